@@ -1,0 +1,19 @@
+/* base/clock.h: durations come from the monotonic clock, times for people and files are UTC. */
+#ifndef CHORUS_BASE_CLOCK_H
+#define CHORUS_BASE_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t clock_ns(void); /* monotonic */
+double clock_wall(void); /* seconds since 1970, UTC; only ever shown or written, never subtracted */
+void clock_sleep_ms(int ms);
+
+/* "2026-11-20T10:15:30.412Z" */
+#define CLOCK_UTC_ROOM 32
+void clock_utc(char out[CLOCK_UTC_ROOM], double wall);
+/* "2026-11-20-101530-412": for the name of a run folder */
+void clock_stamp(char out[CLOCK_UTC_ROOM], double wall);
+/* "0.42 s", "12 s", "3:07", "1:02:09", "2 d 03:10": for people */
+void clock_span(char out[CLOCK_UTC_ROOM], double seconds);
+
+#endif

@@ -1,0 +1,22 @@
+/* base/hash.h: SHA-1 (parameter keys are made with it), SHA-256 (checksums, names of cells). */
+#ifndef CHORUS_BASE_HASH_H
+#define CHORUS_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void hash_sha1(const void *bytes, size_t n, uint8_t out[20]);
+
+struct hash_sha256 {
+    uint32_t state[8];
+    uint64_t length;
+    uint8_t block[64];
+};
+void hash_sha256_start(struct hash_sha256 *h);
+void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n);
+void hash_sha256_end(struct hash_sha256 *h, uint8_t out[32]);
+
+/* Lower-case hexadecimal of n bytes, terminated: out holds 2 n + 1. */
+void hash_hex(char *out, const uint8_t *bytes, size_t n);
+
+#endif

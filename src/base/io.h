@@ -1,0 +1,59 @@
+/* base/io.h: every file operation goes through one small table, so that a test can make any of them
+ * fail, and through a few helpers that do the safe thing. */
+#ifndef CHORUS_BASE_IO_H
+#define CHORUS_BASE_IO_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct io_table {
+    int (*open)(const char *path, int flags, mode_t mode);
+    ssize_t (*read)(int fd, void *to, size_t n);
+    ssize_t (*write)(int fd, const void *from, size_t n);
+    off_t (*seek)(int fd, off_t offset, int whence);
+    int (*sync)(int fd);
+    int (*truncate)(int fd, off_t length);
+    int (*close)(int fd);
+    int (*rename)(const char *from, const char *to);
+    int (*unlink)(const char *path);
+    int (*mkdir)(const char *path, mode_t mode);
+    int (*rmdir)(const char *path);
+    int (*stat)(const char *path, struct stat *st);
+    int (*fstat)(int fd, struct stat *st);
+    int (*lock)(int fd, int operation); /* flock */
+};
+extern struct io_table io; /* the real calls; only tests write to it */
+
+/* The whole of a regular file, a 0 byte behind it. More than limit bytes is an error. The caller
+ * frees *bytes. A missing file is ERR_INPUT with e->sys ENOENT. */
+enum err_code io_read_file(const char *path, size_t limit, char **bytes, size_t *n,
+                           struct err *e) MUST_USE;
+/* All n bytes, through short writes and EINTR. */
+enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path,
+                           struct err *e) MUST_USE;
+/* Temporary file beside it, write, sync, rename, sync of the folder: the old content or the new,
+ * never half. */
+enum err_code io_replace_file(const char *path, const void *bytes, size_t n,
+                              struct err *e) MUST_USE;
+enum err_code io_sync_folder(const char *path, struct err *e) MUST_USE;
+/* As mkdir -p. */
+enum err_code io_make_folders(const char *path, struct err *e) MUST_USE;
+bool io_exists(const char *path);
+bool io_is_folder(const char *path);
+
+/* The names in a folder but "." and "..", sorted by bytes. Freed by io_free_names. */
+enum err_code io_list_folder(const char *path, char ***names, size_t *count,
+                             struct err *e) MUST_USE;
+void io_free_names(char **names, size_t count);
+
+/* "a/b" from "a" and "b", or b alone where it is absolute. The caller frees it. */
+char *io_path(const char *folder, const char *name);
+/* The folder part of a path ("." where it has none). The caller frees it. */
+char *io_folder_of(const char *path);
+
+#endif

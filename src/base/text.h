@@ -1,0 +1,53 @@
+/* base/text.h: growing text, numbers as text and back (the same bytes in every locale), and text
+ * that is safe to show on a terminal. */
+#ifndef CHORUS_BASE_TEXT_H
+#define CHORUS_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text { /* all zeros is empty; s is terminated once anything was added */
+    char *s;
+    size_t n, room;
+};
+
+void text_add(struct text *t, const char *s);
+void text_add_n(struct text *t, const void *s, size_t n);
+void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *t); /* keeps the memory */
+void text_free(struct text *t);
+const char *text_str(const struct text *t); /* "" where empty */
+
+/* Shortest digits that read back to the same double or float; "nan", "inf", "-inf". */
+#define TEXT_NUMBER_ROOM 40
+const char *text_double(char out[TEXT_NUMBER_ROOM], double value);
+const char *text_float(char out[TEXT_NUMBER_ROOM], float value);
+
+/* The whole of s must be the number: no spaces, no trailing characters, '.' as the point in every
+ * locale, no hexadecimal. text_to_double takes "nan", "inf", "-inf" too. */
+bool text_to_double(const char *s, double *value);
+bool text_to_int(const char *s, int64_t *value);
+bool text_to_uint(const char *s, uint64_t *value);
+
+/* "60,000" */
+const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value);
+/* "12.3 MB": powers of 1,000 */
+const char *text_bytes(char out[TEXT_NUMBER_ROOM], uint64_t bytes);
+
+/* Trims spaces and tabs at both ends, in place; returns the first character kept. */
+char *text_trim(char *s);
+/* The word of the NULL-ended list nearest to s, NULL where none is near enough to suggest. */
+const char *text_nearest(const char *s, const char *const *words);
+
+/* Appends s with everything that could drive a terminal made visible: control characters as ^X,
+ * invalid UTF-8 as \xHH, direction overrides and zero-width characters as <U+202E>. */
+void text_add_clean(struct text *t, const char *s);
+/* Columns that s (UTF-8) takes on a terminal; invalid bytes count one each. */
+int text_width(const char *s);
+
+/* Appends s as a JSON string with its quotes. */
+void text_add_json(struct text *t, const char *s);
+void text_add_json_double(struct text *t, double value); /* null where not finite */
+
+#endif

@@ -1,0 +1,28 @@
+/* engine/engine.h: the thread that owns the queue, schedules and records. It is spoken to over a
+ * wire alone. Each open session has a thread of its own; a planner thread answers WIRE_ASK within
+ * 50 ms and never touches a session. The engine never prints. */
+#ifndef CHORUS_ENGINE_H
+#define CHORUS_ENGINE_H
+
+#include "base/err.h"
+#include "data/data.h"
+#include "engine/backend.h"
+#include "wire/wire.h"
+
+struct engine;
+
+struct engine_config {
+    const char *results; /* folder of run folders; made where it is missing */
+    struct data_places places;
+    const struct backend *const *backends; /* NULL at the end; the first that can is `auto` */
+    const char *version;
+    int span_ms;        /* how long a span should take; 0: 20. Tests cut spans differently */
+    int max_span_steps; /* 0: no limit */
+};
+
+enum err_code engine_start(struct engine **out, const struct engine_config *config,
+                           struct wire *wire, struct err *e) MUST_USE;
+/* Waits for the engine thread, which must have been sent WIRE_QUIT. */
+void engine_join(struct engine *engine);
+
+#endif

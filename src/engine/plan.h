@@ -1,0 +1,31 @@
+/* engine/plan.h: from an experiment as written to one that is resolved against its model, its data
+ * and this machine: every number that a run needs, before anything is opened. */
+#ifndef CHORUS_ENGINE_PLAN_H
+#define CHORUS_ENGINE_PLAN_H
+
+#include "engine/backend.h"
+
+struct plan {         /* owns net and data; freed by plan_free */
+    struct spec spec; /* resolved: it runs again as it stands */
+    struct net *net;
+    struct data_set *data; /* NULL where only peeked at */
+    const struct backend *backend;
+    struct backend_plan session;
+    int64_t steps_per_epoch, dropped, batch_per_device;
+    int64_t total_steps; /* T, epochs * steps_per_epoch */
+    double base_lr;      /* after lr_rule */
+    int real_devices;
+    bool shape_known;
+    int64_t train_images, valid_images, test_images;
+    char precision_used[16];
+    char *ini; /* experiment.ini as text */
+};
+
+/* open_data false: only facts are read (data_peek). Everything wrong is ERR_INPUT in one sentence;
+ * `backend = cuda` without a device is ERR_FAILED. */
+enum err_code plan_make(struct plan **out, const struct spec *spec,
+                        const struct data_places *places, const struct backend *const *backends,
+                        bool open_data, struct err *e) MUST_USE;
+void plan_free(struct plan *p);
+
+#endif

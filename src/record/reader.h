@@ -1,0 +1,47 @@
+/* record/reader.h: whoever reads runs: verbs, screens, other programs' processes. Never writes but to
+ * RUN/control, never needs the owner. A broken file spoils its own run alone. */
+#ifndef CHORUS_RECORD_READER_H
+#define CHORUS_RECORD_READER_H
+
+#include "base/err.h"
+#include "base/sheet.h"
+#include "record/record.h"
+
+#include <stdbool.h>
+
+struct record_entry {
+    char *folder; /* path */
+    char *name;   /* last part of it */
+    bool broken;  /* run.csv could not be read: problem says why */
+    char problem[256];
+    bool live;             /* its lock is held by somebody */
+    bool dead;             /* running or paused, but nobody holds the lock */
+    struct record_run run; /* run.csv */
+};
+
+/* All runs of a results folder, oldest first. An empty or missing folder is an empty list. */
+enum err_code record_list(const char *results, struct record_entry **out, size_t *count,
+                          struct err *e) MUST_USE;
+void record_free_list(struct record_entry *list, size_t count);
+
+/* One run by DESIGN §7's RUN names: a folder, a unique part of its name, @, @2, @best. An error says
+ * what was looked for and where; where several match, it names them. */
+enum err_code record_find(const char *results, const char *name, struct record_entry *out,
+                          struct err *e) MUST_USE;
+/* The newest run that is unfinished (stopped, paused or dead); ERR_INPUT where there is none. */
+enum err_code record_find_unfinished(const char *results, struct record_entry *out,
+                                     struct err *e) MUST_USE;
+void record_free_entry(struct record_entry *entry);
+
+/* "epochs", "members", "devices" or "steps" of a run, by sheet_column's names. */
+enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,
+                                struct err *e) MUST_USE;
+
+/* Writes one line into RUN/control. ERR_FAILED where nobody owns the run. */
+enum err_code record_control(const char *folder, const char *line, struct err *e) MUST_USE;
+
+/* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text. */
+extern const char *const record_run_columns[];
+void record_run_value(const struct record_run *run, const char *column, struct text *out);
+
+#endif

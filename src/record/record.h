@@ -1,0 +1,111 @@
+/* record/record.h: the writer of one run's folder. Its owner holds the lock for as long as the
+ * record is open. Rows are written at once; whoever reads along sees only whole rows. */
+#ifndef CHORUS_RECORD_H
+#define CHORUS_RECORD_H
+
+#include "base/err.h"
+#include "record/safetensors.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
+
+#include <float.h>
+#include <stdint.h>
+
+#define RECORD_EMPTY (-DBL_MAX) /* a number that does not apply: an empty field */
+
+struct record_epoch { /* a row of epochs.csv, in its columns' order */
+    int64_t epoch, step, images, model_images;
+    double train_seconds, eval_seconds, device_seconds;
+    double train_loss, train_acc, val_loss, val_acc, test_loss, test_acc;
+    double member_acc_min, member_acc_mean, member_acc_max, member_loss_mean, ece, disagreement;
+    double lr, images_per_second;
+    double input_seconds, compute_seconds, reduce_seconds, wait_seconds;
+    char ended_utc[32];
+};
+struct record_member {
+    int64_t epoch, member, device;
+    double train_loss, train_acc, test_loss, test_acc, prefix_acc, images_per_second;
+};
+struct record_device {
+    int64_t epoch;
+    int64_t device;
+    char real[16]; /* "cpu", "gpu:0" */
+    int64_t images;
+    double train_loss, train_acc, input_seconds, compute_seconds, reduce_seconds, wait_seconds;
+    double memory_bytes, gpu_percent, temperature_c, power_watts;
+};
+struct record_step {
+    int64_t step, epoch, member, images;
+    double train_seconds, loss, acc, lr;
+};
+
+struct record_run { /* run.csv; the keys of spec stand in its middle under their own names */
+    char run[256], sweep[128], cell[32];
+    enum wire_state state;
+    char reason[512];
+    int64_t pid;
+    char host[128], version[64], started_utc[32], ended_utc[32];
+    struct spec spec; /* resolved */
+    char backend_used[32], precision_used[16], isa[32];
+    int64_t real_devices, threads_used, shared;
+    double lr_used;
+    int64_t batch_per_device, parameters;
+    double flops_per_image;
+    int64_t epochs_done, best_epoch; /* best_epoch 0: none yet */
+    char best_by[16];                /* "test" or "valid" */
+    double best_test_acc, best_test_loss, last_test_acc, last_test_loss;
+    double train_seconds, eval_seconds, wall_seconds, device_seconds;
+    int64_t images, model_images;
+    double target_seconds; /* RECORD_EMPTY: not crossed */
+    double peak_memory_bytes;
+    char plans[256], tags[256], note[512];
+};
+
+struct record;
+
+/* Makes the folder under a dotted name, with experiment.ini, model.net, run.csv and the headers of
+ * the CSV files, then renames it: whoever lists results sees whole runs. run->run is filled in:
+ * UTC stamp, name (of the experiment, cleaned for a path), four hex digits of a hash. members: also
+ * members.csv. */
+enum err_code record_create(struct record **out, const char *results, struct record_run *run,
+                            const char *ini, const char *net_text, bool members,
+                            struct err *e) MUST_USE;
+
+/* Opens an existing run to go on with it: takes the lock (ERR_FAILED, naming the owner, where it is
+ * held), cuts torn last lines and rows newer than the checkpoint: epochs, members and devices above
+ * `epochs`, steps above `step`. */
+enum err_code record_open(struct record **out, const char *folder, struct err *e) MUST_USE;
+enum err_code record_cut(struct record *r, int64_t epochs, int64_t step, struct err *e) MUST_USE;
+void record_close(struct record *r); /* gives the lock back */
+const char *record_folder(const struct record *r);
+
+enum err_code record_add_epoch(struct record *r, const struct record_epoch *row,
+                               struct err *e) MUST_USE;
+enum err_code record_add_member(struct record *r, const struct record_member *row,
+                                struct err *e) MUST_USE;
+enum err_code record_add_device(struct record *r, const struct record_device *row,
+                                struct err *e) MUST_USE;
+enum err_code record_add_step(struct record *r, const struct record_step *row,
+                              struct err *e) MUST_USE;
+enum err_code record_write_run(struct record *r, const struct record_run *run,
+                               struct err *e) MUST_USE; /* by rename */
+/* experiment.ini again: of a run that is extended to more epochs. By rename. */
+enum err_code record_write_ini(struct record *r, const char *ini, struct err *e) MUST_USE;
+enum err_code record_sync(struct record *r, struct err *e) MUST_USE; /* fdatasync of the CSVs */
+void record_log(struct record *r, const char *line); /* log.txt, with the time in front */
+
+/* The checkpoint: the CSVs synced first, then checkpoint -> checkpoint.prev, then the new one in
+ * place, each by rename. as: "checkpoint", "best", "epoch-0012". */
+enum err_code record_checkpoint(struct record *r, const char *as,
+                                const struct safetensors_tensor *tensors, size_t count,
+                                const struct safetensors_note *notes, size_t note_count,
+                                struct err *e) MUST_USE;
+/* The newest checkpoint of the folder that reads whole. found = false: there is none. */
+enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, bool *found,
+                                     struct err *e) MUST_USE;
+
+/* Lines that others wrote into RUN/control since the last call: "pause", "go", "stop now",
+ * "stop epoch", "stop step". Returns false where there is none; line is cut to room. */
+bool record_next_control(struct record *r, char *line, size_t room);
+
+#endif

@@ -1,0 +1,165 @@
+/* wire/wire.h: what the engine and its readers say to each other. Messages are values of at most 128
+ * bytes without pointers; what is larger goes into a numbered slot and the message carries the
+ * number. The engine never waits for a reader: where the ring is full the event is dropped and
+ * counted, and the reader reads the run's files again. States of runs stand in a snapshot too, which
+ * cannot be lost. Every function here may be called from any thread. */
+#ifndef CHORUS_WIRE_H
+#define CHORUS_WIRE_H
+
+#include "base/err.h"
+#include "spec/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire_state {
+    WIRE_WAITING,
+    WIRE_RUNNING,
+    WIRE_PAUSED,
+    WIRE_STOPPED,
+    WIRE_DONE,
+    WIRE_DIVERGED,
+    WIRE_OOM,
+    WIRE_FAILED,
+    WIRE_SKIPPED
+};
+const char *wire_state_name(enum wire_state state); /* "waiting" */
+bool wire_state_find(const char *name, enum wire_state *state);
+bool wire_state_ended(enum wire_state state); /* stopped and whatever comes after it */
+
+enum wire_event_kind {
+    WIRE_STARTED = 1, /* slot: struct wire_facts */
+    WIRE_STEP,
+    WIRE_UNIT,    /* one for each member or replica, with some of the steps */
+    WIRE_EPOCH,   /* its row is on disk already */
+    WIRE_STATE,   /* slot: text of the reason, or 0 */
+    WIRE_LOG,     /* slot: text */
+    WIRE_PLAN,    /* slot: struct wire_plan, the answer to WIRE_ASK */
+    WIRE_REFUSED, /* a command that could not be obeyed; slot: text */
+};
+
+struct wire_event {
+    enum wire_event_kind kind;
+    uint32_t run;    /* the number that the WIRE_START command carried */
+    uint32_t slot;   /* 0: none */
+    uint32_t serial; /* counts the events that the engine made, dropped ones too */
+    union {
+        struct {
+            int64_t step;
+            int32_t epoch, step_of_epoch, steps_per_epoch;
+            float loss, acc; /* since the event before */
+            float images_per_second;
+            double lr, train_seconds;
+        } step;
+        struct {
+            int32_t unit, device;
+            float loss, acc;
+            float input_share, compute_share, reduce_share, wait_share;
+        } unit;
+        struct {
+            int64_t step;
+            int32_t epoch;
+            float train_loss, train_acc, val_loss, val_acc, test_loss, test_acc;
+            float member_acc_mean, member_acc_min, member_acc_max;
+            float images_per_second;
+            double train_seconds, eval_seconds;
+        } epoch; /* nan where a value does not apply */
+        struct {
+            enum wire_state state;
+            enum err_code code;
+        } state;
+        struct {
+            int32_t level; /* enum log_level */
+        } log;
+        struct {
+            enum err_code code;
+        } refused;
+    } u;
+};
+_Static_assert(sizeof(struct wire_event) <= 128, "events are small values");
+
+struct wire_facts {  /* of a run that starts */
+    char path[1024]; /* its folder */
+    char name[128];  /* the last part of it */
+    char backend[32], isa[32], precision[16];
+    int32_t mode; /* enum spec_mode */
+    int32_t devices, real_devices, members, threads;
+    int64_t batch, batch_per_device, epochs, epochs_done, steps_per_epoch, steps_done, dropped;
+    int64_t train_images, valid_images, test_images;
+    uint64_t parameters;
+    double flops_per_image, lr;
+    char equal_run[128]; /* an earlier run of the same settings, or empty */
+};
+
+struct wire_plan { /* what the Setup screen shows before a run */
+    uint32_t question;
+    enum err_code code; /* ERR_OK, or what is wrong: error says it */
+    char error[1024];
+    int64_t images, test_images, dropped, steps_per_epoch, batch, batch_per_device;
+    int32_t h, w, c, classes, devices, real_devices, members, threads;
+    uint64_t parameters, bytes_per_device;
+    double flops_per_image, lr, seconds; /* seconds: nan where nothing is known yet */
+    char backend[32];
+};
+
+enum wire_command_kind {
+    WIRE_START = 1, /* slot: struct wire_start */
+    WIRE_PAUSE,
+    WIRE_GO,
+    WIRE_STOP, /* how says when */
+    WIRE_ASK,  /* slot: struct spec; run: the number of the question */
+    WIRE_QUIT, /* stop everything that runs, then end the engine thread */
+};
+enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW };
+
+struct wire_command {
+    enum wire_command_kind kind;
+    uint32_t run; /* chosen by the reader for WIRE_START, its number afterwards */
+    uint32_t slot;
+    enum wire_how how;
+};
+_Static_assert(sizeof(struct wire_command) <= 128, "commands are small values");
+
+struct wire_start {
+    struct spec spec;  /* of a new run */
+    char resume[1024]; /* folder of the run to go on with; empty: a new one */
+    int64_t epochs;    /* resume: extend to as many epochs; 0: as it was */
+    bool prepare_only; /* make the run's folder in state waiting, do not train (--background) */
+};
+
+struct wire_status { /* one line of the snapshot */
+    uint32_t run;
+    enum wire_state state;
+    enum err_code code;
+    int64_t step, epoch;
+    char path[1024];
+    char reason[512];
+};
+
+struct wire;
+struct wire *wire_new(size_t events); /* the ring's size */
+void wire_free(struct wire *w);
+
+/* Engine's side. */
+void wire_post(struct wire *w, const struct wire_event *event);         /* never waits */
+void wire_set_status(struct wire *w, const struct wire_status *status); /* by run number */
+bool wire_next_command(struct wire *w, struct wire_command *command, int timeout_ms);
+void wire_poke(struct wire *w); /* makes wire_next_command return early (false) */
+
+/* Reader's side. */
+int wire_fd(struct wire *w); /* readable while events wait: for poll */
+bool wire_take(struct wire *w, struct wire_event *event);
+uint64_t wire_missed(struct wire *w); /* events dropped since the last call */
+bool wire_status(struct wire *w, uint32_t run, struct wire_status *out);
+size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room);
+/* false: the queue of commands (64) is full, nothing was sent, the slot is still the caller's. */
+bool wire_send(struct wire *w, const struct wire_command *command);
+
+/* Slots: a copy of n bytes under a number that is never 0 (0: the table of 1,024 slots is full and
+ * nothing was kept). wire_slot_take gives it to the caller, who frees it, and clears the slot; NULL
+ * where the number is not taken. */
+uint32_t wire_slot_put(struct wire *w, const void *bytes, size_t n);
+void *wire_slot_take(struct wire *w, uint32_t slot, size_t *n);
+
+#endif

@@ -1,0 +1,46 @@
+/* ui/plot.h: curves as cells: a pure function from series to characters. No curses in here: screens
+ * draw the cells, verbs print them. */
+#ifndef CHORUS_UI_PLOT_H
+#define CHORUS_UI_PLOT_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct plot_series {
+    const char *label;
+    const double *x, *y; /* (n); where y is not finite there is a gap */
+    size_t n;
+    int colour; /* role: 0, 1, 2, ... */
+    bool dashed;
+};
+
+enum plot_level { PLOT_BRAILLE, PLOT_ASCII };
+
+struct plot {
+    const char *title, *x_label, *y_label;
+    const struct plot_series *series;
+    int count;
+    bool log_y;
+    enum plot_level level;
+    int columns, rows; /* of the whole frame, legend and axes included */
+};
+
+struct plot_cell {
+    uint32_t code; /* Unicode; 0: blank */
+    int colour;    /* -1: text and axes */
+};
+
+/* cells: (rows, columns). Too small a frame (below 16x5) gives blanks. */
+void plot_draw(const struct plot *p, struct plot_cell *cells);
+/* The cells as lines of text, with SGR colours where wanted, trailing blanks cut. */
+void plot_text(const struct plot *p, bool colours, struct text *out);
+/* The same plot as an SVG document of width x height millimetres. */
+void plot_svg(const struct plot *p, double width_mm, double height_mm, struct text *out);
+
+/* Round ticks: 4 to 6 of them within lo..hi. Returns how many; step is their distance. */
+int plot_ticks(double lo, double hi, double ticks[8], double *step);
+
+#endif
