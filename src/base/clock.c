@@ -1,0 +1,81 @@
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+uint64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+double clock_wall(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void clock_sleep_ms(int ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+
+    while (nanosleep(&t, &t) && errno == EINTR)
+        ;
+}
+
+static void clock_parts(double wall, struct tm *tm, int *ms)
+{
+    double whole = floor(wall);
+    time_t seconds = (time_t)whole;
+
+    *ms = (int)((wall - whole) * 1000);
+    gmtime_r(&seconds, tm);
+}
+
+void clock_utc(char out[CLOCK_UTC_ROOM], double wall)
+{
+    struct tm tm;
+    int ms;
+    char date[24];
+
+    clock_parts(wall, &tm, &ms);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out, CLOCK_UTC_ROOM, "%s.%03dZ", date, ms);
+}
+
+void clock_stamp(char out[CLOCK_UTC_ROOM], double wall)
+{
+    struct tm tm;
+    int ms;
+    char date[24];
+
+    clock_parts(wall, &tm, &ms);
+    strftime(date, sizeof date, "%Y-%m-%d-%H%M%S", &tm);
+    snprintf(out, CLOCK_UTC_ROOM, "%s-%03d", date, ms);
+}
+
+void clock_span(char out[CLOCK_UTC_ROOM], double seconds)
+{
+    if (!isfinite(seconds) || seconds < 0 || seconds > 1e12) {
+        snprintf(out, CLOCK_UTC_ROOM, "?");
+    } else if (seconds < 9.995) {
+        snprintf(out, CLOCK_UTC_ROOM, "%.2f s", seconds);
+    } else if (seconds < 59.5) {
+        snprintf(out, CLOCK_UTC_ROOM, "%.0f s", seconds);
+    } else {
+        long long s = llround(seconds);
+        if (s < 3600)
+            snprintf(out, CLOCK_UTC_ROOM, "%lld:%02lld", s / 60, s % 60);
+        else if (s < 86400)
+            snprintf(out, CLOCK_UTC_ROOM, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+        else
+            snprintf(out, CLOCK_UTC_ROOM, "%lld d %02lld:%02lld", s / 86400, s / 3600 % 24,
+                     s / 60 % 60);
+    }
+}

@@ -1,0 +1,156 @@
+#include "base/hash.h"
+
+#include <string.h>
+
+static uint32_t rotl(uint32_t x, int r)
+{
+    return x << r | x >> (32 - r);
+}
+
+static uint32_t rotr(uint32_t x, int r)
+{
+    return x >> r | x << (32 - r);
+}
+
+static uint32_t big_endian(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static void put_big_endian(uint8_t *p, uint64_t value, int bytes)
+{
+    for (int i = bytes - 1; i >= 0; i--, value >>= 8)
+        p[i] = (uint8_t)value;
+}
+
+/* FIPS 180-4, section 6.1.2 */
+static void sha1_block(uint32_t h[5], const uint8_t *block)
+{
+    uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
+
+    for (int t = 0; t < 16; t++)
+        w[t] = big_endian(block + 4 * t);
+    for (int t = 16; t < 80; t++)
+        w[t] = rotl(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
+    for (int t = 0; t < 80; t++) {
+        uint32_t f, k;
+        if (t < 20)
+            f = (b & c) | (~b & d), k = 0x5a827999;
+        else if (t < 40)
+            f = b ^ c ^ d, k = 0x6ed9eba1;
+        else if (t < 60)
+            f = (b & c) | (b & d) | (c & d), k = 0x8f1bbcdc;
+        else
+            f = b ^ c ^ d, k = 0xca62c1d6;
+        uint32_t next = rotl(a, 5) + f + e + k + w[t];
+        e = d, d = c, c = rotl(b, 30), b = a, a = next;
+    }
+    h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e;
+}
+
+void hash_sha1(const void *bytes, size_t n, uint8_t out[20])
+{
+    uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+    const uint8_t *p = bytes;
+    size_t left = n;
+    uint8_t last[128] = {0};
+
+    for (; left >= 64; left -= 64, p += 64)
+        sha1_block(h, p);
+    if (left)
+        memcpy(last, p, left);
+    last[left] = 0x80;
+    size_t end = left < 56 ? 64 : 128;
+    put_big_endian(last + end - 8, (uint64_t)n * 8, 8);
+    for (size_t at = 0; at < end; at += 64)
+        sha1_block(h, last + at);
+    for (int i = 0; i < 5; i++)
+        put_big_endian(out + 4 * i, h[i], 4);
+}
+
+static const uint32_t sha256_k[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+/* FIPS 180-4, section 6.2.2 */
+static void sha256_block(uint32_t h[8], const uint8_t *block)
+{
+    uint32_t w[64], v[8];
+
+    for (int t = 0; t < 16; t++)
+        w[t] = big_endian(block + 4 * t);
+    for (int t = 16; t < 64; t++) {
+        uint32_t s0 = rotr(w[t - 15], 7) ^ rotr(w[t - 15], 18) ^ w[t - 15] >> 3;
+        uint32_t s1 = rotr(w[t - 2], 17) ^ rotr(w[t - 2], 19) ^ w[t - 2] >> 10;
+        w[t] = w[t - 16] + s0 + w[t - 7] + s1;
+    }
+    memcpy(v, h, sizeof v);
+    for (int t = 0; t < 64; t++) {
+        uint32_t a = v[0], e = v[4];
+        uint32_t s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
+        uint32_t s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
+        uint32_t t1 = v[7] + s1 + ((e & v[5]) ^ (~e & v[6])) + sha256_k[t] + w[t];
+        uint32_t t2 = s0 + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += t1;
+        v[0] = t1 + t2;
+    }
+    for (int i = 0; i < 8; i++)
+        h[i] += v[i];
+}
+
+void hash_sha256_start(struct hash_sha256 *h)
+{
+    *h = (struct hash_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+                                        0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+}
+
+void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n)
+{
+    const uint8_t *p = bytes;
+    size_t held = h->length % 64;
+
+    h->length += n;
+    if (held) {
+        size_t take = n < 64 - held ? n : 64 - held;
+        memcpy(h->block + held, p, take);
+        p += take, n -= take, held += take;
+        if (held < 64)
+            return;
+        sha256_block(h->state, h->block);
+    }
+    for (; n >= 64; n -= 64, p += 64)
+        sha256_block(h->state, p);
+    if (n)
+        memcpy(h->block, p, n);
+}
+
+void hash_sha256_end(struct hash_sha256 *h, uint8_t out[32])
+{
+    uint64_t bits = h->length * 8;
+    uint8_t pad[72] = {0x80};
+    size_t held = h->length % 64, fill = (held < 56 ? 56 : 120) - held;
+
+    put_big_endian(pad + fill, bits, 8);
+    hash_sha256_add(h, pad, fill + 8);
+    for (int i = 0; i < 8; i++)
+        put_big_endian(out + 4 * i, h->state[i], 4);
+}
+
+void hash_hex(char *out, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < n; i++) {
+        *out++ = digits[bytes[i] >> 4];
+        *out++ = digits[bytes[i] & 15];
+    }
+    *out = 0;
+}

@@ -1,0 +1,90 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one place beside main.c that ends the program: there is no memory left to say more with. */
+static void *mem_checked(void *p, size_t bytes)
+{
+    if (p)
+        return p;
+    fprintf(stderr, "chorus: out of memory (%zu bytes more were wanted)\n", bytes);
+    exit(1);
+}
+
+static size_t mem_product(size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes))
+        mem_checked(NULL, SIZE_MAX);
+    return bytes ? bytes : 1;
+}
+
+void *mem_new(size_t count, size_t size)
+{
+    size_t bytes = mem_product(count, size);
+    return mem_checked(calloc(1, bytes), bytes);
+}
+
+void *mem_resize(void *old, size_t count, size_t size)
+{
+    size_t bytes = mem_product(count, size);
+    return mem_checked(realloc(old, bytes), bytes);
+}
+
+char *mem_text_n(const char *text, size_t n)
+{
+    char *copy = mem_new(n + 1, 1);
+
+    if (n)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+char *mem_text(const char *text)
+{
+    return mem_text_n(text, strlen(text));
+}
+
+char *mem_textf(const char *fmt, ...)
+{
+    va_list args;
+    char *text = NULL;
+
+    va_start(args, fmt);
+    int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    return mem_checked(n < 0 ? NULL : text, strlen(fmt));
+}
+
+void *mem_try(size_t count, size_t size)
+{
+    size_t bytes;
+    void *p;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - 63)
+        return NULL;
+    bytes = (bytes + 63) & ~(size_t)63; /* aligned_alloc wants a multiple of the alignment */
+    p = aligned_alloc(64, bytes ? bytes : 64);
+    if (p)
+        memset(p, 0, bytes ? bytes : 64);
+    return p;
+}
+
+void *mem_grow(void *array, size_t *room, size_t want, size_t size)
+{
+    size_t next = *room;
+
+    if (want <= next)
+        return array;
+    if (next < 8)
+        next = 8;
+    while (next < want)
+        next += next / 2;
+    *room = next;
+    return mem_resize(array, next, size);
+}
