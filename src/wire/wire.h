@@ -152,6 +152,7 @@ int wire_fd(struct wire *w); /* readable while events wait: for poll */
 bool wire_take(struct wire *w, struct wire_event *event);
 uint64_t wire_missed(struct wire *w); /* events dropped since the last call */
 bool wire_status(struct wire *w, uint32_t run, struct wire_status *out);
+/* The first room of them, in the order in which they were set first; returns how many there are. */
 size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room);
 /* false: the queue of commands (64) is full, nothing was sent, the slot is still the caller's. */
 bool wire_send(struct wire *w, const struct wire_command *command);
