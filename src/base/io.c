@@ -1,0 +1,275 @@
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static int io_real_open(const char *path, int flags, mode_t mode)
+{
+    return open(path, flags, mode);
+}
+
+static int io_real_stat(const char *path, struct stat *st)
+{
+    return stat(path, st);
+}
+
+static int io_real_fstat(int fd, struct stat *st)
+{
+    return fstat(fd, st);
+}
+
+struct io_table io = {
+    .open = io_real_open,
+    .read = read,
+    .write = write,
+    .seek = lseek,
+    .sync = fdatasync,
+    .truncate = ftruncate,
+    .close = close,
+    .rename = rename,
+    .unlink = unlink,
+    .mkdir = mkdir,
+    .rmdir = rmdir,
+    .stat = io_real_stat,
+    .fstat = io_real_fstat,
+    .lock = flock,
+};
+
+/* Reads until n bytes or the end of the file. Returns how many, -1 on an error. */
+static ssize_t io_read_some(int fd, char *to, size_t n)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        ssize_t r = io.read(fd, to + got, n - got);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -1;
+        if (r == 0)
+            break;
+        got += (size_t)r;
+    }
+    return (ssize_t)got;
+}
+
+static enum err_code io_read_open_file(int fd, const char *path, size_t limit, char **bytes,
+                                       size_t *n, struct err *e)
+{
+    struct stat st;
+    char *held = NULL;
+    size_t have = 0, room = 0;
+
+    if (io.fstat(fd, &st))
+        return err_errno(e, "cannot look at %s", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ERR_INPUT, "%s is %s, not a file", path,
+                       S_ISDIR(st.st_mode) ? "a folder" : "no regular file");
+    if (st.st_size > 0 && (uint64_t)st.st_size > limit)
+        return err_set(e, ERR_INPUT, "%s has %lld bytes; at most %zu are read", path,
+                       (long long)st.st_size, limit);
+    for (;;) { /* a file may grow while it is read; its size is only a first guess */
+        size_t want = have ? have : (size_t)st.st_size;
+        if (want > limit - have)
+            want = limit - have;
+        want += 1; /* one more than allowed shows that there is more */
+        held = mem_grow(held, &room, have + want + 1, 1);
+        ssize_t got = io_read_some(fd, held + have, want);
+        if (got < 0) {
+            enum err_code code = err_errno(e, "cannot read %s", path);
+            free(held);
+            return code;
+        }
+        have += (size_t)got;
+        if (have > limit) {
+            free(held);
+            return err_set(e, ERR_INPUT, "%s has more than %zu bytes; no more are read", path,
+                           limit);
+        }
+        if ((size_t)got < want)
+            break;
+    }
+    held[have] = 0;
+    *bytes = held;
+    *n = have;
+    return ERR_OK;
+}
+
+enum err_code io_read_file(const char *path, size_t limit, char **bytes, size_t *n, struct err *e)
+{
+    *bytes = NULL;
+    *n = 0;
+    /* a FIFO opened for reading would wait for a writer */
+    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    if (fd < 0) {
+        enum err_code code = err_errno(e, "cannot open %s", path);
+        if (e && (e->sys == ENOENT || e->sys == ENOTDIR))
+            code = e->code = ERR_INPUT;
+        return code;
+    }
+    enum err_code code = io_read_open_file(fd, path, limit, bytes, n, e);
+    io.close(fd);
+    return code;
+}
+
+enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path, struct err *e)
+{
+    const char *p = bytes;
+
+    while (n) {
+        ssize_t w = io.write(fd, p, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w < 0)
+            return err_errno(e, "cannot write %s", path);
+        p += w;
+        n -= (size_t)w;
+    }
+    return ERR_OK;
+}
+
+enum err_code io_sync_folder(const char *path, struct err *e)
+{
+    int fd = io.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+
+    if (fd < 0)
+        return err_errno(e, "cannot open folder %s", path);
+    enum err_code code = ERR_OK;
+    /* some file systems cannot sync a folder and say so; that is no failure of ours */
+    if (io.sync(fd) && errno != EINVAL)
+        code = err_errno(e, "cannot sync folder %s", path);
+    io.close(fd);
+    return code;
+}
+
+static enum err_code io_write_temporary(const char *path, const void *bytes, size_t n,
+                                        struct err *e)
+{
+    int fd = io.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+    if (fd < 0)
+        return err_errno(e, "cannot create %s", path);
+    enum err_code code = io_write_all(fd, bytes, n, path, e);
+    if (!code && io.sync(fd))
+        code = err_errno(e, "cannot sync %s", path);
+    if (io.close(fd) && !code)
+        code = err_errno(e, "cannot close %s", path);
+    return code;
+}
+
+enum err_code io_replace_file(const char *path, const void *bytes, size_t n, struct err *e)
+{
+    char *folder = io_folder_of(path);
+    char *temporary = mem_textf("%s.tmp-%ld", path, (long)getpid());
+    enum err_code code = io_write_temporary(temporary, bytes, n, e);
+
+    if (!code && io.rename(temporary, path))
+        code = err_errno(e, "cannot rename %s to %s", temporary, path);
+    if (code)
+        io.unlink(temporary);
+    else
+        code = io_sync_folder(folder, e);
+    free(temporary);
+    free(folder);
+    return code;
+}
+
+enum err_code io_make_folders(const char *path, struct err *e)
+{
+    char *part = mem_text(path);
+    enum err_code code = ERR_OK;
+
+    for (char *p = part + 1; !code; p++) {
+        char held = *p;
+        if (held && held != '/')
+            continue;
+        *p = 0;
+        if (io.mkdir(part, 0777) && errno != EEXIST)
+            code = err_errno(e, "cannot make folder %s", part);
+        else if (!held && !io_is_folder(part))
+            code = err_set(e, ERR_IO, "cannot make folder %s: a file of that name is there", part);
+        *p = held;
+        if (!held)
+            break;
+    }
+    free(part);
+    return code;
+}
+
+bool io_exists(const char *path)
+{
+    struct stat st;
+    return io.stat(path, &st) == 0;
+}
+
+bool io_is_folder(const char *path)
+{
+    struct stat st;
+    return io.stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int io_compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+enum err_code io_list_folder(const char *path, char ***names, size_t *count, struct err *e)
+{
+    size_t room = 0, n = 0;
+    char **list = NULL;
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+
+    *names = NULL;
+    *count = 0;
+    if (!folder)
+        return err_errno(e, "cannot open folder %s", path);
+    while (errno = 0, (entry = readdir(folder))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        list = mem_grow(list, &room, n + 1, sizeof *list);
+        list[n++] = mem_text(entry->d_name);
+    }
+    if (errno) {
+        enum err_code code = err_errno(e, "cannot read folder %s", path);
+        closedir(folder);
+        io_free_names(list, n);
+        return code;
+    }
+    closedir(folder);
+    if (n)
+        qsort(list, n, sizeof *list, io_compare_names);
+    *names = list;
+    *count = n;
+    return ERR_OK;
+}
+
+void io_free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+char *io_path(const char *folder, const char *name)
+{
+    if (*name == '/' || !*folder)
+        return mem_text(name);
+    return mem_textf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+}
+
+char *io_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return mem_text(".");
+    return mem_text_n(path, slash == path ? 1 : (size_t)(slash - path));
+}
