@@ -21,8 +21,8 @@ void rng_uniform(struct rng_key key, size_t n, float lo, float hi, float *out);
 void rng_normal(struct rng_key key, size_t n, float *out);
 void rng_truncated_normal(struct rng_key key, size_t n, float *out); /* in (-2, 2) */
 
-/* permutation(key, n) into order[0..n): n up to 2^32 - 1. Takes 16 n bytes while it works; false, and
- * the order untouched by any draw, where there is no memory for them. */
+/* permutation(key, n) into order[0..n): n up to 2^32 - 1. Takes 16 n bytes while it works; false
+ * where there is no memory for them. */
 __attribute__((warn_unused_result)) bool rng_permutation(struct rng_key key, size_t n,
                                                          uint32_t *order);
 

@@ -172,37 +172,43 @@ RNG_INLINE void fill(enum rng_sample what, struct rng_key key, uint64_t first, s
     }
 }
 
-/* The same loops twice, each kind of sample in a copy of its own: fmaf is one instruction where the
- * machine has it, a slow call of the C library elsewhere. The results are the same bits. */
-#define FILL_BODY                                                                                  \
-    {                                                                                              \
-        switch (what) {                                                                            \
-        case RNG_BITS:                                                                             \
-            fill(RNG_BITS, key, first, n, lo, hi, out);                                            \
-            break;                                                                                 \
-        case RNG_UNIFORM:                                                                          \
-            fill(RNG_UNIFORM, key, first, n, lo, hi, out);                                         \
-            break;                                                                                 \
-        case RNG_NORMAL:                                                                           \
-            fill(RNG_NORMAL, key, first, n, lo, hi, out);                                          \
-            break;                                                                                 \
-        case RNG_TRUNCATED:                                                                        \
-            fill(RNG_TRUNCATED, key, first, n, lo, hi, out);                                       \
-            break;                                                                                 \
-        }                                                                                          \
+/* Each kind in a copy of the loops of its own. */
+RNG_INLINE void fill_kind(enum rng_sample what, struct rng_key key, uint64_t first, size_t n,
+                          float lo, float hi, void *out)
+{
+    switch (what) {
+    case RNG_BITS:
+        fill(RNG_BITS, key, first, n, lo, hi, out);
+        break;
+    case RNG_UNIFORM:
+        fill(RNG_UNIFORM, key, first, n, lo, hi, out);
+        break;
+    case RNG_NORMAL:
+        fill(RNG_NORMAL, key, first, n, lo, hi, out);
+        break;
+    case RNG_TRUNCATED:
+        fill(RNG_TRUNCATED, key, first, n, lo, hi, out);
+        break;
     }
+}
 
 void rng_fill_plain(enum rng_sample what, struct rng_key key, uint64_t first, size_t n, float lo,
-                    float hi, void *out) FILL_BODY
+                    float hi, void *out)
+{
+    fill_kind(what, key, first, n, lo, hi, out);
+}
 
+/* fmaf is one instruction where the machine has it, a slow call of the C library elsewhere. */
 #if defined(__x86_64__) && defined(__GNUC__)
-    __attribute__((target("avx2,fma"))) static void fill_wide(enum rng_sample what,
-                                                              struct rng_key key, uint64_t first,
-                                                              size_t n, float lo, float hi,
-                                                              void *out) FILL_BODY
+__attribute__((target("avx2,fma"))) static void fill_wide(enum rng_sample what, struct rng_key key,
+                                                          uint64_t first, size_t n, float lo,
+                                                          float hi, void *out)
+{
+    fill_kind(what, key, first, n, lo, hi, out);
+}
 
-    static void fill_any(enum rng_sample what, struct rng_key key, uint64_t first, size_t n,
-                         float lo, float hi, void *out)
+static void fill_any(enum rng_sample what, struct rng_key key, uint64_t first, size_t n, float lo,
+                     float hi, void *out)
 {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         fill_wide(what, key, first, n, lo, hi, out);
