@@ -8,7 +8,7 @@
 struct metrics {      /* of one evaluation */
     double loss, acc; /* NLL and accuracy of the averaged probabilities */
     double member_loss_mean, member_acc_min, member_acc_mean, member_acc_max;
-    double ece;          /* 15 equal bins of the highest probability */
+    double ece;          /* 15 equal bins of the highest probability; a bound is the lower bin's */
     double disagreement; /* share of images, mean over pairs of members; 0 for one */
     double *member_loss, *member_acc, *prefix_acc; /* (members), freed by metrics_free */
     int members;

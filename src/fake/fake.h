@@ -1,0 +1,25 @@
+/* fake/fake.h: a backend without mathematics, for screens, queues and tests: losses, answers and
+ * logits are formulas of the model's key and of the updates done. It learns: accuracy rises and loss
+ * falls along a smooth curve. Its first parameter counts the updates (so initial weights must be
+ * below 0.5 there); the others and the optimizer's slots move by a formula, so that a wrong state is
+ * seen. What goes wrong is scripted. */
+#ifndef CHORUS_FAKE_H
+#define CHORUS_FAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fake_script {
+    int64_t diverge_at; /* the loss of this step (from 1) is not a number; 0: never */
+    int64_t fail_at;    /* this step fails; 0: never */
+    bool oom;           /* open wants more memory than there is */
+    bool broken;        /* open fails otherwise */
+    int step_ms;        /* what a step takes */
+    int evaluate_ms;    /* what an evaluation takes */
+};
+
+/* For the sessions that are opened from now on, in this process. Without it they take the words of
+ * CHORUS_FAKE_SCRIPT: "diverge=12 fail=7 oom broken step_ms=5 evaluate_ms=100". */
+void fake_set_script(const struct fake_script *script);
+
+#endif
