@@ -132,7 +132,6 @@ static void sheet_on_row(int end, void *user)
     }
     r->fields = 0;
     text_clear(&r->bytes);
-    r->row_line = r->line + 1;
 }
 
 /* Feeds the parser line by line, so that rows know where they began. */
@@ -141,7 +140,7 @@ static void sheet_feed(struct sheet_reader *r, const char *bytes, size_t n)
     while (n && !r->code && !r->stopped) {
         const char *end = memchr(bytes, '\n', n);
         size_t take = end ? (size_t)(end - bytes) + 1 : n;
-        if (!r->fields && !csv_get_buffer_size(&r->parser))
+        if (r->parser.pstate == 0) /* no row has begun */
             r->row_line = r->line;
         if (csv_parse(&r->parser, bytes, take, sheet_on_field, sheet_on_row, r) != take)
             sheet_fail(r,
@@ -153,11 +152,7 @@ static void sheet_feed(struct sheet_reader *r, const char *bytes, size_t n)
             sheet_fail(r, "a field is longer than allowed", r->field_limit);
         bytes += take;
         n -= take;
-        if (end) {
-            r->line++;
-            if (!r->fields && !r->parser.entry_pos && !r->parser.quoted)
-                r->row_line = r->line;
-        }
+        r->line += end != NULL;
     }
 }
 

@@ -1,0 +1,287 @@
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/sheet.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static char *folder_new(void)
+{
+    const char *top = getenv("TMPDIR");
+    char *path = mem_textf("%s/chorus-base-XXXXXX", top ? top : "/tmp");
+
+    if (!mkdtemp(path))
+        exit(1);
+    return path;
+}
+
+static void folder_remove(char *path)
+{
+    char **names;
+    size_t n;
+
+    if (io_list_folder(path, &names, &n, NULL) == ERR_OK) {
+        for (size_t i = 0; i < n; i++) {
+            char *file = io_path(path, names[i]);
+            unlink(file);
+            free(file);
+        }
+        io_free_names(names, n);
+    }
+    rmdir(path);
+    free(path);
+}
+
+static char *file_with(const char *folder, const char *bytes, size_t n)
+{
+    char *path = io_path(folder, "file");
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n || close(fd))
+        exit(1);
+    return path;
+}
+
+TEST(files_are_read_whole_and_bounded)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *bytes, *path = file_with(folder, "hello", 5);
+    size_t n;
+
+    REQUIRE_OK(io_read_file(path, 5, &bytes, &n, &e));
+    CHECK_INT(n, 5);
+    CHECK_STR(bytes, "hello");
+    free(bytes);
+    CHECK_INT(io_read_file(path, 4, &bytes, &n, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "5 bytes");
+    CHECK_INT(io_read_file(folder, 4, &bytes, &n, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "folder");
+    CHECK_INT(io_read_file("/nonexistent/x", 4, &bytes, &n, &e), ERR_INPUT);
+    CHECK_INT(e.sys, ENOENT);
+    CHECK_INT(io_read_file("/dev/zero", 4, &bytes, &n, &e), ERR_INPUT);
+    free(path);
+    folder_remove(folder);
+}
+
+static int failing_call, calls;
+static int fail_now(void)
+{
+    if (++calls != failing_call)
+        return 0;
+    errno = ENOSPC;
+    return 1;
+}
+static struct io_table real;
+static int failing_open(const char *path, int flags, mode_t mode)
+{
+    return fail_now() ? -1 : real.open(path, flags, mode);
+}
+static ssize_t failing_write(int fd, const void *from, size_t n)
+{
+    return fail_now() ? -1 : real.write(fd, from, n > 3 ? 3 : n); /* short writes, too */
+}
+static int failing_sync(int fd)
+{
+    return fail_now() ? -1 : real.sync(fd);
+}
+static int failing_rename(const char *from, const char *to)
+{
+    return fail_now() ? -1 : real.rename(from, to);
+}
+
+TEST(a_replaced_file_is_old_or_new_whatever_fails)
+{
+    char *folder = folder_new(), *path = file_with(folder, "old", 3);
+    bool done = false;
+
+    real = io;
+    for (failing_call = 1; !done && failing_call < 50; failing_call++) {
+        struct err e = {0};
+        char *bytes, **names;
+        size_t n, files;
+
+        free(path);
+        path = file_with(folder, "old", 3);
+        calls = 0;
+        io.open = failing_open;
+        io.write = failing_write;
+        io.sync = failing_sync;
+        io.rename = failing_rename;
+        enum err_code code = io_replace_file(path, "new content", 11, &e);
+        io = real;
+        done = calls < failing_call;
+        REQUIRE(io_read_file(path, 100, &bytes, &n, &e) == ERR_OK);
+        if (code == ERR_OK)
+            CHECK_STR(bytes, "new content");
+        else
+            CHECK(!strcmp(bytes, "old") || !strcmp(bytes, "new content"));
+        CHECK(done == (code == ERR_OK));
+        free(bytes);
+        REQUIRE(io_list_folder(folder, &names, &files, &e) == ERR_OK);
+        CHECK_INT(files, 1); /* nothing temporary is left */
+        io_free_names(names, files);
+    }
+    CHECK(done && failing_call > 5);
+    free(path);
+    folder_remove(folder);
+}
+
+TEST(folders_are_made_and_listed)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *deep = mem_textf("%s/a/b//c/", folder);
+    char **names;
+    size_t n;
+
+    REQUIRE_OK(io_make_folders(deep, &e));
+    REQUIRE_OK(io_make_folders(deep, &e));
+    CHECK(io_is_folder(deep));
+    REQUIRE_OK(io_list_folder(folder, &names, &n, &e));
+    CHECK_INT(n, 1);
+    CHECK_STR(names[0], "a");
+    io_free_names(names, n);
+    free(deep);
+    char *file = file_with(folder, "x", 1), *below = mem_textf("%s/y", file);
+    CHECK(io_make_folders(file, &e) != ERR_OK);
+    CHECK(io_make_folders(below, &e) != ERR_OK);
+    free(below);
+    free(file);
+    char *part = io_folder_of("a/b");
+    CHECK_STR(part, "a");
+    free(part);
+    part = io_folder_of("/b");
+    CHECK_STR(part, "/");
+    free(part);
+    deep = mem_textf("rm -r '%s/a'", folder);
+    CHECK_INT(system(deep), 0);
+    free(deep);
+    folder_remove(folder);
+}
+
+TEST(rows_are_quoted_only_where_they_must)
+{
+    struct text t = {0};
+
+    sheet_add_text(&t, "plain");
+    sheet_add_text(&t, "a,b");
+    sheet_add_text(&t, "say \"hi\"");
+    sheet_add_text(&t, " lead");
+    sheet_add_empty(&t);
+    sheet_add_double(&t, 0.25);
+    sheet_add_int(&t, -7);
+    sheet_end_row(&t);
+    sheet_add_text(&t, "next");
+    sheet_end_row(&t);
+    CHECK_STR(t.s, "plain,\"a,b\",\"say \"\"hi\"\"\",\" lead\",,0.25,-7\nnext\n");
+    text_free(&t);
+}
+
+static enum err_code read_sheet(const char *bytes, size_t n, struct sheet *s, struct err *e)
+{
+    char *folder = folder_new(), *path = file_with(folder, bytes, n);
+    enum err_code code = sheet_read(path, s, e);
+
+    free(path);
+    folder_remove(folder);
+    return code;
+}
+
+TEST(sheets_read_back_what_was_written)
+{
+    struct err e = {0};
+    struct sheet s;
+    struct text t = {0};
+    static const char *const odd[] = {"a,b", "\"", "x\ny", " lead", "trail ", "", "\xc3\xa9"};
+
+    text_add(&t, "one,two\n");
+    for (size_t i = 0; i < MEM_COUNT(odd); i++) {
+        sheet_add_int(&t, (int64_t)i);
+        sheet_add_text(&t, odd[i]);
+        sheet_end_row(&t);
+    }
+    REQUIRE_OK(read_sheet(t.s, t.n, &s, &e));
+    CHECK_INT(s.rows, MEM_COUNT(odd));
+    for (size_t i = 0; i < s.rows && i < MEM_COUNT(odd); i++) {
+        CHECK_STR(sheet_cell(&s, i, sheet_column(&s, "two")), odd[i]);
+        CHECK_NEAR(sheet_number(&s, i, 0), (double)i, 0);
+    }
+    CHECK_INT(sheet_column(&s, "three"), -1);
+    CHECK_STR(sheet_cell(&s, 0, -1), "");
+    sheet_free(&s);
+    text_free(&t);
+}
+
+TEST(a_torn_last_line_is_left_out_at_every_byte)
+{
+    static const char whole[] = "a,b\n1,\"x,y\"\n2,zz\n";
+    struct err e = {0};
+
+    for (size_t n = 4; n <= strlen(whole); n++) {
+        struct sheet s;
+        size_t lines = 0;
+        for (size_t i = 0; i < n; i++)
+            lines += whole[i] == '\n';
+        enum err_code code = read_sheet(whole, n, &s, &e);
+        if (code) {
+            TEST_FAILED("%zu bytes: %s", n, e.text);
+            continue;
+        }
+        CHECK_INT(s.rows, lines - 1);
+        sheet_free(&s);
+    }
+}
+
+TEST(malformed_sheets_are_refused)
+{
+    static const struct {
+        const char *bytes, *says;
+        size_t n;
+    } bad[] = {
+        {"", "header", 0},
+        {"a,b\n1\n", ":2: the row has 1", 6},
+        {"a,b\n1,2\n3,x\"y\n5,6\n", ":3:", 18},
+        {"a,b\n1,\0\n", "0 byte", 8},
+        {"a,b\n\"x\ny\",1\n7\n", ":4: the row has 1", 14},
+    };
+
+    for (size_t i = 0; i < MEM_COUNT(bad); i++) {
+        struct err e = {0};
+        struct sheet s;
+        if (read_sheet(bad[i].bytes, bad[i].n, &s, &e) == ERR_OK) {
+            TEST_FAILED("case %zu was taken", i);
+            sheet_free(&s);
+        } else {
+            CHECK_HAS(e.text, bad[i].says);
+        }
+    }
+}
+
+static bool count_row(void *user, size_t line, size_t count, char **fields, const size_t *lengths)
+{
+    (void)line, (void)fields, (void)lengths;
+    *(size_t *)user += count;
+    return true;
+}
+
+TEST(a_missing_quote_does_not_swallow_the_file)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *path = file_with(folder, "a,b\n\"1,2\n3,4\n", 13);
+    size_t fields = 0;
+
+    CHECK_INT(sheet_scan(path, NULL, count_row, &fields, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "quote");
+    struct text big = {0};
+    text_add(&big, "a,");
+    for (int i = 0; i < 10000; i++)
+        text_add(&big, "0123456789");
+    free(path);
+    path = file_with(folder, big.s, big.n);
+    CHECK_INT(sheet_scan(path, NULL, count_row, &fields, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "65536");
+    text_free(&big);
+    free(path);
+    folder_remove(folder);
+}

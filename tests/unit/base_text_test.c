@@ -1,0 +1,222 @@
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "tests/test.h"
+
+#include <locale.h>
+#include <stdint.h>
+
+TEST(text_grows_and_formats)
+{
+    struct text t = {0};
+
+    CHECK_STR(text_str(&t), "");
+    for (int i = 0; i < 1000; i++)
+        text_addf(&t, "%d,", i);
+    CHECK_INT(t.n, 3890);
+    CHECK_HAS(t.s, "998,999,");
+    text_clear(&t);
+    CHECK_STR(text_str(&t), "");
+    text_free(&t);
+}
+
+TEST(doubles_read_back_as_they_were_written)
+{
+    uint64_t bits = 0x9e3779b97f4a7c15;
+    char s[TEXT_NUMBER_ROOM];
+
+    for (int i = 0; i < 20000; i++) {
+        double value, back = 0;
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        CHECK(text_to_double(text_double(s, value), &back) && back == value);
+        float f = (float)value;
+        if (isfinite(f)) {
+            CHECK(text_to_double(text_float(s, f), &back));
+            CHECK((float)back == f);
+        }
+    }
+    CHECK_STR(text_double(s, 0.1), "0.1");
+    CHECK_STR(text_float(s, 0.1f), "0.1");
+    CHECK_STR(text_double(s, NAN), "nan");
+    CHECK_STR(text_double(s, -INFINITY), "-inf");
+}
+
+TEST(numbers_are_read_strictly)
+{
+    static const char *const bad[] = {"",    " 1",    "1 ",     "1,5",      "0x10", "1e", "e5",
+                                      "--1", "1.2.3", "nan(1)", "infinity", "1f",   "+",  "."};
+    double d;
+    int64_t i;
+    uint64_t u;
+
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        if (text_to_double(bad[k], &d))
+            TEST_FAILED("\"%s\" was taken for the number %g", bad[k], d);
+    }
+    CHECK(text_to_double("-1.5e3", &d) && d == -1500);
+    CHECK(text_to_double("inf", &d) && isinf(d));
+    CHECK(text_to_int("-9223372036854775808", &i) && i == INT64_MIN);
+    CHECK(!text_to_int("9223372036854775808", &i));
+    CHECK(!text_to_int("1.0", &i) && !text_to_int("", &i) && !text_to_int("-", &i));
+    CHECK(text_to_uint("18446744073709551615", &u) && u == UINT64_MAX);
+    CHECK(!text_to_uint("18446744073709551616", &u) && !text_to_uint("-1", &u));
+}
+
+TEST(numbers_do_not_follow_the_locale)
+{
+    char s[TEXT_NUMBER_ROOM];
+    double d;
+
+    if (!setlocale(LC_ALL, "de_DE.UTF-8"))
+        SKIP("no locale de_DE.UTF-8 here");
+    CHECK_STR(text_double(s, 0.5), "0.5");
+    CHECK(text_to_double("0.25", &d) && d == 0.25);
+    setlocale(LC_ALL, "C");
+}
+
+TEST(numbers_for_people)
+{
+    char s[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
+
+    CHECK_STR(text_count(s, 60000), "60,000");
+    CHECK_STR(text_count(s, 999), "999");
+    CHECK_STR(text_count(s, 1234567890), "1,234,567,890");
+    CHECK_STR(text_bytes(s, 12), "12 bytes");
+    CHECK_STR(text_bytes(s, 12345678), "12.3 MB");
+    clock_span(span, 0.4215);
+    CHECK_STR(span, "0.42 s");
+    clock_span(span, 187.2);
+    CHECK_STR(span, "3:07");
+    clock_span(span, 3729);
+    CHECK_STR(span, "1:02:09");
+    clock_span(span, NAN);
+    CHECK_STR(span, "?");
+    clock_utc(span, 0.25);
+    CHECK_STR(span, "1970-01-01T00:00:00.250Z");
+    clock_stamp(span, 86400);
+    CHECK_STR(span, "1970-01-02-000000-000");
+}
+
+TEST(nearest_word)
+{
+    static const char *const words[] = {"devices", "epochs", "lr", NULL};
+
+    CHECK_STR(text_nearest("device", words), "devices");
+    CHECK_STR(text_nearest("epcohs", words), "epochs");
+    CHECK(!text_nearest("banana", words));
+}
+
+TEST(text_for_terminals_is_harmless)
+{
+    struct text t = {0};
+
+    text_add_clean(&t, "a\x1b[31m\xff\xe2\x80\xae z\xc2\x9b\xc3\xa9\n");
+    CHECK_STR(t.s, "a^[[31m\\xFF<U+202E> z<U+009B>\xc3\xa9^J");
+    text_free(&t);
+    CHECK_INT(text_width("a\xc3\xa9\xe2\xa1\x87"), 3);
+    CHECK_INT(text_width("\xe6\xbc\xa2"), 2);
+}
+
+TEST(json_reads_what_it_should)
+{
+    struct err e = {0};
+    struct json *j;
+    uint64_t n;
+    static const char good[] =
+        " {\"a\": [1, 2.5, -3e2], \"b\": {\"c\": \"x\\u00e9\\ud83d\\ude00\\n\"}, \"d\": null} ";
+
+    REQUIRE_OK(json_parse(good, strlen(good), &j, &e));
+    CHECK_STR(json_text(json_get(json_get(j, "b"), "c")), "x\xc3\xa9\xf0\x9f\x98\x80\n");
+    CHECK(json_uint(json_get(j, "a")->first, &n) && n == 1);
+    CHECK(!json_uint(json_get(j, "a")->first->next, &n));
+    CHECK(!json_get(j, "z"));
+    json_free(j);
+}
+
+TEST(json_refuses_what_it_should)
+{
+    static const char *const bad[] = {
+        "",      "{",           "{\"a\"}", "[1,]", "{\"a\":1,}",
+        "tru",   "\"abc",       "\"\\x\"", "1 2",  "[1 2]",
+        "{a:1}", "\"\\ud800\"", "+1",      ".5",   "[[[[[[[[[[[[[[[[[[1]"};
+
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        struct err e = {0};
+        struct json *j;
+        if (json_parse(bad[k], strlen(bad[k]), &j, &e) == ERR_OK)
+            TEST_FAILED("\"%s\" was taken for JSON", bad[k]);
+        else
+            CHECK_HAS(e.text, "byte");
+        CHECK(!j);
+    }
+    /* every prefix of a good text is bad */
+    static const char good[] = "{\"a\":[1,{\"b\":\"\\u00e9\"}],\"c\":true}";
+    for (size_t n = 0; n < strlen(good); n++) {
+        struct json *j;
+        char *copy = malloc(n + 1);
+        memcpy(copy, good, n);
+        CHECK(json_parse(copy, n, &j, NULL) != ERR_OK);
+        free(copy);
+    }
+}
+
+TEST(json_writing)
+{
+    struct text t = {0};
+
+    text_add_json(&t, "a\"b\\\n\x01\xff");
+    CHECK_STR(t.s, "\"a\\\"b\\\\\\n\\u0001\xef\xbf\xbd\"");
+    text_clear(&t);
+    text_add_json_double(&t, NAN);
+    CHECK_STR(t.s, "null");
+    text_free(&t);
+}
+
+static void check_sha256(const char *bytes, size_t n, size_t cut, const char *want)
+{
+    struct hash_sha256 h;
+    uint8_t out[32];
+    char hex[65];
+
+    hash_sha256_start(&h);
+    for (size_t at = 0; at < n; at += cut)
+        hash_sha256_add(&h, bytes + at, n - at < cut ? n - at : cut);
+    hash_sha256_end(&h, out);
+    hash_hex(hex, out, 32);
+    CHECK_STR(hex, want);
+}
+
+TEST(hashes_of_the_standard)
+{
+    uint8_t out[20];
+    char hex[41], million[1000];
+
+    hash_sha1("abc", 3, out);
+    hash_hex(hex, out, 20);
+    CHECK_STR(hex, "a9993e364706816aba3e25717850c26c9cd0d89d");
+    hash_sha1("", 0, out);
+    hash_hex(hex, out, 20);
+    CHECK_STR(hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    hash_sha1("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, out);
+    hash_hex(hex, out, 20);
+    CHECK_STR(hex, "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
+    check_sha256("abc", 3, 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    check_sha256("", 0, 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    for (size_t cut = 1; cut <= 57; cut += 7)
+        check_sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, cut,
+                     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    memset(million, 'a', sizeof million);
+    struct hash_sha256 h;
+    uint8_t digest[32];
+    char text[65];
+    hash_sha256_start(&h);
+    for (int i = 0; i < 1000; i++)
+        hash_sha256_add(&h, million, sizeof million);
+    hash_sha256_end(&h, digest);
+    hash_hex(text, digest, 32);
+    CHECK_STR(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
