@@ -1,68 +1,187 @@
-# `make help` lists the targets. V=1 shows the commands, FLAVOUR=asan|tsan|nocuda builds another one.
+# `make help` lists the targets. V=1 shows the commands; FLAVOUR=asan, tsan or nocuda builds that one
+# under build/FLAVOUR; CC, CFLAGS, LDFLAGS and BUILD (the folder) may be set too.
 
-CC      ?= cc
-AR      ?= ar
+VERSION := 0.1.0
+
 BUILD   ?= build
 FLAVOUR ?= normal
+PREFIX  ?= /usr/local
 B       := $(BUILD)/$(FLAVOUR)
 Q       := $(if $(V),,@)
-say      = @$(if $(V),:,printf '  %-5s %s\n' '$(1)' '$(2)')
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+# As many jobs as processors, unless the caller said how many.
+JOBS    := $(shell nproc 2>/dev/null || echo 2)
+MORE     = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
-CFLAGS ?= -O2 -g
-FLAGS  := -std=c11 -D_GNU_SOURCE -pthread $(WARN) $(CFLAGS) -ffp-contract=off -Isrc -I.
+ifeq ($(origin CC),default)
+CC      := cc
+endif
+CFLAGS  ?= -O2 -g
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
+# No contraction of a*b + c: the numbers must not depend on the compiler's choice.
+FLAGS    = -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) $(CFLAGS) -ffp-contract=off $(FLAGS_$(FLAVOUR))
+INCLUDES = -Isrc -I. -include $(B)/config.h
+LIBS     = -Wl,--as-needed $(LIBS_NCURSES) $(LIBS_CSV) $(LIBS_CURL) $(LIBS_Z) -lm
+
+FLAGS_normal :=
+FLAGS_nocuda :=
 FLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FLAGS_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread
-FLAGS  += $(FLAGS_$(FLAVOUR)) -DCHORUS_HAVE_CURL=1
-LIBS   := -lcsv -lz -lcurl -lm
-
-# One kernel source is compiled for several instruction sets, each in a file of its own.
-ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
-CFLAGS_src/cpu/kernels_avx512.c := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
-CFLAGS_src/cpu/kernels_avx2.c   := -mavx2 -mfma -ffp-contract=fast
+ifeq ($(origin FLAGS_$(FLAVOUR)),undefined)
+$(error There is no flavour $(FLAVOUR): it is normal, asan, tsan or nocuda)
 endif
-ROOM_CFLAGS_cpu := -O3
 
-SRC     := $(filter-out src/main.c,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c ui/*.c)))
-MAIN    := $(wildcard src/main.c)
+# Flags of one file or of one room. The CPU backend compiles its kernels once for each instruction
+# set, in files of their own, and chooses between them when it runs.
+ROOM_FLAGS_cpu := -O3
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+FILE_FLAGS_src/cpu/kernels_avx512.c := \
+  -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
+FILE_FLAGS_src/cpu/kernels_avx2.c := -mavx2 -mfma -ffp-contract=fast
+endif
+own_flags = $(ROOM_FLAGS_$(word 2,$(subst /, ,$(1)))) $(FILE_FLAGS_$(1))
+OWN_FLAGS := $(foreach v,$(sort $(filter ROOM_FLAGS_% FILE_FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
+
+SOURCES := $(filter-out src/main.c,$(sort $(wildcard src/*.c src/*/*.c ui/*.c)))
 TESTS   := $(sort $(wildcard tests/unit/*_test.c tests/parity/*_test.c))
-OBJ     := $(SRC:%.c=$(B)/obj/%.o) $(B)/gen/net_builtin.o $(B)/gen/spec_builtin.o $(B)/gen/version.o
-LIB     := $(B)/libchorus.a
+BUILTIN := net_builtin spec_builtin
+OBJECTS := $(SOURCES:%.c=$(B)/obj/%.o) $(patsubst %,$(B)/gen/%.o,$(BUILTIN) version)
+ARCHIVE := $(B)/chorus.a
+# The flavours lie side by side; the normal one is what people start.
 PROGRAM := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus,$(B)/chorus)
-TESTBIN := $(TESTS:%.c=$(B)/%)
+PROGRAMS := $(TESTS:%.c=$(B)/%)
 
-all: $(if $(MAIN),$(PROGRAM),$(LIB))
-tests: $(TESTBIN)
+# Rooms whose threads the thread sanitizer watches in `make check`.
+TSAN_ROOMS := wire engine fake
+TSAN_TESTS := $(filter $(foreach r,$(TSAN_ROOMS),tests/unit/$(r)_%),$(TESTS))
 
-room_flags = $(ROOM_CFLAGS_$(word 2,$(subst /, ,$(1)))) $(CFLAGS_$(1))
+## Building and starting
+.PHONY: all
+all: ## builds the program, build/chorus
+all: $(PROGRAM)
 
-$(B)/obj/%.o: %.c Makefile
-	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call room_flags,$<) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
-$(B)/gen/%.o: $(B)/gen/%.c Makefile
-	$(call say,CC,$<)
-	$(Q)$(CC) $(FLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
-$(LIB): $(OBJ)
-	$(call say,AR,$@)
-	$(Q)rm -f $@.$$$$; $(AR) rcs $@.$$$$ $$(ls $^ 2>/dev/null) && mv $@.$$$$ $@
-$(PROGRAM): $(B)/obj/src/main.o $(LIB)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(FLAGS) $(LDFLAGS) $^ $(LIBS) -o $@.$$$$ && mv $@.$$$$ $@
-$(TESTBIN): $(B)/%: $(B)/obj/%.o $(LIB)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(LDFLAGS) $^ $(LIBS) -o $@.$$$$ && mv $@.$$$$ $@
-$(BUILD)/tests/%: $(B)/tests/% ;
+.PHONY: run
+run: ## installs what is missing, builds, and starts: the small experiment first.ini
+	@sh make/deps.sh --try run
+	@$(MAKE) $(MORE) all
+	@$(BUILD)/chorus run first
 
-$(B)/gen/net_builtin.c: $(wildcard models/*.net)
-$(B)/gen/spec_builtin.c: $(wildcard experiments/*.ini)
-$(B)/gen/%_builtin.c: make/builtin.awk Makefile
-	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && LC_ALL=C awk -v room=$* -v ext=$(if $(filter net,$*),.net,.ini) \
-	  -f make/builtin.awk $(sort $(filter %.net %.ini,$^)) >$@.$$$$ && mv $@.$$$$ $@
-$(B)/gen/version.c: Makefile
-	$(Q)mkdir -p $(@D) && { echo '#include "cli/version.h"'; \
-	  echo "const char chorus_version[] = \"$$(git describe --tags --always --dirty 2>/dev/null || echo unknown)\";"; } >$@
+.PHONY: install
+install: ## installs the program under PREFIX (/usr/local), below DESTDIR where that is set
+install: $(PROGRAM)
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/chorus
 
-.PRECIOUS: $(B)/obj/%.o $(B)/gen/%.c
-.PHONY: all tests
--include $(OBJ:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(B)/obj/src/main.d
+.PHONY: deps
+deps: ## installs the Debian packages that building and `make check` need
+	@sh make/deps.sh
+
+.PHONY: asan tsan nocuda
+asan: ## builds with the address and undefined behaviour sanitizers, in build/asan
+tsan: ## builds with the thread sanitizer, in build/tsan
+nocuda: ## builds as on a machine without CUDA, in build/nocuda
+asan tsan nocuda:
+	@$(MAKE) $(MORE) FLAVOUR=$@ all
+
+.PHONY: clean
+clean: ## removes all that was built
+	rm -rf $(BUILD)
+
+## Testing
+.PHONY: check
+check: ## installs what is missing, builds, and runs every test
+	@sh make/deps.sh --try check
+	@$(MAKE) $(MORE) all tests
+	@$(MAKE) $(MORE) FLAVOUR=asan unit-tests
+	@$(MAKE) $(MORE) FLAVOUR=tsan tsan-tests
+	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS:.c=)' bash tests/run.sh
+
+.PHONY: check-all
+check-all: ## check, with the Python packages that some of the tests ask for (into build/venv)
+	@sh make/venv.sh $(BUILD)/venv
+	@CHORUS_PYTHON=$(abspath $(BUILD))/venv/bin/python $(MAKE) check
+
+.PHONY: tests unit-tests tsan-tests
+tests: $(PROGRAMS)
+unit-tests: $(filter $(B)/tests/unit/%,$(PROGRAMS))
+tsan-tests: $(TSAN_TESTS:%.c=$(B)/%)
+
+.PHONY: deps-check
+deps-check: ## proves from the includes that every room knows only those it may know
+	@sh make/walls.sh .
+
+.PHONY: fmt fmt-check
+fmt: ## formats the source with clang-format
+	@sh make/format.sh
+fmt-check: ## tells which files `make fmt` would change
+	@sh make/format.sh --check
+
+.PHONY: help
+help: ## lists the targets
+	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
+
+# The rest says how files are made from files, and needs to know what this machine has.
+ifneq ($(filter-out run deps clean check check-all deps-check fmt fmt-check help asan tsan nocuda,\
+  $(or $(MAKECMDGOALS),all)),)
+include $(B)/config.mk
+endif
+
+say = @$(if $(V),:,printf '  %-4s  %s\n' $(1) $(2))
+# $(call replace,COMMAND): what the command prints becomes the target, whose date changes only where
+# its contents do.
+replace = @mkdir -p $(@D); { $(1); } >$@.$$$$ && \
+  if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
+quoted = '$(subst ','\'',$(1))'
+
+.PHONY: FORCE
+FORCE:
+
+# Everything that decides how a file is compiled; whatever depends on it is made anew with it.
+$(B)/flags: FORCE
+	$(call replace,printf '%s\n' $(call quoted,$(CC) $(FLAGS) $(LDFLAGS)) $(call quoted,$(OWN_FLAGS)) \
+	  "$$CPATH $$LIBRARY_PATH $$CUDA_HOME")
+
+# Found anew also after packages came or went.
+$(B)/config.mk: make/detect.sh $(B)/flags $(wildcard /var/lib/dpkg/status)
+	@CC=$(call quoted,$(CC)) FLAGS=$(call quoted,$(FLAGS)) LDFLAGS=$(call quoted,$(LDFLAGS)) \
+	  FLAVOUR=$(FLAVOUR) sh make/detect.sh $(B)
+$(B)/config.h: $(B)/config.mk ;
+
+# Compilers write beside the target and rename: whoever is interrupted leaves no half files.
+define compile
+$(call say,CC,$(<:$(BUILD)/%=%))
+$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(INCLUDES) \
+  -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+endef
+define link
+$(call say,LINK,$@)
+$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(LIBS) -o $@.$$$$ && mv $@.$$$$ $@
+endef
+
+$(B)/obj/%.o: %.c $(B)/flags | $(B)/config.h
+	$(compile)
+$(B)/gen/%.o: $(B)/gen/%.c $(B)/flags | $(B)/config.h
+	$(compile)
+
+# Tests link with an archive, so that each takes only what it uses.
+$(B)/objects: FORCE
+	$(call replace,printf '%s\n' $(OBJECTS))
+$(ARCHIVE): $(OBJECTS) $(B)/objects
+	$(Q)rm -f $@ && $(AR) rcs $@ $$(ls $(OBJECTS) 2>/dev/null)
+$(PROGRAM): $(B)/obj/src/main.o $(ARCHIVE)
+	$(link)
+$(PROGRAMS): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
+	$(link)
+# Tests of the normal flavour by a shorter name: make build/tests/unit/NAME.
+$(BUILD)/tests/%: $(BUILD)/normal/tests/% ;
+
+# Models and experiments become part of the program.
+$(B)/gen/net_builtin.c: TEXTS := $(sort $(wildcard models/*.net))
+$(B)/gen/spec_builtin.c: TEXTS := $(sort $(wildcard experiments/*.ini))
+$(BUILTIN:%=$(B)/gen/%.c): $(B)/gen/%_builtin.c: make/builtin.awk FORCE
+	$(call replace,LC_ALL=C awk -v room=$* -f make/builtin.awk $(TEXTS))
+# A commit changes this file and the program, nothing else.
+$(B)/gen/version.c: FORCE
+	$(call replace,sh make/version.sh $(VERSION))
+
+.SECONDARY:
+-include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(B)/obj/src/main.d

@@ -1,23 +1,23 @@
-# Turns text files into one C file: awk -v room=net -v ext=.net -f make/builtin.awk FILE...
-# defines ROOM_builtin(name) and ROOM_builtin_name(i) over the files in the order given.
+# Turns text files into one C file: awk -v room=net -f make/builtin.awk FILE... defines
+# net_builtin(name) and net_builtin_name(i) over the files, in the order given.
 
 function literal(line)
 {
     gsub(/\\/, "\\\\", line)
     gsub(/"/, "\\\"", line)
-    gsub(/\?/, "\\?", line) # no trigraphs
+    gsub(/\?/, "\\?", line) # trigraphs
     gsub(/\r/, "\\r", line)
-    return "    \"" line "\\n\""
+    return "\"" line "\\n\""
 }
 
-function base(path)
+function name(path)
 {
     sub(/.*\//, "", path)
-    return substr(path, 1, length(path) - length(ext))
+    sub(/\.[a-z]*$/, "", path)
+    return path
 }
 
 BEGIN {
-    print "/* Made by make/builtin.awk. */"
     print "#include \"" room "/" room ".h\""
     print ""
     print "#include <string.h>"
@@ -26,14 +26,13 @@ BEGIN {
     print "    const char *name, *text;"
     print "} builtin[] = {"
     for (i = 1; i < ARGC; i++) {
-        print "    {\"" base(ARGV[i]) "\","
-        print "    \"\"" # a file may be empty
+        print "    {\"" name(ARGV[i]) "\", \"\""
         while ((getline line < ARGV[i]) > 0)
-            print literal(line)
+            print "        " literal(line)
         close(ARGV[i])
         print "    },"
     }
-    print "    {0, 0},"
+    print "    {NULL, NULL},"
     print "};"
     print ""
     print "const char *" room "_builtin(const char *name)"
@@ -46,8 +45,6 @@ BEGIN {
     print ""
     print "const char *" room "_builtin_name(int i)"
     print "{"
-    print "    int n = (int)(sizeof builtin / sizeof *builtin);"
-    print "    return i >= 0 && i < n ? builtin[i].name : NULL;"
+    print "    return i >= 0 && i < (int)(sizeof builtin / sizeof *builtin) ? builtin[i].name : NULL;"
     print "}"
-    exit
 }

@@ -1,0 +1,111 @@
+# make/detect.sh FOLDER: finds the libraries of this machine by compiling and linking a real call of
+# each, and writes FOLDER/config.mk and FOLDER/config.h. CC, FLAGS, LDFLAGS and FLAVOUR come from the
+# environment. A missing one that the program can not do without ends it with one sentence.
+
+out=$1
+t=$(mktemp -d) || exit 1
+trap 'rm -rf "$t"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$out" || exit 1
+: >"$t/config.mk"
+: >"$t/config.h"
+missing=
+
+# shellcheck disable=SC2086 # CC and the flags are lists of words
+links() # links FLAGS...: whether the program on stdin compiles and links
+{
+    cat >"$t/probe.c"
+    $CC $FLAGS "$t/probe.c" $LDFLAGS "$@" -o "$t/probe" >"$t/log" 2>&1
+}
+
+line()
+{
+    printf '  %-8s %-20s %s\n' "$@"
+}
+
+found() # found NAME VARIABLE LIBS WHERE
+{
+    line found "$1" "$4"
+    printf 'LIBS_%s := %s\n' "$2" "$3" >>"$t/config.mk"
+    printf '#define CHORUS_HAVE_%s 1\n' "$2" >>"$t/config.h"
+}
+
+required() # required NAME VARIABLE LIBS PACKAGE
+{
+    # shellcheck disable=SC2086
+    if links $3; then
+        found "$1" "$2" "$3" "($4)"
+    else
+        line missing "$1" "$4 brings it"
+        missing="$missing${missing:+ and }$1 (Debian's package $4)"
+    fi
+}
+
+if ! echo 'int main(void) { _Static_assert(1, ""); return 0; }' | links -pthread -lm; then
+    echo "$CC $FLAGS does not build a C11 program here: $(grep -m 1 . "$t/log")." >&2
+    exit 1
+fi
+
+required ncursesw NCURSES -lncursesw libncurses-dev <<'C'
+#include <ncurses.h>
+int main(void)
+{
+    return addwstr(L"x") + get_wch(&(wint_t){0});
+}
+C
+required libcsv CSV -lcsv libcsv-dev <<'C'
+#include <csv.h>
+int main(void)
+{
+    struct csv_parser p;
+    return csv_init(&p, CSV_STRICT) + (int)csv_parse(&p, "a\n", 2, 0, 0, 0);
+}
+C
+required zlib Z -lz zlib1g-dev <<'C'
+#include <zlib.h>
+int main(void)
+{
+    z_stream z = {0};
+    return inflateInit2(&z, 31) + inflate(&z, Z_FINISH);
+}
+C
+
+if links -lcurl <<'C'; then
+#include <curl/curl.h>
+int main(void)
+{
+    CURL *c = curl_easy_init();
+    return !c || curl_easy_setopt(c, CURLOPT_URL, "http://localhost/") || curl_easy_perform(c);
+}
+C
+    found libcurl CURL -lcurl "(libcurl4-openssl-dev)"
+else
+    line missing libcurl "libcurl4-openssl-dev brings it; without it \`chorus data fetch\` is off"
+fi
+
+cuda=${CUDA_HOME:-/usr/local/cuda}
+if [ "$FLAVOUR" = nocuda ]; then
+    line off CUDA "this flavour goes without"
+elif links "-I$cuda/include" "-L$cuda/lib64" -lcudart -lcudnn -lnccl <<'C'; then
+#include <cuda_runtime_api.h>
+#include <cudnn.h>
+#include <nccl.h>
+int main(void)
+{
+    int n = 0;
+    return cudaGetDeviceCount(&n) + (int)cudnnGetVersion() + ncclGetVersion(&n);
+}
+C
+    line found "CUDA, cuDNN, NCCL" "($cuda; nothing uses them yet)"
+else
+    line none "CUDA, cuDNN, NCCL" "optional; nothing uses them yet"
+fi
+
+if [ -n "$missing" ]; then
+    echo "chorus can not be built without $missing: \`make deps\` brings what is missing." >&2
+    exit 1
+fi
+
+# Only what changed is replaced: config.h is read by every source file.
+cmp -s "$t/config.h" "$out/config.h" || cp "$t/config.h" "$out/config.h" || exit 1
+cp "$t/config.mk" "$out/config.mk.$$" && mv "$out/config.mk.$$" "$out/config.mk"
