@@ -24,6 +24,7 @@ struct plot {
     const struct plot_series *series;
     int count;
     bool log_y;
+    bool whole_x; /* x counts something: no ticks between whole numbers */
     enum plot_level level;
     int columns, rows; /* of the whole frame, legend and axes included */
 };
@@ -39,6 +40,13 @@ void plot_draw(const struct plot *p, struct plot_cell *cells);
 void plot_text(const struct plot *p, bool colours, struct text *out);
 /* The same plot as an SVG document of width x height millimetres. */
 void plot_svg(const struct plot *p, double width_mm, double height_mm, struct text *out);
+
+/* What plot_text does with cells that several plots have been drawn into. */
+void plot_cells_text(const struct plot_cell *cells, int columns, int rows, bool colours,
+                     struct text *out);
+/* Several plots beside each other in one document. */
+void plot_svg_panels(const struct plot *panels, int count, double width_mm, double height_mm,
+                     struct text *out);
 
 /* Round ticks: 4 to 6 of them within lo..hi. Returns how many; step is their distance. */
 int plot_ticks(double lo, double hi, double ticks[8], double *step);

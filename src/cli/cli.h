@@ -28,7 +28,7 @@ int cli_predict(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
-extern const char cli_version[]; /* "0.1.0" */
+int cli_usage_text(bool to_stderr); /* of the whole program */
 
 /* Options. A table of them ends with a NULL name. */
 struct cli_option {
@@ -99,8 +99,9 @@ void cli_json_field(struct text *out, const char *name, const char *value);
 /* The run that a RUN operand names (NULL: the newest). Freed by record_free_entry. */
 enum err_code cli_find_run(const char *name, struct record_entry *out, struct err *e) MUST_USE;
 
-/* Signals. main.c calls cli_signals_start once; threads are started between block and unblock, so
- * that they never run a handler. The handlers count and make cli_wake readable. */
+/* Signals. A verb that handles them calls cli_signals_start (others die of Ctrl-C as every program
+ * does); threads are started between block and unblock, so that they never run a handler. The
+ * handlers count and make cli_wake readable. */
 extern volatile sig_atomic_t cli_interrupts; /* SIGINT: how often */
 extern volatile sig_atomic_t cli_terminated; /* SIGTERM */
 extern volatile sig_atomic_t cli_hung_up;    /* SIGHUP */

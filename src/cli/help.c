@@ -1,0 +1,90 @@
+/* cli/help.c: the usage of the whole program; each verb's own help is in its file. */
+#include "cli/cli.h"
+
+#include "spec/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: chorus COMMAND [...]\n"
+    "chorus trains neural networks: from an experiment to CSV files and curves.\n"
+    "\n"
+    "  run [FILE or RUN or NAME] [KEY=VALUE...]   trains; without FILE, the defaults\n"
+    "  resume [RUN] [epochs=N]                    goes on where a run stopped\n"
+    "  watch [RUN]                                follows a run of this or another process\n"
+    "  pause RUN, go RUN, stop RUN                for a run of this or another process\n"
+    "  ls [FILTER]                                runs with state, settings, best accuracy\n"
+    "  show RUN                                   one run whole\n"
+    "  plot RUN...                                curves as text, or -o FILE.svg\n"
+    "  predict RUN                                predictions against labels\n"
+    "  weights RUN -o FILE                        the model as safetensors\n"
+    "  models [NAME]                              networks: layers, shapes, parameters\n"
+    "  data [check PATH, fetch NAME]              data sets: what is there, what is missing\n"
+    "  devices                                    what there is to compute on\n"
+    "  help [COMMAND or KEY]                      this text, a command's own, or a key's\n"
+    "\n"
+    "RUN is a folder, any unique part of its name, @ (newest), @2, @best.\n"
+    "`chorus run first` trains a small network in under a minute.\n"
+    "Exit codes: 0 done, 1 failed, 2 bad command, file or RUN, 3 diverged, 130 stopped,\n"
+    "143 by SIGTERM (both resumable).\n";
+
+int cli_usage_text(bool to_stderr)
+{
+    if (!to_stderr)
+        return cli_printf("%s", usage);
+    /* The last newline is cli_talk's. */
+    cli_talk("%.*s", (int)(sizeof usage - 2), usage);
+    return 0;
+}
+
+static int list_keys(void)
+{
+    static const char *const groups[] = {"Data", "Model", "Training", "Devices", "Stop"};
+    struct text out = {0};
+    int code;
+
+    text_add(&out, "The keys of an experiment, as KEY=VALUE or as a line of its file:\n");
+    for (int group = SPEC_GROUP_DATA; group <= SPEC_GROUP_STOP; group++) {
+        text_addf(&out, "\n%s\n", groups[group]);
+        for (const struct spec_key *k = spec_keys; k->name; k++)
+            if ((int)k->group == group)
+                text_addf(&out, "  %-15s %s (%s)\n", k->name, k->help,
+                          k->fallback && *k->fallback ? k->fallback : "none");
+    }
+    code = cli_print(&out);
+    text_free(&out);
+    return code;
+}
+
+int cli_help(int argc, char **argv)
+{
+    static const struct cli_usage help = {
+        "help [COMMAND or KEY]",
+        "Prints what there is, what a command does, or what a key of an experiment means.",
+        "  chorus help keys   all keys of an experiment\n"};
+    struct text shown = {0};
+    int key, on = cli_options(&help, NULL, &argc, argv);
+
+    if (on != CLI_ON)
+        return on;
+    if (argc == 1)
+        return cli_usage_text(false);
+    if (argc > 2)
+        return cli_refuse("help takes one name, not %d", argc - 1);
+    if (!strcmp(argv[1], "keys"))
+        return list_keys();
+    key = spec_key_find(argv[1]);
+    if (key >= 0) {
+        const struct spec_key *k = &spec_keys[key];
+
+        return cli_printf("%s: %s\nvalues: %s\ndefault: %s\n", k->name, k->help, k->values,
+                          k->fallback && *k->fallback ? k->fallback : "none");
+    }
+    text_add_clean(&shown, argv[1]);
+    cli_refuse(
+        "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
+        text_str(&shown));
+    text_free(&shown);
+    return err_exit_code(ERR_INPUT);
+}

@@ -1,0 +1,212 @@
+/* cli/print.c: what goes to stdout and stderr. One line of stderr may be alive: it is redrawn in
+ * place, and whatever else is said goes above it. Lines come from any thread. */
+#include "cli/cli.h"
+
+#include "base/log.h"
+#include "cli/live.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct text live; /* under lock: the line that is alive, without its newline */
+static bool err_gone;    /* under lock: stderr took an error; nothing is written to it any more */
+static bool out_told;
+
+static bool write_all(int fd, const char *s, size_t n)
+{
+    while (n) {
+        ssize_t done = write(fd, s, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        s += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* The terminal may be gone, the pipe closed, the disk full: a run goes on without its talk. */
+static void write_stderr(const struct text *t)
+{
+    if (!err_gone && t->n && !write_all(STDERR_FILENO, t->s, t->n))
+        err_gone = true;
+}
+
+static void say_line(const char *line)
+{
+    struct text t = {0};
+
+    pthread_mutex_lock(&lock);
+    if (live.n)
+        text_add(&t, "\r\033[K");
+    text_add(&t, line);
+    text_add(&t, "\n");
+    text_add_n(&t, text_str(&live), live.n);
+    write_stderr(&t);
+    pthread_mutex_unlock(&lock);
+    text_free(&t);
+}
+
+void live_draw(const char *line)
+{
+    struct text t = {0};
+
+    pthread_mutex_lock(&lock);
+    if (!line)
+        line = "";
+    if (*line || live.n) {
+        text_addf(&t, "\r%s\033[K", line);
+        text_clear(&live);
+        text_add(&live, line);
+        write_stderr(&t);
+    }
+    pthread_mutex_unlock(&lock);
+    text_free(&t);
+}
+
+static void sink(void *user, enum log_level level, const char *line)
+{
+    struct text t = {0};
+
+    (void)user;
+    if (level < LOG_WARN)
+        return;
+    text_add(&t, "chorus: ");
+    text_add_clean(&t, line);
+    say_line(text_str(&t));
+    text_free(&t);
+}
+
+void live_start(void)
+{
+    setlocale(LC_CTYPE, "");
+    log_to(sink, NULL);
+}
+
+static void add_args(struct text *t, const char *fmt, va_list args)
+{
+    char room[512], *large = NULL;
+    va_list again;
+    int n;
+
+    va_copy(again, args);
+    n = vsnprintf(room, sizeof room, fmt, args);
+    if (n >= (int)sizeof room && vasprintf(&large, fmt, again) >= 0) {
+        text_add(t, large);
+        free(large);
+    } else {
+        text_add(t, room);
+    }
+    va_end(again);
+}
+
+void cli_talk(const char *fmt, ...)
+{
+    struct text t = {0};
+    va_list args;
+
+    va_start(args, fmt);
+    add_args(&t, fmt, args);
+    va_end(args);
+    say_line(text_str(&t));
+    text_free(&t);
+}
+
+int cli_refuse(const char *fmt, ...)
+{
+    struct text t = {0};
+    va_list args;
+
+    text_add(&t, "chorus: ");
+    va_start(args, fmt);
+    add_args(&t, fmt, args);
+    va_end(args);
+    say_line(text_str(&t));
+    text_free(&t);
+    return err_exit_code(ERR_INPUT);
+}
+
+int cli_fail(const struct err *e)
+{
+    struct text t = {0};
+
+    text_add(&t, "chorus: ");
+    text_add_clean(&t, e->text);
+    say_line(text_str(&t));
+    text_free(&t);
+    return err_exit_code(e->code);
+}
+
+int cli_print(const struct text *t)
+{
+    if (!t->n || write_all(STDOUT_FILENO, t->s, t->n))
+        return 0;
+    /* A reader that had enough (head) is no news. */
+    if (errno != EPIPE && errno != EIO && !out_told) {
+        out_told = true;
+        cli_talk("chorus: stdout could not be written: %s", strerror(errno));
+    }
+    return 1;
+}
+
+int cli_printf(const char *fmt, ...)
+{
+    struct text t = {0};
+    va_list args;
+    int code;
+
+    va_start(args, fmt);
+    add_args(&t, fmt, args);
+    va_end(args);
+    code = cli_print(&t);
+    text_free(&t);
+    return code;
+}
+
+bool cli_terminal(int fd)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(fd) && (!term || strcmp(term, "dumb") != 0);
+}
+
+int cli_columns(int fd)
+{
+    struct winsize size;
+
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+int live_rows(int fd)
+{
+    struct winsize size;
+
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
+        return size.ws_row;
+    return 24;
+}
+
+bool cli_colours(int fd)
+{
+    const char *no = getenv("NO_COLOR");
+
+    return cli_terminal(fd) && !(no && *no);
+}
+
+bool cli_utf8(void)
+{
+    return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}

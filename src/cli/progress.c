@@ -1,0 +1,233 @@
+/* cli/progress.c: the line that is redrawn and the line an epoch. */
+#include "cli/progress.h"
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/live.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REDRAW_NS 100000000ull
+
+static void add_bar(struct text *out, double share, int cells, bool utf8)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int full;
+
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    full = (int)(share * cells * 8);
+    for (int i = 0; i < cells; i++, full -= 8) {
+        if (!utf8)
+            text_add(out, full >= 8 ? "#" : "-");
+        else if (full >= 8)
+            text_add(out, "█");
+        else
+            text_add(out, full > 0 ? eighths[full] : "░");
+    }
+}
+
+enum { PART_BAR = 1, PART_LEFT = 2, PART_ACC = 4, PART_SPEED = 8, PART_LOSS = 16 };
+
+static void add_parts(const struct progress_view *v, int parts, int cells, bool utf8,
+                      struct text *out)
+{
+    char number[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
+    double share = v->steps ? (double)v->step / (double)v->steps : 0;
+
+    text_addf(out, "epoch %lld/%lld", (long long)v->epoch, (long long)v->epochs);
+    if (v->doing)
+        text_addf(out, "  %s", v->doing);
+    if (parts & PART_BAR) {
+        text_add(out, " ");
+        add_bar(out, share, cells, utf8);
+    }
+    text_addf(out, " %3d %%", (int)(100 * (share > 1 ? 1 : share)));
+    if (parts & PART_LOSS && !isnan(v->loss))
+        text_addf(out, "  loss %.4f", v->loss);
+    if (parts & PART_ACC && !isnan(v->acc))
+        text_addf(out, "  acc %.4f", v->acc);
+    if (parts & PART_SPEED && v->images_per_second > 0)
+        text_addf(out, "  %s img/s", text_count(number, (uint64_t)(v->images_per_second + 0.5)));
+    if (parts & PART_LEFT && isfinite(v->left_seconds)) {
+        clock_span(span, v->left_seconds < 1 ? 1 : v->left_seconds);
+        text_addf(out, "  %s left", span);
+    }
+}
+
+void progress_line(const struct progress_view *v, int columns, bool utf8, struct text *out)
+{
+    static const int falls[] = {31, 23, 19, 17, 16, 0};
+    struct text t = {0};
+
+    for (int i = 0; i < 6; i++) {
+        int blanks;
+
+        text_clear(&t);
+        add_parts(v, falls[i] & ~PART_BAR, 0, utf8, &t);
+        blanks = columns - 1 - text_width(text_str(&t));
+        if (falls[i] & PART_BAR) {
+            if (blanks < 7)
+                continue;
+            text_clear(&t);
+            add_parts(v, falls[i], blanks - 1 < 30 ? blanks - 1 : 30, utf8, &t);
+        } else if (blanks < 0 && i < 5) {
+            continue;
+        }
+        if (text_width(text_str(&t)) < columns)
+            text_add(out, text_str(&t));
+        break;
+    }
+    text_free(&t);
+}
+
+static void add_value(struct text *out, const char *before, double value)
+{
+    text_add(out, before);
+    cli_add_fraction(out, value);
+}
+
+void progress_epoch_line(const struct progress_row *row, int64_t epochs, int members,
+                         struct text *out)
+{
+    char number[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
+
+    text_addf(out, "epoch %lld/%lld", (long long)row->epoch, (long long)epochs);
+    if (row->epoch > 0) {
+        add_value(out, "  train loss ", row->train_loss);
+        add_value(out, " acc ", row->train_acc);
+    }
+    if (!isnan(row->val_loss) || !isnan(row->val_acc)) {
+        add_value(out, "  valid loss ", row->val_loss);
+        add_value(out, " acc ", row->val_acc);
+    }
+    add_value(out, "  test loss ", row->test_loss);
+    add_value(out, " acc ", row->test_acc);
+    if (members > 1) {
+        add_value(out, " (members ", row->member_acc_min);
+        add_value(out, " to ", row->member_acc_max);
+        text_add(out, ")");
+    }
+    if (row->images_per_second > 0)
+        text_addf(out, "  %s img/s", text_count(number, (uint64_t)(row->images_per_second + 0.5)));
+    if (isfinite(row->train_seconds + row->eval_seconds)) {
+        clock_span(span, row->train_seconds + row->eval_seconds);
+        text_addf(out, "  %s", span);
+    }
+}
+
+void progress_start(struct progress *p, bool quiet)
+{
+    memset(p, 0, sizeof *p);
+    p->quiet = quiet;
+    p->live = !quiet && cli_terminal(STDERR_FILENO);
+    p->utf8 = cli_utf8();
+    p->view.loss = p->view.acc = p->view.left_seconds = NAN;
+}
+
+void progress_set(struct progress *p, int64_t epochs, int64_t steps_per_epoch, int64_t steps_done,
+                  int members, int64_t max_steps)
+{
+    struct progress_view *v = &p->view;
+
+    v->epochs = epochs;
+    v->steps_per_epoch = steps_per_epoch;
+    v->steps = epochs * steps_per_epoch;
+    if (max_steps && max_steps < v->steps)
+        v->steps = max_steps;
+    v->step = p->last_step = steps_done;
+    v->epoch = steps_per_epoch ? steps_done / steps_per_epoch + 1 : 1;
+    if (v->epoch > epochs)
+        v->epoch = epochs;
+    p->members = members;
+    p->last_step_seconds = -1;
+}
+
+static void guess_left(struct progress *p)
+{
+    struct progress_view *v = &p->view;
+    double evaluations;
+
+    v->left_seconds = NAN;
+    if (p->step_seconds <= 0 || v->steps < v->step)
+        return;
+    evaluations = (double)(v->epochs - v->epoch + 1);
+    v->left_seconds = p->step_seconds * (double)(v->steps - v->step) +
+                      (v->steps > v->step ? p->eval_seconds * evaluations : 0);
+}
+
+void progress_step(struct progress *p, int64_t step, double loss, double acc,
+                   double images_per_second, double train_seconds)
+{
+    struct progress_view *v = &p->view;
+
+    if (p->last_step_seconds >= 0 && step > p->last_step && train_seconds > p->last_step_seconds) {
+        double now = (train_seconds - p->last_step_seconds) / (double)(step - p->last_step);
+
+        p->step_seconds = p->step_seconds > 0 ? 0.8 * p->step_seconds + 0.2 * now : now;
+    }
+    p->last_step = step;
+    p->last_step_seconds = train_seconds;
+    v->step = step;
+    if (v->steps_per_epoch && step > 0)
+        v->epoch = (step - 1) / v->steps_per_epoch + 1;
+    v->loss = loss;
+    v->acc = acc;
+    if (images_per_second > 0)
+        v->images_per_second = images_per_second;
+    v->doing = NULL;
+    guess_left(p);
+}
+
+void progress_epoch(struct progress *p, const struct progress_row *row, int64_t step)
+{
+    struct progress_row own = *row;
+    struct text line = {0};
+
+    own.train_seconds -= p->last_train_seconds;
+    own.eval_seconds -= p->last_eval_seconds;
+    p->last_train_seconds = row->train_seconds;
+    p->last_eval_seconds = row->eval_seconds;
+    if (own.eval_seconds >= 0)
+        p->eval_seconds = own.eval_seconds;
+    if (step > p->view.step)
+        p->view.step = step;
+    if (own.images_per_second > 0)
+        p->view.images_per_second = own.images_per_second;
+    if (!p->quiet) {
+        progress_epoch_line(&own, p->view.epochs, p->members, &line);
+        cli_talk("%s", text_str(&line));
+    }
+    guess_left(p);
+    text_free(&line);
+}
+
+void progress_doing(struct progress *p, const char *doing)
+{
+    if (p->view.doing == doing)
+        return;
+    p->view.doing = doing;
+    p->drawn = 0;
+}
+
+void progress_draw(struct progress *p)
+{
+    struct text line = {0};
+    uint64_t now = clock_ns();
+
+    if (!p->live || (p->drawn && now - p->drawn < REDRAW_NS))
+        return;
+    p->drawn = now;
+    if (p->view.steps || p->view.doing)
+        progress_line(&p->view, cli_columns(STDERR_FILENO), p->utf8, &line);
+    live_draw(text_str(&line));
+    text_free(&line);
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->live)
+        live_draw(NULL);
+    p->live = false;
+}

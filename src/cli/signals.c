@@ -1,0 +1,78 @@
+/* cli/signals.c: handlers count and wake the main loop, which decides what a signal means. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+volatile sig_atomic_t cli_interrupts, cli_terminated, cli_hung_up;
+int cli_wake = -1;
+
+static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    uint64_t one = 1;
+    ssize_t written;
+
+    if (number == SIGINT)
+        cli_interrupts++;
+    else if (number == SIGTERM)
+        cli_terminated++;
+    else
+        cli_hung_up++;
+    written = write(cli_wake, &one, sizeof one);
+    (void)written; /* a full counter is readable already */
+    errno = saved;
+}
+
+/* Who started us may have turned Ctrl-C off (a shell's background job): that stays. */
+static void start_one(int number, const struct sigaction *action)
+{
+    struct sigaction old;
+
+    if (number == SIGINT && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+        return;
+    sigaction(number, action, NULL);
+}
+
+void cli_signals_start(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    cli_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
+        start_one(handled[i], &action);
+}
+
+static void mask(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
+        sigaddset(&set, handled[i]);
+    pthread_sigmask(how, &set, NULL);
+}
+
+void cli_signals_block(void)
+{
+    mask(SIG_BLOCK);
+}
+
+void cli_signals_unblock(void)
+{
+    mask(SIG_UNBLOCK);
+}
+
+void cli_wake_clear(void)
+{
+    uint64_t count;
+    ssize_t got = read(cli_wake, &count, sizeof count);
+
+    (void)got;
+}
