@@ -24,6 +24,14 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
                           struct err *e) MUST_USE;
 void record_free_list(struct record_entry *list, size_t count);
 
+/* Whether somebody holds the run's lock. Never keeps an owner from it. */
+bool record_is_owned(const char *folder);
+/* Whether the folder is a run's, whole or broken. */
+bool record_is_run(const char *folder);
+/* The run in a folder; ERR_INPUT where it is none. A broken one is no error. */
+enum err_code record_read_entry(const char *folder, struct record_entry *out,
+                                struct err *e) MUST_USE;
+
 /* One run by DESIGN §7's RUN names: a folder, a unique part of its name, @, @2, @best. An error says
  * what was looked for and where; where several match, it names them. */
 enum err_code record_find(const char *results, const char *name, struct record_entry *out,

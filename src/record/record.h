@@ -1,5 +1,6 @@
 /* record/record.h: the writer of one run's folder. Its owner holds the lock for as long as the
- * record is open. Rows are written at once; whoever reads along sees only whole rows. */
+ * record is open. Rows are written at once; whoever reads along sees only whole rows. Used by one
+ * thread at a time, but that a second one may be in record_checkpoint or record_sync meanwhile. */
 #ifndef CHORUS_RECORD_H
 #define CHORUS_RECORD_H
 

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ enum safetensors_type {
     SAFETENSORS_U16
 };
 size_t safetensors_size(enum safetensors_type type);
+const char *safetensors_type_name(enum safetensors_type type); /* "F32" */
 
 struct safetensors_tensor {
     char name[128];
@@ -31,7 +33,7 @@ struct safetensors_note {
 };
 
 /* By temporary file, sync and rename. The same input gives the same bytes: tensors in the order
- * given, no date. */
+ * given, no date. A note "sha256", over the whole file, is added in front of the notes. */
 enum err_code safetensors_write(const char *path, const struct safetensors_tensor *tensors,
                                 size_t count, const struct safetensors_note *notes,
                                 size_t note_count, struct err *e) MUST_USE;
@@ -42,6 +44,7 @@ struct safetensors {
     struct safetensors_note *note;
     size_t notes;
     char *memory;
+    bool sealed; /* it carried a checksum, which fits; false: another program's file */
 };
 /* Every length is compared with the bytes there are before it is believed; gaps, overlaps and
  * unknown types are errors. */

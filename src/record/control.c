@@ -1,0 +1,102 @@
+/* RUN/control: lines from whoever watches a run to whoever owns it. Both sides hold a lock of the
+ * file itself while they touch it, so that a line is either read whole or still there; lines that
+ * were read are removed by emptying the file. */
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/reader.h"
+#include "record/record_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#define CONTROL_LIMIT 65536 /* no more is read at a time */
+
+static void take_lines(struct record *r)
+{
+    char bytes[4096];
+    ssize_t got;
+
+    if (io.lock(r->control, LOCK_EX | LOCK_NB) < 0)
+        return; /* somebody is writing: next time */
+    if (io.seek(r->control, 0, SEEK_SET) == 0) {
+        while ((got = io.read(r->control, bytes, sizeof bytes)) > 0 && r->pending.n < CONTROL_LIMIT)
+            text_add_n(&r->pending, bytes, (size_t)got);
+        /* What cannot be taken away would be obeyed again and again. */
+        if (r->pending.n && io.truncate(r->control, 0) < 0)
+            text_clear(&r->pending);
+    }
+    io.lock(r->control, LOCK_UN);
+}
+
+bool record_next_control(struct record *r, char *line, size_t room)
+{
+    struct stat st;
+
+    if (r->taken >= r->pending.n) {
+        text_clear(&r->pending);
+        r->taken = 0;
+        if (io.fstat(r->control, &st) == 0 && st.st_size > 0)
+            take_lines(r);
+    }
+    while (r->taken < r->pending.n) {
+        const char *at = r->pending.s + r->taken;
+        size_t n = strcspn(at, "\n"), kept;
+        char *copy = mem_text_n(at, n), *trimmed = text_trim(copy);
+        bool any = *trimmed && *trimmed != '\r';
+        r->taken += n;
+        if (r->taken < r->pending.n) /* its LF, or a 0 byte that somebody wrote */
+            r->taken++;
+        if (any) {
+            trimmed[strcspn(trimmed, "\r")] = 0;
+            kept = strlen(trimmed) < room ? strlen(trimmed) : room - 1;
+            memcpy(line, trimmed, kept);
+            line[kept] = 0;
+        }
+        free(copy);
+        if (any)
+            return true;
+    }
+    return false;
+}
+
+static enum err_code append_line(int fd, const char *path, const char *line, struct err *e)
+{
+    char *text;
+    enum err_code code;
+    int tries = 0;
+
+    while (io.lock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || ++tries > 100)
+            return err_errno(e, "cannot lock %s", path);
+        clock_sleep_ms(10);
+    }
+    text = mem_textf("%s\n", line);
+    code = io_write_all(fd, text, strlen(text), path, e);
+    free(text);
+    return code;
+}
+
+enum err_code record_control(const char *folder, const char *line, struct err *e)
+{
+    char *path;
+    int fd;
+    enum err_code code;
+
+    if (!record_is_owned(folder))
+        return err_set(e, ERR_FAILED, "nobody is at work on run %s: there is nothing to tell '%s'",
+                       folder, line);
+    path = io_path(folder, "control");
+    fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0) {
+        code = err_errno(e, "cannot open %s", path);
+    } else {
+        code = append_line(fd, path, line, e);
+        io.close(fd);
+    }
+    free(path);
+    return code;
+}

@@ -1,0 +1,138 @@
+#include "record/reader.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/record_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+bool record_is_owned(const char *folder)
+{
+    char *path = io_path(folder, "lock");
+    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    bool owned = false;
+
+    free(path);
+    if (fd < 0)
+        return false;
+    /* Shared, so that two who ask do not take each other for the owner. The lock is held for a
+     * moment; record_lock tries for longer than that. */
+    if (io.lock(fd, LOCK_SH | LOCK_NB) < 0)
+        owned = errno == EWOULDBLOCK;
+    io.close(fd);
+    return owned;
+}
+
+static bool claims_owner(enum wire_state state)
+{
+    return state == WIRE_RUNNING || state == WIRE_PAUSED;
+}
+
+static void read_entry(const char *folder, struct record_entry *entry)
+{
+    char *path = io_path(folder, "run.csv"), *end;
+    const char *slash;
+    struct err e = {0};
+
+    memset(entry, 0, sizeof *entry);
+    entry->folder = mem_text(folder);
+    end = entry->folder + strlen(entry->folder);
+    while (end > entry->folder + 1 && end[-1] == '/')
+        *--end = 0;
+    slash = strrchr(entry->folder, '/');
+    entry->name = mem_text(slash && slash[1] ? slash + 1 : entry->folder);
+    /* The lock first: a run that ends in between is then seen as ended, not as dead. */
+    entry->live = record_is_owned(folder);
+    if (record_read_run(path, &entry->run, &e) != ERR_OK) {
+        entry->broken = true;
+        snprintf(entry->problem, sizeof entry->problem, "%.255s", e.text);
+    }
+    entry->dead = !entry->broken && claims_owner(entry->run.state) && !entry->live;
+    /* One that came to life in between, or started after the question, is asked again. */
+    if (entry->dead && record_is_owned(folder)) {
+        entry->live = true;
+        entry->dead = false;
+    }
+    free(path);
+}
+
+void record_free_entry(struct record_entry *entry)
+{
+    free(entry->folder);
+    free(entry->name);
+    memset(entry, 0, sizeof *entry);
+}
+
+void record_free_list(struct record_entry *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        record_free_entry(&list[i]);
+    free(list);
+}
+
+/* What a results folder holds besides runs. */
+static bool is_run_name(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "sweeps") != 0 && strcmp(name, "queue") != 0 &&
+           strcmp(name, "trash") != 0;
+}
+
+enum err_code record_list(const char *results, struct record_entry **out, size_t *count,
+                          struct err *e)
+{
+    char **names = NULL;
+    size_t n = 0, room = 0;
+
+    *out = NULL;
+    *count = 0;
+    if (!io_exists(results))
+        return ERR_OK;
+    TRY(io_list_folder(results, &names, &n, e));
+    for (size_t i = 0; i < n; i++) { /* sorted by name, and names begin with the time */
+        char *folder = io_path(results, names[i]);
+        if (is_run_name(names[i]) && record_is_run(folder)) {
+            *out = mem_grow(*out, &room, *count + 1, sizeof **out);
+            read_entry(folder, &(*out)[(*count)++]);
+        }
+        free(folder);
+    }
+    io_free_names(names, n);
+    return ERR_OK;
+}
+
+bool record_is_run(const char *folder)
+{
+    static const char *const any[] = {"run.csv", "experiment.ini"};
+    bool is = false;
+
+    for (size_t i = 0; i < MEM_COUNT(any) && !is; i++) {
+        char *path = io_path(folder, any[i]);
+        is = io_exists(path);
+        free(path);
+    }
+    return is;
+}
+
+enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,
+                                struct err *e)
+{
+    char *path = mem_textf("%s/%s.csv", folder, file);
+    enum err_code code = sheet_read(path, s, e);
+
+    free(path);
+    return code;
+}
+
+enum err_code record_read_entry(const char *folder, struct record_entry *out, struct err *e)
+{
+    if (!record_is_run(folder))
+        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", folder);
+    read_entry(folder, out);
+    return ERR_OK;
+}

@@ -1,0 +1,64 @@
+/* record/record_int.h: what the files of this room share. */
+#ifndef CHORUS_RECORD_INT_H
+#define CHORUS_RECORD_INT_H
+
+#include "base/err.h"
+#include "base/text.h"
+#include "record/record.h"
+#include "record/safetensors.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The file's bytes under a temporary name, synced; the file is gone where it failed. */
+enum err_code record_write_safetensors(const char *temp, const char *path,
+                                       const struct safetensors_tensor *tensors, size_t count,
+                                       const struct safetensors_note *notes, size_t note_count,
+                                       struct err *e) MUST_USE;
+
+bool safetensors_type_find(const char *name, enum safetensors_type *type);
+/* Bytes of a tensor; false on overflow. */
+bool safetensors_bytes(enum safetensors_type type, int dims, const size_t *shape, size_t *bytes);
+/* Where in the header the 64 digits of the checksum stand; 0: it has none. */
+size_t safetensors_seal_place(const char *header, size_t n);
+
+/* run.csv: its two lines, and back. */
+void record_run_text(const struct record_run *run, struct text *out);
+enum err_code record_read_run(const char *path, struct record_run *run, struct err *e) MUST_USE;
+
+/* "cnn-ens4": the experiment's name, or model and mode, made fit for a folder's name. */
+void record_label(const struct spec *spec, char *out, size_t room);
+
+/* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives holds
+ * it for a moment. ERR_FAILED names the owner. */
+enum err_code record_lock(int fd, const char *folder, struct err *e) MUST_USE;
+
+/* A CSV of the run that rows are appended to. */
+struct record_csv {
+    const char *name; /* "epochs.csv" */
+    char *path;
+    int fd;     /* -1: the run has none */
+    off_t size; /* whole rows */
+    bool torn;  /* bytes behind size could not be taken back yet */
+};
+enum record_csvs { RECORD_EPOCHS, RECORD_MEMBERS, RECORD_DEVICES, RECORD_STEPS, RECORD_CSVS };
+extern const char *const record_csv_name[RECORD_CSVS];
+extern const char *const record_csv_header[RECORD_CSVS];
+
+struct record {
+    char *folder;
+    int lock;
+    int log;
+    int control;
+    struct record_csv csv[RECORD_CSVS];
+    struct text row;     /* being made */
+    struct text pending; /* lines read from control, not yet handed out */
+    size_t taken;        /* bytes of pending that were handed out */
+};
+
+/* Cuts everything behind the last LF. */
+enum err_code record_cut_torn(struct record_csv *c, struct err *e) MUST_USE;
+
+#endif
