@@ -1,0 +1,81 @@
+/* data/data_int.h: what the files of this room share. A source is read whole into a data_raw;
+ * set.c then limits, splits, normalises and hands it out. */
+#ifndef CHORUS_DATA_INT_H
+#define CHORUS_DATA_INT_H
+
+#include "data/data.h"
+#include "data/places.h"
+
+#include <zlib.h>
+
+/* No data set may be larger: a cap on what a header can ask for. */
+#define DATA_BYTES_MAX   ((uint64_t)8 << 30)
+#define DATA_CLASSES_MAX 65535
+#define DATA_COUNT_MAX   4294967295u /* permutation's limit */
+
+struct data_raw_part {
+    size_t count;     /* of the images kept */
+    size_t all;       /* of those that the source has */
+    uint8_t *bytes;   /* (count, h, w, c); or */
+    double *numbers;  /* (count, h, w, c), as read */
+    uint16_t *labels; /* (count) */
+};
+
+struct data_raw {
+    struct net_shape shape;
+    int classes;
+    char **class_names; /* NULL where none */
+    struct data_raw_part train, test;
+};
+void data_raw_free(struct data_raw *raw);
+
+/* Keeps the first `limit` (0: all) of `all`; key names the limit in the error. */
+enum err_code data_limit(const char *key, int64_t limit, size_t all, const char *what,
+                         const char *name, size_t *count, struct err *e) MUST_USE;
+
+/* stream.c: a regular file, through gunzip where its name ends in .gz. */
+struct data_stream {
+    const char *path; /* borrowed */
+    int fd;
+    bool gz, ended;
+    uint64_t size;  /* of the file */
+    uint64_t taken; /* bytes of the file given to inflate */
+    uint64_t given; /* bytes handed out */
+    z_stream z;
+    uint8_t in[65536];
+};
+enum err_code data_stream_open(struct data_stream *s, const char *path, struct err *e) MUST_USE;
+/* *got < n only where the content ends; a damaged or cut gz is an error with its offset. */
+enum err_code data_stream_read(struct data_stream *s, void *to, size_t n, size_t *got,
+                               struct err *e) MUST_USE;
+void data_stream_close(struct data_stream *s);
+
+/* idx.c */
+struct data_idx_head {
+    int dims;
+    uint32_t dim[4];
+    uint64_t header, body; /* bytes */
+};
+/* Reads the header of an open stream and compares it with the bytes there are, as far as that can
+ * be known without reading them. labels: one dimension, else three or four. */
+enum err_code data_idx_head(struct data_stream *s, bool labels, struct data_idx_head *head,
+                            struct err *e) MUST_USE;
+/* Reads everything, keeps the first `keep` bytes of the body. Memory grows with what arrives. */
+enum err_code data_idx_body(struct data_stream *s, const struct data_idx_head *head, uint64_t keep,
+                            uint8_t **bytes, struct err *e) MUST_USE;
+/* The set of four files. peek: images are not read, raw's bytes and labels stay NULL. */
+enum err_code data_idx_load(struct data_raw *raw, const struct data_found *found,
+                            int64_t train_limit, int64_t test_limit, bool peek, const char *name,
+                            struct err *e) MUST_USE;
+
+/* csv.c */
+enum err_code data_csv_load(struct data_raw *raw, const struct data_found *found,
+                            int64_t train_limit, int64_t test_limit, struct net_shape wanted,
+                            const char *name, struct err *e) MUST_USE;
+
+/* synth.c */
+enum err_code data_synth_load(struct data_raw *raw, uint64_t seed, int64_t train_limit,
+                              int64_t test_limit, struct net_shape wanted, bool peek,
+                              struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,420 @@
+/* A data set as training sees it: found, read, limited, split, normalised, summed up. */
+#include "data/data_int.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The memory behind a data_set, one part in three. */
+struct data_hold {
+    struct {
+        uint8_t *bytes;
+        float *values;
+        uint16_t *labels;
+    } part[3]; /* train, valid, test */
+};
+
+void data_raw_free(struct data_raw *raw)
+{
+    struct data_raw_part *parts[] = {&raw->train, &raw->test};
+
+    for (int i = 0; i < 2; i++) {
+        free(parts[i]->bytes);
+        free(parts[i]->numbers);
+        free(parts[i]->labels);
+    }
+    for (int i = 0; raw->class_names && i < raw->classes; i++)
+        free(raw->class_names[i]);
+    free(raw->class_names);
+    *raw = (struct data_raw){0};
+}
+
+enum err_code data_limit(const char *key, int64_t limit, size_t all, const char *what,
+                         const char *name, size_t *count, struct err *e)
+{
+    char there[TEXT_NUMBER_ROOM];
+
+    if (limit < 0 || (uint64_t)limit > all) {
+        return err_set(e, ERR_INPUT, "%s = %lld: %s has %s %s images", key, (long long)limit, name,
+                       text_count(there, all), what);
+    }
+    *count = limit ? (size_t)limit : all;
+    return ERR_OK;
+}
+
+static size_t pixels_of(const struct net_shape *shape)
+{
+    return (size_t)shape->h * (size_t)shape->w * (size_t)shape->c;
+}
+
+static enum err_code load(struct data_raw *raw, const struct spec *spec,
+                          const struct data_places *places, struct net_shape wanted, bool peek,
+                          struct err *e)
+{
+    struct data_found found;
+    enum err_code code;
+
+    *raw = (struct data_raw){0};
+    TRY(data_find(&found, spec->data, places, e));
+    switch (found.kind) {
+    case DATA_IDX:
+        code = data_idx_load(raw, &found, spec->train_limit, spec->test_limit, peek, spec->data, e);
+        break;
+    case DATA_CSV:
+        code =
+            data_csv_load(raw, &found, spec->train_limit, spec->test_limit, wanted, spec->data, e);
+        break;
+    default:
+        code =
+            data_synth_load(raw, spec->seed, spec->train_limit, spec->test_limit, wanted, peek, e);
+        break;
+    }
+    data_found_free(&found);
+    if (code != ERR_OK)
+        data_raw_free(raw);
+    return code;
+}
+
+static enum err_code valid_count(const struct spec *spec, size_t n, size_t *count, struct err *e)
+{
+    char value[TEXT_NUMBER_ROOM], there[TEXT_NUMBER_ROOM];
+    double want = spec->valid_per_cent ? floor((double)n * spec->valid / 100 + 0.5) : spec->valid;
+
+    *count = 0;
+    if (!(spec->valid > 0))
+        return ERR_OK;
+    text_double(value, spec->valid);
+    text_count(there, n);
+    if (want < 1) {
+        return err_set(e, ERR_INPUT, "valid = %s%s: of %s training images that is not one", value,
+                       spec->valid_per_cent ? "%" : "", there);
+    }
+    if (want >= (double)n) {
+        return err_set(e, ERR_INPUT, "valid = %s%s: of %s training images none would be left",
+                       value, spec->valid_per_cent ? "%" : "", there);
+    }
+    *count = (size_t)want;
+    return ERR_OK;
+}
+
+/* The checksum covers what was read, in the order of the files; how `valid` and `normalize` use it
+ * is said by those keys. */
+static void add_part(struct hash_sha256 *h, const struct data_raw_part *part, size_t size)
+{
+    uint8_t word[8];
+
+    if (part->bytes) {
+        hash_sha256_add(h, part->bytes, part->count * size);
+    } else {
+        for (size_t i = 0; i < part->count * size; i++) {
+            uint64_t bits;
+
+            memcpy(&bits, &part->numbers[i], 8);
+            for (int k = 0; k < 8; k++)
+                word[k] = (uint8_t)(bits >> (8 * k));
+            hash_sha256_add(h, word, 8);
+        }
+    }
+    for (size_t i = 0; i < part->count; i++) {
+        word[0] = (uint8_t)part->labels[i];
+        word[1] = (uint8_t)(part->labels[i] >> 8);
+        hash_sha256_add(h, word, 2);
+    }
+}
+
+static void sum_up(const struct data_raw *raw, char out[65])
+{
+    struct hash_sha256 h;
+    uint8_t digest[32];
+    char head[128];
+    int n = snprintf(head, sizeof head, "%s %d %d %d classes %d train %zu test %zu\n",
+                     raw->train.bytes ? "bytes" : "numbers", raw->shape.h, raw->shape.w,
+                     raw->shape.c, raw->classes, raw->train.count, raw->test.count);
+
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, head, (size_t)n);
+    add_part(&h, &raw->train, pixels_of(&raw->shape));
+    add_part(&h, &raw->test, pixels_of(&raw->shape));
+    hash_sha256_end(&h, digest);
+    hash_hex(out, digest, 32);
+}
+
+/* Moves the last `held` of permutation(key(0), n) out of train into valid, both compact: valid in
+ * the permutation's order, train in the file's. */
+static enum err_code hold_out(struct data_raw_part *train, struct data_raw_part *valid, size_t held,
+                              size_t size, struct err *e)
+{
+    size_t n = train->count, width = train->bytes ? size : size * sizeof *train->numbers, to = 0;
+    uint32_t *order = mem_try(n, sizeof *order);
+    char *out = mem_try(n, 1), *from = train->bytes ? (char *)train->bytes : (char *)train->numbers;
+    char *copy = mem_try(held, width);
+    uint16_t *labels = mem_try(held, sizeof *labels);
+
+    if (!order || !out || !copy || !labels || !rng_permutation(rng_key(0), n, order)) {
+        free(order);
+        free(out);
+        free(copy);
+        free(labels);
+        return err_set(e, ERR_NOMEM, "no memory for %zu images of %zu bytes held out by valid",
+                       held, width);
+    }
+    for (size_t i = 0; i < held; i++) {
+        size_t at = order[n - held + i];
+
+        out[at] = 1;
+        memcpy(copy + i * width, from + at * width, width);
+        labels[i] = train->labels[at];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (out[i])
+            continue;
+        if (to != i) {
+            memcpy(from + to * width, from + i * width, width);
+            train->labels[to] = train->labels[i];
+        }
+        to++;
+    }
+    train->count = to;
+    valid->count = held;
+    valid->labels = labels;
+    if (train->bytes)
+        valid->bytes = (uint8_t *)copy;
+    else
+        valid->numbers = (double *)(void *)copy;
+    free(order);
+    free(out);
+    return ERR_OK;
+}
+
+/* Mean and deviation of every channel over the training images; a constant channel divides by 1. */
+static void byte_moments(const struct data_raw_part *train, size_t pixels, size_t channels,
+                         size_t c, double *mean, double *sd)
+{
+    uint64_t seen[256] = {0};
+    double n = (double)train->count * (double)pixels, sum = 0, squares = 0;
+
+    for (size_t i = c; i < train->count * pixels * channels; i += channels)
+        seen[train->bytes[i]]++;
+    for (int v = 0; v < 256; v++)
+        sum += (double)seen[v] * v;
+    *mean = sum / n;
+    for (int v = 0; v < 256; v++)
+        squares += (double)seen[v] * (v - *mean) * (v - *mean);
+    *sd = squares > 0 ? sqrt(squares / n) : 1;
+}
+
+static void make_lut(struct data_set *set, const struct data_raw_part *train,
+                     enum spec_normalize how)
+{
+    size_t channels = (size_t)set->shape.c, pixels = pixels_of(&set->shape) / channels;
+
+    set->lut = mem_new(channels * 256, sizeof *set->lut);
+    for (size_t c = 0; c < channels; c++) {
+        float *lut = set->lut + c * 256;
+        double mean = 0, sd = 1;
+
+        if (how == SPEC_NORMALIZE_STANDARD)
+            byte_moments(train, pixels, channels, c, &mean, &sd);
+        for (int v = 0; v < 256; v++) {
+            if (how == SPEC_NORMALIZE_255)
+                lut[v] = (float)v / 255.0f;
+            else if (how == SPEC_NORMALIZE_STANDARD)
+                lut[v] = (float)((v - mean) / sd);
+            else
+                lut[v] = (float)v;
+        }
+    }
+}
+
+/* Every column of a row on its own, as tables need it. */
+static void column_moments(const struct data_raw_part *train, size_t size, double *mean, double *sd)
+{
+    double n = (double)train->count;
+
+    for (size_t i = 0; i < train->count; i++)
+        for (size_t k = 0; k < size; k++)
+            mean[k] += train->numbers[i * size + k] / n;
+    for (size_t i = 0; i < train->count; i++) {
+        for (size_t k = 0; k < size; k++) {
+            double d = train->numbers[i * size + k] - mean[k];
+
+            sd[k] += d * d / n;
+        }
+    }
+    /* A constant column's mean is rounded, so its deviation is not quite 0. */
+    for (size_t k = 0; k < size; k++)
+        sd[k] = sqrt(sd[k]) > 1e-12 * fabs(mean[k]) ? sqrt(sd[k]) : 1;
+}
+
+static enum err_code make_values(const struct data_raw_part *part, size_t size, const double *mean,
+                                 const double *sd, float **out, const char *name, struct err *e)
+{
+    float *values = part->count ? mem_try(part->count * size, sizeof *values) : NULL;
+
+    *out = values;
+    if (part->count && !values)
+        return err_set(e, ERR_NOMEM, "%s: no memory for %zu numbers", name, part->count * size);
+    for (size_t i = 0; i < part->count * size; i++) {
+        values[i] = (float)((part->numbers[i] - mean[i % size]) / sd[i % size]);
+        if (!isfinite(values[i])) {
+            return err_set(e, ERR_INPUT,
+                           "%s: value %zu of row %zu of a part, %g, is too large for a float", name,
+                           i % size + 1, i / size + 1, part->numbers[i]);
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code normalise_numbers(struct data_set *set, struct data_hold *hold,
+                                       struct data_raw_part *parts[3], enum spec_normalize how,
+                                       struct err *e)
+{
+    size_t size = pixels_of(&set->shape);
+    double *mean = mem_new(size, sizeof *mean), *sd = mem_new(size, sizeof *sd);
+    enum err_code code = ERR_OK;
+
+    if (how == SPEC_NORMALIZE_STANDARD)
+        column_moments(parts[0], size, mean, sd);
+    else
+        for (size_t k = 0; k < size; k++)
+            sd[k] = how == SPEC_NORMALIZE_255 ? 255 : 1;
+    for (int i = 0; i < 3 && code == ERR_OK; i++) {
+        code = make_values(parts[i], size, mean, sd, &hold->part[i].values, set->name, e);
+        free(parts[i]->numbers);
+        parts[i]->numbers = NULL;
+    }
+    free(mean);
+    free(sd);
+    return code;
+}
+
+static enum spec_normalize resolve(enum spec_normalize asked, bool bytes)
+{
+    if (asked != SPEC_NORMALIZE_AUTO)
+        return asked;
+    return bytes ? SPEC_NORMALIZE_255 : SPEC_NORMALIZE_STANDARD;
+}
+
+/* A long path keeps its end, which tells more. */
+static void set_name(char out[128], const char *data)
+{
+    size_t n = strlen(data);
+
+    if (n < 128)
+        memcpy(out, data, n + 1);
+    else
+        snprintf(out, 128, "...%s", data + n - 124);
+}
+
+static void hand_out(struct data_part *to, struct data_hold *hold, int i,
+                     struct data_raw_part *from)
+{
+    hold->part[i].bytes = from->bytes;
+    hold->part[i].labels = from->labels;
+    from->bytes = NULL;
+    from->labels = NULL;
+    *to = (struct data_part){from->count, hold->part[i].bytes, hold->part[i].values,
+                             hold->part[i].labels};
+}
+
+static enum err_code build(struct data_set *set, struct data_raw *raw, const struct spec *spec,
+                           struct err *e)
+{
+    struct data_raw_part valid = {0}, *parts[3] = {&raw->train, &valid, &raw->test};
+    struct data_hold *hold = set->hold;
+    bool bytes = raw->train.bytes != NULL;
+    size_t held;
+    enum err_code code = ERR_OK;
+
+    set->shape = raw->shape;
+    set->classes = raw->classes;
+    set->class_names = raw->class_names;
+    raw->class_names = NULL;
+    set->normalize = resolve(spec->normalize, bytes);
+    sum_up(raw, set->checksum);
+    TRY(valid_count(spec, raw->train.count, &held, e));
+    if (held)
+        TRY(hold_out(&raw->train, &valid, held, pixels_of(&raw->shape), e));
+    if (bytes)
+        make_lut(set, &raw->train, set->normalize);
+    else
+        code = normalise_numbers(set, hold, parts, set->normalize, e);
+    hand_out(&set->train, hold, 0, parts[0]);
+    hand_out(&set->valid, hold, 1, parts[1]);
+    hand_out(&set->test, hold, 2, parts[2]);
+    free(valid.numbers); /* left only where a part failed */
+    return code;
+}
+
+enum err_code data_open(struct data_set **out, const struct spec *spec,
+                        const struct data_places *places, struct net_shape wanted, struct err *e)
+{
+    uint64_t start = clock_ns();
+    struct data_set *set;
+    struct data_raw raw;
+    enum err_code code;
+
+    *out = NULL;
+    TRY(load(&raw, spec, places, wanted, false, e));
+    set = mem_new(1, sizeof *set);
+    set->hold = mem_new(1, sizeof(struct data_hold));
+    set_name(set->name, spec->data);
+    code = build(set, &raw, spec, e);
+    data_raw_free(&raw);
+    if (code != ERR_OK) {
+        data_close(set);
+        return code;
+    }
+    set->seconds = (double)(clock_ns() - start) * 1e-9;
+    *out = set;
+    return ERR_OK;
+}
+
+void data_close(struct data_set *set)
+{
+    struct data_hold *hold = set ? set->hold : NULL;
+
+    if (!set)
+        return;
+    for (int i = 0; i < 3; i++) {
+        free(hold->part[i].bytes);
+        free(hold->part[i].values);
+        free(hold->part[i].labels);
+    }
+    for (int i = 0; set->class_names && i < set->classes; i++)
+        free(set->class_names[i]);
+    free(set->class_names);
+    free(set->lut);
+    free(hold);
+    free(set);
+}
+
+enum err_code data_peek(struct data_set *facts, const struct spec *spec,
+                        const struct data_places *places, struct net_shape wanted, struct err *e)
+{
+    uint64_t start = clock_ns();
+    struct data_raw raw;
+    enum err_code code;
+    size_t held = 0;
+
+    *facts = (struct data_set){0};
+    TRY(load(&raw, spec, places, wanted, true, e));
+    code = valid_count(spec, raw.train.count, &held, e);
+    if (code == ERR_OK) {
+        set_name(facts->name, spec->data);
+        facts->shape = raw.shape;
+        facts->classes = raw.classes;
+        facts->normalize = resolve(spec->normalize, raw.train.numbers == NULL);
+        facts->train.count = raw.train.count - held;
+        facts->valid.count = held;
+        facts->test.count = raw.test.count;
+        facts->seconds = (double)(clock_ns() - start) * 1e-9;
+    }
+    data_raw_free(&raw);
+    return code;
+}
