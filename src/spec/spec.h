@@ -40,6 +40,7 @@ enum spec_threads { SPEC_THREADS_ALL, SPEC_THREADS_COUNT, SPEC_THREADS_PER_DEVIC
 #define SPEC_NAME    128
 #define SPEC_PARAMS  16
 #define SPEC_DEVICES 64 /* GPUs that can be named */
+#define SPEC_KEYS    46 /* rows of spec_keys */
 
 struct spec {
     char name[SPEC_NAME]; /* empty: made from model and mode */
@@ -93,6 +94,11 @@ struct spec {
     int64_t patience;   /* 0: none */
     char on_end[SPEC_PATH];
     uint64_t given; /* bit i: spec_keys[i] was given, not taken from the defaults */
+
+    /* For the errors of spec_check: the file that spec_parse read last, and in which of its lines
+     * each key stands. 0: not there, or set otherwise since. */
+    char file[SPEC_PATH];
+    int32_t line[SPEC_KEYS];
 };
 
 enum spec_group {
@@ -115,9 +121,10 @@ int spec_key_find(const char *name);      /* -1 where there is none; "model.X" f
 
 void spec_default(struct spec *s);
 
-/* Sets one key from its text. where ("file.ini:12", "command line") goes in front of an error, which
- * names the key, the value and the values allowed. folder: what a relative path in the value is
- * relative to (NULL: the current folder). A value with commas outside quotes is a sweep and, until
+/* Sets one key from its text. where ("file.ini:12", "command line"; NULL: nothing) goes in front of
+ * an error, which names the key, the value and the values allowed. folder: what a relative path in
+ * the value is relative to (NULL: the current folder); paths become absolute, so that an experiment
+ * means the same wherever it is written to. A value with commas outside quotes is a sweep and, until
  * sweeps exist, refused in one sentence. */
 enum err_code spec_set(struct spec *s, const char *key, const char *value, const char *where,
                        const char *folder, struct err *e) MUST_USE;
@@ -129,11 +136,15 @@ enum err_code spec_parse(struct spec *s, const char *text, size_t n, const char 
 enum err_code spec_read(struct spec *s, const char *path, struct err *e) MUST_USE;
 
 /* Contradictions that can be seen without data or model: keys that the mode or the optimizer does
- * not use, a batch that the devices do not divide, members below devices, ... */
+ * not use, a batch that the devices do not divide, members below devices, ... A key of a file lapses
+ * without an error where the mode or optimizer that would have used it was changed behind the file,
+ * on the command line. */
 enum err_code spec_check(const struct spec *s, struct err *e) MUST_USE;
 
 /* Whether the key has any effect under the other settings (momentum under sgd has none). */
 bool spec_applies(const struct spec *s, int key);
+/* The global batch: batch, or what stands in front of "/device" times the devices. */
+int64_t spec_batch(const struct spec *s);
 /* The value of one key as text that spec_set takes back; empty where unset or none. */
 void spec_value(const struct spec *s, int key, struct text *out);
 /* The whole experiment as INI text, keys that do not apply left out, quoted where needed. */

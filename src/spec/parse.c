@@ -1,0 +1,154 @@
+/* INI text: a line is empty, a comment, or key = value with a comment behind it. */
+#include "spec/spec_int.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_LIMIT 65536
+#define FILE_LIMIT (4 << 20)
+
+struct reader {
+    struct spec *spec;
+    const char *file;
+    const char *folder;
+    int32_t seen[SPEC_KEYS]; /* the line of each key in this text */
+    struct {
+        char name[sizeof((struct spec *)0)->param[0].name];
+        int32_t line;
+    } param[SPEC_PARAMS];
+    int params;
+};
+
+/* Cuts the comment off: a '#' outside quotes. */
+static void cut_comment(char *line)
+{
+    bool quoted = false;
+
+    for (char *p = line; *p; p++) {
+        if (*p == '"')
+            quoted = !quoted;
+        if (*p == '#' && !quoted) {
+            *p = 0;
+            return;
+        }
+    }
+}
+
+static enum err_code refuse_repeat(const char *where, const char *key, int32_t before,
+                                   struct err *e)
+{
+    return err_set(e, ERR_INPUT, "%s: %s stands in line %d already; keep one of the two", where,
+                   key, before);
+}
+
+static enum err_code read_line(struct reader *r, char *line, int32_t number, struct err *e)
+{
+    char where[400];
+    struct text shown = {0};
+
+    snprintf(where, sizeof where, "%.300s:%d", r->file, number);
+    cut_comment(line);
+    line = text_trim(line);
+    if (!*line)
+        return ERR_OK;
+    if (*line == '[') {
+        line[strnlen(line, 80)] = 0;
+        text_add_clean(&shown, line);
+        enum err_code code = err_set(
+            e, ERR_INPUT, "%s: there are no sections, leave %s out and write key = value alone",
+            where, text_str(&shown));
+        text_free(&shown);
+        return code;
+    }
+    char *equals = strchr(line, '=');
+    if (!equals) {
+        line[strnlen(line, 80)] = 0;
+        text_add_clean(&shown, line);
+        enum err_code code = err_set(e, ERR_INPUT, "%s: \"%s\" has no '='; write key = value",
+                                     where, text_str(&shown));
+        text_free(&shown);
+        return code;
+    }
+    *equals = 0;
+    char *key = text_trim(line);
+    int id = spec_key_find(key);
+    bool param = !strncmp(key, "model.", 6);
+
+    if (param) {
+        for (int i = 0; i < r->params; i++)
+            if (!strcmp(r->param[i].name, key + 6))
+                return refuse_repeat(where, key, r->param[i].line, e);
+    } else if (id >= 0 && r->seen[id]) {
+        return refuse_repeat(where, key, r->seen[id], e);
+    }
+    TRY(spec_set(r->spec, key, equals + 1, where, r->folder, e));
+    if (!param) {
+        r->seen[id] = r->spec->line[id] = number;
+    } else if (r->params < SPEC_PARAMS) {
+        strcpy(r->param[r->params].name, key + 6); /* spec_set has measured it */
+        r->param[r->params++].line = number;
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_lines(struct reader *r, const char *text, size_t n, struct err *e)
+{
+    int32_t number = 0;
+
+    if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+        text += 3;
+        n -= 3;
+    }
+    while (n) {
+        const char *end = memchr(text, '\n', n);
+        size_t whole = end ? (size_t)(end - text) : n, length = whole;
+        number++;
+        if (length && text[length - 1] == '\r')
+            length--;
+        if (length > LINE_LIMIT)
+            return err_set(e, ERR_INPUT, "%.300s:%d: the line has %zu bytes, above %d", r->file,
+                           number, length, LINE_LIMIT);
+        if (memchr(text, 0, length))
+            return err_set(e, ERR_INPUT, "%.300s:%d: there is a byte 0, so this is no text file",
+                           r->file, number);
+        char *line = mem_text_n(text, length);
+        enum err_code code = read_line(r, line, number, e);
+        free(line);
+        TRY(code);
+        text += whole + (end != NULL);
+        n -= whole + (end != NULL);
+    }
+    return ERR_OK;
+}
+
+enum err_code spec_parse(struct spec *s, const char *text, size_t n, const char *file,
+                         struct err *e)
+{
+    char *folder = io_folder_of(file);
+    struct reader r = {.spec = s, .file = file, .folder = folder};
+
+    if (n > FILE_LIMIT) {
+        free(folder);
+        return err_set(e, ERR_INPUT, "%.300s: %zu bytes are no experiment, the limit is %d", file,
+                       n, FILE_LIMIT);
+    }
+    snprintf(s->file, sizeof s->file, "%s", file);
+    memset(s->line, 0, sizeof s->line); /* they belonged to the file before */
+    enum err_code code = read_lines(&r, text, n, e);
+    free(folder);
+    return code;
+}
+
+enum err_code spec_read(struct spec *s, const char *path, struct err *e)
+{
+    char *text = NULL;
+    size_t n = 0;
+
+    TRY(io_read_file(path, FILE_LIMIT, &text, &n, e));
+    enum err_code code = spec_parse(s, text, n, path, e);
+    free(text);
+    return code;
+}

@@ -1,0 +1,271 @@
+#include "spec/spec_int.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a wrong value may take of an error's room. */
+#define SHOWN 100
+
+static void add_shown(struct text *t, const char *value)
+{
+    char *part = mem_text_n(value, strnlen(value, SHOWN));
+
+    text_add_clean(t, part);
+    if (value[strnlen(value, SHOWN)])
+        text_add(t, "...");
+    free(part);
+}
+
+static void add_where(struct text *t, const char *where)
+{
+    if (where && *where)
+        text_addf(t, "%s: ", where);
+}
+
+enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char *fmt, ...)
+{
+    struct text t = {0};
+    char reason[256];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof reason, fmt, args);
+    va_end(args);
+    add_where(&t, in->where);
+    add_shown(&t, in->key);
+    text_add(&t, *in->value ? " = " : "");
+    add_shown(&t, in->value);
+    text_addf(&t, ": %s", reason);
+    if (!strcmp(in->key, spec_keys[in->id].name)) /* not model.NAME, whose values the model knows */
+        text_addf(&t, "; allowed: %s", spec_keys[in->id].values);
+    enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
+    text_free(&t);
+    return code;
+}
+
+static enum err_code refuse_sweep(const char *where, const char *key, const char *value,
+                                  const char *instead, struct err *e)
+{
+    struct text t = {0};
+
+    add_where(&t, where);
+    text_addf(&t, "%s = ", key);
+    add_shown(&t, value);
+    text_addf(&t, " belongs to a sweep; this version runs one experiment at a time: %s", instead);
+    enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
+    text_free(&t);
+    return code;
+}
+
+static enum err_code refuse_key(const char *where, const char *key, struct err *e)
+{
+    const char *names[SPEC_KEYS + 1] = {0};
+    struct text t = {0};
+
+    for (int i = 0; i < SPEC_KEYS; i++)
+        names[i] = spec_keys[i].name;
+    add_where(&t, where);
+    if (!*key) {
+        text_add(&t, "there is no key in front of '='; write key = value");
+    } else {
+        const char *nearest = text_nearest(key, names);
+        text_add(&t, "there is no key ");
+        add_shown(&t, key);
+        if (nearest) {
+            text_addf(&t, "; did you mean %s?", nearest);
+        } else {
+            text_add(&t, "; the keys are");
+            for (int i = 0; i < SPEC_KEYS; i++)
+                text_addf(&t, "%s %s", i ? "," : "", names[i]);
+        }
+    }
+    enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
+    text_free(&t);
+    return code;
+}
+
+/* ---- from the text of a value to the value ---- */
+
+static bool is_list(const char *value)
+{
+    static const char *const forms[] = {"geom:", "lin:", "step:", "loguniform:"};
+    bool quoted = false;
+
+    for (size_t i = 0; i < MEM_COUNT(forms); i++)
+        if (!strncmp(value, forms[i], strlen(forms[i])))
+            return true;
+    for (const char *p = value; *p; p++) {
+        if (*p == '"')
+            quoted = !quoted;
+        else if (*p == ',' && !quoted)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the quotes off, in place; "" inside them stands for one. Returns what is wrong, or NULL. */
+static const char *unquote(char *value)
+{
+    if (*value != '"')
+        return strchr(value, '"') ? "a quote stands in the middle; put quotes around all of it"
+                                  : NULL;
+    char *to = value, *from = value + 1;
+    for (;; from++) {
+        if (!*from)
+            return "the closing quote is missing";
+        if (*from == '"' && *++from != '"')
+            break;
+        *to++ = *from;
+    }
+    if (*from)
+        return "there is text behind the closing quote";
+    *to = 0;
+    return NULL;
+}
+
+static enum err_code set_word(struct spec *s, const struct spec_input *in, struct err *e)
+{
+    const struct spec_field *f = &spec_fields[in->id];
+    const char *variable = getenv("CHORUS_FAKE"); /* lets tests choose the backend without sums */
+    bool fake = variable && !strcmp(variable, "1");
+    const char *allowed[8] = {0};
+    int n = 0;
+
+    for (int i = 0; f->words[i]; i++) {
+        bool hidden = in->id == KEY_BACKEND && i == SPEC_FAKE && !fake;
+        if (!*f->words[i] || hidden)
+            continue;
+        allowed[n++] = f->words[i];
+        if (!strcmp(f->words[i], in->value)) {
+            memcpy((char *)s + f->offset, &i, sizeof i);
+            return ERR_OK;
+        }
+    }
+    const char *nearest = text_nearest(in->value, allowed);
+    if (nearest)
+        return spec_refuse(in, e, "there is no such value, did you mean %s?", nearest);
+    return spec_refuse(in, e, "there is no such value");
+}
+
+static enum err_code set_yesno(struct spec *s, const struct spec_input *in, struct err *e)
+{
+    bool yes = !strcmp(in->value, "yes");
+
+    if (!yes && strcmp(in->value, "no") != 0)
+        return spec_refuse(in, e, "it is neither yes nor no");
+    memcpy((char *)s + spec_fields[in->id].offset, &yes, sizeof yes);
+    return ERR_OK;
+}
+
+static enum err_code set_count(struct spec *s, const struct spec_input *in, struct err *e)
+{
+    const struct spec_field *f = &spec_fields[in->id];
+    char *at = (char *)s + f->offset;
+    int64_t value = 0;
+
+    if (!f->unset || strcmp(in->value, f->unset) != 0) {
+        if (in->id == KEY_REPEATS && text_to_int(in->value, &value) && value > 1)
+            return refuse_sweep(in->where, in->key, in->value,
+                                "give 1, and seed = 1, 2, ... by hand", e);
+        if (!text_to_int(in->value, &value))
+            return spec_refuse(in, e, "it is no whole number in reach");
+        if (value < f->lo || value > f->hi)
+            return spec_refuse(in, e, "it is out of range");
+    }
+    if (f->kind == FIELD_INT) {
+        int small = (int)value;
+        memcpy(at, &small, sizeof small);
+    } else {
+        memcpy(at, &value, sizeof value);
+    }
+    return ERR_OK;
+}
+
+static enum err_code set_real(struct spec *s, const struct spec_input *in, struct err *e)
+{
+    const struct spec_field *f = &spec_fields[in->id];
+    double value = 0;
+
+    if (!f->unset || strcmp(in->value, f->unset) != 0) {
+        if (!text_to_double(in->value, &value))
+            return spec_refuse(in, e, "it is no number");
+        if (!isfinite(value))
+            return spec_refuse(in, e, "it is not finite");
+        if (value < f->min || value > f->max || (f->above && value <= f->min))
+            return spec_refuse(in, e, "it is out of range");
+        if (value == 0)
+            value = 0; /* not -0 */
+    }
+    memcpy((char *)s + f->offset, &value, sizeof value);
+    return ERR_OK;
+}
+
+static enum err_code set_value(struct spec *s, const struct spec_input *in, struct err *e)
+{
+    switch (spec_fields[in->id].kind) {
+    case FIELD_WORD:
+        return set_word(s, in, e);
+    case FIELD_YESNO:
+        return set_yesno(s, in, e);
+    case FIELD_INT:
+    case FIELD_COUNT:
+        return set_count(s, in, e);
+    case FIELD_REAL:
+        return set_real(s, in, e);
+    case FIELD_OWN:
+        break;
+    }
+    return spec_fields[in->id].set(s, in, e);
+}
+
+/* value: a copy, which is trimmed and unquoted in place. */
+static enum err_code set_copy(struct spec *s, const char *key, char *value, const char *where,
+                              const char *folder, struct err *e)
+{
+    struct spec_input in = {.key = key, .where = where, .folder = folder, .id = spec_key_find(key)};
+
+    in.value = value = text_trim(value);
+    if (!strcmp(key, "samples") || !strcmp(key, "zip"))
+        return refuse_sweep(where, key, value, "leave it out", e);
+    if (in.id < 0)
+        return refuse_key(where, key, e);
+    if (is_list(value))
+        return refuse_sweep(where, key, value, "give one value", e);
+    char *whole = mem_text(value);
+    const char *wrong = unquote(value);
+    if (wrong) {
+        in.value = whole;
+        enum err_code code = spec_refuse(&in, e, "%s", wrong);
+        free(whole);
+        return code;
+    }
+    free(whole);
+    if (!*value)
+        return spec_refuse(&in, e, "there is no value");
+    for (const char *p = value; *p; p++)
+        if ((unsigned char)*p < 32 || *p == 127)
+            return spec_refuse(&in, e, "it holds a control character");
+    TRY(set_value(s, &in, e));
+
+    if (!strncmp(key, "model.", 6))
+        return ERR_OK;
+    s->given |= UINT64_C(1) << in.id;
+    s->line[in.id] = 0;
+    if (in.id == KEY_OPTIMIZER && !spec_given(s, KEY_WEIGHT_DECAY))
+        s->weight_decay = s->optimizer == SPEC_ADAMW ? 1e-4 : 0;
+    return ERR_OK;
+}
+
+enum err_code spec_set(struct spec *s, const char *key, const char *value, const char *where,
+                       const char *folder, struct err *e)
+{
+    char *copy = mem_text(value);
+    enum err_code code = set_copy(s, key, copy, where, folder, e);
+
+    free(copy);
+    return code;
+}

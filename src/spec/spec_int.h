@@ -1,0 +1,110 @@
+/* spec/spec_int.h: what the files of this room share: the numbers of the keys, and how the plain
+ * ones among them are read and written. */
+#ifndef CHORUS_SPEC_INT_H
+#define CHORUS_SPEC_INT_H
+
+#include "spec/spec.h"
+
+enum spec_id {
+    KEY_NAME,
+    KEY_MODEL,
+    KEY_DATA,
+    KEY_NORMALIZE,
+    KEY_VALID,
+    KEY_MODE,
+    KEY_BACKEND,
+    KEY_DEVICES,
+    KEY_THREADS,
+    KEY_MEMBERS,
+    KEY_BATCH,
+    KEY_EPOCHS,
+    KEY_OPTIMIZER,
+    KEY_MOMENTUM,
+    KEY_BETA1,
+    KEY_BETA2,
+    KEY_EPSILON,
+    KEY_WEIGHT_DECAY,
+    KEY_LR,
+    KEY_LR_RULE,
+    KEY_LR_BATCH,
+    KEY_SCHEDULE,
+    KEY_WARMUP,
+    KEY_LR_MIN,
+    KEY_STEP_EPOCHS,
+    KEY_STEP_FACTOR,
+    KEY_GRAD_CLIP,
+    KEY_LOSS_REDUCTION,
+    KEY_SHUFFLE,
+    KEY_MEMBER_ORDER,
+    KEY_INIT,
+    KEY_WEIGHTS,
+    KEY_PRECISION,
+    KEY_SYNC_BN,
+    KEY_AUGMENT,
+    KEY_SEED,
+    KEY_REPEATS,
+    KEY_TRAIN_LIMIT,
+    KEY_TEST_LIMIT,
+    KEY_LOG_EVERY,
+    KEY_KEEP,
+    KEY_TARGET_ACC,
+    KEY_MAX_STEPS,
+    KEY_MAX_MINUTES,
+    KEY_PATIENCE,
+    KEY_ON_END
+};
+
+/* One key's text on its way into the spec. */
+struct spec_input {
+    const char *key, *value; /* the value trimmed and without its quotes */
+    const char *where, *folder;
+    int id;
+};
+
+/* Puts "WHERE: KEY = VALUE: " in front of the reason and "; allowed: VALUES" behind it. */
+enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+
+typedef enum err_code spec_set_fn(struct spec *s, const struct spec_input *in, struct err *e);
+typedef void spec_value_fn(const struct spec *s, struct text *out); /* empty where unset */
+
+enum spec_field_kind {
+    FIELD_WORD,  /* an enum: words[i] is value i */
+    FIELD_YESNO, /* bool */
+    FIELD_INT,   /* int from lo to hi */
+    FIELD_COUNT, /* int64_t from lo to hi */
+    FIELD_REAL,  /* double from min to max, without min where it says above */
+    FIELD_OWN    /* functions of its own */
+};
+
+struct spec_field {
+    enum spec_field_kind kind;
+    size_t offset; /* in struct spec */
+    const char *const *words;
+    int64_t lo, hi;
+    double min, max;
+    bool above;
+    const char *unset; /* the word for 0, "none" or "all"; NULL where 0 has none */
+    spec_set_fn *set;
+    spec_value_fn *value;
+};
+extern const struct spec_field spec_fields[SPEC_KEYS];
+
+static inline bool spec_given(const struct spec *s, int key)
+{
+    return s->given >> key & 1;
+}
+
+/* values.c and paths.c */
+spec_set_fn spec_set_name, spec_set_model, spec_set_data, spec_set_weights, spec_set_valid,
+    spec_set_devices, spec_set_threads, spec_set_batch, spec_set_init, spec_set_augment,
+    spec_set_seed, spec_set_keep, spec_set_on_end;
+spec_value_fn spec_value_name, spec_value_model, spec_value_data, spec_value_weights,
+    spec_value_valid, spec_value_devices, spec_value_threads, spec_value_batch, spec_value_init,
+    spec_value_augment, spec_value_seed, spec_value_keep, spec_value_on_end;
+
+bool spec_ends_with(const char *s, const char *end);
+/* A value as it must stand in a file: in quotes where commas, '#' or spaces need them. */
+void spec_add_quoted(struct text *out, const char *value);
+
+#endif
