@@ -61,7 +61,7 @@ struct net {
     char *text;    /* the source, as it goes into the run folder */
     char name[64]; /* "lenet" */
     struct net_shape input;
-    int classes;
+    int classes; /* numbers that the last layer gives: as many as the data has classes, or more */
     struct net_layer *layer;
     int layers;
     struct net_tensor *param; /* one flat vector of parameter_count elements */
@@ -70,7 +70,7 @@ struct net {
     struct net_tensor *stat; /* batch norm's running mean and variance: another flat vector */
     int stats;
     size_t stat_count;
-    enum spec_init init; /* what the text says: SPEC_INIT_NORMAL(_BIAS) or SPEC_INIT_LECUN */
+    enum spec_init init; /* what the text says, never SPEC_INIT_MODEL */
     double init_std;
     double flops; /* an image: forward + weights' gradients + inputs' gradients but the first
                              layer's, 2 a multiply-add, as DESIGN §11 counts */
@@ -97,7 +97,10 @@ void net_free(struct net *net);
  * (synthetic takes its shape from the model). */
 enum err_code net_demands(const char *model, struct net_shape *shape, struct err *e) MUST_USE;
 
-/* Initial parameters by Flax's rules in float32: params (parameter_count), stats (stat_count; may
+/* Initial parameters by Flax's rules in float32. Kernels: lecun and he are truncated normals of
+ * variance 1 and 2 / fan_in, xavier is uniform in +- sqrt(6 / (fan_in + fan_out)), normal is N(0,
+ * init_std). Biases are 0 (SPEC_INIT_NORMAL_BIAS: drawn too), batch norm's scales 1, its biases and
+ * means 0, its variances 1. SPEC_INIT_MODEL: what the text says, init_std unused. params (parameter_count), stats (stat_count; may
  * be NULL where there are none). key: that of the model itself (init, or split(init)[member]). */
 void net_init(const struct net *net, enum spec_init init, double init_std, struct rng_key key,
               float *params, float *stats);

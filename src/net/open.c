@@ -1,0 +1,113 @@
+/* Where models come from: built into the program, the folder ./models, or a path. */
+#include "net/net_int.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_path(const char *model)
+{
+    size_t n = strlen(model);
+
+    return strchr(model, '/') || (n >= 4 && !strcmp(model + n - 4, ".net"));
+}
+
+static enum err_code refuse_name(const char *model, struct err *e)
+{
+    struct text list = {0}, shown = {0};
+    const char *known[256] = {0}, *near;
+    size_t n = 0;
+    enum err_code code;
+
+    for (int i = 0; net_builtin_name(i); i++) {
+        text_addf(&list, "%s%s", i ? ", " : "", net_builtin_name(i));
+        if (n < MEM_COUNT(known) - 1)
+            known[n++] = net_builtin_name(i);
+    }
+    near = text_nearest(model, known);
+    text_add_clean(&shown, model);
+    if (!*model)
+        code = err_set(e, ERR_INPUT, "the model's name is empty; built in are %s", text_str(&list));
+    else if (near)
+        code = err_set(e, ERR_INPUT,
+                       "no model is called %.200s, here or in ./models; did you mean %s? (a path "
+                       "has a slash or ends in .net)",
+                       text_str(&shown), near);
+    else
+        code =
+            err_set(e, ERR_INPUT,
+                    "no model is called %.200s: built in are %s, ./models has no %.200s.net, and "
+                    "a path has a slash or ends in .net",
+                    text_str(&shown), text_str(&list), text_str(&shown));
+    text_free(&list);
+    text_free(&shown);
+    return code;
+}
+
+/* The user named the file: whatever keeps it from being read is a bad input. */
+static enum err_code read_model(const char *path, char **text, size_t *n, struct err *e)
+{
+    enum err_code code = io_read_file(path, NET_TEXT_BYTES, text, n, e);
+
+    if (code == ERR_OK || code == ERR_NOMEM)
+        return code;
+    if (e)
+        e->code = ERR_INPUT;
+    return ERR_INPUT;
+}
+
+/* The text of a model and the name of its file for messages; the caller frees both. */
+static enum err_code find(const char *model, char **text, size_t *n, char **file, struct err *e)
+{
+    const char *built_in = is_path(model) ? NULL : net_builtin(model);
+    enum err_code code;
+
+    *text = *file = NULL;
+    if (built_in) {
+        *n = strlen(built_in);
+        *text = mem_text_n(built_in, *n);
+        *file = mem_textf("%s.net", model);
+        return ERR_OK;
+    }
+    *file = is_path(model) ? mem_text(model) : mem_textf("models/%s.net", model);
+    if (!is_path(model) && (!*model || !io_exists(*file)))
+        code = refuse_name(model, e);
+    else
+        code = read_model(*file, text, n, e);
+    if (code != ERR_OK) {
+        free(*file);
+        *file = NULL;
+    }
+    return code;
+}
+
+enum err_code net_open(struct net **out, const char *model, const struct net_wants *wants,
+                       struct err *e)
+{
+    char *text, *file;
+    size_t n = 0;
+    enum err_code code;
+
+    *out = NULL;
+    TRY(find(model, &text, &n, &file, e));
+    code = net_parse(out, text, n, file, wants, e);
+    free(text);
+    free(file);
+    return code;
+}
+
+enum err_code net_demands(const char *model, struct net_shape *shape, struct err *e)
+{
+    char *text, *file;
+    size_t n = 0;
+    enum err_code code;
+
+    *shape = (struct net_shape){0};
+    TRY(find(model, &text, &n, &file, e));
+    code = net_read_demands(text, n, file, shape, e);
+    free(text);
+    free(file);
+    return code;
+}
