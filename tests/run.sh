@@ -1,0 +1,136 @@
+#!/bin/bash
+# tests/run.sh [WORD]: runs every test that `make check` built (only those whose name holds WORD), as
+# many at a time as there are processors, and sums them up: its last line is
+# "N passed, N failed, N skipped", and it exits 1 where anything failed. What a test printed stays
+# in $BUILD/check. A test is a program or script whose last line is such a sum; one without a sum,
+# one that runs for ten minutes and one that ends badly with nothing failed count as one failure.
+
+only=$1
+BUILD=${BUILD:-build}
+logs=$BUILD/check
+rm -rf "$logs"
+mkdir -p "$logs" || exit 1
+temp=$(mktemp -d) || exit 1
+
+# The same surroundings for everybody.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DATA
+export CHORUS=$(realpath -m "$BUILD/chorus") XDG_DATA_HOME=$temp/share
+export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=second_deadlock_stack=1
+
+declare -A running # name by process
+trap 'rm -rf "$temp"' EXIT
+trap 'kill "${!running[@]}" 2>/dev/null; wait; exit 130' INT TERM HUP
+
+log_of()
+{
+    echo "$logs/${1//[ \/]/-}.log"
+}
+
+# One command is one test: status 77 is a skip, and the last line says why.
+single()
+{
+    local name=$1 status
+    shift
+    "$@" >"$temp/$name" 2>&1
+    status=$?
+    case $status in
+    0) echo "ok $name: $(tail -n 1 "$temp/$name")" && echo "1 passed, 0 failed, 0 skipped" ;;
+    77) echo "skipped $name: $(tail -n 1 "$temp/$name")" && echo "0 passed, 0 failed, 1 skipped" ;;
+    *) cat "$temp/$name" && echo "FAILED $name" && echo "0 passed, 1 failed, 0 skipped" ;;
+    esac
+    return $((status == 0 || status == 77 ? 0 : 1))
+}
+
+start()
+{
+    local name=$1 begun
+    shift
+    if [[ $name != *"$only"* ]]; then
+        return
+    fi
+    while ((${#running[@]} >= slots)); do
+        reap
+    done
+    (
+        trap - EXIT
+        own=$(mktemp -d "$temp/XXXXXX")
+        begun=${EPOCHREALTIME/[.,]/}
+        TMPDIR=$own "$@" >"$(log_of "$name")" 2>&1 </dev/null &
+        trap 'kill $! 2>/dev/null; wait' TERM
+        wait $!
+        echo "$? $(((${EPOCHREALTIME/[.,]/} - begun) / 1000))" >"$temp/${name//[ \/]/-}.end"
+        rm -rf "$own"
+    ) &
+    running[$!]=$name
+}
+
+passed=0 failed=0 skipped=0
+skips= fails=
+reap()
+{
+    local pid name log sum status ms p f s
+    wait -n -p pid "${!running[@]}" 2>/dev/null
+    [ -n "$pid" ] || return
+    name=${running[$pid]}
+    unset "running[$pid]"
+    log=$(log_of "$name")
+    read -r status ms <"$temp/${name//[ \/]/-}.end"
+    sum=$(tail -n 1 "$log")
+    if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+        p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[3]}
+        if ((status != 0 && f == 0)); then
+            echo "FAILED: it ended with status $status" >>"$log"
+            f=1
+        elif ((p + f + s == 0)); then
+            echo "FAILED: there is no test in it" >>"$log"
+            f=1
+        fi
+    else
+        p=0 f=1 s=0
+        if ((status == 124 || status == 137)); then
+            echo "FAILED: it did not end in time" >>"$log"
+        else
+            echo "FAILED: it ended with status $status and without its sum" >>"$log"
+        fi
+    fi
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    printf '%-6s %4d passed %3d failed %3d skipped %4d.%d s  %s\n' "$( ((f)) && echo FAILED || echo ok)" \
+        "$p" "$f" "$s" $((ms / 1000)) $((ms % 1000 / 100)) "$name"
+    if ((f)); then
+        grep -v -E '^(ok|skipped) ' "$log" | tail -n 60 | sed 's/^/    /'
+        fails+="  $name: $log"$'\n'
+    fi
+    while read -r line; do
+        skips+="  $name: ${line#skipped }"$'\n'
+    done < <(grep '^skipped ' "$log")
+}
+
+slots=${JOBS:-$(nproc)}
+limit="timeout -k 10 600"
+
+start deps-check single deps-check sh make/walls.sh .
+start fmt-check single fmt-check sh make/format.sh --check
+# The slow ones first, so that nobody waits for the last.
+for test in tests/build/*.sh tests/parity/*_test.c tests/cli/*.sh tests/unit/*_test.c; do
+    [ -e "$test" ] || continue
+    case $test in
+    *.sh) start "$test" $limit bash "$test" ;;
+    *.c) start "${test%.c}" $limit "$BUILD/normal/${test%.c}" ;;
+    esac
+done
+for test in tests/unit/*_test.c; do
+    [ -e "$test" ] || continue
+    start "asan ${test%.c}" $limit "$BUILD/asan/${test%.c}"
+done
+for test in $TSAN_TESTS; do
+    start "tsan $test" $limit "$BUILD/tsan/$test"
+done
+while ((${#running[@]})); do
+    reap
+done
+
+[ -n "$skips" ] && printf '\nskipped:\n%s' "$skips"
+[ -n "$fails" ] && printf '\nfailed, and what was printed:\n%s' "$fails"
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0 && passed > 0))
