@@ -380,7 +380,7 @@ void net_count_flops(struct net *net)
     bool *learns = mem_new((size_t)net->layers, sizeof *learns); /* parameters at or before it */
 
     for (int i = 0; i < net->layers; i++) {
-        const struct net_layer *l = &net->layer[i];
+        struct net_layer *l = &net->layer[i];
         bool before = (l->src >= 0 && learns[l->src]) || (l->src2 >= 0 && learns[l->src2]);
         double work = 0;
 
@@ -390,7 +390,8 @@ void net_count_flops(struct net *net)
         else if (l->op == NET_DENSE)
             work = 2.0 * (double)elements(l->in) * l->out.c;
         net->flops_forward += work;
-        net->flops += work * (before ? 3 : 2);
+        l->flops = work * (before ? 3 : 2);
+        net->flops += l->flops;
     }
     free(learns);
 }

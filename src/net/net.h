@@ -44,6 +44,7 @@ struct net_layer {
     int mean, var;    /* stats tensors of batch norm; NET_NONE elsewhere */
     char name[64];    /* as Flax names it: "Conv_0", "Residual_0/Conv_1"; "relu at line 7" */
     int line;         /* in the model's text */
+    double flops;     /* its part of net->flops */
 };
 
 struct net_tensor {
@@ -100,8 +101,9 @@ enum err_code net_demands(const char *model, struct net_shape *shape, struct err
 /* Initial parameters by Flax's rules in float32. Kernels: lecun and he are truncated normals of
  * variance 1 and 2 / fan_in, xavier is uniform in +- sqrt(6 / (fan_in + fan_out)), normal is N(0,
  * init_std). Biases are 0 (SPEC_INIT_NORMAL_BIAS: drawn too), batch norm's scales 1, its biases and
- * means 0, its variances 1. SPEC_INIT_MODEL: what the text says, init_std unused. params (parameter_count), stats (stat_count; may
- * be NULL where there are none). key: that of the model itself (init, or split(init)[member]). */
+ * means 0, its variances 1. SPEC_INIT_MODEL: what the text says, init_std unused.
+ * params (parameter_count), stats (stat_count; may be NULL where there are none). key: that of the
+ * model itself (init, or split(init)[member]). */
 void net_init(const struct net *net, enum spec_init init, double init_std, struct rng_key key,
               float *params, float *stats);
 /* The key of model m of `members` (1: a single model) under a seed. */

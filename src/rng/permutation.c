@@ -36,16 +36,14 @@ bool rng_permutation(struct rng_key key, size_t n, uint32_t *order)
     int rounds = n > 1 ? (int)ceil(3.0 * log((double)n) / log(4294967295.0)) : 0;
     struct entry *from, *to;
 
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    if (rounds == 0)
-        return true;
-    if (n > SIZE_MAX / sizeof *from / 2)
+    if (n > SIZE_MAX / sizeof *from / 2 - 1)
         return false;
-    from = malloc(2 * n * sizeof *from);
+    from = malloc((2 * n + 1) * sizeof *from);
     if (!from)
         return false;
     to = from + n;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
     for (int round = 0; round < rounds; round++) {
         struct rng_key sub = rng_split(key, 1);
         struct entry *a = from, *b = to;
