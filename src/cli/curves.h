@@ -1,0 +1,33 @@
+/* cli/curves.h: the curves of runs as plots: what `plot` prints and a run shows at its end. */
+#ifndef CHORUS_CLI_CURVES_H
+#define CHORUS_CLI_CURVES_H
+
+#include "record/reader.h"
+#include "ui/plot.h"
+
+struct curves_wish {
+    const char *metric; /* "loss", "acc", a column of epochs.csv; NULL: loss and accuracy */
+    const char *x;      /* "epoch", "step", "images", "seconds", ...; NULL: epoch */
+    bool log_y;
+};
+
+struct curves {
+    struct plot panel[2];
+    int panels;
+    struct curves_line *line; /* what the series of the panels are made of */
+    size_t lines, room;
+    struct plot_series *series[2];
+};
+
+enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
+                          const struct curves_wish *wish, struct err *e) MUST_USE;
+/* Beside each other where the frame is wide, else above each other. */
+void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colours,
+                 struct text *out);
+void curves_svg(const struct curves *c, struct text *out);
+void curves_free(struct curves *c);
+
+/* "lenet-7f3a" of "2026-11-20-101530-412-lenet-7f3a". */
+const char *curves_short_name(const char *run);
+
+#endif

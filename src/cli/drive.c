@@ -1,0 +1,398 @@
+/* cli/drive.c: events come from the engine, signals from the user; the snapshot of states decides
+ * when it is over, since events may be dropped and it cannot. */
+#include "cli/drive.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "engine/engine.h"
+
+#include "cli/version.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RUN       1u   /* the number of the one run */
+#define EVENTS    1024 /* the ring */
+#define GRACE_NS  2000000000ull
+#define SLEEP_MS  500 /* between two looks at the snapshot where nothing is heard */
+#define REDRAW_MS 100
+
+struct drive {
+    struct wire *wire;
+    struct progress progress;
+    int64_t max_steps;
+    bool prepare_only, quiet;
+    int interrupts, terminated, hung_up; /* signals obeyed already */
+    uint64_t give_up;                    /* clock_ns; 0: not yet */
+    bool over;
+    bool refused;
+    struct err refusal;
+};
+
+static void say_clean(const char *before, const char *text)
+{
+    struct text t = {0};
+
+    text_add_clean(&t, text);
+    cli_talk("%s%s", before, text_str(&t));
+    text_free(&t);
+}
+
+static void say_facts(const struct drive *d, const struct wire_facts *f)
+{
+    char parameters[TEXT_NUMBER_ROOM], train[TEXT_NUMBER_ROOM], test[TEXT_NUMBER_ROOM];
+    char steps[TEXT_NUMBER_ROOM], batch[TEXT_NUMBER_ROOM];
+    struct text line = {0};
+
+    if (d->quiet)
+        return;
+    say_clean("", f->name);
+    if (f->mode == SPEC_ENSEMBLE)
+        text_addf(&line, "%d members of ", f->members);
+    text_addf(&line, "%s parameters, %s training and %s test images, %s steps of %s an epoch",
+              text_count(parameters, f->parameters), text_count(train, (uint64_t)f->train_images),
+              text_count(test, (uint64_t)f->test_images),
+              text_count(steps, (uint64_t)f->steps_per_epoch),
+              text_count(batch, (uint64_t)f->batch));
+    if (f->dropped)
+        text_addf(&line, " (%lld images dropped)", (long long)f->dropped);
+    cli_talk("%s", text_str(&line));
+    text_clear(&line);
+    text_addf(&line, "%s (%s), %d thread%s", f->backend, f->isa, f->threads,
+              f->threads == 1 ? "" : "s");
+    if (f->devices > 1 || f->real_devices > 1)
+        text_addf(&line, ", %d%s devices", f->devices,
+                  f->devices > f->real_devices ? " virtual" : "");
+    text_addf(&line, ", %s", f->precision);
+    cli_talk("%s", text_str(&line));
+    if (f->steps_done)
+        cli_talk("goes on after step %lld (epoch %lld of %lld)", (long long)f->steps_done,
+                 (long long)f->epochs_done, (long long)f->epochs);
+    if (f->equal_run[0])
+        say_clean("an earlier run has the same settings: ", f->equal_run);
+    text_free(&line);
+}
+
+/* Where a run goes on, the first epoch's own seconds are what it adds to those on disk. */
+static void read_seconds_before(struct progress *p, const struct wire_facts *f)
+{
+    struct sheet s;
+    struct err e;
+
+    if (!f->epochs_done || record_read_sheet(f->path, "epochs", &s, &e) != ERR_OK)
+        return;
+    for (size_t row = 0; row < s.rows; row++) {
+        if (sheet_number(&s, row, sheet_column(&s, "epoch")) > (double)f->epochs_done)
+            break;
+        p->last_train_seconds = sheet_number(&s, row, sheet_column(&s, "train_seconds"));
+        p->last_eval_seconds = sheet_number(&s, row, sheet_column(&s, "eval_seconds"));
+    }
+    sheet_free(&s);
+}
+
+static void on_started(struct drive *d, uint32_t slot)
+{
+    size_t n;
+    struct wire_facts *f = wire_slot_take(d->wire, slot, &n);
+
+    if (f && n == sizeof *f) {
+        say_facts(d, f);
+        progress_set(&d->progress, f->epochs, f->steps_per_epoch, f->steps_done,
+                     f->mode == SPEC_ENSEMBLE ? f->members : 1, d->max_steps);
+        read_seconds_before(&d->progress, f);
+    }
+    free(f);
+}
+
+static void on_epoch(struct drive *d, const struct wire_event *ev)
+{
+    struct progress_row row = {
+        .epoch = ev->u.epoch.epoch,
+        .train_loss = ev->u.epoch.train_loss,
+        .train_acc = ev->u.epoch.train_acc,
+        .val_loss = ev->u.epoch.val_loss,
+        .val_acc = ev->u.epoch.val_acc,
+        .test_loss = ev->u.epoch.test_loss,
+        .test_acc = ev->u.epoch.test_acc,
+        .member_acc_min = ev->u.epoch.member_acc_min,
+        .member_acc_mean = ev->u.epoch.member_acc_mean,
+        .member_acc_max = ev->u.epoch.member_acc_max,
+        .images_per_second = ev->u.epoch.images_per_second,
+        .train_seconds = ev->u.epoch.train_seconds,
+        .eval_seconds = ev->u.epoch.eval_seconds,
+    };
+
+    progress_epoch(&d->progress, &row, ev->u.epoch.step);
+}
+
+static void on_log(struct drive *d, const struct wire_event *ev)
+{
+    size_t n;
+    char *line = wire_slot_take(d->wire, ev->slot, &n);
+    struct text t = {0};
+
+    if (line && ev->u.log.level >= (d->quiet ? LOG_WARN : LOG_INFO)) {
+        text_add_n(&t, line, n);
+        say_clean("", text_str(&t));
+    }
+    text_free(&t);
+    free(line);
+}
+
+static void on_refused(struct drive *d, const struct wire_event *ev)
+{
+    size_t n;
+    char *line = wire_slot_take(d->wire, ev->slot, &n);
+    struct text t = {0};
+
+    text_add_n(&t, line ? line : "", line ? n : 0);
+    d->refused = true;
+    err_set(&d->refusal, ev->u.refused.code, "%s", text_str(&t));
+    text_free(&t);
+    free(line);
+}
+
+static void on_state(struct drive *d, const struct wire_event *ev)
+{
+    size_t n;
+
+    if (ev->slot)
+        free(wire_slot_take(d->wire, ev->slot, &n));
+    if (ev->u.state.state == WIRE_PAUSED)
+        progress_doing(&d->progress, "paused");
+    else if (ev->u.state.state == WIRE_RUNNING)
+        progress_doing(&d->progress, NULL);
+}
+
+static void on_event(struct drive *d, const struct wire_event *ev)
+{
+    size_t n;
+
+    switch (ev->kind) {
+    case WIRE_STARTED:
+        on_started(d, ev->slot);
+        break;
+    case WIRE_STEP:
+        progress_step(&d->progress, ev->u.step.step, ev->u.step.loss, ev->u.step.acc,
+                      ev->u.step.images_per_second, ev->u.step.train_seconds);
+        break;
+    case WIRE_EPOCH:
+        on_epoch(d, ev);
+        break;
+    case WIRE_STATE:
+        on_state(d, ev);
+        break;
+    case WIRE_LOG:
+        on_log(d, ev);
+        break;
+    case WIRE_REFUSED:
+        on_refused(d, ev);
+        break;
+    case WIRE_UNIT:
+    case WIRE_PLAN:
+        if (ev->slot)
+            free(wire_slot_take(d->wire, ev->slot, &n));
+        break;
+    }
+}
+
+static void stop(struct drive *d, enum wire_how how)
+{
+    struct wire_command command = {.kind = WIRE_STOP, .run = RUN, .how = how};
+
+    /* A full queue means that the engine is stuck: then giving up is all that is left. */
+    if (!wire_send(d->wire, &command) && !d->give_up)
+        d->give_up = clock_ns() + GRACE_NS;
+}
+
+static void obey_signals(struct drive *d)
+{
+    cli_wake_clear();
+    if (cli_hung_up > d->hung_up) {
+        d->hung_up = cli_hung_up;
+        /* The terminal is gone; the run goes on to its end. */
+        d->progress.live = false;
+    }
+    if (cli_terminated > d->terminated) {
+        d->terminated = cli_terminated;
+        stop(d, d->terminated > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
+        if (d->terminated > 1)
+            d->give_up = clock_ns() + GRACE_NS;
+    }
+    if (cli_interrupts > d->interrupts) {
+        d->interrupts = cli_interrupts;
+        stop(d, d->interrupts > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
+        if (d->interrupts > 1)
+            d->give_up = clock_ns() + (d->interrupts > 2 ? 1 : GRACE_NS);
+        else if (!d->quiet)
+            cli_talk("stopping after this step (Ctrl-C again: at once)");
+    }
+}
+
+static bool is_over(struct drive *d)
+{
+    struct wire_status status;
+
+    if (d->refused && !wire_status(d->wire, RUN, &status))
+        return true;
+    if (!wire_status(d->wire, RUN, &status))
+        return false;
+    return wire_state_ended(status.state) ||
+           (d->prepare_only && status.state == WIRE_WAITING && status.path[0]);
+}
+
+static void loop(struct drive *d)
+{
+    struct pollfd fds[2] = {{.fd = wire_fd(d->wire), .events = POLLIN},
+                            {.fd = cli_wake, .events = POLLIN}};
+    struct wire_event event;
+
+    while (!d->over) {
+        bool ended;
+
+        poll(fds, 2, d->progress.live ? REDRAW_MS : SLEEP_MS);
+        obey_signals(d);
+        /* The state is asked for first: what was posted before it ended is taken below. */
+        ended = is_over(d);
+        while (wire_take(d->wire, &event))
+            on_event(d, &event);
+        d->over = ended || (d->refused && is_over(d)) || (d->give_up && clock_ns() > d->give_up);
+        if (!d->over)
+            progress_draw(&d->progress);
+    }
+    progress_end(&d->progress);
+}
+
+static enum err_code send_start(struct wire *wire, const struct wire_start *start, struct err *e)
+{
+    struct wire_command command = {.kind = WIRE_START, .run = RUN};
+
+    command.slot = wire_slot_put(wire, start, sizeof *start);
+    if (!command.slot || !wire_send(wire, &command))
+        return err_set(e, ERR_FAILED, "the engine takes no commands");
+    return ERR_OK;
+}
+
+static enum err_code take_end(struct drive *d, struct drive_end *end, struct err *e)
+{
+    struct wire_status status;
+
+    if (!wire_status(d->wire, RUN, &status)) {
+        if (d->refused)
+            return err_set(e, d->refusal.code, "%s", d->refusal.text);
+        return err_set(e, ERR_STOPPED, "stopped before the run began");
+    }
+    if (d->refused && !status.path[0])
+        return err_set(e, d->refusal.code, "%s", d->refusal.text);
+    end->state = status.state;
+    end->code = status.code;
+    snprintf(end->path, sizeof end->path, "%s", status.path);
+    snprintf(end->reason, sizeof end->reason, "%s", status.reason);
+    if (!status.path[0])
+        return err_set(e, status.code ? status.code : ERR_FAILED, "%s",
+                       status.reason[0] ? status.reason : "the run could not begin");
+    return ERR_OK;
+}
+
+enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,
+                        struct drive_end *end, struct err *e)
+{
+    struct drive d = {.max_steps = max_steps,
+                      .prepare_only = start->prepare_only,
+                      .quiet = quiet,
+                      .wire = wire_new(EVENTS)};
+    struct engine_config config = {.results = cli_results(),
+                                   .places = *cli_places(),
+                                   .backends = cli_backends(),
+                                   .version = chorus_version};
+    struct wire_command quit = {.kind = WIRE_QUIT};
+    struct engine *engine;
+    enum err_code code;
+
+    memset(end, 0, sizeof *end);
+    cli_signals_start();
+    cli_signals_block();
+    code = engine_start(&engine, &config, d.wire, e);
+    cli_signals_unblock();
+    if (code != ERR_OK) {
+        wire_free(d.wire);
+        return code;
+    }
+    progress_start(&d.progress, quiet);
+    code = send_start(d.wire, start, e);
+    if (code == ERR_OK) {
+        loop(&d);
+        code = take_end(&d, end, e);
+    }
+    if (d.give_up && clock_ns() > d.give_up && !wire_state_ended(end->state)) {
+        end->abandoned = true; /* wire and engine are in use until the process ends */
+        return code;
+    }
+    while (!wire_send(d.wire, &quit))
+        clock_sleep_ms(10);
+    engine_join(engine);
+    wire_free(d.wire);
+    return code;
+}
+
+int drive_exit_code(enum wire_state state, enum err_code code)
+{
+    switch (state) {
+    case WIRE_DONE:
+        return err_exit_code(ERR_OK);
+    case WIRE_DIVERGED:
+        return err_exit_code(ERR_DIVERGED);
+    case WIRE_STOPPED:
+        return err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
+    default:
+        return err_exit_code(code != ERR_OK ? code : ERR_FAILED);
+    }
+}
+
+static int print_result(const struct record_entry *entry, bool json)
+{
+    struct text out = {0};
+    int code;
+
+    if (json) {
+        cli_json_run(&out, &entry->run);
+        text_add(&out, "\n");
+    } else {
+        text_addf(&out, "%s\n", entry->folder);
+    }
+    code = cli_print(&out);
+    text_free(&out);
+    return code;
+}
+
+int drive_finish(const struct drive_end *end, bool quiet, bool json)
+{
+    struct record_entry entry;
+    struct err e;
+    int code = drive_exit_code(end->state, end->code);
+
+    if (end->abandoned) {
+        code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
+        say_clean("stopped at once; to go on from the last checkpoint: chorus resume ", end->path);
+    }
+    if (record_find(cli_results(), end->path, &entry, &e) != ERR_OK) {
+        cli_fail(&e);
+        return code ? code : err_exit_code(e.code);
+    }
+    if (!end->abandoned) {
+        if (!quiet)
+            progress_summary(&entry, cli_terminal(STDERR_FILENO) && !cli_hung_up);
+        else if (code && end->state != WIRE_STOPPED)
+            say_clean("chorus: ", end->reason);
+    }
+    /* A stdout that is gone does not make a finished run a failed one. */
+    (void)!print_result(&entry, json);
+    record_free_entry(&entry);
+    return code;
+}

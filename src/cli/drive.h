@@ -1,0 +1,37 @@
+/* cli/drive.h: the main thread of `run` and `resume`: starts the engine, reads its events, obeys
+ * signals, until the run has ended. */
+#ifndef CHORUS_CLI_DRIVE_H
+#define CHORUS_CLI_DRIVE_H
+
+#include "base/err.h"
+#include "wire/wire.h"
+
+#include <stdbool.h>
+
+struct drive_end {
+    enum wire_state state;
+    enum err_code code; /* of a run that was refused or failed */
+    char path[1024];    /* its folder; empty: none was made */
+    char reason[512];
+    bool abandoned; /* the engine did not stop in time: the process must end, and its threads are
+                       still at work */
+};
+
+/* max_steps: of the experiment, for the progress bar. An error: the run never began, nothing was
+ * written. */
+enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,
+                        struct drive_end *end, struct err *e) MUST_USE;
+
+/* Says how it ended and prints the folder, or with json the run as an object. Returns the exit
+ * code. */
+int drive_finish(const struct drive_end *end, bool quiet, bool json);
+/* The exit code of a run in that state. */
+int drive_exit_code(enum wire_state state, enum err_code code);
+
+/* `run --background`: makes the folder, starts `chorus resume` in a session of its own, waits until
+ * that owns the run, prints the folder. */
+int drive_background(const struct wire_start *start, bool quiet, bool json);
+/* The second half of it, for a folder that exists. epochs: 0 as it was. */
+int drive_detach(const char *folder, int64_t epochs, bool quiet, bool json);
+
+#endif

@@ -1,0 +1,76 @@
+/* cli/dry.c: what an experiment means before it runs. The output is an experiment file itself: the
+ * numbers stand in comments. */
+#include "cli/dry.h"
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "engine/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_count(struct text *out, const char *name, uint64_t value)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    text_addf(out, "# %-17s %s\n", name, text_count(number, value));
+}
+
+static double bytes_of(const struct plan *p)
+{
+    struct backend_estimate estimate = {0};
+    double most = 0;
+    struct err e;
+
+    if (p->backend->estimate(&p->session, &estimate, &e) != ERR_OK)
+        return NAN;
+    for (int i = 0; i < estimate.places && i < 64; i++)
+        most = fmax(most, (double)estimate.bytes[i]);
+    return most;
+}
+
+static void add_facts(struct text *out, const struct plan *p)
+{
+    char number[TEXT_NUMBER_ROOM];
+    double bytes = bytes_of(p);
+    int models = p->session.mode == SPEC_ENSEMBLE ? p->session.members : 1;
+    double images = (double)p->total_steps * (double)p->session.batch;
+
+    text_addf(out, "# %-17s %s (%s), %d thread%s\n", "backend", p->backend->name, p->backend->isa(),
+              p->session.threads, p->session.threads == 1 ? "" : "s");
+    text_addf(out, "# %-17s %d%s\n", "devices", p->session.devices,
+              p->session.devices > p->real_devices ? " (virtual)" : "");
+    add_count(out, "parameters", p->net->parameter_count);
+    add_count(out, "training images", (uint64_t)p->train_images);
+    if (p->valid_images)
+        add_count(out, "validation images", (uint64_t)p->valid_images);
+    add_count(out, "test images", (uint64_t)p->test_images);
+    add_count(out, "steps an epoch", (uint64_t)p->steps_per_epoch);
+    add_count(out, "dropped an epoch", (uint64_t)p->dropped);
+    add_count(out, "batch per device", (uint64_t)p->batch_per_device);
+    text_addf(out, "# %-17s %s\n", "learning rate", text_double(number, p->base_lr));
+    add_count(out, "model-images", (uint64_t)(images * models));
+    text_addf(out, "# %-17s %.4g\n", "training FLOP", images * models * p->net->flops);
+    if (isfinite(bytes))
+        text_addf(out, "# %-17s %s\n", "memory", text_bytes(number, (uint64_t)bytes));
+}
+
+int dry_run(const struct spec *spec, bool json)
+{
+    struct plan *plan;
+    struct text out = {0};
+    struct err e;
+    int code;
+
+    if (json)
+        return cli_refuse("run --dry-run --json is not part of this version");
+    if (plan_make(&plan, spec, cli_places(), cli_backends(), false, &e) != ERR_OK)
+        return cli_fail(&e);
+    text_add(&out, plan->ini ? plan->ini : "");
+    text_add(&out, "\n");
+    add_facts(&out, plan);
+    code = cli_print(&out);
+    text_free(&out);
+    plan_free(plan);
+    return code;
+}

@@ -1,0 +1,134 @@
+/* cli/resume.c: chorus resume [RUN] [epochs=N] */
+#include "cli/cli.h"
+
+#include "base/mem.h"
+#include "cli/drive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_usage usage = {
+    "resume [RUN] [epochs=N]",
+    "Goes on with a run where it stopped or was killed; without RUN, the newest unfinished one.",
+    "With epochs=N a finished run goes on to N epochs. What is computed again gives the same rows\n"
+    "and the same weights, byte for byte.\n"};
+
+struct resume {
+    const char *run;
+    int64_t epochs;
+    bool background, quiet, json;
+};
+
+static bool read_operands(struct resume *r, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strncmp(argv[i], "epochs=", 7)) {
+            if (!cli_number("epochs", argv[i] + 7, 1, INT64_C(1) << 40, &r->epochs))
+                return false;
+        } else if (strchr(argv[i], '=')) {
+            cli_refuse(
+                "resume changes no key but epochs; `chorus run %s` runs it again with others",
+                r->run ? r->run : "RUN KEY=VALUE");
+            return false;
+        } else if (r->run) {
+            cli_refuse("resume takes one RUN, not both %s and %s", r->run, argv[i]);
+            return false;
+        } else {
+            r->run = argv[i];
+        }
+    }
+    return true;
+}
+
+/* CLI_ON: there is something to do. */
+static int say_finished(const struct record_entry *entry, const struct resume *r)
+{
+    const struct record_run *run = &entry->run;
+    struct text name = {0};
+    int code = CLI_ON;
+
+    text_add_clean(&name, entry->name);
+    if (entry->broken) {
+        struct text why = {0};
+
+        text_add_clean(&why, entry->problem);
+        code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&why));
+        text_free(&why);
+    } else if (entry->live) {
+        code = cli_refuse("%s is run by process %lld; chorus watch follows it", text_str(&name),
+                          (long long)run->pid);
+    } else if (run->state == WIRE_DONE && r->epochs && r->epochs < run->epochs_done) {
+        code = cli_refuse("%s has %lld epochs already, more than %lld", text_str(&name),
+                          (long long)run->epochs_done, (long long)r->epochs);
+    } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->epochs_done)) {
+        struct text out = {0};
+
+        if (!r->quiet)
+            cli_talk("%s is finished: %lld epochs; epochs=N with a larger N goes on",
+                     text_str(&name), (long long)run->epochs_done);
+        if (r->json)
+            cli_json_run(&out, run);
+        else
+            text_add(&out, entry->folder);
+        text_add(&out, "\n");
+        code = cli_print(&out);
+        text_free(&out);
+    }
+    text_free(&name);
+    return code;
+}
+
+static int resume(const struct resume *r)
+{
+    struct record_entry entry;
+    struct wire_start *start;
+    struct drive_end end;
+    struct err e;
+    int code;
+
+    if ((r->run ? cli_find_run(r->run, &entry, &e)
+                : record_find_unfinished(cli_results(), &entry, &e)) != ERR_OK)
+        return cli_fail(&e);
+    code = say_finished(&entry, r);
+    if (code != CLI_ON) {
+        record_free_entry(&entry);
+        return code;
+    }
+    if (r->background) {
+        code = drive_detach(entry.folder, r->epochs, r->quiet, r->json);
+        record_free_entry(&entry);
+        return code;
+    }
+    start = mem_new(1, sizeof *start);
+    start->epochs = r->epochs;
+    snprintf(start->resume, sizeof start->resume, "%s", entry.folder);
+    if (drive_run(start, entry.run.spec.max_steps, r->quiet, &end, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = drive_finish(&end, r->quiet, r->json);
+    free(start);
+    record_free_entry(&entry);
+    return code;
+}
+
+int cli_resume(int argc, char **argv)
+{
+    struct resume r = {0};
+    const struct cli_option options[] = {
+        {"--background", NULL, "goes on in a process of its own and returns", &r.background},
+        {"--quiet", NULL, "says nothing but the folder", &r.quiet},
+        {"--json", NULL, "prints run.csv as an object instead of the folder", &r.json},
+        {"--failed", NULL, NULL, NULL},
+        {"--jobs", "N", NULL, NULL},
+        {"--tui", NULL, NULL, NULL},
+        {NULL, NULL, NULL, NULL},
+    };
+    int code = cli_options(&usage, options, &argc, argv);
+
+    if (code != CLI_ON)
+        return code;
+    if (!read_operands(&r, argc, argv))
+        return err_exit_code(ERR_INPUT);
+    return resume(&r);
+}

@@ -1,0 +1,151 @@
+/* cli/summary.c: what is said of a run that has ended. */
+#include "cli/progress.h"
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/curves.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static void add_cell(struct cli_table *t, const struct sheet *s, size_t row, const char *column)
+{
+    struct text cell = {0};
+    double value = sheet_number(s, row, sheet_column(s, column));
+
+    if (*sheet_cell(s, row, sheet_column(s, column)))
+        cli_add_fraction(&cell, value);
+    cli_table_add(t, text_str(&cell));
+    text_free(&cell);
+}
+
+static void add_epoch(struct cli_table *t, const char *name, const struct sheet *s, int64_t epoch,
+                      bool valid)
+{
+    for (size_t row = 0; row < s->rows; row++) {
+        if (sheet_number(s, row, sheet_column(s, "epoch")) != (double)epoch)
+            continue;
+        cli_table_add(t, name);
+        cli_table_addf(t, "%lld", (long long)epoch);
+        add_cell(t, s, row, "train_loss");
+        add_cell(t, s, row, "train_acc");
+        if (valid) {
+            add_cell(t, s, row, "val_loss");
+            add_cell(t, s, row, "val_acc");
+        }
+        add_cell(t, s, row, "test_loss");
+        add_cell(t, s, row, "test_acc");
+        return;
+    }
+}
+
+static void say_lines(const struct text *t)
+{
+    if (t->n)
+        cli_talk("%.*s", (int)(t->n - 1), t->s);
+}
+
+static void say_table(const struct record_run *run, const struct sheet *s)
+{
+    bool valid = !strcmp(run->best_by, "valid");
+    struct cli_table t;
+    struct text out = {0};
+
+    cli_table_start(&t, valid ? "|-epoch|-train loss|-train acc|-valid loss|-valid acc|-test loss|"
+                                "-test acc"
+                              : "|-epoch|-train loss|-train acc|-test loss|-test acc");
+    if (run->best_epoch != run->epochs_done)
+        add_epoch(&t, valid ? "best (by valid)" : "best (picked on test)", s, run->best_epoch,
+                  valid);
+    add_epoch(&t, run->best_epoch == run->epochs_done ? "last, and best" : "last", s,
+              run->epochs_done, valid);
+    if (t.cells > t.columns)
+        cli_table_text(&t, &out);
+    say_lines(&out);
+    cli_table_free(&t);
+    text_free(&out);
+}
+
+static void say_times(const struct record_run *run)
+{
+    char images[TEXT_NUMBER_ROOM], speed[TEXT_NUMBER_ROOM];
+    char train[CLOCK_UTC_ROOM], test[CLOCK_UTC_ROOM];
+
+    if (!(run->train_seconds > 0) || run->model_images <= 0)
+        return;
+    clock_span(train, run->train_seconds);
+    clock_span(test, run->eval_seconds);
+    cli_talk("%s images trained on in %s (%s img/s), evaluation %s",
+             text_count(images, (uint64_t)run->model_images), train,
+             text_count(speed, (uint64_t)((double)run->model_images / run->train_seconds + 0.5)),
+             test);
+}
+
+static void say_curves(const struct record_entry *run)
+{
+    struct curves curves;
+    struct curves_wish wish = {0};
+    struct text out = {0};
+    struct err e;
+    int columns = cli_columns(STDERR_FILENO);
+
+    if (run->run.epochs_done < 2 || columns < 16 ||
+        curves_make(&curves, run, 1, &wish, &e) != ERR_OK)
+        return;
+    columns = columns > 130 ? 130 : columns;
+    curves_text(&curves, columns - 1, columns > 90 ? 13 : 22, !cli_utf8(),
+                cli_colours(STDERR_FILENO), &out);
+    say_lines(&out);
+    text_free(&out);
+    curves_free(&curves);
+}
+
+static void say_state(const struct record_entry *entry)
+{
+    const struct record_run *run = &entry->run;
+    struct text reason = {0}, folder = {0};
+
+    text_add_clean(&reason, run->reason);
+    text_add_clean(&folder, entry->folder);
+    switch (run->state) {
+    case WIRE_DONE:
+        if (reason.n)
+            cli_talk("done: %s", text_str(&reason));
+        break;
+    case WIRE_STOPPED:
+        cli_talk("stopped%s%s after %lld of %lld epochs; to go on: chorus resume %s",
+                 reason.n ? ": " : "", text_str(&reason), (long long)run->epochs_done,
+                 (long long)run->spec.epochs, text_str(&folder));
+        break;
+    case WIRE_DIVERGED:
+    case WIRE_OOM:
+    case WIRE_FAILED:
+        cli_talk("chorus: the run %s%s%s",
+                 run->state == WIRE_OOM      ? "ran out of memory"
+                 : run->state == WIRE_FAILED ? "failed"
+                                             : "diverged",
+                 reason.n ? ": " : "", text_str(&reason));
+        break;
+    default:
+        break;
+    }
+    text_free(&reason);
+    text_free(&folder);
+}
+
+void progress_summary(const struct record_entry *run, bool curves)
+{
+    struct sheet s;
+    struct err e;
+
+    if (record_read_sheet(run->folder, "epochs", &s, &e) == ERR_OK) {
+        if (s.rows)
+            say_table(&run->run, &s);
+        sheet_free(&s);
+    }
+    if (curves)
+        say_curves(run);
+    say_times(&run->run);
+    say_state(run);
+}
