@@ -31,7 +31,8 @@ static bool number_special(char out[TEXT_NUMBER_ROOM], double value)
     return true;
 }
 
-/* "1e-05" becomes "1e-05" as Python writes it: the C library's exponent stays as it is. */
+/* The C library's exponents ("1e-05", as Python writes them) but for whole numbers that a double, or
+ * a float, holds exactly: 10, not "1e+01". */
 const char *text_double(char out[TEXT_NUMBER_ROOM], double value)
 {
     if (number_special(out, value))
@@ -42,6 +43,8 @@ const char *text_double(char out[TEXT_NUMBER_ROOM], double value)
         if (strtod(out, NULL) == value)
             break;
     }
+    if (fabs(value) < 1e15 && value == floor(value))
+        snprintf(out, TEXT_NUMBER_ROOM, "%.0f", value);
     uselocale(before);
     return out;
 }
@@ -56,6 +59,8 @@ const char *text_float(char out[TEXT_NUMBER_ROOM], float value)
         if (strtof(out, NULL) == value)
             break;
     }
+    if (fabsf(value) < 1e7f && value == floorf(value))
+        snprintf(out, TEXT_NUMBER_ROOM, "%.0f", (double)value);
     uselocale(before);
     return out;
 }

@@ -147,8 +147,12 @@ enum err_code spec_read(struct spec *s, const char *path, struct err *e)
     char *text = NULL;
     size_t n = 0;
 
-    TRY(io_read_file(path, FILE_LIMIT, &text, &n, e));
-    enum err_code code = spec_parse(s, text, n, path, e);
+    enum err_code code = io_read_file(path, FILE_LIMIT, &text, &n, e);
+    if (code == ERR_IO && e)
+        e->code = ERR_INPUT; /* a file that cannot be read is the command's fault */
+    if (code != ERR_OK)
+        return code == ERR_IO ? ERR_INPUT : code;
+    code = spec_parse(s, text, n, path, e);
     free(text);
     return code;
 }

@@ -144,14 +144,20 @@ static bool is_csv(const char *s)
     return spec_ends_with(s, ".csv") || spec_ends_with(s, ".csv.gz");
 }
 
-/* One half of train.csv:test.csv. The colon is the first one behind ".csv" or ".csv.gz". */
-static const char *csv_colon(const char *value)
+/* The colon between the files of train.csv:test.csv: paths may hold colons too, so it is the first one
+ * behind ".csv" or with a file on both sides. NULL where there is none. */
+static const char *pair_colon(const char *value, const char *folder)
 {
     for (const char *p = strchr(value, ':'); p; p = strchr(p + 1, ':')) {
         char *before = mem_text_n(value, (size_t)(p - value));
-        bool csv = is_csv(before);
+        char *train = absolute(before, strlen(before), folder);
+        char *test = absolute(p + 1, strlen(p + 1), folder);
+        bool found = is_csv(before) ||
+                     (p > value && p[1] && train && test && io_exists(train) && io_exists(test));
         free(before);
-        if (csv)
+        free(train);
+        free(test);
+        if (found)
             return p;
     }
     return NULL;
@@ -160,7 +166,7 @@ static const char *csv_colon(const char *value)
 enum err_code spec_set_data(struct spec *s, const struct spec_input *in, struct err *e)
 {
     static const char *const names[] = {"fashion-mnist", "mnist", "synthetic"};
-    const char *colon = csv_colon(in->value);
+    const char *colon = pair_colon(in->value, in->folder);
 
     for (size_t i = 0; i < MEM_COUNT(names); i++)
         if (!strcmp(in->value, names[i]))

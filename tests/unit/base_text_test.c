@@ -41,6 +41,10 @@ TEST(doubles_read_back_as_they_were_written)
     }
     CHECK_STR(text_double(s, 0.1), "0.1");
     CHECK_STR(text_float(s, 0.1f), "0.1");
+    CHECK_STR(text_double(s, 10), "10");
+    CHECK_STR(text_double(s, -60000), "-60000");
+    CHECK_STR(text_double(s, 1e15), "1e+15");
+    CHECK_STR(text_float(s, 100), "100");
     CHECK_STR(text_double(s, NAN), "nan");
     CHECK_STR(text_double(s, -INFINITY), "-inf");
 }
