@@ -33,7 +33,7 @@ endif
 
 # Flags of one file or of one room. The CPU backend compiles its kernels once for each instruction
 # set, in files of their own, and chooses between them when it runs.
-ROOM_FLAGS_cpu := -O3
+ROOM_FLAGS_cpu := -O3 -Wno-psabi
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 FILE_FLAGS_src/cpu/kernels_avx512.c := \
   -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
@@ -96,7 +96,8 @@ check: ## installs what is missing, builds, and runs every test
 	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS:.c=)' bash tests/run.sh
 
 .PHONY: check-all
-check-all: ## check, with the Python packages that some of the tests ask for (into build/venv)
+check-all: ## installs what check skips tests without, clang-format and Python packages, and checks
+	@sh make/deps.sh --try all
 	@sh make/venv.sh $(BUILD)/venv
 	@CHORUS_PYTHON=$(abspath $(BUILD))/venv/bin/python $(MAKE) check
 
@@ -140,11 +141,15 @@ $(B)/flags: FORCE
 	$(call replace,printf '%s\n' $(call quoted,$(CC) $(FLAGS) $(LDFLAGS)) $(call quoted,$(OWN_FLAGS)) \
 	  "$$CPATH $$LIBRARY_PATH $$CUDA_HOME")
 
-# Found anew also after packages came or went.
+# Found anew after packages came or went, and each time where one that is needed was missing.
 $(B)/config.mk: make/detect.sh $(B)/flags $(wildcard /var/lib/dpkg/status)
 	@CC=$(call quoted,$(CC)) FLAGS=$(call quoted,$(FLAGS)) LDFLAGS=$(call quoted,$(LDFLAGS)) \
 	  FLAVOUR=$(FLAVOUR) sh make/detect.sh $(B)
-$(B)/config.h: $(B)/config.mk ;
+ifndef MAKE_RESTARTS
+$(B)/config.mk: $(if $(MISSING),FORCE)
+endif
+$(B)/config.h: $(B)/config.mk
+	$(if $(MISSING),$(error $(MISSING)))
 
 # Compilers write beside the target and rename: whoever is interrupted leaves no half files.
 define compile

@@ -1,0 +1,36 @@
+#include "cpu/cpu_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool isa_has(const struct cpu_kernels *k)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    if (k == &cpu_kernels_avx512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("fma");
+    if (k == &cpu_kernels_avx2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    return k == &cpu_kernels_base;
+}
+
+const struct cpu_kernels *cpu_kernels_choose(void)
+{
+    static const struct cpu_kernels *const all[] = {
+#if defined(__x86_64__) || defined(__i386__)
+        &cpu_kernels_avx512,
+        &cpu_kernels_avx2,
+#endif
+        &cpu_kernels_base,
+    };
+    const char *forced = getenv("CHORUS_ISA");
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (isa_has(all[i]) && (!forced || !*forced || !strcmp(forced, all[i]->name)))
+            return all[i];
+    }
+    return NULL;
+}
