@@ -8,7 +8,7 @@
 struct plan {         /* owns net and data; freed by plan_free */
     struct spec spec; /* resolved: it runs again as it stands */
     struct net *net;
-    struct data_set *data; /* NULL where only peeked at */
+    struct data_set *data; /* NULL where only peeked at: session.data is facts then */
     const struct backend *backend;
     struct backend_plan session;
     int64_t steps_per_epoch, dropped, batch_per_device;
@@ -16,9 +16,13 @@ struct plan {         /* owns net and data; freed by plan_free */
     double base_lr;      /* after lr_rule */
     int real_devices;
     bool shape_known;
-    int64_t train_images, valid_images, test_images;
+    int64_t train_images, valid_images, test_images; /* 0 where only peeked at and not known */
     char precision_used[16];
     char *ini; /* experiment.ini as text */
+
+    struct data_set facts; /* of data_peek */
+    int *member_device;    /* what session points to */
+    struct rng_key *model_key;
 };
 
 /* open_data false: only facts are read (data_peek). Everything wrong is ERR_INPUT in one sentence;
@@ -26,6 +30,20 @@ struct plan {         /* owns net and data; freed by plan_free */
 enum err_code plan_make(struct plan **out, const struct spec *spec,
                         const struct data_places *places, const struct backend *const *backends,
                         bool open_data, struct err *e) MUST_USE;
+/* The same where peek (NULL: data_open) says what is known of the data: for the planner, which
+ * remembers. */
+typedef enum err_code plan_peek(void *user, struct data_set *facts, const struct spec *spec,
+                                const struct data_places *places, struct net_shape wanted,
+                                struct err *e);
+enum err_code plan_make_with(struct plan **out, const struct spec *spec,
+                             const struct data_places *places,
+                             const struct backend *const *backends, plan_peek *peek, void *user,
+                             struct err *e) MUST_USE;
 void plan_free(struct plan *p);
+
+/* The text of experiment.ini: model is the copy beside it. The caller frees it. */
+char *plan_ini(const struct spec *resolved);
+/* Sixteen hexadecimal digits of what determines a run's results: its settings, layers and data. */
+void plan_hash(const struct plan *p, char out[17]);
 
 #endif

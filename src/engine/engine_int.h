@@ -1,0 +1,223 @@
+/* engine/engine_int.h: what the files of this room share.
+ *
+ * Two threads work on a run. The session thread (session.c, train.c) makes the plan, opens the
+ * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, keep.c)
+ * obeys commands and owns the record: it writes what the messages bring, first to the disk, then to
+ * the wire. A third, the planner, only answers questions (planner.c). */
+#ifndef CHORUS_ENGINE_INT_H
+#define CHORUS_ENGINE_INT_H
+
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/plan.h"
+#include "record/checkpoint.h"
+#include "record/reader.h"
+#include "record/record.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum run_end { /* why a run is complete */
+               RUN_GOES_ON,
+               RUN_EPOCHS,
+               RUN_MAX_STEPS,
+               RUN_MAX_MINUTES,
+               RUN_PATIENCE,
+};
+
+/* Where a run stands. All of it goes into the checkpoint and counts from the run's very first start;
+ * the two halves are stored as they lie in memory. */
+struct standing {
+    struct standing_counts {
+        int64_t step;     /* updates done */
+        int64_t epoch;    /* epochs evaluated: rows of epochs.csv */
+        int64_t batch;    /* updates done of the epoch behind them */
+        int64_t row_step; /* step of the newest row of steps.csv */
+        int64_t train_ns, eval_ns, wall_ns;
+        int64_t epoch_ns;   /* train_ns where the epoch that runs began */
+        int64_t best_epoch; /* 0: none */
+        int64_t bad_epochs; /* since the loss was least: for patience */
+        int64_t ended;      /* enum run_end */
+    } n;
+    struct standing_numbers {
+        double best_acc, best_loss; /* of the data that best is chosen on */
+        double best_test_acc, best_test_loss, last_test_acc, last_test_loss;
+        double least_loss;
+        double target_seconds; /* RECORD_EMPTY: not crossed */
+    } x;
+};
+
+/* Sums over the steps since something: exact in doubles or whole numbers, added in the order of
+ * steps and units, so that no byte of a row depends on where spans were cut. */
+struct sums {
+    int units, rows;    /* rows: members, 1 in data-parallel */
+    double *loss;       /* (units) of this epoch */
+    int64_t *right;     /* (units) of this epoch */
+    int64_t *ns;        /* (units, 4) input, compute, reduce, wait; of the whole run */
+    double *row_loss;   /* (rows) since the newest row of steps.csv */
+    int64_t *row_right; /* (rows) */
+    int64_t row_images; /* each row's, since then */
+};
+void sums_new(struct sums *s, const struct backend_plan *p);
+void sums_free(struct sums *s);
+void sums_copy(struct sums *to, const struct sums *from); /* of equal sizes */
+
+/* A copy of everything that a run needs to go on. Made by the session thread, then the engine
+ * thread's alone, which counts who still wants it. */
+struct snapshot {
+    struct record_weights weights;
+    struct standing at;
+    struct sums sums;
+    int wanted;
+};
+enum err_code snapshot_pack(const struct snapshot *s, const struct net *net,
+                            struct record_pack *pack, struct err *e) MUST_USE;
+/* The engine's part of a checkpoint back; sums must have their sizes. */
+enum err_code standing_unpack(const struct safetensors *s, struct standing *at, struct sums *sums,
+                              struct err *e) MUST_USE;
+void snapshot_free(struct snapshot *s);
+
+enum message_kind {
+    MESSAGE_PLANNED,  /* the plan is made, or error says why not: the session waits for an answer */
+    MESSAGE_OPENED,   /* the backend stands ready */
+    MESSAGE_ROWS,     /* rows and the events that tell of them */
+    MESSAGE_SNAPSHOT, /* of an epoch's end, a pause or an end: urgent says which */
+    MESSAGE_PAUSED,
+    MESSAGE_WENT_ON,
+    MESSAGE_SAY,   /* a line for the log */
+    MESSAGE_ENDED, /* the last one */
+};
+
+struct message {
+    struct message *next;
+    enum message_kind kind;
+    struct standing at;
+    struct record_step *step; /* (steps) */
+    size_t steps;
+    struct record_device *device; /* (devices) */
+    size_t devices;
+    struct record_member *member; /* (members) */
+    size_t members;
+    struct record_epoch *epoch; /* NULL: none */
+    size_t written;             /* rows that are on disk: a full disk is tried again from here */
+    struct wire_event *event;   /* (events): posted when all rows are written */
+    size_t events;
+    struct snapshot *snapshot;
+    bool urgent; /* snapshot: write it now */
+    bool best;   /* snapshot: of the best epoch so far */
+    enum log_level level;
+    enum wire_state state; /* MESSAGE_ENDED */
+    struct err *error;     /* PLANNED: NULL where all is well; ENDED: code and reason */
+};
+struct message *message_new(enum message_kind kind, const struct standing *at);
+void message_free(struct message *m);
+
+enum run_wish { WISH_GO, WISH_PAUSE, WISH_STOP };
+
+struct run {
+    struct run *next; /* in the queue */
+    uint32_t number;
+    struct engine *engine;
+    struct wire_start start;
+    pthread_t thread;
+
+    /* Guarded by lock; changed is told of every change. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum run_wish wish;
+    bool hold; /* the disk is full: wait */
+    bool after_epoch;
+    enum { ANSWER_NONE, ANSWER_GO, ANSWER_END } answer; /* to MESSAGE_PLANNED */
+    struct message *first, *last;
+    size_t messages;
+    atomic_bool stop; /* for the backend: wish is not WISH_GO, or hold. Set under lock */
+
+    /* Written by the session thread until MESSAGE_PLANNED, read by both from then on. */
+    struct plan *plan;
+    char model[SPEC_PATH];   /* what run.csv calls it */
+    struct record_run found; /* resume: run.csv as it stood */
+    bool resumed, extended;
+    char equal[128]; /* an earlier run of the same settings */
+    char hash[17];
+    double bytes_per_device;
+    struct standing from; /* where it starts; complete at MESSAGE_OPENED */
+
+    /* The engine thread's alone. */
+    struct record *record;
+    struct record_run row; /* run.csv */
+    enum wire_state state;
+    struct standing at;
+    struct snapshot *last_wanted, *best_wanted, *named_wanted; /* not on disk yet */
+    uint64_t kept_ns;                                          /* when one was written last */
+    uint64_t opened_ns;
+    bool disk_full, give_up;
+    bool opened; /* MESSAGE_OPENED was there */
+    uint64_t retry_ns;
+    bool failed; /* rows can no longer be written: reason says why */
+    struct err reason;
+    bool ended; /* may be joined */
+};
+
+struct engine {
+    struct engine_config config; /* its strings are the engine's own */
+    char *results, *version, *data_dir;
+    struct wire *wire;
+    pthread_t thread;
+    struct run *current, *waiting;
+    struct planner *planner;
+    bool quitting;
+    uint64_t control_ns; /* when RUN/control was read last */
+};
+
+/* engine.c: signals are the main thread's business, every thread of this room blocks them all.
+ * Returns 0 or the error number. */
+int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user);
+
+/* session.c: the session thread's main function, and its way to speak. run_send frees or keeps the
+ * message; it waits where the engine thread is behind. */
+void *session_main(void *run);
+void run_send(struct run *r, struct message *m);
+void run_say(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* train.c: from a session whose state is set to the end of the run. ERR_OK: complete. */
+struct session {
+    struct run *run;
+    const struct plan *plan;
+    struct backend_session *backend;
+    struct standing at;
+    struct sums sums;
+};
+enum err_code session_train(struct session *s, struct err *e) MUST_USE;
+/* The whole state as a snapshot; by session.c. */
+enum err_code session_snapshot(struct session *s, struct snapshot **out, struct err *e) MUST_USE;
+/* Waits while it is wanted; ERR_STOPPED where the run shall end. */
+enum err_code session_obey(struct session *s, struct err *e) MUST_USE;
+
+/* run.c: the engine thread's side. */
+struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start);
+void run_free(struct run *r);
+void run_begin(struct run *r); /* starts its session thread */
+void run_want(struct run *r, enum run_wish wish, enum wire_how how);
+/* Works off messages; returns false when there was nothing to do. */
+bool run_work(struct run *r);
+void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
+void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void run_status(struct run *r, enum err_code code, const char *reason);
+void run_refuse(struct engine *engine, uint32_t number, enum err_code code, const char *text);
+/* run.csv as things stand now. */
+enum err_code run_write(struct run *r, struct err *e) MUST_USE;
+
+/* keep.c: which snapshots become files, and when. */
+void keep_take(struct run *r, struct message *m);
+bool keep_is_due(const struct run *r);
+enum err_code keep_flush(struct run *r, struct err *e) MUST_USE;
+void keep_drop(struct run *r);
+void keep_tidy(struct run *r); /* of a run that is done: files that `keep` does not name */
+
+/* planner.c */
+struct planner *planner_start(struct engine *engine);
+void planner_ask(struct planner *p, uint32_t question, uint32_t slot);
+void planner_learn(struct planner *p); /* a run has ended: look at the results again */
+void planner_stop(struct planner *p);
+
+#endif

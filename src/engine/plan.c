@@ -1,0 +1,300 @@
+#include "engine/plan.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int cores(void)
+{
+    cpu_set_t set;
+    long n;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+static void resolve_threads(struct spec *s)
+{
+    if (s->threads_kind == SPEC_THREADS_ALL)
+        s->threads = cores();
+    else if (s->threads_kind == SPEC_THREADS_PER_DEVICE)
+        s->threads *= s->devices;
+    s->threads_kind = SPEC_THREADS_COUNT;
+}
+
+static enum err_code no_cuda(const struct spec *s, struct err *e)
+{
+    return err_set(e, ERR_FAILED,
+                   "%s: no CUDA device here; backend = cpu trains on the processor, with virtual "
+                   "devices where there are several",
+                   s->gpus ? "devices = gpu:..." : "backend = cuda");
+}
+
+static const char *backend_word(enum spec_backend b)
+{
+    static const char *const words[] = {"auto", "cpu", "cuda", "ref", "fake"};
+
+    return words[b];
+}
+
+static enum spec_backend backend_kind_of(const char *name)
+{
+    for (int b = SPEC_CPU; b <= SPEC_FAKE; b++)
+        if (!strcmp(name, backend_word((enum spec_backend)b)))
+            return (enum spec_backend)b;
+    return SPEC_AUTO;
+}
+
+/* auto: the first that can. The fake one is never chosen where there is a real one. */
+static enum err_code choose_backend(struct plan *p, const struct backend *const *backends,
+                                    struct err *e)
+{
+    struct spec *s = &p->spec;
+    const char *word = backend_word(s->backend);
+    enum err_code first = ERR_OK;
+
+    if (s->backend == SPEC_CUDA || (s->gpus && s->backend == SPEC_AUTO))
+        return no_cuda(s, e);
+    for (int i = 0; backends[i]; i++) {
+        const struct backend *b = backends[i];
+        struct err why = {0};
+
+        if (s->backend != SPEC_AUTO && strcmp(b->name, word))
+            continue;
+        if (s->backend == SPEC_AUTO && i > 0 && !strcmp(b->name, "fake"))
+            continue;
+        if (b->can(&p->session, &why) == ERR_OK) {
+            p->backend = b;
+            s->backend = backend_kind_of(b->name);
+            return ERR_OK;
+        }
+        if (first == ERR_OK) {
+            first = why.code;
+            if (e)
+                *e = why;
+        }
+    }
+    if (first != ERR_OK)
+        return first;
+    return err_set(e, ERR_FAILED, "backend = %s: this program was built without it", word);
+}
+
+static enum err_code check_batch(struct plan *p, struct err *e)
+{
+    struct spec *s = &p->spec;
+    int64_t batch = spec_batch(s);
+
+    if (p->train_images && batch > p->train_images)
+        return err_set(e, ERR_INPUT,
+                       "batch = %lld is more than the %lld images left for training: an update "
+                       "needs a whole batch",
+                       (long long)batch, (long long)p->train_images);
+    s->batch = batch;
+    s->batch_per_device = false;
+    return ERR_OK;
+}
+
+static enum err_code open_data_and_net(struct plan *p, const struct data_places *places,
+                                       plan_peek *peek, void *user, struct err *e)
+{
+    struct net_wants wants = {.spec = &p->spec};
+    const struct data_set *data = &p->facts;
+    struct net_shape wanted;
+
+    TRY(net_demands(p->spec.model, &wanted, e));
+    if (peek) {
+        TRY(peek(user, &p->facts, &p->spec, places, wanted, e));
+    } else {
+        TRY(data_open(&p->data, &p->spec, places, wanted, e));
+        data = p->data;
+    }
+    wants.input = data->shape;
+    wants.classes = data->classes;
+    TRY(net_open(&p->net, p->spec.model, &wants, e));
+    p->shape_known = data->shape.h > 0;
+    p->train_images = (int64_t)data->train.count;
+    p->valid_images = (int64_t)data->valid.count;
+    p->test_images = (int64_t)data->test.count;
+    p->spec.normalize = data->normalize;
+    p->session.data = data;
+    p->session.net = p->net;
+    if (p->data && p->test_images == 0)
+        return err_set(e, ERR_INPUT, "data = %s holds no test images to evaluate on", p->spec.data);
+    return ERR_OK;
+}
+
+static void fill_session(struct plan *p, int members)
+{
+    const struct spec *s = &p->spec;
+    struct backend_plan *b = &p->session;
+
+    p->member_device = mem_new((size_t)members, sizeof *p->member_device);
+    p->model_key = mem_new((size_t)members, sizeof *p->model_key);
+    for (int m = 0; m < members; m++) {
+        p->member_device[m] = m % s->devices;
+        p->model_key[m] = net_model_key(s->seed, members, m);
+    }
+    b->mode = s->mode;
+    /* tf32 is what tensor cores do: elsewhere it is fp32, and is called so. */
+    b->precision = s->precision == SPEC_TF32 ? SPEC_FP32 : s->precision;
+    b->optimizer = s->optimizer;
+    b->momentum = s->momentum;
+    b->beta1 = s->beta1;
+    b->beta2 = s->beta2;
+    b->epsilon = s->epsilon;
+    b->weight_decay = s->weight_decay;
+    b->grad_clip = s->grad_clip;
+    b->sum_loss = s->loss_reduction == SPEC_SUM;
+    b->sync_bn = s->sync_bn;
+    b->augment = s->augment;
+    b->crop_pad = s->crop_pad;
+    b->batch = (size_t)s->batch;
+    b->devices = b->all_devices = s->devices;
+    b->members = members;
+    b->member_device = p->member_device;
+    b->model_key = p->model_key;
+    b->threads = s->threads;
+    b->gpu = s->gpu;
+    b->gpus = s->gpus;
+}
+
+static enum err_code make(struct plan *p, const struct data_places *places,
+                          const struct backend *const *backends, plan_peek *peek, void *user,
+                          struct err *e)
+{
+    static const char *const precisions[] = {"fp32", "tf32", "bf16", "fp64"};
+    struct spec *s = &p->spec;
+    int members;
+
+    TRY(spec_check(s, e));
+    if (s->backend == SPEC_CUDA || (s->gpus && s->backend == SPEC_AUTO))
+        return no_cuda(s, e);
+    members = 1;
+    if (s->mode == SPEC_ENSEMBLE)
+        members = s->members = s->members ? s->members : s->devices;
+    TRY(open_data_and_net(p, places, peek, user, e));
+    TRY(check_batch(p, e));
+    resolve_threads(s);
+    fill_session(p, members);
+    TRY(choose_backend(p, backends, e));
+    snprintf(p->precision_used, sizeof p->precision_used, "%s", precisions[p->session.precision]);
+
+    p->real_devices = 1;
+    p->batch_per_device = s->mode == SPEC_ENSEMBLE ? s->batch : s->batch / s->devices;
+    p->steps_per_epoch = p->train_images / s->batch;
+    p->dropped = p->train_images - p->steps_per_epoch * s->batch;
+    p->total_steps = s->epochs * p->steps_per_epoch;
+    p->base_lr = spec_base_lr(s, s->batch);
+    p->ini = plan_ini(s);
+    return ERR_OK;
+}
+
+enum err_code plan_make_with(struct plan **out, const struct spec *spec,
+                             const struct data_places *places,
+                             const struct backend *const *backends, plan_peek *peek, void *user,
+                             struct err *e)
+{
+    struct plan *p = mem_new(1, sizeof *p);
+    enum err_code code;
+
+    *out = NULL;
+    p->spec = *spec;
+    code = make(p, places, backends, peek, user, e);
+    if (code != ERR_OK)
+        plan_free(p);
+    else
+        *out = p;
+    return code;
+}
+
+static enum err_code just_peek(void *user, struct data_set *facts, const struct spec *spec,
+                               const struct data_places *places, struct net_shape wanted,
+                               struct err *e)
+{
+    (void)user;
+    return data_peek(facts, spec, places, wanted, e);
+}
+
+enum err_code plan_make(struct plan **out, const struct spec *spec,
+                        const struct data_places *places, const struct backend *const *backends,
+                        bool open_data, struct err *e)
+{
+    return plan_make_with(out, spec, places, backends, open_data ? NULL : just_peek, NULL, e);
+}
+
+void plan_free(struct plan *p)
+{
+    if (!p)
+        return;
+    net_free(p->net);
+    data_close(p->data);
+    free(p->ini);
+    free(p->member_device);
+    free(p->model_key);
+    free(p);
+}
+
+char *plan_ini(const struct spec *resolved)
+{
+    struct spec *s = mem_new(1, sizeof *s);
+    struct text ini = {0};
+
+    *s = *resolved;
+    snprintf(s->model, sizeof s->model, "model.net");
+    spec_write(s, &ini);
+    free(s);
+    return ini.s ? ini.s : mem_text("");
+}
+
+static void add_layers(struct text *t, const struct net *net)
+{
+    text_addf(t, "input %d %d %d init %d", net->input.h, net->input.w, net->input.c,
+              (int)net->init);
+    text_addf(t, " %.17g\n", net->init_std);
+    for (int i = 0; i < net->layers; i++) {
+        const struct net_layer *l = &net->layer[i];
+
+        text_addf(t, "%d %d %d %d %d %d %d %d %d %d %d %d %d %.17g %d\n", (int)l->op, l->src,
+                  l->src2, l->out.h, l->out.w, l->out.c, l->k, l->stride, l->pad_top, l->pad_bottom,
+                  l->pad_left, l->pad_right, l->bias != NET_NONE, l->rate, l->dropout);
+    }
+}
+
+void plan_hash(const struct plan *p, char out[17])
+{
+    static const char *const left_out[] = {"name",  "log_every", "keep",    "target_acc", "on_end",
+                                           "model", "data",      "repeats", NULL};
+    struct hash_sha256 h;
+    struct text t = {0}, value = {0};
+    uint8_t digest[32];
+    char hex[65];
+
+    for (int k = 0; spec_keys[k].name; k++) {
+        int i = 0;
+
+        while (left_out[i] && strcmp(left_out[i], spec_keys[k].name))
+            i++;
+        if (left_out[i] || !spec_applies(&p->spec, k))
+            continue;
+        text_clear(&value);
+        spec_value(&p->spec, k, &value);
+        text_addf(&t, "%s=%s\n", spec_keys[k].name, text_str(&value));
+    }
+    add_layers(&t, p->net);
+    /* The checksum is of the bytes that are trained and tested on. */
+    text_addf(&t, "data %s\n", p->session.data->checksum);
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, text_str(&t), t.n);
+    hash_sha256_end(&h, digest);
+    hash_hex(hex, digest, sizeof digest);
+    memcpy(out, hex, 16);
+    out[16] = '\0';
+    text_free(&t);
+    text_free(&value);
+}

@@ -1,0 +1,311 @@
+/* The planner: a thread of its own that answers questions within 50 ms, whatever trains. It reads
+ * headers of data, texts of models and earlier runs' run.csv; it never touches a session. Between
+ * questions it reads the newest runs, to know how long such a run takes here. */
+#include "engine/engine_int.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTIONS  64
+#define RUNS_MAX   500 /* the newest runs are read, no more */
+#define FACTS      8
+#define FACTS_NS   10000000000u /* how long facts about data are believed */
+#define READING_NS 25000000     /* of the time for an answer, for reading runs not read yet */
+
+struct experience { /* of an earlier run */
+    char backend[32];
+    double flops; /* an image */
+    double rate;  /* seconds, evaluation and all, for a floating point operation */
+};
+
+struct facts {
+    bool used;
+    uint64_t when;
+    char data[2 * SPEC_PATH];
+    enum spec_normalize normalize;
+    double valid;
+    bool valid_per_cent;
+    int64_t train_limit, test_limit;
+    uint64_t seed;
+    struct net_shape wanted;
+    struct data_set set;
+};
+
+struct planner {
+    struct engine *engine;
+    pthread_t thread;
+
+    /* Guarded by lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct {
+        uint32_t question, slot;
+    } ask[QUESTIONS];
+    size_t first, count;
+    bool learn, end;
+
+    /* The planner thread's alone. */
+    char **names; /* of runs, oldest first */
+    size_t names_count, names_left;
+    struct experience *known;
+    size_t known_count, known_room;
+    struct facts facts[FACTS];
+};
+
+static void list_runs(struct planner *p)
+{
+    io_free_names(p->names, p->names_count);
+    p->names = NULL;
+    p->names_count = p->known_count = 0;
+    if (io_list_folder(p->engine->results, &p->names, &p->names_count, NULL) != ERR_OK)
+        p->names_count = 0;
+    p->names_left = p->names_count;
+}
+
+/* Reads one run, the newest that was not read yet. Returns whether there are more. */
+static bool read_run(struct planner *p)
+{
+    struct record_entry entry;
+    char *folder;
+
+    if (p->names_left == 0 || p->names_count - p->names_left >= RUNS_MAX)
+        return false;
+    folder = io_path(p->engine->results, p->names[--p->names_left]);
+    if (record_is_run(folder) && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        const struct record_run *run = &entry.run;
+        double work = (double)run->model_images * run->flops_per_image;
+
+        if (!entry.broken && run->state == WIRE_DONE && work > 0 && run->train_seconds > 0) {
+            struct experience *x;
+
+            p->known = mem_grow(p->known, &p->known_room, p->known_count + 1, sizeof *p->known);
+            x = &p->known[p->known_count++];
+            snprintf(x->backend, sizeof x->backend, "%s", run->backend_used);
+            x->flops = run->flops_per_image;
+            x->rate = (run->train_seconds + run->eval_seconds) / work;
+        }
+        record_free_entry(&entry);
+    }
+    free(folder);
+    return p->names_left > 0;
+}
+
+/* By the run of the same backend whose model is nearest in size; of equals the newest. */
+static double expected_seconds(const struct planner *p, const struct plan *plan)
+{
+    const struct experience *best = NULL;
+    int64_t steps = plan->total_steps;
+
+    for (size_t i = 0; i < p->known_count; i++) {
+        const struct experience *x = &p->known[i];
+
+        if (strcmp(x->backend, plan->backend->name))
+            continue;
+        if (!best ||
+            fabs(log(x->flops / plan->net->flops)) < fabs(log(best->flops / plan->net->flops)))
+            best = x;
+    }
+    if (!best)
+        return NAN;
+    if (plan->spec.max_steps && plan->spec.max_steps < steps)
+        steps = plan->spec.max_steps;
+    return best->rate * plan->net->flops * (double)steps * (double)plan->spec.batch *
+           plan->session.members;
+}
+
+static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
+{
+    return f->used && clock_ns() - f->when < FACTS_NS && !strcmp(f->data, s->data) &&
+           f->normalize == s->normalize && f->valid == s->valid &&
+           f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
+           f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c;
+}
+
+static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
+                          const struct data_places *places, struct net_shape wanted, struct err *e)
+{
+    struct planner *p = user;
+    struct facts *oldest = &p->facts[0];
+
+    for (int i = 0; i < FACTS; i++) {
+        struct facts *f = &p->facts[i];
+
+        if (same_facts(f, s, wanted)) {
+            *set = f->set;
+            return ERR_OK;
+        }
+        if (!f->used || (oldest->used && f->when < oldest->when))
+            oldest = f;
+    }
+    TRY(data_peek(set, s, places, wanted, e));
+    *oldest = (struct facts){.used = true,
+                             .when = clock_ns(),
+                             .normalize = s->normalize,
+                             .valid = s->valid,
+                             .valid_per_cent = s->valid_per_cent,
+                             .train_limit = s->train_limit,
+                             .test_limit = s->test_limit,
+                             .seed = s->seed,
+                             .wanted = wanted,
+                             .set = *set};
+    snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
+    return ERR_OK;
+}
+
+static void fill_answer(struct planner *p, const struct plan *plan, struct wire_plan *out)
+{
+    struct backend_estimate estimate = {0};
+    uint64_t bytes = 0;
+
+    out->images = plan->train_images;
+    out->test_images = plan->test_images;
+    out->dropped = plan->dropped;
+    out->steps_per_epoch = plan->steps_per_epoch;
+    out->batch = plan->spec.batch;
+    out->batch_per_device = plan->batch_per_device;
+    out->h = plan->net->input.h;
+    out->w = plan->net->input.w;
+    out->c = plan->net->input.c;
+    out->classes = plan->net->classes;
+    out->devices = plan->spec.devices;
+    out->real_devices = plan->real_devices;
+    out->members = plan->session.members;
+    out->threads = plan->spec.threads;
+    out->parameters = plan->net->parameter_count;
+    out->flops_per_image = plan->net->flops;
+    out->lr = plan->base_lr;
+    out->seconds = expected_seconds(p, plan);
+    snprintf(out->backend, sizeof out->backend, "%s", plan->backend->name);
+    if (plan->backend->estimate(&plan->session, &estimate, NULL) == ERR_OK)
+        for (int i = 0; i < estimate.places; i++)
+            bytes += estimate.bytes[i];
+    out->bytes_per_device = bytes / (uint64_t)plan->spec.devices;
+}
+
+static void answer(struct planner *p, uint32_t question, uint32_t slot)
+{
+    struct wire *wire = p->engine->wire;
+    struct wire_event event = {.kind = WIRE_PLAN, .run = question};
+    struct wire_plan out = {.question = question, .seconds = NAN};
+    uint64_t start = clock_ns();
+    struct err e = {0};
+    struct plan *plan = NULL;
+    size_t n = 0;
+    struct spec *spec = wire_slot_take(wire, slot, &n);
+
+    while (read_run(p) && clock_ns() - start < READING_NS)
+        ;
+    if (!spec || n != sizeof *spec)
+        out.code = err_set(&e, ERR_FAILED, "a question came without its experiment");
+    else
+        out.code = plan_make_with(&plan, spec, &p->engine->config.places,
+                                  p->engine->config.backends, peek, p, &e);
+    if (out.code == ERR_OK)
+        fill_answer(p, plan, &out);
+    else
+        snprintf(out.error, sizeof out.error, "%s", e.text);
+    plan_free(plan);
+    free(spec);
+    event.slot = wire_slot_put(wire, &out, sizeof out);
+    wire_post(wire, &event);
+}
+
+static void *planner_main(void *user)
+{
+    struct planner *p = user;
+    bool more = true;
+
+    list_runs(p);
+    pthread_mutex_lock(&p->lock);
+    while (!p->end) {
+        if (p->learn) {
+            p->learn = false;
+            pthread_mutex_unlock(&p->lock);
+            list_runs(p);
+            more = true;
+        } else if (p->count) {
+            uint32_t question = p->ask[p->first].question, slot = p->ask[p->first].slot;
+
+            p->first = (p->first + 1) % QUESTIONS;
+            p->count--;
+            pthread_mutex_unlock(&p->lock);
+            answer(p, question, slot);
+        } else if (more) {
+            pthread_mutex_unlock(&p->lock);
+            more = read_run(p);
+        } else {
+            pthread_cond_wait(&p->changed, &p->lock);
+            continue;
+        }
+        pthread_mutex_lock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+struct planner *planner_start(struct engine *engine)
+{
+    struct planner *p = mem_new(1, sizeof *p);
+
+    p->engine = engine;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    if (engine_thread(&p->thread, planner_main, p)) {
+        pthread_cond_destroy(&p->changed);
+        pthread_mutex_destroy(&p->lock);
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void planner_ask(struct planner *p, uint32_t question, uint32_t slot)
+{
+    bool full;
+
+    pthread_mutex_lock(&p->lock);
+    full = p->count == QUESTIONS;
+    if (!full) {
+        size_t at = (p->first + p->count++) % QUESTIONS;
+
+        p->ask[at].question = question;
+        p->ask[at].slot = slot;
+    }
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    if (full) {
+        free(wire_slot_take(p->engine->wire, slot, NULL));
+        run_refuse(p->engine, question, ERR_FAILED, "too many questions wait for an answer");
+    }
+}
+
+void planner_learn(struct planner *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->learn = true;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void planner_stop(struct planner *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->end = true;
+    pthread_cond_signal(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+    io_free_names(p->names, p->names_count);
+    free(p->known);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}

@@ -1,0 +1,599 @@
+/* The engine thread's side of a run: what its session's messages become, first on the disk, then on
+ * the wire; and what is asked of it. */
+#include "engine/engine_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start)
+{
+    struct run *r = mem_new(1, sizeof *r);
+
+    r->number = number;
+    r->engine = engine;
+    r->start = *start;
+    r->state = WIRE_WAITING;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    atomic_init(&r->stop, false);
+    return r;
+}
+
+void run_free(struct run *r)
+{
+    while (r->first) {
+        struct message *m = r->first;
+
+        r->first = m->next;
+        message_free(m);
+    }
+    keep_drop(r);
+    record_close(r->record);
+    plan_free(r->plan);
+    pthread_cond_destroy(&r->changed);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+static void answer(struct run *r, bool go)
+{
+    pthread_mutex_lock(&r->lock);
+    r->answer = go ? ANSWER_GO : ANSWER_END;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void run_want(struct run *r, enum run_wish wish, enum wire_how how)
+{
+    pthread_mutex_lock(&r->lock);
+    if (wish == WISH_STOP && how == WIRE_AFTER_EPOCH && r->wish == WISH_GO)
+        r->after_epoch = true;
+    else if (r->wish != WISH_STOP)
+        r->wish = wish;
+    atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    /* Who asks for an end while the disk is full does not want to wait for room. */
+    if (wish == WISH_STOP && r->disk_full)
+        r->give_up = true;
+}
+
+static void hold(struct run *r, bool on)
+{
+    pthread_mutex_lock(&r->lock);
+    r->hold = on;
+    atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static bool wants_stop(struct run *r)
+{
+    bool stop;
+
+    pthread_mutex_lock(&r->lock);
+    stop = r->wish == WISH_STOP;
+    pthread_mutex_unlock(&r->lock);
+    return stop;
+}
+
+static uint32_t text_slot(struct run *r, const char *text)
+{
+    return text[0] ? wire_slot_put(r->engine->wire, text, strlen(text) + 1) : 0;
+}
+
+void run_log(struct run *r, enum log_level level, const char *fmt, ...)
+{
+    struct wire_event event = {.kind = WIRE_LOG, .run = r->number, .u.log.level = level};
+    char line[1024];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (r->record)
+        record_log(r->record, line);
+    event.slot = text_slot(r, line);
+    wire_post(r->engine->wire, &event);
+}
+
+void run_refuse(struct engine *engine, uint32_t number, enum err_code code, const char *text)
+{
+    struct wire_event event = {.kind = WIRE_REFUSED, .run = number, .u.refused.code = code};
+
+    event.slot = wire_slot_put(engine->wire, text, strlen(text) + 1);
+    wire_post(engine->wire, &event);
+}
+
+void run_status(struct run *r, enum err_code code, const char *reason)
+{
+    struct wire_status status = {.run = r->number,
+                                 .state = r->state,
+                                 .code = code,
+                                 .step = r->at.n.step,
+                                 .epoch = r->at.n.epoch};
+
+    snprintf(status.path, sizeof status.path, "%s",
+             r->record ? record_folder(r->record) : r->start.resume);
+    snprintf(status.reason, sizeof status.reason, "%s", reason);
+    wire_set_status(r->engine->wire, &status);
+}
+
+static void tell_state(struct run *r, enum wire_state state, enum err_code code, const char *reason)
+{
+    struct wire_event event = {
+        .kind = WIRE_STATE, .run = r->number, .u.state = {.state = state, .code = code}};
+
+    r->state = state;
+    run_status(r, code, reason);
+    event.slot = text_slot(r, reason);
+    wire_post(r->engine->wire, &event);
+}
+
+static double seconds(int64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+/* run.csv's columns that are known before training. */
+static void fill_row(struct run *r)
+{
+    const struct plan *p = r->plan;
+    struct record_run *row = &r->row;
+
+    if (r->resumed)
+        *row = r->found;
+    row->spec = p->spec;
+    snprintf(row->spec.model, sizeof row->spec.model, "%s", r->model);
+    snprintf(row->cell, sizeof row->cell, "%s", r->hash);
+    row->state = WIRE_WAITING;
+    row->reason[0] = '\0';
+    row->pid = getpid();
+    gethostname(row->host, sizeof row->host - 1);
+    snprintf(row->version, sizeof row->version, "%s", r->engine->version);
+    snprintf(row->backend_used, sizeof row->backend_used, "%s", p->backend->name);
+    snprintf(row->precision_used, sizeof row->precision_used, "%s", p->precision_used);
+    snprintf(row->isa, sizeof row->isa, "%s", p->backend->isa());
+    row->real_devices = p->real_devices;
+    row->threads_used = p->spec.threads;
+    row->shared = 1;
+    row->lr_used = p->base_lr;
+    row->batch_per_device = p->batch_per_device;
+    row->parameters = (int64_t)p->net->parameter_count;
+    row->flops_per_image = p->net->flops;
+    row->ended_utc[0] = '\0';
+    snprintf(row->best_by, sizeof row->best_by, "%s", p->valid_images ? "valid" : "test");
+    if (!r->resumed) {
+        row->best_test_acc = row->best_test_loss = RECORD_EMPTY;
+        row->last_test_acc = row->last_test_loss = RECORD_EMPTY;
+        row->target_seconds = RECORD_EMPTY;
+        row->peak_memory_bytes = RECORD_EMPTY;
+    }
+}
+
+/* Where it stands, by the engine's own knowledge: rows that were written, not yet a checkpoint. */
+static void fill_progress(struct run *r)
+{
+    struct record_run *row = &r->row;
+    const struct standing *at = &r->at;
+    struct rusage usage;
+    double peak;
+
+    row->state = r->state;
+    row->epochs_done = at->n.epoch;
+    row->best_epoch = at->n.best_epoch;
+    row->best_test_acc = at->x.best_test_acc;
+    row->best_test_loss = at->x.best_test_loss;
+    row->last_test_acc = at->x.last_test_acc;
+    row->last_test_loss = at->x.last_test_loss;
+    row->target_seconds = at->x.target_seconds;
+    row->train_seconds = seconds(at->n.train_ns);
+    row->eval_seconds = seconds(at->n.eval_ns);
+    row->device_seconds = seconds(at->n.train_ns) * (double)row->real_devices;
+    row->wall_seconds = seconds(r->from.n.wall_ns + (int64_t)(clock_ns() - r->opened_ns));
+    row->images = at->n.step * r->plan->spec.batch;
+    row->model_images = row->images * r->plan->session.members;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        peak = (double)usage.ru_maxrss * 1024;
+        if (row->peak_memory_bytes == RECORD_EMPTY || peak > row->peak_memory_bytes)
+            row->peak_memory_bytes = peak;
+    }
+}
+
+enum err_code run_write(struct run *r, struct err *e)
+{
+    if (r->opened)
+        fill_progress(r);
+    r->row.state = r->state;
+    return record_write_run(r->record, &r->row, e);
+}
+
+static void tell_started(struct run *r)
+{
+    const struct plan *p = r->plan;
+    struct wire_event event = {.kind = WIRE_STARTED, .run = r->number};
+    struct wire_facts *f = mem_new(1, sizeof *f);
+
+    snprintf(f->path, sizeof f->path, "%s", record_folder(r->record));
+    snprintf(f->name, sizeof f->name, "%.127s", r->row.run);
+    snprintf(f->backend, sizeof f->backend, "%s", p->backend->name);
+    snprintf(f->isa, sizeof f->isa, "%s", p->backend->isa());
+    snprintf(f->precision, sizeof f->precision, "%s", p->precision_used);
+    f->mode = p->spec.mode;
+    f->devices = p->spec.devices;
+    f->real_devices = p->real_devices;
+    f->members = p->session.members;
+    f->threads = p->spec.threads;
+    f->batch = p->spec.batch;
+    f->batch_per_device = p->batch_per_device;
+    f->epochs = p->spec.epochs;
+    f->epochs_done = r->at.n.epoch;
+    f->steps_per_epoch = p->steps_per_epoch;
+    f->steps_done = r->at.n.step;
+    f->dropped = p->dropped;
+    f->train_images = p->train_images;
+    f->valid_images = p->valid_images;
+    f->test_images = p->test_images;
+    f->parameters = p->net->parameter_count;
+    f->flops_per_image = p->net->flops;
+    f->lr = p->base_lr;
+    snprintf(f->equal_run, sizeof f->equal_run, "%s", r->equal);
+    event.slot = wire_slot_put(r->engine->wire, f, sizeof *f);
+    free(f);
+    wire_post(r->engine->wire, &event);
+}
+
+/* The run never began, or goes on another day as it stood: nothing of it is touched. */
+static void give_back(struct run *r, enum wire_state state, enum err_code code, const char *text)
+{
+    r->state = state;
+    run_status(r, code, text);
+    run_refuse(r->engine, r->number, code, text);
+    record_close(r->record);
+    r->record = NULL;
+    r->ended = true;
+}
+
+static enum err_code open_record(struct run *r, struct err *e)
+{
+    fill_row(r);
+    if (r->resumed)
+        return record_open(&r->record, r->start.resume, e);
+    return record_create(&r->record, r->engine->results, &r->row, r->plan->ini, r->plan->net->text,
+                         r->plan->spec.mode == SPEC_ENSEMBLE, e);
+}
+
+static void take_planned(struct run *r, const struct message *m)
+{
+    struct err e = {0};
+
+    if (m->error) {
+        bool finished = m->error->code == ERR_OK;
+
+        give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
+    } else if (wants_stop(r)) {
+        tell_state(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
+        r->ended = true;
+    } else if (open_record(r, &e) != ERR_OK) {
+        give_back(r, WIRE_FAILED, e.code, e.text);
+    } else if (r->start.prepare_only) {
+        tell_started(r);
+        tell_state(r, WIRE_WAITING, ERR_OK, "");
+        record_close(r->record);
+        r->record = NULL;
+        r->ended = true;
+    }
+    answer(r, !r->ended);
+}
+
+/* Bytes are promised for the same backend, instruction set and threads alone. */
+static void compare_with_before(struct run *r)
+{
+    const struct record_run *was = &r->found, *is = &r->row;
+    const struct spec *s = &r->plan->spec;
+    char room[2][TEXT_NUMBER_ROOM];
+
+    if (strcmp(was->backend_used, is->backend_used) || strcmp(was->isa, is->isa) ||
+        was->threads_used != is->threads_used)
+        run_log(r, LOG_WARN,
+                "until now this run was computed by %s (%s, threads = %lld), from here on by %s "
+                "(%s, threads = %lld): bytes may differ from those of an unbroken run",
+                was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
+                is->isa, (long long)is->threads_used);
+    if (!r->extended && was->cell[0] && strcmp(was->cell, r->hash))
+        run_log(r, LOG_WARN,
+                "the data, the model or the settings are not those that this run began with");
+    if (r->extended)
+        run_log(r, LOG_INFO, "extended from %lld to %lld epochs", (long long)was->spec.epochs,
+                (long long)s->epochs);
+    if (r->extended && s->schedule == SPEC_COSINE)
+        run_log(r, LOG_WARN,
+                "schedule = cosine now ends at epoch %lld: the learning rate goes on at %s, under "
+                "the old end it would be %s",
+                (long long)s->epochs,
+                text_double(room[0], spec_lr_at(s, r->plan->base_lr, r->at.n.step,
+                                                r->plan->steps_per_epoch)),
+                text_double(room[1], spec_lr_at(&was->spec, r->plan->base_lr, r->at.n.step,
+                                                r->plan->steps_per_epoch)));
+}
+
+static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
+{
+    const struct plan *p = r->plan;
+
+    r->at = m->at;
+    r->opened_ns = clock_ns();
+    r->opened = true;
+    if (r->resumed) {
+        TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
+        if (r->extended)
+            TRY(record_write_ini(r->record, p->ini, e));
+    }
+    r->state = WIRE_RUNNING;
+    TRY(run_write(r, e));
+    tell_started(r);
+    if (r->resumed) {
+        run_log(r, LOG_INFO, "goes on at step %lld, epoch %lld", (long long)r->at.n.step,
+                (long long)r->at.n.epoch + 1);
+        compare_with_before(r);
+    }
+    if (p->spec.devices > p->real_devices)
+        run_log(r, LOG_INFO, "%d virtual devices on %d real one%s", p->spec.devices,
+                p->real_devices, p->real_devices == 1 ? "" : "s");
+    if (r->equal[0])
+        run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);
+    tell_state(r, WIRE_RUNNING, ERR_OK, "");
+    return ERR_OK;
+}
+
+/* m->written counts the rows on disk, so that a full disk is tried again where it was left. The
+ * epoch's own row is the last: whoever sees it finds the others. */
+static enum err_code write_rows(struct run *r, struct message *m, struct err *e)
+{
+    size_t devices = m->steps, members = devices + m->devices, epoch = members + m->members;
+
+    for (; m->written < epoch + (m->epoch != NULL); m->written++) {
+        size_t i = m->written;
+
+        if (i < devices)
+            TRY(record_add_step(r->record, &m->step[i], e));
+        else if (i < members)
+            TRY(record_add_device(r->record, &m->device[i - devices], e));
+        else if (i < epoch)
+            TRY(record_add_member(r->record, &m->member[i - members], e));
+        else
+            TRY(record_add_epoch(r->record, m->epoch, e));
+    }
+    return ERR_OK;
+}
+
+static enum err_code take_rows(struct run *r, struct message *m, struct err *e)
+{
+    TRY(write_rows(r, m, e));
+    r->at = m->at;
+    run_status(r, ERR_OK, "");
+    for (size_t i = 0; i < m->events; i++)
+        wire_post(r->engine->wire, &m->event[i]);
+    return ERR_OK;
+}
+
+static enum err_code take_snapshot(struct run *r, struct message *m, struct err *e)
+{
+    if (m->snapshot) {
+        /* the wall clock is the engine's: the session does not know it */
+        m->snapshot->at.n.wall_ns = r->from.n.wall_ns + (int64_t)(clock_ns() - r->opened_ns);
+        keep_take(r, m);
+    }
+    return m->urgent || keep_is_due(r) ? keep_flush(r, e) : ERR_OK;
+}
+
+static void log_end(struct run *r, enum wire_state state, const char *why)
+{
+    char line[1100];
+
+    snprintf(line, sizeof line, "%s%s%s", wire_state_name(state), why[0] ? ": " : "", why);
+    record_log(r->record, line);
+}
+
+static enum err_code take_ended(struct run *r, const struct message *m, struct err *e)
+{
+    enum wire_state state = m->state;
+    struct err why = *m->error;
+
+    if (!r->opened && r->resumed && why.code == ERR_INPUT) {
+        give_back(r, WIRE_FAILED, why.code, why.text);
+        return ERR_OK;
+    }
+    if (r->failed) {
+        state = WIRE_FAILED;
+        why = r->reason;
+    } else {
+        TRY(keep_flush(r, e));
+        TRY(record_sync(r->record, e));
+    }
+    if (r->opened && !r->failed)
+        r->at = m->at;
+    r->state = state;
+    snprintf(r->row.reason, sizeof r->row.reason, "%.511s", why.text);
+    clock_utc(r->row.ended_utc, clock_wall());
+    if (r->failed) {
+        struct err again;
+
+        if (run_write(r, &again) != ERR_OK)
+            run_log(r, LOG_ERROR, "run.csv could not be written: %s", again.text);
+    } else {
+        TRY(run_write(r, e));
+    }
+    if (state == WIRE_DONE)
+        keep_tidy(r);
+    log_end(r, state, why.text);
+    tell_state(r, state, why.code, why.text);
+    record_close(r->record);
+    r->record = NULL;
+    r->ended = true;
+    return ERR_OK;
+}
+
+static enum err_code take(struct run *r, struct message *m, struct err *e)
+{
+    if (r->failed && m->kind != MESSAGE_ENDED)
+        return ERR_OK;
+    switch (m->kind) {
+    case MESSAGE_PLANNED:
+        take_planned(r, m);
+        return ERR_OK;
+    case MESSAGE_OPENED:
+        return take_opened(r, m, e);
+    case MESSAGE_ROWS:
+        return take_rows(r, m, e);
+    case MESSAGE_SNAPSHOT:
+        return take_snapshot(r, m, e);
+    case MESSAGE_PAUSED:
+    case MESSAGE_WENT_ON:
+        r->at = m->at;
+        r->state = m->kind == MESSAGE_PAUSED ? WIRE_PAUSED : WIRE_RUNNING;
+        TRY(run_write(r, e));
+        tell_state(r, r->state, ERR_OK, "");
+        return ERR_OK;
+    case MESSAGE_SAY:
+        run_log(r, m->level, "%s", m->error->text);
+        return ERR_OK;
+    case MESSAGE_ENDED:
+        return take_ended(r, m, e);
+    }
+    return ERR_OK;
+}
+
+/* A full disk makes training wait, and is tried again every second, until there is room or the user
+ * wants an end. Any other trouble ends the run; what is on disk is whole and can be resumed. */
+static void trouble(struct run *r, const struct err *e)
+{
+    bool full = e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
+
+    if (full && !r->give_up) {
+        if (!r->disk_full) {
+            run_log(r, LOG_ERROR, "%s: training waits until there is room", e->text);
+            hold(r, true);
+        }
+        r->disk_full = true;
+        r->retry_ns = clock_ns() + 1000000000;
+        if (wants_stop(r))
+            r->give_up = true;
+        return;
+    }
+    r->failed = true;
+    r->reason = *e;
+    r->disk_full = false;
+    keep_drop(r);
+    run_log(r, LOG_ERROR, "%s: the run ends here; resume goes on from its last checkpoint",
+            e->text);
+    run_want(r, WISH_STOP, WIRE_NOW);
+}
+
+static struct message *first_message(struct run *r)
+{
+    struct message *m;
+
+    pthread_mutex_lock(&r->lock);
+    m = r->first;
+    pthread_mutex_unlock(&r->lock);
+    return m;
+}
+
+static void drop_first(struct run *r, struct message *m)
+{
+    pthread_mutex_lock(&r->lock);
+    r->first = m->next;
+    if (!r->first)
+        r->last = NULL;
+    r->messages--;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    message_free(m);
+}
+
+static void room_again(struct run *r)
+{
+    run_log(r, LOG_INFO, "there is room on the disk again: training goes on");
+    r->disk_full = r->give_up = false;
+    hold(r, false);
+}
+
+/* Whether what failed for want of room was tried again and went well. */
+static bool try_again(struct run *r)
+{
+    struct err e = {0};
+
+    if (clock_ns() < r->retry_ns && !r->give_up)
+        return false;
+    if (keep_flush(r, &e) != ERR_OK) {
+        trouble(r, &e);
+        return r->failed;
+    }
+    room_again(r);
+    return true;
+}
+
+bool run_work(struct run *r)
+{
+    struct err e = {0};
+    int n = 0;
+
+    if (r->disk_full && !try_again(r))
+        return false;
+    for (; n < 64 && !r->ended; n++) {
+        struct message *m = first_message(r);
+
+        if (!m)
+            break;
+        if (take(r, m, &e) != ERR_OK) {
+            trouble(r, &e);
+            return !r->disk_full;
+        }
+        drop_first(r, m);
+    }
+    return n == 64;
+}
+
+static void obey_control(struct run *r)
+{
+    char line[64];
+
+    while (record_next_control(r->record, line, sizeof line)) {
+        if (!strcmp(line, "pause"))
+            run_want(r, WISH_PAUSE, WIRE_AFTER_STEP);
+        else if (!strcmp(line, "go"))
+            run_want(r, WISH_GO, WIRE_AFTER_STEP);
+        else if (!strcmp(line, "stop step"))
+            run_want(r, WISH_STOP, WIRE_AFTER_STEP);
+        else if (!strcmp(line, "stop epoch"))
+            run_want(r, WISH_STOP, WIRE_AFTER_EPOCH);
+        else if (!strcmp(line, "stop now"))
+            run_want(r, WISH_STOP, WIRE_NOW);
+        else
+            run_log(r, LOG_WARN, "control asks for something unknown: %s", line);
+    }
+}
+
+void run_tick(struct run *r)
+{
+    uint64_t now = clock_ns();
+    struct err e = {0};
+
+    if (!r->record || r->ended)
+        return;
+    if (now - r->engine->control_ns >= 250000000) {
+        r->engine->control_ns = now;
+        obey_control(r);
+    }
+    if (!r->disk_full && !r->failed && keep_is_due(r) && keep_flush(r, &e) != ERR_OK)
+        trouble(r, &e);
+}

@@ -1,0 +1,441 @@
+/* The session thread: from an experiment to an open backend whose state is set, and its way to speak
+ * with the engine thread. What it does then stands in train.c. */
+#include "engine/engine_int.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGES_MAX 256 /* so far the engine thread may be behind before training waits for it */
+
+void run_send(struct run *r, struct message *m)
+{
+    pthread_mutex_lock(&r->lock);
+    while (r->messages >= MESSAGES_MAX)
+        pthread_cond_wait(&r->changed, &r->lock);
+    if (r->last)
+        r->last->next = m;
+    else
+        r->first = m;
+    r->last = m;
+    r->messages++;
+    pthread_mutex_unlock(&r->lock);
+    wire_poke(r->engine->wire);
+}
+
+static struct err *err_copy(const struct err *e)
+{
+    struct err *copy = mem_new(1, sizeof *copy);
+
+    *copy = *e;
+    return copy;
+}
+
+void run_say(struct run *r, enum log_level level, const char *fmt, ...)
+{
+    struct message *m = message_new(MESSAGE_SAY, NULL);
+    va_list args;
+
+    m->level = level;
+    m->error = mem_new(1, sizeof *m->error);
+    va_start(args, fmt);
+    vsnprintf(m->error->text, sizeof m->error->text, fmt, args);
+    va_end(args);
+    run_send(r, m);
+}
+
+/* ERR_OK as a refusal: there is nothing to do, and that is no failure. */
+static enum err_code read_found(struct run *r, bool *finished, struct err *e)
+{
+    struct record_entry entry;
+    const struct record_run *found = &r->found;
+    int64_t more = r->start.epochs;
+
+    TRY(record_read_entry(r->start.resume, &entry, e));
+    r->found = entry.run;
+    if (entry.broken)
+        err_set(e, ERR_INPUT, "run %s cannot be resumed: %s", entry.name, entry.problem);
+    record_free_entry(&entry);
+    if (entry.broken)
+        return ERR_INPUT;
+    if (more && more < found->epochs_done)
+        return err_set(e, ERR_INPUT, "epochs = %lld: %lld epochs of %s are done already",
+                       (long long)more, (long long)found->epochs_done, found->run);
+    if (found->state == WIRE_DIVERGED)
+        return err_set(e, ERR_DIVERGED,
+                       "run %s diverged (%s) and would again: start a new one with other settings",
+                       found->run, found->reason);
+    if (found->state == WIRE_DONE && (!more || more == found->spec.epochs)) {
+        *finished = true;
+        return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epochs%s%s; more with epochs=N",
+                       found->run, (long long)found->epochs_done, (long long)found->spec.epochs,
+                       found->reason[0] ? ", " : "", found->reason);
+    }
+    return ERR_OK;
+}
+
+/* The experiment of a run that goes on, from its folder. */
+static enum err_code spec_of_run(struct run *r, struct spec *spec, struct err *e)
+{
+    char *path = io_path(r->start.resume, "experiment.ini");
+    enum err_code code;
+
+    spec_default(spec);
+    code = spec_read(spec, path, e);
+    free(path);
+    if (code != ERR_OK)
+        return code;
+    if (r->start.epochs && r->start.epochs != spec->epochs) {
+        r->extended = true;
+        spec->epochs = r->start.epochs;
+    }
+    return ERR_OK;
+}
+
+/* What run.csv calls the model. The copy in a run's folder is called model.net, which says nothing:
+ * there it is what that run calls it. */
+static void name_model(struct run *r)
+{
+    char *folder = io_folder_of(r->plan->spec.model);
+    struct record_entry entry;
+    const char *base = strrchr(r->plan->spec.model, '/');
+
+    snprintf(r->model, sizeof r->model, "%s", r->plan->net->name);
+    if (r->resumed) {
+        snprintf(r->model, sizeof r->model, "%s", r->found.spec.model);
+    } else if (base && !strcmp(base, "/model.net") && record_is_run(folder) &&
+               record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        if (!entry.broken && entry.run.spec.model[0])
+            snprintf(r->model, sizeof r->model, "%s", entry.run.spec.model);
+        record_free_entry(&entry);
+    }
+    free(folder);
+}
+
+static void find_equal(struct run *r)
+{
+    struct record_entry *list = NULL;
+    size_t count = 0;
+
+    if (record_list(r->engine->results, &list, &count, NULL) != ERR_OK)
+        return;
+    for (size_t i = count; i-- > 0 && !r->equal[0];)
+        if (!list[i].broken && list[i].run.state == WIRE_DONE && !strcmp(list[i].run.cell, r->hash))
+            snprintf(r->equal, sizeof r->equal, "%s", list[i].name);
+    record_free_list(list, count);
+}
+
+static enum err_code new_weights(const struct plan *p, struct record_weights *w, struct err *e)
+{
+    return record_weights_new(w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
+                              backend_element(&p->session), backend_slots(p->session.optimizer), e);
+}
+
+static void widen(const float *from, size_t n, size_t element, void *to)
+{
+    if (element == sizeof(float))
+        memcpy(to, from, n * sizeof *from);
+    else
+        for (size_t i = 0; i < n; i++)
+            ((double *)to)[i] = from[i];
+}
+
+/* The weights of step 0: drawn by the model's keys, or read from where `weights` says. */
+static enum err_code first_weights(struct run *r, struct record_weights *w, struct err *e)
+{
+    const struct plan *p = r->plan;
+    const struct net *net = p->net;
+    float *params, *stats;
+
+    TRY(new_weights(p, w, e));
+    if (p->spec.weights[0])
+        return record_read_start(r->engine->results, p->spec.weights, net, w, e);
+    params = mem_try(net->parameter_count, sizeof *params);
+    stats = mem_try(net->stat_count ? net->stat_count : 1, sizeof *stats);
+    if (!params || !stats) {
+        free(params);
+        free(stats);
+        return err_set(e, ERR_NOMEM, "no memory for %zu initial weights", net->parameter_count);
+    }
+    for (int m = 0; m < w->members; m++) {
+        net_init(net, p->spec.init, p->spec.init_std, p->model_key[m], params, stats);
+        widen(params, net->parameter_count, w->element, record_weights_params(w, net, m));
+        if (net->stat_count)
+            widen(stats, net->stat_count, w->element, record_weights_stats(w, net, m));
+    }
+    free(params);
+    free(stats);
+    return ERR_OK;
+}
+
+static enum err_code prepare(struct run *r, struct record_weights *w, bool *finished, struct err *e)
+{
+    struct spec *spec = mem_new(1, sizeof *spec);
+    enum err_code code = ERR_OK;
+
+    r->resumed = r->start.resume[0] != '\0';
+    if (r->resumed) {
+        code = read_found(r, finished, e);
+        if (code == ERR_OK && !*finished)
+            code = spec_of_run(r, spec, e);
+    } else {
+        *spec = r->start.spec;
+    }
+    if (code == ERR_OK && !*finished)
+        code = plan_make(&r->plan, spec, &r->engine->config.places, r->engine->config.backends,
+                         true, e);
+    free(spec);
+    if (code != ERR_OK || *finished)
+        return code;
+    name_model(r);
+    plan_hash(r->plan, r->hash);
+    if (r->resumed)
+        return ERR_OK;
+    find_equal(r);
+    return first_weights(r, w, e);
+}
+
+static void nothing_yet(struct standing *at)
+{
+    *at = (struct standing){0};
+    at->x.best_acc = at->x.best_loss = at->x.best_test_acc = at->x.best_test_loss = RECORD_EMPTY;
+    at->x.last_test_acc = at->x.last_test_loss = at->x.least_loss = RECORD_EMPTY;
+    at->x.target_seconds = RECORD_EMPTY;
+}
+
+/* A checkpoint that does not fit the data, say because the file has grown since. */
+static enum err_code check_standing(struct session *s, struct err *e)
+{
+    const struct standing_counts *n = &s->at.n;
+    int64_t steps = s->plan->steps_per_epoch;
+
+    if (n->ended == RUN_EPOCHS && s->run->extended)
+        s->at.n.ended = RUN_GOES_ON;
+    else if (n->ended && s->run->extended)
+        return err_set(e, ERR_INPUT,
+                       "run %s ended by %s: more epochs change nothing; start a new one",
+                       s->run->found.run, s->run->found.reason);
+    if (!s->at.n.ended && (n->batch > steps || n->step != n->epoch * steps + n->batch))
+        return err_set(e, ERR_INPUT,
+                       "the checkpoint stands at step %lld, epoch %lld, batch %lld, but an epoch "
+                       "now has %lld steps: the data or the batch are not what they were",
+                       (long long)n->step, (long long)n->epoch + 1, (long long)n->batch,
+                       (long long)steps);
+    return ERR_OK;
+}
+
+static enum err_code read_checkpoint(struct session *s, struct record_weights *w, struct err *e)
+{
+    struct run *r = s->run;
+    struct safetensors file = {0};
+    enum err_code code;
+    bool found;
+
+    TRY(record_read_checkpoint(r->start.resume, &file, &found, e));
+    if (!found)
+        return first_weights(r, w, e);
+    code = new_weights(s->plan, w, e);
+    if (code == ERR_OK)
+        code = record_unpack_weights(&file, r->start.resume, s->plan->net, w, e);
+    if (code == ERR_OK)
+        code = standing_unpack(&file, &s->at, &s->sums, e);
+    if (code == ERR_OK)
+        code = check_standing(s, e);
+    safetensors_free(&file);
+    return code;
+}
+
+static void *part_of(const struct record_weights *w, const struct net *net, int m, int kind)
+{
+    if (kind == BACKEND_PARAMS)
+        return record_weights_params(w, net, m);
+    if (kind == BACKEND_STATS)
+        return net->stat_count ? record_weights_stats(w, net, m) : NULL;
+    return kind - BACKEND_SLOT1 < w->slots ? record_weights_slot(w, net, m, kind - BACKEND_SLOT1)
+                                           : NULL;
+}
+
+static enum err_code move_state(struct session *s, struct record_weights *w, bool set,
+                                struct err *e)
+{
+    for (int m = 0; m < w->members; m++)
+        for (int kind = BACKEND_PARAMS; kind <= BACKEND_SLOT2; kind++) {
+            void *part = part_of(w, s->plan->net, m, kind);
+
+            if (part)
+                TRY(s->plan->backend->state(s->backend, m, (enum backend_kind)kind, set, part, e));
+        }
+    return ERR_OK;
+}
+
+enum err_code session_snapshot(struct session *s, struct snapshot **out, struct err *e)
+{
+    struct snapshot *snap = mem_new(1, sizeof *snap);
+    enum err_code code = new_weights(s->plan, &snap->weights, e);
+
+    *out = NULL;
+    if (code == ERR_OK)
+        code = move_state(s, &snap->weights, false, e);
+    if (code != ERR_OK) {
+        snapshot_free(snap);
+        return code;
+    }
+    snap->at = s->at;
+    sums_new(&snap->sums, &s->plan->session);
+    sums_copy(&snap->sums, &s->sums);
+    *out = snap;
+    return ERR_OK;
+}
+
+static enum err_code send_snapshot(struct session *s, struct err *e)
+{
+    struct message *m = message_new(MESSAGE_SNAPSHOT, &s->at);
+    enum err_code code = session_snapshot(s, &m->snapshot, e);
+
+    m->urgent = true;
+    if (code == ERR_OK)
+        run_send(s->run, m);
+    else
+        message_free(m);
+    return code;
+}
+
+enum err_code session_obey(struct session *s, struct err *e)
+{
+    struct run *r = s->run;
+    bool told = false;
+    enum run_wish wish;
+
+    for (;;) {
+        pthread_mutex_lock(&r->lock);
+        while (r->wish != WISH_STOP && (r->hold || (told && r->wish == WISH_PAUSE)))
+            pthread_cond_wait(&r->changed, &r->lock);
+        wish = r->wish;
+        pthread_mutex_unlock(&r->lock);
+        if (wish != WISH_PAUSE || told)
+            break;
+        told = true;
+        TRY(send_snapshot(s, e));
+        run_send(r, message_new(MESSAGE_PAUSED, &s->at));
+    }
+    if (wish == WISH_STOP)
+        return err_set(e, ERR_STOPPED, "stopped at step %lld", (long long)s->at.n.step);
+    if (told)
+        run_send(r, message_new(MESSAGE_WENT_ON, &s->at));
+    return ERR_OK;
+}
+
+static double bytes_per_device(const struct plan *p)
+{
+    struct backend_estimate estimate = {0};
+    double sum = 0;
+
+    if (p->backend->estimate(&p->session, &estimate, NULL) != ERR_OK)
+        return RECORD_EMPTY;
+    for (int i = 0; i < estimate.places; i++)
+        sum += (double)estimate.bytes[i];
+    return sum / p->session.devices;
+}
+
+static enum err_code work(struct session *s, struct record_weights *w, struct err *e)
+{
+    struct run *r = s->run;
+
+    if (r->resumed)
+        TRY(read_checkpoint(s, w, e));
+    TRY(s->plan->backend->open(&s->plan->session, &s->backend, e));
+    TRY(move_state(s, w, true, e));
+    record_weights_free(w);
+    r->bytes_per_device = bytes_per_device(s->plan);
+    r->from = s->at;
+    run_send(r, message_new(MESSAGE_OPENED, &s->at));
+    return session_train(s, e);
+}
+
+static enum wire_state state_of(enum err_code code)
+{
+    switch (code) {
+    case ERR_OK:
+        return WIRE_DONE;
+    case ERR_STOPPED:
+    case ERR_TERMINATED:
+        return WIRE_STOPPED;
+    case ERR_DIVERGED:
+        return WIRE_DIVERGED;
+    case ERR_NOMEM:
+        return WIRE_OOM;
+    default:
+        return WIRE_FAILED;
+    }
+}
+
+static void say_why(const struct standing *at, const struct spec *spec, struct err *e)
+{
+    char room[TEXT_NUMBER_ROOM];
+
+    if (at->n.ended == RUN_MAX_STEPS)
+        err_set(e, ERR_OK, "max_steps = %lld", (long long)spec->max_steps);
+    else if (at->n.ended == RUN_MAX_MINUTES)
+        err_set(e, ERR_OK, "max_minutes = %s", text_double(room, spec->max_minutes));
+    else if (at->n.ended == RUN_PATIENCE)
+        err_set(e, ERR_OK, "patience = %lld epochs without a better loss",
+                (long long)spec->patience);
+    else
+        err_set(e, ERR_OK, "%s", "");
+}
+
+static void train_and_end(struct run *r, struct record_weights *w)
+{
+    struct session s = {.run = r, .plan = r->plan};
+    struct err e = {0};
+    struct message *end;
+    enum err_code code;
+
+    nothing_yet(&s.at);
+    sums_new(&s.sums, &r->plan->session);
+    code = work(&s, w, &e);
+    if (s.backend && (code == ERR_OK || code == ERR_STOPPED)) {
+        struct err failed = {0};
+
+        if (code == ERR_OK)
+            say_why(&s.at, &r->plan->spec, &e);
+        if (send_snapshot(&s, &failed) != ERR_OK) {
+            e = failed;
+            code = failed.code;
+        }
+    }
+    r->plan->backend->close(s.backend);
+    end = message_new(MESSAGE_ENDED, &s.at);
+    end->state = state_of(code);
+    e.code = code;
+    end->error = err_copy(&e);
+    sums_free(&s.sums);
+    run_send(r, end);
+}
+
+void *session_main(void *arg)
+{
+    struct run *r = arg;
+    struct record_weights w = {0};
+    struct err e = {0};
+    bool finished = false;
+    struct message *m = message_new(MESSAGE_PLANNED, NULL);
+    enum err_code code = prepare(r, &w, &finished, &e);
+
+    if (code != ERR_OK || finished)
+        m->error = err_copy(&e);
+    run_send(r, m);
+    pthread_mutex_lock(&r->lock);
+    while (r->answer == ANSWER_NONE)
+        pthread_cond_wait(&r->changed, &r->lock);
+    code = r->answer == ANSWER_GO ? ERR_OK : ERR_STOPPED;
+    pthread_mutex_unlock(&r->lock);
+    if (code == ERR_OK)
+        train_and_end(r, &w);
+    record_weights_free(&w);
+    return NULL;
+}
