@@ -1,13 +1,13 @@
 # Turns text files into one C file: awk -v room=net -f make/builtin.awk FILE... defines
 # net_builtin(name) and net_builtin_name(i) over the files, in the order given.
 
-function literal(line)
+function literal(line,   out, i, c)
 {
-    gsub(/\\/, "\\\\", line)
-    gsub(/"/, "\\\"", line)
-    gsub(/\?/, "\\?", line) # trigraphs
-    gsub(/\r/, "\\r", line)
-    return "\"" line "\\n\""
+    for (i = 1; i <= length(line); i++) {
+        c = substr(line, i, 1)
+        out = out (c == "\r" ? "\\r" : index("\\\"?", c) ? "\\" c : c) # ? for the trigraphs
+    }
+    return "\"" out "\\n\""
 }
 
 function name(path)

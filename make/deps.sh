@@ -1,13 +1,14 @@
-# make/deps.sh [--try] [run|check]: installs the Debian packages that building and running, or `make
-# check` too (the default), need. Asks once on a terminal and goes ahead without one. Silent where
-# all is there. --try: what can not be installed is said, but is no failure: the build will tell
-# whether it can do without.
+# make/deps.sh [--try] [run|check|all]: installs the Debian packages that building and running need, or
+# `make check` too (the default), or the tests that ask for more. Asks once on a terminal and goes
+# ahead without one. Silent where all is there. --try: what can not be installed is said, but is no
+# failure: the build will tell whether it can do without.
 
 try=
 [ "$1" = --try ] && try=1 && shift
 purpose=${1:-check}
 
-# purpose, package (or alternatives, the first is installed), why
+# purpose, package (or alternatives, the first is installed), why. What `all` adds would be 240 MB of
+# compiler for one test: without it that test is skipped.
 packages()
 {
     cat <<'LIST'
@@ -16,7 +17,8 @@ run   libcsv-dev             reads CSV files
 run   libncurses-dev         draws on the terminal
 run   libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev  downloads data sets
 run   dataset-fashion-mnist  70,000 images to train on
-check clang-format           checks the style of the source
+all   clang-format           checks the style of the source
+all   python3-venv           opens the weights in Python
 LIST
 }
 
@@ -29,12 +31,14 @@ give_up()
 
 installed()
 {
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+    dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
 }
 
 missing= list=
-while read -r for names why; do
-    [ "$purpose" = run ] && [ "$for" != run ] && continue
+while read -r when names why; do
+    case $purpose:$when in
+    run:check | run:all | check:all) continue ;;
+    esac
     have=
     for name in $(echo "$names" | tr '|' ' '); do
         installed "$name" && have=1
@@ -42,12 +46,15 @@ while read -r for names why; do
     [ -n "$have" ] && continue
     name=${names%%|*}
     missing="$missing $name"
-    list="$list$(printf '  %-24s %s' "$name" "$why")
+    list="$list$(printf '  %-22s %s' "$name" "$why")
 "
 done <<LIST
 $(packages)
 LIST
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+    [ -n "$try" ] || echo "All packages are there."
+    exit 0
+fi
 
 printf 'chorus needs these Debian packages:\n%s' "$list"
 command -v apt-get >/dev/null ||

@@ -1,6 +1,7 @@
 # make/detect.sh FOLDER: finds the libraries of this machine by compiling and linking a real call of
 # each, and writes FOLDER/config.mk and FOLDER/config.h. CC, FLAGS, LDFLAGS and FLAVOUR come from the
-# environment. A missing one that the program can not do without ends it with one sentence.
+# environment. Where one is missing that the program can not do without, config.mk defines MISSING: one
+# sentence with which make stops.
 
 out=$1
 t=$(mktemp -d) || exit 1
@@ -16,6 +17,20 @@ links() # links FLAGS...: whether the program on stdin compiles and links
 {
     cat >"$t/probe.c"
     $CC $FLAGS "$t/probe.c" $LDFLAGS "$@" -o "$t/probe" >"$t/log" 2>&1
+}
+
+# Only what changed is replaced: config.h is read by every source file.
+finish()
+{
+    cmp -s "$t/config.h" "$out/config.h" || cp "$t/config.h" "$out/config.h" || exit 1
+    cp "$t/config.mk" "$out/config.mk.$$" && mv "$out/config.mk.$$" "$out/config.mk"
+    exit
+}
+
+stop()
+{
+    printf 'MISSING := %s\n' "$(echo "$1" | sed 's/[$]/$$/g; s/#/\\#/g')" >>"$t/config.mk"
+    finish
 }
 
 line()
@@ -42,8 +57,7 @@ required() # required NAME VARIABLE LIBS PACKAGE
 }
 
 if ! echo 'int main(void) { _Static_assert(1, ""); return 0; }' | links -pthread -lm; then
-    echo "$CC $FLAGS does not build a C11 program here: $(grep -m 1 . "$t/log")." >&2
-    exit 1
+    stop "$CC does not build a C11 program of the flavour $FLAVOUR here: $(grep -m 1 . "$t/log")"
 fi
 
 required ncursesw NCURSES -lncursesw libncurses-dev <<'C'
@@ -102,10 +116,6 @@ else
 fi
 
 if [ -n "$missing" ]; then
-    echo "chorus can not be built without $missing: \`make deps\` brings what is missing." >&2
-    exit 1
+    stop "chorus can not be built without $missing: \`make deps\` brings what is missing"
 fi
-
-# Only what changed is replaced: config.h is read by every source file.
-cmp -s "$t/config.h" "$out/config.h" || cp "$t/config.h" "$out/config.h" || exit 1
-cp "$t/config.mk" "$out/config.mk.$$" && mv "$out/config.mk.$$" "$out/config.mk"
+finish

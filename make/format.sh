@@ -8,7 +8,7 @@ for name in clang-format-14 clang-format; do
     esac
 done
 if [ -z "$tool" ]; then
-    echo "clang-format 14 is missing: \`make deps\` brings it where the system has it."
+    echo "clang-format 14 is missing: Debian 12 has it in the package clang-format."
     exit 77
 fi
 

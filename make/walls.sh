@@ -101,15 +101,15 @@ clean ~ /^[ \t]*(#|%:|\?\?=)[ \t]*(include|include_next|import|embed)([^a-z_]|$)
         next
     }
     path = to == "ui" ? name : "src/" name
-    if ((getline ignored < path) < 0)
-        wrong("\"" name "\" is not there")
-    close(path)
     if (!knows[room, to])
         wrong("the room " room " may not know " to)
     else if (name ~ /_int\.h$/ && room != to)
         wrong("\"" name "\" is for the room " to " alone")
     else if (room == "ui" && to == "record" && !reader[name])
         wrong("of record, ui may know the reader alone")
+    else if ((getline ignored < path) < 0)
+        wrong("\"" name "\" is not there")
+    close(path)
 }
 
 END {
