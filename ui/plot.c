@@ -73,22 +73,22 @@ static void add_code(struct text *out, uint32_t code)
     text_add_n(out, b, (size_t)n);
 }
 
-/* Characters that take no column or two would move what stands behind them. */
+/* Characters that take no column or two, or turn the direction, would move what stands behind. */
 static uint32_t plain_code(uint32_t code, enum plot_level level)
 {
-    struct text t = {0};
-    int width;
+    struct text t = {0}, clean = {0};
+    bool fine;
 
-    if (code < 0x20 || code == 0x7f)
-        return '?';
-    if (code < 0x7f)
+    if (code >= 0x20 && code < 0x7f)
         return code;
     if (level == PLOT_ASCII)
         return '?';
     add_code(&t, code);
-    width = text_width(text_str(&t));
+    text_add_clean(&clean, text_str(&t));
+    fine = !strcmp(text_str(&t), text_str(&clean)) && text_width(text_str(&t)) == 1;
     text_free(&t);
-    return width == 1 ? code : '?';
+    text_free(&clean);
+    return fine ? code : '?';
 }
 
 /* Returns the column behind what was put, at most end. */

@@ -30,14 +30,14 @@ static int tick_multiples(double lo, double hi, double step, double *ticks, int 
 /* The first list holds the steps that people like best. Together they always give 4 to 6. */
 static int find_ticks(double lo, double hi, bool whole, double ticks[8], double *step)
 {
-    static const double liked[] = {1, 2, 2.5, 5}, others[] = {1.5, 3, 4, 6, 7.5, 8};
+    static const double liked[] = {1, 2, 5}, good[] = {2.5}, others[] = {1.5, 3, 4, 6, 7.5, 8};
     static const struct {
         const double *steps;
         int count;
-    } lists[] = {{liked, 4}, {others, 6}};
+    } lists[] = {{liked, 3}, {good, 1}, {others, 6}};
     double length = hi - lo, power = pow(10, floor(log10(length)) - 1);
 
-    for (int list = 0; list < 2; list++) {
+    for (int list = 0; list < 3; list++) {
         for (int decade = 0; decade < 3; decade++) {
             for (int i = lists[list].count - 1; i >= 0; i--) {
                 double s = lists[list].steps[i] * power * (decade == 0 ? 10 : decade == 1 ? 1 : .1);

@@ -1,0 +1,140 @@
+#include "tests/test.h"
+
+#include "base/mem.h"
+#include "ui/plot_int.h"
+
+TEST(ticks_are_round)
+{
+    double t[8], step;
+
+    CHECK_INT(plot_ticks(0, 1, t, &step), 6);
+    CHECK_NEAR(step, 0.2, 1e-12);
+    CHECK_INT(plot_ticks(0, 10, t, &step), 6);
+    CHECK_NEAR(step, 2, 0);
+    CHECK_INT(plot_ticks(0.8, 0.93, t, &step), 6);
+    CHECK_NEAR(step, 0.025, 1e-12);
+    CHECK_NEAR(t[0], 0.8, 1e-12);
+    CHECK_INT(plot_ticks(-1, 1, t, &step), 5);
+    CHECK(t[2] == 0 && !signbit(t[2]));
+}
+
+TEST(four_to_six_within)
+{
+    uint64_t state = 42;
+
+    for (int i = 0; i < 200000; i++) {
+        double lo, length, t[8], step;
+        int n;
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        length = pow(10, (double)(state >> 33) / 2147483648.0 * 40 - 20);
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        lo = ((double)(state >> 33) / 2147483648.0 - 0.5) * length * 200;
+        n = plot_ticks(lo, lo + length, t, &step);
+        if (n < 4 || n > 6) {
+            TEST_FAILED("%d ticks from %.17g to %.17g", n, lo, lo + length);
+            return;
+        }
+        for (int j = 0; j < n; j++) {
+            REQUIRE(t[j] >= lo - 1e-6 * length && t[j] <= lo + length * (1 + 1e-6));
+            REQUIRE(fabs(t[j] / step - round(t[j] / step)) < 1e-6 * fmax(1, fabs(t[j] / step)));
+        }
+    }
+}
+
+TEST(no_ticks_where_there_is_no_range)
+{
+    double t[8], step;
+
+    CHECK_INT(plot_ticks(NAN, 1, t, &step), 0);
+    CHECK_INT(plot_ticks(0, INFINITY, t, &step), 0);
+    CHECK_INT(plot_ticks(2, 1, t, &step), 0);
+    CHECK_INT(plot_ticks(3, 3, t, &step), 1);
+    CHECK_INT(plot_ticks(1e17, 1e17 + 16, t, &step), 1);
+    CHECK_INT(plot_ticks(-1e308, 1e308, t, &step), 0);
+}
+
+static struct plot_axis axis_of(double lo, double hi, bool log, bool whole_x, struct plot_axis *x)
+{
+    double xs[2] = {lo, hi}, ys[2] = {lo, hi};
+    struct plot_series s = {"s", xs, ys, 2, 0, false};
+    struct plot p = {.series = &s, .count = 1, .log_y = log, .whole_x = whole_x};
+    struct plot_axis y;
+
+    memset(&y, 0, sizeof y);
+    CHECK(plot_axes(&p, x, &y));
+    return y;
+}
+
+TEST(labels)
+{
+    struct plot_axis x, y = axis_of(0.8, 0.93, false, false, &x);
+
+    CHECK_STR(y.label[0], "0.800");
+    CHECK_STR(y.label[1], "0.825");
+    y = axis_of(0, 60000, false, false, &x);
+    CHECK_STR(x.label[1], "20k");
+    y = axis_of(0, 3e6, false, true, &x);
+    CHECK_STR(x.label[x.ticks - 1], "3M");
+    y = axis_of(1e-7, 5e-7, false, false, &x);
+    CHECK(y.ticks >= 4);
+    CHECK(strlen(y.label[1]) <= 9);
+    y = axis_of(1e-4, 10, true, false, &x);
+    CHECK_STR(y.label[0], "0.0001");
+    CHECK_STR(y.label[y.ticks - 1], "10");
+}
+
+TEST(whole_numbers_alone)
+{
+    struct plot_axis x;
+
+    axis_of(1, 2, false, true, &x);
+    CHECK_INT(x.ticks, 3); /* 0, 1, 2 */
+    axis_of(1, 10, false, true, &x);
+    for (int i = 0; i < x.ticks; i++)
+        CHECK(x.tick[i] == floor(x.tick[i]));
+    axis_of(0.5, 3, false, true, &x);
+    CHECK_INT(x.ticks, 4);
+}
+
+TEST(log_ticks)
+{
+    static const double ranges[][2] = {{1, 1e5}, {0.9, 1.1},      {1e-30, 1}, {0.2, 3},
+                                       {1, 20},  {1e-300, 1e300}, {3, 700}};
+    struct plot_axis x;
+
+    for (size_t i = 0; i < MEM_COUNT(ranges); i++) {
+        struct plot_axis y = axis_of(ranges[i][0], ranges[i][1], true, false, &x);
+
+        if (y.ticks < 4 || y.ticks > 6)
+            TEST_FAILED("%d ticks from %g to %g", y.ticks, ranges[i][0], ranges[i][1]);
+        for (int j = 0; j < y.ticks; j++)
+            CHECK(plot_place(&y, y.tick[j]) > -1e-6 && plot_place(&y, y.tick[j]) < 1 + 1e-6);
+    }
+}
+
+TEST(places)
+{
+    struct plot_axis x, y = axis_of(-1, 3, false, false, &x);
+
+    CHECK_NEAR(plot_place(&y, -1), 0, 0);
+    CHECK_NEAR(plot_place(&y, 3), 1, 0);
+    CHECK_NEAR(plot_place(&y, 1), 0.5, 1e-12);
+    CHECK(isnan(plot_place(&y, NAN)));
+    CHECK(isnan(plot_place(&y, INFINITY)));
+    y = axis_of(0.01, 1, true, false, &x);
+    CHECK_NEAR(plot_place(&y, 0.1), 0.5, 1e-12);
+    CHECK(isnan(plot_place(&y, 0)));
+}
+
+/* A loss that comes near zero is read against zero, an accuracy is not. */
+TEST(ranges)
+{
+    struct plot_axis x;
+    struct plot_axis y = axis_of(0.2, 2.3, false, false, &x);
+
+    CHECK(y.lo == 0);
+    y = axis_of(0.8, 0.92, false, false, &x);
+    CHECK(y.lo == 0.8 && y.hi == 0.92);
+    CHECK(x.lo == 0.8);
+}

@@ -1,0 +1,385 @@
+/* Frames are compared with tests/fixtures/plot/NAME.txt; with CHORUS_UPDATE=1 those are written
+ * instead, to be looked at. */
+#include "tests/test.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "ui/plot_int.h"
+
+static void compare(const char *name, const struct text *got)
+{
+    char *path = mem_textf("tests/fixtures/plot/%s.txt", name), *want = NULL;
+    const char *update = getenv("CHORUS_UPDATE");
+    size_t n;
+    struct err e;
+
+    if (update && *update == '1') {
+        if (io_replace_file(path, text_str(got), got->n, &e) != ERR_OK)
+            TEST_FAILED("%s", e.text);
+    } else if (io_read_file(path, 1 << 20, &want, &n, &e) != ERR_OK) {
+        TEST_FAILED("%s", e.text);
+    } else if (n != got->n || memcmp(want, text_str(got), n) != 0) {
+        TEST_FAILED("%s differs:\n%s\nwanted:\n%s", name, text_str(got), want);
+    }
+    free(want);
+    free(path);
+}
+
+static void check(const char *name, const struct plot *p)
+{
+    struct text t = {0};
+
+    plot_text(p, false, &t);
+    compare(name, &t);
+    text_free(&t);
+}
+
+#define N 10
+static double train_x[N], train_y[N], test_x[N], test_y[N];
+
+/* Losses of ten epochs, the training ones half an epoch earlier. */
+static struct plot losses(struct plot_series s[2])
+{
+    for (int i = 0; i < N; i++) {
+        train_x[i] = i + 0.5;
+        train_y[i] = 1.0 / (i + 1) + 0.2;
+        test_x[i] = i + 1;
+        test_y[i] = 0.8 / (i + 1) + 0.3;
+    }
+    s[0] = (struct plot_series){"train", train_x, train_y, N, 0, false};
+    s[1] = (struct plot_series){"test", test_x, test_y, N, 1, false};
+    return (struct plot){.title = "loss",
+                         .x_label = "epoch",
+                         .series = s,
+                         .count = 2,
+                         .whole_x = true,
+                         .columns = 60,
+                         .rows = 14};
+}
+
+TEST(two_curves)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    check("two", &p);
+}
+
+TEST(ascii)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    p.level = PLOT_ASCII;
+    check("ascii", &p);
+}
+
+TEST(dashed)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    s[0].dashed = true;
+    check("dashed", &p);
+    p.level = PLOT_ASCII;
+    check("dashed-ascii", &p);
+}
+
+TEST(logarithmic)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    for (int i = 0; i < N; i++)
+        train_y[i] = pow(10, -i);
+    p.log_y = true;
+    p.count = 1;
+    check("log", &p);
+    train_y[4] = 0; /* has no logarithm: a gap */
+    train_y[7] = -1;
+    check("log-gap", &p);
+}
+
+TEST(small_frames)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+    static const int sizes[][2] = {{16, 5}, {20, 6}, {24, 8}, {40, 10}};
+
+    for (size_t i = 0; i < MEM_COUNT(sizes); i++) {
+        char name[32];
+
+        p.columns = sizes[i][0];
+        p.rows = sizes[i][1];
+        snprintf(name, sizeof name, "size-%dx%d", p.columns, p.rows);
+        check(name, &p);
+    }
+}
+
+TEST(too_small_is_blank)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+    struct text t = {0};
+
+    p.columns = p.rows = 1;
+    plot_text(&p, true, &t);
+    CHECK_STR(text_str(&t), "\n");
+    text_clear(&t);
+    p.columns = 15;
+    p.rows = 4;
+    plot_text(&p, true, &t);
+    CHECK_STR(text_str(&t), "\n\n\n\n");
+    text_clear(&t);
+    p.columns = 80;
+    plot_text(&p, false, &t);
+    CHECK_STR(text_str(&t), "\n\n\n\n");
+    text_clear(&t);
+    p.columns = 0;
+    plot_text(&p, false, &t);
+    CHECK_STR(text_str(&t), "");
+    text_free(&t);
+}
+
+TEST(gaps)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    train_y[3] = NAN;
+    train_y[6] = INFINITY;
+    train_y[8] = -INFINITY; /* leaves the last point alone: it gets a mark */
+    test_x[5] = NAN;
+    check("gaps", &p);
+    p.level = PLOT_ASCII;
+    check("gaps-ascii", &p);
+}
+
+TEST(nothing_to_draw)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    s[0].n = s[1].n = 0;
+    check("empty", &p);
+    s[0].n = s[1].n = 3;
+    for (int i = 0; i < 3; i++)
+        train_y[i] = test_y[i] = NAN;
+    check("empty", &p);
+    p.count = 0;
+    check("no-series", &p);
+}
+
+TEST(one_point)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    s[0].n = 1;
+    p.count = 1;
+    check("point", &p);
+    s[1].n = 1;
+    p.count = 2;
+    check("points", &p);
+}
+
+TEST(constant)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+
+    p.count = 1;
+    for (int i = 0; i < N; i++)
+        train_y[i] = 2.303;
+    check("constant", &p);
+    for (int i = 0; i < N; i++)
+        train_y[i] = 0;
+    check("zero", &p);
+}
+
+TEST(extremes)
+{
+    static const double values[][4] = {
+        {-1e308, 1e308, 5, 6},
+        {1e-310, 2e-310, 3e-310, 0},
+        {1e15, 1e15 + 1, 1e15 + 2, 1e15},
+        {1e-300, 1e300, 1, 1},
+        {-5, -4, -3, -2},
+        {0, 1e-320, 0, 0},
+        {NAN, NAN, INFINITY, -INFINITY},
+        {1e299, -1e299, 0, 1},
+    };
+    double x[4] = {1, 2, 3, 4};
+
+    for (size_t i = 0; i < MEM_COUNT(values); i++) {
+        for (int log = 0; log < 2; log++) {
+            for (int swap = 0; swap < 2; swap++) {
+                struct plot_series s = {"s",  swap ? values[i] : x, swap ? x : values[i], 4, 0,
+                                        false};
+                struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = 10, .log_y = log};
+                struct text t = {0};
+                int lines = 0;
+
+                plot_text(&p, false, &t);
+                for (const char *c = text_str(&t); *c; c++)
+                    lines += *c == '\n';
+                CHECK_INT(lines, 10);
+                text_clear(&t);
+                plot_svg(&p, 100, 60, &t);
+                CHECK(!strstr(text_str(&t), "nan") && !strstr(text_str(&t), "inf"));
+                text_free(&t);
+            }
+        }
+    }
+}
+
+/* A spike of one point among 200,000 must be seen whatever the width. */
+TEST(spikes_survive_thinning)
+{
+    size_t n = 200000;
+    double *x = mem_new(n, sizeof *x), *y = mem_new(n, sizeof *y);
+    struct plot_series s = {"s", x, y, n, 0, false};
+    struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = 12};
+    struct plot_axis ax, ay;
+    struct plot_point *points;
+    struct text t = {0};
+    double low = 2, high = -1;
+    size_t count;
+
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (double)i;
+        y[i] = 0.5 + 0.01 * (double)(i % 3);
+    }
+    y[77777] = 1;
+    y[123456] = 0;
+    check("spikes", &p);
+    REQUIRE(plot_axes(&p, &ax, &ay));
+    points = plot_thin(&s, &ax, &ay, 100, &count);
+    CHECK(count <= 4 * 101);
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, points[i].y);
+        high = fmax(high, points[i].y);
+        CHECK(i == 0 || points[i].x >= points[i - 1].x);
+        CHECK(points[i].gap == (i == 0));
+    }
+    CHECK(low == 0 && high == 1);
+    plot_svg(&p, 120, 80, &t);
+    CHECK(t.n < 100000);
+    free(points);
+    text_free(&t);
+    free(x);
+    free(y);
+}
+
+TEST(long_legends_wrap)
+{
+    struct plot_series s[8];
+    struct plot p = losses(s);
+
+    for (int i = 2; i < 8; i++) {
+        s[i] = s[1];
+        s[i].colour = i;
+        s[i].label = "run-with-a-long-name-7f3a";
+    }
+    p.count = 8;
+    p.rows = 20;
+    check("legend", &p);
+}
+
+TEST(hostile_labels)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+    struct text t = {0};
+
+    s[0].label = "\033[31mred\n\x80\xff";
+    s[1].label =
+        "gr\xc3\xbc\xc3\x9f \xe6\xbc\xa2\xe2\x80\xae"; /* a wide one, a direction override */
+    p.title = "a\tb";
+    plot_text(&p, false, &t);
+    for (const char *c = text_str(&t); *c; c++)
+        CHECK((unsigned char)*c >= 0x20 || *c == '\n');
+    CHECK_HAS(text_str(&t), "gr\xc3\xbc\xc3\x9f ??");
+    CHECK_HAS(text_str(&t), "?[31mred???");
+    text_free(&t);
+}
+
+TEST(colours)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+    struct text plain = {0}, coloured = {0}, stripped = {0};
+
+    plot_text(&p, false, &plain);
+    plot_text(&p, true, &coloured);
+    CHECK_HAS(text_str(&coloured), "\033[36m");
+    CHECK_HAS(text_str(&coloured), "\033[35m");
+    for (const char *c = text_str(&coloured); *c; c++) {
+        if (*c == '\033')
+            c = strchr(c, 'm');
+        else
+            text_add_n(&stripped, c, 1);
+    }
+    CHECK_STR(text_str(&stripped), text_str(&plain));
+    text_free(&plain);
+    text_free(&coloured);
+    text_free(&stripped);
+}
+
+/* Every label stands on the row to which its value is drawn. */
+TEST(ticks_stand_on_their_rows)
+{
+    for (int rows = 6; rows <= 100; rows += 7) {
+        double y[2] = {0.2, 1.37}, x[2] = {0, 1};
+        struct plot_series s = {"s", x, y, 2, 0, false};
+        struct plot p = {.series = &s, .count = 1, .columns = 300, .rows = rows};
+        struct plot_axis ax, ay;
+        struct plot_cell *cells = mem_new((size_t)rows * 300, sizeof *cells);
+
+        REQUIRE(plot_axes(&p, &ax, &ay));
+        CHECK(ay.ticks >= 4 && ay.ticks <= 6);
+        for (int i = 0; i < ay.ticks; i++) {
+            double flat[2] = {ay.tick[i], ay.tick[i]};
+            struct plot_series two[2] = {{"a", x, y, 2, 0, false}, {"b", x, flat, 2, 1, false}};
+            struct plot q = p;
+            int label_row = -1, line_row = -1;
+
+            q.series = two;
+            q.count = 2;
+            plot_draw(&q, cells);
+            for (int r = 1; r < rows - 2; r++) {
+                char row[8] = "";
+
+                for (int c = 0; c < 7 && cells[r * 300 + c].code != 0x2502; c++)
+                    row[c] = (char)(cells[r * 300 + c].code < 128 ? cells[r * 300 + c].code : 0);
+                if (!strcmp(row, ay.label[i]))
+                    label_row = r;
+                if (cells[r * 300 + 299].colour == 1)
+                    line_row = r;
+            }
+            if (label_row >= 0) /* in a low frame some labels have no row of their own */
+                CHECK_INT(label_row, line_row);
+            else
+                CHECK(rows < 14);
+        }
+        free(cells);
+    }
+}
+
+TEST(large_frame)
+{
+    struct plot_series s[2];
+    struct plot p = losses(s);
+    struct text t = {0};
+    int lines = 0, widest = 0;
+
+    p.columns = 300;
+    p.rows = 100;
+    plot_text(&p, false, &t);
+    for (char *rest = t.s, *line; (line = strsep(&rest, "\n")) && rest; lines++)
+        if (text_width(line) > widest)
+            widest = text_width(line);
+    CHECK_INT(lines, 100);
+    CHECK_INT(widest, 300);
+    text_free(&t);
+}
