@@ -45,13 +45,15 @@ bool record_next_control(struct record *r, char *line, size_t room)
     while (r->taken < r->pending.n) {
         const char *at = r->pending.s + r->taken;
         size_t n = strcspn(at, "\n"), kept;
-        char *copy = mem_text_n(at, n), *trimmed = text_trim(copy);
-        bool any = *trimmed && *trimmed != '\r';
+        char *copy = mem_text_n(at, n), *trimmed;
+        bool any;
+        copy[strcspn(copy, "\r")] = 0;
+        trimmed = text_trim(copy);
+        any = *trimmed != 0;
         r->taken += n;
         if (r->taken < r->pending.n) /* its LF, or a 0 byte that somebody wrote */
             r->taken++;
         if (any) {
-            trimmed[strcspn(trimmed, "\r")] = 0;
             kept = strlen(trimmed) < room ? strlen(trimmed) : room - 1;
             memcpy(line, trimmed, kept);
             line[kept] = 0;

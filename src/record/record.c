@@ -84,16 +84,20 @@ enum err_code record_lock(int fd, const char *folder, struct err *e)
 static enum err_code write_owner(struct record *r, struct err *e)
 {
     char host[128] = "this machine", utc[CLOCK_UTC_ROOM], *line;
+    char *path = io_path(r->folder, "lock");
     enum err_code code = ERR_OK;
 
     gethostname(host, sizeof host - 1);
     clock_utc(utc, clock_wall());
     line = mem_textf("process %ld on %s, since %s\n", (long)getpid(), host, utc);
-    if (io.truncate(r->lock, 0) < 0 || io.seek(r->lock, 0, SEEK_SET) < 0)
-        code = err_errno(e, "cannot write %s/lock", r->folder);
+    if (io.seek(r->lock, 0, SEEK_SET) < 0)
+        code = err_errno(e, "cannot write %s", path);
     else
-        code = io_write_all(r->lock, line, strlen(line), "lock", e);
+        code = io_write_all(r->lock, line, strlen(line), path, e);
+    if (code == ERR_OK && io.truncate(r->lock, (off_t)strlen(line)) < 0)
+        code = err_errno(e, "cannot write %s", path);
     free(line);
+    free(path);
     return code;
 }
 
@@ -112,13 +116,15 @@ static enum err_code open_in(struct record *r, const char *name, int flags, int 
 /* lock, log.txt and control, all made where they are missing. */
 static enum err_code open_common(struct record *r, struct err *e)
 {
+    struct stat st;
+
     TRY(open_in(r, "lock", O_RDWR | O_CREAT, &r->lock, e));
     TRY(record_lock(r->lock, r->folder, e));
     TRY(write_owner(r, e));
     TRY(open_in(r, "log.txt", O_WRONLY | O_CREAT | O_APPEND, &r->log, e));
     TRY(open_in(r, "control", O_RDWR | O_CREAT | O_APPEND, &r->control, e));
     /* What was said to an owner before this one is not meant for this one. */
-    if (io.truncate(r->control, 0) < 0)
+    if (io.fstat(r->control, &st) < 0 || (st.st_size > 0 && io.truncate(r->control, 0) < 0))
         return err_errno(e, "cannot empty %s/control", r->folder);
     return ERR_OK;
 }

@@ -101,7 +101,8 @@ enum err_code record_checkpoint(struct record *r, const char *as,
                                 const struct safetensors_tensor *tensors, size_t count,
                                 const struct safetensors_note *notes, size_t note_count,
                                 struct err *e) MUST_USE;
-/* The newest checkpoint of the folder that reads whole. found = false: there is none. */
+/* The newest checkpoint of the folder that reads whole. found = false: there is none. Where there are
+ * some and none reads whole, an error. */
 enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, bool *found,
                                      struct err *e) MUST_USE;
 

@@ -63,20 +63,17 @@ static enum try_result try_checkpoint(const char *folder, const char *name, stru
                                       struct err *e)
 {
     char *path = io_path(folder, name);
-    enum try_result result;
-    enum err_code code;
+    enum err_code code = safetensors_read(path, s, e);
+    enum try_result result = TRY_FOUND;
 
-    if (!io_exists(path)) {
+    if (code == ERR_INPUT && e->sys == ENOENT) {
         result = TRY_MISSING;
-    } else if ((code = safetensors_read(path, s, e)) == ERR_OK) {
-        result = TRY_FOUND;
-        if (!s->sealed) {
-            safetensors_free(s);
-            err_set(e, ERR_INPUT, "%s has no checksum of its contents", path);
-            result = TRY_BROKEN;
-        }
-    } else {
+    } else if (code != ERR_OK) {
         result = code == ERR_NOMEM ? TRY_FAILED : TRY_BROKEN;
+    } else if (!s->sealed) {
+        safetensors_free(s);
+        err_set(e, ERR_INPUT, "%s is damaged: it has no checksum of its contents", path);
+        result = TRY_BROKEN;
     }
     free(path);
     return result;
@@ -99,7 +96,7 @@ enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, 
     char **names = NULL;
     size_t count = 0, n = 0;
     const char **order;
-    struct err inner = {0};
+    struct err inner = {0}, broken = {0};
     enum err_code code = io_list_folder(folder, &names, &count, e);
 
     *found = false;
@@ -123,12 +120,19 @@ enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, 
             break;
         case TRY_BROKEN:
             log_say(LOG_WARN, "%s; an older checkpoint is looked for", inner.text);
+            if (!broken.code)
+                broken = inner;
             break;
         case TRY_FAILED:
             code = err_set(e, inner.code, "%s", inner.text);
             break;
         }
     }
+    /* To begin again would cut every row: that is for the user to decide. */
+    if (code == ERR_OK && !*found && broken.code)
+        code = err_set(e, broken.code,
+                       "%.900s; no other checkpoint is there: remove it to begin at step 0",
+                       broken.text);
     free(order);
     io_free_names(names, count);
     return code;
