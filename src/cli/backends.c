@@ -7,8 +7,8 @@
 /* fake computes nothing: it is there for tests, and only when they ask for it. */
 const struct backend *const *cli_backends(void)
 {
-    static const struct backend *const all[] = {&ref_backend, &fake_backend, NULL};
-    static const struct backend *const usual[] = {&ref_backend, NULL};
+    static const struct backend *const all[] = {&cpu_backend, &ref_backend, &fake_backend, NULL};
+    static const struct backend *const usual[] = {&cpu_backend, &ref_backend, NULL};
     const char *fake = getenv("CHORUS_FAKE");
 
     return fake && !strcmp(fake, "1") ? all : usual;

@@ -1,0 +1,83 @@
+/* How much faster the CPU backend is than the naive one, by a ratio within one run: the best of
+ * three turns each, taken in turn. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/backend.h"
+#include "tests/test.h"
+
+struct race {
+    struct net *net;
+    struct data_set set;
+    struct backend_plan plan;
+    uint32_t order[256];
+    const uint32_t *orders[1];
+    uint16_t labels[256];
+    float lut[256];
+    struct rng_key key;
+    int device;
+};
+
+/* Seconds an image for one step of `images`, the best so far. */
+static double lap(const struct backend *be, struct race *r, size_t images, double best)
+{
+    struct err e = {0};
+    struct backend_session *s = NULL;
+    struct backend_step row;
+    size_t done = 0;
+    double lr = 0.1;
+    atomic_bool stop = false;
+    struct backend_span span = {.count = 1, .order = r->orders, .lr = &lr, .stop = &stop};
+
+    r->plan.batch = images;
+    if (be->open(&r->plan, &s, &e)) {
+        TEST_FAILED("%s: %s", be->name, e.text);
+        return best;
+    }
+    float *param = mem_new(r->net->parameter_count, sizeof *param);
+    net_init(r->net, SPEC_INIT_MODEL, 0, r->key, param, NULL);
+    CHECK(be->state(s, 0, BACKEND_PARAMS, true, param, &e) == ERR_OK);
+    uint64_t begin = clock_ns();
+    CHECK(be->train(s, &span, &row, &done, &e) == ERR_OK && done == 1);
+    double seconds = (double)(clock_ns() - begin) * 1e-9 / (double)images;
+    be->close(s);
+    free(param);
+    return seconds < best ? seconds : best;
+}
+
+TEST(lenet_at_least_ten_times_as_fast_as_ref)
+{
+    static struct race r;
+    struct err e = {0};
+    struct net_wants wants = {.input = {28, 28, 1}, .classes = 10};
+    uint8_t *bytes = mem_new(256 * 784, 1);
+    double fast = 1e9, slow = 1e9;
+
+    REQUIRE_OK(net_open(&r.net, "lenet", &wants, &e));
+    for (size_t i = 0; i < 256 * 784; i++)
+        bytes[i] = (uint8_t)(i * 37);
+    for (int i = 0; i < 256; i++) {
+        r.order[i] = (uint32_t)i;
+        r.labels[i] = (uint16_t)(i % 10);
+        r.lut[i] = (float)i / 255.0f;
+    }
+    r.orders[0] = r.order;
+    r.key = rng_key(1);
+    r.set = (struct data_set){.shape = {28, 28, 1}, .classes = 10, .lut = r.lut};
+    r.set.train = (struct data_part){.count = 256, .bytes = bytes, .labels = r.labels};
+    r.plan = (struct backend_plan){.net = r.net,
+                                   .data = &r.set,
+                                   .devices = 1,
+                                   .all_devices = 1,
+                                   .members = 1,
+                                   .member_device = &r.device,
+                                   .model_key = &r.key,
+                                   .threads = 2};
+    for (int turn = 0; turn < 3; turn++) {
+        fast = lap(&cpu_backend, &r, 256, fast);
+        slow = lap(&ref_backend, &r, 16, slow);
+    }
+    printf("  lenet, %s, 2 threads: %.1f times ref\n", cpu_backend.isa(), slow / fast);
+    CHECK(slow >= 10 * fast);
+    net_free(r.net);
+    free(bytes);
+}
