@@ -45,6 +45,9 @@ struct data_stream {
     uint8_t in[65536];
 };
 enum err_code data_stream_open(struct data_stream *s, const char *path, struct err *e) MUST_USE;
+/* The same, but told whether it is a gz. */
+enum err_code data_stream_open_as(struct data_stream *s, const char *path, bool gz,
+                                  struct err *e) MUST_USE;
 /* *got < n only where the content ends; a damaged or cut gz is an error with its offset. */
 enum err_code data_stream_read(struct data_stream *s, void *to, size_t n, size_t *got,
                                struct err *e) MUST_USE;

@@ -12,6 +12,12 @@
 enum err_code data_stream_open(struct data_stream *s, const char *path, struct err *e)
 {
     size_t n = strlen(path);
+
+    return data_stream_open_as(s, path, n > 3 && !strcmp(path + n - 3, ".gz"), e);
+}
+
+enum err_code data_stream_open_as(struct data_stream *s, const char *path, bool gz, struct err *e)
+{
     struct stat st;
 
     memset(s, 0, offsetof(struct data_stream, in));
@@ -33,7 +39,7 @@ enum err_code data_stream_open(struct data_stream *s, const char *path, struct e
         return err_set(e, ERR_INPUT, "%s: not a file", path);
     }
     s->size = (uint64_t)st.st_size;
-    if (n > 3 && !strcmp(path + n - 3, ".gz")) {
+    if (gz) {
         /* 15: the largest window; 16: a gzip header is demanded */
         if (inflateInit2(&s->z, 15 + 16) != Z_OK) {
             data_stream_close(s);

@@ -44,7 +44,7 @@ static int between(int i, int n, int cells, int *share)
 }
 
 /* Random cells, stretched bilinearly and then steepened, so that blobs have edges. */
-static void draw_pattern(struct rng_key key, const struct patterns *p, uint8_t *out)
+static void draw_pattern(struct rng_key key, const struct patterns *p, int tint, uint8_t *out)
 {
     int rows = cells_along(p->high), columns = cells_along(p->wide);
     int cell[CELLS + 1][CELLS + 1];
@@ -67,7 +67,7 @@ static void draw_pattern(struct rng_key key, const struct patterns *p, uint8_t *
                 int below = cell[cy + 1][cx] * (256 - fx) + cell[cy + 1][cx + 1] * fx;
                 int v = (above * (256 - fy) + below * fy) >> 16;
 
-                v = 128 + (v - 128) * 4;
+                v = tint + (v - 128) * 3;
                 v = v < 0 ? 0 : v > 255 ? 255 : v;
                 out[((size_t)y * (size_t)p->wide + (size_t)x) * (size_t)p->shape.c + (size_t)c] =
                     (uint8_t)v;
@@ -85,7 +85,7 @@ static void free_patterns(struct patterns *p)
 static enum err_code make_patterns(struct patterns *p, struct rng_key key, struct net_shape shape,
                                    struct err *e)
 {
-    *p = (struct patterns){.shape = shape, .move_y = shape.h / 10, .move_x = shape.w / 10};
+    *p = (struct patterns){.shape = shape, .move_y = shape.h / 7, .move_x = shape.w / 7};
     p->high = shape.h + 2 * p->move_y;
     p->wide = shape.w + 2 * p->move_x;
     for (int k = 0; k < CLASSES; k++) {
@@ -96,7 +96,8 @@ static enum err_code make_patterns(struct patterns *p, struct rng_key key, struc
             free_patterns(p);
             return err_set(e, ERR_NOMEM, "no memory for %zu bytes of synthetic patterns", size);
         }
-        draw_pattern(rng_fold_in(rng_fold_in(key, KEY_PATTERN), (uint32_t)k), p, p->of[k]);
+        draw_pattern(rng_fold_in(rng_fold_in(key, KEY_PATTERN), (uint32_t)k), p, 16 + 25 * k,
+                     p->of[k]);
     }
     return ERR_OK;
 }
@@ -136,7 +137,7 @@ static uint16_t draw_image(const struct patterns *p, struct rng_key key, uint8_t
     second = (label + 1 + (int)(b[1] % (CLASSES - 1))) % CLASSES;
     own = window(p, label, b[2]);
     other = window(p, second, b[3]);
-    strong = 128 + (int)(b[4] >> 25); /* half to all of its contrast */
+    strong = 160 + (int)(b[4] % 97); /* 5/8 to all of its contrast */
     weak = (int)(b[5] >> 25);         /* up to half of another's */
     for (size_t at = 0; at < words; at += NOISE_WORDS) {
         uint32_t bits[NOISE_WORDS];
