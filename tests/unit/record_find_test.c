@@ -1,0 +1,210 @@
+/* Lists of runs and RUN names. */
+#include "record/reader.h"
+#include "record/record.h"
+#include "tests/unit/record_help.h"
+
+#include <errno.h>
+
+/* A finished run; its name goes to name. */
+static void add_run(const char *results, const char *label, double best, enum wire_state state,
+                    char name[256])
+{
+    struct err e = {0};
+    struct record_run *run = help_run();
+    struct record *r;
+
+    snprintf(run->spec.name, sizeof run->spec.name, "%s", label);
+    run->best_test_acc = best;
+    run->state = state;
+    REQUIRE_OK(record_create(&r, results, run, "", "", false, &e));
+    snprintf(name, 256, "%s", run->run);
+    record_close(r);
+    free(run);
+    usleep(2000); /* the next one is later by its name */
+}
+
+static void check_found(const char *results, const char *name, const char *want)
+{
+    struct err e = {0};
+    struct record_entry entry;
+
+    if (record_find(results, name, &entry, &e) != ERR_OK) {
+        TEST_FAILED("%s: %s", name, e.text);
+        return;
+    }
+    if (strcmp(entry.name, want) != 0)
+        TEST_FAILED("%s is %s, not %s", name, entry.name, want);
+    record_free_entry(&entry);
+}
+
+static void check_refused(const char *results, const char *name, const char *sentence)
+{
+    struct err e = {0};
+    struct record_entry entry;
+
+    if (record_find(results, name, &entry, &e) == ERR_OK) {
+        TEST_FAILED("'%s' is %s", name, entry.name);
+        record_free_entry(&entry);
+        return;
+    }
+    CHECK_INT(e.code, ERR_INPUT);
+    CHECK_HAS(e.text, name);
+    CHECK_HAS(e.text, sentence);
+}
+
+TEST(names_of_runs)
+{
+    char *results = help_folder(), names[8][256], path[600];
+
+    add_run(results, "alpha", 0.5, WIRE_DONE, names[0]);
+    add_run(results, "beta", 0.9, WIRE_DONE, names[1]);
+    add_run(results, "gamma", NAN, WIRE_DIVERGED, names[2]);
+    add_run(results, "alpha-2", RECORD_EMPTY, WIRE_STOPPED, names[3]);
+    add_run(results, "beta", INFINITY, WIRE_DONE, names[4]);
+    check_found(results, "@", names[4]);
+    check_found(results, "@1", names[4]);
+    check_found(results, "@2", names[3]);
+    check_found(results, "@5", names[0]);
+    check_found(results, "@best", names[1]);
+    check_found(results, "gamma", names[2]);
+    check_found(results, names[0], names[0]);
+    check_found(results, "alpha-2", names[3]);
+    snprintf(path, sizeof path, "%s/%s", results, names[2]);
+    check_found(results, path, names[2]);
+    check_found(NULL, path, names[2]);
+    snprintf(path, sizeof path, "%s/%s//", results, names[2]);
+    check_found(results, path, names[2]);
+
+    check_refused(results, "@6", "holds 5");
+    check_refused(results, "@0", "names no run");
+    check_refused(results, "@-1", "names no run");
+    check_refused(results, "@99999999999999999999", "names no run");
+    check_refused(results, "@bets", "names no run");
+    check_refused(results, "", "is empty");
+    check_refused(results, "beta", names[1]);
+    check_refused(results, "beta", names[4]);
+    check_refused(results, "beta", "2 runs");
+    check_refused(results, "delta", results);
+    check_refused(results, "no/such/folder", "no run.csv");
+    check_refused(results, "model=cnn", "is a filter");
+    check_refused(results, "lr!=0.1", "is a filter");
+    check_refused(results, "test_acc>0.9", "is a filter");
+    check_refused(results, "test_acc<0.9", "is a filter");
+    for (int i = 5; i < 8; i++)
+        add_run(results, "alpha", 0.1, WIRE_DONE, names[i]);
+    check_refused(results, "alpha", "5 runs");
+    add_run(results, "alpha", 0.1, WIRE_DONE, path);
+    check_refused(results, "alpha", "6 runs");
+    check_refused(results, "alpha", ", ...");
+    help_remove(results);
+}
+
+TEST(an_empty_place_has_no_runs)
+{
+    struct err e = {0};
+    char *top = help_folder(), *missing = io_path(top, "none"), *file = io_path(top, "file");
+    struct record_entry *list, entry;
+    size_t count;
+
+    REQUIRE_OK(record_list(missing, &list, &count, &e));
+    CHECK_INT(count, 0);
+    REQUIRE_OK(record_list(top, &list, &count, &e));
+    CHECK_INT(count, 0);
+    check_refused(missing, "@", "holds 0");
+    check_refused(missing, "@best", "no run in");
+    CHECK_INT(record_find_unfinished(missing, &entry, &e), ERR_INPUT);
+    CHECK_HAS(e.text, missing);
+    help_put(top, "file", "x", 1);
+    CHECK_INT(record_list(file, &list, &count, &e), ERR_IO);
+    CHECK_HAS(e.text, file);
+    free(missing);
+    free(file);
+    help_remove(top);
+}
+
+TEST(a_broken_run_spoils_itself_alone)
+{
+    static const struct {
+        const char *text, *problem;
+    } bad[] = {
+        {"", "run.csv"},
+        {"run,state\n", "0 whole rows"},
+        {"run,state\na,runn", "0 whole rows"},
+        {"run,state\na,done\nb,done\n", "2 whole rows"},
+        {"run,state\na,sleeping\n", "state holds 'sleeping'"},
+        {"a,b\n1,2\n", "no columns run and state"},
+        {"run,state,pid\na,done,x\n", "pid holds 'x'"},
+        {"run,state,lr_used\na,done,0,1\n", "run.csv"},
+        {"run,state,lr_used\na,done,one\n", "lr_used holds 'one'"},
+        {"run,state,epochs\na,done,-3\n", "epochs"},
+        {"run,state,note\na,done,\"open\n", "run.csv"},
+    };
+    struct err e = {0};
+    char *results = help_folder(), name[256], other[256], *folder, *sub;
+    struct record_entry *list;
+    size_t count;
+
+    add_run(results, "good", 0.5, WIRE_DONE, name);
+    add_run(results, "bad", 0.5, WIRE_DONE, other);
+    folder = io_path(results, other);
+    for (size_t i = 0; i < MEM_COUNT(bad); i++) {
+        help_put(folder, "run.csv", bad[i].text, strlen(bad[i].text));
+        REQUIRE_OK(record_list(results, &list, &count, &e));
+        CHECK_INT(count, 2);
+        CHECK(!list[0].broken && list[1].broken);
+        CHECK_STR(list[1].name, other);
+        CHECK_HAS(list[1].problem, bad[i].problem);
+        record_free_list(list, count);
+    }
+    /* what an older version did not know is not missed, what a newer one adds is passed over */
+    help_put(folder, "run.csv", "run,future,state\na,x,done\n", 26);
+    REQUIRE_OK(record_list(results, &list, &count, &e));
+    CHECK(!list[1].broken && list[1].run.state == WIRE_DONE);
+    CHECK(list[1].run.best_test_acc == RECORD_EMPTY);
+    record_free_list(list, count);
+
+    sub = io_path(results, "sweeps"); /* and what is no run is none */
+    mkdir(sub, 0777);
+    help_put(sub, "run.csv", "", 0);
+    free(sub);
+    sub = io_path(results, ".half");
+    mkdir(sub, 0777);
+    help_put(sub, "run.csv", "", 0);
+    help_put(results, "file", "", 0);
+    REQUIRE_OK(record_list(results, &list, &count, &e));
+    CHECK_INT(count, 2);
+    record_free_list(list, count);
+    free(sub);
+    free(folder);
+    help_remove(results);
+}
+
+TEST(the_newest_unfinished_run_is_gone_on_with)
+{
+    struct err e = {0};
+    char *results = help_folder(), stopped[256], name[256], *folder;
+    struct record_entry entry;
+    struct record *r;
+
+    add_run(results, "done", 0.5, WIRE_DONE, name);
+    CHECK_INT(record_find_unfinished(results, &entry, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "no unfinished run");
+    add_run(results, "stopped", 0.5, WIRE_STOPPED, stopped);
+    add_run(results, "diverged", 0.5, WIRE_DIVERGED, name);
+    REQUIRE_OK(record_find_unfinished(results, &entry, &e));
+    CHECK_STR(entry.name, stopped);
+    record_free_entry(&entry);
+    add_run(results, "dead", 0.5, WIRE_RUNNING, name);
+    REQUIRE_OK(record_find_unfinished(results, &entry, &e));
+    CHECK_STR(entry.name, name);
+    CHECK(entry.dead);
+    record_free_entry(&entry);
+    folder = io_path(results, name);
+    REQUIRE_OK(record_open(&r, folder, &e)); /* somebody is at work on it */
+    REQUIRE_OK(record_find_unfinished(results, &entry, &e));
+    CHECK_STR(entry.name, stopped);
+    record_free_entry(&entry);
+    record_close(r);
+    free(folder);
+    help_remove(results);
+}
