@@ -205,8 +205,7 @@ static void frame_fill(const struct cpu_layer *c, const float *x, float *frame)
 }
 
 /* The gradient to a convolution's output, stride - 1 zeros between its pixels, zeros around it, so
- * that the input gradient is a plain convolution with the flipped weights. What is not written here
- * is zero from the start and stays so. */
+ * that the input gradient is a plain convolution with the flipped weights. */
 static void spread_fill(const struct cpu_layer *c, const float *dy, float *spread)
 {
     const struct net_layer *l = c->l;
