@@ -16,6 +16,7 @@ run   zlib1g-dev             reads compressed data sets
 run   libcsv-dev             reads CSV files
 run   libncurses-dev         draws on the terminal
 run   libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev  downloads data sets
+run   ca-certificates        tells a true server from a false one
 run   dataset-fashion-mnist  70,000 images to train on
 all   clang-format           checks the style of the source
 all   python3-venv           opens the weights in Python
