@@ -42,7 +42,7 @@ static void add_row(struct cli_table *t, struct text *json, const char *model, c
     cli_table_add(t, where);
     cli_table_add(t, net ? text_count(count, net->parameter_count) : "");
     if (net)
-        cli_table_addf(t, "%.2f", net->flops / 1e6);
+        cli_table_addf(t, "%.3f", net->flops / 1e6);
     else
         cli_table_add(t, "");
     cli_table_add(t, text_str(&summary));
@@ -171,7 +171,7 @@ static void add_table(struct text *out, const struct net *net)
         cli_table_add(&t, of);
         cli_table_add(&t, parameters ? text_count(count, parameters) : "");
         if (l->flops > 0)
-            cli_table_addf(&t, "%.2f", l->flops / 1e6);
+            cli_table_addf(&t, "%.3f", l->flops / 1e6);
         else
             cli_table_add(&t, "");
     }

@@ -10,7 +10,7 @@ enum {
     NET_MOST_LAYERS = 4096,
     NET_MOST_SIZE = 1 << 20,     /* of every number in a layer's line */
     NET_MOST_ELEMENTS = 1 << 30, /* of an image between two layers */
-    NET_MOST_DEPTH = 8,          /* residual blocks in residual blocks */
+    NET_MOST_DEPTH = 5,          /* residual blocks in residual blocks */
     NET_MOST_NAMES = 64,         /* param lines */
     NET_MOST_WORDS = 16,         /* on a line */
 };
