@@ -1,0 +1,255 @@
+/* Where spans are cut, pauses, stops and kills leave no trace in any file but the times. */
+#include "tests/unit/engine_help.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+struct kind { /* of run */
+    const char *name;
+    const char *setting[10];
+    bool members;
+};
+
+static const struct kind kinds[] = {
+    {"fake", {"backend=fake", "devices=2"}, false},
+    {"fake ensemble", {"backend=fake", "mode=ensemble", "devices=2", "members=3"}, true},
+    {"ref", {"backend=ref", "optimizer=momentum", "devices=2", "augment=flip+crop:1"}, false},
+    {"ref fp64",
+     {"backend=ref", "optimizer=adam", "lr=0.01", "precision=fp64", "valid=20", "train_limit=116"},
+     false},
+    {"ref ensemble",
+     {"backend=ref", "mode=ensemble", "devices=2", "members=3", "optimizer=adamw", "lr=0.01",
+      "member_order=own", "schedule=cosine"},
+     true},
+};
+
+static void spec_of(struct kit *k, const struct kind *kind, struct spec *s)
+{
+    kit_spec(k, s, NULL);
+    for (int i = 0; i < 10 && kind->setting[i]; i++)
+        kit_set(s, kind->setting[i]);
+}
+
+/* The unbroken run of a kind, a step a span. */
+static void plain(struct kit *k, const struct kind *kind, char path[1024])
+{
+    struct spec s;
+    struct wire_status status;
+
+    kit_engine(k, 256, 1);
+    spec_of(k, kind, &s);
+    kit_run(k, &s, &status);
+    kit_quit(k);
+    CHECK_INT(status.state, WIRE_DONE);
+    memcpy(path, status.path, sizeof status.path);
+}
+
+static void each_kind(void (*test)(struct kit *k, const struct kind *kind, const char *path))
+{
+    for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
+        struct kit k;
+        char path[1024];
+        int before = test_failures;
+
+        kit_folder(&k);
+        plain(&k, &kinds[i], path);
+        test(&k, &kinds[i], path);
+        kit_end(&k);
+        if (test_failures > before)
+            printf("  in: %s\n", kinds[i].name);
+    }
+}
+
+static void spans(struct kit *k, const struct kind *kind, const char *path)
+{
+    static const int lengths[] = {1, 3, 4, 0};
+
+    for (size_t i = 0; i < MEM_COUNT(lengths); i++) {
+        struct spec s;
+        struct wire_status status;
+
+        kit_engine(k, 256, lengths[i]);
+        spec_of(k, kind, &s);
+        kit_run(k, &s, &status);
+        kit_quit(k);
+        CHECK_INT(status.state, WIRE_DONE);
+        kit_same_runs(path, status.path, kind->members);
+    }
+}
+
+TEST(spans_leave_no_trace)
+{
+    each_kind(spans);
+}
+
+/* What happens at kit_at: a command is sent and the span waits until it is obeyed. */
+static struct kit *here;
+static struct wire_command sent;
+
+static void send_command(const struct backend_span *span)
+{
+    wire_send(here->wire, &sent);
+    for (int i = 0; i < 20000 && !atomic_load(span->stop); i++)
+        clock_sleep_ms(1);
+}
+
+static bool go_when_paused(struct kit *k, const struct wire_event *event)
+{
+    if (event->kind == WIRE_STATE && event->u.state.state == WIRE_PAUSED) {
+        k->mark++;
+        kit_send(k, WIRE_GO, event->run, WIRE_NOW);
+    }
+    return false;
+}
+
+static void pauses(struct kit *k, const struct kind *kind, const char *path)
+{
+    static const int steps[] = {0, 5, 6, 11};
+
+    for (size_t i = 0; i < MEM_COUNT(steps); i++) {
+        struct spec s;
+        struct wire_status status;
+
+        kit_engine(k, 256, 0);
+        spec_of(k, kind, &s);
+        here = k;
+        k->mark = 0;
+        k->on_event = go_when_paused;
+        kit_happen = send_command;
+        sent = (struct wire_command){.kind = WIRE_PAUSE, .run = k->runs + 1};
+        atomic_store(&kit_at, steps[i]);
+        kit_run(k, &s, &status);
+        k->on_event = NULL;
+        kit_quit(k);
+        CHECK_INT(k->mark, 1);
+        CHECK_INT(status.state, WIRE_DONE);
+        kit_same_runs(path, status.path, kind->members);
+    }
+}
+
+TEST(pauses_leave_no_trace)
+{
+    each_kind(pauses);
+}
+
+/* Stops at a step, resumes in an engine of its own, stops again, ... */
+static void stops(struct kit *k, const struct kind *kind, const char *path)
+{
+    static const int steps[] = {0, 1, 5, 6, 7, 11, 14};
+    struct spec s;
+    struct wire_status status = {0};
+    struct record_run run;
+
+    for (size_t i = 0; i <= MEM_COUNT(steps); i++) {
+        bool last = i == MEM_COUNT(steps);
+
+        kit_engine(k, 256, 0);
+        here = k;
+        kit_happen = send_command;
+        sent = (struct wire_command){.kind = WIRE_STOP, .run = k->runs + 1, .how = WIRE_AFTER_STEP};
+        atomic_store(&kit_at, last ? -1 : steps[i]);
+        if (i == 0) {
+            spec_of(k, kind, &s);
+            kit_run(k, &s, &status);
+        } else {
+            char folder[1024];
+
+            memcpy(folder, status.path, sizeof folder);
+            kit_wait(k, kit_resume(k, folder, 0), &status);
+        }
+        kit_quit(k);
+        CHECK_INT(status.state, last ? WIRE_DONE : WIRE_STOPPED);
+        CHECK_INT(status.code, last ? ERR_OK : ERR_STOPPED);
+        kit_read_run(status.path, &run);
+        CHECK_INT(run.state, status.state);
+        if (!last)
+            CHECK_INT(run.images, 16 * steps[i]);
+    }
+    kit_same_runs(path, status.path, kind->members);
+}
+
+TEST(stops_and_resumes_leave_no_trace)
+{
+    each_kind(stops);
+}
+
+static int grace_ms;
+
+/* Some have written everything by then, others next to nothing. */
+static void die(const struct backend_span *span)
+{
+    (void)span;
+    clock_sleep_ms(grace_ms);
+    raise(SIGKILL);
+}
+
+/* The path of the one run in the folder that is not `but`. */
+static void other_run(struct kit *k, const char *but, char path[1024])
+{
+    struct record_entry *list;
+    size_t count;
+    struct err e;
+
+    path[0] = '\0';
+    if (record_list(k->results, &list, &count, &e) != ERR_OK) {
+        TEST_FAILED("%s", e.text);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].folder, but) && list[i].run.state != WIRE_DONE) {
+            CHECK(!list[i].live);
+            snprintf(path, 1024, "%s", list[i].folder);
+        }
+    record_free_list(list, count);
+}
+
+/* A process of its own that kills itself before the update behind a step. keep=all makes every
+ * epoch a checkpoint at once, without it they are at most one a second. */
+static void run_and_die(struct kit *k, const struct kind *kind, int step, bool keep_all)
+{
+    pid_t child;
+    int how;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        struct spec s;
+        struct wire_status status;
+
+        kit_engine(k, 256, 0);
+        kit_happen = die;
+        atomic_store(&kit_at, step);
+        spec_of(k, kind, &s);
+        if (keep_all)
+            kit_set(&s, "keep=all+last");
+        kit_run(k, &s, &status);
+        _exit(0);
+    }
+    waitpid(child, &how, 0);
+    CHECK(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+}
+
+static void kills(struct kit *k, const struct kind *kind, const char *path)
+{
+    static const int steps[] = {3, 6, 8, 17};
+    struct wire_status status;
+
+    for (size_t i = 0; i < 2 * MEM_COUNT(steps); i++) {
+        char dead[1024];
+
+        grace_ms = i % 3 ? 50 : 0;
+        run_and_die(k, kind, steps[i / 2], i % 2);
+        other_run(k, path, dead);
+        REQUIRE(dead[0]);
+        kit_engine(k, 256, 0);
+        kit_wait(k, kit_resume(k, dead, 0), &status);
+        kit_quit(k);
+        CHECK_INT(status.state, WIRE_DONE);
+        kit_same_runs(path, dead, kind->members);
+    }
+}
+
+TEST(kills_leave_no_trace)
+{
+    each_kind(kills);
+}
