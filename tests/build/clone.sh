@@ -1,7 +1,7 @@
 # From a clean clone to an installed program: what `make` says and leaves, and that it does nothing
 # twice. What is not committed yet is not in a clone, so this looks at the last commit.
 
-. tests/build/lib.bash
+. tests/build/lib.sh
 
 if ! git rev-parse --verify -q HEAD >/dev/null 2>&1; then
     skip a_clone_builds "this folder is no clone itself"

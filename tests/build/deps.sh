@@ -1,6 +1,6 @@
 # `make deps` on machines that are played: what it installs, when it asks, when it leaves apt alone.
 
-. tests/build/lib.bash
+. tests/build/lib.sh
 
 # A machine: apt-get, sudo, id and dpkg-query that write down what they are asked.
 mkdir "$work/bin"

@@ -1,7 +1,7 @@
 # What the Makefile promises where something is missing, odd or changed; nothing here compiles the
 # program.
 
-. tests/build/lib.bash
+. tests/build/lib.sh
 
 build=$work/build
 run() { # run ARGUMENTS...: make, with its folder in $work

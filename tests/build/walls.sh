@@ -1,7 +1,7 @@
 # The walls between the rooms: the tree as it stands keeps to them, and whatever breaks one is named
 # with file and line.
 
-. tests/build/lib.bash
+. tests/build/lib.sh
 
 # plant NAME FILE LINE WORDS: in a copy of the tree, the line in front of FILE must be found at
 # FILE:1 with these words.
