@@ -1,0 +1,136 @@
+/* Which checkpoint of a run is meant, and the network that it belongs to. */
+#include "record/export.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/sheet.h"
+#include "record/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum err_code read_named(const char *folder, const char *name, struct safetensors *s,
+                                bool *found, struct err *e)
+{
+    char *path = io_path(folder, name);
+    enum err_code code = ERR_OK;
+
+    *found = io_exists(path);
+    if (*found)
+        code = safetensors_read(path, s, e);
+    free(path);
+    return code;
+}
+
+/* The step at which an epoch ended, by epochs.csv; -1 where it has no such row. */
+static int64_t step_of_epoch(const char *folder, int64_t epoch)
+{
+    struct sheet s = {0};
+    int64_t step = epoch == 0 ? 0 : -1;
+
+    if (epoch == 0 || record_read_sheet(folder, "epochs", &s, NULL) != ERR_OK)
+        return step;
+    for (size_t i = 0; i < s.rows; i++) {
+        if (sheet_number(&s, i, sheet_column(&s, "epoch")) == (double)epoch)
+            step = (int64_t)sheet_number(&s, i, sheet_column(&s, "step"));
+    }
+    sheet_free(&s);
+    return step;
+}
+
+/* A file of its own, or one of the others where it happens to stand at that epoch's end. */
+static enum err_code read_epoch(const char *folder, int64_t epoch, struct safetensors *s,
+                                struct err *e)
+{
+    static const char *const others[] = {"best.safetensors", "checkpoint.safetensors",
+                                         "checkpoint.prev.safetensors"};
+    int64_t ended = step_of_epoch(folder, epoch), have, step;
+    char name[64];
+    bool found;
+
+    snprintf(name, sizeof name, "epoch-%04" PRId64 ".safetensors", epoch);
+    TRY(read_named(folder, name, s, &found, e));
+    for (size_t i = 0; !found && i < MEM_COUNT(others); i++) {
+        if (read_named(folder, others[i], s, &found, NULL) != ERR_OK || !found) {
+            found = false; /* another one may hold it */
+            continue;
+        }
+        found = record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have == epoch &&
+                record_unpack_int(s, RECORD_NOTE_STEP, &step) && step == ended;
+        if (!found)
+            safetensors_free(s);
+    }
+    if (!found)
+        return err_set(e, ERR_INPUT,
+                       "run %s kept no weights of epoch %" PRId64
+                       ": with keep = all, or every:N, a run keeps those of its epochs",
+                       folder, epoch);
+    return ERR_OK;
+}
+
+enum err_code record_read_at(const char *folder, const char *at, struct safetensors *s,
+                             struct err *e)
+{
+    bool found = false;
+    int64_t epoch;
+
+    memset(s, 0, sizeof *s);
+    if (!at || !strcmp(at, "last")) {
+        TRY(record_read_checkpoint(folder, s, &found, e));
+        if (!found)
+            return err_set(
+                e, ERR_INPUT,
+                "run %s has no weights yet: the first are written at the end of an epoch "
+                "or when it is stopped",
+                folder);
+        return ERR_OK;
+    }
+    if (!strcmp(at, "best")) {
+        TRY(read_named(folder, "best.safetensors", s, &found, e));
+        if (!found)
+            return err_set(e, ERR_INPUT,
+                           "run %s kept no best weights: that needs `best` in its key keep and one "
+                           "whole epoch",
+                           folder);
+        return ERR_OK;
+    }
+    if (!text_to_int(at, &epoch) || epoch < 0 || epoch > 1000000000)
+        return err_set(e, ERR_INPUT, "'%s' is not best, last or the number of an epoch", at);
+    return read_epoch(folder, epoch, s, e);
+}
+
+enum err_code record_read_net(const char *folder, const struct safetensors *s, struct net **net,
+                              struct err *e)
+{
+    const char *input = safetensors_note(s, RECORD_NOTE_INPUT);
+    struct net_wants wants = {0};
+    struct spec *spec = mem_new(1, sizeof *spec);
+    char *ini = io_path(folder, "experiment.ini"), *path = io_path(folder, "model.net");
+    char *text = NULL;
+    size_t n = 0;
+    int64_t classes = 0;
+    enum err_code code;
+
+    *net = NULL;
+    spec_default(spec);
+    code = spec_read(spec, ini, e);
+    if (code == ERR_OK)
+        code = io_read_file(path, 1 << 20, &text, &n, e);
+    if (code == ERR_OK &&
+        (!input || !record_unpack_int(s, RECORD_NOTE_CLASSES, &classes) ||
+         sscanf(input, "%d %d %d", &wants.input.h, &wants.input.w, &wants.input.c) != 3))
+        code = err_set(e, ERR_INPUT, "the checkpoint of run %s does not say what images it takes",
+                       folder);
+    if (code == ERR_OK) {
+        wants.classes = (int)classes;
+        wants.spec = spec;
+        code = net_parse(net, text, n, path, &wants, e);
+    }
+    free(text);
+    free(path);
+    free(ini);
+    free(spec);
+    return code;
+}
