@@ -18,6 +18,7 @@ run   libncurses-dev         draws on the terminal
 run   libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev  downloads data sets
 run   ca-certificates        tells a true server from a false one
 run   dataset-fashion-mnist  70,000 images to train on
+check locales                has countries with a comma in their numbers
 all   clang-format           checks the style of the source
 all   python3-venv           opens the weights in Python
 LIST
