@@ -151,7 +151,7 @@ endif
 $(B)/config.h: $(B)/config.mk
 	$(if $(MISSING),$(error $(MISSING)))
 
-# Compilers write beside the target and rename: whoever is interrupted leaves no half files.
+# All is written beside the target and renamed: no interruption, and no second make, leaves half files.
 define compile
 $(call say,CC,$(<:$(BUILD)/%=%))
 $(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(INCLUDES) \
@@ -171,7 +171,7 @@ $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags | $(B)/config.h
 $(B)/objects: FORCE
 	$(call replace,printf '%s\n' $(OBJECTS))
 $(ARCHIVE): $(OBJECTS) $(B)/objects
-	$(Q)rm -f $@ && $(AR) rcs $@ $$(ls $(OBJECTS) 2>/dev/null)
+	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $$(ls $(OBJECTS) 2>/dev/null) && mv $@.$$$$ $@
 $(PROGRAM): $(B)/obj/src/main.o $(ARCHIVE)
 	$(link)
 $(PROGRAMS): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
