@@ -59,7 +59,7 @@ else
 fi
 
 rm models/broken.net
-refused "an unknown model" "no model is called lenett, here or in ./models; did you mean lenet?" \
+refused "an unknown model" "here or in ./models; did you mean lenet?" \
     "$CHORUS" models lenett
 refused "a missing file" "cannot open gone.net" "$CHORUS" models gone.net
 refused "two models" "takes one model and its model.NAME=VALUE, not cnn too" \
