@@ -206,10 +206,12 @@ enum err_code plan_make_with(struct plan **out, const struct spec *spec,
     *out = NULL;
     p->spec = *spec;
     code = make(p, places, backends, peek, user, e);
-    if (code != ERR_OK)
+    if (code != ERR_OK) {
+        spec_locate(spec, e);
         plan_free(p);
-    else
+    } else {
         *out = p;
+    }
     return code;
 }
 

@@ -31,15 +31,16 @@ static enum err_code refuse_name(const char *model, struct err *e)
     if (!*model)
         code = err_set(e, ERR_INPUT, "the model's name is empty; built in are %s", text_str(&list));
     else if (near)
-        code = err_set(e, ERR_INPUT,
-                       "no model is called %.200s, here or in ./models; did you mean %s? (a path "
-                       "has a slash or ends in .net)",
-                       text_str(&shown), near);
+        code =
+            err_set(e, ERR_INPUT,
+                    "model = %.200s: no such model, here or in ./models; did you mean %s? (a path "
+                    "has a slash or ends in .net)",
+                    text_str(&shown), near);
     else
         code =
             err_set(e, ERR_INPUT,
-                    "no model is called %.200s: built in are %s, ./models has no %.200s.net, and "
-                    "a path has a slash or ends in .net",
+                    "model = %.200s: no such model: built in are %s, ./models has no %.200s.net, "
+                    "and a path has a slash or ends in .net",
                     text_str(&shown), text_str(&list), text_str(&shown));
     text_free(&list);
     text_free(&shown);

@@ -75,6 +75,28 @@ static enum err_code wrong(const struct spec *s, int key, struct err *e, const c
     return code;
 }
 
+void spec_locate(const struct spec *s, struct err *e)
+{
+    if (!e || e->code != ERR_INPUT)
+        return;
+    for (int key = 0; key < SPEC_KEYS; key++) {
+        size_t n = strlen(spec_keys[key].name);
+        if (s->line[key] && !strncmp(e->text, spec_keys[key].name, n) &&
+            (!strncmp(e->text + n, " = ", 3) || !strncmp(e->text + n, ": ", 2))) {
+            err_context(e, "%.300s:%d", s->file, s->line[key]);
+            return;
+        }
+    }
+    for (int i = 0; i < s->params; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "model.%s: ", s->param[i].name);
+        if (s->param[i].line && strstr(e->text, name)) {
+            err_context(e, "%.300s:%d", s->file, s->param[i].line);
+            return;
+        }
+    }
+}
+
 static enum err_code check_uses(const struct spec *s, struct err *e)
 {
     for (size_t i = 0; i < MEM_COUNT(uses); i++) {

@@ -90,6 +90,9 @@ static enum err_code read_line(struct reader *r, char *line, int32_t number, str
     } else if (r->params < SPEC_PARAMS) {
         strcpy(r->param[r->params].name, key + 6); /* spec_set has measured it */
         r->param[r->params++].line = number;
+        for (int i = 0; i < r->spec->params; i++)
+            if (!strcmp(r->spec->param[i].name, key + 6))
+                r->spec->param[i].line = number;
     }
     return ERR_OK;
 }
@@ -137,6 +140,8 @@ enum err_code spec_parse(struct spec *s, const char *text, size_t n, const char 
     }
     snprintf(s->file, sizeof s->file, "%s", file);
     memset(s->line, 0, sizeof s->line); /* they belonged to the file before */
+    for (int i = 0; i < s->params; i++)
+        s->param[i].line = 0;
     enum err_code code = read_lines(&r, text, n, e);
     free(folder);
     return code;

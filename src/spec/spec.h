@@ -47,6 +47,7 @@ struct spec {
     char model[SPEC_PATH];
     struct {
         char name[32], value[32];
+        int32_t line; /* as below */
     } param[SPEC_PARAMS]; /* model.NAME = value */
     int params;
     char data[2 * SPEC_PATH];
@@ -140,6 +141,10 @@ enum err_code spec_read(struct spec *s, const char *path, struct err *e) MUST_US
  * without an error where the mode or optimizer that would have used it was changed behind the file,
  * on the command line. */
 enum err_code spec_check(const struct spec *s, struct err *e) MUST_USE;
+
+/* For errors that other rooms find: puts the file and line of a key in front of an input error that
+ * begins with "KEY = " or "KEY: " or names model.NAME, where the key stands in a file. */
+void spec_locate(const struct spec *s, struct err *e);
 
 /* Whether the key has any effect under the other settings (momentum under sgd has none). */
 bool spec_applies(const struct spec *s, int key);

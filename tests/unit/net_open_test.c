@@ -83,11 +83,11 @@ TEST(names_and_paths)
     check_opens("./plain", "plain", 3 * 8 * 9 * 7 + 7);
     snprintf(path, sizeof path, "%s/other.net", folder);
     check_opens(path, "other", 3 * 8 * 9 * 7 + 7);
-    check_refused("other", "no model is called other");
-    check_refused("plain", "no model is called plain");
+    check_refused("other", "model = other");
+    check_refused("plain", "model = plain");
     check_refused("lenett", "did you mean lenet?");
     check_refused("", "the model's name is empty; built in are cnn, ");
-    check_refused("\033[31m", "no model is called ^[[31m");
+    check_refused("\033[31m", "model = ^[[31m");
     check_refused("zzzzzzzzzz", "built in are cnn, lenet, ");
     leave();
 }
@@ -110,7 +110,7 @@ TEST(files_that_are_no_models)
     check_refused("folder.net", "folder.net");
     check_refused("other.net", "other.net");
     check_refused("./", "./");
-    check_refused(name, "no model is called xxxxxx");
+    check_refused(name, "model = xxxxxx");
     name[0] = '/';
     check_refused(name, "cannot open /xxxxxx");
     if (geteuid() != 0) {

@@ -193,3 +193,41 @@ TEST(the_global_batch)
     CHECK_INT(spec_batch(&s), 96);
     CHECK_INT(s.gpus, 0);
 }
+
+TEST(errors_of_other_rooms_get_the_line_of_the_key)
+{
+    struct spec s;
+    struct err e;
+    static const char text[] = "\nbatch = 9\nmodel.width = 3\ndata = mnist\n";
+
+    spec_default(&s);
+    REQUIRE_OK(spec_parse(&s, text, sizeof text - 1, "x.ini", &e));
+    err_set(&e, ERR_INPUT, "batch = 9 is more than 8");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "x.ini:2: batch = 9 is more than 8");
+    spec_locate(&s, &e); /* no second time */
+    CHECK_STR(e.text, "x.ini:2: batch = 9 is more than 8");
+    err_set(&e, ERR_INPUT, "mlp.net: model.width: too small");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "x.ini:3: mlp.net: model.width: too small");
+    err_set(&e, ERR_INPUT, "data: none");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "x.ini:4: data: none");
+    err_set(&e, ERR_INPUT, "valid = 3 is much");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "valid = 3 is much");
+    err_set(&e, ERR_INPUT, "batches are odd");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "batches are odd");
+    err_set(&e, ERR_FAILED, "batch = 9: no memory");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "batch = 9: no memory");
+    REQUIRE_OK(spec_set(&s, "batch", "8", NULL, NULL, &e));
+    REQUIRE_OK(spec_set(&s, "model.width", "8", NULL, NULL, &e));
+    err_set(&e, ERR_INPUT, "batch = 9: x");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "batch = 9: x");
+    err_set(&e, ERR_INPUT, "model.width: x");
+    spec_locate(&s, &e);
+    CHECK_STR(e.text, "model.width: x");
+}
