@@ -115,11 +115,12 @@ enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, 
         switch (try_checkpoint(folder, order[i], s, &inner)) {
         case TRY_FOUND:
             *found = true;
+            if (broken.code)
+                log_say(LOG_WARN, "%s; %s stands in for it", broken.text, order[i]);
             break;
         case TRY_MISSING:
             break;
         case TRY_BROKEN:
-            log_say(LOG_WARN, "%s; an older checkpoint is looked for", inner.text);
             if (!broken.code)
                 broken = inner;
             break;
