@@ -47,7 +47,7 @@ struct spec {
     char model[SPEC_PATH];
     struct {
         char name[32], value[32];
-        int32_t line; /* as below */
+        int32_t line;     /* as below */
     } param[SPEC_PARAMS]; /* model.NAME = value */
     int params;
     char data[2 * SPEC_PATH];
