@@ -144,6 +144,7 @@ struct run {
 
     /* The engine thread's alone. */
     struct record *record;
+    char path[1024];       /* of its folder; empty: none yet */
     struct record_run row; /* run.csv */
     enum wire_state state;
     struct standing at;

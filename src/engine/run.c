@@ -21,6 +21,7 @@ struct run *run_new(struct engine *engine, uint32_t number, const struct wire_st
     r->engine = engine;
     r->start = *start;
     r->state = WIRE_WAITING;
+    snprintf(r->path, sizeof r->path, "%s", start->resume);
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
     atomic_init(&r->stop, false);
@@ -121,8 +122,7 @@ void run_status(struct run *r, enum err_code code, const char *reason)
                                  .step = r->at.n.step,
                                  .epoch = r->at.n.epoch};
 
-    snprintf(status.path, sizeof status.path, "%s",
-             r->record ? record_folder(r->record) : r->start.resume);
+    snprintf(status.path, sizeof status.path, "%s", r->path);
     snprintf(status.reason, sizeof status.reason, "%s", reason);
     wire_set_status(r->engine->wire, &status);
 }
@@ -222,7 +222,7 @@ static void tell_started(struct run *r)
     struct wire_event event = {.kind = WIRE_STARTED, .run = r->number};
     struct wire_facts *f = mem_new(1, sizeof *f);
 
-    snprintf(f->path, sizeof f->path, "%s", record_folder(r->record));
+    snprintf(f->path, sizeof f->path, "%s", r->path);
     snprintf(f->name, sizeof f->name, "%.127s", r->row.run);
     snprintf(f->backend, sizeof f->backend, "%s", p->backend->name);
     snprintf(f->isa, sizeof f->isa, "%s", p->backend->isa());
@@ -254,11 +254,11 @@ static void tell_started(struct run *r)
 /* The run never began, or goes on another day as it stood: nothing of it is touched. */
 static void give_back(struct run *r, enum wire_state state, enum err_code code, const char *text)
 {
+    record_close(r->record);
+    r->record = NULL;
     r->state = state;
     run_status(r, code, text);
     run_refuse(r->engine, r->number, code, text);
-    record_close(r->record);
-    r->record = NULL;
     r->ended = true;
 }
 
@@ -267,8 +267,20 @@ static enum err_code open_record(struct run *r, struct err *e)
     fill_row(r);
     if (r->resumed)
         return record_open(&r->record, r->start.resume, e);
-    return record_create(&r->record, r->engine->results, &r->row, r->plan->ini, r->plan->net->text,
-                         r->plan->spec.mode == SPEC_ENSEMBLE, e);
+    TRY(record_create(&r->record, r->engine->results, &r->row, r->plan->ini, r->plan->net->text,
+                      r->plan->spec.mode == SPEC_ENSEMBLE, e));
+    snprintf(r->path, sizeof r->path, "%s", record_folder(r->record));
+    return ERR_OK;
+}
+
+/* The lock is given back before anybody is told that it could be had. */
+static void close_and_tell(struct run *r, enum wire_state state, enum err_code code,
+                           const char *reason)
+{
+    record_close(r->record);
+    r->record = NULL;
+    tell_state(r, state, code, reason);
+    r->ended = true;
 }
 
 static void take_planned(struct run *r, const struct message *m)
@@ -280,16 +292,12 @@ static void take_planned(struct run *r, const struct message *m)
 
         give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
     } else if (wants_stop(r)) {
-        tell_state(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
-        r->ended = true;
+        close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
     } else if (open_record(r, &e) != ERR_OK) {
         give_back(r, WIRE_FAILED, e.code, e.text);
     } else if (r->start.prepare_only) {
         tell_started(r);
-        tell_state(r, WIRE_WAITING, ERR_OK, "");
-        record_close(r->record);
-        r->record = NULL;
-        r->ended = true;
+        close_and_tell(r, WIRE_WAITING, ERR_OK, "");
     }
     answer(r, !r->ended);
 }
@@ -435,10 +443,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     if (state == WIRE_DONE)
         keep_tidy(r);
     log_end(r, state, why.text);
-    tell_state(r, state, why.code, why.text);
-    record_close(r->record);
-    r->record = NULL;
-    r->ended = true;
+    close_and_tell(r, state, why.code, why.text);
     return ERR_OK;
 }
 
