@@ -3,6 +3,7 @@
 #include "cli/drive.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -31,6 +32,7 @@ struct drive {
     int interrupts, terminated, hung_up; /* signals obeyed already */
     uint64_t give_up;                    /* clock_ns; 0: not yet */
     bool over;
+    bool started;
     bool refused;
     struct err refusal;
 };
@@ -71,9 +73,6 @@ static void say_facts(const struct drive *d, const struct wire_facts *f)
                   f->devices > f->real_devices ? " virtual" : "");
     text_addf(&line, ", %s", f->precision);
     cli_talk("%s", text_str(&line));
-    if (f->steps_done)
-        cli_talk("goes on after step %lld (epoch %lld of %lld)", (long long)f->steps_done,
-                 (long long)f->epochs_done, (long long)f->epochs);
     if (f->equal_run[0])
         say_clean("an earlier run has the same settings: ", f->equal_run);
     text_free(&line);
@@ -101,6 +100,7 @@ static void on_started(struct drive *d, uint32_t slot)
     size_t n;
     struct wire_facts *f = wire_slot_take(d->wire, slot, &n);
 
+    d->started = true;
     if (f && n == sizeof *f) {
         say_facts(d, f);
         progress_set(&d->progress, f->epochs, f->steps_per_epoch, f->steps_done,
@@ -279,17 +279,23 @@ static enum err_code send_start(struct wire *wire, const struct wire_start *star
     return ERR_OK;
 }
 
-static enum err_code take_end(struct drive *d, struct drive_end *end, struct err *e)
+static enum err_code take_end(struct drive *d, const struct wire_start *start,
+                              struct drive_end *end, struct err *e)
 {
-    struct wire_status status;
+    struct wire_status status = {0};
+    bool known = wire_status(d->wire, RUN, &status);
 
-    if (!wire_status(d->wire, RUN, &status)) {
-        if (d->refused)
+    if (d->refused && !d->started) {
+        if (d->refusal.code != ERR_OK)
             return err_set(e, d->refusal.code, "%s", d->refusal.text);
-        return err_set(e, ERR_STOPPED, "stopped before the run began");
+        /* It was finished by another process after we had looked. */
+        say_clean("", d->refusal.text);
+        end->state = WIRE_DONE;
+        snprintf(end->path, sizeof end->path, "%s", start->resume);
+        return ERR_OK;
     }
-    if (d->refused && !status.path[0])
-        return err_set(e, d->refusal.code, "%s", d->refusal.text);
+    if (!known)
+        return err_set(e, ERR_STOPPED, "stopped before the run began");
     end->state = status.state;
     end->code = status.code;
     snprintf(end->path, sizeof end->path, "%s", status.path);
@@ -316,6 +322,10 @@ enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool 
     enum err_code code;
 
     memset(end, 0, sizeof *end);
+    if (io_exists(cli_results()) && !io_is_folder(cli_results())) {
+        wire_free(d.wire);
+        return err_set(e, ERR_INPUT, "results cannot lie in %s: it is no folder", cli_results());
+    }
     cli_signals_start();
     cli_signals_block();
     code = engine_start(&engine, &config, d.wire, e);
@@ -328,7 +338,7 @@ enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool 
     code = send_start(d.wire, start, e);
     if (code == ERR_OK) {
         loop(&d);
-        code = take_end(&d, end, e);
+        code = take_end(&d, start, end, e);
     }
     if (d.give_up && clock_ns() > d.give_up && !wire_state_ended(end->state)) {
         end->abandoned = true; /* wire and engine are in use until the process ends */

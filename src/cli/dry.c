@@ -66,7 +66,7 @@ int dry_run(const struct spec *spec, bool json)
         return cli_refuse("run --dry-run --json is not part of this version");
     if (plan_make(&plan, spec, cli_places(), cli_backends(), false, &e) != ERR_OK)
         return cli_fail(&e);
-    text_add(&out, plan->ini ? plan->ini : "");
+    spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
     text_add(&out, "\n");
     add_facts(&out, plan);
     code = cli_print(&out);

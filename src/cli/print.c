@@ -2,10 +2,12 @@
  * place, and whatever else is said goes above it. Lines come from any thread. */
 #include "cli/cli.h"
 
+#include "base/io.h"
 #include "base/log.h"
 #include "cli/live.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <pthread.h>
@@ -88,8 +90,20 @@ static void sink(void *user, enum log_level level, const char *line)
     text_free(&t);
 }
 
+/* A descriptor that is closed would be given to the next file that is opened, and talk would land
+ * in it. Read-only, so that writing still fails. */
+static void fill_descriptors(void)
+{
+    struct stat st;
+
+    for (int fd = 0; fd <= 2; fd++)
+        if (io.fstat(fd, &st) < 0 && io.open("/dev/null", O_RDONLY, 0) != fd)
+            return;
+}
+
 void live_start(void)
 {
+    fill_descriptors();
     setlocale(LC_CTYPE, "");
     log_to(sink, NULL);
 }

@@ -28,8 +28,8 @@ static bool read_operands(struct resume *r, int argc, char **argv)
                 return false;
         } else if (strchr(argv[i], '=')) {
             cli_refuse(
-                "resume changes no key but epochs; `chorus run %s` runs it again with others",
-                r->run ? r->run : "RUN KEY=VALUE");
+                "resume changes no key but epochs, so not %s; `chorus run %s` runs it again with others",
+                argv[i], r->run ? r->run : "RUN KEY=VALUE");
             return false;
         } else if (r->run) {
             cli_refuse("resume takes one RUN, not both %s and %s", r->run, argv[i]);
@@ -58,10 +58,10 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     } else if (entry->live) {
         code = cli_refuse("%s is run by process %lld; chorus watch follows it", text_str(&name),
                           (long long)run->pid);
-    } else if (run->state == WIRE_DONE && r->epochs && r->epochs < run->epochs_done) {
-        code = cli_refuse("%s has %lld epochs already, more than %lld", text_str(&name),
-                          (long long)run->epochs_done, (long long)r->epochs);
-    } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->epochs_done)) {
+    } else if (r->epochs && r->epochs < run->spec.epochs) {
+        code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld",
+                          text_str(&name), (long long)run->spec.epochs, (long long)r->epochs);
+    } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->spec.epochs)) {
         struct text out = {0};
 
         if (!r->quiet)
@@ -79,6 +79,18 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     return code;
 }
 
+/* Without a name the newest unfinished run; where all are finished, the newest, which says so. */
+static enum err_code find(const struct resume *r, struct record_entry *entry, struct err *e)
+{
+    struct err none;
+
+    if (r->run)
+        return cli_find_run(r->run, entry, e);
+    if (record_find_unfinished(cli_results(), entry, e) == ERR_OK)
+        return ERR_OK;
+    return cli_find_run(NULL, entry, &none) == ERR_OK ? ERR_OK : e->code;
+}
+
 static int resume(const struct resume *r)
 {
     struct record_entry entry;
@@ -87,8 +99,7 @@ static int resume(const struct resume *r)
     struct err e;
     int code;
 
-    if ((r->run ? cli_find_run(r->run, &entry, &e)
-                : record_find_unfinished(cli_results(), &entry, &e)) != ERR_OK)
+    if (find(r, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     code = say_finished(&entry, r);
     if (code != CLI_ON) {

@@ -76,10 +76,10 @@ static void say_times(const struct record_run *run)
         return;
     clock_span(train, run->train_seconds);
     clock_span(test, run->eval_seconds);
-    cli_talk("%s images trained on in %s (%s img/s), evaluation %s",
+    cli_talk("%s images trained on in %s (%s img/s)%s%s",
              text_count(images, (uint64_t)run->model_images), train,
              text_count(speed, (uint64_t)((double)run->model_images / run->train_seconds + 0.5)),
-             test);
+             run->eval_seconds > 0 ? ", evaluation " : "", run->eval_seconds > 0 ? test : "");
 }
 
 static void say_curves(const struct record_entry *run)
@@ -114,8 +114,8 @@ static void say_state(const struct record_entry *entry)
             cli_talk("done: %s", text_str(&reason));
         break;
     case WIRE_STOPPED:
-        cli_talk("stopped%s%s after %lld of %lld epochs; to go on: chorus resume %s",
-                 reason.n ? ": " : "", text_str(&reason), (long long)run->epochs_done,
+        cli_talk("%s, %lld of %lld epochs done; to go on: chorus resume %s",
+                 reason.n ? text_str(&reason) : "stopped", (long long)run->epochs_done,
                  (long long)run->spec.epochs, text_str(&folder));
         break;
     case WIRE_DIVERGED:

@@ -1,0 +1,101 @@
+# run --background, and watch, pause, go, stop from another process.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+live()
+{
+    ! flock -n "$1/lock" true
+}
+
+exits 0 "$CHORUS" run tiny.ini epochs=100000 --background
+folder=$(cat out)
+check "the folder is printed" test -d "$folder"
+check "the command has returned and the run is live" live "$folder"
+column "$folder" pid >run.pid
+check "it is a process of its own" kill -0 "$(cat run.pid)"
+check "in a session of its own" \
+    test "$(ps -o sid= -p "$(cat run.pid)" | tr -d ' ')" = "$(cat run.pid)"
+until_true 20 has_rows "$folder/epochs.csv" 1
+check "it trains" has_rows "$folder/epochs.csv" 1
+
+exits 0 "$CHORUS" pause "$folder"
+check "pause" state_is "$folder" paused
+check "pause says so" grep -q "is paused" err
+before=$(rows "$folder/steps.csv")
+sleep 0.5
+check "nothing is trained while it is paused" test "$(rows "$folder/steps.csv")" = "$before"
+check "a pause leaves a checkpoint" test -s "$folder/checkpoint.safetensors"
+exits 0 "$CHORUS" pause "$folder"
+check "pause twice" grep -q "is paused already" err
+exits 0 "$CHORUS" go "$folder"
+check "go" state_is "$folder" running
+check "go trains on" until_true 20 has_rows "$folder/steps.csv" $((before + 5))
+exits 0 "$CHORUS" go "$folder"
+check "go twice" grep -q "is running already" err
+
+exits 0 "$CHORUS" stop "$folder"
+check "stop" state_is "$folder" stopped
+check "stop waits until nobody owns it" eval '! live "$folder"'
+for verb in pause go stop; do
+    refused "$verb of what nobody runs" "it is stopped" "$CHORUS" $verb "$folder"
+    refused "$verb without a run" "needs one RUN" "$CHORUS" $verb
+    refused "$verb of an unknown run" "nonsense" "$CHORUS" $verb nonsense
+done
+refused "stop in two ways" "not both" "$CHORUS" stop "$folder" --now --after-epoch
+
+# On in the background, watched, stopped after an epoch.
+exits 0 "$CHORUS" resume "$folder" --background
+check "resume --background" live "$folder"
+column "$folder" pid >run.pid
+"$CHORUS" watch "$folder" >watched 2>talk </dev/null &
+watcher=$!
+until_true 20 grep -q "^epoch [0-9]*/100000 " talk
+check "watch prints a line an epoch" grep -q "^epoch [0-9]*/100000 " talk
+exits 0 "$CHORUS" stop "$folder" --after-epoch
+check "stop --after-epoch" until_true 20 state_is "$folder" stopped
+wait $watcher
+check "watch ends with the run's code" test $? = 130
+check "watch prints the folder" test "$(cat watched)" = "$folder"
+steps=$(tail -n 1 "$folder/epochs.csv" | cut -d, -f2)
+check "it stopped at an epoch's end" test "$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)" = "$steps"
+check "watch printed every epoch once" \
+    test "$(grep -c '^epoch ' talk)" = "$(rows "$folder/epochs.csv")"
+
+exits 0 "$CHORUS" resume "$folder" --background
+column "$folder" pid >run.pid
+exits 0 "$CHORUS" stop "$folder" --now
+check "stop --now" state_is "$folder" stopped
+
+# The whole way in the background is the same run.
+exits 0 "$CHORUS" run tiny.ini --quiet && whole=$(cat out)
+exits 0 "$CHORUS" run tiny.ini --background --quiet && folder=$(cat out)
+check "--background --quiet says nothing" test ! -s err
+exits 0 "$CHORUS" watch "$folder" --quiet
+check "watch ends with 0 when it is done" state_is "$folder" done
+check "in the background it is the same run" same_run "$whole" "$folder"
+check "its talk is in log.txt" test -s "$folder/log.txt"
+exits 0 "$CHORUS" watch "$folder" --json
+check "watch --json" grep -q '"state": "done"' out
+
+# Ctrl-C of a watcher leaves the run alone.
+exits 0 "$CHORUS" run tiny.ini epochs=100000 --background --quiet && folder=$(cat out)
+column "$folder" pid >run.pid
+timeout --preserve-status -s INT 1 env --default-signal=INT "$CHORUS" watch "$folder" >out 2>err
+check "Ctrl-C ends the watching" test $? = 130
+check "and not the run" live "$folder"
+
+# Killed: watchers and controls say so.
+kill -9 "$(cat run.pid)"
+until_true 5 eval '! live "$folder"'
+exits 1 "$CHORUS" watch "$folder"
+check "watch tells of a dead run" grep -q "its process is gone" err
+refused "stop of a dead run" "its process is gone" "$CHORUS" stop "$folder"
+
+# A diverging run in the background: whoever watches gets its code.
+exits 0 "$CHORUS" run synthetic epochs=1 train_limit=512 test_limit=128 batch=32 --background \
+    --quiet || fail "a built-in experiment in the background" "$(cat err)"
+exits 0 "$CHORUS" watch @ --quiet
+check "a built-in experiment in the background" state_is "$(cat out)" done
+refused "a bad experiment in the background" "batch" "$CHORUS" run tiny.ini batch=7 devices=2 \
+    --background
+
+finish

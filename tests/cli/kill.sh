@@ -1,0 +1,92 @@
+# A run killed with -9 at any moment resumes and ends with the same rows (but times) and the same
+# weights, byte for byte, as one that nobody killed.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+kills=${KILLS:-10}
+
+# start_run FILE: in the background; its folder goes to $folder, its process to $pid
+start_run()
+{
+    local before
+    before=$(ls -d results/*/ 2>/dev/null | wc -l)
+    "$CHORUS" run "$@" --quiet >out 2>err </dev/null &
+    pid=$!
+    echo $pid >run.pid
+    until_true 20 eval '[ "$(ls -d results/*/ 2>/dev/null | wc -l)" -gt '"$before"' ]'
+    folder=$(ls -d results/*/ | tail -n 1)
+    folder=${folder%/}
+}
+
+torture()
+{
+    local name=$1 whole begun ms i j delay
+    shift
+    begun=${EPOCHREALTIME/[.,]/}
+    exits 0 "$CHORUS" run "$@" --quiet || {
+        fail "$name" "the unbroken run failed"
+        return
+    }
+    ms=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
+    whole=$(cat out)
+    for ((i = 1; i <= kills; i++)); do
+        start_run "$@"
+        # Some are killed several times before they may end.
+        for ((j = 0; j <= i % 3; j++)); do
+            delay=$((RANDOM % (ms + ms / 4 + 1)))
+            sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
+            kill -9 $pid 2>/dev/null
+            wait $pid 2>/dev/null
+            state_is "$folder" done && break
+            [ -e "$folder/checkpoint.safetensors" ] && again=$((again + 1))
+            "$CHORUS" resume "$folder" --quiet >out 2>err </dev/null &
+            pid=$!
+            echo $pid >run.pid
+        done
+        wait $pid
+        state_is "$folder" done || exits 0 "$CHORUS" resume "$folder" --quiet || {
+            fail "$name, kill $i" "it did not resume"
+            continue
+        }
+        if same_run "$whole" "$folder"; then
+            ok "$name, kill $i"
+        else
+            fail "$name, kill $i" "after ${delay} ms: $folder"
+        fi
+    done
+}
+
+# Long enough for several checkpoints, of which there is at most one a second.
+again=0
+torture "one model" tiny.ini epochs=150
+kills=$(((kills + 1) / 3))
+torture "an ensemble with Adam" tiny.ini mode=ensemble members=3 devices=2 optimizer=adam \
+    lr=0.003 epochs=30 augment=flip+crop:2
+# Rows come fast, checkpoints seldom: most of them are cut and written again.
+torture "two replicas, a row a step" tiny.ini epochs=60 devices=2 log_every=1 keep=last+best+every:2
+
+check "some of them went on from a checkpoint" test $again -gt 0
+
+# A checkpoint that is torn is passed over for the one before it.
+start_run tiny.ini epochs=100000
+until_true 60 test -s "$folder/checkpoint.prev.safetensors"
+kill -9 $pid
+wait $pid 2>/dev/null
+head -c 1000 "$folder/checkpoint.safetensors" >torn && mv torn "$folder/checkpoint.safetensors"
+done_before=$(rows "$folder/epochs.csv")
+check "a torn checkpoint is passed over" exits 130 timeout --preserve-status -s INT 2 \
+    env --default-signal=INT "$CHORUS" resume "$folder"
+check "it says so" grep -q "older checkpoint" err
+check "it went on from the one before" test "$(rows "$folder/epochs.csv")" -ge "$((done_before - 50))"
+
+# A torn last line is cut.
+start_run tiny.ini
+until_true 20 has_rows "$folder/epochs.csv" 1
+kill -9 $pid
+wait $pid 2>/dev/null
+printf '3,90,36' >>"$folder/epochs.csv"
+printf '999,9,0,1' >>"$folder/steps.csv"
+exits 0 "$CHORUS" resume "$folder" --quiet
+exits 0 "$CHORUS" run tiny.ini --quiet
+check "torn last lines are cut" same_run "$(cat out)" "$folder"
+
+finish

@@ -1,0 +1,194 @@
+# tests/cli/lib.sh: sourced by the tests of the program. Each works in a folder of its own, which is
+# removed at its end, and ends with `finish`.
+
+CHORUS=${CHORUS:-$PWD/build/chorus}
+work=$(mktemp -d)
+passed=0 failed=0 skipped=0
+export CHORUS_FAKE=1 LC_ALL=C.UTF-8 TERM=xterm
+unset NO_COLOR CHORUS_RESULTS CHORUS_DATA
+cd "$work" || exit 1
+
+clean_up()
+{
+    local left
+    for left in $(jobs -p) $(cat "$work"/*.pid 2>/dev/null); do
+        kill -9 "$left" 2>/dev/null
+    done
+    cd / && rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM HUP
+
+ok()
+{
+    echo "ok $1"
+    passed=$((passed + 1))
+}
+
+fail()
+{
+    echo "FAILED $1: $2"
+    failed=$((failed + 1))
+}
+
+skip()
+{
+    echo "skipped $1: $2"
+    skipped=$((skipped + 1))
+}
+
+finish()
+{
+    echo "$passed passed, $failed failed, $skipped skipped"
+    ((failed == 0))
+    exit
+}
+
+# check NAME COMMAND...: ok where it succeeds
+check()
+{
+    local name=$1
+    shift
+    if "$@"; then
+        ok "$name"
+    else
+        fail "$name" "$*"
+    fi
+}
+
+# run CODE COMMAND...: runs it with stdout in ./out and stderr in ./err; says so where the exit code
+# is another one.
+exits()
+{
+    local want=$1 got
+    shift
+    "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" = "$want" ] && return 0
+    echo "  $* ended with $got instead of $want"
+    tail -n 8 err | sed 's/^/  stderr: /'
+    return 1
+}
+
+# refused NAME WORDS COMMAND...: exit code 2, one sentence with these words on stderr, nothing on
+# stdout, and nothing written.
+refused()
+{
+    local name=$1 words=$2 before after
+    shift 2
+    before=$(find . -path ./out -o -path ./err -o -print | sort)
+    exits 2 "$@" || {
+        fail "$name" "exit code"
+        return
+    }
+    after=$(find . -path ./out -o -path ./err -o -print | sort)
+    if [ -s out ]; then
+        fail "$name" "it wrote to stdout: $(head -n 1 out)"
+    elif [ "$(wc -l <err)" != 1 ] || ! grep -q '^chorus: ' err; then
+        fail "$name" "not one sentence: $(cat err)"
+    elif ! grep -qF -- "$words" err; then
+        fail "$name" "without '$words': $(cat err)"
+    elif [ "$before" != "$after" ]; then
+        fail "$name" "it left something behind"
+    else
+        ok "$name"
+    fi
+}
+
+# until_true SECONDS COMMAND...
+until_true()
+{
+    local tries=$(($1 * 20))
+    shift
+    while ((tries-- > 0)); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# A network that trains in no time, and an experiment of it.
+cat >tiny.net <<'END'
+input   auto
+conv    4 3 stride 2
+batchnorm
+relu
+maxpool 2
+dropout 0.1
+dense   classes
+END
+cat >tiny.ini <<'END'
+model = ./tiny.net
+data = synthetic
+train_limit = 1200
+test_limit = 300
+batch = 40
+epochs = 4
+optimizer = momentum
+lr = 0.05
+log_every = 4
+END
+
+# column RUN NAME: of run.csv
+column()
+{
+    awk -v name="$2" -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+                          NR == 2 { print $c }' "$1/run.csv"
+}
+
+state_is()
+{
+    [ "$(column "$1" state)" = "$2" ]
+}
+
+# rows FILE: whole data rows
+rows()
+{
+    awk 'NR > 1 { n++ } END { print n + 0 }' "$1"
+}
+
+has_rows()
+{
+    [ "$(rows "$1")" -ge "$2" ]
+}
+
+# without_times FILE.csv: without the columns that say when, how fast, where and under which name.
+without_times()
+{
+    awk -F, 'NR == 1 {
+        for (i = 1; i <= NF; i++)
+            gone[i] = $i ~ /_seconds$|_utc$|^images_per_second$|^memory_bytes$|^peak_memory_bytes$|^run$|^pid$|^shared$|^gpu_percent$|^temperature_c$|^power_watts$/
+    }
+    {
+        line = ""
+        for (i = 1; i <= NF; i++)
+            if (!gone[i])
+                line = line "," $i
+        print line
+    }' "$1"
+}
+
+# same_run A B: the same rows but for times, the same weights byte for byte.
+same_run()
+{
+    local file at
+    for file in epochs members steps devices run; do
+        if [ -e "$1/$file.csv" ] || [ -e "$2/$file.csv" ]; then
+            without_times "$1/$file.csv" >a.csv
+            without_times "$2/$file.csv" >b.csv
+            if ! cmp -s a.csv b.csv; then
+                echo "  $file.csv differs:"
+                diff a.csv b.csv | head -n 6
+                return 1
+            fi
+        fi
+    done
+    for at in last best; do
+        "$CHORUS" weights "$1" --at $at -o a.safetensors >/dev/null 2>err &&
+            "$CHORUS" weights "$2" --at $at -o b.safetensors >/dev/null 2>err || {
+            cat err
+            return 1
+        }
+        cmp a.safetensors b.safetensors || return 1
+    done
+}

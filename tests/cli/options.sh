@@ -1,0 +1,64 @@
+# Usage, help, version, exit codes, what belongs to later versions.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+verbs="run resume watch pause go stop ls show plot predict weights models data devices help"
+
+exits 2 "$CHORUS"
+check "alone: usage on stderr, exit 2" grep -q "^usage: chorus" err
+check "alone: nothing on stdout" test ! -s out
+exits 0 "$CHORUS" --help
+check "--help" grep -q "^usage: chorus" out
+exits 0 "$CHORUS" help
+check "help" grep -q "^usage: chorus" out
+exits 0 "$CHORUS" --version
+check "--version" grep -qE "^chorus [^ ]+$" out
+for verb in $verbs; do
+    exits 0 "$CHORUS" $verb --help
+    check "$verb --help" grep -q "^usage: chorus $verb" out
+    cp out help-of-verb
+    exits 0 "$CHORUS" help $verb
+    check "help $verb says the same" cmp help-of-verb out
+    check "$verb stands in the usage" grep -qE "^  (.*, )?$verb( |$)" <("$CHORUS" --help)
+done
+exits 0 "$CHORUS" help keys
+check "help keys" grep -q "lr_rule" out
+exits 0 "$CHORUS" help lr_rule
+check "help of a key" grep -q "linear" out
+refused "help of nonsense" "nonsense" "$CHORUS" help nonsense
+refused "an unknown command" "did you mean devices?" "$CHORUS" devcies
+refused "an unknown command with escapes" '^[[31mx' "$CHORUS" $'\033[31mx'
+for verb in compare ensemble export report tag note rm bench; do
+    refused "$verb belongs to a later version" "$verb" "$CHORUS" $verb @
+done
+refused "an empty run name" "chorus" "$CHORUS" plot ""
+refused "watch of nothing" "@" "$CHORUS" watch
+
+exits 0 "$CHORUS" devices
+check "devices names the CPU" grep -q "^CPU " out
+check "devices says that there is no CUDA device" grep -q "no CUDA device" out
+check "devices lists ref" grep -qE " ref +[a-z]" out
+check "fake is listed where it is asked for" grep -q " fake " out
+CHORUS_FAKE= exits 0 "$CHORUS" devices
+check "and nowhere else" test "$(grep -c fake out)" = 0
+refused "devices takes no name" "no name" "$CHORUS" devices gpu
+if command -v python3 >/dev/null; then
+    exits 0 "$CHORUS" devices --json
+    check "devices --json" python3 -c '
+import json
+d = json.load(open("out"))
+assert d["cores"] >= 1 and d["cpu"] and d["backends"][0]["isa"]'
+else
+    skip "devices --json" "there is no python3"
+fi
+(unset CHORUS_FAKE && exits 2 "$CHORUS" run tiny.ini backend=fake)
+check "backend = fake is refused to users" test $? = 0
+
+# A listing whose reader goes away is no crash.
+(trap '' PIPE; "$CHORUS" help keys 2>err | true)
+check "a reader that goes away" test ! -s err
+if [ -w /dev/full ]; then
+    "$CHORUS" help keys >/dev/full 2>err
+    check "a full disk is told" test $? = 1 -a -s err
+fi
+
+finish

@@ -1,0 +1,68 @@
+# chorus plot: text frames and SVG.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+exits 0 "$CHORUS" run tiny.ini epochs=6 --quiet && one=$(cat out)
+exits 0 "$CHORUS" run tiny.ini epochs=5 lr=0.01 valid=100 --quiet && two=$(cat out)
+
+exits 0 "$CHORUS" plot "$one" --frame 120x20
+check "a frame has its size" test "$(wc -l <out)" = 20
+check "loss and accuracy" grep -q "^loss .*accuracy" out
+check "training and test" grep -q "train .*test" out
+check "Braille" grep -qE "⠒|⠤|⠉|⣀" out
+check "no colours in a file" test "$(grep -c $'\033' out)" = 0
+exits 0 "$CHORUS" plot "$one" --frame 60x30
+check "above each other where it is narrow" grep -q "^accuracy" out
+exits 0 "$CHORUS" plot "$one" --ascii
+check "--ascii" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
+(export LC_ALL=C && exits 0 "$CHORUS" plot "$one")
+check "a locale without UTF-8" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
+exits 0 "$CHORUS" plot "$one" --metric test_acc --x seconds
+check "a column over seconds" grep -q "seconds of training" out
+exits 0 "$CHORUS" plot "$one" --metric loss --log y
+check "--log y" grep -q "^loss" out
+exits 0 "$CHORUS" plot "$one" "$two" --frame 150x24
+check "several runs are named" grep -q "${one##*-}" out
+exits 0 "$CHORUS" plot "$two" --metric acc
+check "validation has a curve" grep -q "valid" out
+for x in epoch step images model-images seconds device-seconds; do
+    exits 0 "$CHORUS" plot "$one" --x $x --frame 80x24
+    check "--x $x" test -s out
+done
+
+exits 0 "$CHORUS" plot "$one" "$two" -o curves.svg
+check "an SVG file" grep -q "^<svg xmlns" curves.svg
+check "its name on stdout" test "$(cat out)" = curves.svg
+check "real text in it" grep -q ">accuracy</text>" curves.svg
+check "for dark grounds too" grep -q "prefers-color-scheme: dark" curves.svg
+if command -v python3 >/dev/null; then
+    check "it is well-formed" python3 -c '
+import xml.etree.ElementTree as tree
+tree.parse("curves.svg")'
+else
+    skip "it is well-formed" "there is no python3"
+fi
+
+refused "no run" "needs a RUN" "$CHORUS" plot
+refused "an unknown run" "nonsense" "$CHORUS" plot nonsense
+refused "a frame of nonsense" "--frame 120" "$CHORUS" plot "$one" --frame 120
+refused "a frame that is too small" "16x5" "$CHORUS" plot "$one" --frame 10x3
+refused "a frame that is too large" "1000x1000" "$CHORUS" plot "$one" --frame 99999x99999
+refused "a pdf" ".svg alone" "$CHORUS" plot "$one" -o curves.pdf
+refused "a tex" ".svg alone" "$CHORUS" plot "$one" -o curves.tex
+refused "an unknown column" "did you mean test_acc?" "$CHORUS" plot "$one" --metric test_ac
+refused "an unknown axis" "--x days" "$CHORUS" plot "$one" --x days
+refused "a logarithmic x" "--log x" "$CHORUS" plot "$one" --log x
+refused "other kinds" "scaling" "$CHORUS" plot "$one" --kind scaling
+for option in "--smooth 3" "--over seed" "--band sd" "--size 84x60mm" --mono; do
+    refused "plot ${option%% *} belongs to a later version" "${option%% *}" \
+        "$CHORUS" plot "$one" $option
+done
+exits 1 "$CHORUS" plot "$one" -o /nonexistent/x.svg
+check "a folder that is not there" grep -q "/nonexistent" err
+
+# A run with nothing in it yet.
+cp -r "$one" results/empty && sed -i 1q results/empty/epochs.csv
+exits 0 "$CHORUS" plot empty
+check "a run without epochs" grep -q "no values yet" out
+
+finish

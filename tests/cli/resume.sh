@@ -1,0 +1,69 @@
+# chorus resume: where a run goes on, and what it says where there is nothing to do.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+refused "nothing to resume" "no unfinished run" "$CHORUS" resume
+refused "no such run" "nonsense" "$CHORUS" resume nonsense
+
+exits 0 "$CHORUS" run tiny.ini --quiet && whole=$(cat out)
+exits 0 "$CHORUS" resume "$whole"
+check "a finished run says so" grep -q "is finished: 4 epochs" err
+check "and prints its folder" test "$(cat out)" = "$whole"
+exits 0 "$CHORUS" resume
+check "so does the newest where all are finished" test "$(cat out)" = "$whole"
+exits 0 "$CHORUS" resume "$whole" --json
+check "or its row" grep -q '"state": "done"' out
+
+# Stopped by a limit of steps is complete: but the same steps in two halves are the same run.
+exits 0 "$CHORUS" run tiny.ini epochs=2 --quiet && half=$(cat out)
+exits 0 "$CHORUS" resume "$half" epochs=4
+check "more epochs extend a finished run" test "$(rows "$half/epochs.csv")" = 4
+check "and give what a run of that many gives" same_run "$whole" "$half"
+check "its experiment says so" grep -q "^epochs = 4" "$half/experiment.ini"
+refused "fewer epochs" "resume can make that more" "$CHORUS" resume "$half" epochs=3
+refused "epochs=many" "epochs many" "$CHORUS" resume "$half" epochs=many
+refused "epochs=0" "epochs 0" "$CHORUS" resume "$half" epochs=0
+refused "another key" "lr" "$CHORUS" resume "$half" lr=1
+refused "two runs" "not both" "$CHORUS" resume "$half" "$whole"
+refused "resume --jobs belongs to a later version" "--jobs" "$CHORUS" resume --jobs 2
+
+# The newest unfinished one is found by itself.
+timeout --preserve-status -s INT 1 env --default-signal=INT "$CHORUS" run tiny.ini epochs=100000 \
+    --quiet >out 2>err
+check "stopped" state_is "$(cat out)" stopped
+stopped=$(cat out)
+exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
+timeout --preserve-status -s INT 1 env --default-signal=INT "$CHORUS" resume >out 2>err
+check "without a name, the newest unfinished" test "$(cat out)" = "$stopped"
+
+# A part of the name, from another folder.
+mkdir elsewhere && cd elsewhere || exit 1
+exits 0 "$CHORUS" resume "${whole##*-}" --results "$work/results"
+check "from another folder" grep -q "finished" err
+cd ..
+
+# Diverged would diverge again.
+exits 3 "$CHORUS" run tiny.ini lr=1e30 --quiet && bad=$(cat out)
+exits 3 "$CHORUS" resume "$bad"
+check "a diverged run stays diverged" grep -q "diverged" err
+
+# Owned by somebody else.
+"$CHORUS" run tiny.ini epochs=100000 --quiet >out 2>err </dev/null &
+echo $! >run.pid
+until_true 20 eval 'folder=$(ls -d results/*/ | tail -n 1) && has_rows "$folder/steps.csv" 3'
+refused_live()
+{
+    "$CHORUS" resume "$folder" >out2 2>err2
+    test $? = 2 && grep -q "is run by process $(cat run.pid)" err2 && test ! -s out2
+}
+check "a run that somebody runs" refused_live
+kill -9 "$(cat run.pid)"
+wait 2>/dev/null
+
+# Damage is named.
+cp -r "$whole" results/broken && echo garbage >results/broken/run.csv
+refused "a broken run.csv" "broken" "$CHORUS" resume broken
+cp -r "$half" results/empty && rm results/empty/experiment.ini results/empty/checkpoint*
+sed -i 's/,done,/,stopped,/' results/empty/run.csv
+refused "a run without its experiment" "experiment.ini" "$CHORUS" resume results/empty
+
+finish

@@ -1,0 +1,132 @@
+# chorus run: what it prints where, its files, its exit codes.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+exits 0 "$CHORUS" run tiny.ini && folder=$(tail -n 1 out)
+check "a run ends well" test -d "$folder"
+check "its folder is all of stdout" test "$(cat out)" = "$folder"
+check "the folder lies in ./results" test "${folder%/*}" = results
+check "a line an epoch on stderr" test "$(grep -c '^epoch [1-4]/4 ' err)" = 4
+check "no line is redrawn where there is no terminal" test "$(grep -c $'[\r\033]' err)" = 0
+check "state done" state_is "$folder" done
+check "a row an epoch" test "$(rows "$folder/epochs.csv")" = 4
+for file in experiment.ini model.net run.csv steps.csv devices.csv checkpoint.safetensors \
+    best.safetensors log.txt; do
+    check "$file is there" test -s "$folder/$file"
+done
+
+exits 0 "$CHORUS" run tiny.ini --quiet
+check "--quiet says nothing" test ! -s err
+check "--quiet prints the folder" test -d "$(cat out)"
+check "the same run twice gives the same bytes" same_run "$folder" "$(cat out)"
+exits 0 "$CHORUS" run tiny.ini
+check "an equal earlier run is noted" grep -q "earlier run has the same settings" err
+
+exits 0 "$CHORUS" run tiny.ini epochs=2 --json
+check "--json is one line" test "$(wc -l <out)" = 1
+if command -v python3 >/dev/null; then
+    check "--json holds run.csv's values" python3 -c '
+import csv, json, sys
+run = json.load(open("out"))
+row = next(csv.DictReader(open("results/" + run["run"] + "/run.csv")))
+assert list(run) == list(row), "names"
+for name, text in row.items():
+    value = run[name]
+    if value is None:
+        assert text == "", name
+    elif isinstance(value, str):
+        assert value == text, name
+    else:
+        assert float(text) == value, name
+assert run["state"] == "done" and run["epochs"] == 2 and run["lr"] == 0.05'
+else
+    skip "--json holds run.csv's values" "there is no python3"
+fi
+
+# A run's own files run again as they stand.
+exits 0 "$CHORUS" run "$folder" --quiet
+check "RUN runs again with the same numbers" same_run "$folder" "$(cat out)"
+exits 0 "$CHORUS" run "$folder/experiment.ini" --quiet
+check "its experiment.ini does too" same_run "$folder" "$(cat out)"
+exits 0 "$CHORUS" run "$folder" seed=1 --quiet
+check "a key over a run" test "$(column "$(cat out)" seed)" = 1
+exits 0 "$CHORUS" run --quiet model=./tiny.net data=synthetic train_limit=600 test_limit=100 epochs=1 \
+    --name try
+check "without FILE the defaults, and --name" test "$(column "$(cat out)" optimizer)" = sgd
+case $(cat out) in
+*-try-*) ok "--name is in the folder's name" ;;
+*) fail "--name is in the folder's name" "$(cat out)" ;;
+esac
+
+# From another folder, with the models and experiments inside the program.
+mkdir elsewhere
+(cd elsewhere && exits 0 "$CHORUS" run synthetic epochs=1 train_limit=256 test_limit=100 batch=64 \
+    --results "$work/far" --quiet && test -d "$(cat out)")
+check "from another folder" test $? = 0
+check "--results" test -n "$(ls far)"
+check "nothing in the folder it ran from" test "$(ls elsewhere | sort | xargs)" = "err out"
+(export CHORUS_RESULTS=$work/env && exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet)
+check "CHORUS_RESULTS" test -n "$(ls env)"
+
+# Nobody reads stdout, or the disk is full: the run is not lost.
+(
+    trap '' PIPE
+    "$CHORUS" run tiny.ini 2>err | true
+)
+check "a closed pipe" test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
+"$CHORUS" run tiny.ini >&- 2>err
+check "a closed stdout" test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
+"$CHORUS" run tiny.ini >&- 2>&- <&-
+check "everything closed" test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
+check "nothing of it went into a file of the run" \
+    test -z "$(grep -l '^epoch ' "$(ls -d results/* | tail -n 1)"/*.csv)"
+if [ -w /dev/full ]; then
+    "$CHORUS" run tiny.ini >/dev/full 2>err
+    check "a full stdout" test $? = 0
+    check "a full stdout is told" grep -q "stdout could not be written" err
+    "$CHORUS" run tiny.ini >out 2>/dev/full
+    check "a full stderr" test -d "$(cat out)"
+else
+    skip "a full stdout" "there is no /dev/full"
+fi
+
+exits 3 "$CHORUS" run tiny.ini lr=1e30
+check "a run that diverges ends with 3" test $? = 0
+check "it says so" grep -q "diverged" err
+check "state diverged" state_is "$(cat out)" diverged
+
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 --quiet && folder=$(cat out)
+check "an ensemble" test "$(rows "$folder/members.csv")" = 12
+exits 0 "$CHORUS" run tiny.ini epochs=0 --quiet
+check "epochs = 0 keeps the initial weights" \
+    "$CHORUS" weights "$(cat out)" -o initial.safetensors
+
+# An estimate writes nothing.
+mkdir dry && cp tiny.* dry && cd dry || exit 1
+exits 0 "$CHORUS" run tiny.ini --dry-run
+check "--dry-run" test $? = 0
+check "--dry-run writes nothing" test "$(ls | sort | xargs)" = "err out tiny.ini tiny.net"
+check "--dry-run shows what follows" grep -q "^# steps an epoch *30$" out
+cp out dry.ini
+exits 0 "$CHORUS" run dry.ini --dry-run
+check "what it prints is an experiment" cmp dry.ini out
+rm dry.ini
+refused "--dry-run of a bad one" "batch" "$CHORUS" run tiny.ini batch=7 devices=2 --dry-run
+cd ..
+
+refused "an unknown experiment" "did you mean first?" "$CHORUS" run frist
+refused "no such file" "missing.ini" "$CHORUS" run missing.ini
+refused "no such run" "@99" "$CHORUS" run @99
+refused "an unknown key" "epoch" "$CHORUS" run tiny.ini epoch=3
+refused "a key twice" "twice" "$CHORUS" run tiny.ini lr=1 lr=2
+refused "two experiments" "not both" "$CHORUS" run tiny.ini first
+refused "an unknown option" "--bakground" "$CHORUS" run tiny.ini --bakground
+refused "an option without its value" "--name" "$CHORUS" run tiny.ini --name
+refused "a switch with a value" "--quiet" "$CHORUS" run tiny.ini --quiet=yes
+for option in --tui --failed "--jobs 2" "--match @" "--order grid" "--max-cells 5"; do
+    refused "run ${option%% *} belongs to a later version" "${option%% *}" \
+        "$CHORUS" run tiny.ini $option
+done
+refused "a sweep" "lr" "$CHORUS" run tiny.ini lr=0.1,0.2
+refused "results in a file" "is no folder" "$CHORUS" run tiny.ini --results tiny.ini
+
+finish

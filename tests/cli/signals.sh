@@ -1,0 +1,144 @@
+# Ctrl-C once and twice, SIGTERM, a terminal that goes away.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+# A shell without job control starts background jobs with SIGINT ignored.
+start()
+{
+    env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
+    pid=$!
+    echo $pid >run.pid
+}
+
+newest()
+{
+    folder=$(ls -d results/*/ | tail -n 1)
+    folder=${folder%/}
+}
+
+# After some steps of a run that would take long.
+start_long()
+{
+    local before
+    before=$(ls -d results/*/ 2>/dev/null | wc -l)
+    start run tiny.ini epochs=100000 "$@"
+    until_true 20 eval '[ "$(ls -d results/*/ 2>/dev/null | wc -l)" -gt '"$before"' ]'
+    newest
+    until_true 20 has_rows "$folder/steps.csv" 3
+}
+
+ended_with()
+{
+    wait $pid
+    local got=$?
+    [ $got = "$1" ] || {
+        echo "  ended with $got instead of $1"
+        return 1
+    }
+}
+
+start_long
+kill -INT $pid
+check "Ctrl-C ends with 130" ended_with 130
+check "state stopped" state_is "$folder" stopped
+check "it says how to go on" grep -q "chorus resume $folder" err
+check "the folder is printed all the same" test "$(cat out)" = "$folder"
+check "there is a checkpoint" test -s "$folder/checkpoint.safetensors"
+check "of the very last step" test "$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)" -gt 0
+
+start_long
+kill -INT $pid
+kill -INT $pid
+check "Ctrl-C twice ends with 130" ended_with 130
+start resume "$folder"
+until_true 20 grep -q "goes on" err
+kill -INT $pid
+check "it can be resumed" ended_with 130
+
+start_long
+kill -TERM $pid
+check "SIGTERM ends with 143" ended_with 143
+check "state stopped by SIGTERM" state_is "$folder" stopped
+
+# What was stopped, and resumed, ends as if it had not been.
+exits 0 "$CHORUS" run tiny.ini epochs=30 --quiet
+whole=$(cat out)
+start run tiny.ini epochs=30
+until_true 20 eval 'newest; [ "$folder" != "$whole" ] && has_rows "$folder/steps.csv" 3'
+for signal in INT TERM INT; do
+    kill -$signal $pid 2>/dev/null
+    wait $pid
+    start resume "$folder"
+    sleep 0.2
+done
+ended_with 0
+check "stopped three times, the same run" same_run "$whole" "$folder"
+
+# A terminal that goes away: the run goes on to its end.
+start run tiny.ini epochs=60
+until_true 20 eval 'newest; [ "$(column "$folder" epochs)" = 60 ] && has_rows "$folder/steps.csv" 3'
+kill -HUP $pid
+check "SIGHUP does not end a run" ended_with 0
+check "it is done after SIGHUP" state_is "$folder" done
+
+if command -v python3 >/dev/null; then
+    # The real thing: a session leader's terminal is closed under the run.
+    cat >hangup.py <<'END'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "run", "tiny.ini", "epochs=200", "--name", "hangup"])
+seen = b""
+while b"img/s" not in seen:
+    seen += os.read(fd, 4096)
+os.close(fd)
+status = os.waitpid(pid, 0)[1]
+sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
+END
+    python3 hangup.py "$CHORUS"
+    check "a closed terminal does not end a run" test $? = 0
+    newest
+    check "it is done all the same" state_is "$folder" done
+
+    # Ctrl-C as a key, and what the terminal shows.
+    cat >keys.py <<'END'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    os.execv(sys.argv[1], [sys.argv[1], "run", "tiny.ini", "epochs=2000"])
+seen = b""
+sent = False
+while True:
+    try:
+        got = os.read(fd, 4096)
+    except OSError:
+        break
+    if not got:
+        break
+    seen += got
+    if b"epoch 5/" in seen and not sent:
+        os.write(fd, b"\x03")
+        sent = True
+open("screen", "wb").write(seen)
+status = os.waitpid(pid, 0)[1]
+sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
+END
+    python3 keys.py "$CHORUS"
+    check "Ctrl-C on a terminal ends with 130" test $? = 130
+    check "a bar is drawn on a terminal" grep -qa "░" screen
+    check "with loss, accuracy, images a second and the time left" \
+        grep -qaE "loss [0-9.]+  acc [0-9.]+  [0-9,]+ img/s  .* left" screen
+    check "and taken away" grep -qa $'\r\033\[K' screen
+    check "at the end the curves" grep -qa "┤" screen
+else
+    skip "a closed terminal" "there is no python3"
+fi
+
+# SIGINT that the shell turned off stays off.
+"$CHORUS" run tiny.ini epochs=40 --quiet >out 2>err </dev/null &
+pid=$!
+until_true 20 eval 'newest; [ "$(column "$folder" epochs)" = 40 ] && has_rows "$folder/steps.csv" 3'
+kill -INT $pid
+check "a background job of a shell does not hear Ctrl-C" ended_with 0
+
+finish
