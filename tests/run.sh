@@ -11,15 +11,16 @@ logs=$BUILD/check
 rm -rf "$logs"
 mkdir -p "$logs" || exit 1
 temp=$(mktemp -d) || exit 1
+trap 'rm -rf "$temp"' EXIT
 
 # The same surroundings for everybody.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DATA
-export CHORUS=$(realpath -m "$BUILD/chorus") XDG_DATA_HOME=$temp/share
+export CHORUS=$temp/chorus XDG_DATA_HOME=$temp/share
+cp "$BUILD/chorus" "$temp" || exit 1 # building meanwhile disturbs no test
 export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=second_deadlock_stack=1
 
 declare -A running # name by process
-trap 'rm -rf "$temp"' EXIT
 trap 'kill "${!running[@]}" 2>/dev/null; wait; exit 130' INT TERM HUP
 
 log_of()
