@@ -99,7 +99,7 @@ check: ## installs what is missing, builds, and runs every test
 check-all: ## installs what check skips tests without, clang-format and Python packages, and checks
 	@sh make/deps.sh --try all
 	@sh make/venv.sh $(BUILD)/venv
-	@CHORUS_PYTHON=$(abspath $(BUILD))/venv/bin/python $(MAKE) check
+	@PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(MAKE) check
 
 .PHONY: tests unit-tests tsan-tests
 tests: $(PROGRAMS)
