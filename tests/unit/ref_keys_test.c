@@ -278,9 +278,9 @@ TEST(a_loss_that_is_not_finite_ends_the_span_at_its_step)
             REQUIRE(kit_make(&k, texts[i], 8));
             k.plan.precision = precision ? SPEC_FP64 : SPEC_FP32;
             REQUIRE(kit_open(&k));
-            /* an image of the third batch */
+            /* the last pixel of an image of the third batch */
             images = (float *)k.data.train.values;
-            images[k.order[2 * 8 + 5] * 36 + 7] = NAN;
+            images[k.order[2 * 8 + 5] * 36 + 35] = NAN;
             CHECK_INT(kit_train(&k, 0, 6, rows, NULL), 3);
             CHECK(!rows[0].not_finite && !rows[1].not_finite && rows[2].not_finite);
             CHECK(isnan(rows[2].loss_sum));

@@ -239,38 +239,33 @@ static double work_ms(void)
 
 TEST(one_slow_step_sees_the_stop_flag_in_time)
 {
-    static const char *const texts[] = {
-        "input 16 32 32\nconv 24 7 same\nbatchnorm\ntanh\nconv 24 7 same\nmaxpool 2\n"
-        "dropout 0.5\ndense classes\n",
-        "input 16 32 32\ndropout 0.1\ndense 128\ntanh\ndense classes\n",
-    };
+    struct kit k;
+    struct backend_step row;
+    double whole;
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct kit k;
-        struct backend_step row;
-        double whole;
+    REQUIRE(kit_make(&k,
+                     "input 16 32 32\nconv 24 7 same\nbatchnorm\ntanh\nconv 24 7 same\n"
+                     "maxpool 2\ndropout 0.5\ndense classes\n",
+                     8));
+    REQUIRE(kit_open(&k));
+    whole = work_ms();
+    CHECK_INT(kit_train(&k, 0, 1, &row, NULL), 1);
+    whole = work_ms() - whole;
+    for (int at = 0; at < 6; at++) {
+        struct stopper s = {.after_ns = (uint64_t)(whole * 1e6 / 8 * at)};
+        double spent;
 
-        REQUIRE(kit_make(&k, texts[i], 16));
-        REQUIRE(kit_open(&k));
-        whole = work_ms();
-        CHECK_INT(kit_train(&k, 0, 1, &row, NULL), 1);
-        whole = work_ms() - whole;
-        for (int at = 0; at < 6; at++) {
-            struct stopper s = {.after_ns = (uint64_t)(whole * 1e6 / 8 * at)};
-            double spent;
-
-            atomic_init(&s.stop, false);
-            REQUIRE(pthread_create(&s.thread, NULL, stop_later, &s) == 0);
-            spent = work_ms();
-            kit_train(&k, 1, 1, &row, &s.stop);
-            spent = work_ms() - spent;
-            pthread_join(s.thread, NULL);
-            if (spent > (double)s.after_ns / 1e6 + 100)
-                TEST_FAILED("net %zu: %.0f ms of work for a stop after %.0f ms of %.0f", i, spent,
-                            (double)s.after_ns / 1e6, whole);
-        }
-        kit_free(&k);
+        atomic_init(&s.stop, false);
+        REQUIRE(pthread_create(&s.thread, NULL, stop_later, &s) == 0);
+        spent = work_ms();
+        kit_train(&k, 1, 1, &row, &s.stop);
+        spent = work_ms() - spent;
+        pthread_join(s.thread, NULL);
+        if (spent > (double)s.after_ns / 1e6 + 100)
+            TEST_FAILED("%.0f ms of work for a stop after %.0f ms of %.0f", spent,
+                        (double)s.after_ns / 1e6, whole);
     }
+    kit_free(&k);
 }
 
 /* ---- devices ---- */
