@@ -6,6 +6,7 @@
 #include "cli/live.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,7 +52,10 @@ static void add_parts(const struct progress_view *v, int parts, int cells, bool 
     if (parts & PART_SPEED && v->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(v->images_per_second + 0.5)));
     if (parts & PART_LEFT && isfinite(v->left_seconds)) {
-        clock_span(span, v->left_seconds < 1 ? 1 : v->left_seconds);
+        if (v->left_seconds < 59.5)
+            snprintf(span, sizeof span, "%.0f s", v->left_seconds < 1 ? 1 : v->left_seconds);
+        else
+            clock_span(span, v->left_seconds);
         text_addf(out, "  %s left", span);
     }
 }

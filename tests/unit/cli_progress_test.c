@@ -1,0 +1,187 @@
+#include "tests/test.h"
+
+#include "cli/cli.h"
+#include "cli/curves.h"
+#include "cli/progress.h"
+
+static struct progress_view running(void)
+{
+    return (struct progress_view){.step = 585,
+                                  .steps = 2340,
+                                  .epoch = 3,
+                                  .epochs = 10,
+                                  .steps_per_epoch = 234,
+                                  .loss = 0.41234,
+                                  .acc = 0.8512,
+                                  .images_per_second = 12340.4,
+                                  .left_seconds = 72};
+}
+
+static const char *line(const struct progress_view *v, int columns, bool utf8)
+{
+    static struct text t;
+
+    text_clear(&t);
+    progress_line(v, columns, utf8, &t);
+    return text_str(&t);
+}
+
+TEST(bar)
+{
+    struct progress_view v = running();
+
+    CHECK_STR(line(&v, 120, true), "epoch 3/10 ███████▌░░░░░░░░░░░░░░░░░░░░░░  25 %  loss 0.4123  "
+                                   "acc 0.8512  12,340 img/s  1:12 left");
+    CHECK_STR(line(&v, 120, false), "epoch 3/10 #######-----------------------  25 %  loss 0.4123  "
+                                    "acc 0.8512  12,340 img/s  1:12 left");
+}
+
+/* The cursor must stay on the line, however narrow; less important parts go first. */
+TEST(width)
+{
+    struct progress_view v = running();
+
+    for (int columns = 1; columns < 200; columns++) {
+        CHECK(text_width(line(&v, columns, true)) < columns);
+        if (columns >= 22)
+            CHECK_HAS(line(&v, columns, true), "epoch 3/10");
+        if (columns >= 50)
+            CHECK_HAS(line(&v, columns, true), "left");
+        if (columns >= 80) {
+            CHECK_HAS(line(&v, columns, true), "img/s");
+            CHECK_HAS(line(&v, columns, true), "░");
+        }
+    }
+    CHECK_STR(line(&v, 3, true), "");
+}
+
+TEST(unknown_parts_are_left_out)
+{
+    struct progress_view v = running();
+
+    v.loss = v.acc = v.left_seconds = NAN;
+    v.images_per_second = 0;
+    CHECK_STR(line(&v, 80, false), "epoch 3/10 #######-----------------------  25 %");
+    v.doing = "paused";
+    CHECK_STR(line(&v, 80, false), "epoch 3/10  paused #######-----------------------  25 %");
+    v.steps = 0;
+    v.doing = NULL;
+    CHECK_STR(line(&v, 80, false), "epoch 3/10 ------------------------------   0 %");
+}
+
+TEST(values_out_of_range)
+{
+    struct progress_view v = running();
+
+    v.step = 5000;
+    CHECK_HAS(line(&v, 100, false), "100 %");
+    v.left_seconds = 0.01;
+    CHECK_HAS(line(&v, 120, false), "1 s left");
+    v.left_seconds = INFINITY;
+    CHECK(!strstr(line(&v, 120, false), "left"));
+    v.loss = INFINITY;
+    CHECK_HAS(line(&v, 120, false), "loss inf");
+}
+
+static const char *epoch(const struct progress_row *row, int members)
+{
+    static struct text t;
+
+    text_clear(&t);
+    progress_epoch_line(row, 10, members, &t);
+    return text_str(&t);
+}
+
+TEST(epoch_lines)
+{
+    struct progress_row row = {.epoch = 3,
+                               .train_loss = 0.28114,
+                               .train_acc = 0.8971,
+                               .val_loss = NAN,
+                               .val_acc = NAN,
+                               .test_loss = 0.3,
+                               .test_acc = 0.9071,
+                               .images_per_second = 12340,
+                               .train_seconds = 4.9,
+                               .eval_seconds = 0.1};
+
+    CHECK_STR(epoch(&row, 1), "epoch 3/10  train loss 0.2811 acc 0.8971  test loss 0.3000 acc "
+                              "0.9071  12,340 img/s  5.00 s");
+    row.val_loss = 0.31;
+    row.val_acc = 0.9;
+    row.member_acc_min = 0.89;
+    row.member_acc_max = 0.91;
+    CHECK_STR(epoch(&row, 8),
+              "epoch 3/10  train loss 0.2811 acc 0.8971  valid loss 0.3100 acc 0.9000  test loss "
+              "0.3000 acc 0.9071 (members 0.8900 to 0.9100)  12,340 img/s  5.00 s");
+    row.train_loss = NAN;
+    CHECK_HAS(epoch(&row, 1), "train loss nan");
+}
+
+/* The seconds of rows are cumulative; a line shows the epoch's own. The time left is that of the
+ * steps and evaluations to come. */
+TEST(time_left)
+{
+    struct progress p;
+    struct progress_row row = {.epoch = 1, .train_seconds = 10, .eval_seconds = 2};
+
+    progress_start(&p, true);
+    progress_set(&p, 4, 100, 0, 1, 0);
+    CHECK(isnan(p.view.left_seconds));
+    progress_step(&p, 50, 1, 0.5, 1000, 5);
+    CHECK(isnan(p.view.left_seconds));
+    progress_step(&p, 100, 1, 0.5, 1000, 10);
+    progress_epoch(&p, &row, 100);
+    progress_step(&p, 200, 1, 0.5, 1000, 20);
+    CHECK_INT(p.view.epoch, 2);
+    CHECK_NEAR(p.view.left_seconds, 200 * 0.1 + 3 * 2, 1e-9);
+    progress_set(&p, 4, 100, 100, 1, 150);
+    CHECK_INT(p.view.steps, 150);
+    CHECK_INT(p.view.epoch, 2);
+}
+
+TEST(short_names)
+{
+    CHECK_STR(curves_short_name("2026-11-20-101530-412-cnn-ens4-7f3a"), "cnn-ens4-7f3a");
+    CHECK_STR(curves_short_name("my-run"), "my-run");
+    CHECK_STR(curves_short_name("2026-11-20-101530-412-"), "2026-11-20-101530-412-");
+    CHECK_STR(curves_short_name(""), "");
+}
+
+TEST(tables)
+{
+    struct cli_table t;
+    struct text out = {0};
+
+    cli_table_start(&t, "name|-acc|state");
+    cli_table_add(&t, "l\033[1mx");
+    cli_table_addf(&t, "%.2f", 0.5);
+    cli_table_add(&t, "done");
+    cli_table_add(&t, "größer");
+    cli_table_add(&t, "");
+    cli_table_add(&t, "");
+    cli_table_text(&t, &out);
+    CHECK_STR(text_str(&out), "name      acc  state\nl^[[1mx  0.50  done\ngrößer\n");
+    cli_table_free(&t);
+    text_free(&out);
+}
+
+TEST(json_fields)
+{
+    static const char *const cases[][2] = {
+        {"1", "1"},           {"-0.5", "-0.5"},   {"1e-08", "1e-08"}, {"", "null"},
+        {"nan", "null"},      {"-inf", "null"},   {"007", "\"007\""}, {"1.", "\"1.\""},
+        {".5", "\".5\""},     {"yes", "\"yes\""}, {"0", "0"},         {"a\"b", "\"a\\\"b\""},
+        {"1e5x", "\"1e5x\""},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text t = {0}, want = {0};
+
+        cli_json_field(&t, "k", cases[i][0]);
+        text_addf(&want, "\"k\": %s", cases[i][1]);
+        CHECK_STR(text_str(&t), text_str(&want));
+        text_free(&t);
+        text_free(&want);
+    }
+}
