@@ -79,7 +79,19 @@ static const uint32_t sha256_k[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-/* FIPS 180-4, section 6.2.2 */
+/* FIPS 180-4, section 6.2.2: instead of moving eight words along in every round, rounds name them
+ * in turn. */
+static inline void sha256_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e,
+                                uint32_t f, uint32_t g, uint32_t *h, uint32_t key)
+{
+    uint32_t s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
+    uint32_t s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
+    uint32_t t1 = *h + s1 + (g ^ (e & (f ^ g))) + key;
+
+    *d += t1;
+    *h = t1 + s0 + ((a & b) | (c & (a | b)));
+}
+
 static void sha256_block(uint32_t h[8], const uint8_t *block)
 {
     uint32_t w[64], v[8];
@@ -92,15 +104,17 @@ static void sha256_block(uint32_t h[8], const uint8_t *block)
         w[t] = w[t - 16] + s0 + w[t - 7] + s1;
     }
     memcpy(v, h, sizeof v);
-    for (int t = 0; t < 64; t++) {
-        uint32_t a = v[0], e = v[4];
-        uint32_t s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25);
-        uint32_t s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22);
-        uint32_t t1 = v[7] + s1 + ((e & v[5]) ^ (~e & v[6])) + sha256_k[t] + w[t];
-        uint32_t t2 = s0 + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+    for (int t = 0; t < 64; t += 8) {
+        const uint32_t *k = sha256_k + t, *x = w + t;
+
+        sha256_round(v[0], v[1], v[2], &v[3], v[4], v[5], v[6], &v[7], k[0] + x[0]);
+        sha256_round(v[7], v[0], v[1], &v[2], v[3], v[4], v[5], &v[6], k[1] + x[1]);
+        sha256_round(v[6], v[7], v[0], &v[1], v[2], v[3], v[4], &v[5], k[2] + x[2]);
+        sha256_round(v[5], v[6], v[7], &v[0], v[1], v[2], v[3], &v[4], k[3] + x[3]);
+        sha256_round(v[4], v[5], v[6], &v[7], v[0], v[1], v[2], &v[3], k[4] + x[4]);
+        sha256_round(v[3], v[4], v[5], &v[6], v[7], v[0], v[1], &v[2], k[5] + x[5]);
+        sha256_round(v[2], v[3], v[4], &v[5], v[6], v[7], v[0], &v[1], k[6] + x[6]);
+        sha256_round(v[1], v[2], v[3], &v[4], v[5], v[6], v[7], &v[0], k[7] + x[7]);
     }
     for (int i = 0; i < 8; i++)
         h[i] += v[i];
