@@ -116,7 +116,7 @@ static void mix(uint8_t *out, const uint8_t *own, const uint8_t *other, const ui
                 size_t n, int a, int b)
 {
     for (size_t i = 0; i < n; i++) {
-        int v = ((own[i] * a + other[i] * b) >> 8) + (noise[i] >> 2) - 32;
+        int v = ((own[i] * a + other[i] * b) >> 8) + (noise[i] >> 1) - 64;
 
         out[i] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
@@ -138,7 +138,7 @@ static uint16_t draw_image(const struct patterns *p, struct rng_key key, uint8_t
     own = window(p, label, b[2]);
     other = window(p, second, b[3]);
     strong = 160 + (int)(b[4] % 97); /* 5/8 to all of its contrast */
-    weak = (int)(b[5] >> 25);         /* up to half of another's */
+    weak = (int)(b[5] % 113);         /* up to 7/16 of another's */
     for (size_t at = 0; at < words; at += NOISE_WORDS) {
         uint32_t bits[NOISE_WORDS];
         size_t n = words - at < NOISE_WORDS ? words - at : NOISE_WORDS;
