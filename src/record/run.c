@@ -16,15 +16,17 @@
     X(TEXT, run)                                                                                   \
     X(TEXT, sweep)                                                                                 \
     X(TEXT, cell)                                                                                  \
-    X(STATE, state) X(TEXT, reason) X(COUNT, pid) X(TEXT, host) X(TEXT, version)                   \
-        X(TEXT, started_utc) X(TEXT, ended_utc)
+    X(STATE, state)                                                                                \
+    X(TEXT, reason) X(COUNT, pid) X(TEXT, host) X(TEXT, version) X(TEXT, started_utc)              \
+        X(TEXT, ended_utc)
 #define COLUMNS_OF_SPEC(X)                                                                         \
     X(name)                                                                                        \
     X(model)                                                                                       \
     X(data)                                                                                        \
-    X(normalize) X(valid) X(mode) X(backend) X(devices) X(threads) X(members) X(batch) X(epochs)   \
-        X(optimizer) X(momentum) X(beta1) X(beta2) X(epsilon) X(weight_decay) X(lr) X(lr_rule)     \
-            X(lr_batch) X(schedule) X(warmup) X(lr_min) X(step_epochs) X(step_factor) X(grad_clip) \
+    X(normalize)                                                                                   \
+    X(valid) X(mode) X(backend) X(devices) X(threads) X(members) X(batch) X(epochs) X(optimizer)   \
+        X(momentum) X(beta1) X(beta2) X(epsilon) X(weight_decay) X(lr) X(lr_rule) X(lr_batch)      \
+            X(schedule) X(warmup) X(lr_min) X(step_epochs) X(step_factor) X(grad_clip)             \
                 X(loss_reduction) X(shuffle) X(member_order) X(init) X(weights) X(precision)       \
                     X(sync_bn) X(augment) X(seed) X(repeats) X(train_limit) X(test_limit)          \
                         X(log_every) X(keep) X(target_acc) X(max_steps) X(max_minutes) X(patience) \
@@ -33,14 +35,15 @@
     X(TEXT, backend_used)                                                                          \
     X(TEXT, precision_used)                                                                        \
     X(TEXT, isa)                                                                                   \
-    X(INT, real_devices) X(INT, threads_used) X(INT, shared) X(NUMBER, lr_used)                    \
-        X(INT, batch_per_device) X(INT, parameters) X(NUMBER, flops_per_image) X(INT, epochs_done) \
-            X(COUNT, best_epoch) X(TEXT, best_by) X(NUMBER, best_test_acc)                         \
-                X(NUMBER, best_test_loss) X(NUMBER, last_test_acc) X(NUMBER, last_test_loss)       \
-                    X(NUMBER, train_seconds) X(NUMBER, eval_seconds) X(NUMBER, wall_seconds)       \
-                        X(NUMBER, device_seconds) X(INT, images) X(INT, model_images)              \
-                            X(NUMBER, target_seconds) X(NUMBER, peak_memory_bytes) X(TEXT, plans)  \
-                                X(TEXT, tags) X(TEXT, note)
+    X(INT, real_devices)                                                                           \
+    X(INT, threads_used) X(INT, shared) X(NUMBER, lr_used) X(INT, batch_per_device)                \
+        X(INT, parameters) X(NUMBER, flops_per_image) X(INT, epochs_done) X(COUNT, best_epoch)     \
+            X(TEXT, best_by) X(NUMBER, best_test_acc) X(NUMBER, best_test_loss)                    \
+                X(NUMBER, last_test_acc) X(NUMBER, last_test_loss) X(NUMBER, train_seconds)        \
+                    X(NUMBER, eval_seconds) X(NUMBER, wall_seconds) X(NUMBER, device_seconds)      \
+                        X(INT, images) X(INT, model_images) X(NUMBER, target_seconds)              \
+                            X(NUMBER, peak_memory_bytes) X(TEXT, plans) X(TEXT, tags)              \
+                                X(TEXT, note)
 
 #define NAME_(kind, name) #name,
 #define SPEC_NAME_(name)  #name,

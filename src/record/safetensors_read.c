@@ -119,12 +119,14 @@ static enum err_code check_extents(struct extent *x, size_t n, uint64_t room, co
 {
     uint64_t at = 0;
 
-    qsort(x, n, sizeof *x, by_name);
+    if (n > 0)
+        qsort(x, n, sizeof *x, by_name);
     for (size_t i = 1; i < n; i++) {
         if (!strcmp(x[i - 1].name, x[i].name))
             return err_set(e, ERR_INPUT, "%s: tensor '%s' stands there twice", path, x[i].name);
     }
-    qsort(x, n, sizeof *x, by_begin);
+    if (n > 0)
+        qsort(x, n, sizeof *x, by_begin);
     for (size_t i = 0; i < n; i++) {
         if (x[i].begin != at)
             return err_set(e, ERR_INPUT, "%s: there is %s in front of tensor '%s'", path,

@@ -59,7 +59,7 @@ TEST(names_of_runs)
     add_run(results, "alpha", 0.5, WIRE_DONE, names[0]);
     add_run(results, "beta", 0.9, WIRE_DONE, names[1]);
     add_run(results, "gamma", NAN, WIRE_DIVERGED, names[2]);
-    add_run(results, "alpha-2", RECORD_EMPTY, WIRE_STOPPED, names[3]);
+    add_run(results, "alpha-two", RECORD_EMPTY, WIRE_STOPPED, names[3]);
     add_run(results, "beta", INFINITY, WIRE_DONE, names[4]);
     check_found(results, "@", names[4]);
     check_found(results, "@1", names[4]);
@@ -68,7 +68,7 @@ TEST(names_of_runs)
     check_found(results, "@best", names[1]);
     check_found(results, "gamma", names[2]);
     check_found(results, names[0], names[0]);
-    check_found(results, "alpha-2", names[3]);
+    check_found(results, "alpha-two", names[3]);
     snprintf(path, sizeof path, "%s/%s", results, names[2]);
     check_found(results, path, names[2]);
     check_found(NULL, path, names[2]);

@@ -381,6 +381,7 @@ TEST(a_torn_last_line_is_cut_wherever_it_is_torn)
 
 TEST(rows_that_are_no_rows_are_not_passed_over)
 {
+    static const char lost[] = "\0\0\0\0\n10,1,0,1,1,1,1,1\n";
     struct err e = {0};
     char *results = help_folder(), *folder, *one, *bad;
     struct record_run *run = help_run();
@@ -391,7 +392,7 @@ TEST(rows_that_are_no_rows_are_not_passed_over)
     folder = mem_text(record_folder(r));
     one = mem_textf("%s5,1,0,1,1,1,1,1\n", steps_head);
     text_add(&zeros, one);
-    text_add_n(&zeros, "\0\0\0\0\n10,1,0,1,1,1,1,1\n", 24);
+    text_add_n(&zeros, lost, sizeof lost - 1);
     record_close(r);
 
     help_put(folder, "steps.csv", zeros.s, zeros.n); /* as power that was lost leaves it */
@@ -507,8 +508,10 @@ TEST(who_asks_whether_a_run_lives_keeps_nobody_from_it)
     for (int i = 0; i < 3; i++) {
         child[i] = fork();
         if (child[i] == 0) {
-            for (;;)
+            for (;;) {
                 (void)record_is_owned(folder);
+                usleep(100);
+            }
         }
     }
     for (int i = 0; i < 50; i++) {
