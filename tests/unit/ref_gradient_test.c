@@ -207,3 +207,47 @@ TEST(maxpool_gives_the_gradient_to_the_first_maximum)
     CHECK(fabs(pooled[0]) > 1e-6);
     kit_free(&k);
 }
+
+/* XLA's SAME: so many zeros in front of n pixels, the odd one behind. */
+static int same_front(int n, int out, int k, int stride)
+{
+    int total = (out - 1) * stride + k - n;
+
+    return total > 0 ? total / 2 : 0;
+}
+
+/* Rows and columns are padded differently here: 9 rows get 1 + 1 zeros, 8 columns 0 + 1. */
+TEST(convolution_is_its_formula_where_rows_and_columns_differ)
+{
+    enum { H = 9, W = 8, C = 2, R = 5, Q = 4, O = 3, K = 3, S = 2 };
+    struct kit k;
+    struct backend_step row;
+    enum backend_peek answer;
+    struct err e;
+    double y[4 * R * Q * O], *p;
+    int top = same_front(H, R, K, S), left = same_front(W, Q, K, S);
+
+    REQUIRE(kit_make(&k, "input 2 9 8\nconv 3 3 same stride 2\ndense classes\n", 4));
+    k.lr = 0;
+    REQUIRE(kit_open(&k));
+    p = kit_state(&k, 0, BACKEND_PARAMS);
+    CHECK_INT(kit_train(&k, 0, 1, &row, NULL), 1);
+    REQUIRE_OK(ref_backend.peek(k.s, 0, 0, BACKEND_OUTPUT, y, 4 * R * Q * O, &answer, &e));
+    CHECK(top == 1 && left == 0);
+    for (int at = 0; at < 4 * R * Q * O; at++) {
+        int o = at % O, q = at / O % Q, r = at / O / Q % R, j = at / O / Q / R;
+        const float *x = k.data.train.values + k.order[j] * (H * W * C);
+        double sum = p[k.net->param[k.net->layer[0].bias].offset + (size_t)o];
+
+        for (int i = 0; i < K * K * C; i++) {
+            int c = i % C, xq = q * S + i / C % K - left, xr = r * S + i / C / K - top;
+
+            if (xq >= 0 && xq < W && xr >= 0 && xr < H)
+                sum += (double)x[(xr * W + xq) * C + c] *
+                       p[k.net->param[k.net->layer[0].kernel].offset + (size_t)(i * O + o)];
+        }
+        CHECK_NEAR(y[at], sum, 1e-13);
+    }
+    free(p);
+    kit_free(&k);
+}
