@@ -172,6 +172,30 @@ static enum err_code first_weights(struct run *r, struct record_weights *w, stru
     return ERR_OK;
 }
 
+/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow: what
+ * is recorded is the run's folder. */
+static enum err_code name_weights(const struct run *r, struct spec *spec, struct err *e)
+{
+    struct record_entry entry = {0};
+    char *folder;
+
+    if (!spec->weights[0] || strchr(spec->weights, '/') || io_exists(spec->weights))
+        return ERR_OK;
+    if (record_find(r->engine->results, spec->weights, &entry, e) != ERR_OK)
+        return err_context(e, "weights");
+    folder = realpath(entry.folder, NULL);
+    record_free_entry(&entry);
+    if (!folder || strlen(folder) >= sizeof spec->weights) {
+        free(folder);
+        return err_set(e, ERR_INPUT,
+                       "weights = %s: the path of that run has no room; give its checkpoint's path",
+                       spec->weights);
+    }
+    strcpy(spec->weights, folder);
+    free(folder);
+    return ERR_OK;
+}
+
 static enum err_code prepare(struct run *r, struct record_weights *w, bool *finished, struct err *e)
 {
     struct spec *spec = mem_new(1, sizeof *spec);
@@ -184,6 +208,9 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
             code = spec_of_run(r, spec, e);
     } else {
         *spec = r->start.spec;
+        code = name_weights(r, spec, e);
+        if (code != ERR_OK)
+            spec_locate(spec, e);
     }
     if (code == ERR_OK && !*finished)
         code = plan_make(&r->plan, spec, &r->engine->config.places, r->engine->config.backends,
@@ -196,7 +223,10 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     if (r->resumed)
         return ERR_OK;
     find_equal(r);
-    return first_weights(r, w, e);
+    code = first_weights(r, w, e);
+    if (code != ERR_OK)
+        spec_locate(&r->start.spec, e);
+    return code;
 }
 
 static void nothing_yet(struct standing *at)
