@@ -1,0 +1,151 @@
+/* A disk that is full makes training wait; one that fails ends it; nothing is lost either way. */
+#include "tests/unit/engine_help.h"
+
+#include <errno.h>
+
+/* Every write that is not to log.txt fails so, while it is set. */
+static atomic_int write_error;
+static atomic_int failures;
+
+static ssize_t failing_write(int fd, const void *from, size_t n)
+{
+    int error = atomic_load(&write_error);
+
+    if (error) {
+        atomic_fetch_add(&failures, 1);
+        errno = error;
+        return -1;
+    }
+    return write(fd, from, n);
+}
+
+static void fill_disk(const struct backend_span *span)
+{
+    (void)span;
+    atomic_store(&write_error, ENOSPC);
+}
+
+static void break_disk(const struct backend_span *span)
+{
+    (void)span;
+    atomic_store(&write_error, EIO);
+}
+
+static void wait_failures(int n)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+
+    while (atomic_load(&failures) < n && clock_ns() < until)
+        clock_sleep_ms(1);
+    CHECK(atomic_load(&failures) >= n);
+}
+
+static void begin(struct kit *k, struct spec *s, void (*happen)(const struct backend_span *),
+                  int at)
+{
+    kit_folder(k);
+    io.write = failing_write; /* before the engine's threads are there */
+    atomic_store(&failures, 0);
+    kit_engine(k, 4096, 1);
+    kit_spec(k, s, "log_every=1", NULL);
+    kit_happen = happen;
+    atomic_store(&kit_at, at);
+}
+
+static void finish(struct kit *k)
+{
+    kit_end(k);
+    io.write = write;
+}
+
+TEST(training_waits_until_there_is_room)
+{
+    for (int at = 0; at < 14; at += 6) {
+        struct kit k;
+        struct spec s;
+        struct wire_status status, whole;
+        uint32_t number;
+
+        begin(&k, &s, fill_disk, at);
+        number = kit_start(&k, &s);
+        wait_failures(2); /* also after it was tried again */
+        wire_status(k.wire, number, &status);
+        CHECK(!wire_state_ended(status.state));
+        atomic_store(&write_error, 0);
+        kit_wait(&k, number, &status);
+        CHECK_INT(status.state, WIRE_DONE);
+        CHECK_HAS(k.logs, "training waits until there is room");
+        CHECK_HAS(k.logs, "there is room on the disk again");
+        kit_run(&k, &s, &whole);
+        kit_same_runs(status.path, whole.path, false);
+        finish(&k);
+    }
+}
+
+TEST(a_stop_ends_the_wait_and_the_run_can_be_resumed)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status, whole;
+    struct record_run run;
+    uint32_t number;
+
+    begin(&k, &s, fill_disk, 9);
+    number = kit_start(&k, &s);
+    wait_failures(1);
+    kit_send(&k, WIRE_STOP, number, WIRE_NOW);
+    kit_wait(&k, number, &status);
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_INT(status.code, ERR_IO);
+    CHECK_HAS(status.reason, strerror(ENOSPC));
+    atomic_store(&write_error, 0);
+    kit_read_run(status.path, &run);
+    CHECK_INT(run.state, WIRE_RUNNING); /* as it was written last */
+    CHECK(!record_is_owned(status.path));
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_run(&k, &s, &whole);
+    kit_same_runs(status.path, whole.path, false);
+    finish(&k);
+}
+
+TEST(a_disk_that_fails_ends_the_run)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status, whole;
+
+    begin(&k, &s, break_disk, 9);
+    kit_run(&k, &s, &status);
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_INT(status.code, ERR_IO);
+    CHECK_HAS(status.reason, strerror(EIO));
+    CHECK_HAS(k.logs, "resume goes on from its last checkpoint");
+    atomic_store(&write_error, 0);
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_run(&k, &s, &whole);
+    kit_same_runs(status.path, whole.path, false);
+    finish(&k);
+}
+
+TEST(a_folder_that_cannot_be_made_is_refused)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    char **names;
+    size_t n = 0;
+
+    begin(&k, &s, NULL, -1);
+    atomic_store(&write_error, ENOSPC);
+    kit_run(&k, &s, &status);
+    atomic_store(&write_error, 0);
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_INT(k.refused_code, ERR_IO);
+    CHECK_STR(status.path, "");
+    if (io_list_folder(k.results, &names, &n, NULL) == ERR_OK)
+        io_free_names(names, n);
+    CHECK_INT(n, 0);
+    finish(&k);
+}
