@@ -241,11 +241,11 @@ static enum err_code find_file(struct data_found *found, const char *path, struc
  * is meant. */
 static enum err_code find_pair(struct data_found *found, const char *data, struct err *e)
 {
-    const char *colon = strchr(data, ':');
+    const char *colon = strrchr(data, ':'); /* of the pair that was meant, for the error */
     char *train, *test;
     const char *missing;
 
-    for (const char *c = colon; c; c = strchr(c + 1, ':')) {
+    for (const char *c = strchr(data, ':'); c; c = strchr(c + 1, ':')) {
         train = mem_text_n(data, (size_t)(c - data));
         test = mem_text(c + 1);
         if (io_exists(train) && io_exists(test)) {
@@ -261,6 +261,8 @@ static enum err_code find_pair(struct data_found *found, const char *data, struc
             found->test = test;
             return ERR_OK;
         }
+        if (io_exists(train))
+            colon = c;
         free(train);
         free(test);
     }
