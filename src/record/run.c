@@ -7,77 +7,182 @@
 #include "record/record_int.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* kind, name, member of struct record_run. COUNT: as INT, but 0 means none and is an empty field. */
-#define COLUMNS_BEFORE(X)                                                                          \
-    X(TEXT, run)                                                                                   \
-    X(TEXT, sweep)                                                                                 \
-    X(TEXT, cell)                                                                                  \
-    X(STATE, state)                                                                                \
-    X(TEXT, reason) X(COUNT, pid) X(TEXT, host) X(TEXT, version) X(TEXT, started_utc)              \
-        X(TEXT, ended_utc)
-#define COLUMNS_OF_SPEC(X)                                                                         \
-    X(name)                                                                                        \
-    X(model)                                                                                       \
-    X(data)                                                                                        \
-    X(normalize)                                                                                   \
-    X(valid) X(mode) X(backend) X(devices) X(threads) X(members) X(batch) X(epochs) X(optimizer)   \
-        X(momentum) X(beta1) X(beta2) X(epsilon) X(weight_decay) X(lr) X(lr_rule) X(lr_batch)      \
-            X(schedule) X(warmup) X(lr_min) X(step_epochs) X(step_factor) X(grad_clip)             \
-                X(loss_reduction) X(shuffle) X(member_order) X(init) X(weights) X(precision)       \
-                    X(sync_bn) X(augment) X(seed) X(repeats) X(train_limit) X(test_limit)          \
-                        X(log_every) X(keep) X(target_acc) X(max_steps) X(max_minutes) X(patience) \
-                            X(on_end)
-#define COLUMNS_AFTER(X)                                                                           \
-    X(TEXT, backend_used)                                                                          \
-    X(TEXT, precision_used)                                                                        \
-    X(TEXT, isa)                                                                                   \
-    X(INT, real_devices)                                                                           \
-    X(INT, threads_used) X(INT, shared) X(NUMBER, lr_used) X(INT, batch_per_device)                \
-        X(INT, parameters) X(NUMBER, flops_per_image) X(INT, epochs_done) X(COUNT, best_epoch)     \
-            X(TEXT, best_by) X(NUMBER, best_test_acc) X(NUMBER, best_test_loss)                    \
-                X(NUMBER, last_test_acc) X(NUMBER, last_test_loss) X(NUMBER, train_seconds)        \
-                    X(NUMBER, eval_seconds) X(NUMBER, wall_seconds) X(NUMBER, device_seconds)      \
-                        X(INT, images) X(INT, model_images) X(NUMBER, target_seconds)              \
-                            X(NUMBER, peak_memory_bytes) X(TEXT, plans) X(TEXT, tags)              \
-                                X(TEXT, note)
-
-#define NAME_(kind, name) #name,
-#define SPEC_NAME_(name)  #name,
-const char *const record_run_columns[] = {COLUMNS_BEFORE(NAME_) COLUMNS_OF_SPEC(SPEC_NAME_)
-                                              COLUMNS_AFTER(NAME_) NULL};
-
-enum column_kind { COLUMN_TEXT, COLUMN_INT, COLUMN_COUNT, COLUMN_NUMBER, COLUMN_STATE, COLUMN_KEY };
-struct column {
-    enum column_kind kind;
-    size_t at, size;
+/* The keys of an experiment stand in the middle, in their own order (spec_keys). */
+const char *const record_run_columns[] = {
+    "run",
+    "sweep",
+    "cell",
+    "state",
+    "reason",
+    "pid",
+    "host",
+    "version",
+    "started_utc",
+    "ended_utc",
+    /* keys */
+    "name",
+    "model",
+    "data",
+    "normalize",
+    "valid",
+    "mode",
+    "backend",
+    "devices",
+    "threads",
+    "members",
+    "batch",
+    "epochs",
+    "optimizer",
+    "momentum",
+    "beta1",
+    "beta2",
+    "epsilon",
+    "weight_decay",
+    "lr",
+    "lr_rule",
+    "lr_batch",
+    "schedule",
+    "warmup",
+    "lr_min",
+    "step_epochs",
+    "step_factor",
+    "grad_clip",
+    "loss_reduction",
+    "shuffle",
+    "member_order",
+    "init",
+    "weights",
+    "precision",
+    "sync_bn",
+    "augment",
+    "seed",
+    "repeats",
+    "train_limit",
+    "test_limit",
+    "log_every",
+    "keep",
+    "target_acc",
+    "max_steps",
+    "max_minutes",
+    "patience",
+    "on_end",
+    /* what they came to */
+    "backend_used",
+    "precision_used",
+    "isa",
+    "real_devices",
+    "threads_used",
+    "shared",
+    "lr_used",
+    "batch_per_device",
+    "parameters",
+    "flops_per_image",
+    "epochs_done",
+    "best_epoch",
+    "best_by",
+    "best_test_acc",
+    "best_test_loss",
+    "last_test_acc",
+    "last_test_loss",
+    "train_seconds",
+    "eval_seconds",
+    "wall_seconds",
+    "device_seconds",
+    "images",
+    "model_images",
+    "target_seconds",
+    "peak_memory_bytes",
+    "plans",
+    "tags",
+    "note",
+    NULL,
 };
 
-#define PLACE_(kind, name)                                                                         \
-    {COLUMN_##kind, offsetof(struct record_run, name), sizeof((struct record_run *)0)->name},
-#define SPEC_PLACE_(name) {COLUMN_KEY, 0, 0},
-static const struct column columns[] = {COLUMNS_BEFORE(PLACE_) COLUMNS_OF_SPEC(SPEC_PLACE_)
-                                            COLUMNS_AFTER(PLACE_)};
-_Static_assert(MEM_COUNT(columns) + 1 == MEM_COUNT(record_run_columns), "one place a name");
+enum column_kind { COLUMN_KEY, COLUMN_TEXT, COLUMN_INT, COLUMN_COUNT, COLUMN_NUMBER, COLUMN_STATE };
 
-static void add_value(const struct record_run *run, size_t i, struct text *out)
+/* COLUMN_COUNT: as COLUMN_INT, but 0 means that there is none and is an empty field. */
+struct column {
+    const char *name;
+    enum column_kind kind;
+    size_t at, size; /* in struct record_run */
+};
+
+#define PLACE(kind, member)                                                                        \
+    {                                                                                              \
+#member, kind, offsetof(struct record_run, member), sizeof((struct record_run *)0)->member \
+    }
+static const struct column places[] = {
+    PLACE(COLUMN_TEXT, run),
+    PLACE(COLUMN_TEXT, sweep),
+    PLACE(COLUMN_TEXT, cell),
+    PLACE(COLUMN_STATE, state),
+    PLACE(COLUMN_TEXT, reason),
+    PLACE(COLUMN_COUNT, pid),
+    PLACE(COLUMN_TEXT, host),
+    PLACE(COLUMN_TEXT, version),
+    PLACE(COLUMN_TEXT, started_utc),
+    PLACE(COLUMN_TEXT, ended_utc),
+    PLACE(COLUMN_TEXT, backend_used),
+    PLACE(COLUMN_TEXT, precision_used),
+    PLACE(COLUMN_TEXT, isa),
+    PLACE(COLUMN_INT, real_devices),
+    PLACE(COLUMN_INT, threads_used),
+    PLACE(COLUMN_INT, shared),
+    PLACE(COLUMN_NUMBER, lr_used),
+    PLACE(COLUMN_INT, batch_per_device),
+    PLACE(COLUMN_INT, parameters),
+    PLACE(COLUMN_NUMBER, flops_per_image),
+    PLACE(COLUMN_INT, epochs_done),
+    PLACE(COLUMN_COUNT, best_epoch),
+    PLACE(COLUMN_TEXT, best_by),
+    PLACE(COLUMN_NUMBER, best_test_acc),
+    PLACE(COLUMN_NUMBER, best_test_loss),
+    PLACE(COLUMN_NUMBER, last_test_acc),
+    PLACE(COLUMN_NUMBER, last_test_loss),
+    PLACE(COLUMN_NUMBER, train_seconds),
+    PLACE(COLUMN_NUMBER, eval_seconds),
+    PLACE(COLUMN_NUMBER, wall_seconds),
+    PLACE(COLUMN_NUMBER, device_seconds),
+    PLACE(COLUMN_INT, images),
+    PLACE(COLUMN_INT, model_images),
+    PLACE(COLUMN_NUMBER, target_seconds),
+    PLACE(COLUMN_NUMBER, peak_memory_bytes),
+    PLACE(COLUMN_TEXT, plans),
+    PLACE(COLUMN_TEXT, tags),
+    PLACE(COLUMN_TEXT, note),
+};
+
+/* A column that has no place in struct record_run itself is a key of its spec. */
+static struct column find_column(const char *name)
 {
-    const char *at = (const char *)run + columns[i].at;
+    for (size_t i = 0; i < MEM_COUNT(places); i++) {
+        if (!strcmp(places[i].name, name))
+            return places[i];
+    }
+    return (struct column){name, COLUMN_KEY, 0, 0};
+}
+
+static void add_value(const struct record_run *run, const char *name, struct text *out)
+{
+    const struct column column = find_column(name);
+    const char *at = (const char *)run + column.at;
     char number[TEXT_NUMBER_ROOM];
     double d;
     int64_t n;
 
-    switch (columns[i].kind) {
+    switch (column.kind) {
     case COLUMN_TEXT:
         text_add(out, at);
         break;
     case COLUMN_INT:
     case COLUMN_COUNT:
         memcpy(&n, at, sizeof n);
-        if (n || columns[i].kind == COLUMN_INT)
+        if (n || column.kind == COLUMN_INT)
             text_addf(out, "%" PRId64, n);
         break;
     case COLUMN_NUMBER:
@@ -89,7 +194,7 @@ static void add_value(const struct record_run *run, size_t i, struct text *out)
         text_add(out, wire_state_name(run->state));
         break;
     case COLUMN_KEY:
-        spec_value(&run->spec, spec_key_find(record_run_columns[i]), out);
+        spec_value(&run->spec, spec_key_find(name), out);
         break;
     }
 }
@@ -98,7 +203,7 @@ void record_run_value(const struct record_run *run, const char *column, struct t
 {
     for (size_t i = 0; record_run_columns[i]; i++) {
         if (!strcmp(record_run_columns[i], column))
-            add_value(run, i, out);
+            add_value(run, column, out);
     }
 }
 
@@ -111,22 +216,23 @@ void record_run_text(const struct record_run *run, struct text *out)
     text_add(out, "\n");
     for (size_t i = 0; record_run_columns[i]; i++) {
         text_clear(&value);
-        add_value(run, i, &value);
+        add_value(run, record_run_columns[i], &value);
         sheet_add_text(out, text_str(&value));
     }
     sheet_end_row(out);
     text_free(&value);
 }
 
-static bool read_value(struct record_run *run, size_t i, const char *cell, struct err *e)
+static bool read_value(struct record_run *run, const char *name, const char *cell, struct err *e)
 {
-    char *at = (char *)run + columns[i].at;
+    const struct column column = find_column(name);
+    char *at = (char *)run + column.at;
     double d = RECORD_EMPTY;
     int64_t n = 0;
 
-    switch (columns[i].kind) {
+    switch (column.kind) {
     case COLUMN_TEXT:
-        snprintf(at, columns[i].size, "%s", cell);
+        snprintf(at, column.size, "%s", cell);
         return true;
     case COLUMN_INT:
     case COLUMN_COUNT:
@@ -146,9 +252,9 @@ static bool read_value(struct record_run *run, size_t i, const char *cell, struc
     case COLUMN_KEY:
         if (!*cell)
             return true;
-        return spec_set(&run->spec, record_run_columns[i], cell, "run.csv", NULL, e) == ERR_OK;
+        return spec_set(&run->spec, name, cell, "run.csv", NULL, e) == ERR_OK;
     }
-    err_set(e, ERR_INPUT, "its column %s holds '%.60s'", record_run_columns[i], cell);
+    err_set(e, ERR_INPUT, "its column %s holds '%.60s'", name, cell);
     return false;
 }
 
@@ -164,9 +270,7 @@ static enum err_code read_sheet(const struct sheet *s, const char *path, struct 
         return err_set(e, ERR_INPUT, "%s has no columns run and state", path);
     for (size_t i = 0; record_run_columns[i]; i++) {
         int column = sheet_column(s, record_run_columns[i]);
-        if (column < 0 && columns[i].kind == COLUMN_STATE)
-            continue;
-        if (!read_value(run, i, sheet_cell(s, 0, column), &inner))
+        if (!read_value(run, record_run_columns[i], sheet_cell(s, 0, column), &inner))
             return err_set(e, ERR_INPUT, "%s cannot be read: %s", path, inner.text);
     }
     return ERR_OK;
