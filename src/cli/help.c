@@ -49,8 +49,7 @@ static int list_keys(void)
         text_addf(&out, "\n%s\n", groups[group]);
         for (const struct spec_key *k = spec_keys; k->name; k++)
             if ((int)k->group == group)
-                text_addf(&out, "  %-15s %s (%s)\n", k->name, k->help,
-                          k->fallback && *k->fallback ? k->fallback : "none");
+                text_addf(&out, "  %-15s %s (%s)\n", k->name, k->help, k->fallback);
     }
     code = cli_print(&out);
     text_free(&out);
@@ -79,7 +78,7 @@ int cli_help(int argc, char **argv)
         const struct spec_key *k = &spec_keys[key];
 
         return cli_printf("%s: %s\nvalues: %s\ndefault: %s\n", k->name, k->help, k->values,
-                          k->fallback && *k->fallback ? k->fallback : "none");
+                          k->fallback);
     }
     text_add_clean(&shown, argv[1]);
     cli_refuse(

@@ -113,7 +113,7 @@ enum spec_group {
 struct spec_key {
     const char *name; /* "lr_rule" */
     enum spec_group group;
-    const char *fallback; /* the default as text */
+    const char *fallback; /* the default as text; in words where it depends on other keys */
     const char *values;   /* what is allowed, for error messages and help */
     const char *help;     /* one sentence */
 };
