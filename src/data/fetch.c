@@ -43,6 +43,7 @@ struct download {
     uint64_t limit;      /* more than this cannot be the file */
     bool started;        /* the first bytes of this attempt's answer were looked at */
     bool resumed;        /* some bytes are from an earlier fetch */
+    bool locked;         /* the part is ours */
     enum err_code code;  /* of what went wrong inside the callbacks */
     struct err *e;
 };
@@ -250,8 +251,8 @@ static enum err_code bring(struct download *d)
         case AGAIN:
             if (d->have > before)
                 i = -1; /* it moves: patience starts anew */
-            else
-                clock_sleep_ms(200 << i);
+            else if (i + 1 < ATTEMPTS)
+                clock_sleep_ms(100 << i);
             break;
         }
     }
@@ -275,7 +276,7 @@ static enum err_code keep(struct download *d)
 
 static enum err_code open_part(struct download *d)
 {
-    struct stat st;
+    struct stat st, now;
 
     d->fd = io.open(d->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (d->fd < 0)
@@ -287,6 +288,10 @@ static enum err_code open_part(struct download *d)
     }
     if (io.fstat(d->fd, &st) < 0 || io.seek(d->fd, 0, SEEK_END) < 0)
         return err_errno(d->e, "%s: cannot be looked at", d->part);
+    /* Whoever had the lock may have renamed it: then this is the finished file, not to be touched. */
+    if (io.stat(d->part, &now) < 0 || now.st_ino != st.st_ino || now.st_dev != st.st_dev)
+        return err_set(d->e, ERR_FAILED, "%s: another chorus has just fetched it", d->part);
+    d->locked = true;
     d->have = (uint64_t)st.st_size;
     d->resumed = d->have > 0;
     return d->have >= d->limit ? part_truncate(d) : ERR_OK;
@@ -339,6 +344,8 @@ static enum err_code fetch_file(const struct data_known *set, const struct data_
         code = fetch_part(&d);
         *fetched = code == ERR_OK;
     }
+    if (code != ERR_OK && d.locked && d.have == 0)
+        io.unlink(d.part);
     if (d.fd >= 0)
         io.close(d.fd);
     free(d.url);
