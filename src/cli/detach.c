@@ -159,7 +159,7 @@ int drive_background(const struct wire_start *start_new, bool quiet, bool json)
     prepare.prepare_only = true;
     if (drive_run(&prepare, 0, true, &end, &e) != ERR_OK)
         return cli_fail(&e);
-    if (end.state != WIRE_WAITING)
+    if (end.state != WIRE_WAITING || end.abandoned)
         return drive_finish(&end, quiet, json);
     return drive_detach(end.path, 0, quiet, json);
 }

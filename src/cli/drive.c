@@ -31,6 +31,7 @@ struct drive {
     bool prepare_only, quiet;
     int interrupts, terminated, hung_up; /* signals obeyed already */
     uint64_t give_up;                    /* clock_ns; 0: not yet */
+    bool gave_up;
     bool over;
     bool started;
     bool refused;
@@ -262,7 +263,9 @@ static void loop(struct drive *d)
         ended = is_over(d);
         while (wire_take(d->wire, &event))
             on_event(d, &event);
-        d->over = ended || (d->refused && is_over(d)) || (d->give_up && clock_ns() > d->give_up);
+        ended |= d->refused && is_over(d);
+        d->gave_up = !ended && d->give_up && clock_ns() > d->give_up;
+        d->over = ended || d->gave_up;
         if (!d->over)
             progress_draw(&d->progress);
     }
@@ -294,12 +297,15 @@ static enum err_code take_end(struct drive *d, const struct wire_start *start,
         snprintf(end->path, sizeof end->path, "%s", start->resume);
         return ERR_OK;
     }
-    if (!known)
-        return err_set(e, ERR_STOPPED, "stopped before the run began");
+    end->abandoned = d->gave_up;
     end->state = status.state;
     end->code = status.code;
     snprintf(end->path, sizeof end->path, "%s", status.path);
     snprintf(end->reason, sizeof end->reason, "%s", status.reason);
+    if (d->gave_up)
+        return ERR_OK;
+    if (!known)
+        return err_set(e, ERR_STOPPED, "stopped before the run began");
     if (!status.path[0])
         return err_set(e, status.code ? status.code : ERR_FAILED, "%s",
                        status.reason[0] ? status.reason : "the run could not begin");
@@ -339,11 +345,11 @@ enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool 
     if (code == ERR_OK) {
         loop(&d);
         code = take_end(&d, start, end, e);
+        if (code == ERR_STOPPED && cli_terminated)
+            code = e->code = ERR_TERMINATED;
     }
-    if (d.give_up && clock_ns() > d.give_up && !wire_state_ended(end->state)) {
-        end->abandoned = true; /* wire and engine are in use until the process ends */
-        return code;
-    }
+    if (d.gave_up)
+        return code; /* wire and engine are in use until the process ends */
     while (!wire_send(d.wire, &quit))
         clock_sleep_ms(10);
     engine_join(engine);
@@ -389,7 +395,12 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
 
     if (end->abandoned) {
         code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
-        say_clean("stopped at once; to go on from the last checkpoint: chorus resume ", end->path);
+        say_clean(end->path[0]
+                      ? "stopped at once; to go on from the last checkpoint: chorus resume "
+                      : "stopped at once, while the run was being prepared",
+                  end->path);
+        if (!end->path[0])
+            return code;
     }
     if (record_find(cli_results(), end->path, &entry, &e) != ERR_OK) {
         cli_fail(&e);

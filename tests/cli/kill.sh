@@ -75,7 +75,7 @@ head -c 1000 "$folder/checkpoint.safetensors" >torn && mv torn "$folder/checkpoi
 done_before=$(rows "$folder/epochs.csv")
 check "a torn checkpoint is passed over" exits 130 timeout --preserve-status -s INT 2 \
     env --default-signal=INT "$CHORUS" resume "$folder"
-check "it says so" grep -q "older checkpoint" err
+check "it says so" grep -q "stands in for it" err
 check "it went on from the one before" test "$(rows "$folder/epochs.csv")" -ge "$((done_before - 50))"
 
 # A torn last line is cut.

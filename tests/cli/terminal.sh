@@ -1,0 +1,89 @@
+# What is shown on a terminal: the line that is redrawn, colours, narrow and dumb ones.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+if ! command -v python3 >/dev/null; then
+    skip "everything on terminals" "there is no python3"
+    finish
+fi
+
+# show COLUMNS COMMAND...: runs it on a terminal of that width; what it showed goes to ./screen
+cat >show.py <<'END'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(sys.argv[1]), 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+seen = b""
+while True:
+    try:
+        got = os.read(fd, 65536)
+    except OSError:
+        break
+    if not got:
+        break
+    seen += got
+open("screen", "wb").write(seen)
+status = os.waitpid(pid, 0)[1]
+sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
+END
+show()
+{
+    python3 show.py "$@"
+}
+
+# The longest that stands on one line, escape sequences left out.
+widest()
+{
+    python3 -c '
+import re
+text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decode()
+bars = [line for line in re.split("[\r\n]", text) if "%" in line and "epoch" in line]
+print(max(map(len, bars)))'
+}
+
+show 100 "$CHORUS" run tiny.ini epochs=40
+check "a run on a terminal" test $? = 0
+check "a bar" grep -qa "epoch [0-9]*/40 [█▏▎▍▌▋▊▉░]" screen
+check "a line an epoch above it" test "$(grep -ac 'epoch [0-9]*/40  train loss' screen)" = 40
+check "a table at the end" grep -qa "train loss  train acc  test loss  test acc" screen
+check "the curves" grep -qa "┤" screen
+check "in colours" grep -qaF $'\033[36m' screen
+check "the folder comes last" test -d "$(tail -n 1 screen | tr -d '\r')"
+check "nothing is wider than the terminal" test "$(widest)" -lt 100
+
+NO_COLOR=1 show 100 "$CHORUS" run tiny.ini epochs=20
+check "NO_COLOR" test "$(grep -acF $'\033[36m' screen)" = 0
+check "but the curves" grep -qa "┤" screen
+
+TERM=dumb show 100 "$CHORUS" run tiny.ini epochs=20
+check "a dumb terminal gets no escapes" test "$(grep -ac $'\033' screen)" = 0
+check "and no bar" test "$(grep -ac '%' screen)" = 0
+check "but a line an epoch" test "$(grep -ac 'epoch [0-9]*/20  train loss' screen)" = 20
+
+show 30 "$CHORUS" run tiny.ini epochs=40
+check "a narrow terminal" test "$(widest)" -lt 30
+
+LC_ALL=C show 100 "$CHORUS" run tiny.ini epochs=20
+check "a locale without UTF-8" test "$(LC_ALL=C grep -ac $'[\x80-\xff]' screen)" = 0
+
+show 100 "$CHORUS" run tiny.ini epochs=20 --quiet
+check "--quiet on a terminal" test "$(wc -l <screen)" = 1
+
+# What another process runs.
+exits 0 "$CHORUS" run tiny.ini epochs=1500 --background --quiet && folder=$(cat out)
+column "$folder" pid >run.pid
+show 100 "$CHORUS" watch "$folder"
+check "watch on a terminal" test $? = 0
+check "with its bar" grep -qa "epoch [0-9]*/1500 [█▏▎▍▌▋▊▉░]" screen
+check "loss, accuracy, images a second, time left" \
+    grep -qaE "loss [0-9.]+  acc [0-9.]+  [0-9,]+ img/s  .* left" screen
+check "and the curves" grep -qa "┤" screen
+
+show 100 "$CHORUS" plot "$folder"
+check "plot fills the terminal" test "$(wc -l <screen)" -ge 30
+
+# Names from files do not drive the terminal.
+show 100 "$CHORUS" run tiny.ini epochs=1 $'name=x\033[31my'
+check "escapes in a name" test "$(grep -acF $'\033[31m' screen)" = 0
+
+finish
