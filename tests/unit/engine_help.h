@@ -80,6 +80,14 @@ static inline enum err_code kit_train_fake(struct backend_session *s,
 static struct backend kit_ref, kit_fake;
 static const struct backend *const kit_backends[] = {&kit_ref, &kit_fake, NULL};
 
+__attribute__((constructor)) static void kit_make_backends(void)
+{
+    kit_ref = ref_backend;
+    kit_ref.train = kit_train_ref;
+    kit_fake = fake_backend;
+    kit_fake.train = kit_train_fake;
+}
+
 static inline void kit_write(const char *path, const char *text)
 {
     FILE *f = fopen(path, "w");
@@ -141,10 +149,6 @@ static inline void kit_engine(struct kit *k, size_t ring, int span)
         .results = k->results, .backends = kit_backends, .version = "test", .max_span_steps = span};
     struct err e;
 
-    kit_ref = ref_backend;
-    kit_ref.train = kit_train_ref;
-    kit_fake = fake_backend;
-    kit_fake.train = kit_train_fake;
     k->wire = wire_new(ring);
     if (engine_start(&k->engine, &config, k->wire, &e) != ERR_OK) {
         printf("%s\n", e.text);

@@ -9,12 +9,6 @@ static enum err_code make(struct plan **p, const struct spec *s, struct err *e)
     return plan_make(p, s, &nowhere, kit_backends, true, e);
 }
 
-static void backends(void)
-{
-    kit_ref = ref_backend;
-    kit_fake = fake_backend;
-}
-
 TEST(everything_is_resolved)
 {
     struct kit k;
@@ -23,7 +17,6 @@ TEST(everything_is_resolved)
     struct err e;
 
     kit_folder(&k);
-    backends();
     kit_spec(&k, &s, "backend=auto", "devices=3", "batch=8/device", "threads=2/device",
              "lr_rule=sqrt", "lr_batch=6", "valid=25%", "precision=tf32", NULL);
     REQUIRE_OK(make(&p, &s, &e));
@@ -66,7 +59,6 @@ TEST(an_ensemble_has_as_many_members_as_devices_unless_told)
     struct err e;
 
     kit_folder(&k);
-    backends();
     kit_spec(&k, &s, "mode=ensemble", "devices=2", "threads=all", "seed=5", NULL);
     REQUIRE_OK(make(&p, &s, &e));
     CHECK_INT(p->session.members, 2);
@@ -111,7 +103,6 @@ TEST(what_cannot_be_is_said_in_a_sentence)
     struct kit k;
 
     kit_folder(&k);
-    backends();
     for (size_t i = 0; i < MEM_COUNT(cases); i++) {
         struct spec s;
         struct plan *p;
@@ -143,7 +134,6 @@ TEST(the_hash_knows_what_determines_results)
     char first[17], hash[17];
 
     kit_folder(&k);
-    backends();
     kit_spec(&k, &s, NULL);
     REQUIRE_OK(make(&p, &s, &e));
     plan_hash(p, first);
