@@ -217,6 +217,7 @@ static void add_report(struct text *out, const struct data_check *check, const c
     const struct data_set *set = check->set;
     char shape[48], train[TEXT_NUMBER_ROOM], test[TEXT_NUMBER_ROOM], number[16];
     struct cli_table t;
+    size_t before;
 
     net_shape_text(&set->shape, shape);
     text_add_clean(out, data);
@@ -236,7 +237,10 @@ static void add_report(struct text *out, const struct data_check *check, const c
     cli_table_text(&t, out);
     cli_table_free(&t);
     text_add(out, "\n");
+    before = out->n;
     add_oddities(out, check);
+    if (out->n == before)
+        text_add(out, "nothing odd in it\n");
 }
 
 static void add_json_part(struct text *out, const char *name, const struct data_set *set,
