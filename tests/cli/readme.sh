@@ -1,0 +1,37 @@
+# The commands of README.md, in its order, each with fewer images: what it shows must work.
+readme=$PWD/README.md
+. "${BASH_SOURCE%/*}/lib.sh"
+
+unset CHORUS_FAKE
+mkdir bin && ln -s "$CHORUS" bin/chorus && PATH=$work/bin:$PATH
+
+if chorus data | grep -q '^fashion-mnist .* missing'; then
+    skip "the commands of README.md" "Fashion-MNIST is not here"
+    finish
+fi
+few="train_limit=2560 test_limit=500"
+n=0
+while read -r line; do
+    n=$((n + 1))
+    case $line in
+    *'>'*) command="${line%%>*} $few >${line#*>}" ;;
+    "chorus run"*) command="$line $few" ;;
+    "chorus watch"*) command="timeout -s INT 2 $line" ;;
+    *) command=$line ;;
+    esac
+    eval "$command" >out.log 2>err.log </dev/null
+    status=$?
+    # Whoever leaves watch is no failure; a run that was stopped waits for its resume.
+    case $line:$status in
+    *:0 | "chorus watch"*:130 | "chorus watch"*:124) ok "$line" ;;
+    *) fail "$line" "status $status: $(tail -n 3 err.log)" ;;
+    esac
+    case $line in
+    *--background) until_true 20 grep -q running results/*/run.csv ;;
+    esac
+done < <(awk '/^```sh/ { inside = 1; next } /^```/ { inside = 0 } inside && /^chorus / { sub(/ +#.*/, ""); print }' "$readme")
+check "there are commands in it" test "$n" -ge 15
+check "the figure is one" grep -q '</svg>' curves.svg
+check "the weights are there" test -s lenet.safetensors
+check "the experiment of one's own is a file" grep -q '^model' mine.ini
+finish
