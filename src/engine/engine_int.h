@@ -130,6 +130,7 @@ struct run {
     enum { ANSWER_NONE, ANSWER_GO, ANSWER_END } answer; /* to MESSAGE_PLANNED */
     struct message *first, *last;
     size_t messages;
+    int snapshots;    /* of the messages that wait */
     atomic_bool stop; /* for the backend: wish is not WISH_GO, or hold. Set under lock */
 
     /* Written by the session thread until MESSAGE_PLANNED, read by both from then on. */
@@ -178,6 +179,8 @@ int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
  * message; it waits where the engine thread is behind. */
 void *session_main(void *run);
 void run_send(struct run *r, struct message *m);
+/* Whether the engine thread is too far behind for one more snapshot that can be done without. */
+bool run_is_behind(struct run *r);
 void run_say(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* train.c: from a session whose state is set to the end of the run. ERR_OK: complete. */

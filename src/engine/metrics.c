@@ -73,14 +73,16 @@ static void add_to_bin(struct sums *s, double confidence, bool right)
     s->bin_confidence[b] += confidence;
 }
 
-static uint64_t differing_pairs(const int *answer, int members)
+/* Of all pairs of members those that do not agree; count: (classes + 1), all 0 and left so. */
+static uint64_t differing_pairs(const int *answer, int members, uint64_t *count)
 {
-    uint64_t pairs = 0;
+    uint64_t same = 0, all = (uint64_t)members * (uint64_t)(members - 1) / 2;
 
-    for (int a = 0; a < members; a++)
-        for (int b = a + 1; b < members; b++)
-            pairs += answer[a] != answer[b];
-    return pairs;
+    for (int k = 0; k < members; k++)
+        same += count[answer[k] + 1]++;
+    for (int k = 0; k < members; k++)
+        count[answer[k] + 1] = 0;
+    return all - same;
 }
 
 void metrics_compute(struct metrics *m, const float *logits, int members, size_t n, int classes,
@@ -92,6 +94,7 @@ void metrics_compute(struct metrics *m, const float *logits, int members, size_t
     double *row = mem_new((size_t)classes, sizeof *row);
     double *log_p = mem_new((size_t)members, sizeof *log_p); /* of the label */
     int *answer = mem_new((size_t)members, sizeof *answer);
+    uint64_t *count = mem_new((size_t)classes + 1, sizeof *count);
     double pairs_of = members * (members - 1) / 2.0;
 
     *m = (struct metrics){.members = members};
@@ -125,7 +128,7 @@ void metrics_compute(struct metrics *m, const float *logits, int members, size_t
          * probability that underflows would make the loss infinite. */
         s.loss -= log_sum_exp(log_p, members) - log(members);
         s.right += averaged == label;
-        s.pairs += differing_pairs(answer, members);
+        s.pairs += differing_pairs(answer, members, count);
         add_to_bin(&s, averaged < 0 ? NAN : sum[averaged] / members, averaged == label);
     }
 
@@ -153,6 +156,7 @@ void metrics_compute(struct metrics *m, const float *logits, int members, size_t
     free(row);
     free(log_p);
     free(answer);
+    free(count);
     free(s.member_right);
     free(s.prefix);
 }

@@ -153,7 +153,9 @@ static void fill_row(struct run *r)
         *row = r->found;
     row->spec = p->spec;
     snprintf(row->spec.model, sizeof row->spec.model, "%s", r->model);
-    snprintf(row->cell, sizeof row->cell, "%s", r->hash);
+    /* A cosine that was bent on its way to another end is not what a run from the start gives. */
+    snprintf(row->cell, sizeof row->cell, "%s%s", r->hash,
+             r->extended && p->spec.schedule == SPEC_COSINE ? "+extended" : "");
     row->state = WIRE_WAITING;
     row->reason[0] = '\0';
     row->pid = getpid();
@@ -316,7 +318,7 @@ static void compare_with_before(struct run *r)
                 "(%s, threads = %lld): bytes may differ from those of an unbroken run",
                 was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
                 is->isa, (long long)is->threads_used);
-    if (!r->extended && was->cell[0] && strcmp(was->cell, r->hash))
+    if (!r->extended && was->cell[0] && strncmp(was->cell, r->hash, strlen(r->hash)))
         run_log(r, LOG_WARN,
                 "the data, the model or the settings are not those that this run began with");
     if (r->extended)
@@ -333,6 +335,21 @@ static void compare_with_before(struct run *r)
                                                 r->plan->steps_per_epoch)));
 }
 
+/* For log.txt alone: who listens gets the facts. */
+static void log_start(struct run *r)
+{
+    const struct plan *p = r->plan;
+    char line[1400];
+
+    snprintf(line, sizeof line,
+             "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
+             "%ld on %s, chorus %s",
+             r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
+             p->backend->name, p->backend->isa(), p->spec.threads, (long)getpid(), r->row.host,
+             r->engine->version);
+    record_log(r->record, line);
+}
+
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
     const struct plan *p = r->plan;
@@ -347,6 +364,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     }
     r->state = WIRE_RUNNING;
     TRY(run_write(r, e));
+    log_start(r);
     tell_started(r);
     if (r->resumed) {
         run_log(r, LOG_INFO, "goes on at step %lld, epoch %lld", (long long)r->at.n.step,
@@ -520,6 +538,7 @@ static void drop_first(struct run *r, struct message *m)
     if (!r->first)
         r->last = NULL;
     r->messages--;
+    r->snapshots -= m->kind == MESSAGE_SNAPSHOT;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     message_free(m);

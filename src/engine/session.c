@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGES_MAX 256 /* so far the engine thread may be behind before training waits for it */
+/* So far the engine thread may be behind before training waits for it. */
+#define MESSAGES_MAX  256
+#define SNAPSHOTS_MAX 3
 
 void run_send(struct run *r, struct message *m)
 {
     pthread_mutex_lock(&r->lock);
-    while (r->messages >= MESSAGES_MAX)
+    while (r->messages >= MESSAGES_MAX || (m->snapshot && r->snapshots >= SNAPSHOTS_MAX))
         pthread_cond_wait(&r->changed, &r->lock);
+    r->snapshots += m->kind == MESSAGE_SNAPSHOT;
     if (r->last)
         r->last->next = m;
     else
@@ -25,6 +28,16 @@ void run_send(struct run *r, struct message *m)
     r->messages++;
     pthread_mutex_unlock(&r->lock);
     wire_poke(r->engine->wire);
+}
+
+bool run_is_behind(struct run *r)
+{
+    bool behind;
+
+    pthread_mutex_lock(&r->lock);
+    behind = r->snapshots >= SNAPSHOTS_MAX;
+    pthread_mutex_unlock(&r->lock);
+    return behind;
 }
 
 static struct err *err_copy(const struct err *e)

@@ -568,6 +568,8 @@ static enum err_code end_epoch(struct trainer *t, struct results *r, struct err 
                        "warmup or grad_clip",
                        isfinite(r->test.loss) ? "validation" : "test", (long long)n->epoch,
                        (long long)n->step);
+    if (!r->best && !(t->spec->keep & (SPEC_KEEP_ALL | SPEC_KEEP_EVERY)) && run_is_behind(s->run))
+        return ERR_OK; /* epochs are shorter than the disk's moments: the next one will do */
     m = message_new(MESSAGE_SNAPSHOT, &s->at);
     m->best = r->best;
     code = session_snapshot(s, &m->snapshot, e);
@@ -638,7 +640,7 @@ enum err_code session_train(struct session *s, struct err *e)
     t.order = mem_new((size_t)t.members, sizeof *t.order);
     t.since = mem_new((size_t)t.units, sizeof *t.since);
     t.since_train_ns = s->at.n.train_ns;
-    t.span_room = SPAN_ROOM;
+    t.span_room = (size_t)(t.units < 64 ? SPAN_ROOM : SPAN_ROOM * 64 / t.units + 1);
     t.results = mem_new(t.span_room * (size_t)t.units, sizeof *t.results);
     t.lr = mem_new(t.span_room, sizeof *t.lr);
     code = train_all(&t, e);

@@ -307,7 +307,7 @@ TEST(start_weights_come_from_a_run_or_a_file)
         CHECK_INT(again.state, WIRE_DONE);
         CHECK(run.last_test_loss == one.last_test_loss);
         CHECK(run.last_test_acc == one.last_test_acc);
-        kit_same_weights(first.path, again.path);
+        kit_same_weights(first.path, again.path, "checkpoint.safetensors");
         sheet_free(&epochs);
     }
     /* what does not fit is refused, and nothing is written */

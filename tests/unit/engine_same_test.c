@@ -234,7 +234,7 @@ static void run_and_die(struct kit *k, const struct kind *kind, int step, bool k
         atomic_store(&kit_at, step);
         spec_of(k, kind, &s);
         if (keep_all)
-            kit_set(&s, "keep=all+last");
+            kit_set(&s, "keep=all+last+best");
         kit_run(k, &s, &status);
         _exit(0);
     }
@@ -265,4 +265,113 @@ static void kills(struct kit *k, const struct kind *kind, const char *path)
 TEST(kills_leave_no_trace)
 {
     each_kind(kills);
+}
+
+/* While it evaluates, a stop is obeyed at once and a pause within the evaluation; both evaluate anew
+ * behind it. */
+TEST(an_evaluation_that_is_broken_off_is_made_again)
+{
+    struct kit k;
+    struct spec s;
+    char path[1024];
+    struct wire_status status;
+    struct fake_script slow = {.evaluate_ms = 60000}, quick = {0};
+    uint32_t run;
+
+    kit_folder(&k);
+    plain(&k, &kinds[0], path);
+    fake_set_script(&slow);
+    kit_engine(&k, 256, 0);
+    spec_of(&k, &kinds[0], &s);
+    run = kit_start(&k, &s);
+    while (!wire_status(k.wire, run, &status) || status.step < 6)
+        clock_sleep_ms(1);
+    kit_send(&k, WIRE_PAUSE, run, WIRE_NOW);
+    while (status.state != WIRE_PAUSED)
+        wire_status(k.wire, run, &status);
+    kit_send(&k, WIRE_GO, run, WIRE_NOW);
+    while (status.state != WIRE_RUNNING)
+        wire_status(k.wire, run, &status);
+    kit_send(&k, WIRE_STOP, run, WIRE_AFTER_STEP);
+    kit_wait(&k, run, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.step, 6);
+    CHECK_INT(status.epoch, 0);
+    fake_set_script(&quick);
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    kit_quit(&k);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_same_runs(path, status.path, false);
+    kit_end(&k);
+}
+
+/* Threads are part of what bytes are promised for. */
+TEST(a_resume_under_other_conditions_says_so)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    char *path, *text, *at;
+    size_t n;
+    struct err e;
+
+    kit_folder(&k);
+    kit_engine(&k, 256, 0);
+    here = &k;
+    kit_happen = send_command;
+    sent = (struct wire_command){.kind = WIRE_STOP, .run = 1, .how = WIRE_AFTER_STEP};
+    atomic_store(&kit_at, 8);
+    kit_spec(&k, &s, NULL);
+    kit_run(&k, &s, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    path = io_path(status.path, "experiment.ini");
+    REQUIRE_OK(io_read_file(path, 1 << 20, &text, &n, &e));
+    at = strstr(text, "threads = 1");
+    REQUIRE(at);
+    at[10] = '2';
+    kit_write(path, text);
+    free(text);
+    free(path);
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_HAS(k.logs, "bytes may differ");
+    CHECK_HAS(k.logs, "threads = 2");
+    CHECK_HAS(k.logs, "not those that this run began with");
+    kit_end(&k);
+}
+
+/* A checkpoint that no longer fits leaves the run as it was. */
+TEST(a_checkpoint_of_another_batch_is_refused)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    struct record_run run;
+    char *path, *text, *at;
+    size_t n;
+    struct err e;
+
+    kit_folder(&k);
+    kit_engine(&k, 256, 0);
+    here = &k;
+    kit_happen = send_command;
+    sent = (struct wire_command){.kind = WIRE_STOP, .run = 1, .how = WIRE_AFTER_STEP};
+    atomic_store(&kit_at, 8);
+    kit_spec(&k, &s, NULL);
+    kit_run(&k, &s, &status);
+    path = io_path(status.path, "experiment.ini");
+    REQUIRE_OK(io_read_file(path, 1 << 20, &text, &n, &e));
+    at = strstr(text, "batch = 16");
+    REQUIRE(at);
+    at[9] = '9';
+    kit_write(path, text);
+    free(text);
+    free(path);
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(k.refused_code, ERR_INPUT);
+    CHECK_HAS(k.refused, "step 8, epoch 2, batch 2");
+    kit_read_run(status.path, &run);
+    CHECK_INT(run.state, WIRE_STOPPED);
+    CHECK_INT(run.spec.batch, 16);
+    kit_end(&k);
 }
