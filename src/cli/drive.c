@@ -20,7 +20,7 @@
 
 #define RUN       1u   /* the number of the one run */
 #define EVENTS    1024 /* the ring */
-#define GRACE_NS  2000000000ull
+#define GRACE_NS  4000000000ull
 #define SLEEP_MS  500 /* between two looks at the snapshot where nothing is heard */
 #define REDRAW_MS 100
 

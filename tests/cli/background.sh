@@ -14,7 +14,7 @@ column "$folder" pid >run.pid
 check "it is a process of its own" kill -0 "$(cat run.pid)"
 check "in a session of its own" \
     test "$(ps -o sid= -p "$(cat run.pid)" | tr -d ' ')" = "$(cat run.pid)"
-until_true 20 has_rows "$folder/epochs.csv" 1
+until_true 60 has_rows "$folder/epochs.csv" 1
 check "it trains" has_rows "$folder/epochs.csv" 1
 
 exits 0 "$CHORUS" pause "$folder"
@@ -28,7 +28,7 @@ exits 0 "$CHORUS" pause "$folder"
 check "pause twice" grep -q "is paused already" err
 exits 0 "$CHORUS" go "$folder"
 check "go" state_is "$folder" running
-check "go trains on" until_true 20 has_rows "$folder/steps.csv" $((before + 5))
+check "go trains on" until_true 60 has_rows "$folder/steps.csv" $((before + 5))
 exits 0 "$CHORUS" go "$folder"
 check "go twice" grep -q "is running already" err
 
@@ -48,10 +48,10 @@ check "resume --background" live "$folder"
 column "$folder" pid >run.pid
 "$CHORUS" watch "$folder" >watched 2>talk </dev/null &
 watcher=$!
-until_true 20 grep -q "^epoch [0-9]*/100000 " talk
+until_true 60 grep -q "^epoch [0-9]*/100000 " talk
 check "watch prints a line an epoch" grep -q "^epoch [0-9]*/100000 " talk
 exits 0 "$CHORUS" stop "$folder" --after-epoch
-check "stop --after-epoch" until_true 20 state_is "$folder" stopped
+check "stop --after-epoch" until_true 60 state_is "$folder" stopped
 wait $watcher
 check "watch ends with the run's code" test $? = 130
 check "watch prints the folder" test "$(cat watched)" = "$folder"
@@ -85,7 +85,7 @@ check "and not the run" live "$folder"
 
 # Killed: watchers and controls say so.
 kill -9 "$(cat run.pid)"
-until_true 5 eval '! live "$folder"'
+until_true 20 eval '! live "$folder"'
 exits 1 "$CHORUS" watch "$folder"
 check "watch tells of a dead run" grep -q "its process is gone" err
 refused "stop of a dead run" "its process is gone" "$CHORUS" stop "$folder"

@@ -27,12 +27,24 @@ refused "two runs" "not both" "$CHORUS" resume "$half" "$whole"
 refused "resume --jobs belongs to a later version" "--jobs" "$CHORUS" resume --jobs 2
 
 # The newest unfinished one is found by itself.
-timeout --preserve-status -s INT 1 env --default-signal=INT "$CHORUS" run tiny.ini epochs=100000 \
-    --quiet >out 2>err
-check "stopped" state_is "$(cat out)" stopped
-stopped=$(cat out)
+stop_it() # after some steps
+{
+    local steps
+    steps=$(rows "$stopped/steps.csv")
+    until_true 60 has_rows "$stopped/steps.csv" $((steps + 3))
+    kill -INT $pid
+    wait $pid
+}
+env --default-signal=INT "$CHORUS" run tiny.ini epochs=100000 --quiet >out 2>err </dev/null &
+pid=$!
+until_true 60 eval 'stopped=$(ls -d results/*/ | tail -n 1) && [ "$(column "$stopped" epochs)" = 100000 ]'
+stopped=${stopped%/}
+stop_it
+check "stopped" state_is "$stopped" stopped
 exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
-timeout --preserve-status -s INT 1 env --default-signal=INT "$CHORUS" resume >out 2>err
+env --default-signal=INT "$CHORUS" resume >out 2>err </dev/null &
+pid=$!
+stop_it
 check "without a name, the newest unfinished" test "$(cat out)" = "$stopped"
 
 # A part of the name, from another folder.
@@ -49,7 +61,7 @@ check "a diverged run stays diverged" grep -q "diverged" err
 # Owned by somebody else.
 "$CHORUS" run tiny.ini epochs=100000 --quiet >out 2>err </dev/null &
 echo $! >run.pid
-until_true 20 eval 'folder=$(ls -d results/*/ | tail -n 1) && has_rows "$folder/steps.csv" 3'
+until_true 60 eval 'folder=$(ls -d results/*/ | tail -n 1) && has_rows "$folder/steps.csv" 3'
 refused_live()
 {
     "$CHORUS" resume "$folder" >out2 2>err2

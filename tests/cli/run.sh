@@ -98,7 +98,7 @@ exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 --quiet && folder=$(cat o
 check "an ensemble" test "$(rows "$folder/members.csv")" = 12
 exits 0 "$CHORUS" run tiny.ini epochs=0 --quiet
 check "epochs = 0 keeps the initial weights" \
-    "$CHORUS" weights "$(cat out)" -o initial.safetensors
+    exits 0 "$CHORUS" weights "$(cat out)" -o initial.safetensors
 
 # An estimate writes nothing.
 mkdir dry && cp tiny.* dry && cd dry || exit 1

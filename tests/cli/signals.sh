@@ -21,9 +21,9 @@ start_long()
     local before
     before=$(ls -d results/*/ 2>/dev/null | wc -l)
     start run tiny.ini epochs=100000 "$@"
-    until_true 20 eval '[ "$(ls -d results/*/ 2>/dev/null | wc -l)" -gt '"$before"' ]'
+    until_true 60 eval '[ "$(ls -d results/*/ 2>/dev/null | wc -l)" -gt '"$before"' ]'
     newest
-    until_true 20 has_rows "$folder/steps.csv" 3
+    until_true 60 has_rows "$folder/steps.csv" 3
 }
 
 ended_with()
@@ -50,7 +50,7 @@ kill -INT $pid
 kill -INT $pid
 check "Ctrl-C twice ends with 130" ended_with 130
 start resume "$folder"
-until_true 20 grep -q "goes on" err
+until_true 60 grep -q "goes on" err
 kill -INT $pid
 check "it can be resumed" ended_with 130
 
@@ -63,7 +63,7 @@ check "state stopped by SIGTERM" state_is "$folder" stopped
 exits 0 "$CHORUS" run tiny.ini epochs=30 --quiet
 whole=$(cat out)
 start run tiny.ini epochs=30
-until_true 20 eval 'newest; [ "$folder" != "$whole" ] && has_rows "$folder/steps.csv" 3'
+until_true 60 eval 'newest; [ "$folder" != "$whole" ] && has_rows "$folder/steps.csv" 3'
 for signal in INT TERM INT; do
     kill -$signal $pid 2>/dev/null
     wait $pid
@@ -75,7 +75,7 @@ check "stopped three times, the same run" same_run "$whole" "$folder"
 
 # A terminal that goes away: the run goes on to its end.
 start run tiny.ini epochs=60
-until_true 20 eval 'newest; [ "$(column "$folder" epochs)" = 60 ] && has_rows "$folder/steps.csv" 3'
+until_true 60 eval 'newest; [ "$(column "$folder" epochs)" = 60 ] && has_rows "$folder/steps.csv" 3'
 kill -HUP $pid
 check "SIGHUP does not end a run" ended_with 0
 check "it is done after SIGHUP" state_is "$folder" done
@@ -137,7 +137,7 @@ fi
 # SIGINT that the shell turned off stays off.
 "$CHORUS" run tiny.ini epochs=40 --quiet >out 2>err </dev/null &
 pid=$!
-until_true 20 eval 'newest; [ "$(column "$folder" epochs)" = 40 ] && has_rows "$folder/steps.csv" 3'
+until_true 60 eval 'newest; [ "$(column "$folder" epochs)" = 40 ] && has_rows "$folder/steps.csv" 3'
 kill -INT $pid
 check "a background job of a shell does not hear Ctrl-C" ended_with 0
 
