@@ -161,7 +161,38 @@ struct backend_session {
     bool whole;   /* every worker holds all its groups at once: peek sees all layers */
 };
 
-/* Images of group g of a batch: *first within the batch, *lanes of them. */
+/* What a layer reads: images or another layer's output. */
+static inline float *cpu_source(const struct cpu_worker *w, int src)
+{
+    return src == NET_IMAGES ? w->images : w->act[src];
+}
+
+/* norm.c: compute is false in an abandoned step and for a worker without groups. */
+void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                      float *y, int from, int n, bool training, bool compute);
+void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                       const float *dy, float *dx, int from, int n, bool compute);
+
+/* layout.c */
+void cpu_lay_out(struct backend_session *s);
+size_t cpu_group_floats(const struct backend_session *s); /* that a worker needs for one group */
+int cpu_groups_at_a_time(const struct backend_session *s, int share);
+void *cpu_take(struct backend_session *s, size_t count, size_t size); /* freed with the session */
+void cpu_equip_models(struct backend_session *s);
+void cpu_arrange(struct backend_session *s); /* teams, workers and their buffers */
+
+/* threads.c */
+bool cpu_start_threads(struct backend_session *s);
+void cpu_run_job(struct backend_session *s, struct cpu_job job); /* returns when all are done */
+void cpu_stop_threads(struct backend_session *s);
+
+/* A tensor of a flat vector out to Flax's layout, or in from it. */
+void cpu_copy_tensor(const struct backend_session *s, const struct net_tensor *t, float *flat,
+                     float *theirs, bool set);
+enum err_code cpu_peek(struct backend_session *s, int member, int layer, enum backend_what what,
+                       double *out, size_t n, enum backend_peek *answer, struct err *e);
+
+/* team.c and step.c. Images of group g of a batch: *first within the batch, *lanes of them. */
 void cpu_group(const struct backend_session *s, int g, size_t *first, int *lanes);
 /* The groups of a worker: [*from, *to). */
 void cpu_share(int groups, int size, int rank, int *from, int *to);

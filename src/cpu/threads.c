@@ -1,0 +1,83 @@
+/* cpu/threads.c: the session's threads sleep until they are given a job. */
+#include "cpu/cpu_int.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+struct cpu_thread {
+    struct backend_session *s;
+    struct cpu_worker *w;
+};
+
+static void *thread_main(void *user)
+{
+    struct cpu_thread mine = *(struct cpu_thread *)user;
+    struct backend_session *s = mine.s;
+    unsigned seen = 0;
+
+    free(user);
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        while (s->job_number == seen)
+            pthread_cond_wait(&s->wake, &s->lock);
+        seen = s->job_number;
+        struct cpu_job job = s->job;
+        pthread_mutex_unlock(&s->lock);
+        if (job.kind == CPU_QUIT)
+            return NULL;
+        if (job.kind == CPU_TRAIN)
+            cpu_train(mine.w, &job);
+        else if (job.kind == CPU_EVALUATE)
+            cpu_evaluate(mine.w, &job);
+        else
+            for (int m = mine.w->team->first_model; m < s->plan.members;
+                 m += mine.w->team->model_step)
+                cpu_pack(mine.w, &s->model[m]);
+        pthread_mutex_lock(&s->lock);
+        if (--s->running == 0)
+            pthread_cond_signal(&s->done);
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+void cpu_run_job(struct backend_session *s, struct cpu_job job)
+{
+    pthread_mutex_lock(&s->lock);
+    for (int t = 0; t < s->teams; t++)
+        atomic_store(&s->team[t].abandon, false);
+    s->job = job;
+    s->job_number++;
+    s->running = s->started;
+    s->ending = false;
+    s->furthest = -1;
+    pthread_cond_broadcast(&s->wake);
+    while (s->running && job.kind != CPU_QUIT)
+        pthread_cond_wait(&s->done, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool cpu_start_threads(struct backend_session *s)
+{
+    s->thread = cpu_take(s, (size_t)s->threads, sizeof *s->thread);
+    for (int i = 0; i < s->threads && s->thread; i++) {
+        struct cpu_team *t = &s->team[s->teams > 1 ? i : 0];
+        struct cpu_thread *mine = mem_new(1, sizeof *mine);
+        *mine = (struct cpu_thread){s, &t->worker[s->teams > 1 ? 0 : i]};
+        if (pthread_create(&s->thread[i], NULL, thread_main, mine)) {
+            free(mine);
+            return false;
+        }
+        s->started++;
+    }
+    return s->started == s->threads;
+}
+
+void cpu_stop_threads(struct backend_session *s)
+{
+    if (!s->started)
+        return;
+    cpu_run_job(s, (struct cpu_job){.kind = CPU_QUIT});
+    for (int i = 0; i < s->started; i++)
+        pthread_join(s->thread[i], NULL);
+}
