@@ -31,7 +31,7 @@ bad()
     local words=$1 name before status word
     shift
     name=$(printf '%q ' "$@")
-    name=${name:0:150}
+    name="${name:0:150}($words)"
     before=$(everything)
     timeout 20 "$CHORUS" "$@" >../out 2>../err </dev/null
     status=$?
@@ -369,7 +369,7 @@ ini 'x.ini:6|valid' <<<$'data = synthetic\ntrain_limit = 64\ntest_limit = 10\nba
 ini 'x.ini:2|train_limit' <<<$'data = synthetic\ntrain_limit = 60001\nepochs = 0'
 ini 'x.ini:2|no-such-net' <<<$'data = synthetic\nmodel = no-such-net'
 ini 'x.ini:1|no-such-data' <<<$'data = no-such-data'
-ini 'x.ini:3|model.colour' <<<$'data = synthetic\nmodel = mlp\nmodel.colour = red'
+ini 'x.ini:4|model.colour' <<<$'data = synthetic\ntrain_limit = 64\nmodel = mlp\nmodel.colour = red\ntest_limit = 8'
 ini 'x.ini:2|byte 0' < <(printf 'lr = 0.1\nba\0tch = 2\n')
 ini 'x.ini:1' < <(printf '\xff\xfel\0r\0=\0')
 ini 'x.ini:1|lr' < <(printf 'lr = 0.1\rbatch = 3\r')
