@@ -4,10 +4,16 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/version.h"
+#include "engine/engine.h"
 #include "engine/plan.h"
 
 #include <math.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define ANSWER_MS 5000
 
 static void add_count(struct text *out, const char *name, uint64_t value)
 {
@@ -55,6 +61,62 @@ static void add_facts(struct text *out, const struct plan *p)
         text_addf(out, "# %-17s %s\n", "memory", text_bytes(number, (uint64_t)bytes));
 }
 
+/* What the planner expects of it, by what runs on this machine took before; nan: nothing is known. */
+static double ask_seconds(const struct spec *spec)
+{
+    struct wire *wire = wire_new(16);
+    struct engine_config config = {.results = cli_results(),
+                                   .places = *cli_places(),
+                                   .backends = cli_backends(),
+                                   .version = chorus_version};
+    struct wire_command ask = {.kind = WIRE_ASK, .run = 1}, quit = {.kind = WIRE_QUIT};
+    struct pollfd answer = {.fd = wire_fd(wire), .events = POLLIN};
+    struct wire_event event;
+    struct engine *engine;
+    double seconds = NAN;
+    struct err e;
+    bool answered = false;
+
+    if (engine_start(&engine, &config, wire, &e) != ERR_OK) {
+        wire_free(wire);
+        return NAN;
+    }
+    ask.slot = wire_slot_put(wire, spec, sizeof *spec);
+    if (wire_send(wire, &ask)) {
+        while (!answered && poll(&answer, 1, ANSWER_MS) > 0) {
+            while (wire_take(wire, &event)) {
+                size_t n = 0;
+                struct wire_plan *plan =
+                    event.kind == WIRE_PLAN ? wire_slot_take(wire, event.slot, &n) : NULL;
+
+                if (plan && n == sizeof *plan && plan->code == ERR_OK)
+                    seconds = plan->seconds;
+                answered |= plan != NULL;
+                free(plan);
+            }
+        }
+    }
+    while (!wire_send(wire, &quit))
+        clock_sleep_ms(10);
+    engine_join(engine);
+    wire_free(wire);
+    return seconds;
+}
+
+static void add_time(struct text *out, const struct spec *spec)
+{
+    char span[CLOCK_UTC_ROOM];
+    double seconds = ask_seconds(spec);
+
+    if (isfinite(seconds)) {
+        clock_span(span, seconds);
+        text_addf(out, "# %-17s %s, by earlier runs on this machine\n", "expected time", span);
+    } else {
+        text_addf(out, "# %-17s unknown: no run has ended yet in %s\n", "expected time",
+                  cli_results());
+    }
+}
+
 int dry_run(const struct spec *spec, bool json)
 {
     struct plan *plan;
@@ -69,6 +131,7 @@ int dry_run(const struct spec *spec, bool json)
     spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
     text_add(&out, "\n");
     add_facts(&out, plan);
+    add_time(&out, spec);
     code = cli_print(&out);
     text_free(&out);
     plan_free(plan);
