@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,20 +96,23 @@ static enum err_code cpu_estimate(const struct backend_plan *p, struct backend_e
     TRY(cpu_can(p, e));
     struct backend_session *s = session_new(p);
     int slots = backend_slots(p->optimizer);
-    size_t groups = p->batch / CPU_LANES + 1;
-    size_t share = groups / (size_t)s->threads + 1, held;
-    size_t params = (s->params * (size_t)(1 + slots) + s->packed_count) * (size_t)p->members;
+    size_t groups = p->batch / CPU_LANES + 1, share = groups / (size_t)s->threads + 1;
 
-    s->batch_groups = (int)groups;
-    held = (size_t)cpu_groups_at_a_time(s, (int)share);
-    *out = (struct backend_estimate){.places = 1};
-    out->bytes[0] =
-        (params + (size_t)s->threads * (s->params + held * cpu_group_floats(s))) * sizeof(float);
+    s->batch_groups = (int)(groups < INT_MAX ? groups : INT_MAX);
+    size_t held = (size_t)cpu_groups_at_a_time(s, (int)(share < INT_MAX ? share : INT_MAX));
+    /* in double: what nobody has may be asked for too */
+    double floats = (double)p->members *
+                    ((double)s->params * (1 + slots) + (double)s->stats + (double)s->packed_count);
+    floats += (double)s->threads * ((double)s->params + (double)held * (double)cpu_group_floats(s));
+    double bytes = floats * sizeof(float);
     if (p->data) {
-        size_t images = p->data->train.count + p->data->valid.count + p->data->test.count;
-        out->bytes[0] += images * (size_t)p->data->shape.h * (size_t)p->data->shape.w *
-                         (size_t)p->data->shape.c * (p->data->lut ? 1 : sizeof(float));
+        const struct net_shape *shape = &p->data->shape;
+        double images = (double)p->data->train.count + (double)p->data->valid.count +
+                        (double)p->data->test.count;
+        bytes += images * shape->h * shape->w * shape->c * (p->data->lut ? 1 : sizeof(float));
     }
+    *out = (struct backend_estimate){.places = 1};
+    out->bytes[0] = bytes < 1e18 ? (size_t)bytes : (size_t)1e18;
     cpu_close(s);
     return ERR_OK;
 }
@@ -135,7 +139,7 @@ static enum err_code cpu_run_evaluate(struct backend_session *s, const struct da
                                     .count = count,
                                     .stop = stop,
                                     .logits = logits});
-    if (stop && atomic_load(stop))
+    if (s->ending)
         return err_set(e, ERR_STOPPED, "stopped while evaluating");
     return ERR_OK;
 }
@@ -173,14 +177,13 @@ void cpu_copy_tensor(const struct backend_session *s, const struct net_tensor *t
 static enum err_code cpu_state(struct backend_session *s, int member, enum backend_kind kind,
                                bool set, void *buffer, struct err *e)
 {
+    if (member < 0 || member >= s->plan.members)
+        return err_set(e, ERR_FAILED, "member %d of %d was asked for", member, s->plan.members);
     struct cpu_model *m = &s->model[member];
     float *flat = kind == BACKEND_PARAMS  ? m->param
                   : kind == BACKEND_SLOT1 ? m->slot1
                   : kind == BACKEND_SLOT2 ? m->slot2
                                           : m->stat;
-
-    if (member < 0 || member >= s->plan.members)
-        return err_set(e, ERR_FAILED, "member %d of %d was asked for", member, s->plan.members);
     if (!flat)
         return err_set(e, ERR_FAILED, "this optimizer has no such state");
     if (kind == BACKEND_STATS) {

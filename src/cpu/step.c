@@ -111,12 +111,13 @@ static void draw_masks(struct cpu_worker *w, const struct cpu_model *m, int from
             continue;
         struct rng_key key =
             rng_fold_in(rng_fold_in(m->key, 0x80000000u + (uint32_t)l->dropout), (uint32_t)step);
-        double limit = l->rate * 4294967296.0;
+        /* kept are the bits from here on; rates end at 0.999, so this fits */
+        uint32_t limit = (uint32_t)ceil(l->rate * 4294967296.0);
         for (int g = 0; g < n; g++) {
             size_t first;
             int lanes;
             cpu_group(s, from + g, &first, &lanes);
-            s->k->dropout_mask(key, first, s->layer[i].out, (uint32_t)ceil(limit),
+            s->k->dropout_mask(key, first, s->layer[i].out, limit,
                                w->keep[i] + (size_t)g * s->layer[i].out);
         }
     }

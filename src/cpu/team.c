@@ -292,8 +292,10 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
     cpu_share(groups, t->size, w->rank, &from, &to);
     for (int n; from < to; from += n) {
         n = to - from < w->groups ? to - from : w->groups;
-        if (stop_wanted(job))
+        if (stop_wanted(job)) {
+            end_span(s); /* the flag may be down again before the others look */
             return;
+        }
         for (int g = 0; g < n; g++) {
             float *images = w->images + (size_t)g * floats;
             for (size_t lane = 0; lane < CPU_LANES; lane++) {

@@ -200,6 +200,13 @@ static enum err_code check_size(struct net_reader *r, const struct net_layer *l)
     if (beyond(area, outputs, NET_MOST_ELEMENTS))
         return net_refuse(r, "%s becomes %s, more than the %s numbers that are allowed", in, out,
                           text_count(most, NET_MOST_ELEMENTS));
+    uint64_t framed = (uint64_t)(l->in.h + l->pad_top + l->pad_bottom) *
+                      (uint64_t)(l->in.w + l->pad_left + l->pad_right);
+    if (beyond(framed, (uint64_t)l->in.c, NET_MOST_ELEMENTS))
+        return net_refuse(r, "%s is padded to %dx%dx%d, more than the %s numbers that are allowed",
+                          in, l->in.h + l->pad_top + l->pad_bottom,
+                          l->in.w + l->pad_left + l->pad_right, l->in.c,
+                          text_count(most, NET_MOST_ELEMENTS));
     if ((l->op == NET_CONV || l->op == NET_DENSE) &&
         (beyond(inputs, outputs, NET_MOST_PARAMETERS) ||
          r->net->parameter_count + inputs * outputs > NET_MOST_PARAMETERS))

@@ -501,3 +501,21 @@ TEST(what_it_cannot_do_is_said)
     CHECK(est.places == 1 && est.bytes[0] > b.net->parameter_count * 4);
     bench_close(&b);
 }
+
+/* A pause that is over before all threads have looked must not leave some of them with old logits. */
+TEST(an_evaluation_that_was_stopped_says_so)
+{
+    struct err e = {0};
+    struct bench b;
+    float logits[40 * 10];
+    atomic_bool stop = true;
+
+    REQUIRE(bench_open(&b, nets[0].text, nets[0].shape, 200, 20));
+    struct backend_session *s = session(&cpu_backend, &b);
+    REQUIRE(s);
+    CHECK_INT(cpu_backend.evaluate(s, &b.set.test, 0, 40, &stop, logits, &e), ERR_STOPPED);
+    stop = false;
+    CHECK_INT(cpu_backend.evaluate(s, &b.set.test, 0, 40, &stop, logits, &e), ERR_OK);
+    cpu_backend.close(s);
+    bench_close(&b);
+}
