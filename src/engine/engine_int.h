@@ -183,7 +183,7 @@ void run_send(struct run *r, struct message *m);
 bool run_is_behind(struct run *r);
 void run_say(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* train.c: from a session whose state is set to the end of the run. ERR_OK: complete. */
+/* train.c, epoch.c: from a session whose state is set to the end of the run. ERR_OK: complete. */
 struct session {
     struct run *run;
     const struct plan *plan;
@@ -205,11 +205,18 @@ void run_want(struct run *r, enum run_wish wish, enum wire_how how);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
+
+/* tell.c */
 void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void run_log_start(struct run *r); /* for log.txt alone: who listens gets the facts */
 void run_status(struct run *r, enum err_code code, const char *reason);
+void run_tell_state(struct run *r, enum wire_state state, enum err_code code, const char *reason);
+void run_tell_started(struct run *r);
 void run_refuse(struct engine *engine, uint32_t number, enum err_code code, const char *text);
-/* run.csv as things stand now. */
-enum err_code run_write(struct run *r, struct err *e) MUST_USE;
+
+/* row.c: run.csv. */
+void run_fill_row(struct run *r);                               /* what is known before training */
+enum err_code run_write(struct run *r, struct err *e) MUST_USE; /* as things stand now */
 
 /* keep.c: which snapshots become files, and when. */
 void keep_take(struct run *r, struct message *m);

@@ -6,12 +6,9 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start)
 {
@@ -86,173 +83,6 @@ static bool wants_stop(struct run *r)
     return stop;
 }
 
-static uint32_t text_slot(struct run *r, const char *text)
-{
-    return text[0] ? wire_slot_put(r->engine->wire, text, strlen(text) + 1) : 0;
-}
-
-void run_log(struct run *r, enum log_level level, const char *fmt, ...)
-{
-    struct wire_event event = {.kind = WIRE_LOG, .run = r->number, .u.log.level = level};
-    char line[1024];
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    if (r->record)
-        record_log(r->record, line);
-    event.slot = text_slot(r, line);
-    wire_post(r->engine->wire, &event);
-}
-
-void run_refuse(struct engine *engine, uint32_t number, enum err_code code, const char *text)
-{
-    struct wire_event event = {.kind = WIRE_REFUSED, .run = number, .u.refused.code = code};
-
-    event.slot = wire_slot_put(engine->wire, text, strlen(text) + 1);
-    wire_post(engine->wire, &event);
-}
-
-void run_status(struct run *r, enum err_code code, const char *reason)
-{
-    struct wire_status status = {.run = r->number,
-                                 .state = r->state,
-                                 .code = code,
-                                 .step = r->at.n.step,
-                                 .epoch = r->at.n.epoch};
-
-    snprintf(status.path, sizeof status.path, "%s", r->path);
-    snprintf(status.reason, sizeof status.reason, "%s", reason);
-    wire_set_status(r->engine->wire, &status);
-}
-
-static void tell_state(struct run *r, enum wire_state state, enum err_code code, const char *reason)
-{
-    struct wire_event event = {
-        .kind = WIRE_STATE, .run = r->number, .u.state = {.state = state, .code = code}};
-
-    r->state = state;
-    run_status(r, code, reason);
-    event.slot = text_slot(r, reason);
-    wire_post(r->engine->wire, &event);
-}
-
-static double seconds(int64_t ns)
-{
-    return (double)ns * 1e-9;
-}
-
-/* run.csv's columns that are known before training. */
-static void fill_row(struct run *r)
-{
-    const struct plan *p = r->plan;
-    struct record_run *row = &r->row;
-
-    if (r->resumed)
-        *row = r->found;
-    row->spec = p->spec;
-    snprintf(row->spec.model, sizeof row->spec.model, "%s", r->model);
-    /* A cosine that was bent on its way to another end is not what a run from the start gives. */
-    snprintf(row->cell, sizeof row->cell, "%s%s", r->hash,
-             r->extended && p->spec.schedule == SPEC_COSINE ? "+extended" : "");
-    row->state = WIRE_WAITING;
-    row->reason[0] = '\0';
-    row->pid = getpid();
-    gethostname(row->host, sizeof row->host - 1);
-    snprintf(row->version, sizeof row->version, "%s", r->engine->version);
-    snprintf(row->backend_used, sizeof row->backend_used, "%s", p->backend->name);
-    snprintf(row->precision_used, sizeof row->precision_used, "%s", p->precision_used);
-    snprintf(row->isa, sizeof row->isa, "%s", p->backend->isa());
-    row->real_devices = p->real_devices;
-    row->threads_used = p->spec.threads;
-    row->shared = 1;
-    row->lr_used = p->base_lr;
-    row->batch_per_device = p->batch_per_device;
-    row->parameters = (int64_t)p->net->parameter_count;
-    row->flops_per_image = p->net->flops;
-    row->ended_utc[0] = '\0';
-    snprintf(row->best_by, sizeof row->best_by, "%s", p->valid_images ? "valid" : "test");
-    if (!r->resumed) {
-        row->best_test_acc = row->best_test_loss = RECORD_EMPTY;
-        row->last_test_acc = row->last_test_loss = RECORD_EMPTY;
-        row->target_seconds = RECORD_EMPTY;
-        row->peak_memory_bytes = RECORD_EMPTY;
-    }
-}
-
-/* Where it stands, by the engine's own knowledge: rows that were written, not yet a checkpoint. */
-static void fill_progress(struct run *r)
-{
-    struct record_run *row = &r->row;
-    const struct standing *at = &r->at;
-    struct rusage usage;
-    double peak;
-
-    row->state = r->state;
-    row->epochs_done = at->n.epoch;
-    row->best_epoch = at->n.best_epoch;
-    row->best_test_acc = at->x.best_test_acc;
-    row->best_test_loss = at->x.best_test_loss;
-    row->last_test_acc = at->x.last_test_acc;
-    row->last_test_loss = at->x.last_test_loss;
-    row->target_seconds = at->x.target_seconds;
-    row->train_seconds = seconds(at->n.train_ns);
-    row->eval_seconds = seconds(at->n.eval_ns);
-    row->device_seconds = seconds(at->n.train_ns) * (double)row->real_devices;
-    row->wall_seconds = seconds(r->from.n.wall_ns + (int64_t)(clock_ns() - r->opened_ns));
-    row->images = at->n.step * r->plan->spec.batch;
-    row->model_images = row->images * r->plan->session.members;
-    if (getrusage(RUSAGE_SELF, &usage) == 0) {
-        peak = (double)usage.ru_maxrss * 1024;
-        if (row->peak_memory_bytes == RECORD_EMPTY || peak > row->peak_memory_bytes)
-            row->peak_memory_bytes = peak;
-    }
-}
-
-enum err_code run_write(struct run *r, struct err *e)
-{
-    if (r->opened)
-        fill_progress(r);
-    r->row.state = r->state;
-    return record_write_run(r->record, &r->row, e);
-}
-
-static void tell_started(struct run *r)
-{
-    const struct plan *p = r->plan;
-    struct wire_event event = {.kind = WIRE_STARTED, .run = r->number};
-    struct wire_facts *f = mem_new(1, sizeof *f);
-
-    snprintf(f->path, sizeof f->path, "%s", r->path);
-    snprintf(f->name, sizeof f->name, "%.127s", r->row.run);
-    snprintf(f->backend, sizeof f->backend, "%s", p->backend->name);
-    snprintf(f->isa, sizeof f->isa, "%s", p->backend->isa());
-    snprintf(f->precision, sizeof f->precision, "%s", p->precision_used);
-    f->mode = p->spec.mode;
-    f->devices = p->spec.devices;
-    f->real_devices = p->real_devices;
-    f->members = p->session.members;
-    f->threads = p->spec.threads;
-    f->batch = p->spec.batch;
-    f->batch_per_device = p->batch_per_device;
-    f->epochs = p->spec.epochs;
-    f->epochs_done = r->at.n.epoch;
-    f->steps_per_epoch = p->steps_per_epoch;
-    f->steps_done = r->at.n.step;
-    f->dropped = p->dropped;
-    f->train_images = p->train_images;
-    f->valid_images = p->valid_images;
-    f->test_images = p->test_images;
-    f->parameters = p->net->parameter_count;
-    f->flops_per_image = p->net->flops;
-    f->lr = p->base_lr;
-    snprintf(f->equal_run, sizeof f->equal_run, "%s", r->equal);
-    event.slot = wire_slot_put(r->engine->wire, f, sizeof *f);
-    free(f);
-    wire_post(r->engine->wire, &event);
-}
-
 /* The run never began, or goes on another day as it stood: nothing of it is touched. */
 static void give_back(struct run *r, enum wire_state state, enum err_code code, const char *text)
 {
@@ -266,7 +96,7 @@ static void give_back(struct run *r, enum wire_state state, enum err_code code, 
 
 static enum err_code open_record(struct run *r, struct err *e)
 {
-    fill_row(r);
+    run_fill_row(r);
     if (r->resumed)
         return record_open(&r->record, r->start.resume, e);
     TRY(record_create(&r->record, r->engine->results, &r->row, r->plan->ini, r->plan->net->text,
@@ -281,7 +111,7 @@ static void close_and_tell(struct run *r, enum wire_state state, enum err_code c
 {
     record_close(r->record);
     r->record = NULL;
-    tell_state(r, state, code, reason);
+    run_tell_state(r, state, code, reason);
     r->ended = true;
 }
 
@@ -298,7 +128,7 @@ static void take_planned(struct run *r, const struct message *m)
     } else if (open_record(r, &e) != ERR_OK) {
         give_back(r, WIRE_FAILED, e.code, e.text);
     } else if (r->start.prepare_only) {
-        tell_started(r);
+        run_tell_started(r);
         close_and_tell(r, WIRE_WAITING, ERR_OK, "");
     }
     answer(r, !r->ended);
@@ -335,21 +165,6 @@ static void compare_with_before(struct run *r)
                                                 r->plan->steps_per_epoch)));
 }
 
-/* For log.txt alone: who listens gets the facts. */
-static void log_start(struct run *r)
-{
-    const struct plan *p = r->plan;
-    char line[1400];
-
-    snprintf(line, sizeof line,
-             "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
-             "%ld on %s, chorus %s",
-             r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
-             p->backend->name, p->backend->isa(), p->spec.threads, (long)getpid(), r->row.host,
-             r->engine->version);
-    record_log(r->record, line);
-}
-
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
     const struct plan *p = r->plan;
@@ -364,8 +179,8 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     }
     r->state = WIRE_RUNNING;
     TRY(run_write(r, e));
-    log_start(r);
-    tell_started(r);
+    run_log_start(r);
+    run_tell_started(r);
     if (r->resumed) {
         run_log(r, LOG_INFO, "goes on at step %lld, epoch %lld", (long long)r->at.n.step,
                 (long long)r->at.n.epoch + 1);
@@ -376,7 +191,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
                 p->real_devices, p->real_devices == 1 ? "" : "s");
     if (r->equal[0])
         run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);
-    tell_state(r, WIRE_RUNNING, ERR_OK, "");
+    run_tell_state(r, WIRE_RUNNING, ERR_OK, "");
     return ERR_OK;
 }
 
@@ -484,7 +299,7 @@ static enum err_code take(struct run *r, struct message *m, struct err *e)
         r->at = m->at;
         r->state = m->kind == MESSAGE_PAUSED ? WIRE_PAUSED : WIRE_RUNNING;
         TRY(run_write(r, e));
-        tell_state(r, r->state, ERR_OK, "");
+        run_tell_state(r, r->state, ERR_OK, "");
         return ERR_OK;
     case MESSAGE_SAY:
         run_log(r, m->level, "%s", m->error->text);

@@ -1,11 +1,10 @@
-/* The epochs of a run: spans of steps, rows, evaluations, and when it is over. All sums are taken a
- * step at a time, in the order of steps and units: where spans are cut, by their length, a pause or
- * a kill, leaves no trace but in the times. */
-#include "engine/engine_int.h"
+/* The spans of a run's steps and their rows. All sums are taken a step at a time, in the order of
+ * steps and units: where spans are cut, by their length, a pause or a kill, leaves no trace but in
+ * the times. */
+#include "engine/train_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,39 +12,6 @@
 
 #define SPAN_ROOM 1024
 #define EVENT_NS  50000000 /* at most 20 events of steps a second */
-
-struct trainer {
-    struct session *s;
-    const struct plan *plan;
-    const struct spec *spec;
-    int units, members;
-    int64_t unit_images; /* of one step */
-
-    int64_t epoch; /* whose order is loaded; 0: none */
-    struct rng_key order_key;
-    uint32_t **order; /* (members): all the same pointer, or each its own */
-    size_t span_room;
-    struct backend_step *results; /* (span_room, units) */
-    double *lr;                   /* (span_room) */
-    double step_ns;               /* measured; 0: not yet */
-    uint64_t mark;                /* training time is counted up to here */
-    float *logits;
-    size_t logit_room;
-
-    struct record_step *row; /* of the span */
-    size_t rows, row_room;
-    struct { /* since the event before: (units) */
-        double loss;
-        int64_t right, ns[4];
-    } * since;
-    int64_t since_steps, since_train_ns;
-    uint64_t event_ns;
-};
-
-static double seconds(int64_t ns)
-{
-    return (double)ns * 1e-9;
-}
 
 /* Training time goes on from here: what lay in between is not counted. */
 static void start_clock(struct trainer *t)
@@ -88,13 +54,13 @@ static enum err_code load_order(struct trainer *t, int64_t epoch, struct err *e)
     return ERR_OK;
 }
 
-static double lr_of(const struct trainer *t, int64_t step)
+double train_lr(const struct trainer *t, int64_t step)
 {
     return spec_lr_at(t->spec, t->plan->base_lr, step, t->plan->steps_per_epoch);
 }
 
 /* The mean since the row before, one row a member; in data-parallel one over all replicas. */
-static void add_row(struct trainer *t, int64_t train_ns)
+void train_add_row(struct trainer *t, int64_t train_ns)
 {
     struct standing_counts *n = &t->s->at.n;
     struct sums *sums = &t->s->sums;
@@ -106,10 +72,10 @@ static void add_row(struct trainer *t, int64_t train_ns)
             .epoch = n->epoch + 1,
             .member = m,
             .images = n->step * t->spec->batch,
-            .train_seconds = seconds(train_ns),
+            .train_seconds = train_seconds(train_ns),
             .loss = sums->row_loss[m] / (double)sums->row_images,
             .acc = (double)sums->row_right[m] / (double)sums->row_images,
-            .lr = lr_of(t, n->step - 1),
+            .lr = train_lr(t, n->step - 1),
         };
         sums->row_loss[m] = 0;
         sums->row_right[m] = 0;
@@ -153,7 +119,7 @@ static struct wire_event step_event(struct trainer *t)
     const struct standing_counts *n = &t->s->at.n;
     struct wire_event event = {.kind = WIRE_STEP, .run = t->s->run->number};
     double images = (double)(t->since_steps * t->unit_images * t->units), loss = 0, right = 0;
-    double passed = seconds(n->train_ns - t->since_train_ns);
+    double passed = train_seconds(n->train_ns - t->since_train_ns);
 
     for (int u = 0; u < t->units; u++) {
         loss += t->since[u].loss;
@@ -166,8 +132,8 @@ static struct wire_event step_event(struct trainer *t)
     event.u.step.loss = (float)(loss / images);
     event.u.step.acc = (float)(right / images);
     event.u.step.images_per_second = (float)(passed > 0 ? images / passed : 0);
-    event.u.step.lr = lr_of(t, n->step - 1);
-    event.u.step.train_seconds = seconds(n->train_ns);
+    event.u.step.lr = train_lr(t, n->step - 1);
+    event.u.step.train_seconds = train_seconds(n->train_ns);
     return event;
 }
 
@@ -192,7 +158,7 @@ static struct wire_event unit_event(struct trainer *t, int u)
 }
 
 /* Sends the rows that there are, and tells of the steps where it is time to. */
-static void send_rows(struct trainer *t)
+void train_send_rows(struct trainer *t)
 {
     uint64_t now = clock_ns();
     bool tell = t->since_steps > 0 && now - t->event_ns >= EVENT_NS;
@@ -228,7 +194,7 @@ static enum err_code diverged(const struct trainer *t, struct err *e)
                    "the loss is not finite at step %lld (epoch %lld, lr %s): try a smaller lr, "
                    "warmup or grad_clip",
                    (long long)n->step, (long long)n->epoch + 1,
-                   text_double(room, lr_of(t, n->step - 1)));
+                   text_double(room, train_lr(t, n->step - 1)));
 }
 
 static size_t span_length(const struct trainer *t)
@@ -266,7 +232,7 @@ static enum err_code train_span(struct trainer *t, struct err *e)
     enum err_code code;
 
     for (size_t i = 0; i < span.count; i++)
-        t->lr[i] = lr_of(t, n->step + (int64_t)i);
+        t->lr[i] = train_lr(t, n->step + (int64_t)i);
     code = t->plan->backend->train(s->backend, &span, t->results, &done, e);
     count_clock(t);
     spent = n->train_ns - before;
@@ -276,24 +242,25 @@ static enum err_code train_span(struct trainer *t, struct err *e)
         bool finite = add_step(t, t->results + i * (size_t)t->units);
 
         if (!finite || n->step % t->spec->log_every == 0 || n->batch == t->plan->steps_per_epoch)
-            add_row(t, before + (int64_t)((double)spent * (double)(i + 1) / (double)done));
+            train_add_row(t, before + (int64_t)((double)spent * (double)(i + 1) / (double)done));
         if (!finite) {
-            send_rows(t);
+            train_send_rows(t);
             return diverged(t, e);
         }
     }
-    send_rows(t);
+    train_send_rows(t);
     return code;
 }
 
 /* Whether the run is over before its epochs are. */
-static enum run_end early_end(const struct trainer *t)
+enum run_end train_early_end(const struct trainer *t)
 {
     const struct standing_counts *n = &t->s->at.n;
 
     if (t->spec->max_steps && n->step >= t->spec->max_steps)
         return RUN_MAX_STEPS;
-    if (t->spec->max_minutes > 0 && seconds(n->train_ns + n->eval_ns) >= 60 * t->spec->max_minutes)
+    if (t->spec->max_minutes > 0 &&
+        train_seconds(n->train_ns + n->eval_ns) >= 60 * t->spec->max_minutes)
         return RUN_MAX_MINUTES;
     return RUN_GOES_ON;
 }
@@ -306,7 +273,7 @@ static enum err_code train_epoch(struct trainer *t, struct err *e)
     TRY(session_obey(t->s, e));
     start_clock(t);
     TRY(load_order(t, n->epoch + 1, e));
-    while (n->batch < t->plan->steps_per_epoch && !early_end(t)) {
+    while (n->batch < t->plan->steps_per_epoch && !train_early_end(t)) {
         TRY(train_span(t, e));
         if (atomic_load(&t->s->run->stop)) {
             TRY(session_obey(t->s, e));
@@ -314,270 +281,6 @@ static enum err_code train_epoch(struct trainer *t, struct err *e)
         }
     }
     return ERR_OK;
-}
-
-/* Pauses and stops are obeyed, the evaluation begun anew behind them. */
-static enum err_code evaluate(struct trainer *t, const struct data_part *part, struct metrics *m,
-                              struct err *e)
-{
-    struct session *s = t->s;
-    size_t room = (size_t)t->members * part->count * (size_t)t->plan->net->classes;
-    enum err_code code;
-    uint64_t start;
-
-    if (room > t->logit_room) {
-        free(t->logits);
-        t->logit_room = 0;
-        t->logits = mem_try(room, sizeof *t->logits);
-        if (!t->logits)
-            return err_set(e, ERR_NOMEM, "no memory for the answers to %zu images, %zu bytes",
-                           part->count, room * sizeof *t->logits);
-        t->logit_room = room;
-    }
-    do {
-        TRY(session_obey(s, e));
-        start = clock_ns();
-        code = t->plan->backend->evaluate(s->backend, part, 0, part->count, &s->run->stop,
-                                          t->logits, e);
-    } while (code == ERR_STOPPED);
-    if (code != ERR_OK)
-        return code;
-    metrics_compute(m, t->logits, t->members, part->count, t->plan->net->classes, part->labels);
-    s->at.n.eval_ns += (int64_t)(clock_ns() - start);
-    return ERR_OK;
-}
-
-struct results { /* of an epoch */
-    struct metrics test, valid;
-    bool has_valid;
-    double loss, acc; /* what best is chosen by */
-    bool best;
-};
-
-static enum err_code evaluate_all(struct trainer *t, struct results *r, struct err *e)
-{
-    const struct data_set *data = t->plan->data;
-
-    r->has_valid = data->valid.count > 0;
-    TRY(evaluate(t, &data->test, &r->test, e));
-    if (r->has_valid)
-        TRY(evaluate(t, &data->valid, &r->valid, e));
-    r->loss = r->has_valid ? r->valid.loss : r->test.loss;
-    r->acc = r->has_valid ? r->valid.acc : r->test.acc;
-    return ERR_OK;
-}
-
-static void judge(struct trainer *t, struct results *r)
-{
-    struct standing *at = &t->s->at;
-    bool none = at->n.best_epoch == 0;
-
-    at->x.last_test_acc = r->test.acc;
-    at->x.last_test_loss = r->test.loss;
-    r->best = isfinite(r->loss) && (none || r->acc > at->x.best_acc ||
-                                    (r->acc == at->x.best_acc && r->loss < at->x.best_loss));
-    if (r->best) {
-        at->n.best_epoch = at->n.epoch;
-        at->x.best_acc = r->acc;
-        at->x.best_loss = r->loss;
-        at->x.best_test_acc = r->test.acc;
-        at->x.best_test_loss = r->test.loss;
-    }
-    if (isfinite(r->loss) && (at->x.least_loss == RECORD_EMPTY || r->loss < at->x.least_loss)) {
-        at->x.least_loss = r->loss;
-        at->n.bad_epochs = 0;
-    } else {
-        at->n.bad_epochs++;
-    }
-    if (t->spec->target_acc > 0 && at->x.target_seconds == RECORD_EMPTY &&
-        r->acc >= t->spec->target_acc)
-        at->x.target_seconds = seconds(at->n.train_ns);
-    if (at->n.epoch >= t->spec->epochs && at->n.batch == t->plan->steps_per_epoch)
-        at->n.ended = RUN_EPOCHS;
-    else if (early_end(t))
-        at->n.ended = early_end(t);
-    else if (t->spec->patience && at->n.bad_epochs >= t->spec->patience)
-        at->n.ended = RUN_PATIENCE;
-}
-
-static double unit_seconds(const struct trainer *t, int device, int k)
-{
-    int64_t ns = 0;
-
-    for (int u = 0; u < t->units; u++)
-        if (device < 0 || u % t->spec->devices == device)
-            ns += t->s->sums.ns[4 * u + k];
-    return seconds(ns);
-}
-
-/* Rows of devices: in data-parallel a unit is a device; in an ensemble the members u with
- * u mod devices. */
-static void fill_devices(struct trainer *t, struct message *m, int64_t steps)
-{
-    const struct standing_counts *n = &t->s->at.n;
-
-    m->devices = (size_t)t->spec->devices;
-    m->device = mem_new(m->devices, sizeof *m->device);
-    for (int d = 0; d < t->spec->devices; d++) {
-        struct record_device *row = &m->device[d];
-        double loss = 0, right = 0;
-        int count = 0;
-
-        for (int u = d; u < t->units; u += t->spec->devices, count++) {
-            loss += t->s->sums.loss[u];
-            right += (double)t->s->sums.right[u];
-        }
-        *row = (struct record_device){
-            .epoch = n->epoch,
-            .device = d,
-            .real = "cpu",
-            .images = n->step * t->unit_images * count,
-            .train_loss = loss / (double)(steps * t->unit_images * count),
-            .train_acc = right / (double)(steps * t->unit_images * count),
-            .input_seconds = unit_seconds(t, d, 0),
-            .compute_seconds = unit_seconds(t, d, 1),
-            .reduce_seconds = unit_seconds(t, d, 2),
-            .wait_seconds = unit_seconds(t, d, 3),
-            .memory_bytes = t->s->run->bytes_per_device,
-            .gpu_percent = RECORD_EMPTY,
-            .temperature_c = RECORD_EMPTY,
-            .power_watts = RECORD_EMPTY,
-        };
-    }
-}
-
-static void fill_members(struct trainer *t, struct message *m, const struct results *r,
-                         int64_t steps, double passed)
-{
-    double images = (double)(steps * t->unit_images);
-
-    if (t->spec->mode != SPEC_ENSEMBLE)
-        return;
-    m->members = (size_t)t->members;
-    m->member = mem_new(m->members, sizeof *m->member);
-    for (int k = 0; k < t->members; k++)
-        m->member[k] = (struct record_member){
-            .epoch = t->s->at.n.epoch,
-            .member = k,
-            .device = t->plan->session.member_device[k],
-            .train_loss = t->s->sums.loss[k] / images,
-            .train_acc = (double)t->s->sums.right[k] / images,
-            .test_loss = r->test.member_loss[k],
-            .test_acc = r->test.member_acc[k],
-            .prefix_acc = r->test.prefix_acc[k],
-            .images_per_second = passed > 0 ? images / passed : 0,
-        };
-}
-
-static void fill_epoch(struct trainer *t, struct message *m, const struct results *r, int64_t steps,
-                       double passed)
-{
-    const struct standing_counts *n = &t->s->at.n;
-    double images = (double)(steps * t->unit_images * t->units), loss = 0, right = 0;
-    double devices = t->spec->devices;
-
-    for (int u = 0; u < t->units; u++) {
-        loss += t->s->sums.loss[u];
-        right += (double)t->s->sums.right[u];
-    }
-    m->epoch = mem_new(1, sizeof *m->epoch);
-    *m->epoch = (struct record_epoch){
-        .epoch = n->epoch,
-        .step = n->step,
-        .images = n->step * t->spec->batch,
-        .model_images = n->step * t->spec->batch * t->members,
-        .train_seconds = seconds(n->train_ns),
-        .eval_seconds = seconds(n->eval_ns),
-        .device_seconds = seconds(n->train_ns) * t->plan->real_devices,
-        .train_loss = loss / images,
-        .train_acc = right / images,
-        .val_loss = r->has_valid ? r->valid.loss : RECORD_EMPTY,
-        .val_acc = r->has_valid ? r->valid.acc : RECORD_EMPTY,
-        .test_loss = r->test.loss,
-        .test_acc = r->test.acc,
-        .member_acc_min = r->test.member_acc_min,
-        .member_acc_mean = r->test.member_acc_mean,
-        .member_acc_max = r->test.member_acc_max,
-        .member_loss_mean = r->test.member_loss_mean,
-        .ece = r->test.ece,
-        .disagreement = r->test.disagreement,
-        .lr = lr_of(t, n->step - 1),
-        .images_per_second = passed > 0 ? images / passed : 0,
-        .input_seconds = unit_seconds(t, -1, 0) / devices,
-        .compute_seconds = unit_seconds(t, -1, 1) / devices,
-        .reduce_seconds = unit_seconds(t, -1, 2) / devices,
-        .wait_seconds = unit_seconds(t, -1, 3) / devices,
-    };
-    clock_utc(m->epoch->ended_utc, clock_wall());
-}
-
-static void tell_epoch(struct trainer *t, struct message *m, const struct results *r)
-{
-    const struct record_epoch *row = m->epoch;
-    struct wire_event *event = mem_new(1, sizeof *event);
-
-    event->kind = WIRE_EPOCH;
-    event->run = t->s->run->number;
-    event->u.epoch.step = row->step;
-    event->u.epoch.epoch = (int32_t)row->epoch;
-    event->u.epoch.train_loss = (float)row->train_loss;
-    event->u.epoch.train_acc = (float)row->train_acc;
-    event->u.epoch.val_loss = r->has_valid ? (float)row->val_loss : NAN;
-    event->u.epoch.val_acc = r->has_valid ? (float)row->val_acc : NAN;
-    event->u.epoch.test_loss = (float)row->test_loss;
-    event->u.epoch.test_acc = (float)row->test_acc;
-    event->u.epoch.member_acc_mean = (float)row->member_acc_mean;
-    event->u.epoch.member_acc_min = (float)row->member_acc_min;
-    event->u.epoch.member_acc_max = (float)row->member_acc_max;
-    event->u.epoch.images_per_second = (float)row->images_per_second;
-    event->u.epoch.train_seconds = row->train_seconds;
-    event->u.epoch.eval_seconds = row->eval_seconds;
-    m->event = event;
-    m->events = 1;
-}
-
-/* The epoch is evaluated: its rows, whether it was the best, whether it was the last. */
-static enum err_code end_epoch(struct trainer *t, struct results *r, struct err *e)
-{
-    struct session *s = t->s;
-    struct standing_counts *n = &s->at.n;
-    struct message *m;
-    int64_t steps = n->batch;
-    double passed = seconds(n->train_ns - n->epoch_ns);
-    enum err_code code;
-
-    if (n->row_step < n->step)
-        add_row(t, n->train_ns);
-    send_rows(t);
-    n->epoch++;
-    judge(t, r);
-    m = message_new(MESSAGE_ROWS, NULL);
-    fill_devices(t, m, steps);
-    fill_members(t, m, r, steps, passed);
-    fill_epoch(t, m, r, steps, passed);
-    tell_epoch(t, m, r);
-    n->batch = 0;
-    n->epoch_ns = n->train_ns;
-    memset(s->sums.loss, 0, (size_t)t->units * sizeof *s->sums.loss);
-    memset(s->sums.right, 0, (size_t)t->units * sizeof *s->sums.right);
-    m->at = s->at;
-    run_send(s->run, m);
-    if (!isfinite(r->test.loss) || !isfinite(r->loss))
-        return err_set(e, ERR_DIVERGED,
-                       "the %s loss is not finite after epoch %lld (step %lld): try a smaller lr, "
-                       "warmup or grad_clip",
-                       isfinite(r->test.loss) ? "validation" : "test", (long long)n->epoch,
-                       (long long)n->step);
-    if (!r->best && !(t->spec->keep & (SPEC_KEEP_ALL | SPEC_KEEP_EVERY)) && run_is_behind(s->run))
-        return ERR_OK; /* epochs are shorter than the disk's moments: the next one will do */
-    m = message_new(MESSAGE_SNAPSHOT, &s->at);
-    m->best = r->best;
-    code = session_snapshot(s, &m->snapshot, e);
-    if (code == ERR_OK)
-        run_send(s->run, m);
-    else
-        message_free(m);
-    return code;
 }
 
 static bool stop_after_epoch(struct run *r)
@@ -590,12 +293,6 @@ static bool stop_after_epoch(struct run *r)
     return stop;
 }
 
-static void results_free(struct results *r)
-{
-    metrics_free(&r->test);
-    metrics_free(&r->valid);
-}
-
 static enum err_code train_all(struct trainer *t, struct err *e)
 {
     struct standing *at = &t->s->at;
@@ -605,21 +302,21 @@ static enum err_code train_all(struct trainer *t, struct err *e)
         bool trains = at->n.epoch < t->spec->epochs;
         enum err_code code;
 
-        if (at->n.epoch && !at->n.batch && early_end(t)) { /* extended beyond what may be */
-            at->n.ended = early_end(t);
+        if (at->n.epoch && !at->n.batch && train_early_end(t)) { /* extended beyond what may be */
+            at->n.ended = train_early_end(t);
             break;
         }
         code = trains ? train_epoch(t, e) : ERR_OK;
         if (code == ERR_OK)
-            code = evaluate_all(t, &r, e);
+            code = epoch_evaluate(t, &r, e);
         if (code == ERR_OK && trains) {
-            code = end_epoch(t, &r, e);
+            code = epoch_end(t, &r, e);
         } else if (code == ERR_OK) { /* epochs = 0 */
             at->x.last_test_acc = r.test.acc;
             at->x.last_test_loss = r.test.loss;
             at->n.ended = RUN_EPOCHS;
         }
-        results_free(&r);
+        epoch_free(&r);
         if (code != ERR_OK)
             return code;
         if (!at->n.ended && stop_after_epoch(t->s->run))

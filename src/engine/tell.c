@@ -1,0 +1,111 @@
+/* What a run says: events and statuses on the wire, lines in its log. */
+#include "engine/engine_int.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint32_t text_slot(struct run *r, const char *text)
+{
+    return text[0] ? wire_slot_put(r->engine->wire, text, strlen(text) + 1) : 0;
+}
+
+void run_log(struct run *r, enum log_level level, const char *fmt, ...)
+{
+    struct wire_event event = {.kind = WIRE_LOG, .run = r->number, .u.log.level = level};
+    char line[1024];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (r->record)
+        record_log(r->record, line);
+    event.slot = text_slot(r, line);
+    wire_post(r->engine->wire, &event);
+}
+
+void run_refuse(struct engine *engine, uint32_t number, enum err_code code, const char *text)
+{
+    struct wire_event event = {.kind = WIRE_REFUSED, .run = number, .u.refused.code = code};
+
+    event.slot = wire_slot_put(engine->wire, text, strlen(text) + 1);
+    wire_post(engine->wire, &event);
+}
+
+void run_status(struct run *r, enum err_code code, const char *reason)
+{
+    struct wire_status status = {.run = r->number,
+                                 .state = r->state,
+                                 .code = code,
+                                 .step = r->at.n.step,
+                                 .epoch = r->at.n.epoch};
+
+    snprintf(status.path, sizeof status.path, "%s", r->path);
+    snprintf(status.reason, sizeof status.reason, "%s", reason);
+    wire_set_status(r->engine->wire, &status);
+}
+
+void run_tell_state(struct run *r, enum wire_state state, enum err_code code, const char *reason)
+{
+    struct wire_event event = {
+        .kind = WIRE_STATE, .run = r->number, .u.state = {.state = state, .code = code}};
+
+    r->state = state;
+    run_status(r, code, reason);
+    event.slot = text_slot(r, reason);
+    wire_post(r->engine->wire, &event);
+}
+
+void run_tell_started(struct run *r)
+{
+    const struct plan *p = r->plan;
+    struct wire_event event = {.kind = WIRE_STARTED, .run = r->number};
+    struct wire_facts *f = mem_new(1, sizeof *f);
+
+    snprintf(f->path, sizeof f->path, "%s", r->path);
+    snprintf(f->name, sizeof f->name, "%.127s", r->row.run);
+    snprintf(f->backend, sizeof f->backend, "%s", p->backend->name);
+    snprintf(f->isa, sizeof f->isa, "%s", p->backend->isa());
+    snprintf(f->precision, sizeof f->precision, "%s", p->precision_used);
+    f->mode = p->spec.mode;
+    f->devices = p->spec.devices;
+    f->real_devices = p->real_devices;
+    f->members = p->session.members;
+    f->threads = p->spec.threads;
+    f->batch = p->spec.batch;
+    f->batch_per_device = p->batch_per_device;
+    f->epochs = p->spec.epochs;
+    f->epochs_done = r->at.n.epoch;
+    f->steps_per_epoch = p->steps_per_epoch;
+    f->steps_done = r->at.n.step;
+    f->dropped = p->dropped;
+    f->train_images = p->train_images;
+    f->valid_images = p->valid_images;
+    f->test_images = p->test_images;
+    f->parameters = p->net->parameter_count;
+    f->flops_per_image = p->net->flops;
+    f->lr = p->base_lr;
+    snprintf(f->equal_run, sizeof f->equal_run, "%s", r->equal);
+    event.slot = wire_slot_put(r->engine->wire, f, sizeof *f);
+    free(f);
+    wire_post(r->engine->wire, &event);
+}
+
+void run_log_start(struct run *r)
+{
+    const struct plan *p = r->plan;
+    char line[1400];
+
+    snprintf(line, sizeof line,
+             "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
+             "%ld on %s, chorus %s",
+             r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
+             p->backend->name, p->backend->isa(), p->spec.threads, (long)getpid(), r->row.host,
+             r->engine->version);
+    record_log(r->record, line);
+}
