@@ -6,6 +6,7 @@
 #include "engine/metrics.h"
 #include "engine/plan.h"
 #include "record/checkpoint.h"
+#include "record/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,66 +33,6 @@ struct predict {
     bool json;
 };
 
-static enum err_code read_kept(struct predict *p, const char *name, bool *found, struct err *e)
-{
-    char *path = io_path(p->run.folder, name);
-    enum err_code code = ERR_OK;
-
-    *found = io_exists(path);
-    if (*found)
-        code = safetensors_read(path, &p->file, e);
-    free(path);
-    return code;
-}
-
-static enum err_code read_epoch(struct predict *p, int64_t epoch, struct err *e)
-{
-    static const char *const others[] = {"checkpoint.safetensors", "checkpoint.prev.safetensors",
-                                         "best.safetensors"};
-    char name[64];
-    bool found;
-
-    snprintf(name, sizeof name, "epoch-%04lld.safetensors", (long long)epoch);
-    TRY(read_kept(p, name, &found, e));
-    if (found)
-        return ERR_OK;
-    for (size_t i = 0; i < MEM_COUNT(others); i++) {
-        int64_t have;
-
-        TRY(read_kept(p, others[i], &found, e));
-        if (!found)
-            continue;
-        if (record_unpack_int(&p->file, RECORD_NOTE_EPOCH, &have) && have == epoch)
-            return ERR_OK;
-        safetensors_free(&p->file);
-    }
-    return err_set(e, ERR_INPUT,
-                   "%s kept no weights of epoch %lld (keep = all keeps those of every epoch)",
-                   p->run.name, (long long)epoch);
-}
-
-static enum err_code read_file(struct predict *p, struct err *e)
-{
-    bool last = !p->at || !strcmp(p->at, "last"), best = p->at && !strcmp(p->at, "best");
-    bool found = false;
-    int64_t epoch;
-
-    if (p->at && !last && !best) {
-        if (!text_to_int(p->at, &epoch) || epoch < 0 || epoch > 1000000000)
-            return err_set(e, ERR_INPUT, "--at %s is not best, last or the number of an epoch",
-                           p->at);
-        return read_epoch(p, epoch, e);
-    }
-    if (last)
-        TRY(record_read_checkpoint(p->run.folder, &p->file, &found, e));
-    if (!found && (best || !p->at))
-        TRY(read_kept(p, "best.safetensors", &found, e));
-    if (!found)
-        return err_set(e, ERR_INPUT, "%s has no weights yet: no %s in %s", p->run.name,
-                       best ? "best.safetensors" : "checkpoint.safetensors", p->run.folder);
-    return ERR_OK;
-}
-
 static enum err_code read_all(struct predict *p, struct err *e)
 {
     struct spec *spec = mem_new(1, sizeof *spec);
@@ -110,7 +51,7 @@ static enum err_code read_all(struct predict *p, struct err *e)
     p->members = s->mode == SPEC_ENSEMBLE ? s->members : 1;
     p->n = p->plan->data->test.count;
     p->classes = (size_t)p->plan->net->classes;
-    TRY(read_file(p, e));
+    TRY(record_read_at(p->run.folder, p->at, &p->file, e));
     if (!record_unpack_int(&p->file, RECORD_NOTE_EPOCH, &p->epoch))
         p->epoch = -1;
     TRY(record_weights_new(&p->weights, p->plan->net, p->members, s->mode == SPEC_ENSEMBLE,

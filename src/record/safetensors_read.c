@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_LIMIT (64u << 20)
+#define HEADER_LIMIT (16u << 20)
+#define NOTES_LIMIT  1000 /* each is compared with all in front of it */
 
 static enum err_code read_bytes(int fd, void *to, size_t n, const char *path, struct err *e)
 {
@@ -151,6 +152,9 @@ static enum err_code read_notes(const struct json *meta, struct safetensors *s, 
         const char *value = json_text(j);
         if (!value)
             return err_set(e, ERR_INPUT, "%s: __metadata__ '%s' is not a text", path, j->key);
+        if (s->notes == NOTES_LIMIT)
+            return err_set(e, ERR_INPUT, "%s: __metadata__ holds more than %d texts", path,
+                           NOTES_LIMIT);
         if (safetensors_note(s, j->key))
             return err_set(e, ERR_INPUT, "%s: __metadata__ '%s' stands there twice", path, j->key);
         s->note = mem_grow(s->note, &room, s->notes + 1, sizeof *s->note);
