@@ -47,7 +47,7 @@ fi
 refused "no run" "needs one RUN" "$CHORUS" predict
 refused "an unknown run" "nonsense" "$CHORUS" predict nonsense
 refused "--first of nonsense" "--first x" "$CHORUS" predict "$one" --first x
-refused "--at of nonsense" "--at sometime" "$CHORUS" predict "$one" --at sometime
+refused "--at of nonsense" "'sometime' is not best, last" "$CHORUS" predict "$one" --at sometime
 refused "an epoch that is not kept" "epoch 99" "$CHORUS" predict "$one" --at 99
 cp -r "$one" results/bare && rm results/bare/*.safetensors
 refused "a run without weights" "no weights yet" "$CHORUS" predict bare
