@@ -110,10 +110,13 @@ static int length(const char *s)
     return n;
 }
 
+/* By role as the colour is, so that a run looks the same in every plot. */
 static uint32_t mark_of(const struct plot *p, int series)
 {
-    return p->level == PLOT_ASCII ? (uint32_t)ascii_marks[series % MARKS]
-                                  : braille_marks[series % MARKS];
+    int role = p->series[series].colour;
+
+    return p->level == PLOT_ASCII ? (uint32_t)ascii_marks[role % MARKS]
+                                  : braille_marks[role % MARKS];
 }
 
 /* "●─ train" */
@@ -219,8 +222,7 @@ static void set_dot(struct canvas *c, int x, int y, int series)
     int row, column;
 
     if (c->p->level == PLOT_ASCII) {
-        put(c, c->top + y, c->left + x, (uint32_t)ascii_marks[series % MARKS],
-            c->p->series[series].colour);
+        put(c, c->top + y, c->left + x, mark_of(c->p, series), c->p->series[series].colour);
         return;
     }
     row = y / 4;

@@ -79,10 +79,11 @@ static double words_width(const char *s)
     return 0.58 * FONT * text_width(s ? s : "");
 }
 
-static void add_mark(struct text *out, double x, double y, int series, int colour)
+/* By role as the colour is, so that a run looks the same in every plot. */
+static void add_mark(struct text *out, double x, double y, int role)
 {
-    text_addf(out, "<path class=\"mark c%d\" d=\"", colour % COLOURS);
-    switch (series % 4) {
+    text_addf(out, "<path class=\"mark c%d\" d=\"", role % COLOURS);
+    switch (role % 4) {
     case 0:
         text_addf(out, "M%.1f %.1fa2.6 2.6 0 1 0 5.2 0a2.6 2.6 0 1 0 -5.2 0z", x - 2.6, y);
         break;
@@ -120,7 +121,7 @@ static double add_legend(struct text *out, const struct plot *p, const struct bo
         }
         add_line_class(out, s);
         text_addf(out, "M%.1f %.1fh18\"/>\n", x, y - 0.35 * FONT);
-        add_mark(out, x + 9, y - 0.35 * FONT, i, s->colour);
+        add_mark(out, x + 9, y - 0.35 * FONT, s->colour);
         add_words(out, x + 23, y, "start", s->label);
         x += width + 12;
     }
@@ -149,7 +150,7 @@ static void add_series(struct text *out, const struct plot *p, int series, const
         if (!alone && (p->count == 1 || px < marked + 40))
             continue;
         marked = px;
-        add_mark(out, px, b->top + (1 - points[i].y) * b->height, series, s->colour);
+        add_mark(out, px, b->top + (1 - points[i].y) * b->height, s->colour);
     }
     free(points);
 }
