@@ -28,6 +28,7 @@ struct drive {
     struct wire *wire;
     struct progress progress;
     int64_t max_steps;
+    int64_t shown; /* the last epoch that has its line */
     bool prepare_only, quiet;
     int interrupts, terminated, hung_up; /* signals obeyed already */
     uint64_t give_up;                    /* clock_ns; 0: not yet */
@@ -104,6 +105,7 @@ static void on_started(struct drive *d, uint32_t slot)
     d->started = true;
     if (f && n == sizeof *f) {
         say_facts(d, f);
+        d->shown = f->epochs_done;
         progress_set(&d->progress, f->epochs, f->steps_per_epoch, f->steps_done,
                      f->mode == SPEC_ENSEMBLE ? f->members : 1, d->max_steps);
         read_seconds_before(&d->progress, f);
@@ -129,6 +131,9 @@ static void on_epoch(struct drive *d, const struct wire_event *ev)
         .eval_seconds = ev->u.epoch.eval_seconds,
     };
 
+    if (row.epoch <= d->shown) /* read from its file already */
+        return;
+    d->shown = row.epoch;
     progress_epoch(&d->progress, &row, ev->u.epoch.step);
 }
 
@@ -203,6 +208,15 @@ static void on_event(struct drive *d, const struct wire_event *ev)
     }
 }
 
+/* Events were dropped: the files know what they said. */
+static void read_missed(struct drive *d)
+{
+    struct wire_status status;
+
+    if (wire_status(d->wire, RUN, &status) && status.path[0])
+        d->shown = progress_epochs(&d->progress, status.path, d->shown);
+}
+
 static void stop(struct drive *d, enum wire_how how)
 {
     struct wire_command command = {.kind = WIRE_STOP, .run = RUN, .how = how};
@@ -263,6 +277,8 @@ static void loop(struct drive *d)
         ended = is_over(d);
         while (wire_take(d->wire, &event))
             on_event(d, &event);
+        if (wire_missed(d->wire))
+            read_missed(d);
         ended |= d->refused && is_over(d);
         d->gave_up = !ended && d->give_up && clock_ns() > d->give_up;
         d->over = ended || d->gave_up;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "base/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -205,6 +206,43 @@ void progress_epoch(struct progress *p, const struct progress_row *row, int64_t 
     }
     guess_left(p);
     text_free(&line);
+}
+
+static double number(const struct sheet *s, size_t row, const char *column)
+{
+    return sheet_number(s, row, sheet_column(s, column));
+}
+
+int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown)
+{
+    struct sheet s;
+
+    if (record_read_sheet(folder, "epochs", &s, NULL) != ERR_OK)
+        return shown;
+    for (size_t row = 0; row < s.rows; row++) {
+        struct progress_row line = {
+            .epoch = (int64_t)number(&s, row, "epoch"),
+            .train_loss = number(&s, row, "train_loss"),
+            .train_acc = number(&s, row, "train_acc"),
+            .val_loss = number(&s, row, "val_loss"),
+            .val_acc = number(&s, row, "val_acc"),
+            .test_loss = number(&s, row, "test_loss"),
+            .test_acc = number(&s, row, "test_acc"),
+            .member_acc_min = number(&s, row, "member_acc_min"),
+            .member_acc_mean = number(&s, row, "member_acc_mean"),
+            .member_acc_max = number(&s, row, "member_acc_max"),
+            .images_per_second = number(&s, row, "images_per_second"),
+            .train_seconds = number(&s, row, "train_seconds"),
+            .eval_seconds = number(&s, row, "eval_seconds"),
+        };
+
+        if (line.epoch <= shown)
+            continue;
+        shown = line.epoch;
+        progress_epoch(p, &line, (int64_t)number(&s, row, "step"));
+    }
+    sheet_free(&s);
+    return shown;
 }
 
 void progress_doing(struct progress *p, const char *doing)

@@ -53,6 +53,8 @@ void progress_step(struct progress *p, int64_t step, double loss, double acc,
                    double images_per_second, double train_seconds);
 /* row's seconds are cumulative, as in epochs.csv. */
 void progress_epoch(struct progress *p, const struct progress_row *row, int64_t step);
+/* The rows of RUN/epochs.csv above epoch `shown`; returns the last one shown. */
+int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown);
 void progress_doing(struct progress *p, const char *doing); /* NULL: training */
 void progress_draw(struct progress *p);                     /* at most 10 times a second */
 void progress_end(struct progress *p);                      /* takes the line away */

@@ -26,7 +26,7 @@ static const struct cli_usage usage = {
 struct watch {
     const char *folder;
     struct progress progress;
-    double shown;    /* the last epoch that has its line; -1: none */
+    int64_t shown;   /* the last epoch that has its line; -1: none */
     off_t steps_end; /* what of steps.csv was read */
     int columns[5];  /* of steps.csv: step, images, train_seconds, loss, acc */
     bool quiet;
@@ -35,39 +35,6 @@ struct watch {
 static double number(const struct sheet *s, size_t row, const char *column)
 {
     return sheet_number(s, row, sheet_column(s, column));
-}
-
-static void show_epochs(struct watch *w)
-{
-    struct sheet s;
-    struct err e;
-
-    if (record_read_sheet(w->folder, "epochs", &s, &e) != ERR_OK)
-        return;
-    for (size_t row = 0; row < s.rows; row++) {
-        struct progress_row line = {
-            .train_loss = number(&s, row, "train_loss"),
-            .train_acc = number(&s, row, "train_acc"),
-            .val_loss = number(&s, row, "val_loss"),
-            .val_acc = number(&s, row, "val_acc"),
-            .test_loss = number(&s, row, "test_loss"),
-            .test_acc = number(&s, row, "test_acc"),
-            .member_acc_min = number(&s, row, "member_acc_min"),
-            .member_acc_mean = number(&s, row, "member_acc_mean"),
-            .member_acc_max = number(&s, row, "member_acc_max"),
-            .images_per_second = number(&s, row, "images_per_second"),
-            .train_seconds = number(&s, row, "train_seconds"),
-            .eval_seconds = number(&s, row, "eval_seconds"),
-        };
-        double epoch = number(&s, row, "epoch");
-
-        if (!(epoch > w->shown))
-            continue;
-        w->shown = epoch;
-        line.epoch = (int64_t)epoch;
-        progress_epoch(&w->progress, &line, (int64_t)number(&s, row, "step"));
-    }
-    sheet_free(&s);
 }
 
 /* The fields of one line of steps.csv, which holds nothing but numbers. */
@@ -178,7 +145,7 @@ static void look(struct watch *w, const struct record_entry *entry)
         progress_set(&w->progress, s->epochs, steps_of_epoch(w->folder), 0, w->progress.members,
                      s->max_steps);
     show_step(w);
-    show_epochs(w);
+    w->shown = progress_epochs(&w->progress, w->folder, w->shown);
     progress_doing(&w->progress, entry->run.state == WIRE_PAUSED    ? "paused"
                                  : entry->run.state == WIRE_WAITING ? "waiting"
                                                                     : NULL);

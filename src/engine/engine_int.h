@@ -125,6 +125,7 @@ struct run {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     enum run_wish wish;
+    bool now;  /* stop without a checkpoint of where it stands */
     bool hold; /* the disk is full: wait */
     bool after_epoch;
     enum { ANSWER_NONE, ANSWER_GO, ANSWER_END } answer; /* to MESSAGE_PLANNED */

@@ -56,6 +56,7 @@ void run_want(struct run *r, enum run_wish wish, enum wire_how how)
         r->after_epoch = true;
     else if (r->wish != WISH_STOP)
         r->wish = wish;
+    r->now |= wish == WISH_STOP && how == WIRE_NOW;
     atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
@@ -89,8 +90,9 @@ static void give_back(struct run *r, enum wire_state state, enum err_code code, 
     record_close(r->record);
     r->record = NULL;
     r->state = state;
-    run_status(r, code, text);
+    /* told first: a reader that sees the end has the sentence */
     run_refuse(r->engine, r->number, code, text);
+    run_status(r, code, text);
     r->ended = true;
 }
 

@@ -431,6 +431,16 @@ static void say_why(const struct standing *at, const struct spec *spec, struct e
         err_set(e, ERR_OK, "%s", "");
 }
 
+static bool stops_now(struct run *r)
+{
+    bool now;
+
+    pthread_mutex_lock(&r->lock);
+    now = r->now;
+    pthread_mutex_unlock(&r->lock);
+    return now;
+}
+
 static void train_and_end(struct run *r, struct record_weights *w)
 {
     struct session s = {.run = r, .plan = r->plan};
@@ -446,7 +456,7 @@ static void train_and_end(struct run *r, struct record_weights *w)
 
         if (code == ERR_OK)
             say_why(&s.at, &r->plan->spec, &e);
-        if (send_snapshot(&s, &failed) != ERR_OK) {
+        if (!(code == ERR_STOPPED && stops_now(r)) && send_snapshot(&s, &failed) != ERR_OK) {
             e = failed;
             code = failed.code;
         }
