@@ -22,13 +22,15 @@ struct data_set {
     char name[128]; /* "fashion-mnist", or the path */
     struct net_shape shape;
     int classes;
-    char **class_names;                  /* (classes), NULL where the source names none */
-    struct data_part train, valid, test; /* valid.count is 0 without `valid`; train is without it */
+    char **class_names; /* (classes), NULL where the source names none */
+    /* valid.count is 0 without `valid`; train is without it, in the file's order, valid in the
+     * permutation's. */
+    struct data_part train, valid, test;
     float *lut; /* (c, 256): byte to float by `normalize`; NULL where values are floats */
     enum spec_normalize normalize; /* what was really used */
-    char checksum[65];             /* SHA-256 of the bytes that training and testing see */
-    double seconds;                /* what opening it took */
-    void *hold;                    /* memory and mappings, the room's own */
+    char checksum[65]; /* SHA-256 of the images and labels that training and testing see */
+    double seconds;    /* what opening it took */
+    void *hold;        /* memory and mappings, the room's own */
 };
 
 /* Where data sets are looked for, first match wins. */
@@ -44,15 +46,17 @@ enum err_code data_open(struct data_set **out, const struct spec *spec,
                         struct err *e) MUST_USE;
 void data_close(struct data_set *set);
 
-/* Only what can be known cheaply: shape, classes, counts; for the planner (headers are read, images
- * are not). valid is counted out of train. */
+/* Only what can be known cheaply: shape, classes, counts, normalize; for the planner (headers and
+ * labels are read, images are not; a CSV file is, but not twice as long as it does not change).
+ * valid is counted out of train. facts holds no memory: it is not closed. */
 enum err_code data_peek(struct data_set *facts, const struct spec *spec,
                         const struct data_places *places, struct net_shape wanted,
                         struct err *e) MUST_USE;
 
 /* Image i of a part as floats (h, w, c). */
 void data_image(const struct data_set *set, const struct data_part *part, size_t i, float *out);
-/* The same through DESIGN §6's augmentation; place: the image's place in the epoch. */
+/* The same through DESIGN §6's augmentation; place: the image's place in the epoch. What is padded
+ * or erased is 0 in the floats handed out, so after `normalize`. */
 void data_image_augmented(const struct data_set *set, const struct data_part *part, size_t i,
                           unsigned augment, int crop_pad, struct rng_key order_key, uint64_t place,
                           float *out);

@@ -23,6 +23,7 @@ struct data_raw_part {
 
 struct data_raw {
     struct net_shape shape;
+    bool bytes; /* the parts have (or, peeked at, would have) bytes, else numbers */
     int classes;
     char **class_names; /* NULL where none */
     struct data_raw_part train, test;
@@ -71,10 +72,10 @@ enum err_code data_idx_load(struct data_raw *raw, const struct data_found *found
                             int64_t train_limit, int64_t test_limit, bool peek, const char *name,
                             struct err *e) MUST_USE;
 
-/* csv.c */
+/* csv.c. peek: where the file was read before and is the same, its rows are not read again. */
 enum err_code data_csv_load(struct data_raw *raw, const struct data_found *found,
                             int64_t train_limit, int64_t test_limit, struct net_shape wanted,
-                            const char *name, struct err *e) MUST_USE;
+                            bool peek, const char *name, struct err *e) MUST_USE;
 
 /* synth.c */
 enum err_code data_synth_load(struct data_raw *raw, uint64_t seed, int64_t train_limit,

@@ -356,6 +356,7 @@ enum err_code data_idx_load(struct data_raw *raw, const struct data_found *found
     enum err_code code;
     char a[48], b[48];
 
+    raw->bytes = true;
     code = load_part(&raw->train, &raw->shape, path[DATA_TRAIN_IMAGES], path[DATA_TRAIN_LABELS],
                      "train_limit", train_limit, peek, name, "training", &train, e);
     if (code == ERR_OK)

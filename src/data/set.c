@@ -66,8 +66,8 @@ static enum err_code load(struct data_raw *raw, const struct spec *spec,
         code = data_idx_load(raw, &found, spec->train_limit, spec->test_limit, peek, spec->data, e);
         break;
     case DATA_CSV:
-        code =
-            data_csv_load(raw, &found, spec->train_limit, spec->test_limit, wanted, spec->data, e);
+        code = data_csv_load(raw, &found, spec->train_limit, spec->test_limit, wanted, peek,
+                             spec->data, e);
         break;
     default:
         code =
@@ -327,7 +327,7 @@ static enum err_code build(struct data_set *set, struct data_raw *raw, const str
 {
     struct data_raw_part valid = {0}, *parts[3] = {&raw->train, &valid, &raw->test};
     struct data_hold *hold = set->hold;
-    bool bytes = raw->train.bytes != NULL;
+    bool bytes = raw->bytes;
     size_t held;
     enum err_code code = ERR_OK;
 
@@ -409,7 +409,7 @@ enum err_code data_peek(struct data_set *facts, const struct spec *spec,
         set_name(facts->name, spec->data);
         facts->shape = raw.shape;
         facts->classes = raw.classes;
-        facts->normalize = resolve(spec->normalize, raw.train.numbers == NULL);
+        facts->normalize = resolve(spec->normalize, raw.bytes);
         facts->train.count = raw.train.count - held;
         facts->valid.count = held;
         facts->test.count = raw.test.count;

@@ -138,7 +138,7 @@ static uint16_t draw_image(const struct patterns *p, struct rng_key key, uint8_t
     own = window(p, label, b[2]);
     other = window(p, second, b[3]);
     strong = 160 + (int)(b[4] % 97); /* 5/8 to all of its contrast */
-    weak = (int)(b[5] % 113);         /* up to 7/16 of another's */
+    weak = (int)(b[5] % 113);        /* up to 7/16 of another's */
     for (size_t at = 0; at < words; at += NOISE_WORDS) {
         uint32_t bits[NOISE_WORDS];
         size_t n = words - at < NOISE_WORDS ? words - at : NOISE_WORDS;
@@ -186,6 +186,7 @@ enum err_code data_synth_load(struct data_raw *raw, uint64_t seed, int64_t train
 
     raw->shape = wanted.h > 0 ? wanted : (struct net_shape){28, 28, 1};
     raw->classes = CLASSES;
+    raw->bytes = true;
     raw->train.all = TRAIN_IMAGES;
     raw->test.all = TEST_IMAGES;
     TRY(data_limit("train_limit", train_limit, TRAIN_IMAGES, "training", "synthetic",

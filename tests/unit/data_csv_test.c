@@ -1,6 +1,16 @@
 /* CSV data sets. */
 #include "tests/unit/data_kit.h"
 
+#include <fcntl.h>
+
+static int opened;
+
+static int count_open(const char *path, int flags, mode_t mode)
+{
+    opened++;
+    return open(path, flags, mode);
+}
+
 /* Opens one file of this text. */
 static enum err_code open_text(const char *folder, const char *text, struct net_shape wanted,
                                struct data_set **set, struct err *e)
@@ -394,6 +404,41 @@ TEST(peek_of_a_csv)
     CHECK_INT(facts.classes, 3);
     CHECK_INT(facts.shape.c, 2);
     CHECK_INT(facts.normalize, SPEC_NORMALIZE_STANDARD);
+    free(path);
+    kit_remove(folder);
+}
+
+/* The planner asks at every key: a file that was read and has not changed is not read again. */
+TEST(peek_does_not_read_twice)
+{
+    char *folder = kit_folder(), *path = io_path(folder, "set.csv");
+    struct spec s = kit_spec(path);
+    struct data_places places = {NULL};
+    int (*real_open)(const char *, int, mode_t) = io.open;
+    struct data_set facts;
+    struct err e;
+
+    kit_text(folder, "set.csv", "a,1,2\nb,3,4\na,5,6\nc,7,8.5\n");
+    REQUIRE_OK(data_peek(&facts, &s, &places, nothing, &e));
+    CHECK_INT(facts.train.count, 3);
+    opened = 0;
+    io.open = count_open;
+    s.train_limit = 2;
+    REQUIRE_OK(data_peek(&facts, &s, &places, (struct net_shape){1, 2, 1}, &e));
+    CHECK_INT(opened, 0);
+    CHECK_INT(facts.train.count, 2);
+    CHECK_INT(facts.shape.w, 2);
+    CHECK_INT(facts.classes, 3);
+    s.train_limit = 4;
+    CHECK_INT(data_peek(&facts, &s, &places, nothing, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "train_limit = 4");
+    s.train_limit = 0;
+    kit_text(folder, "set.csv", "a,1,2\nb,3,4\na,5,6\n");
+    REQUIRE_OK(data_peek(&facts, &s, &places, nothing, &e));
+    CHECK_INT(opened, 1);
+    CHECK_INT(facts.train.count, 2);
+    CHECK_INT(facts.classes, 2);
+    io.open = real_open;
     free(path);
     kit_remove(folder);
 }
