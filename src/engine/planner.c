@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUESTIONS  64
-#define RUNS_MAX   500 /* the newest runs are read, no more */
-#define FACTS      8
-#define FACTS_NS   10000000000u /* how long facts about data are believed */
-#define READING_NS 25000000     /* of the time for an answer, for reading runs not read yet */
+#define QUESTIONS 64
+#define RUNS_MAX  500 /* the newest runs are read, no more */
+#define FACTS     8
+/* How long facts about data are believed; longer, where finding out took long. */
+#define FACTS_NS      10000000000u
+#define DEAR_FACTS_NS 600000000000u
+#define READING_NS    25000000 /* of the time for an answer, for reading runs not read yet */
 
 struct experience { /* of an earlier run */
     char backend[32];
@@ -121,7 +123,9 @@ static double expected_seconds(const struct planner *p, const struct plan *plan)
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
 {
-    return f->used && clock_ns() - f->when < FACTS_NS && !strcmp(f->data, s->data) &&
+    uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
+
+    return f->used && clock_ns() - f->when < life && !strcmp(f->data, s->data) &&
            f->normalize == s->normalize && f->valid == s->valid &&
            f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
            f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&

@@ -40,7 +40,7 @@ struct kit {
     int64_t mark;                                                    /* on_event's */
 };
 
-/* ref and fake, but that something can be made to happen before the update behind step kit_at. The
+/* ref, cpu and fake, but that something can be made to happen before the update behind step kit_at. The
  * spans are cut there. */
 static atomic_llong kit_at = -1;
 static void (*kit_happen)(const struct backend_span *span); /* set while nothing runs */
@@ -77,13 +77,22 @@ static inline enum err_code kit_train_fake(struct backend_session *s,
     return kit_train(&fake_backend, s, span, results, done, e);
 }
 
-static struct backend kit_ref, kit_fake;
-static const struct backend *const kit_backends[] = {&kit_ref, &kit_fake, NULL};
+static inline enum err_code kit_train_cpu(struct backend_session *s,
+                                          const struct backend_span *span,
+                                          struct backend_step *results, size_t *done, struct err *e)
+{
+    return kit_train(&cpu_backend, s, span, results, done, e);
+}
+
+static struct backend kit_ref, kit_cpu, kit_fake;
+static const struct backend *const kit_backends[] = {&kit_ref, &kit_cpu, &kit_fake, NULL};
 
 __attribute__((constructor)) static void kit_make_backends(void)
 {
     kit_ref = ref_backend;
     kit_ref.train = kit_train_ref;
+    kit_cpu = cpu_backend;
+    kit_cpu.train = kit_train_cpu;
     kit_fake = fake_backend;
     kit_fake.train = kit_train_fake;
 }
