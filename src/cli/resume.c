@@ -16,20 +16,42 @@ static const struct cli_usage usage = {
 
 struct resume {
     const char *run;
-    int64_t epochs;
-    bool background, quiet, json;
+    int64_t epochs; /* 0: as it was */
+    bool epochs_given, background, quiet, json;
 };
+
+/* By the key's own rule, before anything is looked for or written. */
+static bool read_epochs(struct resume *r, const char *value)
+{
+    struct spec *scratch;
+    struct err e;
+    bool good;
+
+    if (r->epochs_given) {
+        cli_refuse("command line: the key epochs is given twice");
+        return false;
+    }
+    scratch = mem_new(1, sizeof *scratch);
+    spec_default(scratch);
+    good = spec_set(scratch, "epochs", value, "command line", NULL, &e) == ERR_OK;
+    r->epochs = scratch->epochs;
+    r->epochs_given = true;
+    free(scratch);
+    if (!good)
+        cli_fail(&e);
+    return good;
+}
 
 static bool read_operands(struct resume *r, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "epochs=", 7)) {
-            if (!cli_number("epochs", argv[i] + 7, 1, INT64_C(1) << 40, &r->epochs))
+            if (!read_epochs(r, argv[i] + 7))
                 return false;
         } else if (strchr(argv[i], '=')) {
-            cli_refuse(
-                "resume changes no key but epochs, so not %s; `chorus run %s` runs it again with others",
-                argv[i], r->run ? r->run : "RUN KEY=VALUE");
+            cli_refuse("resume changes no key but epochs, so not %s; `chorus run %s` runs it "
+                       "again with others",
+                       argv[i], r->run ? r->run : "RUN KEY=VALUE");
             return false;
         } else if (r->run) {
             cli_refuse("resume takes one RUN, not both %s and %s", r->run, argv[i]);
@@ -58,7 +80,7 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     } else if (entry->live) {
         code = cli_refuse("%s is run by process %lld; chorus watch follows it", text_str(&name),
                           (long long)run->pid);
-    } else if (r->epochs && r->epochs < run->spec.epochs) {
+    } else if (r->epochs_given && r->epochs < run->spec.epochs) {
         code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld",
                           text_str(&name), (long long)run->spec.epochs, (long long)r->epochs);
     } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->spec.epochs)) {

@@ -37,7 +37,7 @@ enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char
     va_end(args);
     add_where(&t, in->where);
     add_shown(&t, in->key);
-    text_add(&t, *in->value ? " = " : "");
+    text_add(&t, *in->value ? " = " : " = ''");
     add_shown(&t, in->value);
     text_addf(&t, ": %s", reason);
     if (!strcmp(in->key, spec_keys[in->id].name)) /* not model.NAME, whose values the model knows */
@@ -61,27 +61,36 @@ static enum err_code refuse_sweep(const char *where, const char *key, const char
     return code;
 }
 
-static enum err_code refuse_key(const char *where, const char *key, struct err *e)
+/* LR means lr, and learning-rate what its letters are nearest to: keys are small, with '_'. */
+static const char *nearest_key(const char *key)
 {
-    const char *names[SPEC_KEYS + 1] = {0};
-    struct text t = {0};
+    const char *names[SPEC_KEYS + 1] = {0}, *nearest;
+    char *small = mem_text(key);
 
     for (int i = 0; i < SPEC_KEYS; i++)
         names[i] = spec_keys[i].name;
+    for (char *p = small; *p; p++)
+        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p == '-' ? '_' : *p;
+    nearest = text_nearest(small, names);
+    free(small);
+    return nearest;
+}
+
+static enum err_code refuse_key(const char *where, const char *key, struct err *e)
+{
+    struct text t = {0};
+
     add_where(&t, where);
     if (!*key) {
         text_add(&t, "there is no key in front of '='; write key = value");
     } else {
-        const char *nearest = text_nearest(key, names);
+        const char *nearest = nearest_key(key);
         text_add(&t, "there is no key ");
         add_shown(&t, key);
-        if (nearest) {
+        if (nearest)
             text_addf(&t, "; did you mean %s?", nearest);
-        } else {
-            text_add(&t, "; the keys are");
-            for (int i = 0; i < SPEC_KEYS; i++)
-                text_addf(&t, "%s %s", i ? "," : "", names[i]);
-        }
+        else
+            text_add(&t, "; `chorus help keys` lists them");
     }
     enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
     text_free(&t);

@@ -20,8 +20,12 @@ check "more epochs extend a finished run" test "$(rows "$half/epochs.csv")" = 4
 check "and give what a run of that many gives" same_run "$whole" "$half"
 check "its experiment says so" grep -q "^epochs = 4" "$half/experiment.ini"
 refused "fewer epochs" "resume can make that more" "$CHORUS" resume "$half" epochs=3
-refused "epochs=many" "epochs many" "$CHORUS" resume "$half" epochs=many
-refused "epochs=0" "epochs 0" "$CHORUS" resume "$half" epochs=0
+refused "epochs=many" "epochs = many" "$CHORUS" resume "$half" epochs=many
+refused "epochs=0" "not 0" "$CHORUS" resume "$half" epochs=0
+refused "no epochs" "epochs = ''" "$CHORUS" resume "$half" epochs=
+refused "epochs beyond what the key allows" "from 0 to 1000000" "$CHORUS" resume "$half" epochs=1000001
+check "leave its experiment as it was" grep -q "^epochs = 4" "$half/experiment.ini"
+refused "epochs twice" "twice" "$CHORUS" resume "$half" epochs=5 epochs=6
 refused "another key" "lr" "$CHORUS" resume "$half" lr=1
 refused "two runs" "not both" "$CHORUS" resume "$half" "$whole"
 refused "resume --jobs belongs to a later version" "--jobs" "$CHORUS" resume --jobs 2
