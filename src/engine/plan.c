@@ -100,6 +100,14 @@ static enum err_code check_batch(struct plan *p, struct err *e)
     return ERR_OK;
 }
 
+/* A file that cannot be read says so itself; which key asked for it is known here. */
+static enum err_code blame_model(const struct plan *p, enum err_code code, struct err *e)
+{
+    if (code != ERR_OK && e && e->sys)
+        err_context(e, "model = %s", p->spec.model);
+    return code;
+}
+
 static enum err_code open_data_and_net(struct plan *p, const struct data_places *places,
                                        plan_peek *peek, void *user, struct err *e)
 {
@@ -107,7 +115,7 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     const struct data_set *data = &p->facts;
     struct net_shape wanted;
 
-    TRY(net_demands(p->spec.model, &wanted, e));
+    TRY(blame_model(p, net_demands(p->spec.model, &wanted, e), e));
     if (peek) {
         TRY(peek(user, &p->facts, &p->spec, places, wanted, e));
     } else {
@@ -116,7 +124,7 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     }
     wants.input = data->shape;
     wants.classes = data->classes;
-    TRY(net_open(&p->net, p->spec.model, &wants, e));
+    TRY(blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e));
     p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;

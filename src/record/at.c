@@ -70,6 +70,40 @@ static enum err_code read_epoch(const char *folder, int64_t epoch, struct safete
     return ERR_OK;
 }
 
+static int64_t best_epoch(const char *folder)
+{
+    struct record_entry entry;
+    int64_t epoch = 0;
+
+    if (record_read_entry(folder, &entry, NULL) != ERR_OK)
+        return 0;
+    if (!entry.broken)
+        epoch = entry.run.best_epoch;
+    record_free_entry(&entry);
+    return epoch;
+}
+
+/* A run that has ended and does not keep its last weights: what is there is older. */
+static enum err_code check_last(const char *folder, struct safetensors *s, struct err *e)
+{
+    struct record_entry entry;
+    enum err_code code = ERR_OK;
+    int64_t have;
+
+    if (record_read_entry(folder, &entry, NULL) != ERR_OK)
+        return ERR_OK;
+    if (!entry.broken && entry.run.state == WIRE_DONE &&
+        record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have < entry.run.epochs_done) {
+        code = err_set(e, ERR_INPUT,
+                       "run %s did not keep its last weights, of epoch %" PRId64
+                       ": the newest kept are of epoch %" PRId64 "; ask for --at %" PRId64,
+                       folder, entry.run.epochs_done, have, have);
+        safetensors_free(s);
+    }
+    record_free_entry(&entry);
+    return code;
+}
+
 enum err_code record_read_at(const char *folder, const char *at, struct safetensors *s,
                              struct err *e)
 {
@@ -79,6 +113,8 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
     memset(s, 0, sizeof *s);
     if (!at || !strcmp(at, "last")) {
         TRY(record_read_checkpoint(folder, s, &found, e));
+        if (found)
+            TRY(check_last(folder, s, e));
         if (!found)
             return err_set(
                 e, ERR_INPUT,
@@ -89,12 +125,16 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
     }
     if (!strcmp(at, "best")) {
         TRY(read_named(folder, "best.safetensors", s, &found, e));
-        if (!found)
-            return err_set(e, ERR_INPUT,
-                           "run %s kept no best weights: that needs `best` in its key keep and one "
-                           "whole epoch",
-                           folder);
-        return ERR_OK;
+        if (found)
+            return ERR_OK;
+        epoch = best_epoch(folder);
+        if (epoch > 0 && read_epoch(folder, epoch, s, NULL) == ERR_OK)
+            return ERR_OK;
+        return err_set(
+            e, ERR_INPUT,
+            "run %s kept no best weights: that needs `best` or `all` in its key keep and "
+            "one whole epoch",
+            folder);
     }
     if (!text_to_int(at, &epoch) || epoch < 0 || epoch > 1000000000)
         return err_set(e, ERR_INPUT, "'%s' is not best, last or the number of an epoch", at);

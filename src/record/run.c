@@ -167,6 +167,29 @@ static struct column find_column(const char *name)
     return (struct column){name, COLUMN_KEY, 0, 0};
 }
 
+/* The quotes of an experiment's text do not belong into a table; a key without effect is empty. */
+static void add_key(const struct spec *s, int key, struct text *out)
+{
+    struct text value = {0};
+
+    if (spec_applies(s, key)) {
+        spec_value(s, key, &value);
+        spec_add_plain(out, text_str(&value));
+    }
+    text_free(&value);
+}
+
+static bool read_key(struct spec *s, const char *name, const char *cell, struct err *e)
+{
+    struct text value = {0};
+    bool read;
+
+    spec_add_quoted(&value, cell);
+    read = spec_set(s, name, text_str(&value), "run.csv", NULL, e) == ERR_OK;
+    text_free(&value);
+    return read;
+}
+
 static void add_value(const struct record_run *run, const char *name, struct text *out)
 {
     const struct column column = find_column(name);
@@ -194,7 +217,7 @@ static void add_value(const struct record_run *run, const char *name, struct tex
         text_add(out, wire_state_name(run->state));
         break;
     case COLUMN_KEY:
-        spec_value(&run->spec, spec_key_find(name), out);
+        add_key(&run->spec, spec_key_find(name), out);
         break;
     }
 }
@@ -252,7 +275,7 @@ static bool read_value(struct record_run *run, const char *name, const char *cel
     case COLUMN_KEY:
         if (!*cell)
             return true;
-        return spec_set(&run->spec, name, cell, "run.csv", NULL, e) == ERR_OK;
+        return read_key(&run->spec, name, cell, e);
     }
     err_set(e, ERR_INPUT, "its column %s holds '%.60s'", name, cell);
     return false;

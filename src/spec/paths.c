@@ -33,6 +33,20 @@ void spec_add_quoted(struct text *out, const char *value)
     text_add(out, "\"");
 }
 
+void spec_add_plain(struct text *out, const char *value)
+{
+    size_t n = strlen(value);
+
+    if (n < 2 || value[0] != '"' || value[n - 1] != '"') {
+        text_add(out, value);
+        return;
+    }
+    for (size_t i = 1; i + 1 < n; i++) {
+        text_add_n(out, value + i, 1);
+        i += value[i] == '"'; /* two stand for one */
+    }
+}
+
 /* ---- name ---- */
 
 enum err_code spec_set_name(struct spec *s, const struct spec_input *in, struct err *e)

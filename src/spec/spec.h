@@ -152,6 +152,9 @@ bool spec_applies(const struct spec *s, int key);
 int64_t spec_batch(const struct spec *s);
 /* The value of one key as text that spec_set takes back; empty where unset or none. */
 void spec_value(const struct spec *s, int key, struct text *out);
+/* A value in double quotes where it needs them, and without those that it has. */
+void spec_add_quoted(struct text *out, const char *value);
+void spec_add_plain(struct text *out, const char *value);
 /* The whole experiment as INI text, keys that do not apply left out, quoted where needed. */
 void spec_write(const struct spec *s, struct text *out);
 

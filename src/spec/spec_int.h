@@ -105,6 +105,5 @@ spec_value_fn spec_value_name, spec_value_model, spec_value_data, spec_value_wei
 
 bool spec_ends_with(const char *s, const char *end);
 /* A value as it must stand in a file: in quotes where commas, '#' or spaces need them. */
-void spec_add_quoted(struct text *out, const char *value);
 
 #endif

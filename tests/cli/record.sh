@@ -110,7 +110,6 @@ check "best is the best epoch's" cmp b1.safetensors b2.safetensors
 cp -r "$first" elsewhere
 exits 0 "$CHORUS" weights elsewhere -o w2.safetensors
 check "wherever it lies" cmp w.safetensors w2.safetensors
-refused "best where none is kept" "no best weights" "$CHORUS" weights "$again" -o n --at best
 refused "an epoch that was not kept" "no weights of epoch 2" "$CHORUS" weights "$again" -o n --at 2
 refused "an epoch that never was" "no weights of epoch 9" "$CHORUS" weights "$first" -o n --at 9
 refused "--at of nothing" "is not best, last" "$CHORUS" weights "$first" -o n --at first
@@ -254,5 +253,16 @@ else
         skip "$name" "$PYTHON has no package safetensors"
     done
 fi
+
+# what is kept and what is not
+exits 0 "$CHORUS" run tiny.ini epochs=0 --quiet && none=$(cat out)
+refused "best where none is kept" "no best weights" "$CHORUS" weights "$none" -o n --at best
+exits 0 "$CHORUS" run tiny.ini keep=all epochs=3 --quiet && all=$(cat out)
+exits 0 "$CHORUS" weights "$all" -o b1.safetensors --at best
+exits 0 "$CHORUS" weights "$all" -o b2.safetensors --at "$(column "$all" best_epoch)"
+check "all epochs hold the best" cmp b1.safetensors b2.safetensors
+check "what has no effect is empty" test -z "$(column "$all" beta1)$(column "$all" lr_min)"
+exits 0 "$CHORUS" run tiny.ini keep=every:2 epochs=3 --quiet && every=$(cat out)
+refused "a last that is not kept" "newest kept are of epoch 2" "$CHORUS" weights "$every" -o n
 
 finish
