@@ -69,10 +69,10 @@ check "some of them went on from a checkpoint" test $again -gt 0
 # A checkpoint that is torn is passed over for the one before it.
 start_run tiny.ini epochs=100000
 until_true 60 test -s "$folder/checkpoint.prev.safetensors"
+until_true 60 has_rows "$folder/epochs.csv" 1
 kill -9 $pid
 wait $pid 2>/dev/null
 head -c 1000 "$folder/checkpoint.safetensors" >torn && mv torn "$folder/checkpoint.safetensors"
-done_before=$(rows "$folder/epochs.csv")
 env --default-signal=INT "$CHORUS" resume "$folder" >out 2>err </dev/null &
 pid=$!
 echo $pid >run.pid
@@ -81,7 +81,7 @@ kill -INT $pid
 wait $pid
 check "a torn checkpoint is passed over" test $? = 130
 check "it says so" grep -q "stands in for it" err
-check "it went on from the one before" test "$(rows "$folder/epochs.csv")" -ge "$((done_before - 50))"
+check "it went on from the one before" grep -q "goes on at step [1-9]" err
 
 # A torn last line is cut.
 start_run tiny.ini

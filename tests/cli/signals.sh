@@ -116,7 +116,7 @@ while True:
     if not got:
         break
     seen += got
-    if b"epoch 5/" in seen and not sent:
+    if b"s left" in seen and b"epoch 5/" in seen and not sent:
         os.write(fd, b"\x03")
         sent = True
 open("screen", "wb").write(seen)
