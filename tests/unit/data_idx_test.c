@@ -1,6 +1,7 @@
 /* IDX files, good and hostile. */
 #include "tests/unit/data_kit.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 
 #define TRAIN_IMAGES "train-images-idx3-ubyte"
@@ -505,6 +506,55 @@ TEST(peek_knows_as_much_without_the_images)
     text_free(&images);
     text_free(&packed);
     kit_remove(folder);
+}
+
+/* Reads that are interrupted, come in drops, or fail. */
+static int reads, fail_at;
+
+static ssize_t drops(int fd, void *to, size_t n)
+{
+    reads++;
+    if (reads == fail_at) {
+        errno = EIO;
+        return -1;
+    }
+    if (reads % 3 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return read(fd, to, n < 5 ? n : 5);
+}
+
+TEST(reads_that_stutter_or_fail)
+{
+    ssize_t (*real_read)(int, void *, size_t) = io.read;
+    char *folder[2] = {kit_folder(), kit_folder()};
+    struct data_set *set;
+    struct err e;
+
+    for (int gz = 0; gz < 2; gz++) {
+        struct spec s = kit_spec(folder[gz]);
+        int all;
+
+        kit_set(folder[gz], 6, 4, 3, 2, 1, 2, gz);
+        io.read = drops;
+        reads = 0;
+        fail_at = -1;
+        REQUIRE_OK(kit_open(&set, &s, &e));
+        check_content(set, 6, 4, 2);
+        data_close(set);
+        all = reads;
+        CHECK(all > 20);
+        for (fail_at = 1; fail_at <= all; fail_at++) {
+            reads = 0;
+            CHECK_INT(kit_open(&set, &s, &e), ERR_IO);
+            CHECK_HAS(e.text, "cannot be read: ");
+            CHECK_HAS(e.text, folder[gz]);
+            CHECK(set == NULL);
+        }
+        io.read = real_read;
+        kit_remove(folder[gz]);
+    }
 }
 
 /* Any byte of any file changed: an answer, right or wrong, and never more than that. */
