@@ -171,7 +171,7 @@ $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags | $(B)/config.h
 $(B)/objects: FORCE
 	$(call replace,printf '%s\n' $(OBJECTS))
 $(ARCHIVE): $(OBJECTS) $(B)/objects
-	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $$(ls $(OBJECTS) 2>/dev/null) && mv $@.$$$$ $@
+	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $(OBJECTS) && mv $@.$$$$ $@
 $(PROGRAM): $(B)/obj/src/main.o $(ARCHIVE)
 	$(link)
 $(PROGRAMS): $(B)/%: $(B)/obj/%.o $(ARCHIVE)

@@ -18,6 +18,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DA
 export CHORUS=$temp/chorus XDG_DATA_HOME=$temp/share
 cp "$BUILD/chorus" "$temp" || exit 1 # building meanwhile disturbs no test
 export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+echo leak:argz_add_sep >"$temp/leaks" # newlocale of glibc loses the words of LOCPATH
+export LSAN_OPTIONS=suppressions=$temp/leaks:print_suppressions=0
 export TSAN_OPTIONS=second_deadlock_stack=1
 
 declare -A running # name by process

@@ -13,7 +13,7 @@ check "the command has returned and the run is live" live "$folder"
 column "$folder" pid >run.pid
 check "it is a process of its own" kill -0 "$(cat run.pid)"
 check "in a session of its own" \
-    test "$(ps -o sid= -p "$(cat run.pid)" | tr -d ' ')" = "$(cat run.pid)"
+    test "$(cut -d ' ' -f 6 "/proc/$(cat run.pid)/stat")" = "$(cat run.pid)"
 until_true 60 has_rows "$folder/epochs.csv" 1
 check "it trains" has_rows "$folder/epochs.csv" 1
 
