@@ -98,7 +98,7 @@ static void quit(struct engine *e)
     while (e->waiting)
         drop_waiting(e, e->waiting);
     if (e->current)
-        run_want(e->current, WISH_STOP, WIRE_NOW);
+        run_want(e->current, WISH_STOP, WIRE_AFTER_STEP);
 }
 
 static void obey(struct engine *e, const struct wire_command *c)

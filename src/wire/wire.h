@@ -111,6 +111,8 @@ enum wire_command_kind {
     WIRE_ASK,  /* slot: struct spec; run: the number of the question */
     WIRE_QUIT, /* stop everything that runs, then end the engine thread */
 };
+/* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
+ * again by a resume. */
 enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW };
 
 struct wire_command {

@@ -2,9 +2,11 @@
  * folders made for later, and the planner's answers. */
 #include "tests/unit/engine_help.h"
 
+#include "record/checkpoint.h"
+
 static struct kit *here;
 
-/* Sends what k->mark says in place of the training span, and waits for it. */
+/* A command that is sent before a step, which then waits until it is obeyed. */
 static struct wire_command sent;
 
 static void send_command(const struct backend_span *span)
@@ -174,6 +176,21 @@ static void stop_at_8(struct kit *k, const char *setting, enum wire_how how,
     kit_read_run(status->path, run);
 }
 
+static int64_t checkpoint_step(const char *path)
+{
+    struct safetensors file;
+    struct err e;
+    int64_t step = -1;
+    bool found;
+
+    if (record_read_checkpoint(path, &file, &found, &e) == ERR_OK && found) {
+        if (!record_unpack_int(&file, RECORD_NOTE_STEP, &step))
+            TEST_FAILED("the checkpoint does not say its step");
+        safetensors_free(&file);
+    }
+    return step;
+}
+
 static void stop_after_epoch(const struct backend_span *span)
 {
     (void)span;
@@ -193,8 +210,10 @@ TEST(a_stop_comes_at_once_or_after_the_epoch)
     CHECK_INT(status.step, 8);
     CHECK_INT(run.epochs_done, 1);
     CHECK_INT(run.state, WIRE_STOPPED);
+    CHECK_INT(checkpoint_step(status.path), 8);
     stop_at_8(&k, "epochs=3", WIRE_NOW, &status, &run);
     CHECK_INT(status.step, 8);
+    CHECK_INT(checkpoint_step(status.path), 6); /* the last epoch's: nothing of its own */
 
     kit_engine(&k, 256, 0);
     kit_spec(&k, &s, NULL);
