@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,10 +150,11 @@ enum err_code io_sync_folder(const char *path, struct err *e)
     return code;
 }
 
-static enum err_code io_write_temporary(const char *path, const void *bytes, size_t n,
-                                        struct err *e)
+/* path: what is being replaced, for messages. */
+static enum err_code io_write_temporary(const char *temporary, const char *path, const void *bytes,
+                                        size_t n, struct err *e)
 {
-    int fd = io.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = io.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 
     if (fd < 0)
         return err_errno(e, "cannot create %s", path);
@@ -164,20 +166,54 @@ static enum err_code io_write_temporary(const char *path, const void *bytes, siz
     return code;
 }
 
+enum err_code io_real_target(const char *path, char **target, struct err *e)
+{
+    char link[PATH_MAX], *at = mem_text(path);
+    struct stat st;
+
+    *target = NULL;
+    for (int hops = 0;; hops++) { /* by hand: realpath refuses a link to what is not there yet */
+        ssize_t n = readlink(at, link, sizeof link - 1);
+        if (n < 0)
+            break;
+        link[n] = 0;
+        char *folder = io_folder_of(at), *next = io_path(folder, link);
+        free(folder);
+        free(at);
+        at = next;
+        if (hops == 40) {
+            free(at);
+            return err_set(e, ERR_INPUT, "%s: links lead round in a circle", path);
+        }
+    }
+    /* a link of /proc (/dev/stdout) is open somewhere: a new file in its place would be lost */
+    if (!strncmp(at, "/proc/", 6) || !strncmp(at, "/dev/", 5) ||
+        (io.stat(at, &st) == 0 && !S_ISREG(st.st_mode)) || !strncmp(path, "/dev/", 5)) {
+        free(at);
+        return err_set(e, ERR_INPUT, "%s is not a regular file: name a file to write", path);
+    }
+    *target = at;
+    return ERR_OK;
+}
+
 enum err_code io_replace_file(const char *path, const void *bytes, size_t n, struct err *e)
 {
-    char *folder = io_folder_of(path);
-    char *temporary = mem_textf("%s.tmp-%ld", path, (long)getpid());
-    enum err_code code = io_write_temporary(temporary, bytes, n, e);
+    char *target;
 
-    if (!code && io.rename(temporary, path))
-        code = err_errno(e, "cannot rename %s to %s", temporary, path);
+    TRY(io_real_target(path, &target, e));
+    char *folder = io_folder_of(target);
+    char *temporary = mem_textf("%s.tmp-%ld", target, (long)getpid());
+    enum err_code code = io_write_temporary(temporary, path, bytes, n, e);
+
+    if (!code && io.rename(temporary, target))
+        code = err_errno(e, "cannot rename %s to %s", temporary, target);
     if (code)
         io.unlink(temporary);
     else
         code = io_sync_folder(folder, e);
     free(temporary);
     free(folder);
+    free(target);
     return code;
 }
 

@@ -40,6 +40,9 @@ enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path
  * never half. */
 enum err_code io_replace_file(const char *path, const void *bytes, size_t n,
                               struct err *e) MUST_USE;
+/* Where a file that is replaced by renaming really lies: a link is followed, so that it stays a link.
+ * What is there and is no regular file (a device, a folder) is refused. The caller frees it. */
+enum err_code io_real_target(const char *path, char **target, struct err *e) MUST_USE;
 enum err_code io_sync_folder(const char *path, struct err *e) MUST_USE;
 /* As mkdir -p. */
 enum err_code io_make_folders(const char *path, struct err *e) MUST_USE;

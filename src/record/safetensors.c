@@ -210,18 +210,16 @@ enum err_code safetensors_write(const char *path, const struct safetensors_tenso
                                 size_t count, const struct safetensors_note *notes,
                                 size_t note_count, struct err *e)
 {
-    struct stat st;
-    char *folder, *temp;
-    const char *slash = strrchr(path, '/');
+    char *folder, *temp, *target, *slash;
     enum err_code code;
 
-    /* A rename would replace the device itself, and a user who may do that would miss it. */
-    if (io.stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return err_set(e, ERR_INPUT, "%s is not a regular file: name a file to write", path);
-    folder = io_folder_of(path);
-    temp = mem_textf("%s/.%s.tmp-%ld", folder, slash ? slash + 1 : path, (long)getpid());
+    /* A rename would replace a device or a link itself, and a user who may do that would miss it. */
+    TRY(io_real_target(path, &target, e));
+    slash = strrchr(target, '/');
+    folder = io_folder_of(target);
+    temp = mem_textf("%s/.%s.tmp-%ld", folder, slash ? slash + 1 : target, (long)getpid());
     code = record_write_safetensors(temp, path, tensors, count, notes, note_count, e);
-    if (code == ERR_OK && io.rename(temp, path) < 0) {
+    if (code == ERR_OK && io.rename(temp, target) < 0) {
         code = err_errno(e, "cannot rename %s to %s", temp, path);
         io.unlink(temp);
     }
@@ -229,6 +227,7 @@ enum err_code safetensors_write(const char *path, const struct safetensors_tenso
         code = io_sync_folder(folder, e);
     free(temp);
     free(folder);
+    free(target);
     return code;
 }
 

@@ -128,6 +128,35 @@ TEST(a_replaced_file_is_old_or_new_whatever_fails)
     folder_remove(folder);
 }
 
+TEST(a_link_stays_a_link_and_a_device_a_device)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *path = file_with(folder, "old", 3), *bytes;
+    char *link = io_path(folder, "link"), *far = io_path(folder, "far");
+    struct stat st;
+    size_t n;
+
+    REQUIRE(symlink("file", link) == 0 && symlink("not-there-yet", far) == 0);
+    REQUIRE_OK(io_replace_file(link, "new", 3, &e));
+    CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    REQUIRE_OK(io_read_file(path, 10, &bytes, &n, &e));
+    CHECK_STR(bytes, "new");
+    free(bytes);
+    REQUIRE_OK(io_replace_file(far, "far", 3, &e));
+    CHECK(lstat(far, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK_INT(io_replace_file("/dev/null", "x", 1, &e), ERR_INPUT);
+    CHECK_INT(io_replace_file("/dev/stdout", "x", 1, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "not a regular file");
+    CHECK_INT(io_replace_file(folder, "x", 1, &e), ERR_INPUT);
+    unlink(far);
+    REQUIRE(symlink("far", far) == 0);
+    CHECK_INT(io_replace_file(far, "x", 1, &e), ERR_INPUT);
+    free(path);
+    free(link);
+    free(far);
+    folder_remove(folder);
+}
+
 TEST(folders_are_made_and_listed)
 {
     struct err e = {0};
