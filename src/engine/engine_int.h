@@ -84,7 +84,6 @@ enum message_kind {
     MESSAGE_SNAPSHOT, /* of an epoch's end, a pause or an end: urgent says which */
     MESSAGE_PAUSED,
     MESSAGE_WENT_ON,
-    MESSAGE_SAY,   /* a line for the log */
     MESSAGE_ENDED, /* the last one */
 };
 
@@ -103,9 +102,8 @@ struct message {
     struct wire_event *event;   /* (events): posted when all rows are written */
     size_t events;
     struct snapshot *snapshot;
-    bool urgent; /* snapshot: write it now */
-    bool best;   /* snapshot: of the best epoch so far */
-    enum log_level level;
+    bool urgent;           /* snapshot: write it now */
+    bool best;             /* snapshot: of the best epoch so far */
     enum wire_state state; /* MESSAGE_ENDED */
     struct err *error;     /* PLANNED: NULL where all is well; ENDED: code and reason */
 };
@@ -182,7 +180,6 @@ void *session_main(void *run);
 void run_send(struct run *r, struct message *m);
 /* Whether the engine thread is too far behind for one more snapshot that can be done without. */
 bool run_is_behind(struct run *r);
-void run_say(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* train.c, epoch.c: from a session whose state is set to the end of the run. ERR_OK: complete. */
 struct session {
@@ -201,7 +198,6 @@ enum err_code session_obey(struct session *s, struct err *e) MUST_USE;
 /* run.c: the engine thread's side. */
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start);
 void run_free(struct run *r);
-void run_begin(struct run *r); /* starts its session thread */
 void run_want(struct run *r, enum run_wish wish, enum wire_how how);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);

@@ -303,9 +303,6 @@ static enum err_code take(struct run *r, struct message *m, struct err *e)
         TRY(run_write(r, e));
         run_tell_state(r, r->state, ERR_OK, "");
         return ERR_OK;
-    case MESSAGE_SAY:
-        run_log(r, m->level, "%s", m->error->text);
-        return ERR_OK;
     case MESSAGE_ENDED:
         return take_ended(r, m, e);
     }
@@ -364,11 +361,12 @@ static void drop_first(struct run *r, struct message *m)
 static void room_again(struct run *r)
 {
     run_log(r, LOG_INFO, "there is room on the disk again: training goes on");
-    r->disk_full = r->give_up = false;
+    r->disk_full = false;
     hold(r, false);
 }
 
-/* Whether what failed for want of room was tried again and went well. */
+/* Whether what waits to be kept could be written. The row that failed is still to be tried: until it
+ * is on disk there is no room. */
 static bool try_again(struct run *r)
 {
     struct err e = {0};
@@ -379,7 +377,6 @@ static bool try_again(struct run *r)
         trouble(r, &e);
         return r->failed;
     }
-    room_again(r);
     return true;
 }
 
@@ -393,12 +390,14 @@ bool run_work(struct run *r)
     for (; n < 64 && !r->ended; n++) {
         struct message *m = first_message(r);
 
-        if (!m)
-            break;
-        if (take(r, m, &e) != ERR_OK) {
+        if (m && take(r, m, &e) != ERR_OK) {
             trouble(r, &e);
             return !r->disk_full;
         }
+        if (r->disk_full)
+            room_again(r);
+        if (!m)
+            break;
         drop_first(r, m);
     }
     return n == 64;

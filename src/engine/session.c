@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,19 +45,6 @@ static struct err *err_copy(const struct err *e)
 
     *copy = *e;
     return copy;
-}
-
-void run_say(struct run *r, enum log_level level, const char *fmt, ...)
-{
-    struct message *m = message_new(MESSAGE_SAY, NULL);
-    va_list args;
-
-    m->level = level;
-    m->error = mem_new(1, sizeof *m->error);
-    va_start(args, fmt);
-    vsnprintf(m->error->text, sizeof m->error->text, fmt, args);
-    va_end(args);
-    run_send(r, m);
 }
 
 /* ERR_OK as a refusal: there is nothing to do, and that is no failure. */
