@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void err_format(struct err *e, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void err_format(struct err *e, const char *fmt,
+                                                             va_list args)
 {
     vsnprintf(e->text, sizeof e->text, fmt, args);
 }

@@ -19,8 +19,8 @@ const char *const record_csv_header[RECORD_CSVS] = {
     "member_loss_mean,ece,disagreement,lr,images_per_second,input_seconds,compute_seconds,"
     "reduce_seconds,wait_seconds,ended_utc\n",
     "epoch,member,device,train_loss,train_acc,test_loss,test_acc,prefix_acc,images_per_second\n",
-    "epoch,device,real,images,train_loss,train_acc,input_seconds,compute_seconds,reduce_seconds,"
-    "wait_seconds,memory_bytes,gpu_percent,temperature_c,power_watts\n",
+    ("epoch,device,real,images,train_loss,train_acc,input_seconds,compute_seconds,reduce_seconds,"
+     "wait_seconds,memory_bytes,gpu_percent,temperature_c,power_watts\n"),
     "step,epoch,member,images,train_seconds,loss,acc,lr\n",
 };
 
