@@ -32,6 +32,8 @@ static int unknown_verb(const char *verb)
     struct text shown = {0};
     int n = 0;
 
+    if (!*verb)
+        return cli_refuse("'' is no command; `chorus help` lists them");
     for (int i = 0; verbs[i].name; i++)
         if (verbs[i].run)
             words[n++] = verbs[i].name;

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_COLUMNS 16
-#define LEAST_ROWS    5
-
 /* Series are told apart by these too, so that no colour is needed. */
 static const uint32_t braille_marks[] = {0x25cf, 0x25b2, 0x25a0, 0x25c6, 0x25cb, 0x25b3};
 static const char ascii_marks[] = "*+ox#@";
@@ -163,7 +160,7 @@ static int draw_head(struct canvas *c)
         column = 0;
     }
     for (int i = 0; i < p->count; i++) {
-        int n = legend_length(p, i), most = 1 + (p->rows - LEAST_ROWS) / 3;
+        int n = legend_length(p, i), most = 1 + (p->rows - PLOT_LEAST_ROWS) / 3;
 
         if (column && column + n > p->columns) {
             row++;
@@ -323,7 +320,7 @@ void plot_draw(const struct plot *p, struct plot_cell *cells)
         return;
     for (int i = 0; i < p->rows * p->columns; i++)
         cells[i] = (struct plot_cell){0, -1};
-    if (p->columns < LEAST_COLUMNS || p->rows < LEAST_ROWS)
+    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
         return;
     if (!plot_axes(p, &x, &y)) {
         static const char nothing[] = "no values yet";

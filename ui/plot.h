@@ -29,6 +29,9 @@ struct plot {
     int columns, rows; /* of the whole frame, legend and axes included */
 };
 
+#define PLOT_LEAST_COLUMNS 16
+#define PLOT_LEAST_ROWS    5
+
 struct plot_cell {
     uint32_t code; /* Unicode; 0: blank */
     int colour;    /* -1: text and axes */

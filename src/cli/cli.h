@@ -68,10 +68,12 @@ void cli_talk(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Writes to stdout. A stdout that is gone or full is told once on stderr; returns 0 or 1, the
  * exit code of a verb that does nothing but print. */
 int cli_print(const struct text *t) MUST_USE;
+bool cli_print_failed(void); /* that was told: not where a reader had enough */
 int cli_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 bool cli_terminal(int fd);
 int cli_columns(int fd);  /* width of the terminal, 80 where it does not say */
+int cli_limit(int fd);    /* the same, INT_MAX where fd is no terminal: what a line may take */
 bool cli_colours(int fd); /* a terminal, NO_COLOR not set, TERM not dumb */
 bool cli_utf8(void);      /* the locale's character set */
 
@@ -85,6 +87,10 @@ struct cli_table {
 void cli_table_start(struct cli_table *t, const char *columns);
 void cli_table_add(struct cli_table *t, const char *cell); /* row by row */
 void cli_table_addf(struct cli_table *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Makes the table at most that wide: takes columns away by their heads, in this order (ends with
+ * NULL), then cuts the cells of one column (NULL: none), at the front or at the end. */
+void cli_table_fit(struct cli_table *t, int columns, const char *const *drop, const char *cut,
+                   bool front);
 void cli_table_text(const struct cli_table *t, struct text *out); /* and trailing blanks cut */
 void cli_table_free(struct cli_table *t);
 

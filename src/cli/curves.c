@@ -102,7 +102,7 @@ static void add_run(struct curves *c, const struct sheet *s, int x, const char *
     if (!metric || !strcmp(metric, "loss")) {
         add_named(c, panel, s, x, "train_loss", run, "train", number, run != NULL);
         add_named(c, panel, s, x, "val_loss", run, "valid", run ? number : 2, false);
-        add_named(c, panel, s, x, "test_loss", run, run ? "" : "test", run ? number : 1, false);
+        add_named(c, panel, s, x, "test_loss", run, "test", run ? number : 1, false);
         panel++;
     }
     if (!metric || !strcmp(metric, "acc")) {
@@ -117,7 +117,7 @@ static void add_run(struct curves *c, const struct sheet *s, int x, const char *
                 add_named(c, panel, s, x, "member_acc_mean", NULL, "mean member", 3, true);
         }
         add_named(c, panel, s, x, "val_acc", run, "valid", run ? number : 2, false);
-        add_named(c, panel, s, x, "test_acc", run, run ? "" : "test", run ? number : 1, false);
+        add_named(c, panel, s, x, "test_acc", run, "test", run ? number : 1, false);
     }
 }
 
@@ -134,7 +134,8 @@ static enum err_code check_column(const struct sheet *s, const char *metric, str
         return ERR_OK;
     words = mem_new(s->columns + 3, sizeof *words);
     for (size_t i = 0; i < s->columns; i++)
-        words[n++] = s->names[i];
+        if (strcmp(s->names[i], "ended_utc") != 0) /* a time is no number */
+            words[n++] = s->names[i];
     words[n++] = "loss";
     words[n++] = "acc";
     near = text_nearest(metric, words);
@@ -176,9 +177,28 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
     }
 }
 
+/* What was asked for must be there; a run without a whole epoch has nothing of anything yet. */
+static enum err_code check_values(const struct curves *c, size_t runs,
+                                  const struct curves_wish *wish, struct err *e)
+{
+    bool above = false;
+
+    if (wish->metric && !c->lines)
+        return err_set(e, ERR_INPUT, "--metric %s: the column has no value in %s", wish->metric,
+                       runs == 1 ? "this run" : "any of these runs");
+    for (size_t i = 0; i < c->lines; i++)
+        for (size_t j = 0; j < c->line[i].n; j++)
+            above |= isfinite(c->line[i].y[j]) && c->line[i].y[j] > 0;
+    if (wish->log_y && c->lines && !above)
+        return err_set(e, ERR_INPUT, "--log y: %s has no value above 0, so none has a logarithm",
+                       wish->metric ? wish->metric : "loss and accuracy");
+    return ERR_OK;
+}
+
 enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
                           const struct curves_wish *wish, struct err *e)
 {
+    size_t rows = 0;
     int axis = 0;
 
     memset(c, 0, sizeof *c);
@@ -194,6 +214,7 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
 
         if (code == ERR_OK) {
             code = check_column(&s, wish->metric, e);
+            rows += s.rows;
             if (code == ERR_OK)
                 add_run(c, &s, sheet_column(&s, axes[axis].column), wish->metric,
                         count > 1 ? curves_short_name(runs[i].name) : NULL, (int)i);
@@ -205,13 +226,26 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
         }
     }
     set_panels(c, wish, axis);
+    if (rows) {
+        enum err_code code = check_values(c, count, wish, e);
+
+        if (code != ERR_OK) {
+            curves_free(c);
+            return code;
+        }
+    }
     return ERR_OK;
+}
+
+int curves_least_rows(const char *metric, int columns)
+{
+    return metric || columns >= CURVES_BESIDE ? PLOT_LEAST_ROWS : 2 * PLOT_LEAST_ROWS;
 }
 
 void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colours,
                  struct text *out)
 {
-    bool beside = c->panels == 2 && columns >= 90;
+    bool beside = c->panels == 2 && columns >= CURVES_BESIDE;
     int gap = 2, width = beside ? (columns - gap) / 2 : columns;
     int height = c->panels == 2 && !beside ? rows / 2 : rows;
     struct plot_cell *all, *one;

@@ -22,6 +22,9 @@ struct curves {
 enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
                           const struct curves_wish *wish, struct err *e) MUST_USE;
 /* Beside each other where the frame is wide, else above each other. */
+#define CURVES_BESIDE 90 /* columns */
+/* The fewest rows of a frame of so many columns into which these curves can be drawn. */
+int curves_least_rows(const char *metric, int columns);
 void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colours,
                  struct text *out);
 void curves_svg(const struct curves *c, struct text *out);

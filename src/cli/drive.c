@@ -52,32 +52,35 @@ static void say_facts(const struct drive *d, const struct wire_facts *f)
 {
     char parameters[TEXT_NUMBER_ROOM], train[TEXT_NUMBER_ROOM], test[TEXT_NUMBER_ROOM];
     char steps[TEXT_NUMBER_ROOM], batch[TEXT_NUMBER_ROOM];
-    struct text line = {0};
+    struct text line = {0}, behind = {0};
 
     if (d->quiet)
         return;
     say_clean("", f->name);
     if (f->mode == SPEC_ENSEMBLE)
-        text_addf(&line, "%d members of ", f->members);
-    text_addf(&line, "%s parameters, %s training and %s test images, %s steps of %s an epoch",
+        text_addf(&line, "%d member%s of ", f->members, f->members == 1 ? "" : "s");
+    text_addf(&line, "%s parameters, %s training and %s test images",
               text_count(parameters, f->parameters), text_count(train, (uint64_t)f->train_images),
-              text_count(test, (uint64_t)f->test_images),
-              text_count(steps, (uint64_t)f->steps_per_epoch),
-              text_count(batch, (uint64_t)f->batch));
+              text_count(test, (uint64_t)f->test_images));
+    text_addf(&behind, "%s step%s of %s an epoch", text_count(steps, (uint64_t)f->steps_per_epoch),
+              f->steps_per_epoch == 1 ? "" : "s", text_count(batch, (uint64_t)f->batch));
     if (f->dropped)
-        text_addf(&line, " (%lld images dropped)", (long long)f->dropped);
-    cli_talk("%s", text_str(&line));
+        text_addf(&behind, " (%lld image%s dropped)", (long long)f->dropped,
+                  f->dropped == 1 ? "" : "s");
+    if (text_width(text_str(&line)) + 2 + text_width(text_str(&behind)) <= cli_limit(STDERR_FILENO))
+        cli_talk("%s, %s", text_str(&line), text_str(&behind));
+    else
+        cli_talk("%s\n%s", text_str(&line), text_str(&behind));
     text_clear(&line);
     text_addf(&line, "%s (%s), %d thread%s", f->backend, f->isa, f->threads,
               f->threads == 1 ? "" : "s");
-    if (f->devices > 1 || f->real_devices > 1)
-        text_addf(&line, ", %d%s devices", f->devices,
-                  f->devices > f->real_devices ? " virtual" : "");
+    /* of virtual ones the engine tells */
+    if (f->devices > 1 && f->devices <= f->real_devices)
+        text_addf(&line, ", %d devices", f->devices);
     text_addf(&line, ", %s", f->precision);
     cli_talk("%s", text_str(&line));
-    if (f->equal_run[0])
-        say_clean("an earlier run has the same settings: ", f->equal_run);
     text_free(&line);
+    text_free(&behind);
 }
 
 /* Where a run goes on, the first epoch's own seconds are what it adds to those on disk. */
@@ -428,8 +431,10 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
         else if (code && end->state != WIRE_STOPPED)
             say_clean("chorus: ", end->reason);
     }
-    /* A stdout that is gone does not make a finished run a failed one. */
-    (void)!print_result(&entry, json);
+    /* The run is kept, but who asked for its folder did not get it. A reader that went away, or a
+     * terminal, did not ask any more. */
+    if (print_result(&entry, json) && cli_print_failed() && !code)
+        code = err_exit_code(ERR_FAILED);
     record_free_entry(&entry);
     return code;
 }

@@ -83,7 +83,7 @@ int cli_help(int argc, char **argv)
     text_add_clean(&shown, argv[1]);
     cli_refuse(
         "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
-        text_str(&shown));
+        shown.n ? text_str(&shown) : "''");
     text_free(&shown);
     return err_exit_code(ERR_INPUT);
 }

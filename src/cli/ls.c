@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const struct cli_usage usage = {
     "ls [FILTER] [-n N]", "Lists runs, the newest last.",
@@ -146,6 +147,8 @@ static void add_problems(struct text *out, const struct record_entry *list, size
 static size_t add_table(struct text *out, const struct record_entry *list, size_t first,
                         size_t count, const char *filter)
 {
+    static const char *const drop[] = {"batch", "lr",        "mode",  "devices", "members",
+                                       "data",  "picked on", "model", "age",     NULL};
     size_t shown = 0;
     struct cli_table t;
 
@@ -157,6 +160,7 @@ static size_t add_table(struct text *out, const struct record_entry *list, size_
         add_row(&t, &list[i]);
         shown++;
     }
+    cli_table_fit(&t, cli_limit(STDOUT_FILENO), drop, "run", true);
     if (shown > 0)
         cli_table_text(&t, out);
     cli_table_free(&t);
@@ -237,12 +241,12 @@ int cli_ls(int argc, char **argv)
     if (filter && strpbrk(filter, "=<>!"))
         return cli_refuse("ls filters by a part of a run's name; filters with =, <, > or ! come "
                           "with a later version");
-    if (!cli_number("-n", number, 0, INT32_MAX, &n))
+    if (!cli_number("-n", number, 1, INT32_MAX, &n))
         return err_exit_code(ERR_INPUT);
     if (record_list(cli_results(), &list, &count, &e) != ERR_OK)
         return cli_fail(&e);
     first = newest(list, count, filter, n);
-    if ((json ? add_json : add_table)(&out, list, first, count, filter) == 0 && n > 0)
+    if ((json ? add_json : add_table)(&out, list, first, count, filter) == 0)
         say_empty(count, filter);
     code = cli_print(&out);
     text_free(&out);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "# lenet: two convolutions" in the first line is what a list says of a model. */
 static void add_summary(struct text *out, const struct net *net)
@@ -109,10 +110,12 @@ static int list_models(const struct net_wants *wants, bool as_json)
         add_row(&t, &json, net_builtin_name(i), "built in", wants);
     add_folder(&t, &json, wants);
     text_add(&json, "\n]\n");
-    if (as_json)
+    if (as_json) {
         text_add(&out, text_str(&json));
-    else
+    } else {
+        cli_table_fit(&t, cli_limit(STDOUT_FILENO), NULL, "summary", false);
         cli_table_text(&t, &out);
+    }
     code = cli_print(&out);
     cli_table_free(&t);
     text_free(&out);
@@ -151,6 +154,7 @@ static size_t layer_parameters(const struct net *net, const struct net_layer *l)
 
 static void add_table(struct text *out, const struct net *net)
 {
+    static const char *const drop[] = {"line", "input", "MFLOP", NULL};
     char in[48], of[48], count[TEXT_NUMBER_ROOM], bytes[TEXT_NUMBER_ROOM];
     struct text kind = {0};
     struct cli_table t;
@@ -175,6 +179,7 @@ static void add_table(struct text *out, const struct net *net)
         else
             cli_table_add(&t, "");
     }
+    cli_table_fit(&t, cli_limit(STDOUT_FILENO), drop, "kind", false);
     cli_table_text(&t, out);
     cli_table_free(&t);
     text_free(&kind);

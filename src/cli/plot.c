@@ -32,9 +32,11 @@ static bool parse_frame(struct wish *w)
     if (!w->frame)
         return true;
     if (sscanf(w->frame, "%4dx%4d%n", &w->columns, &w->rows, &end) == 2 && !w->frame[end] &&
-        w->columns >= 16 && w->columns <= 1000 && w->rows >= 5 && w->rows <= 1000)
+        w->columns >= PLOT_LEAST_COLUMNS && w->columns <= 1000 && w->rows >= PLOT_LEAST_ROWS &&
+        w->rows <= 1000)
         return true;
-    cli_refuse("--frame %s is not COLUMNSxROWS from 16x5 to 1000x1000, such as 120x40", w->frame);
+    cli_refuse("--frame %s is not COLUMNSxROWS from %dx%d to 1000x1000, such as 120x40", w->frame,
+               PLOT_LEAST_COLUMNS, PLOT_LEAST_ROWS);
     return false;
 }
 
@@ -67,6 +69,28 @@ static bool check(struct wish *w)
     return parse_frame(w);
 }
 
+/* The frame that was asked for, or that of the terminal; false: the curves do not fit into it. */
+static bool set_frame(struct wish *w)
+{
+    int least;
+
+    if (!w->frame) {
+        w->columns = cli_columns(STDOUT_FILENO);
+        w->rows = cli_terminal(STDOUT_FILENO) ? live_rows(STDOUT_FILENO) - 2 : 24;
+        w->columns = w->columns < PLOT_LEAST_COLUMNS ? PLOT_LEAST_COLUMNS
+                     : w->columns > 160              ? 160
+                                                     : w->columns;
+        w->rows = w->rows < 10 ? 10 : w->rows > 40 ? 40 : w->rows;
+    }
+    least = curves_least_rows(w->curves.metric, w->columns);
+    if (w->rows >= least)
+        return true;
+    cli_refuse("--frame %s has fewer than the %d rows that loss and accuracy need above each "
+               "other; from %d columns on they stand beside each other, and --metric draws one",
+               w->frame, least, CURVES_BESIDE);
+    return false;
+}
+
 static int draw(struct wish *w, const struct record_entry *runs, size_t count)
 {
     struct err e;
@@ -74,6 +98,8 @@ static int draw(struct wish *w, const struct record_entry *runs, size_t count)
     struct text out = {0};
     int code;
 
+    if (!w->file && !set_frame(w))
+        return err_exit_code(ERR_INPUT);
     if (curves_make(&curves, runs, count, &w->curves, &e) != ERR_OK)
         return cli_fail(&e);
     if (w->file) {
@@ -84,15 +110,8 @@ static int draw(struct wish *w, const struct record_entry *runs, size_t count)
         else
             code = cli_printf("%s\n", w->file);
     } else {
-        bool colours = cli_colours(STDOUT_FILENO);
-
-        if (!w->frame) {
-            w->columns = cli_columns(STDOUT_FILENO);
-            w->rows = cli_terminal(STDOUT_FILENO) ? live_rows(STDOUT_FILENO) - 2 : 24;
-            w->columns = w->columns < 16 ? 16 : w->columns > 160 ? 160 : w->columns;
-            w->rows = w->rows < 10 ? 10 : w->rows > 40 ? 40 : w->rows;
-        }
-        curves_text(&curves, w->columns, w->rows, w->ascii || !cli_utf8(), colours, &out);
+        curves_text(&curves, w->columns, w->rows, w->ascii || !cli_utf8(),
+                    cli_colours(STDOUT_FILENO), &out);
         code = cli_print(&out);
     }
     text_free(&out);

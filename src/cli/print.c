@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -108,7 +109,8 @@ void live_start(void)
     log_to(sink, NULL);
 }
 
-static void add_args(struct text *t, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void
+add_args(struct text *t, const char *fmt, va_list args)
 {
     char room[512], *large = NULL;
     va_list again;
@@ -174,6 +176,11 @@ int cli_print(const struct text *t)
     return 1;
 }
 
+bool cli_print_failed(void)
+{
+    return out_told;
+}
+
 int cli_printf(const char *fmt, ...)
 {
     struct text t = {0};
@@ -202,6 +209,11 @@ int cli_columns(int fd)
     if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     return 80;
+}
+
+int cli_limit(int fd)
+{
+    return isatty(fd) ? cli_columns(fd) : INT_MAX;
 }
 
 int live_rows(int fd)

@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "base/sheet.h"
@@ -93,33 +94,76 @@ static void add_value(struct text *out, const char *before, double value)
     cli_add_fraction(out, value);
 }
 
-void progress_epoch_line(const struct progress_row *row, int64_t epochs, int members,
-                         struct text *out)
+enum {
+    EPOCH_SPEED = 1,
+    EPOCH_SECONDS = 2,
+    EPOCH_MEMBERS = 4,
+    EPOCH_TRAIN_ACC = 8,
+    EPOCH_WORDS = 16, /* "loss" */
+    EPOCH_TRAIN = 32,
+    EPOCH_LOSS = 64,
+    EPOCH_VALID = 128
+};
+
+static void add_pair(struct text *out, const char *set, double loss, double acc, int parts)
+{
+    text_addf(out, "  %s", set);
+    if (parts & EPOCH_LOSS)
+        add_value(out, parts & EPOCH_WORDS ? " loss " : " ", loss);
+    if (parts & EPOCH_TRAIN_ACC)
+        add_value(out, " acc ", acc);
+}
+
+static void add_epoch(const struct progress_row *row, int64_t epochs, int members, int parts,
+                      struct text *out)
 {
     char number[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
 
     text_addf(out, "epoch %lld/%lld", (long long)row->epoch, (long long)epochs);
-    if (row->epoch > 0) {
-        add_value(out, "  train loss ", row->train_loss);
-        add_value(out, " acc ", row->train_acc);
-    }
-    if (!isnan(row->val_loss) || !isnan(row->val_acc)) {
-        add_value(out, "  valid loss ", row->val_loss);
-        add_value(out, " acc ", row->val_acc);
-    }
-    add_value(out, "  test loss ", row->test_loss);
-    add_value(out, " acc ", row->test_acc);
-    if (members > 1) {
+    if (row->epoch > 0 && parts & EPOCH_TRAIN)
+        add_pair(out, "train", row->train_loss, row->train_acc, parts);
+    if ((!isnan(row->val_loss) || !isnan(row->val_acc)) && parts & EPOCH_VALID)
+        add_pair(out, "valid", row->val_loss, row->val_acc, parts | EPOCH_TRAIN_ACC);
+    add_pair(out, "test", row->test_loss, row->test_acc, parts | EPOCH_TRAIN_ACC);
+    if (members > 1 && parts & EPOCH_MEMBERS) {
         add_value(out, " (members ", row->member_acc_min);
         add_value(out, " to ", row->member_acc_max);
         text_add(out, ")");
     }
-    if (row->images_per_second > 0)
+    if (row->images_per_second > 0 && parts & EPOCH_SPEED)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(row->images_per_second + 0.5)));
-    if (isfinite(row->train_seconds + row->eval_seconds)) {
+    if (isfinite(row->train_seconds + row->eval_seconds) && parts & EPOCH_SECONDS) {
         clock_span(span, row->train_seconds + row->eval_seconds);
         text_addf(out, "  %s", span);
     }
+}
+
+void progress_epoch_line(const struct progress_row *row, int64_t epochs, int members, int columns,
+                         struct text *out)
+{
+    enum { BRIEF = EPOCH_VALID | EPOCH_LOSS | EPOCH_TRAIN };
+    static const int falls[] = {
+        BRIEF | EPOCH_WORDS | EPOCH_MEMBERS | EPOCH_SECONDS | EPOCH_TRAIN_ACC | EPOCH_SPEED,
+        BRIEF | EPOCH_WORDS | EPOCH_MEMBERS | EPOCH_SECONDS | EPOCH_TRAIN_ACC,
+        BRIEF | EPOCH_WORDS | EPOCH_MEMBERS | EPOCH_SECONDS,
+        BRIEF | EPOCH_MEMBERS | EPOCH_SECONDS,
+        BRIEF | EPOCH_MEMBERS,
+        BRIEF | EPOCH_SECONDS,
+        BRIEF,
+        EPOCH_VALID | EPOCH_LOSS,
+        EPOCH_VALID,
+        0,
+    };
+    struct text t = {0};
+
+    for (size_t i = 0; i < MEM_COUNT(falls); i++) {
+        text_clear(&t);
+        add_epoch(row, epochs, members, falls[i], &t);
+        if (text_width(text_str(&t)) <= columns)
+            break;
+    }
+    text_add(out, text_str(&t));
+    text_free(&t);
 }
 
 void progress_start(struct progress *p, bool quiet)
@@ -201,7 +245,7 @@ void progress_epoch(struct progress *p, const struct progress_row *row, int64_t 
     if (own.images_per_second > 0)
         p->view.images_per_second = own.images_per_second;
     if (!p->quiet) {
-        progress_epoch_line(&own, p->view.epochs, p->members, &line);
+        progress_epoch_line(&own, p->view.epochs, p->members, cli_limit(STDERR_FILENO), &line);
         cli_talk("%s", text_str(&line));
     }
     guess_left(p);
@@ -262,7 +306,8 @@ void progress_draw(struct progress *p)
         return;
     p->drawn = now;
     if (p->view.steps || p->view.doing)
-        progress_line(&p->view, cli_columns(STDERR_FILENO), p->utf8, &line);
+        /* two columns less: a Ctrl-C is echoed behind the line, as ^C, and must not leave it */
+        progress_line(&p->view, cli_columns(STDERR_FILENO) - 2, p->utf8, &line);
     live_draw(text_str(&line));
     text_free(&line);
 }

@@ -28,7 +28,8 @@ struct progress_row { /* an epoch; nan: does not apply */
     double member_acc_min, member_acc_mean, member_acc_max;
     double images_per_second, train_seconds, eval_seconds; /* of this epoch */
 };
-void progress_epoch_line(const struct progress_row *row, int64_t epochs, int members,
+/* At most columns wide: less important parts go first. */
+void progress_epoch_line(const struct progress_row *row, int64_t epochs, int members, int columns,
                          struct text *out);
 
 struct progress {

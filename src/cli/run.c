@@ -11,25 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cli_usage usage = {
-    "run [FILE or RUN or NAME] [KEY=VALUE...]",
-    "Trains: an experiment's file, an earlier run again, or a built-in experiment; without any of "
-    "them, the defaults.",
-    "  chorus run first                       a small one: under a minute\n"
-    "  chorus run my.ini lr=0.05 epochs=20    keys override the file's\n"
-    "  chorus run @ seed=1                    the newest run again, from another seed\n"
-    "`chorus help keys` lists the keys. Prints the run's folder on stdout. Ctrl-C stops it after\n"
-    "its step; `chorus resume` goes on.\n"};
-
-/* "lr=0.1", but not "./a=b/first.ini". */
+/* "lr=0.1", "=3" and other mistakes, but not "./a=b/first.ini". */
 static bool is_assignment(const char *arg)
 {
     const char *equals = strchr(arg, '=');
 
-    if (!equals || equals == arg)
+    if (!equals)
         return false;
     for (const char *s = arg; s < equals; s++)
-        if (!isalnum((unsigned char)*s) && *s != '_' && *s != '.')
+        if (!isalnum((unsigned char)*s) && *s != '_' && *s != '.' && *s != '-')
             return false;
     return true;
 }
@@ -44,28 +34,23 @@ static bool is_path(const char *name)
 static enum err_code unknown(const char *name, const struct err *why, struct err *e)
 {
     const char *words[256], *near;
-    struct text list = {0};
     int n = 0;
-    enum err_code code;
 
-    for (; n < 255 && spec_builtin_name(n); n++) {
+    if (!*name)
+        return err_set(e, ERR_INPUT,
+                       "'' names no experiment and no run; `chorus help run` lists the built-in "
+                       "experiments, `chorus ls` the runs");
+    /* A filter, a part of several names: more is known than that there is none. */
+    if (strncmp(why->text, "there is no run", 15) != 0)
+        return err_set(e, why->code, "%s", why->text);
+    for (; n < 255 && spec_builtin_name(n); n++)
         words[n] = spec_builtin_name(n);
-        text_addf(&list, "%s%s", n ? ", " : "", words[n]);
-    }
     words[n] = NULL;
     near = text_nearest(name, words);
-    if (near)
-        code = err_set(e, ERR_INPUT,
-                       "there is no experiment or run named %s; did you mean %s? (a file's name "
-                       "ends in .ini)",
-                       name, near);
-    else
-        code = err_set(e, ERR_INPUT,
-                       "there is no experiment named %s (built in: %s; a file's name ends in "
-                       ".ini), and as a run: %s",
-                       name, text_str(&list), why->text);
-    text_free(&list);
-    return code;
+    return err_set(e, ERR_INPUT,
+                   "there is no experiment or run named %s%s%s%s `chorus help run` lists the "
+                   "built-in experiments, `chorus ls` the runs; a file's name ends in .ini",
+                   name, near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
 }
 
 static enum err_code read_run(struct spec *spec, const char *name, struct err *e)
@@ -120,6 +105,10 @@ static enum err_code set_keys(struct spec *spec, int argc, char **argv, const ch
         free(key);
         TRY(code);
     }
+    for (int i = 1; name && i < argc; i++)
+        if (!strncmp(argv[i], "name=", 5))
+            return err_set(e, ERR_INPUT,
+                           "command line: the key name is given twice, as --name and as name=");
     if (name)
         TRY(spec_set(spec, "name", name, "--name", NULL, e));
     return ERR_OK;
@@ -146,6 +135,32 @@ static enum err_code read_spec(struct spec *spec, int argc, char **argv, const c
     return spec_check(spec, e);
 }
 
+/* The examples, and the names of what is built in. */
+static void add_help(struct text *out)
+{
+    int column = 80;
+
+    text_add(
+        out,
+        "  chorus run first                       a small one: under a minute\n"
+        "  chorus run my.ini lr=0.05 epochs=20    keys override the file's\n"
+        "  chorus run @ seed=1                    the newest run again, from another seed\n"
+        "`chorus help keys` lists the keys. Prints the run's folder on stdout. Ctrl-C stops it after\n"
+        "its step; `chorus resume` goes on.\n"
+        "\nbuilt-in experiments:");
+    for (int i = 0; spec_builtin_name(i); i++) {
+        const char *name = spec_builtin_name(i);
+        int n = (int)strlen(name);
+
+        if (column + 2 + n > 78) {
+            text_add(out, "\n ");
+            column = 1;
+        }
+        text_addf(out, " %s%s", name, spec_builtin_name(i + 1) ? "," : "\n");
+        column += 2 + n;
+    }
+}
+
 int cli_run(int argc, char **argv)
 {
     bool background = false, quiet = false, json = false, dry = false;
@@ -164,11 +179,21 @@ int cli_run(int argc, char **argv)
         {"--max-cells", "N", NULL, NULL},
         {NULL, NULL, NULL, NULL},
     };
+    struct cli_usage usage = {
+        "run [FILE or RUN or NAME] [KEY=VALUE...]",
+        "Trains: an experiment's file, an earlier run again, or a built-in experiment; without any "
+        "of them, the defaults.",
+        NULL};
+    struct text help = {0};
     struct wire_start *start;
     struct drive_end end;
     struct err e;
-    int code = cli_options(&usage, options, &argc, argv);
+    int code;
 
+    add_help(&help);
+    usage.more = text_str(&help);
+    code = cli_options(&usage, options, &argc, argv);
+    text_free(&help);
     if (code != CLI_ON)
         return code;
     start = mem_new(1, sizeof *start);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cli_usage usage = {
     "show RUN", "Shows one run whole: settings, state, machine, results, its last epochs.",
@@ -155,6 +156,9 @@ static void add_results(struct text *out, const struct record_run *run)
 static void add_rows(struct text *out, const char *title, const struct sheet *s, size_t first,
                      const char *const *columns)
 {
+    static const char *const drop[] = {
+        "images_per_second", "lr",        "ece",      "prefix_acc", "device",
+        "train_acc",         "test_loss", "val_loss", "train_loss", NULL};
     struct text head = {0};
     int shown[16];
     size_t n = 0;
@@ -177,13 +181,16 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
                 double value = sheet_number(s, row, shown[i]);
                 const char *cell = sheet_cell(s, row, shown[i]);
                 /* losses and accuracies to four places, counts as they are */
-                if (strchr(cell, '.') && strcmp(s->names[shown[i]], "lr") != 0)
+                if (!strcmp(s->names[shown[i]], "lr"))
+                    cli_table_addf(&t, "%.4g", value);
+                else if (strpbrk(cell, ".e"))
                     cli_table_addf(&t, value >= 1000 ? "%.0f" : "%.4f", value);
                 else
                     cli_table_add(&t, cell);
             }
         }
         text_addf(out, "\n%s\n", title);
+        cli_table_fit(&t, cli_limit(STDOUT_FILENO), drop, NULL, false);
         cli_table_text(&t, out);
         cli_table_free(&t);
     }

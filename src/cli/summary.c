@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/curves.h"
+#include "cli/live.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,11 +47,11 @@ static void say_lines(const struct text *t)
         cli_talk("%.*s", (int)(t->n - 1), t->s);
 }
 
-static void say_table(const struct record_run *run, const struct sheet *s)
+static void add_table(struct text *out, const struct record_run *run, const struct sheet *s)
 {
+    static const char *const drop[] = {"train acc", "train loss", "valid loss", "test loss", NULL};
     bool valid = !strcmp(run->best_by, "valid");
     struct cli_table t;
-    struct text out = {0};
 
     cli_table_start(&t, valid ? "|-epoch|-train loss|-train acc|-valid loss|-valid acc|-test loss|"
                                 "-test acc"
@@ -60,43 +61,64 @@ static void say_table(const struct record_run *run, const struct sheet *s)
                   valid);
     add_epoch(&t, run->best_epoch == run->epochs_done ? "last, and best" : "last", s,
               run->epochs_done, valid);
+    cli_table_fit(&t, cli_limit(STDERR_FILENO), drop, NULL, false);
     if (t.cells > t.columns)
-        cli_table_text(&t, &out);
-    say_lines(&out);
+        cli_table_text(&t, out);
     cli_table_free(&t);
-    text_free(&out);
 }
 
-static void say_times(const struct record_run *run)
+static void add_times(struct text *out, const struct record_run *run)
 {
     char images[TEXT_NUMBER_ROOM], speed[TEXT_NUMBER_ROOM];
     char train[CLOCK_UTC_ROOM], test[CLOCK_UTC_ROOM];
+    struct text line = {0};
 
     if (!(run->train_seconds > 0) || run->model_images <= 0)
         return;
     clock_span(train, run->train_seconds);
     clock_span(test, run->eval_seconds);
-    cli_talk("%s images trained on in %s (%s img/s)%s%s",
-             text_count(images, (uint64_t)run->model_images), train,
-             text_count(speed, (uint64_t)((double)run->model_images / run->train_seconds + 0.5)),
-             run->eval_seconds > 0 ? ", evaluation " : "", run->eval_seconds > 0 ? test : "");
+    text_addf(&line, "%s images trained on in %s (%s img/s)",
+              text_count(images, (uint64_t)run->model_images), train,
+              text_count(speed, (uint64_t)((double)run->model_images / run->train_seconds + 0.5)));
+    if (run->eval_seconds > 0 &&
+        text_width(text_str(&line)) + 13 + text_width(test) <= cli_limit(STDERR_FILENO))
+        text_addf(&line, ", evaluation %s", test);
+    text_addf(out, "%s\n", text_str(&line));
+    text_free(&line);
 }
 
-static void say_curves(const struct record_entry *run)
+static int count_lines(const struct text *t)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        n += t->s[i] == '\n';
+    return n;
+}
+
+/* below: the rows of what is said behind them, which must be seen together with them. */
+static void say_curves(const struct record_entry *run, int below)
 {
     struct curves curves;
     struct curves_wish wish = {0};
     struct text out = {0};
     struct err e;
-    int columns = cli_columns(STDERR_FILENO);
+    int columns = cli_columns(STDERR_FILENO), rows = live_rows(STDERR_FILENO) - below, least;
 
-    if (run->run.epochs_done < 2 || columns < 16 ||
-        curves_make(&curves, run, 1, &wish, &e) != ERR_OK)
+    if (run->run.epochs_done < 2 || columns < 17)
         return;
-    columns = columns > 130 ? 130 : columns;
-    curves_text(&curves, columns - 1, columns > 90 ? 13 : 22, !cli_utf8(),
-                cli_colours(STDERR_FILENO), &out);
-    say_lines(&out);
+    columns = (columns > 130 ? 130 : columns) - 1;
+    if (rows > (columns >= CURVES_BESIDE ? 13 : 22))
+        rows = columns >= CURVES_BESIDE ? 13 : 22;
+    least = curves_least_rows(NULL, columns);
+    if (rows < least)
+        wish.metric = "loss"; /* alone it needs fewer */
+    if (curves_make(&curves, run, 1, &wish, &e) != ERR_OK)
+        return;
+    if (rows >= curves_least_rows(wish.metric, columns)) {
+        curves_text(&curves, columns, rows, !cli_utf8(), cli_colours(STDERR_FILENO), &out);
+        say_lines(&out);
+    }
     text_free(&out);
     curves_free(&curves);
 }
@@ -134,18 +156,32 @@ static void say_state(const struct record_entry *entry)
     text_free(&folder);
 }
 
+/* Rows that a sentence takes where the terminal breaks it. */
+static int rows_of_state(const struct record_entry *run)
+{
+    int columns = cli_columns(STDERR_FILENO);
+    size_t n = strlen(run->run.reason);
+
+    if (run->run.state == WIRE_DONE && !n)
+        return 0;
+    return 1 + (int)((n + strlen(run->folder) + 50) / (size_t)columns);
+}
+
 void progress_summary(const struct record_entry *run, bool curves)
 {
+    struct text said = {0};
     struct sheet s;
     struct err e;
 
     if (record_read_sheet(run->folder, "epochs", &s, &e) == ERR_OK) {
         if (s.rows)
-            say_table(&run->run, &s);
+            add_table(&said, &run->run, &s);
         sheet_free(&s);
     }
-    if (curves)
-        say_curves(run);
-    say_times(&run->run);
+    add_times(&said, &run->run);
+    if (curves) /* and two rows for the folder and the prompt */
+        say_curves(run, count_lines(&said) + rows_of_state(run) + 2);
+    say_lines(&said);
     say_state(run);
+    text_free(&said);
 }

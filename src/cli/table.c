@@ -42,16 +42,115 @@ void cli_table_addf(struct cli_table *t, const char *fmt, ...)
     cli_table_add(t, room);
 }
 
+static int column_width(const struct cli_table *t, size_t column)
+{
+    int width = 0;
+
+    for (size_t i = column; i < t->cells; i += t->columns) {
+        int w = text_width(text_str(&t->cell[i]));
+
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+static int table_width(const struct cli_table *t)
+{
+    int width = t->columns ? 2 * ((int)t->columns - 1) : 0;
+
+    for (size_t i = 0; i < t->columns; i++)
+        width += column_width(t, i);
+    return width;
+}
+
+/* The place of a column by its head; t->columns where there is none. */
+static size_t find_head(const struct cli_table *t, const char *head)
+{
+    size_t i = 0;
+
+    while (i < t->columns && strcmp(text_str(&t->cell[i]), head) != 0)
+        i++;
+    return i;
+}
+
+static void drop_column(struct cli_table *t, size_t column)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->cells; i++) {
+        if (i % t->columns == column)
+            text_free(&t->cell[i]);
+        else
+            t->cell[kept++] = t->cell[i];
+    }
+    t->cells = kept;
+    t->columns--;
+    for (size_t i = column; i < t->columns; i++)
+        t->right[i] = t->right[i + 1];
+}
+
+/* Whole characters: what begins like one that is cut off belongs to it. */
+static void cut_cell(struct text *cell, int width, bool front)
+{
+    struct text out = {0};
+    const char *s = text_str(cell);
+    size_t n = cell->n, from = 0;
+
+    if (text_width(s) <= width)
+        return;
+    if (front) {
+        while (from < n && text_width(s + from) > width - 3)
+            for (from++; (s[from] & 0xc0) == 0x80;)
+                from++;
+        text_add(&out, "...");
+        text_add(&out, s + from);
+    } else {
+        for (n = 0; n < cell->n;) {
+            size_t next = n + 1;
+
+            while ((s[next] & 0xc0) == 0x80)
+                next++;
+            text_clear(&out);
+            text_add_n(&out, s, next);
+            if (text_width(text_str(&out)) > width - 3)
+                break;
+            n = next;
+        }
+        while (n > 0 && s[n - 1] == ' ')
+            n--;
+        text_clear(&out);
+        text_add_n(&out, s, n);
+        text_add(&out, "...");
+    }
+    text_free(cell);
+    *cell = out;
+}
+
+#define LEAST_CUT 8 /* a cell is cut to no less */
+
+void cli_table_fit(struct cli_table *t, int columns, const char *const *drop, const char *cut,
+                   bool front)
+{
+    int width, over;
+    size_t column;
+
+    for (; drop && *drop && table_width(t) > columns; drop++)
+        if ((column = find_head(t, *drop)) < t->columns)
+            drop_column(t, column);
+    over = table_width(t) - columns;
+    if (over <= 0 || !cut || (column = find_head(t, cut)) == t->columns)
+        return;
+    width = column_width(t, column) - over;
+    for (size_t i = column; i < t->cells; i += t->columns)
+        cut_cell(&t->cell[i], width < LEAST_CUT ? LEAST_CUT : width, front);
+}
+
 void cli_table_text(const struct cli_table *t, struct text *out)
 {
     int *width = mem_new(t->columns, sizeof *width);
 
-    for (size_t i = 0; i < t->cells; i++) {
-        int w = text_width(text_str(&t->cell[i]));
-
-        if (w > width[i % t->columns])
-            width[i % t->columns] = w;
-    }
+    for (size_t i = 0; i < t->columns; i++)
+        width[i] = column_width(t, i);
     for (size_t i = 0; i < t->cells; i++) {
         size_t column = i % t->columns;
         const char *s = text_str(&t->cell[i]);

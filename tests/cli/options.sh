@@ -25,6 +25,8 @@ check "help keys" grep -q "lr_rule" out
 exits 0 "$CHORUS" help lr_rule
 check "help of a key" grep -q "linear" out
 refused "help of nonsense" "nonsense" "$CHORUS" help nonsense
+refused "help of nothing" "named ''" "$CHORUS" help ''
+refused "an empty command" "'' is no command" "$CHORUS" ''
 refused "an unknown command" "did you mean devices?" "$CHORUS" devcies
 refused "an unknown command with escapes" '^[[31mx' "$CHORUS" $'\033[31mx'
 for verb in compare ensemble export report tag note rm bench; do

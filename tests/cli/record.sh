@@ -54,6 +54,7 @@ check "which is said" says "none of the 3 runs in results has 'nonesuch' in its 
 refused "a filter" "come with a later version" "$CHORUS" ls model=cnn
 refused "--sort" "not part of this version" "$CHORUS" ls --sort lr
 refused "--since" "not part of this version" "$CHORUS" ls --since yesterday
+refused "-n 0" "from 1 to" "$CHORUS" ls -n 0
 refused "-n of nothing" "whole number" "$CHORUS" ls -n few
 check "--results" exits 0 "$CHORUS" ls --results "$PWD/elsewhere"
 check "names the folder" says "no runs in $PWD/elsewhere"

@@ -19,7 +19,9 @@ check "--quiet says nothing" test ! -s err
 check "--quiet prints the folder" test -d "$(cat out)"
 check "the same run twice gives the same bytes" same_run "$folder" "$(cat out)"
 exits 0 "$CHORUS" run tiny.ini
-check "an equal earlier run is noted" grep -q "earlier run has the same settings" err
+check "an equal earlier run is noted, once" \
+    test "$(grep -c "earlier run has the same settings" err)" = 1
+check "one line of what it computes with" grep -q "test images, 30 steps of 40 an epoch" err
 
 exits 0 "$CHORUS" run tiny.ini epochs=2 --json
 check "--json is one line" test "$(wc -l <out)" = 1
@@ -74,6 +76,8 @@ check "CHORUS_RESULTS" test -n "$(ls env)"
 )
 check "a closed pipe" test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
 "$CHORUS" run tiny.ini >&- 2>err
+check "a closed stdout ends with 1" test $? = 1
+check "a closed stdout is told, once" test "$(grep -c "stdout could not be written" err)" = 1
 check "a closed stdout" test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
 "$CHORUS" run tiny.ini >&- 2>&- <&-
 check "everything closed" test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
@@ -81,7 +85,9 @@ check "nothing of it went into a file of the run" \
     test -z "$(grep -l '^epoch ' "$(ls -d results/* | tail -n 1)"/*.csv)"
 if [ -w /dev/full ]; then
     "$CHORUS" run tiny.ini >/dev/full 2>err
-    check "a full stdout" test $? = 0
+    check "a full stdout ends with 1" test $? = 1
+    check "but the run is done and kept" \
+        test "$(column "$(ls -d results/* | tail -n 1)" state)" = done
     check "a full stdout is told" grep -q "stdout could not be written" err
     "$CHORUS" run tiny.ini >out 2>/dev/full
     check "a full stderr" test -d "$(cat out)"
@@ -94,6 +100,11 @@ check "a run that diverges ends with 3" test $? = 0
 check "it says so" grep -q "diverged" err
 check "state diverged" state_is "$(cat out)" diverged
 
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=1 epochs=1
+check "one member" grep -q "^1 member of " err
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=2 devices=2 epochs=1 train_limit=1201
+check "virtual devices are told once" test "$(grep -c virtual err)" = 1
+check "and one image left over" grep -q "(1 image dropped)" err
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 --quiet && folder=$(cat out)
 check "an ensemble" test "$(rows "$folder/members.csv")" = 12
 exits 0 "$CHORUS" run tiny.ini epochs=0 --quiet
@@ -118,6 +129,18 @@ refused "--dry-run of a bad one" "batch" "$CHORUS" run tiny.ini batch=7 devices=
 cd ..
 
 refused "an unknown experiment" "did you mean first?" "$CHORUS" run frist
+refused "an unknown experiment like no other" "nope; \`chorus help run\`" "$CHORUS" run nope
+check "without a list of all" test "$(grep -c flax-ensemble err)" = 0
+exits 0 "$CHORUS" help run
+check "help run lists the built-in experiments" grep -q "flax-ensemble" out
+refused "a part of several runs' names" "is part of the names of" "$CHORUS" run 2
+refused "an empty experiment" "'' names no experiment" "$CHORUS" run ''
+refused "no key" "no key in front of" "$CHORUS" run tiny.ini =3
+refused "a key in capitals" "did you mean lr?" "$CHORUS" run tiny.ini LR=3
+refused "a key with a dash" "did you mean log_every?" "$CHORUS" run tiny.ini log-every=3
+refused "a key like no other" "\`chorus help keys\` lists them" "$CHORUS" run tiny.ini qqqq=3
+refused "an empty value" "lr = ''" "$CHORUS" run tiny.ini lr=
+refused "name as option and as key" "twice" "$CHORUS" run tiny.ini --name x name=y
 refused "no such file" "missing.ini" "$CHORUS" run missing.ini
 refused "no such run" "@99" "$CHORUS" run @99
 refused "an unknown key" "epoch" "$CHORUS" run tiny.ini epoch=3

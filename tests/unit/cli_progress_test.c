@@ -83,13 +83,18 @@ TEST(values_out_of_range)
     CHECK_HAS(line(&v, 120, false), "loss inf");
 }
 
-static const char *epoch(const struct progress_row *row, int members)
+static const char *epoch_in(const struct progress_row *row, int members, int columns)
 {
     static struct text t;
 
     text_clear(&t);
-    progress_epoch_line(row, 10, members, &t);
+    progress_epoch_line(row, 10, members, columns, &t);
     return text_str(&t);
+}
+
+static const char *epoch(const struct progress_row *row, int members)
+{
+    return epoch_in(row, members, 1000);
 }
 
 TEST(epoch_lines)
@@ -116,6 +121,39 @@ TEST(epoch_lines)
               "0.3000 acc 0.9071 (members 0.8900 to 0.9100)  12,340 img/s  5.00 s");
     row.train_loss = NAN;
     CHECK_HAS(epoch(&row, 1), "train loss nan");
+}
+
+/* Nothing is wider than the terminal, and the test accuracy is the last to go. */
+TEST(epoch_lines_of_narrow_terminals)
+{
+    struct progress_row row = {.epoch = 12345,
+                               .train_loss = 0.28114,
+                               .train_acc = 0.8971,
+                               .val_loss = NAN,
+                               .val_acc = NAN,
+                               .test_loss = 0.3,
+                               .test_acc = 0.9071,
+                               .member_acc_min = 0.89,
+                               .member_acc_max = 0.91,
+                               .images_per_second = 12340,
+                               .train_seconds = 4.9,
+                               .eval_seconds = 0.1};
+
+    for (int valid = 0; valid < 2; valid++) {
+        for (int columns = 33; columns < 200; columns++) {
+            CHECK(text_width(epoch_in(&row, 8, columns)) <= columns);
+            CHECK_HAS(epoch_in(&row, 8, columns), "test");
+            CHECK_HAS(epoch_in(&row, 8, columns), "acc 0.9071");
+        }
+        row.val_loss = 0.31;
+        row.val_acc = 0.9;
+    }
+    row.epoch = 3;
+    CHECK_STR(epoch_in(&row, 1, 80), "epoch 3/10  train 0.2811  valid 0.3100 acc 0.9000  "
+                                     "test 0.3000 acc 0.9071");
+    row.val_loss = row.val_acc = NAN;
+    CHECK_STR(epoch_in(&row, 1, 80),
+              "epoch 3/10  train loss 0.2811 acc 0.8971  test loss 0.3000 acc 0.9071  5.00 s");
 }
 
 /* The seconds of rows are cumulative; a line shows the epoch's own. The time left is that of the
@@ -164,6 +202,41 @@ TEST(tables)
     CHECK_STR(text_str(&out), "name      acc  state\nl^[[1mx  0.50  done\ngrößer\n");
     cli_table_free(&t);
     text_free(&out);
+}
+
+/* "größer" is cut between characters, columns go by their heads. */
+TEST(tables_of_narrow_terminals)
+{
+    static const char *const drop[] = {"nothing", "state", NULL};
+    static const struct {
+        int columns;
+        bool front;
+        const char *want;
+    } cases[] = {
+        {100, false, "name             acc  state\nein-größer-name  0.5  done\n"},
+        {27, false, "name             acc  state\nein-größer-name  0.5  done\n"},
+        {26, false, "name             acc\nein-größer-name  0.5\n"},
+        {18, false, "name           acc\nein-größer...  0.5\n"},
+        {15, false, "name        acc\nein-grö...  0.5\n"},
+        {14, false, "name       acc\nein-gr...  0.5\n"},
+        {16, true, "name         acc\n...ßer-name  0.5\n"},
+        {1, true, "name      acc\n...-name  0.5\n"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cli_table t;
+        struct text out = {0};
+
+        cli_table_start(&t, "name|-acc|state");
+        cli_table_add(&t, "ein-größer-name");
+        cli_table_add(&t, "0.5");
+        cli_table_add(&t, "done");
+        cli_table_fit(&t, cases[i].columns, drop, "name", cases[i].front);
+        cli_table_text(&t, &out);
+        CHECK_STR(text_str(&out), cases[i].want);
+        cli_table_free(&t);
+        text_free(&out);
+    }
 }
 
 TEST(json_fields)
