@@ -146,7 +146,7 @@ static void fill_session(struct plan *p, int members)
     p->model_key = mem_new((size_t)members, sizeof *p->model_key);
     for (int m = 0; m < members; m++) {
         p->member_device[m] = m % s->devices;
-        p->model_key[m] = net_model_key(s->seed, members, m);
+        p->model_key[m] = net_model_key(s->seed, s->mode == SPEC_ENSEMBLE ? members : 0, m);
     }
     b->mode = s->mode;
     /* tf32 is what tensor cores do: elsewhere it is fp32, and is called so. */

@@ -7,7 +7,7 @@ struct rng_key net_model_key(uint64_t seed, int members, int m)
 {
     struct rng_key init = rng_split(rng_key(seed), 1);
 
-    return members > 1 ? rng_split(init, (uint64_t)m) : init;
+    return members ? rng_split(init, (uint64_t)m) : init;
 }
 
 struct rng_key net_order_key(uint64_t seed, int64_t epoch)

@@ -106,7 +106,8 @@ enum err_code net_demands(const char *model, struct net_shape *shape, struct err
  * model itself (init, or split(init)[member]). */
 void net_init(const struct net *net, enum spec_init init, double init_std, struct rng_key key,
               float *params, float *stats);
-/* The key of model m of `members` (1: a single model) under a seed. */
+/* The key of model m of an ensemble of `members`, or with 0 that of a single model: an ensemble of one
+ * starts as member 0 of a larger one does, so that ensembles of 1, 2, 4, ... can be compared. */
 struct rng_key net_model_key(uint64_t seed, int members, int m);
 /* The key from which epoch (from 1) draws its order. */
 struct rng_key net_order_key(uint64_t seed, int64_t epoch);

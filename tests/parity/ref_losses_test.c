@@ -238,7 +238,7 @@ static void train(const struct run *r, enum spec_precision precision, int steps,
     plan.model_key = key;
     plan.member_device = place;
     for (int m = 0; m < r->members; m++) {
-        key[m] = net_model_key(0, r->members, m);
+        key[m] = net_model_key(0, r->members > 1 ? r->members : 0, m);
         place[m] = m;
         orders[m] = order;
     }

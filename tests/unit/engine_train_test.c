@@ -348,7 +348,7 @@ TEST(zero_epochs_are_the_initial_weights_and_nothing_more)
     sheet_free(&steps);
     REQUIRE_OK(net_open(&net, k.model, &wants, &e));
     params = mem_new(net->parameter_count, sizeof *params);
-    net_init(net, SPEC_INIT_MODEL, 0, net_model_key(0, 1, 0), params, stats);
+    net_init(net, SPEC_INIT_MODEL, 0, net_model_key(0, 0, 0), params, stats);
     REQUIRE_OK(record_read_checkpoint(status.path, &file, &found, &e));
     REQUIRE(found);
     kernel = safetensors_find(&file, "params/Dense_0/kernel");

@@ -4,6 +4,12 @@
 #include "tests/test.h"
 #include "tests/unit/keys_fixture.h"
 
+/* The fixtures call a single model one of one. */
+static int members_of(uint64_t n)
+{
+    return n > 1 ? (int)n : 0;
+}
+
 static const char nested[] = "input auto\n"
                              "conv 4 3 pad 1\nconv 4 3 pad 1\nconv 4 3 pad 1\nconv 4 3 pad 1\n"
                              "conv 4 3 pad 1\nconv 4 3 pad 1\nconv 4 3 pad 1\nconv 4 3 pad 1\n"
@@ -73,7 +79,8 @@ static bool start_net(struct start *s, const struct fixture *f)
         return true;
     s->params = malloc(4 * s->net->parameter_count);
     s->stats = malloc(4 * s->net->stat_count + 4);
-    key = net_model_key(fixture_number(f, 3), (int)fixture_number(f, 4), (int)fixture_number(f, 5));
+    key = net_model_key(fixture_number(f, 3), members_of(fixture_number(f, 4)),
+                        (int)fixture_number(f, 5));
     for (size_t i = 0; i < sizeof inits / sizeof *inits; i++) {
         if (strcmp(inits[i].text, f->word[2]) != 0)
             continue;
@@ -134,7 +141,7 @@ TEST(keys_follow_the_tree)
         if (!model && strcmp(f.word[0], "order") != 0)
             continue;
         if (model)
-            key = net_model_key(fixture_number(&f, 1), (int)fixture_number(&f, 2),
+            key = net_model_key(fixture_number(&f, 1), members_of(fixture_number(&f, 2)),
                                 (int)fixture_number(&f, 3));
         else
             key = net_order_key(fixture_number(&f, 1), (int64_t)fixture_number(&f, 2));
@@ -166,7 +173,7 @@ TEST(known_weights)
 
     REQUIRE_OK(net_open(&net, "cnn", NULL, &e));
     params = malloc(4 * net->parameter_count);
-    net_init(net, SPEC_INIT_MODEL, 0, net_model_key(0, 1, 0), params, NULL);
+    net_init(net, SPEC_INIT_MODEL, 0, net_model_key(0, 0, 0), params, NULL);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct net_tensor *t = &net->param[2 * i];
         const float *x = params + t->offset;
@@ -211,4 +218,13 @@ TEST(batch_norm_is_never_drawn)
     for (int i = 0; i < 6; i++)
         CHECK(stats[i] == (i < 3 ? 0 : 1));
     net_free(net);
+}
+
+TEST(an_ensemble_of_one_starts_as_member_0_of_any)
+{
+    struct rng_key one = net_model_key(7, 1, 0), many = net_model_key(7, 8, 0),
+                   single = net_model_key(7, 0, 0);
+
+    CHECK(!memcmp(&one, &many, sizeof one));
+    CHECK(memcmp(&one, &single, sizeof one) != 0);
 }

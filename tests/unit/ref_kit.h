@@ -107,7 +107,7 @@ static inline bool kit_open(struct kit *k)
         k->orders[m] = k->order;
         k->place[m] = m % k->plan.devices;
         if (!k->key[m].w[0] && !k->key[m].w[1])
-            k->key[m] = net_model_key(3, k->plan.mode == SPEC_ENSEMBLE ? k->plan.members : 1, m);
+            k->key[m] = net_model_key(3, k->plan.mode == SPEC_ENSEMBLE ? k->plan.members : 0, m);
     }
     if (ref_backend.open(&k->plan, &k->s, &e) != ERR_OK) {
         TEST_FAILED("%s", e.text);
