@@ -174,31 +174,96 @@ static int draw_head(struct canvas *c)
     return used;
 }
 
-static void draw_axes(struct canvas *c, const struct plot_axis *x, const struct plot_axis *y)
+/* Which ticks have labels: every stride-th from *first on. Where rows are few, ticks at equal
+ * distances fall into rows at unequal ones, which reads as another scale: then fewer of them. */
+static int choose_ticks(const int *rows, int n, bool log, int *first)
+{
+    int best = 1, most = 0, span = 0, least = n > 1 ? rows[0] - rows[1] : 0;
+
+    *first = 0;
+    for (int i = 1; i < n; i++)
+        least = rows[i - 1] - rows[i] < least ? rows[i - 1] - rows[i] : least;
+    if (log || least > 1)
+        return 1;
+    for (int stride = 1; stride < n; stride++) {
+        for (int offset = 0; offset < stride && offset + stride < n; offset++) {
+            int distance = rows[offset] - rows[offset + stride], count = 1;
+
+            for (int i = offset + stride; i < n; i += stride)
+                count = rows[i - stride] - rows[i] == distance ? count + 1 : -n;
+            if (distance < 1 || count < most || (count == most && distance * count <= span))
+                continue;
+            most = count;
+            span = distance * count;
+            best = stride;
+            *first = offset;
+        }
+    }
+    return most ? best : n; /* all in one row: one of them */
+}
+
+static void draw_y_axis(struct canvas *c, const struct plot_axis *y)
 {
     bool ascii = c->p->level == PLOT_ASCII;
-    int bottom = c->top + c->height, end = c->p->columns, taken = -1;
-    const char *name = c->p->x_label ? c->p->x_label : "";
-    int name_at = end - length(name), behind = c->left - 1;
+    int rows[PLOT_TICKS], first, stride, taken = -1;
 
     for (int i = 0; i < c->height; i++)
         put(c, c->top + i, c->left - 1, ascii ? '|' : 0x2502, -1);
+    for (int i = 0; i < y->ticks; i++)
+        rows[i] = c->top + (int)lround((1 - plot_place(y, y->tick[i])) * (4 * c->height - 1)) / 4;
+    stride = choose_ticks(rows, y->ticks, y->log, &first);
     for (int i = y->ticks - 1; i >= 0; i--) {
-        int row = c->top + (int)lround((1 - plot_place(y, y->tick[i])) * (4 * c->height - 1)) / 4;
-
-        if (row <= taken) /* ticks go from the top down: two of them in one row of a low frame */
+        /* ticks go from the top down: two of them in one row of a low frame */
+        if (i < first || (i - first) % stride || rows[i] <= taken)
             continue;
-        taken = row;
-        put_text(c, row, c->left - 1 - length(y->label[i]), c->left - 1, y->label[i], -1);
-        put(c, row, c->left - 1, ascii ? '+' : 0x2524, -1);
+        taken = rows[i];
+        put_text(c, taken, c->left - 1 - length(y->label[i]), c->left - 1, y->label[i], -1);
+        put(c, taken, c->left - 1, ascii ? '+' : 0x2524, -1);
     }
+}
+
+/* At the end, or in the middle of the last gap between the labels that it fits into with a blank on
+ * both sides; else in place of the last label but one. ends: columns (from, behind) of the labels. */
+static void draw_x_name(struct canvas *c, int row, const int (*ends)[2], int labels)
+{
+    const char *name = c->p->x_label ? c->p->x_label : "";
+    int n = length(name), end = c->p->columns, left, right;
+
+    if (!n || !labels)
+        return;
+    left = ends[labels - 1][1];
+    if (end - left >= n + 1) {
+        put_text(c, row, end - n, end, name, -1);
+        return;
+    }
+    for (int i = labels - 1; i > 0; i--) {
+        left = ends[i - 1][1];
+        right = ends[i][0];
+        if (right - left >= n + 2) {
+            put_text(c, row, left + (right - left - n) / 2, end, name, -1);
+            return;
+        }
+    }
+    if (labels < 3)
+        return;
+    left = ends[labels - 3][1];
+    right = ends[labels - 1][0];
+    if (right - left < n + 2)
+        return;
+    for (int i = left; i < right; i++)
+        put(c, row, i, 0, -1);
+    put_text(c, row, left + (right - left - n) / 2, end, name, -1);
+}
+
+static void draw_x_axis(struct canvas *c, const struct plot_axis *x)
+{
+    bool ascii = c->p->level == PLOT_ASCII;
+    int bottom = c->top + c->height, end = c->p->columns, behind = c->left - 1;
+    int ends[PLOT_TICKS][2], labels = 0;
+
     put(c, bottom, c->left - 1, ascii ? '+' : 0x2514, -1);
     for (int i = c->left; i < end; i++)
         put(c, bottom, i, ascii ? '-' : 0x2500, -1);
-    if (name_at > c->left)
-        put_text(c, bottom + 1, name_at, end, name, -1);
-    else
-        name_at = end + 1;
     for (int i = 0; i < x->ticks; i++) {
         int column = c->left + (int)lround(plot_place(x, x->tick[i]) * (2 * c->width - 1)) / 2;
         int n = length(x->label[i]), from = column - n / 2;
@@ -206,10 +271,13 @@ static void draw_axes(struct canvas *c, const struct plot_axis *x, const struct 
         put(c, bottom, column, ascii ? '+' : 0x252c, -1);
         if (from + n > end)
             from = end - n;
-        if (from < behind + 1 || from + n >= name_at)
+        if (from < behind + 1)
             continue;
         behind = put_text(c, bottom + 1, from, end, x->label[i], -1);
+        ends[labels][0] = from;
+        ends[labels++][1] = behind;
     }
+    draw_x_name(c, bottom + 1, ends, labels);
 }
 
 static void set_dot(struct canvas *c, int x, int y, int series)
@@ -340,7 +408,8 @@ void plot_draw(const struct plot *p, struct plot_cell *cells)
     c.left = label + 1;
     c.width = p->columns - c.left;
     c.dots = mem_new((size_t)c.width * (size_t)c.height, 1);
-    draw_axes(&c, &x, &y);
+    draw_y_axis(&c, &y);
+    draw_x_axis(&c, &x);
     draw_curves(&c, &x, &y);
     free(c.dots);
 }

@@ -366,6 +366,58 @@ TEST(ticks_stand_on_their_rows)
     }
 }
 
+/* Labels that are drawn stand at equal distances, however low the frame, and more than one of them. */
+TEST(labels_at_equal_distances)
+{
+    for (int rows = 5; rows <= 40; rows++) {
+        for (double lo = 0; lo < 1; lo += 0.09) {
+            double y[2] = {lo, 1.37}, x[2] = {0, 1};
+            struct plot_series s = {NULL, x, y, 2, 0, false};
+            struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = rows};
+            struct plot_cell *cells = mem_new((size_t)rows * 40, sizeof *cells);
+            int last = -1, least = 1000, most = 0, labels = 0;
+
+            plot_draw(&p, cells);
+            for (int r = 0; r < rows - 2; r++) {
+                bool tick = false;
+
+                for (int c = 0; c < 12; c++)
+                    tick |= cells[r * 40 + c].code == 0x2524;
+                if (!tick)
+                    continue;
+                if (labels++ && r - last < least)
+                    least = r - last;
+                if (labels > 1 && r - last > most)
+                    most = r - last;
+                last = r;
+            }
+            CHECK(labels >= 2);
+            CHECK(most - least <= (least > 1 ? 1 : 0));
+            free(cells);
+        }
+    }
+}
+
+/* The axis's name and the number of its last tick both stand there. */
+TEST(name_of_the_x_axis)
+{
+    double x[2] = {0, 10}, y[2] = {0, 1};
+    struct plot_series s = {"s", x, y, 2, 0, false};
+    struct plot p = {.series = &s, .count = 1, .x_label = "epoch", .whole_x = true, .rows = 8};
+
+    for (p.columns = 20; p.columns < 120; p.columns++) {
+        struct text t = {0};
+        const char *last;
+
+        plot_text(&p, false, &t);
+        t.s[t.n - 1] = 0;
+        last = strrchr(t.s, '\n') + 1;
+        CHECK_HAS(last, " 10");
+        CHECK(p.columns < 30 || strstr(last, " epoch "));
+        text_free(&t);
+    }
+}
+
 TEST(large_frame)
 {
     struct plot_series s[2];
