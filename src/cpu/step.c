@@ -222,20 +222,3 @@ void cpu_backward(struct cpu_worker *w, const struct cpu_model *m, int from, int
             layer_backward(w, m, i, n);
     }
 }
-
-/* Weights in the order that the kernels read them; layers are dealt out to the team. */
-void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
-{
-    struct backend_session *s = w->team->s;
-    int turn = 0;
-
-    for (int i = 0; i < s->layers; i++) {
-        const struct cpu_layer *c = &s->layer[i];
-        if (c->l->op != NET_CONV)
-            continue;
-        if (turn++ % w->team->size == w->rank)
-            s->k->conv_pack(&c->conv, m->param + c->kernel, false, m->packed + c->pack);
-        if (!c->first && turn++ % w->team->size == w->rank)
-            s->k->conv_pack(&c->back, m->param + c->kernel, true, m->packed + c->pack_back);
-    }
-}

@@ -1,9 +1,45 @@
-/* cpu/threads.c: the session's threads sleep until they are given a job. */
+/* cpu/threads.c: the session's threads sleep until they are given a job, share out its groups, and
+ * wait for each other. */
 #include "cpu/cpu_int.h"
 
 #include "base/mem.h"
 
+#include <sched.h>
 #include <stdlib.h>
+
+void cpu_share(int groups, int size, int rank, int *from, int *to)
+{
+    *from = (int)((int64_t)groups * rank / size);
+    *to = (int)((int64_t)groups * (rank + 1) / size);
+}
+
+void cpu_group(const struct backend_session *s, int g, size_t *first, int *lanes)
+{
+    size_t each = (s->group_images + CPU_LANES - 1) / CPU_LANES; /* groups a device */
+    size_t device = (size_t)g / each, within = (size_t)g % each * CPU_LANES;
+    size_t left = s->group_images - within;
+
+    *first = device * s->group_images + within;
+    *lanes = left < CPU_LANES ? (int)left : CPU_LANES;
+}
+
+void cpu_barrier(struct cpu_worker *w)
+{
+    struct cpu_team *t = w->team;
+
+    if (t->size == 1)
+        return;
+    unsigned phase = atomic_load_explicit(&t->phase, memory_order_acquire);
+    if (atomic_fetch_add_explicit(&t->arrived, 1, memory_order_acq_rel) == t->size - 1) {
+        atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&t->phase, phase + 1, memory_order_release);
+        return;
+    }
+    for (int spins = 0; atomic_load_explicit(&t->phase, memory_order_acquire) == phase; spins++) {
+        if (spins > 2000) /* the others may want this core */
+            sched_yield();
+    }
+}
 
 struct cpu_thread {
     struct backend_session *s;

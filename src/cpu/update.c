@@ -4,6 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+/* Weights in the order that the kernels read them; layers are dealt out to the team. */
+void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
+{
+    struct backend_session *s = w->team->s;
+    int turn = 0;
+
+    for (int i = 0; i < s->layers; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->l->op != NET_CONV)
+            continue;
+        if (turn++ % w->team->size == w->rank)
+            s->k->conv_pack(&c->conv, m->param + c->kernel, false, m->packed + c->pack);
+        if (!c->first && turn++ % w->team->size == w->rank)
+            s->k->conv_pack(&c->back, m->param + c->kernel, true, m->packed + c->pack_back);
+    }
+}
+
 /* Sums the threads' gradients of this worker's slice of the parameters, always in the same order,
  * into the first thread's. */
 static double reduce(struct cpu_worker *w, size_t from, size_t to)
