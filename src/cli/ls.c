@@ -207,8 +207,8 @@ static void say_empty(size_t count, const char *filter)
                  text_str(&where), io_exists(cli_results()) ? "" : ", which is not there");
     } else {
         text_add_clean(&part, filter);
-        cli_talk("none of the %zu runs in %s has '%s' in its name", count, text_str(&where),
-                 text_str(&part));
+        cli_talk("none of the %zu run%s in %s has '%s' in its name", count, count == 1 ? "" : "s",
+                 text_str(&where), text_str(&part));
     }
     text_free(&where);
     text_free(&part);

@@ -237,7 +237,7 @@ static void add_accuracy(const struct predict *p, struct text *out)
     cli_add_fraction(out, p->metrics.acc);
     text_add(out, ", loss ");
     cli_add_fraction(out, p->metrics.loss);
-    text_addf(out, " over %s test images", text_count(number, p->n));
+    text_addf(out, " over %s test image%s", text_count(number, p->n), p->n == 1 ? "" : "s");
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
     if (p->members > 1) {

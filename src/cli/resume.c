@@ -87,8 +87,9 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
         struct text out = {0};
 
         if (!r->quiet)
-            cli_talk("%s is finished: %lld epochs; epochs=N with a larger N goes on",
-                     text_str(&name), (long long)run->epochs_done);
+            cli_talk("%s is finished: %lld epoch%s; epochs=N with a larger N goes on",
+                     text_str(&name), (long long)run->epochs_done,
+                     run->epochs_done == 1 ? "" : "s");
         if (r->json)
             cli_json_run(&out, run);
         else

@@ -136,9 +136,9 @@ static void say_state(const struct record_entry *entry)
             cli_talk("done: %s", text_str(&reason));
         break;
     case WIRE_STOPPED:
-        cli_talk("%s, %lld of %lld epochs done; to go on: chorus resume %s",
+        cli_talk("%s, %lld of %lld epoch%s done; to go on: chorus resume %s",
                  reason.n ? text_str(&reason) : "stopped", (long long)run->epochs_done,
-                 (long long)run->spec.epochs, text_str(&folder));
+                 (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s", text_str(&folder));
         break;
     case WIRE_DIVERGED:
     case WIRE_OOM:

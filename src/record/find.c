@@ -81,8 +81,8 @@ static enum err_code find_part(const char *results, const char *name, struct rec
     if (found == 0)
         err_set(e, ERR_INPUT,
                 "there is no run '%s': it is no folder of a run and part of no name in %s (%zu "
-                "runs; chorus ls lists them)",
-                name, results, count);
+                "run%s; chorus ls lists them)",
+                name, results, count, count == 1 ? "" : "s");
     else
         err_set(e, ERR_INPUT, "'%s' is part of the names of %zu runs: %s%s", name, found,
                 text_str(&names), found > 5 ? ", ..." : "");
@@ -132,5 +132,6 @@ enum err_code record_find_unfinished(const char *results, struct record_entry *o
             return take(list, count, i - 1, out);
     }
     record_free_list(list, count);
-    return err_set(e, ERR_INPUT, "there is no unfinished run in %s (%zu runs)", results, count);
+    return err_set(e, ERR_INPUT, "there is no unfinished run in %s (%zu run%s)", results, count,
+                   count == 1 ? "" : "s");
 }

@@ -22,6 +22,8 @@ exits 0 "$CHORUS" plot "$one" --metric loss --log y
 check "--log y" grep -q "^loss" out
 exits 0 "$CHORUS" plot "$one" "$two" --frame 150x24
 check "several runs are named" grep -q "${one##*-}" out
+check "and what is drawn of them" grep -q "${one##*-} train.*${one##*-} test" out
+check "the last number of x is there" grep -qE " epoch +6( |$)" out
 exits 0 "$CHORUS" plot "$two" --metric acc
 check "validation has a curve" grep -q "valid" out
 for x in epoch step images model-images seconds device-seconds; do
@@ -47,6 +49,18 @@ refused "an unknown run" "nonsense" "$CHORUS" plot nonsense
 refused "a frame of nonsense" "--frame 120" "$CHORUS" plot "$one" --frame 120
 refused "a frame that is too small" "16x5" "$CHORUS" plot "$one" --frame 10x3
 refused "a frame that is too large" "1000x1000" "$CHORUS" plot "$one" --frame 99999x99999
+refused "a frame that is too low for two" "the 10 rows that" "$CHORUS" plot "$one" --frame 80x9
+exits 0 "$CHORUS" plot "$one" --frame 80x10
+check "the lowest for two draws both" test "$(grep -c "┤" out)" -ge 4
+exits 0 "$CHORUS" plot "$one" --frame 80x5 --metric loss
+check "a lower one for one" grep -q "┤" out
+exits 0 "$CHORUS" plot "$one" --frame 90x5
+check "and for two beside each other" test "$(grep -o "┤" out | wc -l)" -ge 3
+refused "a column of text" "--metric ended_utc" "$CHORUS" plot "$one" --metric ended_utc
+check "is not suggested" test "$(grep -c "mean ended_utc" err)" = 0
+refused "validation of a run without" "no value in this run" "$CHORUS" plot "$one" --metric val_loss
+exits 0 "$CHORUS" plot "$one" "$two" --metric val_loss
+check "but of one of two" grep -q "┤" out
 refused "a pdf" ".svg alone" "$CHORUS" plot "$one" -o curves.pdf
 refused "a tex" ".svg alone" "$CHORUS" plot "$one" -o curves.tex
 refused "an unknown column" "did you mean test_acc?" "$CHORUS" plot "$one" --metric test_ac
@@ -60,9 +74,16 @@ done
 exits 1 "$CHORUS" plot "$one" -o /nonexistent/x.svg
 check "a folder that is not there" grep -q "/nonexistent" err
 
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lr") c = i } NR > 1 { $c = 0 } 1' OFS=, \
+    "$one/epochs.csv" >zero.csv
+cp -r "$one" results/zero && mv zero.csv results/zero/epochs.csv
+
 # A run with nothing in it yet.
 cp -r "$one" results/empty && sed -i 1q results/empty/epochs.csv
 exits 0 "$CHORUS" plot empty
 check "a run without epochs" grep -q "no values yet" out
+
+refused "a logarithm of nothing above 0" "no value above 0" \
+    "$CHORUS" plot zero --metric lr --log y
 
 finish

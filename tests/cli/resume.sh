@@ -27,6 +27,9 @@ refused "epochs beyond what the key allows" "from 0 to 1000000" "$CHORUS" resume
 check "leave its experiment as it was" grep -q "^epochs = 4" "$half/experiment.ini"
 refused "epochs twice" "twice" "$CHORUS" resume "$half" epochs=5 epochs=6
 refused "another key" "lr" "$CHORUS" resume "$half" lr=1
+exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
+exits 0 "$CHORUS" resume "$(cat out)"
+check "one epoch" grep -q "is finished: 1 epoch;" err
 refused "two runs" "not both" "$CHORUS" resume "$half" "$whole"
 refused "resume --jobs belongs to a later version" "--jobs" "$CHORUS" resume --jobs 2
 

@@ -130,6 +130,10 @@ END
         grep -qaE "loss [0-9.]+  acc [0-9.]+  [0-9,]+ img/s  .* left" screen
     check "and taken away" grep -qa $'\r\033\[K' screen
     check "at the end the curves" grep -qa "┤" screen
+    check "the echo of Ctrl-C stays on the line" python3 -c '
+import re
+text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decode()
+assert max(len(line) for line in re.split("[\r\n]", text) if "%" in line) <= 97 + 2'
 else
     skip "a closed terminal" "there is no python3"
 fi

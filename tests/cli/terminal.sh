@@ -11,7 +11,8 @@ cat >show.py <<'END'
 import fcntl, os, pty, struct, sys, termios
 pid, fd = pty.fork()
 if pid == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, int(sys.argv[1]), 0, 0))
+    rows = int(os.environ.get("ROWS", "40"))
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, int(sys.argv[1]), 0, 0))
     os.execvp(sys.argv[2], sys.argv[2:])
 seen = b""
 while True:
@@ -39,6 +40,15 @@ import re
 text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decode()
 bars = [line for line in re.split("[\r\n]", text) if "%" in line and "epoch" in line]
 print(max(map(len, bars)))'
+}
+
+# The same of every line that is no path.
+widest_of_all()
+{
+    python3 -c '
+import re
+text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decode()
+print(max(len(line) for line in re.split("[\r\n]", text) if not "/2" in line))'
 }
 
 show 100 "$CHORUS" run tiny.ini epochs=40
@@ -85,5 +95,34 @@ check "plot fills the terminal" test "$(wc -l <screen)" -ge 30
 # Names from files do not drive the terminal.
 show 100 "$CHORUS" run tiny.ini epochs=1 $'name=x\033[31my'
 check "escapes in a name" test "$(grep -acF $'\033[31m' screen)" = 0
+
+# 80 columns and 24 rows: nothing is wider, and what matters at the end is seen at once.
+for more in "" "valid=100" "mode=ensemble members=3 devices=2"; do
+    ROWS=24 show 80 "$CHORUS" run tiny.ini epochs=12 train_limit=1210 $more
+    check "80 columns hold a run ($more)" test "$(widest_of_all)" -le 80
+    check "what it is in two lines ($more)" test "$(grep -ac "test images.$" screen)" = 1
+    check "dropped images in the second ($more)" grep -qa "^[0-9]* steps of 40 an epoch (.* dropped)" screen
+    tail -n 23 screen >last
+    check "24 rows hold the curves ($more)" test "$(grep -acE "(^|K)(loss|accuracy) " last)" = 2
+    check "and the table behind them ($more)" \
+        test "$(grep -anE "^ +epoch .*test acc" last | cut -d: -f1)" -gt "$(grep -an "┤" last | tail -n 1 | cut -d: -f1)"
+    check "none of an epoch's line is lost ($more)" \
+        test "$(grep -acE "epoch [0-9]+/12  .*test .*acc [0-9.]{6}" screen)" = 12
+done
+ROWS=14 show 80 "$CHORUS" run tiny.ini epochs=12
+check "14 rows hold the loss" test "$(grep -acE "(^|K)(loss|accuracy) " screen)" = 1
+ROWS=8 show 80 "$CHORUS" run tiny.ini epochs=12
+check "8 rows hold no curves" test "$(grep -ac "┤" screen)" = 0
+check "but the table" grep -qa "train loss  train acc" screen
+for verb in ls models "models lenet" "show @"; do
+    show 80 "$CHORUS" $verb
+    check "80 columns hold $verb" test "$(grep -av "^lenet: " screen >s && mv s screen && widest_of_all)" -le 80
+done
+show 80 "$CHORUS" ls
+check "ls keeps what matters" grep -qaE "^run +state +model +epochs +best acc +age" screen
+show 40 "$CHORUS" ls
+check "a run's name is cut at the front" grep -qa "^\.\.\..*-[0-9a-f]* " screen
+exits 0 "$CHORUS" ls
+check "a pipe gets all of ls" grep -qE "devices +members +batch +lr" out
 
 finish
