@@ -404,7 +404,7 @@ TEST(defaults_are_those_of_the_table)
     CHECK_INT(spec_key_find(""), -1);
 }
 
-TEST(unknown_keys_are_answered_with_the_nearest_or_with_all)
+TEST(unknown_keys_are_answered_with_the_nearest_or_with_where_all_are)
 {
     struct spec s;
     struct err e;
@@ -416,7 +416,14 @@ TEST(unknown_keys_are_answered_with_the_nearest_or_with_all)
     CHECK_HAS(e.text, "did you mean lr_rule?");
     CHECK_INT(spec_set(&s, "colour", "red", "command line", NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "command line: there is no key colour");
-    CHECK_HAS(e.text, "patience");
+    CHECK_HAS(e.text, "`chorus help keys`");
+    CHECK(!strstr(e.text, "patience"));
+    CHECK_INT(spec_set(&s, "LR", "1", "command line", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "did you mean lr?");
+    CHECK_INT(spec_set(&s, "log-every", "1", "command line", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "did you mean log_every?");
+    CHECK_INT(spec_set(&s, "lr", "", "command line", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "lr = '': there is no value");
     CHECK_INT(spec_set(&s, "", "red", "command line", NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "key = value");
     CHECK_INT(spec_set(&s, "samples", "40", "command line", NULL, &e), ERR_INPUT);
