@@ -17,7 +17,8 @@ trap 'rm -rf "$temp"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DATA
 export CHORUS=$temp/chorus XDG_DATA_HOME=$temp/share
 cp "$BUILD/chorus" "$temp" || exit 1 # building meanwhile disturbs no test
-export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+# gcc puts its fake stacks where vectors of 64 bytes may not lie (its bug 110027).
+export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
 echo leak:argz_add_sep >"$temp/leaks" # newlocale of glibc loses the words of LOCPATH
 export LSAN_OPTIONS=suppressions=$temp/leaks:print_suppressions=0
 export TSAN_OPTIONS=second_deadlock_stack=1
