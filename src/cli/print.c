@@ -109,8 +109,8 @@ void live_start(void)
     log_to(sink, NULL);
 }
 
-__attribute__((format(printf, 2, 0))) static void
-add_args(struct text *t, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void add_args(struct text *t, const char *fmt,
+                                                           va_list args)
 {
     char room[512], *large = NULL;
     va_list again;

@@ -82,13 +82,13 @@ static enum err_code read_pool(struct net_reader *r, struct net_line *l)
 
 static enum err_code read_dropout(struct net_reader *r, struct net_line *l)
 {
-    if (r->words < 2 || !text_to_double(r->word[1], &l->rate) || !(l->rate >= 0 && l->rate <= 0.999)) {
+    if (r->words < 2 || !text_to_double(r->word[1], &l->rate) ||
+        !(l->rate >= 0 && l->rate <= 0.999)) {
         struct text t = {0};
         enum err_code code;
 
         text_add_clean(&t, r->words < 2 ? "nothing" : r->word[1]);
-        code =
-            net_refuse(r, "the rate must be a number from 0 to 0.999, not %.40s", text_str(&t));
+        code = net_refuse(r, "the rate must be a number from 0 to 0.999, not %.40s", text_str(&t));
         text_free(&t);
         return code;
     }

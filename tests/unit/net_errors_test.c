@@ -166,8 +166,7 @@ static const struct {
      "t.net:3: dense 1048576: from 1x1x1048576 to 1x1x1048576 the model gets more than the "
      "1,099,511,627,776 parameters that are allowed"},
     {"input 1024 1024 1024\ndense 1048576\n", "gets more than the 1,099,511,627,776 parameters"},
-    {"input 1024 1 1\nconv 1048576 1024 same\n",
-     "gets more than the 1,099,511,627,776 parameters"},
+    {"input 1024 1 1\nconv 1048576 1024 same\n", "gets more than the 1,099,511,627,776 parameters"},
     {"input 1 1 1\nconv 1 1 pad 1048576\n", "1x1x1 becomes 2097153x2097153x1, more than the"},
     {"input auto\nconv 1048577 1\n", "must be a whole number from 1 to 1048576, not 1048577"},
 };
