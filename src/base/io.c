@@ -166,13 +166,21 @@ static enum err_code io_write_temporary(const char *temporary, const char *path,
     return code;
 }
 
+/* Where a name means what is open, not a place: a new file there would be lost. */
+static bool names_open_file(const char *path)
+{
+    return !strncmp(path, "/proc/", 6) ||
+           (!strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) != 0);
+}
+
 enum err_code io_real_target(const char *path, char **target, struct err *e)
 {
     char link[PATH_MAX], *at = mem_text(path);
     struct stat st;
 
     *target = NULL;
-    for (int hops = 0;; hops++) { /* by hand: realpath refuses a link to what is not there yet */
+    /* by hand: realpath refuses a link to what is not there yet */
+    for (int hops = 0; !names_open_file(at); hops++) {
         ssize_t n = readlink(at, link, sizeof link - 1);
         if (n < 0)
             break;
@@ -186,9 +194,7 @@ enum err_code io_real_target(const char *path, char **target, struct err *e)
             return err_set(e, ERR_INPUT, "%s: links lead round in a circle", path);
         }
     }
-    /* a link of /proc (/dev/stdout) is open somewhere: a new file in its place would be lost */
-    if (!strncmp(at, "/proc/", 6) || !strncmp(at, "/dev/", 5) ||
-        (io.stat(at, &st) == 0 && !S_ISREG(st.st_mode)) || !strncmp(path, "/dev/", 5)) {
+    if (names_open_file(at) || (io.stat(at, &st) == 0 && !S_ISREG(st.st_mode))) {
         free(at);
         return err_set(e, ERR_INPUT, "%s is not a regular file: name a file to write", path);
     }

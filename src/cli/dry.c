@@ -112,7 +112,7 @@ static void add_time(struct text *out, const struct spec *spec)
         clock_span(span, seconds);
         text_addf(out, "# %-17s %s, by earlier runs on this machine\n", "expected time", span);
     } else {
-        text_addf(out, "# %-17s unknown: no run has ended yet in %s\n", "expected time",
+        text_addf(out, "# %-17s unknown: no earlier run in %s tells it\n", "expected time",
                   cli_results());
     }
 }

@@ -2,10 +2,10 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
+#include "base/sheet.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "base/sheet.h"
 
 #include <math.h>
 #include <stdio.h>

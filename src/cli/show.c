@@ -81,7 +81,7 @@ static void add_params(struct text *out, const struct record_entry *entry)
 
 static void add_settings(struct text *out, const struct record_entry *entry)
 {
-    struct text value = {0};
+    struct text value = {0}, plain = {0};
 
     text_add(out, "\nsettings\n");
     for (int i = 0; spec_keys[i].name; i++) {
@@ -89,11 +89,14 @@ static void add_settings(struct text *out, const struct record_entry *entry)
             continue;
         text_clear(&value);
         spec_value(&entry->run.spec, i, &value);
-        add_line(out, spec_keys[i].name, text_str(&value));
+        text_clear(&plain);
+        spec_add_plain(&plain, text_str(&value));
+        add_line(out, spec_keys[i].name, text_str(&plain));
         if (!strcmp(spec_keys[i].name, "model"))
             add_params(out, entry);
     }
     text_free(&value);
+    text_free(&plain);
 }
 
 static void add_seconds(struct text *out, const char *name, double seconds)

@@ -442,7 +442,11 @@ static void train_and_end(struct run *r, struct record_weights *w)
 
         if (code == ERR_OK)
             say_why(&s.at, &r->plan->spec, &e);
-        if (!(code == ERR_STOPPED && stops_now(r)) && send_snapshot(&s, &failed) != ERR_OK) {
+        if (code == ERR_STOPPED && stops_now(r)) {
+            err_set(&e, ERR_STOPPED,
+                    "stopped at step %lld without a checkpoint of it: resume goes on from the last",
+                    (long long)s.at.n.step);
+        } else if (send_snapshot(&s, &failed) != ERR_OK) {
             e = failed;
             code = failed.code;
         }

@@ -104,6 +104,4 @@ spec_value_fn spec_value_name, spec_value_model, spec_value_data, spec_value_wei
     spec_value_augment, spec_value_seed, spec_value_keep, spec_value_on_end;
 
 bool spec_ends_with(const char *s, const char *end);
-/* A value as it must stand in a file: in quotes where commas, '#' or spaces need them. */
-
 #endif

@@ -149,6 +149,15 @@ TEST(a_link_stays_a_link_and_a_device_a_device)
     CHECK_HAS(e.text, "not a regular file");
     CHECK_INT(io_replace_file(folder, "x", 1, &e), ERR_INPUT);
     unlink(far);
+    REQUIRE(symlink("/dev/stdout", far) == 0);
+    CHECK_INT(io_replace_file(far, "x", 1, &e), ERR_INPUT);
+    if (io_is_folder("/dev/shm")) {
+        char *shared = mem_textf("/dev/shm/chorus-base-%ld", (long)getpid());
+        REQUIRE_OK(io_replace_file(shared, "x", 1, &e));
+        CHECK_INT(unlink(shared), 0);
+        free(shared);
+    }
+    unlink(far);
     REQUIRE(symlink("far", far) == 0);
     CHECK_INT(io_replace_file(far, "x", 1, &e), ERR_INPUT);
     free(path);
