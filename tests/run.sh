@@ -7,11 +7,10 @@
 
 only=$1
 BUILD=${BUILD:-build}
-logs=$BUILD/check
-rm -rf "$logs"
-mkdir -p "$logs" || exit 1
 temp=$(mktemp -d) || exit 1
 trap 'rm -rf "$temp"' EXIT
+logs=$temp/check
+mkdir "$logs" || exit 1
 
 # The same surroundings for everybody.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DATA
@@ -103,7 +102,7 @@ reap()
         "$p" "$f" "$s" $((ms / 1000)) $((ms % 1000 / 100)) "$name"
     if ((f)); then
         grep -v -E '^(ok|skipped) ' "$log" | tail -n 60 | sed 's/^/    /'
-        fails+="  $name: $log"$'\n'
+        fails+="  $name: $BUILD/check/${log##*/}"$'\n'
     fi
     while read -r line; do
         skips+="  $name: ${line#skipped }"$'\n'
@@ -144,6 +143,7 @@ while ((${#running[@]})); do
     reap
 done
 
+rm -rf "$BUILD/check" && cp -r "$logs" "$BUILD/check"
 [ -n "$skips" ] && printf '\nskipped:\n%s' "$skips"
 [ -n "$fails" ] && printf '\nfailed, and what was printed:\n%s' "$fails"
 echo "$passed passed, $failed failed, $skipped skipped"
