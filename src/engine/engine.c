@@ -11,10 +11,13 @@
 
 int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
 {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
     sigset_t all, before;
     int failed;
 
     sigfillset(&all);
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        sigdelset(&all, faults[i]); /* blocked, they would end the program without a word */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     failed = pthread_create(thread, NULL, main_function, user);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
