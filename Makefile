@@ -33,7 +33,9 @@ endif
 
 # Flags of one file or of one room. The CPU backend compiles its kernels once for each instruction
 # set, in files of their own, and chooses between them when it runs.
-ROOM_FLAGS_cpu := -O3 -Wno-psabi
+# The address sanitizer of gcc lays stack frames where vectors of 64 bytes may not lie; the heap, where
+# all buffers are, is watched as everywhere.
+ROOM_FLAGS_cpu := -O3 -Wno-psabi $(if $(filter asan,$(FLAVOUR)),--param asan-stack=0)
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 FILE_FLAGS_src/cpu/kernels_avx512.c := \
   -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast

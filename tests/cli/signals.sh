@@ -4,6 +4,7 @@
 # A shell without job control starts background jobs with SIGINT ignored.
 start()
 {
+    : >out >err # what is waited for in them must be new
     env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
     pid=$!
     echo $pid >run.pid
