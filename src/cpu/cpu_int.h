@@ -5,6 +5,7 @@
 #ifndef CHORUS_CPU_INT_H
 #define CHORUS_CPU_INT_H
 
+#include "cpu/conv.h"
 #include "engine/backend.h"
 
 #include <pthread.h>
@@ -21,6 +22,7 @@ struct cpu_conv { /* stride 1 or more over an input that is padded already */
 /* One instruction set's kernels. All pointers are 64-byte aligned; groups lie behind each other. */
 struct cpu_kernels {
     const char *name;
+    const struct cpu_conv_ops *direct, *wino;
     /* Weights (k, k, cin, cout), or flipped for the input gradient, into the order that conv reads;
      * packed holds conv_packed floats. */
     size_t (*conv_packed)(const struct cpu_conv *c);
@@ -31,12 +33,21 @@ struct cpu_kernels {
     /* dw (k, k, cin, cout) += sum over groups, pixels and lanes of in * dout; db likewise. */
     void (*conv_weights)(const struct cpu_conv *c, int groups, const float *in, size_t in_group,
                          const float *dout, size_t dout_group, float *dw, float *db);
-    /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn] */
-    void (*dense)(int groups, int inputs, int outputs, const float *x, const float *w, size_t wk,
-                  size_t wn, const float *bias, bool add, float *y);
-    /* dw[i][o] += sum over images of x[g][i] * dy[g][o]; scratch: groups * 16 * (outputs + 15). */
-    void (*dense_weights)(int groups, int inputs, int outputs, const float *x, const float *dy,
-                          float *dw, float *db, float *scratch);
+    /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
+     * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
+     * units. bias may be NULL. */
+    void (*dense)(int groups, int inputs, int outputs, const float *x, size_t x_group,
+                  const float *w, size_t wk, size_t wn, const float *bias, bool add, float *y,
+                  size_t y_group);
+    /* turned[g][image][width] = dy[g][o][image], zeros behind outputs; width: a multiple of 16. */
+    void (*turn)(int groups, int outputs, const float *dy, size_t dy_group, float *turned,
+                 size_t width);
+    /* dw[i * row + o] = (add ? itself : 0) + sum over images of x[g][i] * dy[g][o]. */
+    void (*dense_weights)(int groups, int inputs, int outputs, const float *x, size_t x_group,
+                          const float *turned, size_t width, float *dw, size_t row, bool add);
+    /* db[o] = (add ? itself : 0) + sum over images */
+    void (*bias_sums)(int groups, int outputs, const float *dy, size_t dy_group, float *db,
+                      bool add);
     void (*relu)(size_t n, const float *x, float *y); /* n floats, a multiple of 16 */
     void (*relu_back)(size_t n, const float *y, const float *dy, bool add, float *dx);
     void (*tanh)(size_t n, const float *x, float *y);

@@ -4,6 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+static size_t round_up(size_t n)
+{
+    return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+}
+
 /* The input of a convolution inside a frame of zeros. */
 static void frame_fill(const struct cpu_layer *c, const float *x, float *frame)
 {
@@ -67,7 +72,8 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         }
         break;
     case NET_DENSE:
-        k->dense(n, (int)c->in, (int)c->out, x, m->param + c->kernel, c->out, 1, bias, false, y);
+        k->dense(n, (int)c->in, (int)c->out, x, in, m->param + c->kernel, c->out, 1, bias, false, y,
+                 out);
         break;
     case NET_RELU:
         k->relu(all, x, y);
@@ -163,10 +169,14 @@ static void layer_backward(struct cpu_worker *w, const struct cpu_model *m, int 
         break;
     }
     case NET_DENSE:
-        k->dense_weights(n, (int)c->in, (int)c->out, x, dy, w->dparam + c->kernel, db, w->scratch);
+        k->turn(n, (int)c->out, dy, out, w->scratch, round_up(c->out));
+        k->dense_weights(n, (int)c->in, (int)c->out, x, in, w->scratch, round_up(c->out),
+                         w->dparam + c->kernel, c->out, true);
+        if (db)
+            k->bias_sums(n, (int)c->out, dy, out, db, true);
         if (dx)
-            k->dense(n, (int)c->out, (int)c->in, dy, m->param + c->kernel, 1, c->out, NULL, c->add,
-                     dx);
+            k->dense(n, (int)c->out, (int)c->in, dy, out, m->param + c->kernel, 1, c->out, NULL,
+                     c->add, dx, in);
         break;
     case NET_RELU:
         if (dx)

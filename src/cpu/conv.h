@@ -1,0 +1,67 @@
+/* cpu/conv.h: a convolution with what is fused to it, as one step of the CPU backend. Two families of
+ * kernels fill in the table: `direct` does every convolution, `wino` those that Winograd's algorithm
+ * makes cheaper. Layout of all pictures: batch in lanes, [c][h][w][16 images]; groups of 16 images
+ * lie behind each other without gaps. All pointers are 64-byte aligned. Lanes without an image hold
+ * zeros going in and receive zero gradients. */
+#ifndef CHORUS_CPU_CONV_H
+#define CHORUS_CPU_CONV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* conv, then relu (if so), then a pool whose windows touch but do not overlap (pool > 1). */
+struct cpu_conv_layer {
+    int cin, cout, k, stride;
+    int pad_top, pad_left; /* what is read outside the input, on any side, is zero */
+    int in_h, in_w;        /* of the input, without padding */
+    int conv_h, conv_w;    /* the convolution's outputs that somebody needs: multiples of pool; may
+                              be fewer than the input allows */
+    bool relu;
+    int pool; /* window and stride; 1: none */
+    bool max; /* the pool takes the maximum, else the mean */
+};
+
+static inline int cpu_conv_out_h(const struct cpu_conv_layer *c)
+{
+    return c->conv_h / c->pool;
+}
+
+static inline int cpu_conv_out_w(const struct cpu_conv_layer *c)
+{
+    return c->conv_w / c->pool;
+}
+
+/* Whether going backward needs to know which of the convolution's outputs let the gradient pass. */
+static inline bool cpu_conv_masks(const struct cpu_conv_layer *c)
+{
+    return c->relu || (c->pool > 1 && c->max);
+}
+
+struct cpu_conv_ops {
+    /* Whether this family does such a layer, and what forward and backward of one group cost, in
+     * cycles, roughly (dx: the gradient of the input is wanted): the cheaper family is taken. */
+    bool (*can)(const struct cpu_conv_layer *c);
+    double (*cost)(const struct cpu_conv_layer *c, bool dx);
+    /* Floats of packed weights (with what dx needs, if wanted), and of scratch that forward and
+     * backward of so many groups use. */
+    size_t (*packed)(const struct cpu_conv_layer *c, bool dx);
+    size_t (*scratch)(const struct cpu_conv_layer *c, int groups, bool dx);
+    /* w: Flax's (k, k, cin, cout). Part `part` of `parts` of the work; the parts are disjoint, and
+     * threads do them at the same time. */
+    void (*pack)(const struct cpu_conv_layer *c, bool dx, const float *w, float *packed, int part,
+                 int parts);
+    /* bias may be NULL. pass: a bit a lane, [groups][cout][conv_h][conv_w]: set where the gradient
+     * of the output reaches that output of the convolution (above zero where there is a relu; the
+     * first of the equal maxima of a maximum); NULL when evaluating or where cpu_conv_masks is
+     * false. What is not a number stays none through the relu and the pools. */
+    void (*forward)(const struct cpu_conv_layer *c, int groups, const float *packed,
+                    const float *bias, const float *in, float *out, uint16_t *pass, float *scratch);
+    /* From dy, the gradient to out: dw (k, k, cin, cout) += and db (cout; may be NULL) +=; dx, the
+     * gradient to in, = or (add) +=, NULL where nobody needs it. */
+    void (*backward)(const struct cpu_conv_layer *c, int groups, const float *packed,
+                     const float *in, const float *dy, const uint16_t *pass, float *dx, bool add,
+                     float *dw, float *db, float *scratch);
+};
+
+#endif
