@@ -19,6 +19,14 @@ struct cpu_conv { /* stride 1 or more over an input that is padded already */
     int out_h, out_w;
 };
 
+struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
+    enum spec_optimizer optimizer;
+    float lr, scale; /* g = gradient * scale + coupled * w */
+    float momentum, b1, b2, epsilon;
+    float coupled, decoupled; /* weight decay: in the gradient, beside it (adamw) */
+    float fix1, fix2;         /* adam: 1 - b1^t, 1 - b2^t */
+};
+
 /* One instruction set's kernels. All pointers are 64-byte aligned; groups lie behind each other. */
 struct cpu_kernels {
     const char *name;
@@ -72,6 +80,18 @@ struct cpu_kernels {
                          uint16_t *keep);
     void (*dropout)(const struct net_layer *l, const float *x, const uint16_t *keep, float scale,
                     bool add, float *y);
+    /* Any n, pointers aligned to a float. Slots that the optimizer does not have may be NULL. */
+    void (*update)(const struct cpu_update *u, float *param, float *slot1, float *slot2,
+                   const float *gradient, size_t n);
+    void (*add_into)(size_t n, float *sum, const float *more);
+    double (*square)(size_t n, const float *x);             /* sum of squares, in a fixed order */
+    void (*round_bf16)(size_t n, const float *x, float *y); /* to bf16's precision; y may be x */
+    /* Softmax cross entropy of one group: gradient to the logits [classes][16] times scale, zero
+     * in the lanes behind `lanes`; the images' losses, and whether they are right. */
+    void (*loss)(int classes, const float *logits, const uint16_t *labels, int lanes, float scale,
+                 float *gradient, float *image_loss, uint8_t *right);
+    /* Bytes of 16 images of one channel through a table of 256: out [pixels][16]; NULL: zeros */
+    void (*decode)(const uint8_t *const *image, size_t pixels, const float *lut, float *out);
 };
 extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_base;
 
