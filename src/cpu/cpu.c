@@ -1,9 +1,8 @@
 /* cpu/cpu.c: the table: sessions are opened, spoken to and closed here. */
-#include "cpu/cpu_int.h"
+#include "cpu/team.h"
 
 #include "base/mem.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +19,10 @@ static enum err_code cpu_can(const struct backend_plan *p, struct err *e)
                        "CHORUS_ISA=%s: this processor or this program has no such kernels (avx512, "
                        "avx2 and base are known)",
                        getenv("CHORUS_ISA"));
-    if (p->precision == SPEC_BF16)
+    if (p->precision == SPEC_BF16 && !cpu_has_bf16())
         return err_set(e, ERR_INPUT,
-                       "precision = bf16: the CPU backend computes in fp32; use precision = fp32");
+                       "precision = bf16: this processor has no instructions for it (avx512_bf16); "
+                       "use precision = fp32");
     if (p->precision == SPEC_FP64)
         return err_set(e, ERR_INPUT, "precision = fp64 needs backend = ref");
     return ERR_OK;
@@ -40,6 +40,7 @@ static void cpu_close(struct backend_session *s)
         free(s->memory[i]);
     free(s->memory);
     free(s->layer);
+    free(s->range);
     free(s);
 }
 
@@ -54,6 +55,7 @@ static struct backend_session *session_new(const struct backend_plan *plan)
 
     s->plan = *plan;
     s->k = cpu_kernels_choose();
+    s->bf16 = plan->precision == SPEC_BF16;
     s->layers = plan->net->layers;
     s->params = plan->net->parameter_count;
     s->stats = plan->net->stat_count;
@@ -73,7 +75,7 @@ static enum err_code cpu_open(const struct backend_plan *plan, struct backend_se
     TRY(cpu_can(plan, e));
     struct backend_session *s = session_new(plan);
     cpu_equip_models(s);
-    cpu_arrange(s);
+    cpu_equip_teams(s);
     if (s->failed_bytes) {
         size_t bytes = s->failed_bytes;
         cpu_close(s);
@@ -95,16 +97,10 @@ static enum err_code cpu_estimate(const struct backend_plan *p, struct backend_e
 {
     TRY(cpu_can(p, e));
     struct backend_session *s = session_new(p);
-    int slots = backend_slots(p->optimizer);
-    size_t groups = p->batch / CPU_LANES + 1, share = groups / (size_t)s->threads + 1;
-
-    s->batch_groups = (int)(groups < INT_MAX ? groups : INT_MAX);
-    size_t held = (size_t)cpu_groups_at_a_time(s, (int)(share < INT_MAX ? share : INT_MAX));
-    /* in double: what nobody has may be asked for too */
-    double floats = (double)p->members *
-                    ((double)s->params * (1 + slots) + (double)s->stats + (double)s->packed_count);
-    floats += (double)s->threads * ((double)s->params + (double)held * (double)cpu_group_floats(s));
-    double bytes = floats * sizeof(float);
+    s->counting = true;
+    cpu_equip_models(s);
+    cpu_equip_teams(s);
+    double bytes = s->counted;
     if (p->data) {
         const struct net_shape *shape = &p->data->shape;
         double images = (double)p->data->train.count + (double)p->data->valid.count +

@@ -1,4 +1,4 @@
-/* cpu/cpu_int.h: what the files of this room share. Layout of activations: batch in lanes. Sixteen
+/* cpu/cpu_int.h: the kernels. Layout of activations: batch in lanes. Sixteen
  * images are a group; a group's layer is [c][h][w][16 images] (dense layers: [unit][16 images]), so
  * that one vector holds one pixel of 16 images and all arithmetic is vertical, without padding of
  * channels. Lanes without an image hold zeros and receive zero gradients. */
@@ -8,16 +8,7 @@
 #include "cpu/conv.h"
 #include "engine/backend.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #define CPU_LANES 16
-
-struct cpu_conv { /* stride 1 or more over an input that is padded already */
-    int cin, cout, k, stride;
-    int in_h, in_w; /* with padding */
-    int out_h, out_w;
-};
 
 struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
     enum spec_optimizer optimizer;
@@ -31,16 +22,6 @@ struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
 struct cpu_kernels {
     const char *name;
     const struct cpu_conv_ops *direct, *wino;
-    /* Weights (k, k, cin, cout), or flipped for the input gradient, into the order that conv reads;
-     * packed holds conv_packed floats. */
-    size_t (*conv_packed)(const struct cpu_conv *c);
-    void (*conv_pack)(const struct cpu_conv *c, const float *w, bool flipped, float *packed);
-    /* out = (add ? out : bias) + conv(in); bias may be NULL. */
-    void (*conv)(const struct cpu_conv *c, const float *packed, const float *bias, bool add,
-                 const float *in, float *out);
-    /* dw (k, k, cin, cout) += sum over groups, pixels and lanes of in * dout; db likewise. */
-    void (*conv_weights)(const struct cpu_conv *c, int groups, const float *in, size_t in_group,
-                         const float *dout, size_t dout_group, float *dw, float *db);
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
      * units. bias may be NULL. */
@@ -98,143 +79,7 @@ extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernel
 /* The best that this machine has, or what CHORUS_ISA names (NULL where the machine lacks it). */
 const struct cpu_kernels *cpu_kernels_choose(void);
 
-/* One layer as this backend runs it. */
-struct cpu_layer {
-    const struct net_layer *l;
-    size_t in, out;       /* elements an image */
-    struct cpu_conv conv; /* conv: forward */
-    struct cpu_conv back; /* conv: the input gradient as a convolution of the spread-out gradient */
-    bool padded;          /* conv: the input is copied into a frame of zeros first */
-    bool first;           /* nobody needs the gradient of its input */
-    bool in_place;        /* relu over its source's output */
-    bool add, add2;       /* gradient to src / src2 is added: a later layer wrote there already */
-    size_t kernel, bias;  /* offsets in the flat vector */
-    size_t mean, var;
-    size_t pack, pack_back; /* offsets in a model's packed weights */
-};
-
-struct cpu_model {                /* a member, or the one model of data-parallel */
-    float *param, *slot1, *slot2; /* dense kernels behind pictures with rows in (c, h, w) order */
-    float *stat;
-    float *packed;
-    struct rng_key key;
-};
-
-struct cpu_team;
-
-/* One thread's own: nobody else writes here. Buffers of a layer hold `groups` groups. */
-struct cpu_worker {
-    struct cpu_team *team;
-    int rank;
-    int groups;          /* how many at a time */
-    float *images;       /* [groups][c][h][w][16] */
-    float **act, **grad; /* (layers): outputs, and gradients to them */
-    float **frame;       /* (layers): padded inputs of convolutions; frames are zero for ever */
-    uint16_t **keep;     /* (layers): dropout's masks */
-    float *spread;       /* one group's gradient with zeros between and around */
-    float *scratch;      /* dense: a gradient turned round */
-    float *dparam;       /* gradient of this thread's images */
-    float *picture;      /* one image, (h, w, c) */
-    double square;       /* of the gradient's slice, for clipping */
-    const uint32_t *held_order; /* what `images` holds: nothing where NULL */
-    size_t held_batch;
-};
-
-struct cpu_team { /* threads that share the steps of one model at a time */
-    struct backend_session *s;
-    int size, first_model, model_step; /* models first_model, + model_step, ... are this team's */
-    struct cpu_worker *worker;         /* (size) */
-    atomic_int arrived;
-    atomic_uint phase;
-    atomic_bool abandon; /* the step is given up: set by whoever saw the stop flag */
-    bool go, finite;     /* rank 0's words to the others, each with a barrier behind it */
-    double *sums, *norm; /* batch norm: (groups, channels, 2), by whoever has the group */
-    float *next_stat;    /* running statistics after the step, if it is made */
-    float *image_loss;   /* (batch) */
-    uint8_t *image_right;
-};
-
-struct cpu_job { /* what the threads are woken for */
-    enum { CPU_TRAIN, CPU_EVALUATE, CPU_PACK, CPU_QUIT } kind;
-    const struct backend_span *span;
-    struct backend_step *results;
-    const struct data_part *part;
-    size_t first, count;
-    const atomic_bool *stop;
-    float *logits;
-};
-
-struct backend_session {
-    struct backend_plan plan;
-    const struct cpu_kernels *k;
-    struct cpu_layer *layer;
-    int layers;
-    struct cpu_model *model; /* (members) */
-    size_t packed_count, params, stats;
-    bool norm;           /* the net has batch norm */
-    bool split;          /* batch norm per device: groups end at the devices' borders */
-    int batch_groups;    /* of a global batch */
-    size_t group_images; /* split: images a device; else the batch */
-    struct cpu_team *team;
-    int teams, threads;
-    pthread_t *thread;
-    int started;
-    pthread_mutex_t lock; /* guards job_number, running, ending, furthest */
-    pthread_cond_t wake, done;
-    unsigned job_number;
-    int running;
-    bool ending;        /* no team may begin a step beyond `furthest` */
-    int64_t furthest;   /* step of the span that some team has begun; -1 */
-    struct cpu_job job; /* written by the session's user while no thread runs */
-    void **memory;      /* all that was allocated */
-    size_t pieces, memory_room, failed_bytes;
-    bool trained; /* a batch was trained: peek has something to show */
-    bool whole;   /* every worker holds all its groups at once: peek sees all layers */
-};
-
-/* What a layer reads: images or another layer's output. */
-static inline float *cpu_source(const struct cpu_worker *w, int src)
-{
-    return src == NET_IMAGES ? w->images : w->act[src];
-}
-
-/* norm.c: compute is false in an abandoned step and for a worker without groups. */
-void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                      float *y, int from, int n, bool training, bool compute);
-void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                       const float *dy, float *dx, int from, int n, bool compute);
-
-/* layout.c */
-void cpu_lay_out(struct backend_session *s);
-size_t cpu_group_floats(const struct backend_session *s); /* that a worker needs for one group */
-int cpu_groups_at_a_time(const struct backend_session *s, int share);
-void *cpu_take(struct backend_session *s, size_t count, size_t size); /* freed with the session */
-void cpu_equip_models(struct backend_session *s);
-void cpu_arrange(struct backend_session *s); /* teams, workers and their buffers */
-
-/* threads.c */
-bool cpu_start_threads(struct backend_session *s);
-void cpu_run_job(struct backend_session *s, struct cpu_job job); /* returns when all are done */
-void cpu_stop_threads(struct backend_session *s);
-
-/* A tensor of a flat vector out to Flax's layout, or in from it. */
-void cpu_copy_tensor(const struct backend_session *s, const struct net_tensor *t, float *flat,
-                     float *theirs, bool set);
-enum err_code cpu_peek(struct backend_session *s, int member, int layer, enum backend_what what,
-                       double *out, size_t n, enum backend_peek *answer, struct err *e);
-
-/* team.c and step.c. Images of group g of a batch: *first within the batch, *lanes of them. */
-void cpu_group(const struct backend_session *s, int g, size_t *first, int *lanes);
-/* The groups of a worker: [*from, *to). */
-void cpu_share(int groups, int size, int rank, int *from, int *to);
-void cpu_barrier(struct cpu_worker *w);
-void cpu_train(struct cpu_worker *w, const struct cpu_job *job);
-void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job);
-/* Forward over groups [0, n) in w's buffers; training uses batch statistics. */
-void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int n, bool training,
-                 uint64_t step);
-void cpu_backward(struct cpu_worker *w, const struct cpu_model *m, int from, int n);
-void cpu_pack(struct cpu_worker *w, struct cpu_model *m);
-void cpu_update(struct cpu_worker *w, struct cpu_model *m, double lr, uint64_t step);
+/* Whether it can multiply in bf16: the processor, whatever is forced. */
+bool cpu_has_bf16(void);
 
 #endif

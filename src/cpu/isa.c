@@ -34,3 +34,13 @@ const struct cpu_kernels *cpu_kernels_choose(void)
     }
     return NULL;
 }
+
+bool cpu_has_bf16(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}

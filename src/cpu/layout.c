@@ -1,54 +1,17 @@
-/* cpu/layout.c: how a net's layers lie in memory, and all memory that a session needs. */
-#include "cpu/cpu_int.h"
+/* cpu/layout.c: how a net's layers are done: what is fused, what nobody looks at and is left out,
+ * which family of kernels does a convolution, and how threads share the work. */
+#include "cpu/team.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* Geometry. */
-
-static struct cpu_conv conv_of(const struct net_layer *l)
-{
-    return (struct cpu_conv){.cin = l->in.c,
-                             .cout = l->out.c,
-                             .k = l->k,
-                             .stride = l->stride,
-                             .in_h = l->in.h + l->pad_top + l->pad_bottom,
-                             .in_w = l->in.w + l->pad_left + l->pad_right,
-                             .out_h = l->out.h,
-                             .out_w = l->out.w};
-}
-
-static struct cpu_conv back_of(const struct net_layer *l)
-{
-    return (struct cpu_conv){.cin = l->out.c,
-                             .cout = l->in.c,
-                             .k = l->k,
-                             .stride = 1,
-                             .in_h = l->in.h + l->k - 1,
-                             .in_w = l->in.w + l->k - 1,
-                             .out_h = l->in.h,
-                             .out_w = l->in.w};
-}
+#define SHARED_WEIGHTS ((size_t)1 << 18) /* dense layers from here on are shared out by units */
+#define CHUNK_FLOATS   ((size_t)1 << 18) /* 1 MiB: half of a core's second cache */
 
 static size_t elements(const struct net_shape *s)
 {
     return (size_t)s->h * (size_t)s->w * (size_t)s->c;
-}
-
-static bool overwrites(const struct net *net, int i)
-{
-    const struct net_layer *l = &net->layer[i];
-    int readers = 0;
-
-    if (l->op != NET_RELU || l->src < 0)
-        return false;
-    for (int j = 0; j < net->layers; j++)
-        readers += (net->layer[j].src == l->src) + (net->layer[j].src2 == l->src);
-    /* a layer that needs its own output to go backward must keep it */
-    enum net_op op = net->layer[l->src].op;
-    return readers == 1 && (op == NET_CONV || op == NET_DENSE || op == NET_BATCHNORM ||
-                            op == NET_ADD || op == NET_AVGPOOL);
 }
 
 static size_t round_up(size_t n)
@@ -56,190 +19,241 @@ static size_t round_up(size_t n)
     return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
 }
 
-void cpu_lay_out(struct backend_session *s)
+static int readers(const struct net *net, int layer)
 {
-    const struct net *net = s->plan.net;
-    bool *written = mem_new((size_t)net->layers, sizeof *written);
+    int n = 0;
 
+    for (int i = 0; i < net->layers; i++)
+        n += (net->layer[i].src == layer) + (net->layer[i].src2 == layer);
+    return n;
+}
+
+/* The only layer that reads this one, -1 where there are more or none. */
+static int reader(const struct net *net, int layer)
+{
+    if (readers(net, layer) != 1)
+        return -1;
+    for (int i = layer + 1; i < net->layers; i++) {
+        if (net->layer[i].src == layer || net->layer[i].src2 == layer)
+            return i;
+    }
+    return -1;
+}
+
+/* A chain of layers without residuals and batch norm: each output has one reader. */
+static bool is_plain(const struct net *net)
+{
     for (int i = 0; i < net->layers; i++) {
-        const struct net_layer *l = &net->layer[i];
-        struct cpu_layer *c = &s->layer[i];
-        c->l = l;
-        c->in = elements(&l->in);
-        c->out = elements(&l->out);
-        c->first = l->src == NET_IMAGES;
-        c->in_place = overwrites(net, i);
-        if (l->kernel >= 0)
-            c->kernel = net->param[l->kernel].offset;
-        if (l->bias >= 0)
-            c->bias = net->param[l->bias].offset;
-        if (l->op == NET_BATCHNORM) {
-            c->mean = net->stat[l->mean].offset;
-            c->var = net->stat[l->var].offset;
-            s->norm = true;
+        if (net->layer[i].op == NET_ADD || net->layer[i].op == NET_BATCHNORM)
+            return false;
+    }
+    return true;
+}
+
+/* Pools round down, so that outputs at the right and lower edge may reach no later layer, and no
+ * gradient comes back to them. They are left out: shapes shrink to what is read. */
+static void cut(struct backend_session *s)
+{
+    for (int i = s->layers - 1; i >= 0; i--) {
+        struct net_layer *l = &s->layer[i].l;
+        if (i < s->layers - 1)
+            l->out = s->layer[i + 1].l.in; /* of a chain: as cut by the reader */
+        switch (l->op) {
+        case NET_CONV:
+        case NET_AVGPOOL:
+        case NET_MAXPOOL: {
+            int h = (l->out.h - 1) * l->stride + l->k - l->pad_top;
+            int w = (l->out.w - 1) * l->stride + l->k - l->pad_left;
+            if (l->src != NET_IMAGES) { /* images lie there whole */
+                l->in.h = h < 1 ? 1 : h < l->in.h ? h : l->in.h;
+                l->in.w = w < 1 ? 1 : w < l->in.w ? w : l->in.w;
+            }
+            break;
         }
-        if (l->op == NET_CONV) {
-            c->conv = conv_of(l);
-            c->back = back_of(l);
-            c->padded = l->pad_top || l->pad_bottom || l->pad_left || l->pad_right;
-            c->pack = s->packed_count;
-            s->packed_count += round_up(s->k->conv_packed(&c->conv));
-            c->pack_back = s->packed_count;
-            if (!c->first)
-                s->packed_count += round_up(s->k->conv_packed(&c->back));
+        case NET_RELU:
+        case NET_TANH:
+            l->in = l->out;
+            break;
+        default: /* all that comes in counts */
+            break;
         }
     }
-    for (int i = net->layers - 1; i >= 0; i--) { /* who writes a gradient first, who adds to it */
-        const struct net_layer *l = &net->layer[i];
-        if (l->src >= 0) {
-            s->layer[i].add = written[l->src];
-            written[l->src] = true;
+    for (int i = 0; i < s->layers; i++) {
+        const struct net_shape *full = &s->plan.net->layer[i].out, *now = &s->layer[i].l.out;
+        s->layer[i].cut = full->h != now->h || full->w != now->w;
+    }
+}
+
+/* The relu and the pool that a convolution does by itself. */
+static void fuse(struct backend_session *s, int i)
+{
+    const struct net *net = s->plan.net;
+    struct cpu_layer *c = &s->layer[i];
+    int next = reader(net, i);
+
+    c->conv = (struct cpu_conv_layer){.cin = c->l.in.c,
+                                      .cout = c->l.out.c,
+                                      .k = c->l.k,
+                                      .stride = c->l.stride,
+                                      .pad_top = c->l.pad_top,
+                                      .pad_left = c->l.pad_left,
+                                      .in_h = c->l.in.h,
+                                      .in_w = c->l.in.w,
+                                      .conv_h = c->l.out.h,
+                                      .conv_w = c->l.out.w,
+                                      .pool = 1};
+    if (next >= 0 && net->layer[next].op == NET_RELU) {
+        c->conv.relu = true;
+        c->tail = next;
+        next = reader(net, next);
+    }
+    if (next >= 0) {
+        const struct net_layer *l = &s->layer[next].l;
+        if ((l->op == NET_AVGPOOL || l->op == NET_MAXPOOL) && l->k == l->stride && l->k <= 4) {
+            c->conv.pool = l->k;
+            c->conv.max = l->op == NET_MAXPOOL;
+            c->conv.conv_h = l->out.h * l->k;
+            c->conv.conv_w = l->out.w * l->k;
+            c->tail = next;
         }
-        if (l->src2 >= 0) {
-            s->layer[i].add2 = written[l->src2];
-            written[l->src2] = true;
+    }
+    for (int j = i + 1; j <= c->tail; j++)
+        s->layer[j].fused = true;
+}
+
+static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
+{
+    const struct cpu_conv_ops *direct = s->k->direct, *wino = s->k->wino;
+
+    c->ops = direct;
+    if (wino->can(&c->conv) && wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
+        c->ops = wino;
+    c->pack = s->packed_count;
+    s->packed_count += round_up(c->ops->packed(&c->conv, !c->first));
+}
+
+/* Whether a layer that goes over its input element by element may write over it: nobody else reads
+ * the source, and the source does not need its output to go backward. */
+static bool overwrites(const struct net *net, const struct cpu_layer *c)
+{
+    if ((c->l.op != NET_RELU && c->l.op != NET_ADD) || c->l.src < 0 || readers(net, c->l.src) != 1)
+        return false;
+    enum net_op op = net->layer[c->l.src].op;
+    return op == NET_CONV || op == NET_DENSE || op == NET_BATCHNORM || op == NET_ADD ||
+           op == NET_AVGPOOL || op == NET_GLOBALAVGPOOL;
+}
+
+static void share_out(struct backend_session *s)
+{
+    for (int i = 0; i < s->layers; i++) {
+        struct cpu_layer *c = &s->layer[i];
+        const struct cpu_layer *src = c->l.src >= 0 ? &s->layer[c->l.src] : NULL;
+        if (i < s->pictures)
+            continue;
+        if (c->l.op == NET_DENSE)
+            c->units = s->pictures > 0 || is_plain(s->plan.net)
+                           ? c->in * c->out >= SHARED_WEIGHTS
+                           : false;
+        else if (c->l.op == NET_RELU || c->l.op == NET_TANH)
+            c->units = src && src->units;
+        bool whole = c->l.op == NET_DENSE && c->units; /* reads what all threads wrote */
+        c->wait_forward = whole || (src && src->units != c->units);
+        c->wait_backward = c->wait_backward || whole;
+        if (src && src->units != c->units)
+            s->layer[c->l.src].wait_backward = true;
+    }
+}
+
+static void find_ranges(struct backend_session *s)
+{
+    const struct net *net = s->plan.net;
+
+    s->range = mem_new((size_t)net->params, sizeof *s->range);
+    for (int i = 0; i < net->params; i++) {
+        const struct net_tensor *t = &net->param[i];
+        struct cpu_layer *c = &s->layer[t->layer];
+        bool kernel = c->l.kernel == i;
+        *(kernel ? &c->kernel : &c->bias) = t->offset;
+        *(kernel ? &c->kernel_own : &c->bias_own) = s->own_count;
+        c->own_slice = !c->units;
+        if (c->units)
+            continue;
+        struct cpu_range *last = s->ranges ? &s->range[s->ranges - 1] : NULL;
+        if (last && last->to == t->offset)
+            last->to += t->count;
+        else
+            s->range[s->ranges++] =
+                (struct cpu_range){t->offset, t->offset + t->count, s->own_count};
+        s->own_count += t->count;
+    }
+}
+
+/* Who writes a gradient first, and who adds to it. */
+static void find_writers(struct backend_session *s)
+{
+    bool *written = mem_new((size_t)s->layers, sizeof *written);
+
+    for (int i = s->layers - 1; i >= 0; i--) {
+        struct cpu_layer *c = &s->layer[i];
+        if (c->fused)
+            continue;
+        if (c->l.src >= 0) {
+            c->add = written[c->l.src];
+            written[c->l.src] = true;
         }
+        if (c->l.src2 >= 0) {
+            c->add2 = written[c->l.src2];
+            written[c->l.src2] = true;
+        }
+        c->grad_in_place =
+            (c->l.op == NET_RELU || c->l.op == NET_TANH || c->l.op == NET_ADD) && c->l.src >= 0 &&
+            readers(s->plan.net, c->l.src) == 1 && (c->l.src < s->pictures) == (i < s->pictures);
     }
     free(written);
 }
 
-/* Floats that a worker needs for one group. */
-size_t cpu_group_floats(const struct backend_session *s)
+static int chunk_of(const struct backend_session *s)
 {
-    size_t n = elements(&s->plan.net->input);
+    size_t floats = elements(&s->plan.net->input);
+
+    for (int i = 0; i < s->pictures; i++)
+        floats += s->layer[i].fused ? 0 : s->layer[s->layer[i].tail].out;
+    size_t fit = CHUNK_FLOATS / (floats * CPU_LANES);
+    return fit < 1 ? 1 : fit > 1024 ? 1024 : (int)fit;
+}
+
+void cpu_lay_out(struct backend_session *s)
+{
+    const struct net *net = s->plan.net;
+    bool plain = is_plain(net);
 
     for (int i = 0; i < s->layers; i++) {
-        const struct cpu_layer *c = &s->layer[i];
-        n += c->out * (c->in_place ? 1 : 2);
-        if (c->padded)
-            n += (size_t)c->conv.in_h * (size_t)c->conv.in_w * (size_t)c->conv.cin;
+        s->layer[i].l = net->layer[i];
+        s->layer[i].tail = i;
+        s->norm = s->norm || net->layer[i].op == NET_BATCHNORM;
     }
-    return n * CPU_LANES;
-}
-
-#define CACHE_FLOATS ((size_t)1 << 19) /* 2 MiB: what a core's share of the caches holds */
-
-int cpu_groups_at_a_time(const struct backend_session *s, int share)
-{
-    size_t fit = CACHE_FLOATS / cpu_group_floats(s);
-    bool pictures = false;
-
-    for (int i = 0; i < s->layers; i++)
-        pictures = pictures || s->layer[i].l->op == NET_CONV;
-    if (s->norm || fit >= (size_t)share)
-        return share; /* batch norm looks at all groups at once */
-    if (!pictures && share <= 16)
-        return share; /* dense weights are read once for all groups */
-    return fit < 1 ? 1 : (int)fit;
-}
-
-/* Memory: every piece is noted, so that close and a failed open free the same way. */
-
-void *cpu_take(struct backend_session *s, size_t count, size_t size)
-{
-    void *p = s->failed_bytes ? NULL : mem_try(count, size);
-
-    if (!p) {
-        if (!s->failed_bytes && __builtin_mul_overflow(count, size, &s->failed_bytes))
-            s->failed_bytes = SIZE_MAX;
-        return NULL;
+    if (plain) {
+        cut(s);
+        while (s->pictures < s->layers && net->layer[s->pictures].op != NET_DENSE)
+            s->pictures++;
     }
-    s->memory = mem_grow(s->memory, &s->memory_room, s->pieces + 1, sizeof *s->memory);
-    s->memory[s->pieces++] = p;
-    return p;
-}
-
-static void equip_worker(struct backend_session *s, struct cpu_worker *w)
-{
-    size_t n = (size_t)w->groups * CPU_LANES, layers = (size_t)s->layers, spread = 0, dense = 0;
-
-    w->images = cpu_take(s, n * elements(&s->plan.net->input), sizeof *w->images);
-    w->act = cpu_take(s, layers, sizeof *w->act);
-    w->grad = cpu_take(s, layers, sizeof *w->grad);
-    w->frame = cpu_take(s, layers, sizeof *w->frame);
-    w->keep = cpu_take(s, layers, sizeof *w->keep);
-    w->dparam = cpu_take(s, round_up(s->params), sizeof *w->dparam);
-    w->picture = cpu_take(s, elements(&s->plan.net->input), sizeof *w->picture);
-    for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
-        const struct cpu_layer *c = &s->layer[i];
-        w->act[i] = c->in_place ? w->act[c->l->src] : cpu_take(s, n * c->out, sizeof **w->act);
-        w->grad[i] = cpu_take(s, n * c->out, sizeof **w->grad);
-        if (c->padded)
-            w->frame[i] =
-                cpu_take(s, n * (size_t)c->conv.in_h * (size_t)c->conv.in_w * (size_t)c->conv.cin,
-                         sizeof **w->frame);
-        if (c->l->op == NET_DROPOUT)
-            w->keep[i] = cpu_take(s, (size_t)w->groups * c->out, sizeof **w->keep);
-        if (c->l->op == NET_CONV && !c->first) {
-            size_t want = (size_t)c->back.in_h * (size_t)c->back.in_w * (size_t)c->back.cin;
-            spread = want > spread ? want : spread;
+    for (int i = 0; i < s->layers; i++) {
+        struct cpu_layer *c = &s->layer[i];
+        c->in = elements(&c->l.in);
+        c->out = elements(&c->l.out);
+        c->first = c->l.src == NET_IMAGES;
+        if (c->l.op == NET_BATCHNORM) {
+            c->mean = net->stat[c->l.mean].offset;
+            c->var = net->stat[c->l.var].offset;
         }
-        if (c->l->op == NET_DENSE && c->out > dense)
-            dense = c->out;
+        if (c->l.op == NET_CONV) {
+            fuse(s, i);
+            choose_kernels(s, c);
+        }
+        c->in_place = !c->fused && overwrites(net, c);
     }
-    w->spread = cpu_take(s, spread * CPU_LANES, sizeof *w->spread);
-    w->scratch = cpu_take(s, n * round_up(dense), sizeof *w->scratch);
-}
-
-static void equip_team(struct backend_session *s, struct cpu_team *t)
-{
-    size_t channels = 0;
-
-    for (int i = 0; i < s->layers; i++) {
-        if (s->layer[i].l->op == NET_BATCHNORM && (size_t)s->layer[i].l->in.c > channels)
-            channels = (size_t)s->layer[i].l->in.c;
-    }
-    t->s = s;
-    t->sums = cpu_take(s, 2 * channels * (size_t)s->batch_groups, sizeof *t->sums);
-    t->norm = cpu_take(s, 2 * channels * (size_t)s->batch_groups, sizeof *t->norm);
-    t->next_stat = cpu_take(s, s->stats, sizeof *t->next_stat);
-    t->image_loss = cpu_take(s, s->plan.batch, sizeof *t->image_loss);
-    t->image_right = cpu_take(s, s->plan.batch, sizeof *t->image_right);
-    t->worker = cpu_take(s, (size_t)t->size, sizeof *t->worker);
-    for (int r = 0; r < t->size && !s->failed_bytes; r++) {
-        int share = (s->batch_groups + t->size - 1) / t->size;
-        t->worker[r] = (struct cpu_worker){.team = t, .rank = r};
-        t->worker[r].groups = cpu_groups_at_a_time(s, share);
-        s->whole = t->worker[r].groups == share;
-        equip_worker(s, &t->worker[r]);
-    }
-}
-
-void cpu_equip_models(struct backend_session *s)
-{
-    int slots = backend_slots(s->plan.optimizer);
-
-    s->model = cpu_take(s, (size_t)s->plan.members, sizeof *s->model);
-    for (int m = 0; m < s->plan.members && !s->failed_bytes; m++) {
-        struct cpu_model *model = &s->model[m];
-        model->param = cpu_take(s, s->params, sizeof *model->param);
-        model->stat = cpu_take(s, s->stats, sizeof *model->stat);
-        model->packed = cpu_take(s, s->packed_count, sizeof *model->packed);
-        if (slots > 0)
-            model->slot1 = cpu_take(s, s->params, sizeof *model->slot1);
-        if (slots > 1)
-            model->slot2 = cpu_take(s, s->params, sizeof *model->slot2);
-        model->key = s->plan.model_key[m];
-    }
-}
-
-/* All threads on one model after the other; or, where the members share out evenly, each thread on
- * members of its own, without a barrier. */
-void cpu_arrange(struct backend_session *s)
-{
-    const struct backend_plan *p = &s->plan;
-    bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
-
-    s->split = p->mode == SPEC_DATA_PARALLEL && s->norm && !p->sync_bn && p->devices > 1;
-    s->group_images = s->split ? p->batch / (size_t)p->devices : p->batch;
-    s->batch_groups =
-        (int)((s->group_images + CPU_LANES - 1) / CPU_LANES) * (s->split ? p->devices : 1);
-    s->teams = alone ? s->threads : 1;
-    s->team = cpu_take(s, (size_t)s->teams, sizeof *s->team);
-    for (int t = 0; t < s->teams && !s->failed_bytes; t++) {
-        s->team[t].size = alone ? 1 : s->threads;
-        s->team[t].first_model = t;
-        s->team[t].model_step = s->teams;
-        equip_team(s, &s->team[t]);
-    }
+    share_out(s);
+    find_ranges(s);
+    find_writers(s);
+    s->chunk = chunk_of(s);
 }

@@ -1,6 +1,6 @@
 /* cpu/norm.c: batch norm, the one layer whose groups need each other: barriers of the team stand
  * between collecting sums and using them, so every thread must pass here, with groups or without. */
-#include "cpu/cpu_int.h"
+#include "cpu/team.h"
 
 #include <math.h>
 
@@ -47,9 +47,9 @@ static void norm_of(const struct cpu_worker *w, int g, int channel, int channels
  * the squares are those of a mean pixel: m2 / pixels. */
 static void norm_collect(struct cpu_worker *w, const struct cpu_layer *c, int from, int n)
 {
-    const struct net_layer *l = c->l;
+    const struct net_layer *l = &c->l;
     size_t pixels = (size_t)l->in.h * (size_t)l->in.w;
-    const float *x = cpu_source(w, l->src);
+    const float *x = n > 0 ? cpu_act(w, l->src, from) : NULL;
 
     for (int g = 0; g < n; g++) {
         size_t first;
@@ -71,11 +71,11 @@ static void norm_run(struct cpu_worker *w, const struct cpu_model *m, const stru
     const struct backend_session *s = w->team->s;
     int parts = s->split ? s->plan.devices : 1, each = s->batch_groups / parts;
 
-    for (int i = 0; i < c->l->in.c; i++) {
+    for (int i = 0; i < c->l.in.c; i++) {
         double mean = 0, variance = 0;
         for (int d = 0; d < parts; d++) {
             double a, v;
-            norm_of(w, d * each, i, c->l->in.c, &a, &v);
+            norm_of(w, d * each, i, c->l.in.c, &a, &v);
             mean += a;
             variance += v;
         }
@@ -90,9 +90,9 @@ static void norm_run(struct cpu_worker *w, const struct cpu_model *m, const stru
 void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                       float *y, int from, int n, bool training, bool compute)
 {
-    const struct net_layer *l = c->l;
+    const struct net_layer *l = &c->l;
     size_t pixels = (size_t)l->in.h * (size_t)l->in.w;
-    const float *x = cpu_source(w, l->src);
+    const float *x = n > 0 ? cpu_act(w, l->src, from) : NULL;
 
     if (training) {
         if (compute)
@@ -125,11 +125,13 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
                        const float *dy, float *dx, int from, int n, bool compute)
 {
     struct backend_session *s = w->team->s;
-    const struct net_layer *l = c->l;
+    const struct net_layer *l = &c->l;
     size_t pixels = (size_t)l->in.h * (size_t)l->in.w;
-    const float *x = cpu_source(w, l->src);
+    const float *x = n > 0 ? cpu_act(w, l->src, from) : NULL;
     int channels = l->in.c;
     double *means = w->team->norm, *sums = w->team->sums;
+    float *dscale = cpu_sum(w, c->own_slice, c->kernel, c->kernel_own);
+    float *db = cpu_sum(w, c->own_slice, c->bias, c->bias_own);
 
     if (compute)
         norm_collect(w, c, from, n);
@@ -148,8 +150,8 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
             double inverse = 1 / sqrt(means[pair + 1] + NORM_EPSILON);
             s->k->norm_sums(pixels, x + at, dy + at, (float)means[pair], (float)inverse,
                             &sums[pair], &sums[pair + 1]);
-            w->dparam[c->bias + (size_t)i] += (float)sums[pair];
-            w->dparam[c->kernel + (size_t)i] += (float)sums[pair + 1];
+            db[i] += (float)sums[pair];
+            dscale[i] += (float)sums[pair + 1];
         }
     }
     cpu_barrier(w);

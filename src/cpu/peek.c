@@ -1,5 +1,5 @@
 /* cpu/peek.c: the values of the last batch, for tests. */
-#include "cpu/cpu_int.h"
+#include "cpu/team.h"
 
 #include "base/mem.h"
 
@@ -11,68 +11,77 @@ static void peek_tensor(const struct backend_session *s, const struct cpu_team *
     const struct net_tensor *p = &s->plan.net->param[tensor];
     float *copy = mem_new(p->count, sizeof *copy);
 
-    cpu_copy_tensor(s, p, t->worker[0].dparam + p->offset, copy, false);
+    cpu_copy_tensor(s, p, t->dparam + p->offset, copy, false);
     for (size_t i = 0; i < p->count; i++)
         out[i] = (double)copy[i];
     free(copy);
 }
 
-static void peek_pixels(const struct backend_session *s, const struct cpu_team *t, int layer,
-                        bool gradient, double *out)
+static void peek_pixels(const struct backend_session *s, const float *held, int layer, double *out)
 {
     const struct cpu_layer *c = &s->layer[layer];
-    int channels = c->l->out.c, pixels = c->l->out.h * c->l->out.w;
+    int channels = c->l.out.c, pixels = c->l.out.h * c->l.out.w;
 
-    for (int r = 0; r < t->size; r++) {
-        int from, to;
-        cpu_share(s->batch_groups, t->size, r, &from, &to);
-        const float *held = gradient ? t->worker[r].grad[layer] : t->worker[r].act[layer];
-        for (int g = from; g < to; g++, held += c->out * CPU_LANES) {
-            size_t first;
-            int lanes;
-            cpu_group(s, g, &first, &lanes);
-            for (int lane = 0; lane < lanes; lane++) {
-                double *image = out + (first + (size_t)lane) * c->out;
-                for (int ch = 0; ch < channels; ch++) {
-                    for (int i = 0; i < pixels; i++)
-                        image[i * channels + ch] =
-                            (double)held[(ch * pixels + i) * CPU_LANES + lane];
-                }
+    for (int g = 0; g < s->batch_groups; g++, held += c->out * CPU_LANES) {
+        size_t first;
+        int lanes;
+        cpu_group(s, g, &first, &lanes);
+        for (int lane = 0; lane < lanes; lane++) {
+            double *image = out + (first + (size_t)lane) * c->out;
+            for (int ch = 0; ch < channels; ch++) {
+                for (int i = 0; i < pixels; i++)
+                    image[i * channels + ch] = (double)held[(ch * pixels + i) * CPU_LANES + lane];
             }
         }
     }
+}
+
+/* Where the whole layer's numbers lie, NULL where they lie nowhere or something else lies there. */
+static const float *pixels_of(const struct backend_session *s, const struct cpu_team *t, int layer,
+                              bool gradient)
+{
+    if (s->layer[layer].cut || (gradient && s->reuse))
+        return NULL;
+    for (int i = 0; i < s->layers; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (!gradient && c->in_place && c->l.src == layer)
+            return NULL;
+        if (gradient && c->grad_in_place && i == layer)
+            return NULL;
+    }
+    return gradient ? t->grad[layer] : t->act[layer];
 }
 
 enum err_code cpu_peek(struct backend_session *s, int member, int layer, enum backend_what what,
                        double *out, size_t n, enum backend_peek *answer, struct err *e)
 {
     const struct cpu_team *t = &s->team[s->teams > 1 ? member % s->teams : 0];
-    bool latest = member + t->model_step >= s->plan.members, pixels, kept;
-    size_t want;
+    bool latest = member + t->model_step >= s->plan.members;
 
     *answer = BACKEND_FUSED;
     if (!s->trained)
         return err_set(e, ERR_FAILED, "peek: no batch was trained last");
     if (layer < 0 || layer >= s->layers)
         return err_set(e, ERR_FAILED, "peek: layer %d of %d", layer, s->layers);
-    const struct cpu_layer *c = &s->layer[layer];
-    pixels = what == BACKEND_OUTPUT || what == BACKEND_GRAD_OUTPUT;
-    int tensor = what == BACKEND_GRAD_KERNEL ? c->l->kernel : c->l->bias;
+    const struct net_layer *l = &s->plan.net->layer[layer];
+    bool pixels = what == BACKEND_OUTPUT || what == BACKEND_GRAD_OUTPUT;
+    int tensor = what == BACKEND_GRAD_KERNEL ? l->kernel : l->bias;
     if (!pixels && tensor < 0)
-        return err_set(e, ERR_FAILED, "peek: %s has no such tensor", c->l->name);
-    want = pixels ? s->plan.batch * c->out : s->plan.net->param[tensor].count;
+        return err_set(e, ERR_FAILED, "peek: %s has no such tensor", l->name);
+    size_t want = pixels ? s->plan.batch * (size_t)l->out.h * (size_t)l->out.w * (size_t)l->out.c
+                         : s->plan.net->param[tensor].count;
     if (n != want)
-        return err_set(e, ERR_FAILED, "peek: %s has %zu numbers there, not %zu", c->l->name, want,
-                       n);
-    kept = latest && (s->whole || !pixels);
-    for (int i = 0; what == BACKEND_OUTPUT && i < s->layers; i++)
-        kept = kept && !(s->layer[i].in_place && s->layer[i].l->src == layer);
-    if (!kept)
+        return err_set(e, ERR_FAILED, "peek: %s has %zu numbers there, not %zu", l->name, want, n);
+    if (!latest)
         return ERR_OK;
-    if (pixels)
-        peek_pixels(s, t, layer, what == BACKEND_GRAD_OUTPUT, out);
-    else
+    if (pixels) {
+        const float *held = pixels_of(s, t, layer, what == BACKEND_GRAD_OUTPUT);
+        if (!held)
+            return ERR_OK;
+        peek_pixels(s, held, layer, out);
+    } else {
         peek_tensor(s, t, tensor, out);
+    }
     *answer = BACKEND_PEEKED;
     return ERR_OK;
 }

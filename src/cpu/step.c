@@ -1,85 +1,95 @@
-/* cpu/step.c: one model's layers forward and backward over a worker's groups. */
-#include "cpu/cpu_int.h"
+/* cpu/step.c: one model's layers forward and backward over some groups. */
+#include "cpu/team.h"
 
 #include <math.h>
 #include <string.h>
+
+#define ROWS_AT_ONCE 64 /* of shared weights: their gradient is used while it is in the cache */
 
 static size_t round_up(size_t n)
 {
     return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
 }
 
-/* The input of a convolution inside a frame of zeros. */
-static void frame_fill(const struct cpu_layer *c, const float *x, float *frame)
+void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to)
 {
-    const struct net_layer *l = c->l;
-    size_t row = (size_t)c->conv.in_w * CPU_LANES, plane = row * (size_t)c->conv.in_h;
+    int size = w->team->size;
+    /* whole vectors of weights to each, so that no two threads write to one line */
+    size_t each = (units + CPU_LANES * (size_t)size - 1) / (CPU_LANES * (size_t)size) * CPU_LANES;
+    size_t first = each * (size_t)w->rank, last = first + each;
 
-    for (int i = 0; i < l->in.c; i++) {
-        float *to =
-            frame + (size_t)i * plane + (size_t)l->pad_top * row + (size_t)l->pad_left * CPU_LANES;
-        for (int y = 0; y < l->in.h; y++, x += (size_t)l->in.w * CPU_LANES)
-            memcpy(to + (size_t)y * row, x, (size_t)l->in.w * CPU_LANES * sizeof *x);
-    }
+    *from = (int)(first < units ? first : units);
+    *to = (int)(last < units ? last : units);
 }
 
-/* The gradient to a convolution's output, stride - 1 zeros between its pixels, zeros around it, so
- * that the input gradient is a plain convolution with the flipped weights. */
-static void spread_fill(const struct cpu_layer *c, const float *dy, float *spread)
-{
-    const struct net_layer *l = c->l;
-    size_t row = (size_t)c->back.in_w * CPU_LANES, plane = row * (size_t)c->back.in_h;
-    int top = l->k - 1 - l->pad_top, left = l->k - 1 - l->pad_left;
+/* The part of a layer that a worker does: all elements of its own groups, or its units of all. */
+struct part {
+    int place, n;      /* groups */
+    size_t at, floats; /* within a group's output */
+};
 
-    memset(spread, 0, plane * (size_t)l->out.c * sizeof *spread);
-    for (int o = 0; o < l->out.c; o++) {
-        for (int y = 0; y < l->out.h; y++) {
-            for (int x = 0; x < l->out.w; x++, dy += CPU_LANES) {
-                int ty = top + y * l->stride, tx = left + x * l->stride;
-                /* a pad wider than the kernel: these outputs saw only zeros */
-                if (ty < 0 || tx < 0 || ty >= c->back.in_h || tx >= c->back.in_w)
-                    continue;
-                memcpy(spread + (size_t)o * plane + (size_t)ty * row + (size_t)tx * CPU_LANES, dy,
-                       CPU_LANES * sizeof *dy);
-            }
-        }
-    }
+static struct part part_of(const struct cpu_worker *w, const struct cpu_layer *c, int place, int n)
+{
+    int from, to;
+
+    if (!c->units)
+        return (struct part){place, n, 0, c->out * CPU_LANES};
+    cpu_units(w, c->out, &from, &to);
+    return (struct part){0, w->team->s->batch_groups, (size_t)from * CPU_LANES,
+                         (size_t)(to - from) * CPU_LANES};
 }
 
-static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int n,
+static const float *bias_of(const struct cpu_layer *c, const struct cpu_model *m)
+{
+    return c->l.bias >= 0 ? m->rounded + c->bias : NULL;
+}
+
+static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i, struct part p)
+{
+    const struct cpu_kernels *k = w->team->s->k;
+    const struct cpu_layer *c = &w->team->s->layer[i];
+    const float *bias = bias_of(c, m);
+    size_t unit = p.at / CPU_LANES;
+
+    if (!p.floats)
+        return;
+    k->dense(p.n, (int)c->in, (int)(p.floats / CPU_LANES), cpu_act(w, c->l.src, p.place),
+             c->in * CPU_LANES, m->rounded + c->kernel + unit, c->out, 1, bias ? bias + unit : NULL,
+             false, cpu_act(w, i, p.place) + p.at, c->out * CPU_LANES);
+}
+
+static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n,
                           bool training)
 {
     struct backend_session *s = w->team->s;
     const struct cpu_kernels *k = s->k;
     const struct cpu_layer *c = &s->layer[i];
-    const struct net_layer *l = c->l;
-    const float *x = cpu_source(w, l->src);
-    float *y = w->act[i];
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, all = (size_t)n * out;
-    const float *bias = l->bias >= 0 ? m->param + c->bias : NULL;
+    const struct net_layer *l = &c->l;
+    size_t in = c->in * CPU_LANES, out = s->layer[c->tail].out * CPU_LANES;
+    struct part p = part_of(w, c, place, n);
 
+    if (!training && c->units) /* threads evaluate on their own */
+        p = (struct part){place, n, 0, out};
+    if (p.n < 1)
+        return;
+    const float *x = cpu_act(w, l->src, p.place);
+    float *y = cpu_act(w, c->tail, p.place);
     switch (l->op) {
-    case NET_CONV:
-        for (int g = 0; g < n; g++) {
-            const float *from = x + (size_t)g * in;
-            if (c->padded) {
-                float *frame = w->frame[i] + (size_t)g * (size_t)c->conv.in_h *
-                                                 (size_t)c->conv.in_w * (size_t)l->in.c * CPU_LANES;
-                frame_fill(c, from, frame);
-                from = frame;
-            }
-            k->conv(&c->conv, m->packed + c->pack, bias, false, from, y + (size_t)g * out);
-        }
+    case NET_CONV: {
+        uint16_t *pass = w->team->pass[i];
+        size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
+        c->ops->forward(&c->conv, n, m->packed + c->pack, bias_of(c, m), x, y,
+                        training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
         break;
+    }
     case NET_DENSE:
-        k->dense(n, (int)c->in, (int)c->out, x, in, m->param + c->kernel, c->out, 1, bias, false, y,
-                 out);
+        dense_forward(w, m, i, p);
         break;
     case NET_RELU:
-        k->relu(all, x, y);
-        break;
     case NET_TANH:
-        k->tanh(all, x, y);
+        for (int g = 0; g < p.n; g++)
+            (l->op == NET_RELU ? k->relu : k->tanh)(p.floats, x + (size_t)g * in + p.at,
+                                                    y + (size_t)g * out + p.at);
         break;
     case NET_AVGPOOL:
     case NET_GLOBALAVGPOOL:
@@ -91,144 +101,244 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_DROPOUT:
         for (int g = 0; g < n; g++) {
             if (training)
-                k->dropout(l, x + (size_t)g * in, w->keep[i] + (size_t)g * c->out,
+                k->dropout(l, x + (size_t)g * in,
+                           w->team->keep[i] + (size_t)(place + g) * c->out,
                            (float)(1 / (1 - l->rate)), false, y + (size_t)g * out);
             else
                 k->copy(out, x + (size_t)g * in, false, y + (size_t)g * out);
         }
         break;
     case NET_ADD:
-        k->add(all, x, cpu_source(w, l->src2), y);
+        k->add((size_t)n * out, x, cpu_act(w, l->src2, place), y);
         break;
     case NET_BATCHNORM: /* in cpu_forward, for its barriers */
         break;
     }
-}
-
-/* Which elements each dropout layer keeps: by the images' places in the global batch. */
-static void draw_masks(struct cpu_worker *w, const struct cpu_model *m, int from, int n,
-                       uint64_t step)
-{
-    struct backend_session *s = w->team->s;
-
-    for (int i = 0; i < s->layers; i++) {
-        const struct net_layer *l = s->layer[i].l;
-        if (l->op != NET_DROPOUT)
-            continue;
-        struct rng_key key =
-            rng_fold_in(rng_fold_in(m->key, 0x80000000u + (uint32_t)l->dropout), (uint32_t)step);
-        /* kept are the bits from here on; rates end at 0.999, so this fits */
-        uint32_t limit = (uint32_t)ceil(l->rate * 4294967296.0);
-        for (int g = 0; g < n; g++) {
-            size_t first;
-            int lanes;
-            cpu_group(s, from + g, &first, &lanes);
-            s->k->dropout_mask(key, first, s->layer[i].out, limit,
-                               w->keep[i] + (size_t)g * s->layer[i].out);
+    if (s->bf16 && i < s->layers - 1) { /* the logits stay as they are */
+        for (int g = 0; g < p.n; g++) {
+            float *at = y + (size_t)g * out + (c->units ? p.at : 0);
+            k->round_bf16(c->units ? p.floats : out, at, at);
         }
     }
 }
 
-void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int n, bool training,
-                 uint64_t step)
+/* Which elements each dropout layer keeps: by the images' places in the global batch. */
+void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, int n,
+                    uint64_t step)
 {
     struct backend_session *s = w->team->s;
 
-    if (training && n > 0)
-        draw_masks(w, m, from, n, step);
     for (int i = 0; i < s->layers; i++) {
-        bool compute = n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
-        if (s->layer[i].l->op == NET_BATCHNORM)
-            cpu_norm_forward(w, m, &s->layer[i], w->act[i], from, n, training, compute);
-        else if (compute)
-            layer_forward(w, m, i, n, training);
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->l.op != NET_DROPOUT)
+            continue;
+        struct rng_key key = rng_fold_in(
+            rng_fold_in(m->key, 0x80000000u + (uint32_t)c->l.dropout), (uint32_t)step);
+        /* kept are the bits from here on; rates end at 0.999, so this fits */
+        uint32_t limit = (uint32_t)ceil(c->l.rate * 4294967296.0);
+        for (int g = place; g < place + n; g++) {
+            size_t first;
+            int lanes;
+            cpu_group(s, g, &first, &lanes);
+            s->k->dropout_mask(key, first, c->out, limit, w->team->keep[i] + (size_t)g * c->out);
+        }
     }
 }
 
-static void layer_backward(struct cpu_worker *w, const struct cpu_model *m, int i, int n)
+static bool going(const struct cpu_worker *w, int n)
+{
+    return n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
+}
+
+void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place, int n,
+                 bool training)
+{
+    struct backend_session *s = w->team->s;
+
+    for (int i = from; i < to; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->fused)
+            continue;
+        if (training && c->wait_forward)
+            cpu_barrier(w);
+        bool compute = (!training && n > 0) || going(w, c->units ? 1 : n);
+        if (c->l.op == NET_BATCHNORM) {
+            cpu_norm_forward(w, m, c, n > 0 ? cpu_act(w, i, place) : NULL, place, n, training,
+                             compute);
+            if (s->bf16 && compute)
+                s->k->round_bf16((size_t)n * c->out * CPU_LANES, cpu_act(w, i, place),
+                                 cpu_act(w, i, place));
+        } else if (compute) {
+            layer_forward(w, m, i, place, n, training);
+        }
+    }
+}
+
+/* A dense layer whose rows the threads share out: each takes the gradient of its rows over all
+ * images, of its inputs, and makes the step along it. */
+static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int i)
 {
     struct backend_session *s = w->team->s;
     const struct cpu_kernels *k = s->k;
     const struct cpu_layer *c = &s->layer[i];
-    const struct net_layer *l = c->l;
-    const float *x = cpu_source(w, l->src), *y = w->act[i], *dy = w->grad[i];
-    float *dx = c->first ? NULL : w->grad[l->src];
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, all = (size_t)n * out;
-    float *db = l->bias >= 0 ? w->dparam + c->bias : NULL;
+    int groups = s->batch_groups, from, to;
+    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = round_up(c->out);
+    const float *x = cpu_act(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
+    float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
+    float *dparam = w->team->dparam;
 
-    switch (l->op) {
-    case NET_CONV: {
-        size_t frame = (size_t)c->conv.in_h * (size_t)c->conv.in_w * (size_t)l->in.c * CPU_LANES;
-        k->conv_weights(&c->conv, n, c->padded ? w->frame[i] : x, c->padded ? frame : in, dy, out,
-                        w->dparam + c->kernel, db);
-        for (int g = 0; dx && g < n; g++) {
-            spread_fill(c, dy + (size_t)g * out, w->spread);
-            k->conv(&c->back, m->packed + c->pack_back, NULL, c->add, w->spread,
-                    dx + (size_t)g * in);
-        }
-        break;
+    k->turn(groups, (int)c->out, dy, out, w->scratch, width);
+    cpu_units(w, c->in, &from, &to);
+    for (int row = from; row < to; row += ROWS_AT_ONCE) {
+        int rows = to - row < ROWS_AT_ONCE ? to - row : ROWS_AT_ONCE;
+        size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
+        if (dx)
+            k->dense(groups, (int)c->out, rows, dy, out, m->rounded + at, 1, c->out, NULL, c->add,
+                     dx + lane, in);
+        k->dense_weights(groups, rows, (int)c->out, x + lane, in, w->scratch, width, dparam + at,
+                         c->out, false);
+        cpu_update_now(w, m, at, (size_t)rows * c->out);
     }
-    case NET_DENSE:
-        k->turn(n, (int)c->out, dy, out, w->scratch, round_up(c->out));
-        k->dense_weights(n, (int)c->in, (int)c->out, x, in, w->scratch, round_up(c->out),
-                         w->dparam + c->kernel, c->out, true);
-        if (db)
-            k->bias_sums(n, (int)c->out, dy, out, db, true);
-        if (dx)
-            k->dense(n, (int)c->out, (int)c->in, dy, out, m->param + c->kernel, 1, c->out, NULL,
-                     c->add, dx, in);
-        break;
-    case NET_RELU:
-        if (dx)
-            k->relu_back(all, y, dy, c->add, dx);
-        break;
-    case NET_TANH:
-        if (dx)
-            k->tanh_back(all, y, dy, c->add, dx);
-        break;
-    case NET_AVGPOOL:
-    case NET_GLOBALAVGPOOL:
-    case NET_MAXPOOL:
-        if (!dx)
-            break;
-        if (!c->add)
-            memset(dx, 0, (size_t)n * in * sizeof *dx);
-        for (int g = 0; g < n; g++) {
-            if (l->op == NET_MAXPOOL)
-                k->maxpool_back(l, x + (size_t)g * in, y + (size_t)g * out, dy + (size_t)g * out,
-                                dx + (size_t)g * in);
-            else
-                k->avgpool_back(l, dy + (size_t)g * out, dx + (size_t)g * in);
-        }
-        break;
-    case NET_DROPOUT:
-        for (int g = 0; dx && g < n; g++)
-            k->dropout(l, dy + (size_t)g * out, w->keep[i] + (size_t)g * c->out,
-                       (float)(1 / (1 - l->rate)), c->add, dx + (size_t)g * in);
-        break;
-    case NET_ADD:
-        if (dx)
-            k->copy(all, dy, c->add, dx);
-        if (l->src2 != NET_IMAGES)
-            k->copy(all, dy, c->add2, w->grad[l->src2]);
-        break;
-    case NET_BATCHNORM:
-        break;
+    if (c->l.bias < 0)
+        return;
+    cpu_units(w, c->out, &from, &to);
+    if (to > from) {
+        k->bias_sums(groups, to - from, dy + (size_t)from * CPU_LANES, out,
+                     dparam + c->bias + from, false);
+        cpu_update_now(w, m, c->bias + (size_t)from, (size_t)(to - from));
     }
 }
 
-/* The gradient to the last layer's output stands in w->grad[layers - 1]. */
-void cpu_backward(struct cpu_worker *w, const struct cpu_model *m, int from, int n)
+static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n)
+{
+    const struct cpu_kernels *k = w->team->s->k;
+    const struct cpu_layer *c = &w->team->s->layer[i];
+    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = round_up(c->out);
+    const float *x = cpu_act(w, c->l.src, place), *dy = cpu_grad(w, i, place);
+
+    k->turn(n, (int)c->out, dy, out, w->scratch, width);
+    k->dense_weights(n, (int)c->in, (int)c->out, x, in, w->scratch, width,
+                     cpu_sum(w, c->own_slice, c->kernel, c->kernel_own), c->out, true);
+    if (c->l.bias >= 0)
+        k->bias_sums(n, (int)c->out, dy, out, cpu_sum(w, c->own_slice, c->bias, c->bias_own), true);
+    if (!c->first)
+        k->dense(n, (int)c->out, (int)c->in, dy, out, m->rounded + c->kernel, 1, c->out, NULL,
+                 c->add, cpu_grad(w, c->l.src, place), in);
+}
+
+static void conv_backward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n)
+{
+    const struct cpu_layer *c = &w->team->s->layer[i];
+    const uint16_t *pass = w->team->pass[i];
+    size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
+
+    c->ops->backward(&c->conv, n, m->packed + c->pack, cpu_act(w, c->l.src, place),
+                     cpu_grad(w, c->tail, place), pass ? pass + (size_t)place * bits : NULL,
+                     c->first ? NULL : cpu_grad(w, c->l.src, place), c->add,
+                     cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
+                     c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL,
+                     w->scratch);
+}
+
+/* Layers without weights: dx from dy. */
+static void point_backward(struct cpu_worker *w, int i, struct part p)
+{
+    struct backend_session *s = w->team->s;
+    const struct cpu_kernels *k = s->k;
+    const struct cpu_layer *c = &s->layer[i];
+    const struct net_layer *l = &c->l;
+    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES;
+    const float *x = cpu_act(w, l->src, p.place), *y = cpu_act(w, i, p.place);
+    const float *dy = cpu_grad(w, i, p.place);
+    float *dx = c->first ? NULL : cpu_grad(w, l->src, p.place);
+
+    if (l->op == NET_ADD) {
+        if (l->src2 != NET_IMAGES)
+            k->copy((size_t)p.n * out, dy, c->add2, cpu_grad(w, l->src2, p.place));
+        if (dx && dx != dy)
+            k->copy((size_t)p.n * out, dy, c->add, dx);
+        return;
+    }
+    if (!dx)
+        return;
+    if ((l->op == NET_AVGPOOL || l->op == NET_MAXPOOL || l->op == NET_GLOBALAVGPOOL) && !c->add)
+        memset(dx, 0, (size_t)p.n * in * sizeof *dx);
+    for (int g = 0; g < p.n; g++, x += in, y += out, dy += out, dx += in) {
+        switch (l->op) {
+        case NET_RELU:
+            k->relu_back(p.floats, y + p.at, dy + p.at, c->add, dx + p.at);
+            break;
+        case NET_TANH:
+            k->tanh_back(p.floats, y + p.at, dy + p.at, c->add, dx + p.at);
+            break;
+        case NET_AVGPOOL:
+        case NET_GLOBALAVGPOOL:
+            k->avgpool_back(l, dy, dx);
+            break;
+        case NET_MAXPOOL:
+            k->maxpool_back(l, x, y, dy, dx);
+            break;
+        case NET_DROPOUT:
+            k->dropout(l, dy, w->team->keep[i] + (size_t)(p.place + g) * c->out,
+                       (float)(1 / (1 - l->rate)), c->add, dx);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* bf16: a gradient to a layer's output is rounded when all that is added to it is there. */
+static void round_gradient(struct cpu_worker *w, int i, struct part p)
+{
+    const struct backend_session *s = w->team->s;
+    size_t floats = s->layer[i].out * CPU_LANES;
+
+    for (int g = 0; g < p.n; g++) {
+        float *at = cpu_grad(w, i, p.place) + (size_t)g * floats + p.at;
+        s->k->round_bf16(p.floats, at, at);
+    }
+}
+
+/* The gradient to the output of the last of these layers stands in its buffer. */
+void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, int place, int n)
 {
     struct backend_session *s = w->team->s;
 
-    for (int i = s->layers - 1; i >= 0; i--) {
+    for (int i = to - 1; i >= from; i--) {
         const struct cpu_layer *c = &s->layer[i];
-        bool compute = n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
-        if (c->l->op == NET_BATCHNORM)
-            cpu_norm_backward(w, m, c, w->grad[i], c->first ? NULL : w->grad[c->l->src], from, n,
+        if (c->fused)
+            continue;
+        bool shared = c->l.op == NET_DENSE && c->units;
+        struct part p = part_of(w, c, place, n);
+        p.floats = c->units ? p.floats : s->layer[c->tail].out * CPU_LANES;
+        if (c->wait_backward && i >= s->pictures) {
+            if (shared && s->bf16) { /* rounded by those who wrote it, before all read it */
+                struct part mine = p;
+                cpu_barrier(w);
+                if (going(w, 1))
+                    round_gradient(w, c->tail, mine);
+            }
+            cpu_barrier(w);
+        }
+        if (shared)
+            w->committed = true;
+        bool compute = going(w, c->units ? 1 : n);
+        if (s->bf16 && compute && !shared && p.n > 0)
+            round_gradient(w, c->tail, p);
+        if (c->l.op == NET_BATCHNORM)
+            cpu_norm_backward(w, m, c, n > 0 ? cpu_grad(w, i, place) : NULL,
+                              c->first || n < 1 ? NULL : cpu_grad(w, c->l.src, place), place, n,
                               compute);
-        else if (compute)
-            layer_backward(w, m, i, n);
+        else if (!compute)
+            continue;
+        else if (shared)
+            shared_dense_backward(w, m, i);
+        else if (c->l.op == NET_DENSE)
+            dense_backward(w, m, i, place, n);
+        else if (c->l.op == NET_CONV)
+            conv_backward(w, m, i, place, n);
+        else
+            point_backward(w, i, p);
     }
 }

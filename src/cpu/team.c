@@ -1,5 +1,5 @@
 /* cpu/team.c: what each thread does with a span of steps or a stretch of test images. */
-#include "cpu/cpu_int.h"
+#include "cpu/team.h"
 
 #include "base/clock.h"
 
@@ -11,81 +11,23 @@ static bool stop_wanted(const struct cpu_job *job)
     return job->stop && atomic_load_explicit(job->stop, memory_order_relaxed);
 }
 
-/* One image into its lane; index: of the part; place: in the epoch, for augmentation. */
-static void take_image(struct cpu_worker *w, const struct data_part *part, size_t index,
-                       uint64_t place, const struct backend_span *span, float *to)
-{
-    const struct backend_plan *p = &w->team->s->plan;
-    const struct data_set *set = p->data;
-    struct net_shape shape = set->shape;
-    size_t pixels = (size_t)shape.h * (size_t)shape.w, c = (size_t)shape.c;
-
-    if (c == 1 && part->bytes && !(span && p->augment)) {
-        const uint8_t *bytes = part->bytes + index * pixels;
-        for (size_t i = 0; i < pixels; i++)
-            to[i * CPU_LANES] = set->lut[bytes[i]];
-        return;
-    }
-    if (span && p->augment)
-        data_image_augmented(set, part, index, p->augment, p->crop_pad, span->order_key, place,
-                             w->picture);
-    else
-        data_image(set, part, index, w->picture);
-    for (size_t ch = 0; ch < c; ch++) {
-        for (size_t i = 0; i < pixels; i++)
-            to[(ch * pixels + i) * CPU_LANES] = w->picture[i * c + ch];
-    }
-}
-
-/* Groups from, ..., from + n - 1 of a training batch into w->images. */
+/* Groups place, ..., place + n - 1 of a training batch into the team's buffer. */
 static void take_batch(struct cpu_worker *w, const struct backend_span *span, int model,
-                       size_t batch, int from, int n)
+                       size_t batch, int place, int n)
 {
     struct backend_session *s = w->team->s;
-    size_t floats = (size_t)s->plan.net->input.h * (size_t)s->plan.net->input.w *
-                    (size_t)s->plan.net->input.c * CPU_LANES;
 
-    for (int g = 0; g < n; g++) {
-        float *to = w->images + (size_t)g * floats;
+    for (int g = place; g < place + n; g++) {
         size_t first;
         int lanes;
-        cpu_group(s, from + g, &first, &lanes);
-        if (lanes < CPU_LANES)
-            memset(to, 0, floats * sizeof *to);
-        for (int lane = 0; lane < lanes; lane++) {
-            size_t place = batch * s->plan.batch + first + (size_t)lane;
-            take_image(w, &s->plan.data->train, span->order[model][place], place, span, to + lane);
-        }
+        cpu_group(s, g, &first, &lanes);
+        first += batch * s->plan.batch;
+        cpu_take_group(w, &s->plan.data->train, span->order[model] + first, lanes, span, first, g);
     }
-}
-
-/* Softmax cross entropy of one lane: its loss, whether it is right, and the gradient to the logits
- * times scale. logits and gradient: stride CPU_LANES. */
-static float lane_loss(const float *logits, int classes, int label, float scale, float *gradient,
-                       uint8_t *right)
-{
-    float top = logits[0], sum = 0;
-    int best = 0;
-
-    for (int c = 1; c < classes; c++) {
-        if (logits[c * CPU_LANES] > top) {
-            top = logits[c * CPU_LANES];
-            best = c;
-        }
-    }
-    for (int c = 0; c < classes; c++) {
-        gradient[c * CPU_LANES] = expf(logits[c * CPU_LANES] - top);
-        sum += gradient[c * CPU_LANES];
-    }
-    for (int c = 0; c < classes; c++)
-        gradient[c * CPU_LANES] =
-            (gradient[c * CPU_LANES] / sum - (c == label ? 1.0f : 0.0f)) * scale;
-    *right = best == label;
-    return logf(sum) + top - logits[label * CPU_LANES];
 }
 
 static void take_losses(struct cpu_worker *w, const struct backend_span *span, int model,
-                        size_t batch, int from, int n)
+                        size_t batch, int place, int n)
 {
     struct backend_session *s = w->team->s;
     int last = s->layers - 1, classes = (int)s->layer[last].out;
@@ -94,21 +36,16 @@ static void take_losses(struct cpu_worker *w, const struct backend_span *span, i
                       ? (s->plan.sum_loss ? 1.0f : 1.0f / (float)s->plan.batch)
                       : 1.0f / (float)(s->plan.sum_loss ? (size_t)s->plan.devices : s->plan.batch);
 
-    for (int g = 0; g < n; g++) {
-        const float *logits = w->act[last] + (size_t)g * (size_t)classes * CPU_LANES;
-        float *gradient = w->grad[last] + (size_t)g * (size_t)classes * CPU_LANES;
+    for (int g = place; g < place + n; g++) {
+        uint16_t labels[CPU_LANES] = {0};
         size_t first;
         int lanes;
-        cpu_group(s, from + g, &first, &lanes);
-        if (lanes < CPU_LANES)
-            memset(gradient, 0, (size_t)classes * CPU_LANES * sizeof *gradient);
-        for (int lane = 0; lane < lanes; lane++) {
-            size_t at = first + (size_t)lane;
-            uint32_t image = span->order[model][batch * s->plan.batch + at];
-            w->team->image_loss[at] =
-                lane_loss(logits + lane, classes, s->plan.data->train.labels[image], scale,
-                          gradient + lane, &w->team->image_right[at]);
-        }
+        cpu_group(s, g, &first, &lanes);
+        const uint32_t *image = span->order[model] + batch * s->plan.batch + first;
+        for (int lane = 0; lane < lanes; lane++)
+            labels[lane] = s->plan.data->train.labels[image[lane]];
+        s->k->loss(classes, cpu_act(w, last, g), labels, lanes, scale, cpu_grad(w, last, g),
+                   w->team->image_loss + first, w->team->image_right + first);
     }
 }
 
@@ -158,35 +95,74 @@ static void end_span(struct backend_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Forward and backward of this worker's groups. A step of a single model can be given up in the
- * middle; members would get out of step with each other. */
+/* A step of a single model can be given up in the middle, but not once a thread has begun to change
+ * weights; members would get out of step with each other. */
+static void look_for_stop(struct cpu_worker *w, const struct cpu_job *job)
+{
+    if (w->team->s->plan.members == 1 && !w->committed && stop_wanted(job))
+        atomic_store_explicit(&w->team->abandon, true, memory_order_relaxed);
+}
+
+/* The pictures' layers go chunk by chunk through the cache: forward in order, backward the other
+ * way, so that what was there last is used first. */
+static void pictures(struct cpu_worker *w, const struct cpu_job *job, struct cpu_model *m, int from,
+                     int to, bool back)
+{
+    struct backend_session *s = w->team->s;
+    int n;
+
+    for (int at = back ? to : from; back ? at > from : at < to; at += back ? -n : n) {
+        int left = back ? at - from : to - at;
+        n = left < s->chunk ? left : s->chunk;
+        look_for_stop(w, job);
+        if (atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
+            return;
+        w->chunk = back ? at - n : at;
+        if (back)
+            cpu_backward(w, m, 0, s->pictures, w->chunk, n);
+        else
+            cpu_forward(w, m, 0, s->pictures, at, n, true);
+    }
+}
+
+/* Forward and backward of this worker's groups. */
 static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, size_t i,
                     uint64_t *input_ns)
 {
     struct backend_session *s = w->team->s;
     const struct backend_span *span = job->span;
-    const struct cpu_model *m = &s->model[model];
+    struct cpu_model *m = &s->model[model];
     size_t batch = span->first_batch + i;
     int from, to;
 
-    memset(w->dparam, 0, s->params * sizeof *w->dparam);
+    if (w->rank > 0)
+        memset(w->own, 0, s->own_count * sizeof *w->own);
+    for (int r = 0; w->rank == 0 && r < s->ranges; r++)
+        memset(w->team->dparam + s->range[r].from, 0,
+               (s->range[r].to - s->range[r].from) * sizeof *w->team->dparam);
+    w->square = 0;
+    w->committed = false;
+    cpu_update_begin(w, span->lr[i], span->first_step + i);
     cpu_share(s->batch_groups, w->team->size, w->rank, &from, &to);
-    do { /* once at least: batch norm's barriers count on everybody */
-        int n = to - from < w->groups ? to - from : w->groups;
-        if (s->plan.members == 1 && stop_wanted(job))
-            atomic_store_explicit(&w->team->abandon, true, memory_order_relaxed);
-        uint64_t begin = clock_ns();
-        if (!(n == to - from && w->held_order == span->order[model] && w->held_batch == batch)) {
-            take_batch(w, span, model, batch, from, n);
-            w->held_order = n == to - from ? span->order[model] : NULL;
-            w->held_batch = batch;
-        }
-        *input_ns += clock_ns() - begin;
-        cpu_forward(w, m, from, n, true, span->first_step + i);
-        take_losses(w, span, model, batch, from, n);
-        cpu_backward(w, m, from, n);
-        from += n;
-    } while (from < to);
+    uint64_t begin = clock_ns();
+    if (w->held_order != span->order[model] || w->held_batch != batch)
+        take_batch(w, span, model, batch, from, to - from);
+    w->held_order = span->order[model];
+    w->held_batch = batch;
+    *input_ns += clock_ns() - begin;
+    cpu_draw_masks(w, m, from, to - from, span->first_step + i);
+    pictures(w, job, m, from, to, false);
+    look_for_stop(w, job);
+    cpu_forward(w, m, s->pictures, s->layers, from, to - from, true);
+    if (s->layer[s->layers - 1].units)
+        cpu_barrier(w);
+    if (!atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
+        take_losses(w, span, model, batch, from, to - from);
+    look_for_stop(w, job);
+    cpu_backward(w, m, s->pictures, s->layers, from, to - from);
+    if (s->pictures && s->layer[s->layer[s->pictures - 1].tail].wait_backward)
+        cpu_barrier(w);
+    pictures(w, job, m, from, to, true);
 }
 
 /* Returns false where the step was given up or the span ends with it. */
@@ -205,7 +181,7 @@ static bool train_model(struct cpu_worker *w, const struct cpu_job *job, int mod
         return false;
     ns[2] = clock_ns() - computed;
     uint64_t reducing = clock_ns();
-    cpu_update(w, &s->model[model], job->span->lr[i], job->span->first_step + i);
+    cpu_update(w, &s->model[model]);
     ns[3] = clock_ns() - reducing;
     if (w->rank == 0)
         t->finite = sum_up(t, model, row, ns);
@@ -244,37 +220,37 @@ void cpu_train(struct cpu_worker *w, const struct cpu_job *job)
     }
 }
 
+/* Each thread by itself, in its own part of the team's buffers. */
 void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
 {
     struct cpu_team *t = w->team;
     struct backend_session *s = t->s;
     int groups = (int)((job->count + CPU_LANES - 1) / CPU_LANES), from, to;
+    int each = t->places / t->size, place = each * w->rank;
     size_t classes = s->layer[s->layers - 1].out;
-    size_t floats = (size_t)s->plan.net->input.h * (size_t)s->plan.net->input.w *
-                    (size_t)s->plan.net->input.c * CPU_LANES;
 
     w->held_order = NULL;
     cpu_share(groups, t->size, w->rank, &from, &to);
     for (int n; from < to; from += n) {
-        n = to - from < w->groups ? to - from : w->groups;
+        n = to - from < each ? to - from : each;
         if (stop_wanted(job)) {
             end_span(s); /* the flag may be down again before the others look */
             return;
         }
         for (int g = 0; g < n; g++) {
-            float *images = w->images + (size_t)g * floats;
-            for (size_t lane = 0; lane < CPU_LANES; lane++) {
-                size_t at = (size_t)(from + g) * CPU_LANES + lane;
-                if (at < job->count)
-                    take_image(w, job->part, job->first + at, 0, NULL, images + lane);
-                else
-                    for (size_t k = 0; k < floats; k += CPU_LANES)
-                        images[k + lane] = 0;
-            }
+            uint32_t index[CPU_LANES];
+            size_t first = (size_t)(from + g) * CPU_LANES;
+            int lanes = job->count - first < CPU_LANES ? (int)(job->count - first) : CPU_LANES;
+            for (int lane = 0; lane < lanes; lane++)
+                index[lane] = (uint32_t)(job->first + first) + (uint32_t)lane;
+            cpu_take_group(w, job->part, index, lanes, NULL, 0, place + g);
         }
         for (int m = t->first_model; m < s->plan.members; m += t->model_step) {
-            cpu_forward(w, &s->model[m], from, n, false, 0);
-            const float *act = w->act[s->layers - 1];
+            for (int g = 0; s->pictures && g < n; g += s->chunk)
+                cpu_forward(w, &s->model[m], 0, s->pictures, place + g,
+                            n - g < s->chunk ? n - g : s->chunk, false);
+            cpu_forward(w, &s->model[m], s->pictures, s->layers, place, n, false);
+            const float *act = cpu_act(w, s->layers - 1, place);
             for (size_t at = (size_t)from * CPU_LANES;
                  at < (size_t)(from + n) * CPU_LANES && at < job->count; at++) {
                 size_t g = at / CPU_LANES - (size_t)from, lane = at % CPU_LANES;

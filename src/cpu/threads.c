@@ -1,6 +1,6 @@
 /* cpu/threads.c: the session's threads sleep until they are given a job, share out its groups, and
  * wait for each other. */
-#include "cpu/cpu_int.h"
+#include "cpu/team.h"
 
 #include "base/mem.h"
 
@@ -93,6 +93,24 @@ void cpu_run_job(struct backend_session *s, struct cpu_job job)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A thread a core, where the session has as many threads as the process may use cores; with fewer,
+ * another program's threads may want the very same ones, so the system places them. */
+static void pin(const struct backend_session *s, int i)
+{
+    cpu_set_t allowed, one;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) != s->threads)
+        return;
+    for (int cpu = 0, n = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || n++ != i)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        pthread_setaffinity_np(s->thread[i], sizeof one, &one);
+        return;
+    }
+}
+
 bool cpu_start_threads(struct backend_session *s)
 {
     s->thread = cpu_take(s, (size_t)s->threads, sizeof *s->thread);
@@ -104,6 +122,7 @@ bool cpu_start_threads(struct backend_session *s)
             free(mine);
             return false;
         }
+        pin(s, i);
         s->started++;
     }
     return s->started == s->threads;

@@ -1,103 +1,123 @@
 /* cpu/update.c: the gradients of all threads, summed in a fixed order, and the step along them. */
-#include "cpu/cpu_int.h"
+#include "cpu/team.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Weights in the order that the kernels read them; layers are dealt out to the team. */
+/* Weights in the order that the kernels read them; the threads share out every convolution. */
 void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
 {
     struct backend_session *s = w->team->s;
-    int turn = 0;
 
+    if (s->bf16) {
+        int from, to;
+        cpu_units(w, s->params, &from, &to);
+        s->k->round_bf16((size_t)(to - from), m->param + from, m->rounded + from);
+        cpu_barrier(w);
+    }
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];
-        if (c->l->op != NET_CONV)
-            continue;
-        if (turn++ % w->team->size == w->rank)
-            s->k->conv_pack(&c->conv, m->param + c->kernel, false, m->packed + c->pack);
-        if (!c->first && turn++ % w->team->size == w->rank)
-            s->k->conv_pack(&c->back, m->param + c->kernel, true, m->packed + c->pack_back);
+        if (c->l.op == NET_CONV)
+            c->ops->pack(&c->conv, !c->first, m->rounded + c->kernel, m->packed + c->pack, w->rank,
+                         w->team->size);
     }
 }
 
-/* Sums the threads' gradients of this worker's slice of the parameters, always in the same order,
- * into the first thread's. */
-static double reduce(struct cpu_worker *w, size_t from, size_t to)
+void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step)
+{
+    const struct backend_plan *p = &w->team->s->plan;
+    bool decoupled = p->optimizer == SPEC_ADAMW;
+
+    w->update = (struct cpu_update){
+        .optimizer = p->optimizer,
+        .lr = (float)lr,
+        .scale = 1,
+        .momentum = (float)p->momentum,
+        .b1 = (float)p->beta1,
+        .b2 = (float)p->beta2,
+        .epsilon = (float)p->epsilon,
+        .coupled = decoupled ? 0 : (float)p->weight_decay,
+        .decoupled = decoupled ? (float)p->weight_decay : 0,
+        .fix1 = (float)(1 - pow(p->beta1, (double)(step + 1))),
+        .fix2 = (float)(1 - pow(p->beta2, (double)(step + 1))),
+    };
+}
+
+static void update_slice(struct cpu_worker *w, struct cpu_model *m, size_t from, size_t n)
+{
+    w->team->s->k->update(&w->update, m->param + from, m->slot1 ? m->slot1 + from : NULL,
+                          m->slot2 ? m->slot2 + from : NULL, w->team->dparam + from, n);
+}
+
+void cpu_update_now(struct cpu_worker *w, struct cpu_model *m, size_t from, size_t n)
+{
+    if (w->team->s->plan.grad_clip > 0)
+        w->square += w->team->s->k->square(n, w->team->dparam + from); /* the step waits for all */
+    else
+        update_slice(w, m, from, n);
+}
+
+/* What this worker does of the ranges: their concatenation is dealt out in equal slices. */
+static size_t slice_of(const struct cpu_worker *w, const struct cpu_range *r, size_t *from)
+{
+    size_t all = w->team->s->own_count, size = (size_t)w->team->size, rank = (size_t)w->rank;
+    size_t slice = (all / size + CPU_LANES) / CPU_LANES * CPU_LANES;
+    size_t begin = slice * rank, end = begin + slice, n = r->to - r->from;
+
+    begin = begin > r->own ? begin - r->own : 0;
+    end = end > r->own ? end - r->own : 0;
+    begin = begin < n ? begin : n;
+    end = end < n ? end : n;
+    *from = begin;
+    return end - begin;
+}
+
+/* Sums the threads' gradients always in the same order. */
+static void reduce(struct cpu_worker *w)
 {
     struct cpu_team *t = w->team;
-    float *sum = t->worker[0].dparam;
-    double square = 0;
+    const struct backend_session *s = t->s;
 
-    for (int r = 1; r < t->size; r++) {
-        const float *more = t->worker[r].dparam;
-        for (size_t i = from; i < to; i++)
-            sum[i] += more[i];
+    for (int i = 0; i < s->ranges; i++) {
+        const struct cpu_range *r = &s->range[i];
+        size_t at, n = slice_of(w, r, &at);
+        for (int k = 1; k < t->size && n; k++)
+            s->k->add_into(n, t->dparam + r->from + at, t->worker[k].own + r->own + at);
+        if (s->plan.grad_clip > 0)
+            w->square += s->k->square(n, t->dparam + r->from + at);
     }
-    if (t->s->plan.grad_clip > 0) {
-        for (size_t i = from; i < to; i++)
-            square += (double)sum[i] * (double)sum[i];
-    }
-    return square;
 }
 
-static void update_slice(const struct backend_plan *p, struct cpu_model *m, const float *gradient,
-                         float scale, double lr_, uint64_t step, size_t from, size_t to)
+/* The global norm is cut back to grad_clip: nothing was updated yet, so all parameters are. */
+static void update_clipped(struct cpu_worker *w, struct cpu_model *m)
 {
-    float lr = (float)lr_, decay = (float)p->weight_decay, momentum = (float)p->momentum;
-    float b1 = (float)p->beta1, b2 = (float)p->beta2, epsilon = (float)p->epsilon;
-    float fix1 = (float)(1 - pow(p->beta1, (double)(step + 1)));
-    float fix2 = (float)(1 - pow(p->beta2, (double)(step + 1)));
-    float coupled = p->optimizer == SPEC_ADAMW ? 0 : decay;
+    struct cpu_team *t = w->team;
+    double square = 0, clip = t->s->plan.grad_clip;
+    int from, to;
 
-    for (size_t i = from; i < to; i++) {
-        float w = m->param[i], g = gradient[i] * scale + coupled * w, v;
-        switch (p->optimizer) {
-        case SPEC_SGD:
-            w -= lr * g;
-            break;
-        case SPEC_MOMENTUM:
-            v = m->slot1[i] = g + momentum * m->slot1[i];
-            w -= lr * v;
-            break;
-        case SPEC_NESTEROV:
-            v = m->slot1[i] = g + momentum * m->slot1[i];
-            w -= lr * (g + momentum * v);
-            break;
-        case SPEC_ADAM:
-        case SPEC_ADAMW:
-            m->slot1[i] = b1 * m->slot1[i] + (1 - b1) * g;
-            m->slot2[i] = b2 * m->slot2[i] + (1 - b2) * g * g;
-            v = (m->slot1[i] / fix1) / (sqrtf(m->slot2[i] / fix2) + epsilon);
-            if (p->optimizer == SPEC_ADAMW)
-                v += decay * w;
-            w -= lr * v;
-            break;
-        }
-        m->param[i] = w;
-    }
+    cpu_barrier(w);
+    for (int r = 0; r < t->size; r++)
+        square += t->worker[r].square;
+    if (sqrt(square) > clip)
+        w->update.scale = (float)(clip / sqrt(square));
+    cpu_units(w, t->s->params, &from, &to);
+    update_slice(w, m, (size_t)from, (size_t)(to - from));
 }
 
-/* Called by the whole team after a barrier; ends with one. */
-void cpu_update(struct cpu_worker *w, struct cpu_model *m, double lr, uint64_t step)
+void cpu_update(struct cpu_worker *w, struct cpu_model *m)
 {
     struct cpu_team *t = w->team;
     struct backend_session *s = t->s;
-    size_t slice = (s->params / (size_t)t->size + CPU_LANES) / CPU_LANES * CPU_LANES;
-    size_t from = slice * (size_t)w->rank < s->params ? slice * (size_t)w->rank : s->params;
-    size_t to = from + slice < s->params ? from + slice : s->params;
-    float scale = 1;
 
-    w->square = reduce(w, from, to);
+    reduce(w);
     if (s->plan.grad_clip > 0) {
-        double square = 0;
-        cpu_barrier(w);
-        for (int r = 0; r < t->size; r++)
-            square += t->worker[r].square;
-        if (sqrt(square) > s->plan.grad_clip)
-            scale = (float)(s->plan.grad_clip / sqrt(square));
+        update_clipped(w, m);
+    } else {
+        for (int i = 0; i < s->ranges; i++) {
+            size_t at, n = slice_of(w, &s->range[i], &at);
+            update_slice(w, m, s->range[i].from + at, n);
+        }
     }
-    update_slice(&s->plan, m, t->worker[0].dparam, scale, lr, step, from, to);
     if (w->rank == 0 && s->stats)
         memcpy(m->stat, t->next_stat, s->stats * sizeof *m->stat);
     cpu_barrier(w);

@@ -1,0 +1,252 @@
+/* cpu/memory.c: all memory that a session needs. Every piece is noted, so that close and a failed
+ * open free the same way; an estimate counts the pieces instead of taking them. */
+#include "cpu/team.h"
+
+#include "base/mem.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#define EVALUATION_GROUPS 4 /* at least, at a time: dense weights are read once for them */
+
+static size_t elements(const struct net_shape *s)
+{
+    return (size_t)s->h * (size_t)s->w * (size_t)s->c;
+}
+
+static size_t round_up(size_t n)
+{
+    return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+}
+
+static void *note(struct backend_session *s, void *p)
+{
+    s->memory = mem_grow(s->memory, &s->memory_room, s->pieces + 1, sizeof *s->memory);
+    s->memory[s->pieces++] = p;
+    return p;
+}
+
+void *cpu_take(struct backend_session *s, size_t count, size_t size)
+{
+    if (s->counting) {
+        s->counted += (double)count * (double)size;
+        return NULL;
+    }
+    void *p = s->failed_bytes ? NULL : mem_try(count, size);
+    if (!p) {
+        if (!s->failed_bytes && __builtin_mul_overflow(count, size, &s->failed_bytes))
+            s->failed_bytes = SIZE_MAX;
+        return NULL;
+    }
+    return note(s, p);
+}
+
+static void *take_table(struct backend_session *s, size_t count, size_t size)
+{
+    return note(s, mem_new(count, size));
+}
+
+/* Groups that a worker holds at a time, at most. */
+static int groups_each(const struct backend_session *s, const struct cpu_team *t)
+{
+    int share = (s->batch_groups + t->size - 1) / t->size;
+    return share < EVALUATION_GROUPS ? EVALUATION_GROUPS : share;
+}
+
+/* Gradients to the layers' outputs. In a net with batch norm or residuals all groups are held at
+ * once, so a gradient's memory serves again as soon as its layer has gone backward. */
+struct lender {
+    struct backend_session *s;
+    size_t floats[256]; /* of a group */
+    int buffer[256];    /* piece of memory */
+    bool lent[256];
+    int n;
+};
+
+static int lend(struct lender *b, size_t floats, int places)
+{
+    int best = -1;
+
+    for (int i = 0; i < b->n; i++) {
+        if (!b->lent[i] && b->floats[i] >= floats && (best < 0 || b->floats[i] < b->floats[best]))
+            best = i;
+    }
+    if (best < 0) {
+        best = b->n++;
+        b->floats[best] = floats;
+        cpu_take(b->s, (size_t)places * floats, sizeof(float));
+        b->buffer[best] = (int)b->s->pieces - 1;
+    }
+    b->lent[best] = true;
+    return best;
+}
+
+/* Not where there is little to gain: peek shows all then. */
+static bool reuses(const struct backend_session *s)
+{
+    double floats = 0;
+
+    for (int i = 0; i < s->layers; i++)
+        floats += (double)s->layer[i].out * CPU_LANES * s->batch_groups;
+    return !s->pictures && s->layers < 256 && floats > (1 << 24);
+}
+
+static void equip_gradients(struct backend_session *s, struct cpu_team *t)
+{
+    struct lender b = {.s = s};
+    int *held = mem_new((size_t)s->layers, sizeof *held);
+    bool reuse = s->reuse;
+
+    for (int i = 0; i < s->layers; i++)
+        held[i] = -1;
+    for (int i = s->layers - 1; i >= 0 && !s->failed_bytes; i--) {
+        const struct cpu_layer *c = &s->layer[i];
+        int want[3] = {c->tail, c->l.src, c->l.src2};
+        if (c->fused)
+            continue;
+        for (int j = 0; j < 3 && !s->failed_bytes; j++) {
+            int k = want[j];
+            bool chunk = k >= 0 && k < s->pictures && !s->whole && !s->layer[k].boundary;
+            if (k < 0 || held[k] >= 0 || chunk)
+                continue;
+            if (j == 1 && c->grad_in_place) {
+                held[k] = held[i];
+            } else if (reuse) {
+                held[k] = lend(&b, s->layer[k].out * CPU_LANES, t->places);
+            } else {
+                cpu_take(s, (size_t)t->places * s->layer[k].out * CPU_LANES, sizeof(float));
+                held[k] = (int)s->pieces - 1;
+            }
+            if (!s->counting && !s->failed_bytes)
+                t->grad[k] = s->memory[reuse ? b.buffer[held[k]] : held[k]];
+        }
+        if (reuse && !c->grad_in_place)
+            b.lent[held[c->tail]] = false;
+    }
+    free(held);
+}
+
+static void equip_worker(struct backend_session *s, struct cpu_team *t, struct cpu_worker *w)
+{
+    size_t scratch = 0;
+    int each = groups_each(s, t);
+
+    w->grad = take_table(s, (size_t)s->layers, sizeof *w->grad);
+    if (w->rank > 0)
+        w->own = cpu_take(s, round_up(s->own_count), sizeof *w->own);
+    w->picture = cpu_take(s, elements(&s->plan.net->input), sizeof *w->picture);
+    for (int i = s->layers - 1; i >= 0 && !s->failed_bytes; i--) {
+        const struct cpu_layer *c = &s->layer[i];
+        size_t want = 0;
+        if (c->l.op == NET_CONV)
+            want = c->ops->scratch(&c->conv, i < s->pictures && s->chunk < each ? s->chunk : each,
+                                   !c->first);
+        else if (c->l.op == NET_DENSE)
+            want = (size_t)(c->units ? t->places : each) * CPU_LANES * round_up(c->out);
+        scratch = want > scratch ? want : scratch;
+        int own = c->tail;
+        if (i >= s->pictures || c->fused || s->whole)
+            continue;
+        if (!s->layer[own].boundary && !w->grad[own])
+            w->grad[own] =
+                cpu_take(s, (size_t)s->chunk * s->layer[own].out * CPU_LANES, sizeof **w->grad);
+        if (c->grad_in_place) /* its source's gradient lies where its own does, whole or not */
+            w->grad[c->l.src] = w->grad[i];
+    }
+    w->scratch = cpu_take(s, scratch, sizeof *w->scratch);
+}
+
+static void equip_team(struct backend_session *s, struct cpu_team *t)
+{
+    size_t channels = 0, groups = (size_t)s->batch_groups;
+
+    t->s = s;
+    t->places = t->size * groups_each(s, t);
+    size_t places = (size_t)t->places;
+    t->act = take_table(s, (size_t)s->layers, sizeof *t->act);
+    t->grad = take_table(s, (size_t)s->layers, sizeof *t->grad);
+    t->keep = take_table(s, (size_t)s->layers, sizeof *t->keep);
+    t->pass = take_table(s, (size_t)s->layers, sizeof *t->pass);
+    t->worker = take_table(s, (size_t)t->size, sizeof *t->worker);
+    t->images = cpu_take(s, places * elements(&s->plan.net->input) * CPU_LANES, sizeof *t->images);
+    t->dparam = cpu_take(s, round_up(s->params), sizeof *t->dparam);
+    for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->l.op == NET_BATCHNORM && (size_t)c->l.in.c > channels)
+            channels = (size_t)c->l.in.c;
+        if (c->fused)
+            continue;
+        t->act[c->tail] = c->in_place
+                              ? t->act[c->l.src]
+                              : cpu_take(s, places * s->layer[c->tail].out * CPU_LANES,
+                                         sizeof **t->act);
+        if (c->l.op == NET_DROPOUT)
+            t->keep[i] = cpu_take(s, places * c->out, sizeof **t->keep);
+        if (c->l.op == NET_CONV && cpu_conv_masks(&c->conv))
+            t->pass[i] = cpu_take(s,
+                                  places * (size_t)c->conv.cout * (size_t)c->conv.conv_h *
+                                      (size_t)c->conv.conv_w,
+                                  sizeof **t->pass);
+    }
+    equip_gradients(s, t);
+    t->sums = cpu_take(s, 2 * channels * groups, sizeof *t->sums);
+    t->norm = cpu_take(s, 2 * channels * groups, sizeof *t->norm);
+    t->next_stat = cpu_take(s, s->stats, sizeof *t->next_stat);
+    t->image_loss = cpu_take(s, s->plan.batch, sizeof *t->image_loss);
+    t->image_right = cpu_take(s, s->plan.batch, sizeof *t->image_right);
+    for (int r = 0; r < t->size && !s->failed_bytes; r++) {
+        t->worker[r] = (struct cpu_worker){.team = t, .rank = r};
+        equip_worker(s, t, &t->worker[r]);
+    }
+}
+
+void cpu_equip_models(struct backend_session *s)
+{
+    int slots = backend_slots(s->plan.optimizer);
+
+    s->model = take_table(s, (size_t)s->plan.members, sizeof *s->model);
+    for (int m = 0; m < s->plan.members && !s->failed_bytes; m++) {
+        struct cpu_model *model = &s->model[m];
+        model->param = cpu_take(s, s->params, sizeof *model->param);
+        model->stat = cpu_take(s, s->stats, sizeof *model->stat);
+        model->packed = cpu_take(s, s->packed_count, sizeof *model->packed);
+        model->rounded =
+            s->bf16 ? cpu_take(s, s->params, sizeof *model->rounded) : model->param;
+        if (slots > 0)
+            model->slot1 = cpu_take(s, s->params, sizeof *model->slot1);
+        if (slots > 1)
+            model->slot2 = cpu_take(s, s->params, sizeof *model->slot2);
+        model->key = s->plan.model_key[m];
+    }
+}
+
+/* All threads on one model after the other; or, where the members share out evenly, each thread on
+ * members of its own, without a barrier. */
+void cpu_equip_teams(struct backend_session *s)
+{
+    const struct backend_plan *p = &s->plan;
+    bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
+
+    s->split = p->mode == SPEC_DATA_PARALLEL && s->norm && !p->sync_bn && p->devices > 1;
+    s->group_images = s->split ? p->batch / (size_t)p->devices : p->batch;
+    size_t groups = (s->group_images + CPU_LANES - 1) / CPU_LANES *
+                    (s->split ? (size_t)p->devices : 1);
+    s->batch_groups = groups < INT_MAX / 1024 ? (int)groups : INT_MAX / 1024;
+    s->teams = alone ? s->threads : 1;
+    s->team = take_table(s, (size_t)s->teams, sizeof *s->team);
+    for (int i = 0; i < s->layers; i++) { /* pictures' gradients that layers behind them write */
+        const struct cpu_layer *c = &s->layer[i];
+        if (i >= s->pictures && c->l.src >= 0 && c->l.src < s->pictures)
+            s->layer[c->l.src].boundary = true;
+    }
+    if (s->pictures == s->layers && s->layers)
+        s->layer[s->layers - 1].boundary = true; /* the loss writes it */
+    for (int t = 0; t < s->teams && !s->failed_bytes; t++) {
+        s->team[t].size = alone ? 1 : s->threads;
+        s->team[t].first_model = t;
+        s->team[t].model_step = s->teams;
+        s->whole = s->chunk >= groups_each(s, &s->team[t]);
+        s->reuse = reuses(s);
+        equip_team(s, &s->team[t]);
+    }
+}

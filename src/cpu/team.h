@@ -1,0 +1,220 @@
+/* cpu/team.h: what the files of this room share beside the kernels: how a net's layers are done, the
+ * models, the threads in their teams, and the session that holds it all. */
+#ifndef CHORUS_CPU_TEAM_H
+#define CHORUS_CPU_TEAM_H
+
+#include "cpu/cpu_int.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* One layer as this backend runs it. A convolution does the relu and the pool behind it too. */
+struct cpu_layer {
+    struct net_layer l; /* the net's, its in and out cut down to what somebody looks at */
+    size_t in, out;     /* elements an image */
+    struct cpu_conv_layer conv;
+    const struct cpu_conv_ops *ops; /* conv: the family of kernels that does it */
+    int tail;                       /* the layer whose output this one writes: itself, or the last
+                                       of those that it does in one step */
+    bool fused;                     /* done by a convolution in front */
+    bool cut;                       /* some of the net's outputs are never computed */
+    bool first;                     /* nobody needs the gradient of its input */
+    bool in_place;                  /* its output lies over its source's */
+    bool grad_in_place;             /* so does the gradient */
+    bool add, add2;                 /* gradient to src / src2 is added: a later layer wrote it */
+    bool units;                     /* threads share out its units over all images, not the images */
+    bool own_slice;                 /* each thread sums its weights' gradient in a vector of its own */
+    bool wait_forward, wait_backward; /* a barrier stands in front: its input, or the gradient to its
+                                         output, comes from several threads */
+    size_t kernel, bias;              /* offsets in the flat vector of parameters, ... */
+    size_t kernel_own, bias_own;      /* ... and in a thread's own vector of gradients */
+    size_t mean, var;
+    size_t pack; /* conv: offset in a model's packed weights */
+    bool boundary; /* of the pictures: layers behind them write the gradient to it */
+};
+
+struct cpu_range { /* of parameters whose gradient lies in the threads' own vectors, at `own` there */
+    size_t from, to, own;
+};
+
+struct cpu_model {                /* a member, or the one model of data-parallel */
+    float *param, *slot1, *slot2; /* dense kernels behind pictures with rows in (c, h, w) order */
+    float *rounded;               /* bf16: the weights that kernels read; else param itself */
+    float *stat;
+    float *packed; /* convolutions' */
+    struct rng_key key;
+};
+
+struct cpu_team;
+
+/* One thread's own: nobody else writes here. */
+struct cpu_worker {
+    struct cpu_team *team;
+    int rank;
+    float **grad;       /* (layers): of the chunk at hand, where the team keeps none */
+    int chunk;          /* its first group's place in the team's buffers */
+    float *scratch;     /* of convolutions; of dense layers a gradient turned round */
+    float *own;         /* rank > 0: gradients of this thread's images (session's ranges) */
+    float *picture;     /* one image, (h, w, c) */
+    struct cpu_update update; /* the step at hand */
+    double square;      /* of the gradient's slice, for clipping */
+    bool committed;     /* the step can be given up no more */
+    const uint32_t *held_order; /* whose images lie in the team's buffer: nothing where NULL */
+    size_t held_batch;
+};
+
+/* Threads that share the steps of one model at a time. Buffers hold `places` groups; when training,
+ * group g of the batch lies at place g. */
+struct cpu_team {
+    struct backend_session *s;
+    int size, first_model, model_step; /* models first_model, + model_step, ... are this team's */
+    int places;
+    float *images;             /* [places][c][h][w][16] */
+    float **act, **grad;       /* (layers): outputs, and gradients to them; NULL: done in one step
+                                  with others, or in the workers' own buffers */
+    uint16_t **keep, **pass;   /* (layers): dropout's masks; conv.h's, by convolution */
+    float *dparam;             /* the gradient; rank 0 sums its images' here */
+    struct cpu_worker *worker; /* (size) */
+    atomic_int arrived;
+    atomic_uint phase;
+    atomic_bool abandon; /* the step is given up: set by whoever saw the stop flag */
+    bool go, finite;     /* rank 0's words to the others, each with a barrier behind it */
+    double *sums, *norm; /* batch norm: (groups, channels, 2), by whoever has the group */
+    float *next_stat;    /* running statistics after the step, if it is made */
+    float *image_loss;   /* (batch) */
+    uint8_t *image_right;
+};
+
+struct cpu_job { /* what the threads are woken for */
+    enum { CPU_TRAIN, CPU_EVALUATE, CPU_PACK, CPU_QUIT } kind;
+    const struct backend_span *span;
+    struct backend_step *results;
+    const struct data_part *part;
+    size_t first, count;
+    const atomic_bool *stop;
+    float *logits;
+};
+
+struct backend_session {
+    struct backend_plan plan;
+    const struct cpu_kernels *k;
+    struct cpu_layer *layer;
+    int layers;
+    int pictures; /* layers in front of the first that wants all images at once: run chunk by chunk */
+    int chunk;    /* groups at a time there */
+    bool reuse;   /* gradients' memory serves several layers */
+    bool whole;   /* ... which are all: the team keeps their gradients too, for peek */
+    bool bf16;
+    struct cpu_model *model; /* (members) */
+    size_t packed_count, params, stats;
+    struct cpu_range *range; /* (ranges) */
+    int ranges;
+    size_t own_count;    /* floats of a thread's own gradients */
+    bool norm;           /* the net has batch norm */
+    bool split;          /* batch norm per device: groups end at the devices' borders */
+    int batch_groups;    /* of a global batch */
+    size_t group_images; /* split: images a device; else the batch */
+    struct cpu_team *team;
+    int teams, threads;
+    pthread_t *thread;
+    int started;
+    pthread_mutex_t lock; /* guards job_number, running, ending, furthest */
+    pthread_cond_t wake, done;
+    unsigned job_number;
+    int running;
+    bool ending;        /* no team may begin a step beyond `furthest` */
+    int64_t furthest;   /* step of the span that some team has begun; -1 */
+    struct cpu_job job; /* written by the session's user while no thread runs */
+    void **memory;      /* all that was allocated */
+    size_t pieces, memory_room, failed_bytes;
+    bool counting; /* an estimate: pieces are counted, not taken */
+    double counted;
+    bool trained; /* a batch was trained: peek has something to show */
+};
+
+/* The group at a place of a layer's output (NET_IMAGES: of the images), or of the gradient to it. */
+static inline float *cpu_act(const struct cpu_worker *w, int layer, int place)
+{
+    const struct cpu_team *t = w->team;
+    const struct backend_session *s = t->s;
+
+    if (layer == NET_IMAGES) {
+        const struct net_shape *in = &s->plan.net->input;
+        return t->images + (size_t)place * (size_t)in->h * (size_t)in->w * (size_t)in->c * CPU_LANES;
+    }
+    return t->act[layer] + (size_t)place * s->layer[layer].out * CPU_LANES;
+}
+
+static inline float *cpu_grad(const struct cpu_worker *w, int layer, int place)
+{
+    const struct cpu_team *t = w->team;
+    size_t floats = t->s->layer[layer].out * CPU_LANES;
+
+    return t->grad[layer] ? t->grad[layer] + (size_t)place * floats
+                          : w->grad[layer] + (size_t)(place - w->chunk) * floats;
+}
+
+/* Where a worker sums the gradient of a tensor. */
+static inline float *cpu_sum(const struct cpu_worker *w, bool own_slice, size_t at, size_t own)
+{
+    return own_slice && w->rank > 0 ? w->own + own : w->team->dparam + at;
+}
+
+/* Units of a layer that a worker does where threads share them out: [*from, *to). */
+void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to);
+
+/* norm.c: over groups place, ..., place + n - 1; compute is false in an abandoned step and for a
+ * worker without groups. */
+void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                      float *y, int place, int n, bool training, bool compute);
+void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                       const float *dy, float *dx, int place, int n, bool compute);
+
+/* layout.c: what is fused, cut, shared out, before any memory is taken. */
+void cpu_lay_out(struct backend_session *s);
+
+/* memory.c */
+void *cpu_take(struct backend_session *s, size_t count, size_t size); /* freed with the session */
+void cpu_equip_models(struct backend_session *s);
+void cpu_equip_teams(struct backend_session *s); /* teams, workers and their buffers */
+
+/* threads.c */
+bool cpu_start_threads(struct backend_session *s);
+void cpu_run_job(struct backend_session *s, struct cpu_job job); /* returns when all are done */
+void cpu_stop_threads(struct backend_session *s);
+void cpu_barrier(struct cpu_worker *w);
+/* Images of group g of a batch: *first within the batch, *lanes of them. */
+void cpu_group(const struct backend_session *s, int g, size_t *first, int *lanes);
+/* The groups of a worker: [*from, *to). */
+void cpu_share(int groups, int size, int rank, int *from, int *to);
+
+/* A tensor of a flat vector out to Flax's layout, or in from it. */
+void cpu_copy_tensor(const struct backend_session *s, const struct net_tensor *t, float *flat,
+                     float *theirs, bool set);
+enum err_code cpu_peek(struct backend_session *s, int member, int layer, enum backend_what what,
+                       double *out, size_t n, enum backend_peek *answer, struct err *e);
+
+/* team.c, images.c */
+void cpu_train(struct cpu_worker *w, const struct cpu_job *job);
+void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job);
+/* Group of images index[0], ..., index[lanes - 1] of the part to a place; zeros in the other lanes.
+ * span, first: for augmentation, the place of the first in the epoch; span NULL: none. */
+void cpu_take_group(struct cpu_worker *w, const struct data_part *part, const uint32_t *index,
+                    int lanes, const struct backend_span *span, uint64_t first, int place);
+
+/* step.c: layers [from, to) over groups place, ..., place + n - 1. */
+void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place, int n,
+                 bool training);
+void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, int place, int n);
+void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, int n,
+                    uint64_t step);
+
+/* update.c */
+void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step);
+void cpu_pack(struct cpu_worker *w, struct cpu_model *m);
+/* Parameters [from, from + n) along t->dparam, at once. */
+void cpu_update_now(struct cpu_worker *w, struct cpu_model *m, size_t from, size_t n);
+/* All that is left, by the whole team after a barrier; ends with one. */
+void cpu_update(struct cpu_worker *w, struct cpu_model *m);
+
+#endif
