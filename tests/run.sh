@@ -15,6 +15,8 @@ mkdir "$logs" || exit 1
 # The same surroundings for everybody.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DATA
 export CHORUS=$temp/chorus XDG_DATA_HOME=$temp/share
+# One cache for all, so that each set is decoded once; nothing may fall back to the user's own.
+export XDG_CACHE_HOME=$temp/cache CHORUS_TEST_CACHE=$temp/cache/chorus CHORUS_CACHE=$temp/cache/chorus
 cp "$BUILD/chorus" "$temp" || exit 1 # building meanwhile disturbs no test
 # gcc puts its fake stacks where vectors of 64 bytes may not lie (its bug 110027).
 export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1

@@ -92,9 +92,11 @@ static const char *test_skipped;
 
 int main(int argc, char **argv)
 {
+    const char *cache = getenv("CHORUS_TEST_CACHE");
     int passed = 0, failed = 0, skipped = 0;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("CHORUS_CACHE", cache ? cache : "off", 1); /* never the user's own */
     for (int i = 0; i < test_count; i++) {
         if (argc > 1 && !strstr(test_cases[i].name, argv[1]))
             continue;

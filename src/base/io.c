@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static int io_real_open(const char *path, int flags, mode_t mode)
@@ -243,6 +246,58 @@ enum err_code io_make_folders(const char *path, struct err *e)
     }
     free(part);
     return code;
+}
+
+/* What is not known to lie on this machine's own disks is read. */
+static bool io_is_local(int fd)
+{
+    static const unsigned long local[] = {
+        EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC,      BTRFS_SUPER_MAGIC,
+        F2FS_SUPER_MAGIC,      TMPFS_MAGIC,          RAMFS_MAGIC,
+        OVERLAYFS_SUPER_MAGIC, 0x2fc12fc1 /* zfs */, 0xca451a4e /* bcachefs */,
+    };
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs))
+        return false;
+    for (size_t i = 0; i < MEM_COUNT(local); i++)
+        if ((unsigned long)fs.f_type == local[i])
+            return true;
+    return false;
+}
+
+void *io_map(int fd, size_t n, bool *mapped)
+{
+    void *at;
+
+    *mapped = false;
+    if (n == 0)
+        return NULL;
+    if (io_is_local(fd)) {
+        at = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+        *mapped = at != MAP_FAILED;
+        if (*mapped)
+            return at;
+    }
+    at = malloc(n);
+    if (at && (io.seek(fd, 0, SEEK_SET) != 0 || io_read_some(fd, at, n) != (ssize_t)n)) {
+        free(at);
+        return NULL;
+    }
+    return at;
+}
+
+bool io_map_own(void *at, size_t n, bool mapped)
+{
+    return !mapped || mprotect(at, n, PROT_READ | PROT_WRITE) == 0;
+}
+
+void io_unmap(void *at, size_t n, bool mapped)
+{
+    if (mapped)
+        munmap(at, n);
+    else
+        free(at);
 }
 
 bool io_exists(const char *path)

@@ -49,6 +49,15 @@ enum err_code io_make_folders(const char *path, struct err *e) MUST_USE;
 bool io_exists(const char *path);
 bool io_is_folder(const char *path);
 
+/* The whole content of an open file of n bytes, read-only, freed by io_unmap; NULL where that cannot
+ * be had. Mapped where the file lies on a disk of this machine, so that processes share it. *mapped:
+ * it is; elsewhere it was read, because a page of a file on another machine may be gone by the time
+ * it is asked for, and that ends a process. */
+void *io_map(int fd, size_t n, bool *mapped);
+/* Makes it this process's own, to be written to; the file stays as it is. False: no memory. */
+bool io_map_own(void *at, size_t n, bool mapped);
+void io_unmap(void *at, size_t n, bool mapped);
+
 /* The names in a folder but "." and "..", sorted by bytes. Freed by io_free_names. */
 enum err_code io_list_folder(const char *path, char ***names, size_t *count,
                              struct err *e) MUST_USE;

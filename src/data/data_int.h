@@ -19,7 +19,16 @@ struct data_raw_part {
     uint8_t *bytes;   /* (count, h, w, c); or */
     double *numbers;  /* (count, h, w, c), as read */
     uint16_t *labels; /* (count) */
+    bool mapped;      /* these three lie in the raw's map, and are not freed */
 };
+
+/* A file of the cache in memory. */
+struct data_map {
+    void *at;
+    size_t size;
+    bool mapped; /* else read */
+};
+void data_map_free(struct data_map *map);
 
 struct data_raw {
     struct net_shape shape;
@@ -27,6 +36,8 @@ struct data_raw {
     int classes;
     char **class_names; /* NULL where none */
     struct data_raw_part train, test;
+    struct data_map *map; /* NULL where the memory is the parts' own */
+    char checksum[65];    /* data_set's while nothing is limited; "" where it is not known yet */
 };
 void data_raw_free(struct data_raw *raw);
 
@@ -76,6 +87,24 @@ enum err_code data_idx_load(struct data_raw *raw, const struct data_found *found
 enum err_code data_csv_load(struct data_raw *raw, const struct data_found *found,
                             int64_t train_limit, int64_t test_limit, struct net_shape wanted,
                             bool peek, const char *name, struct err *e) MUST_USE;
+
+/* cache.c: where the decoded set of these files is kept, and of which state of theirs. */
+struct data_cache {
+    char *folder, *path;
+    uint8_t key[32];
+    bool settled; /* no file changed so lately that it could change again unseen */
+};
+/* False: there is no folder for it, or a file is gone. */
+bool data_cache_find(struct data_cache *cache, const struct data_found *found,
+                     struct net_shape wanted);
+void data_cache_free(struct data_cache *cache);
+/* The whole set; every byte of it is as it was written. peek: only counts, shape and classes. False:
+ * it must be decoded. */
+bool data_cache_open(const struct data_cache *cache, struct data_raw *raw, bool peek);
+/* raw is the whole set with its checksum. False: it could not be kept. */
+bool data_cache_store(const struct data_cache *cache, const struct data_raw *raw);
+/* No set of more bytes is kept. */
+uint64_t data_cache_most(void);
 
 /* synth.c */
 enum err_code data_synth_load(struct data_raw *raw, uint64_t seed, int64_t train_limit,

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -16,18 +17,26 @@ struct data_hold {
         uint8_t *bytes;
         float *values;
         uint16_t *labels;
-    } part[3]; /* train, valid, test */
+        bool mapped; /* bytes and labels lie in map */
+    } part[3];       /* train, valid, test */
+    struct data_map *map;
 };
+
+static void part_free(struct data_raw_part *part)
+{
+    if (!part->mapped) {
+        free(part->bytes);
+        free(part->numbers);
+        free(part->labels);
+    }
+    *part = (struct data_raw_part){0};
+}
 
 void data_raw_free(struct data_raw *raw)
 {
-    struct data_raw_part *parts[] = {&raw->train, &raw->test};
-
-    for (int i = 0; i < 2; i++) {
-        free(parts[i]->bytes);
-        free(parts[i]->numbers);
-        free(parts[i]->labels);
-    }
+    part_free(&raw->train);
+    part_free(&raw->test);
+    data_map_free(raw->map);
     for (int i = 0; raw->class_names && i < raw->classes; i++)
         free(raw->class_names[i]);
     free(raw->class_names);
@@ -50,56 +59,6 @@ enum err_code data_limit(const char *key, int64_t limit, size_t all, const char 
 static size_t pixels_of(const struct net_shape *shape)
 {
     return (size_t)shape->h * (size_t)shape->w * (size_t)shape->c;
-}
-
-static enum err_code load(struct data_raw *raw, const struct spec *spec,
-                          const struct data_places *places, struct net_shape wanted, bool peek,
-                          struct err *e)
-{
-    struct data_found found;
-    enum err_code code;
-
-    *raw = (struct data_raw){0};
-    TRY(data_find(&found, spec->data, places, e));
-    switch (found.kind) {
-    case DATA_IDX:
-        code = data_idx_load(raw, &found, spec->train_limit, spec->test_limit, peek, spec->data, e);
-        break;
-    case DATA_CSV:
-        code = data_csv_load(raw, &found, spec->train_limit, spec->test_limit, wanted, peek,
-                             spec->data, e);
-        break;
-    default:
-        code =
-            data_synth_load(raw, spec->seed, spec->train_limit, spec->test_limit, wanted, peek, e);
-        break;
-    }
-    data_found_free(&found);
-    if (code != ERR_OK)
-        data_raw_free(raw);
-    return code;
-}
-
-static enum err_code valid_count(const struct spec *spec, size_t n, size_t *count, struct err *e)
-{
-    char value[TEXT_NUMBER_ROOM], there[TEXT_NUMBER_ROOM];
-    double want = spec->valid_per_cent ? floor((double)n * spec->valid / 100 + 0.5) : spec->valid;
-
-    *count = 0;
-    if (!(spec->valid > 0))
-        return ERR_OK;
-    text_double(value, spec->valid);
-    text_count(there, n);
-    if (want < 1) {
-        return err_set(e, ERR_INPUT, "valid = %s%s: of %s training images that is not one", value,
-                       spec->valid_per_cent ? "%" : "", there);
-    }
-    if (want >= (double)n) {
-        return err_set(e, ERR_INPUT, "valid = %s%s: of %s training images none would be left",
-                       value, spec->valid_per_cent ? "%" : "", there);
-    }
-    *count = (size_t)want;
-    return ERR_OK;
 }
 
 /* The checksum covers what was read, in the order of the files; how `valid` and `normalize` use it
@@ -144,18 +103,141 @@ static void sum_up(const struct data_raw *raw, char out[65])
     hash_hex(out, digest, 32);
 }
 
+/* What is to be read. */
+struct source {
+    const struct spec *spec;
+    const struct data_found *found;
+    struct net_shape wanted;
+};
+
+/* whole: without the limits. */
+static enum err_code decode(struct data_raw *raw, const struct source *from, bool whole, bool peek,
+                            struct err *e)
+{
+    const struct spec *spec = from->spec;
+    int64_t train = whole ? 0 : spec->train_limit, test = whole ? 0 : spec->test_limit;
+    enum err_code code;
+
+    *raw = (struct data_raw){0};
+    if (from->found->kind == DATA_IDX)
+        code = data_idx_load(raw, from->found, train, test, peek, spec->data, e);
+    else if (from->found->kind == DATA_CSV)
+        code = data_csv_load(raw, from->found, train, test, from->wanted, peek, spec->data, e);
+    else
+        code = data_synth_load(raw, spec->seed, train, test, from->wanted, peek, e);
+    if (code != ERR_OK)
+        data_raw_free(raw);
+    return code;
+}
+
+static enum err_code limit(struct data_raw *raw, const struct spec *spec, struct err *e)
+{
+    enum err_code code = data_limit("train_limit", spec->train_limit, raw->train.all, "training",
+                                    spec->data, &raw->train.count, e);
+
+    if (code == ERR_OK)
+        code = data_limit("test_limit", spec->test_limit, raw->test.all, "test", spec->data,
+                          &raw->test.count, e);
+    if (code != ERR_OK)
+        data_raw_free(raw);
+    else if (raw->train.count < raw->train.all || raw->test.count < raw->test.all)
+        raw->checksum[0] = 0;
+    return code;
+}
+
+/* Decodes all of it and leaves it in the cache, if it can. What is in memory of its own is given back
+ * before the file is mapped. */
+static enum err_code decode_and_store(struct data_raw *raw, const struct source *from,
+                                      const struct data_cache *cache, struct err *e)
+{
+    struct data_cache after;
+    bool same;
+
+    if (from->found->kind == DATA_IDX) { /* what the headers promise tells whether it will fit */
+        uint64_t bytes;
+
+        TRY(decode(raw, from, false, true, e));
+        bytes = (uint64_t)pixels_of(&raw->shape) * (raw->train.all + raw->test.all);
+        data_raw_free(raw);
+        if (bytes > data_cache_most())
+            return decode(raw, from, false, false, e);
+    }
+    TRY(decode(raw, from, true, false, e));
+    sum_up(raw, raw->checksum);
+    same = data_cache_find(&after, from->found, from->wanted) &&
+           !memcmp(after.key, cache->key, sizeof after.key);
+    data_cache_free(&after);
+    if (same && data_cache_store(cache, raw)) {
+        data_raw_free(raw);
+        if (!data_cache_open(cache, raw, false))
+            return decode(raw, from, false, false, e);
+    }
+    return limit(raw, from->spec, e);
+}
+
+static enum err_code load(struct data_raw *raw, const struct spec *spec,
+                          const struct data_places *places, struct net_shape wanted, bool peek,
+                          struct err *e)
+{
+    struct data_found found;
+    struct data_cache cache;
+    struct source from = {spec, &found, wanted};
+    enum err_code code;
+    bool cached;
+
+    *raw = (struct data_raw){0};
+    TRY(data_find(&found, spec->data, places, e));
+    cached = found.kind != DATA_SYNTHETIC && data_cache_find(&cache, &found, wanted);
+    if (cached && data_cache_open(&cache, raw, peek))
+        code = limit(raw, spec, e);
+    else if (cached && cache.settled && !peek)
+        code = decode_and_store(raw, &from, &cache, e);
+    else
+        code = decode(raw, &from, false, peek, e);
+    if (cached)
+        data_cache_free(&cache);
+    data_found_free(&found);
+    return code;
+}
+
+static enum err_code valid_count(const struct spec *spec, size_t n, size_t *count, struct err *e)
+{
+    char value[TEXT_NUMBER_ROOM], there[TEXT_NUMBER_ROOM];
+    double want = spec->valid_per_cent ? floor((double)n * spec->valid / 100 + 0.5) : spec->valid;
+
+    *count = 0;
+    if (!(spec->valid > 0))
+        return ERR_OK;
+    text_double(value, spec->valid);
+    text_count(there, n);
+    if (want < 1) {
+        return err_set(e, ERR_INPUT, "valid = %s%s: of %s training images that is not one", value,
+                       spec->valid_per_cent ? "%" : "", there);
+    }
+    if (want >= (double)n) {
+        return err_set(e, ERR_INPUT, "valid = %s%s: of %s training images none would be left",
+                       value, spec->valid_per_cent ? "%" : "", there);
+    }
+    *count = (size_t)want;
+    return ERR_OK;
+}
+
 /* Moves the last `held` of permutation(key(0), n) out of train into valid, both compact: valid in
  * the permutation's order, train in the file's. */
-static enum err_code hold_out(struct data_raw_part *train, struct data_raw_part *valid, size_t held,
-                              size_t size, struct err *e)
+static enum err_code hold_out(struct data_raw *raw, struct data_raw_part *valid, size_t held,
+                              struct err *e)
 {
-    size_t n = train->count, width = train->bytes ? size : size * sizeof *train->numbers, to = 0;
+    struct data_raw_part *train = &raw->train;
+    struct data_map *map = raw->map;
+    size_t size = pixels_of(&raw->shape), n = train->count,
+           width = train->bytes ? size : size * sizeof *train->numbers, to = 0;
     uint32_t *order = mem_try(n, sizeof *order);
     char *out = mem_try(n, 1), *from = train->bytes ? (char *)train->bytes : (char *)train->numbers;
     char *copy = mem_try(held, width);
     uint16_t *labels = mem_try(held, sizeof *labels);
 
-    if (!order || !out || !copy || !labels || !rng_permutation(rng_key(0), n, order)) {
+    if (!order || !out || !copy || !labels || !rng_permutation(rng_key(0), n, order) ||
+        (map && !io_map_own(map->at, map->size, map->mapped))) {
         free(order);
         free(out);
         free(copy);
@@ -285,7 +367,8 @@ static enum err_code normalise_numbers(struct data_set *set, struct data_hold *h
             sd[k] = how == SPEC_NORMALIZE_255 ? 255 : 1;
     for (int i = 0; i < 3 && code == ERR_OK; i++) {
         code = make_values(parts[i], size, mean, sd, &hold->part[i].values, set->name, e);
-        free(parts[i]->numbers);
+        if (!parts[i]->mapped)
+            free(parts[i]->numbers);
         parts[i]->numbers = NULL;
     }
     free(mean);
@@ -316,6 +399,7 @@ static void hand_out(struct data_part *to, struct data_hold *hold, int i,
 {
     hold->part[i].bytes = from->bytes;
     hold->part[i].labels = from->labels;
+    hold->part[i].mapped = from->mapped;
     from->bytes = NULL;
     from->labels = NULL;
     *to = (struct data_part){from->count, hold->part[i].bytes, hold->part[i].values,
@@ -336,14 +420,18 @@ static enum err_code build(struct data_set *set, struct data_raw *raw, const str
     set->class_names = raw->class_names;
     raw->class_names = NULL;
     set->normalize = resolve(spec->normalize, bytes);
-    sum_up(raw, set->checksum);
+    if (!raw->checksum[0])
+        sum_up(raw, raw->checksum);
+    memcpy(set->checksum, raw->checksum, sizeof set->checksum);
     TRY(valid_count(spec, raw->train.count, &held, e));
     if (held)
-        TRY(hold_out(&raw->train, &valid, held, pixels_of(&raw->shape), e));
+        TRY(hold_out(raw, &valid, held, e));
     if (bytes)
         make_lut(set, &raw->train, set->normalize);
     else
         code = normalise_numbers(set, hold, parts, set->normalize, e);
+    hold->map = raw->map;
+    raw->map = NULL;
     hand_out(&set->train, hold, 0, parts[0]);
     hand_out(&set->valid, hold, 1, parts[1]);
     hand_out(&set->test, hold, 2, parts[2]);
@@ -382,10 +470,13 @@ void data_close(struct data_set *set)
     if (!set)
         return;
     for (int i = 0; i < 3; i++) {
-        free(hold->part[i].bytes);
+        if (!hold->part[i].mapped) {
+            free(hold->part[i].bytes);
+            free(hold->part[i].labels);
+        }
         free(hold->part[i].values);
-        free(hold->part[i].labels);
     }
+    data_map_free(hold->map);
     for (int i = 0; set->class_names && i < set->classes; i++)
         free(set->class_names[i]);
     free(set->class_names);

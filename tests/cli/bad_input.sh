@@ -8,7 +8,7 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/chorus-bad-XXXXXX") || exit 1
 trap 'rm -rf "$top"' EXIT
 cd "$top" || exit 1
 unset CHORUS_RESULTS CHORUS_DATA CHORUS_FAKE NO_COLOR
-export HOME=$top/home XDG_DATA_HOME=$top/home/data LC_ALL=C
+export HOME=$top/home XDG_DATA_HOME=$top/home/data CHORUS_CACHE=off LC_ALL=C
 mkdir -p home work
 cd work || exit 1
 

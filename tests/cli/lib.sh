@@ -3,8 +3,9 @@
 
 CHORUS=${CHORUS:-$PWD/build/chorus}
 work=$(mktemp -d)
+cache=$(mktemp -d) # beside it: what is refused leaves nothing in $work
 passed=0 failed=0 skipped=0
-export CHORUS_FAKE=1 LC_ALL=C.UTF-8 TERM=xterm
+export CHORUS_FAKE=1 LC_ALL=C.UTF-8 TERM=xterm CHORUS_CACHE=${CHORUS_TEST_CACHE:-$cache}
 unset NO_COLOR CHORUS_RESULTS CHORUS_DATA
 cd "$work" || exit 1
 
@@ -14,7 +15,7 @@ clean_up()
     for left in $(jobs -p) $(cat "$work"/*.pid 2>/dev/null); do
         kill -9 "$left" 2>/dev/null
     done
-    cd / && rm -rf "$work"
+    cd / && rm -rf "$work" "$cache"
 }
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP

@@ -7,7 +7,7 @@ static int opened;
 
 static int count_open(const char *path, int flags, mode_t mode)
 {
-    opened++;
+    opened += strstr(path, ".csv") != NULL;
     return open(path, flags, mode);
 }
 
