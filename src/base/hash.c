@@ -1,6 +1,11 @@
 #include "base/hash.h"
 
+#include <stdatomic.h>
 #include <string.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 static uint32_t rotl(uint32_t x, int r)
 {
@@ -120,6 +125,90 @@ static void sha256_block(uint32_t h[8], const uint8_t *block)
         h[i] += v[i];
 }
 
+static void sha256_plain(uint32_t h[8], const uint8_t *p, size_t blocks)
+{
+    for (; blocks; blocks--, p += 64)
+        sha256_block(h, p);
+}
+
+#if defined __x86_64__
+/* The same with the processor's own instructions for it, about seven times as fast. They want the
+ * state as two vectors, (f, e, b, a) and (h, g, d, c) from the lowest lane up, and do two rounds at a
+ * time; m[i % 4] holds the words 4 i to 4 i + 3. */
+__attribute__((target("sha,sse4.1"))) static void sha256_sha(uint32_t h[8], const uint8_t *p,
+                                                             size_t blocks)
+{
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128((const void *)h), 0xb1);
+    __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128((const void *)(h + 4)), 0x1b);
+    __m128i x = _mm_alignr_epi8(abcd, efgh, 8), y = _mm_blend_epi16(efgh, abcd, 0xf0);
+
+    for (; blocks; blocks--, p += 64) {
+        __m128i m[4], was_x = x, was_y = y;
+
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            __m128i *now = &m[i % 4], key;
+
+            if (i < 4) {
+                *now = _mm_shuffle_epi8(_mm_loadu_si128((const void *)(p + 16 * i)), swap);
+            } else {
+                __m128i seventh = _mm_alignr_epi8(m[(i + 3) % 4], m[(i + 2) % 4], 4);
+
+                *now = _mm_add_epi32(_mm_sha256msg1_epu32(*now, m[(i + 1) % 4]), seventh);
+                *now = _mm_sha256msg2_epu32(*now, m[(i + 3) % 4]);
+            }
+            key = _mm_add_epi32(*now, _mm_loadu_si128((const void *)(sha256_k + 4 * i)));
+            y = _mm_sha256rnds2_epu32(y, x, key);
+            x = _mm_sha256rnds2_epu32(x, y, _mm_shuffle_epi32(key, 0x0e));
+        }
+        x = _mm_add_epi32(x, was_x);
+        y = _mm_add_epi32(y, was_y);
+    }
+    x = _mm_shuffle_epi32(x, 0x1b); /* a b e f */
+    y = _mm_shuffle_epi32(y, 0xb1); /* g h c d */
+    _mm_storeu_si128((void *)h, _mm_blend_epi16(x, y, 0xf0));
+    _mm_storeu_si128((void *)(h + 4), _mm_alignr_epi8(y, x, 8));
+}
+
+static bool has_sha(void)
+{
+    unsigned a, b, c, d;
+
+    return __builtin_cpu_supports("sse4.1") && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           (b >> 29 & 1);
+}
+#endif
+
+enum { UNKNOWN, PLAIN, OWN };
+static atomic_int sha256_how;
+
+bool hash_sha256_own(bool own)
+{
+#if defined __x86_64__
+    own = own && has_sha();
+#else
+    own = false;
+#endif
+    atomic_store(&sha256_how, own ? OWN : PLAIN);
+    return own;
+}
+
+static void sha256_blocks(uint32_t h[8], const uint8_t *p, size_t blocks)
+{
+    int how = atomic_load_explicit(&sha256_how, memory_order_relaxed);
+
+    if (how == UNKNOWN)
+        how = hash_sha256_own(true) ? OWN : PLAIN;
+#if defined __x86_64__
+    if (how == OWN) {
+        sha256_sha(h, p, blocks);
+        return;
+    }
+#endif
+    sha256_plain(h, p, blocks);
+}
+
 void hash_sha256_start(struct hash_sha256 *h)
 {
     *h = (struct hash_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
@@ -138,10 +227,10 @@ void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n)
         p += take, n -= take, held += take;
         if (held < 64)
             return;
-        sha256_block(h->state, h->block);
+        sha256_blocks(h->state, h->block, 1);
     }
-    for (; n >= 64; n -= 64, p += 64)
-        sha256_block(h->state, p);
+    sha256_blocks(h->state, p, n / 64);
+    p += n / 64 * 64, n %= 64;
     if (n)
         memcpy(h->block, p, n);
 }

@@ -2,6 +2,7 @@
 #ifndef CHORUS_BASE_HASH_H
 #define CHORUS_BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ struct hash_sha256 {
 void hash_sha256_start(struct hash_sha256 *h);
 void hash_sha256_add(struct hash_sha256 *h, const void *bytes, size_t n);
 void hash_sha256_end(struct hash_sha256 *h, uint8_t out[32]);
+/* Whether the processor's instructions for it are used from now on, if it has them (as they are when
+ * nobody asks). For tests: the result is the same. */
+bool hash_sha256_own(bool own);
 
 /* Lower-case hexadecimal of n bytes, terminated: out holds 2 n + 1. */
 void hash_hex(char *out, const uint8_t *bytes, size_t n);

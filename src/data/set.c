@@ -277,11 +277,21 @@ static enum err_code hold_out(struct data_raw *raw, struct data_raw_part *valid,
 static void byte_moments(const struct data_raw_part *train, size_t pixels, size_t channels,
                          size_t c, double *mean, double *sd)
 {
-    uint64_t seen[256] = {0};
-    double n = (double)train->count * (double)pixels, sum = 0, squares = 0;
+    /* Four tables in turn: neighbours are often alike, and a count waits for the one before. */
+    uint64_t seen[256] = {0}, part[4][256] = {0};
+    size_t values = train->count * pixels;
+    const uint8_t *at = train->bytes + c;
+    double n = (double)values, sum = 0, squares = 0;
 
-    for (size_t i = c; i < train->count * pixels * channels; i += channels)
-        seen[train->bytes[i]]++;
+    for (; values >= 4; values -= 4, at += 4 * channels) {
+#pragma GCC unroll 4
+        for (size_t k = 0; k < 4; k++)
+            part[k][at[k * channels]]++;
+    }
+    for (; values; values--, at += channels)
+        part[0][*at]++;
+    for (int v = 0; v < 256; v++)
+        seen[v] = part[0][v] + part[1][v] + part[2][v] + part[3][v];
     for (int v = 0; v < 256; v++)
         sum += (double)seen[v] * v;
     *mean = sum / n;
@@ -341,12 +351,16 @@ static enum err_code make_values(const struct data_raw_part *part, size_t size, 
     *out = values;
     if (part->count && !values)
         return err_set(e, ERR_NOMEM, "%s: no memory for %zu numbers", name, part->count * size);
-    for (size_t i = 0; i < part->count * size; i++) {
-        values[i] = (float)((part->numbers[i] - mean[i % size]) / sd[i % size]);
-        if (!isfinite(values[i])) {
-            return err_set(e, ERR_INPUT,
-                           "%s: value %zu of row %zu of a part, %g, is too large for a float", name,
-                           i % size + 1, i / size + 1, part->numbers[i]);
+    for (size_t i = 0; i < part->count; i++) {
+        const double *row = part->numbers + i * size;
+
+        for (size_t k = 0; k < size; k++, values++) {
+            *values = (float)((row[k] - mean[k]) / sd[k]);
+            if (!isfinite(*values)) {
+                return err_set(e, ERR_INPUT,
+                               "%s: value %zu of row %zu of a part, %g, is too large for a float",
+                               name, k + 1, i + 1, row[k]);
+            }
         }
     }
     return ERR_OK;
