@@ -96,6 +96,15 @@ refused()
     fi
 }
 
+# has_terminals: whether a terminal can be played here; else $lack says what is missing.
+has_terminals()
+{
+    lack="there is no python3"
+    command -v python3 >/dev/null || return
+    lack="no terminal can be made (is /dev/pts mounted?)"
+    python3 -c 'import pty; pty.openpty()' 2>/dev/null
+}
+
 # until_true SECONDS COMMAND...
 until_true()
 {

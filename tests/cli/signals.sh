@@ -81,7 +81,7 @@ kill -HUP $pid
 check "SIGHUP does not end a run" ended_with 0
 check "it is done after SIGHUP" state_is "$folder" done
 
-if command -v python3 >/dev/null; then
+if has_terminals; then
     # The real thing: a session leader's terminal is closed under the run.
     cat >hangup.py <<'END'
 import os, pty, sys, time
@@ -136,7 +136,7 @@ import re
 text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decode()
 assert max(len(line) for line in re.split("[\r\n]", text) if "%" in line) <= 97 + 2'
 else
-    skip "a closed terminal" "there is no python3"
+    skip "a closed terminal" "$lack"
 fi
 
 # SIGINT that the shell turned off stays off.

@@ -1,8 +1,8 @@
 # What is shown on a terminal: the line that is redrawn, colours, narrow and dumb ones.
 . "${BASH_SOURCE%/*}/lib.sh"
 
-if ! command -v python3 >/dev/null; then
-    skip "everything on terminals" "there is no python3"
+if ! has_terminals; then
+    skip "everything on terminals" "$lack"
     finish
 fi
 
