@@ -10,6 +10,13 @@
 
 #define CPU_LANES 16
 
+struct cpu_norm { /* one channel of a batch norm */
+    float mean, inverse;
+    bool relu;          /* behind it, done in the same step: */
+    float scale, shift; /* its input is x * scale + shift */
+    float a, b, c;      /* dx = a * dy + b * x + c */
+};
+
 struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
     enum spec_optimizer optimizer;
     float lr, scale; /* g = gradient * scale + coupled * w */
@@ -28,7 +35,9 @@ struct cpu_kernels {
     void (*dense)(int groups, int inputs, int outputs, const float *x, size_t x_group,
                   const float *w, size_t wk, size_t wn, const float *bias, bool add, float *y,
                   size_t y_group);
-    /* turned[g][image][width] = dy[g][o][image], zeros behind outputs; width: a multiple of 16. */
+    /* dy turned round, image behind image, in the order that dense_weights reads: groups * 16 * width
+     * floats, with zeros behind the outputs. width: outputs, rounded up to a multiple of 16; groups
+     * and width are those that dense_weights is given. */
     void (*turn)(int groups, int outputs, const float *dy, size_t dy_group, float *turned,
                  size_t width);
     /* dw[i * row + o] = (add ? itself : 0) + sum over images of x[g][i] * dy[g][o]. */
@@ -51,11 +60,14 @@ struct cpu_kernels {
                          float *dx); /* adds */
     /* batch norm, one channel of one group: n pixels of 16 lanes, of which `lanes` hold images */
     void (*moments)(size_t n, int lanes, const float *x, double *mean, double *m2);
-    void (*normalize)(size_t n, const float *x, float scale, float shift, float *y);
-    void (*norm_sums)(size_t n, const float *x, const float *dy, float mean, float inverse,
+    void (*normalize)(size_t n, const float *x, float scale, float shift, bool relu, float *y);
+    void (*norm_sums)(size_t n, const struct cpu_norm *c, const float *x, const float *dy,
                       double *sum_dy, double *sum_dy_x);
-    void (*norm_back)(size_t n, int lanes, const float *x, const float *dy, float a, float b,
-                      float c, bool add, float *dx); /* a * dy + b * x + c */
+    void (*norm_back)(size_t n, const struct cpu_norm *c, int lanes, const float *x,
+                      const float *dy, bool add, float *dx); /* dx may be dy */
+    void (*add_relu)(size_t n, const float *a, const float *b, float *y);
+    void (*add_back)(size_t n, const float *y, const float *dy, bool add, float *dx, bool add2,
+                     float *dx2);
     /* keep[i]: bit per lane, of elements e = 0..size in (h, w, c) order of images first..first+15 */
     void (*dropout_mask)(struct rng_key key, uint64_t first, size_t size, uint32_t limit,
                          uint16_t *keep);

@@ -126,7 +126,8 @@ static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
     const struct cpu_conv_ops *direct = s->k->direct, *wino = s->k->wino;
 
     c->ops = direct;
-    if (wino->can(&c->conv) && wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
+    if (!getenv("NOWINO") && wino->can(&c->conv) &&
+        wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
         c->ops = wino;
     c->pack = s->packed_count;
     s->packed_count += round_up(c->ops->packed(&c->conv, !c->first));
@@ -151,9 +152,8 @@ static void share_out(struct backend_session *s)
         if (i < s->pictures)
             continue;
         if (c->l.op == NET_DENSE)
-            c->units = s->pictures > 0 || is_plain(s->plan.net)
-                           ? c->in * c->out >= SHARED_WEIGHTS
-                           : false;
+            c->units =
+                s->pictures > 0 || is_plain(s->plan.net) ? c->in * c->out >= SHARED_WEIGHTS : false;
         else if (c->l.op == NET_RELU || c->l.op == NET_TANH)
             c->units = src && src->units;
         bool whole = c->l.op == NET_DENSE && c->units; /* reads what all threads wrote */
@@ -205,9 +205,10 @@ static void find_writers(struct backend_session *s)
             c->add2 = written[c->l.src2];
             written[c->l.src2] = true;
         }
-        c->grad_in_place =
-            (c->l.op == NET_RELU || c->l.op == NET_TANH || c->l.op == NET_ADD) && c->l.src >= 0 &&
-            readers(s->plan.net, c->l.src) == 1 && (c->l.src < s->pictures) == (i < s->pictures);
+        c->grad_in_place = (c->l.op == NET_RELU || c->l.op == NET_TANH || c->l.op == NET_ADD ||
+                            c->l.op == NET_BATCHNORM) &&
+                           c->l.src >= 0 && readers(s->plan.net, c->l.src) == 1 &&
+                           (c->l.src < s->pictures) == (i < s->pictures);
     }
     free(written);
 }
@@ -226,10 +227,12 @@ void cpu_lay_out(struct backend_session *s)
 {
     const struct net *net = s->plan.net;
     bool plain = is_plain(net);
+    size_t devices =
+        s->plan.mode == SPEC_DATA_PARALLEL && !s->plan.sync_bn ? (size_t)s->plan.devices : 1;
 
     for (int i = 0; i < s->layers; i++) {
         s->layer[i].l = net->layer[i];
-        s->layer[i].tail = i;
+        s->layer[i].tail = s->layer[i].index = i;
         s->norm = s->norm || net->layer[i].op == NET_BATCHNORM;
     }
     if (plain) {
@@ -245,10 +248,19 @@ void cpu_lay_out(struct backend_session *s)
         if (c->l.op == NET_BATCHNORM) {
             c->mean = net->stat[c->l.mean].offset;
             c->var = net->stat[c->l.var].offset;
+            c->norm = 2 * s->norm_count * devices;
+            s->norm_count += (size_t)c->l.in.c;
+            s->channels = (size_t)c->l.in.c > s->channels ? (size_t)c->l.in.c : s->channels;
         }
         if (c->l.op == NET_CONV) {
             fuse(s, i);
             choose_kernels(s, c);
+        } else if (c->l.op == NET_BATCHNORM || c->l.op == NET_ADD) {
+            int next = reader(net, i);
+            if (next >= 0 && net->layer[next].op == NET_RELU) {
+                c->tail = next;
+                s->layer[next].fused = true;
+            }
         }
         c->in_place = !c->fused && overwrites(net, c);
     }

@@ -110,7 +110,7 @@ static void equip_gradients(struct backend_session *s, struct cpu_team *t)
             if (k < 0 || held[k] >= 0 || chunk)
                 continue;
             if (j == 1 && c->grad_in_place) {
-                held[k] = held[i];
+                held[k] = held[c->tail];
             } else if (reuse) {
                 held[k] = lend(&b, s->layer[k].out * CPU_LANES, t->places);
             } else {
@@ -151,14 +151,15 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
             w->grad[own] =
                 cpu_take(s, (size_t)s->chunk * s->layer[own].out * CPU_LANES, sizeof **w->grad);
         if (c->grad_in_place) /* its source's gradient lies where its own does, whole or not */
-            w->grad[c->l.src] = w->grad[i];
+            w->grad[c->l.src] = w->grad[own];
     }
+    w->channel = cpu_take(s, s->channels, sizeof *w->channel);
     w->scratch = cpu_take(s, scratch, sizeof *w->scratch);
 }
 
 static void equip_team(struct backend_session *s, struct cpu_team *t)
 {
-    size_t channels = 0, groups = (size_t)s->batch_groups;
+    size_t groups = (size_t)s->batch_groups;
 
     t->s = s;
     t->places = t->size * groups_each(s, t);
@@ -172,25 +173,22 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
     t->dparam = cpu_take(s, round_up(s->params), sizeof *t->dparam);
     for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
         const struct cpu_layer *c = &s->layer[i];
-        if (c->l.op == NET_BATCHNORM && (size_t)c->l.in.c > channels)
-            channels = (size_t)c->l.in.c;
         if (c->fused)
             continue;
-        t->act[c->tail] = c->in_place
-                              ? t->act[c->l.src]
-                              : cpu_take(s, places * s->layer[c->tail].out * CPU_LANES,
-                                         sizeof **t->act);
+        t->act[c->tail] =
+            c->in_place ? t->act[c->l.src]
+                        : cpu_take(s, places * s->layer[c->tail].out * CPU_LANES, sizeof **t->act);
         if (c->l.op == NET_DROPOUT)
             t->keep[i] = cpu_take(s, places * c->out, sizeof **t->keep);
         if (c->l.op == NET_CONV && cpu_conv_masks(&c->conv))
-            t->pass[i] = cpu_take(s,
-                                  places * (size_t)c->conv.cout * (size_t)c->conv.conv_h *
-                                      (size_t)c->conv.conv_w,
-                                  sizeof **t->pass);
+            t->pass[i] = cpu_take(
+                s, places * (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w,
+                sizeof **t->pass);
     }
     equip_gradients(s, t);
-    t->sums = cpu_take(s, 2 * channels * groups, sizeof *t->sums);
-    t->norm = cpu_take(s, 2 * channels * groups, sizeof *t->norm);
+    t->sums = cpu_take(s, 2 * s->channels * groups, sizeof *t->sums);
+    t->norm =
+        cpu_take(s, 2 * s->norm_count * (s->split ? (size_t)s->plan.devices : 1), sizeof *t->norm);
     t->next_stat = cpu_take(s, s->stats, sizeof *t->next_stat);
     t->image_loss = cpu_take(s, s->plan.batch, sizeof *t->image_loss);
     t->image_right = cpu_take(s, s->plan.batch, sizeof *t->image_right);
@@ -210,8 +208,7 @@ void cpu_equip_models(struct backend_session *s)
         model->param = cpu_take(s, s->params, sizeof *model->param);
         model->stat = cpu_take(s, s->stats, sizeof *model->stat);
         model->packed = cpu_take(s, s->packed_count, sizeof *model->packed);
-        model->rounded =
-            s->bf16 ? cpu_take(s, s->params, sizeof *model->rounded) : model->param;
+        model->rounded = s->bf16 ? cpu_take(s, s->params, sizeof *model->rounded) : model->param;
         if (slots > 0)
             model->slot1 = cpu_take(s, s->params, sizeof *model->slot1);
         if (slots > 1)
@@ -229,8 +226,8 @@ void cpu_equip_teams(struct backend_session *s)
 
     s->split = p->mode == SPEC_DATA_PARALLEL && s->norm && !p->sync_bn && p->devices > 1;
     s->group_images = s->split ? p->batch / (size_t)p->devices : p->batch;
-    size_t groups = (s->group_images + CPU_LANES - 1) / CPU_LANES *
-                    (s->split ? (size_t)p->devices : 1);
+    size_t groups =
+        (s->group_images + CPU_LANES - 1) / CPU_LANES * (s->split ? (size_t)p->devices : 1);
     s->batch_groups = groups < INT_MAX / 1024 ? (int)groups : INT_MAX / 1024;
     s->teams = alone ? s->threads : 1;
     s->team = take_table(s, (size_t)s->teams, sizeof *s->team);

@@ -4,33 +4,40 @@
 
 #include <math.h>
 
-/* Images of lane groups that a batch norm takes its statistics over: those of one device, or all. */
-static void norm_span(const struct backend_session *s, int g, int *from, int *to)
+#define NORM_EPSILON 1e-5
+#define NORM_KEEP    0.9
+
+/* Groups that a batch norm takes its statistics over, those of one device or all: a span. */
+static int spans(const struct backend_session *s)
 {
-    *from = 0;
-    *to = s->batch_groups;
-    if (s->split) {
-        int each = s->batch_groups / s->plan.devices;
-        *from = g / each * each;
-        *to = *from + each;
-    }
+    return s->split ? s->plan.devices : 1;
 }
 
-/* What normalises one channel of a group: mean and 1 / sqrt(variance + epsilon). */
-static void norm_of(const struct cpu_worker *w, int g, int channel, int channels, double *mean,
-                    double *variance)
+static int span_groups(const struct backend_session *s)
+{
+    return s->batch_groups / spans(s);
+}
+
+/* The pair of numbers that a group, or in t->norm a span, has for a channel. */
+static size_t pair_at(const struct cpu_layer *c, int group, int channel)
+{
+    return 2 * ((size_t)group * (size_t)c->l.in.c + (size_t)channel);
+}
+
+/* Mean and variance of a channel over a span, joined as Chan does, in a fixed order. A group's pixels
+ * of one channel are worth the same in every group, so lanes serve as weights and the squares are
+ * those of a mean pixel. */
+static void span_moments(const struct cpu_worker *w, const struct cpu_layer *c, int span,
+                         int channel, double *mean, double *variance)
 {
     const struct backend_session *s = w->team->s;
-    int from, to;
     double n = 0, average = 0, m2 = 0;
-    const double *sums = w->team->sums;
 
-    norm_span(s, g, &from, &to);
-    for (int i = from; i < to; i++) { /* Chan's way to join means and squares, in a fixed order */
+    for (int g = span * span_groups(s); g < (span + 1) * span_groups(s); g++) {
         size_t first;
         int lanes;
-        cpu_group(s, i, &first, &lanes);
-        const double *pair = sums + 2 * ((size_t)i * (size_t)channels + (size_t)channel);
+        cpu_group(s, g, &first, &lanes);
+        const double *pair = w->team->sums + pair_at(c, g, channel);
         double more = lanes, apart = pair[0] - average;
         average += apart * more / (n + more);
         m2 += pair[1] + apart * apart * n * more / (n + more);
@@ -40,46 +47,40 @@ static void norm_of(const struct cpu_worker *w, int g, int channel, int channels
     *variance = m2 / n;
 }
 
-#define NORM_EPSILON 1e-5
-#define NORM_KEEP    0.9
-
-/* A group's pixels of one channel are worth the same in every group, so lanes serve as weights and
- * the squares are those of a mean pixel: m2 / pixels. */
-static void norm_collect(struct cpu_worker *w, const struct cpu_layer *c, int from, int n)
+static void collect(struct cpu_worker *w, const struct cpu_layer *c, int place, int n)
 {
-    const struct net_layer *l = &c->l;
-    size_t pixels = (size_t)l->in.h * (size_t)l->in.w;
-    const float *x = n > 0 ? cpu_act(w, l->src, from) : NULL;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w;
 
-    for (int g = 0; g < n; g++) {
+    for (int g = place; g < place + n; g++) {
         size_t first;
         int lanes;
-        cpu_group(w->team->s, from + g, &first, &lanes);
-        for (int i = 0; i < l->in.c; i++) {
-            double *pair = w->team->sums + 2 * ((size_t)(from + g) * (size_t)l->in.c + (size_t)i);
-            w->team->s->k->moments(
-                pixels, lanes, x + (size_t)g * c->in * CPU_LANES + (size_t)i * pixels * CPU_LANES,
-                &pair[0], &pair[1]);
+        cpu_group(w->team->s, g, &first, &lanes);
+        for (int i = 0; i < c->l.in.c; i++) {
+            double *pair = w->team->sums + pair_at(c, g, i);
+            w->team->s->k->moments(pixels, lanes,
+                                   cpu_act(w, c->l.src, g) + (size_t)i * pixels * CPU_LANES,
+                                   &pair[0], &pair[1]);
             pair[1] /= (double)pixels;
         }
     }
 }
 
-/* Running statistics after this step: the mean over devices of each device's batch statistics. */
-static void norm_run(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c)
+/* What the batch says, for the way back; and the running statistics after this step: the mean over
+ * devices of each device's. */
+static void remember(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c)
 {
     const struct backend_session *s = w->team->s;
-    int parts = s->split ? s->plan.devices : 1, each = s->batch_groups / parts;
+    float *next = w->team->next_stat;
+    int parts = spans(s);
 
     for (int i = 0; i < c->l.in.c; i++) {
         double mean = 0, variance = 0;
         for (int d = 0; d < parts; d++) {
-            double a, v;
-            norm_of(w, d * each, i, c->l.in.c, &a, &v);
-            mean += a;
-            variance += v;
+            double *pair = w->team->norm + c->norm + pair_at(c, d, i);
+            span_moments(w, c, d, i, &pair[0], &pair[1]);
+            mean += pair[0];
+            variance += pair[1];
         }
-        float *next = w->team->next_stat;
         size_t at = c->mean + (size_t)i, var = c->var + (size_t)i;
         next[at] = (float)(NORM_KEEP * (double)m->stat[at] + (1 - NORM_KEEP) * (mean / parts));
         next[var] =
@@ -87,101 +88,116 @@ static void norm_run(struct cpu_worker *w, const struct cpu_model *m, const stru
     }
 }
 
-void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                      float *y, int from, int n, bool training, bool compute)
+/* A channel's way through: from the batch of a span, or from the running statistics (span -1). */
+static struct cpu_norm channel_of(const struct cpu_worker *w, const struct cpu_model *m,
+                                  const struct cpu_layer *c, int span, int i)
 {
-    const struct net_layer *l = &c->l;
-    size_t pixels = (size_t)l->in.h * (size_t)l->in.w;
-    const float *x = n > 0 ? cpu_act(w, l->src, from) : NULL;
+    double mean, variance;
+
+    if (span < 0) {
+        mean = (double)m->stat[c->mean + (size_t)i];
+        variance = (double)m->stat[c->var + (size_t)i];
+    } else {
+        const double *pair = w->team->norm + c->norm + pair_at(c, span, i);
+        mean = pair[0];
+        variance = pair[1];
+    }
+    double inverse = 1 / sqrt(variance + NORM_EPSILON);
+    double scale = (double)m->param[c->kernel + (size_t)i] * inverse;
+    return (struct cpu_norm){.mean = (float)mean,
+                             .inverse = (float)inverse,
+                             .relu = c->tail > c->index,
+                             .scale = (float)scale,
+                             .shift =
+                                 (float)((double)m->param[c->bias + (size_t)i] - mean * scale)};
+}
+
+void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                      int place, int n, bool training, bool compute)
+{
+    const struct backend_session *s = w->team->s;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
 
     if (training) {
         if (compute)
-            norm_collect(w, c, from, n);
+            collect(w, c, place, n);
         cpu_barrier(w);
         /* rank 0 may have no groups of its own; what an abandoned step leaves here is not used */
         if (w->rank == 0)
-            norm_run(w, m, c);
+            remember(w, m, c);
+        cpu_barrier(w); /* from here on the groups' sums may be written again */
     }
-    for (int g = 0; compute && g < n; g++) {
-        for (int i = 0; i < l->in.c; i++) {
-            double mean, variance;
-            if (training) {
-                norm_of(w, from + g, i, l->in.c, &mean, &variance);
-            } else {
-                mean = (double)m->stat[c->mean + (size_t)i];
-                variance = (double)m->stat[c->var + (size_t)i];
-            }
-            double scale = (double)m->param[c->kernel + (size_t)i] / sqrt(variance + NORM_EPSILON);
-            double shift = (double)m->param[c->bias + (size_t)i] - mean * scale;
-            size_t at = (size_t)g * c->in * CPU_LANES + (size_t)i * pixels * CPU_LANES;
-            w->team->s->k->normalize(pixels, x + at, (float)scale, (float)shift, y + at);
+    for (int g = place; compute && g < place + n; g++) {
+        const float *x = cpu_act(w, c->l.src, g);
+        float *y = cpu_act(w, c->tail, g);
+        for (int i = 0; i < c->l.in.c; i++) {
+            struct cpu_norm k = channel_of(w, m, c, training ? g / span_groups(s) : -1, i);
+            s->k->normalize(pixels, x + (size_t)i * floats, k.scale, k.shift, k.relu,
+                            y + (size_t)i * floats);
         }
     }
-    if (training)
-        cpu_barrier(w); /* nobody may collect for the next batch norm while others read sums */
+}
+
+/* a (dy - mean(dy) - xhat mean(dy xhat)), sorted by dy, x and the rest. */
+static void way_back(const struct cpu_worker *w, const struct cpu_layer *c, int span, int channel,
+                     double pixels, struct cpu_norm *k, double weight)
+{
+    const struct backend_session *s = w->team->s;
+    const double *pair = w->team->norm + c->norm + pair_at(c, span, channel);
+    double sum_dy = 0, sum_dy_x = 0, images = 0, inverse = 1 / sqrt(pair[1] + NORM_EPSILON);
+
+    for (int g = span * span_groups(s); g < (span + 1) * span_groups(s); g++) {
+        size_t first;
+        int lanes;
+        cpu_group(s, g, &first, &lanes);
+        const double *sums = w->team->sums + pair_at(c, g, channel);
+        sum_dy += sums[0];
+        sum_dy_x += sums[1];
+        images += lanes;
+    }
+    double a = weight * inverse, b = -a * inverse * sum_dy_x / (images * pixels);
+    k->a = (float)a;
+    k->b = (float)b;
+    k->c = (float)(-a * sum_dy / (images * pixels) - b * pair[0]);
 }
 
 void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                       const float *dy, float *dx, int from, int n, bool compute)
+                       int place, int n, bool compute)
 {
     struct backend_session *s = w->team->s;
-    const struct net_layer *l = &c->l;
-    size_t pixels = (size_t)l->in.h * (size_t)l->in.w;
-    const float *x = n > 0 ? cpu_act(w, l->src, from) : NULL;
-    int channels = l->in.c;
-    double *means = w->team->norm, *sums = w->team->sums;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
     float *dscale = cpu_sum(w, c->own_slice, c->kernel, c->kernel_own);
     float *db = cpu_sum(w, c->own_slice, c->bias, c->bias_own);
+    int span = -1;
 
-    if (compute)
-        norm_collect(w, c, from, n);
-    cpu_barrier(w);
-    for (int g = 0; compute && g < n; g++) {
-        for (int i = 0; i < channels; i++)
-            norm_of(w, from + g, i, channels,
-                    &means[2 * ((size_t)(from + g) * (size_t)channels + (size_t)i)],
-                    &means[2 * ((size_t)(from + g) * (size_t)channels + (size_t)i) + 1]);
-    }
-    cpu_barrier(w);
-    for (int g = 0; compute && g < n; g++) {
-        for (int i = 0; i < channels; i++) {
-            size_t pair = 2 * ((size_t)(from + g) * (size_t)channels + (size_t)i);
-            size_t at = (size_t)g * c->in * CPU_LANES + (size_t)i * pixels * CPU_LANES;
-            double inverse = 1 / sqrt(means[pair + 1] + NORM_EPSILON);
-            s->k->norm_sums(pixels, x + at, dy + at, (float)means[pair], (float)inverse,
-                            &sums[pair], &sums[pair + 1]);
-            db[i] += (float)sums[pair];
-            dscale[i] += (float)sums[pair + 1];
+    for (int g = place; compute && g < place + n; g++) {
+        const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
+        for (int i = 0; i < c->l.in.c; i++) {
+            double *sums = w->team->sums + pair_at(c, g, i);
+            struct cpu_norm k = channel_of(w, m, c, g / span_groups(s), i);
+            s->k->norm_sums(pixels, &k, x + (size_t)i * floats, dy + (size_t)i * floats, &sums[0],
+                            &sums[1]);
+            db[i] += (float)sums[0];
+            dscale[i] += (float)sums[1];
         }
     }
     cpu_barrier(w);
-    for (int g = 0; compute && dx && g < n; g++) {
-        int begin, end, lanes;
+    for (int g = place; compute && !c->first && g < place + n; g++) {
+        const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
+        float *dx = cpu_grad(w, c->l.src, g);
         size_t first;
-        norm_span(s, from + g, &begin, &end);
-        cpu_group(s, from + g, &first, &lanes);
-        for (int i = 0; i < channels; i++) {
-            double sum_dy = 0, sum_dy_x = 0, images = 0;
-            for (int j = begin; j < end; j++) {
-                size_t pair = 2 * ((size_t)j * (size_t)channels + (size_t)i);
-                size_t unused;
-                int held;
-                cpu_group(s, j, &unused, &held);
-                sum_dy += sums[pair];
-                sum_dy_x += sums[pair + 1];
-                images += held;
+        int lanes;
+        cpu_group(s, g, &first, &lanes);
+        for (int i = 0; i < c->l.in.c; i++) {
+            if (span != g / span_groups(s)) {
+                w->channel[i] = channel_of(w, m, c, g / span_groups(s), i);
+                way_back(w, c, g / span_groups(s), i, (double)pixels, &w->channel[i],
+                         (double)m->param[c->kernel + (size_t)i]);
             }
-            size_t pair = 2 * ((size_t)(from + g) * (size_t)channels + (size_t)i);
-            double count = images * (double)pixels, mean = means[pair];
-            double inverse = 1 / sqrt(means[pair + 1] + NORM_EPSILON);
-            double a = (double)m->param[c->kernel + (size_t)i] * inverse;
-            /* a (dy - mean(dy) - xhat mean(dy xhat)), sorted by dy, x and the rest */
-            double b = -a * inverse * sum_dy_x / count;
-            double rest = -a * sum_dy / count - b * mean;
-            size_t at = (size_t)g * c->in * CPU_LANES + (size_t)i * pixels * CPU_LANES;
-            s->k->norm_back(pixels, lanes, x + at, dy + at, (float)a, (float)b, (float)rest, c->add,
-                            dx + at);
+            s->k->norm_back(pixels, &w->channel[i], lanes, x + (size_t)i * floats,
+                            dy + (size_t)i * floats, c->add, dx + (size_t)i * floats);
         }
+        span = g / span_groups(s);
     }
     cpu_barrier(w);
 }

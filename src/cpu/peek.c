@@ -46,7 +46,7 @@ static const float *pixels_of(const struct backend_session *s, const struct cpu_
         const struct cpu_layer *c = &s->layer[i];
         if (!gradient && c->in_place && c->l.src == layer)
             return NULL;
-        if (gradient && c->grad_in_place && i == layer)
+        if (gradient && c->grad_in_place && c->tail == layer)
             return NULL;
     }
     return gradient ? t->grad[layer] : t->act[layer];

@@ -101,15 +101,14 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_DROPOUT:
         for (int g = 0; g < n; g++) {
             if (training)
-                k->dropout(l, x + (size_t)g * in,
-                           w->team->keep[i] + (size_t)(place + g) * c->out,
+                k->dropout(l, x + (size_t)g * in, w->team->keep[i] + (size_t)(place + g) * c->out,
                            (float)(1 / (1 - l->rate)), false, y + (size_t)g * out);
             else
                 k->copy(out, x + (size_t)g * in, false, y + (size_t)g * out);
         }
         break;
     case NET_ADD:
-        k->add((size_t)n * out, x, cpu_act(w, l->src2, place), y);
+        (c->tail > i ? k->add_relu : k->add)((size_t)n * out, x, cpu_act(w, l->src2, place), y);
         break;
     case NET_BATCHNORM: /* in cpu_forward, for its barriers */
         break;
@@ -132,8 +131,8 @@ void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, 
         const struct cpu_layer *c = &s->layer[i];
         if (c->l.op != NET_DROPOUT)
             continue;
-        struct rng_key key = rng_fold_in(
-            rng_fold_in(m->key, 0x80000000u + (uint32_t)c->l.dropout), (uint32_t)step);
+        struct rng_key key =
+            rng_fold_in(rng_fold_in(m->key, 0x80000000u + (uint32_t)c->l.dropout), (uint32_t)step);
         /* kept are the bits from here on; rates end at 0.999, so this fits */
         uint32_t limit = (uint32_t)ceil(c->l.rate * 4294967296.0);
         for (int g = place; g < place + n; g++) {
@@ -150,8 +149,8 @@ static bool going(const struct cpu_worker *w, int n)
     return n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
 }
 
-void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place, int n,
-                 bool training)
+void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place,
+                 int n, bool training)
 {
     struct backend_session *s = w->team->s;
 
@@ -163,11 +162,10 @@ void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int 
             cpu_barrier(w);
         bool compute = (!training && n > 0) || going(w, c->units ? 1 : n);
         if (c->l.op == NET_BATCHNORM) {
-            cpu_norm_forward(w, m, c, n > 0 ? cpu_act(w, i, place) : NULL, place, n, training,
-                             compute);
+            cpu_norm_forward(w, m, c, place, n, training, compute);
             if (s->bf16 && compute)
-                s->k->round_bf16((size_t)n * c->out * CPU_LANES, cpu_act(w, i, place),
-                                 cpu_act(w, i, place));
+                s->k->round_bf16((size_t)n * c->out * CPU_LANES, cpu_act(w, c->tail, place),
+                                 cpu_act(w, c->tail, place));
         } else if (compute) {
             layer_forward(w, m, i, place, n, training);
         }
@@ -203,8 +201,8 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         return;
     cpu_units(w, c->out, &from, &to);
     if (to > from) {
-        k->bias_sums(groups, to - from, dy + (size_t)from * CPU_LANES, out,
-                     dparam + c->bias + from, false);
+        k->bias_sums(groups, to - from, dy + (size_t)from * CPU_LANES, out, dparam + c->bias + from,
+                     false);
         cpu_update_now(w, m, c->bias + (size_t)from, (size_t)(to - from));
     }
 }
@@ -232,12 +230,11 @@ static void conv_backward(struct cpu_worker *w, const struct cpu_model *m, int i
     const uint16_t *pass = w->team->pass[i];
     size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
 
-    c->ops->backward(&c->conv, n, m->packed + c->pack, cpu_act(w, c->l.src, place),
-                     cpu_grad(w, c->tail, place), pass ? pass + (size_t)place * bits : NULL,
-                     c->first ? NULL : cpu_grad(w, c->l.src, place), c->add,
-                     cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
-                     c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL,
-                     w->scratch);
+    c->ops->backward(
+        &c->conv, n, m->packed + c->pack, cpu_act(w, c->l.src, place), cpu_grad(w, c->tail, place),
+        pass ? pass + (size_t)place * bits : NULL, c->first ? NULL : cpu_grad(w, c->l.src, place),
+        c->add, cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
+        c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL, w->scratch);
 }
 
 /* Layers without weights: dx from dy. */
@@ -248,15 +245,16 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     const struct cpu_layer *c = &s->layer[i];
     const struct net_layer *l = &c->l;
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES;
-    const float *x = cpu_act(w, l->src, p.place), *y = cpu_act(w, i, p.place);
-    const float *dy = cpu_grad(w, i, p.place);
+    const float *x = cpu_act(w, l->src, p.place), *y = cpu_act(w, c->tail, p.place);
+    const float *dy = cpu_grad(w, c->tail, p.place);
     float *dx = c->first ? NULL : cpu_grad(w, l->src, p.place);
 
     if (l->op == NET_ADD) {
-        if (l->src2 != NET_IMAGES)
-            k->copy((size_t)p.n * out, dy, c->add2, cpu_grad(w, l->src2, p.place));
-        if (dx && dx != dy)
-            k->copy((size_t)p.n * out, dy, c->add, dx);
+        float *dx2 = l->src2 == NET_IMAGES ? NULL : cpu_grad(w, l->src2, p.place);
+        bool relu = c->tail > i;
+        if (relu || dx != dy || dx2)
+            k->add_back((size_t)p.n * out, relu ? y : NULL, dy, c->add,
+                        relu || dx != dy ? dx : NULL, c->add2, dx2);
         return;
     }
     if (!dx)
@@ -327,9 +325,7 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
         if (s->bf16 && compute && !shared && p.n > 0)
             round_gradient(w, c->tail, p);
         if (c->l.op == NET_BATCHNORM)
-            cpu_norm_backward(w, m, c, n > 0 ? cpu_grad(w, i, place) : NULL,
-                              c->first || n < 1 ? NULL : cpu_grad(w, c->l.src, place), place, n,
-                              compute);
+            cpu_norm_backward(w, m, c, place, n, compute);
         else if (!compute)
             continue;
         else if (shared)

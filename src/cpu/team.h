@@ -8,10 +8,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* One layer as this backend runs it. A convolution does the relu and the pool behind it too. */
+/* One layer as this backend runs it. A convolution does the relu and the pool behind it too, a batch
+ * norm and a residual's sum the relu. */
 struct cpu_layer {
     struct net_layer l; /* the net's, its in and out cut down to what somebody looks at */
-    size_t in, out;     /* elements an image */
+    int index;
+    size_t in, out; /* elements an image */
     struct cpu_conv_layer conv;
     const struct cpu_conv_ops *ops; /* conv: the family of kernels that does it */
     int tail;                       /* the layer whose output this one writes: itself, or the last
@@ -22,18 +24,20 @@ struct cpu_layer {
     bool in_place;                  /* its output lies over its source's */
     bool grad_in_place;             /* so does the gradient */
     bool add, add2;                 /* gradient to src / src2 is added: a later layer wrote it */
-    bool units;                     /* threads share out its units over all images, not the images */
-    bool own_slice;                 /* each thread sums its weights' gradient in a vector of its own */
-    bool wait_forward, wait_backward; /* a barrier stands in front: its input, or the gradient to its
+    bool units;     /* threads share out its units over all images, not the images */
+    bool own_slice; /* each thread sums its weights' gradient in a vector of its own */
+    bool wait_forward,
+        wait_backward;           /* a barrier stands in front: its input, or the gradient to its
                                          output, comes from several threads */
-    size_t kernel, bias;              /* offsets in the flat vector of parameters, ... */
-    size_t kernel_own, bias_own;      /* ... and in a thread's own vector of gradients */
-    size_t mean, var;
-    size_t pack; /* conv: offset in a model's packed weights */
-    bool boundary; /* of the pictures: layers behind them write the gradient to it */
+    size_t kernel, bias;         /* offsets in the flat vector of parameters, ... */
+    size_t kernel_own, bias_own; /* ... and in a thread's own vector of gradients */
+    size_t mean, var, norm;      /* batch norm: in the statistics; in the team's norm */
+    size_t pack;                 /* conv: offset in a model's packed weights */
+    bool boundary;               /* of the pictures: layers behind them write the gradient to it */
 };
 
-struct cpu_range { /* of parameters whose gradient lies in the threads' own vectors, at `own` there */
+struct
+    cpu_range { /* of parameters whose gradient lies in the threads' own vectors, at `own` there */
     size_t from, to, own;
 };
 
@@ -51,14 +55,15 @@ struct cpu_team;
 struct cpu_worker {
     struct cpu_team *team;
     int rank;
-    float **grad;       /* (layers): of the chunk at hand, where the team keeps none */
-    int chunk;          /* its first group's place in the team's buffers */
-    float *scratch;     /* of convolutions; of dense layers a gradient turned round */
-    float *own;         /* rank > 0: gradients of this thread's images (session's ranges) */
-    float *picture;     /* one image, (h, w, c) */
-    struct cpu_update update; /* the step at hand */
-    double square;      /* of the gradient's slice, for clipping */
-    bool committed;     /* the step can be given up no more */
+    float **grad;               /* (layers): of the chunk at hand, where the team keeps none */
+    int chunk;                  /* its first group's place in the team's buffers */
+    float *scratch;             /* of convolutions; of dense layers a gradient turned round */
+    float *own;                 /* rank > 0: gradients of this thread's images (session's ranges) */
+    float *picture;             /* one image, (h, w, c) */
+    struct cpu_norm *channel;   /* (channels) */
+    struct cpu_update update;   /* the step at hand */
+    double square;              /* of the gradient's slice, for clipping */
+    bool committed;             /* the step can be given up no more */
     const uint32_t *held_order; /* whose images lie in the team's buffer: nothing where NULL */
     size_t held_batch;
 };
@@ -79,9 +84,10 @@ struct cpu_team {
     atomic_uint phase;
     atomic_bool abandon; /* the step is given up: set by whoever saw the stop flag */
     bool go, finite;     /* rank 0's words to the others, each with a barrier behind it */
-    double *sums, *norm; /* batch norm: (groups, channels, 2), by whoever has the group */
-    float *next_stat;    /* running statistics after the step, if it is made */
-    float *image_loss;   /* (batch) */
+    double *sums;        /* batch norm: (groups, channels, 2), by whoever has the group */
+    double *norm; /* of all batch norms: (devices or 1, channels) mean and variance of the batch */
+    float *next_stat;  /* running statistics after the step, if it is made */
+    float *image_loss; /* (batch) */
     uint8_t *image_right;
 };
 
@@ -107,7 +113,8 @@ struct backend_session {
     bool bf16;
     struct cpu_model *model; /* (members) */
     size_t packed_count, params, stats;
-    struct cpu_range *range; /* (ranges) */
+    size_t norm_count, channels; /* batch norms' channels: of all, of the widest */
+    struct cpu_range *range;     /* (ranges) */
     int ranges;
     size_t own_count;    /* floats of a thread's own gradients */
     bool norm;           /* the net has batch norm */
@@ -140,7 +147,8 @@ static inline float *cpu_act(const struct cpu_worker *w, int layer, int place)
 
     if (layer == NET_IMAGES) {
         const struct net_shape *in = &s->plan.net->input;
-        return t->images + (size_t)place * (size_t)in->h * (size_t)in->w * (size_t)in->c * CPU_LANES;
+        return t->images +
+               (size_t)place * (size_t)in->h * (size_t)in->w * (size_t)in->c * CPU_LANES;
     }
     return t->act[layer] + (size_t)place * s->layer[layer].out * CPU_LANES;
 }
@@ -166,9 +174,9 @@ void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to);
 /* norm.c: over groups place, ..., place + n - 1; compute is false in an abandoned step and for a
  * worker without groups. */
 void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                      float *y, int place, int n, bool training, bool compute);
+                      int place, int n, bool training, bool compute);
 void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                       const float *dy, float *dx, int place, int n, bool compute);
+                       int place, int n, bool compute);
 
 /* layout.c: what is fused, cut, shared out, before any memory is taken. */
 void cpu_lay_out(struct backend_session *s);
@@ -203,8 +211,8 @@ void cpu_take_group(struct cpu_worker *w, const struct data_part *part, const ui
                     int lanes, const struct backend_span *span, uint64_t first, int place);
 
 /* step.c: layers [from, to) over groups place, ..., place + n - 1. */
-void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place, int n,
-                 bool training);
+void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place,
+                 int n, bool training);
 void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, int place, int n);
 void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, int n,
                     uint64_t step);

@@ -197,7 +197,7 @@ static void compare_rows(const struct backend_step *got, const struct backend_st
 }
 
 static void compare_logits(struct bench *b, struct backend_session *fast,
-                           struct backend_session *slow, const char *what)
+                           struct backend_session *slow, double limit, const char *what)
 {
     struct err e = {0};
     size_t count = b->plan.batch < 37 ? b->plan.batch + 1 : 37,
@@ -213,7 +213,7 @@ static void compare_logits(struct bench *b, struct backend_session *fast,
         want[i] = (double)c[i];
     }
     double d = distance(got, want, n, 1e-30);
-    if (!(d <= 10 * LIMIT))
+    if (!(d <= limit))
         TEST_FAILED("%s: logits are off by %g of the largest", what, d);
     free(a);
     free(c);
@@ -221,8 +221,9 @@ static void compare_logits(struct bench *b, struct backend_session *fast,
     free(want);
 }
 
-/* One step compared layer by layer, then more steps by their losses and logits. */
-static void compare(struct bench *b, const char *isa, const char *what, size_t steps)
+/* One step compared layer by layer, then more steps by their losses and logits. Of a deep net only
+ * these: some relu always lies within rounding of 0, and its gradient is there or not. */
+static void compare(struct bench *b, const char *isa, const char *what, size_t steps, bool deep)
 {
     struct backend_step got[64] = {0}, want[64] = {0};
     size_t units = (size_t)backend_units(&b->plan);
@@ -236,14 +237,14 @@ static void compare(struct bench *b, const char *isa, const char *what, size_t s
     if (fast && slow) {
         CHECK_INT(train(&cpu_backend, fast, b, 0, 1, got), 1);
         train(&ref_backend, slow, b, 0, 1, want);
-        if (b->plan.members == 1)
+        if (b->plan.members == 1 && !deep)
             compare_layers(b, fast, slow, name);
         if (steps > 1) {
             train(&cpu_backend, fast, b, 1, steps - 1, got + units);
             train(&ref_backend, slow, b, 1, steps - 1, want + units);
         }
         compare_rows(got, want, steps * units, 1e-4, name);
-        compare_logits(b, fast, slow, name);
+        compare_logits(b, fast, slow, deep ? 1e-3 : 10 * LIMIT, name);
     }
     cpu_backend.close(fast);
     ref_backend.close(slow);
@@ -298,9 +299,9 @@ TEST(layers_on_every_instruction_set)
             struct bench b;
             if (!bench_open(&b, nets[k].text, nets[k].shape, 120, 40))
                 continue;
-            compare(&b, isas[i], nets[k].name, 3);
+            compare(&b, isas[i], nets[k].name, 3, false);
             b.plan.batch = 3; /* fewer images than lanes */
-            compare(&b, isas[i], nets[k].name, 2);
+            compare(&b, isas[i], nets[k].name, 2, false);
             bench_close(&b);
         }
     }
@@ -313,14 +314,15 @@ TEST(networks)
     static const struct {
         const char *name;
         size_t batch, steps;
-    } whole[] = {{"lenet", 20, 3}, {"cnn", 8, 2}, {"mlp", 20, 3}, {"resnet18", 2, 1}};
+    } whole[] = {{"lenet", 20, 3}, {"cnn", 8, 2}, {"mlp", 20, 3}, {"resnet18", 3, 1}};
 
     unsetenv("CHORUS_ISA");
     for (size_t k = 0; k < MEM_COUNT(whole); k++) {
         struct bench b;
         const char *text = net_builtin(whole[k].name);
         REQUIRE(text && bench_open(&b, text, (struct net_shape){28, 28, 1}, 60, whole[k].batch));
-        compare(&b, cpu_backend.isa(), whole[k].name, whole[k].steps);
+        compare(&b, cpu_backend.isa(), whole[k].name, whole[k].steps,
+                !strcmp(whole[k].name, "resnet18"));
         bench_close(&b);
     }
 }
@@ -335,10 +337,10 @@ TEST(optimizers)
         snprintf(name, sizeof name, "optimizer %d", o);
         b.plan.optimizer = (enum spec_optimizer)o;
         b.plan.weight_decay = 0.01;
-        compare(&b, "any", name, 8);
+        compare(&b, "any", name, 8, false);
         b.plan.grad_clip = 0.05;
         b.plan.sum_loss = true;
-        compare(&b, "any", name, 8);
+        compare(&b, "any", name, 8, false);
         bench_close(&b);
     }
 }
@@ -352,12 +354,12 @@ TEST(devices_members_and_augmentation)
             struct bench b;
             REQUIRE(bench_open(&b, nets[k].text, nets[k].shape, 200, 40));
             b.plan.devices = b.plan.all_devices = devices[d];
-            compare(&b, "any", nets[k].name, 3);
+            compare(&b, "any", nets[k].name, 3, false);
             b.plan.sync_bn = true;
             b.plan.sum_loss = true;
             b.plan.augment = SPEC_FLIP | SPEC_CROP | SPEC_ERASE;
             b.plan.crop_pad = 2;
-            compare(&b, "any", nets[k].name, 2);
+            compare(&b, "any", nets[k].name, 2, false);
             bench_close(&b);
         }
     }
@@ -368,7 +370,7 @@ TEST(devices_members_and_augmentation)
         b.plan.members = members;
         b.plan.devices = b.plan.all_devices = members > 1 ? 2 : 1;
         b.plan.optimizer = SPEC_MOMENTUM;
-        compare(&b, "any", "ensemble", 4);
+        compare(&b, "any", "ensemble", 4, false);
         bench_close(&b);
     }
 }
@@ -488,9 +490,9 @@ TEST(what_it_cannot_do_is_said)
     struct bench b;
 
     REQUIRE(bench_open(&b, nets[0].text, nets[0].shape, 200, 20));
-    b.plan.precision = SPEC_BF16;
+    b.plan.precision = SPEC_FP64;
     CHECK_INT(cpu_backend.can(&b.plan, &e), ERR_INPUT);
-    CHECK_HAS(e.text, "fp32");
+    CHECK_HAS(e.text, "ref");
     b.plan.precision = SPEC_FP32;
     setenv("CHORUS_ISA", "mmx", 1);
     CHECK_INT(cpu_backend.can(&b.plan, &e), ERR_INPUT);
