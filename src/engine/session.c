@@ -115,19 +115,6 @@ static void name_model(struct run *r)
     free(folder);
 }
 
-static void find_equal(struct run *r)
-{
-    struct record_entry *list = NULL;
-    size_t count = 0;
-
-    if (record_list(r->engine->results, &list, &count, NULL) != ERR_OK)
-        return;
-    for (size_t i = count; i-- > 0 && !r->equal[0];)
-        if (!list[i].broken && list[i].run.state == WIRE_DONE && !strcmp(list[i].run.cell, r->hash))
-            snprintf(r->equal, sizeof r->equal, "%s", list[i].name);
-    record_free_list(list, count);
-}
-
 static enum err_code new_weights(const struct plan *p, struct record_weights *w, struct err *e)
 {
     return record_weights_new(w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
@@ -221,7 +208,7 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     plan_hash(r->plan, r->hash);
     if (r->resumed)
         return ERR_OK;
-    find_equal(r);
+    (void)record_find_done(r->engine->results, r->hash, r->equal, sizeof r->equal);
     code = first_weights(r, w, e);
     if (code != ERR_OK)
         spec_locate(&r->start.spec, e);

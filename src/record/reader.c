@@ -106,6 +106,45 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
     return ERR_OK;
 }
 
+static bool is_done(const char *folder, const char *cell)
+{
+    char *path = io_path(folder, "run.csv"), *text = NULL;
+    struct record_entry entry;
+    bool done;
+    size_t n;
+
+    done = io_read_file(path, 1 << 20, &text, &n, NULL) == ERR_OK &&
+           memmem(text, n, cell, strlen(cell));
+    free(text);
+    free(path);
+    if (!done)
+        return false;
+    read_entry(folder, &entry);
+    done = !entry.broken && entry.run.state == WIRE_DONE && !strcmp(entry.run.cell, cell);
+    record_free_entry(&entry);
+    return done;
+}
+
+bool record_find_done(const char *results, const char *cell, char *name, size_t room)
+{
+    char **names = NULL;
+    size_t n = 0;
+    bool found = false;
+
+    if (!io_exists(results) || io_list_folder(results, &names, &n, NULL) != ERR_OK)
+        return false;
+    for (size_t i = n; i-- > 0 && !found;) {
+        char *folder = io_path(results, names[i]);
+
+        found = is_run_name(names[i]) && is_done(folder, cell);
+        if (found)
+            snprintf(name, room, "%s", names[i]);
+        free(folder);
+    }
+    io_free_names(names, n);
+    return found;
+}
+
 bool record_is_run(const char *folder)
 {
     static const char *const any[] = {"run.csv", "experiment.ini"};

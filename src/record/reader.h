@@ -24,6 +24,10 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
                           struct err *e) MUST_USE;
 void record_free_list(struct record_entry *list, size_t count);
 
+/* The name of the newest run of this cell that is done; false where there is none. Only runs whose file
+ * holds the cell's text are read as runs: this is asked at every start. */
+bool record_find_done(const char *results, const char *cell, char *name, size_t room);
+
 /* Whether somebody holds the run's lock. Never keeps an owner from it. */
 bool record_is_owned(const char *folder);
 /* Whether the folder is a run's, whole or broken. */
