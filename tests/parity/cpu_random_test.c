@@ -1,7 +1,7 @@
 /* The fast CPU backend against the naive one in double on random networks: two steps of training and
  * an evaluation of each, on every instruction set that this machine has and in every precision that
  * it can. CHORUS_TEST_NETWORKS says how many networks (60); a failing one is printed with its number,
- * and CHORUS_TEST_ONLY=NUMBER runs it alone and tells more.
+ * CHORUS_TEST_ONLY=NUMBER runs it alone and tells more, and CHORUS_ISA=NAME keeps to one set.
  *
  * Limits. What a layer may add to the error of its output, as a share of the tensor's largest value:
  * 2e-5 a convolution that Winograd may serve (3x3 and 5x5, stride 1), 4e-6 (some thirty roundings)
@@ -722,11 +722,14 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static bool force(const struct way *w, const struct trial *t)
+/* only: the instruction set that the caller asks for, or NULL. */
+static bool force(const struct way *w, const struct trial *t, const char *only)
 {
     struct backend_plan plan = t->plan;
     struct err e;
 
+    if (only && strcmp(only, w->isa))
+        return false;
     setenv("CHORUS_ISA", w->isa, 1);
     plan.precision = w->precision;
     return !strcmp(cpu_backend.isa(), w->isa) && cpu_backend.can(&plan, &e) == ERR_OK;
@@ -794,7 +797,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *ro
     free(v.image_off);
 }
 
-static void run_network(int number, bool tell)
+static void run_network(int number, bool tell, const char *isa)
 {
     struct trial t;
     struct seen want = {0}, rough = {0};
@@ -804,7 +807,7 @@ static void run_network(int number, bool tell)
     if (tell)
         trial_print(&t);
     for (int way = 0; way < WAYS; way++) {
-        if (force(&ways[way], &t))
+        if (force(&ways[way], &t, isa))
             run_way(&t, way, &want, &rough, tell);
     }
     unsetenv("CHORUS_ISA");
@@ -823,12 +826,12 @@ static void run_all(void)
     if (done)
         return;
     done = true;
-    if (only) {
-        run_network(atoi(only), true);
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        run_network(i, false);
+    char *isa = getenv("CHORUS_ISA") ? mem_text(getenv("CHORUS_ISA")) : NULL;
+    if (only)
+        run_network(atoi(only), true, isa);
+    for (int i = 0; i < n && !only; i++)
+        run_network(i, false, isa);
+    free(isa);
 }
 
 static void check_way(int way)
