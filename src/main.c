@@ -19,11 +19,11 @@ static const struct {
     {"plot", cli_plot},       {"predict", cli_predict},
     {"weights", cli_weights}, {"models", cli_models},
     {"data", cli_data},       {"devices", cli_devices},
-    {"help", cli_help},       {"compare", NULL},
-    {"ensemble", NULL},       {"export", NULL},
-    {"report", NULL},         {"tag", NULL},
-    {"note", NULL},           {"rm", NULL},
-    {"bench", NULL},          {NULL, NULL},
+    {"bench", cli_bench},     {"help", cli_help},
+    {"compare", NULL},        {"ensemble", NULL},
+    {"export", NULL},         {"report", NULL},
+    {"tag", NULL},            {"note", NULL},
+    {"rm", NULL},             {NULL, NULL},
 };
 
 static int unknown_verb(const char *verb)

@@ -26,6 +26,7 @@ int cli_devices(int argc, char **argv);
 int cli_weights(int argc, char **argv);
 int cli_predict(int argc, char **argv);
 int cli_plot(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
 int cli_usage_text(bool to_stderr); /* of the whole program */
@@ -71,6 +72,7 @@ int cli_print(const struct text *t) MUST_USE;
 bool cli_print_failed(void); /* that was told: not where a reader had enough */
 int cli_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+void cli_cpu_name(struct text *out); /* "AMD EPYC ..." */
 bool cli_terminal(int fd);
 int cli_columns(int fd);  /* width of the terminal, 80 where it does not say */
 int cli_limit(int fd);    /* the same, INT_MAX where fd is no terminal: what a line may take */

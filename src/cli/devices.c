@@ -15,7 +15,7 @@ static const struct cli_usage usage = {
     NULL};
 
 /* "AMD EPYC ..." from /proc/cpuinfo, which has no length of its own. */
-static void add_cpu_name(struct text *out)
+void cli_cpu_name(struct text *out)
 {
     char room[8193], *line, *colon, *end;
     int fd = io.open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC, 0);
@@ -89,7 +89,7 @@ int cli_devices(int argc, char **argv)
         return code;
     if (argc > 1)
         return cli_refuse("devices takes no name");
-    add_cpu_name(&cpu);
+    cli_cpu_name(&cpu);
     memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (json)
         add_json(&out, text_str(&cpu), usable_cores(), memory);

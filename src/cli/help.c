@@ -22,6 +22,7 @@ static const char usage[] =
     "  models [NAME]                              networks: layers, shapes, parameters\n"
     "  data [check PATH, fetch NAME]              data sets: what is there, what is missing\n"
     "  devices                                    what there is to compute on\n"
+    "  bench [KEY=VALUE...]                       images per second on this machine\n"
     "  help [COMMAND or KEY]                      this text, a command's own, or a key's\n"
     "\n"
     "RUN is a folder, any unique part of its name, @ (newest), @2, @best.\n"

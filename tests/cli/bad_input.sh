@@ -663,7 +663,7 @@ done
 for option in --jobs --match --order --max-cells; do
     bad "$option" run first $option 4
 done
-for verb in compare ensemble export report tag note rm bench; do
+for verb in compare ensemble export report tag note rm; do
     bad "$verb" $verb @
 done
 for verb in resume watch pause go stop show predict 'weights -o x.safetensors' plot; do

@@ -29,7 +29,7 @@ refused "help of nothing" "named ''" "$CHORUS" help ''
 refused "an empty command" "'' is no command" "$CHORUS" ''
 refused "an unknown command" "did you mean devices?" "$CHORUS" devcies
 refused "an unknown command with escapes" '^[[31mx' "$CHORUS" $'\033[31mx'
-for verb in compare ensemble export report tag note rm bench; do
+for verb in compare ensemble export report tag note rm; do
     refused "$verb belongs to a later version" "$verb" "$CHORUS" $verb @
 done
 refused "an empty run name" "chorus" "$CHORUS" plot ""

@@ -1,0 +1,95 @@
+# chorus bench: its rows, JSON, keys, a pipe that closes, Ctrl-C, and what it refuses.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+unset CHORUS_FAKE
+has()
+{
+    grep -qE -- "$1" out
+}
+# count N PATTERN: so many lines
+count()
+{
+    [ "$(grep -cE -- "$2" out)" = "$1" ] || {
+        cat out
+        return 1
+    }
+}
+
+check "small models" exits 0 "$CHORUS" bench --seconds 0.1 model=tiny,linear threads=1
+check "it says nothing on stderr" test ! -s err
+check "the fp32 peak" has '^fp32 from registers \((avx512|avx2|base)\): [1-9][0-9]* GFLOP/s on 1 thread'
+check "a row of the backend people use" has '^cpu +tiny +data-parallel +fp32 +256 +[0-9,]+ +[0-9,]+ +[0-9.]+ %$'
+check "an ensemble" has '^cpu +tiny +ensemble of 4 +fp32 +256 +[0-9,]+ '
+check "the naive backend" has '^ref +tiny +data-parallel +fp64 +[0-9]+ +[0-9,.]+ '
+# cpu in fp32 and perhaps in bf16, ref in fp32 and fp64
+check "each model and mode" count 4 '^cpu +(tiny|linear) .* fp32 '
+check "each in all precisions of ref" count 8 '^ref '
+check "lines of 80 columns" awk 'length > 80 { exit 1 }' out
+
+check "the usual models" exits 0 "$CHORUS" bench --seconds 0.05 backend=cpu mode=data-parallel precision=fp32
+check "all four" count 4 '^cpu +(lenet|cnn|mlp|resnet18) +data-parallel +fp32 '
+
+check "keys that hold for all rows" exits 0 "$CHORUS" bench --seconds 0.1 model=tiny backend=cpu \
+    precision=fp32 batch=96 devices=4 members=8 optimizer=adam lr=0.01
+check "devices" has '^cpu +tiny +4 devices +fp32 +96 '
+check "members" has '^cpu +tiny +ensemble of 8 +fp32 +96 '
+check "no run is kept" test ! -e results
+
+if command -v python3 >/dev/null; then
+    exits 0 "$CHORUS" bench --json --seconds 0.1 model=tiny,linear mode=ensemble
+    check "JSON" python3 -c '
+import json
+b = json.load(open("out"))
+assert b["peak_flops_1_thread"] > 1e8 and b["threads"] >= 1 and b["stopped"] is False
+assert {(r["backend"], r["model"]) for r in b["rows"]} == {
+    (x, y) for x in ("cpu", "ref") for y in ("tiny", "linear")}
+for r in b["rows"]:
+    assert r["mode"] == "ensemble" and r["members"] == (4 if r["backend"] == "cpu" else 2)
+    assert r["images_per_second"] > 0 and r["limit_images_per_second"] > 0 and r["steps"] > 0
+# The naive backend is not the faster one.
+rate = {(r["backend"], r["precision"]): r["images_per_second"] for r in b["rows"]
+        if r["model"] == "tiny"}
+assert rate["cpu", "fp32"] > rate["ref", "fp32"], rate'
+else
+    skip "JSON" "there is no python3"
+fi
+
+"$CHORUS" bench --seconds 2 model=tiny 2>err | head -n 4 >out
+check "a reader that has enough" test ! -s err
+"$CHORUS" bench --seconds 30 model=tiny backend=cpu >out 2>err &
+child=$!
+sleep 2
+kill -INT $child 2>/dev/null # a background job of a script ignores it: as for every program
+kill -TERM $child
+wait $child
+check "SIGTERM" test $? = 143
+if command -v python3 >/dev/null; then
+    check "Ctrl-C" python3 -c '
+import json, os, signal, subprocess, sys, time
+p = subprocess.Popen([os.environ["CHORUS"], "bench", "--json", "--seconds", "20", "model=tiny"],
+                     stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                                              signal.SIG_DFL))
+time.sleep(2)
+begin = time.time()
+p.send_signal(signal.SIGINT)
+out = p.communicate()[0]
+assert p.returncode == 130, p.returncode
+assert time.time() - begin < 5
+assert not out or json.loads(out)["stopped"] is True'
+fi
+
+refused "an unknown option" "bench has no option --second; did you mean --seconds?" \
+    "$CHORUS" bench --second 1
+refused "no time" "--seconds 0 is not a number from 0.01 to 3600" "$CHORUS" bench --seconds 0
+refused "time that is none" "--seconds soon is not a number" "$CHORUS" bench --seconds soon
+refused "a word" "bench takes KEY=VALUE, not lenet" "$CHORUS" bench lenet
+refused "an unknown key" "modle" "$CHORUS" bench modle=lenet
+refused "an unknown model" "did you mean lenet?" "$CHORUS" bench model=tiny,lenett
+refused "an unknown backend" "backend = gpu" "$CHORUS" bench backend=gpu
+refused "an unknown mode" "mode = both" "$CHORUS" bench mode=both
+refused "a batch that is none" "batch = many" "$CHORUS" bench batch=many
+refused "what no row can do" "batch = 100" "$CHORUS" bench model=tiny backend=cpu batch=100 devices=8 \
+    mode=data-parallel
+refused "a precision that the backend lacks" "backend = ref" \
+    "$CHORUS" bench backend=cpu precision=fp64
+finish
