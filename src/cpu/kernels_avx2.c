@@ -10,10 +10,9 @@
 #define DENSE_1      6
 #define DW_I         3
 #define DW_V         2
-#define WINO_OC      3
+#define WINO_SUMS    6
 #define WINO_T       2
-#define WINO_I       2
-#define WINO_O       3
+#define WINO_B4      2
 #include "cpu/kernels.inc"
 #endif
 typedef int kernels_avx2_may_be_empty;

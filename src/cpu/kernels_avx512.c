@@ -10,10 +10,9 @@
 #define DENSE_1      24
 #define DW_I         6
 #define DW_V         4
-#define WINO_OC      6
+#define WINO_SUMS    24
 #define WINO_T       4
-#define WINO_I       4
-#define WINO_O       6
+#define WINO_B4      6
 #include "cpu/kernels.inc"
 #endif
 typedef int kernels_avx512_may_be_empty;

@@ -9,8 +9,7 @@
 #define DENSE_1      3
 #define DW_I         3
 #define DW_V         1
-#define WINO_OC      2
+#define WINO_SUMS    3
 #define WINO_T       1
-#define WINO_I       2
-#define WINO_O       1
+#define WINO_B4      1
 #include "cpu/kernels.inc"
