@@ -52,6 +52,9 @@ ARCHIVE := $(B)/chorus.a
 # The flavours lie side by side; the normal one is what people start.
 PROGRAM := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus,$(B)/chorus)
 PROGRAMS := $(TESTS:%.c=$(B)/%)
+# What `make bench` drives; PEERS is the Python with PyTorch and JAX, made where it is not there.
+SPELL   := $(B)/tests/bench/spell
+PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
 
 # Rooms whose threads the thread sanitizer watches in `make check`.
 TSAN_ROOMS := wire engine fake
@@ -101,7 +104,15 @@ check: ## installs what is missing, builds, and runs every test
 check-all: ## installs what check skips tests without, clang-format and Python packages, and checks
 	@sh make/deps.sh --try all
 	@sh make/venv.sh $(BUILD)/venv
-	@PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(MAKE) check
+	@PATH=$(abspath $(BUILD))/venv/bin:$$PATH CHORUS_TEST_ALL=1 $(MAKE) check
+
+.PHONY: bench peers
+bench: ## compares the speed with PyTorch and JAX: minutes, on an idle machine; ROWS=lenet,mlp some
+bench: peers $(PROGRAM) $(SPELL)
+	@'$(PEERS)/bin/python' tests/bench/bench.py --spell $(SPELL) --scratch $(BUILD)/bench \
+	  $(if $(ROWS),--rows '$(ROWS)')
+peers: ## makes the Python with PyTorch and JAX that bench needs (3 GB); PEERS=FOLDER says where
+	@sh make/peers.sh '$(PEERS)'
 
 .PHONY: tests unit-tests tsan-tests
 tests: $(PROGRAMS)
@@ -123,7 +134,7 @@ help: ## lists the targets
 	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
 
 # The rest says how files are made from files, and needs to know what this machine has.
-ifneq ($(filter-out run deps clean check check-all deps-check fmt fmt-check help asan tsan nocuda,\
+ifneq ($(filter-out run deps clean check check-all deps-check fmt fmt-check help peers asan tsan nocuda,\
   $(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif
@@ -176,7 +187,7 @@ $(ARCHIVE): $(OBJECTS) $(B)/objects
 	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $(OBJECTS) && mv $@.$$$$ $@
 $(PROGRAM): $(B)/obj/src/main.o $(ARCHIVE)
 	$(link)
-$(PROGRAMS): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
+$(PROGRAMS) $(SPELL): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
 	$(link)
 # Tests of the normal flavour by a shorter name: make build/tests/unit/NAME.
 $(BUILD)/tests/%: $(BUILD)/normal/tests/% ;
@@ -191,4 +202,4 @@ $(B)/gen/version.c: FORCE
 	$(call replace,sh make/version.sh $(VERSION))
 
 .SECONDARY:
--include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(B)/obj/src/main.d
+-include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(SPELL:$(B)/%=$(B)/obj/%.d) $(B)/obj/src/main.d

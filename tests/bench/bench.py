@@ -1,0 +1,593 @@
+"""bench.py --spell PROGRAM --scratch FOLDER [--rows A,B] [--no-growth]: chorus beside PyTorch and JAX.
+
+For each row the three do the same work: the same initial weights, the same batches. First their
+losses are compared; where they differ by more than the row's limit, no ratio is given. Then they
+take turns, a spell each, for some rounds; medians count. A spell during which other processes used
+more than a few per cent of the cores is repeated. PyTorch's configuration is the fastest of those
+tried first.
+
+The tables go to stdout and, where every row was quiet, into tests/bench/cpu-results.md, in the
+section of this processor.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(HERE, "cpu-results.md")
+IMAGES = 60000
+CORES = sorted(os.sched_getaffinity(0))
+QUIET = 0.05        # share of the cores that others may use during a spell
+SPELL_SECONDS = 1.2
+ROUNDS = 5
+TRIES = 4           # of a spell that others disturbed
+PATIENCE = 60       # seconds that a row may wait for quiet
+
+CONV = "channels_last+compiled,channels_last,compiled,plain"
+FLOPS_WHY = "counting the full direct arithmetic"
+
+# name: experiment of chorus; configs: what PyTorch tries; limit: largest relative difference of the
+# first losses; targets: ratio to PyTorch, ratio to JAX, share of the fp32 peak.
+ROWS = {
+    "lenet": dict(
+        title="lenet, batch 256", spec="model=lenet optimizer=sgd lr=0.1 init=lecun batch=256",
+        configs=CONV, limit=1e-4, targets=(4, 12, 1.3), evaluate=(3, 3), memory=4),
+    "cnn": dict(
+        title="cnn, batch 256", spec="model=cnn optimizer=momentum lr=0.02 batch=256",
+        configs=CONV, limit=1e-4, targets=(2.5, 10, 1.15), evaluate=(3, 3), memory=4),
+    "cnn-devices": dict(
+        title="cnn, 8 devices, batch 256",
+        spec="model=cnn optimizer=adam lr=0.001 loss_reduction=sum shuffle=no devices=8 batch=256",
+        limit=1e-3, targets=(None, 5, None)),
+    "cnn-ensemble": dict(
+        title="cnn, ensemble of 8, batch 128",
+        spec="model=cnn data=mnist mode=ensemble devices=8 members=8 optimizer=momentum lr=0.02 batch=128",
+        configs="loop+channels_last+compiled,loop+channels_last,vmap", limit=1e-4,
+        targets=(2.5, 6, None), memory=4),
+    "mlp": dict(
+        title="mlp, batch 200", spec="model=mlp data=mnist optimizer=sgd lr=0.001 batch=200",
+        configs="plain,compiled", limit=1e-4, targets=(1.25, 1.25, 0.75), memory=4),
+    "resnet18": dict(
+        title="resnet18, batch 256, 20 steps",
+        spec="model=resnet18 optimizer=sgd lr=0.05 init=he batch=256",
+        configs="channels_last,plain,channels_last+compiled", limit=1e-3,
+        targets=(1.5, 1.5, 0.9), memory=3, least=4, check=2),
+}
+for model, ratio in ("cnn", 4), ("lenet", 4), ("mlp", 2), ("resnet18", 2):
+    ROWS[f"{model}-bf16"] = dict(
+        ROWS[model], title=f"{model}, bf16 with AMX", spec=ROWS[model]["spec"] + " precision=bf16",
+        limit=3e-2, targets=(ratio, None, None), evaluate=None, memory=None, needs="amx_bf16")
+for model in "cnn", "mlp":
+    ROWS[f"{model}-bf16-plain"] = dict(
+        ROWS[model], title=f"{model}, bf16 without AMX",
+        spec=ROWS[model]["spec"] + " precision=bf16", limit=3e-2, targets=(1.5, None, None),
+        evaluate=None, memory=None, needs="avx512_bf16",
+        environment={"CHORUS_ISA": "avx512bf16", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
+
+# Why images per second fall, where they do: (model, axis, value from which it holds) -> reason.
+REASONS = {}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def cpu(key):
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith(key):
+                return line.split(":", 1)[1].strip()
+    return ""
+
+
+# --- other load -------------------------------------------------------------------------------------
+
+def busy():
+    """Seconds that this process's cores were not idle, time taken by other guests included."""
+    total = 0
+    with open("/proc/stat") as f:
+        for line in f:
+            word = line.split()
+            if re.fullmatch(r"cpu\d+", word[0]) and int(word[0][3:]) in CORES:
+                values = [int(v) for v in word[1:9]]
+                total += sum(values) - values[3] - values[4]
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def used(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            words = f.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
+    return sum(int(v) for v in words[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+class Watch:
+    """Whose the cores' time was between start and share(): others' part of it."""
+
+    def __init__(self, pids):
+        self.pids = [os.getpid(), *pids]
+        self.at = (time.monotonic(), busy(), [used(p) for p in self.pids])
+
+    def share(self):
+        begin, was, own = self.at
+        passed = (time.monotonic() - begin) * len(CORES)
+        mine = sum(used(p) - o for p, o in zip(self.pids, own))
+        # The kernel counts in hundredths of a second.
+        return max(0.0, (busy() - was - mine - 0.02) / passed)
+
+
+def wait_for_quiet(left):
+    """Seconds that it took, at most left."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < left:
+        watch = Watch([])
+        time.sleep(0.5)
+        if watch.share() < QUIET:
+            break
+    return time.monotonic() - begin
+
+
+# --- the programs -----------------------------------------------------------------------------------
+
+class Gone(Exception):
+    pass
+
+
+class Program:
+    def __init__(self, name, command, environment):
+        self.name = name
+        self.log = open(os.path.join(SCRATCH, f"{name}.log"), "w+")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.log, text=True, env=environment)
+        self.ready = self.read()
+        self.memory = self.ready["memory"]
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            self.log.seek(0)
+            lines = [s for s in self.log.read().splitlines() if s.strip()]
+            raise Gone(lines[-1] if lines else f"{self.name} ended with {self.process.returncode}")
+        return json.loads(line)
+
+    def ask(self, command):
+        try:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answer = self.read()
+        self.memory = answer["memory"]
+        return answer
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+def environment(**more):
+    return dict(os.environ, TORCHINDUCTOR_CACHE_DIR=os.path.join(SCRATCH, "inductor"), **more)
+
+
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
+          "MALLOC_TOP_PAD_": str(1 << 26)}
+
+
+def peer(name, words, env):
+    return Program(name.lower(), [sys.executable, os.path.join(HERE, f"peer_{name}.py"), SCRATCH,
+                                  *words], env)
+
+
+def start_torch(row, words, env):
+    """The fastest configuration, with glibc's allocator as it is or keeping what was freed."""
+    say("  PyTorch tries its configurations")
+    if "," in row["configs"]:
+        done = subprocess.run(
+            [sys.executable, os.path.join(HERE, "peer_torch.py"), SCRATCH, *words,
+             "tune=" + row["configs"]], env=env, stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.DEVNULL)
+        if done.returncode:
+            raise Gone("PyTorch's configurations could not be tried")
+        found = {k: v for k, v in json.loads(done.stdout).items() if v}
+        say("    " + ", ".join(f"{k} {v * 1000:.1f} ms" for k, v in found.items()))
+        config = min(found, key=found.get)
+    else:
+        config = row["configs"]
+    best = None
+    for name, more in (config, {}), (config + "+malloc", MALLOC):
+        program = peer("torch", [*words, f"config={config}"], dict(env, **more))
+        program.config = name
+        program.first = program.ask(f"train {row.get('check', 5)}")["losses"]
+        steps = max(1, int(1.5 / min(found[config], 1.5)))
+        program.speed = min(program.ask(f"train {steps}")["seconds"] for _ in range(2))
+        if best is None or program.speed < best.speed * 0.98:
+            if best:
+                best.close()
+            best = program
+        else:
+            program.close()
+    return best
+
+
+def first_losses(programs, row):
+    for p in programs:
+        if not hasattr(p, "first"):
+            p.first = p.ask(f"train {row.get('check', 5)}")["losses"]
+
+
+def difference(a, b):
+    return max((abs(x - y) / max(abs(y), 1e-6) for x, y in zip(a.first, b.first)),
+               default=float("inf"))
+
+
+def spell(program, command, patience):
+    """The seconds of one spell, others' share of the cores, and the patience that is left."""
+    best = None
+    for _ in range(TRIES):
+        watch = Watch([program.process.pid])
+        seconds = program.ask(command)["seconds"]
+        share = watch.share()
+        if best is None or share < best[1]:
+            best = (seconds, share)
+        if share <= QUIET or patience <= 0:
+            break
+        patience -= seconds + wait_for_quiet(patience)
+    return (*best, patience)
+
+
+def take_turns(programs, commands, rounds):
+    """Median seconds of each, and the largest share of others that could not be avoided."""
+    took, others, patience = {p.name: [] for p in programs}, 0.0, PATIENCE
+    for _ in range(rounds):
+        for p in programs:
+            seconds, share, patience = spell(p, commands[p.name], patience)
+            took[p.name].append(seconds)
+            others = max(others, share)
+    return {name: statistics.median(v) for name, v in took.items()}, others
+
+
+def spec_words(row):
+    words = row["spec"].split()
+    if "data=mnist" in words and not HAVE_MNIST:
+        words.remove("data=mnist")
+    return words
+
+
+def open_chorus(row, words):
+    name = "chorus"
+    return Program(name, [SPELL, *words, f"threads={len(CORES)}"],
+                   environment(**row.get("environment", {})))
+
+
+def measure(key, row):
+    """A dictionary of what the table shows; `problem` says why there is no figure."""
+    result = dict(title=row["title"], targets=row["targets"], others=0.0)
+    if row.get("needs") and row["needs"] not in cpu("flags").split():
+        feature = {"amx_bf16": "AMX", "avx512_bf16": "AVX512_BF16"}[row["needs"]]
+        return dict(result, problem=f"no {feature} here")
+    words = spec_words(row)
+    programs = []
+    try:
+        try:
+            programs.append(open_chorus(row, words))
+        except Gone as e:
+            return dict(result, problem=f"chorus: {e}")
+        chorus = programs[0]
+        chorus.ask(f"export {SCRATCH}")
+        result["flops"] = chorus.ready["flops"]
+        peer_words = [w for w in words if not w.startswith(("data=", "model=", "init=", "shuffle="))]
+        peer_words.append(f"threads={len(CORES)}")
+        env = environment(**row.get("environment", {}))
+        problems = []
+        if row.get("configs"):
+            try:
+                programs.append(start_torch(row, peer_words, env))
+            except Gone as e:
+                problems.append(f"PyTorch: {e}")
+        if "precision=bf16" not in words:
+            try:
+                programs.append(peer("jax", peer_words, env))
+            except Gone as e:
+                problems.append(f"JAX: {e}")
+        first_losses(programs, row)
+        for p in programs[1:]:
+            d = difference(chorus, p)
+            result[f"difference_{p.name}"] = d
+            say(f"  losses of chorus and {p.name}: {d:.1e} apart")
+            if not d <= row["limit"]:
+                problems.append(f"losses differ from {p.name}'s by {d:.1e}, more than {row['limit']:g}")
+        if any("losses" in p for p in problems):
+            return dict(result, problem="; ".join(problems), wrong=True)
+        steps = {}
+        for p in programs:
+            one = p.ask("train 1")["seconds"]
+            least = row.get("least", 1) if one < 5 else 1
+            steps[p.name] = max(least, min(500, int(SPELL_SECONDS / one)))
+        took, others = take_turns(programs, {n: f"train {k}" for n, k in steps.items()}, ROUNDS)
+        batch = int(re.search(r"batch=(\d+)", row["spec"]).group(1))
+        members = int((re.search(r"members=(\d+)", row["spec"]) or [0, 1])[1])
+        per_epoch = IMAGES // batch
+        result.update(
+            epoch={n: s / steps[n] * per_epoch for n, s in took.items()},
+            rate=batch * members * steps["chorus"] / took["chorus"], others=others,
+            config=next((p.config for p in programs if p.name == "torch"), None),
+            memory={p.name: p.memory for p in programs}, memory_target=row.get("memory"),
+            problem="; ".join(problems) or None)
+        if row.get("evaluate"):
+            for p in programs:
+                p.ask("evaluate")
+            took, others = take_turns(programs, {p.name: "evaluate" for p in programs}, 3)
+            result["evaluation"] = dict(
+                title=f"evaluation of 10,000 images, {key}", targets=(*row["evaluate"], None),
+                epoch=took, rate=10000 / took["chorus"], others=others, config=result["config"])
+        return result
+    except Gone as e:
+        return dict(result, problem=str(e))
+    finally:
+        for p in programs:
+            p.close()
+
+
+# --- tables -----------------------------------------------------------------------------------------
+
+HEAD = ("| | chorus | PyTorch | JAX | x PyTorch | x JAX | images/s | share of the fp32 peak "
+        "| memory, MB (chorus, PyTorch, JAX) | PyTorch's memory | losses apart | measured |\n"
+        + "|---" * 12 + "|\n")
+
+
+def number(x):
+    return f"{x:.3g}" if x < 100 else f"{x:,.0f}"
+
+
+def against(value, target):
+    if value is None:
+        return ""
+    if not target:
+        return f"{value:.2f}"
+    return f"**{value:.2f}**, wanted {target:g}: {'met' if value >= target else 'not met'}"
+
+
+def table_line(r, peak, when):
+    if "epoch" not in r:
+        return f"| {r['title']} | {r['problem']} |" + " |" * 9 + f" {when} |"
+    epoch, (to_torch, to_jax, to_peak) = r["epoch"], r["targets"]
+    ratio = {n: epoch[n] / epoch["chorus"] for n in ("torch", "jax") if n in epoch}
+    share = r["rate"] * r["flops"] / peak if "flops" in r else None
+    memory = r.get("memory") or {}
+    more = memory.get("torch", 0) / memory["chorus"] if memory.get("torch") else None
+    cells = [
+        r["title"], f"{number(epoch['chorus'])} s",
+        f"{number(epoch['torch'])} s ({r['config']})" if "torch" in epoch else "",
+        f"{number(epoch['jax'])} s" if "jax" in epoch else "",
+        against(ratio.get("torch"), to_torch), against(ratio.get("jax"), to_jax),
+        f"{r['rate']:,.0f}", against(share, to_peak),
+        ", ".join(f"{memory[n] / 1e6:,.0f}" for n in ("chorus", "torch", "jax") if n in memory),
+        "x " + against(more, r.get("memory_target")) if more else "",
+        ", ".join(f"{r['difference_' + n]:.0e}" for n in ("torch", "jax")
+                  if f"difference_{n}" in r),
+        when + (f"; others used {r['others']:.0%}" if r["others"] > QUIET else "")]
+    return "| " + " | ".join(cells) + " |"
+
+
+def short_line(r):
+    """For the terminal, within 80 columns."""
+    if "epoch" not in r:
+        return f"{r['title']:<34} {r['problem']}"
+    e = r["epoch"]
+    parts = [f"{r['title']:<34} {number(e['chorus']):>6} s"]
+    for n, label in ("torch", "PyTorch"), ("jax", "JAX"):
+        if n in e:
+            parts.append(f"{label} x {e[n] / e['chorus']:.2f}")
+    if r["others"] > QUIET:
+        parts.append(f"disturbed {r['others']:.0%}")
+    return "  ".join(parts)
+
+
+# --- how the cost grows -----------------------------------------------------------------------------
+
+AXES = {
+    "batch": [16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
+    "devices": [1, 2, 4, 8, 16],
+    "members": [1, 2, 4, 8, 16],
+}
+
+
+def point(model, axis, value, threads):
+    """Images a second of all members, and others' share: the best of three short spells."""
+    words = [f"model={model}", "optimizer=sgd", "lr=0.01", f"threads={threads}", "train_limit=8192"]
+    words.append(f"batch={value}" if axis == "batch" else
+                 "batch=128" if axis == "members" else "batch=256")
+    if axis == "devices":
+        words.append(f"devices={value}")
+    if axis == "members":
+        words += ["mode=ensemble", f"members={value}"]
+    images = (value if axis == "batch" else 128 * value if axis == "members" else 256)
+    program = Program("chorus", [SPELL, *words], environment())
+    try:
+        one = min(program.ask("train 1")["seconds"] for _ in range(2))
+        steps = max(1, min(1000, int(0.35 / one)))
+        spells, patience = [], 4
+        for _ in range(3):
+            seconds, share, patience = spell(program, f"train {steps}", patience)
+            spells.append((images * steps / seconds, share))
+        return max(spells)
+    finally:
+        program.close()
+
+
+def reason(model, axis, value):
+    for (m, a, least), text in REASONS.items():
+        if m in (model, "") and a == axis and value >= least:
+            return text
+    return "no reason is known"
+
+
+def growth():
+    """Lines of a table, and the largest share of others."""
+    lines, others = [], 0.0
+    for axis, values in AXES.items():
+        lines += [f"\n| {axis} | threads | " + " | ".join(f"{v:,}" for v in values) + " | where it falls |",
+                  "|---|---|" + "---|" * (len(values) + 1)]
+        for model in "lenet", "cnn":
+            for threads in sorted({1, len(CORES)}):
+                rates, remarks = [], []
+                for v in values:
+                    rate, share = point(model, axis, v, threads)
+                    others = max(others, share)
+                    if rates and rate < 0.95 * max(rates):
+                        remarks.append(f"{v:,}: {1 - rate / max(rates):.0%} below the best before; "
+                                       + reason(model, axis, v))
+                    rates.append(rate)
+                say(f"  {model}, {axis}, threads {threads}: "
+                    + " ".join(f"{r:,.0f}" for r in rates))
+                lines.append(f"| {model} | {threads} | " + " | ".join(f"{r:,.0f}" for r in rates)
+                             + f" | {'; '.join(remarks) or 'nowhere'} |")
+    return lines, others
+
+
+# --- the file ---------------------------------------------------------------------------------------
+
+def git(*words):
+    done = subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+TOP = """# Speed of chorus on processors, beside PyTorch and JAX
+
+Made by `make bench`: a section for each processor, replaced when it is measured again. Seconds are of
+training alone, scaled to an epoch of 60,000 images (evaluation: the seconds themselves); medians of
+spells taken in turn; ratios say how much longer the other took. In front of a ratio stands the check
+that the losses of the first steps agree. The share of the fp32 peak counts the full direct
+arithmetic of the model against multiply-adds from registers, as measured here; Winograd's algorithm
+and bf16 can pass 1. Memory is the peak resident size of the process, data included. PyTorch's
+configuration is the fastest of those tried; malloc: glibc told to keep what was freed.
+"""
+
+
+def keep(name, facts, lines, grown):
+    """Lines of this run replace those of the same first cell in the processor's section."""
+    text = open(RESULTS).read() if os.path.exists(RESULTS) else TOP
+    head, *sections = re.split(r"^(?=## )", text, flags=re.M)
+    mine = next((s for s in sections if s.startswith(f"## {name}\n")), "")
+    old = {s.split("|")[1].strip(): s for s in mine.splitlines()
+           if s.startswith("| ") and len(s.split("|")) == 14}
+    old.pop("", None)
+    new = {s.split("|")[1].strip(): s for s in lines}
+    order = [r["title"] for r in ROWS.values()]
+    merged = {**old, **new}
+    merged = sorted(merged.items(), key=lambda kv: order.index(kv[0]) if kv[0] in order else 99)
+    if grown is None:
+        parts = mine.split("### How the cost grows", 1)
+        grown = "### How the cost grows" + parts[1].rstrip() + "\n" if len(parts) > 1 else ""
+    section = f"## {name}\n\n{facts}\n\n{HEAD}" + "\n".join(s for _, s in merged) + f"\n\n{grown}"
+    sections = [s for s in sections if s is not mine] + [section.rstrip() + "\n"]
+    with open(RESULTS + ".new", "w") as f:
+        f.write(head.rstrip() + "\n\n" + "\n".join(s.rstrip() + "\n" for s in sections))
+    os.replace(RESULTS + ".new", RESULTS)
+
+
+def start_facts():
+    """Of the program itself: a fresh process until its first step was made, and its memory."""
+    best = None
+    for _ in range(3):
+        p = Program("chorus", [SPELL, "model=lenet"], environment())
+        done = p.ask("train 1")
+        p.ask("evaluate")
+        best = min(best or (9e9, 0), (done["age"], p.memory))
+        p.close()
+    return best
+
+
+def main():
+    global SPELL, SCRATCH, HAVE_MNIST
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--spell", required=True)
+    parser.add_argument("--scratch", required=True)
+    parser.add_argument("--rows", default="")
+    parser.add_argument("--no-growth", action="store_true")
+    args = parser.parse_args()
+    SPELL, SCRATCH = os.path.abspath(args.spell), os.path.abspath(args.scratch)
+    os.makedirs(SCRATCH, exist_ok=True)
+    wanted = [w for w in re.split(r"[,\s]+", args.rows) if w]
+    for w in wanted:
+        if w not in ROWS and w != "growth":
+            raise SystemExit(f"ROWS={w}: the rows are {', '.join(ROWS)} and growth")
+    begin = time.monotonic()
+    HAVE_MNIST = True
+    try:
+        Program("chorus", [SPELL, "data=mnist", "model=tiny"], environment()).close()
+    except Gone as e:
+        HAVE_MNIST = False
+        say(f"MNIST is not here ({e}): Fashion-MNIST, of the same shape, takes its place.")
+    p = Program("chorus", [SPELL, "model=tiny"], environment())
+    peaks = p.ask(f"peak {len(CORES)}")
+    p.close()
+    peak = peaks["flops"][-1]
+    first_step, memory = start_facts()
+    import importlib.metadata as meta
+    name = f"{cpu('model name')}, {len(CORES)} cores"
+    facts = (
+        f"{datetime.date.today()}, commit {git('rev-parse', '--short', 'HEAD')}; PyTorch "
+        f"{meta.version('torch')}, JAX {meta.version('jax')}, Flax {meta.version('flax')}; "
+        f"{len(CORES)} threads each.\nfp32 from registers ({peaks['isa']}): "
+        + ", ".join(f"{f / 1e9:,.0f} GFLOP/s on {i + 1}" for i, f in enumerate(peaks["flops"]))
+        + f". A process of chorus with lenet: first step made {first_step:.2f} s after its start "
+        f"(wanted: 0.3), at most {memory / 1e6:.0f} MB resident with the data set in it "
+        "(wanted: 150).")
+    print(f"{name}\n{facts}\n", flush=True)
+    when = f"{datetime.date.today()} {git('rev-parse', '--short', 'HEAD')}"
+    if git("status", "--porcelain", "--", "../../src"):
+        when += ", changed"
+    lines, noisy, wrong = [], [], False
+    for key, row in ROWS.items():
+        if wanted and key not in wanted:
+            continue
+        say(f"{row['title']}")
+        r = measure(key, row)
+        wrong = wrong or bool(r.get("wrong"))
+        for one in [r] + ([r["evaluation"]] if "evaluation" in r else []):
+            print(short_line(one), flush=True)
+            lines.append(table_line(one, peak, when))
+            if one["others"] > QUIET:
+                noisy.append(one["title"])
+    grown = None
+    if (not wanted and not args.no_growth) or "growth" in wanted:
+        say("how the cost grows")
+        table, others = growth()
+        grown = ("### How the cost grows\n\nImages per second of all members, sgd; batch 256 along "
+                 "devices, 128 along members. " + when + "\n" + "\n".join(table) + "\n")
+        if others > QUIET:
+            noisy.append("how the cost grows")
+    print("\n" + HEAD + "\n".join(lines) + "\n\n" + (grown or ""))
+    minutes = (time.monotonic() - begin) / 60
+    if noisy:
+        print(f"Not kept: others used the processor meanwhile ({'; '.join(noisy)}). It took "
+              f"{minutes:.0f} minutes.")
+    elif wrong:
+        print("Not kept: losses differ.")
+    else:
+        keep(name, facts, lines, grown)
+        print(f"Kept in tests/bench/cpu-results.md, after {minutes:.0f} minutes.")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
