@@ -75,7 +75,7 @@ def batches(seed, batch, images):
     each = images // batch
     for epoch in range(EPOCHS):
         rng, key = jax.random.split(rng)
-        order = np.asarray(jax.random.permutation(key, images))
+        order = np.array(jax.random.permutation(key, images))
         for i in range(each):
             yield epoch * each + i, order[i * batch:(i + 1) * batch]
 
