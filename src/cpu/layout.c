@@ -126,8 +126,7 @@ static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
     const struct cpu_conv_ops *direct = s->k->direct, *wino = s->k->wino;
 
     c->ops = direct;
-    if (!getenv("NOWINO") && wino->can(&c->conv) &&
-        wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
+    if (wino->can(&c->conv) && wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
         c->ops = wino;
     c->pack = s->packed_count;
     s->packed_count += round_up(c->ops->packed(&c->conv, !c->first));
