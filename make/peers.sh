@@ -1,5 +1,5 @@
-# make/peers.sh FOLDER: a Python with PyTorch, JAX and Flax, which `make bench` compares chorus with, made
-# once from PyPI with the versions below. PyPI's PyTorch for x86 cannot be loaded without CUDA's
+# make/peers.sh FOLDER: a Python with PyTorch, JAX and Flax, which `make bench` compares chorus with,
+# made once from PyPI with the versions below. PyPI's PyTorch for x86 cannot be loaded without CUDA's
 # libraries, so these come with it.
 
 packages="torch==2.15.0 jax==0.10.2 jaxlib==0.10.2 flax==0.12.8 optax==0.2.8 numpy==2.4.6"

@@ -1,4 +1,4 @@
-"""bench.py --spell PROGRAM --scratch FOLDER [--rows A,B] [--no-growth]: chorus beside PyTorch and JAX.
+"""bench.py --spell PROGRAM --scratch FOLDER [--rows A,B] [--no-growth]: chorus, PyTorch and JAX.
 
 For each row the three do the same work: the same initial weights, the same batches. First their
 losses are compared; where they differ by more than the row's limit, no ratio is given. Then they
@@ -31,7 +31,6 @@ TRIES = 4           # of a spell that others disturbed
 PATIENCE = 60       # seconds that a row may wait for quiet
 
 CONV = "channels_last+compiled,channels_last,compiled,plain"
-FLOPS_WHY = "counting the full direct arithmetic"
 
 # name: experiment of chorus; configs: what PyTorch tries; limit: largest relative difference of the
 # first losses; targets: ratio to PyTorch, ratio to JAX, share of the fp32 peak.
@@ -48,7 +47,8 @@ ROWS = {
         limit=1e-3, targets=(None, 5, None)),
     "cnn-ensemble": dict(
         title="cnn, ensemble of 8, batch 128",
-        spec="model=cnn data=mnist mode=ensemble devices=8 members=8 optimizer=momentum lr=0.02 batch=128",
+        spec="model=cnn data=mnist mode=ensemble devices=8 members=8 optimizer=momentum lr=0.02 "
+             "batch=128",
         configs="loop+channels_last+compiled,loop+channels_last,vmap", limit=1e-4,
         targets=(2.5, 6, None), memory=4),
     "mlp": dict(
@@ -86,8 +86,6 @@ def cpu(key):
                 return line.split(":", 1)[1].strip()
     return ""
 
-
-# --- other load -------------------------------------------------------------------------------------
 
 def busy():
     """Seconds that this process's cores were not idle, time taken by other guests included."""
@@ -135,8 +133,6 @@ def wait_for_quiet(left):
             break
     return time.monotonic() - begin
 
-
-# --- the programs -----------------------------------------------------------------------------------
 
 class Gone(Exception):
     pass
@@ -290,7 +286,8 @@ def measure(key, row):
         chorus = programs[0]
         chorus.ask(f"export {SCRATCH}")
         result["flops"] = chorus.ready["flops"]
-        peer_words = [w for w in words if not w.startswith(("data=", "model=", "init=", "shuffle="))]
+        peer_words = [w for w in words
+                      if not w.startswith(("data=", "model=", "init=", "shuffle="))]
         peer_words.append(f"threads={len(CORES)}")
         env = environment(**row.get("environment", {}))
         problems = []
@@ -310,7 +307,8 @@ def measure(key, row):
             result[f"difference_{p.name}"] = d
             say(f"  losses of chorus and {p.name}: {d:.1e} apart")
             if not d <= row["limit"]:
-                problems.append(f"losses differ from {p.name}'s by {d:.1e}, more than {row['limit']:g}")
+                problems.append(f"losses differ from {p.name}'s by {d:.1e}, "
+                                f"more than {row['limit']:g}")
         if any("losses" in p for p in problems):
             return dict(result, problem="; ".join(problems), wrong=True)
         steps = {}
@@ -342,8 +340,6 @@ def measure(key, row):
         for p in programs:
             p.close()
 
-
-# --- tables -----------------------------------------------------------------------------------------
 
 HEAD = ("| | chorus | PyTorch | JAX | x PyTorch | x JAX | images/s | share of the fp32 peak "
         "| memory, MB (chorus, PyTorch, JAX) | PyTorch's memory | losses apart | measured |\n"
@@ -398,8 +394,6 @@ def short_line(r):
     return "  ".join(parts)
 
 
-# --- how the cost grows -----------------------------------------------------------------------------
-
 AXES = {
     "batch": [16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
     "devices": [1, 2, 4, 8, 16],
@@ -441,7 +435,8 @@ def growth():
     """Lines of a table, and the largest share of others."""
     lines, others = [], 0.0
     for axis, values in AXES.items():
-        lines += [f"\n| {axis} | threads | " + " | ".join(f"{v:,}" for v in values) + " | where it falls |",
+        lines += [f"\n| {axis} | threads | " + " | ".join(f"{v:,}" for v in values)
+                  + " | where it falls |",
                   "|---|---|" + "---|" * (len(values) + 1)]
         for model in "lenet", "cnn":
             for threads in sorted({1, len(CORES)}):
@@ -460,8 +455,6 @@ def growth():
     return lines, others
 
 
-# --- the file ---------------------------------------------------------------------------------------
-
 def git(*words):
     done = subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -469,10 +462,10 @@ def git(*words):
 
 TOP = """# Speed of chorus on processors, beside PyTorch and JAX
 
-Made by `make bench`: a section for each processor, replaced when it is measured again. Seconds are of
-training alone, scaled to an epoch of 60,000 images (evaluation: the seconds themselves); medians of
-spells taken in turn; ratios say how much longer the other took. In front of a ratio stands the check
-that the losses of the first steps agree. The share of the fp32 peak counts the full direct
+Made by `make bench`: a section for each processor, replaced when it is measured again. Seconds are
+of training alone, scaled to an epoch of 60,000 images (evaluation: the seconds themselves); medians
+of spells taken in turn; ratios say how much longer the other took. In front of a ratio stands the
+check that the losses of the first steps agree. The share of the fp32 peak counts the full direct
 arithmetic of the model against multiply-adds from registers, as measured here; Winograd's algorithm
 and bf16 can pass 1. Memory is the peak resident size of the process, data included. PyTorch's
 configuration is the fastest of those tried; malloc: glibc told to keep what was freed.

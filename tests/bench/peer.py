@@ -1,5 +1,5 @@
-"""What the peers of chorus share: the work as tests/bench/spell.c exported it, a model's text, and the
-conversation: commands on stdin, answers in JSON on stdout, the same as spell's.
+"""What the peers of chorus share: the work as tests/bench/spell.c exported it, a model's text, and
+the conversation: commands on stdin, answers in JSON on stdout, the same as spell's.
 
     train N    N steps; seconds of these alone, each step's mean loss
     evaluate   all test images; seconds, the mean loss over images and members

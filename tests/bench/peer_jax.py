@@ -1,5 +1,5 @@
-"""peer_jax.py FOLDER KEY=VALUE...: the work of chorus by JAX and Flax: jit on one device, or pmap over
-as many forced host devices as `devices` (data-parallel) or `members` (an ensemble) says."""
+"""peer_jax.py FOLDER KEY=VALUE...: the work of chorus by JAX and Flax: jit on one device, or pmap
+over as many forced host devices as `devices` (data-parallel) or `members` (an ensemble) says."""
 
 import os
 import sys

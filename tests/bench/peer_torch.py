@@ -1,6 +1,6 @@
-"""peer_torch.py FOLDER KEY=VALUE...: the work of chorus by PyTorch. `config` says how, words joined by
-"+": channels_last, compiled; of an ensemble vmap (torch.func) or loop. With `tune=A,B,...` it only
-tries these configurations and answers the seconds a step of each."""
+"""peer_torch.py FOLDER KEY=VALUE...: the work of chorus by PyTorch. `config` says how, words joined
+by "+": channels_last, compiled; of an ensemble vmap (torch.func) or loop. With `tune=A,B,...` it
+only tries these configurations and answers the seconds a step of each."""
 
 import json
 import os
@@ -23,8 +23,8 @@ LAST = torch.channels_last
 
 
 class Model:
-    """The layers of a model's text as a function of a list of tensors. Under channels_last a picture is
-    flattened as (h, w, c), which costs nothing there and is Flax's order; else as (c, h, w)."""
+    """The layers of a model's text as a function of a list of tensors. Under channels_last a
+    picture is flattened as (h, w, c), which costs nothing there and is Flax's order; else as (c, h, w)."""
 
     def __init__(self, work, last):
         self.layers, self.last = work.layers, last
@@ -196,7 +196,7 @@ class Trainer:
 
 
 def tune(work, configs):
-    """Seconds a step of each, the best of a few, within about two seconds; null where PyTorch cannot."""
+    """Seconds a step of each, the best within about two seconds; null where PyTorch cannot."""
     found = {}
     for config in configs:
         try:

@@ -26,7 +26,8 @@ check "each model and mode" count 4 '^cpu +(tiny|linear) .* fp32 '
 check "each in all precisions of ref" count 8 '^ref '
 check "lines of 80 columns" awk 'length > 80 { exit 1 }' out
 
-check "the usual models" exits 0 "$CHORUS" bench --seconds 0.05 backend=cpu mode=data-parallel precision=fp32
+check "the usual models" exits 0 "$CHORUS" bench --seconds 0.05 backend=cpu mode=data-parallel \
+    precision=fp32
 check "all four" count 4 '^cpu +(lenet|cnn|mlp|resnet18) +data-parallel +fp32 '
 
 check "keys that hold for all rows" exits 0 "$CHORUS" bench --seconds 0.1 model=tiny backend=cpu \
@@ -88,8 +89,8 @@ refused "an unknown model" "did you mean lenet?" "$CHORUS" bench model=tiny,lene
 refused "an unknown backend" "backend = gpu" "$CHORUS" bench backend=gpu
 refused "an unknown mode" "mode = both" "$CHORUS" bench mode=both
 refused "a batch that is none" "batch = many" "$CHORUS" bench batch=many
-refused "what no row can do" "batch = 100" "$CHORUS" bench model=tiny backend=cpu batch=100 devices=8 \
-    mode=data-parallel
+refused "what no row can do" "batch = 100" "$CHORUS" bench model=tiny backend=cpu batch=100 \
+    devices=8 mode=data-parallel
 refused "a precision that the backend lacks" "backend = ref" \
     "$CHORUS" bench backend=cpu precision=fp64
 finish
