@@ -56,7 +56,7 @@ ROWS = {
         configs="plain,compiled", limit=1e-4, targets=(1.25, 1.25, 0.75), memory=4),
     "resnet18": dict(
         title="resnet18, batch 256, 20 steps",
-        spec="model=resnet18 optimizer=sgd lr=0.05 init=he batch=256",
+        spec="model=resnet18 optimizer=sgd lr=0.01 init=he batch=256",
         configs="channels_last,plain,channels_last+compiled", limit=1e-3,
         targets=(1.5, 1.5, 0.9), memory=3, least=4, check=2),
 }
