@@ -17,7 +17,7 @@ cd "$tree" || exit 1
 
 quiet() { [ ! -s "$1" ]; }
 
-if ! make >"$work/out" 2>"$work/err"; then
+if ! make -j"$(nproc)" >"$work/out" 2>"$work/err"; then
     bad a_clone_builds "$(tail -n 20 "$work/err")"
     finish
 fi
