@@ -403,6 +403,7 @@ struct verdict {
     int bad[PARTS], ill;
     double share[PARTS]; /* of its limit, the largest */
     struct text words;
+    double *slack;     /* (members, params): see find_slack */
     double *image_off; /* (batch): largest gradient's distance, in units of its limit */
 };
 
@@ -479,6 +480,43 @@ static void judge(struct verdict *v, enum part part, const char *what, const cha
     v->bad[part]++;
 }
 
+static double mean_square(const double *a, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * a[i];
+    return n ? sum / (double)n : 0;
+}
+
+/* How much smaller a gradient is than a sum of as many products with random signs would be: in front
+ * of batch norm some are nothing but what rounding leaves of such sums. */
+static void find_slack(struct verdict *v)
+{
+    const struct trial *t = v->t;
+    const struct net *net = t->net;
+
+    for (int k = 0; k < t->plan.members * net->params; k++) {
+        const struct net_tensor *p = &net->param[k % net->params];
+        const struct net_layer *l = &net->layer[p->layer];
+        size_t m = (size_t)(k / net->params), out = tensor_size(t, BACKEND_OUTPUT, p->layer);
+        int what = p->kind == NET_BIAS ? BACKEND_GRAD_BIAS : BACKEND_GRAD_KERNEL;
+        const double *g = v->want->tensor[what] + m * tensor_at(t, what, net->layers) +
+                          tensor_at(t, what, p->layer);
+        const double *dy = v->want->tensor[BACKEND_GRAD_OUTPUT] +
+                           m * tensor_at(t, BACKEND_GRAD_OUTPUT, net->layers) +
+                           tensor_at(t, BACKEND_GRAD_OUTPUT, p->layer);
+        double terms = (double)(out / (size_t)l->out.c), x = 1;
+        if (p->kind == NET_KERNEL && l->src >= 0)
+            x = mean_square(v->want->tensor[BACKEND_OUTPUT] +
+                                m * tensor_at(t, BACKEND_OUTPUT, net->layers) +
+                                tensor_at(t, BACKEND_OUTPUT, l->src),
+                            tensor_size(t, BACKEND_OUTPUT, l->src));
+        double natural = terms * mean_square(dy, out) * x, own = mean_square(g, p->count);
+        v->slack[k] = own < natural ? sqrt(natural / fmax(own, 1e-60)) : 1;
+    }
+}
+
 static void judge_layers(struct verdict *v, int m)
 {
     static const char *const names[] = {"output", "gradient", "kernel's gradient",
@@ -495,6 +533,10 @@ static void judge_layers(struct verdict *v, int m)
             double limit = what == BACKEND_OUTPUT ? forward_limit(v, i) : backward_limit(v);
             if (!n || !v->got->there[what][m * net->layers + i])
                 continue;
+            if (what >= BACKEND_GRAD_KERNEL)
+                limit *=
+                    v->slack[m * net->params + (what == BACKEND_GRAD_KERNEL ? net->layer[i].kernel
+                                                                            : net->layer[i].bias)];
             judge(v, what == BACKEND_OUTPUT ? FORWARD : BACKWARD, names[what], net->layer[i].name,
                   m, got, want, v->rough ? v->rough->tensor[what] + at : NULL, n,
                   what == BACKEND_GRAD_BIAS ? least : 1e-30, limit);
@@ -528,7 +570,7 @@ static void judge_moves(struct verdict *v, int m, int step)
     for (int i = 0; i < t->net->params; i++) {
         const struct net_tensor *p = &t->net->param[i];
         double moved = top_of(want + p->offset, p->count, p->kind == NET_BIAS ? kernel : 1e-30);
-        double limit = backward_limit(v);
+        double limit = backward_limit(v) * v->slack[m * t->net->params + i];
         double size = 0;
         for (size_t j = 0; j < p->count; j++)
             size = fmax(size, fabs((double)t->params[base + p->offset + j]));
@@ -565,7 +607,7 @@ static void judge_state(struct verdict *v, int m)
             judge(v, SECOND, k ? "second slot" : "first slot", p->name, m,
                   v->got->slot[k] + base + p->offset, want + p->offset,
                   v->rough ? v->rough->slot[k] + base + p->offset : NULL, p->count, least,
-                  6 * limit);
+                  6 * limit * v->slack[m * net->params + i]);
         }
     }
     for (int i = 0; i < net->stats; i++) {
@@ -618,6 +660,7 @@ static void judge_all(struct verdict *v)
     v->ill = 0;
     text_clear(&v->words);
     memset(v->image_off, 0, v->t->plan.batch * sizeof *v->image_off);
+    find_slack(v);
     judge_rows(v);
     for (int m = 0; m < v->t->plan.members; m++) {
         judge_layers(v, m);
@@ -677,7 +720,8 @@ static bool redraw(struct verdict *v)
 
     find_margins(t, v->want, margin);
     for (size_t j = 0; j < t->plan.batch; j++) {
-        bool first = v->bad[BACKWARD] && v->image_off[j] >= 0.25 * most && margin[j] < 2e-4;
+        bool first = v->bad[BACKWARD] && v->image_off[j] >= 0.25 * most &&
+                     margin[j] < (v->half ? 0.05 : 2e-4);
         bool second = !v->bad[BACKWARD] && v->bad[SECOND];
         uint32_t image = t->order[second ? t->plan.batch + j : j];
         if (!first && !second)
@@ -743,6 +787,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *ro
     bool again = true, redrawn = false;
 
     v.image_off = mem_new(t->plan.batch, sizeof *v.image_off);
+    v.slack = mem_new((size_t)(t->plan.members * t->net->params), sizeof *v.slack);
     for (int turn = 0; again && turn <= REDRAWS; turn++) {
         struct seen got;
         double begin = seconds();
@@ -771,8 +816,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *ro
                    "ill-conditioned\n%s",
                    ways[way].name, turn, v.share[FORWARD], v.share[BACKWARD], v.share[SECOND],
                    v.ill, text_str(&v.words));
-        if (!v.half && !v.bad[FORWARD] && v.bad[BACKWARD] + v.bad[SECOND] && turn < REDRAWS &&
-            redraw(&v)) {
+        if (!v.bad[FORWARD] && v.bad[BACKWARD] + v.bad[SECOND] && turn < REDRAWS && redraw(&v)) {
             seen_free(want);
             seen_free(rough);
             again = redrawn = true;
@@ -795,6 +839,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *ro
     }
     text_free(&v.words);
     free(v.image_off);
+    free(v.slack);
 }
 
 static void run_network(int number, bool tell, const char *isa)
