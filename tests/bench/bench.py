@@ -153,6 +153,7 @@ class Program:
             self.process.wait()
             self.log.seek(0)
             lines = [s for s in self.log.read().splitlines() if s.strip()]
+            lines = [s for s in lines if "Error: " in s] or lines
             raise Gone(lines[-1] if lines else f"{self.name} ended with {self.process.returncode}")
         return json.loads(line)
 

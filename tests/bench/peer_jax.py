@@ -7,7 +7,8 @@ import sys
 import peer
 
 S = peer.settings(sys.argv[2:])
-DEVICES, MEMBERS = S.get("devices", 1), S.get("members", 1)
+MEMBERS = S.get("members", 1)
+DEVICES = S.get("devices", 1) if MEMBERS == 1 else 1  # that a batch is shared out to
 PLACES = max(DEVICES, MEMBERS)
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={PLACES}"
