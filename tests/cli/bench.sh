@@ -57,7 +57,7 @@ fi
 
 "$CHORUS" bench --seconds 2 model=tiny 2>err | head -n 4 >out
 check "a reader that has enough" test ! -s err
-"$CHORUS" bench --seconds 30 model=tiny backend=cpu >out 2>err &
+"$CHORUS" bench --seconds 30 model=cnn backend=cpu >out 2>err &
 child=$!
 sleep 2
 kill -INT $child 2>/dev/null # a background job of a script ignores it: as for every program

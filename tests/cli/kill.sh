@@ -84,14 +84,14 @@ check "it says so" grep -q "stands in for it" err
 check "it went on from the one before" grep -q "goes on at step [1-9]" err
 
 # A torn last line is cut.
-start_run tiny.ini
+start_run tiny.ini epochs=200
 until_true 60 has_rows "$folder/epochs.csv" 1
 kill -9 $pid
 wait $pid 2>/dev/null
 printf '3,90,36' >>"$folder/epochs.csv"
 printf '999,9,0,1' >>"$folder/steps.csv"
 exits 0 "$CHORUS" resume "$folder" --quiet
-exits 0 "$CHORUS" run tiny.ini --quiet
+exits 0 "$CHORUS" run tiny.ini epochs=200 --quiet
 check "torn last lines are cut" same_run "$(cat out)" "$folder"
 
 finish
