@@ -72,9 +72,9 @@ static void *watch(void *user)
     cli_signals_unblock();
     while (!atomic_load(&b->done)) {
         struct pollfd fd = {.fd = cli_wake, .events = POLLIN};
-        uint64_t deadline = atomic_load(&b->deadline);
 
         poll(&fd, 1, 20);
+        uint64_t deadline = atomic_load(&b->deadline);
         if (cli_interrupts || cli_terminated || cli_hung_up) {
             atomic_store(&b->over, true);
             atomic_store(&b->stop, true);

@@ -191,7 +191,7 @@ static enum err_code cpu_state(struct backend_session *s, int member, enum backe
         cpu_copy_tensor(s, t, flat + t->offset, (float *)buffer + t->offset, set);
     }
     if (set && kind == BACKEND_PARAMS)
-        cpu_run_job(s, (struct cpu_job){.kind = CPU_PACK});
+        cpu_run_job(s, (struct cpu_job){.kind = CPU_PACK, .model = member});
     return ERR_OK;
 }
 

@@ -25,7 +25,13 @@ struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
     float fix1, fix2;         /* adam: 1 - b1^t, 1 - b2^t */
 };
 
-/* One instruction set's kernels. All pointers are 64-byte aligned; groups lie behind each other. */
+static inline size_t cpu_round_up(size_t n)
+{
+    return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+}
+
+/* One instruction set's kernels. Activations, gradients to them and scratch are 64-byte aligned,
+ * parameters and their gradients are not; groups lie behind each other. */
 struct cpu_kernels {
     const char *name;
     const struct cpu_conv_ops *direct, *wino;
@@ -51,7 +57,6 @@ struct cpu_kernels {
     void (*tanh)(size_t n, const float *x, float *y);
     void (*tanh_back)(size_t n, const float *y, const float *dy, bool add, float *dx);
     void (*add)(size_t n, const float *a, const float *b, float *y);
-    void (*copy)(size_t n, const float *x, bool add, float *y);
     /* pools of one group */
     void (*avgpool)(const struct net_layer *l, const float *x, float *y);
     void (*avgpool_back)(const struct net_layer *l, const float *dy, float *dx); /* adds */

@@ -1,3 +1,4 @@
+/* cpu/isa.c: which of the kernels this processor can run. */
 #include "cpu/cpu_int.h"
 
 #include <stdlib.h>
@@ -27,6 +28,13 @@ const struct cpu_kernels *cpu_kernels_choose(void)
         &cpu_kernels_base,
     };
     const char *forced = getenv("CHORUS_ISA");
+
+    /* the same kernels: bf16 by them, whatever better the processor has for it */
+    if (forced && !strcmp(forced, "avx512bf16")) {
+        if (!cpu_has_bf16())
+            return NULL;
+        forced = "avx512";
+    }
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (isa_has(all[i]) && (!forced || !*forced || !strcmp(forced, all[i]->name)))

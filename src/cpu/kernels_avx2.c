@@ -1,14 +1,8 @@
 #ifdef __AVX2__
 #define KERNELS      cpu_kernels_avx2
 #define KERNELS_NAME "avx2"
-#define CONV_OC      3
-#define CONV_X       2
-#define WGT_OC       2
-#define WGT_TAP      3
-#define DENSE_N      3
 #define DENSE_G      2
 #define DENSE_1      6
-#define DW_I         3
 #define DW_V         2
 #define WINO_SUMS    6
 #define WINO_T       2

@@ -1,14 +1,8 @@
 #ifdef __AVX512F__
 #define KERNELS      cpu_kernels_avx512
 #define KERNELS_NAME "avx512"
-#define CONV_OC      5
-#define CONV_X       4
-#define WGT_OC       4
-#define WGT_TAP      6
-#define DENSE_N      6
 #define DENSE_G      4
 #define DENSE_1      24
-#define DW_I         6
 #define DW_V         4
 #define WINO_SUMS    24
 #define WINO_T       4

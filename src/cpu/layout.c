@@ -14,11 +14,6 @@ static size_t elements(const struct net_shape *s)
     return (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
-static size_t round_up(size_t n)
-{
-    return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
-}
-
 static int readers(const struct net *net, int layer)
 {
     int n = 0;
@@ -50,6 +45,16 @@ static bool is_plain(const struct net *net)
     return true;
 }
 
+/* Images lie there whole, and dropout counts the elements of whole pictures. */
+static bool is_whole(const struct net *net, int layer)
+{
+    if (layer == NET_IMAGES)
+        return true;
+    const struct net_layer *l = &net->layer[layer];
+    return l->op == NET_DROPOUT ||
+           ((l->op == NET_RELU || l->op == NET_TANH) && is_whole(net, l->src));
+}
+
 /* Pools round down, so that outputs at the right and lower edge may reach no later layer, and no
  * gradient comes back to them. They are left out: shapes shrink to what is read. */
 static void cut(struct backend_session *s)
@@ -64,7 +69,7 @@ static void cut(struct backend_session *s)
         case NET_MAXPOOL: {
             int h = (l->out.h - 1) * l->stride + l->k - l->pad_top;
             int w = (l->out.w - 1) * l->stride + l->k - l->pad_left;
-            if (l->src != NET_IMAGES) { /* images lie there whole */
+            if (!is_whole(s->plan.net, l->src)) {
                 l->in.h = h < 1 ? 1 : h < l->in.h ? h : l->in.h;
                 l->in.w = w < 1 ? 1 : w < l->in.w ? w : l->in.w;
             }
@@ -129,7 +134,7 @@ static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
     if (wino->can(&c->conv) && wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
         c->ops = wino;
     c->pack = s->packed_count;
-    s->packed_count += round_up(c->ops->packed(&c->conv, !c->first));
+    s->packed_count += cpu_round_up(c->ops->packed(&c->conv, !c->first));
 }
 
 /* Whether a layer that goes over its input element by element may write over it: nobody else reads
@@ -161,6 +166,8 @@ static void share_out(struct backend_session *s)
         if (src && src->units != c->units)
             s->layer[c->l.src].wait_backward = true;
     }
+    if (s->layer[s->layers - 1].units) /* the loss is taken image by image */
+        s->layer[s->layers - 1].wait_backward = true;
 }
 
 static void find_ranges(struct backend_session *s)

@@ -14,11 +14,6 @@ static size_t elements(const struct net_shape *s)
     return (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
-static size_t round_up(size_t n)
-{
-    return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
-}
-
 static void *note(struct backend_session *s, void *p)
 {
     s->memory = mem_grow(s->memory, &s->memory_room, s->pieces + 1, sizeof *s->memory);
@@ -133,7 +128,7 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
 
     w->grad = take_table(s, (size_t)s->layers, sizeof *w->grad);
     if (w->rank > 0)
-        w->own = cpu_take(s, round_up(s->own_count), sizeof *w->own);
+        w->own = cpu_take(s, cpu_round_up(s->own_count), sizeof *w->own);
     w->picture = cpu_take(s, elements(&s->plan.net->input), sizeof *w->picture);
     for (int i = s->layers - 1; i >= 0 && !s->failed_bytes; i--) {
         const struct cpu_layer *c = &s->layer[i];
@@ -142,7 +137,7 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
             want = c->ops->scratch(&c->conv, i < s->pictures && s->chunk < each ? s->chunk : each,
                                    !c->first);
         else if (c->l.op == NET_DENSE)
-            want = (size_t)(c->units ? t->places : each) * CPU_LANES * round_up(c->out);
+            want = (size_t)(c->units ? t->places : each) * CPU_LANES * cpu_round_up(c->out);
         scratch = want > scratch ? want : scratch;
         int own = c->tail;
         if (i >= s->pictures || c->fused || s->whole)
@@ -170,7 +165,7 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
     t->pass = take_table(s, (size_t)s->layers, sizeof *t->pass);
     t->worker = take_table(s, (size_t)t->size, sizeof *t->worker);
     t->images = cpu_take(s, places * elements(&s->plan.net->input) * CPU_LANES, sizeof *t->images);
-    t->dparam = cpu_take(s, round_up(s->params), sizeof *t->dparam);
+    t->dparam = cpu_take(s, cpu_round_up(s->params), sizeof *t->dparam);
     for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
         const struct cpu_layer *c = &s->layer[i];
         if (c->fused)

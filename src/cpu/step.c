@@ -7,11 +7,6 @@
 /* Of shared weights: their gradient is used while it is in the cache. Whole blocks of the kernels. */
 #define ROWS_AT_ONCE 96
 
-static size_t round_up(size_t n)
-{
-    return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
-}
-
 void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to)
 {
     int size = w->team->size;
@@ -105,7 +100,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
                 k->dropout(l, x + (size_t)g * in, w->team->keep[i] + (size_t)(place + g) * c->out,
                            (float)(1 / (1 - l->rate)), false, y + (size_t)g * out);
             else
-                k->copy(out, x + (size_t)g * in, false, y + (size_t)g * out);
+                memcpy(y + (size_t)g * out, x + (size_t)g * in, out * sizeof *y);
         }
         break;
     case NET_ADD:
@@ -145,8 +140,23 @@ void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, 
     }
 }
 
-static bool going(const struct cpu_worker *w, int n)
+static bool stop_wanted(const struct cpu_worker *w)
 {
+    return w->job->stop && atomic_load_explicit(w->job->stop, memory_order_relaxed);
+}
+
+/* A step of a single model can be given up in the middle, but not once a thread has begun to change
+ * weights; members would get out of step with each other. */
+void cpu_look_for_stop(struct cpu_worker *w)
+{
+    if (w->team->s->plan.members == 1 && !w->committed && stop_wanted(w))
+        atomic_store_explicit(&w->team->abandon, true, memory_order_relaxed);
+}
+
+/* Looks for the stop between any two layers: one may take 100 ms. */
+static bool going(struct cpu_worker *w, int n)
+{
+    cpu_look_for_stop(w);
     return n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
 }
 
@@ -159,6 +169,10 @@ void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int 
         const struct cpu_layer *c = &s->layer[i];
         if (c->fused)
             continue;
+        if (!training && stop_wanted(w)) {
+            w->stopped = true; /* the flag may be down again before others look */
+            return;
+        }
         if (training && c->wait_forward)
             cpu_barrier(w);
         bool compute = (!training && n > 0) || going(w, c->units ? 1 : n);
@@ -181,7 +195,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     const struct cpu_kernels *k = s->k;
     const struct cpu_layer *c = &s->layer[i];
     int groups = s->batch_groups, from, to;
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = round_up(c->out);
+    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
     const float *x = cpu_act(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
     float *dparam = w->team->dparam;
@@ -212,7 +226,7 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
 {
     const struct cpu_kernels *k = w->team->s->k;
     const struct cpu_layer *c = &w->team->s->layer[i];
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = round_up(c->out);
+    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
     const float *x = cpu_act(w, c->l.src, place), *dy = cpu_grad(w, i, place);
 
     k->turn(n, (int)c->out, dy, out, w->scratch, width);
@@ -311,7 +325,7 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
         bool shared = c->l.op == NET_DENSE && c->units;
         struct part p = part_of(w, c, place, n);
         p.floats = c->units ? p.floats : s->layer[c->tail].out * CPU_LANES;
-        if (c->wait_backward && i >= s->pictures) {
+        if ((c->wait_backward || s->layer[c->tail].wait_backward) && i >= s->pictures) {
             if (shared && s->bf16) { /* rounded by those who wrote it, before all read it */
                 struct part mine = p;
                 cpu_barrier(w);

@@ -95,18 +95,9 @@ static void end_span(struct backend_session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A step of a single model can be given up in the middle, but not once a thread has begun to change
- * weights; members would get out of step with each other. */
-static void look_for_stop(struct cpu_worker *w, const struct cpu_job *job)
-{
-    if (w->team->s->plan.members == 1 && !w->committed && stop_wanted(job))
-        atomic_store_explicit(&w->team->abandon, true, memory_order_relaxed);
-}
-
 /* The pictures' layers go chunk by chunk through the cache: forward in order, backward the other
  * way, so that what was there last is used first. */
-static void pictures(struct cpu_worker *w, const struct cpu_job *job, struct cpu_model *m, int from,
-                     int to, bool back)
+static void pictures(struct cpu_worker *w, struct cpu_model *m, int from, int to, bool back)
 {
     struct backend_session *s = w->team->s;
     int n;
@@ -114,7 +105,7 @@ static void pictures(struct cpu_worker *w, const struct cpu_job *job, struct cpu
     for (int at = back ? to : from; back ? at > from : at < to; at += back ? -n : n) {
         int left = back ? at - from : to - at;
         n = left < s->chunk ? left : s->chunk;
-        look_for_stop(w, job);
+        cpu_look_for_stop(w);
         if (atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
             return;
         w->chunk = back ? at - n : at;
@@ -142,6 +133,7 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
                (s->range[r].to - s->range[r].from) * sizeof *w->team->dparam);
     w->square = 0;
     w->committed = false;
+    w->job = job;
     cpu_update_begin(w, span->lr[i], span->first_step + i);
     cpu_share(s->batch_groups, w->team->size, w->rank, &from, &to);
     uint64_t begin = clock_ns();
@@ -151,18 +143,18 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
     w->held_batch = batch;
     *input_ns += clock_ns() - begin;
     cpu_draw_masks(w, m, from, to - from, span->first_step + i);
-    pictures(w, job, m, from, to, false);
-    look_for_stop(w, job);
+    pictures(w, m, from, to, false);
+    cpu_look_for_stop(w);
     cpu_forward(w, m, s->pictures, s->layers, from, to - from, true);
     if (s->layer[s->layers - 1].units)
         cpu_barrier(w);
     if (!atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
         take_losses(w, span, model, batch, from, to - from);
-    look_for_stop(w, job);
+    cpu_look_for_stop(w);
     cpu_backward(w, m, s->pictures, s->layers, from, to - from);
     if (s->pictures && s->layer[s->layer[s->pictures - 1].tail].wait_backward)
         cpu_barrier(w);
-    pictures(w, job, m, from, to, true);
+    pictures(w, m, from, to, true);
 }
 
 /* Returns false where the step was given up or the span ends with it. */
@@ -230,13 +222,11 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
     size_t classes = s->layer[s->layers - 1].out;
 
     w->held_order = NULL;
+    w->job = job;
+    w->stopped = false;
     cpu_share(groups, t->size, w->rank, &from, &to);
     for (int n; from < to; from += n) {
         n = to - from < each ? to - from : each;
-        if (stop_wanted(job)) {
-            end_span(s); /* the flag may be down again before the others look */
-            return;
-        }
         for (int g = 0; g < n; g++) {
             uint32_t index[CPU_LANES];
             size_t first = (size_t)(from + g) * CPU_LANES;
@@ -250,6 +240,10 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
                 cpu_forward(w, &s->model[m], 0, s->pictures, place + g,
                             n - g < s->chunk ? n - g : s->chunk, false);
             cpu_forward(w, &s->model[m], s->pictures, s->layers, place, n, false);
+            if (w->stopped) {
+                end_span(s);
+                return;
+            }
             const float *act = cpu_act(w, s->layers - 1, place);
             for (size_t at = (size_t)from * CPU_LANES;
                  at < (size_t)(from + n) * CPU_LANES && at < job->count; at++) {

@@ -55,14 +55,16 @@ struct cpu_team;
 struct cpu_worker {
     struct cpu_team *team;
     int rank;
-    float **grad;               /* (layers): of the chunk at hand, where the team keeps none */
-    int chunk;                  /* its first group's place in the team's buffers */
-    float *scratch;             /* of convolutions; of dense layers a gradient turned round */
-    float *own;                 /* rank > 0: gradients of this thread's images (session's ranges) */
-    float *picture;             /* one image, (h, w, c) */
-    struct cpu_norm *channel;   /* (channels) */
-    struct cpu_update update;   /* the step at hand */
-    double square;              /* of the gradient's slice, for clipping */
+    float **grad;             /* (layers): of the chunk at hand, where the team keeps none */
+    int chunk;                /* its first group's place in the team's buffers */
+    float *scratch;           /* of convolutions; of dense layers a gradient turned round */
+    float *own;               /* rank > 0: gradients of this thread's images (session's ranges) */
+    float *picture;           /* one image, (h, w, c) */
+    struct cpu_norm *channel; /* (channels) */
+    struct cpu_update update; /* the step at hand */
+    double square;            /* of the gradient's slice, for clipping */
+    const struct cpu_job *job;
+    bool stopped;               /* an evaluation was given up */
     bool committed;             /* the step can be given up no more */
     const uint32_t *held_order; /* whose images lie in the team's buffer: nothing where NULL */
     size_t held_batch;
@@ -99,6 +101,7 @@ struct cpu_job { /* what the threads are woken for */
     size_t first, count;
     const atomic_bool *stop;
     float *logits;
+    int model; /* to pack */
 };
 
 struct backend_session {
@@ -214,6 +217,7 @@ void cpu_take_group(struct cpu_worker *w, const struct data_part *part, const ui
 void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place,
                  int n, bool training);
 void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, int place, int n);
+void cpu_look_for_stop(struct cpu_worker *w);
 void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, int n,
                     uint64_t step);
 

@@ -75,10 +75,8 @@ static void *thread_main(void *user)
             cpu_train(mine.w, &job);
         else if (job.kind == CPU_EVALUATE)
             cpu_evaluate(mine.w, &job);
-        else
-            for (int m = mine.w->team->first_model; m < s->plan.members;
-                 m += mine.w->team->model_step)
-                cpu_pack(mine.w, &s->model[m]);
+        else if (job.model % s->teams == mine.w->team->first_model % s->teams)
+            cpu_pack(mine.w, &s->model[job.model]);
         pthread_mutex_lock(&s->lock);
         if (--s->running == 0)
             pthread_cond_signal(&s->done);

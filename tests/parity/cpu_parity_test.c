@@ -286,6 +286,13 @@ static const struct {
     {"dropout",
      "input auto\nconv 5 3\nrelu\ndropout 0.3\ndense 33\nrelu\ndropout 0.5\ndense 10\n",
      {9, 8, 1}},
+    {"dropout in front of what is cut",
+     "input auto\nconv 4 3\nrelu\nmaxpool 2\ndropout 0.25\nconv 5 3\nrelu\nmaxpool 2\n"
+     "dropout 0.4\nrelu\navgpool 2\ndense 10\n",
+     {28, 28, 1}},
+    {"convolution between shared layers",
+     "input auto\ndense 512\nconv 512 1\nrelu\ndense 560\nrelu\ndense 10\n",
+     {26, 25, 1}},
 };
 
 TEST(layers_on_every_instruction_set)
