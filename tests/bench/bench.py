@@ -72,7 +72,9 @@ for model in "cnn", "mlp":
         environment={"CHORUS_ISA": "avx512bf16", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
 
 # Why images per second fall, where they do: (model, axis, value from which it holds) -> reason.
-REASONS = {}
+REASONS = {
+    ("", "batch", 256): "the activations that wait for the way back leave the caches",
+}
 
 
 def say(text):
