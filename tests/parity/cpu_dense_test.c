@@ -535,11 +535,11 @@ FOR_EACH_ISA(pointwise_layers)
     k->add(n, dy, was, dx);
     for (size_t i = 0; i < n; i++)
         CHECK(dx[i] == dy[i] + was[i]);
-    k->copy(n, dy, false, dx);
-    CHECK(!memcmp(dx, dy, n * sizeof *dx));
-    k->copy(n, dy, true, dx);
+    k->add_back(n, NULL, dy, false, dx, false, y);
+    CHECK(!memcmp(dx, dy, n * sizeof *dx) && !memcmp(y, dy, n * sizeof *y));
+    k->add_back(n, was, dy, true, dx, true, NULL); /* behind a relu */
     for (size_t i = 0; i < n; i++)
-        CHECK(dx[i] == dy[i] + dy[i]);
+        CHECK(dx[i] == dy[i] + (was[i] > 0 ? dy[i] : 0));
     CHECK(guarded(y, n) && guarded(dx, n));
     free(x);
     free(y);
