@@ -244,17 +244,15 @@ static void draw_x_name(struct canvas *c, int row, const int (*ends)[2], int lab
             return;
         }
     }
-    /* at the cost of labels in the middle, at last of all but one */
-    for (int i = labels - 3; i >= -1; i--) {
-        left = i < 0 ? 0 : ends[i][1];
-        right = ends[labels - 1][0];
-        if (right - left < n + 2)
-            continue;
-        for (int j = left; j < right; j++)
-            put(c, row, j, 0, -1);
-        put_text(c, row, left + (right - left - n) / 2, end, name, -1);
+    if (labels < 3)
         return;
-    }
+    left = ends[labels - 3][1];
+    right = ends[labels - 1][0];
+    if (right - left < n + 2)
+        return;
+    for (int i = left; i < right; i++)
+        put(c, row, i, 0, -1);
+    put_text(c, row, left + (right - left - n) / 2, end, name, -1);
 }
 
 static void draw_x_axis(struct canvas *c, const struct plot_axis *x)

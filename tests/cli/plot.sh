@@ -16,7 +16,7 @@ exits 0 "$CHORUS" plot "$one" --ascii
 check "--ascii" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
 (export LC_ALL=C && exits 0 "$CHORUS" plot "$one")
 check "a locale without UTF-8" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
-exits 0 "$CHORUS" plot "$one" --metric test_acc --x seconds
+exits 0 "$CHORUS" plot "$one" --metric test_acc --x seconds --frame 160x30
 check "a column over seconds" grep -q "seconds of training" out
 exits 0 "$CHORUS" plot "$one" --metric loss --log y
 check "--log y" grep -q "^loss" out
