@@ -1,0 +1,57 @@
+/* record/ledger.h: the book of a sweep, results/sweeps/NAME: ledger.csv (append-only: time, cell, run,
+ * state, reason) and sweep.csv (a row a cell, replaced by rename). Several programs may work on one
+ * sweep: whatever is read in order to be appended to is read under the lock of the folder, so that
+ * each cell is run once. The newest line of a cell counts; a line that says running counts for as
+ * long as somebody owns that run. A torn last line is cut. */
+#ifndef CHORUS_RECORD_LEDGER_H
+#define CHORUS_RECORD_LEDGER_H
+
+#include "base/err.h"
+#include "wire/wire.h"
+
+#include <stdbool.h>
+
+struct record_ledger;
+
+struct record_cell { /* where a cell stands */
+    char cell[32];   /* its hash */
+    char run[256];   /* folder's name; empty: none */
+    enum wire_state state;
+    char reason[512];
+    char time[32]; /* of the newest line */
+    bool owned;    /* running, and somebody holds the run's lock */
+};
+
+enum record_claim {
+    RECORD_CLAIM_NEW,    /* nobody has it: this program makes a run for it */
+    RECORD_CLAIM_RESUME, /* its run is unfinished and nobody's: this program goes on with it */
+    RECORD_CLAIM_OTHER,  /* another program computes it */
+    RECORD_CLAIM_ENDED   /* it has a result */
+};
+
+enum err_code record_ledger_open(struct record_ledger **out, const char *results, const char *name,
+                                 struct err *e) MUST_USE;
+void record_ledger_close(struct record_ledger *l);
+
+/* Between begin and end this program alone works on the ledger, and what is read is new. */
+enum err_code record_ledger_begin(struct record_ledger *l, struct err *e) MUST_USE;
+void record_ledger_end(struct record_ledger *l);
+
+/* Where a cell stands; failed_again: failed, diverged, oom and skipped ones are to be had anew. */
+enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
+                                     struct record_cell *found);
+enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const char *run,
+                                enum wire_state state, const char *reason, struct err *e) MUST_USE;
+/* All cells of the ledger, in the order in which they came up first; the caller frees the array. */
+enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **out, size_t *count,
+                                  struct err *e) MUST_USE;
+/* sweep.csv anew from the ledger and the runs' run.csv: cell, run, state, reason, the keys that vary
+ * (names, ending with NULL), then best_epoch, best_test_acc, ... as run.csv has them. */
+enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
+                                        struct err *e) MUST_USE;
+
+/* The sweeps of a results folder by name, sorted; the caller frees the strings and the array. */
+enum err_code record_sweeps(const char *results, char ***names, size_t *count,
+                            struct err *e) MUST_USE;
+
+#endif

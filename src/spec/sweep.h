@@ -1,0 +1,55 @@
+/* spec/sweep.h: an experiment whose values may be lists: the grid of cells that it stands for. An
+ * experiment without lists is a sweep of one cell. */
+#ifndef CHORUS_SPEC_SWEEP_H
+#define CHORUS_SPEC_SWEEP_H
+
+#include "spec/spec.h"
+
+struct spec_axis { /* a key that varies */
+    char key[64];  /* "lr", "model.width"; "seed" of repeats */
+    char **value;  /* (values), as spec_set takes them */
+    size_t values;
+    int zip;      /* axes of one number above 0 walk together */
+    char *where;  /* for errors: "file.ini:12" */
+    char *folder; /* what relative paths in the values are relative to; NULL: the current one */
+};
+
+struct spec_sweep {
+    struct spec base;       /* what does not vary */
+    struct spec_axis *axis; /* (axes): the first varies slowest, repeats' seeds fastest of all */
+    size_t axes;
+    int64_t samples; /* for loguniform; 0: not given */
+    char *zip;       /* as given, until spec_sweep_close */
+};
+
+void spec_sweep_init(struct spec_sweep *s); /* the defaults */
+void spec_sweep_free(struct spec_sweep *s);
+
+/* As spec_set, spec_parse and spec_read, but a value may be a list: A, B, C; geom:A:B:N; lin:A:B:N;
+ * step:A:B:S; loguniform:A:B; and there are the keys samples and zip. A list that a later text sets
+ * to one value is none any more. Every value of a list is checked as it is set. */
+enum err_code spec_sweep_set(struct spec_sweep *s, const char *key, const char *value,
+                             const char *where, const char *folder, struct err *e) MUST_USE;
+enum err_code spec_sweep_parse(struct spec_sweep *s, const char *text, size_t n, const char *file,
+                               struct err *e) MUST_USE;
+enum err_code spec_sweep_read(struct spec_sweep *s, const char *path, struct err *e) MUST_USE;
+/* Behind the last of those: what only the whole can tell (lists of zip of unlike length, samples
+ * without loguniform, more than a million cells); draws samples, makes repeats an axis. */
+enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e) MUST_USE;
+
+#define SPEC_MOST_CELLS 1000000
+bool spec_sweep_varies(const struct spec_sweep *s); /* false: one plain experiment, the base */
+size_t spec_sweep_cells(const struct spec_sweep *s);
+/* Cell 0, 1, ... in the grid's order, as a plain experiment without repeats. ERR_INPUT: this cell is
+ * impossible, and e says why. */
+enum err_code spec_sweep_cell(const struct spec_sweep *s, size_t cell, struct spec *out,
+                              struct err *e) MUST_USE;
+/* place[a]: which value of axis a the cell has. */
+void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place);
+/* order: (cells) a permutation: corners and centre first, then ever finer; further seeds of repeats
+ * behind the whole board of the first. */
+void spec_sweep_spread(const struct spec_sweep *s, size_t *order);
+/* INI text that reads back as the same sweep. */
+void spec_sweep_write(const struct spec_sweep *s, struct text *out);
+
+#endif
