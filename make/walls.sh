@@ -28,14 +28,15 @@ BEGIN {
     may("wire", "base rng spec net")
     may("data", "base rng spec net")
     may("record", "base rng spec net wire")
+    may("study", "base rng spec net wire record")
     may("engine", "base rng spec net wire data record")
     backend = "base rng spec net wire data record engine"
     may("ref", backend)
     may("fake", backend)
     may("cpu", backend)
     may("cuda", backend)
-    may("ui", "base spec net wire record")
-    all = backend " ref fake cpu cuda ui"
+    may("ui", "base spec net wire record study")
+    all = backend " study ref fake cpu cuda ui"
     may("cli", all)
     may("main", all " cli")
     # Of record, ui reads with the reader alone, and with what the reader itself is made of.
