@@ -36,6 +36,18 @@ check "devices" has '^cpu +tiny +4 devices +fp32 +96 '
 check "members" has '^cpu +tiny +ensemble of 8 +fp32 +96 '
 check "no run is kept" test ! -e results
 
+{
+    echo input auto
+    echo init normal 1e6
+    for _ in 1 2 3 4 5 6 7; do
+        echo dense 8
+    done
+    echo dense classes
+} >wild.net
+check "a loss that is no number" exits 0 "$CHORUS" bench --seconds 0.1 model=./wild.net \
+    mode=data-parallel precision=fp32
+check "has no figure" count 2 '^(cpu|ref) .* no figure: the loss is not finite$'
+
 if command -v python3 >/dev/null; then
     exits 0 "$CHORUS" bench --json --seconds 0.1 model=tiny,linear mode=ensemble
     check "JSON" python3 -c '
@@ -65,7 +77,7 @@ kill -TERM $child
 wait $child
 check "SIGTERM" test $? = 143
 if command -v python3 >/dev/null; then
-    check "Ctrl-C" python3 -c '
+    CHORUS=$CHORUS check "Ctrl-C" python3 -c '
 import json, os, signal, subprocess, sys, time
 p = subprocess.Popen([os.environ["CHORUS"], "bench", "--json", "--seconds", "20", "model=tiny"],
                      stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT,
