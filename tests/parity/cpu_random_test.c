@@ -13,11 +13,13 @@
  * A rectifier or a maximum that decides about two numbers at rounding distance may decide otherwise,
  * and gradients jump. So where only gradients are off, the images whose gradients are off most are
  * replaced by others, if one of their decisions was in doubt; what is wrong with a kernel stays wrong
- * with the new ones.
+ * with the new ones. Equal numbers out of a black background, which a maximum cannot tell apart, are
+ * got rid of with the black; zeros are not, for those must be zeros in every kernel.
  *
  * bf16 has limits in the mean square, where such jumps count little: 1 % a layer that sums for an
  * output, 10 % and 3 % a layer for gradients; and a network is ill-conditioned where rounding nothing
- * but weights and images to bf16 does a twentieth of the difference. */
+ * but weights and images to bf16 does a twentieth of the difference, or where a batch norm takes away
+ * a mean so large that what bf16 rounded off the input becomes 16 times as large beside the rest. */
 #include "tests/parity/random_net.h"
 
 #include "base/mem.h"
@@ -26,13 +28,14 @@
 
 #include <time.h>
 
-#define NETWORKS   60
-#define SEED       2026
-#define STEP_FLOPS 0.25e9 /* of the naive backend, for one step */
-#define STEP_ROOM  4e6    /* elements of all outputs of a batch */
-#define MEMBERS    4
-#define STEPS      2
-#define REDRAWS    6
+#define NETWORKS    60
+#define SEED        2026
+#define STEP_FLOPS  0.25e9 /* of the naive backend, for one step */
+#define STEP_ROOM   4e6    /* elements of all outputs of a batch */
+#define MEMBERS     4
+#define STEPS       2
+#define REDRAWS     6
+#define MOST_SPREAD 16
 
 struct trial {
     int number;
@@ -42,6 +45,7 @@ struct trial {
     struct backend_plan plan;
     size_t images, pixels, count; /* count: evaluated */
     uint32_t *version;            /* (images): of the draw of an image */
+    bool *bright;                 /* (images): drawn without the black */
     uint8_t *bytes;
     float *values, lut[5 * 256];
     uint16_t *labels;
@@ -80,7 +84,8 @@ static void draw_image(struct trial *t, size_t i)
             for (int c = 0; c < s.c; c++) {
                 double v = 0.7 * coarse[4 * y / s.h][4 * x / s.w][c] + 0.3 * draw_unit(&d);
                 size_t at = i * t->pixels + (size_t)((y * s.w + x) * s.c + c);
-                if (t->black && (y < edge[0] || y >= edge[1] || x < edge[2] || x >= edge[3]))
+                if (t->black && !t->bright[i] &&
+                    (y < edge[0] || y >= edge[1] || x < edge[2] || x >= edge[3]))
                     v = t->bytes ? 0 : 0.5;
                 if (t->bytes)
                     t->bytes[at] = (uint8_t)(255 * v);
@@ -209,6 +214,7 @@ static bool trial_open(struct trial *t, int number)
     t->labels = mem_new(t->images, sizeof *t->labels);
     t->order = mem_new(t->images, sizeof *t->order);
     t->version = mem_new(t->images, sizeof *t->version);
+    t->bright = mem_new(t->images, sizeof *t->bright);
     for (int i = 0; i < 5 * 256; i++)
         t->lut[i] = (float)(i % 256 - (t->black ? 0 : 100 + i / 256)) / 110.0f;
     t->set = (struct data_set){.shape = t->r.input, .classes = t->r.classes};
@@ -241,6 +247,7 @@ static void trial_close(struct trial *t)
     free(t->labels);
     free(t->order);
     free(t->version);
+    free(t->bright);
     free(t->params);
     free(t->stats);
 }
@@ -459,6 +466,7 @@ struct verdict {
     double share[PARTS]; /* of its limit, the largest */
     struct text words;
     double *slack;     /* (members, params): see find_slack */
+    double spread;     /* bf16: see find_spread */
     double *image_off; /* (batch): largest gradient's distance, in units of its limit */
 };
 
@@ -523,7 +531,9 @@ static void judge(struct verdict *v, enum part part, const char *what, const cha
         v->share[part] = fmax(v->share[part], d / limit);
         return;
     }
-    if (v->rough && rough && d <= (v->half ? 20 : 40) * distance(rough, want, n, least, v->half)) {
+    if ((v->spread > MOST_SPREAD && isfinite(d)) ||
+        (v->rough && rough &&
+         d <= (v->half ? 20 : 40) * distance(rough, want, n, least, v->half))) {
         if (v->ill++ < 4 && v->tell)
             printf("    ill-conditioned: %s of %s, member %d: off by %.3g, limit %.3g\n", what, of,
                    member, d, limit);
@@ -569,6 +579,32 @@ static void find_slack(struct verdict *v)
                             tensor_size(t, BACKEND_OUTPUT, l->src));
         double natural = terms * mean_square(dy, out) * x, own = mean_square(g, p->count);
         v->slack[k] = own < natural ? sqrt(natural / fmax(own, 1e-60)) : 1;
+    }
+}
+
+/* The largest factor by which a batch norm makes an error of its input larger against what is left of
+ * the input when the mean is gone. */
+static void find_spread(struct verdict *v)
+{
+    const struct net *net = v->t->net;
+    size_t all = tensor_at(v->t, BACKEND_OUTPUT, net->layers);
+
+    v->spread = 1;
+    for (int k = 0; k < v->t->plan.members * net->layers; k++) {
+        const struct net_layer *l = &net->layer[k % net->layers];
+        if (l->op != NET_BATCHNORM || l->src < 0)
+            continue;
+        size_t n = tensor_size(v->t, BACKEND_OUTPUT, l->src), c = (size_t)l->in.c;
+        const double *x = v->want->tensor[BACKEND_OUTPUT] + (size_t)(k / net->layers) * all +
+                          tensor_at(v->t, BACKEND_OUTPUT, l->src);
+        for (size_t i = 0; i < c; i++) {
+            double mean = 0, square = 0;
+            for (size_t j = i; j < n; j += c)
+                mean += x[j] * (double)c / (double)n;
+            for (size_t j = i; j < n; j += c)
+                square += (x[j] - mean) * (x[j] - mean) * (double)c / (double)n;
+            v->spread = fmax(v->spread, sqrt(1 + mean * mean / (square + 1e-5)));
+        }
     }
 }
 
@@ -718,6 +754,8 @@ static void judge_all(struct verdict *v)
     text_clear(&v->words);
     memset(v->image_off, 0, v->t->plan.batch * sizeof *v->image_off);
     find_slack(v);
+    if (v->half)
+        find_spread(v);
     judge_rows(v);
     for (int m = 0; m < v->t->plan.members; m++) {
         judge_layers(v, m);
@@ -730,8 +768,9 @@ static void judge_all(struct verdict *v)
 /* ---- decisions in doubt ---- */
 
 /* For each image of the batch the smallest distance of a decision of a rectifier or a maximum from
- * its turn, in units of the layer's largest value. */
-static void find_margins(const struct trial *t, const struct seen *want, double *margin)
+ * its turn, in units of the layer's largest value; tied: a maximum of equal numbers but zero, which
+ * some layers make of a black background, whatever else is drawn on it. */
+static void find_margins(const struct trial *t, const struct seen *want, double *margin, bool *tied)
 {
     const struct net *net = t->net;
     size_t all = tensor_at(t, BACKEND_OUTPUT, net->layers);
@@ -762,6 +801,7 @@ static void find_margins(const struct trial *t, const struct seen *want, double 
                     first = fmax(first, value);
                 }
                 margin[j] = fmin(margin[j], (first - second) / top);
+                tied[j] = tied[j] || (first - second < 1e-12 * top && fabs(first) > 1e-12 * top);
             }
         }
     }
@@ -772,10 +812,11 @@ static bool redraw(struct verdict *v)
 {
     struct trial *t = v->t;
     double *margin = mem_new(t->plan.batch, sizeof *margin);
+    bool *tied = mem_new(t->plan.batch, sizeof *tied);
     double most = top_of(v->image_off, t->plan.batch, 0);
     bool any = false;
 
-    find_margins(t, v->want, margin);
+    find_margins(t, v->want, margin, tied);
     for (size_t j = 0; j < t->plan.batch; j++) {
         bool first = v->bad[BACKWARD] && v->image_off[j] >= 0.25 * most &&
                      margin[j] < (v->half ? 0.05 : 2e-4);
@@ -784,10 +825,12 @@ static bool redraw(struct verdict *v)
         if (!first && !second)
             continue;
         t->version[image]++;
+        t->bright[image] = t->bright[image] || (first && tied[j]);
         draw_image(t, image);
         any = true;
     }
     free(margin);
+    free(tied);
     return any;
 }
 
