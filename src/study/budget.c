@@ -1,0 +1,76 @@
+#include "study/budget.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const study_budget_name[STUDY_BUDGETS] = {"epochs", "model-images", "seconds",
+                                                      "device-seconds"};
+static const char *const columns[STUDY_BUDGETS] = {"epoch", "model_images", "train_seconds",
+                                                   "device_seconds"};
+
+bool study_budget_find(const char *name, enum study_budget *out)
+{
+    for (int i = 0; i < STUDY_BUDGETS; i++) {
+        if (!strcmp(study_budget_name[i], name)) {
+            *out = (enum study_budget)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+double study_least_cost(const struct study_run *runs, size_t count, enum study_budget budget)
+{
+    double least = INFINITY;
+
+    for (size_t i = 0; i < count; i++) {
+        double cost = study_at(&runs[i], runs[i].last, columns[budget]);
+
+        if (isnan(cost))
+            return NAN;
+        least = fmin(least, cost);
+    }
+    return least;
+}
+
+/* A learning rate that would have gone on falling is the difference between a result and a look in
+ * between; one that is constant has nothing to say. */
+static void say_where(const struct study_run *run, struct study_reading *r)
+{
+    const struct spec *spec = &run->entry->run.spec;
+    long long epoch = (long long)study_at(run, r->row, "epoch");
+    char lr[TEXT_NUMBER_ROOM];
+
+    if (r->ended && epoch == spec->epochs)
+        snprintf(r->where, sizeof r->where, "epoch %lld, its end", epoch);
+    else if (r->ended)
+        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, where it ended", epoch,
+                 (long long)spec->epochs);
+    else if (spec->schedule == SPEC_CONSTANT && spec->warmup <= (double)epoch)
+        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr constant", epoch,
+                 (long long)spec->epochs);
+    else
+        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr still %s", epoch,
+                 (long long)spec->epochs, text_float(lr, (float)study_at(run, r->row, "lr")));
+}
+
+void study_read_at(const struct study_run *run, enum study_budget budget, double cost,
+                   struct study_reading *out)
+{
+    *out = (struct study_reading){.row = -1, .cost = NAN};
+    for (int i = 0; i <= run->last; i++) {
+        double spent = study_at(run, i, columns[budget]);
+
+        if (!(spent <= cost))
+            break;
+        out->row = i;
+        out->cost = spent;
+    }
+    if (out->row < 0) {
+        snprintf(out->where, sizeof out->where, "its first epoch costs more");
+        return;
+    }
+    out->ended = out->row == run->last && run->entry->run.state == WIRE_DONE;
+    say_where(run, out);
+}

@@ -1,0 +1,459 @@
+#include "study/compare.h"
+
+#include "base/mem.h"
+#include "study/stats.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *study_short_name(const char *run)
+{
+    const char *s = run;
+
+    for (int dashes = 0; *s && dashes < 5; s++) {
+        if (*s == '-')
+            dashes++;
+        else if (!isdigit((unsigned char)*s))
+            return run;
+    }
+    return *s ? s : run;
+}
+
+static enum study_kind kind_of(const char *name)
+{
+    static const struct {
+        const char *part;
+        enum study_kind kind;
+    } kinds[] = {
+        {"acc", STUDY_SHARE},          {"gain_", STUDY_SHARE},  {"ece", STUDY_SHARE},
+        {"disagreement", STUDY_SHARE}, {"loss", STUDY_LOSS},    {"images_per_second", STUDY_COUNT},
+        {"seconds", STUDY_TIME},       {"images", STUDY_COUNT}, {"epoch", STUDY_COUNT},
+        {"parameters", STUDY_COUNT},   {"bytes", STUDY_COUNT},  {"step", STUDY_COUNT}};
+    static const char *const words[] = {"loss_reduction", "target_acc", "step_epochs",
+                                        "step_factor",    "epochs",     "max_steps"};
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (!strcmp(name, words[i]))
+            return STUDY_NUMBER;
+    for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+        if (strstr(name, kinds[i].part))
+            return kinds[i].kind;
+    return STUDY_NUMBER;
+}
+
+/* A value as it stands in the files: a number where it is one. */
+static void add_value(struct study_table *t, const struct study_run *run, const char *name)
+{
+    struct text value = {0};
+    double number;
+
+    study_value(run, name, &value);
+    if (value.n && text_to_double(text_str(&value), &number))
+        study_table_number(t, number);
+    else
+        study_table_word(t, text_str(&value));
+    text_free(&value);
+}
+
+/* ---- which columns ---- */
+
+struct columns {
+    const char **setting;
+    size_t settings;
+    const char *result[32];
+    size_t results;
+};
+
+static bool applies(const struct study_run *runs, size_t count, const char *name)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count && !any; i++) {
+        struct text value = {0};
+
+        study_value(&runs[i], name, &value);
+        any = value.n > 0;
+        text_free(&value);
+    }
+    return any;
+}
+
+static bool any_ensemble(const struct study_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].entry->run.spec.mode == SPEC_ENSEMBLE)
+            return true;
+    return false;
+}
+
+static void usual_results(struct columns *c, const struct study_run *runs, size_t count)
+{
+    static const char *const single[] = {"best_epoch", "val_acc",       "test_acc",     "test_loss",
+                                         "train_loss", "last.test_acc", "train_seconds"};
+    static const char *const ensemble[] = {"member_acc_mean", "member_acc_max", "gain_mean",
+                                           "gain_best",       "disagreement",   "ece"};
+
+    for (size_t i = 0; i < MEM_COUNT(single); i++)
+        if (applies(runs, count, single[i]))
+            c->result[c->results++] = single[i];
+    if (!any_ensemble(runs, count))
+        return;
+    for (size_t i = 0; i < MEM_COUNT(ensemble); i++)
+        c->result[c->results++] = ensemble[i];
+    c->result[c->results++] = "model_images";
+}
+
+static enum err_code wished_results(struct columns *c, const struct study_run *runs,
+                                    const char *const *names, struct err *e)
+{
+    for (size_t i = 0; names[i]; i++) {
+        const char *near = study_name_near(&runs[0], names[i]);
+
+        if (near && *near)
+            return err_set(e, ERR_INPUT, "there is no column %s; did you mean %s?", names[i], near);
+        if (near)
+            return err_set(e, ERR_INPUT,
+                           "there is no column %s: it is none of run.csv, nor of epochs.csv (whose "
+                           "columns are read at the best epoch, last.COLUMN at the last)",
+                           names[i]);
+        if (c->results == MEM_COUNT(c->result))
+            return err_set(e, ERR_INPUT, "more than %zu columns were asked for",
+                           MEM_COUNT(c->result));
+        c->result[c->results++] = names[i];
+    }
+    return ERR_OK;
+}
+
+/* ---- what stands below the table ---- */
+
+static void note_picks(struct study_table *t, const struct study_run *runs, size_t count)
+{
+    size_t test = 0, valid = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        test += !strcmp(runs[i].entry->run.best_by, "test");
+        valid += !strcmp(runs[i].entry->run.best_by, "valid");
+    }
+    if (test)
+        study_table_note(t,
+                         "best epochs %swere picked on test data: their accuracies are optimistic",
+                         valid ? "of runs without validation data " : "");
+    if (valid)
+        study_table_note(t, "best epochs %swere picked on validation data",
+                         test ? "of the others " : "");
+}
+
+static void mark_best(struct study_table *t, const char *name)
+{
+    int column = study_table_find(t, name);
+    double best = -INFINITY;
+
+    for (size_t i = 0; column >= 0 && i < t->rows; i++)
+        best = fmax(best, study_table_cell(t, i, column)->value);
+    for (size_t i = 0; column >= 0 && i < t->rows && t->rows > 1; i++)
+        if (study_table_cell(t, i, column)->value == best)
+            study_table_cell(t, i, column)->best = true;
+}
+
+/* ---- the crossing of a target ---- */
+
+static double target_of(const struct study_run *runs, size_t count, const struct study_wish *wish)
+{
+    double target = wish->target;
+
+    for (size_t i = 0; i < count && !(target > 0); i++)
+        target = runs[i].entry->run.spec.target_acc;
+    return target;
+}
+
+static const char *const crossing[][2] = {{"target_epoch", "epoch"},
+                                          {"target_seconds", "train_seconds"},
+                                          {"target_model_images", "model_images"},
+                                          {"target_device_seconds", "device_seconds"}};
+
+static void crossing_columns(struct study_table *t, double target, bool spread)
+{
+    for (size_t i = 0; target > 0 && i < MEM_COUNT(crossing); i++)
+        study_table_column(t, crossing[i][0], kind_of(crossing[i][1]), spread);
+    if (target > 0)
+        study_table_note(t,
+                         "target_*: the first epoch at whose end the accuracy was %g or more, and "
+                         "what it had cost; empty where it never was",
+                         target);
+}
+
+/* ---- a row a run ---- */
+
+static void add_rows(struct study_table *t, const struct study_run *runs, size_t count,
+                     const struct columns *c, double target)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct study_run *run = &runs[i];
+        int row = target > 0 ? study_crossing(run, target) : -1;
+
+        study_table_word(t, study_short_name(run->entry->name));
+        study_table_word(t, run->entry->dead ? "dead" : wire_state_name(run->entry->run.state));
+        for (size_t k = 0; k < c->settings; k++)
+            add_value(t, run, c->setting[k]);
+        for (size_t k = 0; k < c->results; k++)
+            add_value(t, run, c->result[k]);
+        for (size_t k = 0; target > 0 && k < MEM_COUNT(crossing); k++) {
+            if (row < 0)
+                study_table_empty(t);
+            else
+                study_table_number(t, study_at(run, row, crossing[k][1]));
+        }
+    }
+}
+
+/* ---- a row a setting: mean and standard deviation over its runs ---- */
+
+struct group {
+    const struct study_run *runs;
+    const size_t *of;
+    size_t count, number;
+};
+
+static size_t values_of(const struct group *g, const char *name, double *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->count; i++) {
+        double value = g->of[i] == g->number ? study_number(&g->runs[i], name) : NAN;
+
+        if (isfinite(value))
+            out[n++] = value;
+    }
+    return n;
+}
+
+static void add_mean(struct study_table *t, const double *x, size_t n)
+{
+    if (n)
+        study_table_mean(t, study_mean(x, n), study_sd(x, n));
+    else
+        study_table_empty(t);
+}
+
+/* Pairs of runs of two groups whose `over` is the same, with their accuracies. */
+static size_t pairs_of(const struct group *a, const struct group *b, const char *over, double *x,
+                       double *y)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t j = 0; a->of[i] == a->number && j < b->count; j++) {
+            struct text p = {0}, q = {0};
+            bool pair;
+
+            if (b->of[j] != b->number)
+                continue;
+            study_value(&a->runs[i], over, &p);
+            study_value(&b->runs[j], over, &q);
+            pair = !strcmp(text_str(&p), text_str(&q));
+            text_free(&p);
+            text_free(&q);
+            if (!pair)
+                continue;
+            x[n] = study_number(&a->runs[i], "test_acc");
+            y[n] = study_number(&b->runs[j], "test_acc");
+            n += isfinite(x[n]) && isfinite(y[n]);
+            break;
+        }
+    }
+    return n;
+}
+
+static size_t best_group(const struct study_run *runs, size_t count, const size_t *of,
+                         size_t groups)
+{
+    double *x = mem_new(count, sizeof *x), best = -INFINITY;
+    size_t which = 0;
+
+    for (size_t g = 0; g < groups; g++) {
+        size_t n = values_of(&(struct group){runs, of, count, g}, "test_acc", x);
+
+        if (n && study_mean(x, n) > best) {
+            best = study_mean(x, n);
+            which = g;
+        }
+    }
+    free(x);
+    return which;
+}
+
+static void add_difference(struct study_table *t, const struct group *g, const struct group *best,
+                           const char *over, double *x, double *y)
+{
+    struct study_interval i;
+
+    if (g->number == best->number) {
+        for (int k = 0; k < 3; k++)
+            study_table_empty(t);
+        return;
+    }
+    i = study_paired(x, y, pairs_of(g, best, over, x, y));
+    for (int k = 0; k < 3; k++) {
+        double value = k == 0 ? i.mean : k == 1 ? i.lo : i.hi;
+
+        if (isfinite(value))
+            study_table_number(t, value);
+        else
+            study_table_empty(t);
+    }
+}
+
+static void add_group(struct study_table *t, const struct group *g, const struct group *best,
+                      const struct columns *c, const char *over, double target)
+{
+    double *x = mem_new(g->count, sizeof *x), *y = mem_new(g->count, sizeof *y);
+    size_t first = 0, n = 0;
+
+    while (g->of[first] != g->number)
+        first++;
+    for (size_t i = 0; i < g->count; i++)
+        n += g->of[i] == g->number;
+    study_table_word(t, study_short_name(g->runs[first].entry->name));
+    study_table_number(t, (double)n);
+    for (size_t k = 0; k < c->settings; k++)
+        if (strcmp(c->setting[k], over) != 0)
+            add_value(t, &g->runs[first], c->setting[k]);
+    for (size_t k = 0; k < c->results; k++)
+        add_mean(t, x, values_of(g, c->result[k], x));
+    add_difference(t, g, best, over, x, y);
+    for (size_t k = 0; target > 0 && k < MEM_COUNT(crossing); k++) {
+        size_t crossed = 0;
+
+        for (size_t i = 0; i < g->count; i++) {
+            int row = g->of[i] == g->number ? study_crossing(&g->runs[i], target) : -1;
+
+            if (row >= 0)
+                x[crossed++] = study_at(&g->runs[i], row, crossing[k][1]);
+        }
+        add_mean(t, x, crossed);
+    }
+    free(x);
+    free(y);
+}
+
+static void compare_groups(const struct study_run *runs, size_t count, const struct columns *c,
+                           const char *over, double target, struct study_table *t)
+{
+    size_t *of = mem_new(count, sizeof *of);
+    size_t groups = study_groups(runs, count, over, of);
+    struct group best = {runs, of, count, best_group(runs, count, of, groups)};
+
+    study_table_column(t, "run", STUDY_TEXT, false);
+    study_table_column(t, "n", STUDY_COUNT, false);
+    for (size_t k = 0; k < c->settings; k++)
+        if (strcmp(c->setting[k], over) != 0)
+            study_table_column(t, c->setting[k], STUDY_TEXT, false);
+    for (size_t k = 0; k < c->results; k++)
+        study_table_column(t, c->result[k], kind_of(c->result[k]), true);
+    study_table_column(t, "difference", STUDY_SHARE, false);
+    study_table_column(t, "difference_lo", STUDY_SHARE, false);
+    study_table_column(t, "difference_hi", STUDY_SHARE, false);
+    crossing_columns(t, target, true);
+    for (size_t g = 0; g < groups; g++) {
+        struct group group = {runs, of, count, g};
+
+        add_group(t, &group, &best, c, over, target);
+    }
+    study_table_note(t, "mean and standard deviation over %s; n: how many runs; run: the first",
+                     over);
+    study_table_note(t,
+                     "difference: of test_acc to the best row, over pairs of the same %s, with its "
+                     "95 %% interval (Student's t); one that holds 0 may be chance",
+                     over);
+    free(of);
+}
+
+/* ---- at equal cost ---- */
+
+static enum err_code compare_equal(const struct study_run *runs, size_t count,
+                                   const struct columns *c, enum study_budget budget,
+                                   struct study_table *t, struct err *e)
+{
+    static const char *const at[] = {"test_acc",        "test_loss",    "train_loss",
+                                     "member_acc_mean", "model_images", "train_seconds",
+                                     "device_seconds"};
+    double cost = study_least_cost(runs, count, budget);
+    char number[TEXT_NUMBER_ROOM];
+
+    if (isnan(cost))
+        return err_set(e, ERR_INPUT,
+                       "a run among them has no whole epoch yet: there is nothing to be equal to");
+    study_table_column(t, "run", STUDY_TEXT, false);
+    for (size_t k = 0; k < c->settings; k++)
+        study_table_column(t, c->setting[k], STUDY_TEXT, false);
+    study_table_column(t, "read_at", STUDY_TEXT, false);
+    study_table_column(t, "schedule_ended", STUDY_TEXT, false);
+    for (size_t k = 0; k < MEM_COUNT(at); k++)
+        study_table_column(t, at[k], kind_of(at[k]), false);
+    for (size_t i = 0; i < count; i++) {
+        struct study_reading r;
+
+        study_read_at(&runs[i], budget, cost, &r);
+        study_table_word(t, study_short_name(runs[i].entry->name));
+        for (size_t k = 0; k < c->settings; k++)
+            add_value(t, &runs[i], c->setting[k]);
+        study_table_word(t, r.where);
+        study_table_word(t, r.row < 0 ? "" : r.ended ? "yes" : "no");
+        for (size_t k = 0; k < MEM_COUNT(at); k++) {
+            double value = study_at(&runs[i], r.row, at[k]);
+
+            if (isnan(value))
+                study_table_empty(t);
+            else
+                study_table_number(t, value);
+        }
+    }
+    study_table_note(t, "each run is read at the end of its last epoch within %s %s",
+                     text_double(number, cost), study_budget_name[budget]);
+    return ERR_OK;
+}
+
+static void compare_runs(const struct study_run *runs, size_t count, const struct columns *c,
+                         double target, struct study_table *t)
+{
+    study_table_column(t, "run", STUDY_TEXT, false);
+    study_table_column(t, "state", STUDY_TEXT, false);
+    for (size_t k = 0; k < c->settings; k++)
+        study_table_column(t, c->setting[k], STUDY_TEXT, false);
+    for (size_t k = 0; k < c->results; k++)
+        study_table_column(t, c->result[k], kind_of(c->result[k]), false);
+    crossing_columns(t, target, false);
+    add_rows(t, runs, count, c, target);
+}
+
+enum err_code study_compare(const struct study_run *runs, size_t count,
+                            const struct study_wish *wish, struct study_table *out, struct err *e)
+{
+    struct columns c = {0};
+    double target = target_of(runs, count, wish);
+    enum err_code code = ERR_OK;
+
+    memset(out, 0, sizeof *out);
+    if (!count)
+        return err_set(e, ERR_INPUT, "there is no run to compare");
+    if (wish->columns)
+        TRY(wished_results(&c, runs, wish->columns, e));
+    else
+        usual_results(&c, runs, count);
+    c.setting = study_differences(runs, count, &c.settings);
+    if (wish->equal)
+        code = compare_equal(runs, count, &c, wish->budget, out, e);
+    else if (wish->over)
+        compare_groups(runs, count, &c, wish->over, target, out);
+    else
+        compare_runs(runs, count, &c, target, out);
+    free(c.setting);
+    if (code != ERR_OK)
+        return code;
+    mark_best(out, "test_acc");
+    if (!wish->equal)
+        note_picks(out, runs, count);
+    return ERR_OK;
+}

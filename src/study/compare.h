@@ -1,0 +1,31 @@
+/* study/compare.h: runs beside each other as a table: what differs, then results. */
+#ifndef CHORUS_STUDY_COMPARE_H
+#define CHORUS_STUDY_COMPARE_H
+
+#include "study/budget.h"
+#include "study/runs.h"
+#include "study/table.h"
+
+struct study_wish {
+    const char *const *columns; /* results by study_value's names; NULL: those that apply */
+    const char *over;           /* "seed": runs that differ in it alone are one row; NULL: none */
+    bool equal;                 /* read all at an equal budget: */
+    enum study_budget budget;
+    double target; /* accuracy whose crossing is told; 0: the runs' own target_acc, if any */
+};
+
+enum err_code study_compare(const struct study_run *runs, size_t count,
+                            const struct study_wish *wish, struct study_table *out,
+                            struct err *e) MUST_USE;
+/* study_scaling as a table. */
+void study_scaling_table(const struct study_run *runs, size_t count, struct study_table *out);
+
+struct study_members;
+/* A row a member, their mean and the whole; then a row for each number of members. */
+void study_members_table(const struct study_members *s, struct study_table *out);
+void study_subsets_table(const struct study_members *s, struct study_table *out);
+
+/* "lenet-7f3a" of "2026-11-20-101530-412-lenet-7f3a". */
+const char *study_short_name(const char *run);
+
+#endif

@@ -1,0 +1,239 @@
+#include "study/runs.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int row_of_epoch(const struct sheet *s, int64_t epoch)
+{
+    int column = sheet_column(s, "epoch");
+
+    for (size_t i = s->rows; i-- > 0;)
+        if (sheet_number(s, i, column) == (double)epoch)
+            return (int)i;
+    return -1;
+}
+
+static enum err_code open_run(struct study_run *run, const struct record_entry *entry,
+                              struct err *e)
+{
+    char *path;
+
+    run->entry = entry;
+    run->best = run->last = -1;
+    if (entry->broken)
+        return err_set(e, ERR_INPUT, "%s cannot be read: %s", entry->name, entry->problem);
+    path = mem_textf("%s/epochs.csv", entry->folder);
+    enum err_code code = sheet_read(path, &run->epochs, e);
+    free(path);
+    TRY(code);
+    run->last = (int)run->epochs.rows - 1;
+    run->best = row_of_epoch(&run->epochs, entry->run.best_epoch);
+    return ERR_OK;
+}
+
+enum err_code study_open(struct study_run **out, const struct record_entry *entry, size_t count,
+                         struct err *e)
+{
+    struct study_run *runs = mem_new(count + 1, sizeof *runs);
+
+    *out = NULL;
+    for (size_t i = 0; i < count; i++) {
+        enum err_code code = open_run(&runs[i], &entry[i], e);
+
+        if (code != ERR_OK) {
+            study_close(runs, i);
+            return code;
+        }
+    }
+    *out = runs;
+    return ERR_OK;
+}
+
+void study_close(struct study_run *runs, size_t count)
+{
+    for (size_t i = 0; runs && i < count; i++)
+        sheet_free(&runs[i].epochs);
+    free(runs);
+}
+
+double study_at(const struct study_run *run, int row, const char *column)
+{
+    return row < 0 ? NAN
+                   : sheet_number(&run->epochs, (size_t)row, sheet_column(&run->epochs, column));
+}
+
+static bool is_run_column(const char *name)
+{
+    for (size_t i = 0; record_run_columns[i]; i++)
+        if (!strcmp(record_run_columns[i], name))
+            return true;
+    return false;
+}
+
+static void add_at(const struct study_run *run, int row, const char *column, struct text *out)
+{
+    if (row >= 0)
+        text_add(out, sheet_cell(&run->epochs, (size_t)row, sheet_column(&run->epochs, column)));
+}
+
+/* What the averaged model is better by, at the best epoch: over the mean of its members, over the
+ * best of them. */
+static void add_gain(const struct study_run *run, const char *over, struct text *out)
+{
+    double gain = study_at(run, run->best, "test_acc") - study_at(run, run->best, over);
+    char number[TEXT_NUMBER_ROOM];
+
+    if (run->entry->run.spec.mode == SPEC_ENSEMBLE && isfinite(gain))
+        text_add(out, text_double(number, gain));
+}
+
+bool study_value(const struct study_run *run, const char *name, struct text *out)
+{
+    const char *column = strncmp(name, "last.", 5) ? name : name + 5;
+
+    if (!strcmp(name, "picked")) {
+        text_add(out, run->entry->run.best_by);
+    } else if (!strcmp(name, "gain_mean")) {
+        add_gain(run, "member_acc_mean", out);
+    } else if (!strcmp(name, "gain_best")) {
+        add_gain(run, "member_acc_max", out);
+    } else if (column == name && is_run_column(name)) {
+        record_run_value(&run->entry->run, name, out);
+    } else if (sheet_column(&run->epochs, column) >= 0) {
+        add_at(run, column == name ? run->best : run->last, column, out);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+double study_number(const struct study_run *run, const char *name)
+{
+    struct text value = {0};
+    double number = NAN;
+
+    if (study_value(run, name, &value) && value.n && !text_to_double(text_str(&value), &number))
+        number = NAN;
+    text_free(&value);
+    return number;
+}
+
+const char *study_name_near(const struct study_run *run, const char *name)
+{
+    static const char *const own[] = {"picked", "gain_mean", "gain_best"};
+    struct text value = {0};
+    const char **words, *near;
+    size_t n = 0, room = run->epochs.columns + MEM_COUNT(own) + 1;
+    bool known = study_value(run, name, &value);
+
+    text_free(&value);
+    if (known)
+        return NULL;
+    for (size_t i = 0; record_run_columns[i]; i++)
+        room++;
+    words = mem_new(room, sizeof *words);
+    for (size_t i = 0; record_run_columns[i]; i++)
+        words[n++] = record_run_columns[i];
+    for (size_t i = 0; i < run->epochs.columns; i++)
+        words[n++] = run->epochs.names[i];
+    for (size_t i = 0; i < MEM_COUNT(own); i++)
+        words[n++] = own[i];
+    near = text_nearest(name, words);
+    free(words);
+    return near ? near : "";
+}
+
+/* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
+static bool is_setting(const char *name)
+{
+    static const char *const idle[] = {"name",       "log_every", "keep",
+                                       "target_acc", "on_end",    "repeats"};
+    static const char *const used[] = {"host", "version",      "backend_used", "precision_used",
+                                       "isa",  "real_devices", "threads_used", "shared"};
+
+    for (size_t i = 0; i < MEM_COUNT(idle); i++)
+        if (!strcmp(idle[i], name))
+            return false;
+    for (size_t i = 0; i < MEM_COUNT(used); i++)
+        if (!strcmp(used[i], name))
+            return true;
+    return spec_key_find(name) >= 0;
+}
+
+static bool same(const struct study_run *a, const struct study_run *b, const char *name)
+{
+    struct text x = {0}, y = {0};
+    bool equal;
+
+    record_run_value(&a->entry->run, name, &x);
+    record_run_value(&b->entry->run, name, &y);
+    if (!strcmp(name, "model")) { /* its parameters are part of what it is */
+        for (int i = 0; i < a->entry->run.spec.params; i++)
+            text_addf(&x, " %s=%s", a->entry->run.spec.param[i].name,
+                      a->entry->run.spec.param[i].value);
+        for (int i = 0; i < b->entry->run.spec.params; i++)
+            text_addf(&y, " %s=%s", b->entry->run.spec.param[i].name,
+                      b->entry->run.spec.param[i].value);
+    }
+    equal = !strcmp(text_str(&x), text_str(&y));
+    text_free(&x);
+    text_free(&y);
+    return equal;
+}
+
+const char **study_differences(const struct study_run *runs, size_t count, size_t *found)
+{
+    const char **names;
+    size_t columns = 0;
+
+    while (record_run_columns[columns])
+        columns++;
+    names = mem_new(columns + 1, sizeof *names);
+    *found = 0;
+    for (size_t c = 0; c < columns; c++) {
+        const char *name = record_run_columns[c];
+
+        for (size_t i = 1; i < count && is_setting(name); i++) {
+            if (same(&runs[0], &runs[i], name))
+                continue;
+            names[(*found)++] = name;
+            break;
+        }
+    }
+    return names;
+}
+
+size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group)
+{
+    size_t found, groups = 0;
+    const char **names = study_differences(runs, count, &found);
+
+    for (size_t i = 0; i < count; i++) {
+        group[i] = groups;
+        for (size_t j = 0; j < i && group[i] == groups; j++) {
+            bool equal = true;
+
+            for (size_t c = 0; c < found && equal; c++)
+                equal = !strcmp(names[c], over) || same(&runs[i], &runs[j], names[c]);
+            if (equal)
+                group[i] = group[j];
+        }
+        groups += group[i] == groups;
+    }
+    free(names);
+    return groups;
+}
+
+int study_crossing(const struct study_run *run, double accuracy)
+{
+    const char *column = run->entry->run.spec.valid > 0 ? "val_acc" : "test_acc";
+
+    for (int i = 0; i <= run->last; i++)
+        if (study_at(run, i, column) >= accuracy)
+            return i;
+    return -1;
+}

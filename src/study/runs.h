@@ -1,0 +1,48 @@
+/* study/runs.h: runs with their epochs read, and what is asked of them: a value by its name, what
+ * differs, which of them are the same setting from other seeds. */
+#ifndef CHORUS_STUDY_RUNS_H
+#define CHORUS_STUDY_RUNS_H
+
+#include "base/err.h"
+#include "base/sheet.h"
+#include "record/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct study_run {
+    const struct record_entry *entry; /* the caller's */
+    struct sheet epochs;
+    int best, last; /* rows of epochs; -1: none */
+};
+
+/* One for each of the entries, which must outlive them and be whole. */
+enum err_code study_open(struct study_run **out, const struct record_entry *entry, size_t count,
+                         struct err *e) MUST_USE;
+void study_close(struct study_run *runs, size_t count);
+
+/* A value by its name: a column of run.csv, or of epochs.csv at the best epoch, "last.COLUMN" at the
+ * last; also "gain_mean", "gain_best" (of an ensemble), "picked" (what best was chosen on). Empty
+ * where it does not apply. False: there is no such name. */
+bool study_value(const struct study_run *run, const char *name, struct text *out);
+/* The same as a number; nan where it is empty or a word. */
+double study_number(const struct study_run *run, const char *name);
+/* A column of epochs.csv in a row; nan without. */
+double study_at(const struct study_run *run, int row, const char *column);
+/* NULL where the name is known, else the known name nearest to it ("" where none is near). */
+const char *study_name_near(const struct study_run *run, const char *name);
+
+/* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
+ * keys of the experiment, then what was really used. Names of keys that change nothing (name,
+ * log_every, keep, target_acc, on_end) are left out. Ends with NULL; the caller frees the array. */
+const char **study_differences(const struct study_run *runs, size_t count, size_t *found);
+
+/* group[i]: the number of run i's group, counted from 0 as they come up: runs whose settings are the
+ * same but for `over` (a key, such as seed). Returns how many groups there are. */
+size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group);
+
+/* The first epoch at whose end the accuracy (validation, where there is validation) was at least
+ * that: a row, or -1. */
+int study_crossing(const struct study_run *run, double accuracy);
+
+#endif

@@ -1,0 +1,23 @@
+/* study/scaling.h: what more devices bring. Speed-up and efficiency are told of real devices alone:
+ * virtual ones share what there is, and runs that computed beside others say nothing. */
+#ifndef CHORUS_STUDY_SCALING_H
+#define CHORUS_STUDY_SCALING_H
+
+#include "study/runs.h"
+
+struct study_point {
+    size_t setting; /* points of one setting differ in their devices (and seed) */
+    size_t run;     /* the first of the runs that it is made of */
+    int64_t devices, real_devices;
+    size_t runs;                         /* how many: from other seeds */
+    double images_per_second;            /* of all members, in training: the mean over the runs */
+    double speed_up, efficiency;         /* nan where they say nothing */
+    double input, compute, reduce, wait; /* shares of the devices' time; nan: not known */
+    bool is_virtual, shared;
+};
+
+/* Points by setting, then by devices. The caller frees *out. Speed-up is over the fewest real devices
+ * of the same setting, efficiency is per device of those. */
+size_t study_scaling(const struct study_run *runs, size_t count, struct study_point **out);
+
+#endif

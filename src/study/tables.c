@@ -1,0 +1,130 @@
+/* Scaling and ensembles as tables. */
+#include "base/mem.h"
+#include "study/compare.h"
+#include "study/members.h"
+#include "study/scaling.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add_or_empty(struct study_table *t, double value)
+{
+    if (isnan(value))
+        study_table_empty(t);
+    else
+        study_table_number(t, value);
+}
+
+void study_scaling_table(const struct study_run *runs, size_t count, struct study_table *t)
+{
+    static const struct {
+        const char *name;
+        enum study_kind kind;
+    } columns[] = {{"run", STUDY_TEXT},
+                   {"devices", STUDY_COUNT},
+                   {"real_devices", STUDY_COUNT},
+                   {"runs", STUDY_COUNT},
+                   {"images_per_second", STUDY_COUNT},
+                   {"speed_up", STUDY_SHARE},
+                   {"efficiency", STUDY_SHARE},
+                   {"input", STUDY_SHARE},
+                   {"compute", STUDY_SHARE},
+                   {"reduce", STUDY_SHARE},
+                   {"wait", STUDY_SHARE},
+                   {"mark", STUDY_TEXT}};
+    struct study_point *p;
+    size_t points = study_scaling(runs, count, &p);
+    bool marked = false;
+
+    for (size_t i = 0; i < MEM_COUNT(columns); i++)
+        study_table_column(t, columns[i].name, columns[i].kind, false);
+    for (size_t i = 0; i < points; i++) {
+        study_table_word(t, study_short_name(runs[p[i].run].entry->name));
+        study_table_number(t, (double)p[i].devices);
+        study_table_number(t, (double)p[i].real_devices);
+        study_table_number(t, (double)p[i].runs);
+        add_or_empty(t, p[i].images_per_second);
+        add_or_empty(t, p[i].speed_up);
+        add_or_empty(t, p[i].efficiency);
+        add_or_empty(t, p[i].input);
+        add_or_empty(t, p[i].compute);
+        add_or_empty(t, p[i].reduce);
+        add_or_empty(t, p[i].wait);
+        study_table_word(t, p[i].is_virtual && p[i].shared ? "virtual, shared"
+                            : p[i].is_virtual              ? "virtual"
+                            : p[i].shared                  ? "shared"
+                                                           : "");
+        marked |= p[i].is_virtual || p[i].shared;
+    }
+    study_table_note(t, "images_per_second: of all members, in training; speed_up over the fewest "
+                        "real devices; efficiency: speed_up per device");
+    if (marked)
+        study_table_note(t, "virtual devices share the real ones, shared runs computed beside "
+                            "others: neither has a speed-up or an efficiency");
+    free(p);
+}
+
+static void add_model(struct study_table *t, const struct study_model *m)
+{
+    study_table_number(t, m->acc);
+    study_table_number(t, m->nll);
+    study_table_number(t, m->ece);
+}
+
+void study_members_table(const struct study_members *s, struct study_table *t)
+{
+    char name[16];
+
+    study_table_column(t, "model", STUDY_TEXT, false);
+    study_table_column(t, "test_acc", STUDY_SHARE, false);
+    study_table_column(t, "nll", STUDY_LOSS, false);
+    study_table_column(t, "ece", STUDY_SHARE, false);
+    study_table_column(t, "prefix_acc", STUDY_SHARE, false);
+    for (int m = 0; m < s->members; m++) {
+        snprintf(name, sizeof name, "%d", m);
+        study_table_word(t, name);
+        add_model(t, &s->member[m]);
+        study_table_number(t, s->prefix[m]);
+    }
+    study_table_word(t, "mean member");
+    add_model(t, &s->mean);
+    study_table_empty(t);
+    study_table_word(t, "ensemble");
+    add_model(t, &s->whole);
+    study_table_empty(t);
+    study_table_note(t,
+                     "ensemble: the mean of the members' probabilities; its gain is %+.4f over the "
+                     "mean member, %+.4f over the best one (member %d, picked on test)",
+                     s->gain_mean, s->gain_best, s->best);
+    study_table_note(t,
+                     "disagreement %.4f: the share of test images on which two members' answers "
+                     "differ, mean over pairs",
+                     s->disagreement);
+    study_table_note(t, "nll: mean of -log of the label's probability; ece: 15 equal bins of the "
+                        "highest probability; prefix_acc: of members 0 to this one, averaged");
+}
+
+void study_subsets_table(const struct study_members *s, struct study_table *t)
+{
+    bool sampled = false;
+
+    study_table_column(t, "members", STUDY_COUNT, false);
+    study_table_column(t, "test_acc", STUDY_SHARE, false);
+    study_table_column(t, "least", STUDY_SHARE, false);
+    study_table_column(t, "most", STUDY_SHARE, false);
+    study_table_column(t, "sets", STUDY_COUNT, false);
+    for (int k = 1; k <= s->members; k++) {
+        const struct study_subsets *of = &s->of[k - 1];
+
+        study_table_number(t, k);
+        study_table_number(t, of->mean);
+        study_table_number(t, of->least);
+        study_table_number(t, of->most);
+        study_table_number(t, (double)of->sets);
+        sampled |= of->sampled;
+    }
+    study_table_note(
+        t, "test_acc: of k members' averaged probabilities, mean over the sets of k%s",
+        sampled ? "; where there are more than 256 sets, over a sample from a fixed seed" : "");
+}
