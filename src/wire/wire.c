@@ -17,6 +17,12 @@ struct slot {
     size_t n;
 };
 
+struct sweep {
+    struct wire_sweep_status status;
+    struct wire_cell *cell; /* (cells) by their numbers */
+    size_t cells, room;
+};
+
 /* Everything is guarded by the one lock: a post is some tens of nanoseconds, and the engine makes
  * at most some hundreds of events a second. Nothing slow is ever done under it. */
 struct wire {
@@ -35,6 +41,8 @@ struct wire {
 
     struct wire_status *status;
     size_t statuses, status_room;
+    struct sweep *sweep;
+    size_t sweeps, sweep_room;
 
     struct slot slot[SLOTS]; /* number n lies at n - 1 */
     size_t next_slot; /* where the search for a free one starts, so that numbers rest a while */
@@ -66,6 +74,9 @@ void wire_free(struct wire *w)
         close(w->fd);
     pthread_cond_destroy(&w->wake);
     pthread_mutex_destroy(&w->lock);
+    for (size_t i = 0; i < w->sweeps; i++)
+        free(w->sweep[i].cell);
+    free(w->sweep);
     free(w->status);
     free(w->ring);
     free(w);
@@ -177,6 +188,88 @@ size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room)
     if (n)
         memcpy(out, w->status, n * sizeof *out);
     n = w->statuses;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+void wire_drop_status(struct wire *w, uint32_t run)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&w->lock);
+    while (i < w->statuses && w->status[i].run != run)
+        i++;
+    if (i < w->statuses) {
+        w->statuses--;
+        memmove(&w->status[i], &w->status[i + 1], (w->statuses - i) * sizeof *w->status);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+static struct sweep *find_sweep(struct wire *w, uint32_t number)
+{
+    for (size_t i = 0; i < w->sweeps; i++)
+        if (w->sweep[i].status.sweep == number)
+            return &w->sweep[i];
+    return NULL;
+}
+
+static struct sweep *have_sweep(struct wire *w, uint32_t number)
+{
+    struct sweep *s = find_sweep(w, number);
+
+    if (!s) {
+        w->sweep = mem_grow(w->sweep, &w->sweep_room, w->sweeps + 1, sizeof *w->sweep);
+        s = &w->sweep[w->sweeps++];
+        *s = (struct sweep){.status.sweep = number};
+    }
+    return s;
+}
+
+void wire_set_sweep(struct wire *w, const struct wire_sweep_status *status)
+{
+    pthread_mutex_lock(&w->lock);
+    have_sweep(w, status->sweep)->status = *status;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void wire_set_cell(struct wire *w, uint32_t sweep, const struct wire_cell *cell)
+{
+    struct sweep *s;
+
+    pthread_mutex_lock(&w->lock);
+    s = have_sweep(w, sweep);
+    s->cell = mem_grow(s->cell, &s->room, (size_t)cell->cell + 1, sizeof *s->cell);
+    for (; s->cells <= cell->cell; s->cells++)
+        s->cell[s->cells] = (struct wire_cell){.cell = (uint32_t)s->cells};
+    s->cell[cell->cell] = *cell;
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status *out)
+{
+    struct sweep *s;
+
+    pthread_mutex_lock(&w->lock);
+    s = find_sweep(w, sweep);
+    if (s)
+        *out = s->status;
+    pthread_mutex_unlock(&w->lock);
+    return s != NULL;
+}
+
+size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room)
+{
+    struct sweep *s;
+    size_t n = 0;
+
+    pthread_mutex_lock(&w->lock);
+    s = find_sweep(w, sweep);
+    if (s) {
+        n = s->cells;
+        if (n && room)
+            memcpy(out, s->cell, (n < room ? n : room) * sizeof *out);
+    }
     pthread_mutex_unlock(&w->lock);
     return n;
 }

@@ -37,6 +37,7 @@ enum wire_event_kind {
     WIRE_LOG,     /* slot: text */
     WIRE_PLAN,    /* slot: struct wire_plan, the answer to WIRE_ASK */
     WIRE_REFUSED, /* a command that could not be obeyed; slot: text */
+    WIRE_CELL,    /* a sweep's cell has changed; slot: text of the reason, or 0. run: the sweep's */
 };
 
 struct wire_event {
@@ -75,6 +76,12 @@ struct wire_event {
         struct {
             enum err_code code;
         } refused;
+        struct {
+            uint32_t cell, run;    /* spec_sweep_cell's number; run: of its own events, 0: none */
+            enum wire_state state; /* running: this or (run 0) another program computes it */
+            int32_t again;         /* it had its result before this command came */
+            double acc, seconds;   /* best test accuracy, what it took; nan: none */
+        } cell;
     } u;
 };
 _Static_assert(sizeof(struct wire_event) <= 128, "events are small values");
@@ -107,19 +114,27 @@ enum wire_command_kind {
     WIRE_START = 1, /* slot: struct wire_start */
     WIRE_PAUSE,
     WIRE_GO,
-    WIRE_STOP, /* how says when */
-    WIRE_ASK,  /* slot: struct spec; run: the number of the question */
-    WIRE_QUIT, /* stop everything that runs, then end the engine thread */
+    WIRE_STOP,  /* how says when */
+    WIRE_ASK,   /* slot: struct spec; run: the number of the question */
+    WIRE_QUIT,  /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
+                   on_end too */
+    WIRE_SWEEP, /* slot: struct wire_sweep. PAUSE, GO and STOP take its number as a run's */
+    WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
+    WIRE_MOVE,  /* cell: by so many places later in the queue, or (below 0) earlier */
 };
 /* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
- * again by a resume. */
-enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW };
+ * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. WIRE_HAND_OVER: as
+ * WIRE_AFTER_STEP, but another process goes on at once, so that it is no end for on_end. */
+enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW, WIRE_AFTER_CELLS, WIRE_HAND_OVER };
 
 struct wire_command {
     enum wire_command_kind kind;
-    uint32_t run; /* chosen by the reader for WIRE_START, its number afterwards */
+    uint32_t run; /* chosen by the reader for WIRE_START and WIRE_SWEEP (below WIRE_OWN_RUNS), its
+                     number afterwards */
     uint32_t slot;
     enum wire_how how;
+    uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number */
+    int32_t by;
 };
 _Static_assert(sizeof(struct wire_command) <= 128, "commands are small values");
 
@@ -128,6 +143,44 @@ struct wire_start {
     char resume[1024]; /* folder of the run to go on with; empty: a new one */
     int64_t epochs;    /* resume: extend to as many epochs; 0: as it was */
     bool prepare_only; /* make the run's folder in state waiting, do not train (--background) */
+};
+
+#define WIRE_OWN_RUNS 0x80000000u /* from here on, numbers that the engine gives to cells' runs */
+
+struct wire_sweep {
+    char name[128];    /* results/sweeps/NAME */
+    bool grid;         /* in the grid's order instead of the spread one */
+    bool failed;       /* those without a good end (diverged, oom, failed, skipped) again */
+    int32_t jobs;      /* cells side by side; 0: one at a time */
+    int64_t max_cells; /* 0: all */
+    char text[];       /* what spec_sweep_write writes, terminated */
+};
+
+struct wire_sweep_status {
+    uint32_t sweep;
+    enum wire_state state; /* done: every cell has a result */
+    enum err_code code;
+    char name[128], path[1024]; /* of its folder; empty: none yet */
+    char reason[512];
+    bool counting; /* the numbers still grow */
+    int64_t cells; /* without those left out: the sum of the next six lines */
+    int64_t waiting, running;
+    int64_t elsewhere; /* another program computes them */
+    int64_t stopped;   /* unfinished, and not begun again */
+    int64_t done;
+    int64_t diverged, oom, failed, skipped;
+    int64_t left_out;    /* impossible, or the same as another cell */
+    double left_seconds; /* for all that waits and runs here; nan: unknown */
+};
+
+struct wire_cell { /* of a sweep's snapshot */
+    uint32_t cell; /* spec_sweep_cell's number */
+    uint32_t run;  /* of its events; 0: it does not run here */
+    bool known;    /* false: not looked at yet, or left out */
+    enum wire_state state;
+    int64_t place; /* waiting: the lower the earlier */
+    char hash[17];
+    double acc, seconds; /* nan: none */
 };
 
 struct wire_status { /* one line of the snapshot */
@@ -146,6 +199,9 @@ void wire_free(struct wire *w);
 /* Engine's side. */
 void wire_post(struct wire *w, const struct wire_event *event);         /* never waits */
 void wire_set_status(struct wire *w, const struct wire_status *status); /* by run number */
+void wire_drop_status(struct wire *w, uint32_t run); /* of a cell's run, which others tell of */
+void wire_set_sweep(struct wire *w, const struct wire_sweep_status *status);
+void wire_set_cell(struct wire *w, uint32_t sweep, const struct wire_cell *cell);
 bool wire_next_command(struct wire *w, struct wire_command *command, int timeout_ms);
 void wire_poke(struct wire *w); /* makes wire_next_command return early (false) */
 
@@ -156,6 +212,9 @@ uint64_t wire_missed(struct wire *w); /* events dropped since the last call */
 bool wire_status(struct wire *w, uint32_t run, struct wire_status *out);
 /* The first room of them, in the order in which they were set first; returns how many there are. */
 size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room);
+bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status *out);
+/* The first room cells by their numbers; returns how many there are. */
+size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room);
 /* false: the queue of commands (64) is full, nothing was sent, the slot is still the caller's. */
 bool wire_send(struct wire *w, const struct wire_command *command);
 
