@@ -1,0 +1,379 @@
+/* Comparisons of runs whose files are written here, against values worked out by hand. */
+#include "base/mem.h"
+#include "study/compare.h"
+#include "study/scaling.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST 16
+
+struct kit {
+    char folder[64];
+    struct record_entry entry[MOST];
+    struct study_run *runs;
+    size_t count;
+};
+
+static void begin(struct kit *k)
+{
+    memset(k, 0, sizeof *k);
+    strcpy(k->folder, "/tmp/chorus-study-XXXXXX");
+    if (!mkdtemp(k->folder))
+        abort();
+}
+
+/* A run with settings such as "lr=0.2 seed=1" and a row of epochs.csv for each accuracy; an epoch has
+ * 100 images, costs ten seconds, half of them waiting, and its loss is 1 - accuracy. */
+static struct record_run *add(struct kit *k, const char *settings, int epochs, const double *acc)
+{
+    struct record_entry *entry = &k->entry[k->count];
+    struct record_run *run = &entry->run;
+    char *copy = mem_text(settings), *rest = copy, *word, *path;
+    double best = -1;
+    struct err e;
+    FILE *f;
+
+    entry->folder = mem_textf("%s/%zu", k->folder, k->count);
+    entry->name = mem_textf("2026-11-20-101530-412-lenet-%04zu", k->count++);
+    spec_default(&run->spec);
+    while ((word = strsep(&rest, " "))) {
+        char *value = strchr(word, '=');
+
+        if (!value)
+            continue;
+        *value++ = 0;
+        if (spec_set(&run->spec, word, value, NULL, NULL, &e) != ERR_OK) {
+            printf("  %s\n", e.text);
+            abort();
+        }
+    }
+    free(copy);
+    run->spec.epochs = run->spec.epochs == 10 ? epochs : run->spec.epochs;
+    run->state = WIRE_DONE;
+    run->real_devices = run->shared = 1;
+    strcpy(run->best_by, "test");
+    path = mem_textf("mkdir %s", entry->folder);
+    if (system(path))
+        abort();
+    free(path);
+    path = mem_textf("%s/epochs.csv", entry->folder);
+    f = fopen(path, "w");
+    free(path);
+    fprintf(f, "epoch,model_images,train_seconds,device_seconds,test_loss,test_acc,member_acc_mean,"
+               "member_acc_max,lr,input_seconds,compute_seconds,reduce_seconds,wait_seconds\n");
+    for (int i = 0; i < epochs; i++) {
+        int members = run->spec.mode == SPEC_ENSEMBLE ? run->spec.members : 1;
+
+        fprintf(f, "%d,%d,%d,%d,%.4f,%.4f,%.4f,%.4f,0.085,%d,%d,0,%d\n", i + 1,
+                100 * members * (i + 1), 10 * (i + 1), 10 * (i + 1), 1 - acc[i], acc[i],
+                acc[i] - 0.02, acc[i] - 0.01, i + 1, 4 * (i + 1), 5 * (i + 1));
+        if (acc[i] > best) {
+            best = acc[i];
+            run->best_epoch = i + 1;
+        }
+    }
+    fclose(f);
+    run->epochs_done = epochs;
+    return run;
+}
+
+static bool open_all(struct kit *k)
+{
+    struct err e;
+
+    if (study_open(&k->runs, k->entry, k->count, &e) == ERR_OK)
+        return true;
+    TEST_FAILED("%s", e.text);
+    return false;
+}
+
+static void end(struct kit *k)
+{
+    char *command = mem_textf("rm -r %s", k->folder);
+
+    study_close(k->runs, k->count);
+    for (size_t i = 0; i < k->count; i++)
+        record_free_entry(&k->entry[i]);
+    if (system(command))
+        abort();
+    free(command);
+}
+
+static const char *cell(const struct study_table *t, size_t row, const char *column)
+{
+    int c = study_table_find(t, column);
+
+    return c < 0 ? "(no such column)" : study_table_cell(t, row, c)->text;
+}
+
+TEST(values_at_the_best_epoch_and_at_the_last)
+{
+    struct kit k;
+    struct text value = {0};
+
+    begin(&k);
+    add(&k, "lr=0.1", 3, (double[]){0.5, 0.75, 0.625});
+    if (open_all(&k)) {
+        CHECK(study_number(k.runs, "test_acc") == 0.75);
+        CHECK(study_number(k.runs, "test_loss") == 0.25); /* the other metric at that epoch */
+        CHECK(study_number(k.runs, "last.test_acc") == 0.625);
+        CHECK(study_number(k.runs, "lr") == 0.1); /* the key, not the epoch's */
+        CHECK(study_number(k.runs, "train_seconds") != 10);
+        CHECK(study_value(k.runs, "gain_mean", &value) && value.n == 0);
+        CHECK(!study_value(k.runs, "test_ac", &value));
+        CHECK_STR(study_name_near(k.runs, "test_ac"), "test_acc");
+        CHECK(study_name_near(k.runs, "test_acc") == NULL);
+    }
+    text_free(&value);
+    end(&k);
+}
+
+TEST(only_what_differs)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {0};
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 name=a log_every=5", 1, (double[]){0.5});
+    add(&k, "lr=0.2 name=b log_every=7", 1, (double[]){0.25});
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_STR(t.column[2].name, "lr");
+        CHECK_STR(t.column[3].name, "best_epoch");
+        CHECK_STR(cell(&t, 0, "lr"), "0.1");
+        CHECK_STR(cell(&t, 1, "test_acc"), "0.25");
+        CHECK(study_table_cell(&t, 0, study_table_find(&t, "test_acc"))->best);
+        CHECK_HAS(text_str(&t.note), "picked on test");
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+TEST(what_really_ran_differs_too)
+{
+    struct kit k;
+    size_t found;
+    const char **names;
+
+    begin(&k);
+    strcpy(add(&k, "lr=0.1", 1, (double[]){0.5})->isa, "avx512");
+    strcpy(add(&k, "lr=0.1", 1, (double[]){0.5})->isa, "avx2");
+    if (open_all(&k)) {
+        names = study_differences(k.runs, k.count, &found);
+        CHECK_INT(found, 1);
+        CHECK_STR(names[0], "isa");
+        free(names);
+    }
+    end(&k);
+}
+
+/* lr 0.1: 0.8, 0.9, 0.85; lr 0.2: 0.7, 0.85, 0.8: differences -0.1, -0.05, -0.05. */
+TEST(groups_over_seeds_by_hand)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.over = "seed"};
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 seed=1", 1, (double[]){0.8});
+    add(&k, "lr=0.2 seed=1", 1, (double[]){0.7});
+    add(&k, "lr=0.2 seed=3", 1, (double[]){0.8}); /* not in the order of the others */
+    add(&k, "lr=0.1 seed=2", 1, (double[]){0.9});
+    add(&k, "lr=0.2 seed=2", 1, (double[]){0.85});
+    add(&k, "lr=0.1 seed=3", 1, (double[]){0.85});
+    if (open_all(&k)) {
+        const struct study_cell *acc;
+        double sd = sqrt((0.05 * 0.05 + 0.05 * 0.05) / 2), mean = -0.2 / 3;
+        double reach = 4.302653 * sqrt((pow(mean + 0.1, 2) + 2 * pow(mean + 0.05, 2)) / 2 / 3);
+
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_INT(t.rows, 2);
+        CHECK_STR(cell(&t, 0, "n"), "3");
+        acc = study_table_cell(&t, 0, study_table_find(&t, "test_acc"));
+        CHECK_NEAR(acc->value, 0.85, 1e-12);
+        CHECK_NEAR(acc->sd, sd, 1e-12);
+        CHECK_STR(cell(&t, 0, "difference"), ""); /* the best one itself */
+        CHECK_NEAR(atof(cell(&t, 1, "difference")), mean, 1e-12);
+        CHECK_NEAR(atof(cell(&t, 1, "difference_lo")), mean - reach, 1e-5);
+        CHECK_NEAR(atof(cell(&t, 1, "difference_hi")), mean + reach, 1e-5);
+        CHECK_INT(study_table_find(&t, "seed"), -1);
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+/* A single model of four epochs against an ensemble of two for three: equal epochs are three, equal
+ * model-images 400: all of the single, two epochs of the ensemble. */
+TEST(equal_budgets_by_hand)
+{
+    struct kit k;
+    struct study_reading r;
+
+    begin(&k);
+    add(&k, "schedule=cosine", 4, (double[]){0.1, 0.2, 0.3, 0.4});
+    add(&k, "mode=ensemble devices=2 members=2 schedule=cosine", 3, (double[]){0.5, 0.6, 0.7});
+    if (open_all(&k)) {
+        CHECK(study_least_cost(k.runs, 2, STUDY_EPOCHS) == 3);
+        CHECK(study_least_cost(k.runs, 2, STUDY_MODEL_IMAGES) == 400);
+        study_read_at(&k.runs[0], STUDY_EPOCHS, 3, &r);
+        CHECK_INT(r.row, 2);
+        CHECK(!r.ended);
+        CHECK_STR(r.where, "epoch 3 of 4, lr still 0.085");
+        study_read_at(&k.runs[1], STUDY_EPOCHS, 3, &r);
+        CHECK(r.ended);
+        CHECK_STR(r.where, "epoch 3, its end");
+        study_read_at(&k.runs[0], STUDY_MODEL_IMAGES, 400, &r);
+        CHECK(r.ended && r.row == 3);
+        study_read_at(&k.runs[1], STUDY_MODEL_IMAGES, 400, &r);
+        CHECK(!r.ended && r.row == 1 && r.cost == 400);
+        study_read_at(&k.runs[1], STUDY_MODEL_IMAGES, 100, &r);
+        CHECK_INT(r.row, -1);
+    }
+    end(&k);
+}
+
+TEST(gain_of_an_ensemble)
+{
+    struct kit k;
+
+    begin(&k);
+    add(&k, "mode=ensemble devices=2", 2, (double[]){0.5, 0.7});
+    if (open_all(&k)) {
+        CHECK_NEAR(study_number(k.runs, "gain_mean"), 0.02, 1e-12);
+        CHECK_NEAR(study_number(k.runs, "gain_best"), 0.01, 1e-12);
+    }
+    end(&k);
+}
+
+TEST(crossing_of_a_target)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.target = 0.6};
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1", 3, (double[]){0.5, 0.6, 0.7});
+    add(&k, "lr=0.2", 3, (double[]){0.5, 0.55, 0.58});
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_STR(cell(&t, 0, "target_epoch"), "2");
+        CHECK_STR(cell(&t, 0, "target_seconds"), "20");
+        CHECK_STR(cell(&t, 0, "target_device_seconds"), "20");
+        CHECK_STR(cell(&t, 1, "target_seconds"), "");
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+/* One, two and four real devices, and eight virtual ones on four: 10, 10, ... images a second come
+ * from the files alone, so every speed-up is 1 and efficiencies are 1, 1/2, 1/4. */
+TEST(scaling_by_hand)
+{
+    static const int devices[] = {4, 1, 8, 2}, real[] = {4, 1, 4, 2};
+    struct kit k;
+    struct study_point *p;
+
+    begin(&k);
+    for (int i = 0; i < 4; i++) {
+        char settings[64];
+
+        snprintf(settings, sizeof settings, "devices=%d", devices[i]);
+        add(&k, settings, 2, (double[]){0.5, 0.6})->real_devices = real[i];
+    }
+    if (open_all(&k)) {
+        CHECK_INT(study_scaling(k.runs, k.count, &p), 4);
+        CHECK(p[0].devices == 1 && p[3].devices == 8 && p[3].is_virtual && !p[2].is_virtual);
+        CHECK_NEAR(p[0].images_per_second, 10, 1e-12);
+        CHECK(p[1].speed_up == 1 && p[1].efficiency == 0.5 && p[2].efficiency == 0.25);
+        CHECK(isnan(p[3].speed_up) && isnan(p[3].efficiency));
+        CHECK_NEAR(p[0].wait, 0.5, 1e-12);
+        CHECK_NEAR(p[0].compute, 0.4, 1e-12);
+        free(p);
+    }
+    end(&k);
+}
+
+/* ---- forms of a table ---- */
+
+static void small_table(struct study_table *t)
+{
+    memset(t, 0, sizeof *t);
+    study_table_column(t, "run", STUDY_TEXT, false);
+    study_table_column(t, "test_acc", STUDY_SHARE, true);
+    study_table_word(t, "=cmd|' /C calc'!A0, \"x\"");
+    study_table_mean(t, 0.5, 0.125);
+    study_table_word(t, "a_b & 50 % <i>");
+    study_table_number(t, -0.25);
+    study_table_note(t, "a note");
+}
+
+TEST(csv_keeps_numbers_and_disarms_formulas)
+{
+    struct study_table t;
+    struct text out = {0};
+
+    small_table(&t);
+    study_table_csv(&t, &out);
+    CHECK_STR(text_str(&out), "run,test_acc,test_acc_sd\n"
+                              "\"'=cmd|' /C calc'!A0, \"\"x\"\"\",0.5,0.125\n"
+                              "a_b & 50 % <i>,-0.25,\n");
+    text_clear(&out);
+    study_add_field(&out, "\tx");
+    CHECK_STR(text_str(&out), "'\tx");
+    text_free(&out);
+    study_table_free(&t);
+}
+
+TEST(markdown_latex_html_and_json)
+{
+    struct study_table t;
+    struct text out = {0};
+
+    small_table(&t);
+    study_table_md(&t, NULL, &out);
+    CHECK_HAS(text_str(&out), "| a\\_b & 50 % \\<i\\> | -0.2500 |\n");
+    CHECK_HAS(text_str(&out), "| 0.5000 ± 0.1250 |");
+    text_clear(&out);
+    study_table_tex(&t,
+                    &(struct study_style){
+                        .digits = 2, .head = (const char *const[]){"test_acc=Accuracy (%)", NULL}},
+                    &out);
+    CHECK_HAS(text_str(&out), "run & Accuracy (\\%) \\\\\n\\midrule\n");
+    CHECK_HAS(text_str(&out), "a\\_b \\& 50 \\% $<$i$>$ & -0.25 \\\\\n");
+    CHECK_HAS(text_str(&out), "0.50 $\\pm$ 0.12");
+    text_clear(&out);
+    study_table_html(&t, NULL, &out);
+    CHECK_HAS(text_str(&out), "<td>a_b &amp; 50 % &lt;i&gt;</td>");
+    CHECK_HAS(text_str(&out), "<p class=\"note\">a note</p>");
+    text_clear(&out);
+    study_table_json(&t, &out);
+    CHECK_HAS(text_str(&out),
+              "{\"run\": \"a_b & 50 % <i>\", \"test_acc\": -0.25, \"test_acc_sd\": null}");
+    text_free(&out);
+    study_table_free(&t);
+}
+
+TEST(sorting_puts_what_is_empty_last)
+{
+    struct study_table t = {0};
+
+    study_table_column(&t, "x", STUDY_NUMBER, false);
+    study_table_number(&t, 2);
+    study_table_empty(&t);
+    study_table_number(&t, 10);
+    study_table_number(&t, NAN);
+    study_table_number(&t, -1);
+    study_table_sort(&t, 0, true);
+    CHECK_STR(cell(&t, 0, "x"), "10");
+    CHECK_STR(cell(&t, 2, "x"), "-1");
+    study_table_sort(&t, 0, false);
+    CHECK_STR(cell(&t, 0, "x"), "-1");
+    CHECK_STR(cell(&t, 2, "x"), "10");
+    study_table_free(&t);
+}
