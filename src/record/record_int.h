@@ -27,6 +27,16 @@ size_t safetensors_seal_place(const char *header, size_t n);
 /* run.csv: its two lines, and back. */
 void record_run_text(const struct record_run *run, struct text *out);
 enum err_code record_read_run(const char *path, struct record_run *run, struct err *e) MUST_USE;
+#define RECORD_COLUMNS 84 /* of run.csv: record_run_columns without its end */
+/* As record_read_run; cells (or NULL) gets the row's fields in the columns' order, each with its 0
+ * byte: what record_take_cells makes the same run of. */
+enum err_code record_read_cells(const char *path, struct record_run *run, struct text *cells,
+                                struct err *e) MUST_USE;
+/* like: a run read before from like_cells (or NULL); only what differs from it is read, which is most
+ * of the time that a list of runs takes. */
+enum err_code record_take_cells(struct record_run *run, const char *const *cells,
+                                const struct record_run *like, const char *const *like_cells,
+                                struct err *e) MUST_USE;
 
 /* "cnn-ens4": the experiment's name, or model and mode, made fit for a folder's name. */
 void record_label(const struct spec *spec, char *out, size_t room);

@@ -7,6 +7,7 @@
 #include "record/record_int.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,14 +158,28 @@ static const struct column places[] = {
     PLACE(COLUMN_TEXT, note),
 };
 
+_Static_assert(MEM_COUNT(record_run_columns) == RECORD_COLUMNS + 1, "as many as are named");
+
+/* Found once: a list of 10,000 runs asks for each of them. */
+static struct column columns[RECORD_COLUMNS];
+static pthread_once_t columns_found = PTHREAD_ONCE_INIT;
+
 /* A column that has no place in struct record_run itself is a key of its spec. */
-static struct column find_column(const char *name)
+static void find_columns(void)
 {
-    for (size_t i = 0; i < MEM_COUNT(places); i++) {
-        if (!strcmp(places[i].name, name))
-            return places[i];
+    for (size_t i = 0; i < RECORD_COLUMNS; i++) {
+        columns[i] = (struct column){record_run_columns[i], COLUMN_KEY, 0, 0};
+        for (size_t j = 0; j < MEM_COUNT(places); j++) {
+            if (!strcmp(places[j].name, columns[i].name))
+                columns[i] = places[j];
+        }
     }
-    return (struct column){name, COLUMN_KEY, 0, 0};
+}
+
+static const struct column *column_at(size_t i)
+{
+    pthread_once(&columns_found, find_columns);
+    return &columns[i];
 }
 
 /* The quotes of an experiment's text do not belong into a table; a key without effect is empty. */
@@ -190,22 +205,21 @@ static bool read_key(struct spec *s, const char *name, const char *cell, struct 
     return read;
 }
 
-static void add_value(const struct record_run *run, const char *name, struct text *out)
+static void add_value(const struct record_run *run, const struct column *column, struct text *out)
 {
-    const struct column column = find_column(name);
-    const char *at = (const char *)run + column.at;
+    const char *at = (const char *)run + column->at;
     char number[TEXT_NUMBER_ROOM];
     double d;
     int64_t n;
 
-    switch (column.kind) {
+    switch (column->kind) {
     case COLUMN_TEXT:
         text_add(out, at);
         break;
     case COLUMN_INT:
     case COLUMN_COUNT:
         memcpy(&n, at, sizeof n);
-        if (n || column.kind == COLUMN_INT)
+        if (n || column->kind == COLUMN_INT)
             text_addf(out, "%" PRId64, n);
         break;
     case COLUMN_NUMBER:
@@ -217,7 +231,7 @@ static void add_value(const struct record_run *run, const char *name, struct tex
         text_add(out, wire_state_name(run->state));
         break;
     case COLUMN_KEY:
-        add_key(&run->spec, spec_key_find(name), out);
+        add_key(&run->spec, spec_key_find(column->name), out);
         break;
     }
 }
@@ -225,8 +239,10 @@ static void add_value(const struct record_run *run, const char *name, struct tex
 void record_run_value(const struct record_run *run, const char *column, struct text *out)
 {
     for (size_t i = 0; record_run_columns[i]; i++) {
-        if (!strcmp(record_run_columns[i], column))
-            add_value(run, column, out);
+        if (!strcmp(record_run_columns[i], column)) {
+            add_value(run, column_at(i), out);
+            return;
+        }
     }
 }
 
@@ -239,23 +255,23 @@ void record_run_text(const struct record_run *run, struct text *out)
     text_add(out, "\n");
     for (size_t i = 0; record_run_columns[i]; i++) {
         text_clear(&value);
-        add_value(run, record_run_columns[i], &value);
+        add_value(run, column_at(i), &value);
         sheet_add_text(out, text_str(&value));
     }
     sheet_end_row(out);
     text_free(&value);
 }
 
-static bool read_value(struct record_run *run, const char *name, const char *cell, struct err *e)
+static bool read_value(struct record_run *run, const struct column *column, const char *cell,
+                       struct err *e)
 {
-    const struct column column = find_column(name);
-    char *at = (char *)run + column.at;
+    char *at = (char *)run + column->at;
     double d = RECORD_EMPTY;
     int64_t n = 0;
 
-    switch (column.kind) {
+    switch (column->kind) {
     case COLUMN_TEXT:
-        snprintf(at, column.size, "%s", cell);
+        snprintf(at, column->size, "%s", cell);
         return true;
     case COLUMN_INT:
     case COLUMN_COUNT:
@@ -275,41 +291,83 @@ static bool read_value(struct record_run *run, const char *name, const char *cel
     case COLUMN_KEY:
         if (!*cell)
             return true;
-        return read_key(&run->spec, name, cell, e);
+        return read_key(&run->spec, column->name, cell, e);
     }
-    err_set(e, ERR_INPUT, "its column %s holds '%.60s'", name, cell);
+    err_set(e, ERR_INPUT, "its column %s holds '%.60s'", column->name, cell);
     return false;
 }
 
-static enum err_code read_sheet(const struct sheet *s, const char *path, struct record_run *run,
+/* A key that one row gives and the other leaves empty would keep what it was. */
+static bool same_keys(const char *const *cells, const char *const *before)
+{
+    for (size_t i = 0; i < RECORD_COLUMNS; i++) {
+        if (column_at(i)->kind == COLUMN_KEY && !*cells[i] != !*before[i])
+            return false;
+    }
+    return true;
+}
+
+enum err_code record_take_cells(struct record_run *run, const char *const *cells,
+                                const struct record_run *like, const char *const *like_cells,
                                 struct err *e)
 {
     struct err inner = {0};
 
+    if (like && same_keys(cells, like_cells)) {
+        *run = *like;
+    } else {
+        like_cells = NULL;
+        memset(run, 0, sizeof *run);
+        spec_default(&run->spec);
+    }
+    for (size_t i = 0; i < RECORD_COLUMNS; i++) {
+        if (like_cells && !strcmp(cells[i], like_cells[i]))
+            continue;
+        if (!read_value(run, column_at(i), cells[i], &inner))
+            return err_set(e, ERR_INPUT, "%s", inner.text);
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_sheet(const struct sheet *s, const char *path, struct err *e)
+{
     if (s->rows != 1)
         return err_set(e, ERR_INPUT, "%s has %zu whole rows instead of one", path, s->rows);
     /* Who and in what state must be there; a column that an older version did not know need not. */
     if (sheet_column(s, "run") < 0 || sheet_column(s, "state") < 0)
         return err_set(e, ERR_INPUT, "%s has no columns run and state", path);
-    for (size_t i = 0; record_run_columns[i]; i++) {
-        int column = sheet_column(s, record_run_columns[i]);
-        if (!read_value(run, record_run_columns[i], sheet_cell(s, 0, column), &inner))
-            return err_set(e, ERR_INPUT, "%s cannot be read: %s", path, inner.text);
-    }
     return ERR_OK;
 }
 
-enum err_code record_read_run(const char *path, struct record_run *run, struct err *e)
+enum err_code record_read_cells(const char *path, struct record_run *run, struct text *cells,
+                                struct err *e)
 {
+    const char *cell[RECORD_COLUMNS];
     struct sheet s = {0};
+    struct err inner = {0};
     enum err_code code;
 
     memset(run, 0, sizeof *run);
     spec_default(&run->spec);
     TRY(sheet_read(path, &s, e));
-    code = read_sheet(&s, path, run, e);
+    code = check_sheet(&s, path, e);
+    for (size_t i = 0; i < RECORD_COLUMNS && code == ERR_OK; i++) {
+        /* It stands where this version puts it, as a rule. */
+        bool there = i < s.columns && !strcmp(s.names[i], record_run_columns[i]);
+        int column = there ? (int)i : sheet_column(&s, record_run_columns[i]);
+        cell[i] = sheet_cell(&s, 0, column);
+        if (cells)
+            text_add_n(cells, cell[i], strlen(cell[i]) + 1);
+    }
+    if (code == ERR_OK && record_take_cells(run, cell, NULL, NULL, &inner) != ERR_OK)
+        code = err_set(e, ERR_INPUT, "%s cannot be read: %s", path, inner.text);
     sheet_free(&s);
     return code;
+}
+
+enum err_code record_read_run(const char *path, struct record_run *run, struct err *e)
+{
+    return record_read_cells(path, run, NULL, e);
 }
 
 static void clean_name(const char *name, char *out, size_t room)
