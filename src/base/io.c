@@ -153,22 +153,6 @@ enum err_code io_sync_folder(const char *path, struct err *e)
     return code;
 }
 
-/* path: what is being replaced, for messages. */
-static enum err_code io_write_temporary(const char *temporary, const char *path, const void *bytes,
-                                        size_t n, struct err *e)
-{
-    int fd = io.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-
-    if (fd < 0)
-        return err_errno(e, "cannot create %s", path);
-    enum err_code code = io_write_all(fd, bytes, n, path, e);
-    if (!code && io.sync(fd))
-        code = err_errno(e, "cannot sync %s", path);
-    if (io.close(fd) && !code)
-        code = err_errno(e, "cannot close %s", path);
-    return code;
-}
-
 /* Where a name means what is open, not a place: a new file there would be lost. */
 static bool names_open_file(const char *path)
 {
@@ -205,24 +189,69 @@ enum err_code io_real_target(const char *path, char **target, struct err *e)
     return ERR_OK;
 }
 
+enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
+{
+    *d = (struct io_draft){.fd = -1};
+    TRY(io_real_target(path, &d->target, e));
+    d->path = mem_text(path);
+    d->temporary = mem_textf("%s.tmp-%ld", d->target, (long)getpid());
+    d->fd = io.open(d->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (d->fd >= 0)
+        return ERR_OK;
+    err_errno(e, "cannot create %s", path);
+    io_draft_drop(d);
+    return e->code;
+}
+
+enum err_code io_draft_add(struct io_draft *d, const void *bytes, size_t n, struct err *e)
+{
+    return io_write_all(d->fd, bytes, n, d->path, e);
+}
+
+void io_draft_drop(struct io_draft *d)
+{
+    if (d->fd >= 0)
+        io.close(d->fd);
+    if (d->temporary)
+        io.unlink(d->temporary);
+    free(d->target);
+    free(d->path);
+    free(d->temporary);
+    *d = (struct io_draft){.fd = -1};
+}
+
+enum err_code io_draft_finish(struct io_draft *d, struct err *e)
+{
+    char *folder = io_folder_of(d->target);
+    enum err_code code = ERR_OK;
+
+    if (io.sync(d->fd))
+        code = err_errno(e, "cannot sync %s", d->path);
+    if (io.close(d->fd) && !code)
+        code = err_errno(e, "cannot close %s", d->path);
+    d->fd = -1;
+    if (!code && io.rename(d->temporary, d->target))
+        code = err_errno(e, "cannot rename %s to %s", d->temporary, d->target);
+    if (!code) {
+        free(d->temporary); /* it is no more */
+        d->temporary = NULL;
+        code = io_sync_folder(folder, e);
+    }
+    free(folder);
+    io_draft_drop(d);
+    return code;
+}
+
 enum err_code io_replace_file(const char *path, const void *bytes, size_t n, struct err *e)
 {
-    char *target;
+    struct io_draft d;
+    enum err_code code;
 
-    TRY(io_real_target(path, &target, e));
-    char *folder = io_folder_of(target);
-    char *temporary = mem_textf("%s.tmp-%ld", target, (long)getpid());
-    enum err_code code = io_write_temporary(temporary, path, bytes, n, e);
-
-    if (!code && io.rename(temporary, target))
-        code = err_errno(e, "cannot rename %s to %s", temporary, target);
-    if (code)
-        io.unlink(temporary);
-    else
-        code = io_sync_folder(folder, e);
-    free(temporary);
-    free(folder);
-    free(target);
+    TRY(io_draft_open(&d, path, e));
+    code = io_draft_add(&d, bytes, n, e);
+    if (code == ERR_OK)
+        return io_draft_finish(&d, e);
+    io_draft_drop(&d);
     return code;
 }
 

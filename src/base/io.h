@@ -40,6 +40,16 @@ enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path
  * never half. */
 enum err_code io_replace_file(const char *path, const void *bytes, size_t n,
                               struct err *e) MUST_USE;
+/* The same for a file that is written piece by piece: it takes its place when it is finished, and is
+ * nowhere when it is dropped. finish and drop free it; a failed open needs neither. */
+struct io_draft {
+    char *target, *path, *temporary;
+    int fd;
+};
+enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e) MUST_USE;
+enum err_code io_draft_add(struct io_draft *d, const void *bytes, size_t n, struct err *e) MUST_USE;
+enum err_code io_draft_finish(struct io_draft *d, struct err *e) MUST_USE;
+void io_draft_drop(struct io_draft *d);
 /* Where a file that is replaced by renaming really lies: a link is followed, so that it stays a link.
  * What is there and is no regular file (a device, a folder) is refused. The caller frees it. */
 enum err_code io_real_target(const char *path, char **target, struct err *e) MUST_USE;
