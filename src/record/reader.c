@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,75 +73,6 @@ void record_free_list(struct record_entry *list, size_t count)
     for (size_t i = 0; i < count; i++)
         record_free_entry(&list[i]);
     free(list);
-}
-
-/* What a results folder holds besides runs. */
-static bool is_run_name(const char *name)
-{
-    return name[0] != '.' && strcmp(name, "sweeps") != 0 && strcmp(name, "queue") != 0 &&
-           strcmp(name, "trash") != 0;
-}
-
-enum err_code record_list(const char *results, struct record_entry **out, size_t *count,
-                          struct err *e)
-{
-    char **names = NULL;
-    size_t n = 0, room = 0;
-
-    *out = NULL;
-    *count = 0;
-    if (!io_exists(results))
-        return ERR_OK;
-    TRY(io_list_folder(results, &names, &n, e));
-    for (size_t i = 0; i < n; i++) { /* sorted by name, and names begin with the time */
-        char *folder = io_path(results, names[i]);
-        if (is_run_name(names[i]) && record_is_run(folder)) {
-            *out = mem_grow(*out, &room, *count + 1, sizeof **out);
-            read_entry(folder, &(*out)[(*count)++]);
-        }
-        free(folder);
-    }
-    io_free_names(names, n);
-    return ERR_OK;
-}
-
-static bool is_done(const char *folder, const char *cell)
-{
-    char *path = io_path(folder, "run.csv"), *text = NULL;
-    struct record_entry entry;
-    bool done;
-    size_t n;
-
-    done = io_read_file(path, 1 << 20, &text, &n, NULL) == ERR_OK &&
-           memmem(text, n, cell, strlen(cell));
-    free(text);
-    free(path);
-    if (!done)
-        return false;
-    read_entry(folder, &entry);
-    done = !entry.broken && entry.run.state == WIRE_DONE && !strcmp(entry.run.cell, cell);
-    record_free_entry(&entry);
-    return done;
-}
-
-bool record_find_done(const char *results, const char *cell, char *name, size_t room)
-{
-    char **names = NULL;
-    size_t n = 0;
-    bool found = false;
-
-    if (!io_exists(results) || io_list_folder(results, &names, &n, NULL) != ERR_OK)
-        return false;
-    for (size_t i = n; i-- > 0 && !found;) {
-        char *folder = io_path(results, names[i]);
-
-        found = is_run_name(names[i]) && is_done(folder, cell);
-        if (found)
-            snprintf(name, room, "%s", names[i]);
-        free(folder);
-    }
-    io_free_names(names, n);
-    return found;
 }
 
 bool record_is_run(const char *folder)
