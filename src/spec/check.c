@@ -24,6 +24,17 @@ static const struct {
     {KEY_INIT, KEY_WEIGHTS, "none"},
 };
 
+int spec_used_by(int key, const char **with)
+{
+    for (size_t i = 0; i < MEM_COUNT(uses); i++)
+        if ((int)uses[i].key == key) {
+            if (with)
+                *with = uses[i].with;
+            return (int)uses[i].by;
+        }
+    return -1;
+}
+
 bool spec_applies(const struct spec *s, int key)
 {
     bool adam = s->optimizer == SPEC_ADAM || s->optimizer == SPEC_ADAMW;

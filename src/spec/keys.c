@@ -94,7 +94,7 @@ const struct spec_key spec_keys[] = {
                      "what is done to training images at random"},
     [KEY_SEED] = {"seed", SPEC_GROUP_TRAINING, "0", "a whole number from 0 to 9223372036854775807",
                   "of weights, orders, dropout and augmentation"},
-    [KEY_REPEATS] = {"repeats", SPEC_GROUP_TRAINING, "1", "1",
+    [KEY_REPEATS] = {"repeats", SPEC_GROUP_TRAINING, "1", "a count from 1 to 1000000",
                      "runs of the same experiment from seed, seed + 1, ..."},
     [KEY_TRAIN_LIMIT] = {"train_limit", SPEC_GROUP_DATA, "all", "all, or a count from 1 to " MOST_,
                          "the first so many training images"},
@@ -116,7 +116,8 @@ const struct spec_key spec_keys[] = {
                          "ends after so many minutes"},
     [KEY_PATIENCE] = {"patience", SPEC_GROUP_STOP, "none", "none, or a count from 1 to 1000000",
                       "ends after so many epochs without a better loss"},
-    [KEY_ON_END] = {"on_end", SPEC_GROUP_STOP, "none", "none", "a command run at the end"},
+    [KEY_ON_END] = {"on_end", SPEC_GROUP_STOP, "none", "none, or a command for sh",
+                    "a command run at the end, with CHORUS_RUN and CHORUS_STATE around it"},
     {NULL, SPEC_GROUP_DATA, NULL, NULL, NULL},
 };
 _Static_assert(MEM_COUNT(spec_keys) == SPEC_KEYS + 1, "spec.h counts the keys");
@@ -198,7 +199,7 @@ const struct spec_field spec_fields[SPEC_KEYS] = {
     [KEY_SYNC_BN] = YESNO(sync_bn),
     [KEY_AUGMENT] = OWN(augment),
     [KEY_SEED] = OWN(seed),
-    [KEY_REPEATS] = COUNT(repeats, 1, 1, NULL),
+    [KEY_REPEATS] = COUNT(repeats, 1, 1000000, NULL),
     [KEY_TRAIN_LIMIT] = COUNT(train_limit, 1, MOST, "all"),
     [KEY_TEST_LIMIT] = COUNT(test_limit, 1, MOST, "all"),
     [KEY_LOG_EVERY] = COUNT(log_every, 1, MOST, NULL),

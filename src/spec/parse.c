@@ -1,4 +1,5 @@
-/* INI text: a line is empty, a comment, or key = value with a comment behind it. */
+/* INI text: a line is empty, a comment, or key = value with a comment behind it. Who reads it, one
+ * experiment or a sweep, is told each key and value. */
 #include "spec/spec_int.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -11,10 +12,11 @@
 #define FILE_LIMIT (4 << 20)
 
 struct reader {
-    struct spec *spec;
+    spec_line_fn *line;
+    void *user;
     const char *file;
     const char *folder;
-    int32_t seen[SPEC_KEYS]; /* the line of each key in this text */
+    int32_t seen[SPEC_KEYS + MEM_COUNT(spec_sweep_keys)]; /* the line of each key in this text */
     struct {
         char name[sizeof((struct spec *)0)->param[0].name];
         int32_t line;
@@ -77,6 +79,10 @@ static enum err_code read_line(struct reader *r, char *line, int32_t number, str
     int id = spec_key_find(key);
     bool param = !strncmp(key, "model.", 6);
 
+    for (size_t i = 0; i < MEM_COUNT(spec_sweep_keys); i++)
+        if (!strcmp(key, spec_sweep_keys[i]))
+            id = SPEC_KEYS + (int)i;
+
     if (param) {
         for (int i = 0; i < r->params; i++)
             if (!strcmp(r->param[i].name, key + 6))
@@ -84,15 +90,14 @@ static enum err_code read_line(struct reader *r, char *line, int32_t number, str
     } else if (id >= 0 && r->seen[id]) {
         return refuse_repeat(where, key, r->seen[id], e);
     }
-    TRY(spec_set(r->spec, key, equals + 1, where, r->folder, e));
+    const struct spec_line told = {key, equals + 1, where, r->folder, number};
+    TRY(r->line(r->user, &told, e));
     if (!param) {
-        r->seen[id] = r->spec->line[id] = number;
+        if (id >= 0)
+            r->seen[id] = number;
     } else if (r->params < SPEC_PARAMS) {
-        strcpy(r->param[r->params].name, key + 6); /* spec_set has measured it */
+        strcpy(r->param[r->params].name, key + 6); /* whoever took it has measured it */
         r->param[r->params++].line = number;
-        for (int i = 0; i < r->spec->params; i++)
-            if (!strcmp(r->spec->param[i].name, key + 6))
-                r->spec->param[i].line = number;
     }
     return ERR_OK;
 }
@@ -127,24 +132,60 @@ static enum err_code read_lines(struct reader *r, const char *text, size_t n, st
     return ERR_OK;
 }
 
-enum err_code spec_parse(struct spec *s, const char *text, size_t n, const char *file,
-                         struct err *e)
+enum err_code spec_each_line(const char *text, size_t n, const char *file, spec_line_fn *line,
+                             void *user, struct err *e)
 {
     char *folder = io_folder_of(file);
-    struct reader r = {.spec = s, .file = file, .folder = folder};
+    struct reader r = {.line = line, .user = user, .file = file, .folder = folder};
+    enum err_code code;
 
-    if (n > FILE_LIMIT) {
-        free(folder);
-        return err_set(e, ERR_INPUT, "%.300s: %zu bytes are no experiment, the limit is %d", file,
+    if (n > FILE_LIMIT)
+        code = err_set(e, ERR_INPUT, "%.300s: %zu bytes are no experiment, the limit is %d", file,
                        n, FILE_LIMIT);
-    }
+    else
+        code = read_lines(&r, text, n, e);
+    free(folder);
+    return code;
+}
+
+void spec_start_file(struct spec *s, const char *file)
+{
     snprintf(s->file, sizeof s->file, "%s", file);
     memset(s->line, 0, sizeof s->line); /* they belonged to the file before */
     for (int i = 0; i < s->params; i++)
         s->param[i].line = 0;
-    enum err_code code = read_lines(&r, text, n, e);
-    free(folder);
-    return code;
+}
+
+void spec_stands_at(struct spec *s, const char *key, int32_t line)
+{
+    if (strncmp(key, "model.", 6) != 0)
+        s->line[spec_key_find(key)] = line;
+    for (int i = 0; i < s->params; i++)
+        if (!strncmp(key, "model.", 6) && !strcmp(s->param[i].name, key + 6))
+            s->param[i].line = line;
+}
+
+static enum err_code take_line(void *user, const struct spec_line *line, struct err *e)
+{
+    TRY(spec_set(user, line->key, line->value, line->where, line->folder, e));
+    spec_stands_at(user, line->key, line->number);
+    return ERR_OK;
+}
+
+enum err_code spec_parse(struct spec *s, const char *text, size_t n, const char *file,
+                         struct err *e)
+{
+    spec_start_file(s, file);
+    return spec_each_line(text, n, file, take_line, s, e);
+}
+
+enum err_code spec_read_text(const char *path, char **text, size_t *n, struct err *e)
+{
+    enum err_code code = io_read_file(path, FILE_LIMIT, text, n, e);
+
+    if (code == ERR_IO && e)
+        e->code = ERR_INPUT; /* a file that cannot be read is the command's fault */
+    return code == ERR_IO ? ERR_INPUT : code;
 }
 
 enum err_code spec_read(struct spec *s, const char *path, struct err *e)
@@ -152,12 +193,8 @@ enum err_code spec_read(struct spec *s, const char *path, struct err *e)
     char *text = NULL;
     size_t n = 0;
 
-    enum err_code code = io_read_file(path, FILE_LIMIT, &text, &n, e);
-    if (code == ERR_IO && e)
-        e->code = ERR_INPUT; /* a file that cannot be read is the command's fault */
-    if (code != ERR_OK)
-        return code == ERR_IO ? ERR_INPUT : code;
-    code = spec_parse(s, text, n, path, e);
+    TRY(spec_read_text(path, &text, &n, e));
+    enum err_code code = spec_parse(s, text, n, path, e);
     free(text);
     return code;
 }

@@ -17,12 +17,10 @@ bool spec_ends_with(const char *s, const char *end)
 
 void spec_add_quoted(struct text *out, const char *value)
 {
-    static const char *const forms[] = {"geom:", "lin:", "step:", "loguniform:"};
     size_t n = strlen(value);
-    bool quotes = strpbrk(value, ",#\"") || (n && (value[0] == ' ' || value[n - 1] == ' '));
+    bool quotes = strpbrk(value, ",#\"") || spec_is_form(value) ||
+                  (n && (value[0] == ' ' || value[n - 1] == ' '));
 
-    for (size_t i = 0; i < MEM_COUNT(forms); i++)
-        quotes = quotes || !strncmp(value, forms[i], strlen(forms[i]));
     if (!quotes) {
         text_add(out, value);
         return;
@@ -239,10 +237,11 @@ void spec_value_weights(const struct spec *s, struct text *out)
 
 enum err_code spec_set_on_end(struct spec *s, const struct spec_input *in, struct err *e)
 {
-    if (strcmp(in->value, "none") != 0)
-        return spec_refuse(in, e, "this version runs no command at the end, leave it out");
-    s->on_end[0] = 0;
-    return ERR_OK;
+    if (!strcmp(in->value, "none")) {
+        s->on_end[0] = 0;
+        return ERR_OK;
+    }
+    return set_text(s->on_end, sizeof s->on_end, in, e);
 }
 
 void spec_value_on_end(const struct spec *s, struct text *out)

@@ -55,7 +55,7 @@ static enum err_code refuse_sweep(const char *where, const char *key, const char
     add_where(&t, where);
     text_addf(&t, "%s = ", key);
     add_shown(&t, value);
-    text_addf(&t, " belongs to a sweep; this version runs one experiment at a time: %s", instead);
+    text_addf(&t, ": that is for the sweeps of `chorus run`; %s here", instead);
     enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
     text_free(&t);
     return code;
@@ -99,14 +99,24 @@ static enum err_code refuse_key(const char *where, const char *key, struct err *
 
 /* ---- from the text of a value to the value ---- */
 
-static bool is_list(const char *value)
+const char *const spec_sweep_keys[2] = {"samples", "zip"};
+
+bool spec_is_form(const char *value)
 {
     static const char *const forms[] = {"geom:", "lin:", "step:", "loguniform:"};
-    bool quoted = false;
 
     for (size_t i = 0; i < MEM_COUNT(forms); i++)
         if (!strncmp(value, forms[i], strlen(forms[i])))
             return true;
+    return false;
+}
+
+bool spec_is_list(const char *value)
+{
+    bool quoted = false;
+
+    if (spec_is_form(value))
+        return true;
     for (const char *p = value; *p; p++) {
         if (*p == '"')
             quoted = !quoted;
@@ -238,11 +248,12 @@ static enum err_code set_copy(struct spec *s, const char *key, char *value, cons
     struct spec_input in = {.key = key, .where = where, .folder = folder, .id = spec_key_find(key)};
 
     in.value = value = text_trim(value);
-    if (!strcmp(key, "samples") || !strcmp(key, "zip"))
-        return refuse_sweep(where, key, value, "leave it out", e);
+    for (size_t i = 0; i < MEM_COUNT(spec_sweep_keys); i++)
+        if (!strcmp(key, spec_sweep_keys[i]))
+            return refuse_sweep(where, key, value, "leave it out", e);
     if (in.id < 0)
         return refuse_key(where, key, e);
-    if (is_list(value))
+    if (spec_is_list(value))
         return refuse_sweep(where, key, value, "give one value", e);
     char *whole = mem_text(value);
     const char *wrong = unquote(value);
@@ -258,7 +269,12 @@ static enum err_code set_copy(struct spec *s, const char *key, char *value, cons
     for (const char *p = value; *p; p++)
         if ((unsigned char)*p < 32 || *p == 127)
             return spec_refuse(&in, e, "it holds a control character");
+    int64_t before = s->repeats;
     TRY(set_value(s, &in, e));
+    if (in.id == KEY_REPEATS && s->repeats > 1) {
+        s->repeats = before;
+        return refuse_sweep(where, key, value, "leave it out", e);
+    }
 
     if (!strncmp(key, "model.", 6))
         return ERR_OK;

@@ -125,8 +125,8 @@ void spec_default(struct spec *s);
 /* Sets one key from its text. where ("file.ini:12", "command line"; NULL: nothing) goes in front of
  * an error, which names the key, the value and the values allowed. folder: what a relative path in
  * the value is relative to (NULL: the current folder); paths become absolute, so that an experiment
- * means the same wherever it is written to. A value with commas outside quotes is a sweep and, until
- * sweeps exist, refused in one sentence. */
+ * means the same wherever it is written to. A list of values is refused: spec/sweep.h
+ * takes those. */
 enum err_code spec_set(struct spec *s, const char *key, const char *value, const char *where,
                        const char *folder, struct err *e) MUST_USE;
 

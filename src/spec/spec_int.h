@@ -104,4 +104,41 @@ spec_value_fn spec_value_name, spec_value_model, spec_value_data, spec_value_wei
     spec_value_augment, spec_value_seed, spec_value_keep, spec_value_on_end;
 
 bool spec_ends_with(const char *s, const char *end);
+
+/* parse.c: INI text for whoever takes its lines. A key twice is refused there. */
+struct spec_line {
+    const char *key, *value; /* trimmed; the value as it stands, but without its comment */
+    const char *where, *folder;
+    int32_t number;
+};
+typedef enum err_code spec_line_fn(void *user, const struct spec_line *line, struct err *e);
+enum err_code spec_each_line(const char *text, size_t n, const char *file, spec_line_fn *line,
+                             void *user, struct err *e) MUST_USE;
+enum err_code spec_read_text(const char *path, char **text, size_t *n, struct err *e) MUST_USE;
+void spec_start_file(struct spec *s, const char *file); /* lines are this file's from now on */
+void spec_stands_at(struct spec *s, const char *key, int32_t line); /* a key that is set */
+
+/* set.c. The keys of a sweep that no experiment has: "samples", "zip". */
+extern const char *const spec_sweep_keys[2];
+bool spec_is_list(const char *value);
+bool spec_is_form(const char *value); /* "geom:...", "lin:...", "step:...", "loguniform:..." */
+
+/* check.c: the key whose settings decide whether this one has an effect (optimizer for momentum);
+ * *with: those that use it. -1: none does. */
+int spec_used_by(int key, const char **with);
+
+/* lists.c: the values that a list stands for. */
+struct spec_list {
+    char **value; /* (count) as spec_set takes them */
+    size_t count, room;
+    bool drawn; /* loguniform: no values yet, but between lo and hi */
+    double lo, hi;
+    bool whole; /* drawn as whole numbers */
+};
+enum err_code spec_list_read(struct spec_list *list, const struct spec_input *in,
+                             struct err *e) MUST_USE;
+/* Draws them. The first ones of more samples are those of fewer. */
+enum err_code spec_list_draw(struct spec_list *list, size_t samples, const struct spec_input *in,
+                             struct err *e) MUST_USE;
+void spec_list_free(struct spec_list *list);
 #endif

@@ -7,19 +7,24 @@
 
 struct spec_axis { /* a key that varies */
     char key[64];  /* "lr", "model.width"; "seed" of repeats */
-    char **value;  /* (values), as spec_set takes them */
+    char **value;  /* (values), as they were typed and as spec_set takes them */
     size_t values;
     int zip;      /* axes of one number above 0 walk together */
+    bool drawn;   /* by loguniform */
     char *where;  /* for errors: "file.ini:12" */
     char *folder; /* what relative paths in the values are relative to; NULL: the current one */
+    char *list;   /* as given: "geom:0.01:1:5"; paths in it are absolute */
 };
 
 struct spec_sweep {
-    struct spec base;       /* what does not vary */
+    struct spec base;       /* what does not vary; of a key that varies its first value */
     struct spec_axis *axis; /* (axes): the first varies slowest, repeats' seeds fastest of all */
     size_t axes;
     int64_t samples; /* for loguniform; 0: not given */
-    char *zip;       /* as given, until spec_sweep_close */
+    char *zip;       /* as given */
+    /* Where those two stand, and the line where they stand in base.file. */
+    char *samples_where, *zip_where;
+    int32_t samples_line, zip_line;
 };
 
 void spec_sweep_init(struct spec_sweep *s); /* the defaults */
@@ -27,7 +32,8 @@ void spec_sweep_free(struct spec_sweep *s);
 
 /* As spec_set, spec_parse and spec_read, but a value may be a list: A, B, C; geom:A:B:N; lin:A:B:N;
  * step:A:B:S; loguniform:A:B; and there are the keys samples and zip. A list that a later text sets
- * to one value is none any more. Every value of a list is checked as it is set. */
+ * to one value is none any more. Every value of a list is checked as it is set; one that stands in it
+ * twice is an error. Where there is an error, s is as it was. */
 enum err_code spec_sweep_set(struct spec_sweep *s, const char *key, const char *value,
                              const char *where, const char *folder, struct err *e) MUST_USE;
 enum err_code spec_sweep_parse(struct spec_sweep *s, const char *text, size_t n, const char *file,
@@ -40,8 +46,10 @@ enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e) MUST_USE;
 #define SPEC_MOST_CELLS 1000000
 bool spec_sweep_varies(const struct spec_sweep *s); /* false: one plain experiment, the base */
 size_t spec_sweep_cells(const struct spec_sweep *s);
-/* Cell 0, 1, ... in the grid's order, as a plain experiment without repeats. ERR_INPUT: this cell is
- * impossible, and e says why. */
+/* Cell 0, 1, ... in the grid's order, as a plain experiment without repeats that spec_check has
+ * looked at. A key that lapses under another that varies (momentum where optimizer = sgd) is no
+ * error; where it varies itself, the cells of all its values but the first are left out there.
+ * ERR_INPUT: this cell is impossible, or another one's twin, and e says why. */
 enum err_code spec_sweep_cell(const struct spec_sweep *s, size_t cell, struct spec *out,
                               struct err *e) MUST_USE;
 /* place[a]: which value of axis a the cell has. */
