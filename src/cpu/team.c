@@ -49,21 +49,21 @@ static void take_losses(struct cpu_worker *w, const struct backend_span *span, i
     }
 }
 
+/* Rows that one model fills: its own, or those of all devices. */
+static int units_of(const struct backend_plan *p)
+{
+    return p->mode == SPEC_ENSEMBLE ? 1 : p->devices;
+}
+
 /* Sums in the order of the images, so that threads do not matter. Returns whether all are finite. */
-static bool sum_up(struct cpu_team *t, int model, struct backend_step *row, const uint64_t ns[4])
+static bool sum_up(struct cpu_team *t, struct backend_step *row)
 {
     const struct backend_plan *p = &t->s->plan;
-    int units = p->mode == SPEC_ENSEMBLE ? 1 : p->devices;
-    size_t each = p->batch / (size_t)units;
+    size_t each = p->batch / (size_t)units_of(p);
     bool finite = true;
 
-    if (p->mode == SPEC_ENSEMBLE)
-        row += model;
-    for (int u = 0; u < units; u++, row++) {
-        *row = (struct backend_step){.input_ns = ns[0] / (uint64_t)units,
-                                     .compute_ns = ns[1] / (uint64_t)units,
-                                     .wait_ns = ns[2] / (uint64_t)units,
-                                     .reduce_ns = ns[3] / (uint64_t)units};
+    for (int u = 0; u < units_of(p); u++, row++) {
+        *row = (struct backend_step){0};
         for (size_t i = (size_t)u * each; i < (size_t)(u + 1) * each; i++) {
             row->loss_sum += (double)t->image_loss[i];
             row->right += t->image_right[i];
@@ -72,6 +72,19 @@ static bool sum_up(struct cpu_team *t, int model, struct backend_step *row, cons
         finite = finite && !row->not_finite;
     }
     return finite;
+}
+
+/* ns: of input, compute, wait and reduce, in equal parts to all rows. */
+static void note_times(const struct backend_plan *p, struct backend_step *row, const uint64_t ns[4])
+{
+    uint64_t units = (uint64_t)units_of(p);
+
+    for (int u = 0; u < units_of(p); u++, row++) {
+        row->input_ns = ns[0] / units;
+        row->compute_ns = ns[1] / units;
+        row->wait_ns = ns[2] / units;
+        row->reduce_ns = ns[3] / units;
+    }
 }
 
 /* No team begins a step that others will not make: after a stop all teams end at the step that the
@@ -157,28 +170,43 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
     pictures(w, m, from, to, true);
 }
 
-/* Returns false where the step was given up or the span ends with it. */
+/* Rank 0's word to the others, with a barrier behind it: whether step i is made. */
+static void decide(struct cpu_team *t, const struct cpu_job *job, size_t i)
+{
+    t->go = i < job->span->count && may_begin(t->s, job, (int64_t)i);
+    atomic_store_explicit(&t->abandon, false, memory_order_relaxed);
+}
+
+/* Returns false where the step was given up. The barrier that ends a model's step stands in front of
+ * the next one's too. */
 static bool train_model(struct cpu_worker *w, const struct cpu_job *job, int model, size_t i)
 {
     struct cpu_team *t = w->team;
     struct backend_session *s = t->s;
     uint64_t ns[4] = {0}, begin = clock_ns();
     struct backend_step *row = job->results + i * (size_t)backend_units(&s->plan);
+    bool last = model + t->model_step >= s->plan.members;
 
+    if (s->plan.mode == SPEC_ENSEMBLE)
+        row += model;
     compute(w, job, model, i, &ns[0]);
     uint64_t computed = clock_ns();
     ns[1] = computed - begin - ns[0];
     cpu_barrier(w);
     if (atomic_load_explicit(&t->abandon, memory_order_relaxed))
         return false;
-    ns[2] = clock_ns() - computed;
     uint64_t reducing = clock_ns();
+    ns[2] = reducing - computed;
+    if (w->rank == 0 && !sum_up(t, row))
+        end_span(s);
     cpu_update(w, &s->model[model]);
+    if (w->rank == 0 && last)
+        decide(t, job, i + 1);
+    cpu_barrier(w);
     ns[3] = clock_ns() - reducing;
     if (w->rank == 0)
-        t->finite = sum_up(t, model, row, ns);
-    cpu_barrier(w);
-    return t->finite;
+        note_times(&s->plan, row, ns);
+    return true;
 }
 
 void cpu_train(struct cpu_worker *w, const struct cpu_job *job)
@@ -187,27 +215,19 @@ void cpu_train(struct cpu_worker *w, const struct cpu_job *job)
     struct backend_session *s = t->s;
 
     w->held_order = NULL; /* an address may hold another epoch's order by now */
-    for (size_t i = 0; i < job->span->count; i++) {
-        if (w->rank == 0) {
-            t->go = may_begin(s, job, (int64_t)i);
-            atomic_store_explicit(&t->abandon, false, memory_order_relaxed);
-        }
-        cpu_barrier(w);
-        if (!t->go)
-            return;
+    if (w->rank == 0)
+        decide(t, job, 0);
+    cpu_barrier(w);
+    for (size_t i = 0; t->go; i++) {
         for (int m = t->first_model; m < s->plan.members; m += t->model_step) {
             if (train_model(w, job, m, i))
                 continue;
-            if (w->rank == 0)
-                end_span(s);
-            if (atomic_load_explicit(&t->abandon, memory_order_relaxed)) {
-                if (w->rank == 0) { /* only ever with one team and one model */
-                    pthread_mutex_lock(&s->lock);
-                    s->furthest = (int64_t)i - 1;
-                    pthread_mutex_unlock(&s->lock);
-                }
-                return;
+            if (w->rank == 0) { /* only ever with one team and one model */
+                pthread_mutex_lock(&s->lock);
+                s->furthest = (int64_t)i - 1;
+                pthread_mutex_unlock(&s->lock);
             }
+            return;
         }
     }
 }

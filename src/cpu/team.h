@@ -85,7 +85,7 @@ struct cpu_team {
     atomic_int arrived;
     atomic_uint phase;
     atomic_bool abandon; /* the step is given up: set by whoever saw the stop flag */
-    bool go, finite;     /* rank 0's words to the others, each with a barrier behind it */
+    bool go;             /* rank 0's word to the others: the next step is made */
     double *sums;        /* batch norm: (groups, channels, 2), by whoever has the group */
     double *norm; /* of all batch norms: (devices or 1, channels) mean and variance of the batch */
     float *next_stat;  /* running statistics after the step, if it is made */
@@ -226,7 +226,7 @@ void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step);
 void cpu_pack(struct cpu_worker *w, struct cpu_model *m);
 /* Parameters [from, from + n) along t->dparam, at once. */
 void cpu_update_now(struct cpu_worker *w, struct cpu_model *m, size_t from, size_t n);
-/* All that is left, by the whole team after a barrier; ends with one. */
+/* All that is left, by the whole team between two barriers. */
 void cpu_update(struct cpu_worker *w, struct cpu_model *m);
 
 #endif

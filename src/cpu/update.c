@@ -120,7 +120,8 @@ void cpu_update(struct cpu_worker *w, struct cpu_model *m)
     }
     if (w->rank == 0 && s->stats)
         memcpy(m->stat, t->next_stat, s->stats * sizeof *m->stat);
-    cpu_barrier(w);
-    cpu_pack(w, m);
-    cpu_barrier(w);
+    if (s->packed_count || s->bf16) {
+        cpu_barrier(w);
+        cpu_pack(w, m);
+    }
 }
