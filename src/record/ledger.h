@@ -19,7 +19,7 @@ struct record_cell { /* where a cell stands */
     enum wire_state state;
     char reason[512];
     char time[32]; /* of the newest line */
-    bool owned;    /* running, and somebody holds the run's lock */
+    bool owned;    /* not ended, and somebody holds the run's lock */
 };
 
 enum record_claim {
@@ -33,20 +33,28 @@ enum err_code record_ledger_open(struct record_ledger **out, const char *results
                                  struct err *e) MUST_USE;
 void record_ledger_close(struct record_ledger *l);
 
-/* Between begin and end this program alone works on the ledger, and what is read is new. */
+/* Between begin and end this program alone works on the ledger, and what is read is new. Waits for
+ * others up to half a minute. A handle is used by one thread at a time. */
 enum err_code record_ledger_begin(struct record_ledger *l, struct err *e) MUST_USE;
 void record_ledger_end(struct record_ledger *l);
 
-/* Where a cell stands; failed_again: failed, diverged, oom and skipped ones are to be had anew. */
+/* Where a cell stands; failed_again: failed, diverged, oom and skipped ones are to be had anew. A cell
+ * whose run is gone (`rm`) is had anew too. */
 enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
                                      struct record_cell *found);
+/* One whole line, on the disk when it returns, or none. Outside of begin and end it takes the lock
+ * for itself. */
 enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const char *run,
                                 enum wire_state state, const char *reason, struct err *e) MUST_USE;
 /* All cells of the ledger, in the order in which they came up first; the caller frees the array. */
 enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **out, size_t *count,
                                   struct err *e) MUST_USE;
+/* What is known of a cell beforehand: its values of the keys that write_sheet will be called with,
+ * ending with NULL. Such cells have a row, in the order of the first calls, before the ledger has a
+ * line of them (waiting), and it holds these values instead of run.csv's resolved ones. */
+void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values);
 /* sweep.csv anew from the ledger and the runs' run.csv: cell, run, state, reason, the keys that vary
- * (names, ending with NULL), then best_epoch, best_test_acc, ... as run.csv has them. */
+ * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them. */
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
                                         struct err *e) MUST_USE;
 

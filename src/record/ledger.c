@@ -1,0 +1,530 @@
+/* The book of a sweep. A line is one write at the file's end under the file's own lock, so that
+ * readers, who take no lock, see whole lines and a torn one at most at the end. */
+#include "record/ledger.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sheet.h"
+#include "record/ledger_int.h"
+#include "record/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#define HEADER  "time,cell,run,state,reason\n"
+#define FIELDS  5
+#define WAIT_MS 30000 /* nobody holds the lock for longer than a run's folder takes to be made */
+#define PIECE   65536
+
+enum err_code record_ledger_open(struct record_ledger **out, const char *results, const char *name,
+                                 struct err *e)
+{
+    struct record_ledger *l;
+    enum err_code code;
+
+    *out = NULL;
+    if (!*name || strchr(name, '/') || name[0] == '.' || strlen(name) > 200)
+        return err_set(e, ERR_INPUT, "'%.100s' is no name for a sweep: it becomes a folder's",
+                       name);
+    l = mem_new(1, sizeof *l);
+    l->results = mem_text(results);
+    l->folder = mem_textf("%s/sweeps/%s", results, name);
+    l->path = io_path(l->folder, "ledger.csv");
+    l->fd = -1;
+    code = io_make_folders(l->folder, e);
+    if (code == ERR_OK)
+        code = record_ledger_begin(l, e); /* the header, and what stands in it */
+    if (code != ERR_OK) {
+        record_ledger_close(l);
+        return code;
+    }
+    record_ledger_end(l);
+    *out = l;
+    return ERR_OK;
+}
+
+static void forget_lines(struct record_ledger *l)
+{
+    for (size_t i = 0; i < l->rows; i++) {
+        free(l->row[i].run);
+        free(l->row[i].reason);
+        free(l->row[i].sheet);
+        l->row[i].run = l->row[i].reason = l->row[i].sheet = NULL;
+        l->row[i].lines = 0;
+    }
+    l->read = 0;
+    text_clear(&l->rest);
+}
+
+void record_ledger_close(struct record_ledger *l)
+{
+    if (!l)
+        return;
+    record_ledger_end(l);
+    if (l->fd >= 0)
+        io.close(l->fd);
+    forget_lines(l);
+    for (size_t i = 0; i < l->rows; i++) {
+        for (size_t k = 0; k < l->row[i].values; k++)
+            free(l->row[i].value[k]);
+        free(l->row[i].value);
+    }
+    free(l->row);
+    free(l->place);
+    free(l->keys);
+    text_free(&l->rest);
+    free(l->results);
+    free(l->folder);
+    free(l->path);
+    free(l);
+}
+
+/* ---- cells by their hash ---- */
+
+static size_t slot_of(const struct record_ledger *l, const char *cell)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    size_t at;
+
+    for (const char *p = cell; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    at = (size_t)hash & (l->places - 1);
+    while (l->place[at] && strcmp(l->row[l->place[at] - 1].cell, cell) != 0)
+        at = (at + 1) & (l->places - 1);
+    return at;
+}
+
+static struct ledger_row *find_row(const struct record_ledger *l, const char *cell)
+{
+    size_t at;
+
+    if (!l->places)
+        return NULL;
+    at = slot_of(l, cell);
+    return l->place[at] ? &l->row[l->place[at] - 1] : NULL;
+}
+
+struct ledger_row *ledger_row_of(struct record_ledger *l, const char *cell)
+{
+    struct ledger_row *row = find_row(l, cell);
+
+    if (row)
+        return row;
+    if (2 * (l->rows + 1) > l->places) {
+        l->places = l->places ? 2 * l->places : 64;
+        free(l->place);
+        l->place = mem_new(l->places, sizeof *l->place);
+        for (size_t i = 0; i < l->rows; i++)
+            l->place[slot_of(l, l->row[i].cell)] = i + 1;
+    }
+    l->row = mem_grow(l->row, &l->row_room, l->rows + 1, sizeof *l->row);
+    row = &l->row[l->rows++];
+    memset(row, 0, sizeof *row);
+    snprintf(row->cell, sizeof row->cell, "%s", cell);
+    l->place[slot_of(l, cell)] = l->rows;
+    return row;
+}
+
+/* ---- reading ---- */
+
+/* Cuts a line into fields, in place. False: it is none of this file's. */
+static bool cut_fields(char *line, char *field[FIELDS])
+{
+    char *from = line, *to = line;
+
+    for (int i = 0; i < FIELDS; i++) {
+        bool quoted = *from == '"';
+
+        field[i] = to;
+        from += quoted;
+        for (; *from; *to++ = *from++) {
+            if (quoted && *from == '"' && *++from != '"')
+                break;
+            if (!quoted && *from == ',')
+                break;
+        }
+        if (*from != (i + 1 < FIELDS ? ',' : 0))
+            return false;
+        from += i + 1 < FIELDS;
+        *to++ = 0;
+    }
+    return true;
+}
+
+static bool is_plain(const char *s, size_t most)
+{
+    size_t n = strlen(s);
+
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] <= ' ' || s[i] == '/' || s[i] == 127)
+            return false;
+    return n < most && s[0] != '.';
+}
+
+static bool take_line(struct record_ledger *l, char *line, size_t n)
+{
+    char *field[FIELDS];
+    enum wire_state state;
+    struct ledger_row *row;
+
+    while (n && !*line) { /* zeros that a file system leaves where power was lost */
+        line++;
+        n--;
+    }
+    if (!n)
+        return true;
+    if (strlen(line) != n)
+        return false;
+    if (line[n - 1] == '\r')
+        line[n - 1] = 0;
+    if (!strncmp(line, HEADER, sizeof HEADER - 2) && !line[sizeof HEADER - 2])
+        return true;
+    if (!cut_fields(line, field) || strlen(field[0]) >= sizeof row->time || !*field[1] ||
+        !is_plain(field[1], sizeof row->cell) || !is_plain(field[2], 256) ||
+        !wire_state_find(field[3], &state))
+        return false;
+    row = ledger_row_of(l, field[1]);
+    snprintf(row->time, sizeof row->time, "%s", field[0]);
+    free(row->run);
+    free(row->reason);
+    free(row->sheet);
+    row->run = mem_text(field[2]);
+    row->reason = mem_text(field[4]);
+    row->sheet = NULL;
+    row->state = state;
+    if (!row->lines++)
+        row->first = ++l->lines;
+    return true;
+}
+
+/* Takes the whole lines of what was read; the rest stays. */
+static void take_lines(struct record_ledger *l)
+{
+    size_t done = 0;
+    char *end;
+
+    while (done < l->rest.n && (end = memchr(l->rest.s + done, '\n', l->rest.n - done))) {
+        *end = 0;
+        if (!take_line(l, l->rest.s + done, (size_t)(end - l->rest.s) - done) && !l->warned) {
+            l->warned = true;
+            log_say(LOG_WARN, "%s holds lines that are none of a ledger; they are passed over",
+                    l->path);
+        }
+        done = (size_t)(end - l->rest.s) + 1;
+    }
+    if (done) {
+        memmove(l->rest.s, l->rest.s + done, l->rest.n - done);
+        l->rest.n -= done;
+    }
+}
+
+/* What came since the last time. */
+static enum err_code read_on(struct record_ledger *l, struct err *e)
+{
+    struct stat st;
+    char *bytes;
+    enum err_code code = ERR_OK;
+
+    if (io.fstat(l->fd, &st) < 0)
+        return err_errno(e, "cannot read %s", l->path);
+    if (st.st_size < l->read)
+        forget_lines(l); /* somebody shortened it */
+    /* What was torn when it was read may have been cut, and another line stand there. */
+    l->read -= (off_t)l->rest.n;
+    text_clear(&l->rest);
+    if (st.st_size == l->read)
+        return ERR_OK;
+    if (io.seek(l->fd, l->read, SEEK_SET) < 0)
+        return err_errno(e, "cannot read %s", l->path);
+    bytes = mem_new(PIECE, 1);
+    while (code == ERR_OK) {
+        ssize_t got = io.read(l->fd, bytes, PIECE);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            code = err_errno(e, "cannot read %s", l->path);
+        if (got <= 0)
+            break;
+        l->read += got;
+        text_add_n(&l->rest, bytes, (size_t)got);
+        take_lines(l);
+        if (l->rest.n > (1 << 20)) /* no line is as long: foreign bytes */
+            text_clear(&l->rest);
+    }
+    free(bytes);
+    return code;
+}
+
+/* ---- the lock ---- */
+
+static enum err_code open_file(struct record_ledger *l, struct err *e)
+{
+    if (l->fd >= 0)
+        return ERR_OK;
+    l->fd = io.open(l->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (l->fd < 0)
+        return err_errno(e, "cannot open %s", l->path);
+    forget_lines(l);
+    return ERR_OK;
+}
+
+static enum err_code take_lock(struct record_ledger *l, struct err *e)
+{
+    for (int waited = 0;; waited += 2) {
+        if (io.lock(l->fd, LOCK_EX | LOCK_NB) == 0)
+            return ERR_OK;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_errno(e, "cannot lock %s", l->path);
+        if (waited >= WAIT_MS)
+            return err_set(e, ERR_FAILED,
+                           "another program has held %s for %d seconds; end it, or wait for it",
+                           l->path, WAIT_MS / 1000);
+        clock_sleep_ms(2);
+    }
+}
+
+/* Whether the open file is still the one of that name: it may have been removed. */
+static bool is_there(const struct record_ledger *l)
+{
+    struct stat open_one, there;
+
+    return io.fstat(l->fd, &open_one) == 0 && io.stat(l->path, &there) == 0 &&
+           open_one.st_ino == there.st_ino && open_one.st_dev == there.st_dev;
+}
+
+static enum err_code append(struct record_ledger *l, const char *bytes, size_t n, struct err *e)
+{
+    ssize_t wrote;
+    enum err_code code;
+
+    do {
+        wrote = io.write(l->fd, bytes, n);
+    } while (wrote < 0 && errno == EINTR);
+    if (wrote == (ssize_t)n)
+        return ERR_OK;
+    if (wrote >= 0)
+        errno = ENOSPC; /* what a short write to a regular file means */
+    code = err_errno(e, "cannot write %s", l->path);
+    /* Where that fails too the torn end has no LF, and whoever comes next cuts it. */
+    if (wrote > 0 && io.truncate(l->fd, l->read) < 0)
+        log_say(LOG_WARN, "%s has a torn line at its end", l->path);
+    return code;
+}
+
+static enum err_code make_ready(struct record_ledger *l, struct err *e)
+{
+    TRY(read_on(l, e));
+    if (l->rest.n) {
+        if (io.truncate(l->fd, l->read - (off_t)l->rest.n) < 0)
+            return err_errno(e, "cannot cut the torn line off %s", l->path);
+        l->read -= (off_t)l->rest.n;
+        text_clear(&l->rest);
+    }
+    if (l->read == 0) {
+        TRY(append(l, HEADER, strlen(HEADER), e));
+        l->read = (off_t)strlen(HEADER);
+    }
+    return ERR_OK;
+}
+
+enum err_code record_ledger_begin(struct record_ledger *l, struct err *e)
+{
+    enum err_code code;
+
+    if (l->locked)
+        return ERR_OK;
+    for (int tries = 0;; tries++) {
+        TRY(open_file(l, e));
+        code = take_lock(l, e);
+        if (code != ERR_OK)
+            return code;
+        if (is_there(l))
+            break;
+        io.close(l->fd);
+        l->fd = -1;
+        TRY(io_make_folders(l->folder, e));
+        if (tries == 10)
+            return err_set(e, ERR_FAILED, "%s is removed again and again", l->path);
+    }
+    l->locked = true;
+    code = make_ready(l, e);
+    if (code != ERR_OK)
+        record_ledger_end(l);
+    return code;
+}
+
+void record_ledger_end(struct record_ledger *l)
+{
+    if (l->locked)
+        io.lock(l->fd, LOCK_UN);
+    l->locked = false;
+}
+
+/* ---- where a cell stands ---- */
+
+static char *run_folder(const struct record_ledger *l, const struct ledger_row *row)
+{
+    return io_path(l->results, row->run && *row->run ? row->run : ".none");
+}
+
+static bool has_result(enum wire_state state)
+{
+    return wire_state_ended(state) && state != WIRE_STOPPED;
+}
+
+static void fill_cell(const struct record_ledger *l, const struct ledger_row *row,
+                      struct record_cell *out)
+{
+    char *folder = run_folder(l, row);
+
+    memset(out, 0, sizeof *out);
+    snprintf(out->cell, sizeof out->cell, "%s", row->cell);
+    snprintf(out->run, sizeof out->run, "%s", row->run);
+    snprintf(out->reason, sizeof out->reason, "%s", row->reason);
+    memcpy(out->time, row->time, sizeof out->time);
+    out->state = row->state;
+    out->owned = *row->run && !has_result(row->state) && record_is_owned(folder);
+    free(folder);
+}
+
+enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
+                                     struct record_cell *found)
+{
+    const struct ledger_row *row = find_row(l, cell);
+    char *folder;
+    bool gone, owned;
+
+    memset(found, 0, sizeof *found);
+    snprintf(found->cell, sizeof found->cell, "%s", cell);
+    if (!row || !row->lines)
+        return RECORD_CLAIM_NEW;
+    fill_cell(l, row, found);
+    folder = run_folder(l, row);
+    gone = !record_is_run(folder);
+    /* A stopped one too may have been taken up, by `resume RUN`, which knows nothing of sweeps. */
+    owned = !gone && record_is_owned(folder);
+    free(folder);
+    switch (row->state) {
+    case WIRE_DONE:
+        return gone ? RECORD_CLAIM_NEW : RECORD_CLAIM_ENDED; /* its result was thrown away */
+    case WIRE_DIVERGED:
+    case WIRE_OOM:
+    case WIRE_FAILED:
+    case WIRE_SKIPPED:
+        return failed_again || (*row->run && gone) ? RECORD_CLAIM_NEW : RECORD_CLAIM_ENDED;
+    default:
+        break;
+    }
+    return gone ? RECORD_CLAIM_NEW : owned ? RECORD_CLAIM_OTHER : RECORD_CLAIM_RESUME;
+}
+
+/* A line of a table: what would break it becomes a blank. */
+static void add_one_line(struct text *out, const char *s, size_t most)
+{
+    char *copy = mem_text_n(s, strnlen(s, most));
+
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127)
+            *p = ' ';
+    sheet_add_text(out, copy);
+    free(copy);
+}
+
+enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const char *run,
+                                enum wire_state state, const char *reason, struct err *e)
+{
+    struct text line = {0};
+    char now[CLOCK_UTC_ROOM];
+    bool had = l->locked;
+    enum err_code code;
+
+    run = run ? run : "";
+    if (!*cell || !is_plain(cell, sizeof l->row->cell) || !is_plain(run, 256))
+        return err_set(e, ERR_FAILED, "%s cannot take the cell '%.40s' with the run '%.100s'",
+                       l->path, cell, run);
+    TRY(record_ledger_begin(l, e));
+    clock_utc(now, clock_wall());
+    sheet_add_text(&line, now);
+    sheet_add_text(&line, cell);
+    sheet_add_text(&line, run);
+    sheet_add_text(&line, wire_state_name(state));
+    add_one_line(&line, reason ? reason : "", sizeof((struct record_cell *)0)->reason - 1);
+    sheet_end_row(&line);
+    code = append(l, text_str(&line), line.n, e);
+    if (code == ERR_OK) {
+        l->read += (off_t)line.n;
+        text_add(&l->rest, text_str(&line));
+        take_lines(l);
+        if (io.sync(l->fd) < 0)
+            code = err_errno(e, "cannot write %s to the disk", l->path);
+    }
+    text_free(&line);
+    if (!had)
+        record_ledger_end(l);
+    return code;
+}
+
+static int by_first_line(const void *a, const void *b)
+{
+    const struct ledger_row *const *x = a, *const *y = b;
+
+    return (*x)->first < (*y)->first ? -1 : (*x)->first > (*y)->first;
+}
+
+enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **out, size_t *count,
+                                  struct err *e)
+{
+    const struct ledger_row **order;
+
+    *out = NULL;
+    *count = 0;
+    TRY(open_file(l, e));
+    if (!l->locked)
+        TRY(read_on(l, e));
+    order = mem_new(l->rows + 1, sizeof *order);
+    for (size_t i = 0; i < l->rows; i++)
+        if (l->row[i].lines)
+            order[(*count)++] = &l->row[i];
+    qsort(order, *count, sizeof *order, by_first_line);
+    *out = mem_new(*count + 1, sizeof **out);
+    for (size_t i = 0; i < *count; i++)
+        fill_cell(l, order[i], &(*out)[i]);
+    free(order);
+    return ERR_OK;
+}
+
+enum err_code ledger_refresh(struct record_ledger *l, struct err *e)
+{
+    TRY(open_file(l, e));
+    return l->locked ? ERR_OK : read_on(l, e);
+}
+
+enum err_code record_sweeps(const char *results, char ***names, size_t *count, struct err *e)
+{
+    char *sweeps = io_path(results, "sweeps"), **all = NULL;
+    size_t n = 0;
+    enum err_code code = ERR_OK;
+
+    *names = NULL;
+    *count = 0;
+    if (io_is_folder(sweeps))
+        code = io_list_folder(sweeps, &all, &n, e);
+    *names = mem_new(n + 1, sizeof **names);
+    for (size_t i = 0; i < n; i++) {
+        char *path = mem_textf("%s/%s/ledger.csv", sweeps, all[i]);
+
+        if (all[i][0] != '.' && io_exists(path))
+            (*names)[(*count)++] = mem_text(all[i]);
+        free(path);
+    }
+    io_free_names(all, n);
+    free(sweeps);
+    return code;
+}

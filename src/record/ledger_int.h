@@ -1,0 +1,38 @@
+/* record/ledger_int.h: what the two files of a sweep's book share. */
+#ifndef CHORUS_RECORD_LEDGER_INT_H
+#define CHORUS_RECORD_LEDGER_INT_H
+
+#include "base/text.h"
+#include "record/ledger.h"
+
+#include <sys/types.h>
+
+struct ledger_row { /* a cell */
+    char cell[32], time[32];
+    char *run, *reason;
+    enum wire_state state;
+    size_t lines, first; /* how many it has, and which its first is among all cells' first ones */
+    char **value;        /* (values): of the keys that vary, by record_ledger_expect */
+    size_t values;
+    char *sheet; /* its row of sweep.csv, where it has ended and nothing came since */
+};
+
+struct record_ledger {
+    char *results, *folder, *path;
+    int fd; /* ledger.csv */
+    bool locked, warned;
+    off_t read;       /* bytes read, rest among them */
+    struct text rest; /* behind the last LF */
+    struct ledger_row *row;
+    size_t rows, row_room, lines;
+    size_t *place; /* (places, a power of two): by hash, number of the row + 1 */
+    size_t places;
+    char *keys; /* that the rows' sheets were made for */
+};
+
+struct ledger_row *ledger_row_of(struct record_ledger *l,
+                                 const char *cell); /* made where missing */
+/* Reads what came since, without the lock. */
+enum err_code ledger_refresh(struct record_ledger *l, struct err *e) MUST_USE;
+
+#endif

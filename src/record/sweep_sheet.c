@@ -1,0 +1,134 @@
+/* sweep.csv: a row a cell. What a cell of it came to is read from its run once, when it has ended:
+ * a sheet of a thousand cells is written as often as one of them ends. */
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/sheet.h"
+#include "record/ledger_int.h"
+#include "record/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const results_of[] = {
+    "epochs_done",    "best_epoch",     "best_by",       "best_test_acc",  "best_test_loss",
+    "last_test_acc",  "last_test_loss", "train_seconds", "eval_seconds",   "wall_seconds",
+    "device_seconds", "images",         "model_images",  "target_seconds", "peak_memory_bytes",
+    "parameters",     "real_devices",   "threads_used",  "shared",         NULL};
+
+void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values)
+{
+    struct ledger_row *row = ledger_row_of(l, cell);
+    size_t n = 0;
+
+    for (size_t i = 0; i < row->values; i++)
+        free(row->value[i]);
+    while (values[n])
+        n++;
+    row->value = mem_resize(row->value, n + 1, sizeof *row->value);
+    row->values = n;
+    for (size_t i = 0; i < n; i++)
+        row->value[i] = mem_text(values[i]);
+    free(row->sheet);
+    row->sheet = NULL;
+}
+
+/* "model.width" of a run: the parameters of a model are no columns of run.csv. */
+static void add_parameter(const struct spec *s, const char *name, struct text *out)
+{
+    for (int i = 0; i < s->params; i++)
+        if (!strcmp(s->param[i].name, name))
+            text_add(out, s->param[i].value);
+}
+
+static void add_value(const struct record_run *run, const struct ledger_row *row, const char *key,
+                      size_t k, struct text *out)
+{
+    if (k < row->values)
+        text_add(out, row->value[k]);
+    else if (run && !strncmp(key, "model.", 6))
+        add_parameter(&run->spec, key + 6, out);
+    else if (run)
+        record_run_value(run, key, out);
+}
+
+static void add_row(struct record_ledger *l, struct ledger_row *row, const char *const *keys,
+                    struct text *out)
+{
+    char *folder = io_path(l->results, row->run && *row->run ? row->run : ".none");
+    struct record_entry entry = {0};
+    struct text line = {0}, value = {0};
+    bool read = row->run && *row->run && record_read_entry(folder, &entry, NULL) == ERR_OK;
+    const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
+
+    sheet_add_text(&line, row->cell);
+    sheet_add_text(&line, row->run ? row->run : "");
+    sheet_add_text(&line, wire_state_name(row->lines ? row->state : WIRE_WAITING));
+    sheet_add_text(&line, row->reason ? row->reason : "");
+    for (size_t k = 0; keys[k]; k++) {
+        text_clear(&value);
+        add_value(run, row, keys[k], k, &value);
+        sheet_add_text(&line, text_str(&value));
+    }
+    for (size_t i = 0; results_of[i]; i++) {
+        text_clear(&value);
+        if (run)
+            record_run_value(run, results_of[i], &value);
+        sheet_add_text(&line, text_str(&value));
+    }
+    sheet_end_row(&line);
+    text_add_n(out, text_str(&line), line.n);
+    /* A run that is still owned may write its run.csv once more. */
+    if (row->lines && wire_state_ended(row->state) && row->state != WIRE_STOPPED &&
+        (!read || !entry.live))
+        row->sheet = mem_text(text_str(&line));
+    if (read)
+        record_free_entry(&entry);
+    text_free(&line);
+    text_free(&value);
+    free(folder);
+}
+
+/* Rows that were made for other keys do not fit. */
+static void note_keys(struct record_ledger *l, const char *const *keys)
+{
+    struct text all = {0};
+
+    for (size_t k = 0; keys[k]; k++)
+        text_addf(&all, "%s,", keys[k]);
+    if (!l->keys || strcmp(l->keys, text_str(&all)) != 0)
+        for (size_t i = 0; i < l->rows; i++) {
+            free(l->row[i].sheet);
+            l->row[i].sheet = NULL;
+        }
+    free(l->keys);
+    l->keys = mem_text(text_str(&all));
+    text_free(&all);
+}
+
+enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
+                                        struct err *e)
+{
+    char *path = io_path(l->folder, "sweep.csv");
+    struct text t = {0};
+    enum err_code code = ledger_refresh(l, e);
+
+    if (code == ERR_OK) {
+        note_keys(l, keys);
+        text_add(&t, "cell,run,state,reason");
+        for (size_t k = 0; keys[k]; k++)
+            sheet_add_text(&t, keys[k]);
+        for (size_t i = 0; results_of[i]; i++)
+            text_addf(&t, ",%s", results_of[i]);
+        text_add(&t, "\n");
+        for (size_t i = 0; i < l->rows; i++) {
+            if (l->row[i].sheet)
+                text_add(&t, l->row[i].sheet);
+            else if (l->row[i].lines || l->row[i].values)
+                add_row(l, &l->row[i], keys, &t);
+        }
+        code = io_replace_file(path, text_str(&t), t.n, e);
+    }
+    text_free(&t);
+    free(path);
+    return code;
+}
