@@ -40,6 +40,10 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 FILE_FLAGS_src/cpu/kernels_avx512.c := \
   -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
 FILE_FLAGS_src/cpu/kernels_avx2.c := -mavx2 -mfma -ffp-contract=fast
+# The same source with tiles and with emulated ones.
+TILE_FLAGS := $(FILE_FLAGS_src/cpu/kernels_avx512.c) -mavx512bf16
+FILE_FLAGS_src/cpu/kernels_amx.c := $(TILE_FLAGS) -mamx-tile -mamx-bf16
+FILE_FLAGS_src/cpu/kernels_amx_emulated.c := $(TILE_FLAGS)
 endif
 own_flags = $(ROOM_FLAGS_$(word 2,$(subst /, ,$(1)))) $(FILE_FLAGS_$(1))
 OWN_FLAGS := $(foreach v,$(sort $(filter ROOM_FLAGS_% FILE_FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))

@@ -93,8 +93,43 @@ struct cpu_kernels {
 };
 extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_base;
 
+/* What a processor with tiles (AMX) does better in bf16: convolutions and dense layers, by products of
+ * tiles (kernels_amx.inc). Activations, gradients and scratch are 64-byte aligned, groups without gaps
+ * ([group][unit][16 images]); parameters and their gradients are aligned to nothing. All that goes in
+ * is rounded to bf16. Units from..to: `from` is a multiple of 16, `to` too or the last. */
+struct cpu_tiles {
+    const char *name;
+    const struct cpu_conv_ops *conv;
+    /* Floats of packed weights, with what dx needs (if wanted); part `part` of `parts` of packing w,
+     * (inputs, outputs); floats of scratch, forward and backward. */
+    size_t (*dense_packed)(int inputs, int outputs, bool dx);
+    void (*dense_pack)(int inputs, int outputs, bool dx, const float *w, float *packed, int part,
+                       int parts);
+    size_t (*dense_scratch)(int groups, int inputs, int outputs);
+    /* y[g][o] = bias[o] (may be NULL) + sum over inputs, for units from..to of the outputs. */
+    void (*dense)(int groups, int inputs, int outputs, int from, int to, const float *x,
+                  const float *packed, const float *bias, float *y, float *scratch);
+    /* dy into scratch, as the two below read it. */
+    void (*dense_turn)(int groups, int inputs, int outputs, bool dx, const float *dy,
+                       float *scratch);
+    /* dx[g][i] = (add ? itself : 0) + sum over outputs, for units from..to of the inputs. */
+    void (*dense_back)(int groups, int inputs, int outputs, int from, int to, const float *packed,
+                       bool add, float *dx, float *scratch);
+    /* Rows from..to of the weights' gradient; dw is the first of them. */
+    void (*dense_weights)(int groups, int inputs, int outputs, int from, int to, const float *x,
+                          bool add, float *dw, float *scratch);
+    /* One product of whole tiles, 16 x 32 by 32 x 16 in pairs, added to sum: to see whether the
+     * processor's are as they should be. */
+    void (*product)(const uint16_t *a, const uint16_t *b, float *sum);
+};
+extern const struct cpu_tiles cpu_tiles_amx, cpu_tiles_emulated;
+
 /* The best that this machine has, or what CHORUS_ISA names (NULL where the machine lacks it). */
 const struct cpu_kernels *cpu_kernels_choose(void);
+
+/* The tiles that serve bf16 beside them: NULL where the machine has none, or another instruction set
+ * is forced. CHORUS_ISA=amx-emulated takes tiles in plain C, for tests. */
+const struct cpu_tiles *cpu_tiles_choose(void);
 
 /* Whether it can multiply in bf16: the processor, whatever is forced. */
 bool cpu_has_bf16(void);

@@ -1,8 +1,19 @@
 /* cpu/isa.c: which of the kernels this processor can run. */
 #include "cpu/cpu_int.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define HAS_TILES 1
+#else
+#define HAS_TILES 0
+#endif
 
 static bool isa_has(const struct cpu_kernels *k)
 {
@@ -29,9 +40,13 @@ const struct cpu_kernels *cpu_kernels_choose(void)
     };
     const char *forced = getenv("CHORUS_ISA");
 
-    /* the same kernels: bf16 by them, whatever better the processor has for it */
+    /* the same kernels: bf16 by them, whatever better the processor has for it, or beside tiles */
     if (forced && !strcmp(forced, "avx512bf16")) {
         if (!cpu_has_bf16())
+            return NULL;
+        forced = "avx512";
+    } else if (forced && !strncmp(forced, "amx", 3)) {
+        if (!cpu_tiles_choose())
             return NULL;
         forced = "avx512";
     }
@@ -50,5 +65,95 @@ bool cpu_has_bf16(void)
     return __builtin_cpu_supports("avx512bf16");
 #else
     return false;
+#endif
+}
+
+#if HAS_TILES
+#define TILE_DATA        18 /* of the processor's extended state: the kernel gives it on request */
+#define ASK_FOR_STATE    0x1023 /* ARCH_REQ_XCOMP_PERM */
+#define TILE_STATE       (3u << 17)
+#define LEAF7_AMX_BF16   (1u << 22)
+#define LEAF7_AMX_TILE   (1u << 24)
+#define LEAF1_SAVES_MORE (1u << 27)
+
+/* Whether the processor has tiles, the system saves them, and this process may use them: all threads
+ * that begin from here on, too. */
+static bool tiles_permitted(void)
+{
+    unsigned a, b, c, d;
+
+    if (!isa_has(&cpu_kernels_avx512) || !cpu_has_bf16() || !__get_cpuid(1, &a, &b, &c, &d) ||
+        !(c & LEAF1_SAVES_MORE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+        !(d & LEAF7_AMX_TILE) || !(d & LEAF7_AMX_BF16))
+        return false;
+    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    return (a & TILE_STATE) == TILE_STATE && !syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_DATA);
+}
+
+static float half_of(uint16_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float x;
+
+    memcpy(&x, &wide, sizeof x);
+    return x;
+}
+
+/* Two products of whole tiles, compared with those of tiles in plain C: of small whole numbers, whose
+ * sums are exact in any order; and of others, where an order of its own is forgiven, but not less
+ * precision. */
+static bool tiles_agree(const struct cpu_tiles *t)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        uint16_t a[512] __attribute__((aligned(64))), b[512] __attribute__((aligned(64)));
+        float got[256] __attribute__((aligned(64))), want[256] __attribute__((aligned(64)));
+        uint32_t next = 1;
+        for (int i = 0; i < 1024; i++) {
+            next = next * 1664525u + 1013904223u;
+            float x = (float)(int)(next >> 24) - 128;
+            uint32_t bits;
+            if (turn)
+                x = ((float)(next >> 24) + 0.5f) / (1 + (float)(next >> 16 & 15)) - 40;
+            memcpy(&bits, &x, sizeof bits);
+            *(i < 512 ? a + i : b + i - 512) = (uint16_t)(bits >> 16);
+        }
+        for (int i = 0; i < 256; i++)
+            got[i] = want[i] = (float)(i % 7);
+        t->product(a, b, got);
+        cpu_tiles_emulated.product(a, b, want);
+        for (int i = 0; i < 256; i++) {
+            double size = (double)want[i];
+            for (int k = 0; k < 32; k++)
+                size += fabs((double)half_of(a[i / 16 * 32 + k]) *
+                             (double)half_of(b[k / 2 * 32 + i % 16 * 2 + k % 2]));
+            if (!(fabs((double)got[i] - (double)want[i]) <= (turn ? 4e-7 * size : 0)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool tiles_here;
+
+static void find_tiles(void)
+{
+    tiles_here = tiles_permitted() && tiles_agree(&cpu_tiles_amx);
+}
+#endif
+
+const struct cpu_tiles *cpu_tiles_choose(void)
+{
+#if HAS_TILES
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const char *forced = getenv("CHORUS_ISA");
+
+    if (forced && !strcmp(forced, cpu_tiles_emulated.name))
+        return isa_has(&cpu_kernels_avx512) && cpu_has_bf16() ? &cpu_tiles_emulated : NULL;
+    if (forced && *forced && strcmp(forced, cpu_tiles_amx.name))
+        return NULL;
+    pthread_once(&once, find_tiles);
+    return tiles_here ? &cpu_tiles_amx : NULL;
+#else
+    return NULL;
 #endif
 }

@@ -1,5 +1,7 @@
 /* The convolutions of the CPU backend that multiply directly, each instruction set's that this machine
- * has, against plain loops in double: outputs, the bits that let gradients pass, all gradients. */
+ * has, against plain loops in double: outputs, the bits that let gradients pass, all gradients. Those
+ * on tiles, emulated and the processor's, compute with numbers of bf16, whose products are exact: so
+ * they have the limits of float on numbers of bf16, but where a mean over nine is rounded. */
 #include "cpu/cpu_int.h"
 #include "base/mem.h"
 #include "rng/rng.h"
@@ -12,17 +14,36 @@
 static const struct {
     const struct cpu_kernels *k;
     const char *name;
+    const struct cpu_tiles *tiles;
 } isas[] = {
 #if defined(__x86_64__)
-    {&cpu_kernels_avx512, "avx512"},
-    {&cpu_kernels_avx2, "avx2"},
+    {&cpu_kernels_avx512, "avx512", NULL}, {&cpu_kernels_avx2, "avx2", NULL},
+    {NULL, "amx", &cpu_tiles_amx},         {NULL, "amx-emulated", &cpu_tiles_emulated},
 #endif
-    {&cpu_kernels_base, "base"},
+    {&cpu_kernels_base, "base", NULL},
 };
 #define ISAS ((int)(sizeof isas / sizeof *isas))
 
+static const struct cpu_tiles
+    *tiles; /* those at hand: numbers are bf16, other sets have their turn */
+
+static const struct cpu_conv_ops *ops_of(int isa)
+{
+    return isas[isa].tiles ? isas[isa].tiles->conv : isas[isa].k->direct;
+}
+
+static bool take_tiles(const char *name)
+{
+    setenv("CHORUS_ISA", name, 1);
+    tiles = cpu_tiles_choose();
+    unsetenv("CHORUS_ISA");
+    return tiles != NULL;
+}
+
 static bool has(int isa)
 {
+    if (tiles || isas[isa].tiles)
+        return tiles == isas[isa].tiles;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (!strcmp(isas[isa].name, "avx512"))
@@ -50,7 +71,9 @@ static int among(struct numbers *r, int from, int to)
 
 static float number(struct numbers *r)
 {
-    return (float)(bits(r) >> 8) / (float)(1 << 23) - 1.0f;
+    uint32_t b = bits(r);
+
+    return tiles ? ((float)(b >> 24) - 127.5f) / 128 : (float)(b >> 8) / (float)(1 << 23) - 1.0f;
 }
 
 /* 64-byte aligned, with a border in front and behind that nobody may write to. */
@@ -145,6 +168,7 @@ static void bench_open(struct bench *b, const struct cpu_conv_layer *layer, int 
     b->conv = mem_new(b->nconv, sizeof *b->conv);
     b->out = mem_new(b->nout, sizeof *b->out);
     float range = 1.0f / sqrtf((float)(c->k * c->k * c->cin));
+    range = tiles ? exp2f(floorf(log2f(range))) : range; /* bf16 stays bf16 */
     for (size_t i = 0; i < b->nw; i++)
         b->w[i] = number(r) * range;
     for (int o = 0; o < c->cout; o++)
@@ -295,7 +319,7 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
     double *dw = mem_new(b.nw, sizeof *dw), *db = mem_new((size_t)c->cout, sizeof *db);
     double *dx = mem_new(b.nin, sizeof *dx), *dxa = mem_new(b.nin, sizeof *dxa);
     for (int isa = 0; isa < ISAS; isa++) {
-        const struct cpu_conv_ops *ops = isas[isa].k->direct;
+        const struct cpu_conv_ops *ops = ops_of(isa);
         const char *name = isas[isa].name;
         if (!has(isa))
             continue;
@@ -360,6 +384,10 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
             double sum_limit =
                 8 * FLT_EPSILON * sqrt((double)(groups * c->conv_h * c->conv_w) * 16);
             double back_limit = 8 * FLT_EPSILON * sqrt(c->k * c->k * c->cout);
+            if (tiles && c->pool == 3 && !c->max) {
+                sum_limit += 0x1p-8;
+                back_limit += 0x1p-8;
+            }
             for (int turn = 0; turn < 2; turn++) { /* the second adds to dx; dw and db add always */
                 for (size_t i = 0; i < b.nw; i++)
                     gw[i] = 0.5f;
@@ -398,7 +426,7 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
     bench_close(&b);
 }
 
-TEST(layers_of_the_networks_in_small)
+static void networks_in_small(void)
 {
     struct numbers r = {0};
     static const struct cpu_conv_layer layers[] = {
@@ -426,11 +454,16 @@ TEST(layers_of_the_networks_in_small)
     }
 }
 
-TEST(two_hundred_and_forty_random_layers)
+TEST(layers_of_the_networks_in_small)
+{
+    networks_in_small();
+}
+
+static void random_layers(int layers)
 {
     struct numbers r = {1 << 20};
 
-    for (int n = 0; n < 240;) {
+    for (int n = 0; n < layers;) {
         struct cpu_conv_layer c = {.cin = among(&r, 1, 4) == 1 ? 1 : among(&r, 1, 20),
                                    .cout = among(&r, 1, 20),
                                    .k = among(&r, 1, 7),
@@ -456,8 +489,30 @@ TEST(two_hundred_and_forty_random_layers)
     }
 }
 
+TEST(two_hundred_and_forty_random_layers)
+{
+    random_layers(240);
+}
+
+/* More channels than a tile has, also of odd numbers, runs that are no whole chunks, strides. */
+static void wide_layers(void)
+{
+    struct numbers r = {4 << 20};
+    static const struct cpu_conv_layer layers[] = {
+        {33, 50, 3, 1, 1, 1, 6, 7, 6, 6, true, 2, true},
+        {20, 50, 5, 1, 0, 0, 8, 8, 4, 4, true, 2, false},
+        {48, 17, 3, 2, 1, 1, 7, 7, 4, 4, false, 1, false},
+        {64, 32, 1, 2, 0, 0, 6, 5, 3, 3, false, 1, false},
+        {17, 64, 3, 1, 1, 1, 5, 5, 5, 5, false, 1, false},
+        {3, 40, 7, 3, 2, 2, 13, 11, 4, 3, true, 1, false},
+    };
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        try_layer(&layers[i], 1 + (int)i % 3, &r);
+}
+
 /* What is not a number reaches every output that its pixel reaches, and no other lane. */
-TEST(what_is_not_a_number_stays_none)
+static void not_a_number(void)
 {
     struct numbers r = {2 << 20};
 
@@ -471,7 +526,7 @@ TEST(what_is_not_a_number_stays_none)
         plain_conv(&b, b.bias);
         plain_pool(&b);
         for (int isa = 0; isa < ISAS; isa++) {
-            const struct cpu_conv_ops *ops = isas[isa].k->direct;
+            const struct cpu_conv_ops *ops = ops_of(isa);
             if (!has(isa))
                 continue;
             float *packed = array(ops->packed(&c, false)), *out = array(b.nout);
@@ -498,8 +553,13 @@ TEST(what_is_not_a_number_stays_none)
     }
 }
 
+TEST(what_is_not_a_number_stays_none)
+{
+    not_a_number();
+}
+
 /* Of equal maxima the first takes the gradient. */
-TEST(the_first_of_equal_maxima)
+static void equal_maxima(void)
 {
     struct numbers r = {3 << 20};
 
@@ -507,7 +567,7 @@ TEST(the_first_of_equal_maxima)
         for (int isa = 0; isa < ISAS; isa++) {
             struct cpu_conv_layer c = {1, 2, 1, 1, 0, 0, 12, 12, 12, 12, isa % 2, pool, true};
             struct bench b;
-            const struct cpu_conv_ops *ops = isas[isa].k->direct;
+            const struct cpu_conv_ops *ops = ops_of(isa);
             if (!has(isa))
                 continue;
             bench_open(&b, &c, 1, &r);
@@ -553,4 +613,33 @@ TEST(the_first_of_equal_maxima)
             bench_close(&b);
         }
     }
+}
+
+TEST(the_first_of_equal_maxima)
+{
+    equal_maxima();
+}
+
+static void on_tiles(void)
+{
+    networks_in_small();
+    wide_layers();
+    random_layers(80);
+    not_a_number();
+    equal_maxima();
+    tiles = NULL;
+}
+
+TEST(all_of_it_on_emulated_tiles)
+{
+    if (!take_tiles("amx-emulated"))
+        SKIP("this machine has no AVX-512 with bf16");
+    on_tiles();
+}
+
+TEST(all_of_it_on_tiles)
+{
+    if (!take_tiles("amx"))
+        SKIP("this machine has no AMX");
+    on_tiles();
 }
