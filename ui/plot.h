@@ -17,12 +17,20 @@ struct plot_series {
     bool dashed;
 };
 
+struct plot_band {             /* an area behind the curves: a spread, least and most */
+    const double *x, *lo, *hi; /* (n); a gap where one is not finite */
+    size_t n;
+    int colour;
+};
+
 enum plot_level { PLOT_BRAILLE, PLOT_ASCII };
 
 struct plot {
     const char *title, *x_label, *y_label;
     const struct plot_series *series;
     int count;
+    const struct plot_band *band; /* (bands) */
+    int bands;
     bool log_y;
     bool whole_x; /* x counts something: no ticks between whole numbers */
     enum plot_level level;
@@ -41,15 +49,13 @@ struct plot_cell {
 void plot_draw(const struct plot *p, struct plot_cell *cells);
 /* The cells as lines of text, with SGR colours where wanted, trailing blanks cut. */
 void plot_text(const struct plot *p, bool colours, struct text *out);
-/* The same plot as an SVG document of width x height millimetres. */
-void plot_svg(const struct plot *p, double width_mm, double height_mm, struct text *out);
-
 /* What plot_text does with cells that several plots have been drawn into. */
 void plot_cells_text(const struct plot_cell *cells, int columns, int rows, bool colours,
                      struct text *out);
-/* Several plots beside each other in one document. */
-void plot_svg_panels(const struct plot *panels, int count, double width_mm, double height_mm,
-                     struct text *out);
+/* Into a place of a page, in its units. */
+struct ink;
+void plot_ink(const struct plot *p, struct ink *ink, double left, double top, double width,
+              double height);
 
 /* Round ticks: 4 to 6 of them within lo..hi. Returns how many; step is their distance. */
 int plot_ticks(double lo, double hi, double ticks[8], double *step);

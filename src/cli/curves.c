@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "ui/figure.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -271,7 +272,13 @@ void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colou
 
 void curves_svg(const struct curves *c, struct text *out)
 {
-    plot_svg_panels(c->panel, c->panels, c->panels == 2 ? 210 : 120, 80, out);
+    const struct figure_panel panel[2] = {{.plot = &c->panel[0]}, {.plot = &c->panel[1]}};
+
+    figure_svg(&(struct figure){.panel = panel,
+                                .panels = c->panels,
+                                .width_mm = c->panels == 2 ? 210 : 120,
+                                .height_mm = 80},
+               out);
 }
 
 void curves_free(struct curves *c)

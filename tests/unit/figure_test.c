@@ -1,0 +1,299 @@
+#include "tests/test.h"
+
+#include "base/mem.h"
+#include "ui/figure.h"
+#include "ui/ink.h"
+
+static double xs[6] = {1, 2, 3, 4, 5, 6}, ys[6] = {1, 0.5, NAN, 0.3, 0.2, 0.1};
+
+static struct plot sample(struct plot_series *s)
+{
+    *s = (struct plot_series){"test", xs, ys, 6, 0, false};
+    return (struct plot){.title = "loss", .x_label = "epoch", .series = s, .count = 1};
+}
+
+static void draw_panels(const struct plot *p, int panels, double width, double height,
+                        void (*form)(const struct figure *, struct text *), struct text *t)
+{
+    struct figure_panel panel[3];
+
+    for (int i = 0; i < panels; i++)
+        panel[i] = (struct figure_panel){.plot = &p[i]};
+    form(&(struct figure){.panel = panel, .panels = panels, .width_mm = width, .height_mm = height},
+         t);
+}
+
+static void svg(const struct plot *p, double width, double height, struct text *t)
+{
+    draw_panels(p, 1, width, height, figure_svg, t);
+}
+
+static int count(const char *s, const char *part)
+{
+    int n = 0;
+
+    for (; (s = strstr(s, part)); s++)
+        n++;
+    return n;
+}
+
+/* Every tag is closed in order: enough to catch what our writer could get wrong. */
+static bool balanced(const char *s)
+{
+    char open[16][16];
+    int depth = 0;
+
+    while ((s = strchr(s, '<'))) {
+        const char *end = strchr(s, '>');
+        char name[16] = "";
+
+        if (!end)
+            return false;
+        if (end[-1] == '/') {
+            s = end;
+            continue;
+        }
+        sscanf(s + 1 + (s[1] == '/'), "%15[a-z]", name);
+        if (s[1] == '/') {
+            if (!depth || strcmp(open[--depth], name) != 0)
+                return false;
+        } else {
+            if (depth == 16)
+                return false;
+            strcpy(open[depth++], name);
+        }
+        s = end;
+    }
+    return depth == 0;
+}
+
+TEST(document)
+{
+    struct plot_series s;
+    struct plot p = sample(&s);
+    struct text t = {0};
+
+    svg(&p, 120, 80, &t);
+    CHECK(!strncmp(text_str(&t), "<svg xmlns=\"http://www.w3.org/2000/svg\"", 39));
+    CHECK_HAS(text_str(&t), "width=\"120mm\" height=\"80mm\"");
+    CHECK_HAS(text_str(&t), "prefers-color-scheme: dark");
+    CHECK_HAS(text_str(&t), ">epoch</text>");
+    CHECK_HAS(text_str(&t), ">test</text>");
+    CHECK_HAS(text_str(&t), ">loss</text>");
+    CHECK(balanced(text_str(&t)));
+    /* Nothing is fetched. */
+    CHECK_INT(count(text_str(&t), "http"), 1);
+    CHECK(!strstr(text_str(&t), "url("));
+    text_free(&t);
+}
+
+TEST(gap_breaks_the_line)
+{
+    struct plot_series s;
+    struct plot p = sample(&s);
+    struct text t = {0};
+    char *line;
+
+    svg(&p, 120, 80, &t);
+    line = strstr(text_str(&t), "<path class=\"line c0\" d=\"M");
+    REQUIRE(line != NULL);
+    line = strstr(line + 1, "<path class=\"line c0\" d=\"M"); /* behind the legend's */
+    REQUIRE(line != NULL);
+    *strchr(line, '>') = 0;
+    CHECK_INT(count(line, "M"), 2);
+    CHECK_INT(count(line, "L"), 3);
+    text_free(&t);
+}
+
+TEST(labels_are_escaped)
+{
+    struct plot_series s;
+    struct plot p = sample(&s);
+    struct text t = {0};
+
+    s.label = "a<script>&\"\033";
+    p.title = "</text>";
+    svg(&p, 120, 80, &t);
+    CHECK(!strstr(text_str(&t), "<script"));
+    CHECK_HAS(text_str(&t), "a&lt;script&gt;&amp;&quot;^[");
+    CHECK_HAS(text_str(&t), "&lt;/text&gt;");
+    CHECK(!strchr(text_str(&t), 033));
+    CHECK(balanced(text_str(&t)));
+    text_free(&t);
+}
+
+TEST(panels)
+{
+    struct plot_series s[3];
+    struct plot p[3] = {sample(&s[0]), sample(&s[1]), sample(&s[2])};
+    struct text t = {0};
+
+    p[1].title = "accuracy";
+    s[1].dashed = true;
+    s[2].n = 0;
+    draw_panels(p, 3, 210, 80, figure_svg, &t);
+    CHECK_HAS(text_str(&t), "accuracy");
+    CHECK_HAS(text_str(&t), "stroke-dasharray");
+    CHECK_HAS(text_str(&t), "no values yet");
+    CHECK(balanced(text_str(&t)));
+    text_free(&t);
+}
+
+TEST(sizes)
+{
+    static const double sizes[][2] = {{1, 1}, {10, 5}, {84, 60}, {1000, 1000}};
+
+    for (size_t i = 0; i < MEM_COUNT(sizes); i++) {
+        struct plot_series s;
+        struct plot p = sample(&s);
+        struct text t = {0};
+
+        svg(&p, sizes[i][0], sizes[i][1], &t);
+        CHECK(balanced(text_str(&t)));
+        text_free(&t);
+    }
+}
+
+TEST(band_is_an_area_with_gaps)
+{
+    static const double lo[6] = {0.9, 0.4, NAN, 0.2, 0.1, 0}, hi[6] = {1, 0.6, 1, 0.4, 0.3, 0.2};
+    const struct plot_band band = {xs, lo, hi, 6, 0};
+    struct plot_series s;
+    struct plot p = sample(&s);
+    struct text t = {0};
+
+    p.band = &band;
+    p.bands = 1;
+    svg(&p, 120, 80, &t);
+    CHECK_INT(count(text_str(&t), "<path class=\"band c0\""), 2); /* before and behind the gap */
+    text_free(&t);
+}
+
+TEST(black_alone)
+{
+    struct plot_series s;
+    struct plot p = sample(&s);
+    const struct figure_panel panel = {.plot = &p};
+    struct text t = {0};
+
+    figure_svg(&(struct figure){&panel, 1, 84, 60, true}, &t);
+    CHECK_HAS(text_str(&t), ".c0 { stroke: #000000");
+    CHECK(!strstr(text_str(&t), "#0072b2"));
+    CHECK(!strstr(text_str(&t), "prefers-color-scheme"));
+    text_free(&t);
+}
+
+/* The table at a PDF's end says where each object begins: readers believe it. */
+TEST(pdf_is_what_its_table_says)
+{
+    struct plot_series s;
+    struct plot p = sample(&s);
+    struct text t = {0};
+    const char *at, *stream;
+    long long xref = 0, length = 0;
+
+    s.label = "r\xc3\xa9sum\xc3\xa9 (\\) \xe2\x88\x92 \xe4\xb8\xad";
+    draw_panels(&p, 1, 84, 60, figure_pdf, &t);
+    CHECK(!strncmp(t.s, "%PDF-1.4\n", 9));
+    CHECK(!strcmp(t.s + t.n - 6, "%%EOF\n"));
+    at = memmem(t.s, t.n, "startxref\n", 10);
+    REQUIRE(at && sscanf(at + 10, "%lld", &xref) == 1);
+    REQUIRE(xref > 0 && (size_t)xref < t.n && !strncmp(t.s + xref, "xref\n0 7\n", 9));
+    for (int i = 1; i < 7; i++) {
+        char begin[32];
+        long long place = atoll(t.s + xref + 9 + 20 * i);
+
+        snprintf(begin, sizeof begin, "%d 0 obj\n", i);
+        CHECK(place > 0 && !strncmp(t.s + place, begin, strlen(begin)));
+    }
+    at = strstr(t.s, "/Length ");
+    REQUIRE(at && sscanf(at + 8, "%lld", &length) == 1);
+    stream = strstr(at, "stream\n") + 7;
+    CHECK(!strncmp(stream + length, "\nendstream", 10));
+    CHECK_HAS(t.s, "MediaBox [0 0 238.11 170.08 ]");
+    CHECK_HAS(t.s, "(r\xe9sum\xe9 \\(\\\\\\) - ?) Tj"); /* escaped; '?' for what it cannot say */
+    CHECK_HAS(t.s, "(epoch) Tj");
+    text_free(&t);
+}
+
+TEST(tex_reads_the_columns_of_its_csv)
+{
+    struct plot_series s[2];
+    struct plot p[2] = {sample(&s[0]), sample(&s[1])};
+    struct text tex = {0}, csv = {0};
+    const struct figure_panel panel[2] = {{.plot = &p[0]}, {.plot = &p[1]}};
+    const struct figure f = {panel, 2, 160, 70, false};
+
+    s[0].label = "50 % & a_b";
+    s[1].n = 3;
+    figure_tex(&f, "curves.csv", &tex);
+    figure_csv(&f, &csv);
+    CHECK_HAS(text_str(&tex), "x=p1s0_x, y=p1s0_y] {curves.csv}");
+    CHECK_HAS(text_str(&tex), "{50 \\% \\& a\\_b}");
+    CHECK(!strncmp(text_str(&csv), "p0s0_x,p0s0_y,p1s0_x,p1s0_y\n1,1,1,1\n", 36));
+    CHECK_HAS(text_str(&csv), "\n3,nan,3,nan\n4,0.3,nan,nan\n");
+    text_free(&tex);
+    text_free(&csv);
+}
+
+static const char *const lrs[] = {"0.1", "0.2"}, *const batches[] = {"64", "128", "256"};
+static const double accs[] = {0.5, 0.75, NAN, 0.625, 0.5, 0.75};
+static const char *const words[] = {"0.500", "0.750", "diverged", "0.625", "0.500", "0.750"};
+
+static struct board a_board(void)
+{
+    return (struct board){"accuracy", "lr", "batch", 2, 3, lrs, batches, accs, words};
+}
+
+TEST(board_as_text)
+{
+    struct board b = a_board();
+    struct text t = {0};
+
+    board_text(&b, 80, false, &t);
+    CHECK_STR(text_str(&t), "accuracy\n"
+                            "     batch\n"
+                            " lr        64       128       256\n"
+                            "0.1     0.500     0.750  diverged\n"
+                            "0.2     0.625     0.500     0.750\n");
+    text_clear(&t);
+    board_text(&b, 24, false, &t); /* too narrow: cells lose their ends */
+    CHECK_HAS(text_str(&t), "diver\n");
+    text_clear(&t);
+    board_text(&b, 80, true, &t);
+    CHECK_INT(count(text_str(&t), "\033[48;5;"), 5); /* none behind the word */
+    text_free(&t);
+}
+
+TEST(board_shades_from_least_to_most)
+{
+    struct board b = a_board();
+    struct text t = {0};
+    const struct figure_panel panel = {.board = &b};
+    const struct figure f = {&panel, 1, 100, 60, false};
+
+    CHECK(board_shade(&b, 0) == 0 && board_shade(&b, 1) == 1 && board_shade(&b, 3) == 0.5);
+    CHECK(board_shade(&b, 2) == -1);
+    figure_svg(&f, &t);
+    CHECK_INT(count(text_str(&t), "<rect x="), 5);
+    CHECK_HAS(text_str(&t), ">diverged</text>");
+    CHECK(balanced(text_str(&t)));
+    text_clear(&t);
+    figure_tex(&f, "b.csv", &t);
+    CHECK_HAS(text_str(&t), "mesh/cols=3");
+    CHECK_HAS(text_str(&t), "xticklabels={{64},{128},{256}}");
+    text_free(&t);
+}
+
+TEST(scale_of_boards_falls_in_lightness)
+{
+    double before = 1e9;
+
+    for (int i = 0; i <= 20; i++) {
+        unsigned rgb = ink_shade(i / 20.0);
+        double light = 0.2126 * (rgb >> 16) + 0.7152 * (rgb >> 8 & 255) + 0.0722 * (rgb & 255);
+
+        CHECK(light < before);
+        before = light;
+    }
+}

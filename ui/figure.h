@@ -1,0 +1,26 @@
+/* ui/figure.h: a figure for a report: plots and boards beside each other, in all forms that papers
+ * and screens take. */
+#ifndef CHORUS_UI_FIGURE_H
+#define CHORUS_UI_FIGURE_H
+
+#include "ui/board.h"
+#include "ui/plot.h"
+
+struct figure_panel { /* one of the two */
+    const struct plot *plot;
+    const struct board *board;
+};
+struct figure {
+    const struct figure_panel *panel;
+    int panels;
+    double width_mm, height_mm;
+    bool mono;
+};
+
+void figure_svg(const struct figure *f, struct text *out);
+void figure_pdf(const struct figure *f, struct text *out);
+/* For pgfplots: a tikzpicture that reads its values from the CSV whose name it is given. */
+void figure_tex(const struct figure *f, const char *csv_name, struct text *out);
+void figure_csv(const struct figure *f, struct text *out);
+
+#endif
