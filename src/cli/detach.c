@@ -19,7 +19,7 @@
 #define LOOK_MS 20
 
 /* A session of its own: no terminal's signals reach it. What it says goes to log.txt. */
-static enum err_code spawn(char **args, const char *log, pid_t *child, struct err *e)
+enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err *e)
 {
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
@@ -61,28 +61,26 @@ static enum err_code start(const char *folder, int64_t epochs, pid_t *child, str
         more = mem_textf("epochs=%lld", (long long)epochs);
         args[n++] = more;
     }
-    code = spawn(args, log, child, e);
+    code = drive_spawn(args, log, child, e);
     free(log);
     free(more);
     return code;
 }
 
-/* The last line of log.txt, which says why it died. */
-static void add_last_line(struct text *out, const char *folder)
+void drive_add_last_line(struct text *out, const char *log)
 {
-    char *path = io_path(folder, "log.txt"), *bytes = NULL, *line;
+    char *bytes = NULL, *line;
     size_t n;
     struct err e;
 
-    if (io_read_file(path, 64 << 20, &bytes, &n, &e) == ERR_OK) {
-        while (n && bytes[n - 1] == '\n')
-            bytes[--n] = 0;
-        line = strrchr(bytes, '\n');
-        line = line ? line + 1 : bytes;
-        text_add_clean(out, !strncmp(line, "chorus: ", 8) ? line + 8 : line);
-        free(bytes);
-    }
-    free(path);
+    if (io_read_file(log, 64 << 20, &bytes, &n, &e) != ERR_OK)
+        return;
+    while (n && bytes[n - 1] == '\n')
+        bytes[--n] = 0;
+    line = strrchr(bytes, '\n');
+    line = line ? line + 1 : bytes;
+    text_add_clean(out, !strncmp(line, "chorus: ", 8) ? line + 8 : line);
+    free(bytes);
 }
 
 static bool owned(const char *folder, pid_t child)
@@ -138,7 +136,10 @@ int drive_detach(const char *folder, int64_t epochs, bool quiet, bool json)
     }
     text_add_clean(&shown, folder);
     if (code) {
-        add_last_line(&why, folder);
+        char *log = io_path(folder, "log.txt");
+
+        drive_add_last_line(&why, log);
+        free(log);
         cli_talk("chorus: the run in the background ended at once: %s", text_str(&why));
     } else if (!quiet) {
         cli_talk("runs in the background; chorus watch, pause or stop %s", text_str(&shown));

@@ -30,8 +30,7 @@ struct drive {
     int64_t max_steps;
     int64_t shown; /* the last epoch that has its line */
     bool prepare_only, quiet;
-    int interrupts, terminated, hung_up; /* signals obeyed already */
-    uint64_t give_up;                    /* clock_ns; 0: not yet */
+    struct drive_signals signals;
     bool gave_up;
     bool over;
     bool started;
@@ -221,36 +220,33 @@ static void read_missed(struct drive *d)
         d->shown = progress_epochs(&d->progress, status.path, d->shown);
 }
 
-static void stop(struct drive *d, enum wire_how how)
+static void stop(struct drive_signals *s, struct wire *wire, uint32_t number, enum wire_how how)
 {
-    struct wire_command command = {.kind = WIRE_STOP, .run = RUN, .how = how};
+    struct wire_command command = {.kind = WIRE_STOP, .run = number, .how = how};
 
     /* A full queue means that the engine is stuck: then giving up is all that is left. */
-    if (!wire_send(d->wire, &command) && !d->give_up)
-        d->give_up = clock_ns() + GRACE_NS;
+    if (!wire_send(wire, &command) && !s->give_up)
+        s->give_up = clock_ns() + GRACE_NS;
 }
 
-static void obey_signals(struct drive *d)
+void drive_obey_signals(struct drive_signals *s, struct wire *wire, uint32_t number,
+                        const char *words)
 {
     cli_wake_clear();
-    if (cli_hung_up > d->hung_up) {
-        d->hung_up = cli_hung_up;
-        /* The terminal is gone; the run goes on to its end. */
-        d->progress.live = false;
+    s->hung_up = cli_hung_up;
+    if (cli_terminated > s->terminated) {
+        s->terminated = cli_terminated;
+        stop(s, wire, number, s->terminated > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
+        if (s->terminated > 1)
+            s->give_up = clock_ns() + GRACE_NS;
     }
-    if (cli_terminated > d->terminated) {
-        d->terminated = cli_terminated;
-        stop(d, d->terminated > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
-        if (d->terminated > 1)
-            d->give_up = clock_ns() + GRACE_NS;
-    }
-    if (cli_interrupts > d->interrupts) {
-        d->interrupts = cli_interrupts;
-        stop(d, d->interrupts > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
-        if (d->interrupts > 1)
-            d->give_up = clock_ns() + (d->interrupts > 2 ? 1 : GRACE_NS);
-        else if (!d->quiet)
-            cli_talk("stopping after this step (Ctrl-C again: at once)");
+    if (cli_interrupts > s->interrupts) {
+        s->interrupts = cli_interrupts;
+        stop(s, wire, number, s->interrupts > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
+        if (s->interrupts > 1)
+            s->give_up = clock_ns() + (s->interrupts > 2 ? 1 : GRACE_NS);
+        else if (words)
+            cli_talk("%s (Ctrl-C again: at once)", words);
     }
 }
 
@@ -276,7 +272,9 @@ static void loop(struct drive *d)
         bool ended;
 
         poll(fds, 2, d->progress.live ? REDRAW_MS : SLEEP_MS);
-        obey_signals(d);
+        drive_obey_signals(&d->signals, d->wire, RUN, d->quiet ? NULL : "stopping after this step");
+        if (d->signals.hung_up) /* the terminal is gone; the run goes on to its end */
+            d->progress.live = false;
         /* The state is asked for first: what was posted before it ended is taken below. */
         ended = is_over(d);
         while (wire_take(d->wire, &event))
@@ -284,7 +282,7 @@ static void loop(struct drive *d)
         if (wire_missed(d->wire))
             read_missed(d);
         ended |= d->refused && is_over(d);
-        d->gave_up = !ended && d->give_up && clock_ns() > d->give_up;
+        d->gave_up = !ended && d->signals.give_up && clock_ns() > d->signals.give_up;
         d->over = ended || d->gave_up;
         if (!d->over)
             progress_draw(&d->progress);
@@ -332,34 +330,57 @@ static enum err_code take_end(struct drive *d, const struct wire_start *start,
     return ERR_OK;
 }
 
-enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,
-                        struct drive_end *end, struct err *e)
+enum err_code drive_open(struct wire **wire, struct engine **engine, struct err *e)
 {
-    struct drive d = {.max_steps = max_steps,
-                      .prepare_only = start->prepare_only,
-                      .quiet = quiet,
-                      .wire = wire_new(EVENTS)};
     struct engine_config config = {.results = cli_results(),
                                    .places = *cli_places(),
                                    .backends = cli_backends(),
                                    .version = chorus_version};
+    enum err_code code;
+
+    *engine = NULL;
+    if (io_exists(cli_results()) && !io_is_folder(cli_results()))
+        return err_set(e, ERR_INPUT, "results cannot lie in %s: it is no folder", cli_results());
+    *wire = wire_new(EVENTS);
+    cli_signals_start();
+    cli_signals_block();
+    code = engine_start(engine, &config, *wire, e);
+    cli_signals_unblock();
+    if (code != ERR_OK)
+        wire_free(*wire);
+    return code;
+}
+
+void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
+{
     struct wire_command quit = {.kind = WIRE_QUIT};
+    int heard = cli_interrupts + cli_terminated, nap = 1, waited = 0;
+
+    while (!wire_send(wire, &quit))
+        clock_sleep_ms(10);
+    for (; !engine_is_over(engine); waited += nap, nap = nap < 32 ? 2 * nap : 50) {
+        if (cli_interrupts + cli_terminated > heard) {
+            heard = cli_interrupts + cli_terminated;
+            quit.how = WIRE_NOW;
+            (void)wire_send(wire, &quit);
+        }
+        clock_sleep_ms(nap);
+        if (!quiet && waited < 2000 && waited + nap >= 2000)
+            cli_talk("on_end is still at work (Ctrl-C ends it)");
+    }
+    engine_join(engine);
+}
+
+enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,
+                        struct drive_end *end, struct err *e)
+{
+    struct drive d = {.max_steps = max_steps, .prepare_only = start->prepare_only, .quiet = quiet};
+    struct wire_event event;
     struct engine *engine;
     enum err_code code;
 
     memset(end, 0, sizeof *end);
-    if (io_exists(cli_results()) && !io_is_folder(cli_results())) {
-        wire_free(d.wire);
-        return err_set(e, ERR_INPUT, "results cannot lie in %s: it is no folder", cli_results());
-    }
-    cli_signals_start();
-    cli_signals_block();
-    code = engine_start(&engine, &config, d.wire, e);
-    cli_signals_unblock();
-    if (code != ERR_OK) {
-        wire_free(d.wire);
-        return code;
-    }
+    TRY(drive_open(&d.wire, &engine, e));
     progress_start(&d.progress, quiet);
     code = send_start(d.wire, start, e);
     if (code == ERR_OK) {
@@ -370,9 +391,9 @@ enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool 
     }
     if (d.gave_up)
         return code; /* wire and engine are in use until the process ends */
-    while (!wire_send(d.wire, &quit))
-        clock_sleep_ms(10);
-    engine_join(engine);
+    drive_quit(d.wire, engine, quiet);
+    while (wire_take(d.wire, &event))
+        on_event(&d, &event);
     wire_free(d.wire);
     return code;
 }

@@ -4,9 +4,28 @@
 #define CHORUS_CLI_DRIVE_H
 
 #include "base/err.h"
+#include "base/text.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+struct engine;
+
+/* The engine with its wire, and signals heard from now on. */
+enum err_code drive_open(struct wire **wire, struct engine **engine, struct err *e) MUST_USE;
+/* Stops all that runs and waits for the engine's end, commands of on_end among it, which further
+ * signals end. The wire is the caller's to empty and free. */
+void drive_quit(struct wire *wire, struct engine *engine, bool quiet);
+
+/* What signals ask of a run or sweep. All zeros is the start. */
+struct drive_signals {
+    int interrupts, terminated, hung_up; /* obeyed already */
+    uint64_t give_up;                    /* clock_ns; 0: not yet */
+};
+/* words: what is said at the first Ctrl-C; NULL: nothing. */
+void drive_obey_signals(struct drive_signals *s, struct wire *wire, uint32_t number,
+                        const char *words);
 
 struct drive_end {
     enum wire_state state;
@@ -31,6 +50,10 @@ int drive_exit_code(enum wire_state state, enum err_code code);
 /* `run --background`: makes the folder, starts `chorus resume` in a session of its own, waits until
  * that owns the run, prints the folder. */
 int drive_background(const struct wire_start *start, bool quiet, bool json);
+/* A program of its own that says nothing but into a log; args end with NULL. */
+enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err *e) MUST_USE;
+/* The last line of a log, which says why it died. */
+void drive_add_last_line(struct text *out, const char *log);
 /* The second half of it, for a folder that exists. epochs: 0 as it was. */
 int drive_detach(const char *folder, int64_t epochs, bool quiet, bool json);
 

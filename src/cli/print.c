@@ -1,5 +1,5 @@
-/* cli/print.c: what goes to stdout and stderr. One line of stderr may be alive: it is redrawn in
- * place, and whatever else is said goes above it. Lines come from any thread. */
+/* cli/print.c: what goes to stdout and stderr. The last lines of stderr may be alive: they are redrawn
+ * in place, and whatever else is said goes above them. Lines come from any thread. */
 #include "cli/cli.h"
 
 #include "base/io.h"
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct text live; /* under lock: the line that is alive, without its newline */
+static struct text live; /* under lock: the lines that are alive, the last without its newline */
 static bool err_gone;    /* under lock: stderr took an error; nothing is written to it any more */
 static bool out_told;
 
@@ -46,13 +46,26 @@ static void write_stderr(const struct text *t)
         err_gone = true;
 }
 
+/* To where what is alive begins, and nothing of it left. */
+static void add_clearing(struct text *t)
+{
+    int up = 0;
+
+    for (size_t i = 0; i < live.n; i++)
+        up += live.s[i] == '\n';
+    if (up)
+        text_addf(t, "\r\033[%dA\033[J", up);
+    else
+        text_add(t, "\r\033[K");
+}
+
 static void say_line(const char *line)
 {
     struct text t = {0};
 
     pthread_mutex_lock(&lock);
     if (live.n)
-        text_add(&t, "\r\033[K");
+        add_clearing(&t);
     text_add(&t, line);
     text_add(&t, "\n");
     text_add_n(&t, text_str(&live), live.n);
@@ -61,19 +74,22 @@ static void say_line(const char *line)
     text_free(&t);
 }
 
-void live_draw(const char *line)
+void live_draw(const char *lines)
 {
     struct text t = {0};
 
     pthread_mutex_lock(&lock);
-    if (!line)
-        line = "";
-    if (*line || live.n) {
-        text_addf(&t, "\r%s\033[K", line);
-        text_clear(&live);
-        text_add(&live, line);
-        write_stderr(&t);
+    if (!lines)
+        lines = "";
+    if (strchr(text_str(&live), '\n') || strchr(lines, '\n')) {
+        add_clearing(&t);
+        text_add(&t, lines);
+    } else if (*lines || live.n) {
+        text_addf(&t, "\r%s\033[K", lines);
     }
+    text_clear(&live);
+    text_add(&live, lines);
+    write_stderr(&t);
     pthread_mutex_unlock(&lock);
     text_free(&t);
 }

@@ -1,5 +1,5 @@
-/* The engine thread: it obeys commands, keeps the queue of runs and lets one of them at a time have
- * the machine. It sleeps in wire_next_command; whoever has something for it pokes the wire. */
+/* The engine thread: it obeys commands, keeps the queue of runs and sweeps and lets one of them at a
+ * time have the machine. It sleeps in wire_next_command; whoever has something for it pokes the wire. */
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
@@ -24,14 +24,16 @@ int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
     return failed;
 }
 
-static struct run *find_run(struct engine *e, uint32_t number)
+static struct run *find_in(struct run *list, uint32_t number)
 {
-    if (e->current && e->current->number == number)
-        return e->current;
-    for (struct run *r = e->waiting; r; r = r->next)
-        if (r->number == number)
-            return r;
-    return NULL;
+    while (list && list->number != number)
+        list = list->next;
+    return list;
+}
+
+static bool is_taken(struct engine *e, uint32_t number)
+{
+    return find_in(e->running, number) || find_in(e->waiting, number) || sweep_find(e, number);
 }
 
 static void state_of_waiting(struct run *r, enum wire_state state, enum err_code code)
@@ -52,17 +54,18 @@ static void start(struct engine *e, const struct wire_command *c)
 
     if (!start_of || n != sizeof *start_of) {
         run_refuse(e, c->run, ERR_FAILED, "a command to start a run came without its experiment");
-    } else if (find_run(e, c->run)) {
+    } else if (is_taken(e, c->run)) {
         run_refuse(e, c->run, ERR_FAILED, "a run of this number waits or runs already");
     } else if (!memchr(start_of->resume, '\0', sizeof start_of->resume)) {
         run_refuse(e, c->run, ERR_INPUT, "the name of the run's folder is too long");
     } else {
         r = run_new(e, c->run, start_of);
+        r->turn = e->turns++;
         while (*end)
             end = &(*end)->next;
         *end = r;
         run_status(r, ERR_OK, "");
-        if (e->current || e->waiting != r)
+        if (e->running || e->sweeps || e->waiting != r)
             state_of_waiting(r, WIRE_WAITING, ERR_OK);
     }
     free(start_of);
@@ -81,13 +84,13 @@ static void drop_waiting(struct engine *e, struct run *r)
 
 static void pause_or_stop(struct engine *e, const struct wire_command *c)
 {
-    struct run *r = find_run(e, c->run);
+    struct run *r = find_in(e->running, c->run), *waits = find_in(e->waiting, c->run);
 
-    if (!r)
+    if (!r && !waits)
         run_refuse(e, c->run, ERR_FAILED, "this run neither runs nor waits");
-    else if (r != e->current && c->kind == WIRE_STOP)
-        drop_waiting(e, r);
-    else if (r != e->current)
+    else if (!r && c->kind == WIRE_STOP)
+        drop_waiting(e, waits);
+    else if (!r)
         run_refuse(e, c->run, ERR_FAILED, "this run has not begun yet: it waits for another one");
     else if (c->kind == WIRE_STOP)
         run_want(r, WISH_STOP, c->how);
@@ -95,17 +98,26 @@ static void pause_or_stop(struct engine *e, const struct wire_command *c)
         run_want(r, c->kind == WIRE_PAUSE ? WISH_PAUSE : WISH_GO, WIRE_AFTER_STEP);
 }
 
-static void quit(struct engine *e)
+static void quit(struct engine *e, enum wire_how how)
 {
+    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_AFTER_STEP};
+
     e->quitting = true;
     while (e->waiting)
         drop_waiting(e, e->waiting);
-    if (e->current)
-        run_want(e->current, WISH_STOP, WIRE_AFTER_STEP);
+    for (struct sweep *s = e->sweeps; s; s = sweep_next(s))
+        sweep_command(s, &stop);
+    for (struct run *r = e->running; r; r = r->next) {
+        run_want(r, WISH_STOP, WIRE_AFTER_STEP);
+        if (how == WIRE_NOW)
+            on_end_stop(r);
+    }
 }
 
 static void obey(struct engine *e, const struct wire_command *c)
 {
+    struct sweep *sweep = sweep_find(e, c->run);
+
     switch (c->kind) {
     case WIRE_START:
         if (e->quitting)
@@ -113,40 +125,113 @@ static void obey(struct engine *e, const struct wire_command *c)
         else
             start(e, c);
         return;
+    case WIRE_SWEEP:
+        if (e->quitting)
+            run_refuse(e, c->run, ERR_STOPPED, "the engine is about to end");
+        else if (is_taken(e, c->run))
+            run_refuse(e, c->run, ERR_FAILED, "a run of this number waits or runs already");
+        else
+            sweep_new(e, c->run, c->slot);
+        return;
     case WIRE_PAUSE:
     case WIRE_GO:
     case WIRE_STOP:
-        pause_or_stop(e, c);
+        if (sweep)
+            sweep_command(sweep, c);
+        else
+            pause_or_stop(e, c);
+        return;
+    case WIRE_SKIP:
+    case WIRE_MOVE:
+        if (sweep)
+            sweep_command(sweep, c);
+        else
+            run_refuse(e, c->run, ERR_FAILED, "this sweep neither runs nor waits");
         return;
     case WIRE_ASK:
         planner_ask(e->planner, c->run, c->slot);
         return;
     case WIRE_QUIT:
-        quit(e);
+        quit(e, c->how);
         return;
     }
+}
+
+bool engine_begin(struct engine *e, struct run *r)
+{
+    r->begun_ns = clock_ns();
+    if (engine_thread(&r->thread, session_main, r)) {
+        run_free(r);
+        return false;
+    }
+    r->next = e->running;
+    e->running = r;
+    return true;
 }
 
 static void begin_next(struct engine *e)
 {
     struct run *r = e->waiting;
+    uint32_t number = r->number;
 
     e->waiting = r->next;
     r->next = NULL;
-    e->current = r;
-    if (engine_thread(&r->thread, session_main, r)) {
-        run_refuse(e, r->number, ERR_FAILED, "no thread could be started for this run");
-        e->current = NULL;
-        run_free(r);
-    }
+    if (!engine_begin(e, r))
+        run_refuse(e, number, ERR_FAILED, "no thread could be started for this run");
 }
 
-static void end_current(struct engine *e)
+/* Whether the run is out of the way: ended, and the command behind its end too. */
+static bool is_gone(struct run *r)
 {
-    pthread_join(e->current->thread, NULL);
-    run_free(e->current);
-    e->current = NULL;
+    if (!r->ended)
+        return false;
+    if (!r->joined)
+        pthread_join(r->thread, NULL);
+    r->joined = true;
+    return !on_end_runs(r);
+}
+
+/* Returns whether there is more to do at once. */
+static bool work_on_runs(struct engine *e)
+{
+    struct run **at = &e->running;
+    bool more = false;
+
+    while (*at) {
+        struct run *r = *at;
+
+        more |= run_work(r);
+        run_tick(r);
+        if (!is_gone(r)) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        more = true; /* there is room for another one */
+        if (r->sweep)
+            sweep_forget(r);
+        else
+            planner_learn(e->planner);
+        run_free(r);
+    }
+    return more;
+}
+
+/* Runs have the machine one at a time; a sweep has it with all its cells, and gives it away while it
+ * only waits for another program's. */
+static bool work_on_sweeps(struct engine *e)
+{
+    struct sweep *s = e->sweeps;
+    bool free_for_it = !e->waiting || sweep_is_before(s, e->waiting);
+
+    for (struct run *r = e->running; r; r = r->next)
+        free_for_it = free_for_it && r->sweep == s;
+    if (sweep_work(s, free_for_it))
+        return false;
+    e->sweeps = sweep_next(s);
+    sweep_free(s);
     planner_learn(e->planner);
+    return true;
 }
 
 static void *engine_main(void *user)
@@ -155,22 +240,20 @@ static void *engine_main(void *user)
     struct wire_command c;
     bool more = false;
 
-    while (!e->quitting || e->current) {
-        if (wire_next_command(e->wire, &c, more ? 0 : e->current ? 100 : 1000))
+    while (!e->quitting || e->running || e->sweeps) {
+        int patience = more ? 0 : e->running || e->sweeps ? 100 : 1000;
+
+        if (wire_next_command(e->wire, &c, patience))
             obey(e, &c);
-        if (e->current) {
-            more = run_work(e->current);
-            run_tick(e->current);
-            if (e->current->ended)
-                end_current(e);
-        }
-        if (!e->current) {
-            more = e->waiting != NULL;
-            if (e->waiting)
-                begin_next(e);
-        }
+        more = work_on_runs(e);
+        if (e->sweeps)
+            more |= work_on_sweeps(e);
+        if (!e->running && e->waiting &&
+            !(e->sweeps && sweep_is_before(e->sweeps, e->waiting) && sweep_has_work(e->sweeps)))
+            begin_next(e);
     }
     planner_stop(e->planner);
+    atomic_store(&e->over, true);
     return NULL;
 }
 
@@ -199,6 +282,11 @@ enum err_code engine_start(struct engine **out, const struct engine_config *conf
     }
     *out = engine;
     return ERR_OK;
+}
+
+bool engine_is_over(struct engine *engine)
+{
+    return atomic_load(&engine->over);
 }
 
 void engine_join(struct engine *engine)

@@ -22,6 +22,8 @@ struct engine_config {
 
 enum err_code engine_start(struct engine **out, const struct engine_config *config,
                            struct wire *wire, struct err *e) MUST_USE;
+/* Whether engine_join would not wait. */
+bool engine_is_over(struct engine *engine);
 /* Waits for the engine thread, which must have been sent WIRE_QUIT. */
 void engine_join(struct engine *engine);
 

@@ -3,7 +3,8 @@
  * Two threads work on a run. The session thread (session.c, train.c) makes the plan, opens the
  * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, keep.c)
  * obeys commands and owns the record: it writes what the messages bring, first to the disk, then to
- * the wire. A third, the planner, only answers questions (planner.c). */
+ * the wire. A sweep has a thread that finds out what its cells are (cells.c); which of them run is
+ * the engine thread's business (sweep.c). The planner only answers questions (planner.c). */
 #ifndef CHORUS_ENGINE_INT_H
 #define CHORUS_ENGINE_INT_H
 
@@ -15,7 +16,11 @@
 #include "record/record.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+
+struct sweep;
+struct ender;
 
 enum run_end { /* why a run is complete */
                RUN_GOES_ON,
@@ -113,11 +118,15 @@ void message_free(struct message *m);
 enum run_wish { WISH_GO, WISH_PAUSE, WISH_STOP };
 
 struct run {
-    struct run *next; /* in the queue */
+    struct run *next; /* in the queue, or beside it */
     uint32_t number;
+    uint64_t turn; /* when it came: of runs and sweeps that wait, the lowest is next */
     struct engine *engine;
     struct wire_start start;
     pthread_t thread;
+    struct sweep *sweep; /* NULL: none */
+    size_t cell;         /* of the sweep's */
+    int share, shares;   /* its part of the cores; shares 0: all of them */
 
     /* Guarded by lock; changed is told of every change. */
     pthread_mutex_t lock;
@@ -156,7 +165,13 @@ struct run {
     uint64_t retry_ns;
     bool failed; /* rows can no longer be written: reason says why */
     struct err reason;
-    bool ended; /* may be joined */
+    bool skip;         /* a stop is the cell's result */
+    bool handed_over;  /* its end is none: another process goes on */
+    bool ended;        /* may be joined */
+    bool joined;       /* the session thread is gone */
+    bool commands_end; /* on_end is to be run */
+    struct ender *ender;
+    uint64_t begun_ns, control_ns; /* when RUN/control was read last */
 };
 
 struct engine {
@@ -164,19 +179,32 @@ struct engine {
     char *results, *version, *data_dir;
     struct wire *wire;
     pthread_t thread;
-    struct run *current, *waiting;
+    struct run *running, *waiting;
+    struct sweep *sweeps; /* the first one has the machine, or waits for it */
+    uint64_t turns;
+    uint32_t own_runs; /* numbers given to cells' runs */
     struct planner *planner;
     bool quitting;
-    uint64_t control_ns; /* when RUN/control was read last */
+    atomic_bool over;
 };
+
+/* Its session's thread is started; false: there is none, and the run is freed. */
+bool engine_begin(struct engine *e, struct run *r);
 
 /* engine.c: signals are the main thread's business, every thread of this room blocks them all.
  * Returns 0 or the error number. */
 int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user);
 
+/* cores.c: this thread, and those that it starts, get the part `share` of the cores where they are
+ * shared out evenly. before: what it had; NULL. */
+void cores_take(int share, int shares, cpu_set_t *before);
+
 /* session.c: the session thread's main function, and its way to speak. run_send frees or keeps the
  * message; it waits where the engine thread is behind. */
 void *session_main(void *run);
+/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow: what
+ * is recorded is the run's folder. */
+enum err_code session_name_weights(const char *results, struct spec *spec, struct err *e) MUST_USE;
 void run_send(struct run *r, struct message *m);
 /* Whether the engine thread is too far behind for one more snapshot that can be done without. */
 bool run_is_behind(struct run *r);
@@ -201,7 +229,31 @@ void run_free(struct run *r);
 void run_want(struct run *r, enum run_wish wish, enum wire_how how);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
+enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
+
+/* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while
+ * it runs; its failure is a warning. */
+bool on_end_runs(struct run *r);
+void on_end_stop(struct run *r);
+
+/* sweep.c */
+void sweep_new(struct engine *e, uint32_t number, uint32_t slot);
+void sweep_free(struct sweep *s);
+struct sweep *sweep_find(struct engine *e, uint32_t number);
+struct sweep *sweep_next(struct sweep *s);
+const char *sweep_name(const struct sweep *s);
+bool sweep_has_work(struct sweep *s); /* not only to wait for other programs */
+void sweep_command(struct sweep *s, const struct wire_command *c);
+bool sweep_is_before(const struct sweep *s, const struct run *r); /* by their turns */
+/* What there is to do now. may_begin: the machine is free for it. False: it is over. */
+bool sweep_work(struct sweep *s, bool may_begin);
+/* Makes or opens the record of a cell whose plan is made, if the cell is still to be had. */
+enum err_code sweep_claim(struct run *r, bool *mine, struct err *e) MUST_USE;
+/* A cell's run has ended (or, without a record, could not begin): before its lock is given back. */
+void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, const char *reason);
+void sweep_forget(struct run *r); /* the run will be freed */
+void sweep_tell(struct sweep *s, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* tell.c */
 void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -20,6 +20,8 @@ void run_fill_row(struct run *r)
 
     if (r->resumed)
         *row = r->found;
+    else if (r->sweep)
+        snprintf(row->sweep, sizeof row->sweep, "%s", sweep_name(r->sweep));
     row->spec = p->spec;
     snprintf(row->spec.model, sizeof row->spec.model, "%s", r->model);
     /* A cosine that was bent on its way to another end is not what a run from the start gives. */
@@ -35,7 +37,8 @@ void run_fill_row(struct run *r)
     snprintf(row->isa, sizeof row->isa, "%s", p->backend->isa());
     row->real_devices = p->real_devices;
     row->threads_used = p->spec.threads;
-    row->shared = 1;
+    if (row->shared < 1)
+        row->shared = 1;
     row->lr_used = p->base_lr;
     row->batch_per_device = p->batch_per_device;
     row->parameters = (int64_t)p->net->parameter_count;

@@ -57,6 +57,7 @@ void run_want(struct run *r, enum run_wish wish, enum wire_how how)
     else if (r->wish != WISH_STOP)
         r->wish = wish;
     r->now |= wish == WISH_STOP && how == WIRE_NOW;
+    r->handed_over |= wish == WISH_STOP && how == WIRE_HAND_OVER;
     atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
@@ -91,12 +92,15 @@ static void give_back(struct run *r, enum wire_state state, enum err_code code, 
     r->record = NULL;
     r->state = state;
     /* told first: a reader that sees the end has the sentence */
-    run_refuse(r->engine, r->number, code, text);
+    if (r->sweep)
+        sweep_take_end(r, state, code, text);
+    else
+        run_refuse(r->engine, r->number, code, text);
     run_status(r, code, text);
     r->ended = true;
 }
 
-static enum err_code open_record(struct run *r, struct err *e)
+enum err_code run_open_record(struct run *r, struct err *e)
 {
     run_fill_row(r);
     if (r->resumed)
@@ -120,15 +124,20 @@ static void close_and_tell(struct run *r, enum wire_state state, enum err_code c
 static void take_planned(struct run *r, const struct message *m)
 {
     struct err e = {0};
+    bool mine = true;
 
     if (m->error) {
         bool finished = m->error->code == ERR_OK;
 
         give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
     } else if (wants_stop(r)) {
+        if (r->sweep)
+            sweep_take_end(r, WIRE_STOPPED, ERR_STOPPED, "");
         close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
-    } else if (open_record(r, &e) != ERR_OK) {
+    } else if ((r->sweep ? sweep_claim(r, &mine, &e) : run_open_record(r, &e)) != ERR_OK) {
         give_back(r, WIRE_FAILED, e.code, e.text);
+    } else if (!mine) {
+        close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "another program has it");
     } else if (r->start.prepare_only) {
         run_tell_started(r);
         close_and_tell(r, WIRE_WAITING, ERR_OK, "");
@@ -167,6 +176,18 @@ static void compare_with_before(struct run *r)
                                                 r->plan->steps_per_epoch)));
 }
 
+/* How many compute beside each other: each of them may see the most so far. */
+static void count_shared(struct engine *e)
+{
+    int64_t n = 0;
+
+    for (struct run *r = e->running; r; r = r->next)
+        n += r->opened && !r->ended;
+    for (struct run *r = e->running; r; r = r->next)
+        if (r->opened && !r->ended && r->row.shared < n)
+            r->row.shared = n;
+}
+
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
     const struct plan *p = r->plan;
@@ -174,6 +195,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     r->at = m->at;
     r->opened_ns = clock_ns();
     r->opened = true;
+    count_shared(r->engine);
     if (r->resumed) {
         TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
         if (r->extended)
@@ -264,6 +286,10 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     }
     if (r->opened && !r->failed)
         r->at = m->at;
+    if (r->skip && state == WIRE_STOPPED) {
+        state = WIRE_SKIPPED;
+        err_set(&why, ERR_STOPPED, "skipped by the user at step %lld", (long long)r->at.n.step);
+    }
     r->state = state;
     snprintf(r->row.reason, sizeof r->row.reason, "%.511s", why.text);
     clock_utc(r->row.ended_utc, clock_wall());
@@ -278,6 +304,9 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     if (state == WIRE_DONE)
         keep_tidy(r);
     log_end(r, state, why.text);
+    if (r->sweep)
+        sweep_take_end(r, state, why.code, why.text);
+    r->commands_end = !r->handed_over;
     close_and_tell(r, state, why.code, why.text);
     return ERR_OK;
 }
@@ -430,8 +459,8 @@ void run_tick(struct run *r)
 
     if (!r->record || r->ended)
         return;
-    if (now - r->engine->control_ns >= 250000000) {
-        r->engine->control_ns = now;
+    if (now - r->control_ns >= 250000000) {
+        r->control_ns = now;
         obey_control(r);
     }
     if (!r->disk_full && !r->failed && keep_is_due(r) && keep_flush(r, &e) != ERR_OK)

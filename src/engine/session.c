@@ -158,16 +158,14 @@ static enum err_code first_weights(struct run *r, struct record_weights *w, stru
     return ERR_OK;
 }
 
-/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow: what
- * is recorded is the run's folder. */
-static enum err_code name_weights(const struct run *r, struct spec *spec, struct err *e)
+enum err_code session_name_weights(const char *results, struct spec *spec, struct err *e)
 {
     struct record_entry entry = {0};
     char *folder;
 
     if (!spec->weights[0] || strchr(spec->weights, '/') || io_exists(spec->weights))
         return ERR_OK;
-    if (record_find(r->engine->results, spec->weights, &entry, e) != ERR_OK)
+    if (record_find(results, spec->weights, &entry, e) != ERR_OK)
         return err_context(e, "weights");
     folder = realpath(entry.folder, NULL);
     record_free_entry(&entry);
@@ -194,7 +192,7 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
             code = spec_of_run(r, spec, e);
     } else {
         *spec = r->start.spec;
-        code = name_weights(r, spec, e);
+        code = session_name_weights(r->engine->results, spec, e);
         if (code != ERR_OK)
             spec_locate(spec, e);
     }
@@ -208,7 +206,8 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     plan_hash(r->plan, r->hash);
     if (r->resumed)
         return ERR_OK;
-    (void)record_find_done(r->engine->results, r->hash, r->equal, sizeof r->equal);
+    if (!r->sweep) /* whose ledger knows */
+        (void)record_find_done(r->engine->results, r->hash, r->equal, sizeof r->equal);
     code = first_weights(r, w, e);
     if (code != ERR_OK)
         spec_locate(&r->start.spec, e);
@@ -454,8 +453,15 @@ void *session_main(void *arg)
     struct err e = {0};
     bool finished = false;
     struct message *m = message_new(MESSAGE_PLANNED, NULL);
-    enum err_code code = prepare(r, &w, &finished, &e);
+    cpu_set_t all;
+    enum err_code code;
 
+    cores_take(r->share, r->shares, &all);
+    code = prepare(r, &w, &finished, &e);
+    /* who asked for more threads than its share has cores gets them where there is room */
+    if (r->shares > 1 && code == ERR_OK && !finished &&
+        r->plan->spec.threads > CPU_COUNT(&all) / r->shares)
+        pthread_setaffinity_np(pthread_self(), sizeof all, &all);
     if (code != ERR_OK || finished)
         m->error = err_copy(&e);
     run_send(r, m);

@@ -153,6 +153,7 @@ struct wire_sweep {
     bool failed;       /* those without a good end (diverged, oom, failed, skipped) again */
     int32_t jobs;      /* cells side by side; 0: one at a time */
     int64_t max_cells; /* 0: all */
+    bool prepare_only; /* make the sweep's folder, run nothing (--background) */
     char text[];       /* what spec_sweep_write writes, terminated */
 };
 
@@ -178,6 +179,7 @@ struct wire_cell { /* of a sweep's snapshot */
     uint32_t run;  /* of its events; 0: it does not run here */
     bool known;    /* false: not looked at yet, or left out */
     enum wire_state state;
+    bool again;    /* it had its result before this command came */
     int64_t place; /* waiting: the lower the earlier */
     char hash[17];
     double acc, seconds; /* nan: none */

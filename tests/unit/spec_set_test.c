@@ -130,6 +130,8 @@ static const struct {
     {"patience", "3", NULL},
     {"patience", "none", ""},
     {"on_end", "none", ""},
+    {"on_end", "echo $CHORUS_RUN", NULL},
+    {"on_end", "\"mail -s \"\"a, b\"\" me\"", NULL},
 };
 
 static const struct {
@@ -297,7 +299,7 @@ static const struct {
     {"max_minutes", "soon", NULL},
     {"patience", "0", NULL},
     {"patience", "1.5", NULL},
-    {"on_end", "halt", "no command at the end"},
+    {"on_end", "echo \"done", "quote"},
 };
 
 TEST(every_key_takes_what_it_says_and_gives_it_back)

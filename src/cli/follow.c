@@ -1,0 +1,213 @@
+/* cli/follow.c: a sweep that another process runs: started in the background, watched. */
+#include "cli/sweeps.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/drive.h"
+#include "record/ledger.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define WAIT_MS 30000
+#define LOOK_MS 20
+#define READ_MS 500
+
+static enum err_code start(const char *name, const struct sweep_wish *wish, const char *log,
+                           pid_t *child, struct err *e)
+{
+    char *args[12] = {"chorus",  "resume",    (char *)name,
+                      "--quiet", "--results", (char *)cli_results()};
+    int n = 6;
+
+    if (cli_places()->given) {
+        args[n++] = "--data-dir";
+        args[n++] = (char *)cli_places()->given;
+    }
+    if (wish->failed)
+        args[n++] = "--failed";
+    return drive_spawn(args, log, child, e);
+}
+
+int sweeps_detach(const char *name, const struct sweep_wish *wish)
+{
+    char *folder = sweeps_folder(name), *log = io_path(folder, "log.txt");
+    struct text why = {0};
+    int status = 0, code = 0;
+    bool ended = false;
+    struct err e;
+    pid_t child;
+
+    if (start(name, wish, log, &child, &e) != ERR_OK) {
+        code = cli_fail(&e);
+        free(log);
+        free(folder);
+        return code;
+    }
+    for (int waited = 0; waited < WAIT_MS && !ended; waited += LOOK_MS) {
+        ended = waitpid(child, &status, WNOHANG) == child;
+        if (ended) /* a short one may be over before we looked */
+            code = WIFEXITED(status) ? WEXITSTATUS(status) : err_exit_code(ERR_FAILED);
+        else if (sweeps_live(name))
+            break;
+        else
+            clock_sleep_ms(LOOK_MS);
+    }
+    if (code) {
+        drive_add_last_line(&why, log);
+        cli_talk("chorus: the sweep in the background ended at once: %s", text_str(&why));
+    } else if (!wish->quiet) {
+        text_add_clean(&why, name);
+        cli_talk("runs in the background; chorus watch, pause or stop %s", text_str(&why));
+    }
+    text_free(&why);
+    free(log);
+    free(folder);
+    if (sweeps_print(name, wish->json, "running") && !code)
+        code = err_exit_code(ERR_FAILED);
+    return code;
+}
+
+/* The values that its cells differ in, by the run's own file. */
+static void add_values(struct text *out, const struct spec_sweep *s, const struct record_run *run)
+{
+    struct text value = {0};
+
+    for (size_t a = 0; a < s->axes; a++) {
+        const char *key = s->axis[a].key;
+
+        text_clear(&value);
+        if (!strncmp(key, "model.", 6)) {
+            for (int i = 0; i < run->spec.params; i++)
+                if (!strcmp(run->spec.param[i].name, key + 6))
+                    text_add(&value, run->spec.param[i].value);
+        } else {
+            record_run_value(run, key, &value);
+        }
+        text_addf(out, " %s=", key);
+        text_add_clean(out, text_str(&value));
+    }
+}
+
+static void say_cell(const struct spec_sweep *s, const struct record_cell *c)
+{
+    char *folder = io_path(cli_results(), c->run), span[CLOCK_UTC_ROOM];
+    struct record_entry entry;
+    struct text line = {0};
+
+    text_addf(&line, "%s", wire_state_name(c->state));
+    if (c->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        if (!entry.broken) {
+            add_values(&line, s, &entry.run);
+            text_add(&line, "  ");
+            if (c->state == WIRE_DONE)
+                cli_add_fraction(&line, entry.run.best_test_acc);
+            clock_span(span, entry.run.train_seconds + entry.run.eval_seconds);
+            text_addf(&line, "  %s", span);
+        }
+        record_free_entry(&entry);
+    }
+    if (c->reason[0]) {
+        text_add(&line, "  ");
+        text_add_clean(&line, c->reason);
+    }
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
+    free(folder);
+}
+
+struct watched {
+    struct spec_sweep spec;
+    struct record_ledger *ledger;
+    char (*told)[32]; /* (tolds) cells whose end has its line */
+    size_t tolds, room;
+    bool quiet;
+};
+
+static bool was_told(const struct watched *w, const char *cell)
+{
+    for (size_t i = 0; i < w->tolds; i++)
+        if (!strcmp(w->told[i], cell))
+            return true;
+    return false;
+}
+
+static enum err_code look(struct watched *w, struct err *e)
+{
+    struct record_cell *cells = NULL;
+    enum err_code code;
+    size_t n = 0;
+
+    TRY(record_ledger_begin(w->ledger, e));
+    code = record_ledger_cells(w->ledger, &cells, &n, e);
+    record_ledger_end(w->ledger);
+    for (size_t i = 0; i < n; i++) {
+        if (cells[i].state < WIRE_DONE || was_told(w, cells[i].cell))
+            continue;
+        w->told = mem_grow(w->told, &w->room, w->tolds + 1, sizeof *w->told);
+        snprintf(w->told[w->tolds++], sizeof *w->told, "%s", cells[i].cell);
+        if (!w->quiet)
+            say_cell(&w->spec, &cells[i]);
+    }
+    free(cells);
+    return code;
+}
+
+static enum err_code follow(struct watched *w, const char *name, int *code, struct err *e)
+{
+    bool live = true;
+
+    while (live && !*code) {
+        struct pollfd wake = {.fd = cli_wake, .events = POLLIN};
+
+        live = sweeps_live(name);
+        TRY(look(w, e));
+        if (live)
+            poll(&wake, 1, READ_MS);
+        cli_wake_clear();
+        if (live && (cli_interrupts || cli_terminated || cli_hung_up))
+            *code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
+    }
+    return ERR_OK;
+}
+
+int sweeps_watch(const char *name, bool quiet, bool json)
+{
+    struct watched w = {.quiet = quiet};
+    struct sweep_wish wish = {0};
+    char newest[32];
+    struct err e;
+    int64_t left = 0;
+    int code = 0;
+    enum err_code err;
+
+    spec_sweep_init(&w.spec);
+    cli_signals_start();
+    err = sweeps_read(name, &w.spec, &wish, &e);
+    if (err == ERR_OK)
+        err = record_ledger_open(&w.ledger, cli_results(), name, &e);
+    if (err == ERR_OK)
+        err = follow(&w, name, &code, &e);
+    if (err == ERR_OK && !code)
+        err = sweeps_unfinished(name, &left, newest, &e);
+    record_ledger_close(w.ledger);
+    spec_sweep_free(&w.spec);
+    free(w.told);
+    if (err != ERR_OK)
+        return cli_fail(&e);
+    if (code)
+        return code;
+    if (left) {
+        code = err_exit_code(ERR_STOPPED);
+        cli_talk("nobody works on it any more: %lld cell%s no result; chorus resume %s goes on",
+                 (long long)left, left == 1 ? " has" : "s have", name);
+    }
+    if (sweeps_print(name, json, left ? "stopped" : "done") && !code)
+        code = err_exit_code(ERR_FAILED);
+    return code;
+}

@@ -1,0 +1,300 @@
+/* cli/sweeps.c: sweeps that have a folder: who works on them, what is missing, what is said to them. */
+#include "cli/sweeps.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "record/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+char *sweeps_folder(const char *name)
+{
+    return mem_textf("%s/sweeps/%s", cli_results(), name);
+}
+
+static bool is_sweep(const char *name)
+{
+    char *folder = sweeps_folder(name), *path = io_path(folder, "sweep.ini");
+    bool is = io_exists(path);
+
+    free(path);
+    free(folder);
+    return is;
+}
+
+bool sweeps_find(const char *word, char name[128])
+{
+    size_t n = strlen(word);
+    char *copy, *base;
+    bool found;
+
+    if (!*word || record_is_run(word))
+        return false;
+    copy = mem_text(word);
+    if (n > 10 && !strcmp(copy + n - 10, "/sweep.csv"))
+        copy[n -= 10] = 0;
+    while (n > 1 && copy[n - 1] == '/')
+        copy[--n] = 0;
+    base = strrchr(copy, '/');
+    if (base) { /* a path: it must be the results folder's own */
+        char *folder = sweeps_folder(base + 1);
+        char *a = realpath(copy, NULL), *b = realpath(folder, NULL);
+
+        found = a && b && !strcmp(a, b);
+        free(a);
+        free(b);
+        free(folder);
+        base++;
+    } else {
+        char *run = io_path(cli_results(), copy);
+
+        base = copy;
+        found = !record_is_run(run);
+        free(run);
+    }
+    found = found && strlen(base) < 128 && base[0] != '.' && is_sweep(base);
+    if (found)
+        snprintf(name, 128, "%s", base);
+    free(copy);
+    return found;
+}
+
+bool sweeps_live(const char *name)
+{
+    char *folder = sweeps_folder(name), *path = io_path(folder, "work");
+    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    bool live = false;
+
+    if (fd >= 0) {
+        live = io.lock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+        io.close(fd);
+    }
+    free(path);
+    free(folder);
+    return live;
+}
+
+/* The first line of sweep.ini: "# options: --order grid --max-cells 12 --jobs 2". */
+static enum err_code read_options(const char *path, struct sweep_wish *wish, struct err *e)
+{
+    static const char head[] = "# options:";
+    char *bytes, *rest, *word, *value;
+    bool fine = true;
+    size_t n;
+
+    TRY(io_read_file(path, 16 << 20, &bytes, &n, e));
+    bytes[strcspn(bytes, "\n")] = 0;
+    if (strncmp(bytes, head, sizeof head - 1) != 0) {
+        free(bytes);
+        return ERR_OK;
+    }
+    word = strtok_r(bytes + sizeof head - 1, " ", &rest);
+    for (; fine && word; word = strtok_r(NULL, " ", &rest)) {
+        value = strtok_r(NULL, " ", &rest);
+        fine = value != NULL;
+        if (fine && !strcmp(word, "--order"))
+            wish->order = !strcmp(value, "grid") ? SWEEP_GRID : SWEEP_SPREAD;
+        else if (fine && !strcmp(word, "--max-cells"))
+            fine = text_to_int(value, &wish->max_cells) && wish->max_cells > 0;
+        else if (fine && !strcmp(word, "--jobs"))
+            fine = text_to_int(value, &wish->jobs) && wish->jobs > 0;
+        else
+            fine = false;
+    }
+    free(bytes);
+    return fine ? ERR_OK
+                : err_set(e, ERR_INPUT,
+                          "%s:1: its options cannot be read; run the sweep again from its file, "
+                          "with --name",
+                          path);
+}
+
+enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,
+                          struct err *e)
+{
+    char *folder = sweeps_folder(name), *path = io_path(folder, "sweep.ini");
+    enum err_code code = read_options(path, wish, e);
+
+    if (code == ERR_OK)
+        code = spec_sweep_read(s, path, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(s, e);
+    free(path);
+    free(folder);
+    return code;
+}
+
+static enum err_code read_cells(const char *name, struct record_cell **cells, size_t *n,
+                                struct err *e)
+{
+    struct record_ledger *ledger;
+    enum err_code code;
+
+    *cells = NULL;
+    *n = 0;
+    TRY(record_ledger_open(&ledger, cli_results(), name, e));
+    code = record_ledger_begin(ledger, e);
+    if (code == ERR_OK) {
+        code = record_ledger_cells(ledger, cells, n, e);
+        record_ledger_end(ledger);
+    }
+    record_ledger_close(ledger);
+    return code;
+}
+
+static int64_t possible_cells(const struct spec_sweep *s, int64_t most)
+{
+    size_t n = spec_sweep_cells(s);
+    struct spec *cell = mem_new(1, sizeof *cell);
+    int64_t possible = 0;
+
+    for (size_t i = 0; i < n && (!most || possible < most); i++)
+        possible += spec_sweep_cell(s, i, cell, NULL) == ERR_OK;
+    free(cell);
+    return possible;
+}
+
+enum err_code sweeps_unfinished(const char *name, int64_t *cells, char newest[32], struct err *e)
+{
+    struct sweep_wish wish = {0};
+    struct record_cell *list = NULL;
+    struct spec_sweep s;
+    enum err_code code;
+    size_t n = 0;
+
+    newest[0] = '\0';
+    spec_sweep_init(&s);
+    code = sweeps_read(name, &s, &wish, e);
+    if (code == ERR_OK)
+        code = read_cells(name, &list, &n, e);
+    if (code == ERR_OK)
+        *cells = possible_cells(&s, wish.max_cells);
+    for (size_t i = 0; i < n; i++) {
+        *cells -= list[i].state >= WIRE_DONE;
+        if (strcmp(list[i].time, newest) > 0)
+            snprintf(newest, 32, "%s", list[i].time);
+    }
+    if (*cells < 0)
+        *cells = 0;
+    free(list);
+    spec_sweep_free(&s);
+    return code;
+}
+
+bool sweeps_newest_unfinished(char name[128], char newest[32])
+{
+    char **names = NULL, time[32];
+    size_t n = 0;
+    int64_t cells = 0;
+    bool found = false;
+
+    newest[0] = '\0';
+    if (record_sweeps(cli_results(), &names, &n, NULL) != ERR_OK)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(names[i]) < 128 && is_sweep(names[i]) && !sweeps_live(names[i]) &&
+            sweeps_unfinished(names[i], &cells, time, NULL) == ERR_OK && cells > 0 &&
+            (!found || strcmp(time, newest) > 0)) {
+            found = true;
+            snprintf(name, 128, "%s", names[i]);
+            memcpy(newest, time, 32);
+        }
+        free(names[i]);
+    }
+    free(names);
+    return found;
+}
+
+enum err_code sweeps_control(const char *name, const char *line, struct err *e)
+{
+    char *folder = sweeps_folder(name), *path = io_path(folder, "control");
+    char *text = mem_textf("%s\n", line);
+    int fd = io.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    enum err_code code = ERR_OK;
+
+    if (fd < 0) {
+        code = err_errno(e, "cannot open %s", path);
+    } else {
+        code = io_write_all(fd, text, strlen(text), path, e);
+        io.close(fd);
+    }
+    free(text);
+    free(path);
+    free(folder);
+    return code;
+}
+
+static void add_best(struct text *out, const struct record_cell *cells, size_t n)
+{
+    double best = RECORD_EMPTY;
+    const char *run = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        char *folder = io_path(cli_results(), cells[i].run);
+        struct record_entry entry;
+
+        if (cells[i].run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+            if (!entry.broken && entry.run.best_test_acc > best) {
+                best = entry.run.best_test_acc;
+                run = cells[i].run;
+            }
+            record_free_entry(&entry);
+        }
+        free(folder);
+    }
+    text_add(out, ", ");
+    cli_json_field(out, "best_run", run ? run : "");
+    text_add(out, ", \"best_test_acc\": ");
+    if (run)
+        text_add_json_double(out, best);
+    else
+        text_add(out, "null");
+}
+
+static void add_object(struct text *out, const char *name, const char *folder, const char *state)
+{
+    struct record_cell *cells;
+    int64_t count[WIRE_SKIPPED + 1] = {0};
+    struct err e;
+    size_t n;
+
+    if (read_cells(name, &cells, &n, &e) != ERR_OK)
+        n = 0;
+    for (size_t i = 0; i < n; i++)
+        count[cells[i].state]++;
+    text_add(out, "{");
+    cli_json_field(out, "sweep", name);
+    text_add(out, ", ");
+    cli_json_field(out, "folder", folder);
+    text_add(out, ", ");
+    cli_json_field(out, "state", state);
+    text_addf(out, ", \"begun\": %zu", n);
+    for (int i = WIRE_STOPPED; i <= WIRE_SKIPPED; i++)
+        text_addf(out, ", \"%s\": %lld", wire_state_name((enum wire_state)i), (long long)count[i]);
+    add_best(out, cells, n);
+    text_add(out, "}\n");
+    free(cells);
+}
+
+int sweeps_print(const char *name, bool json, const char *state)
+{
+    char *folder = sweeps_folder(name);
+    struct text out = {0};
+    int code;
+
+    if (json)
+        add_object(&out, name, folder, state);
+    else
+        text_addf(&out, "%s/sweep.csv\n", folder);
+    code = cli_print(&out);
+    text_free(&out);
+    free(folder);
+    return code;
+}

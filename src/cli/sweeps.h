@@ -1,0 +1,37 @@
+/* cli/sweeps.h: sweeps that have a folder, by their names. */
+#ifndef CHORUS_CLI_SWEEPS_H
+#define CHORUS_CLI_SWEEPS_H
+
+#include "base/err.h"
+#include "cli/sweep.h"
+#include "spec/sweep.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+char *sweeps_folder(const char *name); /* the caller frees it */
+/* Whether the word names a sweep of the results folder: by its name, or by the path of its folder or
+ * sheet. name: the name. A run of that very name goes before. */
+bool sweeps_find(const char *word, char name[128]);
+/* Whether any program is at work on it. */
+bool sweeps_live(const char *name);
+/* The sweep as it was started, closed; wish is filled in but for name and how to talk. s must be
+ * initialised. */
+enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,
+                          struct err *e) MUST_USE;
+/* Cells without a result; of the newest line of its ledger the time ("": none). */
+enum err_code sweeps_unfinished(const char *name, int64_t *cells, char newest[32],
+                                struct err *e) MUST_USE;
+/* The unfinished sweep on which somebody worked last and nobody does now. */
+bool sweeps_newest_unfinished(char name[128], char newest[32]);
+/* One line for all programs that work on it. */
+enum err_code sweeps_control(const char *name, const char *line, struct err *e) MUST_USE;
+
+/* "chorus resume NAME" in a process of its own; returns the exit code. */
+int sweeps_detach(const char *name, const struct sweep_wish *wish);
+/* sweep.csv's path, or an object, on stdout. */
+int sweeps_print(const char *name, bool json, const char *state);
+/* `chorus watch` of a sweep; returns the exit code. */
+int sweeps_watch(const char *name, bool quiet, bool json);
+
+#endif

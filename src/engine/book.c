@@ -1,0 +1,154 @@
+/* A sweep's folder: its text, its ledger, its sheet, and the lines that others write for all who work
+ * on it. */
+#include "engine/sweep_int.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+/* sweep.ini: what `resume` reads. The first line holds the options, which are no keys. */
+static enum err_code write_text(struct sweep *s, struct err *e)
+{
+    char *path = io_path(s->folder, "sweep.ini");
+    struct text t = {0};
+    enum err_code code;
+
+    text_addf(&t, "# options: --order %s", s->grid ? "grid" : "spread");
+    if (s->max_cells)
+        text_addf(&t, " --max-cells %lld", (long long)s->max_cells);
+    if (s->asked_jobs)
+        text_addf(&t, " --jobs %d", s->asked_jobs);
+    text_add(&t, "\n");
+    spec_sweep_write(&s->spec, &t);
+    code = io_replace_file(path, text_str(&t), t.n, e);
+    text_free(&t);
+    free(path);
+    return code;
+}
+
+/* Nobody takes lines away: several programs may read them. What is older than this one's start is
+ * not meant for it. */
+static enum err_code open_control(struct sweep *s, struct err *e)
+{
+    char *path = io_path(s->folder, "control");
+    enum err_code code = ERR_OK;
+    struct stat st;
+
+    s->control = io.open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (s->control < 0 || io.fstat(s->control, &st) < 0)
+        code = err_errno(e, "cannot open %s", path);
+    else
+        s->control_read = st.st_size;
+    free(path);
+    return code;
+}
+
+/* Who wants to know whether anybody is at work tries to have it alone, for a moment. */
+static enum err_code share_work(struct sweep *s, struct err *e)
+{
+    char *path = io_path(s->folder, "work");
+    enum err_code code = ERR_OK;
+
+    s->work = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (s->work < 0)
+        code = err_errno(e, "cannot open %s", path);
+    for (int tries = 0; code == ERR_OK && io.lock(s->work, LOCK_SH | LOCK_NB) < 0; tries++) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || tries == 100)
+            code = err_errno(e, "cannot lock %s", path);
+        else
+            clock_sleep_ms(2);
+    }
+    free(path);
+    return code;
+}
+
+enum err_code book_open(struct sweep *s, struct err *e)
+{
+    s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
+    TRY(io_make_folders(s->folder, e));
+    TRY(record_ledger_open(&s->ledger, s->engine->results, s->name, e));
+    TRY(open_control(s, e));
+    if (!s->prepare_only)
+        TRY(share_work(s, e));
+    return write_text(s, e);
+}
+
+void book_close(struct sweep *s)
+{
+    record_ledger_close(s->ledger);
+    if (s->control >= 0)
+        io.close(s->control);
+    if (s->work >= 0) {
+        io.lock(s->work, LOCK_UN); /* a child may hold it open */
+        io.close(s->work);
+    }
+    free(s->folder);
+    s->ledger = NULL;
+    s->folder = NULL;
+    s->work = s->control = -1;
+}
+
+bool book_next_control(struct sweep *s, char *line, size_t room)
+{
+    char bytes[64];
+    struct stat st;
+    ssize_t got;
+    size_t n;
+
+    if (s->control < 0 || io.fstat(s->control, &st) < 0 || st.st_size <= s->control_read ||
+        io.seek(s->control, s->control_read, SEEK_SET) < 0)
+        return false;
+    got = io.read(s->control, bytes, sizeof bytes - 1);
+    if (got <= 0)
+        return false;
+    bytes[got] = 0;
+    n = strcspn(bytes, "\n");
+    if (n == (size_t)got && got < (ssize_t)sizeof bytes - 1)
+        return false; /* not written to its end yet */
+    bytes[n] = 0;
+    s->control_read += (off_t)n + 1;
+    snprintf(line, room, "%s", bytes);
+    return true;
+}
+
+const char *book_orphan(struct sweep *s, const char *hash)
+{
+    for (size_t i = 0; i < s->orphans; i++) {
+        struct record_cell *o = &s->orphan[i];
+        char *folder = io_path(s->engine->results, o->run);
+        bool fits = !strcmp(o->cell, hash) && record_is_run(folder) && !record_is_owned(folder);
+
+        free(folder);
+        if (fits)
+            return o->run;
+    }
+    return NULL;
+}
+
+void book_write_sheet(struct sweep *s, bool last)
+{
+    uint64_t start = clock_ns();
+    const char **keys;
+    struct err e = {0};
+
+    /* reading thousands of runs must not become the engine's main work */
+    if (!s->sheet_old || !s->ledger ||
+        (!last && start - s->sheet_ns < 100000000 + 20 * s->sheet_cost_ns))
+        return;
+    keys = mem_new(s->spec.axes + 1, sizeof *keys);
+    for (size_t i = 0; i < s->spec.axes; i++)
+        keys[i] = s->spec.axis[i].key;
+    if (record_ledger_write_sheet(s->ledger, keys, &e) != ERR_OK && last)
+        sweep_tell(s, LOG_WARN, "%s", e.text);
+    s->sheet_old = false;
+    s->sheet_ns = clock_ns();
+    s->sheet_cost_ns = s->sheet_ns - start;
+    free(keys);
+}

@@ -1,0 +1,284 @@
+/* What a sweep's cells are: a thread of its own plans one after the other, in the order in which they
+ * will run, without opening a device. Data sets are opened once for all cells that train on them. */
+#include "engine/sweep_int.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETS    4
+#define POKE_NS 50000000
+
+struct opened { /* a data set, by all that data_open looks at */
+    struct data_set *set;
+    struct spec spec;
+    struct net_shape wanted;
+    uint64_t used;
+};
+
+struct counter {
+    struct sweep *s;
+    struct opened opened[SETS];
+    uint64_t uses, poked_ns;
+    uint64_t *hash; /* (hash_room) open addressing, 0: free */
+    size_t hashes, hash_room;
+};
+
+static bool same_data(const struct opened *o, const struct spec *s, struct net_shape wanted)
+{
+    return o->set && !strcmp(o->spec.data, s->data) && o->spec.normalize == s->normalize &&
+           o->spec.valid == s->valid && o->spec.valid_per_cent == s->valid_per_cent &&
+           o->spec.train_limit == s->train_limit && o->spec.test_limit == s->test_limit &&
+           (o->spec.seed == s->seed || strcmp(s->data, "synthetic") != 0) &&
+           o->wanted.h == wanted.h && o->wanted.w == wanted.w && o->wanted.c == wanted.c;
+}
+
+/* The set's own facts, its checksum among them. */
+static enum err_code look_at_data(void *user, struct data_set *facts, const struct spec *spec,
+                                  const struct data_places *places, struct net_shape wanted,
+                                  struct err *e)
+{
+    struct counter *c = user;
+    struct opened *o = &c->opened[0];
+
+    for (int i = 0; i < SETS; i++) {
+        if (same_data(&c->opened[i], spec, wanted)) {
+            o = &c->opened[i];
+            break;
+        }
+        if (c->opened[i].used < o->used)
+            o = &c->opened[i];
+    }
+    if (!same_data(o, spec, wanted)) {
+        data_close(o->set);
+        o->set = NULL;
+        o->used = 0;
+        TRY(data_open(&o->set, spec, places, wanted, e));
+        o->spec = *spec;
+        o->wanted = wanted;
+    }
+    o->used = ++c->uses;
+    *facts = *o->set;
+    return ERR_OK;
+}
+
+/* Whether it was there already. */
+static bool remember(struct counter *c, const char *hex)
+{
+    uint64_t value = strtoull(hex, NULL, 16) | 1;
+    size_t at;
+
+    if (2 * (c->hashes + 1) > c->hash_room) {
+        size_t room = c->hash_room ? 2 * c->hash_room : 64;
+        uint64_t *grown = mem_new(room, sizeof *grown);
+
+        for (size_t i = 0; i < c->hash_room; i++) {
+            for (at = c->hash[i] % room; c->hash[i] && grown[at]; at = (at + 1) % room)
+                ;
+            if (c->hash[i])
+                grown[at] = c->hash[i];
+        }
+        free(c->hash);
+        c->hash = grown;
+        c->hash_room = room;
+    }
+    for (at = value % c->hash_room; c->hash[at]; at = (at + 1) % c->hash_room)
+        if (c->hash[at] == value)
+            return true;
+    c->hash[at] = value;
+    c->hashes++;
+    return false;
+}
+
+/* What names a cell that has no plan: its settings alone. */
+static void hash_of_text(const struct spec *spec, char out[17])
+{
+    struct text t = {0};
+    struct hash_sha256 h;
+    uint8_t digest[32];
+    char hex[65];
+
+    spec_write(spec, &t);
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, text_str(&t), t.n);
+    hash_sha256_end(&h, digest);
+    hash_hex(hex, digest, sizeof digest);
+    memcpy(out, hex, 16);
+    out[16] = '\0';
+    text_free(&t);
+}
+
+/* Under the lock, for the engine thread reads them. */
+static int kind_of(struct sweep *s, const struct plan *p)
+{
+    const struct spec *spec = &p->spec;
+    struct kind k = {.batch = spec->batch,
+                     .steps = p->total_steps,
+                     .devices = spec->devices,
+                     .members = p->session.members,
+                     .threads = spec->threads,
+                     .backend = p->backend};
+
+    if (spec->max_steps && spec->max_steps < k.steps)
+        k.steps = spec->max_steps;
+    k.cost = (double)k.steps * (double)k.batch * k.members * p->net->flops /
+             (k.threads > 0 ? k.threads : 1);
+    for (size_t i = 0; i < s->kinds; i++) {
+        const struct kind *o = &s->kind[i];
+
+        if (o->cost == k.cost && o->batch == k.batch && o->devices == k.devices &&
+            o->members == k.members && o->threads == k.threads && o->backend == k.backend)
+            return (int)i;
+    }
+    s->kind = mem_grow(s->kind, &s->kind_room, s->kinds + 1, sizeof *s->kind);
+    s->kind[s->kinds] = k;
+    return (int)s->kinds++;
+}
+
+static void add(struct counter *c, size_t number, const char *hash, const struct plan *plan,
+                const struct err *e)
+{
+    struct sweep *s = c->s;
+    struct cell *cell = &s->cell[s->counted];
+    uint64_t now = clock_ns();
+
+    cell->number = number;
+    memcpy(cell->hash, hash, 17);
+    pthread_mutex_lock(&s->lock);
+    cell->kind = plan ? kind_of(s, plan) : -1;
+    if (!plan) {
+        cell->why = e->code;
+        cell->reason = mem_text(e->text);
+        if (s->first.code == ERR_OK)
+            s->first = *e;
+    }
+    s->planned += plan != NULL;
+    s->counted++;
+    pthread_mutex_unlock(&s->lock);
+    if (now - c->poked_ns > POKE_NS) {
+        c->poked_ns = now;
+        wire_poke(s->engine->wire);
+    }
+}
+
+static void leave_out(struct sweep *s, const struct err *e)
+{
+    pthread_mutex_lock(&s->lock);
+    s->left_out++;
+    if (s->first.code == ERR_OK)
+        s->first = *e;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void count_one(struct counter *c, size_t number, struct spec *spec)
+{
+    struct sweep *s = c->s;
+    const struct engine_config *config = &s->engine->config;
+    struct plan *plan = NULL;
+    struct err e = {0};
+    char hash[17];
+    enum err_code code = spec_sweep_cell(&s->spec, number, spec, &e);
+
+    if (code != ERR_OK) {
+        leave_out(s, &e);
+        return;
+    }
+    code = session_name_weights(config->results, spec, &e);
+    if (code == ERR_OK)
+        code = plan_make_with(&plan, spec, &config->places, config->backends, look_at_data, c, &e);
+    if (code == ERR_OK)
+        plan_hash(plan, hash);
+    else
+        hash_of_text(spec, hash);
+    if (remember(c, hash)) {
+        err_set(&e, ERR_INPUT, "another cell is the same");
+        leave_out(s, &e);
+    } else {
+        add(c, number, hash, plan, &e);
+    }
+    plan_free(plan);
+}
+
+/* Folders that a program made and died before it could write its claim: they hold nothing yet. */
+static void find_orphans(struct sweep *s)
+{
+    char *folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
+    struct record_entry *list = NULL;
+    size_t n = 0, room = 0;
+
+    if (io_exists(folder) && record_list(s->engine->results, &list, &n, NULL) != ERR_OK)
+        n = 0;
+    free(folder);
+    for (size_t i = 0; i < n; i++) {
+        const struct record_run *run = &list[i].run;
+        struct record_cell *o;
+
+        if (list[i].broken || list[i].live || run->state != WIRE_WAITING ||
+            strcmp(run->sweep, s->name) != 0)
+            continue;
+        s->orphan = mem_grow(s->orphan, &room, s->orphans + 1, sizeof *s->orphan);
+        o = &s->orphan[s->orphans++];
+        *o = (struct record_cell){.state = WIRE_WAITING};
+        snprintf(o->cell, sizeof o->cell, "%s", run->cell);
+        snprintf(o->run, sizeof o->run, "%s", list[i].name);
+    }
+    record_free_list(list, n);
+}
+
+static void *count_all(void *user)
+{
+    struct sweep *s = user;
+    struct counter *c = mem_new(1, sizeof *c);
+    size_t n = spec_sweep_cells(&s->spec), *order = mem_new(n, sizeof *order);
+    struct spec *spec = mem_new(1, sizeof *spec);
+
+    c->s = s;
+    find_orphans(s);
+    cores_take(0, s->jobs, NULL); /* threads = all must mean what it will mean */
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    if (!s->grid)
+        spec_sweep_spread(&s->spec, order);
+    for (size_t i = 0; i < n && !atomic_load(&s->stop); i++) {
+        if (s->max_cells && s->planned >= (size_t)s->max_cells)
+            break;
+        count_one(c, order[i], spec);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->counting = false;
+    pthread_mutex_unlock(&s->lock);
+    wire_poke(s->engine->wire);
+    for (int i = 0; i < SETS; i++)
+        data_close(c->opened[i].set);
+    free(c->hash);
+    free(c);
+    free(order);
+    free(spec);
+    return NULL;
+}
+
+bool cells_start(struct sweep *s)
+{
+    s->cell = mem_new(spec_sweep_cells(&s->spec), sizeof *s->cell);
+    pthread_mutex_init(&s->lock, NULL);
+    atomic_init(&s->stop, false);
+    s->counting = true;
+    return engine_thread(&s->thread, count_all, s) == 0;
+}
+
+void cells_stop(struct sweep *s)
+{
+    atomic_store(&s->stop, true);
+    pthread_join(s->thread, NULL);
+    pthread_mutex_destroy(&s->lock);
+    for (size_t i = 0; i < s->counted; i++)
+        free(s->cell[i].reason);
+    free(s->cell);
+    free(s->kind);
+    free(s->orphan);
+}

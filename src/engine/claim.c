@@ -1,0 +1,389 @@
+/* Who computes a cell: the ledger is looked at again whenever one is to begin, since other programs
+ * may work on the same sweep; it is claimed behind its plan (sweep_claim), so that nobody waits for a
+ * data set under the ledger's lock. */
+#include "engine/sweep_int.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND 1000000000u
+
+/* A cell is as it is now by the ledger: who computed it does not matter. */
+static void take_found(struct sweep *s, struct cell *c, const struct record_cell *found)
+{
+    char *folder = io_path(s->engine->results, found->run);
+    struct record_entry entry;
+
+    c->state = found->state;
+    c->elsewhere = false;
+    c->again = true;
+    free(c->reason);
+    c->reason = found->reason[0] ? mem_text(found->reason) : NULL;
+    snprintf(c->folder, sizeof c->folder, "%s", found->run);
+    if (found->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        const struct record_run *run = &entry.run;
+
+        if (!entry.broken && run->best_test_acc != RECORD_EMPTY)
+            c->acc = run->best_test_acc;
+        if (!entry.broken)
+            c->seconds = run->train_seconds + run->eval_seconds;
+        record_free_entry(&entry);
+    }
+    free(folder);
+    if (c->state == WIRE_DONE && c->kind >= 0 && c->seconds > 0) {
+        pthread_mutex_lock(&s->lock);
+        s->kind[c->kind].seconds += c->seconds;
+        s->kind[c->kind].done++;
+        pthread_mutex_unlock(&s->lock);
+    }
+    sweep_tell_cell(s, c);
+}
+
+/* The ledger cannot be written, or a folder cannot be made: all waits, and is tried again. */
+static void hold(struct sweep *s, const char *why)
+{
+    if (!s->held)
+        sweep_tell(s, LOG_ERROR, "%s: the sweep waits until that can be done", why);
+    s->held = true;
+    s->hold_ns = clock_ns() + SECOND;
+}
+
+static void hold_over(struct sweep *s)
+{
+    if (s->held)
+        sweep_tell(s, LOG_INFO, "it can be done again: the sweep goes on");
+    s->held = false;
+}
+
+static bool begin_ledger(struct sweep *s)
+{
+    struct err e = {0};
+
+    if (record_ledger_begin(s->ledger, &e) == ERR_OK)
+        return true;
+    hold(s, e.text);
+    return false;
+}
+
+void claim_save(struct sweep *s)
+{
+    struct err e = {0};
+    bool good = true;
+
+    if (!s->unsaved || !s->ledger || !begin_ledger(s))
+        return;
+    for (size_t i = 0; good && i < s->seen; i++) {
+        struct cell *c = &s->cell[i];
+
+        if (!c->unsaved)
+            continue;
+        good = record_ledger_add(s->ledger, c->hash, c->folder, c->state,
+                                 c->reason ? c->reason : "", &e) == ERR_OK;
+        c->unsaved = !good;
+        s->unsaved -= good;
+        s->sheet_old = true;
+    }
+    record_ledger_end(s->ledger);
+    if (good)
+        hold_over(s);
+    else
+        hold(s, e.text);
+}
+
+void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason)
+{
+    char *copy = reason[0] ? mem_text(reason) : NULL;
+
+    free(c->reason);
+    c->reason = copy;
+    c->state = state;
+    c->elsewhere = false;
+    if (!c->unsaved)
+        s->unsaved++;
+    c->unsaved = true;
+    sweep_tell_cell(s, c);
+}
+
+/* What the ledger says, under its lock. --failed has a result anew that is older than the command. */
+static enum record_claim look(struct sweep *s, const struct cell *c, struct record_cell *found)
+{
+    enum record_claim how = record_ledger_look(s->ledger, c->hash, false, found);
+
+    if (how == RECORD_CLAIM_ENDED && s->failed && found->state != WIRE_DONE &&
+        strcmp(found->time, s->begun_utc) < 0)
+        how = RECORD_CLAIM_NEW;
+    return how;
+}
+
+/* A run that the ledger calls unfinished: true where its own file knows how it ended, because its
+ * owner died in between. *usable: it can be gone on with. */
+static bool knows_end(struct sweep *s, struct record_cell *found, bool *usable)
+{
+    char *folder = io_path(s->engine->results, found->run);
+    struct record_entry entry;
+    bool ended = false;
+
+    *usable = false;
+    if (found->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        *usable = !entry.broken;
+        ended = !entry.broken && sweep_has_result(entry.run.state) &&
+                !(s->failed && entry.run.state != WIRE_DONE);
+        if (!entry.broken && sweep_has_result(entry.run.state) && !ended)
+            *usable = false;
+        found->state = entry.run.state;
+        snprintf(found->reason, sizeof found->reason, "%s", entry.run.reason);
+        record_free_entry(&entry);
+    }
+    free(folder);
+    return ended;
+}
+
+struct cell *claim_next_waiting(struct sweep *s)
+{
+    struct cell *next = NULL;
+
+    for (size_t i = 0; i < s->seen; i++)
+        if (s->cell[i].state == WIRE_WAITING && (!next || s->cell[i].place < next->place))
+            next = &s->cell[i];
+    return next;
+}
+
+/* Under the ledger's lock. Returns whether the cell is to be run: from[] is the name of the run to
+ * go on with, or empty. Where not, it is something else than waiting now. */
+static bool is_ours(struct sweep *s, struct cell *c, char from[256])
+{
+    struct record_cell found = {0};
+    bool usable = false;
+    const char *orphan;
+
+    from[0] = '\0';
+    c->how = look(s, c, &found);
+    snprintf(c->before, sizeof c->before, "%s", found.run);
+    switch (c->how) {
+    case RECORD_CLAIM_ENDED:
+        take_found(s, c, &found);
+        return false;
+    case RECORD_CLAIM_OTHER:
+        c->state = WIRE_RUNNING;
+        c->elsewhere = true;
+        sweep_tell_cell(s, c);
+        return false;
+    case RECORD_CLAIM_RESUME:
+        if (knows_end(s, &found, &usable)) {
+            take_found(s, c, &found);
+            c->unsaved = true;
+            s->unsaved++;
+            return false;
+        }
+        if (usable)
+            memcpy(from, found.run, sizeof found.run);
+        break;
+    case RECORD_CLAIM_NEW:
+        orphan = book_orphan(s, c->hash);
+        if (orphan)
+            snprintf(from, 256, "%s", orphan);
+        break;
+    }
+    if (c->kind < 0) {
+        claim_end(s, c,
+                  c->why == ERR_INPUT   ? WIRE_SKIPPED
+                  : c->why == ERR_NOMEM ? WIRE_OOM
+                                        : WIRE_FAILED,
+                  c->reason);
+        return false;
+    }
+    return true;
+}
+
+static int free_job(const struct sweep *s)
+{
+    int job = 0;
+
+    while (job < s->jobs && s->job[job])
+        job++;
+    return job;
+}
+
+static void start_cell(struct sweep *s, struct cell *c, const char *from)
+{
+    struct engine *e = s->engine;
+    struct wire_start *start = mem_new(1, sizeof *start);
+    char *folder = io_path(e->results, from);
+    struct err err = {0};
+    struct run *r;
+
+    if (*from)
+        snprintf(start->resume, sizeof start->resume, "%s", folder);
+    else if (spec_sweep_cell(&s->spec, c->number, &start->spec, &err) != ERR_OK)
+        claim_end(s, c, WIRE_SKIPPED, err.text);
+    free(folder);
+    if (c->state == WIRE_WAITING) {
+        r = run_new(e, WIRE_OWN_RUNS + e->own_runs++, start);
+        r->sweep = s;
+        r->cell = (size_t)(c - s->cell);
+        r->share = free_job(s);
+        r->shares = s->jobs > 1 ? s->jobs : 0;
+        if (engine_begin(e, r)) {
+            s->job[r->share] = true;
+            s->live++;
+            c->run = r;
+            c->state = WIRE_RUNNING;
+            sweep_tell_cell(s, c);
+        } else {
+            claim_end(s, c, WIRE_FAILED, "no thread could be started for this run");
+        }
+    }
+    free(start);
+}
+
+/* Returns whether one began. */
+bool claim_next(struct sweep *s)
+{
+    struct cell *c;
+    char from[256];
+    bool ours = false;
+
+    if (s->closing || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
+        !claim_next_waiting(s) || !begin_ledger(s))
+        return false;
+    while (!ours && (c = claim_next_waiting(s)))
+        ours = is_ours(s, c, from);
+    record_ledger_end(s->ledger);
+    if (ours)
+        start_cell(s, c, from);
+    claim_save(s);
+    return ours;
+}
+
+/* Those of other programs: ended, or free again because their program died or was stopped. */
+void claim_look_elsewhere(struct sweep *s)
+{
+    uint64_t now = clock_ns();
+    bool any = false;
+
+    for (size_t i = 0; i < s->seen && !any; i++)
+        any = s->cell[i].elsewhere;
+    if (!any || now < s->look_ns || s->closing || !begin_ledger(s))
+        return;
+    s->look_ns = now + SECOND;
+    for (size_t i = 0; i < s->seen; i++) {
+        struct cell *c = &s->cell[i];
+        struct record_cell found = {0};
+        enum record_claim how;
+
+        if (!c->elsewhere)
+            continue;
+        how = look(s, c, &found);
+        if (how == RECORD_CLAIM_OTHER)
+            continue;
+        c->elsewhere = false;
+        c->state = WIRE_WAITING;
+        if (how == RECORD_CLAIM_ENDED)
+            take_found(s, c, &found);
+        else
+            sweep_tell_cell(s, c);
+        s->sheet_old = true;
+    }
+    record_ledger_end(s->ledger);
+}
+
+enum err_code sweep_claim(struct run *r, bool *mine, struct err *e)
+{
+    struct sweep *s = r->sweep;
+    struct cell *c = &s->cell[r->cell];
+    struct record_cell found = {0};
+    enum err_code code = ERR_OK;
+
+    TRY(record_ledger_begin(s->ledger, e));
+    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before);
+    /* The folder is there, and owned, before the ledger says so: a claim without an owner is a dead
+     * program's. */
+    if (*mine)
+        code = run_open_record(r, e);
+    if (*mine && code == ERR_OK) {
+        const char *slash = strrchr(r->path, '/');
+
+        snprintf(c->folder, sizeof c->folder, "%.255s", slash ? slash + 1 : r->path);
+        code = record_ledger_add(s->ledger, c->hash, c->folder, WIRE_RUNNING, "", e);
+    }
+    record_ledger_end(s->ledger);
+    if (*mine && code == ERR_OK && strcmp(r->hash, c->hash) != 0 && !r->resumed)
+        sweep_tell(s, LOG_WARN, "the data of cell %zu have changed since the sweep began",
+                   c->number);
+    return code;
+}
+
+/* The run could not begin. Returns false where the cell has no result by that. */
+static bool judge_refused(struct run *r, enum wire_state *state, enum err_code code)
+{
+    struct record_entry entry;
+
+    if (r->resumed && (code == ERR_OK || code == ERR_DIVERGED) &&
+        record_read_entry(r->start.resume, &entry, NULL) == ERR_OK) {
+        *state = entry.run.state; /* another one ended it between two looks */
+        record_free_entry(&entry);
+        return sweep_has_result(*state);
+    }
+    if (code == ERR_IO || code == ERR_STOPPED || (r->path[0] && record_is_owned(r->path)))
+        return false;
+    *state = code == ERR_INPUT && !r->resumed ? WIRE_SKIPPED
+             : code == ERR_NOMEM              ? WIRE_OOM
+                                              : WIRE_FAILED;
+    return true;
+}
+
+static void count_seconds(struct sweep *s, struct cell *c, const struct run *r)
+{
+    uint64_t before = r->opened_ns - r->begun_ns; /* the data, the backend */
+
+    c->seconds = (double)(r->at.n.train_ns + r->at.n.eval_ns + (int64_t)before) * 1e-9;
+    if (c->state != WIRE_DONE || c->kind < 0)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->kind[c->kind].seconds += c->seconds;
+    s->kind[c->kind].done++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, const char *reason)
+{
+    struct sweep *s = r->sweep;
+    struct cell *c = &s->cell[r->cell];
+
+    if (!r->opened && r->record == NULL && r->skip) {
+        state = WIRE_SKIPPED;
+        reason = "skipped by the user before it began";
+    } else if (!r->opened && r->record == NULL && !judge_refused(r, &state, code)) {
+        if (code != ERR_STOPPED)
+            hold(s, reason);
+        return; /* sweep_forget makes it wait again */
+    }
+    if (!c->folder[0] && c->how == RECORD_CLAIM_RESUME)
+        memcpy(c->folder, c->before, sizeof c->folder);
+    if (r->opened && r->row.best_test_acc != RECORD_EMPTY)
+        c->acc = r->row.best_test_acc;
+    c->state = state;
+    if (r->opened)
+        count_seconds(s, c, r);
+    claim_end(s, c, state, reason);
+    claim_save(s);
+}
+
+void sweep_forget(struct run *r)
+{
+    struct sweep *s = r->sweep;
+    struct cell *c = &s->cell[r->cell];
+
+    s->job[r->share] = false;
+    s->live--;
+    c->run = NULL;
+    if (c->state == WIRE_RUNNING)
+        c->state = WIRE_WAITING;
+    wire_drop_status(s->engine->wire, r->number);
+    sweep_tell_cell(s, c);
+}

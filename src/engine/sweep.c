@@ -1,0 +1,432 @@
+/* A sweep from its text to its end: its commands, its queue, what it tells. Who computes which cell
+ * stands in claim.c. */
+#include "engine/sweep_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_NS 250000000u
+
+bool sweep_has_result(enum wire_state state)
+{
+    return state >= WIRE_DONE;
+}
+
+void sweep_tell(struct sweep *s, enum log_level level, const char *fmt, ...)
+{
+    struct wire_event event = {.kind = WIRE_LOG, .run = s->number, .u.log.level = level};
+    char line[1200];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    event.slot = wire_slot_put(s->engine->wire, line, strlen(line) + 1);
+    wire_post(s->engine->wire, &event);
+}
+
+static void show_cell(struct sweep *s, const struct cell *c)
+{
+    struct wire_cell cell = {.cell = (uint32_t)c->number,
+                             .run = c->run ? c->run->number : 0,
+                             .known = true,
+                             .state = c->state,
+                             .again = c->again,
+                             .place = c->place,
+                             .acc = c->acc,
+                             .seconds = c->seconds};
+
+    memcpy(cell.hash, c->hash, sizeof cell.hash);
+    wire_set_cell(s->engine->wire, s->number, &cell);
+    s->changed = true;
+}
+
+void sweep_tell_cell(struct sweep *s, const struct cell *c)
+{
+    struct wire_event event = {.kind = WIRE_CELL, .run = s->number};
+    const char *reason = c->reason && sweep_has_result(c->state) ? c->reason : "";
+
+    show_cell(s, c);
+    event.u.cell.cell = (uint32_t)c->number;
+    event.u.cell.run = c->run ? c->run->number : 0;
+    event.u.cell.state = c->state;
+    event.u.cell.again = c->again;
+    event.u.cell.acc = c->acc;
+    event.u.cell.seconds = c->seconds;
+    if (*reason)
+        event.slot = wire_slot_put(s->engine->wire, reason, strlen(reason) + 1);
+    wire_post(s->engine->wire, &event);
+}
+
+static void tell_status(struct sweep *s, enum wire_state state)
+{
+    struct wire_sweep_status *t = &s->status;
+    int64_t *const of_state[] = {
+        [WIRE_WAITING] = &t->waiting, [WIRE_RUNNING] = &t->running, [WIRE_PAUSED] = &t->running,
+        [WIRE_STOPPED] = &t->stopped, [WIRE_DONE] = &t->done,       [WIRE_DIVERGED] = &t->diverged,
+        [WIRE_OOM] = &t->oom,         [WIRE_FAILED] = &t->failed,   [WIRE_SKIPPED] = &t->skipped};
+
+    for (size_t i = 0; i < MEM_COUNT(of_state); i++)
+        *of_state[i] = 0;
+    t->elsewhere = 0;
+    for (size_t i = 0; i < s->seen; i++)
+        ++*(s->cell[i].elsewhere ? &t->elsewhere : of_state[s->cell[i].state]);
+    t->cells = (int64_t)s->seen;
+    t->state = state;
+    t->left_seconds = s->begun ? left_seconds(s) : NAN;
+    snprintf(t->path, sizeof t->path, "%s", s->folder ? s->folder : "");
+    wire_set_sweep(s->engine->wire, t);
+    s->changed = false;
+    s->status_ns = clock_ns();
+}
+
+static void want_all(struct sweep *s, enum run_wish wish, enum wire_how how)
+{
+    for (struct run *r = s->engine->running; r; r = r->next)
+        if (r->sweep == s)
+            run_want(r, wish, how);
+}
+
+static struct cell *find_cell(struct sweep *s, uint32_t number)
+{
+    for (size_t i = 0; i < s->seen; i++)
+        if (s->cell[i].number == number)
+            return &s->cell[i];
+    return NULL;
+}
+
+static void skip_cell(struct sweep *s, struct cell *c)
+{
+    if (c->state == WIRE_WAITING) {
+        claim_end(s, c, WIRE_SKIPPED, "dropped by the user before it began");
+        claim_save(s);
+    } else if (c->run && !sweep_has_result(c->state)) {
+        c->run->skip = true;
+        run_want(c->run, WISH_STOP, WIRE_AFTER_STEP);
+    } else {
+        run_refuse(s->engine, s->number, ERR_FAILED,
+                   c->elsewhere ? "another program computes this cell" : "this cell has ended");
+    }
+}
+
+/* Changes places with the waiting cell next to it, so many times. */
+static void move_cell(struct sweep *s, struct cell *c, int32_t by)
+{
+    for (; by; by += by < 0 ? 1 : -1) {
+        struct cell *other = NULL;
+        int64_t place = c->place;
+
+        for (size_t i = 0; i < s->seen; i++) {
+            struct cell *o = &s->cell[i];
+
+            if (o->state == WIRE_WAITING &&
+                (by < 0 ? o->place < place && (!other || o->place > other->place)
+                        : o->place > place && (!other || o->place < other->place)))
+                other = o;
+        }
+        if (!other)
+            break;
+        c->place = other->place;
+        other->place = place;
+        sweep_tell_cell(s, other);
+    }
+    sweep_tell_cell(s, c);
+}
+
+void sweep_command(struct sweep *s, const struct wire_command *command)
+{
+    struct cell *c;
+
+    switch (command->kind) {
+    case WIRE_STOP:
+        s->closing = true;
+        if (command->how != WIRE_AFTER_CELLS)
+            want_all(s, WISH_STOP, command->how);
+        break;
+    case WIRE_PAUSE:
+        s->paused = true;
+        want_all(s, WISH_PAUSE, WIRE_AFTER_STEP);
+        break;
+    case WIRE_GO:
+        s->paused = false;
+        want_all(s, WISH_GO, WIRE_AFTER_STEP);
+        break;
+    default:
+        c = find_cell(s, command->cell);
+        if (!c)
+            run_refuse(s->engine, s->number, ERR_FAILED, "the sweep has no such cell");
+        else if (command->kind == WIRE_SKIP)
+            skip_cell(s, c);
+        else
+            move_cell(s, c, command->by);
+        break;
+    }
+    s->changed = true;
+}
+
+static void obey_control(struct sweep *s)
+{
+    static const struct {
+        const char *line;
+        enum wire_command_kind kind;
+        enum wire_how how;
+    } lines[] = {
+        {"pause", WIRE_PAUSE, 0},
+        {"go", WIRE_GO, 0},
+        {"stop step", WIRE_STOP, WIRE_AFTER_STEP},
+        {"stop epoch", WIRE_STOP, WIRE_AFTER_EPOCH},
+        {"stop cells", WIRE_STOP, WIRE_AFTER_CELLS},
+        {"stop now", WIRE_STOP, WIRE_NOW},
+    };
+    char line[64];
+
+    while (book_next_control(s, line, sizeof line)) {
+        size_t i = 0;
+
+        while (i < MEM_COUNT(lines) && strcmp(lines[i].line, line) != 0)
+            i++;
+        if (i < MEM_COUNT(lines)) {
+            struct wire_command c = {.kind = lines[i].kind, .how = lines[i].how};
+
+            sweep_command(s, &c);
+        } else {
+            sweep_tell(s, LOG_WARN, "control asks for something unknown: %s", line);
+        }
+    }
+}
+
+static void see_cells(struct sweep *s)
+{
+    size_t counted;
+
+    pthread_mutex_lock(&s->lock);
+    counted = s->counted;
+    s->status.left_out = (int64_t)s->left_out;
+    s->status.counting = s->counting;
+    pthread_mutex_unlock(&s->lock);
+    for (; s->seen < counted; s->seen++) {
+        struct cell *c = &s->cell[s->seen];
+
+        c->place = (int64_t)s->seen;
+        c->acc = c->seconds = NAN;
+        show_cell(s, c);
+    }
+}
+
+static void refuse(struct sweep *s, enum err_code code, const char *text)
+{
+    s->status.code = code;
+    snprintf(s->status.reason, sizeof s->status.reason, "%.511s", text);
+    run_refuse(s->engine, s->number, code, text);
+    tell_status(s, code == ERR_STOPPED ? WIRE_STOPPED : WIRE_FAILED);
+}
+
+/* Nothing is written before there is a cell that can be run. False: there is none, it is over. */
+static bool open_book(struct sweep *s)
+{
+    struct err e = {0}, first;
+    bool any, none;
+
+    pthread_mutex_lock(&s->lock);
+    any = s->planned > 0;
+    none = !s->counting && s->planned == 0;
+    first = s->first;
+    pthread_mutex_unlock(&s->lock);
+    if (s->closing)
+        refuse(s, ERR_STOPPED, "stopped before the sweep began");
+    else if (none)
+        refuse(s, first.code ? first.code : ERR_INPUT, first.text);
+    else if (any && book_open(s, &e) != ERR_OK)
+        refuse(s, e.code, e.text);
+    else
+        return true;
+    return false;
+}
+
+static bool is_over(const struct sweep *s)
+{
+    if (s->live || (s->unsaved && !s->closing))
+        return false;
+    if (s->closing)
+        return true;
+    return !s->status.counting && !s->status.waiting && !s->status.elsewhere;
+}
+
+static void finish(struct sweep *s)
+{
+    struct wire_event event = {.kind = WIRE_STATE, .run = s->number};
+    struct wire_sweep_status *t = &s->status;
+    int64_t open = t->waiting + t->elsewhere + t->stopped;
+
+    book_write_sheet(s, true);
+    if (open || t->counting) {
+        t->code = ERR_STOPPED;
+        snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cells have no result yet",
+                 (long long)open, (long long)t->cells);
+    }
+    event.u.state.state = t->code ? WIRE_STOPPED : WIRE_DONE;
+    event.u.state.code = t->code;
+    tell_status(s, event.u.state.state);
+    wire_post(s->engine->wire, &event);
+}
+
+static enum wire_state state_now(const struct sweep *s)
+{
+    return s->paused && !s->closing ? WIRE_PAUSED : WIRE_RUNNING;
+}
+
+bool sweep_work(struct sweep *s, bool may_begin)
+{
+    uint64_t now = clock_ns();
+
+    if (!s->begun && s->closing) {
+        refuse(s, ERR_STOPPED, "stopped before the sweep began");
+        return false;
+    }
+    if (!s->begun && !may_begin)
+        return true;
+    if (!s->begun && !cells_start(s)) {
+        refuse(s, ERR_FAILED, "no thread could be started for the sweep");
+        return false;
+    }
+    s->begun = true;
+    see_cells(s);
+    if (!s->ledger && !open_book(s))
+        return false;
+    if (!s->ledger)
+        return true;
+    if (s->prepare_only) {
+        tell_status(s, WIRE_WAITING);
+        return false;
+    }
+    if (now - s->control_ns >= TICK_NS) {
+        s->control_ns = now;
+        obey_control(s);
+    }
+    if (now >= s->hold_ns)
+        claim_save(s);
+    claim_look_elsewhere(s);
+    while (may_begin && claim_next(s))
+        ;
+    book_write_sheet(s, false);
+    if (s->changed || now - s->status_ns >= TICK_NS)
+        tell_status(s, state_now(s));
+    if (!is_over(s))
+        return true;
+    finish(s);
+    return false;
+}
+
+bool sweep_has_work(struct sweep *s)
+{
+    return !s->begun || s->live || (!s->closing && (s->status.counting || claim_next_waiting(s)));
+}
+
+bool sweep_is_before(const struct sweep *s, const struct run *r)
+{
+    return s->begun || s->turn < r->turn;
+}
+
+struct sweep *sweep_next(struct sweep *s)
+{
+    return s->next;
+}
+
+const char *sweep_name(const struct sweep *s)
+{
+    return s->name;
+}
+
+struct sweep *sweep_find(struct engine *e, uint32_t number)
+{
+    struct sweep *s = e->sweeps;
+
+    while (s && s->number != number)
+        s = s->next;
+    return s;
+}
+
+/* Where these vary, seconds are what is compared: nothing runs beside. */
+static bool must_be_alone(const struct spec_sweep *spec)
+{
+    static const char *const keys[] = {"devices", "threads", "members", "backend"};
+
+    for (size_t a = 0; a < spec->axes; a++)
+        for (size_t k = 0; k < MEM_COUNT(keys); k++)
+            if (!strcmp(spec->axis[a].key, keys[k]) && spec->axis[a].values > 1)
+                return true;
+    return false;
+}
+
+static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, size_t n,
+                                struct err *e)
+{
+    size_t room = n > sizeof *from ? n - sizeof *from : 0;
+
+    if (!room || from->text[room - 1])
+        return err_set(e, ERR_FAILED, "a command to start a sweep came without its text");
+    if (!memchr(from->name, '\0', sizeof from->name) || !from->name[0] || from->name[0] == '.' ||
+        strchr(from->name, '/'))
+        return err_set(e, ERR_INPUT, "the name of the sweep is not fit for a folder");
+    memcpy(s->name, from->name, sizeof s->name);
+    s->grid = from->grid;
+    s->failed = from->failed;
+    s->prepare_only = from->prepare_only;
+    s->max_cells = from->max_cells;
+    s->asked_jobs = from->jobs;
+    TRY(spec_sweep_parse(&s->spec, from->text, strlen(from->text), "sweep.ini", e));
+    TRY(session_name_weights(s->engine->results, &s->spec.base, e));
+    TRY(spec_sweep_close(&s->spec, e));
+    s->jobs = from->jobs > 1 && !must_be_alone(&s->spec) ? from->jobs : 1;
+    if (from->jobs > s->jobs)
+        sweep_tell(s, LOG_INFO,
+                   "one cell at a time: where devices, threads, members or backend vary, their "
+                   "seconds are compared");
+    return ERR_OK;
+}
+
+void sweep_new(struct engine *e, uint32_t number, uint32_t slot)
+{
+    struct sweep *s = mem_new(1, sizeof *s), **end = &e->sweeps;
+    struct wire_sweep *from;
+    struct err err = {0};
+    size_t n = 0;
+    bool good;
+
+    s->engine = e;
+    s->number = s->status.sweep = number;
+    s->work = s->control = -1;
+    s->turn = e->turns++;
+    clock_utc(s->begun_utc, clock_wall());
+    spec_sweep_init(&s->spec);
+    from = wire_slot_take(e->wire, slot, &n);
+    good = read_sweep(s, from, from ? n : 0, &err) == ERR_OK;
+    free(from);
+    memcpy(s->status.name, s->name, sizeof s->status.name);
+    if (!good) {
+        refuse(s, err.code, err.text);
+        sweep_free(s);
+        return;
+    }
+    s->job = mem_new((size_t)s->jobs, sizeof *s->job);
+    while (*end)
+        end = &(*end)->next;
+    *end = s;
+    tell_status(s, WIRE_WAITING);
+}
+
+void sweep_free(struct sweep *s)
+{
+    if (s->begun)
+        cells_stop(s);
+    book_close(s);
+    spec_sweep_free(&s->spec);
+    free(s->job);
+    free(s);
+}

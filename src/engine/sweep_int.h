@@ -1,0 +1,112 @@
+/* engine/sweep_int.h: what sweep.c (which cell runs, and what became of it), cells.c (what the cells
+ * are), book.c (the sweep's folder) and left.c (how long it will take) share. */
+#ifndef CHORUS_ENGINE_SWEEP_INT_H
+#define CHORUS_ENGINE_SWEEP_INT_H
+
+#include "engine/engine_int.h"
+#include "record/ledger.h"
+#include "spec/sweep.h"
+
+#include <sys/types.h>
+
+struct cell {
+    size_t number; /* spec_sweep_cell's */
+    char hash[17];
+    int kind;          /* of cost: index of sweep.kind; -1: it cannot be planned */
+    char *reason;      /* why it cannot be planned, or how it ended; NULL */
+    enum err_code why; /* of a cell that cannot be planned */
+
+    /* The engine thread's from the moment when it was found out what the cell is. */
+    enum wire_state state;
+    bool elsewhere; /* running: another program computes it */
+    bool again;     /* its result was there before */
+    bool skip;      /* the user wants no result */
+    bool unsaved;   /* the ledger does not know yet how it ended */
+    int64_t place;
+    double acc, seconds; /* nan: none */
+    char folder[256];    /* of its run; empty: none */
+    struct run *run;
+    enum record_claim how; /* run: what the ledger said when it began, and the run it named */
+    char before[256];
+};
+
+struct kind { /* of cells that should take equally long: seeds and learning rates do not matter */
+    double cost; /* model-images * FLOPs / threads; no more than compared */
+    int64_t batch, steps;
+    int devices, members, threads;
+    const struct backend *backend;
+    int64_t waiting; /* cells, of those that left.c counts */
+    double seconds;  /* sum over those that are done */
+    int64_t done;
+};
+
+struct sweep {
+    struct sweep *next;
+    struct engine *engine;
+    uint32_t number;
+    uint64_t turn;
+    char name[128];
+    bool grid, failed, prepare_only;
+    int jobs, asked_jobs;
+    int64_t max_cells;
+    struct spec_sweep spec; /* the cells' thread reads it only */
+    char begun_utc[32];     /* a result that is younger is not had anew by --failed */
+
+    /* cells.c: its thread adds cells behind `counted`, and makes that larger under the lock. */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    atomic_bool stop;
+    size_t counted, left_out, planned; /* planned: of those counted; guarded by lock */
+    bool counting;                     /* guarded by lock */
+    struct err first;  /* why the first one that cannot be planned cannot; by lock */
+    struct cell *cell; /* (spec_sweep_cells) */
+    struct kind *kind; /* grown under the lock, the engine thread reads under it */
+    size_t kinds, kind_room;
+
+    /* The engine thread's alone. */
+    size_t seen;    /* cells that the engine thread knows of */
+    size_t live;    /* that run here */
+    size_t unsaved; /* cells */
+    bool *job;      /* (jobs): taken */
+    bool begun, closing, paused, changed;
+    char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
+    struct record_ledger *ledger;
+    int work;    /* descriptor; -1: none. Of a lock that all who work on the sweep share */
+    int control; /* the same */
+    off_t control_read;
+    struct record_cell *orphan; /* (orphans): runs of a program that died before its claim */
+    size_t orphans;
+    bool sheet_old;
+    uint64_t sheet_ns, sheet_cost_ns; /* when it was written last, and what that took */
+    uint64_t control_ns, look_ns, status_ns, hold_ns;
+    bool held; /* the ledger could not be written; tried again at hold_ns */
+    struct wire_sweep_status status;
+};
+
+/* sweep.c */
+bool sweep_has_result(enum wire_state state); /* done, or how else a cell ends for good */
+void sweep_tell_cell(struct sweep *s, const struct cell *c);
+
+/* claim.c. Returns whether a cell began. */
+bool claim_next(struct sweep *s);
+struct cell *claim_next_waiting(struct sweep *s);
+void claim_look_elsewhere(struct sweep *s); /* whether other programs' cells have ended */
+void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason);
+void claim_save(struct sweep *s); /* ends that the ledger does not know */
+
+/* cells.c */
+bool cells_start(struct sweep *s);
+void cells_stop(struct sweep *s);
+
+/* book.c: the sweep's folder. */
+enum err_code book_open(struct sweep *s, struct err *e) MUST_USE;
+void book_close(struct sweep *s);
+bool book_next_control(struct sweep *s, char *line, size_t room);
+/* The folder of a cell's run that nobody is at work on and that the ledger does not know, or NULL. */
+const char *book_orphan(struct sweep *s, const char *hash);
+void book_write_sheet(struct sweep *s, bool last); /* last: whatever it costs */
+
+/* left.c: seconds until all is done that waits or runs here; nan. */
+double left_seconds(struct sweep *s);
+
+#endif
