@@ -358,6 +358,38 @@ static void draw_marks(struct canvas *c, int series, const struct plot_point *po
     }
 }
 
+/* The value of a band's edge at column place at (0 to 1), between its points; nan outside. */
+static double edge_at(const struct plot_band *b, const double *edge, const struct plot_axis *x,
+                      double at)
+{
+    for (size_t i = 0; i + 1 < b->n; i++) {
+        double from = plot_place(x, b->x[i]), to = plot_place(x, b->x[i + 1]);
+
+        if (from <= at && at <= to && to > from)
+            return edge[i] + (at - from) / (to - from) * (edge[i + 1] - edge[i]);
+    }
+    return NAN;
+}
+
+/* A light ground wherever the middle of a cell lies within the band; curves are drawn over it. */
+static void draw_band(struct canvas *c, const struct plot_band *b, const struct plot_axis *x,
+                      const struct plot_axis *y)
+{
+    for (int column = 0; column < c->width; column++) {
+        double at = (column + 0.5) / c->width;
+        double lo = plot_place(y, edge_at(b, b->lo, x, at));
+        double hi = plot_place(y, edge_at(b, b->hi, x, at));
+
+        for (int row = 0; row < c->height; row++) {
+            double middle = 1 - (row + 0.5) / c->height;
+
+            if (lo <= middle && middle <= hi)
+                put(c, c->top + row, c->left + column, c->p->level == PLOT_ASCII ? ':' : 0x2591,
+                    b->colour);
+        }
+    }
+}
+
 /* All lines first, so that none hides a mark. */
 static void draw_curves(struct canvas *c, const struct plot_axis *x, const struct plot_axis *y)
 {
@@ -408,6 +440,8 @@ void plot_draw(const struct plot *p, struct plot_cell *cells)
     c.left = label + 1;
     c.width = p->columns - c.left;
     c.dots = mem_new((size_t)c.width * (size_t)c.height, 1);
+    for (int i = 0; i < p->bands; i++)
+        draw_band(&c, &p->band[i], &x, &y);
     draw_y_axis(&c, &y);
     draw_x_axis(&c, &x);
     draw_curves(&c, &x, &y);

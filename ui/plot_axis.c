@@ -215,6 +215,16 @@ bool plot_axes(const struct plot *p, struct plot_axis *x, struct plot_axis *y)
             y->hi = fmax(y->hi, s->y[j]);
         }
     }
+    for (int i = 0; i < p->bands; i++) {
+        for (size_t j = 0; j < p->band[i].n; j++) {
+            const double edge[2] = {p->band[i].lo[j], p->band[i].hi[j]};
+
+            for (int k = 0; k < 2 && drawable(p->band[i].x[j], false); k++) {
+                y->lo = drawable(edge[k], p->log_y) ? fmin(y->lo, edge[k]) : y->lo;
+                y->hi = drawable(edge[k], p->log_y) ? fmax(y->hi, edge[k]) : y->hi;
+            }
+        }
+    }
     if (!any)
         return false;
     /* Progress is counted from nothing; a loss that comes near to zero is read against zero. */

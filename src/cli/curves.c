@@ -4,9 +4,10 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "ui/figure.h"
+#include "study/compare.h"
+#include "study/runs.h"
+#include "study/stats.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ struct curves_line {
     int panel, colour;
     bool dashed;
     char *label;
-    double *x, *y;
+    double *x, *y, *lo, *hi; /* lo and hi: a band, or NULL */
     size_t n;
 };
 
@@ -32,93 +33,152 @@ static const struct {
     {NULL, NULL, NULL, false},
 };
 
-const char *curves_short_name(const char *run)
-{
-    const char *s = run;
+/* Runs that are drawn as one curve: the group's number stands in `of`. */
+struct source {
+    const struct study_run *runs;
+    size_t count, group;
+    const size_t *of;
+    const struct curves_wish *wish;
+    const char *x;    /* column */
+    const char *name; /* NULL where there is one curve alone of each kind */
+    int number;
+};
 
-    for (int dashes = 0; *s && dashes < 5; s++) {
-        if (*s == '-')
-            dashes++;
-        else if (!isdigit((unsigned char)*s))
-            return run;
+void curves_smooth(double *y, size_t count, size_t n)
+{
+    double *out = mem_new(count + 1, sizeof *out);
+    size_t before = (n - 1) / 2, behind = n / 2;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t from = i > before ? i - before : 0, to = i + behind < count ? i + behind : count - 1;
+        size_t values = 0;
+
+        for (size_t k = from; k <= to; k++) {
+            if (!isfinite(y[k]))
+                continue;
+            out[i] += y[k];
+            values++;
+        }
+        out[i] = isfinite(y[i]) && values ? out[i] / (double)values : y[i];
     }
-    return *s ? s : run;
+    memcpy(y, out, count * sizeof *y);
+    free(out);
+}
+
+/* Training values are drawn half an epoch earlier. */
+static bool is_early(const char *column)
+{
+    return !strncmp(column, "train_", 6) && strcmp(column, "train_seconds") != 0;
+}
+
+/* Point i of a curve: the means over the group's runs that have come so far. */
+static bool read_point(const struct source *s, const char *column, int i, struct curves_line *l)
+{
+    double *value = mem_new(s->count, sizeof *value), *at = mem_new(s->count, sizeof *at);
+    size_t runs = 0, values = 0;
+
+    for (size_t r = 0; r < s->count; r++) {
+        const struct study_run *run = &s->runs[r];
+        double x = study_at(run, i, s->x), before = i ? study_at(run, i - 1, s->x) : 0;
+        double y = study_at(run, i, column);
+
+        if (s->of[r] != s->group || i > run->last)
+            continue;
+        at[runs++] = is_early(column) ? x - 0.5 * (x - before) : x;
+        if (isfinite(y))
+            value[values++] = y;
+    }
+    if (runs) {
+        double sd = study_sd(value, values);
+
+        l->x[i] = study_mean(at, runs);
+        l->y[i] = values == runs ? study_mean(value, values) : NAN;
+        l->lo[i] = l->hi[i] = l->y[i];
+        for (size_t k = 0; k < values; k++) {
+            l->lo[i] = fmin(l->lo[i], value[k]);
+            l->hi[i] = fmax(l->hi[i], value[k]);
+        }
+        if (s->wish->band && !strcmp(s->wish->band, "sd") && isfinite(sd)) {
+            l->lo[i] = l->y[i] - sd;
+            l->hi[i] = l->y[i] + sd;
+        }
+    }
+    free(value);
+    free(at);
+    return runs > 0;
+}
+
+static void free_line(struct curves_line *l)
+{
+    free(l->label);
+    free(l->x);
+    free(l->y);
+    free(l->lo);
+    free(l->hi);
 }
 
 /* A column as a series; nothing where no value is finite. */
-static void add_line(struct curves *c, int panel, const struct sheet *s, int x, const char *column,
-                     const char *label, int colour, bool dashed)
+static void add_line(struct curves *c, int panel, const struct source *s, const char *column,
+                     const char *what, int colour, bool dashed)
 {
-    int y = sheet_column(s, column);
-    bool early = !strncmp(column, "train_", 6) && strcmp(column, "train_seconds") != 0, any = false;
     struct curves_line line = {.panel = panel, .colour = colour, .dashed = dashed};
-    double before = 0;
+    int rows = 0;
+    bool any = false;
 
-    if (y < 0)
-        return;
-    line.x = mem_new(s->rows + 1, sizeof *line.x);
-    line.y = mem_new(s->rows + 1, sizeof *line.y);
-    for (size_t i = 0; i < s->rows; i++) {
-        double at = sheet_number(s, i, x);
-
-        line.x[i] = early ? at - 0.5 * (at - before) : at;
-        line.y[i] = sheet_number(s, i, y);
-        any |= isfinite(line.y[i]);
-        before = at;
-    }
-    line.n = s->rows;
+    for (size_t r = 0; r < s->count; r++)
+        if (s->of[r] == s->group && s->runs[r].last + 1 > rows)
+            rows = s->runs[r].last + 1;
+    line.x = mem_new((size_t)rows + 1, sizeof *line.x);
+    line.y = mem_new((size_t)rows + 1, sizeof *line.y);
+    line.lo = mem_new((size_t)rows + 1, sizeof *line.lo);
+    line.hi = mem_new((size_t)rows + 1, sizeof *line.hi);
+    while ((int)line.n < rows && read_point(s, column, (int)line.n, &line))
+        any |= isfinite(line.y[line.n++]);
     if (!any) {
-        free(line.x);
-        free(line.y);
+        free_line(&line);
         return;
     }
-    line.label = mem_text(label);
+    if (s->wish->smooth > 1) {
+        curves_smooth(line.y, line.n, (size_t)s->wish->smooth);
+        curves_smooth(line.lo, line.n, (size_t)s->wish->smooth);
+        curves_smooth(line.hi, line.n, (size_t)s->wish->smooth);
+    }
+    line.label = s->name ? mem_textf("%s%s%s", s->name, *what ? " " : "", what) : mem_text(what);
     c->line = mem_grow(c->line, &c->room, c->lines + 1, sizeof *c->line);
     c->line[c->lines++] = line;
 }
 
-static void add_named(struct curves *c, int panel, const struct sheet *s, int x, const char *column,
-                      const char *run, const char *what, int colour, bool dashed)
+static bool has_members(const struct source *s)
 {
-    struct text label = {0};
-
-    if (run)
-        text_addf(&label, "%s%s%s", run, *what ? " " : "", what);
-    else
-        text_add(&label, what);
-    add_line(c, panel, s, x, column, text_str(&label), colour, dashed);
-    text_free(&label);
+    /* One model has no members to tell apart: their mean would hide the curve itself. */
+    for (size_t r = 0; r < s->count; r++)
+        for (int i = 0; s->of[r] == s->group && i <= s->runs[r].last; i++)
+            if (study_at(&s->runs[r], i, "disagreement") > 0)
+                return true;
+    return false;
 }
 
-/* run: NULL where there is one run alone, whose curves then differ by colour. */
-static void add_run(struct curves *c, const struct sheet *s, int x, const char *metric,
-                    const char *run, int number)
+static void add_source(struct curves *c, const struct source *s)
 {
+    const char *metric = s->wish->metric;
+    bool alone = !s->name; /* then its curves differ by colour */
     int panel = 0;
 
     if (metric && strcmp(metric, "loss") != 0 && strcmp(metric, "acc") != 0) {
-        add_named(c, 0, s, x, metric, run, run ? "" : metric, number, false);
+        add_line(c, 0, s, metric, alone ? metric : "", s->number, false);
         return;
     }
     if (!metric || !strcmp(metric, "loss")) {
-        add_named(c, panel, s, x, "train_loss", run, "train", number, run != NULL);
-        add_named(c, panel, s, x, "val_loss", run, "valid", run ? number : 2, false);
-        add_named(c, panel, s, x, "test_loss", run, "test", run ? number : 1, false);
+        add_line(c, panel, s, "train_loss", "train", s->number, !alone);
+        add_line(c, panel, s, "val_loss", "valid", alone ? 2 : s->number, false);
+        add_line(c, panel, s, "test_loss", "test", alone ? 1 : s->number, false);
         panel++;
     }
     if (!metric || !strcmp(metric, "acc")) {
-        if (!run) {
-            int mean = sheet_column(s, "disagreement");
-            bool members = false;
-
-            /* One model has no members to tell apart: their mean would hide the curve itself. */
-            for (size_t i = 0; i < s->rows; i++)
-                members |= sheet_number(s, i, mean) > 0;
-            if (members)
-                add_named(c, panel, s, x, "member_acc_mean", NULL, "mean member", 3, true);
-        }
-        add_named(c, panel, s, x, "val_acc", run, "valid", run ? number : 2, false);
-        add_named(c, panel, s, x, "test_acc", run, "test", run ? number : 1, false);
+        if (alone && has_members(s))
+            add_line(c, panel, s, "member_acc_mean", "mean member", 3, true);
+        add_line(c, panel, s, "val_acc", "valid", alone ? 2 : s->number, false);
+        add_line(c, panel, s, "test_acc", "test", alone ? 1 : s->number, false);
     }
 }
 
@@ -167,13 +227,18 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
         p->whole_x = axes[axis].whole;
         p->log_y = wish->log_y;
         c->series[i] = mem_new(c->lines + 1, sizeof *c->series[i]);
+        c->band[i] = mem_new(c->lines + 1, sizeof *c->band[i]);
         p->series = c->series[i];
+        p->band = c->band[i];
         for (size_t j = 0; j < c->lines; j++) {
             const struct curves_line *l = &c->line[j];
 
-            if (l->panel == i)
-                c->series[i][p->count++] =
-                    (struct plot_series){l->label, l->x, l->y, l->n, l->colour, l->dashed};
+            if (l->panel != i)
+                continue;
+            c->series[i][p->count++] =
+                (struct plot_series){l->label, l->x, l->y, l->n, l->colour, l->dashed};
+            if (wish->band)
+                c->band[i][p->bands++] = (struct plot_band){l->x, l->lo, l->hi, l->n, l->colour};
         }
     }
 }
@@ -196,10 +261,69 @@ static enum err_code check_values(const struct curves *c, size_t runs,
     return ERR_OK;
 }
 
+/* What tells this group from the others: "lr=0.1 batch=64". */
+static char *group_name(const struct study_run *runs, size_t count, size_t first, const char *over)
+{
+    struct text name = {0};
+    size_t found;
+    const char **differ = study_differences(runs, count, &found);
+
+    for (size_t i = 0; i < found; i++) {
+        if (!strcmp(differ[i], over))
+            continue;
+        text_addf(&name, "%s%s=", name.n ? " " : "", differ[i]);
+        study_value(&runs[first], differ[i], &name);
+    }
+    free(differ);
+    if (!name.n)
+        text_addf(&name, "mean over %s", over);
+    return name.s;
+}
+
+static void add_all(struct curves *c, const struct study_run *runs, size_t count,
+                    const struct curves_wish *wish, int axis)
+{
+    size_t *of = mem_new(count + 1, sizeof *of), groups = count;
+
+    for (size_t i = 0; i < count; i++)
+        of[i] = i;
+    if (wish->over)
+        groups = study_groups(runs, count, wish->over, of);
+    for (size_t g = 0; g < groups; g++) {
+        size_t first = 0;
+        char *name = NULL;
+
+        while (of[first] != g)
+            first++;
+        if (groups > 1 && wish->over)
+            name = group_name(runs, count, first, wish->over);
+        else if (groups > 1)
+            name = mem_text(study_short_name(runs[first].entry->name));
+        add_source(c, &(struct source){runs, count, g, of, wish, axes[axis].column, name, (int)g});
+        free(name);
+    }
+    free(of);
+}
+
+static enum err_code make(struct curves *c, const struct study_run *runs, size_t count,
+                          const struct curves_wish *wish, int axis, struct err *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++) {
+        TRY(check_column(&runs[i].epochs, wish->metric, e));
+        any |= runs[i].last >= 0;
+    }
+    add_all(c, runs, count, wish, axis);
+    set_panels(c, wish, axis);
+    return any ? check_values(c, count, wish, e) : ERR_OK;
+}
+
 enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
                           const struct curves_wish *wish, struct err *e)
 {
-    size_t rows = 0;
+    struct study_run *study;
+    enum err_code code;
     int axis = 0;
 
     memset(c, 0, sizeof *c);
@@ -209,33 +333,12 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
         return err_set(e, ERR_INPUT,
                        "--x %s is not epoch, step, images, model-images, seconds or device-seconds",
                        wish->x);
-    for (size_t i = 0; i < count; i++) {
-        struct sheet s;
-        enum err_code code = record_read_sheet(runs[i].folder, "epochs", &s, e);
-
-        if (code == ERR_OK) {
-            code = check_column(&s, wish->metric, e);
-            rows += s.rows;
-            if (code == ERR_OK)
-                add_run(c, &s, sheet_column(&s, axes[axis].column), wish->metric,
-                        count > 1 ? curves_short_name(runs[i].name) : NULL, (int)i);
-            sheet_free(&s);
-        }
-        if (code != ERR_OK) {
-            curves_free(c);
-            return code;
-        }
-    }
-    set_panels(c, wish, axis);
-    if (rows) {
-        enum err_code code = check_values(c, count, wish, e);
-
-        if (code != ERR_OK) {
-            curves_free(c);
-            return code;
-        }
-    }
-    return ERR_OK;
+    TRY(study_open(&study, runs, count, e));
+    code = make(c, study, count, wish, axis, e);
+    study_close(study, count);
+    if (code != ERR_OK)
+        curves_free(c);
+    return code;
 }
 
 int curves_least_rows(const char *metric, int columns)
@@ -270,26 +373,14 @@ void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colou
     free(one);
 }
 
-void curves_svg(const struct curves *c, struct text *out)
-{
-    const struct figure_panel panel[2] = {{.plot = &c->panel[0]}, {.plot = &c->panel[1]}};
-
-    figure_svg(&(struct figure){.panel = panel,
-                                .panels = c->panels,
-                                .width_mm = c->panels == 2 ? 210 : 120,
-                                .height_mm = 80},
-               out);
-}
-
 void curves_free(struct curves *c)
 {
-    for (size_t i = 0; i < c->lines; i++) {
-        free(c->line[i].label);
-        free(c->line[i].x);
-        free(c->line[i].y);
-    }
+    for (size_t i = 0; i < c->lines; i++)
+        free_line(&c->line[i]);
     free(c->line);
-    free(c->series[0]);
-    free(c->series[1]);
+    for (int i = 0; i < 2; i++) {
+        free(c->series[i]);
+        free(c->band[i]);
+    }
     memset(c, 0, sizeof *c);
 }

@@ -9,6 +9,10 @@ struct curves_wish {
     const char *metric; /* "loss", "acc", a column of epochs.csv; NULL: loss and accuracy */
     const char *x;      /* "epoch", "step", "images", "seconds", ...; NULL: epoch */
     bool log_y;
+    int64_t smooth; /* points of a running mean; 0: none */
+    const char
+        *over; /* a key: runs that differ in it alone are one curve, their mean; NULL: none */
+    const char *band; /* with over: "sd", "range" or NULL for none */
 };
 
 struct curves {
@@ -17,6 +21,7 @@ struct curves {
     struct curves_line *line; /* what the series of the panels are made of */
     size_t lines, room;
     struct plot_series *series[2];
+    struct plot_band *band[2];
 };
 
 enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
@@ -27,10 +32,10 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
 int curves_least_rows(const char *metric, int columns);
 void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colours,
                  struct text *out);
-void curves_svg(const struct curves *c, struct text *out);
 void curves_free(struct curves *c);
 
-/* "lenet-7f3a" of "2026-11-20-101530-412-lenet-7f3a". */
-const char *curves_short_name(const char *run);
+/* The mean of the values around each, n of them or fewer at the ends; gaps stay gaps and count for
+ * nothing. Over all points, before any is left out of a picture. */
+void curves_smooth(double *y, size_t count, size_t n);
 
 #endif

@@ -152,7 +152,8 @@ void study_cell_text(const struct study_table *t, size_t row, int column,
         text_add(out, c->text);
         return;
     }
-    if (kind == STUDY_COUNT && c->value >= 0 && c->value == floor(c->value) && c->value < 1e15)
+    if (kind == STUDY_COUNT && isnan(c->sd) && c->value >= 0 && c->value == floor(c->value) &&
+        c->value < 1e15)
         text_add(out, text_count(number, (uint64_t)c->value));
     else if (kind == STUDY_COUNT)
         add_fixed(out, c->value, 1);

@@ -1,0 +1,259 @@
+/* cli/export.c: chorus export RUN... -o FILE.csv */
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "study/runs.h"
+#include "study/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_usage usage = {
+    "export RUN... [-o FILE.csv]",
+    "Every epoch of every run as one CSV: the run, its settings, then the columns of epochs.csv.",
+    "The learning rate of the epoch is called lr_now, since lr is the setting. --wide gives a row an\n"
+    "epoch and a column a run instead, of one metric. A word that a spreadsheet would take for a\n"
+    "formula gets an apostrophe in front; numbers stay as they are.\n"};
+
+struct job {
+    const char *file, *metric; /* which CSV; of --wide */
+    bool to_file;
+    struct io_draft draft;
+    struct text out; /* what is not written yet */
+    char **names;    /* (columns) of the file, from the first run that has it */
+    size_t columns;
+};
+
+#define PIECE ((size_t)1 << 20)
+
+/* Hands on what was collected, in pieces: a thousand runs shall not lie in memory. */
+static enum err_code hand_on(struct job *x, size_t least, struct err *e)
+{
+    enum err_code code = ERR_OK;
+
+    if (!x->out.n || x->out.n < least)
+        return ERR_OK;
+    if (x->to_file)
+        code = io_draft_add(&x->draft, x->out.s, x->out.n, e);
+    else if (cli_print(&x->out))
+        code = err_set(e, ERR_IO, "stdout took no more");
+    text_clear(&x->out);
+    return code;
+}
+
+/* Numbers as they stand; a word is made safe. */
+static void add_field(struct text *out, const char *field)
+{
+    double number;
+
+    if (!*field || text_to_double(field, &number))
+        sheet_add_text(out, field);
+    else
+        study_add_field(out, field);
+}
+
+/* The settings of a run as the beginning of each of its rows. */
+static void add_settings(const struct record_run *run, struct text *row)
+{
+    struct text value = {0};
+    static const char *const first[] = {"run", "sweep", "cell"};
+
+    for (size_t i = 0; i < MEM_COUNT(first); i++) {
+        text_clear(&value);
+        record_run_value(run, first[i], &value);
+        add_field(row, text_str(&value));
+    }
+    for (const struct spec_key *k = spec_keys; k->name; k++) {
+        text_clear(&value);
+        record_run_value(run, k->name, &value);
+        add_field(row, text_str(&value));
+    }
+    text_free(&value);
+}
+
+static void add_heads(struct job *x, const struct sheet *s)
+{
+    struct text row = {0};
+
+    sheet_add_text(&row, "run");
+    sheet_add_text(&row, "sweep");
+    sheet_add_text(&row, "cell");
+    for (const struct spec_key *k = spec_keys; k->name; k++)
+        sheet_add_text(&row, k->name);
+    x->columns = s->columns;
+    x->names = mem_new(s->columns + 1, sizeof *x->names);
+    for (size_t i = 0; i < s->columns; i++) {
+        x->names[i] = mem_text(s->names[i]);
+        sheet_add_text(&row, strcmp(s->names[i], "lr") ? s->names[i] : "lr_now");
+    }
+    sheet_end_row(&row);
+    text_add_n(&x->out, row.s, row.n);
+    text_free(&row);
+}
+
+/* A run's rows in the first run's columns: another version may have others. */
+static void add_rows(struct job *x, const struct record_run *run, const struct sheet *s)
+{
+    struct text row = {0};
+    int *column = mem_new(x->columns + 1, sizeof *column);
+    size_t settings;
+
+    for (size_t i = 0; i < x->columns; i++)
+        column[i] = sheet_column(s, x->names[i]);
+    add_settings(run, &row);
+    settings = row.n;
+    for (size_t r = 0; r < s->rows; r++) {
+        row.n = settings;
+        row.s[settings] = 0;
+        for (size_t i = 0; i < x->columns; i++)
+            add_field(&row, sheet_cell(s, r, column[i]));
+        sheet_end_row(&row);
+        text_add_n(&x->out, row.s, row.n);
+    }
+    free(column);
+    text_free(&row);
+}
+
+static bool has_file(const struct record_entry *entry, const char *file)
+{
+    char *path = mem_textf("%s/%s.csv", entry->folder, file);
+    bool has = io_exists(path);
+
+    free(path);
+    return has;
+}
+
+static enum err_code export_long(struct job *x, const struct record_entry *runs, size_t count,
+                                 struct err *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct sheet s;
+
+        if (runs[i].broken)
+            return err_set(e, ERR_INPUT, "%s cannot be read: %s", runs[i].name, runs[i].problem);
+        if (!strcmp(x->file, "members") && !has_file(&runs[i], x->file))
+            continue; /* only ensembles have one */
+        TRY(record_read_sheet(runs[i].folder, x->file, &s, e));
+        if (!x->names)
+            add_heads(x, &s);
+        add_rows(x, &runs[i].run, &s);
+        sheet_free(&s);
+        TRY(hand_on(x, PIECE, e));
+    }
+    if (!x->names)
+        return err_set(e, ERR_INPUT, "none of these runs is an ensemble: there is no members.csv");
+    return ERR_OK;
+}
+
+/* ---- wide: a row an epoch, a column a run ---- */
+
+static enum err_code check_metric(const struct job *x, const struct study_run *run, struct err *e)
+{
+    const char *near;
+
+    if (sheet_column(&run->epochs, x->metric) >= 0)
+        return ERR_OK;
+    near = text_nearest(x->metric, (const char *const[]){"test_acc", "test_loss", "train_loss",
+                                                         "train_acc", "val_acc", "val_loss", NULL});
+    return err_set(e, ERR_INPUT, "--metric %s is no column of epochs.csv; did you mean %s?",
+                   x->metric, near ? near : "test_acc");
+}
+
+static enum err_code export_wide(struct job *x, const struct record_entry *entry, size_t count,
+                                 struct err *e)
+{
+    struct study_run *runs;
+    struct text row = {0};
+    enum err_code code = ERR_OK;
+    int last = -1;
+
+    TRY(study_open(&runs, entry, count, e));
+    sheet_add_text(&row, "epoch");
+    for (size_t i = 0; i < count && code == ERR_OK; i++) {
+        code = check_metric(x, &runs[i], e);
+        study_add_field(&row, entry[i].name);
+        last = runs[i].last > last ? runs[i].last : last;
+    }
+    sheet_end_row(&row);
+    text_add_n(&x->out, row.s, row.n);
+    for (int r = 0; r <= last && code == ERR_OK; r++) {
+        text_clear(&row);
+        sheet_add_int(&row, r + 1);
+        for (size_t i = 0; i < count; i++) {
+            const struct sheet *s = &runs[i].epochs;
+            bool there = r <= runs[i].last;
+
+            sheet_add_text(&row, there ? sheet_cell(s, (size_t)r, sheet_column(s, x->metric)) : "");
+        }
+        sheet_end_row(&row);
+        text_add_n(&x->out, row.s, row.n);
+    }
+    text_free(&row);
+    study_close(runs, count);
+    return code;
+}
+
+static enum err_code write_all(struct job *x, const struct record_entry *runs, size_t count,
+                               bool wide, struct err *e)
+{
+    TRY((wide ? export_wide : export_long)(x, runs, count, e));
+    TRY(hand_on(x, 0, e));
+    return x->to_file ? io_draft_finish(&x->draft, e) : ERR_OK;
+}
+
+static int write_to(struct job *x, const char *path, const struct record_entry *runs, size_t count,
+                    bool wide)
+{
+    struct err e;
+
+    x->to_file = path && strcmp(path, "-") != 0;
+    if (x->to_file && io_draft_open(&x->draft, path, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (write_all(x, runs, count, wide, &e) == ERR_OK)
+        return x->to_file ? cli_printf("%s\n", path) : 0;
+    if (x->to_file)
+        io_draft_drop(&x->draft);
+    else if (cli_print_failed())
+        return err_exit_code(ERR_FAILED); /* it was told already */
+    return cli_fail(&e);
+}
+
+int cli_export(int argc, char **argv)
+{
+    bool steps = false, members = false, devices = false, wide = false;
+    struct job x = {.file = "epochs"};
+    const char *path = NULL;
+    const struct cli_option options[] = {
+        {"-o", "FILE", "where to (-: stdout, the default)", &path},
+        {"--wide", NULL, "a row an epoch, a column a run", &wide},
+        {"--metric", "NAME", "which column of epochs.csv --wide takes (test_acc)", &x.metric},
+        {"--steps", NULL, "of steps.csv instead", &steps},
+        {"--members", NULL, "of members.csv: ensembles alone", &members},
+        {"--devices", NULL, "of devices.csv", &devices},
+        {NULL, NULL, NULL, NULL},
+    };
+    struct record_entry *runs;
+    size_t count;
+    struct err e;
+    int code = cli_options(&usage, options, &argc, argv);
+
+    if (code != CLI_ON)
+        return code;
+    if (argc < 2)
+        return cli_refuse("export needs RUNs, such as @; `chorus ls` lists them");
+    if (steps + members + devices + wide > 1)
+        return cli_refuse("export takes one of --wide, --steps, --members and --devices");
+    if (x.metric && !wide)
+        return cli_refuse("--metric belongs to --wide: a long export holds all columns");
+    x.metric = x.metric ? x.metric : "test_acc";
+    x.file = steps ? "steps" : members ? "members" : devices ? "devices" : "epochs";
+    if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
+        return cli_fail(&e);
+    code = write_to(&x, path, runs, count, wide);
+    for (size_t i = 0; i < x.columns; i++)
+        free(x.names[i]);
+    free(x.names);
+    text_free(&x.out);
+    record_free_list(runs, count);
+    return code;
+}

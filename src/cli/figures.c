@@ -1,0 +1,463 @@
+#include "cli/figures.h"
+
+#include "base/mem.h"
+#include "cli/predictions.h"
+#include "study/compare.h"
+#include "study/confusion.h"
+#include "study/members.h"
+#include "study/runs.h"
+#include "study/scaling.h"
+#include "study/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *vector(struct figures *f, size_t n)
+{
+    double *v = mem_new(n + 1, sizeof *v);
+
+    f->vector = mem_grow(f->vector, &f->vector_room, f->vectors + 1, sizeof *f->vector);
+    f->vector[f->vectors++] = v;
+    return v;
+}
+
+/* Takes the word over. */
+static const char *keep(struct figures *f, char *word)
+{
+    f->word = mem_grow(f->word, &f->word_room, f->words + 1, sizeof *f->word);
+    f->word[f->words++] = word;
+    return word;
+}
+
+static struct plot_series *add_series(struct figures *f, int panel, const char *label, size_t n,
+                                      double **x, double **y)
+{
+    struct plot *p = &f->plot[panel];
+    struct plot_series *s;
+
+    f->series[panel] = realloc(f->series[panel], (size_t)(p->count + 1) * sizeof *s);
+    if (!f->series[panel])
+        abort();
+    *x = vector(f, n);
+    *y = vector(f, n);
+    s = &f->series[panel][p->count];
+    *s = (struct plot_series){label, *x, *y, n, p->count, false};
+    p->count++;
+    p->series = f->series[panel];
+    return s;
+}
+
+static void set_plot(struct figures *f, int panel, const char *title, const char *x_label)
+{
+    f->plot[panel] = (struct plot){.title = title, .x_label = x_label, .whole_x = true};
+    f->panel[panel] = (struct figure_panel){.plot = &f->plot[panel]};
+    f->panels = panel + 1;
+}
+
+void figures_free(struct figures *f)
+{
+    for (size_t i = 0; i < f->vectors; i++)
+        free(f->vector[i]);
+    for (size_t i = 0; i < f->words; i++)
+        free(f->word[i]);
+    free(f->vector);
+    free(f->word);
+    for (int i = 0; i < 2; i++) {
+        free(f->series[i]);
+        free(f->band[i]);
+    }
+    text_free(&f->note);
+    *f = (struct figures){0};
+}
+
+/* ---- scaling ---- */
+
+static void scale_setting(struct figures *f, const struct study_point *p, size_t n,
+                          const char *label)
+{
+    struct plot_series *ideal;
+    double *x, *y;
+
+    add_series(f, 0, label, n, &x, &y);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (double)p[i].devices;
+        y[i] = p[i].images_per_second;
+    }
+    if (n < 2 || isnan(p[n - 1].speed_up))
+        return;
+    ideal = add_series(f, 0, "ideal", n, &x, &y);
+    ideal->dashed = true;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (double)p[i].devices;
+        y[i] = p[0].images_per_second * (double)p[i].real_devices / (double)p[0].real_devices;
+    }
+}
+
+static void scale_shares(struct figures *f, const struct study_point *p, size_t n)
+{
+    static const char *const names[] = {"compute", "reduce", "wait", "input"};
+
+    for (int k = 0; k < 4; k++) {
+        double *x, *y;
+
+        add_series(f, 1, names[k], n, &x, &y);
+        for (size_t i = 0; i < n; i++) {
+            x[i] = (double)p[i].devices;
+            y[i] = k == 0 ? p[i].compute : k == 1 ? p[i].reduce : k == 2 ? p[i].wait : p[i].input;
+        }
+    }
+}
+
+enum err_code figures_scaling(struct figures *f, const struct record_entry *entry, size_t count,
+                              struct err *e)
+{
+    struct study_run *runs;
+    struct study_point *p;
+    size_t points;
+    bool marked = false;
+
+    *f = (struct figures){0};
+    TRY(study_open(&runs, entry, count, e));
+    points = study_scaling(runs, count, &p);
+    set_plot(f, 0, "images per second", "devices");
+    set_plot(f, 1, "share of the devices' time", "devices");
+    for (size_t i = 0, n; i < points; i += n) {
+        for (n = 1; i + n < points && p[i + n].setting == p[i].setting;)
+            n++;
+        scale_setting(f, p + i, n, keep(f, mem_text(study_short_name(runs[p[i].run].entry->name))));
+        if (i == 0)
+            scale_shares(f, p, n);
+    }
+    for (size_t i = 0; i < points; i++)
+        marked |= p[i].is_virtual || p[i].shared;
+    if (marked)
+        text_add(&f->note, "Some points are of virtual devices, which share the real ones, or of "
+                           "runs that computed beside others: they say nothing of speed-up.\n");
+    free(p);
+    study_close(runs, count);
+    if (points)
+        return ERR_OK;
+    figures_free(f);
+    return err_set(e, ERR_INPUT, "none of these runs has a whole epoch: there is no speed yet");
+}
+
+/* ---- board ---- */
+
+struct values { /* of a key, in the order of numbers, words as they come */
+    char **text;
+    size_t n, room;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    double p, q;
+
+    if (text_to_double(x, &p) && text_to_double(y, &q))
+        return (p > q) - (p < q);
+    return strcmp(x, y);
+}
+
+static char *value_of(const struct study_run *run, const char *key)
+{
+    struct text value = {0};
+
+    study_value(run, key, &value);
+    return value.s ? value.s : mem_text("");
+}
+
+static size_t place_of(const struct values *v, const char *text)
+{
+    size_t i = 0;
+
+    while (i < v->n && strcmp(v->text[i], text) != 0)
+        i++;
+    return i;
+}
+
+static struct values values_of(const struct study_run *runs, size_t count, const char *key)
+{
+    struct values v = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        char *text = value_of(&runs[i], key);
+
+        if (place_of(&v, text) < v.n) {
+            free(text);
+            continue;
+        }
+        v.text = mem_grow(v.text, &v.room, v.n + 1, sizeof *v.text);
+        v.text[v.n++] = text;
+    }
+    if (v.n)
+        qsort(v.text, v.n, sizeof *v.text, by_number);
+    return v;
+}
+
+static void free_values(struct values *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        free(v->text[i]);
+    free(v->text);
+}
+
+/* lr down and batch across where both vary, else the two keys with most values. */
+static enum err_code choose_keys(const struct study_run *runs, size_t count, const char **rows,
+                                 const char **columns, struct err *e)
+{
+    static const char *const liked[] = {"lr", "batch"};
+    const char *best[2] = {*rows, *columns};
+    size_t found;
+    const char **names = study_differences(runs, count, &found);
+
+    for (int k = 0; k < 2; k++) {
+        size_t most = 1;
+
+        for (size_t i = 0; i < found && !best[k]; i++)
+            if (!strcmp(names[i], liked[k]))
+                best[k] = names[i];
+        if (best[k])
+            continue;
+        for (size_t i = 0; i < found; i++) {
+            struct values v = values_of(runs, count, names[i]);
+            bool taken = (best[0] && !strcmp(best[0], names[i])) ||
+                         (best[1] && !strcmp(best[1], names[i])) || !strcmp(names[i], "seed") ||
+                         (!best[1 - k] && !strcmp(names[i], liked[1 - k])) ||
+                         spec_key_find(names[i]) < 0;
+
+            if (!taken && v.n > most) {
+                most = v.n;
+                best[k] = names[i];
+            }
+            free_values(&v);
+        }
+    }
+    free(names);
+    *rows = best[0] ? best[0] : "name";
+    *columns = best[1] ? best[1] : best[0] ? "name" : NULL;
+    if (*columns)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT,
+                   "these runs do not differ in any key: a board needs two that vary, such as lr "
+                   "and batch");
+}
+
+/* What stands in a cell: the mean and the deviation, or why there is none. */
+static char *cell_words(const struct study_run *runs, size_t count, const size_t *cell, size_t at,
+                        const char *metric, double *mean)
+{
+    double *x = mem_new(count, sizeof *x);
+    const char *state = "";
+    size_t n = 0;
+    char room[64];
+
+    for (size_t i = 0; i < count; i++) {
+        double value;
+
+        if (cell[i] != at)
+            continue;
+        value = study_number(&runs[i], metric);
+        if (runs[i].entry->run.state == WIRE_DONE && isfinite(value))
+            x[n++] = value;
+        else
+            state = runs[i].entry->dead ? "dead" : wire_state_name(runs[i].entry->run.state);
+    }
+    *mean = n ? study_mean(x, n) : NAN;
+    if (!n)
+        snprintf(room, sizeof room, "%s", state);
+    else if (n == 1)
+        snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f" : "%.1f", *mean);
+    else
+        snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f ± %.4f" : "%.1f ± %.1f", *mean,
+                 study_sd(x, n));
+    free(x);
+    return mem_text(room);
+}
+
+static void fill_board(struct figures *f, const struct study_run *runs, size_t count,
+                       const char *metric, const char *rows, const char *columns)
+{
+    struct values down = values_of(runs, count, rows), across = values_of(runs, count, columns);
+    size_t *cell = mem_new(count, sizeof *cell), cells = down.n * across.n;
+    const char **row_name = mem_new(down.n + 1, sizeof *row_name);
+    const char **column_name = mem_new(across.n + 1, sizeof *column_name);
+    const char **words = mem_new(cells + 1, sizeof *words);
+    double *value = vector(f, cells);
+
+    for (size_t i = 0; i < count; i++) {
+        char *r = value_of(&runs[i], rows), *c = value_of(&runs[i], columns);
+
+        cell[i] = place_of(&down, r) * across.n + place_of(&across, c);
+        free(r);
+        free(c);
+    }
+    for (size_t i = 0; i < cells; i++)
+        words[i] = keep(f, cell_words(runs, count, cell, i, metric, &value[i]));
+    for (size_t i = 0; i < down.n; i++)
+        row_name[i] = keep(f, mem_text(down.text[i]));
+    for (size_t i = 0; i < across.n; i++)
+        column_name[i] = keep(f, mem_text(across.text[i]));
+    f->board = (struct board){keep(f, mem_text(metric)),
+                              keep(f, mem_text(rows)),
+                              keep(f, mem_text(columns)),
+                              (int)down.n,
+                              (int)across.n,
+                              row_name,
+                              column_name,
+                              value,
+                              words};
+    keep(f, (char *)row_name);
+    keep(f, (char *)column_name);
+    keep(f, (char *)words);
+    f->panel[0] = (struct figure_panel){.board = &f->board};
+    f->panels = 1;
+    free(cell);
+    free_values(&down);
+    free_values(&across);
+}
+
+/* What a cell is a mean over must be said. */
+static void note_others(struct figures *f, const struct study_run *runs, size_t count,
+                        const char *rows, const char *columns)
+{
+    size_t found, others = 0;
+    const char **names = study_differences(runs, count, &found);
+
+    for (size_t i = 0; i < found; i++)
+        if (strcmp(names[i], rows) != 0 && strcmp(names[i], columns) != 0)
+            text_addf(&f->note, "%s%s", others++ ? ", " : "Cells are means over ", names[i]);
+    text_add(&f->note, others ? ".\n" : "");
+    free(names);
+}
+
+enum err_code figures_board(struct figures *f, const struct record_entry *entry, size_t count,
+                            const char *metric, const char *rows, const char *columns,
+                            struct err *e)
+{
+    struct study_run *runs;
+    enum err_code code;
+    const char *near;
+    size_t picked = 0;
+
+    *f = (struct figures){0};
+    TRY(study_open(&runs, entry, count, e));
+    metric = metric ? metric : "test_acc";
+    near = study_name_near(&runs[0], metric);
+    if (near)
+        code = err_set(e, ERR_INPUT, "--metric %s is no column%s%s%s", metric,
+                       *near ? "; did you mean " : "", near, *near ? "?" : "");
+    else
+        code = choose_keys(runs, count, &rows, &columns, e);
+    if (code == ERR_OK)
+        fill_board(f, runs, count, metric, rows, columns);
+    if (code == ERR_OK)
+        note_others(f, runs, count, rows, columns);
+    for (size_t i = 0; i < count; i++)
+        picked += !strcmp(entry[i].run.best_by, "test");
+    if (code == ERR_OK && picked)
+        text_add(&f->note, "Best epochs were picked on test data.\n");
+    study_close(runs, count);
+    return code;
+}
+
+/* ---- ensembles ---- */
+
+static enum err_code add_prefix(struct figures *f, const struct record_entry *run, struct err *e)
+{
+    struct predictions p;
+    struct study_members s;
+    double *x, *y, *lo, *hi;
+
+    TRY(predictions_get(&p, run, e));
+    study_members(&s, p.p, p.members, p.n, p.classes, p.labels);
+    add_series(f, 0, keep(f, mem_text(study_short_name(run->name))), (size_t)s.members, &x, &y);
+    lo = vector(f, (size_t)s.members);
+    hi = vector(f, (size_t)s.members);
+    for (int k = 0; k < s.members; k++) {
+        x[k] = k + 1;
+        y[k] = s.of[k].mean;
+        lo[k] = s.of[k].least;
+        hi[k] = s.of[k].most;
+    }
+    f->band[0] = realloc(f->band[0], (size_t)(f->plot[0].bands + 1) * sizeof *f->band[0]);
+    if (!f->band[0])
+        abort();
+    f->band[0][f->plot[0].bands] =
+        (struct plot_band){x, lo, hi, (size_t)s.members, f->plot[0].bands};
+    f->plot[0].bands++;
+    f->plot[0].band = f->band[0];
+    study_members_free(&s);
+    predictions_free(&p);
+    return ERR_OK;
+}
+
+enum err_code figures_prefix(struct figures *f, const struct record_entry *runs, size_t count,
+                             struct err *e)
+{
+    size_t ensembles = 0;
+
+    *f = (struct figures){0};
+    set_plot(f, 0, "accuracy of k members", "members");
+    for (size_t i = 0; i < count; i++) {
+        enum err_code code;
+
+        if (runs[i].broken || runs[i].run.spec.mode != SPEC_ENSEMBLE)
+            continue;
+        ensembles++;
+        code = add_prefix(f, &runs[i], e);
+        if (code != ERR_OK) {
+            figures_free(f);
+            return code;
+        }
+    }
+    if (!ensembles) {
+        figures_free(f);
+        return err_set(e, ERR_INPUT,
+                       "none of these runs is an ensemble: there are no members to "
+                       "average; mode = ensemble trains one");
+    }
+    text_add(&f->note, "Mean over the sets of k members (their averaged probabilities); the band "
+                       "reaches from the worst set to the best.\n");
+    return ERR_OK;
+}
+
+enum err_code figures_confusion(struct figures *f, const struct record_entry *run, struct err *e)
+{
+    struct predictions p;
+    struct study_confusion c;
+    struct study_table t = {0};
+    int *answers, n;
+    const char **names, **words;
+    double *value;
+
+    *f = (struct figures){0};
+    TRY(predictions_get(&p, run, e));
+    n = p.classes;
+    answers = mem_new(p.n, sizeof *answers);
+    for (size_t i = 0; i < p.n; i++)
+        answers[i] = predictions_answer(&p, -1, i);
+    study_confusion(&c, p.labels, answers, p.n, n);
+    study_confusion_table(&c, p.class_names, &t);
+    names = mem_new((size_t)n + 1, sizeof *names);
+    words = mem_new((size_t)n * (size_t)n + 1, sizeof *words);
+    value = vector(f, (size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++)
+        names[i] = keep(f, mem_text(study_table_cell(&t, (size_t)i, 0)->text));
+    for (int i = 0; i < n * n; i++) {
+        value[i] = (double)c.count[i];
+        words[i] = keep(f, mem_textf("%llu", (unsigned long long)c.count[i]));
+    }
+    keep(f, (char *)names);
+    keep(f, (char *)words);
+    f->board =
+        (struct board){"label against answer", "label", "answer", n, n, names, names, value, words};
+    f->panel[0] = (struct figure_panel){.board = &f->board};
+    f->panels = 1;
+    free(answers);
+    study_table_free(&t);
+    study_confusion_free(&c);
+    predictions_free(&p);
+    return ERR_OK;
+}

@@ -1,0 +1,36 @@
+/* cli/figures.h: the figures that `plot` and `report` draw besides curves, made from runs. */
+#ifndef CHORUS_CLI_FIGURES_H
+#define CHORUS_CLI_FIGURES_H
+
+#include "record/reader.h"
+#include "ui/figure.h"
+
+struct figures { /* what a figure is made of; the panels point into it */
+    struct figure_panel panel[2];
+    int panels;
+    struct plot plot[2];
+    struct plot_series *series[2];
+    struct plot_band *band[2];
+    struct board board;
+    double **vector; /* (vectors): all that series point to */
+    char **word;     /* (words) */
+    size_t vectors, vector_room, words, word_room;
+    struct text note; /* what must be read with it, a line each */
+};
+
+/* Images per second over the devices with the ideal line; shares of the devices' time. */
+enum err_code figures_scaling(struct figures *f, const struct record_entry *runs, size_t count,
+                              struct err *e) MUST_USE;
+/* metric over two keys that vary (rows, columns; NULL: the two with most values, lr and batch first);
+ * the mean over all other differences. */
+enum err_code figures_board(struct figures *f, const struct record_entry *runs, size_t count,
+                            const char *metric, const char *rows, const char *columns,
+                            struct err *e) MUST_USE;
+/* Accuracy of k members of an ensemble, a curve a run. */
+enum err_code figures_prefix(struct figures *f, const struct record_entry *runs, size_t count,
+                             struct err *e) MUST_USE;
+enum err_code figures_confusion(struct figures *f, const struct record_entry *run,
+                                struct err *e) MUST_USE;
+void figures_free(struct figures *f);
+
+#endif

@@ -1,0 +1,304 @@
+#include "cli/predictions.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "engine/metrics.h"
+#include "engine/plan.h"
+#include "record/checkpoint.h"
+#include "record/export.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *predictions_path(const struct record_entry *run)
+{
+    return io_path(run->folder, "predictions.safetensors");
+}
+
+void predictions_free(struct predictions *p)
+{
+    for (int c = 0; p->class_names && c < p->classes; c++)
+        free(p->class_names[c]);
+    free(p->class_names);
+    free(p->images);
+    free(p->labels);
+    free(p->p);
+    free(p->mean);
+    *p = (struct predictions){0};
+}
+
+static size_t pixels_of(const struct predictions *p)
+{
+    return (size_t)p->shape.h * (size_t)p->shape.w * (size_t)p->shape.c;
+}
+
+static enum err_code take_memory(struct predictions *p, struct err *e)
+{
+    size_t classes = (size_t)p->classes, element = p->bytes ? 1 : sizeof(float);
+
+    p->p = mem_try((size_t)p->members * p->n, classes * sizeof *p->p);
+    p->mean = mem_try(p->n, classes * sizeof *p->mean);
+    p->labels = mem_try(p->n, sizeof *p->labels);
+    p->images = mem_try(p->n, pixels_of(p) * element);
+    if (p->p && p->mean && p->labels && p->images)
+        return ERR_OK;
+    return err_set(e, ERR_NOMEM, "no memory for %d x %zu x %d probabilities", p->members, p->n,
+                   p->classes);
+}
+
+static void average(struct predictions *p)
+{
+    for (size_t i = 0; i < p->n * (size_t)p->classes; i++) {
+        double sum = 0;
+
+        for (size_t m = 0; m < (size_t)p->members; m++)
+            sum += (double)p->p[m * p->n * (size_t)p->classes + i];
+        p->mean[i] = sum / p->members;
+    }
+}
+
+/* ---- made ---- */
+
+static void copy_data(struct predictions *p, const struct data_set *data)
+{
+    const struct data_part *part = &data->test;
+
+    for (size_t i = 0; i < p->n; i++)
+        p->labels[i] = part->labels[i];
+    if (p->bytes)
+        memcpy(p->images, part->bytes, p->n * pixels_of(p));
+    for (size_t i = 0; !p->bytes && i < p->n; i++)
+        data_image(data, part, i, (float *)p->images + i * pixels_of(p));
+    if (!data->class_names)
+        return;
+    p->class_names = mem_new((size_t)p->classes, sizeof *p->class_names);
+    for (int c = 0; c < p->classes; c++)
+        p->class_names[c] = data->class_names[c] ? mem_text(data->class_names[c]) : NULL;
+}
+
+static enum err_code load(struct backend_session *session, const struct plan *plan,
+                          const struct record_weights *w, struct err *e)
+{
+    const struct backend *b = plan->backend;
+
+    for (int m = 0; m < w->members; m++) {
+        TRY(b->state(session, m, BACKEND_PARAMS, true, record_weights_params(w, plan->net, m), e));
+        if (plan->net->stat_count)
+            TRY(b->state(session, m, BACKEND_STATS, true, record_weights_stats(w, plan->net, m),
+                         e));
+    }
+    return ERR_OK;
+}
+
+/* Logits, and in their place probabilities. */
+static enum err_code evaluate(struct predictions *p, const struct plan *plan,
+                              const struct record_weights *w, struct err *e)
+{
+    struct backend_session *session = NULL;
+    size_t classes = (size_t)p->classes;
+    double *row;
+    enum err_code code;
+
+    TRY(plan->backend->open(&plan->session, &session, e));
+    code = load(session, plan, w, e);
+    if (code == ERR_OK)
+        code = plan->backend->evaluate(session, &plan->data->test, 0, p->n, NULL, p->p, e);
+    plan->backend->close(session);
+    TRY(code);
+    row = mem_new(classes, sizeof *row);
+    for (size_t i = 0; i < (size_t)p->members * p->n; i++) {
+        metrics_softmax(p->p + i * classes, p->classes, row);
+        for (size_t c = 0; c < classes; c++)
+            p->p[i * classes + c] = (float)row[c];
+    }
+    free(row);
+    return ERR_OK;
+}
+
+static enum err_code make_from(struct predictions *p, const struct plan *plan,
+                               const struct record_entry *run, const struct safetensors *file,
+                               struct record_weights *w, struct err *e)
+{
+    const struct backend_plan *s = &plan->session;
+    bool ensemble = s->mode == SPEC_ENSEMBLE;
+
+    if (!record_unpack_int(file, RECORD_NOTE_EPOCH, &p->epoch))
+        p->epoch = -1;
+    p->members = ensemble ? s->members : 1;
+    p->n = plan->data->test.count;
+    p->classes = plan->net->classes;
+    p->shape = plan->data->shape;
+    p->bytes = plan->data->test.bytes != NULL;
+    if (p->n == 0)
+        return err_set(e, ERR_INPUT, "there are no test images");
+    TRY(record_weights_new(w, plan->net, p->members, ensemble, backend_element(s), 0, e));
+    TRY(record_unpack_weights(file, run->name, plan->net, w, e));
+    TRY(take_memory(p, e));
+    copy_data(p, plan->data);
+    TRY(evaluate(p, plan, w, e));
+    average(p);
+    return ERR_OK;
+}
+
+enum err_code predictions_make(struct predictions *p, const struct record_entry *run,
+                               const char *at, struct err *e)
+{
+    struct spec *spec = mem_new(1, sizeof *spec);
+    char *path = io_path(run->folder, "experiment.ini");
+    struct safetensors file = {0};
+    struct record_weights weights = {0};
+    struct plan *plan = NULL;
+    enum err_code code;
+
+    *p = (struct predictions){0};
+    spec_default(spec);
+    code = spec_read(spec, path, e);
+    if (code == ERR_OK)
+        code = plan_make(&plan, spec, cli_places(), cli_backends(), true, e);
+    if (code == ERR_OK)
+        code = record_read_at(run->folder, at, &file, e);
+    if (code == ERR_OK)
+        code = make_from(p, plan, run, &file, &weights, e);
+    if (code != ERR_OK)
+        predictions_free(p);
+    record_weights_free(&weights);
+    safetensors_free(&file);
+    plan_free(plan);
+    free(path);
+    free(spec);
+    return code;
+}
+
+/* ---- kept ---- */
+
+enum err_code predictions_save(const struct predictions *p, const char *path, struct err *e)
+{
+    const struct net_shape *s = &p->shape;
+    const struct safetensors_tensor t[3] = {
+        {.name = "images",
+         .type = p->bytes ? SAFETENSORS_U8 : SAFETENSORS_F32,
+         .dims = 4,
+         .shape = {p->n, (size_t)s->h, (size_t)s->w, (size_t)s->c},
+         .bytes = p->images},
+        {.name = "labels", .type = SAFETENSORS_I64, .dims = 1, .shape = {p->n}, .bytes = p->labels},
+        {.name = "probabilities",
+         .type = SAFETENSORS_F32,
+         .dims = 3,
+         .shape = {(size_t)p->members, p->n, (size_t)p->classes},
+         .bytes = p->p},
+    };
+    struct text epoch = {0}, names = {0};
+    struct safetensors_note note[2];
+    enum err_code code;
+
+    text_addf(&epoch, "%lld", (long long)p->epoch);
+    for (int c = 0; p->class_names && c < p->classes; c++)
+        text_addf(&names, "%s%s", c ? "\n" : "", p->class_names[c] ? p->class_names[c] : "");
+    note[0] = (struct safetensors_note){(char *)RECORD_NOTE_EPOCH, epoch.s};
+    note[1] = (struct safetensors_note){(char *)"chorus.class_names", names.s};
+    code = safetensors_write(path, t, 3, note, names.n ? 2 : 1, e);
+    text_free(&epoch);
+    text_free(&names);
+    return code;
+}
+
+static enum err_code unpack(struct predictions *p, const struct safetensors *s, const char *path,
+                            struct err *e)
+{
+    const struct safetensors_tensor *images = safetensors_find(s, "images"),
+                                    *labels = safetensors_find(s, "labels"),
+                                    *probs = safetensors_find(s, "probabilities");
+    const char *names = safetensors_note(s, "chorus.class_names");
+
+    if (!images || !labels || !probs || images->dims != 4 || labels->dims != 1 ||
+        probs->dims != 3 || labels->type != SAFETENSORS_I64 || probs->type != SAFETENSORS_F32 ||
+        (images->type != SAFETENSORS_U8 && images->type != SAFETENSORS_F32) ||
+        images->shape[0] != labels->shape[0] || probs->shape[1] != labels->shape[0] ||
+        !labels->shape[0] || !probs->shape[0] || !probs->shape[2] || probs->shape[0] > 4096 ||
+        probs->shape[2] > 65536 || images->shape[1] > 4096 || images->shape[2] > 4096 ||
+        images->shape[3] > 4096)
+        return err_set(e, ERR_INPUT, "%s holds no images, labels and probabilities that fit", path);
+    p->n = labels->shape[0];
+    p->members = (int)probs->shape[0];
+    p->classes = (int)probs->shape[2];
+    p->shape.h = (int)images->shape[1];
+    p->shape.w = (int)images->shape[2];
+    p->shape.c = (int)images->shape[3];
+    p->bytes = images->type == SAFETENSORS_U8;
+    if (!record_unpack_int(s, RECORD_NOTE_EPOCH, &p->epoch))
+        p->epoch = -1;
+    TRY(take_memory(p, e));
+    memcpy(p->images, images->bytes, images->size);
+    memcpy(p->labels, labels->bytes, labels->size);
+    memcpy(p->p, probs->bytes, probs->size);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->labels[i] < 0 || p->labels[i] >= p->classes)
+            return err_set(e, ERR_INPUT, "%s: label %lld of image %zu is none of %d classes", path,
+                           (long long)p->labels[i], i, p->classes);
+    if (names) {
+        char *copy = mem_text(names), *rest = copy, *name;
+
+        p->class_names = mem_new((size_t)p->classes, sizeof *p->class_names);
+        for (int c = 0; c < p->classes && (name = strsep(&rest, "\n")); c++)
+            p->class_names[c] = *name ? mem_text(name) : NULL;
+        free(copy);
+    }
+    average(p);
+    return ERR_OK;
+}
+
+enum err_code predictions_read(struct predictions *p, const char *path, struct err *e)
+{
+    struct safetensors s;
+    enum err_code code;
+
+    *p = (struct predictions){0};
+    TRY(safetensors_read(path, &s, e));
+    code = unpack(p, &s, path, e);
+    safetensors_free(&s);
+    if (code != ERR_OK)
+        predictions_free(p);
+    return code;
+}
+
+enum err_code predictions_get(struct predictions *p, const struct record_entry *run, struct err *e)
+{
+    char *path = predictions_path(run);
+    enum err_code code = ERR_OK;
+    struct err ignored;
+
+    if (!io_exists(path) || predictions_read(p, path, &ignored) != ERR_OK ||
+        p->epoch != run->run.epochs_done) {
+        predictions_free(p);
+        code = predictions_make(p, run, "last", e);
+        if (code == ERR_OK && predictions_save(p, path, &ignored) != ERR_OK)
+            cli_talk("the predictions could not be kept: %s", ignored.text);
+    }
+    free(path);
+    return code;
+}
+
+/* ---- asked ---- */
+
+void predictions_row(const struct predictions *p, int member, size_t image, double *row)
+{
+    size_t classes = (size_t)p->classes, n = (size_t)(member < 0 ? 0 : member);
+
+    for (size_t c = 0; c < classes; c++)
+        row[c] = member < 0 ? p->mean[image * classes + c]
+                            : (double)p->p[(n * p->n + image) * classes + c];
+}
+
+int predictions_answer(const struct predictions *p, int member, size_t image)
+{
+    size_t classes = (size_t)p->classes, best = 0;
+    const float *row = member < 0 ? NULL : p->p + ((size_t)member * p->n + image) * classes;
+    const double *mean = p->mean + image * classes;
+
+    for (size_t c = 1; c < classes; c++)
+        if (row ? row[c] > row[best] : mean[c] > mean[best])
+            best = c;
+    return (int)best;
+}

@@ -1,0 +1,46 @@
+/* cli/predictions.h: what the models of a run say of the test images: computed from a checkpoint, kept
+ * in the run's folder as predictions.safetensors, read back. */
+#ifndef CHORUS_CLI_PREDICTIONS_H
+#define CHORUS_CLI_PREDICTIONS_H
+
+#include "base/err.h"
+#include "net/net.h"
+#include "record/reader.h"
+#include "record/safetensors.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct predictions {
+    int64_t epoch; /* of the weights; -1: the file does not say */
+    int members, classes;
+    size_t n;
+    struct net_shape shape;
+    bool bytes;         /* images are 0 to 255, not floats */
+    void *images;       /* (n, h, w, c) uint8_t or float */
+    int64_t *labels;    /* (n) */
+    float *p;           /* (members, n, classes) */
+    double *mean;       /* (n, classes): the average over members */
+    char **class_names; /* (classes), or NULL */
+};
+
+/* at: "best", "last" or an epoch's number; NULL: the last. Needs the data. */
+enum err_code predictions_make(struct predictions *p, const struct record_entry *run,
+                               const char *at, struct err *e) MUST_USE;
+enum err_code predictions_save(const struct predictions *p, const char *path,
+                               struct err *e) MUST_USE;
+enum err_code predictions_read(struct predictions *p, const char *path, struct err *e) MUST_USE;
+/* Those of the run's last epoch: the kept ones where they are of it, else made and kept. A folder that
+ * cannot be written to is no error. */
+enum err_code predictions_get(struct predictions *p, const struct record_entry *run,
+                              struct err *e) MUST_USE;
+void predictions_free(struct predictions *p);
+
+/* Where they are kept. The caller frees it. */
+char *predictions_path(const struct record_entry *run);
+/* A member's row, or (-1) the mean's, as doubles: (classes). */
+void predictions_row(const struct predictions *p, int member, size_t image, double *row);
+/* The most probable class, the lowest of equals; of a member or (-1) of the mean. */
+int predictions_answer(const struct predictions *p, int member, size_t image);
+
+#endif

@@ -1,0 +1,11 @@
+/* cli/results.h: what the verbs on results share: tables of study on a terminal. */
+#ifndef CHORUS_CLI_RESULTS_H
+#define CHORUS_CLI_RESULTS_H
+
+#include "study/table.h"
+
+/* For people. fd: where it goes, whose width it keeps to; -1: a file, as wide as it is. */
+void cli_study_text(const struct study_table *t, const struct study_style *style, int fd,
+                    struct text *out);
+
+#endif
