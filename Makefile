@@ -62,7 +62,8 @@ PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
 
 # Rooms whose threads the thread sanitizer watches in `make check`.
 TSAN_ROOMS := wire engine fake
-TSAN_TESTS := $(filter $(foreach r,$(TSAN_ROOMS),tests/unit/$(r)_%),$(TESTS))
+TSAN_TESTS := $(filter $(foreach r,$(TSAN_ROOMS),tests/unit/$(r)_%) \
+  tests/parity/cpu_threads_test.c,$(TESTS))
 
 ## Building and starting
 .PHONY: all

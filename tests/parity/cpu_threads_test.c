@@ -1,0 +1,230 @@
+/* The CPU backend's threads: how often they wait for each other in a step, that a span which is
+ * stopped anywhere is a whole number of steps, and that no step depends on who is late. The thread
+ * sanitizer watches this program too, so the nets are small. */
+#include "tests/parity/made_run.h"
+
+#include "base/clock.h"
+#include "cpu/team.h"
+
+#include <pthread.h>
+#include <time.h>
+
+/* Its first dense layer has so many weights that threads share out its units. */
+#define SHARED                                                                                     \
+    "input auto\nconv 3 3 same\nrelu\nmaxpool 2\ndense 1800\nrelu\ndense 8\ntanh\ndense classes\n"
+/* The same at the end of a net, where the loss reads what all threads wrote. */
+#define LAST "input auto\nconv 8 3 same\ntanh\ndense 512\ntanh\ndense 512\nrelu\n"
+#define NORMED                                                                                     \
+    "input auto\nconv 5 3 same\nbatchnorm\nrelu\nresidual {\nconv 6 3 stride 2 pad 1\nbatchnorm\n" \
+    "} shortcut {\nconv 6 1 stride 2\n}\nrelu\nglobalavgpool\ndense classes\n"
+static const struct net_shape small = {14, 14, 1}, large = {28, 28, 1};
+
+/* ---- how many barriers ---- */
+
+static unsigned phases(const struct backend_session *s)
+{
+    unsigned all = 0;
+
+    for (int t = 0; t < s->teams; t++)
+        all += atomic_load(&s->team[t].phase);
+    return all;
+}
+
+/* Barriers of one step, without those around a span. */
+static unsigned barriers(struct made_run *r)
+{
+    unsigned from = phases(r->s), once, thrice;
+
+    CHECK_INT(made_train(r, &cpu_backend, 1), 1);
+    once = phases(r->s) - from;
+    CHECK_INT(made_train(r, &cpu_backend, 3), 3);
+    thrice = phases(r->s) - from - once;
+    CHECK((thrice - once) % 2 == 0);
+    return (thrice - once) / 2;
+}
+
+static void count_barriers(const char *name, size_t batch, unsigned most)
+{
+    struct made_run r;
+
+    if (!made_plan(&r, name, large, batch, 4) || !made_open(&r, &cpu_backend))
+        return;
+    unsigned n = barriers(&r);
+    printf("  %s: %u barriers a step\n", strchr(name, '\n') ? "made.net" : name, n);
+    if (n > most)
+        TEST_FAILED("%u barriers a step, more than %u", n, most);
+    CHECK(n >= 2); /* all gradients before the update, all weights before the next step */
+    made_close(&r, &cpu_backend);
+}
+
+/* All gradients; all weights; all of them packed for convolutions. */
+TEST(three_barriers_where_every_thread_has_its_own_images)
+{
+    count_barriers("lenet", 32, 3);
+}
+
+/* And around each layer whose units are shared out: what it reads is whole, and what it wrote. */
+TEST(barriers_of_shared_dense_layers)
+{
+    count_barriers("cnn", 32, 8);
+    count_barriers("mlp", 32, 8);
+}
+
+/* And around the sums of a batch norm, of which the net has two. */
+TEST(barriers_of_batch_norm)
+{
+    count_barriers(NORMED, 32, 3 + 2 * 4);
+}
+
+TEST(members_with_threads_of_their_own_never_wait)
+{
+    static const char *const nets[] = {"lenet", SHARED, NORMED};
+
+    for (size_t i = 0; i < MEM_COUNT(nets); i++) {
+        struct made_run r;
+        REQUIRE(made_plan(&r, nets[i], large, 16, 4));
+        r.plan.mode = SPEC_ENSEMBLE;
+        r.plan.members = 4;
+        REQUIRE(made_open(&r, &cpu_backend));
+        CHECK_INT(r.s->teams, 2);
+        CHECK_INT(barriers(&r), 0);
+        CHECK_INT(phases(r.s), 0);
+        made_close(&r, &cpu_backend);
+    }
+}
+
+/* ---- whatever the threads' order, the numbers are the same ---- */
+
+struct late { /* sets a run's stop flag after some time */
+    struct made_run *r;
+    uint64_t ns;
+    atomic_bool done;
+};
+
+static void *stop_later(void *user)
+{
+    struct late *l = user;
+    uint64_t end = clock_ns() + l->ns;
+
+    while (clock_ns() < end && !atomic_load(&l->done))
+        nanosleep(&(struct timespec){0, 20000}, NULL);
+    atomic_store(&l->r->stop, true);
+    return NULL;
+}
+
+static bool same_params(struct made_run *a, struct made_run *b)
+{
+    bool same = true;
+
+    for (int m = 0; m < a->plan.members; m++) {
+        float *x = made_params(a, &cpu_backend, m), *y = made_params(b, &cpu_backend, m);
+        same = same && !memcmp(x, y, a->net->parameter_count * sizeof *x);
+        free(x);
+        free(y);
+    }
+    return same;
+}
+
+/* Two runs of the same plan make the same steps, one of them stopped again and again wherever it may
+ * be; then their weights are the same to the bit. */
+static void compare_stopped(const char *text, struct net_shape shape, enum spec_mode mode,
+                            int devices, int members, int threads)
+{
+    struct made_run calm, hurried;
+    size_t batches = 6, stops = 0;
+    uint64_t step_ns;
+
+    for (int k = 0; k < 2; k++) {
+        struct made_run *r = k ? &hurried : &calm;
+        REQUIRE(made_plan(r, text, shape, 48, batches));
+        r->plan.mode = mode;
+        r->plan.devices = devices;
+        r->plan.members = members;
+        r->plan.threads = threads;
+        r->plan.optimizer = SPEC_MOMENTUM;
+        REQUIRE(made_open(r, &cpu_backend));
+    }
+    step_ns = clock_ns();
+    CHECK_INT(made_train(&calm, &cpu_backend, batches), batches);
+    step_ns = (clock_ns() - step_ns) / batches;
+    for (int turn = 0; hurried.step < batches && turn < 200; turn++) {
+        /* from nothing to two steps, in steps of a thirteenth */
+        struct late l = {.r = &hurried,
+                         .ns = turn < 100 ? step_ns * (uint64_t)(turn * 5 % 27) / 13 : 4 * step_ns};
+        pthread_t thread;
+
+        atomic_store(&hurried.stop, false);
+        REQUIRE(pthread_create(&thread, NULL, stop_later, &l) == 0);
+        size_t want = batches - hurried.step, done = made_train(&hurried, &cpu_backend, want);
+        stops += done < want;
+        atomic_store(&l.done, true);
+        pthread_join(thread, NULL);
+    }
+    CHECK_INT(hurried.step, batches);
+    CHECK(stops > 0);
+    CHECK(same_params(&calm, &hurried));
+    made_close(&calm, &cpu_backend);
+    made_close(&hurried, &cpu_backend);
+}
+
+TEST(stopped_on_2_threads)
+{
+    compare_stopped(SHARED, small, SPEC_DATA_PARALLEL, 1, 1, 2);
+}
+
+TEST(stopped_on_3_threads_and_4_devices)
+{
+    compare_stopped(SHARED, small, SPEC_DATA_PARALLEL, 4, 1, 3);
+}
+
+TEST(stopped_with_batch_norm_on_3_threads_and_2_devices)
+{
+    compare_stopped(NORMED, small, SPEC_DATA_PARALLEL, 2, 1, 3);
+}
+
+TEST(stopped_ensemble_whose_members_have_their_own_threads)
+{
+    compare_stopped(SHARED, small, SPEC_ENSEMBLE, 1, 4, 2);
+}
+
+TEST(stopped_ensemble_whose_threads_share_each_member)
+{
+    compare_stopped(NORMED, small, SPEC_ENSEMBLE, 3, 3, 2);
+}
+
+TEST(stopped_with_the_loss_behind_a_shared_layer)
+{
+    compare_stopped(LAST, small, SPEC_DATA_PARALLEL, 1, 1, 2);
+}
+
+/* Members on threads of their own may be some steps further when one diverges, no more than that: the
+ * rows in front are whole, and the step is the one at which one thread ends the span. */
+TEST(one_member_diverges)
+{
+    struct backend_step first[2][4];
+
+    for (int threads = 1; threads <= 2; threads++) {
+        struct made_run r;
+        struct err e = {0};
+        REQUIRE(made_plan(&r, SHARED, small, 32, 8));
+        r.plan.mode = SPEC_ENSEMBLE;
+        r.plan.members = 4;
+        r.plan.threads = threads;
+        REQUIRE(made_open(&r, &cpu_backend));
+        float *param = made_params(&r, &cpu_backend, 1);
+        param[0] = NAN;
+        CHECK(cpu_backend.state(r.s, 1, BACKEND_PARAMS, true, param, &e) == ERR_OK);
+        size_t done = made_train(&r, &cpu_backend, 8);
+        CHECK(threads == 1 ? done == 1 : done >= 1);
+        for (size_t i = 0; i < 4 * done; i++) {
+            CHECK(r.rows[i].not_finite == (i % 4 == 1));
+            CHECK(isfinite(r.rows[i].loss_sum) == (i % 4 != 1));
+        }
+        memcpy(first[threads - 1], r.rows, sizeof first[0]);
+        free(param);
+        made_close(&r, &cpu_backend);
+    }
+    for (int m = 0; m < 4; m++)
+        CHECK(m == 1 || (first[0][m].loss_sum == first[1][m].loss_sum &&
+                         first[0][m].right == first[1][m].right));
+}
