@@ -26,6 +26,8 @@ int cli_devices(int argc, char **argv);
 int cli_weights(int argc, char **argv);
 int cli_predict(int argc, char **argv);
 int cli_plot(int argc, char **argv);
+int cli_compare(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
@@ -106,6 +108,10 @@ void cli_json_field(struct text *out, const char *name, const char *value);
 
 /* The run that a RUN operand names (NULL: the newest). Freed by record_free_entry. */
 enum err_code cli_find_run(const char *name, struct record_entry *out, struct err *e) MUST_USE;
+/* The runs that RUN operands and filters name, at least one where there are names (without names: all
+ * there are). Freed by record_free_list. */
+enum err_code cli_find_runs(int count, char **names, struct record_entry **out, size_t *found,
+                            struct err *e) MUST_USE;
 
 /* Signals. A verb that handles them calls cli_signals_start (others die of Ctrl-C as every program
  * does); threads are started between block and unblock, so that they never run a handler. The

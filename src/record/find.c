@@ -1,6 +1,7 @@
-/* RUN names: a folder, a part of a name, @, @2, @best. */
+/* RUN names: a folder, a part of a name, @, @2, @best, a sweep, and the filters between them. */
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/filter.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -8,130 +9,398 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hands out one of the list and frees the others. */
-static enum err_code take(struct record_entry *list, size_t count, size_t which,
-                          struct record_entry *out)
+struct finder {
+    const char *results;
+    struct record_entry *list; /* of results, behind them those that were named by their folder */
+    size_t count, total;
+    bool *left; /* (count): the filters leave it and no name took it yet */
+    bool *kept; /* (count): the filters leave it */
+    size_t kept_count;
+    struct record_filter *filter;
+    size_t filters;
+    size_t *picked; /* places in list */
+    size_t found, room;
+    bool none_is_fine;
+};
+
+static void pick(struct finder *f, size_t which)
 {
-    *out = list[which];
-    memset(&list[which], 0, sizeof list[which]);
-    record_free_list(list, count);
-    return ERR_OK;
+    f->picked = mem_grow(f->picked, &f->room, f->found + 1, sizeof *f->picked);
+    f->picked[f->found++] = which;
 }
 
-static enum err_code find_place(const char *results, const char *name, struct record_entry *list,
-                                size_t count, struct record_entry *out, struct err *e)
+static void take(struct finder *f, size_t which)
+{
+    if (f->left[which])
+        pick(f, which);
+    f->left[which] = false;
+}
+
+static void swap(struct record_entry *a, struct record_entry *b)
+{
+    struct record_entry held = *a;
+
+    *a = *b;
+    *b = held;
+}
+
+/* Moves those picked to the front, in their order, and frees the others: a second list of 10,000 runs
+ * would be 100 MB. */
+static void move_picked(struct finder *f)
+{
+    size_t *at = mem_new(f->total + 1, sizeof *at);     /* where an entry is now */
+    size_t *here = mem_new(f->total + 1, sizeof *here); /* which entry is in a place */
+
+    for (size_t i = 0; i < f->total; i++)
+        at[i] = here[i] = i;
+    for (size_t i = 0; i < f->found; i++) {
+        size_t from = at[f->picked[i]], away = here[i];
+        if (from == i)
+            continue;
+        swap(&f->list[i], &f->list[from]);
+        at[away] = from;
+        here[from] = away;
+    }
+    free(at);
+    free(here);
+    for (size_t i = f->found; i < f->total; i++)
+        record_free_entry(&f->list[i]);
+    f->total = f->found;
+}
+
+static void free_finder(struct finder *f)
+{
+    for (size_t i = 0; i < f->filters; i++)
+        record_filter_free(&f->filter[i]);
+    free(f->filter);
+    free(f->left);
+    free(f->kept);
+    free(f->picked);
+    record_free_list(f->list, f->total);
+}
+
+static bool passes(const struct finder *f, const struct record_entry *entry)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < f->filters && all; i++)
+        all = record_filter_takes(&f->filter[i], entry);
+    return all;
+}
+
+/* " of those that the filters leave" where there are any. */
+static const char *of_those(const struct finder *f)
+{
+    return f->filters ? " of the filters' choice" : "";
+}
+
+static enum err_code find_place(struct finder *f, const char *name, struct err *e)
 {
     int64_t place = 1;
 
-    if (name[1] && (!text_to_int(name + 1, &place) || place < 1)) {
-        record_free_list(list, count);
+    if (name[1] && (!text_to_int(name + 1, &place) || place < 1))
         return err_set(e, ERR_INPUT,
-                       "'%s' names no run: @ is the newest, @2 the one before, @best "
-                       "the one with the best accuracy",
+                       "'%s' names no run: @ is the newest, @2 the one before, @best the one with "
+                       "the best accuracy",
                        name);
+    if ((uint64_t)place > f->kept_count) {
+        if (f->none_is_fine)
+            return ERR_OK;
+        return err_set(e, ERR_INPUT, "there is no run '%s': %s holds %zu%s", name, f->results,
+                       f->kept_count, of_those(f));
     }
-    if ((uint64_t)place > count) {
-        record_free_list(list, count);
-        return err_set(e, ERR_INPUT, "there is no run '%s': %s holds %zu", name, results, count);
+    for (size_t i = f->count; i-- > 0;) {
+        if (f->kept[i] && --place == 0) {
+            take(f, i);
+            break;
+        }
     }
-    return take(list, count, count - (size_t)place, out);
+    return ERR_OK;
 }
 
-static enum err_code find_best(const char *results, struct record_entry *list, size_t count,
-                               struct record_entry *out, struct err *e)
+static enum err_code find_best(struct finder *f, struct err *e)
 {
-    size_t best = count;
+    size_t best = f->count;
 
-    for (size_t i = 0; i < count; i++) {
-        double acc = list[i].run.best_test_acc;
-        if (list[i].broken || acc == RECORD_EMPTY || !isfinite(acc))
+    for (size_t i = 0; i < f->count; i++) {
+        double acc = f->list[i].run.best_test_acc;
+        if (!f->kept[i] || f->list[i].broken || acc == RECORD_EMPTY || !isfinite(acc))
             continue;
-        if (best == count || acc > list[best].run.best_test_acc)
+        if (best == f->count || acc > f->list[best].run.best_test_acc)
             best = i;
     }
-    if (best == count) {
-        record_free_list(list, count);
-        return err_set(e, ERR_INPUT, "there is no run '@best': no run in %s has an accuracy yet",
-                       results);
-    }
-    return take(list, count, best, out);
+    if (best < f->count)
+        take(f, best);
+    else if (!f->none_is_fine)
+        return err_set(e, ERR_INPUT, "there is no run '@best': no run in %s has an accuracy yet%s",
+                       f->results, of_those(f));
+    return ERR_OK;
 }
 
-static enum err_code find_part(const char *results, const char *name, struct record_entry *list,
-                               size_t count, struct record_entry *out, struct err *e)
+/* The whole name of a run wins over a sweep's, a sweep's over parts of names. */
+static enum err_code find_word(struct finder *f, const char *name, struct err *e)
 {
-    struct text names = {0};
-    size_t found = 0, which = 0;
+    size_t before = f->found, again = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        if (!strcmp(f->list[i].name, name) && f->kept[i]) {
+            take(f, i);
+            return ERR_OK;
+        }
+    }
+    for (int part = 0; part < 2 && f->found == before && !again; part++) {
+        for (size_t i = 0; i < f->count; i++) {
+            bool is = part ? strstr(f->list[i].name, name) != NULL
+                           : !f->list[i].broken && !strcmp(f->list[i].run.sweep, name);
+            again += is && f->kept[i] && !f->left[i];
+            if (is)
+                take(f, i);
+        }
+    }
+    if (f->found > before || again || f->none_is_fine)
+        return ERR_OK;
+    return err_set(
+        e, ERR_INPUT,
+        "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
+        "%s (%zu run%s%s; chorus ls lists them)",
+        name, f->results, f->kept_count, f->kept_count == 1 ? "" : "s", of_those(f));
+}
+
+/* "results/sweeps/grid", "results/sweeps/grid/sweep.csv": the sweep grid. Freed by free(). */
+static char *sweep_of_path(const char *path)
+{
+    const char *at = strstr(path, "sweeps/"), *end;
+    size_t n;
+
+    if (!at || (at > path && at[-1] != '/'))
+        return NULL;
+    at += strlen("sweeps/");
+    n = strcspn(at, "/");
+    end = at + n + strspn(at + n, "/");
+    return n && (!*end || !strcmp(end, "sweep.csv") || !strcmp(end, "ledger.csv"))
+               ? mem_text_n(at, n)
+               : NULL;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return io.stat(a, &first) == 0 && io.stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static enum err_code find_folder(struct finder *f, const char *name, struct err *e)
+{
+    struct record_entry entry;
+
+    TRY(record_read_entry(name, &entry, e));
+    for (size_t i = 0; i < f->total; i++) {
+        if (strcmp(f->list[i].name, entry.name) != 0 || !is_same_folder(f->list[i].folder, name))
+            continue;
+        if (i < f->count)
+            take(f, i);
+        record_free_entry(&entry);
+        return ERR_OK;
+    }
+    if (!passes(f, &entry)) {
+        record_free_entry(&entry);
+        return ERR_OK;
+    }
+    f->list = mem_resize(f->list, f->total + 1, sizeof *f->list);
+    f->list[f->total] = entry;
+    pick(f, f->total++);
+    return ERR_OK;
+}
+
+static enum err_code find_name(struct finder *f, const char *name, struct err *e)
+{
+    char *sweep;
+    enum err_code code;
+
+    if (record_is_run(name))
+        return find_folder(f, name, e);
+    if (strchr(name, '/')) {
+        sweep = sweep_of_path(name);
+        if (!sweep)
+            return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
+        code = find_word(f, sweep, e);
+        free(sweep);
+        return code;
+    }
+    if (!strcmp(name, "@best"))
+        return find_best(f, e);
+    if (name[0] == '@')
+        return find_place(f, name, e);
+    return find_word(f, name, e);
+}
+
+/* A path may hold a "=", a column no "/". */
+static bool is_filter(const char *name)
+{
+    size_t slash = strcspn(name, "/");
+
+    return record_filter_is(name) && strcspn(name, "=<>!") < slash && !record_is_run(name);
+}
+
+static enum err_code take_filters(struct finder *f, char *const *names, size_t count, struct err *e)
+{
+    f->filter = mem_new(count + 1, sizeof *f->filter);
+    for (size_t i = 0; i < count; i++) {
+        if (!*names[i])
+            return err_set(e, ERR_INPUT, "the name of a run is empty");
+        if (is_filter(names[i]))
+            TRY(record_filter_parse(&f->filter[f->filters++], names[i], e));
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_list(struct finder *f, struct err *e)
+{
+    TRY(record_list(f->results, &f->list, &f->count, e));
+    f->total = f->count;
+    f->left = mem_new(f->count + 1, sizeof *f->left);
+    f->kept = mem_new(f->count + 1, sizeof *f->kept);
+    for (size_t i = 0; i < f->count; i++) {
+        f->kept[i] = f->left[i] = passes(f, &f->list[i]);
+        f->kept_count += f->kept[i];
+    }
+    return ERR_OK;
+}
+
+static enum err_code refuse_none(const struct finder *f, char *const *names, size_t count,
+                                 struct err *e)
+{
+    struct text filters = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (!strcmp(list[i].name, name)) { /* the whole name wins over longer ones that hold it */
-            text_free(&names);
-            return take(list, count, i, out);
-        }
-        if (!strstr(list[i].name, name))
-            continue;
-        which = i;
-        if (++found <= 5)
-            text_addf(&names, "%s%s", found > 1 ? ", " : "", list[i].name);
+        if (is_filter(names[i]))
+            text_addf(&filters, "%s%s", filters.n ? " " : "", names[i]);
     }
-    if (found == 1) {
-        text_free(&names);
-        return take(list, count, which, out);
-    }
-    if (found == 0)
-        err_set(e, ERR_INPUT,
-                "there is no run '%s': it is no folder of a run and part of no name in %s (%zu "
-                "run%s; chorus ls lists them)",
-                name, results, count, count == 1 ? "" : "s");
-    else
-        err_set(e, ERR_INPUT, "'%s' is part of the names of %zu runs: %s%s", name, found,
-                text_str(&names), found > 5 ? ", ..." : "");
-    text_free(&names);
-    record_free_list(list, count);
+    err_set(e, ERR_INPUT, "no run matches '%s': there %s %zu run%s in %s", text_str(&filters),
+            f->count == 1 ? "is" : "are", f->count, f->count == 1 ? "" : "s", f->results);
+    text_free(&filters);
     return ERR_INPUT;
+}
+
+static enum err_code find_all(struct finder *f, char *const *names, size_t count, struct err *e)
+{
+    bool by_name = false, needs_list;
+
+    TRY(take_filters(f, names, count, e));
+    needs_list = f->filters == count;
+    for (size_t i = 0; i < count; i++)
+        needs_list = needs_list || (!is_filter(names[i]) && !record_is_run(names[i]));
+    if (needs_list)
+        TRY(read_list(f, e));
+    if (f->filters && f->count && !f->kept_count && !f->none_is_fine)
+        return refuse_none(f, names, count, e);
+    for (size_t i = 0; i < count; i++) {
+        if (is_filter(names[i]))
+            continue;
+        by_name = true;
+        TRY(find_name(f, names[i], e));
+    }
+    for (size_t i = 0; i < f->count && !by_name; i++)
+        take(f, i);
+    if (f->filters && !f->found && !f->none_is_fine)
+        return refuse_none(f, names, count, e);
+    return ERR_OK;
+}
+
+enum err_code record_find_all(const char *results, char *const *names, size_t count,
+                              bool none_is_fine, struct record_entry **out, size_t *found,
+                              struct err *e)
+{
+    struct finder f = {.results = results ? results : "results", .none_is_fine = none_is_fine};
+    enum err_code code = find_all(&f, names, count, e);
+
+    *out = NULL;
+    *found = 0;
+    if (code == ERR_OK) {
+        move_picked(&f);
+        *out = f.list;
+        *found = f.found;
+        f.list = NULL;
+        f.total = 0;
+    }
+    free_finder(&f);
+    return code;
+}
+
+static enum err_code refuse_many(const char *results, char *const *names, size_t count,
+                                 const struct record_entry *list, size_t found, struct err *e)
+{
+    struct text some = {0}, asked = {0};
+    const char *how = "stands for";
+
+    for (size_t i = 0; i < count; i++)
+        text_addf(&asked, "%s%s", i ? " " : "", names[i]);
+    for (size_t i = 0; i < found && i < 5; i++)
+        text_addf(&some, "%s%s", i ? ", " : "", list[i].name);
+    if (count == 1 && is_filter(names[0]))
+        how = "matches";
+    else if (count == 1 && !strchr(names[0], '/'))
+        how = !strcmp(list[0].run.sweep, names[0]) ? "is the sweep of" : "is part of the names of";
+    err_set(e, ERR_INPUT, "'%s' %s %zu runs: %s%s; one is needed (results in %s)", text_str(&asked),
+            how, found, text_str(&some), found > 5 ? ", ..." : "", results ? results : "results");
+    text_free(&some);
+    text_free(&asked);
+    return ERR_INPUT;
+}
+
+enum err_code record_find_one(const char *results, char *const *names, size_t count,
+                              struct record_entry *out, struct err *e)
+{
+    struct record_entry *list;
+    size_t found;
+    enum err_code code;
+
+    memset(out, 0, sizeof *out);
+    TRY(record_find_all(results, names, count, false, &list, &found, e));
+    if (found == 1) /* the list may know it from the index, and has not asked who holds its lock */
+        code = record_read_entry(list[0].folder, out, e);
+    else if (found == 0)
+        code = err_set(e, ERR_INPUT, "there is no run in %s", results ? results : "results");
+    else
+        code = refuse_many(results, names, count, list, found, e);
+    record_free_list(list, found);
+    return code;
 }
 
 enum err_code record_find(const char *results, const char *name, struct record_entry *out,
                           struct err *e)
 {
-    struct record_entry *list;
-    size_t count;
-    const char *where = results ? results : "results";
+    char *copy = mem_text(name);
+    enum err_code code = record_find_one(results, &copy, 1, out, e);
 
-    memset(out, 0, sizeof *out);
-    if (!*name)
-        return err_set(e, ERR_INPUT, "the name of a run is empty");
-    if (record_is_run(name))
-        return record_read_entry(name, out, e);
-    if (strpbrk(name, "=<>!"))
-        return err_set(e, ERR_INPUT,
-                       "'%s' is a filter: filters come with a later version; name a "
-                       "folder, a part of a run's name, @, @2 or @best",
-                       name);
-    if (strchr(name, '/'))
-        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
-    TRY(record_list(where, &list, &count, e));
-    if (!strcmp(name, "@best"))
-        return find_best(where, list, count, out, e);
-    if (name[0] == '@')
-        return find_place(where, name, list, count, out, e);
-    return find_part(where, name, list, count, out, e);
+    free(copy);
+    return code;
 }
 
 enum err_code record_find_unfinished(const char *results, struct record_entry *out, struct err *e)
 {
     struct record_entry *list;
     size_t count;
+    bool found = false;
 
     memset(out, 0, sizeof *out);
     TRY(record_list(results, &list, &count, e));
-    for (size_t i = count; i > 0; i--) {
+    for (size_t i = count; i > 0 && !found; i--) {
         const struct record_entry *entry = &list[i - 1];
         bool waits = entry->run.state == WIRE_STOPPED || entry->run.state == WIRE_WAITING;
-        if (!entry->broken && !entry->live && (waits || entry->dead))
-            return take(list, count, i - 1, out);
+        if (entry->broken || entry->live || !(waits || entry->dead))
+            continue;
+        if (record_read_entry(entry->folder, out, NULL) != ERR_OK)
+            continue;
+        waits = out->run.state == WIRE_STOPPED || out->run.state == WIRE_WAITING;
+        found = !out->broken && !out->live && (waits || out->dead);
+        if (!found)
+            record_free_entry(out);
     }
     record_free_list(list, count);
+    if (found)
+        return ERR_OK;
     return err_set(e, ERR_INPUT, "there is no unfinished run in %s (%zu run%s)", results, count,
                    count == 1 ? "" : "s");
 }

@@ -123,7 +123,7 @@ static bool is_whole(const char *bytes, size_t n)
 {
     char digits[DIGITS + 1];
 
-    if (n < HEAD || memcmp(bytes, MAGIC, sizeof MAGIC - 1) != 0)
+    if (n < HEAD || memcmp(bytes, MAGIC, sizeof MAGIC - 1) != 0 || bytes[HEAD - 1] != '\n')
         return false;
     make_digits(digits, bytes + HEAD, n - HEAD, "", 0);
     return !memcmp(bytes + sizeof MAGIC - 1, digits, DIGITS);

@@ -36,8 +36,17 @@ bool record_is_run(const char *folder);
 enum err_code record_read_entry(const char *folder, struct record_entry *out,
                                 struct err *e) MUST_USE;
 
-/* One run by DESIGN §7's RUN names: a folder, a unique part of its name, @, @2, @best. An error says
- * what was looked for and where; where several match, it names them. */
+/* Runs by DESIGN §7's RUN names: a folder, a part of a name, @, @2, @best, a sweep, or a filter
+ * (record/filter.h). Filters choose among all runs, one after the other; @, parts and sweeps are
+ * looked up in what they leave; several of these unite. In the order of the names, each run once, the
+ * oldest first where one name stands for many. Without names: all runs. An error says what was looked
+ * for and where; none_is_fine: to find nothing is none. Freed by record_free_list. */
+enum err_code record_find_all(const char *results, char *const *names, size_t count,
+                              bool none_is_fine, struct record_entry **out, size_t *found,
+                              struct err *e) MUST_USE;
+/* The one run that they name; where there are several, the error names them. */
+enum err_code record_find_one(const char *results, char *const *names, size_t count,
+                              struct record_entry *out, struct err *e) MUST_USE;
 enum err_code record_find(const char *results, const char *name, struct record_entry *out,
                           struct err *e) MUST_USE;
 /* The newest run that is unfinished (stopped, paused or dead); ERR_INPUT where there is none. */
@@ -55,5 +64,19 @@ enum err_code record_control(const char *folder, const char *line, struct err *e
 /* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text. */
 extern const char *const record_run_columns[];
 void record_run_value(const struct record_run *run, const char *column, struct text *out);
+/* Whether it is one of run.csv that holds numbers and is no key of an experiment. */
+bool record_column_is_number(const char *name);
+
+/* What runs are filtered and sorted by: run.csv's columns; those of epochs.csv, bare or as "best.X" at
+ * the best epoch, as "last.X" at the last; "model.X", a parameter of the model. */
+bool record_column_is(const char *name);
+const char *record_column_nearest(const char *name); /* NULL: none is near */
+/* Whether a column can hold the value; an error begins with text. */
+enum err_code record_column_check(const char *column, const char *value, const char *text,
+                                  struct err *e) MUST_USE;
+/* "running", but "dead" where nobody is at work on it, "broken" where run.csv cannot be read. */
+const char *record_entry_state(const struct record_entry *entry);
+/* A column of record_column_is, empty where it does not apply; of a broken run only run and state. */
+void record_entry_value(const struct record_entry *entry, const char *column, struct text *out);
 
 #endif

@@ -246,6 +246,16 @@ void record_run_value(const struct record_run *run, const char *column, struct t
     }
 }
 
+bool record_column_is_number(const char *name)
+{
+    for (size_t i = 0; i < RECORD_COLUMNS; i++) {
+        enum column_kind kind = column_at(i)->kind;
+        if (!strcmp(record_run_columns[i], name))
+            return kind == COLUMN_INT || kind == COLUMN_COUNT || kind == COLUMN_NUMBER;
+    }
+    return false;
+}
+
 void record_run_text(const struct record_run *run, struct text *out)
 {
     struct text value = {0};

@@ -86,10 +86,12 @@ TEST(names_of_runs)
     check_refused(results, "beta", "2 runs");
     check_refused(results, "delta", results);
     check_refused(results, "no/such/folder", "no run.csv");
-    check_refused(results, "model=cnn", "is a filter");
-    check_refused(results, "lr!=0.1", "is a filter");
-    check_refused(results, "test_acc>0.9", "is a filter");
-    check_refused(results, "test_acc<0.9", "is a filter");
+    check_refused(results, "model=cnn", "no run matches 'model=cnn': there are 5 runs");
+    check_refused(results, "lr!=0.5", "matches 5 runs");
+    check_refused(results, "test_ac>0.9", "did you mean test_acc?");
+    check_refused(results, "test_acc<abc", "is no number");
+    check_found(results, "test_acc<0.9", names[0]);
+    check_found(results, "state=stopped", names[3]);
     for (int i = 5; i < 8; i++)
         add_run(results, "alpha", 0.1, WIRE_DONE, names[i]);
     check_refused(results, "alpha", "5 runs");
