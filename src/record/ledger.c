@@ -139,17 +139,19 @@ static bool cut_fields(char *line, char *field[FIELDS])
     char *from = line, *to = line;
 
     for (int i = 0; i < FIELDS; i++) {
-        bool quoted = *from == '"';
+        bool quoted = *from == '"', open = quoted;
 
         field[i] = to;
         from += quoted;
         for (; *from; *to++ = *from++) {
-            if (quoted && *from == '"' && *++from != '"')
+            if (quoted && *from == '"' && *++from != '"') {
+                open = false;
                 break;
+            }
             if (!quoted && *from == ',')
                 break;
         }
-        if (*from != (i + 1 < FIELDS ? ',' : 0))
+        if (open || *from != (i + 1 < FIELDS ? ',' : 0))
             return false;
         from += i + 1 < FIELDS;
         *to++ = 0;
@@ -277,7 +279,7 @@ static enum err_code open_file(struct record_ledger *l, struct err *e)
 
 static enum err_code take_lock(struct record_ledger *l, struct err *e)
 {
-    for (int waited = 0;; waited += 2) {
+    for (int waited = 0;; waited++) {
         if (io.lock(l->fd, LOCK_EX | LOCK_NB) == 0)
             return ERR_OK;
         if (errno != EWOULDBLOCK && errno != EINTR)
@@ -286,7 +288,7 @@ static enum err_code take_lock(struct record_ledger *l, struct err *e)
             return err_set(e, ERR_FAILED,
                            "another program has held %s for %d seconds; end it, or wait for it",
                            l->path, WAIT_MS / 1000);
-        clock_sleep_ms(2);
+        clock_sleep_ms(1);
     }
 }
 
