@@ -1,0 +1,349 @@
+#include "data/picture.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MOST_BYTES  ((size_t)256 << 20)
+#define MOST_PIXELS ((size_t)64 << 20)
+
+struct picture {
+    size_t w, h, c; /* c: 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha */
+    uint8_t *pixel; /* (h, w, c) */
+};
+
+static enum err_code take_pixels(struct picture *p, const char *path, struct err *e)
+{
+    if (!p->w || !p->h || p->w > MOST_PIXELS || p->h > MOST_PIXELS / p->w)
+        return err_set(e, ERR_INPUT, "%s: %zu x %zu pixels; 1 to %zu can be read", path, p->w, p->h,
+                       MOST_PIXELS);
+    p->pixel = mem_try(p->w * p->h, p->c);
+    if (!p->pixel)
+        return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", path, p->w, p->h);
+    return ERR_OK;
+}
+
+/* ---- PGM and PPM ---- */
+
+/* The next number of a header or of a plain picture; -1 where there is none. Comments go to the end
+ * of their line. */
+static long next_number(const char **at, const char *end)
+{
+    long n = 0;
+
+    while (*at < end && (isspace((unsigned char)**at) || **at == '#')) {
+        if (**at == '#')
+            while (*at < end && **at != '\n')
+                (*at)++;
+        else
+            (*at)++;
+    }
+    if (*at >= end || !isdigit((unsigned char)**at))
+        return -1;
+    while (*at < end && isdigit((unsigned char)**at) && n < 100000000)
+        n = 10 * n + (*(*at)++ - '0');
+    return n;
+}
+
+static enum err_code read_pnm(struct picture *p, const char *path, const char *bytes, size_t n,
+                              struct err *e)
+{
+    const char *at = bytes + 2, *end = bytes + n;
+    bool plain = bytes[1] < '4';
+    long w = next_number(&at, end), h = next_number(&at, end), most = next_number(&at, end);
+    size_t wide = most > 255 ? 2 : 1, values;
+
+    p->c = bytes[1] == '3' || bytes[1] == '6' ? 3 : 1;
+    if (w < 1 || h < 1 || most < 1 || most > 65535)
+        return err_set(e, ERR_INPUT, "%s: its head is not that of a PGM or PPM file", path);
+    p->w = (size_t)w;
+    p->h = (size_t)h;
+    TRY(take_pixels(p, path, e));
+    values = p->w * p->h * p->c;
+    at += !plain && at < end; /* one blank behind the head */
+    if (!plain && (size_t)(end - at) < values * wide)
+        return err_set(e, ERR_INPUT, "%s: it ends after %zu of %zu bytes of pixels", path,
+                       (size_t)(end - at), values * wide);
+    for (size_t i = 0; i < values; i++) {
+        long v = plain ? next_number(&at, end) : (uint8_t)*at++;
+
+        if (!plain && wide == 2)
+            v = v << 8 | (uint8_t)*at++;
+        if (v < 0)
+            return err_set(e, ERR_INPUT, "%s: it ends after %zu of %zu values", path, i, values);
+        p->pixel[i] = (uint8_t)((v > most ? most : v) * 255 / most);
+    }
+    return ERR_OK;
+}
+
+/* ---- PNG ---- */
+
+static uint32_t big32(const uint8_t *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+struct png {
+    const char *path;
+    size_t w, h;
+    int depth, type; /* bits of a sample; 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGBA */
+    uint8_t palette[256][4];
+    int colours;
+    uint8_t *packed; /* all IDAT chunks behind each other */
+    size_t packed_bytes;
+    uint8_t *raw; /* (h, 1 + line) filter byte and samples */
+    size_t line;
+};
+
+static int samples_of(int type)
+{
+    static const int samples[7] = {1, 0, 3, 1, 2, 0, 4};
+
+    return samples[type];
+}
+
+static enum err_code read_head(struct png *p, const uint8_t *b, size_t n, struct err *e)
+{
+    static const uint32_t depths[7] = {1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 16,
+                                       0,
+                                       1 << 8 | 1 << 16,
+                                       1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+                                       1 << 8 | 1 << 16,
+                                       0,
+                                       1 << 8 | 1 << 16};
+
+    if (n != 13)
+        return err_set(e, ERR_INPUT, "%s: its head is %zu bytes long, not 13", p->path, n);
+    p->w = big32(b);
+    p->h = big32(b + 4);
+    p->depth = b[8];
+    p->type = b[9];
+    if (p->type > 6 || p->depth > 16 || !(depths[p->type] >> p->depth & 1) || b[10] || b[11])
+        return err_set(e, ERR_INPUT, "%s: PNG of colour type %d with %d bits does not exist",
+                       p->path, p->type, p->depth);
+    if (b[12])
+        return err_set(e, ERR_INPUT, "%s: interlaced PNG cannot be read; save it without", p->path);
+    if (!p->w || !p->h || p->w > MOST_PIXELS || p->h > MOST_PIXELS / p->w)
+        return err_set(e, ERR_INPUT, "%s: %zu x %zu pixels; 1 to %zu can be read", p->path, p->w,
+                       p->h, MOST_PIXELS);
+    p->line = (p->w * (size_t)samples_of(p->type) * (size_t)p->depth + 7) / 8;
+    return ERR_OK;
+}
+
+static enum err_code read_chunk(struct png *p, const uint8_t *chunk, size_t n, struct err *e)
+{
+    const uint8_t *body = chunk + 8;
+
+    if (!memcmp(chunk + 4, "IHDR", 4))
+        return read_head(p, body, n, e);
+    if (!p->w)
+        return err_set(e, ERR_INPUT, "%s: a PNG begins with its head", p->path);
+    if (!memcmp(chunk + 4, "PLTE", 4)) {
+        if (n % 3 || n > sizeof p->palette / 4 * 3)
+            return err_set(e, ERR_INPUT, "%s: a palette of %zu bytes", p->path, n);
+        p->colours = (int)(n / 3);
+        for (int i = 0; i < p->colours; i++) {
+            memcpy(p->palette[i], body + 3 * i, 3);
+            p->palette[i][3] = 255;
+        }
+    } else if (!memcmp(chunk + 4, "tRNS", 4) && p->type == 3) {
+        for (size_t i = 0; i < n && (int)i < p->colours; i++)
+            p->palette[i][3] = body[i];
+    } else if (!memcmp(chunk + 4, "IDAT", 4)) {
+        memcpy(p->packed + p->packed_bytes, body, n);
+        p->packed_bytes += n;
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_chunks(struct png *p, const uint8_t *b, size_t n, struct err *e)
+{
+    for (size_t at = 8; at + 12 <= n;) {
+        size_t length = big32(b + at);
+
+        if (length > n - at - 12)
+            break;
+        if (crc32(crc32(0, NULL, 0), b + at + 4, (uInt)length + 4) != big32(b + at + 8 + length))
+            return err_set(e, ERR_INPUT, "%s: it is damaged at byte %zu", p->path, at);
+        if (!memcmp(b + at + 4, "IEND", 4))
+            return ERR_OK;
+        TRY(read_chunk(p, b + at, length, e));
+        at += length + 12;
+    }
+    return err_set(e, ERR_INPUT, "%s: it ends in the middle", p->path);
+}
+
+/* PNG's five ways to tell a byte by its neighbours: a to the left, b above, c above to the left. */
+static uint8_t predicted(int filter, int a, int b, int c)
+{
+    int p = a + b - c, pa = abs(p - a), pb = abs(p - b), pc = abs(p - c);
+
+    switch (filter) {
+    case 1:
+        return (uint8_t)a;
+    case 2:
+        return (uint8_t)b;
+    case 3:
+        return (uint8_t)((a + b) / 2);
+    case 4:
+        return (uint8_t)(pa <= pb && pa <= pc ? a : pb <= pc ? b : c);
+    default:
+        return 0;
+    }
+}
+
+static enum err_code unpack(struct png *p, struct err *e)
+{
+    uLongf n = (uLongf)(p->h * (p->line + 1));
+    size_t back = ((size_t)samples_of(p->type) * (size_t)p->depth + 7) / 8;
+
+    p->raw = mem_try(p->h, p->line + 1);
+    if (!p->raw)
+        return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", p->path, p->w, p->h);
+    if (uncompress(p->raw, &n, p->packed, (uLong)p->packed_bytes) != Z_OK ||
+        n != p->h * (p->line + 1))
+        return err_set(e, ERR_INPUT, "%s: its pixels cannot be unpacked", p->path);
+    for (size_t y = 0; y < p->h; y++) {
+        uint8_t *row = p->raw + y * (p->line + 1) + 1, *above = row - (p->line + 1);
+
+        if (row[-1] > 4)
+            return err_set(e, ERR_INPUT, "%s: line %zu has the unknown filter %d", p->path, y,
+                           row[-1]);
+        for (size_t i = 0; i < p->line; i++)
+            row[i] = (uint8_t)(row[i] + predicted(row[-1], i >= back ? row[i - back] : 0,
+                                                  y ? above[i] : 0,
+                                                  y && i >= back ? above[i - back] : 0));
+    }
+    return ERR_OK;
+}
+
+/* Sample i of a line in 8 bits; of a palette, its number. */
+static uint8_t sample(const struct png *p, const uint8_t *row, size_t i)
+{
+    int most = (1 << p->depth) - 1;
+    size_t bit = i * (size_t)p->depth;
+    int value;
+
+    if (p->depth >= 8)
+        return row[i * (size_t)p->depth / 8];
+    value = row[bit / 8] >> (8 - p->depth - (int)(bit % 8)) & most;
+    return (uint8_t)(p->type == 3 ? value : value * 255 / most);
+}
+
+static enum err_code spread(const struct png *p, struct picture *out, struct err *e)
+{
+    size_t samples = (size_t)samples_of(p->type);
+
+    out->w = p->w;
+    out->h = p->h;
+    out->c = p->type == 3 ? 4 : samples;
+    TRY(take_pixels(out, p->path, e));
+    for (size_t y = 0; y < p->h; y++) {
+        const uint8_t *row = p->raw + y * (p->line + 1) + 1;
+
+        for (size_t i = 0; i < p->w * samples; i++) {
+            uint8_t v = sample(p, row, i), *to = out->pixel + (y * p->w * samples + i);
+
+            if (p->type != 3)
+                *to = v;
+            else if (v < p->colours)
+                memcpy(out->pixel + 4 * (y * p->w + i), p->palette[v], 4);
+            else
+                return err_set(e, ERR_INPUT, "%s: colour %d of a palette of %d", p->path, v,
+                               p->colours);
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_png(struct picture *out, const char *path, const uint8_t *bytes, size_t n,
+                              struct err *e)
+{
+    struct png *p = mem_new(1, sizeof *p);
+    enum err_code code;
+
+    p->path = path;
+    p->packed = mem_new(n, 1);
+    code = read_chunks(p, bytes, n, e);
+    if (code == ERR_OK)
+        code = unpack(p, e);
+    if (code == ERR_OK)
+        code = spread(p, out, e);
+    free(p->packed);
+    free(p->raw);
+    free(p);
+    return code;
+}
+
+/* ---- to a model's input ---- */
+
+/* Channel k of c wanted, of a pixel, on white. */
+static double channel(const struct picture *p, size_t at, int k, int wanted)
+{
+    const uint8_t *v = p->pixel + at * p->c;
+    double alpha = p->c % 2 ? 1 : v[p->c - 1] / 255.0, x;
+
+    if (p->c < 3)
+        x = v[0];
+    else if (wanted == 1)
+        x = 0.299 * v[0] + 0.587 * v[1] + 0.114 * v[2];
+    else
+        x = v[k];
+    return alpha * x + (1 - alpha) * 255;
+}
+
+/* The mean over the rectangle that pixel (y, x) of h x w covers in the picture. */
+static double covered(const struct picture *p, struct net_shape s, int y, int x, int k)
+{
+    double top = (double)y * (double)p->h / s.h, bottom = (double)(y + 1) * (double)p->h / s.h;
+    double left = (double)x * (double)p->w / s.w, right = (double)(x + 1) * (double)p->w / s.w;
+    double sum = 0, area = 0;
+
+    for (size_t i = (size_t)top; i < p->h && (double)i < bottom; i++) {
+        double high = fmin(bottom, (double)i + 1) - fmax(top, (double)i);
+
+        for (size_t j = (size_t)left; j < p->w && (double)j < right; j++) {
+            double part = high * (fmin(right, (double)j + 1) - fmax(left, (double)j));
+
+            sum += part * channel(p, i * p->w + j, k, s.c);
+            area += part;
+        }
+    }
+    return sum / area;
+}
+
+enum err_code data_read_picture(const char *path, struct net_shape shape, bool invert, uint8_t *out,
+                                struct err *e)
+{
+    static const char png[] = "\x89PNG\r\n\x1a\n";
+    struct picture p = {0};
+    char *bytes;
+    size_t n;
+    enum err_code code;
+
+    if (shape.c != 1 && shape.c != 3)
+        return err_set(e, ERR_INPUT, "%s: the model takes %d channels; a picture has 1 or 3", path,
+                       shape.c);
+    TRY(io_read_file(path, MOST_BYTES, &bytes, &n, e));
+    if (n > 8 && !memcmp(bytes, png, 8))
+        code = read_png(&p, path, (const uint8_t *)bytes, n, e);
+    else if (n > 3 && bytes[0] == 'P' && strchr("2356", bytes[1]) &&
+             isspace((unsigned char)bytes[2]))
+        code = read_pnm(&p, path, bytes, n, e);
+    else
+        code = err_set(e, ERR_INPUT, "%s is neither PNG nor PGM nor PPM", path);
+    for (int i = 0; code == ERR_OK && i < shape.h * shape.w * shape.c; i++) {
+        int k = i % shape.c, x = i / shape.c % shape.w, y = i / shape.c / shape.w;
+        double v = covered(&p, shape, y, x, k);
+
+        out[i] = (uint8_t)lround(invert ? 255 - v : v);
+    }
+    free(p.pixel);
+    free(bytes);
+    return code;
+}
