@@ -11,14 +11,6 @@
 
 enum { ZIPPED = 1, DRAWN = 2 }; /* numbers of spec_axis.zip */
 
-static struct spec_axis *find_axis(const struct spec_sweep *s, const char *key)
-{
-    for (size_t a = 0; a < s->axes; a++)
-        if (!strcmp(s->axis[a].key, key))
-            return &s->axis[a];
-    return NULL;
-}
-
 /* Puts "WHERE: KEY = VALUE: " in front; where may be NULL. */
 static enum err_code wrong(const char *where, const char *key, const char *value, struct err *e,
                            const char *fmt, ...) PRINTF_LIKE(5, 6);
@@ -107,13 +99,13 @@ static enum err_code close_samples(struct spec_sweep *s, struct err *e)
 
 /* ---- zip ---- */
 
-/* A list of the file that one value took the place of since. */
+/* A list of the file that one value took the place of since, or that lapsed. */
 static bool was_replaced(const struct spec *s, const char *key)
 {
     int id = spec_key_find(key);
 
     if (strncmp(key, "model.", 6) != 0)
-        return spec_given(s, id) && !s->line[id];
+        return spec_given(s, id) ? !s->line[id] : s->line[id] > 0;
     for (int i = 0; i < s->params; i++)
         if (!strcmp(s->param[i].name, key + 6))
             return !s->param[i].line;
@@ -123,7 +115,7 @@ static bool was_replaced(const struct spec *s, const char *key)
 static enum err_code zip_one(struct spec_sweep *s, const char *name, struct spec_axis **first,
                              size_t *names, struct err *e)
 {
-    struct spec_axis *a = find_axis(s, name);
+    struct spec_axis *a = spec_find_axis(s, name);
 
     if (spec_key_find(name) < 0)
         return wrong(s->zip_where, "zip", s->zip, e, "there is no key %.60s", name);
@@ -184,7 +176,7 @@ static enum err_code close_zip(struct spec_sweep *s, struct err *e)
 static enum err_code close_repeats(struct spec_sweep *s, struct err *e)
 {
     int64_t n = s->base.repeats;
-    struct spec_axis *a = find_axis(s, "seed");
+    struct spec_axis *a = spec_find_axis(s, "seed");
     char number[TEXT_NUMBER_ROOM], where[400];
     const char *at = NULL;
 
@@ -246,49 +238,73 @@ static enum err_code check_size(const struct spec_sweep *s, struct err *e)
     return ERR_INPUT;
 }
 
-/* A key that lapses in some cells is fine; one that no cell uses is as wrong as in one experiment. */
-static enum err_code check_used(const struct spec_sweep *s, int key, struct err *e)
+/* ---- keys without effect ---- */
+
+/* Whether some cell uses a key that another one decides about. */
+static enum err_code is_used(const struct spec_sweep *s, int key, int by, bool *used, struct err *e)
 {
-    const char *with = "", *by_name;
-    int by = spec_used_by(key, &with);
-    const struct spec_axis *a;
-    struct spec *trial;
-    struct text value = {0};
-    bool used = false;
-    char where[400];
+    const struct spec_axis *a = spec_find_axis(s, spec_keys[by].name);
+    struct spec *trial = mem_new(1, sizeof *trial);
     enum err_code code = ERR_OK;
 
-    if (by < 0 || !spec_given(&s->base, key))
-        return ERR_OK;
-    by_name = spec_keys[by].name;
-    a = find_axis(s, by_name);
-    if (!a || (s->base.line[key] && !s->base.line[by]))
-        return ERR_OK; /* spec_check's, cell by cell; or changed behind the file */
-    trial = mem_new(1, sizeof *trial);
     *trial = s->base;
-    for (size_t i = 0; i < a->values && !used && code == ERR_OK; i++) {
-        code = spec_set(trial, by_name, a->value[i], a->where, a->folder, e);
-        used = spec_applies(trial, key);
+    *used = spec_applies(trial, key);
+    for (size_t i = 0; a && i < a->values && !*used && code == ERR_OK; i++) {
+        code = spec_set(trial, a->key, a->value[i], a->where, a->folder, e);
+        *used = spec_applies(trial, key);
     }
     free(trial);
-    if (code != ERR_OK || used)
-        return code;
+    return code;
+}
+
+static enum err_code refuse_unused(const struct spec_sweep *s, int key, int by, const char *with,
+                                   struct err *e)
+{
+    struct text value = {0};
+    char where[400];
+    enum err_code code;
+
     snprintf(where, sizeof where, "%.300s:%d", s->base.file, s->base.line[key]);
     spec_value(&s->base, key, &value);
     code = wrong(s->base.line[key] ? where : NULL, spec_keys[key].name, text_str(&value), e,
-                 "no value of %s uses it, only %s does; leave it out or change %s", by_name, with,
-                 by_name);
+                 "no value of %s uses it, only %s does; leave it out or change %s",
+                 spec_keys[by].name, with, spec_keys[by].name);
     text_free(&value);
     return code;
 }
 
+/* A key that lapses in some cells is fine. One that no cell uses is as wrong as in one experiment, and
+ * there as here it lapses where what would have used it was changed behind the file. */
+static enum err_code close_unused(struct spec_sweep *s, struct err *e)
+{
+    for (int key = 0; key < SPEC_KEYS; key++) {
+        const char *with = "";
+        int by = spec_used_by(key, &with);
+        bool used = true;
+
+        if (by < 0 || !spec_given(&s->base, key))
+            continue;
+        TRY(is_used(s, key, by, &used, e));
+        if (used)
+            continue;
+        if (s->base.line[key] && spec_given(&s->base, by) && !s->base.line[by]) {
+            struct spec_axis *a = spec_find_axis(s, spec_keys[key].name);
+
+            s->base.given &= ~(UINT64_C(1) << key);
+            if (a)
+                spec_drop_axis(s, a);
+        } else if (spec_find_axis(s, spec_keys[by].name)) {
+            return refuse_unused(s, key, by, with, e);
+        } /* else spec_check says it of each cell */
+    }
+    return ERR_OK;
+}
+
 enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e)
 {
+    TRY(close_unused(s, e));
     TRY(close_samples(s, e));
     TRY(close_zip(s, e));
     TRY(close_repeats(s, e));
-    TRY(check_size(s, e));
-    for (int key = 0; key < SPEC_KEYS; key++)
-        TRY(check_used(s, key, e));
-    return ERR_OK;
+    return check_size(s, e);
 }

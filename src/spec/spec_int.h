@@ -127,6 +127,12 @@ bool spec_is_form(const char *value); /* "geom:...", "lin:...", "step:...", "log
  * *with: those that use it. -1: none does. */
 int spec_used_by(int key, const char **with);
 
+/* sweep.c */
+struct spec_sweep;
+struct spec_axis;
+struct spec_axis *spec_find_axis(const struct spec_sweep *s, const char *key); /* NULL: none */
+void spec_drop_axis(struct spec_sweep *s, struct spec_axis *axis);
+
 /* lists.c: the values that a list stands for. */
 struct spec_list {
     char **value; /* (count) as spec_set takes them */

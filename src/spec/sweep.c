@@ -36,7 +36,7 @@ void spec_sweep_free(struct spec_sweep *s)
     memset(s, 0, sizeof *s);
 }
 
-static struct spec_axis *find_axis(const struct spec_sweep *s, const char *key)
+struct spec_axis *spec_find_axis(const struct spec_sweep *s, const char *key)
 {
     for (size_t a = 0; a < s->axes; a++)
         if (!strcmp(s->axis[a].key, key))
@@ -44,7 +44,7 @@ static struct spec_axis *find_axis(const struct spec_sweep *s, const char *key)
     return NULL;
 }
 
-static void drop_axis(struct spec_sweep *s, struct spec_axis *a)
+void spec_drop_axis(struct spec_sweep *s, struct spec_axis *a)
 {
     size_t behind = s->axes - 1 - (size_t)(a - s->axis);
 
@@ -167,7 +167,7 @@ static enum err_code set_list(struct spec_sweep *s, const struct spec_input *in,
     if (code == ERR_OK)
         code = try_values(first, &list, in, &text, e);
     if (code == ERR_OK) {
-        struct spec_axis *a = find_axis(s, in->key);
+        struct spec_axis *a = spec_find_axis(s, in->key);
 
         if (a) {
             free_axis(a);
@@ -263,14 +263,13 @@ static enum err_code set_copy(struct spec_sweep *s, const struct spec_input *in,
     if (in->id >= 0 && spec_is_list(in->value)) {
         if (never_varies(in->id))
             return spec_refuse(in, e,
-                               "it takes one value, since it changes nothing that a sweep "
-                               "could compare");
+                               "it takes one value; put quotes around one that holds a comma");
         return set_list(s, in, e);
     }
     TRY(spec_set(&s->base, in->key, in->value, in->where, in->folder, e));
-    a = find_axis(s, in->key);
+    a = spec_find_axis(s, in->key);
     if (a)
-        drop_axis(s, a);
+        spec_drop_axis(s, a);
     return ERR_OK;
 }
 
@@ -330,7 +329,7 @@ void spec_sweep_write(const struct spec_sweep *s, struct text *out)
 
     for (int key = 0; key < SPEC_KEYS; key++) {
         bool depends = spec_used_by(key, NULL) >= 0 || key == KEY_WEIGHT_DECAY;
-        bool varies = find_axis(s, spec_keys[key].name) &&
+        bool varies = spec_find_axis(s, spec_keys[key].name) &&
                       !(key == KEY_SEED && s->base.repeats > 1); /* those are made again */
 
         text_clear(&value);
@@ -342,7 +341,7 @@ void spec_sweep_write(const struct spec_sweep *s, struct text *out)
             char name[64];
 
             snprintf(name, sizeof name, "model.%s", s->base.param[i].name);
-            if (find_axis(s, name))
+            if (spec_find_axis(s, name))
                 continue;
             text_addf(out, "%s = ", name);
             spec_add_quoted(out, s->base.param[i].value);

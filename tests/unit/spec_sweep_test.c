@@ -301,6 +301,39 @@ TEST(the_command_line_overrides_the_lists_of_a_file)
     spec_sweep_free(&s);
 }
 
+TEST(what_lapses_behind_the_file_is_not_written_again)
+{
+    static const char file[] = "optimizer = momentum\nmomentum = 0.8, 0.9\nlr = 1, 2\n"
+                               "zip = momentum, lr\nschedule = cosine\nlr_min = 0.1\n";
+    static const struct {
+        const char *key, *value;
+    } later[] = {{"optimizer", "sgd"}, {"optimizer", "sgd, adam"}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct spec_sweep s, t;
+        struct text once = {0};
+        struct spec cell;
+        struct err e;
+
+        spec_sweep_init(&s);
+        REQUIRE_OK(spec_sweep_parse(&s, file, strlen(file), "g.ini", &e));
+        REQUIRE_OK(spec_sweep_set(&s, later[i].key, later[i].value, "command line", NULL, &e));
+        REQUIRE_OK(spec_sweep_set(&s, "schedule", "constant", "command line", NULL, &e));
+        REQUIRE_OK(spec_sweep_close(&s, &e));
+        CHECK_INT(spec_sweep_cells(&s), i ? 4 : 2);
+        REQUIRE_OK(spec_sweep_cell(&s, 1, &cell, &e));
+        spec_sweep_write(&s, &once);
+        CHECK(!strstr(text_str(&once), "momentum"));
+        CHECK(!strstr(text_str(&once), "lr_min"));
+        REQUIRE_OK(read_text(&t, text_str(&once), &e));
+        CHECK_INT(spec_sweep_cells(&t), i ? 4 : 2);
+        REQUIRE_OK(spec_sweep_cell(&t, 1, &cell, &e));
+        spec_sweep_free(&s);
+        spec_sweep_free(&t);
+        text_free(&once);
+    }
+}
+
 TEST(impossible_cells_say_why_with_file_and_line)
 {
     struct spec_sweep s;
