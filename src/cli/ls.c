@@ -3,26 +3,39 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/mem.h"
 #include "cli/runs.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static const struct cli_usage usage = {
-    "ls [FILTER] [-n N]", "Lists runs, the newest last.",
-    "FILTER is a part of a run's name. A run that was killed is shown as dead: `chorus resume`\n"
-    "goes on with it. The best accuracy is the test set's at the best epoch; `picked on` says\n"
-    "whether that epoch was chosen by the test set itself or by validation images.\n"};
+    "ls [RUN or FILTER...] [--sort COLUMN] [--since WHEN] [-n N]", "Lists runs, the newest last.",
+    "RUN is a part of runs' names, a sweep's name, @ (newest), @2, @best, or a folder; several\n"
+    "unite. FILTER is COLUMN=VALUE, and a run must pass all of them:\n"
+    "  model=cnn,lenet  lr!=0.1  seed=0..4  test_acc=0.9..  'lr<0.1'  state=dead  tags=paper\n"
+    "COLUMN is one of run.csv or epochs.csv, its value that of the best epoch (last.test_acc: of\n"
+    "the last), or model.NAME. With filters, @ and @best choose among the runs that pass.\n"
+    "\n"
+    "A run that was killed is shown as dead: `chorus resume` goes on with it. The best accuracy is\n"
+    "the test set's at the best epoch; `picked on` says whether that epoch was chosen by the test\n"
+    "set itself or by validation images. --since takes today, yesterday, 3h, 2d or a date, in UTC.\n"};
 
-const char *cli_run_state(const struct record_entry *entry)
-{
-    if (entry->broken)
-        return "broken";
-    return entry->dead ? "dead" : wire_state_name(entry->run.state);
-}
+struct wish {
+    bool json;
+    const char *sort, *since;
+    int64_t n;
+};
+
+/* Which columns say something of these runs. */
+struct shown {
+    bool seed, sweep, tags;
+    char sorted[64]; /* the column that they are sorted by, where it has no place of its own */
+};
 
 void cli_add_model(struct text *out, const struct spec *spec)
 {
@@ -71,7 +84,8 @@ static void add_cell(struct cli_table *t, struct text *cell)
     text_clear(cell);
 }
 
-static void add_row(struct cli_table *t, const struct record_entry *entry)
+static void add_row(struct cli_table *t, const struct record_entry *entry,
+                    const struct shown *shown)
 {
     const struct record_run *run = &entry->run;
     struct text cell = {0};
@@ -79,7 +93,7 @@ static void add_row(struct cli_table *t, const struct record_entry *entry)
     bool ensemble = run->spec.mode == SPEC_ENSEMBLE;
 
     cli_table_add(t, entry->name);
-    cli_table_add(t, cli_run_state(entry));
+    cli_table_add(t, record_entry_state(entry));
     if (entry->broken) {
         for (size_t i = 2; i < t->columns; i++)
             cli_table_add(t, "");
@@ -97,12 +111,22 @@ static void add_row(struct cli_table *t, const struct record_entry *entry)
     record_run_value(run, "batch", &cell);
     add_cell(t, &cell);
     cli_table_add(t, text_double(number, run->spec.lr));
+    if (shown->seed)
+        cli_table_addf(t, "%llu", (unsigned long long)run->spec.seed);
     cli_table_addf(t, "%lld/%lld", (long long)run->epochs_done, (long long)run->spec.epochs);
     cli_add_fraction(&cell, run->best_test_acc);
     add_cell(t, &cell);
     cli_table_add(t, run->best_test_acc == RECORD_EMPTY ? "" : run->best_by);
     add_age(&cell, run->started_utc);
     add_cell(t, &cell);
+    if (shown->sorted[0]) {
+        record_entry_value(entry, shown->sorted, &cell);
+        add_cell(t, &cell);
+    }
+    if (shown->sweep)
+        cli_table_add(t, run->sweep);
+    if (shown->tags)
+        cli_table_add(t, run->tags);
     text_free(&cell);
 }
 
@@ -125,131 +149,203 @@ void cli_json_entry(struct text *out, const struct record_entry *entry)
               entry->dead ? "true" : "false");
 }
 
-static bool takes(const char *filter, const struct record_entry *entry)
-{
-    return !filter || strstr(entry->name, filter);
-}
-
 /* Broken runs get their reason below the table, one line each. */
-static void add_problems(struct text *out, const struct record_entry *list, size_t first,
-                         size_t count, const char *filter)
+static void add_problems(struct text *out, const struct record_entry *list, const size_t *order,
+                         size_t count)
 {
-    for (size_t i = first; i < count; i++) {
-        if (!list[i].broken || !takes(filter, &list[i]))
+    for (size_t i = 0; i < count; i++) {
+        const struct record_entry *entry = &list[order[i]];
+        if (!entry->broken)
             continue;
-        text_add_clean(out, list[i].name);
+        text_add_clean(out, entry->name);
         text_add(out, " is broken: ");
-        text_add_clean(out, list[i].problem);
+        text_add_clean(out, entry->problem);
         text_add(out, "\n");
     }
 }
 
-static size_t add_table(struct text *out, const struct record_entry *list, size_t first,
-                        size_t count, const char *filter)
+static bool has_place(const char *column)
 {
-    static const char *const drop[] = {"batch", "lr",        "mode",  "devices", "members",
-                                       "data",  "picked on", "model", "age",     NULL};
-    size_t shown = 0;
-    struct cli_table t;
+    static const char *const placed[] = {
+        "run",   "state", "model",         "data",        "mode",          "devices",  "members",
+        "batch", "lr",    "epochs",        "seed",        "best_test_acc", "test_acc", "best_by",
+        "sweep", "tags",  "best.test_acc", "epochs_done", "started_utc"};
 
-    cli_table_start(&t, "run|state|model|data|mode|-devices|-members|-batch|-lr|-epochs|-best acc|"
-                        "picked on|-age");
-    for (size_t i = first; i < count; i++) {
-        if (!takes(filter, &list[i]))
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (!strcmp(column, placed[i]))
+            return true;
+    return false;
+}
+
+static struct shown choose_columns(const struct record_entry *list, const size_t *order,
+                                   size_t count, const char *sort)
+{
+    struct shown shown = {0};
+    const struct record_run *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct record_run *run = &list[order[i]].run;
+        if (list[order[i]].broken)
             continue;
-        add_row(&t, &list[i]);
-        shown++;
+        first = first ? first : run;
+        shown.seed = shown.seed || run->spec.seed != first->spec.seed;
+        shown.sweep = shown.sweep || run->sweep[0];
+        shown.tags = shown.tags || run->tags[0];
     }
+    if (sort) {
+        sort += *sort == '-' || *sort == '+';
+        snprintf(shown.sorted, sizeof shown.sorted, "%.*s", (int)strcspn(sort, ","), sort);
+        if (has_place(shown.sorted))
+            shown.sorted[0] = 0;
+    }
+    return shown;
+}
+
+static void add_table(struct text *out, const struct record_entry *list, const size_t *order,
+                      size_t count, const char *sort)
+{
+    static const char *const drop[] = {"batch",   "lr",   "seed",      "mode",  "devices",
+                                       "members", "data", "picked on", "sweep", "model",
+                                       "tags",    "age",  NULL};
+    struct shown shown = choose_columns(list, order, count, sort);
+    struct cli_table t;
+    char *head = mem_textf("run|state|model|data|mode|-devices|-members|-batch|-lr%s|-epochs|-best "
+                           "acc|picked on|-age%s%s%s%s",
+                           shown.seed ? "|-seed" : "", shown.sorted[0] ? "|-" : "", shown.sorted,
+                           shown.sweep ? "|sweep" : "", shown.tags ? "|tags" : "");
+
+    cli_table_start(&t, head);
+    for (size_t i = 0; i < count; i++)
+        add_row(&t, &list[order[i]], &shown);
     cli_table_fit(&t, cli_limit(STDOUT_FILENO), drop, "run", true);
-    if (shown > 0)
+    if (count > 0)
         cli_table_text(&t, out);
     cli_table_free(&t);
-    add_problems(out, list, first, count, filter);
-    return shown;
+    free(head);
+    add_problems(out, list, order, count);
 }
 
-static size_t add_json(struct text *out, const struct record_entry *list, size_t first,
-                       size_t count, const char *filter)
+static void add_json(struct text *out, const struct record_entry *list, const size_t *order,
+                     size_t count)
 {
-    size_t shown = 0;
-
     text_add(out, "[");
-    for (size_t i = first; i < count; i++) {
-        if (!takes(filter, &list[i]))
-            continue;
-        text_add(out, shown++ ? ",\n " : "\n ");
-        cli_json_entry(out, &list[i]);
+    for (size_t i = 0; i < count; i++) {
+        text_add(out, i ? ",\n " : "\n ");
+        cli_json_entry(out, &list[order[i]]);
     }
-    text_add(out, shown ? "\n]\n" : "]\n");
-    return shown;
+    text_add(out, count ? "\n]\n" : "]\n");
 }
 
-/* The place in the list from which the newest n that the filter takes begin. */
-static size_t newest(const struct record_entry *list, size_t count, const char *filter, int64_t n)
+static void say_empty(int argc, char **argv, const struct wish *w)
 {
-    size_t first = count;
-
-    while (first > 0 && n > 0) {
-        first--;
-        if (takes(filter, &list[first]))
-            n--;
-    }
-    return first;
-}
-
-static void say_empty(size_t count, const char *filter)
-{
-    struct text where = {0}, part = {0};
+    struct text where = {0}, asked = {0};
+    struct record_entry *list;
+    size_t count = 0;
 
     text_add_clean(&where, cli_results());
-    if (count == 0) {
+    for (int i = 1; i < argc; i++) {
+        text_add(&asked, " ");
+        text_add_clean(&asked, argv[i]);
+    }
+    if (record_list(cli_results(), &list, &count, NULL) == ERR_OK)
+        record_free_list(list, count);
+    if (count == 0)
         cli_talk("no runs in %s%s (--results DIR and CHORUS_RESULTS name another folder)",
                  text_str(&where), io_exists(cli_results()) ? "" : ", which is not there");
-    } else {
-        text_add_clean(&part, filter);
-        cli_talk("none of the %zu run%s in %s has '%s' in its name", count, count == 1 ? "" : "s",
-                 text_str(&where), text_str(&part));
-    }
+    else if (argc > 1)
+        cli_talk("none of the %zu run%s in %s matches%s%s%s", count, count == 1 ? "" : "s",
+                 text_str(&where), text_str(&asked), w->since ? ", since " : "",
+                 w->since ? w->since : "");
+    else
+        cli_talk("none of the %zu run%s in %s began since %s", count, count == 1 ? "" : "s",
+                 text_str(&where), w->since ? w->since : "then");
     text_free(&where);
-    text_free(&part);
+    text_free(&asked);
+}
+
+/* Takes those away that began before. */
+static void keep_since(struct record_entry *list, size_t *count, double since)
+{
+    char utc[CLOCK_UTC_ROOM];
+    size_t kept = 0;
+
+    clock_utc(utc, since);
+    for (size_t i = 0; i < *count; i++) {
+        if (!list[i].broken && strcmp(list[i].run.started_utc, utc) >= 0) {
+            if (kept < i) {
+                struct record_entry held = list[kept];
+                list[kept] = list[i];
+                list[i] = held;
+            }
+            kept++;
+        }
+    }
+    for (size_t i = kept; i < *count; i++)
+        record_free_entry(&list[i]);
+    *count = kept;
+}
+
+static int list_runs(int argc, char **argv, const struct wish *w, double since)
+{
+    struct record_entry *list;
+    struct text out = {0};
+    size_t count, *order, first = 0, n;
+    struct err e = {0};
+    int code;
+
+    if (record_find_all(cli_results(), argv + 1, (size_t)argc - 1, true, &list, &count, &e) !=
+        ERR_OK)
+        return cli_fail(&e);
+    if (w->since)
+        keep_since(list, &count, since);
+    order = mem_new(count + 1, sizeof *order);
+    cli_order_runs(list, count, order);
+    if (w->sort && cli_sort_runs(list, count, w->sort, order, &e) != ERR_OK) {
+        code = cli_fail(&e);
+    } else {
+        n = count < (uint64_t)w->n ? count : (size_t)w->n;
+        if (!w->sort) /* the newest are the last */
+            first = count - n;
+        if (w->json)
+            add_json(&out, list, order + first, n);
+        else
+            add_table(&out, list, order + first, n, w->sort);
+        if (n == 0)
+            say_empty(argc, argv, w);
+        code = cli_print(&out);
+    }
+    text_free(&out);
+    free(order);
+    record_free_list(list, count);
+    return code;
 }
 
 int cli_ls(int argc, char **argv)
 {
-    bool json = false;
+    struct wish w = {.n = INT64_MAX};
     const char *number = NULL;
     const struct cli_option options[] = {
-        {"-n", "N", "the newest N only", &number},
-        {"--json", NULL, "objects with the names of run.csv", &json},
-        {"--sort", "COLUMN", NULL, NULL},
-        {"--since", "WHEN", NULL, NULL},
+        {"--sort", "COLUMN", "by a column, -COLUMN falling; several with commas", &w.sort},
+        {"--since", "WHEN", "those that began since then", &w.since},
+        {"-n", "N", "the newest N only; with --sort the first N", &number},
+        {"--json", NULL, "objects with the names of run.csv", &w.json},
         {NULL, NULL, NULL, NULL},
     };
-    struct record_entry *list;
-    struct text out = {0};
-    size_t count, first;
-    int64_t n = INT64_MAX;
-    struct err e = {0};
-    const char *filter;
+    struct text shown = {0};
+    double since = 0;
     int code = cli_options(&usage, options, &argc, argv);
 
     if (code != CLI_ON)
         return code;
-    if (argc > 2)
-        return cli_refuse("ls takes one FILTER, a part of a run's name");
-    filter = argc == 2 && *argv[1] ? argv[1] : NULL;
-    if (filter && strpbrk(filter, "=<>!"))
-        return cli_refuse("ls filters by a part of a run's name; filters with =, <, > or ! come "
-                          "with a later version");
-    if (!cli_number("-n", number, 1, INT32_MAX, &n))
+    if (!cli_number("-n", number, 1, INT32_MAX, &w.n))
         return err_exit_code(ERR_INPUT);
-    if (record_list(cli_results(), &list, &count, &e) != ERR_OK)
-        return cli_fail(&e);
-    first = newest(list, count, filter, n);
-    if ((json ? add_json : add_table)(&out, list, first, count, filter) == 0)
-        say_empty(count, filter);
-    code = cli_print(&out);
-    text_free(&out);
-    record_free_list(list, count);
-    return code;
+    if (w.since && !cli_when(w.since, clock_wall(), &since)) {
+        text_add_clean(&shown, w.since);
+        code = cli_refuse("--since %s is no time: today, yesterday, 90min, 3h, 2d, 2026-11-20 or "
+                          "2026-11-20T10:15 (UTC)",
+                          text_str(&shown));
+        text_free(&shown);
+        return code;
+    }
+    return list_runs(argc, argv, &w, since);
 }

@@ -14,7 +14,8 @@
 static const struct cli_usage usage = {
     "show RUN", "Shows one run whole: settings, state, machine, results, its last epochs.",
     "RUN is a folder, any part of a run's name that no other has, @ for the newest, @2 for the one\n"
-    "before, or @best.\n"};
+    "before, @best, or filters that one run passes, such as model=cnn seed=3; `chorus ls --help`\n"
+    "tells what filters there are.\n"};
 
 #define LAST_EPOCHS 5
 
@@ -48,10 +49,10 @@ static void add_state(struct text *out, const struct record_entry *entry)
     static const char *const after[] = {"reason",  "started_utc", "ended_utc", "sweep", "cell",
                                         "version", "tags",        "note",      NULL};
     const struct record_run *run = &entry->run;
-    char *state =
-        mem_textf("%s, %lld of %lld epoch%s%s", cli_run_state(entry), (long long)run->epochs_done,
-                  (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
-                  entry->dead ? "; it was killed: chorus resume goes on with it" : "");
+    char *state = mem_textf("%s, %lld of %lld epoch%s%s", record_entry_state(entry),
+                            (long long)run->epochs_done, (long long)run->spec.epochs,
+                            run->spec.epochs == 1 ? "" : "s",
+                            entry->dead ? "; it was killed: chorus resume goes on with it" : "");
 
     add_line(out, "folder", entry->folder);
     add_line(out, "state", state);
@@ -264,9 +265,9 @@ int cli_show(int argc, char **argv)
 
     if (code != CLI_ON)
         return code;
-    if (argc != 2)
+    if (argc < 2)
         return cli_refuse("show needs one RUN, such as @ for the newest");
-    if (cli_find_run(argv[1], &entry, &e) != ERR_OK)
+    if (record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     if (entry.broken && !json) {
         struct text line = {0};

@@ -236,24 +236,33 @@ static void add_value(const struct record_run *run, const struct column *column,
     }
 }
 
+/* RECORD_COLUMNS where there is none; the name may be the table's own. */
+static size_t column_place(const char *name)
+{
+    size_t i = 0;
+
+    while (i < RECORD_COLUMNS && record_run_columns[i] != name)
+        i++;
+    if (i == RECORD_COLUMNS)
+        for (i = 0; i < RECORD_COLUMNS && strcmp(record_run_columns[i], name) != 0;)
+            i++;
+    return i;
+}
+
 void record_run_value(const struct record_run *run, const char *column, struct text *out)
 {
-    for (size_t i = 0; record_run_columns[i]; i++) {
-        if (!strcmp(record_run_columns[i], column)) {
-            add_value(run, column_at(i), out);
-            return;
-        }
-    }
+    size_t i = column_place(column);
+
+    if (i < RECORD_COLUMNS)
+        add_value(run, column_at(i), out);
 }
 
 bool record_column_is_number(const char *name)
 {
-    for (size_t i = 0; i < RECORD_COLUMNS; i++) {
-        enum column_kind kind = column_at(i)->kind;
-        if (!strcmp(record_run_columns[i], name))
-            return kind == COLUMN_INT || kind == COLUMN_COUNT || kind == COLUMN_NUMBER;
-    }
-    return false;
+    size_t i = column_place(name);
+    enum column_kind kind = i < RECORD_COLUMNS ? column_at(i)->kind : COLUMN_TEXT;
+
+    return kind == COLUMN_INT || kind == COLUMN_COUNT || kind == COLUMN_NUMBER;
 }
 
 void record_run_text(const struct record_run *run, struct text *out)
