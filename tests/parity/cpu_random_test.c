@@ -675,9 +675,14 @@ static void judge_moves(struct verdict *v, int m, int step)
                               tensor_at(t, what, p->layer);
             limit *= 1 + top_of(g, p->count, 0) / t->plan.epsilon;
         }
+        /* over a black area bf16 rounds equal gradients to one side; a bias, zero before, sums them */
+        bool black = v->half && t->black && step && p->kind == NET_BIAS;
         judge(v, step ? SECOND : BACKWARD, step ? "two steps" : "step", p->name, m, got + p->offset,
               want + p->offset, rough + p->offset, p->count, p->kind == NET_BIAS ? kernel : 1e-30,
-              limit * (step ? 3 : 1) + 3e-7 * size / moved);
+              limit * (black  ? 12
+                       : step ? 3
+                              : 1) +
+                  3e-7 * size / moved);
         kernel = moved;
     }
     free(got);
