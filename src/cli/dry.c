@@ -3,17 +3,11 @@
 #include "cli/dry.h"
 
 #include "base/clock.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/version.h"
-#include "engine/engine.h"
 #include "engine/plan.h"
 
 #include <math.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define ANSWER_MS 5000
 
 static void add_count(struct text *out, const char *name, uint64_t value)
 {
@@ -64,43 +58,13 @@ static void add_facts(struct text *out, const struct plan *p)
 /* What the planner expects of it, by what runs on this machine took before; nan: nothing is known. */
 static double ask_seconds(const struct spec *spec)
 {
-    struct wire *wire = wire_new(16);
-    struct engine_config config = {.results = cli_results(),
-                                   .places = *cli_places(),
-                                   .backends = cli_backends(),
-                                   .version = chorus_version};
-    struct wire_command ask = {.kind = WIRE_ASK, .run = 1}, quit = {.kind = WIRE_QUIT};
-    struct pollfd answer = {.fd = wire_fd(wire), .events = POLLIN};
-    struct wire_event event;
-    struct engine *engine;
-    double seconds = NAN;
-    struct err e;
-    bool answered = false;
+    struct ask *ask = ask_start();
+    struct wire_plan answer = {.seconds = NAN};
 
-    if (engine_start(&engine, &config, wire, &e) != ERR_OK) {
-        wire_free(wire);
-        return NAN;
-    }
-    ask.slot = wire_slot_put(wire, spec, sizeof *spec);
-    if (wire_send(wire, &ask)) {
-        while (!answered && poll(&answer, 1, ANSWER_MS) > 0) {
-            while (wire_take(wire, &event)) {
-                size_t n = 0;
-                struct wire_plan *plan =
-                    event.kind == WIRE_PLAN ? wire_slot_take(wire, event.slot, &n) : NULL;
-
-                if (plan && n == sizeof *plan && plan->code == ERR_OK)
-                    seconds = plan->seconds;
-                answered |= plan != NULL;
-                free(plan);
-            }
-        }
-    }
-    while (!wire_send(wire, &quit))
-        clock_sleep_ms(10);
-    engine_join(engine);
-    wire_free(wire);
-    return seconds;
+    if (ask && (!ask_learned(ask, spec, &answer) || answer.code != ERR_OK))
+        answer.seconds = NAN;
+    ask_end(ask);
+    return answer.seconds;
 }
 
 static void add_time(struct text *out, const struct spec *spec)

@@ -5,11 +5,15 @@
 #include "base/mem.h"
 #include "cli/drive.h"
 #include "cli/dry.h"
+#include "cli/sweep.h"
+#include "spec/sweep.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_NAME 64
 
 /* "lr=0.1", "=3" and other mistakes, but not "./a=b/first.ini". */
 static bool is_assignment(const char *arg)
@@ -53,7 +57,29 @@ static enum err_code unknown(const char *name, const struct err *why, struct err
                    name, near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
 }
 
-static enum err_code read_run(struct spec *spec, const char *name, struct err *e)
+/* What the experiment comes from names a sweep: results/sweeps/NAME. */
+static void name_after(const char *path, char name[SPEC_NAME])
+{
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
+    size_t length = strlen(from), n = 0;
+
+    if (length > 4 && (!strcmp(from + length - 4, ".ini") || !strcmp(from + length - 4, ".net")))
+        length -= 4;
+    for (size_t i = 0; i < length && n < MOST_NAME; i++) {
+        bool fits = isascii((unsigned char)from[i]) &&
+                    (isalnum((unsigned char)from[i]) || strchr("-_.", from[i]));
+
+        if (fits && (n || (from[i] != '.' && from[i] != '-')))
+            name[n++] = from[i];
+        else if (!fits && n && name[n - 1] != '-')
+            name[n++] = '-';
+    }
+    name[n] = 0;
+    if (!n)
+        strcpy(name, "sweep");
+}
+
+static enum err_code read_run(struct spec_sweep *s, const char *name, struct err *e)
 {
     struct record_entry entry;
     struct err why;
@@ -66,30 +92,34 @@ static enum err_code read_run(struct spec *spec, const char *name, struct err *e
         return unknown(name, &why, e);
     }
     path = io_path(entry.folder, "experiment.ini");
-    code = spec_read(spec, path, e);
+    code = spec_sweep_read(s, path, e);
     free(path);
     record_free_entry(&entry);
     return code;
 }
 
-static enum err_code read_experiment(struct spec *spec, const char *name, struct err *e)
+/* name: of a sweep made from it; empty: its model is all that could name it. */
+static enum err_code read_experiment(struct spec_sweep *s, const char *from, char name[SPEC_NAME],
+                                     struct err *e)
 {
     const char *text;
 
-    if (is_path(name) && !io_is_folder(name))
-        return spec_read(spec, name, e);
-    text = spec_builtin(name);
+    if (is_path(from) && !io_is_folder(from)) {
+        name_after(from, name);
+        return spec_sweep_read(s, from, e);
+    }
+    text = spec_builtin(from);
     if (text) {
         char file[SPEC_NAME];
 
-        snprintf(file, sizeof file, "%s.ini", name);
-        return spec_parse(spec, text, strlen(text), file, e);
+        snprintf(name, SPEC_NAME, "%s", from);
+        snprintf(file, sizeof file, "%s.ini", from);
+        return spec_sweep_parse(s, text, strlen(text), file, e);
     }
-    return read_run(spec, name, e);
+    return read_run(s, from, e);
 }
 
-static enum err_code set_keys(struct spec *spec, int argc, char **argv, const char *name,
-                              struct err *e)
+static enum err_code set_keys(struct spec_sweep *s, int argc, char **argv, struct err *e)
 {
     for (int i = 1; i < argc; i++) {
         char *equals = strchr(argv[i], '='), *key;
@@ -98,28 +128,45 @@ static enum err_code set_keys(struct spec *spec, int argc, char **argv, const ch
         if (!is_assignment(argv[i]))
             continue;
         key = mem_text_n(argv[i], (size_t)(equals - argv[i]));
-        code = spec_set(spec, key, equals + 1, "command line", NULL, e);
+        code = spec_sweep_set(s, key, equals + 1, "command line", NULL, e);
         for (int j = 1; code == ERR_OK && j < i; j++)
             if (is_assignment(argv[j]) && !strncmp(argv[j], argv[i], strlen(key) + 1))
                 code = err_set(e, ERR_INPUT, "command line: the key %s is given twice", key);
         free(key);
         TRY(code);
     }
-    for (int i = 1; name && i < argc; i++)
-        if (!strncmp(argv[i], "name=", 5))
-            return err_set(e, ERR_INPUT,
-                           "command line: the key name is given twice, as --name and as name=");
-    if (name)
-        TRY(spec_set(spec, "name", name, "--name", NULL, e));
     return ERR_OK;
 }
 
-static enum err_code read_spec(struct spec *spec, int argc, char **argv, const char *name,
-                               struct err *e)
+/* --name: of a single run its key name, of a sweep the sweep's. */
+static enum err_code set_name(struct spec_sweep *s, int argc, char **argv, const char *given,
+                              char name[SPEC_NAME], struct err *e)
+{
+    struct spec *named;
+    enum err_code code;
+
+    if (spec_sweep_varies(s)) {
+        named = mem_new(1, sizeof *named);
+        code = given ? spec_set(named, "name", given, "--name", NULL, e) : ERR_OK;
+        if (given)
+            snprintf(name, SPEC_NAME, "%s", named->name);
+        else if (!*name)
+            name_after(s->base.name[0] ? s->base.name : s->base.model, name);
+        free(named);
+        return code;
+    }
+    for (int i = 1; given && i < argc; i++)
+        if (!strncmp(argv[i], "name=", 5))
+            return err_set(e, ERR_INPUT,
+                           "command line: the key name is given twice, as --name and as name=");
+    return given ? spec_set(&s->base, "name", given, "--name", NULL, e) : ERR_OK;
+}
+
+static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, const char *given,
+                               char name[SPEC_NAME], struct err *e)
 {
     const char *from = NULL;
 
-    spec_default(spec);
     for (int i = 1; i < argc; i++) {
         if (is_assignment(argv[i]))
             continue;
@@ -130,9 +177,11 @@ static enum err_code read_spec(struct spec *spec, int argc, char **argv, const c
         from = argv[i];
     }
     if (from)
-        TRY(read_experiment(spec, from, e));
-    TRY(set_keys(spec, argc, argv, name, e));
-    return spec_check(spec, e);
+        TRY(read_experiment(s, from, name, e));
+    TRY(set_keys(s, argc, argv, e));
+    TRY(spec_sweep_close(s, e));
+    TRY(set_name(s, argc, argv, given, name, e));
+    return spec_sweep_varies(s) ? ERR_OK : spec_check(&s->base, e);
 }
 
 /* The examples, and the names of what is built in. */
@@ -145,8 +194,12 @@ static void add_help(struct text *out)
         "  chorus run first                       a small one: under a minute\n"
         "  chorus run my.ini lr=0.05 epochs=20    keys override the file's\n"
         "  chorus run @ seed=1                    the newest run again, from another seed\n"
-        "`chorus help keys` lists the keys. Prints the run's folder on stdout. Ctrl-C stops it after\n"
-        "its step; `chorus resume` goes on.\n"
+        "  chorus run first lr=0.05,0.1,0.2 batch=64,128 repeats=3   a sweep: 3 x 2 cells, 3 seeds\n"
+        "`chorus help keys` lists the keys. Prints the run's folder on stdout (a sweep: its table,\n"
+        "sweep.csv). Ctrl-C stops it after its step; `chorus resume`, or the same sweep again, goes on.\n"
+        "\nA list of values makes a sweep, a run for each combination (`chorus help lists`):\n"
+        "  lr=0.05,0.1,0.2   lr=geom:0.01:1:5   batch=64,128   epochs=step:5:20:5   repeats=3\n"
+        "Combinations that cannot be are left out and told; a sweep again runs what is missing.\n"
         "\nbuilt-in experiments:");
     for (int i = 0; spec_builtin_name(i); i++) {
         const char *name = spec_builtin_name(i);
@@ -161,22 +214,102 @@ static void add_help(struct text *out)
     }
 }
 
+struct options {
+    bool background, quiet, json, dry, failed;
+    const char *name, *order, *max_cells, *jobs;
+};
+
+/* Those of a sweep; on a single run they would do nothing. */
+static int check_options(const struct options *o, bool varies, struct sweep_wish *wish)
+{
+    const char *odd = o->failed      ? "--failed"
+                      : o->order     ? "--order"
+                      : o->max_cells ? "--max-cells"
+                      : o->jobs      ? "--jobs"
+                                     : NULL;
+
+    if (odd && !varies)
+        return cli_refuse("run %s is for a sweep, and no key has a list of values here "
+                          "(lr=0.05,0.1)",
+                          odd);
+    if (o->order && strcmp(o->order, "grid") != 0 && strcmp(o->order, "spread") != 0) {
+        struct text shown = {0};
+        int code;
+
+        text_add_clean(&shown, o->order);
+        code = cli_refuse("run --order %.60s: allowed: spread (corners and centre first), grid (as "
+                          "the lists stand)",
+                          text_str(&shown));
+        text_free(&shown);
+        return code;
+    }
+    wish->order = o->order && !strcmp(o->order, "grid") ? SWEEP_GRID : SWEEP_SPREAD;
+    if (!cli_number("run --max-cells", o->max_cells, 1, SPEC_MOST_CELLS, &wish->max_cells) ||
+        !cli_number("run --jobs", o->jobs, 1, 1024, &wish->jobs))
+        return err_exit_code(ERR_INPUT);
+    return CLI_ON;
+}
+
+static int run_one(const struct spec *spec, const struct options *o)
+{
+    struct wire_start *start;
+    struct drive_end end;
+    struct err e;
+    int code;
+
+    if (o->dry)
+        return dry_run(spec, o->json);
+    start = mem_new(1, sizeof *start);
+    start->spec = *spec;
+    if (o->background)
+        code = drive_background(start, o->quiet, o->json);
+    else if (drive_run(start, spec->max_steps, o->quiet, &end, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = drive_finish(&end, o->quiet, o->json);
+    free(start);
+    return code;
+}
+
+static int run(int argc, char **argv, const struct options *o)
+{
+    struct spec_sweep s;
+    struct sweep_wish wish = {
+        .failed = o->failed, .quiet = o->quiet, .json = o->json, .background = o->background};
+    char name[SPEC_NAME] = "";
+    struct err e;
+    int code;
+
+    spec_sweep_init(&s);
+    wish.name = name;
+    if (read_spec(&s, argc, argv, o->name, name, &e) != ERR_OK) {
+        code = cli_fail(&e);
+    } else {
+        code = check_options(o, spec_sweep_varies(&s), &wish);
+        if (code == CLI_ON && !spec_sweep_varies(&s))
+            code = run_one(&s.base, o);
+        else if (code == CLI_ON)
+            code = o->dry ? dry_sweep(&s, &wish) : sweep_run(&s, &wish);
+    }
+    spec_sweep_free(&s);
+    return code;
+}
+
 int cli_run(int argc, char **argv)
 {
-    bool background = false, quiet = false, json = false, dry = false;
-    const char *name = NULL;
+    struct options o = {0};
     const struct cli_option options[] = {
-        {"--name", "NAME", "becomes part of the folder's name", &name},
-        {"--background", NULL, "starts it in a process of its own and returns", &background},
-        {"--dry-run", NULL, "prints the resolved experiment and an estimate, writes nothing", &dry},
-        {"--quiet", NULL, "says nothing but the folder", &quiet},
-        {"--json", NULL, "prints run.csv as an object instead of the folder", &json},
+        {"--name", "NAME", "becomes part of the folder's name; of a sweep: names it", &o.name},
+        {"--background", NULL, "starts it in a process of its own and returns", &o.background},
+        {"--dry-run", NULL, "prints what it resolves to and an estimate, writes nothing", &o.dry},
+        {"--max-cells", "N", "a sweep: the first N cells of its order, no more", &o.max_cells},
+        {"--order", "ORDER", "a sweep: spread (corners and centre first) or grid", &o.order},
+        {"--jobs", "N", "a sweep: N cells side by side, each on its share of the machine", &o.jobs},
+        {"--failed", NULL, "a sweep: those that failed or diverged again", &o.failed},
+        {"--quiet", NULL, "says nothing but the folder", &o.quiet},
+        {"--json", NULL, "prints an object instead of the folder", &o.json},
         {"--tui", NULL, NULL, NULL},
-        {"--jobs", "N", NULL, NULL},
-        {"--failed", NULL, NULL, NULL},
         {"--match", "RUN", NULL, NULL},
-        {"--order", "grid", NULL, NULL},
-        {"--max-cells", "N", NULL, NULL},
         {NULL, NULL, NULL, NULL},
     };
     struct cli_usage usage = {
@@ -185,28 +318,11 @@ int cli_run(int argc, char **argv)
         "of them, the defaults.",
         NULL};
     struct text help = {0};
-    struct wire_start *start;
-    struct drive_end end;
-    struct err e;
     int code;
 
     add_help(&help);
     usage.more = text_str(&help);
     code = cli_options(&usage, options, &argc, argv);
     text_free(&help);
-    if (code != CLI_ON)
-        return code;
-    start = mem_new(1, sizeof *start);
-    if (read_spec(&start->spec, argc, argv, name, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else if (dry)
-        code = dry_run(&start->spec, json);
-    else if (background)
-        code = drive_background(start, quiet, json);
-    else if (drive_run(start, start->spec.max_steps, quiet, &end, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else
-        code = drive_finish(&end, quiet, json);
-    free(start);
-    return code;
+    return code == CLI_ON ? run(argc, argv, &o) : code;
 }

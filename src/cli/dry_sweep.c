@@ -1,0 +1,378 @@
+/* cli/dry_sweep.c: what a sweep means before it runs: its text, and in comments behind it its cells.
+ * The planner is asked about each of them, so that what has no lists in it is looked at once. */
+#include "cli/dry.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ASKED   5000 /* cells that the planner is asked about; of others only spec_check */
+#define MOST_ROWS    200
+#define MOST_REASONS 20
+
+struct one { /* a cell */
+    size_t cell;
+    char *reason; /* why it is left out; NULL: it is not */
+    enum err_code code;
+    double seconds; /* nan: unknown */
+    uint64_t hash;  /* of its resolved settings; 0: not known */
+};
+
+struct survey {
+    const struct spec_sweep *s;
+    struct one *one; /* (cells) in the order in which they run */
+    size_t cells, left_out, wanted;
+    double seconds; /* of the wanted ones; nan */
+    size_t unknown; /* wanted ones of which nothing is known */
+};
+
+static void leave_out(struct survey *v, struct one *one, enum err_code code, const char *reason)
+{
+    one->code = code;
+    one->reason = mem_text(reason);
+    v->left_out++;
+}
+
+/* Settings that the plan resolved, so that two spellings of one cell are seen to be one. */
+static uint64_t hash_of(struct spec *s, const struct wire_plan *p)
+{
+    struct text t = {0};
+    struct hash_sha256 h;
+    uint8_t digest[32];
+    uint64_t hash;
+
+    s->batch = p->batch;
+    s->batch_per_device = false;
+    s->members = s->mode == SPEC_ENSEMBLE ? p->members : 0;
+    s->threads_kind = SPEC_THREADS_COUNT;
+    s->threads = p->threads;
+    s->backend = SPEC_AUTO;
+    spec_write(s, &t);
+    text_add(&t, p->backend);
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, text_str(&t), t.n);
+    hash_sha256_end(&h, digest);
+    memcpy(&hash, digest, sizeof hash);
+    text_free(&t);
+    return hash ? hash : 1;
+}
+
+static void add_label(const struct spec_sweep *s, size_t cell, struct text *out)
+{
+    size_t *place = mem_new(s->axes + 1, sizeof *place);
+
+    spec_sweep_place(s, cell, place);
+    for (size_t a = 0; a < s->axes; a++) {
+        text_addf(out, "%s%s=", a ? " " : "", s->axis[a].key);
+        spec_add_plain(out, s->axis[a].value[place[a]]);
+    }
+    free(place);
+}
+
+static void take_answer(struct survey *v, struct spec *asked, const struct wire_plan *answer)
+{
+    struct one *one = &v->one[answer->question];
+    struct text why = {0};
+
+    if (answer->code != ERR_OK) {
+        leave_out(v, one, answer->code, answer->error);
+        return;
+    }
+    one->seconds = answer->seconds;
+    one->hash = hash_of(asked, answer);
+    for (struct one *o = v->one; o < one && !one->reason; o++) {
+        if (o->reason || o->hash != one->hash)
+            continue;
+        text_add(&why, "it is the cell of ");
+        add_label(v->s, o->cell, &why);
+        leave_out(v, one, ERR_INPUT, text_str(&why));
+    }
+    text_free(&why);
+}
+
+/* Answers come in the order of the questions. */
+static void look_at_all(struct survey *v, struct ask *ask)
+{
+    struct spec *asked = mem_new(ASK_MOST, sizeof *asked), *cell = mem_new(1, sizeof *cell);
+    struct wire_plan *answer = mem_new(1, sizeof *answer);
+    size_t sent = 0, came = 0;
+    struct err e = {0};
+
+    for (size_t i = 0; i < v->cells; i++) {
+        if (spec_sweep_cell(v->s, v->one[i].cell, cell, &e) != ERR_OK) {
+            leave_out(v, &v->one[i], e.code, e.text);
+            continue;
+        }
+        if (sent == 0 && ask && !ask_learned(ask, cell, answer))
+            ask = NULL;
+        if (sent - came == ASK_MOST && ask_answer(ask, answer))
+            take_answer(v, &asked[came++ % ASK_MOST], answer);
+        if (ask && sent < MOST_ASKED && sent - came < ASK_MOST && ask_send(ask, cell, (uint32_t)i))
+            asked[sent++ % ASK_MOST] = *cell;
+    }
+    while (came < sent && ask_answer(ask, answer))
+        take_answer(v, &asked[came++ % ASK_MOST], answer);
+    free(asked);
+    free(cell);
+    free(answer);
+}
+
+static enum err_code survey(struct survey *v, const struct spec_sweep *s,
+                            const struct sweep_wish *wish, struct err *e)
+{
+    size_t cells = spec_sweep_cells(s), *order = mem_new(cells, sizeof *order), first = 0;
+    struct ask *ask = ask_start();
+    double known = 0;
+
+    *v = (struct survey){.s = s, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
+    if (wish->order == SWEEP_SPREAD)
+        spec_sweep_spread(s, order);
+    for (size_t i = 0; i < cells; i++)
+        v->one[i] =
+            (struct one){.cell = wish->order == SWEEP_SPREAD ? order[i] : i, .seconds = NAN};
+    free(order);
+    look_at_all(v, ask);
+    ask_end(ask);
+
+    v->wanted = cells - v->left_out;
+    if (wish->max_cells && (size_t)wish->max_cells < v->wanted)
+        v->wanted = (size_t)wish->max_cells;
+    for (size_t i = 0, n = 0; i < cells && n < v->wanted; i++) {
+        if (v->one[i].reason)
+            continue;
+        n++;
+        if (isfinite(v->one[i].seconds))
+            known += v->one[i].seconds;
+        else
+            v->unknown++;
+    }
+    v->seconds = v->unknown < v->wanted ? known : NAN;
+    if (v->left_out < cells)
+        return ERR_OK;
+    for (size_t i = 0; i < cells; i++) /* the first of the grid speaks for all */
+        if (v->one[i].cell == 0)
+            first = i;
+    err_set(e, v->one[first].code, "%s", v->one[first].reason);
+    return err_context(e, "no cell of this sweep can run");
+}
+
+static void survey_free(struct survey *v)
+{
+    for (size_t i = 0; i < v->cells; i++)
+        free(v->one[i].reason);
+    free(v->one);
+}
+
+/* ---- as text ---- */
+
+/* "devices+batch 2 x lr 4 x seed 3" */
+static void add_lists(const struct spec_sweep *s, struct text *out)
+{
+    for (size_t a = 0; a < s->axes; a++) {
+        const struct spec_axis *axis = &s->axis[a];
+        bool first = true;
+
+        for (size_t b = 0; b < a; b++)
+            first = first && !(axis->zip && s->axis[b].zip == axis->zip);
+        if (!first)
+            continue;
+        text_addf(out, "%s%s", a ? " x " : "", axis->key);
+        for (size_t b = a + 1; b < s->axes; b++)
+            if (axis->zip && s->axis[b].zip == axis->zip)
+                text_addf(out, "+%s", s->axis[b].key);
+        text_addf(out, " %zu", axis->values);
+    }
+}
+
+static void add_left_out(const struct survey *v, struct text *out)
+{
+    size_t reasons = 0;
+    bool *told = mem_new(v->cells, sizeof *told);
+
+    text_addf(out, "# %-17s %zu\n", "left out", v->left_out);
+    for (size_t i = 0; i < v->cells; i++) {
+        size_t same = 0;
+
+        if (!v->one[i].reason || told[i])
+            continue;
+        if (++reasons > MOST_REASONS)
+            continue;
+        for (size_t j = i; j < v->cells; j++)
+            if (v->one[j].reason && !told[j] && !strcmp(v->one[j].reason, v->one[i].reason)) {
+                told[j] = true;
+                same++;
+            }
+        text_addf(out, "#   %5zu  ", same);
+        text_add_clean(out, v->one[i].reason);
+        text_add(out, "\n");
+    }
+    if (reasons > MOST_REASONS)
+        text_addf(out, "#   %5zu  for other reasons\n", reasons - MOST_REASONS);
+    free(told);
+}
+
+static void add_time(const struct survey *v, struct text *out)
+{
+    char span[CLOCK_UTC_ROOM];
+
+    text_addf(out, "# %-17s ", "expected time");
+    if (!isfinite(v->seconds)) {
+        text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
+        return;
+    }
+    clock_span(span, v->seconds * (double)v->wanted / (double)(v->wanted - v->unknown));
+    text_addf(out, "%s for %zu cell%s one after the other, by earlier runs on this machine\n", span,
+              v->wanted, v->wanted == 1 ? "" : "s");
+}
+
+static void add_cells(const struct survey *v, struct text *out)
+{
+    struct text head = {0}, body = {0}, value = {0};
+    size_t *place = mem_new(v->s->axes + 1, sizeof *place), rows = 0;
+    struct cli_table t;
+    char span[CLOCK_UTC_ROOM];
+
+    text_add(&head, "-");
+    for (size_t a = 0; a < v->s->axes; a++)
+        text_addf(&head, "|%s", v->s->axis[a].key);
+    if (isfinite(v->seconds))
+        text_add(&head, "|-expected");
+    cli_table_start(&t, text_str(&head));
+    for (size_t i = 0; i < v->cells && rows < v->wanted && rows < MOST_ROWS; i++) {
+        if (v->one[i].reason)
+            continue;
+        cli_table_addf(&t, "%zu", ++rows);
+        spec_sweep_place(v->s, v->one[i].cell, place);
+        for (size_t a = 0; a < v->s->axes; a++) {
+            text_clear(&value);
+            spec_add_plain(&value, v->s->axis[a].value[place[a]]);
+            cli_table_add(&t, text_str(&value));
+        }
+        if (isfinite(v->one[i].seconds))
+            clock_span(span, v->one[i].seconds);
+        if (isfinite(v->seconds))
+            cli_table_add(&t, isfinite(v->one[i].seconds) ? span : "");
+    }
+    cli_table_text(&t, &body);
+    for (const char *line = text_str(&body); *line;) {
+        size_t n = strcspn(line, "\n");
+
+        text_addf(out, "# %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    if (rows < v->wanted)
+        text_addf(out, "# and %zu more; --json lists all\n", v->wanted - rows);
+    cli_table_free(&t);
+    text_free(&head);
+    text_free(&body);
+    text_free(&value);
+    free(place);
+}
+
+static void add_survey(const struct survey *v, const struct sweep_wish *wish, struct text *out)
+{
+    char *folder = mem_textf("%s/sweeps/%s", cli_results(), wish->name);
+    size_t possible = v->cells - v->left_out;
+
+    text_addf(out, "# %-17s ", "sweep");
+    text_add_clean(out, folder);
+    text_addf(out, "%s\n",
+              io_exists(folder) ? " (there already: what has a result in it is not run again)"
+                                : "");
+    text_addf(out, "# %-17s %zu: ", "cells", v->cells);
+    add_lists(v->s, out);
+    text_add(out, "\n");
+    if (v->left_out)
+        add_left_out(v, out);
+    if (v->wanted < possible)
+        text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken", v->wanted,
+                  possible);
+    text_addf(out, "# %-17s %s\n", "order",
+              wish->order == SWEEP_GRID ? "grid: as the lists stand, the last key fastest"
+                                        : "spread: corners and centre first, then ever finer");
+    add_time(v, out);
+    text_add(out, "#\n");
+    add_cells(v, out);
+    free(folder);
+}
+
+/* ---- as an object ---- */
+
+static void add_json_cell(const struct survey *v, const struct one *one, size_t order,
+                          struct text *out)
+{
+    size_t *place = mem_new(v->s->axes + 1, sizeof *place);
+    struct text value = {0};
+
+    text_addf(out, "{\"cell\": %zu, \"order\": ", one->cell);
+    if (order)
+        text_addf(out, "%zu", order);
+    else
+        text_add(out, "null");
+    spec_sweep_place(v->s, one->cell, place);
+    for (size_t a = 0; a < v->s->axes; a++) {
+        text_clear(&value);
+        spec_add_plain(&value, v->s->axis[a].value[place[a]]);
+        text_add(out, ", ");
+        cli_json_field(out, v->s->axis[a].key, text_str(&value));
+    }
+    text_add(out, ", \"seconds\": ");
+    text_add_json_double(out, one->seconds);
+    text_add(out, ", ");
+    cli_json_field(out, "reason", one->reason ? one->reason : "");
+    text_add(out, "}");
+    text_free(&value);
+    free(place);
+}
+
+static void add_json(const struct survey *v, const struct sweep_wish *wish, struct text *out)
+{
+    size_t order = 0;
+
+    text_add(out, "{");
+    cli_json_field(out, "sweep", wish->name);
+    text_addf(out, ", \"cells\": %zu, \"left_out\": %zu, \"taken\": %zu, \"seconds\": ", v->cells,
+              v->left_out, v->wanted);
+    text_add_json_double(out, v->unknown ? NAN : v->seconds);
+    text_add(out, ", \"list\": [");
+    for (size_t i = 0; i < v->cells; i++) {
+        bool taken = !v->one[i].reason && order < v->wanted;
+
+        order += taken;
+        text_add(out, i ? ",\n" : "\n");
+        add_json_cell(v, &v->one[i], taken ? order : 0, out);
+    }
+    text_add(out, "\n]}\n");
+}
+
+int dry_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
+{
+    struct survey v;
+    struct text out = {0};
+    struct err e = {0};
+    int code;
+
+    if (survey(&v, s, wish, &e) != ERR_OK) {
+        code = cli_fail(&e);
+    } else {
+        if (wish->json) {
+            add_json(&v, wish, &out);
+        } else {
+            spec_sweep_write(s, &out);
+            text_add(&out, "\n");
+            add_survey(&v, wish, &out);
+        }
+        code = cli_print(&out);
+    }
+    text_free(&out);
+    survey_free(&v);
+    return code;
+}
