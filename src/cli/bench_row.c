@@ -197,7 +197,7 @@ static void add_row_json(struct bench *b, const struct row *r, double limit)
     text_addf(&b->out, "%s\n  {\"backend\": ", b->rows ? "," : "");
     text_add_json(&b->out, p->backend->name);
     text_add(&b->out, ", \"isa\": ");
-    text_add_json(&b->out, p->backend->isa());
+    text_add_json(&b->out, plan_isa(p));
     text_add(&b->out, ", \"model\": ");
     text_add_json(&b->out, p->spec.model);
     text_addf(&b->out, ", \"mode\": \"%s\", \"precision\": \"%s\"",

@@ -36,7 +36,7 @@ static void add_facts(struct text *out, const struct plan *p)
     int models = p->session.mode == SPEC_ENSEMBLE ? p->session.members : 1;
     double images = (double)p->total_steps * (double)p->session.batch;
 
-    text_addf(out, "# %-17s %s (%s), %d thread%s\n", "backend", p->backend->name, p->backend->isa(),
+    text_addf(out, "# %-17s %s (%s), %d thread%s\n", "backend", p->backend->name, plan_isa(p),
               p->session.threads, p->session.threads == 1 ? "" : "s");
     text_addf(out, "# %-17s %d%s\n", "devices", p->session.devices,
               p->session.devices > p->real_devices ? " (virtual)" : "");

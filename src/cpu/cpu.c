@@ -6,18 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *cpu_isa(void)
+static const char *cpu_isa_in(enum spec_precision precision)
 {
     const struct cpu_kernels *k = cpu_kernels_choose();
-    return k ? k->name : "none";
+    const struct cpu_tiles *tiles = precision == SPEC_BF16 ? cpu_tiles_choose() : NULL;
+    return !k ? "none" : tiles ? tiles->name : k->name;
+}
+
+static const char *cpu_isa(void)
+{
+    return cpu_isa_in(SPEC_BF16);
 }
 
 static enum err_code cpu_can(const struct backend_plan *p, struct err *e)
 {
     if (!cpu_kernels_choose())
         return err_set(e, ERR_INPUT,
-                       "CHORUS_ISA=%s: this processor or this program has no such kernels (avx512, "
-                       "avx2 and base are known)",
+                       "CHORUS_ISA=%s: this processor or this program has no such kernels (amx, "
+                       "avx512bf16, avx512, avx2 and base are known)",
                        getenv("CHORUS_ISA"));
     if (p->precision == SPEC_BF16 && !cpu_has_bf16())
         return err_set(e, ERR_INPUT,
@@ -56,6 +62,7 @@ static struct backend_session *session_new(const struct backend_plan *plan)
     s->plan = *plan;
     s->k = cpu_kernels_choose();
     s->bf16 = plan->precision == SPEC_BF16;
+    s->tiles = s->bf16 ? cpu_tiles_choose() : NULL;
     s->layers = plan->net->layers;
     s->params = plan->net->parameter_count;
     s->stats = plan->net->stat_count;
@@ -200,6 +207,7 @@ const struct backend cpu_backend = {
     .can = cpu_can,
     .estimate = cpu_estimate,
     .isa = cpu_isa,
+    .isa_in = cpu_isa_in,
     .open = cpu_open,
     .close = cpu_close,
     .train = cpu_run_train,

@@ -128,11 +128,14 @@ static void fuse(struct backend_session *s, int i)
 
 static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
 {
-    const struct cpu_conv_ops *direct = s->k->direct, *wino = s->k->wino;
+    const struct cpu_conv_ops *all[] = {s->k->direct, s->k->wino, s->tiles ? s->tiles->conv : NULL};
 
-    c->ops = direct;
-    if (wino->can(&c->conv) && wino->cost(&c->conv, !c->first) < direct->cost(&c->conv, !c->first))
-        c->ops = wino;
+    c->ops = all[0];
+    for (size_t i = 1; i < MEM_COUNT(all); i++) {
+        if (all[i] && all[i]->can(&c->conv) &&
+            all[i]->cost(&c->conv, !c->first) < c->ops->cost(&c->conv, !c->first))
+            c->ops = all[i];
+    }
     c->pack = s->packed_count;
     s->packed_count += cpu_round_up(c->ops->packed(&c->conv, !c->first));
 }
@@ -257,6 +260,12 @@ void cpu_lay_out(struct backend_session *s)
             c->norm = 2 * s->norm_count * devices;
             s->norm_count += (size_t)c->l.in.c;
             s->channels = (size_t)c->l.in.c > s->channels ? (size_t)c->l.in.c : s->channels;
+        }
+        if (c->l.op == NET_DENSE && s->tiles) {
+            c->tiles = true;
+            c->tile = s->tile_count;
+            s->tile_count +=
+                cpu_round_up(s->tiles->dense_packed((int)c->in, (int)c->out, !c->first));
         }
         if (c->l.op == NET_CONV) {
             fuse(s, i);

@@ -136,6 +136,8 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
         if (c->l.op == NET_CONV)
             want = c->ops->scratch(&c->conv, i < s->pictures && s->chunk < each ? s->chunk : each,
                                    !c->first);
+        else if (c->tiles)
+            want = s->tiles->dense_scratch(c->units ? t->places : each, (int)c->in, (int)c->out);
         else if (c->l.op == NET_DENSE)
             want = (size_t)(c->units ? t->places : each) * CPU_LANES * cpu_round_up(c->out);
         scratch = want > scratch ? want : scratch;
@@ -203,6 +205,7 @@ void cpu_equip_models(struct backend_session *s)
         model->param = cpu_take(s, s->params, sizeof *model->param);
         model->stat = cpu_take(s, s->stats, sizeof *model->stat);
         model->packed = cpu_take(s, s->packed_count, sizeof *model->packed);
+        model->tiles = cpu_take(s, s->tile_count, sizeof *model->tiles);
         model->rounded = s->bf16 ? cpu_take(s, s->params, sizeof *model->rounded) : model->param;
         if (slots > 0)
             model->slot1 = cpu_take(s, s->params, sizeof *model->slot1);

@@ -56,6 +56,12 @@ static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i
 
     if (!p.floats)
         return;
+    if (c->tiles) {
+        w->team->s->tiles->dense(p.n, (int)c->in, (int)c->out, (int)unit,
+                                 (int)(unit + p.floats / CPU_LANES), cpu_act(w, c->l.src, p.place),
+                                 m->tiles + c->tile, bias, cpu_act(w, i, p.place), w->scratch);
+        return;
+    }
     for (int g = p.place, end = p.place + p.n; g < end; g += GROUPS_AT_ONCE)
         k->dense(at_once(end - g), (int)c->in, (int)(p.floats / CPU_LANES), cpu_act(w, c->l.src, g),
                  c->in * CPU_LANES, m->rounded + c->kernel + unit, c->out, 1,
@@ -201,6 +207,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
 {
     struct backend_session *s = w->team->s;
     const struct cpu_kernels *k = s->k;
+    const struct cpu_tiles *tiles = s->layer[i].tiles ? s->tiles : NULL;
     const struct cpu_layer *c = &s->layer[i];
     int groups = s->batch_groups, from, to;
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
@@ -208,14 +215,22 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
     float *dparam = w->team->dparam;
 
-    for (int g = 0; g < groups; g += GROUPS_AT_ONCE)
+    if (tiles)
+        tiles->dense_turn(groups, (int)c->in, (int)c->out, dx != NULL, dy, w->scratch);
+    for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE)
         k->turn(at_once(groups - g), (int)c->out, dy + (size_t)g * out, out,
                 w->scratch + (size_t)g * CPU_LANES * width, width);
     cpu_units(w, c->in, &from, &to);
     for (int row = from; row < to; row += ROWS_AT_ONCE) {
         int rows = to - row < ROWS_AT_ONCE ? to - row : ROWS_AT_ONCE;
         size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
-        for (int g = 0; g < groups; g += GROUPS_AT_ONCE) {
+        if (tiles && dx)
+            tiles->dense_back(groups, (int)c->in, (int)c->out, row, row + rows, m->tiles + c->tile,
+                              c->add, dx, w->scratch);
+        if (tiles)
+            tiles->dense_weights(groups, (int)c->in, (int)c->out, row, row + rows, x, false,
+                                 dparam + at, w->scratch);
+        for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE) {
             int n = at_once(groups - g);
             if (dx)
                 k->dense(n, (int)c->out, rows, dy + (size_t)g * out, out, m->rounded + at, 1,
@@ -241,9 +256,18 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
     const struct cpu_kernels *k = w->team->s->k;
     const struct cpu_layer *c = &w->team->s->layer[i];
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
+    const struct cpu_tiles *tiles = c->tiles ? w->team->s->tiles : NULL;
     float *dw = cpu_sum(w, c->own_slice, c->kernel, c->kernel_own);
 
-    for (int g = place; g < place + n; g += GROUPS_AT_ONCE) {
+    if (tiles) {
+        tiles->dense_turn(n, (int)c->in, (int)c->out, !c->first, cpu_grad(w, i, place), w->scratch);
+        tiles->dense_weights(n, (int)c->in, (int)c->out, 0, (int)c->in, cpu_act(w, c->l.src, place),
+                             true, dw, w->scratch);
+        if (!c->first)
+            tiles->dense_back(n, (int)c->in, (int)c->out, 0, (int)c->in, m->tiles + c->tile, c->add,
+                              cpu_grad(w, c->l.src, place), w->scratch);
+    }
+    for (int g = place; !tiles && g < place + n; g += GROUPS_AT_ONCE) {
         int now = at_once(place + n - g);
         const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, i, g);
         k->turn(now, (int)c->out, dy, out, w->scratch, width);

@@ -33,6 +33,8 @@ struct cpu_layer {
     size_t kernel_own, bias_own; /* ... and in a thread's own vector of gradients */
     size_t mean, var, norm;      /* batch norm: in the statistics; in the team's norm */
     size_t pack;                 /* conv: offset in a model's packed weights */
+    bool tiles;                  /* dense: multiplied on tiles */
+    size_t tile;                 /* ... offset in a model's weights for them */
     bool boundary;               /* of the pictures: layers behind them write the gradient to it */
 };
 
@@ -46,6 +48,7 @@ struct cpu_model {                /* a member, or the one model of data-parallel
     float *rounded;               /* bf16: the weights that kernels read; else param itself */
     float *stat;
     float *packed; /* convolutions' */
+    float *tiles;  /* dense layers' on tiles, packed */
     struct rng_key key;
 };
 
@@ -107,6 +110,7 @@ struct cpu_job { /* what the threads are woken for */
 struct backend_session {
     struct backend_plan plan;
     const struct cpu_kernels *k;
+    const struct cpu_tiles *tiles; /* bf16: where there are some */
     struct cpu_layer *layer;
     int layers;
     int pictures; /* layers in front of the first that wants all images at once: run chunk by chunk */
@@ -115,7 +119,7 @@ struct backend_session {
     bool whole;   /* ... which are all: the team keeps their gradients too, for peek */
     bool bf16;
     struct cpu_model *model; /* (members) */
-    size_t packed_count, params, stats;
+    size_t packed_count, tile_count, params, stats;
     size_t norm_count, channels; /* batch norms' channels: of all, of the widest */
     struct cpu_range *range;     /* (ranges) */
     int ranges;

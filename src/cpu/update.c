@@ -21,6 +21,12 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
             c->ops->pack(&c->conv, !c->first, m->rounded + c->kernel, m->packed + c->pack, w->rank,
                          w->team->size);
     }
+    for (int i = 0; i < s->layers; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->tiles)
+            s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, m->rounded + c->kernel,
+                                 m->tiles + c->tile, w->rank, w->team->size);
+    }
 }
 
 void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step)

@@ -105,8 +105,10 @@ struct backend {
     enum err_code (*can)(const struct backend_plan *plan, struct err *e);
     enum err_code (*estimate)(const struct backend_plan *plan, struct backend_estimate *out,
                               struct err *e);
-    /* What runs: "avx512", "scalar float". Never NULL. */
+    /* What runs: "avx512", "scalar float"; the best there is. Never NULL. And what runs a precision,
+     * where that is not always the same, or NULL. */
     const char *(*isa)(void);
+    const char *(*isa_in)(enum spec_precision precision);
 
     /* Parameters are all zero until state sets them. */
     enum err_code (*open)(const struct backend_plan *plan, struct backend_session **out,

@@ -46,4 +46,10 @@ char *plan_ini(const struct spec *resolved);
 /* Sixteen hexadecimal digits of what determines a run's results: its settings, layers and data. */
 void plan_hash(const struct plan *p, char out[17]);
 
+/* What runs it. */
+static inline const char *plan_isa(const struct plan *p)
+{
+    return p->backend->isa_in ? p->backend->isa_in(p->session.precision) : p->backend->isa();
+}
+
 #endif

@@ -34,7 +34,7 @@ void run_fill_row(struct run *r)
     snprintf(row->version, sizeof row->version, "%s", r->engine->version);
     snprintf(row->backend_used, sizeof row->backend_used, "%s", p->backend->name);
     snprintf(row->precision_used, sizeof row->precision_used, "%s", p->precision_used);
-    snprintf(row->isa, sizeof row->isa, "%s", p->backend->isa());
+    snprintf(row->isa, sizeof row->isa, "%s", plan_isa(p));
     row->real_devices = p->real_devices;
     row->threads_used = p->spec.threads;
     if (row->shared < 1)

@@ -70,7 +70,7 @@ void run_tell_started(struct run *r)
     snprintf(f->path, sizeof f->path, "%s", r->path);
     snprintf(f->name, sizeof f->name, "%.127s", r->row.run);
     snprintf(f->backend, sizeof f->backend, "%s", p->backend->name);
-    snprintf(f->isa, sizeof f->isa, "%s", p->backend->isa());
+    snprintf(f->isa, sizeof f->isa, "%s", plan_isa(p));
     snprintf(f->precision, sizeof f->precision, "%s", p->precision_used);
     f->mode = p->spec.mode;
     f->devices = p->spec.devices;
@@ -105,7 +105,7 @@ void run_log_start(struct run *r)
              "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
              "%ld on %s, chorus %s",
              r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
-             p->backend->name, p->backend->isa(), p->spec.threads, (long)getpid(), r->row.host,
+             p->backend->name, plan_isa(p), p->spec.threads, (long)getpid(), r->row.host,
              r->engine->version);
     record_log(r->record, line);
 }

@@ -306,7 +306,7 @@ static enum err_code start(struct bench *b, int argc, char **argv, struct err *e
     TRY(make_order(b, e));
     TRY(open_session(b, e));
     text_addf(&out, "{\"flops\": %.1f, \"isa\": \"%s\", \"precision\": \"%s\", \"threads\": %d",
-              b->plan->net->flops, b->plan->backend->isa(), b->plan->precision_used,
+              b->plan->net->flops, plan_isa(b->plan), b->plan->precision_used,
               b->plan->session.threads);
     answer(&out);
     return ERR_OK;

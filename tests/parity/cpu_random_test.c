@@ -854,6 +854,7 @@ static const struct way {
     {"avx512", SPEC_BF16, "avx512 in bf16"},
     {"avx2", SPEC_BF16, "avx2 in bf16"},
     {"base", SPEC_BF16, "base in bf16"},
+    {"amx-emulated", SPEC_BF16, "emulated amx in bf16"},
 };
 #define WAYS ((int)MEM_COUNT(ways))
 
@@ -1046,4 +1047,9 @@ TEST(random_networks_on_avx2_in_bf16)
 TEST(random_networks_on_base_in_bf16)
 {
     check_way(7);
+}
+
+TEST(random_networks_on_emulated_amx_in_bf16)
+{
+    check_way(8);
 }
