@@ -5,7 +5,7 @@
 #define DENSE_1      6
 #define DW_V         2
 #define WINO_SUMS    6
-#define WINO_T       2
+#define WINO_T       1
 #define WINO_B4      2
 #include "cpu/kernels.inc"
 #endif

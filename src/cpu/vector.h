@@ -1,0 +1,201 @@
+/* cpu/vector.h: sixteen lanes and the registers that hold them; part of kernels.inc. A vector is 16
+ * floats in memory, one pixel of 16 images; a register (reg) is what the instruction set computes
+ * with, and a vector is REGS of them. The compiler keeps vectors that it must split itself in memory
+ * and compares them lane by lane: kernels compute with registers, and go over a vector's in a loop. */
+#ifndef CHORUS_CPU_VECTOR_H
+#define CHORUS_CPU_VECTOR_H
+
+#include "cpu/cpu_int.h"
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+#include <math.h>
+#include <string.h>
+
+#define LANES  CPU_LANES
+#define ALWAYS static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 32")
+
+typedef float vec __attribute__((vector_size(64), may_alias));
+typedef int32_t veci __attribute__((vector_size(64), may_alias));
+typedef uint32_t vecu __attribute__((vector_size(64), may_alias));
+
+#if defined(__AVX512F__)
+#define REG 16 /* floats of a register */
+typedef vec reg;
+#elif defined(__AVX2__)
+#define REG 8
+typedef float reg __attribute__((vector_size(32), may_alias));
+#else
+#define REG 4
+typedef float reg __attribute__((vector_size(16), may_alias));
+#endif
+#define REGS (LANES / REG)
+typedef int32_t regi __attribute__((vector_size(REG * 4), may_alias));
+typedef uint32_t regu __attribute__((vector_size(REG * 4), may_alias));
+typedef float reg_loose __attribute__((vector_size(REG * 4), aligned(4), may_alias));
+
+ALWAYS vec load(const float *p)
+{
+    return *(const vec *)p;
+}
+
+ALWAYS void store(float *p, vec v)
+{
+    *(vec *)p = v;
+}
+
+ALWAYS vec all(float x)
+{
+    return x - (vec){0};
+}
+
+/* d into memory, or added to what is there. */
+ALWAYS void put(float *p, vec d, bool add)
+{
+    if (add)
+        d += load(p);
+    store(p, d);
+}
+
+ALWAYS reg reg_load(const float *p)
+{
+    return *(const reg *)p;
+}
+
+ALWAYS void reg_store(float *p, reg v)
+{
+    *(reg *)p = v;
+}
+
+ALWAYS reg reg_all(float x)
+{
+    return x - (reg){0};
+}
+
+ALWAYS void reg_put(float *p, reg d, bool add)
+{
+    if (add)
+        d += reg_load(p);
+    reg_store(p, d);
+}
+
+/* Lane by lane a where the mask is set, else b. */
+ALWAYS reg reg_pick(regi mask, reg a, reg b)
+{
+    return (reg)((mask & (regi)a) | (~mask & (regi)b));
+}
+
+/* What is no number stays none. */
+ALWAYS reg reg_relu(reg v)
+{
+    return reg_pick(v <= 0, (reg){0}, v);
+}
+
+/* Of a maximum: what is no number wins, and the earlier one of equals. */
+ALWAYS reg reg_larger(reg best, reg v)
+{
+    return reg_pick((v > best) | (v != v), v, best);
+}
+
+/* A bit a lane, of a mask. */
+ALWAYS unsigned reg_bits(regi mask)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)mask);
+#elif defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)mask);
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < REG; i++)
+        bits |= (unsigned)(mask[i] & 1) << i;
+    return bits;
+#endif
+}
+
+/* The mask of register r of a vector, from its bits. */
+ALWAYS regi reg_mask(unsigned bits, int r)
+{
+#if defined(__AVX512F__)
+    (void)r;
+    return (regi)_mm512_movm_epi32((__mmask16)bits);
+#else
+    static const int32_t bit[8] __attribute__((aligned(32))) = {1, 2, 4, 8, 16, 32, 64, 128};
+    regi which = *(const regi *)bit;
+    return (((int32_t)(bits >> r * REG) - (regi){0}) & which) == which;
+#endif
+}
+
+/* v in the lanes whose bit is set, else zero. */
+ALWAYS reg reg_let(unsigned bits, int r, reg v)
+{
+#if defined(__AVX512F__)
+    (void)r;
+    return (reg)_mm512_maskz_mov_ps((__mmask16)bits, (__m512)v);
+#else
+    return (reg)(reg_mask(bits, r) & (regi)v);
+#endif
+}
+
+/* The mask of register r of a vector whose first n lanes are set. */
+ALWAYS regi reg_first(int n, int r)
+{
+    regi mask;
+
+    for (int i = 0; i < REG; i++)
+        mask[i] = r * REG + i < n ? -1 : 0;
+    return mask;
+}
+
+/* The first n floats (all, or none, where n is beyond), aligned to a float, zeros behind them. */
+ALWAYS reg reg_load_some(const float *p, int n)
+{
+#if defined(__AVX512F__)
+    return (reg)_mm512_maskz_loadu_ps((__mmask16)(n < REG ? (1u << n) - 1 : 0xffff), p);
+#else
+    reg v = {0};
+
+    if (n >= REG)
+        return *(const reg_loose *)p;
+    if (n > 0)
+        memcpy(&v, p, (size_t)n * sizeof *p);
+    return v;
+#endif
+}
+
+/* Adds the first n lanes to what is there. */
+ALWAYS void reg_add_some(float *p, reg v, int n)
+{
+#if defined(__AVX512F__)
+    __mmask16 mask = (__mmask16)(n < REG ? (1u << n) - 1 : 0xffff);
+    _mm512_mask_storeu_ps(p, mask, (__m512)v + _mm512_maskz_loadu_ps(mask, p));
+#else
+    v += reg_load_some(p, n);
+    if (n >= REG)
+        *(reg_loose *)p = v;
+    else if (n > 0)
+        memcpy(p, &v, (size_t)n * sizeof *p);
+#endif
+}
+
+/* The upper half is added to the lower one, four times: always in this order. */
+ALWAYS float lanes_sum(vec v)
+{
+    typedef float eight __attribute__((vector_size(32)));
+    typedef float four __attribute__((vector_size(16)));
+    typedef int32_t four_i __attribute__((vector_size(16)));
+    eight e[2];
+    four q[2];
+
+    memcpy(e, &v, sizeof e);
+    e[0] += e[1];
+    memcpy(q, e, sizeof q);
+    q[0] += q[1];
+    q[0] += __builtin_shuffle(q[0], (four_i){2, 3, 2, 3});
+    return q[0][0] + q[0][1];
+}
+
+#endif
