@@ -198,4 +198,30 @@ ALWAYS float lanes_sum(vec v)
     return q[0][0] + q[0][1];
 }
 
+/* Four registers' sums over lanes. */
+ALWAYS void reg_sums(reg a, reg b, reg c, reg d, float *sums)
+{
+#if defined(__AVX__)
+    __m256 h[4];
+#if defined(__AVX512F__)
+    union {
+        reg all;
+        __m256 half[2];
+    } u[4] = {{a}, {b}, {c}, {d}};
+    UNROLL
+    for (int i = 0; i < 4; i++)
+        h[i] = u[i].half[0] + u[i].half[1];
+#else
+    h[0] = (__m256)a, h[1] = (__m256)b, h[2] = (__m256)c, h[3] = (__m256)d;
+#endif
+    __m256 quads = _mm256_hadd_ps(_mm256_hadd_ps(h[0], h[1]), _mm256_hadd_ps(h[2], h[3]));
+    _mm_storeu_ps(sums, _mm256_castps256_ps128(quads) + _mm256_extractf128_ps(quads, 1));
+#else
+    const reg v[4] = {a, b, c, d};
+    UNROLL
+    for (int i = 0; i < 4; i++)
+        sums[i] = (v[i][0] + v[i][2]) + (v[i][1] + v[i][3]);
+#endif
+}
+
 #endif
