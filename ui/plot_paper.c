@@ -13,16 +13,42 @@ struct box {
     double left, top, width, height;
 };
 
-/* The legend stands above the curves and wraps; returns the height that it takes. */
+/* A label cut to a width, with dots in place of its end. */
+static void fit_label(const char *label, double width, struct text *out)
+{
+    text_clear(out);
+    text_add(out, label ? label : "");
+    if (ink_width(text_str(out)) <= width)
+        return;
+    while (out->n && ink_width(text_str(out)) + ink_width("...") > width) {
+        while (out->n && (out->s[out->n - 1] & 0xc0) == 0x80)
+            out->s[--out->n] = 0;
+        out->s[out->n ? --out->n : 0] = 0;
+    }
+    text_add(out, "...");
+}
+
+/* The legend stands above the curves and wraps, at most over two fifths of the plot; returns the
+ * height that it takes. */
 static double draw_legend(struct ink *ink, const struct plot *p, const struct box *b, double y)
 {
-    double x = b->left, lines = 1;
+    double x = b->left, lines = 1, most = fmax(1, floor(0.4 * b->height / (1.3 * FONT)));
+    struct text label = {0};
 
     for (int i = 0; i < p->count; i++) {
         const struct plot_series *s = &p->series[i];
-        double width = 26 + ink_width(s->label);
+        double width;
 
+        fit_label(s->label, b->width - 26, &label);
+        width = 26 + ink_width(text_str(&label));
         if (x > b->left && x + width > b->left + b->width) {
+            if (lines == most) {
+                text_clear(&label);
+                text_addf(&label, "and %d more", p->count - i);
+                ink_words(ink, b->left, y + FONT * 1.3, INK_START, text_str(&label));
+                lines++;
+                break;
+            }
             x = b->left;
             y += FONT * 1.3;
             lines++;
@@ -30,9 +56,10 @@ static double draw_legend(struct ink *ink, const struct plot *p, const struct bo
         ink_line(ink, x, y - 0.35 * FONT, x + 18, y - 0.35 * FONT,
                  s->dashed ? INK_DASHED : INK_LINE, s->colour);
         ink_mark(ink, x + 9, y - 0.35 * FONT, s->colour);
-        ink_words(ink, x + 23, y, INK_START, s->label);
+        ink_words(ink, x + 23, y, INK_START, text_str(&label));
         x += width + 12;
     }
+    text_free(&label);
     return lines * FONT * 1.3;
 }
 

@@ -261,47 +261,59 @@ static enum err_code check_values(const struct curves *c, size_t runs,
     return ERR_OK;
 }
 
-/* What tells this group from the others: "lr=0.1 batch=64". */
-static char *group_name(const struct study_run *runs, size_t count, size_t first, const char *over)
+/* What tells the groups from each other: "lr=0.1 batch=64". A key that separates no two groups which
+ * the keys before it leave alike says nothing new. The caller frees the names. */
+static void name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
+                        const char *over, struct text *names)
 {
-    struct text name = {0};
     size_t found;
     const char **differ = study_differences(runs, count, &found);
+    struct text *value = mem_new(groups + 1, sizeof *value);
 
-    for (size_t i = 0; i < found; i++) {
-        if (!strcmp(differ[i], over))
-            continue;
-        text_addf(&name, "%s%s=", name.n ? " " : "", differ[i]);
-        study_value(&runs[first], differ[i], &name);
+    for (size_t k = 0; k < found; k++) {
+        bool separates = false;
+
+        for (size_t i = count; i-- > 0;) { /* the first run of each group stays */
+            text_clear(&value[of[i]]);
+            study_value(&runs[i], differ[k], &value[of[i]]);
+        }
+        for (size_t a = 0; a < groups && !separates; a++)
+            for (size_t b = 0; b < a && !separates; b++)
+                separates = !strcmp(text_str(&names[a]), text_str(&names[b])) &&
+                            strcmp(text_str(&value[a]), text_str(&value[b])) != 0;
+        for (size_t g = 0; separates && strcmp(differ[k], over) != 0 && g < groups; g++)
+            text_addf(&names[g], "%s%s=%s", names[g].n ? " " : "", differ[k], text_str(&value[g]));
     }
+    for (size_t g = 0; g < groups; g++) {
+        text_free(&value[g]);
+        if (!names[g].n)
+            text_addf(&names[g], "mean over %s", over);
+    }
+    free(value);
     free(differ);
-    if (!name.n)
-        text_addf(&name, "mean over %s", over);
-    return name.s;
 }
 
 static void add_all(struct curves *c, const struct study_run *runs, size_t count,
                     const struct curves_wish *wish, int axis)
 {
     size_t *of = mem_new(count + 1, sizeof *of), groups = count;
+    struct text *names;
 
     for (size_t i = 0; i < count; i++)
         of[i] = i;
     if (wish->over)
         groups = study_groups(runs, count, wish->over, of);
+    names = mem_new(groups + 1, sizeof *names);
+    if (wish->over)
+        name_groups(runs, count, of, groups, wish->over, names);
     for (size_t g = 0; g < groups; g++) {
-        size_t first = 0;
-        char *name = NULL;
-
-        while (of[first] != g)
-            first++;
-        if (groups > 1 && wish->over)
-            name = group_name(runs, count, first, wish->over);
-        else if (groups > 1)
-            name = mem_text(study_short_name(runs[first].entry->name));
-        add_source(c, &(struct source){runs, count, g, of, wish, axes[axis].column, name, (int)g});
-        free(name);
+        if (!wish->over)
+            text_add(&names[g], study_short_name(runs[g].entry->name));
+        add_source(c, &(struct source){runs, count, g, of, wish, axes[axis].column,
+                                       groups > 1 ? text_str(&names[g]) : NULL, (int)g});
+        text_free(&names[g]);
     }
+    free(names);
     free(of);
 }
 

@@ -1,202 +1,116 @@
-/* cli/predict.c: chorus predict RUN: the test images through the trained models. */
+/* cli/predict.c: chorus predict RUN: the test images, or pictures of one's own, through the trained
+ * models. */
 #include "cli/cli.h"
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "engine/metrics.h"
-#include "engine/plan.h"
-#include "record/checkpoint.h"
-#include "record/export.h"
+#include "cli/predictions.h"
+#include "cli/results.h"
+#include "study/confusion.h"
+#include "study/members.h"
+#include "ui/tile.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cli_usage usage = {
-    "predict RUN [--first N] [--at best, last or N]",
+    "predict RUN [PICTURE...] [--first N] [--worst N] [--confusion]",
     "Predictions of a run's models for the test images, against their labels.",
     "Prints the first ones and the accuracy over all; writes all of them to the run's folder as\n"
-    "predictions.safetensors: images, labels, probabilities (members, images, classes).\n"};
+    "predictions.safetensors: images, labels, probabilities (members, images, classes). PICTUREs are\n"
+    "PNG, PGM or PPM files, classified instead; --invert turns black on white into white on black, as\n"
+    "the MNIST sets are.\n"
+    "  --worst    mistakes, those with the least probability for the right class first\n"
+    "  --split    an ensemble's images by how many members answer otherwise than the whole\n"
+    "  --sure     the images by their highest probability\n"};
 
-struct predict {
-    struct record_entry run;
-    struct plan *plan;
-    struct safetensors file;
-    struct record_weights weights;
-    int64_t epoch; /* of the weights; -1: the file does not say */
-    float *logits; /* (members, n, classes), later probabilities */
-    int members;
-    size_t n, classes;
-    struct metrics metrics;
-    int64_t first;
-    const char *at;
-    bool json;
+enum order { ORDER_FILE, ORDER_WORST, ORDER_SPLIT, ORDER_SURE };
+
+struct wish {
+    const char *at, *csv;
+    const char *first, *worst, *split, *sure;
+    bool json, confusion, classes, draw, invert;
+    enum order order;
+    int64_t rows;
 };
 
-static enum err_code read_all(struct predict *p, struct err *e)
-{
-    struct spec *spec = mem_new(1, sizeof *spec);
-    char *path = io_path(p->run.folder, "experiment.ini");
-    const struct backend_plan *s;
-    enum err_code code;
+/* ---- which images ---- */
 
-    spec_default(spec);
-    code = spec_read(spec, path, e);
-    if (code == ERR_OK)
-        code = plan_make(&p->plan, spec, cli_places(), cli_backends(), true, e);
-    free(path);
-    free(spec);
-    TRY(code);
-    s = &p->plan->session;
-    p->members = s->mode == SPEC_ENSEMBLE ? s->members : 1;
-    p->n = p->plan->data->test.count;
-    p->classes = (size_t)p->plan->net->classes;
-    TRY(record_read_at(p->run.folder, p->at, &p->file, e));
-    if (!record_unpack_int(&p->file, RECORD_NOTE_EPOCH, &p->epoch))
-        p->epoch = -1;
-    TRY(record_weights_new(&p->weights, p->plan->net, p->members, s->mode == SPEC_ENSEMBLE,
-                           backend_element(s), 0, e));
-    return record_unpack_weights(&p->file, p->run.name, p->plan->net, &p->weights, e);
+struct pick {
+    size_t image;
+    double key; /* the least first */
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct pick *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->image > y->image) - (x->image < y->image);
 }
 
-static enum err_code evaluate(struct predict *p, struct backend_session *session, struct err *e)
+static double highest(const struct predictions *p, size_t image)
 {
-    const struct backend *b = p->plan->backend;
-    const struct net *net = p->plan->net;
-
-    for (int m = 0; m < p->members; m++) {
-        TRY(b->state(session, m, BACKEND_PARAMS, true, record_weights_params(&p->weights, net, m),
-                     e));
-        if (net->stat_count)
-            TRY(b->state(session, m, BACKEND_STATS, true, record_weights_stats(&p->weights, net, m),
-                         e));
-    }
-    return b->evaluate(session, &p->plan->data->test, 0, p->n, NULL, p->logits, e);
+    return p->mean[image * (size_t)p->classes + (size_t)predictions_answer(p, -1, image)];
 }
 
-static enum err_code compute(struct predict *p, struct err *e)
+static int others(const struct predictions *p, size_t image)
 {
-    struct backend_session *session = NULL;
-    size_t count = (size_t)p->members * p->n;
-    enum err_code code;
-
-    if (p->n == 0)
-        return err_set(e, ERR_INPUT, "there are no test images");
-    p->logits = mem_try(count, p->classes * sizeof *p->logits);
-    if (!p->logits)
-        return err_set(e, ERR_NOMEM, "no memory for %zu x %zu probabilities", count, p->classes);
-    TRY(p->plan->backend->open(&p->plan->session, &session, e));
-    code = evaluate(p, session, e);
-    p->plan->backend->close(session);
-    TRY(code);
-    metrics_compute(&p->metrics, p->logits, p->members, p->n, (int)p->classes,
-                    p->plan->data->test.labels);
-    for (size_t i = 0; i < count; i++) {
-        double row[65536 / sizeof(double)];
-        float *to = p->logits + i * p->classes;
-
-        if (p->classes > MEM_COUNT(row))
-            return err_set(e, ERR_INPUT, "%zu classes are more than the %zu that predict takes",
-                           p->classes, MEM_COUNT(row));
-        metrics_softmax(to, (int)p->classes, row);
-        for (size_t c = 0; c < p->classes; c++)
-            to[c] = (float)row[c];
-    }
-    return ERR_OK;
-}
-
-static double probability(const struct predict *p, int member, size_t image, size_t class)
-{
-    return (double)p->logits[((size_t)member * p->n + image) * p->classes + class];
-}
-
-static double mean_probability(const struct predict *p, size_t image, size_t class)
-{
-    double sum = 0;
+    int whole = predictions_answer(p, -1, image), n = 0;
 
     for (int m = 0; m < p->members; m++)
-        sum += probability(p, m, image, class);
-    return sum / p->members;
+        n += predictions_answer(p, m, image) != whole;
+    return n;
 }
 
-/* The class with the highest probability, of one member or (-1) of the mean; ties: the lowest. */
-static size_t answer(const struct predict *p, int member, size_t image)
+/* The images in the order that was asked for; the caller frees *out. */
+static size_t pick_images(const struct predictions *p, const struct wish *w, struct pick **out)
 {
-    size_t best = 0;
-    double most = -1;
+    struct pick *pick = mem_new(p->n + 1, sizeof *pick);
+    size_t n = 0;
 
-    for (size_t c = 0; c < p->classes; c++) {
-        double q = member < 0 ? mean_probability(p, image, c) : probability(p, member, image, c);
+    for (size_t i = 0; i < p->n; i++) {
+        double right = p->mean[i * (size_t)p->classes + (size_t)p->labels[i]], key = 0;
 
-        if (q > most) {
-            most = q;
-            best = c;
-        }
+        if (w->order == ORDER_WORST && predictions_answer(p, -1, i) == p->labels[i])
+            continue;
+        if (w->order == ORDER_WORST)
+            key = right;
+        else if (w->order == ORDER_SPLIT)
+            key = -others(p, i) + highest(p, i); /* among equals the least sure */
+        else if (w->order == ORDER_SURE)
+            key = -highest(p, i);
+        pick[n++] = (struct pick){i, key};
     }
-    return best;
+    if (w->order != ORDER_FILE)
+        qsort(pick, n, sizeof *pick, by_key);
+    *out = pick;
+    return (int64_t)n < w->rows ? n : (size_t)w->rows;
 }
 
-static void *copy_images(const struct predict *p, enum safetensors_type *type)
+/* ---- for people ---- */
+
+static void add_class(const struct predictions *p, int class, struct text *out)
 {
-    const struct data_part *part = &p->plan->data->test;
-    const struct net_shape *s = &p->plan->data->shape;
-    size_t pixels = (size_t)s->h * (size_t)s->w * (size_t)s->c;
-    float *out;
-
-    *type = SAFETENSORS_U8;
-    if (part->bytes)
-        return NULL;
-    *type = SAFETENSORS_F32;
-    out = mem_try(part->count, pixels * sizeof *out);
-    for (size_t i = 0; out && i < part->count; i++)
-        data_image(p->plan->data, part, i, out + i * pixels);
-    return out;
+    text_addf(out, "%d", class);
+    if (p->class_names && p->class_names[class])
+        text_addf(out, " %s", p->class_names[class]);
 }
 
-static enum err_code write_file(const struct predict *p, const char *path, struct err *e)
+static void add_class_cell(struct cli_table *t, const struct predictions *p, int class)
 {
-    const struct data_part *part = &p->plan->data->test;
-    const struct net_shape *s = &p->plan->data->shape;
-    struct safetensors_tensor t[3] = {
-        {.name = "images", .dims = 4, .shape = {p->n, (size_t)s->h, (size_t)s->w, (size_t)s->c}},
-        {.name = "labels", .type = SAFETENSORS_I64, .dims = 1, .shape = {p->n}},
-        {.name = "probabilities",
-         .type = SAFETENSORS_F32,
-         .dims = 3,
-         .shape = {(size_t)p->members, p->n, p->classes},
-         .bytes = p->logits},
-    };
-    char epoch[32];
-    struct safetensors_note note = {RECORD_NOTE_EPOCH, epoch};
-    int64_t *labels = mem_try(p->n, sizeof *labels);
-    void *images = copy_images(p, &t[0].type);
-    enum err_code code;
+    struct text cell = {0};
 
-    snprintf(epoch, sizeof epoch, "%lld", (long long)p->epoch);
-    t[0].bytes = images ? images : part->bytes;
-    t[1].bytes = labels;
-    if (!labels || !t[0].bytes) {
-        code = err_set(e, ERR_NOMEM, "no memory for a copy of %zu test images", p->n);
-    } else {
-        for (size_t i = 0; i < p->n; i++)
-            labels[i] = part->labels[i];
-        code = safetensors_write(path, t, 3, &note, 1, e);
-    }
-    free(labels);
-    free(images);
-    return code;
+    add_class(p, class, &cell);
+    cli_table_add(t, text_str(&cell));
+    text_free(&cell);
 }
 
-static void add_class(const struct predict *p, size_t class, struct text *out)
-{
-    char **names = p->plan->data->class_names;
-
-    text_addf(out, "%zu", class);
-    if (names && names[class])
-        text_addf(out, " %s", names[class]);
-}
-
-static void add_table(const struct predict *p, struct text *out)
+static void add_table(const struct predictions *p, const struct pick *pick, size_t count,
+                      struct text *out)
 {
     struct cli_table t;
     struct text head = {0};
@@ -205,76 +119,166 @@ static void add_table(const struct predict *p, struct text *out)
     for (int m = 0; p->members > 1 && m < p->members; m++)
         text_addf(&head, "|member %d", m);
     cli_table_start(&t, text_str(&head));
-    for (size_t i = 0; i < p->n && (int64_t)i < p->first; i++) {
-        size_t label = p->plan->data->test.labels[i], said = answer(p, -1, i);
-        struct text cell = {0};
+    for (size_t k = 0; k < count; k++) {
+        size_t i = pick[k].image;
+        int said = predictions_answer(p, -1, i);
 
         cli_table_addf(&t, "%zu", i);
-        add_class(p, label, &cell);
-        cli_table_add(&t, text_str(&cell));
-        text_clear(&cell);
-        add_class(p, said, &cell);
-        cli_table_add(&t, text_str(&cell));
-        cli_table_add(&t, said == label ? "" : "wrong");
-        cli_table_addf(&t, "%.4f", mean_probability(p, i, said));
+        add_class_cell(&t, p, (int)p->labels[i]);
+        add_class_cell(&t, p, said);
+        cli_table_add(&t, said == p->labels[i] ? "" : "wrong");
+        cli_table_addf(&t, "%.4f", highest(p, i));
         for (int m = 0; p->members > 1 && m < p->members; m++) {
-            size_t own = answer(p, m, i);
+            int own = predictions_answer(p, m, i);
+            size_t at = ((size_t)m * p->n + i) * (size_t)p->classes + (size_t)own;
 
-            cli_table_addf(&t, "%zu %.4f", own, probability(p, m, i, own));
+            cli_table_addf(&t, "%d %.4f", own, (double)p->p[at]);
         }
-        text_free(&cell);
     }
     cli_table_text(&t, out);
     cli_table_free(&t);
     text_free(&head);
 }
 
-static void add_accuracy(const struct predict *p, struct text *out)
+/* Bytes of an image: floats between their least and largest. The caller frees it. */
+static uint8_t *bytes_of(const struct predictions *p, size_t image)
+{
+    size_t n = (size_t)p->shape.h * (size_t)p->shape.w * (size_t)p->shape.c;
+    uint8_t *bytes = mem_new(n, 1);
+    const float *values = (const float *)p->images + image * n;
+    float lo = INFINITY, hi = -INFINITY;
+
+    if (p->bytes) {
+        memcpy(bytes, (const uint8_t *)p->images + image * n, n);
+        return bytes;
+    }
+    for (size_t i = 0; i < n; i++) {
+        lo = fminf(lo, values[i]);
+        hi = fmaxf(hi, values[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)lroundf(hi > lo ? 255 * (values[i] - lo) / (hi - lo) : 0);
+    return bytes;
+}
+
+static void add_bar(struct text *out, double part)
+{
+    int cells = (int)lround(part * 20);
+
+    for (int i = 0; i < 20; i++)
+        text_add(out, !cli_utf8() ? (i < cells ? "#" : ".") : i < cells ? "█" : "░");
+}
+
+/* What stands beside line number `line` of an image: who says what. */
+static void add_beside(const struct predictions *p, size_t image, int line, struct text *out)
+{
+    int said = predictions_answer(p, -1, image), rows = p->classes < 10 ? p->classes : 10;
+    struct text name = {0};
+
+    if (line == 0) {
+        text_addf(out, "image %zu: ", image);
+        add_class(p, said, out);
+        if (said != p->labels[image]) {
+            text_add(out, ", wrong: it is ");
+            add_class(p, (int)p->labels[image], out);
+        }
+        if (p->members > 1)
+            text_addf(out, "; %d of %d members say otherwise", others(p, image), p->members);
+    } else if (line <= rows) {
+        double value = p->mean[image * (size_t)p->classes + (size_t)line - 1];
+
+        add_class(p, line - 1, &name);
+        text_addf(out, "%-14.14s ", text_str(&name));
+        add_bar(out, value);
+        text_addf(out, " %.4f", value);
+        for (int m = 0; p->members > 1 && m < p->members && m < 4; m++)
+            text_addf(
+                out, "  %.3f",
+                (double)p->p[((size_t)m * p->n + image) * (size_t)p->classes + (size_t)line - 1]);
+    }
+    text_free(&name);
+}
+
+static void draw_image(const struct predictions *p, size_t image, struct text *out)
+{
+    uint8_t *bytes = bytes_of(p, image);
+    struct tile t = {bytes, p->shape.h, p->shape.w, p->shape.c == 3 ? 3 : 1};
+    bool colours = cli_colours(STDOUT_FILENO) && cli_utf8();
+    int lines = tile_lines(&t), most = p->classes < 10 ? p->classes : 10;
+    struct text raw = {0};
+
+    for (int line = 0; line < lines || line <= most; line++) {
+        text_clear(&raw);
+        if (line < lines)
+            tile_add_line(&t, line, colours, out);
+        else
+            text_addf(out, "%*s", t.w, "");
+        add_beside(p, image, line, &raw);
+        text_add(out, raw.n ? "  " : "");
+        text_add_clean(out, text_str(&raw));
+        while (!colours && out->n && out->s[out->n - 1] == ' ')
+            out->s[--out->n] = 0;
+        text_add(out, "\n");
+    }
+    text_add(out, "\n");
+    text_free(&raw);
+    free(bytes);
+}
+
+static void add_accuracy(const struct predictions *p, const struct study_members *s,
+                         struct text *out)
 {
     char number[TEXT_NUMBER_ROOM];
+    double least = 1, most = 0;
 
-    text_add(out, "accuracy ");
-    cli_add_fraction(out, p->metrics.acc);
-    text_add(out, ", loss ");
-    cli_add_fraction(out, p->metrics.loss);
-    text_addf(out, " over %s test image%s", text_count(number, p->n), p->n == 1 ? "" : "s");
+    text_addf(out, "accuracy %.4f, loss %.4f over %s test image%s", s->whole.acc, s->whole.nll,
+              text_count(number, p->n), p->n == 1 ? "" : "s");
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
-    if (p->members > 1) {
-        text_addf(out, "; %d members ", p->members);
-        cli_add_fraction(out, p->metrics.member_acc_min);
-        text_add(out, " to ");
-        cli_add_fraction(out, p->metrics.member_acc_max);
+    for (int m = 0; m < p->members; m++) {
+        least = fmin(least, s->member[m].acc);
+        most = fmax(most, s->member[m].acc);
     }
+    if (p->members > 1)
+        text_addf(out, "; %d members %.4f to %.4f", p->members, least, most);
     text_add(out, "\n");
 }
 
-static void add_row(const struct predict *p, int member, size_t image, struct text *out)
+/* ---- for programs ---- */
+
+static void add_row(const struct predictions *p, int member, size_t image, struct text *out)
 {
+    double *row = mem_new((size_t)p->classes, sizeof *row);
+
+    predictions_row(p, member, image, row);
     text_add(out, "[");
-    for (size_t c = 0; c < p->classes; c++) {
+    for (int c = 0; c < p->classes; c++) {
         text_add(out, c ? ", " : "");
-        text_add_json_double(out, member < 0 ? mean_probability(p, image, c)
-                                             : probability(p, member, image, c));
+        text_add_json_double(out, row[c]);
     }
     text_add(out, "]");
+    free(row);
 }
 
-static void add_json(const struct predict *p, const char *path, struct text *out)
+static void add_json(const struct predictions *p, const struct record_entry *run,
+                     const struct study_members *s, const char *path, const struct pick *pick,
+                     size_t count, struct text *out)
 {
     text_add(out, "{\"run\": ");
-    text_add_json(out, p->run.name);
+    text_add_json(out, run->name);
     text_addf(out, ", \"epoch\": %lld, \"images\": %zu, \"members\": %d, \"test_acc\": ",
               (long long)p->epoch, p->n, p->members);
-    text_add_json_double(out, p->metrics.acc);
+    text_add_json_double(out, s->whole.acc);
     text_add(out, ", \"test_loss\": ");
-    text_add_json_double(out, p->metrics.loss);
+    text_add_json_double(out, s->whole.nll);
     text_add(out, ", \"file\": ");
     text_add_json(out, path);
     text_add(out, ", \"first\": [");
-    for (size_t i = 0; i < p->n && (int64_t)i < p->first; i++) {
-        text_addf(out, "%s{\"image\": %zu, \"label\": %d, \"prediction\": %zu, \"mean\": ",
-                  i ? ", " : "", i, p->plan->data->test.labels[i], answer(p, -1, i));
+    for (size_t k = 0; k < count; k++) {
+        size_t i = pick[k].image;
+
+        text_addf(out, "%s{\"image\": %zu, \"label\": %lld, \"prediction\": %d, \"mean\": ",
+                  k ? ", " : "", i, (long long)p->labels[i], predictions_answer(p, -1, i));
         add_row(p, -1, i, out);
         text_add(out, ", \"members\": [");
         for (int m = 0; m < p->members; m++) {
@@ -286,60 +290,240 @@ static void add_json(const struct predict *p, const char *path, struct text *out
     text_add(out, "]}\n");
 }
 
-static int predict(struct predict *p, const char *run)
+/* A row an image: label, prediction, the mean's probabilities, the members' answers. */
+static void add_csv(const struct predictions *p, const struct pick *pick, size_t count,
+                    struct study_table *t)
 {
-    struct text out = {0}, shown = {0};
-    char *path;
+    struct text name = {0};
+
+    study_table_column(t, "image", STUDY_COUNT, false);
+    study_table_column(t, "label", STUDY_COUNT, false);
+    study_table_column(t, "prediction", STUDY_COUNT, false);
+    study_table_column(t, "probability", STUDY_SHARE, false);
+    for (int k = 0; k < p->classes + p->members; k++) {
+        text_clear(&name);
+        text_addf(&name, k < p->classes ? "p%d" : "member%d_prediction",
+                  k < p->classes ? k : k - p->classes);
+        study_table_column(t, text_str(&name), STUDY_SHARE, false);
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t i = pick[k].image;
+
+        study_table_number(t, (double)i);
+        study_table_number(t, (double)p->labels[i]);
+        study_table_number(t, predictions_answer(p, -1, i));
+        study_table_number(t, highest(p, i));
+        for (int c = 0; c < p->classes; c++)
+            study_table_number(t, p->mean[i * (size_t)p->classes + (size_t)c]);
+        for (int m = 0; m < p->members; m++)
+            study_table_number(t, predictions_answer(p, m, i));
+    }
+    text_free(&name);
+}
+
+static int write_csv(const struct predictions *p, const struct wish *w, const struct pick *pick,
+                     size_t count)
+{
+    struct study_table t = {0};
+    struct text out = {0};
     struct err e;
     int code;
 
-    if (cli_find_run(run, &p->run, &e) != ERR_OK || read_all(p, &e) != ERR_OK ||
-        compute(p, &e) != ERR_OK)
-        return cli_fail(&e);
-    path = io_path(p->run.folder, "predictions.safetensors");
-    if (write_file(p, path, &e) != ERR_OK) {
+    add_csv(p, pick, count, &t);
+    study_table_csv(&t, &out);
+    study_table_free(&t);
+    if (!strcmp(w->csv, "-"))
+        code = cli_print(&out);
+    else if (io_replace_file(w->csv, out.s, out.n, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = cli_printf("%s\n", w->csv);
+    text_free(&out);
+    return code;
+}
+
+/* ---- the verb ---- */
+
+static void add_matrices(const struct predictions *p, const struct wish *w, struct text *out)
+{
+    int *answers = mem_new(p->n, sizeof *answers);
+    struct study_confusion c;
+    struct study_table t = {0};
+
+    for (size_t i = 0; i < p->n; i++)
+        answers[i] = predictions_answer(p, -1, i);
+    study_confusion(&c, p->labels, answers, p->n, p->classes);
+    if (w->confusion) {
+        study_confusion_table(&c, p->class_names, &t);
+        cli_study_text(&t, NULL, -1, out);
+        study_table_free(&t);
+    }
+    if (w->classes) {
+        text_add(out, out->n ? "\n" : "");
+        study_classes_table(&c, p->class_names, &t);
+        cli_study_text(&t, NULL, STDOUT_FILENO, out);
+        study_table_free(&t);
+    }
+    study_confusion_free(&c);
+    free(answers);
+}
+
+static int show(const struct predictions *p, const struct record_entry *run, const struct wish *w,
+                const char *path)
+{
+    struct study_members s;
+    struct pick *pick;
+    size_t count = pick_images(p, w, &pick);
+    struct text out = {0};
+    int code;
+
+    if (w->csv) {
+        code = write_csv(p, w, pick, count);
+        free(pick);
+        return code;
+    }
+    study_members(&s, p->p, p->members, p->n, p->classes, p->labels);
+    if (w->json) {
+        add_json(p, run, &s, path, pick, count, &out);
+    } else if (w->confusion || w->classes) {
+        add_matrices(p, w, &out);
+    } else {
+        for (size_t k = 0; w->draw && k < count; k++)
+            draw_image(p, pick[k].image, &out);
+        if (!w->draw)
+            add_table(p, pick, count, &out);
+        add_accuracy(p, &s, &out);
+    }
+    code = cli_print(&out);
+    study_members_free(&s);
+    text_free(&out);
+    free(pick);
+    return code;
+}
+
+static int predict(const struct record_entry *run, const struct wish *w)
+{
+    struct predictions p;
+    char *path = predictions_path(run);
+    struct text shown = {0};
+    struct err e;
+    int code;
+
+    if (predictions_make(&p, run, w->at, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else {
-        if (p->json) {
-            add_json(p, path, &out);
+        if (predictions_save(&p, path, &e) != ERR_OK) {
+            code = cli_fail(&e);
         } else {
-            add_table(p, &out);
-            add_accuracy(p, &out);
+            code = show(&p, run, w, path);
             text_add_clean(&shown, path);
-            cli_talk("all of them: %s", text_str(&shown));
+            if (!w->json && !w->csv)
+                cli_talk("all of them: %s", text_str(&shown));
         }
-        code = cli_print(&out);
+        predictions_free(&p);
     }
-    text_free(&out);
     text_free(&shown);
     free(path);
     return code;
 }
 
+static int predict_pictures(const struct record_entry *run, const struct wish *w, int count,
+                            char **files)
+{
+    struct predictions p;
+    struct text out = {0};
+    struct err e;
+    int code;
+
+    if (predictions_of_pictures(&p, run, w->at, count, files, w->invert, &e) != ERR_OK)
+        return cli_fail(&e);
+    for (int i = 0; i < count; i++) {
+        int said = predictions_answer(&p, -1, (size_t)i);
+        struct text line = {0};
+
+        p.labels[i] = said; /* nobody knows better */
+        if (w->draw) {
+            draw_image(&p, (size_t)i, &out);
+            continue;
+        }
+        text_addf(&line, "%s: ", files[i]);
+        add_class(&p, said, &line);
+        text_addf(&line, " %.4f", highest(&p, (size_t)i));
+        for (int m = 0; p.members > 1 && m < p.members; m++)
+            text_addf(&line, "  %d", predictions_answer(&p, m, (size_t)i));
+        text_add_clean(&out, text_str(&line));
+        text_add(&out, "\n");
+        text_free(&line);
+    }
+    code = cli_print(&out);
+    text_free(&out);
+    predictions_free(&p);
+    return code;
+}
+
+/* One of --first, --worst, --split and --sure says how many, and of which. */
+static bool check(struct wish *w)
+{
+    const struct {
+        const char *name, *value;
+        enum order order;
+    } orders[] = {{"--first", w->first, ORDER_FILE},
+                  {"--worst", w->worst, ORDER_WORST},
+                  {"--split", w->split, ORDER_SPLIT},
+                  {"--sure", w->sure, ORDER_SURE}};
+    int given = 0;
+
+    w->rows = w->csv ? INT64_C(1) << 40 : 10;
+    for (size_t i = 0; i < MEM_COUNT(orders); i++) {
+        if (!orders[i].value)
+            continue;
+        if (given++) {
+            cli_refuse("predict takes one of --first, --worst, --split and --sure");
+            return false;
+        }
+        w->order = orders[i].order;
+        if (!cli_number(orders[i].name, orders[i].value, 0, INT64_C(1) << 40, &w->rows))
+            return false;
+    }
+    if (w->json + (w->confusion || w->classes) + w->draw + (w->csv != NULL) > 1) {
+        cli_refuse("predict prints one form: --json, --csv, --draw, or --confusion and --classes");
+        return false;
+    }
+    return true;
+}
+
 int cli_predict(int argc, char **argv)
 {
-    struct predict p = {.first = 10};
-    const char *first = NULL;
+    struct wish w = {0};
     const struct cli_option options[] = {
-        {"--first", "N", "how many predictions are printed (10)", &first},
-        {"--at", "WHEN", "weights of the best epoch, the last, or epoch N if kept (last)", &p.at},
-        {"--json", NULL, "as an object", &p.json},
+        {"--first", "N", "how many predictions are printed (10)", &w.first},
+        {"--worst", "N", "the worst mistakes instead", &w.worst},
+        {"--split", "N", "those on which the members disagree most", &w.split},
+        {"--sure", "N", "those with the highest probability", &w.sure},
+        {"--draw", NULL, "draws the images beside their probabilities", &w.draw},
+        {"--confusion", NULL, "labels against answers", &w.confusion},
+        {"--classes", NULL, "accuracy and precision of each class", &w.classes},
+        {"--csv", "FILE", "all of them, or those asked for, as CSV (-: stdout)", &w.csv},
+        {"--at", "WHEN", "weights of the best epoch, the last, or epoch N if kept (last)", &w.at},
+        {"--invert", NULL, "PICTUREs: black becomes white", &w.invert},
+        {"--json", NULL, "as an object", &w.json},
         {NULL, NULL, NULL, NULL},
     };
+    struct record_entry run;
+    struct err e;
     int code = cli_options(&usage, options, &argc, argv);
 
     if (code != CLI_ON)
         return code;
-    if (argc != 2)
+    if (argc < 2)
         return cli_refuse("predict needs one RUN, such as @ for the newest");
-    if (!cli_number("--first", first, 0, INT64_C(1) << 40, &p.first))
+    if (!check(&w))
         return err_exit_code(ERR_INPUT);
-    code = predict(&p, argv[1]);
-    metrics_free(&p.metrics);
-    free(p.logits);
-    record_weights_free(&p.weights);
-    safetensors_free(&p.file);
-    plan_free(p.plan);
-    record_free_entry(&p.run);
+    if (argc == 2 && w.invert)
+        return cli_refuse("--invert is for PICTUREs: name some behind the RUN");
+    if (cli_find_run(argv[1], &run, &e) != ERR_OK)
+        return cli_fail(&e);
+    code = argc == 2 ? predict(&run, &w) : predict_pictures(&run, &w, argc - 2, argv + 2);
+    record_free_entry(&run);
     return code;
 }

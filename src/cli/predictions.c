@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "data/picture.h"
 #include "engine/metrics.h"
 #include "engine/plan.h"
 #include "record/checkpoint.h"
@@ -61,6 +62,15 @@ static void average(struct predictions *p)
 
 /* ---- made ---- */
 
+static void copy_names(struct predictions *p, const struct data_set *data)
+{
+    if (!data->class_names)
+        return;
+    p->class_names = mem_new((size_t)p->classes, sizeof *p->class_names);
+    for (int c = 0; c < p->classes; c++)
+        p->class_names[c] = data->class_names[c] ? mem_text(data->class_names[c]) : NULL;
+}
+
 static void copy_data(struct predictions *p, const struct data_set *data)
 {
     const struct data_part *part = &data->test;
@@ -71,11 +81,7 @@ static void copy_data(struct predictions *p, const struct data_set *data)
         memcpy(p->images, part->bytes, p->n * pixels_of(p));
     for (size_t i = 0; !p->bytes && i < p->n; i++)
         data_image(data, part, i, (float *)p->images + i * pixels_of(p));
-    if (!data->class_names)
-        return;
-    p->class_names = mem_new((size_t)p->classes, sizeof *p->class_names);
-    for (int c = 0; c < p->classes; c++)
-        p->class_names[c] = data->class_names[c] ? mem_text(data->class_names[c]) : NULL;
+    copy_names(p, data);
 }
 
 static enum err_code load(struct backend_session *session, const struct plan *plan,
@@ -92,9 +98,10 @@ static enum err_code load(struct backend_session *session, const struct plan *pl
     return ERR_OK;
 }
 
-/* Logits, and in their place probabilities. */
+/* Logits of the part's images, and in their place probabilities. */
 static enum err_code evaluate(struct predictions *p, const struct plan *plan,
-                              const struct record_weights *w, struct err *e)
+                              const struct data_part *part, const struct record_weights *w,
+                              struct err *e)
 {
     struct backend_session *session = NULL;
     size_t classes = (size_t)p->classes;
@@ -104,7 +111,7 @@ static enum err_code evaluate(struct predictions *p, const struct plan *plan,
     TRY(plan->backend->open(&plan->session, &session, e));
     code = load(session, plan, w, e);
     if (code == ERR_OK)
-        code = plan->backend->evaluate(session, &plan->data->test, 0, p->n, NULL, p->p, e);
+        code = plan->backend->evaluate(session, part, 0, p->n, NULL, p->p, e);
     plan->backend->close(session);
     TRY(code);
     row = mem_new(classes, sizeof *row);
@@ -117,9 +124,52 @@ static enum err_code evaluate(struct predictions *p, const struct plan *plan,
     return ERR_OK;
 }
 
+struct pictures { /* instead of the test images; count 0: none */
+    int count;
+    char **files;
+    bool invert;
+};
+
+static enum err_code make_of_test(struct predictions *p, const struct plan *plan,
+                                  const struct record_weights *w, struct err *e)
+{
+    p->n = plan->data->test.count;
+    p->bytes = plan->data->test.bytes != NULL;
+    if (p->n == 0)
+        return err_set(e, ERR_INPUT, "there are no test images");
+    TRY(take_memory(p, e));
+    copy_data(p, plan->data);
+    return evaluate(p, plan, &plan->data->test, w, e);
+}
+
+static enum err_code make_of_pictures(struct predictions *p, const struct plan *plan,
+                                      const struct pictures *from, const struct record_weights *w,
+                                      struct err *e)
+{
+    uint16_t *labels;
+    enum err_code code;
+
+    p->n = (size_t)from->count;
+    p->bytes = true;
+    if (!plan->data->lut)
+        return err_set(e, ERR_INPUT,
+                       "this run was trained on numbers, not on pictures: there is "
+                       "no telling what a picture's pixels would be among them");
+    TRY(take_memory(p, e));
+    copy_names(p, plan->data);
+    for (int i = 0; i < from->count; i++)
+        TRY(data_read_picture(from->files[i], p->shape, from->invert,
+                              (uint8_t *)p->images + (size_t)i * pixels_of(p), e));
+    labels = mem_new(p->n, sizeof *labels);
+    code = evaluate(p, plan,
+                    &(struct data_part){.count = p->n, .bytes = p->images, .labels = labels}, w, e);
+    free(labels);
+    return code;
+}
+
 static enum err_code make_from(struct predictions *p, const struct plan *plan,
                                const struct record_entry *run, const struct safetensors *file,
-                               struct record_weights *w, struct err *e)
+                               const struct pictures *from, struct record_weights *w, struct err *e)
 {
     const struct backend_plan *s = &plan->session;
     bool ensemble = s->mode == SPEC_ENSEMBLE;
@@ -127,23 +177,17 @@ static enum err_code make_from(struct predictions *p, const struct plan *plan,
     if (!record_unpack_int(file, RECORD_NOTE_EPOCH, &p->epoch))
         p->epoch = -1;
     p->members = ensemble ? s->members : 1;
-    p->n = plan->data->test.count;
     p->classes = plan->net->classes;
     p->shape = plan->data->shape;
-    p->bytes = plan->data->test.bytes != NULL;
-    if (p->n == 0)
-        return err_set(e, ERR_INPUT, "there are no test images");
     TRY(record_weights_new(w, plan->net, p->members, ensemble, backend_element(s), 0, e));
     TRY(record_unpack_weights(file, run->name, plan->net, w, e));
-    TRY(take_memory(p, e));
-    copy_data(p, plan->data);
-    TRY(evaluate(p, plan, w, e));
+    TRY(from->count ? make_of_pictures(p, plan, from, w, e) : make_of_test(p, plan, w, e));
     average(p);
     return ERR_OK;
 }
 
-enum err_code predictions_make(struct predictions *p, const struct record_entry *run,
-                               const char *at, struct err *e)
+static enum err_code make(struct predictions *p, const struct record_entry *run, const char *at,
+                          const struct pictures *from, struct err *e)
 {
     struct spec *spec = mem_new(1, sizeof *spec);
     char *path = io_path(run->folder, "experiment.ini");
@@ -160,7 +204,7 @@ enum err_code predictions_make(struct predictions *p, const struct record_entry 
     if (code == ERR_OK)
         code = record_read_at(run->folder, at, &file, e);
     if (code == ERR_OK)
-        code = make_from(p, plan, run, &file, &weights, e);
+        code = make_from(p, plan, run, &file, from, &weights, e);
     if (code != ERR_OK)
         predictions_free(p);
     record_weights_free(&weights);
@@ -169,6 +213,19 @@ enum err_code predictions_make(struct predictions *p, const struct record_entry 
     free(path);
     free(spec);
     return code;
+}
+
+enum err_code predictions_make(struct predictions *p, const struct record_entry *run,
+                               const char *at, struct err *e)
+{
+    return make(p, run, at, &(struct pictures){0}, e);
+}
+
+enum err_code predictions_of_pictures(struct predictions *p, const struct record_entry *run,
+                                      const char *at, int count, char **files, bool invert,
+                                      struct err *e)
+{
+    return make(p, run, at, &(struct pictures){count, files, invert}, e);
 }
 
 /* ---- kept ---- */

@@ -27,6 +27,10 @@ struct predictions {
 /* at: "best", "last" or an epoch's number; NULL: the last. Needs the data. */
 enum err_code predictions_make(struct predictions *p, const struct record_entry *run,
                                const char *at, struct err *e) MUST_USE;
+/* Of picture files instead of the test images; their labels are all 0. */
+enum err_code predictions_of_pictures(struct predictions *p, const struct record_entry *run,
+                                      const char *at, int count, char **files, bool invert,
+                                      struct err *e) MUST_USE;
 enum err_code predictions_save(const struct predictions *p, const char *path,
                                struct err *e) MUST_USE;
 enum err_code predictions_read(struct predictions *p, const char *path, struct err *e) MUST_USE;

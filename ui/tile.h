@@ -1,0 +1,21 @@
+/* ui/tile.h: a small image in a terminal's cells: two pixels a cell in half blocks where there are
+ * colours, else a ramp of characters. A pure function. */
+#ifndef CHORUS_UI_TILE_H
+#define CHORUS_UI_TILE_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tile {
+    const uint8_t *bytes; /* (h, w, c), c 1 or 3 */
+    int h, w, c;
+};
+
+/* Lines that tile_add_line knows: half as many as pixels, rounded up. */
+int tile_lines(const struct tile *t);
+/* Appends one line of the image, as wide as it has pixels, without a newline. colours: of 256. */
+void tile_add_line(const struct tile *t, int line, bool colours, struct text *out);
+
+#endif
