@@ -3,7 +3,11 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/io.h"
+#include "cli/sweeps.h"
+#include "record/ledger.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WAIT_MS 10000
@@ -76,12 +80,76 @@ static int refuse_idle(const struct record_entry *entry)
     return code;
 }
 
+/* Whether all cells of a sweep that somebody runs have come to this state. */
+static bool cells_reached(const char *name, enum wire_state wanted)
+{
+    struct record_ledger *ledger;
+    struct record_cell *cells = NULL;
+    bool all = true;
+    size_t n = 0;
+
+    if (record_ledger_open(&ledger, cli_results(), name, NULL) != ERR_OK)
+        return false;
+    all = record_ledger_cells(ledger, &cells, &n, NULL) == ERR_OK;
+    for (size_t i = 0; i < n && all; i++) {
+        char *folder = io_path(cli_results(), cells[i].run);
+        struct record_entry entry;
+
+        if (cells[i].owned && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+            all = reached(&entry, wanted);
+            record_free_entry(&entry);
+        }
+        free(folder);
+    }
+    free(cells);
+    record_ledger_close(ledger);
+    return all;
+}
+
+static int send_to_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
+{
+    struct text shown = {0};
+    struct err e;
+    bool there = !wait;
+    int code = 0;
+
+    text_add_clean(&shown, name);
+    if (!sweeps_live(name)) {
+        code = cli_refuse("nobody works on the sweep %s; chorus resume %s goes on",
+                          text_str(&shown), text_str(&shown));
+    } else if (sweeps_control(name, line, &e) != ERR_OK) {
+        code = cli_fail(&e);
+    } else {
+        for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
+            clock_sleep_ms(LOOK_MS);
+            there = !sweeps_live(name) ||
+                    (wanted != WIRE_STOPPED && waited > 500 && cells_reached(name, wanted));
+        }
+        if (!there)
+            code = err_exit_code(ERR_FAILED);
+        if (!there)
+            cli_talk("chorus: the sweep was told, but has not answered within %d s",
+                     WAIT_MS / 1000);
+        else if (!wait)
+            cli_talk("%s will stop after %s", text_str(&shown),
+                     !strcmp(line, "stop cells") ? "its running cells" : "this epoch");
+        else
+            cli_talk("%s is %s", text_str(&shown),
+                     sweeps_live(name) ? wire_state_name(wanted) : "stopped");
+    }
+    text_free(&shown);
+    return code;
+}
+
 static int send(const char *run, const char *line, enum wire_state wanted, bool wait)
 {
     struct record_entry entry;
+    char sweep[128];
     struct err e;
     int code;
 
+    if (sweeps_find(run, sweep))
+        return send_to_sweep(sweep, line, wanted, wait);
     if (cli_find_run(run, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     if (!entry.live || entry.broken) {
@@ -120,8 +188,8 @@ static int one_run(int argc, char **argv, const char **run)
 int cli_pause(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "pause RUN", "Makes a run of this or another process wait; `chorus go` lets it go on.",
-        NULL};
+        "pause RUN or SWEEP",
+        "Makes a run or a sweep of this or another process wait; `chorus go` lets it go on.", NULL};
     const char *run = NULL;
     int code = cli_options(&usage, NULL, &argc, argv);
 
@@ -133,7 +201,7 @@ int cli_pause(int argc, char **argv)
 int cli_go(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "go RUN", "Lets a paused run of this or another process go on.", NULL};
+        "go RUN or SWEEP", "Lets a paused run or sweep of this or another process go on.", NULL};
     const char *run = NULL;
     int code = cli_options(&usage, NULL, &argc, argv);
 
@@ -142,25 +210,48 @@ int cli_go(int argc, char **argv)
     return code == CLI_ON ? send(run, "go", WIRE_RUNNING, true) : code;
 }
 
+/* The line of RUN/control for one of the options, of which there may be one. NULL: several. */
+static const char *line_of_stop(bool epoch, bool now, bool cells, bool skip)
+{
+    if (epoch + now + cells + skip > 1)
+        return NULL;
+    return epoch   ? "stop epoch"
+           : now   ? "stop now"
+           : cells ? "stop cells"
+           : skip  ? "skip"
+                   : "stop step";
+}
+
 int cli_stop(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "stop RUN [--after-epoch, --now]",
-        "Stops a run of this or another process after its step; `chorus resume` goes on.", NULL};
-    bool epoch = false, now = false;
+        "stop RUN or SWEEP [--after-epoch, --now, --after-cells, --skip]",
+        "Stops a run or a sweep of this or another process after its step; `chorus resume` goes on.",
+        NULL};
+    bool epoch = false, now = false, cells = false, skip = false, sweep;
     const struct cli_option options[] = {
         {"--after-epoch", NULL, "when the epoch is complete", &epoch},
         {"--now", NULL, "at once, without a checkpoint: steps are computed again later", &now},
+        {"--after-cells", NULL, "a sweep, when the cells that run have ended", &cells},
+        {"--skip", NULL, "one run of a sweep, which goes on with the next cell", &skip},
         {NULL, NULL, NULL, NULL},
     };
-    const char *run = NULL;
+    const char *run = NULL, *line;
+    char name[128];
     int code = cli_options(&usage, options, &argc, argv);
 
     if (code == CLI_ON)
         code = one_run(argc, argv, &run);
     if (code != CLI_ON)
         return code;
-    if (epoch && now)
-        return cli_refuse("stop takes --after-epoch or --now, not both");
-    return send(run, epoch ? "stop epoch" : now ? "stop now" : "stop step", WIRE_STOPPED, !epoch);
+    line = line_of_stop(epoch, now, cells, skip);
+    if (!line)
+        return cli_refuse("stop takes one of --after-epoch, --now, --after-cells and --skip, not "
+                          "both");
+    sweep = sweeps_find(run, name);
+    if (cells && !sweep)
+        return cli_refuse("--after-cells is for a sweep, and %s is none", run);
+    if (skip && sweep)
+        return cli_refuse("--skip is for one run of a sweep; chorus ls names them");
+    return send(run, line, WIRE_STOPPED, !epoch && !cells);
 }

@@ -1,23 +1,28 @@
-/* cli/resume.c: chorus resume [RUN] [epochs=N] */
+/* cli/resume.c: chorus resume [RUN or SWEEP] [epochs=N] */
 #include "cli/cli.h"
 
 #include "base/mem.h"
 #include "cli/drive.h"
+#include "cli/sweep.h"
+#include "cli/sweeps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct cli_usage usage = {
-    "resume [RUN] [epochs=N]",
-    "Goes on with a run where it stopped or was killed; without RUN, the newest unfinished one.",
+    "resume [RUN or SWEEP] [epochs=N]",
+    "Goes on with a run or a sweep where it stopped or was killed; without a name, the newest "
+    "unfinished one.",
     "With epochs=N a finished run goes on to N epochs. What is computed again gives the same rows\n"
-    "and the same weights, byte for byte.\n"};
+    "and the same weights, byte for byte. A sweep runs the cells that have no result yet; with\n"
+    "--failed also those that failed, diverged, ran out of memory or were skipped.\n"};
 
 struct resume {
     const char *run;
     int64_t epochs; /* 0: as it was */
-    bool epochs_given, background, quiet, json;
+    bool epochs_given, background, quiet, json, failed;
+    const char *jobs;
 };
 
 /* By the key's own rule, before anything is looked for or written. */
@@ -114,14 +119,64 @@ static enum err_code find(const struct resume *r, struct record_entry *entry, st
     return cli_find_run(NULL, entry, &none) == ERR_OK ? ERR_OK : e->code;
 }
 
+static int resume_sweep(const struct resume *r, const char *name)
+{
+    struct sweep_wish wish = {.name = name,
+                              .failed = r->failed,
+                              .quiet = r->quiet,
+                              .json = r->json,
+                              .background = r->background};
+    struct spec_sweep s;
+    struct err e;
+    int code;
+
+    if (r->epochs_given)
+        return cli_refuse("resume gives a run more epochs, not a sweep: `chorus run` starts one "
+                          "with epochs = %lld",
+                          (long long)r->epochs);
+    spec_sweep_init(&s);
+    if (sweeps_read(name, &s, &wish, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else if (!cli_number("--jobs", r->jobs, 1, 4096, &wish.jobs))
+        code = err_exit_code(ERR_INPUT);
+    else
+        code = sweep_run(&s, &wish);
+    spec_sweep_free(&s);
+    return code;
+}
+
+/* A run of a sweep is the sweep's. Between the two, the one that somebody worked on last. */
+static bool find_sweep(const struct resume *r, char name[128])
+{
+    struct record_entry entry;
+    char newest[32];
+    bool sweep;
+
+    if (r->run)
+        return sweeps_find(r->run, name);
+    sweep = !r->epochs_given && sweeps_newest_unfinished(name, newest);
+    if (sweep && record_find_unfinished(cli_results(), &entry, NULL) == ERR_OK) {
+        sweep = !strcmp(entry.run.sweep, name) || strcmp(entry.run.started_utc, newest) <= 0;
+        record_free_entry(&entry);
+    }
+    return sweep;
+}
+
 static int resume(const struct resume *r)
 {
     struct record_entry entry;
     struct wire_start *start;
     struct drive_end end;
+    char sweep[128];
     struct err e;
     int code;
 
+    if (find_sweep(r, sweep))
+        return resume_sweep(r, sweep);
+    if (r->failed || r->jobs)
+        return cli_refuse("%s belongs to sweeps%s%s%s", r->failed ? "--failed" : "--jobs",
+                          r->run ? ", and there is none named " : "; none is unfinished here",
+                          r->run ? r->run : "", r->run ? "" : ": name one");
     if (find(r, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     code = say_finished(&entry, r);
@@ -153,8 +208,8 @@ int cli_resume(int argc, char **argv)
         {"--background", NULL, "goes on in a process of its own and returns", &r.background},
         {"--quiet", NULL, "says nothing but the folder", &r.quiet},
         {"--json", NULL, "prints run.csv as an object instead of the folder", &r.json},
-        {"--failed", NULL, NULL, NULL},
-        {"--jobs", "N", NULL, NULL},
+        {"--failed", NULL, "of a sweep: what has no good end again", &r.failed},
+        {"--jobs", "N", "of a sweep: cells side by side", &r.jobs},
         {"--tui", NULL, NULL, NULL},
         {NULL, NULL, NULL, NULL},
     };

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/drive.h"
 #include "cli/progress.h"
+#include "cli/sweeps.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -19,8 +20,9 @@
 #define DEAD_ASK 8 /* looks in a row that must find it dead: its owner may be starting */
 
 static const struct cli_usage usage = {
-    "watch [RUN]",
-    "Follows a run of this or another process until it ends; without RUN, the newest one.",
+    "watch [RUN or SWEEP]",
+    "Follows a run or a sweep of this or another process until it ends; without a name, the newest "
+    "run.",
     "Ctrl-C ends the watching, not the run. The exit code is that of the run.\n"};
 
 struct watch {
@@ -232,6 +234,7 @@ int cli_watch(int argc, char **argv)
     };
     struct record_entry entry;
     struct watch w = {.shown = -1, .columns = {-1, -1, -1, -1, -1}};
+    char sweep[128];
     struct err e;
     int code = cli_options(&usage, options, &argc, argv);
 
@@ -239,6 +242,8 @@ int cli_watch(int argc, char **argv)
         return code;
     if (argc > 2)
         return cli_refuse("watch takes one RUN, not %d", argc - 1);
+    if (argc == 2 && sweeps_find(argv[1], sweep))
+        return sweeps_watch(sweep, quiet, json);
     if (cli_find_run(argc == 2 ? argv[1] : NULL, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     w.quiet = quiet;

@@ -71,13 +71,18 @@ static enum err_code share_work(struct sweep *s, struct err *e)
 
 enum err_code book_open(struct sweep *s, struct err *e)
 {
+    enum err_code code;
+
     s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
     TRY(io_make_folders(s->folder, e));
     TRY(record_ledger_open(&s->ledger, s->engine->results, s->name, e));
     TRY(open_control(s, e));
     if (!s->prepare_only)
         TRY(share_work(s, e));
-    return write_text(s, e);
+    TRY(record_ledger_begin(s->ledger, e)); /* one writes at a time */
+    code = write_text(s, e);
+    record_ledger_end(s->ledger);
+    return code;
 }
 
 void book_close(struct sweep *s)

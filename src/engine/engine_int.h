@@ -227,6 +227,7 @@ enum err_code session_obey(struct session *s, struct err *e) MUST_USE;
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start);
 void run_free(struct run *r);
 void run_want(struct run *r, enum run_wish wish, enum wire_how how);
+void run_skip(struct run *r); /* a cell's: its stop is its result */
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;

@@ -66,6 +66,12 @@ void run_want(struct run *r, enum run_wish wish, enum wire_how how)
         r->give_up = true;
 }
 
+void run_skip(struct run *r)
+{
+    r->skip = true;
+    run_want(r, WISH_STOP, WIRE_AFTER_STEP);
+}
+
 static void hold(struct run *r, bool on)
 {
     pthread_mutex_lock(&r->lock);
@@ -447,6 +453,8 @@ static void obey_control(struct run *r)
             run_want(r, WISH_STOP, WIRE_AFTER_EPOCH);
         else if (!strcmp(line, "stop now"))
             run_want(r, WISH_STOP, WIRE_NOW);
+        else if (!strcmp(line, "skip") && r->sweep)
+            run_skip(r);
         else
             run_log(r, LOG_WARN, "control asks for something unknown: %s", line);
     }

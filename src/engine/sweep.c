@@ -107,8 +107,7 @@ static void skip_cell(struct sweep *s, struct cell *c)
         claim_end(s, c, WIRE_SKIPPED, "dropped by the user before it began");
         claim_save(s);
     } else if (c->run && !sweep_has_result(c->state)) {
-        c->run->skip = true;
-        run_want(c->run, WISH_STOP, WIRE_AFTER_STEP);
+        run_skip(c->run);
     } else {
         run_refuse(s->engine, s->number, ERR_FAILED,
                    c->elsewhere ? "another program computes this cell" : "this cell has ended");

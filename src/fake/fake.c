@@ -56,6 +56,12 @@ static struct fake_script script_of_words(const char *words)
             s.step_ms = (int)value;
         else if (!strcmp(w, "evaluate_ms"))
             s.evaluate_ms = (int)value;
+        else if (!strcmp(w, "diverge_lr"))
+            s.diverge_lr = (double)value;
+        else if (!strcmp(w, "oom_batch"))
+            s.oom_batch = value;
+        else if (!strcmp(w, "fail_batch"))
+            s.fail_batch = value;
     }
     free(copy);
     return s;
@@ -122,6 +128,8 @@ static enum err_code fake_open(const struct backend_plan *plan, struct backend_s
 
     *out = NULL;
     s->script = script_now();
+    s->script.oom |= s->script.oom_batch && (int64_t)plan->batch >= s->script.oom_batch;
+    s->script.broken |= s->script.fail_batch && (int64_t)plan->batch == s->script.fail_batch;
     if (s->script.oom || s->script.broken) {
         bool oom = s->script.oom;
 
@@ -255,6 +263,10 @@ static enum err_code fake_train(struct backend_session *s, const struct backend_
             struct backend_step *r = &results[*done * (size_t)s->units + (size_t)u];
 
             *r = step_of(s, u, images, t, clock_ns() - start);
+            if (s->script.diverge_lr > 0 && span->lr[*done] >= s->script.diverge_lr) {
+                r->loss_sum = NAN;
+                r->not_finite = true;
+            }
             finite = finite && !r->not_finite;
         }
         ++*done;

@@ -16,10 +16,14 @@ struct fake_script {
     bool broken;        /* open fails otherwise */
     int step_ms;        /* what a step takes */
     int evaluate_ms;    /* what an evaluation takes */
+    double diverge_lr;  /* a step of at least this learning rate has no loss; 0: none does */
+    int64_t oom_batch;  /* open wants more memory than there is for a batch of this or more; 0 */
+    int64_t fail_batch; /* open fails for exactly this batch; 0: for none */
 };
 
 /* For the sessions that are opened from now on, in this process. Without it they take the words of
- * CHORUS_FAKE_SCRIPT: "diverge=12 fail=7 oom broken step_ms=5 evaluate_ms=100". */
+ * CHORUS_FAKE_SCRIPT: "diverge=12 fail=7 oom broken step_ms=5 evaluate_ms=100 diverge_lr=10
+ * oom_batch=64 fail_batch=32". */
 void fake_set_script(const struct fake_script *script);
 
 #endif

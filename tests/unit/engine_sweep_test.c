@@ -1,0 +1,758 @@
+/* Sweeps: every cell once, whatever ends, dies, is stopped, skipped or computed by somebody else. */
+#include "tests/unit/engine_help.h"
+
+#include "record/ledger.h"
+#include "spec/sweep.h"
+
+#define CELLS 64
+
+struct wish {
+    const char *name; /* NULL: "grid" */
+    bool grid, failed, prepare;
+    int jobs;
+    int64_t max_cells;
+};
+
+/* keys: lines behind those of a small run of the fake backend. Returns the sweep's number. */
+static uint32_t begin_sweep(struct kit *k, const char *keys, struct wish wish)
+{
+    struct wire_command c = {.kind = WIRE_SWEEP, .run = ++k->runs};
+    char *text = mem_textf("model = %s\ndata = synthetic\ntrain_limit = 96\ntest_limit = 40\n"
+                           "%s%sbackend = fake\nlog_every = 4\n%s",
+                           k->model, strstr(keys, "epochs") ? "" : "epochs = 2\n",
+                           strstr(keys, "batch") ? "" : "batch = 16\n", keys);
+    size_t n = sizeof(struct wire_sweep) + strlen(text) + 1;
+    struct wire_sweep *s = mem_new(1, n);
+
+    snprintf(s->name, sizeof s->name, "%s", wish.name ? wish.name : "grid");
+    s->grid = wish.grid;
+    s->failed = wish.failed;
+    s->jobs = wish.jobs;
+    s->max_cells = wish.max_cells;
+    s->prepare_only = wish.prepare;
+    strcpy(s->text, text);
+    c.slot = wire_slot_put(k->wire, s, n);
+    wire_send(k->wire, &c);
+    free(s);
+    free(text);
+    return k->runs;
+}
+
+static bool wait_sweep(struct kit *k, uint32_t sweep, struct wire_sweep_status *status)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    struct wire_event event;
+
+    memset(status, 0, sizeof *status);
+    while (clock_ns() < until) {
+        bool ended = wire_sweep_status(k->wire, sweep, status) && wire_state_ended(status->state);
+
+        while (wire_take(k->wire, &event))
+            kit_hear(k, &event);
+        if (ended)
+            return true;
+        clock_sleep_ms(2);
+    }
+    TEST_FAILED("sweep %u has not ended after %d s", sweep, KIT_WAIT_MS / 1000);
+    return false;
+}
+
+/* Until this many of its cells run here. */
+static void wait_live(struct kit *k, uint32_t sweep, size_t count, struct wire_cell *cells,
+                      size_t *live)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    size_t n = 0;
+
+    while (n < count && clock_ns() < until) {
+        size_t have = wire_cells(k->wire, sweep, cells, CELLS);
+
+        n = 0;
+        for (size_t i = 0; i < have && i < CELLS; i++) {
+            struct wire_status status;
+
+            if (cells[i].run && wire_status(k->wire, cells[i].run, &status) &&
+                status.state == WIRE_RUNNING)
+                live[n++] = i;
+        }
+        clock_sleep_ms(1);
+    }
+    if (n < count)
+        TEST_FAILED("%zu cells run, not %zu", n, count);
+}
+
+static void run_sweep(struct kit *k, const char *keys, struct wish wish,
+                      struct wire_sweep_status *status)
+{
+    (void)wait_sweep(k, begin_sweep(k, keys, wish), status);
+}
+
+static size_t run_folders(struct kit *k)
+{
+    struct record_entry *list;
+    size_t n = 0;
+
+    if (record_list(k->results, &list, &n, NULL) != ERR_OK)
+        return 0;
+    record_free_list(list, n);
+    return n;
+}
+
+/* What the ledger says, by folder; the caller frees it. */
+static struct record_cell *ledger_cells(struct kit *k, const char *name, size_t *n)
+{
+    struct record_ledger *l;
+    struct record_cell *cells = NULL;
+    struct err e;
+
+    *n = 0;
+    if (record_ledger_open(&l, k->results, name, &e) != ERR_OK ||
+        record_ledger_cells(l, &cells, n, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    record_ledger_close(l);
+    return cells;
+}
+
+static size_t lines_of(struct kit *k, const char *name, const char *word)
+{
+    char *path = mem_textf("%s/sweeps/%s/ledger.csv", k->results, name), *bytes;
+    size_t n, count = 0;
+
+    if (io_read_file(path, 1 << 24, &bytes, &n, NULL) == ERR_OK) {
+        for (char *at = bytes; (at = strstr(at, word)); at++)
+            count++;
+        free(bytes);
+    }
+    free(path);
+    return count;
+}
+
+static bool at_place(const struct record_run *run, int64_t batch, double lr)
+{
+    return run->spec.batch == batch && run->spec.lr == lr;
+}
+
+TEST(every_cell_is_run_once_and_one_at_a_time)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct record_cell *cells;
+    struct record_run run, before = {0};
+    struct sheet sheet;
+    struct err e;
+    char *path;
+    size_t n;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "batch = 8, 16\nlr = 0.1, 0.2, 0.3\n", (struct wish){.grid = true}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.cells, 6);
+    CHECK_INT(status.done, 6);
+    CHECK(!status.counting);
+    CHECK_INT(run_folders(&k), 6);
+    CHECK_INT(lines_of(&k, "grid", ",running,"), 6);
+    CHECK_INT(lines_of(&k, "grid", ",done,"), 6);
+    cells = ledger_cells(&k, "grid", &n);
+    CHECK_INT(n, 6);
+    for (size_t i = 0; i < n; i++) {
+        char *folder = io_path(k.results, cells[i].run);
+
+        kit_read_run(folder, &run);
+        CHECK_STR(run.sweep, "grid");
+        CHECK_STR(run.cell, cells[i].cell);
+        CHECK_INT(run.state, WIRE_DONE);
+        CHECK_INT(run.shared, 1);
+        CHECK(at_place(&run, i < 3 ? 8 : 16, 0.1 * (double)(i % 3 + 1)) ||
+              fabs(run.spec.lr - 0.1 * (double)(i % 3 + 1)) < 1e-12);
+        CHECK(strcmp(before.ended_utc, run.started_utc) <= 0); /* nothing beside it */
+        before = run;
+        free(folder);
+    }
+    free(cells);
+    path = mem_textf("%s/sweeps/grid/sweep.csv", k.results);
+    REQUIRE_OK(sheet_read(path, &sheet, &e));
+    CHECK_INT(sheet.rows, 6);
+    CHECK(sheet_column(&sheet, "batch") > 0 && sheet_column(&sheet, "lr") > 0);
+    CHECK(sheet_number(&sheet, 5, sheet_column(&sheet, "batch")) == 16);
+    CHECK(sheet_number(&sheet, 5, sheet_column(&sheet, "best_test_acc")) == run.best_test_acc);
+    sheet_free(&sheet);
+    free(path);
+    kit_end(&k);
+}
+
+TEST(the_same_command_again_runs_what_is_missing)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "lr = 0.1, 0.2, 0.3, 0.4\n", (struct wish){.max_cells = 2}, &status);
+    CHECK_INT(status.cells, 2);
+    CHECK_INT(run_folders(&k), 2);
+    run_sweep(&k, "lr = 0.1, 0.2, 0.3, 0.4\n", (struct wish){0}, &status);
+    CHECK_INT(status.cells, 4);
+    CHECK_INT(status.done, 4);
+    CHECK_INT(run_folders(&k), 4);
+    /* a longer list, and another process */
+    kit_quit(&k);
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "lr = 0.1, 0.2, 0.3, 0.4, 0.5\n", (struct wish){0}, &status);
+    CHECK_INT(status.done, 5);
+    CHECK_INT(run_folders(&k), 5);
+    CHECK_INT(lines_of(&k, "grid", ",done,"), 5);
+    kit_end(&k);
+}
+
+TEST(bad_ends_are_results_and_the_sweep_goes_on)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct fake_script script = {.diverge_lr = 10, .oom_batch = 32, .fail_batch = 12};
+    struct record_cell *cells;
+    size_t n;
+
+    kit_folder(&k);
+    fake_set_script(&script);
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "batch = 8, 12, 32\nlr = 0.1, 50\n", (struct wish){0}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.done, 1);
+    CHECK_INT(status.diverged, 1);
+    CHECK_INT(status.oom, 2);
+    CHECK_INT(status.failed, 2);
+    CHECK_INT(run_folders(&k), 6);
+    cells = ledger_cells(&k, "grid", &n);
+    for (size_t i = 0; i < n; i++)
+        CHECK(cells[i].state == WIRE_DONE || cells[i].reason[0]);
+    free(cells);
+    /* results they are: again, nothing is run */
+    run_sweep(&k, "batch = 8, 12, 32\nlr = 0.1, 50\n", (struct wish){0}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.oom, 2);
+    CHECK_INT(run_folders(&k), 6);
+    /* but with --failed, when the reasons are gone */
+    clock_sleep_ms(2);
+    fake_set_script(&(struct fake_script){0});
+    run_sweep(&k, "batch = 8, 12, 32\nlr = 0.1, 50\n", (struct wish){.failed = true}, &status);
+    CHECK_INT(status.done, 6);
+    CHECK_INT(run_folders(&k), 11);
+    kit_end(&k);
+}
+
+TEST(failed_again_is_once_again)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.diverge_lr = 10});
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "lr = 0.1, 50\n", (struct wish){0}, &status);
+    clock_sleep_ms(2);
+    run_sweep(&k, "lr = 0.1, 50\n", (struct wish){.failed = true}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.diverged, 1);
+    CHECK_INT(run_folders(&k), 3);
+    kit_end(&k);
+}
+
+TEST(jobs_run_side_by_side_and_say_so)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct record_entry *list;
+    size_t live[CELLS], n;
+    int64_t most = 0;
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 5});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nthreads = 1\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6\n",
+                        (struct wish){.jobs = 3});
+    wait_live(&k, sweep, 3, cells, live);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.done, 6);
+    REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK);
+    for (size_t i = 0; i < n; i++)
+        most = list[i].run.shared > most ? list[i].run.shared : most;
+    CHECK_INT(most, 3);
+    record_free_list(list, n);
+
+    /* where devices vary, seconds are compared: one at a time, whatever is asked for */
+    run_sweep(&k, "batch = 8\ndevices = 1, 2, 4\n", (struct wish){.name = "dev", .jobs = 3},
+              &status);
+    CHECK_INT(status.done, 3);
+    CHECK_HAS(k.logs, "one cell at a time");
+    REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i].run.sweep, "dev"))
+            CHECK_INT(list[i].run.shared, 1);
+    record_free_list(list, n);
+    kit_end(&k);
+}
+
+/* Stops a sweep while one of its cells runs. */
+static void stop_it(struct kit *k, const char *keys, struct wish wish, enum wire_how how,
+                    struct wire_sweep_status *status)
+{
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep = begin_sweep(k, keys, wish);
+
+    wait_live(k, sweep, wish.jobs ? (size_t)wish.jobs : 1, cells, live);
+    kit_send(k, WIRE_STOP, sweep, how);
+    wait_sweep(k, sweep, status);
+}
+
+TEST(a_stopped_sweep_goes_on_in_its_own_folders)
+{
+    static const char keys[] = "batch = 8\nthreads = 1\nlr = 0.1, 0.2, 0.3\n";
+    struct kit k, whole;
+    struct wire_sweep_status status;
+    struct record_cell *a, *b;
+    size_t n, m;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    stop_it(&k, keys, (struct wish){.grid = true, .jobs = 2}, WIRE_AFTER_STEP, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.stopped, 2);
+    CHECK_HAS(status.reason, "3 of 3 cells have no result");
+    CHECK_INT(run_folders(&k), 2);
+    kit_quit(&k);
+    fake_set_script(&(struct fake_script){0});
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true, .jobs = 2}, &status);
+    CHECK_INT(status.done, 3);
+    CHECK_INT(run_folders(&k), 3);
+
+    kit_folder(&whole);
+    kit_engine(&whole, 4096, 0);
+    strcpy(whole.model, k.model); /* the same path is the same text */
+    run_sweep(&whole, keys, (struct wish){.grid = true, .jobs = 2}, &status);
+    a = ledger_cells(&k, "grid", &n);
+    b = ledger_cells(&whole, "grid", &m);
+    CHECK_INT(n, 3);
+    CHECK_INT(m, 3);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < m; j++) {
+            char *x = io_path(k.results, a[i].run), *y = io_path(whole.results, b[j].run);
+
+            if (!strcmp(a[i].cell, b[j].cell))
+                kit_same_runs(x, y, false);
+            free(x);
+            free(y);
+        }
+    free(a);
+    free(b);
+    kit_end(&whole);
+    kit_end(&k);
+}
+
+TEST(a_stop_may_let_the_running_cells_end)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    stop_it(&k, "batch = 8\nlr = 0.1, 0.2, 0.3\n", (struct wish){0}, WIRE_AFTER_CELLS, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.done, 1);
+    CHECK_INT(status.waiting, 2);
+    CHECK_INT(run_folders(&k), 1);
+    kit_end(&k);
+}
+
+static bool cell_command(struct kit *k, enum wire_command_kind kind, uint32_t sweep, uint32_t cell,
+                         int by)
+{
+    struct wire_command c = {.kind = kind, .run = sweep, .cell = cell, .by = by};
+
+    return wire_send(k->wire, &c);
+}
+
+TEST(cells_are_skipped_dropped_and_moved)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct record_cell *ledger;
+    struct record_run run;
+    size_t live[CELLS], n;
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_engine(&k, 4096, 0);
+    sweep =
+        begin_sweep(&k, "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n", (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    CHECK_INT(live[0], 0);
+    cell_command(&k, WIRE_MOVE, sweep, 4, -2); /* 1 2 3 4 becomes 1 4 2 3 */
+    cell_command(&k, WIRE_MOVE, sweep, 1, +1); /* and 4 1 2 3 */
+    cell_command(&k, WIRE_SKIP, sweep, 2, 0);
+    cell_command(&k, WIRE_SKIP, sweep, 0, 0); /* which runs */
+    cell_command(&k, WIRE_SKIP, sweep, 77, 0);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_DONE); /* skipped is a result */
+    CHECK_INT(status.done, 3);
+    CHECK_INT(status.skipped, 2);
+    CHECK_HAS(k.refused, "no such cell");
+    ledger = ledger_cells(&k, "grid", &n);
+    REQUIRE(n == 5);
+    for (size_t i = 0; i < n; i++) {
+        char *folder = io_path(k.results, ledger[i].run);
+
+        if (ledger[i].state == WIRE_SKIPPED && !ledger[i].run[0]) {
+            CHECK_HAS(ledger[i].reason, "dropped by the user");
+        } else {
+            kit_read_run(folder, &run);
+            CHECK_INT(run.state, ledger[i].state);
+            if (run.state == WIRE_SKIPPED)
+                CHECK(run.spec.lr == 0.1 && strstr(run.reason, "skipped by the user at step"));
+        }
+        free(folder);
+    }
+    free(ledger);
+    wire_cells(k.wire, sweep, cells, CELLS);
+    CHECK_INT(cells[2].state, WIRE_SKIPPED);
+    CHECK_INT(cells[4].state, WIRE_DONE);
+    { /* in the order in which they began */
+        struct record_entry *list;
+        double want[] = {0.1, 0.5, 0.2, 0.4};
+
+        REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK && n == 4);
+        for (size_t i = 0; i < n; i++)
+            CHECK_NEAR(list[i].run.spec.lr, want[i], 1e-12);
+        record_free_list(list, n);
+    }
+    kit_end(&k);
+}
+
+TEST(two_programs_share_a_sweep)
+{
+    static const char keys[] = "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6\n";
+    struct kit a, b;
+    struct wire_sweep_status x, y;
+    char *own;
+    uint32_t one, two;
+
+    kit_folder(&a);
+    kit_folder(&b);
+    own = b.results;
+    b.results = mem_text(a.results);
+    strcpy(b.model, a.model);
+    fake_set_script(&(struct fake_script){.step_ms = 5});
+    kit_engine(&a, 4096, 0);
+    kit_engine(&b, 4096, 0);
+    one = begin_sweep(&a, keys, (struct wish){0});
+    two = begin_sweep(&b, keys, (struct wish){0});
+    wait_sweep(&a, one, &x);
+    wait_sweep(&b, two, &y);
+    CHECK_INT(x.state, WIRE_DONE);
+    CHECK_INT(y.state, WIRE_DONE);
+    CHECK_STR(y.reason, "");
+    CHECK_INT(x.done, 6);
+    CHECK_INT(y.done, 6);
+    CHECK_INT(run_folders(&a), 6);
+    CHECK_INT(lines_of(&a, "grid", ",running,"), 6);
+    CHECK_INT(lines_of(&a, "grid", ",done,"), 6);
+    free(b.results);
+    b.results = own;
+    kit_end(&b);
+    kit_end(&a);
+}
+
+TEST(a_cell_that_another_program_leaves_is_taken_over)
+{
+    static const char keys[] = "batch = 16\nlr = 0.1, 0.2\n";
+    struct kit a, b;
+    struct wire_sweep_status x, y;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    char *own;
+    uint32_t one, two;
+
+    kit_folder(&a);
+    kit_folder(&b);
+    own = b.results;
+    b.results = mem_text(a.results);
+    strcpy(b.model, a.model);
+    fake_set_script(&(struct fake_script){.step_ms = 200}); /* what a opens now is slow */
+    kit_engine(&a, 4096, 0);
+    one = begin_sweep(&a, keys, (struct wish){.grid = true});
+    wait_live(&a, one, 1, cells, live);
+    fake_set_script(&(struct fake_script){0});
+    kit_engine(&b, 4096, 0);
+    two = begin_sweep(&b, keys, (struct wish){.grid = true});
+    memset(&y, 0, sizeof y);
+    for (int i = 0; i < 20000 && y.done < 1 && !wire_state_ended(y.state); i++, clock_sleep_ms(2))
+        (void)wire_sweep_status(b.wire, two, &y);
+    CHECK_INT(y.elsewhere, 1); /* it is left to a, and waited for */
+    kit_send(&a, WIRE_STOP, one, WIRE_AFTER_STEP);
+    wait_sweep(&a, one, &x);
+    CHECK_INT(x.state, WIRE_STOPPED);
+    wait_sweep(&b, two, &y);
+    CHECK_INT(y.done, 2);
+    CHECK_INT(run_folders(&a), 2);
+    free(b.results);
+    b.results = own;
+    kit_end(&b);
+    kit_end(&a);
+}
+
+/* A program that died: between its folder and its claim, and between the end of a run and its line. */
+TEST(what_a_dead_program_left_is_gone_on_with)
+{
+    static const char keys[] = "batch = 16\nlr = 0.1, 0.2, 0.3\n";
+    struct kit k;
+    struct wire_sweep_status status;
+    struct record_cell *cells;
+    struct record_ledger *l;
+    struct err e;
+    char *path;
+    size_t n;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){0});
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.done, 3);
+    cells = ledger_cells(&k, "grid", &n);
+    REQUIRE(n == 3);
+    /* the ledger as such programs leave it: nothing of the first, a claim of the second */
+    path = mem_textf("%s/sweeps/grid/ledger.csv", k.results);
+    unlink(path);
+    free(path);
+    path = mem_textf("%s/%s", k.results, cells[0].run);
+    {
+        struct record *r;
+        struct record_run row;
+
+        kit_read_run(path, &row);
+        row.state = WIRE_WAITING;
+        REQUIRE_OK(record_open(&r, path, &e));
+        REQUIRE_OK(record_cut(r, 0, 0, &e));
+        REQUIRE_OK(record_write_run(r, &row, &e));
+        record_close(r);
+    }
+    free(path);
+    REQUIRE_OK(record_ledger_open(&l, k.results, "grid", &e));
+    REQUIRE_OK(record_ledger_begin(l, &e));
+    REQUIRE_OK(record_ledger_add(l, cells[1].cell, cells[1].run, WIRE_RUNNING, "", &e));
+    REQUIRE_OK(record_ledger_add(l, cells[2].cell, "2020-01-01-gone-1234", WIRE_RUNNING, "", &e));
+    record_ledger_end(l);
+    record_ledger_close(l);
+    free(cells);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.done, 3);
+    CHECK_INT(run_folders(&k), 4); /* the third one's folder was gone, by its line */
+    CHECK_INT(lines_of(&k, "grid", ",done,"), 3);
+    kit_end(&k);
+}
+
+TEST(what_cannot_be_planned_is_skipped_or_refused)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct record_cell *cells;
+    size_t n, skipped = 0;
+    char *sweeps;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    sweeps = io_path(k.results, "sweeps");
+    run_sweep(&k, "batch = 97, 98\n", (struct wish){0}, &status);
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_INT(status.code, ERR_INPUT);
+    CHECK_HAS(k.refused, "more than the 96 images");
+    CHECK(!io_exists(sweeps));
+    free(sweeps);
+    /* 100 is impossible on 8 devices and left out; 104 is more than there are images */
+    run_sweep(&k, "batch = 100, 104, 16\ndevices = 8\n", (struct wish){0}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.left_out, 1);
+    CHECK_INT(status.cells, 2);
+    CHECK_INT(status.done, 1);
+    CHECK_INT(status.skipped, 1);
+    cells = ledger_cells(&k, "grid", &n);
+    CHECK_INT(n, 2);
+    for (size_t i = 0; i < n; i++)
+        if (cells[i].state == WIRE_SKIPPED) {
+            skipped++;
+            CHECK_HAS(cells[i].reason, "more than the 96 images");
+        }
+    CHECK_INT(skipped, 1);
+    free(cells);
+    run_sweep(&k, "lr = 0.1, fast\n", (struct wish){0}, &status);
+    CHECK_HAS(k.refused, "fast");
+    kit_end(&k);
+}
+
+static void control(struct kit *k, const char *line)
+{
+    char *path = mem_textf("%s/sweeps/grid/control", k->results);
+    FILE *f = fopen(path, "a");
+
+    if (!f || fprintf(f, "%s\n", line) < 0 || fclose(f))
+        TEST_FAILED("%s cannot be written", path);
+    free(path);
+}
+
+static bool wait_state(struct kit *k, uint32_t sweep, enum wire_state state)
+{
+    struct wire_sweep_status status = {0};
+
+    for (int i = 0; i < 20000; i++, clock_sleep_ms(1))
+        if (wire_sweep_status(k->wire, sweep, &status) && status.state == state)
+            return true;
+    TEST_FAILED("the sweep is %s", wire_state_name(status.state));
+    return false;
+}
+
+TEST(lines_in_a_sweeps_control_are_obeyed)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct wire_status run;
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    control(&k, "jump");
+    control(&k, "pause");
+    wait_state(&k, sweep, WIRE_PAUSED);
+    for (int i = 0;
+         i < 5000 && !(wire_status(k.wire, cells[live[0]].run, &run) && run.state == WIRE_PAUSED);
+         i++)
+        clock_sleep_ms(1);
+    CHECK_INT(run.state, WIRE_PAUSED);
+    control(&k, "go");
+    wait_state(&k, sweep, WIRE_RUNNING);
+    control(&k, "stop step");
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.stopped, 1);
+    CHECK_INT(status.waiting, 1);
+    CHECK_HAS(k.logs, "jump");
+    /* what was said to another one is not obeyed again */
+    fake_set_script(&(struct fake_script){0});
+    run_sweep(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true}, &status);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2);
+    kit_end(&k);
+}
+
+TEST(runs_and_sweeps_take_turns)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    struct wire_sweep_status sweep;
+    struct record_run run;
+    struct record_entry *list;
+    uint32_t number, plain;
+    size_t n;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 2});
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, NULL);
+    kit_start(&k, &s);
+    number = begin_sweep(&k, "batch = 16\nlr = 0.1, 0.2\n", (struct wish){0});
+    plain = kit_start(&k, &s);
+    wait_sweep(&k, number, &sweep);
+    kit_wait(&k, plain, &status);
+    CHECK_INT(sweep.done, 2);
+    kit_read_run(status.path, &run);
+    CHECK_STR(run.sweep, "");
+    REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK && n == 4);
+    for (size_t i = 1; i < n; i++) {
+        CHECK(strcmp(list[i - 1].run.ended_utc, list[i].run.started_utc) <= 0);
+        CHECK_STR(list[i].run.sweep, i < 3 ? "grid" : "");
+    }
+    record_free_list(list, n);
+    kit_end(&k);
+}
+
+TEST(quitting_stops_a_sweep_so_that_it_can_go_on)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    wait_live(&k, begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0}), 1, cells, live);
+    begin_sweep(&k, "batch = 8\nlr = 0.3, 0.4\n", (struct wish){.name = "second"});
+    kit_quit(&k);
+    CHECK_INT(run_folders(&k), 1);
+    CHECK_INT(lines_of(&k, "grid", ",stopped,"), 1);
+    fake_set_script(&(struct fake_script){0});
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0}, &status);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2);
+    kit_end(&k);
+}
+
+TEST(a_sweep_can_be_prepared_for_later)
+{
+    struct kit k;
+    struct wire_sweep_status status = {0};
+    uint32_t sweep;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){.prepare = true, .jobs = 2});
+    for (int i = 0; i < 20000 && !status.path[0]; i++, clock_sleep_ms(1))
+        (void)wire_sweep_status(k.wire, sweep, &status);
+    CHECK_INT(status.state, WIRE_WAITING);
+    CHECK_INT(run_folders(&k), 0);
+    CHECK(kit_has(status.path, "sweep.ini"));
+    kit_end(&k);
+}
+
+/* Seeds cost the same, twice the epochs twice as much. */
+TEST(time_left_comes_from_cells_of_like_cost)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    uint32_t sweep;
+    double left = NAN;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_engine(&k, 4096, 0);
+    sweep =
+        begin_sweep(&k, "batch = 16\nseed = 0, 1\nepochs = 2, 4\n", (struct wish){.grid = true});
+    /* order: seed 0 with 2 and 4 epochs, seed 1 with 2 and 4: behind the second, 0.72 s are left */
+    for (int i = 0; i < 60000 && isnan(left); i++, clock_sleep_ms(1)) {
+        wire_cells(k.wire, sweep, cells, CELLS);
+        if (wire_sweep_status(k.wire, sweep, &status) && status.done == 2)
+            left = status.left_seconds;
+    }
+    CHECK(left > 0 && cells[0].seconds > 0.2);
+    CHECK_NEAR(left / (cells[0].seconds + cells[1].seconds), 1, 0.35);
+    CHECK(cells[1].seconds > cells[0].seconds);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.done, 4);
+    CHECK_NEAR(status.left_seconds, 0, 1e-9);
+    kit_end(&k);
+}
