@@ -1,4 +1,6 @@
 /* cli/export.c: chorus export RUN... -o FILE.csv */
+#include "cli/export.h"
+
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -17,7 +19,7 @@ static const struct cli_usage usage = {
 
 struct job {
     const char *file, *metric; /* which CSV; of --wide */
-    bool to_file;
+    bool to_file, keep;        /* keep: nothing is handed on, all stays in out */
     struct io_draft draft;
     struct text out; /* what is not written yet */
     char **names;    /* (columns) of the file, from the first run that has it */
@@ -31,7 +33,7 @@ static enum err_code hand_on(struct job *x, size_t least, struct err *e)
 {
     enum err_code code = ERR_OK;
 
-    if (!x->out.n || x->out.n < least)
+    if (x->keep || !x->out.n || x->out.n < least)
         return ERR_OK;
     if (x->to_file)
         code = io_draft_add(&x->draft, x->out.s, x->out.n, e);
@@ -145,6 +147,24 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
     return ERR_OK;
 }
 
+static void forget_names(struct job *x)
+{
+    for (size_t i = 0; i < x->columns; i++)
+        free(x->names[i]);
+    free(x->names);
+}
+
+enum err_code export_epochs(const struct record_entry *runs, size_t count, struct text *out,
+                            struct err *e)
+{
+    struct job x = {.file = "epochs", .keep = true};
+    enum err_code code = export_long(&x, runs, count, e);
+
+    forget_names(&x);
+    *out = x.out;
+    return code;
+}
+
 /* ---- wide: a row an epoch, a column a run ---- */
 
 static enum err_code check_metric(const struct job *x, const struct study_run *run, struct err *e)
@@ -250,9 +270,7 @@ int cli_export(int argc, char **argv)
     if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
         return cli_fail(&e);
     code = write_to(&x, path, runs, count, wide);
-    for (size_t i = 0; i < x.columns; i++)
-        free(x.names[i]);
-    free(x.names);
+    forget_names(&x);
     text_free(&x.out);
     record_free_list(runs, count);
     return code;
