@@ -9,11 +9,17 @@
 #include "spec/sweep.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_NAME 64
+
+struct options {
+    bool background, quiet, json, dry, failed;
+    const char *name, *order, *max_cells, *jobs, *match;
+};
 
 /* "lr=0.1", "=3" and other mistakes, but not "./a=b/first.ini". */
 static bool is_assignment(const char *arg)
@@ -162,7 +168,66 @@ static enum err_code set_name(struct spec_sweep *s, int argc, char **argv, const
     return given ? spec_set(&s->base, "name", given, "--name", NULL, e) : ERR_OK;
 }
 
-static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, const char *given,
+static bool is_given(int argc, char **argv, const char *key)
+{
+    size_t n = strlen(key);
+
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], key, n) && argv[i][n] == '=')
+            return true;
+    return false;
+}
+
+/* As many epochs as make the model-images of the run. They are counted in epochs of its own, so both
+ * must see the same images. */
+static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, struct err *e)
+{
+    const struct spec *a = &s->base, *b = &run->spec;
+    int members = a->mode != SPEC_ENSEMBLE ? 1 : a->members > 0 ? a->members : a->devices;
+    char epochs[32];
+
+    if (spec_sweep_varies(s))
+        return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
+    if (strcmp(a->data, b->data) != 0 || a->train_limit != b->train_limit || a->valid != b->valid)
+        return err_set(e, ERR_INPUT,
+                       "--match %s: it trained on %s; a run of the same cost must have the same "
+                       "data, train_limit and valid",
+                       run->run, b->data);
+    snprintf(epochs, sizeof epochs, "%.0f",
+             fmax(1, round((double)run->model_images * (double)run->epochs_done /
+                           (double)run->images / members)));
+    return spec_sweep_set(s, "epochs", epochs, "--match", NULL, e);
+}
+
+/* Without an experiment of its own: the run's as a single model. */
+static enum err_code match_run(struct spec_sweep *s, int argc, char **argv, const char *match,
+                               bool own, struct err *e)
+{
+    struct record_entry entry;
+    enum err_code code;
+
+    if (is_given(argc, argv, "epochs"))
+        return err_set(e, ERR_INPUT, "--match finds the epochs: leave out epochs=");
+    TRY(cli_find_run(match, &entry, e));
+    code = ERR_OK;
+    if (entry.broken || entry.run.epochs_done < 1 || entry.run.images < 1)
+        code = err_set(e, ERR_INPUT,
+                       "--match %s: it has no whole epoch whose cost could be matched", entry.name);
+    if (code == ERR_OK && !own)
+        code = read_run(s, match, e);
+    if (code == ERR_OK && !own)
+        code = spec_sweep_set(s, "mode", "data-parallel", "--match", NULL, e);
+    if (code == ERR_OK && !own)
+        code = spec_sweep_set(s, "devices", "1", "--match", NULL, e);
+    if (code == ERR_OK)
+        code = set_keys(s, argc, argv, e);
+    if (code == ERR_OK)
+        code = match_epochs(s, &entry.run, e);
+    record_free_entry(&entry);
+    return code;
+}
+
+static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, const struct options *o,
                                char name[SPEC_NAME], struct err *e)
 {
     const char *from = NULL;
@@ -178,9 +243,12 @@ static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, cons
     }
     if (from)
         TRY(read_experiment(s, from, name, e));
-    TRY(set_keys(s, argc, argv, e));
+    if (o->match)
+        TRY(match_run(s, argc, argv, o->match, from != NULL, e));
+    else
+        TRY(set_keys(s, argc, argv, e));
     TRY(spec_sweep_close(s, e));
-    TRY(set_name(s, argc, argv, given, name, e));
+    TRY(set_name(s, argc, argv, o->name, name, e));
     return spec_sweep_varies(s) ? ERR_OK : spec_check(&s->base, e);
 }
 
@@ -213,11 +281,6 @@ static void add_help(struct text *out)
         column += 2 + n;
     }
 }
-
-struct options {
-    bool background, quiet, json, dry, failed;
-    const char *name, *order, *max_cells, *jobs;
-};
 
 /* Those of a sweep; on a single run they would do nothing. */
 static int check_options(const struct options *o, bool varies, struct sweep_wish *wish)
@@ -282,7 +345,7 @@ static int run(int argc, char **argv, const struct options *o)
 
     spec_sweep_init(&s);
     wish.name = name;
-    if (read_spec(&s, argc, argv, o->name, name, &e) != ERR_OK) {
+    if (read_spec(&s, argc, argv, o, name, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else {
         code = check_options(o, spec_sweep_varies(&s), &wish);
@@ -309,7 +372,7 @@ int cli_run(int argc, char **argv)
         {"--quiet", NULL, "says nothing but the folder", &o.quiet},
         {"--json", NULL, "prints an object instead of the folder", &o.json},
         {"--tui", NULL, NULL, NULL},
-        {"--match", "RUN", NULL, NULL},
+        {"--match", "RUN", "a single model for as many epochs as RUN cost in all", &o.match},
         {NULL, NULL, NULL, NULL},
     };
     struct cli_usage usage = {
