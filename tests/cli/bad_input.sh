@@ -99,10 +99,10 @@ name=two words	two words
 name=-x	-x
 model=	no value
 model=""	no value
-model=cnn,lenet	sweep|one value
+model=cnn,	cnn,|missing
 model.=1	model.
 data=	no value
-data=mnist,fashion-mnist	sweep
+data=mnist,mnist	mnist stands in it twice
 data=train.csv:	train.csv:
 normalize=	no value
 normalize=256	255, standard, none
@@ -118,7 +118,7 @@ valid=99999999999	99999999999
 mode=	no value
 mode=ensamble	did you mean ensemble
 mode=parallel	data-parallel, ensemble
-mode=data-parallel, ensemble	sweep
+mode=ensemble, ensemble	ensemble stands in it twice
 backend=	no value
 backend=gpu	auto, cpu, cuda, ref
 backend=fake	auto, cpu, cuda, ref
@@ -132,8 +132,8 @@ devices=many	many
 devices=gpu:	gpu:
 devices=gpu:0+0	twice
 devices=gpu:x	gpu:x
-devices=gpu:0,1	sweep
-devices=1,2,4	sweep
+devices=gpu:0,gpu:0	gpu:0 stands in it twice
+devices=1,2,02	2 stands in it twice
 threads=	no value
 threads=0	0
 threads=9999	9999
@@ -152,7 +152,8 @@ batch=9999999999	9999999999
 batch=all	all
 batch=32/gpu	32/gpu
 batch=0/device	0/device
-batch=64,128	sweep
+batch=64,,128	missing
+batch=64,0	batch = 0
 batch=64.0	64.0
 epochs=	no value
 epochs=-1	-1
@@ -162,7 +163,7 @@ epochs=forever	forever
 optimizer=	no value
 optimizer=rmsprop	sgd, momentum, nesterov, adam, adamw
 optimizer=adma	did you mean adam
-optimizer=sgd,adam	sweep
+optimizer=sgd,adm	did you mean adam
 momentum=	no value
 momentum=1	1
 momentum=-0.5	-0.5
@@ -187,11 +188,14 @@ lr=1e999	1e999
 lr=0.1x	0.1x
 lr=0x1p-4	0x1p-4
 lr="0.1	closing quote
-lr=0.1,0.2	sweep|one experiment at a time
-lr=geom:0.01:1:5	sweep
-lr=lin:0.1:1:3	sweep
-lr=step:0.1:1:0.1	sweep
-lr=loguniform:0.001:1	sweep
+lr=0.1,0.10	0.1 stands in it twice
+lr=0.1,nan	lr = nan
+lr=geom:0.01:1	geom:A:B:N
+lr=geom:0:1:5	above 0
+lr=lin:0.1:1:1	from 2 to
+lr=lin:0:1:99999999999	from 2 to
+lr=step:0.1:1:0.7	0.8 and 1.5
+lr=loguniform:0.001:1	samples = N
 lr_rule=	no value
 lr_rule=square	none, linear, sqrt
 lr_batch=	no value
@@ -246,10 +250,11 @@ seed=-1	-1
 seed=abc	abc
 seed=0.5	0.5
 seed=99999999999999999999	99999999999999999999
-seed=1,2,3	sweep
+seed=1,2,x	seed = x
 repeats=	no value
 repeats=0	0
-repeats=3	sweep
+repeats=1000001	range
+repeats=2,3	one value
 repeats=x	x
 train_limit=	no value
 train_limit=0	0
@@ -280,8 +285,10 @@ patience=	no value
 patience=0	0
 patience=2.5	2.5
 on_end=	no value
-samples=40	sweep
-zip=devices	sweep
+samples=40	samples = 40|loguniform
+samples=x	samples = x
+zip=devices	devices is no list
+name=a,b	one value
 epoch=3	did you mean epochs
 LR=0.1	LR
 learningrate=0.1	learningrate
@@ -345,11 +352,15 @@ ini 'x.ini:1|lr 0.1|key = value' <<<'lr 0.1'
 ini 'x.ini:3|lr|line 1' <<<$'lr = 0.1\nbatch = 8\nlr = 0.1'
 ini 'x.ini:1|[model]' <<<$'[model]\nname = lenet'
 ini 'x.ini:1|did you mean epochs' <<<'epoch = 3'
-ini 'x.ini:2|lr|sweep' <<<$'\nlr = 0.1, 0.2'
-ini 'x.ini:1|lr|sweep' <<<'lr = geom:0.1:1:3'
-ini 'x.ini:1|samples|sweep' <<<'samples = 4'
-ini 'x.ini:1|zip|sweep' <<<'zip = devices, batch, lr'
-ini 'x.ini:2|repeats|sweep' <<<$'# again\nrepeats = 2'
+ini 'x.ini:2|lr|twice' <<<$'\nlr = 0.1, 0.1'
+ini 'x.ini:1|lr|above 0' <<<'lr = geom:-0.1:1:3'
+ini 'x.ini:1|samples|0' <<<'samples = 0'
+ini 'x.ini:1|zip|devices is no list' <<<'zip = devices, batch, lr'
+ini 'x.ini:3|zip|2 values and batch 3' <<<$'lr = 1, 2\nbatch = 8, 16, 32\nzip = lr, batch'
+ini '2,000,000 cells' <<<$'seed = lin:1:2000:2000\nlr = lin:1:1000:1000'
+ini 'x.ini:1|no cell of this sweep can run|batch = 100' <<<$'batch = 100, 98\ndevices = 8'
+ini 'x.ini:1|momentum|no value of optimizer' <<<$'momentum = 0.9\noptimizer = sgd, adam'
+ini 'x.ini:2|repeats|seed' <<<$'seed = 1, 2\nrepeats = 2'
 ini 'x.ini:1|lr|no number' <<<'lr = 0.1 ; an old comment'
 ini 'x.ini:1|no key' <<<'= 5'
 ini 'x.ini:1|data|closing quote' <<<'data = "a,b'

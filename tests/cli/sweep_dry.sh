@@ -1,0 +1,118 @@
+#!/bin/bash
+# What a sweep would mean, before it runs: its cells, those left out, its order, its time.
+. "$(dirname "$0")/lib.sh"
+
+cat >grid.ini <<'END'
+model = ./tiny.net
+data = synthetic
+train_limit = 1200
+test_limit = 300
+epochs = 2
+lr = 0.05, 0.1, 0.2
+batch = 40, 100   # 8 devices divide the first
+devices = 1, 2, 8
+END
+
+# table FILE: the rows of the table, without their numbers
+table()
+{
+    sed -n 's/^#  *[0-9][0-9]*  \([0-9].*\)$/\1/p' "$1" | tr -s ' '
+}
+
+exits 0 "$CHORUS" run grid.ini --dry-run
+check "a sweep's dry run" test $? = 0
+check "it tells how many cells" grep -q '^# cells  *18: lr 3 x batch 2 x devices 3$' out
+check "it tells how many are left out" grep -q '^# left out  *3$' out
+check "with the reason, where it stands, and how many" \
+    grep -q '^#  *3  grid.ini:7: batch = 100: 8 devices do not divide it; .*96 and 104$' out
+check "corners first" test "$(table out | head -n 6 | sort | tr '\n' ';')" = \
+    "0.05 100 1;0.05 40 1;0.05 40 8;0.2 100 1;0.2 40 1;0.2 40 8;"
+check "every cell that can run, once" test "$(table out | sort -u | wc -l)" = 15
+check "a time that nothing tells" grep -q '^# expected time  *unknown' out
+check "where its results will lie" grep -q '^# sweep  *results/sweeps/grid$' out
+check "nothing is written" test ! -e results
+cp out first.txt
+cp out grid2.ini
+exits 0 "$CHORUS" run grid2.ini --dry-run
+grep -v -e '^# sweep' -e '\.ini:' first.txt >a.txt
+grep -v -e '^# sweep' -e '\.ini:' out >b.txt
+check "what it prints is the same sweep" cmp a.txt b.txt
+
+exits 0 "$CHORUS" run grid.ini --dry-run --order grid --max-cells 4
+check "grid: the last key fastest" \
+    test "$(table out | tr '\n' ';')" = "0.05 40 1;0.05 40 2;0.05 40 8;0.05 100 1;"
+check "--max-cells" grep -q '^# taken  *4 of 15 that can run' out
+
+# The command line overrides and adds lists; one value ends a list.
+exits 0 "$CHORUS" run grid.ini --dry-run devices=1 batch=40 lr=geom:0.1:0.4:3 repeats=2 --order grid
+check "forms, repeats" test "$(table out | tr '\n' ';')" = "0.1 0;0.1 1;0.2 0;0.2 1;0.4 0;0.4 1;"
+exits 0 "$CHORUS" run grid.ini --dry-run lr=0.1,0.2 devices=1,2 zip=lr,batch,devices --order grid
+check "zip" test "$(table out | tr '\n' ';')" = "0.1 40 1;0.2 100 2;"
+exits 0 "$CHORUS" run grid.ini --dry-run lr=loguniform:1e-3:1 samples=5 batch=40 devices=1
+check "samples" test "$(table out | wc -l)" = 5
+table out >a.txt
+exits 0 "$CHORUS" run grid.ini --dry-run lr=loguniform:1e-3:1 samples=7 batch=40 devices=1
+check "more samples begin with those of fewer" \
+    test "$(table out | head -n 5)" = "$(cat a.txt)"
+exits 0 "$CHORUS" run tiny.ini --dry-run mode=data-parallel,ensemble members=1,2,4
+check "twins are left out" grep -q '^#  *1  .*members = 4: mode = data-parallel does not use it' out
+check "twins leave one" grep -q '^# left out  *2$' out
+exits 0 "$CHORUS" run tiny.ini --dry-run batch=20/device,40 devices=1,2
+check "two spellings of one cell" grep -q '^#  *1  it is the cell of batch=.* devices=2$' out
+exits 0 "$CHORUS" run tiny.ini --dry-run optimizer=sgd,momentum,adam momentum=0.8
+check "a key that lapses in some cells" test $? = 0
+check "and is no cell's loss" test "$(grep -c 'left out' out)" = 0
+
+# What only the data or the model can tell.
+exits 0 "$CHORUS" run tiny.ini --dry-run batch=40,2000
+check "more than there are images" grep -q '^#  *1  .*batch = 2000 is more than the 1200' out
+exits 0 "$CHORUS" run tiny.ini --dry-run model=./tiny.net,./none.net
+check "a model that is not there" grep -q '^#  *1  .*none.net' out
+refused "no cell is possible" "no cell of this sweep can run: " \
+    "$CHORUS" run tiny.ini --dry-run batch=2000,3000
+refused "a name that fits no folder" "--name: name = a/b" \
+    "$CHORUS" run grid.ini --dry-run --name a/b
+refused "an order that is none" "allowed: spread" "$CHORUS" run grid.ini --dry-run --order random
+refused "no cells" "--max-cells 0" "$CHORUS" run grid.ini --dry-run --max-cells 0
+refused "no jobs" "--jobs x" "$CHORUS" run grid.ini --dry-run --jobs x
+refused "resume takes no list" "give one value" "$CHORUS" resume epochs=1,2
+
+# A name of its own, and names that come from elsewhere.
+exits 0 "$CHORUS" run grid.ini --dry-run --name board
+check "--name" grep -q '^# sweep  *results/sweeps/board$' out
+exits 0 "$CHORUS" run synthetic lr=0.1,0.2 --dry-run
+check "the name of what is built in" grep -q '^# sweep  *results/sweeps/synthetic$' out
+exits 0 "$CHORUS" run model=cnn data=synthetic lr=0.1,0.2 --dry-run
+check "the model's name without a file" grep -q '^# sweep  *results/sweeps/cnn$' out
+
+# The object.
+if command -v python3 >/dev/null; then
+    exits 0 "$CHORUS" run grid.ini --dry-run --json --max-cells 2
+    check "--json" python3 -c '
+import json
+d = json.load(open("out"))
+assert d["sweep"] == "grid" and d["cells"] == 18 and d["left_out"] == 3 and d["taken"] == 2
+assert len(d["list"]) == 18
+assert [c["order"] for c in d["list"] if c["order"]] == [1, 2]
+assert sum("8 devices" in (c["reason"] or "") for c in d["list"]) == 3
+assert {c["lr"] for c in d["list"]} == {0.05, 0.1, 0.2}'
+else
+    skip "--json" "there is no python3"
+fi
+
+# Time, learned from a run: twice the epochs take twice as long.
+exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
+exits 0 "$CHORUS" run tiny.ini --dry-run --json epochs=100,200 --order grid
+if command -v python3 >/dev/null; then
+    check "the time is learned here" python3 -c '
+import json
+d = json.load(open("out"))
+a, b = (c["seconds"] for c in d["list"])
+assert a > 0 and abs(b / a - 2) < 1e-6 and abs(d["seconds"] - a - b) < 1e-6 * b'
+else
+    skip "the time is learned here" "there is no python3"
+fi
+exits 0 "$CHORUS" run tiny.ini --dry-run epochs=100,200
+check "and told" grep -q '^# expected time  *.* for 2 cells one after the other' out
+
+finish
