@@ -27,8 +27,8 @@ struct made_run {
 };
 
 /* text: the name of a built-in net, or layers if it has more lines than one. batches: of an epoch. */
-static bool made_plan(struct made_run *r, const char *text, struct net_shape shape, size_t batch,
-                      size_t batches)
+static inline bool made_plan(struct made_run *r, const char *text, struct net_shape shape,
+                             size_t batch, size_t batches)
 {
     struct net_wants wants = {.input = shape, .classes = 10};
     size_t pixels = (size_t)shape.h * (size_t)shape.w * (size_t)shape.c, images = batch * batches;
@@ -76,7 +76,7 @@ static bool made_plan(struct made_run *r, const char *text, struct net_shape sha
     return true;
 }
 
-static bool made_open(struct made_run *r, const struct backend *be)
+static inline bool made_open(struct made_run *r, const struct backend *be)
 {
     size_t n = r->net->parameter_count, stats = r->net->stat_count;
     float *param = mem_new(n + stats + 1, sizeof *param);
@@ -97,7 +97,7 @@ static bool made_open(struct made_run *r, const struct backend *be)
 }
 
 /* Returns how many steps were made; the rows are from r->rows on. */
-static size_t made_train(struct made_run *r, const struct backend *be, size_t count)
+static inline size_t made_train(struct made_run *r, const struct backend *be, size_t count)
 {
     struct backend_span span = {.first_step = r->step,
                                 .count = count,
@@ -115,7 +115,7 @@ static size_t made_train(struct made_run *r, const struct backend *be, size_t co
 }
 
 /* The parameters of a member, freed by the caller. */
-static float *made_params(struct made_run *r, const struct backend *be, int member)
+static inline float *made_params(struct made_run *r, const struct backend *be, int member)
 {
     float *param = mem_new(r->net->parameter_count + 1, sizeof *param);
     struct err e = {0};
@@ -125,7 +125,7 @@ static float *made_params(struct made_run *r, const struct backend *be, int memb
     return param;
 }
 
-static void made_close(struct made_run *r, const struct backend *be)
+static inline void made_close(struct made_run *r, const struct backend *be)
 {
     be->close(r->s);
     net_free(r->net);
