@@ -37,8 +37,9 @@ struct cpu_kernels {
     const struct cpu_conv_ops *direct, *wino;
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
-     * units. bias may be NULL. */
-    void (*dense)(int groups, int inputs, int outputs, const float *x, size_t x_group,
+     * units. bias may be NULL. The last group may have fewer than 16
+     * images; the lanes behind them are zero in x, and in y become zero or what zeros make. */
+    void (*dense)(int images, int inputs, int outputs, const float *x, size_t x_group,
                   const float *w, size_t wk, size_t wn, const float *bias, bool add, float *y,
                   size_t y_group);
     /* dy turned round, image behind image, in the order that dense_weights reads: groups * 16 * width
@@ -46,8 +47,8 @@ struct cpu_kernels {
      * and width are those that dense_weights is given. */
     void (*turn)(int groups, int outputs, const float *dy, size_t dy_group, float *turned,
                  size_t width);
-    /* dw[i * row + o] = (add ? itself : 0) + sum over images of x[g][i] * dy[g][o]. */
-    void (*dense_weights)(int groups, int inputs, int outputs, const float *x, size_t x_group,
+    /* The first `images` lanes of their groups count. dw[i * row + o] = (add ? itself : 0) + sum over images of x[g][i] * dy[g][o]. */
+    void (*dense_weights)(int images, int inputs, int outputs, const float *x, size_t x_group,
                           const float *turned, size_t width, float *dw, size_t row, bool add);
     /* db[o] = (add ? itself : 0) + sum over images */
     void (*bias_sums)(int groups, int outputs, const float *dy, size_t dy_group, float *db,

@@ -47,7 +47,18 @@ static int at_once(int groups)
     return groups < GROUPS_AT_ONCE ? groups : GROUPS_AT_ONCE;
 }
 
-static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i, struct part p)
+/* Images of n groups: lanes behind the batch's last image are not worth a product. All lanes where
+ * that is not known: when evaluating, and where each device's groups have such lanes. */
+static int images_of(const struct cpu_worker *w, int place, int n, bool training)
+{
+    const struct backend_session *s = w->team->s;
+    size_t lanes = (size_t)n * CPU_LANES, left = s->plan.batch - (size_t)place * CPU_LANES;
+
+    return (int)(training && !s->split && left < lanes ? left : lanes);
+}
+
+static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i, struct part p,
+                          bool training)
 {
     const struct cpu_kernels *k = w->team->s->k;
     const struct cpu_layer *c = &w->team->s->layer[i];
@@ -63,9 +74,10 @@ static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         return;
     }
     for (int g = p.place, end = p.place + p.n; g < end; g += GROUPS_AT_ONCE)
-        k->dense(at_once(end - g), (int)c->in, (int)(p.floats / CPU_LANES), cpu_act(w, c->l.src, g),
-                 c->in * CPU_LANES, m->rounded + c->kernel + unit, c->out, 1,
-                 bias ? bias + unit : NULL, false, cpu_act(w, i, g) + p.at, c->out * CPU_LANES);
+        k->dense(images_of(w, g, at_once(end - g), training), (int)c->in,
+                 (int)(p.floats / CPU_LANES), cpu_act(w, c->l.src, g), c->in * CPU_LANES,
+                 m->rounded + c->kernel + unit, c->out, 1, bias ? bias + unit : NULL, false,
+                 cpu_act(w, i, g) + p.at, c->out * CPU_LANES);
 }
 
 static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n,
@@ -93,7 +105,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         break;
     }
     case NET_DENSE:
-        dense_forward(w, m, i, p);
+        dense_forward(w, m, i, p, training);
         break;
     case NET_RELU:
     case NET_TANH:
@@ -221,6 +233,11 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         k->turn(at_once(groups - g), (int)c->out, dy + (size_t)g * out, out,
                 w->scratch + (size_t)g * CPU_LANES * width, width);
     cpu_units(w, c->in, &from, &to);
+    /* before the weights': both gradients, as they are and turned, are more than the cache keeps */
+    for (int g = 0; !tiles && dx && from < to && g < groups; g += GROUPS_AT_ONCE)
+        k->dense(images_of(w, g, at_once(groups - g), true), (int)c->out, to - from,
+                 dy + (size_t)g * out, out, m->rounded + c->kernel + (size_t)from * c->out, 1,
+                 c->out, NULL, c->add, dx + (size_t)g * in + (size_t)from * CPU_LANES, in);
     for (int row = from; row < to; row += ROWS_AT_ONCE) {
         int rows = to - row < ROWS_AT_ONCE ? to - row : ROWS_AT_ONCE;
         size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
@@ -230,15 +247,11 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         if (tiles)
             tiles->dense_weights(groups, (int)c->in, (int)c->out, row, row + rows, x, false,
                                  dparam + at, w->scratch);
-        for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE) {
-            int n = at_once(groups - g);
-            if (dx)
-                k->dense(n, (int)c->out, rows, dy + (size_t)g * out, out, m->rounded + at, 1,
-                         c->out, NULL, c->add, dx + (size_t)g * in + lane, in);
-            k->dense_weights(n, rows, (int)c->out, x + (size_t)g * in + lane, in,
+        for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE)
+            k->dense_weights(images_of(w, g, at_once(groups - g), true), rows, (int)c->out,
+                             x + (size_t)g * in + lane, in,
                              w->scratch + (size_t)g * CPU_LANES * width, width, dparam + at, c->out,
                              g > 0);
-        }
         cpu_update_now(w, m, at, (size_t)rows * c->out);
     }
     if (c->l.bias < 0)
@@ -268,13 +281,14 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
                               cpu_grad(w, c->l.src, place), w->scratch);
     }
     for (int g = place; !tiles && g < place + n; g += GROUPS_AT_ONCE) {
-        int now = at_once(place + n - g);
+        int now = at_once(place + n - g), images = images_of(w, g, now, true);
         const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, i, g);
         k->turn(now, (int)c->out, dy, out, w->scratch, width);
-        k->dense_weights(now, (int)c->in, (int)c->out, x, in, w->scratch, width, dw, c->out, true);
+        k->dense_weights(images, (int)c->in, (int)c->out, x, in, w->scratch, width, dw, c->out,
+                         true);
         if (!c->first)
-            k->dense(now, (int)c->out, (int)c->in, dy, out, m->rounded + c->kernel, 1, c->out, NULL,
-                     c->add, cpu_grad(w, c->l.src, g), in);
+            k->dense(images, (int)c->out, (int)c->in, dy, out, m->rounded + c->kernel, 1, c->out,
+                     NULL, c->add, cpu_grad(w, c->l.src, g), in);
     }
     if (c->l.bias >= 0)
         k->bias_sums(n, (int)c->out, cpu_grad(w, i, place), out,

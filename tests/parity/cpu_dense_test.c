@@ -77,13 +77,30 @@ static bool take_isa(const char *name)
 
 /* A dense layer of which a part of the units is done: forward, both gradients, sums of biases. */
 struct dense_case {
-    int groups, inputs, outputs, first, units; /* units first, ..., of outputs */
+    int images, inputs, outputs, first, units; /* units first, ..., of outputs */
     bool add, bias;
 };
 
+/* Their groups of 16 lanes. */
+static size_t groups_of(const struct dense_case *c)
+{
+    return ((size_t)c->images + LANES - 1) / LANES;
+}
+
+/* The lanes behind the last image, of n units a group. */
+static void fill_rest(const struct dense_case *c, size_t n, float *x, float value)
+{
+    size_t groups = groups_of(c);
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t lane = (size_t)c->images; lane < groups * LANES; lane++)
+            x[((groups - 1) * n + i) * LANES + lane % LANES] = value;
+    }
+}
+
 static void check_forward(const struct dense_case *c, bool back)
 {
-    size_t in = (size_t)c->inputs, out = (size_t)c->outputs, groups = (size_t)c->groups;
+    size_t in = (size_t)c->inputs, out = (size_t)c->outputs, groups = groups_of(c);
     size_t xs = groups * in * LANES, ys = groups * out * LANES;
     float *x = floats(xs, true), *w = floats(in * out, true), *b = floats(out, true);
     float *y = floats(ys, true), *was = floats(ys, false);
@@ -91,8 +108,9 @@ static void check_forward(const struct dense_case *c, bool back)
     double worst = 0;
     bool kept = true;
 
+    fill_rest(c, in, x, 0);
     memcpy(was, y, ys * sizeof *y);
-    k->dense(c->groups, c->inputs, c->units, x, in * LANES, w + first * wn, wk, wn,
+    k->dense(c->images, c->inputs, c->units, x, in * LANES, w + first * wn, wk, wn,
              c->bias ? b + first : NULL, c->add, y + first * LANES, out * LANES);
     for (size_t g = 0; g < groups; g++) {
         for (size_t n = 0; n < out; n++) {
@@ -100,6 +118,10 @@ static void check_forward(const struct dense_case *c, bool back)
                 size_t at = (g * out + n) * LANES + lane;
                 if (n < first || n >= first + (size_t)c->units) {
                     kept = kept && y[at] == was[at];
+                    continue;
+                }
+                if (g * LANES + lane >= (size_t)c->images) {
+                    kept = kept && (y[at] == 0 || c->add || c->bias);
                     continue;
                 }
                 double sum = c->add ? (double)was[at] : c->bias ? (double)b[n] : 0;
@@ -118,8 +140,8 @@ static void check_forward(const struct dense_case *c, bool back)
     /* errors of a chain of additions grow as the root of its length, here with room to spare */
     double limit = 4 + 2 * sqrt((double)in);
     if (!(worst <= limit) || !kept || !guarded(y, ys))
-        TEST_FAILED("%s %dx%d (%d from %d), %d groups%s%s: %.3g roundings, %g allowed%s%s",
-                    back ? "back" : "forward", c->inputs, c->outputs, c->units, c->first, c->groups,
+        TEST_FAILED("%s %dx%d (%d from %d), %d images%s%s: %.3g roundings, %g allowed%s%s",
+                    back ? "back" : "forward", c->inputs, c->outputs, c->units, c->first, c->images,
                     c->add ? ", added" : "", c->bias ? ", bias" : "", worst, limit,
                     kept ? "" : ", other units written", guarded(y, ys) ? "" : ", written behind");
     free(x);
@@ -131,7 +153,7 @@ static void check_forward(const struct dense_case *c, bool back)
 
 static void check_weights(const struct dense_case *c)
 {
-    size_t in = (size_t)c->inputs, out = (size_t)c->outputs, groups = (size_t)c->groups;
+    size_t in = (size_t)c->inputs, out = (size_t)c->outputs, groups = groups_of(c);
     size_t first = (size_t)c->first, units = (size_t)c->units, width = (units + 15) / 16 * 16;
     size_t row = out;
     float *x = floats(groups * in * LANES, true), *dy = floats(groups * out * LANES, true);
@@ -141,12 +163,14 @@ static void check_weights(const struct dense_case *c)
     double worst = 0, limit = 4 + 2 * sqrt((double)groups * LANES);
     bool kept = true;
 
+    fill_rest(c, in, x, NAN);
+    fill_rest(c, out, dy, 0);
     memcpy(was, dw, in * row * sizeof *dw);
     memcpy(db_was, db, out * sizeof *db);
-    k->turn(c->groups, c->units, dy + first * LANES, out * LANES, turned, width);
-    k->dense_weights(c->groups, c->inputs, c->units, x, in * LANES, turned, width, dw + first, row,
+    k->turn((int)groups, c->units, dy + first * LANES, out * LANES, turned, width);
+    k->dense_weights(c->images, c->inputs, c->units, x, in * LANES, turned, width, dw + first, row,
                      c->add);
-    k->bias_sums(c->groups, c->units, dy + first * LANES, out * LANES, db + first, c->add);
+    k->bias_sums((int)groups, c->units, dy + first * LANES, out * LANES, db + first, c->add);
     for (size_t i = 0; i <= in; i++) { /* the last: the bias */
         const float *got = i < in ? dw + i * row : db, *old = i < in ? was + i * row : db_was;
         for (size_t o = 0; o < out; o++) {
@@ -155,7 +179,7 @@ static void check_weights(const struct dense_case *c)
                 continue;
             }
             double sum = c->add ? (double)old[o] : 0, size = fabs(sum);
-            for (size_t at = 0; at < groups * LANES; at++) {
+            for (size_t at = 0; at < (size_t)c->images; at++) {
                 size_t g = at / LANES, lane = at % LANES;
                 double term = (double)dy[(g * out + o) * LANES + lane] *
                               (i < in ? (double)x[(g * in + i) * LANES + lane] : 1);
@@ -168,8 +192,8 @@ static void check_weights(const struct dense_case *c)
     }
     bool whole = guarded(dw, in * row) && guarded(db, out) && guarded(turned, groups * 16 * width);
     if (!(worst <= limit) || !kept || !whole)
-        TEST_FAILED("weights %dx%d (%d from %d), %d groups%s: %.3g roundings, %g allowed%s%s",
-                    c->inputs, c->outputs, c->units, c->first, c->groups, c->add ? ", added" : "",
+        TEST_FAILED("weights %dx%d (%d from %d), %d images%s: %.3g roundings, %g allowed%s%s",
+                    c->inputs, c->outputs, c->units, c->first, c->images, c->add ? ", added" : "",
                     worst, limit, kept ? "" : ", others written", whole ? "" : ", written behind");
     free(x);
     free(dy);
@@ -191,7 +215,7 @@ FOR_EACH_ISA(dense_layers_of_any_shape)
 {
     drawn = 0;
     for (int i = 0; i < 24; i++) {
-        struct dense_case c = {.groups = (int)draw(1, 17), .add = draw(0, 1), .bias = draw(0, 1)};
+        struct dense_case c = {.images = (int)draw(1, 270), .add = draw(0, 1), .bias = draw(0, 1)};
         bool large = i % 8 == 0; /* each side is large now and then, not all at a time */
         c.inputs = (int)draw(1, large ? 700 : 150);
         c.outputs = (int)draw(1, i % 8 == 4 ? 300 : 70);
@@ -208,7 +232,9 @@ FOR_EACH_ISA(dense_layers_of_edge_shapes)
     drawn = 1 << 20;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int groups = 1; groups <= 5; groups += i % 2 ? 1 : 2) {
-            struct dense_case c = {groups, sizes[i], sizes[(i * 7 + 3) % 15], 0, 0, i % 2, i % 3};
+            int rest = (int)(i * 5) % LANES; /* lanes of the last group without an image */
+            struct dense_case c = {
+                groups * LANES - rest, sizes[i], sizes[(i * 7 + 3) % 15], 0, 0, i % 2, i % 3};
             c.units = c.outputs;
             check_case(&c);
         }
@@ -223,7 +249,7 @@ FOR_EACH_ISA(what_is_no_number_stays_in_its_lane)
     float *y = floats(2 * out * LANES, false);
 
     x[(in + 3) * LANES + 5] = NAN;
-    k->dense(2, (int)in, (int)out, x, in * LANES, w, out, 1, NULL, false, y, out * LANES);
+    k->dense(2 * LANES, (int)in, (int)out, x, in * LANES, w, out, 1, NULL, false, y, out * LANES);
     for (size_t i = 0; i < 2 * out * LANES; i++)
         CHECK((isnan(y[i]) != 0) == (i >= out * LANES && i % LANES == 5));
     free(x);
