@@ -52,17 +52,39 @@ static int list_keys(void)
             if ((int)k->group == group)
                 text_addf(&out, "  %-15s %s (%s)\n", k->name, k->help, k->fallback);
     }
+    text_add(&out, "\nA list of values makes a sweep (`chorus help lists`): lr=0.05,0.1,0.2\n");
     code = cli_print(&out);
     text_free(&out);
     return code;
 }
+
+static const char lists[] =
+    "A key with a list of values makes a sweep: a run for each combination, from `chorus run` or\n"
+    "as lines of an experiment's file.\n"
+    "\n"
+    "  lr=0.05,0.1,0.2        these values; quotes around one that holds a comma\n"
+    "  lr=geom:0.01:1:5       5 values from 0.01 to 1, each the same multiple of the one before\n"
+    "  batch=lin:64:256:4     4 values from 64 to 256, equally far apart\n"
+    "  epochs=step:5:20:5     5, 10, 15, 20\n"
+    "  lr=loguniform:1e-4:1 samples=40   40 values at random, every power of ten as likely; several\n"
+    "                         such keys are drawn together: 40 points, and more samples add to them\n"
+    "  model.width=64,128     a parameter of the model\n"
+    "  repeats=3              each combination from seed, seed + 1, seed + 2\n"
+    "  zip=devices,batch,lr   these lists walk together instead of being crossed\n"
+    "\n"
+    "Combinations that are impossible (a batch of 100 on 8 devices) are left out and told. A key that\n"
+    "only some combinations use (momentum in optimizer=sgd,momentum, members in a sweep over mode)\n"
+    "lapses in the others. `--dry-run` shows the cells and how long they should take; corners and\n"
+    "centre run first (`--order grid`: as the lists stand). results/sweeps/NAME/sweep.csv has a row a\n"
+    "cell; NAME is `--name`, else the experiment's. The same command again runs what is missing.\n";
 
 int cli_help(int argc, char **argv)
 {
     static const struct cli_usage help = {
         "help [COMMAND or KEY]",
         "Prints what there is, what a command does, or what a key of an experiment means.",
-        "  chorus help keys   all keys of an experiment\n"};
+        "  chorus help keys    all keys of an experiment\n"
+        "  chorus help lists   lists of values, which make a sweep\n"};
     struct text shown = {0};
     int key, on = cli_options(&help, NULL, &argc, argv);
 
@@ -74,6 +96,8 @@ int cli_help(int argc, char **argv)
         return cli_refuse("help takes one name, not %d", argc - 1);
     if (!strcmp(argv[1], "keys"))
         return list_keys();
+    if (!strcmp(argv[1], "lists") || !strcmp(argv[1], "samples") || !strcmp(argv[1], "zip"))
+        return cli_printf("%s", lists);
     key = spec_key_find(argv[1]);
     if (key >= 0) {
         const struct spec_key *k = &spec_keys[key];

@@ -149,10 +149,7 @@ refused "two experiments" "not both" "$CHORUS" run tiny.ini first
 refused "an unknown option" "--bakground" "$CHORUS" run tiny.ini --bakground
 refused "an option without its value" "--name" "$CHORUS" run tiny.ini --name
 refused "a switch with a value" "--quiet" "$CHORUS" run tiny.ini --quiet=yes
-for option in --tui "--match @"; do
-    refused "run ${option%% *} belongs to a later version" "${option%% *}" \
-        "$CHORUS" run tiny.ini $option
-done
+refused "run --tui belongs to a later version" "--tui" "$CHORUS" run tiny.ini --tui
 for option in --failed "--jobs 2" "--order grid" "--max-cells 5"; do
     refused "run ${option%% *} is for sweeps" "${option%% *} is for a sweep" \
         "$CHORUS" run tiny.ini $option

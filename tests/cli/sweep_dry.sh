@@ -85,6 +85,11 @@ check "the name of what is built in" grep -q '^# sweep  *results/sweeps/syntheti
 exits 0 "$CHORUS" run model=cnn data=synthetic lr=0.1,0.2 --dry-run
 check "the model's name without a file" grep -q '^# sweep  *results/sweeps/cnn$' out
 
+exits 0 "$CHORUS" help lists
+check "help of lists" grep -q 'geom:0.01:1:5' out
+exits 0 "$CHORUS" help keys
+check "help of keys names them" grep -q 'chorus help lists' out
+
 # The object.
 if command -v python3 >/dev/null; then
     exits 0 "$CHORUS" run grid.ini --dry-run --json --max-cells 2
