@@ -20,6 +20,9 @@ int cli_go(int argc, char **argv);
 int cli_stop(int argc, char **argv);
 int cli_ls(int argc, char **argv);
 int cli_show(int argc, char **argv);
+int cli_tag(int argc, char **argv);
+int cli_note(int argc, char **argv);
+int cli_rm(int argc, char **argv);
 int cli_models(int argc, char **argv);
 int cli_data(int argc, char **argv);
 int cli_devices(int argc, char **argv);
@@ -28,6 +31,8 @@ int cli_predict(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_export(int argc, char **argv);
+int cli_ensemble(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
 

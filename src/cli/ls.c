@@ -21,9 +21,10 @@ static const struct cli_usage usage = {
     "COLUMN is one of run.csv or epochs.csv, its value that of the best epoch (last.test_acc: of\n"
     "the last), or model.NAME. With filters, @ and @best choose among the runs that pass.\n"
     "\n"
-    "A run that was killed is shown as dead: `chorus resume` goes on with it. The best accuracy is\n"
-    "the test set's at the best epoch; `picked on` says whether that epoch was chosen by the test\n"
-    "set itself or by validation images. --since takes today, yesterday, 3h, 2d or a date, in UTC.\n"};
+    "A run that was killed is shown as dead: `chorus resume` goes on with it. The best accuracy\n"
+    "is the test set's at the best epoch; `picked on` says whether that epoch was chosen by the\n"
+    "test set itself or by validation images. --since takes today, yesterday, 3h, 2d or a date,\n"
+    "in UTC.\n"};
 
 struct wish {
     bool json;

@@ -32,6 +32,18 @@ static void take_lines(struct record *r)
     io.lock(r->control, LOCK_UN);
 }
 
+/* Whether it was a change of tags or note. What cannot be written now is written with the next
+ * run.csv; whoever asked waits until it is there. */
+static bool take_edit(struct record *r, const char *line)
+{
+    enum record_edited edited = record_apply_edit(line, &r->marks);
+    struct err e;
+
+    if (edited == RECORD_CHANGED && record_write_marks(r->folder, &r->marks, &e) != ERR_OK)
+        record_log(r, e.text);
+    return edited != RECORD_NO_EDIT;
+}
+
 bool record_next_control(struct record *r, char *line, size_t room)
 {
     struct stat st;
@@ -53,6 +65,8 @@ bool record_next_control(struct record *r, char *line, size_t room)
         r->taken += n;
         if (r->taken < r->pending.n) /* its LF, or a 0 byte that somebody wrote */
             r->taken++;
+        if (any && take_edit(r, trimmed))
+            any = false;
         if (any) {
             kept = strlen(trimmed) < room ? strlen(trimmed) : room - 1;
             memcpy(line, trimmed, kept);

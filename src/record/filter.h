@@ -1,5 +1,6 @@
 /* record/filter.h: filters of runs: "model=cnn,lenet", "lr!=0.1", "test_acc=0.9..", "seed<3",
- * "tags=paper". Parsing and matching are pure but for record_filter_takes: text in, an answer out. */
+ * "tags=paper". Parsing and matching are pure but for record_filter_takes: text in, an answer out.
+ * */
 #ifndef CHORUS_RECORD_FILTER_H
 #define CHORUS_RECORD_FILTER_H
 
@@ -40,14 +41,15 @@ enum err_code record_filter_parse(struct record_filter *f, const char *text,
                                   struct err *e) MUST_USE;
 void record_filter_free(struct record_filter *f);
 
-/* Whether a run whose column holds this text passes. Two numbers are compared as numbers; in a column
- * of times ("started_utc") a day stands for all of its moments; tags are a set of words; note and
- * reason need only hold the value. An empty value is what does not apply: it passes != and
+/* Whether a run whose column holds this text passes. Two numbers are compared as numbers; in a
+ * column of times ("started_utc") a day stands for all of its moments; tags are a set of words;
+ * note and reason need only hold the value. An empty value is what does not apply: it passes != and
  * "COLUMN=" alone. */
 bool record_filter_match(const struct record_filter *f, const char *value);
 
 struct record_entry;
-/* The same of a run. Of one that is broken only its name and state are known: others take it never. */
+/* The same of a run. Of one that is broken only its name and state are known: others take it never.
+ * */
 bool record_filter_takes(const struct record_filter *f, const struct record_entry *entry);
 
 #endif

@@ -44,8 +44,8 @@ static void swap(struct record_entry *a, struct record_entry *b)
     *b = held;
 }
 
-/* Moves those picked to the front, in their order, and frees the others: a second list of 10,000 runs
- * would be 100 MB. */
+/* Moves those picked to the front, in their order, and frees the others: a second list of 10,000
+ * runs would be 100 MB. */
 static void move_picked(struct finder *f)
 {
     size_t *at = mem_new(f->total + 1, sizeof *at);     /* where an entry is now */

@@ -1,7 +1,7 @@
-/* The file: "chorus-index 1\n", 64 digits of the SHA-256 of all that follows them, "\n", then fields
- * that each end with a 0 byte: the number of rows, the columns of run.csv joined by commas, and of
- * each row the name, the stamp's four numbers and the cells. Fields stay text, so that nothing of it
- * is trusted further than a run.csv would be. */
+/* The file: "chorus-index 1\n", 64 digits of the SHA-256 of all that follows them, "\n", then
+ * fields that each end with a 0 byte: the number of rows, the columns of run.csv joined by commas,
+ * and of each row the name, the stamp's four numbers and the cells. Fields stay text, so that
+ * nothing of it is trusted further than a run.csv would be. */
 #include "record/index.h"
 
 #include "base/hash.h"

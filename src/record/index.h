@@ -1,7 +1,7 @@
-/* record/index.h: RESULTS/.index: the fields of every run.csv with what tells whether they are still
- * those of the file, so that a long list of runs takes one stat a run. Never needed: it may be
- * deleted at any time, a damaged one or one of another version is passed over and replaced, and where
- * it cannot be written there is none. Several programs may read and replace it at once. */
+/* record/index.h: RESULTS/.index: the fields of every run.csv with what tells whether they are
+ * still those of the file, so that a long list of runs takes one stat a run. Never needed: it may
+ * be deleted at any time, a damaged one or one of another version is passed over and replaced, and
+ * where it cannot be written there is none. Several programs may read and replace it at once. */
 #ifndef CHORUS_RECORD_INDEX_H
 #define CHORUS_RECORD_INDEX_H
 
@@ -19,8 +19,9 @@ struct record_stamp {
 };
 void record_stamp_of(struct record_stamp *stamp, const struct stat *st);
 bool record_stamp_same(const struct record_stamp *a, const struct record_stamp *b);
-/* Whether it is old enough that a later change must show in it: a file that was written twice within
- * one tick of the disk's clock has the same times. now: clock_wall before the file was read. */
+/* Whether it is old enough that a later change must show in it: a file that was written twice
+ * within one tick of the disk's clock has the same times. now: clock_wall before the file was read.
+ * */
 bool record_stamp_settled(const struct record_stamp *stamp, double now);
 
 struct record_index_row {

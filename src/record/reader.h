@@ -1,5 +1,6 @@
-/* record/reader.h: whoever reads runs: verbs, screens, other programs' processes. Never writes but to
- * RUN/control, never needs the owner. A broken file spoils its own run alone. */
+/* record/reader.h: whoever reads runs: verbs, screens, other programs' processes. Writes nothing of
+ * a run but RUN/control, and tags and notes under its lock; never needs the owner. A broken file
+ * spoils its own run alone. */
 #ifndef CHORUS_RECORD_READER_H
 #define CHORUS_RECORD_READER_H
 
@@ -24,8 +25,8 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
                           struct err *e) MUST_USE;
 void record_free_list(struct record_entry *list, size_t count);
 
-/* The name of the newest run of this cell that is done; false where there is none. Only runs whose file
- * holds the cell's text are read as runs: this is asked at every start. */
+/* The name of the newest run of this cell that is done; false where there is none. Only runs whose
+ * file holds the cell's text are read as runs: this is asked at every start. */
 bool record_find_done(const char *results, const char *cell, char *name, size_t room);
 
 /* Whether somebody holds the run's lock. Never keeps an owner from it. */
@@ -38,9 +39,9 @@ enum err_code record_read_entry(const char *folder, struct record_entry *out,
 
 /* Runs by DESIGN §7's RUN names: a folder, a part of a name, @, @2, @best, a sweep, or a filter
  * (record/filter.h). Filters choose among all runs, one after the other; @, parts and sweeps are
- * looked up in what they leave; several of these unite. In the order of the names, each run once, the
- * oldest first where one name stands for many. Without names: all runs. An error says what was looked
- * for and where; none_is_fine: to find nothing is none. Freed by record_free_list. */
+ * looked up in what they leave; several of these unite. In the order of the names, each run once,
+ * the oldest first where one name stands for many. Without names: all runs. An error says what was
+ * looked for and where; none_is_fine: to find nothing is none. Freed by record_free_list. */
 enum err_code record_find_all(const char *results, char *const *names, size_t count,
                               bool none_is_fine, struct record_entry **out, size_t *found,
                               struct err *e) MUST_USE;
@@ -61,14 +62,22 @@ enum err_code record_read_sheet(const char *folder, const char *file, struct she
 /* Writes one line into RUN/control. ERR_FAILED where nobody owns the run. */
 enum err_code record_control(const char *folder, const char *line, struct err *e) MUST_USE;
 
-/* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text. */
+/* Changes tags or note of a run, through its owner where it has one: "tag +paper -draft", "note
+ * TEXT", "note" alone removes it. Returns when run.csv says so. */
+enum err_code record_edit(const char *folder, const char *line, struct err *e) MUST_USE;
+/* Moves a run that nobody works on to the folder trash beside it. *to: where it is now; freed by
+ * the caller. */
+enum err_code record_remove(const struct record_entry *entry, char **to, struct err *e) MUST_USE;
+
+/* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text.
+ * */
 extern const char *const record_run_columns[];
 void record_run_value(const struct record_run *run, const char *column, struct text *out);
 /* Whether it is one of run.csv that holds numbers and is no key of an experiment. */
 bool record_column_is_number(const char *name);
 
-/* What runs are filtered and sorted by: run.csv's columns; those of epochs.csv, bare or as "best.X" at
- * the best epoch, as "last.X" at the last; "model.X", a parameter of the model. */
+/* What runs are filtered and sorted by: run.csv's columns; those of epochs.csv, bare or as "best.X"
+ * at the best epoch, as "last.X" at the last; "model.X", a parameter of the model. */
 bool record_column_is(const char *name);
 const char *record_column_nearest(const char *name); /* NULL: none is near */
 /* Whether a column can hold the value; an error begins with text. */
@@ -76,7 +85,8 @@ enum err_code record_column_check(const char *column, const char *value, const c
                                   struct err *e) MUST_USE;
 /* "running", but "dead" where nobody is at work on it, "broken" where run.csv cannot be read. */
 const char *record_entry_state(const struct record_entry *entry);
-/* A column of record_column_is, empty where it does not apply; of a broken run only run and state. */
+/* A column of record_column_is, empty where it does not apply; of a broken run only run and state.
+ * */
 void record_entry_value(const struct record_entry *entry, const char *column, struct text *out);
 
 #endif

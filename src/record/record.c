@@ -290,6 +290,7 @@ static enum err_code create_once(struct record **out, const char *results,
     } else {
         made = true;
         r = new_record(dotted);
+        record_marks_of(&r->marks, run);
         code = fill_folder(r, run, ini, net_text, members, e);
     }
     if (code == ERR_OK)
@@ -360,13 +361,14 @@ static enum err_code open_all(struct record *r, struct err *e)
     path = io_path(r->folder, "members.csv");
     members = io_exists(path);
     free(path);
-    if (!members) {
-        path = io_path(r->folder, "run.csv");
-        run = mem_new(1, sizeof *run);
-        members = record_read_run(path, run, NULL) == ERR_OK && run->spec.mode == SPEC_ENSEMBLE;
-        free(run);
-        free(path);
+    path = io_path(r->folder, "run.csv");
+    run = mem_new(1, sizeof *run);
+    if (record_read_run(path, run, NULL) == ERR_OK) {
+        members = members || run->spec.mode == SPEC_ENSEMBLE;
+        record_marks_of(&r->marks, run);
     }
+    free(run);
+    free(path);
     for (int i = 0; i < RECORD_CSVS; i++) {
         if (i != RECORD_MEMBERS || members)
             TRY(open_csv(r, (enum record_csvs)i, e));
@@ -399,11 +401,16 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
 {
     struct text text = {0};
     char *path = io_path(r->folder, "run.csv");
+    struct record_run *marked = mem_new(1, sizeof *marked);
     enum err_code code;
 
-    record_run_text(run, &text);
+    *marked = *run;
+    memcpy(marked->tags, r->marks.tags, sizeof marked->tags);
+    memcpy(marked->note, r->marks.note, sizeof marked->note);
+    record_run_text(marked, &text);
     code = io_replace_file(path, text.s, text.n, e);
     text_free(&text);
+    free(marked);
     free(path);
     return code;
 }

@@ -88,8 +88,9 @@ enum err_code record_add_device(struct record *r, const struct record_device *ro
                                 struct err *e) MUST_USE;
 enum err_code record_add_step(struct record *r, const struct record_step *row,
                               struct err *e) MUST_USE;
+/* By rename. tags and note are not the owner's: those that users wrote stay. */
 enum err_code record_write_run(struct record *r, const struct record_run *run,
-                               struct err *e) MUST_USE; /* by rename */
+                               struct err *e) MUST_USE;
 /* experiment.ini again: of a run that is extended to more epochs. By rename. */
 enum err_code record_write_ini(struct record *r, const char *ini, struct err *e) MUST_USE;
 enum err_code record_sync(struct record *r, struct err *e) MUST_USE; /* fdatasync of the CSVs */
@@ -101,13 +102,14 @@ enum err_code record_checkpoint(struct record *r, const char *as,
                                 const struct safetensors_tensor *tensors, size_t count,
                                 const struct safetensors_note *notes, size_t note_count,
                                 struct err *e) MUST_USE;
-/* The newest checkpoint of the folder that reads whole. found = false: there is none. Where there are
- * some and none reads whole, an error. */
+/* The newest checkpoint of the folder that reads whole. found = false: there is none. Where there
+ * are some and none reads whole, an error. */
 enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, bool *found,
                                      struct err *e) MUST_USE;
 
-/* Lines that others wrote into RUN/control since the last call: "pause", "go", "stop now",
- * "stop epoch", "stop step". Returns false where there is none; line is cut to room. */
+/* Lines that others wrote into RUN/control since the last call: "pause", "go", "stop now", "stop
+ * epoch", "stop step". Returns false where there is none; line is cut to room. Lines that change
+ * tags or note are obeyed here. */
 bool record_next_control(struct record *r, char *line, size_t room);
 
 #endif

@@ -32,17 +32,29 @@ enum err_code record_read_run(const char *path, struct record_run *run, struct e
  * byte: what record_take_cells makes the same run of. */
 enum err_code record_read_cells(const char *path, struct record_run *run, struct text *cells,
                                 struct err *e) MUST_USE;
-/* like: a run read before from like_cells (or NULL); only what differs from it is read, which is most
- * of the time that a list of runs takes. */
+/* like: a run read before from like_cells (or NULL); only what differs from it is read, which is
+ * most of the time that a list of runs takes. */
 enum err_code record_take_cells(struct record_run *run, const char *const *cells,
                                 const struct record_run *like, const char *const *like_cells,
                                 struct err *e) MUST_USE;
 
+/* What users write on a run: the part of run.csv that is not its owner's. */
+struct record_marks {
+    char tags[256], note[512];
+};
+enum record_edited { RECORD_NO_EDIT, RECORD_SAME, RECORD_CHANGED, RECORD_TOO_LONG };
+/* Obeys a line of record_edit; RECORD_NO_EDIT: it is another. */
+enum record_edited record_apply_edit(const char *line, struct record_marks *marks);
+void record_marks_of(struct record_marks *marks, const struct record_run *run);
+/* By whoever holds the lock. */
+enum err_code record_write_marks(const char *folder, const struct record_marks *marks,
+                                 struct err *e) MUST_USE;
+
 /* "cnn-ens4": the experiment's name, or model and mode, made fit for a folder's name. */
 void record_label(const struct spec *spec, char *out, size_t room);
 
-/* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives holds
- * it for a moment. ERR_FAILED names the owner. */
+/* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives
+ * holds it for a moment. ERR_FAILED names the owner. */
 enum err_code record_lock(int fd, const char *folder, struct err *e) MUST_USE;
 
 /* A CSV of the run that rows are appended to. */
@@ -66,6 +78,7 @@ struct record {
     struct text row;     /* being made */
     struct text pending; /* lines read from control, not yet handed out */
     size_t taken;        /* bytes of pending that were handed out */
+    struct record_marks marks;
 };
 
 /* Cuts everything behind the last LF. */

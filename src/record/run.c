@@ -1,5 +1,5 @@
-/* run.csv: one header and one row. One table says how each column is written and read; the keys of an
- * experiment stand in its middle under their own names. */
+/* run.csv: one header and one row. One table says how each column is written and read; the keys of
+ * an experiment stand in its middle under their own names. */
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"

@@ -1,5 +1,6 @@
-/* The columns that runs are filtered and sorted by: those of run.csv, those of epochs.csv at the best
- * epoch (bare, or "best.X") and at the last ("last.X"), and a model's parameters ("model.X"). */
+/* The columns that runs are filtered and sorted by: those of run.csv, those of epochs.csv at the
+ * best epoch (bare, or "best.X") and at the last ("last.X"), and a model's parameters ("model.X").
+ * */
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/filter.h"

@@ -50,10 +50,7 @@ check "-n" test "$(wc -l <out)" = 2
 exits 0 "$CHORUS" ls three
 check "a part of the name" test "$(wc -l <out)" = 2
 check "no name has it" exits 0 "$CHORUS" ls nonesuch
-check "which is said" says "none of the 3 runs in results has 'nonesuch' in its name"
-refused "a filter" "come with a later version" "$CHORUS" ls model=cnn
-refused "--sort" "not part of this version" "$CHORUS" ls --sort lr
-refused "--since" "not part of this version" "$CHORUS" ls --since yesterday
+check "which is said" says "none of the 3 runs in results matches nonesuch"
 refused "-n 0" "from 1 to" "$CHORUS" ls -n 0
 refused "-n of nothing" "whole number" "$CHORUS" ls -n few
 check "--results" exits 0 "$CHORUS" ls --results "$PWD/elsewhere"
@@ -61,10 +58,11 @@ check "names the folder" says "no runs in $PWD/elsewhere"
 
 # RUN names
 refused "an ambiguous name" "part of the names of 2 runs: ${first#results/}" "$CHORUS" show -- -tiny-
-refused "a filter as RUN" "is a filter" "$CHORUS" show 'lr=0.1'
+refused "a filter that none passes" "no run matches 'lr=0.1'" "$CHORUS" show 'lr=0.1'
+refused "a filter that many pass" "'lr=0.05' matches 3 runs: ${first#results/}" "$CHORUS" show lr=0.05
 refused "a place too far" "holds 3" "$CHORUS" show @4
-refused "two runs" "needs one RUN" "$CHORUS" show @ @2
-for name in "@:$many" "@3:$first" "three:$many" "$again:$again" "$PWD/$first/:$first"; do
+refused "two runs" "'@ @2' stands for 2 runs" "$CHORUS" show @ @2
+for name in "mode=ensemble:$many" "@:$many" "@3:$first" "three:$many" "$again:$again" "$PWD/$first/:$first"; do
     exits 0 "$CHORUS" show "${name%:*}"
     check "RUN ${name%%:*}" test "$(head -n 1 out)" = "${name##*:results/}"
 done

@@ -1,0 +1,84 @@
+/* Removing a run moves it to the folder trash beside it, so that moving it back is all that undoing
+ * takes. The run's lock is held meanwhile: nobody goes on with a run that is on its way. */
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/reader.h"
+#include "record/record_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+/* A name that is taken in the trash gets a number. */
+static enum err_code move(const char *folder, const char *trash, const char *name, char **to,
+                          struct err *e)
+{
+    for (int again = 1; again < 10000; again++) {
+        char *target = again == 1 ? mem_textf("%s/%s", trash, name)
+                                  : mem_textf("%s/%s-%d", trash, name, again);
+        if (!io_exists(target) && io.rename(folder, target) == 0) {
+            *to = target;
+            return ERR_OK;
+        }
+        if (!io_exists(target)) {
+            err_errno(e, "cannot move %s to %s", folder, target);
+            free(target);
+            return ERR_IO;
+        }
+        free(target);
+    }
+    return err_set(e, ERR_FAILED, "%s holds 10,000 runs named %s: empty it", trash, name);
+}
+
+static enum err_code move_locked(const char *folder, const char *name, char **to, struct err *e)
+{
+    char *parent = io_folder_of(folder), *trash = io_path(parent, "trash");
+    const char *last = strrchr(parent, '/');
+    enum err_code code;
+
+    if (!strcmp(last ? last + 1 : parent, "trash"))
+        code = err_set(e, ERR_INPUT, "%s is in the trash already", folder);
+    else
+        code = io_make_folders(trash, e);
+    if (code == ERR_OK)
+        code = move(folder, trash, name, to, e);
+    if (code == ERR_OK) {
+        code = io_sync_folder(trash, e);
+        if (code == ERR_OK)
+            code = io_sync_folder(parent, e);
+    }
+    free(trash);
+    free(parent);
+    return code;
+}
+
+enum err_code record_remove(const struct record_entry *entry, char **to, struct err *e)
+{
+    char *path = io_path(entry->folder, "lock"), *real = realpath(entry->folder, NULL);
+    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    /* "." has no parent to be moved in. */
+    const char *folder = real && !strcmp(entry->name, ".") ? real : entry->folder;
+    const char *slash = strrchr(folder, '/');
+    enum err_code code = ERR_OK;
+
+    *to = NULL;
+    if (fd < 0 && errno != ENOENT)
+        code = err_errno(e, "cannot open %s", path);
+    if (fd >= 0 && record_lock(fd, entry->folder, e) != ERR_OK)
+        code = e->code == ERR_FAILED
+                   ? err_set(e, ERR_FAILED,
+                             "%s is at work and stays where it is: chorus stop %s comes first",
+                             entry->name, entry->name)
+                   : e->code;
+    if (code == ERR_OK)
+        code = move_locked(folder, slash ? slash + 1 : folder, to, e);
+    if (fd >= 0) {
+        io.lock(fd, LOCK_UN);
+        io.close(fd);
+    }
+    free(real);
+    free(path);
+    return code;
+}
