@@ -194,6 +194,7 @@ static void fill_run(const struct join *j, struct record_run *run)
     run->spec.devices = 1;
     run->spec.gpus = 0;
     run->spec.name[0] = 0;
+    run->started_utc[0] = run->ended_utc[0] = 0;
     run->pid = getpid();
     snprintf(run->version, sizeof run->version, "%s", chorus_version);
     run->best_epoch = run->epochs_done;

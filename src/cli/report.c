@@ -93,6 +93,18 @@ static enum err_code add_table(struct report *r, const char *name, const char *t
     return code;
 }
 
+/* Lines as one paragraph. */
+static void add_lines(struct text *out, const char *lines)
+{
+    char *copy = mem_text(lines), *rest = copy, *line;
+
+    while ((line = strsep(&rest, "\n"))) {
+        study_add_html(out, line);
+        text_add(out, *line && rest && *rest ? " " : "");
+    }
+    free(copy);
+}
+
 static enum err_code add_figure(struct report *r, const char *name, const char *title,
                                 const struct figure_panel *panel, int panels, double height_mm,
                                 const char *note, struct err *e)
@@ -110,7 +122,7 @@ static enum err_code add_figure(struct report *r, const char *name, const char *
     text_add(&r->page, text_str(&out));
     if (*note) {
         text_add(&r->page, "<figcaption>");
-        study_add_html(&r->page, note);
+        add_lines(&r->page, note);
         text_add(&r->page, "</figcaption>");
     }
     text_add(&r->page, "</figure></section>\n");

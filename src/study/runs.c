@@ -152,8 +152,8 @@ static bool is_setting(const char *name)
 {
     static const char *const idle[] = {"name",       "log_every", "keep",
                                        "target_acc", "on_end",    "repeats"};
-    static const char *const used[] = {"host", "version",      "backend_used", "precision_used",
-                                       "isa",  "real_devices", "threads_used", "shared"};
+    static const char *const used[] = {"host",         "backend_used", "precision_used", "isa",
+                                       "real_devices", "threads_used", "shared"};
 
     for (size_t i = 0; i < MEM_COUNT(idle); i++)
         if (!strcmp(idle[i], name))
