@@ -17,8 +17,6 @@
 #include <string.h>
 #include <sys/file.h>
 
-#define HEADER  "time,cell,run,state,reason\n"
-#define FIELDS  5
 #define WAIT_MS 30000 /* nobody holds the lock for longer than a run's folder takes to be made */
 #define PIECE   65536
 
@@ -49,19 +47,6 @@ enum err_code record_ledger_open(struct record_ledger **out, const char *results
     return ERR_OK;
 }
 
-static void forget_lines(struct record_ledger *l)
-{
-    for (size_t i = 0; i < l->rows; i++) {
-        free(l->row[i].run);
-        free(l->row[i].reason);
-        free(l->row[i].sheet);
-        l->row[i].run = l->row[i].reason = l->row[i].sheet = NULL;
-        l->row[i].lines = 0;
-    }
-    l->read = 0;
-    text_clear(&l->rest);
-}
-
 void record_ledger_close(struct record_ledger *l)
 {
     if (!l)
@@ -69,7 +54,7 @@ void record_ledger_close(struct record_ledger *l)
     record_ledger_end(l);
     if (l->fd >= 0)
         io.close(l->fd);
-    forget_lines(l);
+    ledger_forget_lines(l);
     for (size_t i = 0; i < l->rows; i++) {
         for (size_t k = 0; k < l->row[i].values; k++)
             free(l->row[i].value[k]);
@@ -85,146 +70,7 @@ void record_ledger_close(struct record_ledger *l)
     free(l);
 }
 
-/* ---- cells by their hash ---- */
-
-static size_t slot_of(const struct record_ledger *l, const char *cell)
-{
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    size_t at;
-
-    for (const char *p = cell; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-    at = (size_t)hash & (l->places - 1);
-    while (l->place[at] && strcmp(l->row[l->place[at] - 1].cell, cell) != 0)
-        at = (at + 1) & (l->places - 1);
-    return at;
-}
-
-static struct ledger_row *find_row(const struct record_ledger *l, const char *cell)
-{
-    size_t at;
-
-    if (!l->places)
-        return NULL;
-    at = slot_of(l, cell);
-    return l->place[at] ? &l->row[l->place[at] - 1] : NULL;
-}
-
-struct ledger_row *ledger_row_of(struct record_ledger *l, const char *cell)
-{
-    struct ledger_row *row = find_row(l, cell);
-
-    if (row)
-        return row;
-    if (2 * (l->rows + 1) > l->places) {
-        l->places = l->places ? 2 * l->places : 64;
-        free(l->place);
-        l->place = mem_new(l->places, sizeof *l->place);
-        for (size_t i = 0; i < l->rows; i++)
-            l->place[slot_of(l, l->row[i].cell)] = i + 1;
-    }
-    l->row = mem_grow(l->row, &l->row_room, l->rows + 1, sizeof *l->row);
-    row = &l->row[l->rows++];
-    memset(row, 0, sizeof *row);
-    snprintf(row->cell, sizeof row->cell, "%s", cell);
-    l->place[slot_of(l, cell)] = l->rows;
-    return row;
-}
-
 /* ---- reading ---- */
-
-/* Cuts a line into fields, in place. False: it is none of this file's. */
-static bool cut_fields(char *line, char *field[FIELDS])
-{
-    char *from = line, *to = line;
-
-    for (int i = 0; i < FIELDS; i++) {
-        bool quoted = *from == '"', open = quoted;
-
-        field[i] = to;
-        from += quoted;
-        for (; *from; *to++ = *from++) {
-            if (quoted && *from == '"' && *++from != '"') {
-                open = false;
-                break;
-            }
-            if (!quoted && *from == ',')
-                break;
-        }
-        if (open || *from != (i + 1 < FIELDS ? ',' : 0))
-            return false;
-        from += i + 1 < FIELDS;
-        *to++ = 0;
-    }
-    return true;
-}
-
-static bool is_plain(const char *s, size_t most)
-{
-    size_t n = strlen(s);
-
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)s[i] <= ' ' || s[i] == '/' || s[i] == 127)
-            return false;
-    return n < most && s[0] != '.';
-}
-
-static bool take_line(struct record_ledger *l, char *line, size_t n)
-{
-    char *field[FIELDS];
-    enum wire_state state;
-    struct ledger_row *row;
-
-    while (n && !*line) { /* zeros that a file system leaves where power was lost */
-        line++;
-        n--;
-    }
-    if (!n)
-        return true;
-    if (strlen(line) != n)
-        return false;
-    if (line[n - 1] == '\r')
-        line[n - 1] = 0;
-    if (!strncmp(line, HEADER, sizeof HEADER - 2) && !line[sizeof HEADER - 2])
-        return true;
-    if (!cut_fields(line, field) || strlen(field[0]) >= sizeof row->time || !*field[1] ||
-        !is_plain(field[1], sizeof row->cell) || !is_plain(field[2], 256) ||
-        !wire_state_find(field[3], &state))
-        return false;
-    row = ledger_row_of(l, field[1]);
-    snprintf(row->time, sizeof row->time, "%s", field[0]);
-    free(row->run);
-    free(row->reason);
-    free(row->sheet);
-    row->run = mem_text(field[2]);
-    row->reason = mem_text(field[4]);
-    row->sheet = NULL;
-    row->state = state;
-    if (!row->lines++)
-        row->first = ++l->lines;
-    return true;
-}
-
-/* Takes the whole lines of what was read; the rest stays. */
-static void take_lines(struct record_ledger *l)
-{
-    size_t done = 0;
-    char *end;
-
-    while (done < l->rest.n && (end = memchr(l->rest.s + done, '\n', l->rest.n - done))) {
-        *end = 0;
-        if (!take_line(l, l->rest.s + done, (size_t)(end - l->rest.s) - done) && !l->warned) {
-            l->warned = true;
-            log_say(LOG_WARN, "%s holds lines that are none of a ledger; they are passed over",
-                    l->path);
-        }
-        done = (size_t)(end - l->rest.s) + 1;
-    }
-    if (done) {
-        memmove(l->rest.s, l->rest.s + done, l->rest.n - done);
-        l->rest.n -= done;
-    }
-}
 
 /* What came since the last time. */
 static enum err_code read_on(struct record_ledger *l, struct err *e)
@@ -236,7 +82,7 @@ static enum err_code read_on(struct record_ledger *l, struct err *e)
     if (io.fstat(l->fd, &st) < 0)
         return err_errno(e, "cannot read %s", l->path);
     if (st.st_size < l->read)
-        forget_lines(l); /* somebody shortened it */
+        ledger_forget_lines(l); /* somebody shortened it */
     /* What was torn when it was read may have been cut, and another line stand there. */
     l->read -= (off_t)l->rest.n;
     text_clear(&l->rest);
@@ -256,7 +102,7 @@ static enum err_code read_on(struct record_ledger *l, struct err *e)
             break;
         l->read += got;
         text_add_n(&l->rest, bytes, (size_t)got);
-        take_lines(l);
+        ledger_take_lines(l);
         if (l->rest.n > (1 << 20)) /* no line is as long: foreign bytes */
             text_clear(&l->rest);
     }
@@ -273,7 +119,7 @@ static enum err_code open_file(struct record_ledger *l, struct err *e)
     l->fd = io.open(l->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (l->fd < 0)
         return err_errno(e, "cannot open %s", l->path);
-    forget_lines(l);
+    ledger_forget_lines(l);
     return ERR_OK;
 }
 
@@ -330,8 +176,8 @@ static enum err_code make_ready(struct record_ledger *l, struct err *e)
         text_clear(&l->rest);
     }
     if (l->read == 0) {
-        TRY(append(l, HEADER, strlen(HEADER), e));
-        l->read = (off_t)strlen(HEADER);
+        TRY(append(l, LEDGER_HEADER, strlen(LEDGER_HEADER), e));
+        l->read = (off_t)strlen(LEDGER_HEADER);
     }
     return ERR_OK;
 }
@@ -399,7 +245,7 @@ static void fill_cell(const struct record_ledger *l, const struct ledger_row *ro
 enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
                                      struct record_cell *found)
 {
-    const struct ledger_row *row = find_row(l, cell);
+    const struct ledger_row *row = ledger_find_row(l, cell);
     char *folder;
     bool gone, owned;
 
@@ -448,7 +294,7 @@ enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const
     enum err_code code;
 
     run = run ? run : "";
-    if (!*cell || !is_plain(cell, sizeof l->row->cell) || !is_plain(run, 256))
+    if (!*cell || !ledger_is_plain(cell, sizeof l->row->cell) || !ledger_is_plain(run, 256))
         return err_set(e, ERR_FAILED, "%s cannot take the cell '%.40s' with the run '%.100s'",
                        l->path, cell, run);
     TRY(record_ledger_begin(l, e));
@@ -463,7 +309,7 @@ enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const
     if (code == ERR_OK) {
         l->read += (off_t)line.n;
         text_add(&l->rest, text_str(&line));
-        take_lines(l);
+        ledger_take_lines(l);
         if (io.sync(l->fd) < 0)
             code = err_errno(e, "cannot write %s to the disk", l->path);
     }

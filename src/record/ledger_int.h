@@ -1,4 +1,4 @@
-/* record/ledger_int.h: what the two files of a sweep's book share. */
+/* record/ledger_int.h: what the files of a sweep's book share. */
 #ifndef CHORUS_RECORD_LEDGER_INT_H
 #define CHORUS_RECORD_LEDGER_INT_H
 
@@ -30,9 +30,18 @@ struct record_ledger {
     char *keys; /* that the rows' sheets were made for */
 };
 
+#define LEDGER_HEADER "time,cell,run,state,reason\n"
+
+/* ledger_lines.c */
+struct ledger_row *ledger_find_row(const struct record_ledger *l, const char *cell);
 struct ledger_row *ledger_row_of(struct record_ledger *l,
                                  const char *cell); /* made where missing */
-/* Reads what came since, without the lock. */
+/* Whether a field can be a cell's or a run's name: no path, nothing that breaks a line. */
+bool ledger_is_plain(const char *s, size_t most);
+void ledger_take_lines(struct record_ledger *l); /* the whole ones of rest; what is left stays */
+void ledger_forget_lines(struct record_ledger *l);
+
+/* ledger.c: reads what came since, without the lock. */
 enum err_code ledger_refresh(struct record_ledger *l, struct err *e) MUST_USE;
 
 #endif
