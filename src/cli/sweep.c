@@ -48,7 +48,7 @@ struct sweeper {
     size_t lives, live_room;
     int64_t ended; /* cells whose line was printed or which were there before */
     int64_t before;
-    bool look, told_before, draws, refused;
+    bool look, named, told_before, draws, refused;
     struct err refusal;
     uint64_t drawn;
 };
@@ -114,7 +114,8 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
         clock_span(span, c->seconds);
         text_addf(&line, "  %s", span);
     }
-    add_left(&line, "  ", w->status.left_seconds);
+    if (w->ended < w->status.cells)
+        add_left(&line, "  ", w->status.left_seconds);
     cli_talk("%s", text_str(&line));
     text_free(&line);
 }
@@ -173,11 +174,26 @@ static void read_cells(struct sweeper *w)
         w->shown[w->shown_count] = (struct shown){0};
 }
 
+static void say_sweep(struct sweeper *w)
+{
+    struct text t = {0};
+
+    if (w->wish->quiet || w->named || !w->status.path[0])
+        return;
+    w->named = true;
+    text_addf(&t, "sweep %s:", w->wish->name);
+    for (size_t a = 0; a < w->spec->axes; a++)
+        text_addf(&t, "%s %zu %s", a ? "," : "", w->spec->axis[a].values, w->spec->axis[a].key);
+    say_clean(text_str(&t));
+    text_free(&t);
+}
+
 /* What has changed since the last look. */
 static void look(struct sweeper *w)
 {
     w->look = false;
     (void)wire_sweep_status(w->wire, SWEEP, &w->status);
+    say_sweep(w);
     read_cells(w);
     for (size_t i = 0; i < w->cells; i++) {
         const struct wire_cell *c = &w->cell[i];
@@ -432,19 +448,6 @@ static enum err_code say_left_out(const struct spec_sweep *s, bool quiet, struct
     return ERR_OK;
 }
 
-static void say_sweep(const struct sweeper *w)
-{
-    struct text t = {0};
-
-    if (w->wish->quiet)
-        return;
-    text_addf(&t, "sweep %s:", w->wish->name);
-    for (size_t a = 0; a < w->spec->axes; a++)
-        text_addf(&t, "%s %zu %s", a ? "," : "", w->spec->axis[a].values, w->spec->axis[a].key);
-    say_clean(text_str(&t));
-    text_free(&t);
-}
-
 static void say_end(struct sweeper *w)
 {
     const struct wire_sweep_status *s = &w->status;
@@ -541,7 +544,6 @@ int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish)
 
     if (say_left_out(s, wish->quiet, &e) != ERR_OK || drive_open(&w.wire, &engine, &e) != ERR_OK)
         return cli_fail(&e);
-    say_sweep(&w);
     w.draws = !wish->quiet && !wish->background && cli_terminal(STDERR_FILENO);
     if (send(&w, &e) != ERR_OK) {
         drive_quit(w.wire, engine, true);

@@ -380,6 +380,13 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     s->max_cells = from->max_cells;
     s->asked_jobs = from->jobs;
     TRY(spec_sweep_parse(&s->spec, from->text, strlen(from->text), "sweep.ini", e));
+    /* The text is the engine's own: its lines say nothing to whoever reads an error. */
+    s->spec.base.file[0] = '\0';
+    memset(s->spec.base.line, 0, sizeof s->spec.base.line);
+    for (size_t i = 0; i < s->spec.axes; i++) {
+        free(s->spec.axis[i].where);
+        s->spec.axis[i].where = NULL;
+    }
     TRY(session_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
     s->jobs = from->jobs > 1 && !must_be_alone(&s->spec) ? from->jobs : 1;

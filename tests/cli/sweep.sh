@@ -1,0 +1,288 @@
+# Sweeps with real cells: each cell once, whatever is killed, stopped, shared or diverges.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+kills=${KILLS:-6}
+
+cat >plain.net <<'NET'
+input   auto
+dense   16
+dense   classes
+NET
+cat >plain.ini <<'INI'
+model = ./plain.net
+data = synthetic
+train_limit = 1200
+test_limit = 300
+batch = 40
+epochs = 3
+log_every = 4
+threads = 1
+INI
+# Cells that take long enough to be killed in.
+cat >slow.ini <<'INI'
+model = ./tiny.net
+data = synthetic
+train_limit = 1200
+test_limit = 300
+epochs = 40
+optimizer = momentum
+log_every = 4
+threads = 1
+lr = 0.02, 0.05
+batch = 40, 60
+INI
+
+# start ARGUMENTS...: in the background, with its talk in ./err
+start()
+{
+    : >out >err
+    env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
+    pid=$!
+    echo $pid >run.pid
+}
+
+# folders [RESULTS]: how many runs there are
+folders()
+{
+    ls -d "${1:-results}"/2*/ 2>/dev/null | wc -l
+}
+
+# ledger NAME STATE: how many lines say so
+ledger()
+{
+    grep -c ",$2," "${3:-results}/sweeps/$1/ledger.csv"
+}
+
+# run_of RESULTS CELL: the folder of a cell
+run_of()
+{
+    local folder
+    for folder in "$1"/2*/; do
+        [ "$(column "${folder%/}" cell)" = "$2" ] && echo "${folder%/}"
+    done
+}
+
+# same_cells A B: the same cells, each once, with the same rows and weights
+same_cells()
+{
+    local folder other
+    [ "$(folders "$1")" = "$(folders "$2")" ] || {
+        echo "  $(folders "$1") and $(folders "$2") runs"
+        return 1
+    }
+    for folder in "$1"/2*/; do
+        other=$(run_of "$2" "$(column "${folder%/}" cell)")
+        [ "$(echo "$other" | wc -w)" = 1 ] || {
+            echo "  for ${folder%/}: '$other'"
+            return 1
+        }
+        same_run "${folder%/}" "$other" || return 1
+    done
+}
+
+# Lists, the sheet, the same command again.
+exits 0 "$CHORUS" run plain.ini lr=0.05,0.1 batch=40,60
+check "a sweep" test "$(folders)" = 4
+check "its last line is the sheet" test "$(cat out)" = results/sweeps/plain/sweep.csv
+check "a row a cell" test "$(rows results/sweeps/plain/sweep.csv)" = 4
+check "the sheet says what varies" grep -q "^cell,run,state,reason,.*lr.*best_test_acc" \
+    results/sweeps/plain/sweep.csv
+check "a line a cell" grep -qE "^cell 3 of 4  lr=0.[0-9]+ batch=[46]0  0.[0-9]{4}  [0-9.]+ s  .* left$" err
+check "the best one, and what it was picked on" grep -q "4 done; best 0.* (picked on test)" err
+check "runs know their sweep" test "$(column "$(run_of results "$(cut -d, -f1 results/sweeps/plain/sweep.csv | sed -n 2p)")" sweep)" = plain
+exits 0 "$CHORUS" run plain.ini lr=0.05,0.1 batch=40,60 --quiet
+check "the same command again runs nothing" test "$(folders)" = 4
+check "--quiet says nothing but the sheet" test ! -s err -a "$(wc -l <out)" = 1
+exits 0 "$CHORUS" run plain.ini lr=0.05,0.1,0.2 batch=40,60 --json
+check "a longer list runs what is missing" test "$(folders)" = 6
+check "--json" grep -q '"state": "done".*"done": 6.*"best_test_acc": 0\.' out
+exits 0 "$CHORUS" resume plain
+check "resume of what is finished" test "$(folders)" = 6
+rm -rf results
+
+# A cell that diverges is a result.
+exits 0 "$CHORUS" run plain.ini lr=0.1,1e9,0.2 --order grid
+check "a diverged cell ends no sweep" test "$(ledger plain done)$(ledger plain diverged)" = 21
+check "its reason is told" grep -q "lr=1e9  diverged: the loss is not finite" err
+check "and stands in the sheet" grep -q ",diverged,the loss is not finite" results/sweeps/plain/sweep.csv
+exits 0 "$CHORUS" run plain.ini lr=0.1,1e9,0.2
+check "it is not run again" test "$(folders)" = 3
+exits 0 "$CHORUS" run plain.ini lr=0.1,1e9,0.2 --failed
+check "but with --failed" test "$(folders)" = 4
+exits 0 "$CHORUS" resume plain --failed
+check "resume --failed" test "$(folders)" = 5
+rm -rf results
+
+# What cannot run.
+refused "nothing but impossible cells" "divide" "$CHORUS" run plain.ini batch=41,43 devices=2
+refused "nothing that can be planned" "more than the 1200 images" "$CHORUS" run plain.ini batch=1201,1202
+exits 0 "$CHORUS" run plain.ini batch=40,41,1202 devices=2
+check "impossible cells are listed" grep -q "batch=41: .*divide" err
+check "what cannot be planned is skipped" test "$(ledger plain skipped)" = 1
+check "the others run" test "$(ledger plain done)" = 1
+rm -rf results
+
+# Side by side: a core each.
+exits 0 "$CHORUS" run plain.ini threads=all epochs=30 lr=0.05,0.1,0.15,0.2 --jobs 2
+check "--jobs 2" test "$(ledger plain done)" = 4
+most=$(for f in results/2*/; do column "${f%/}" shared; done | sort -n | tail -n 1)
+check "run.csv says how many computed beside each other" test "$most" = 2
+if [ "$(nproc)" -gt 1 ]; then
+    check "threads = all is a share of the cores" \
+        test "$(column "$(ls -d results/2*/ | head -n 1)" threads_used)" = $(($(nproc) / 2))
+fi
+exits 0 "$CHORUS" run plain.ini --name alone threads=1,2 --jobs 2
+check "where threads vary, one at a time" grep -q "one cell at a time" err
+rm -rf results
+
+# Killed with -9 at any moment, it goes on.
+begun=${EPOCHREALTIME/[.,]/}
+exits 0 "$CHORUS" run slow.ini --results whole --quiet
+ms=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
+for ((i = 0; i < kills; i++)); do
+    for ((j = 0; j <= i % 3; j++)); do
+        start run slow.ini --quiet
+        delay=$((RANDOM % (ms + 1)))
+        sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
+        kill -9 $pid 2>/dev/null
+        wait $pid 2>/dev/null
+    done
+    exits 0 "$CHORUS" run slow.ini --quiet || fail "kill $i" "it does not go on"
+    check "kill $i: each cell once, with the same bytes" same_cells whole results
+    check "kill $i: a result each" test "$(cut -d, -f2,4 results/sweeps/slow/ledger.csv | grep -c ,done)" -ge 4
+    rm -rf results
+done
+
+# Two programs, one sweep.
+"$CHORUS" run slow.ini --quiet >out2 2>err2 </dev/null &
+other=$!
+exits 0 "$CHORUS" run slow.ini --quiet
+wait $other
+check "the other of two programs" test $? = 0
+check "two programs share it: each cell once" same_cells whole results
+check "each cell was claimed once" test "$(ledger slow running)" = 4
+rm -rf results
+
+# One of them dies: the other takes its cell over.
+start run slow.ini --quiet
+until_true 60 test -s results/sweeps/slow/ledger.csv
+"$CHORUS" run slow.ini --quiet >out2 2>err2 </dev/null &
+other=$!
+until_true 60 eval '[ "$(ledger slow running)" -ge 2 ]'
+kill -9 $pid
+wait $pid 2>/dev/null
+wait $other
+check "what a dead program began is taken over" same_cells whole results
+rm -rf results
+
+# Ctrl-C stops all resumably, and says how to go on.
+start run slow.ini --jobs 2
+until_true 60 eval 'ls results/2*/checkpoint.safetensors'
+kill -INT $pid
+wait $pid
+check "Ctrl-C ends with 130" test $? = 130
+check "it says how to go on" grep -q "chorus resume slow" err
+check "the sheet is printed all the same" test "$(cat out)" = results/sweeps/slow/sweep.csv
+for folder in results/2*/; do
+    check "every cell is stopped or done" \
+        eval 'state_is "${folder%/}" stopped || state_is "${folder%/}" done'
+done
+start resume --quiet
+until_true 60 eval '[ "$(ledger slow running)" -ge 3 ]'
+kill -TERM $pid
+wait $pid
+check "SIGTERM ends with 143" test $? = 143
+start resume slow --quiet
+until_true 60 eval '[ "$(ledger slow running)" -ge 4 ]'
+kill -HUP $pid
+wait $pid
+check "SIGHUP ends nothing" test $? = 0
+check "stopped twice, the same cells" same_cells whole results
+rm -rf results
+
+# From another process.
+exits 0 "$CHORUS" run slow.ini epochs=100000 --background
+check "--background returns with the sheet's path" test "$(cat out)" = results/sweeps/slow/sweep.csv
+until_true 60 eval 'ls results/2*/run.csv'
+folder=$(ls -d results/2*/) && folder=${folder%/}
+column "$folder" pid >run.pid
+until_true 60 state_is "$folder" running
+exits 0 "$CHORUS" pause slow
+check "pause of a sweep" state_is "$folder" paused
+exits 0 "$CHORUS" go slow
+check "go of a sweep" state_is "$folder" running
+exits 0 "$CHORUS" stop "$folder" --skip
+check "a skipped cell" state_is "$folder" skipped
+check "is a result" test "$(ledger slow skipped)" = 1
+until_true 60 eval '[ "$(folders)" = 2 ]'
+"$CHORUS" watch slow >watched 2>talk </dev/null &
+watcher=$!
+until_true 60 grep -q "skipped" talk
+exits 0 "$CHORUS" stop slow
+check "stop of a sweep" test "$(ledger slow stopped)" = 1
+wait $watcher
+check "watch of a sweep ends with it" test $? = 130
+check "and says what ended" grep -q "^skipped lr=0.0[25] batch=[46]0" talk
+check "nobody works on it" until_true 20 eval '! kill -0 "$(cat run.pid)"'
+refused "stop of what nobody runs" "nobody works on the sweep slow" "$CHORUS" stop slow
+refused "more epochs of a sweep" "not a sweep" "$CHORUS" resume slow epochs=50
+refused "--skip of a whole sweep" "one run of a sweep" "$CHORUS" stop slow --skip
+refused "--after-cells of a run" "is none" "$CHORUS" stop "$folder" --after-cells
+rm -rf results
+exits 0 "$CHORUS" run slow.ini --background --quiet
+exits 0 "$CHORUS" stop slow --after-cells
+until_true 120 flock -n results/sweeps/slow/work true
+check "after the cells that run" test "$(ledger slow done)$(grep -c stopped results/sweeps/slow/ledger.csv)" = 10
+rm -rf results
+
+# on_end: of each cell, with what it needs to know; its failure is a warning.
+exits 0 "$CHORUS" run plain.ini lr=0.1,1e9 --order grid \
+    on_end='"echo ""$CHORUS_STATE $(basename ""$CHORUS_RUN"")"" >>'"$work"'/ends; echo said; exit 3"'
+check "on_end is run for each cell" test "$(cut -d ' ' -f 1 ends | tr '\n' ' ')" = "done diverged "
+check "and knows its run" test -d "results/$(head -n 1 ends | cut -d ' ' -f 2)"
+check "its output is in log.txt" grep -q "^said$" "results/$(head -n 1 ends | cut -d ' ' -f 2)/log.txt"
+check "its failure is a warning" grep -q "on_end: the command ended with exit code 3" err
+exits 0 "$CHORUS" run plain.ini on_end='echo one >>'"$work"'/single' --background --quiet
+exits 0 "$CHORUS" watch "$(cat out)" --quiet
+check "a hand-over is no end" until_true 20 test "$(cat single)" = one
+start run plain.ini epochs=1 on_end="sleep 60"
+until_true 60 grep -q "on_end is still at work" err
+kill -INT $pid
+wait $pid
+check "a second signal ends the command, not the result" state_is "$(cat out)" done
+rm -rf results
+
+# A line for each cell that runs, and one for the sweep.
+if has_terminals; then
+    cat >screen.py <<'PY'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+while True:
+    try:
+        got = os.read(fd, 4096)
+    except OSError:
+        break
+    if not got:
+        break
+    seen += got
+open("screen", "wb").write(seen)
+status = os.waitpid(pid, 0)[1]
+sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
+PY
+    python3 screen.py "$CHORUS" run slow.ini --jobs 2
+    check "a sweep on a terminal" test $? = 0
+    check "a line for a cell that runs" grep -qaE "lr=0.0[25] batch=[46]0  epoch [0-9]+/40 .* %" screen
+    check "one for the sweep" grep -qaE "^([^c]*)[0-9] of 4 cells  .* left" screen
+    check "no line is wider" python3 -c '
+import re
+text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decode()
+assert max(len(line) for line in re.split("[\r\n]", text) if "/2" not in line) <= 90'
+else
+    skip "a sweep on a terminal" "$lack"
+fi
+
+finish
