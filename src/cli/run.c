@@ -85,7 +85,20 @@ static void name_after(const char *path, char name[SPEC_NAME])
         strcpy(name, "sweep");
 }
 
-static enum err_code read_run(struct spec_sweep *s, const char *name, struct err *e)
+/* "lenet" of 2026-11-20-101530-412-lenet-7f3a */
+static void name_after_run(const char *run, char name[SPEC_NAME])
+{
+    const size_t stamp = strlen("2026-11-20-101530-412-"), hash = strlen("-7f3a");
+    size_t n = strlen(run);
+    char *label =
+        mem_text_n(run + (n > stamp + hash ? stamp : 0), n > stamp + hash ? n - stamp - hash : n);
+
+    name_after(label, name);
+    free(label);
+}
+
+/* sweep: the name of a sweep made from it; may be NULL. */
+static enum err_code read_run(struct spec_sweep *s, const char *name, char *sweep, struct err *e)
 {
     struct record_entry entry;
     struct err why;
@@ -97,6 +110,8 @@ static enum err_code read_run(struct spec_sweep *s, const char *name, struct err
             return err_set(e, why.code, "%s", why.text);
         return unknown(name, &why, e);
     }
+    if (sweep)
+        name_after_run(entry.name, sweep);
     path = io_path(entry.folder, "experiment.ini");
     code = spec_sweep_read(s, path, e);
     free(path);
@@ -122,7 +137,7 @@ static enum err_code read_experiment(struct spec_sweep *s, const char *from, cha
         snprintf(file, sizeof file, "%s.ini", from);
         return spec_sweep_parse(s, text, strlen(text), file, e);
     }
-    return read_run(s, from, e);
+    return read_run(s, from, name, e);
 }
 
 static enum err_code set_keys(struct spec_sweep *s, int argc, char **argv, struct err *e)
@@ -214,7 +229,7 @@ static enum err_code match_run(struct spec_sweep *s, int argc, char **argv, cons
         code = err_set(e, ERR_INPUT,
                        "--match %s: it has no whole epoch whose cost could be matched", entry.name);
     if (code == ERR_OK && !own)
-        code = read_run(s, match, e);
+        code = read_run(s, match, NULL, e);
     if (code == ERR_OK && !own)
         code = spec_sweep_set(s, "mode", "data-parallel", "--match", NULL, e);
     if (code == ERR_OK && !own)

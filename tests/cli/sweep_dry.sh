@@ -117,6 +117,8 @@ assert a > 0 and abs(b / a - 2) < 1e-6 and abs(d["seconds"] - a - b) < 1e-6 * b'
 else
     skip "the time is learned here" "there is no python3"
 fi
+exits 0 "$CHORUS" run @ --dry-run lr=0.1,0.2
+check "the name of a sweep made from a run" grep -q '^# sweep  *results/sweeps/tiny$' out
 exits 0 "$CHORUS" run tiny.ini --dry-run epochs=100,200
 check "and told" grep -q '^# expected time  *.* for 2 cells one after the other' out
 
