@@ -7,7 +7,7 @@
 #include "cli/predictions.h"
 #include "cli/results.h"
 #include "cli/version.h"
-#include "engine/metrics.h"
+#include "engine/plan.h"
 #include "record/checkpoint.h"
 #include "record/export.h"
 #include "study/compare.h"
@@ -47,12 +47,17 @@ static enum err_code check_part(const struct join *j, size_t i, struct err *e)
 {
     const struct predictions *a = &j->part[0], *b = &j->part[i];
 
-    if (a->n != b->n || a->classes != b->classes ||
-        memcmp(a->labels, b->labels, a->n * sizeof *a->labels) != 0)
+    if (a->n != b->n || a->classes != b->classes)
+        return err_set(
+            e, ERR_INPUT,
+            "%s has %zu test images of %d classes, %s has %zu of %d: only answers to the "
+            "same images can be averaged",
+            j->run[i].name, b->n, b->classes, j->run[0].name, a->n, a->classes);
+    if (memcmp(a->labels, b->labels, a->n * sizeof *a->labels) != 0)
         return err_set(e, ERR_INPUT,
-                       "%s was tested on other images than %s (%zu of %d classes, not %zu of %d): "
-                       "only answers to the same images can be averaged",
-                       j->run[i].name, j->run[0].name, b->n, b->classes, a->n, a->classes);
+                       "%s was tested on other images than %s, for their labels are others: only "
+                       "answers to the same images can be averaged",
+                       j->run[i].name, j->run[0].name);
     return ERR_OK;
 }
 
@@ -286,15 +291,13 @@ static enum err_code write_run(const struct join *j, struct text *folder, struct
 {
     struct record_run *run = mem_new(1, sizeof *run);
     struct record *record = NULL;
-    struct text ini = {0};
-    char *net_text = read_text(&j->run[0], "model.net");
+    char *ini, *net_text = read_text(&j->run[0], "model.net");
     enum err_code code;
 
     fill_run(j, run);
     run->state = WIRE_RUNNING;
-    spec_write(&run->spec, &ini);
-    code = record_create(&record, cli_results(), run, text_str(&ini), net_text ? net_text : "",
-                         true, e);
+    ini = plan_ini(&run->spec);
+    code = record_create(&record, cli_results(), run, ini, net_text ? net_text : "", true, e);
     if (code == ERR_OK)
         code = add_rows(j, run, record, e);
     if (code == ERR_OK)
@@ -311,7 +314,7 @@ static enum err_code write_run(const struct join *j, struct text *folder, struct
         record_close(record);
     free(net_text);
     free(run);
-    text_free(&ini);
+    free(ini);
     return code;
 }
 

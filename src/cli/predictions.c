@@ -326,6 +326,7 @@ enum err_code predictions_get(struct predictions *p, const struct record_entry *
     enum err_code code = ERR_OK;
     struct err ignored;
 
+    *p = (struct predictions){0};
     if (!io_exists(path) || predictions_read(p, path, &ignored) != ERR_OK ||
         p->epoch != run->run.epochs_done) {
         predictions_free(p);

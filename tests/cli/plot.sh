@@ -61,16 +61,40 @@ check "is not suggested" test "$(grep -c "mean ended_utc" err)" = 0
 refused "validation of a run without" "no value in this run" "$CHORUS" plot "$one" --metric val_loss
 exits 0 "$CHORUS" plot "$one" "$two" --metric val_loss
 check "but of one of two" grep -q "┤" out
-refused "a pdf" ".svg alone" "$CHORUS" plot "$one" -o curves.pdf
-refused "a tex" ".svg alone" "$CHORUS" plot "$one" -o curves.tex
 refused "an unknown column" "did you mean test_acc?" "$CHORUS" plot "$one" --metric test_ac
 refused "an unknown axis" "--x days" "$CHORUS" plot "$one" --x days
 refused "a logarithmic x" "--log x" "$CHORUS" plot "$one" --log x
-refused "other kinds" "scaling" "$CHORUS" plot "$one" --kind scaling
-for option in "--smooth 3" "--over seed" "--band sd" "--size 84x60mm" --mono; do
-    refused "plot ${option%% *} belongs to a later version" "${option%% *}" \
-        "$CHORUS" plot "$one" $option
-done
+refused "other kinds" "--kind pie is not curve, scaling" "$CHORUS" plot "$one" --kind pie
+refused "a figure of no kind" "ends in .svg, .pdf or .tex" "$CHORUS" plot "$one" -o curves.png
+refused "a band of nothing" "--band needs --over" "$CHORUS" plot "$one" --band sd
+refused "a band of nonsense" "--band x is neither" "$CHORUS" plot "$one" --over seed --band x
+refused "a mean over no key" "--over sed is no key" "$CHORUS" plot "$one" --over sed
+refused "a size of nonsense" "--size big" "$CHORUS" plot "$one" -o a.svg --size big
+refused "a size of text" "--size and --mono are for files" "$CHORUS" plot "$one" --size 84x60mm
+refused "smoothing over nothing" "--smooth 0" "$CHORUS" plot "$one" --smooth 0
+refused "a metric of a matrix" "--metric belongs" "$CHORUS" plot "$one" --kind confusion --metric ece
+refused "a prefix of a single model" "none of these runs is an ensemble" \
+    "$CHORUS" plot "$one" --kind prefix
+refused "a board of one run" "do not differ" "$CHORUS" plot "$one" --kind board
+
+# One figure in three forms; words stay words in a PDF.
+exits 0 "$CHORUS" plot "$one" "$two" -o c.pdf --size 160x70mm
+check "a PDF" grep -aq "^%PDF-1.4" c.pdf
+check "with words" grep -aq "(accuracy) Tj" c.pdf
+exits 0 "$CHORUS" plot "$one" "$two" -o c.tex
+check "pgfplots" grep -q "addplot.*{c.csv}" c.tex
+check "its values" test "$(head -n 1 c.csv | tr , '\n' | grep -c _y)" -ge 4
+exits 0 "$CHORUS" plot "$one" "$two" -o m.svg --mono
+check "black alone" test "$(grep -c '#0072b2' m.svg)" = 0
+exits 0 "$CHORUS" plot "$one" --kind confusion
+check "a matrix" grep -q "label against answer" out
+exits 0 "$CHORUS" plot "$one" --kind scaling --ascii
+check "speed by devices" grep -q "images per second" out
+if command -v pdftotext >/dev/null; then
+    check "another program reads the PDF" grep -q epoch <(pdftotext c.pdf -)
+else
+    skip "another program reads the PDF" "there is no pdftotext"
+fi
 exits 1 "$CHORUS" plot "$one" -o /nonexistent/x.svg
 check "a folder that is not there" grep -q "/nonexistent" err
 

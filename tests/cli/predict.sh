@@ -52,4 +52,33 @@ refused "an epoch that is not kept" "epoch 99" "$CHORUS" predict "$one" --at 99
 cp -r "$one" results/bare && rm results/bare/*.safetensors
 refused "a run without weights" "no weights yet" "$CHORUS" predict bare
 
+# Which images, and in which form.
+exits 0 "$CHORUS" predict "$three" --worst 5 --csv worst.csv
+check "mistakes alone" awk -F, 'NR > 1 && $2 == $3 { exit 1 }' worst.csv
+check "the worst first" awk -F, '
+    NR > 1 { right = $(5 + $2); if (right + 0 < before) exit 1; before = right + 0 }' worst.csv
+exits 0 "$CHORUS" predict "$three" --sure 300 --csv - && cp out sure.csv
+check "the surest first" awk -F, '
+    NR > 2 && $4 > before { exit 1 } NR > 1 { before = $4 }' sure.csv
+exits 0 "$CHORUS" predict "$three" --csv all.csv
+check "all of them" test "$(wc -l <all.csv)" = 301
+check "their answers are the run's accuracy" test "$(awk -F, '
+    NR > 1 { n++; right += $2 == $3 } END { printf "%.6f", right / n }' all.csv)" = \
+    "$(printf %.6f "$(column "$three" last_test_acc)")"
+exits 0 "$CHORUS" predict "$three" --split 1 --draw
+check "an image is drawn beside its probabilities" grep -q "members say otherwise" out
+exits 0 "$CHORUS" predict "$three" --confusion
+check "a matrix whose sum is the images" test "$(awk 'NR > 1 && NF > 10 && $1 != "a" {
+    for (i = NF - 9; i <= NF; i++) sum += $i } END { print sum }' out)" = 300
+exits 0 "$CHORUS" predict "$three" --classes
+check "classes" grep -q "precision" out
+printf 'P2 2 2 255 0 255 255 0' >own.pgm
+exits 0 "$CHORUS" predict "$three" own.pgm own.pgm
+check "pictures of one's own" test "$(grep -c '^own.pgm: [0-9]' out)" = 2
+refused "a picture that is none" "neither PNG nor PGM" "$CHORUS" predict "$three" tiny.ini
+refused "a picture that is not there" "nothere.png" "$CHORUS" predict "$three" nothere.png
+refused "two orders" "one of --first, --worst" "$CHORUS" predict "$three" --worst 1 --sure 1
+refused "two forms" "one form" "$CHORUS" predict "$three" --json --draw
+refused "--invert of test images" "for PICTUREs" "$CHORUS" predict "$three" --invert
+
 finish

@@ -1,0 +1,164 @@
+# chorus compare, export, ensemble and report: numbers against the files that they come from.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+# a b c d: two learning rates, two seeds; e: an ensemble of three
+for lr in 0.02 0.05; do
+    for seed in 1 2; do
+        exits 0 "$CHORUS" run tiny.ini lr=$lr seed=$seed --quiet
+        runs+=("$(cat out)")
+    done
+done
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 devices=1 lr=0.02 --quiet && ensemble=$(cat out)
+
+# field FILE ROW COLUMN
+field()
+{
+    awk -F, -v row="$2" -v name="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+        NR == row + 1 { print $c }' "$1"
+}
+
+exits 0 "$CHORUS" compare "${runs[@]}" --csv all.csv
+check "only what differs" test "$(head -n 1 all.csv | cut -d, -f 3-5)" = "lr,seed,best_epoch"
+check "best accuracy" test "$(field all.csv 1 test_acc)" = "$(column "${runs[0]}" best_test_acc)"
+check "the loss at that epoch" test "$(field all.csv 1 test_loss)" = \
+    "$(column "${runs[0]}" best_test_loss)"
+check "the last accuracy" test "$(field all.csv 2 last.test_acc)" = \
+    "$(column "${runs[1]}" last_test_acc)"
+exits 0 "$CHORUS" compare "${runs[@]}"
+check "picked on test is said" grep -q "picked on test" out
+exits 0 "$CHORUS" compare "${runs[@]}" --sort -test_acc --csv - && cp out sorted.csv
+check "sorted" awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "test_acc") c = i }
+    NR > 2 && $c > before { exit 1 } NR > 1 { before = $c }' sorted.csv
+exits 0 "$CHORUS" compare "${runs[@]}" --over seed --csv over.csv
+check "two rows of two" test "$(wc -l <over.csv) $(field over.csv 1 n) $(field over.csv 2 n)" = "3 2 2"
+check "the mean" awk -v a="$(column "${runs[0]}" best_test_acc)" \
+    -v b="$(column "${runs[1]}" best_test_acc)" -v got="$(field over.csv 1 test_acc)" \
+    'BEGIN { d = (a + b) / 2 - got; exit !(d < 1e-12 && d > -1e-12) }'
+exits 0 "$CHORUS" compare "${runs[0]}" "$ensemble" --equal model-images --json
+images=($(sed -n 's/.*"model_images": \([0-9]*\).*/\1/p' out))
+check "the single model is read at its end" test "${images[0]}" = "$(column "${runs[0]}" model_images)"
+check "the ensemble within its cost" test "${images[1]}" -le "${images[0]}" -a \
+    "${images[1]}" = "$(($(column "$ensemble" model_images) / $(column "$ensemble" epochs)))"
+check "where each was read is told" grep -q 'read_at.*its end' out
+check "and that a schedule had not ended" grep -q '"schedule_ended": "no"' out
+exits 0 "$CHORUS" compare "${runs[@]}" --tex --digits 2 --head "test_acc=Accuracy (%)"
+check "LaTeX" grep -q 'Accuracy (\\%)' out
+exits 0 "$CHORUS" compare "${runs[@]}" --md
+check "Markdown" grep -q '^| run | state | lr |' out
+exits 0 "$CHORUS" compare "${runs[@]}" --target 0.0001 --csv target.csv
+check "the crossing of a target" test "$(field target.csv 1 target_epoch)" = 1
+exits 0 "$CHORUS" compare "${runs[@]}" --scaling
+check "scaling" grep -q "efficiency" out
+refused "no runs" "compare needs RUNs" "$CHORUS" compare
+refused "an unknown column" "did you mean test_acc?" "$CHORUS" compare "${runs[0]}" --cols test_ac
+refused "sorting by nothing" "no column of this table" "$CHORUS" compare "${runs[0]}" --sort x
+refused "equal what" "--equal days" "$CHORUS" compare "${runs[0]}" --equal days
+refused "two forms" "one form at a time" "$CHORUS" compare "${runs[0]}" --md --tex
+refused "over nothing" "--over sed is no key" "$CHORUS" compare "${runs[0]}" --over sed
+refused "a target of nonsense" "--target 2" "$CHORUS" compare "${runs[0]}" --target 2
+
+# ---- export ----
+exits 0 "$CHORUS" export "${runs[@]}" -o long.csv
+epochs=$(($(wc -l <"${runs[0]}/epochs.csv") - 1))
+check "a row an epoch and run" test "$(wc -l <long.csv)" = $((4 * epochs + 1))
+check "the epoch's rate by another name" grep -q ',lr_now,' <(head -n 1 long.csv)
+check "no name twice" test -z "$(head -n 1 long.csv | tr , '\n' | sort | uniq -d)"
+check "values as they stand" test "$(field long.csv 1 train_loss)" = \
+    "$(field "${runs[0]}/epochs.csv" 1 train_loss)"
+exits 0 "$CHORUS" export "${runs[@]}" --wide --metric test_loss
+check "wide: a column a run" test "$(head -n 1 out | tr , '\n' | wc -l)" = 5
+exits 0 "$CHORUS" export "$ensemble" --members -o members.csv
+check "members" test "$(wc -l <members.csv)" = $((3 * epochs + 1))
+exits 0 "$CHORUS" export "$ensemble" --steps
+exits 0 "$CHORUS" export "$ensemble" --devices
+refused "members of single models" "none of these runs is an ensemble" \
+    "$CHORUS" export "${runs[0]}" --members
+refused "a metric that is none" "did you mean test_acc?" \
+    "$CHORUS" export "${runs[0]}" --wide --metric test_ac
+(LC_ALL=de_DE.UTF-8 exits 0 "$CHORUS" export "${runs[@]}" -o other.csv) 2>/dev/null
+check "the same bytes in another locale" cmp -s long.csv other.csv
+
+# ---- ensemble ----
+exits 0 "$CHORUS" ensemble "$ensemble"
+check "members, their mean and the whole" grep -q "^mean member" out
+check "the whole's accuracy" grep -Eq "^ensemble +$(printf %.4f "$(column "$ensemble" last_test_acc)")" out
+check "pairs" grep -q "disagreement" out
+before=$(ls results | wc -l)
+exits 0 "$CHORUS" ensemble "${runs[0]}" "${runs[2]}" --json && cp out joined.json
+check "a run of its own" test "$(ls results | wc -l)" = $((before + 1))
+joined=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' joined.json)
+check "that says what it is of" grep -q "average of" "$joined/run.csv"
+exits 0 "$CHORUS" predict "$joined" --first 1
+check "and predicts as any other" grep -q "member 1" out
+check "with the accuracy it was kept with" grep -q \
+    "^accuracy $(printf %.4f "$(column "$joined" last_test_acc)")" out
+refused "a single model" "name several runs" "$CHORUS" ensemble "${runs[0]}"
+exits 0 "$CHORUS" run tiny.ini test_limit=50 --quiet && fewer=$(cat out)
+exits 2 "$CHORUS" ensemble "${runs[0]}" "$fewer"
+check "other images" grep -q "50 test images of 10 classes" err
+exits 2 "$CHORUS" ensemble "${runs[0]}" "${runs[1]}"
+check "images of another seed" grep -q "labels are others" err
+
+# ---- a single model of an ensemble's cost ----
+exits 0 "$CHORUS" run --match "$ensemble" --quiet && single=$(cat out)
+check "three times the epochs" test "$(column "$single" epochs)" = $((3 * epochs))
+check "the same model-images" test "$(column "$single" model_images)" = \
+    "$(column "$ensemble" model_images)"
+refused "epochs as well" "leave out epochs=" "$CHORUS" run --match "$ensemble" epochs=3
+refused "other data" "the same data" "$CHORUS" run --match "$ensemble" train_limit=100
+
+# ---- report ----
+exits 0 "$CHORUS" report "${runs[@]}" "$ensemble" -o report --title "A <title> & more"
+check "its page on stdout" test "$(cat out)" = report/index.html
+check "needs nothing else" test "$(grep -Eoc 'src=|url\(|@import|https?://' report/index.html)" = \
+    "$(grep -c 'http://www.w3.org/2000/svg' report/index.html)"
+check "its title is text" grep -q "A &lt;title&gt; &amp; more" report/index.html
+check "figures inside" grep -q "<svg" report/index.html
+for file in tables/runs.csv tables/runs.tex tables/seeds.md figures/curves.pdf figures/prefix.svg \
+    figures/curves.tex epochs.csv plot.gp manifest.txt; do
+    check "$file" test -s "report/$file"
+done
+check "checksums that fit" sh -c 'cd report && sed -n "s/^\([0-9a-f]\{64\}\)  /\1  /p" manifest.txt |
+    sha256sum --quiet -c'
+exits 0 "$CHORUS" report "${runs[@]}" "$ensemble" -o report
+check "again, over an earlier one" test -s report/index.html
+refused "no folder" "needs -o DIR" "$CHORUS" report "${runs[0]}"
+exits 1 "$CHORUS" report "${runs[0]}" -o /proc/nothing
+check "a folder that cannot be" grep -q "/proc/nothing" err
+
+python=${CHORUS_PYTHON:-python3}
+if "$python" -c "import pandas" 2>/dev/null; then
+    check "pandas reads the export with all its names" "$python" -c '
+import pandas, sys
+t = pandas.read_csv("long.csv")
+assert not [c for c in t.columns if "." in c and c.rsplit(".", 1)[1].isdigit()], t.columns
+assert len(t) == int(sys.argv[1])' $((4 * epochs))
+else
+    skip "pandas reads the export with all its names" "there is no pandas"
+fi
+if command -v chromium >/dev/null; then
+    timeout 120 chromium --headless --no-sandbox --disable-gpu --enable-logging=stderr \
+        --user-data-dir="$work/browser" --screenshot="$work/page.png" \
+        "file://$work/report/index.html" >browser.log 2>&1
+    check "a browser draws the page" test -s page.png
+    check "without an error of the page" test "$(grep -c CONSOLE browser.log)" = 0
+else
+    skip "a browser draws the page" "there is no chromium"
+fi
+if command -v pdflatex >/dev/null && kpsewhich pgfplots.sty >/dev/null && kpsewhich booktabs.sty >/dev/null; then
+    cat >report/figures/all.tex <<'TEX'
+\documentclass{article}
+\usepackage[utf8]{inputenc}
+\usepackage{booktabs}
+\usepackage{pgfplots}\pgfplotsset{compat=1.17}
+\begin{document}\tiny
+\input{../tables/runs.tex}\input{../tables/seeds.tex}\input{curves.tex}\input{prefix.tex}
+\end{document}
+TEX
+    check "LaTeX compiles tables and figures" sh -c \
+        'cd report/figures && pdflatex -interaction=batchmode -halt-on-error all.tex >/dev/null'
+else
+    skip "LaTeX compiles tables and figures" "there is no pdflatex with booktabs and pgfplots"
+fi
+
+finish
