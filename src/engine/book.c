@@ -137,6 +137,33 @@ const char *book_orphan(struct sweep *s, const char *hash)
     return NULL;
 }
 
+/* The values of cells that have no run to tell them. */
+static void tell_values(struct sweep *s)
+{
+    size_t *place = mem_new(s->spec.axes + 1, sizeof *place);
+    struct text *value = mem_new(s->spec.axes + 1, sizeof *value);
+    const char **values = mem_new(s->spec.axes + 1, sizeof *values);
+
+    for (size_t i = 0; i < s->seen; i++) {
+        const struct cell *c = &s->cell[i];
+
+        if (c->folder[0] || !sweep_has_result(c->state))
+            continue;
+        spec_sweep_place(&s->spec, c->number, place);
+        for (size_t a = 0; a < s->spec.axes; a++) {
+            text_clear(&value[a]);
+            spec_add_plain(&value[a], s->spec.axis[a].value[place[a]]);
+            values[a] = text_str(&value[a]);
+        }
+        record_ledger_expect(s->ledger, c->hash, values);
+    }
+    for (size_t a = 0; a < s->spec.axes; a++)
+        text_free(&value[a]);
+    free(value);
+    free(values);
+    free(place);
+}
+
 void book_write_sheet(struct sweep *s, bool last)
 {
     uint64_t start = clock_ns();
@@ -150,6 +177,7 @@ void book_write_sheet(struct sweep *s, bool last)
     keys = mem_new(s->spec.axes + 1, sizeof *keys);
     for (size_t i = 0; i < s->spec.axes; i++)
         keys[i] = s->spec.axis[i].key;
+    tell_values(s);
     if (record_ledger_write_sheet(s->ledger, keys, &e) != ERR_OK && last)
         sweep_tell(s, LOG_WARN, "%s", e.text);
     s->sheet_old = false;

@@ -122,4 +122,10 @@ check "the name of a sweep made from a run" grep -q '^# sweep  *results/sweeps/t
 exits 0 "$CHORUS" run tiny.ini --dry-run epochs=100,200
 check "and told" grep -q '^# expected time  *.* for 2 cells one after the other' out
 
+# What could not run has its values in the sweep's table all the same.
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,2000 lr=0.05,0.1 --quiet
+check "cells without a run keep their values" test "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR > 1 && $at["state"] == "skipped" { print $at["batch"], $at["lr"] }' results/sweeps/tiny/sweep.csv |
+    sort | tr '\n' ';')" = "2000 0.05;2000 0.1;"
+
 finish
