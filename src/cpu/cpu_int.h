@@ -132,6 +132,9 @@ const struct cpu_kernels *cpu_kernels_choose(void);
  * is forced. CHORUS_ISA=amx-emulated takes tiles in plain C, for tests. */
 const struct cpu_tiles *cpu_tiles_choose(void);
 
+/* Whether their products are those of tiles in plain C: asked of the processor's before they serve. */
+bool cpu_tiles_agree(const struct cpu_tiles *t);
+
 /* Whether it can multiply in bf16: the processor, whatever is forced. */
 bool cpu_has_bf16(void);
 

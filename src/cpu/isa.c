@@ -102,7 +102,7 @@ static float half_of(uint16_t bits)
 /* Two products of whole tiles, compared with those of tiles in plain C: of small whole numbers, whose
  * sums are exact in any order; and of others, where an order of its own is forgiven, but not less
  * precision. */
-static bool tiles_agree(const struct cpu_tiles *t)
+bool cpu_tiles_agree(const struct cpu_tiles *t)
 {
     for (int turn = 0; turn < 2; turn++) {
         uint16_t a[512] __attribute__((aligned(64))), b[512] __attribute__((aligned(64)));
@@ -137,7 +137,7 @@ static bool tiles_here;
 
 static void find_tiles(void)
 {
-    tiles_here = tiles_permitted() && tiles_agree(&cpu_tiles_amx);
+    tiles_here = tiles_permitted() && cpu_tiles_agree(&cpu_tiles_amx);
 }
 #endif
 

@@ -351,6 +351,41 @@ TEST(dense_layers_on_tiles)
     dense_layers();
 }
 
+static void wrong_factor(const uint16_t *a, const uint16_t *b, float *sum)
+{
+    cpu_tiles_emulated.product(b, a, sum);
+}
+
+static void no_old_sum(const uint16_t *a, const uint16_t *b, float *sum)
+{
+    memset(sum, 0, 256 * sizeof *sum);
+    cpu_tiles_emulated.product(a, b, sum);
+}
+
+static void less_precise(const uint16_t *a, const uint16_t *b, float *sum)
+{
+    cpu_tiles_emulated.product(a, b, sum);
+    for (int i = 0; i < 256; i++)
+        sum[i] *= 1.0f + 0x1p-20f;
+}
+
+/* Tiles that multiply otherwise than they should are found out. */
+TEST(wrong_tiles_are_noticed)
+{
+    struct cpu_tiles wrong;
+
+    if (!take_tiles("amx-emulated"))
+        SKIP("this machine has no AVX-512 with bf16");
+    wrong = *tiles;
+    CHECK(cpu_tiles_agree(&wrong));
+    wrong.product = wrong_factor;
+    CHECK(!cpu_tiles_agree(&wrong));
+    wrong.product = no_old_sum;
+    CHECK(!cpu_tiles_agree(&wrong));
+    wrong.product = less_precise;
+    CHECK(!cpu_tiles_agree(&wrong));
+}
+
 /* An instruction set that is forced brings its own tiles, or none. */
 TEST(tiles_go_with_the_instruction_set)
 {

@@ -405,12 +405,13 @@ static uint64_t fingerprint(struct bench *b, size_t cut, struct backend_step *ro
     return hash;
 }
 
-TEST(bytes_repeat_however_spans_are_cut)
+static void cut_spans(enum spec_precision precision)
 {
     for (int members = 1; members <= 4; members++) {
         struct bench b;
         struct backend_step first[64], again[64];
         REQUIRE(bench_open(&b, nets[7].text, nets[7].shape, 200, 20));
+        b.plan.precision = precision;
         b.plan.mode = members > 1 ? SPEC_ENSEMBLE : SPEC_DATA_PARALLEL;
         b.plan.members = members;
         b.plan.optimizer = SPEC_ADAM;
@@ -422,6 +423,21 @@ TEST(bytes_repeat_however_spans_are_cut)
         }
         bench_close(&b);
     }
+}
+
+TEST(bytes_repeat_however_spans_are_cut)
+{
+    cut_spans(SPEC_FP32);
+}
+
+TEST(bytes_repeat_on_emulated_tiles)
+{
+    if (strcmp(force("amx-emulated"), "amx-emulated")) {
+        unsetenv("CHORUS_ISA");
+        SKIP("this machine has no AVX-512 with bf16");
+    }
+    cut_spans(SPEC_BF16);
+    unsetenv("CHORUS_ISA");
 }
 
 TEST(state_goes_in_and_out_unchanged)
