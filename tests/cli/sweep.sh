@@ -81,7 +81,7 @@ same_cells()
 }
 
 # Lists, the sheet, the same command again.
-exits 0 "$CHORUS" run plain.ini lr=0.05,0.1 batch=40,60
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60
 check "a sweep" test "$(folders)" = 4
 check "its last line is the sheet" test "$(cat out)" = results/sweeps/plain/sweep.csv
 check "a row a cell" test "$(rows results/sweeps/plain/sweep.csv)" = 4
@@ -90,10 +90,10 @@ check "the sheet says what varies" grep -q "^cell,run,state,reason,.*lr.*best_te
 check "a line a cell" grep -qE "^cell 3 of 4  lr=0.[0-9]+ batch=[46]0  0.[0-9]{4}  [0-9.]+ s  .* left$" err
 check "the best one, and what it was picked on" grep -q "4 done; best 0.* (picked on test)" err
 check "runs know their sweep" test "$(column "$(run_of results "$(cut -d, -f1 results/sweeps/plain/sweep.csv | sed -n 2p)")" sweep)" = plain
-exits 0 "$CHORUS" run plain.ini lr=0.05,0.1 batch=40,60 --quiet
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet
 check "the same command again runs nothing" test "$(folders)" = 4
 check "--quiet says nothing but the sheet" test ! -s err -a "$(wc -l <out)" = 1
-exits 0 "$CHORUS" run plain.ini lr=0.05,0.1,0.2 batch=40,60 --json
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --json
 check "a longer list runs what is missing" test "$(folders)" = 6
 check "--json" grep -q '"state": "done".*"done": 6.*"best_test_acc": 0\.' out
 exits 0 "$CHORUS" resume plain
@@ -101,13 +101,13 @@ check "resume of what is finished" test "$(folders)" = 6
 rm -rf results
 
 # A cell that diverges is a result.
-exits 0 "$CHORUS" run plain.ini lr=0.1,1e9,0.2 --order grid
+exits 0 "$CHORUS" run plain.ini lr=0.01,1e9,0.02 --order grid
 check "a diverged cell ends no sweep" test "$(ledger plain done)$(ledger plain diverged)" = 21
 check "its reason is told" grep -q "lr=1e9  diverged: the loss is not finite" err
-check "and stands in the sheet" grep -q ",diverged,the loss is not finite" results/sweeps/plain/sweep.csv
-exits 0 "$CHORUS" run plain.ini lr=0.1,1e9,0.2
+check "and stands in the sheet" grep -q ',diverged,"the loss is not finite' results/sweeps/plain/sweep.csv
+exits 0 "$CHORUS" run plain.ini lr=0.01,1e9,0.02
 check "it is not run again" test "$(folders)" = 3
-exits 0 "$CHORUS" run plain.ini lr=0.1,1e9,0.2 --failed
+exits 0 "$CHORUS" run plain.ini lr=0.01,1e9,0.02 --failed
 check "but with --failed" test "$(folders)" = 4
 exits 0 "$CHORUS" resume plain --failed
 check "resume --failed" test "$(folders)" = 5
@@ -123,7 +123,7 @@ check "the others run" test "$(ledger plain done)" = 1
 rm -rf results
 
 # Side by side: a core each.
-exits 0 "$CHORUS" run plain.ini threads=all epochs=30 lr=0.05,0.1,0.15,0.2 --jobs 2
+exits 0 "$CHORUS" run plain.ini threads=all epochs=30 lr=0.005,0.01,0.015,0.02 --jobs 2
 check "--jobs 2" test "$(ledger plain done)" = 4
 most=$(for f in results/2*/; do column "${f%/}" shared; done | sort -n | tail -n 1)
 check "run.csv says how many computed beside each other" test "$most" = 2
@@ -187,13 +187,14 @@ for folder in results/2*/; do
     check "every cell is stopped or done" \
         eval 'state_is "${folder%/}" stopped || state_is "${folder%/}" done'
 done
+before=$(ledger slow running)
 start resume --quiet
-until_true 60 eval '[ "$(ledger slow running)" -ge 3 ]'
+until_true 60 eval '[ "$(ledger slow running)" -gt '"$before"' ]'
 kill -TERM $pid
 wait $pid
 check "SIGTERM ends with 143" test $? = 143
 start resume slow --quiet
-until_true 60 eval '[ "$(ledger slow running)" -ge 4 ]'
+until_true 60 eval '! flock -n results/sweeps/slow/work true'
 kill -HUP $pid
 wait $pid
 check "SIGHUP ends nothing" test $? = 0
@@ -229,14 +230,15 @@ refused "more epochs of a sweep" "not a sweep" "$CHORUS" resume slow epochs=50
 refused "--skip of a whole sweep" "one run of a sweep" "$CHORUS" stop slow --skip
 refused "--after-cells of a run" "is none" "$CHORUS" stop "$folder" --after-cells
 rm -rf results
-exits 0 "$CHORUS" run slow.ini --background --quiet
+exits 0 "$CHORUS" run slow.ini epochs=150 --background --quiet
 exits 0 "$CHORUS" stop slow --after-cells
 until_true 120 flock -n results/sweeps/slow/work true
-check "after the cells that run" test "$(ledger slow done)$(grep -c stopped results/sweeps/slow/ledger.csv)" = 10
+check "after the cells that run" eval '[ "$(ledger slow stopped)" = 0 ] && [ "$(folders)" -lt 4 ] &&
+    [ "$(ledger slow done)" = "$(folders)" ]'
 rm -rf results
 
 # on_end: of each cell, with what it needs to know; its failure is a warning.
-exits 0 "$CHORUS" run plain.ini lr=0.1,1e9 --order grid \
+exits 0 "$CHORUS" run plain.ini lr=0.01,1e9 --order grid \
     on_end='"echo ""$CHORUS_STATE $(basename ""$CHORUS_RUN"")"" >>'"$work"'/ends; echo said; exit 3"'
 check "on_end is run for each cell" test "$(cut -d ' ' -f 1 ends | tr '\n' ' ')" = "done diverged "
 check "and knows its run" test -d "results/$(head -n 1 ends | cut -d ' ' -f 2)"

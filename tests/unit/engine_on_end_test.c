@@ -36,8 +36,8 @@ TEST(the_command_is_run_when_the_end_is_on_the_disk)
     kit_engine(&k, 4096, 0);
     kit_spec(&k, &s, NULL);
     command(&k, &s,
-            "echo $CHORUS_STATE $CHORUS_RUN > %s/said; cut -d / -f 1 < $CHORUS_RUN/run.csv "
-            "| grep -c ,done,; echo loud >&2; exec 3<$CHORUS_RUN/lock; flock -n 3 && echo free");
+            "echo $CHORUS_STATE $CHORUS_RUN > %s/said; sed -n 2p $CHORUS_RUN/run.csv "
+            "| grep -c done; echo loud >&2; exec 3<$CHORUS_RUN/lock; flock -n 3 && echo free");
     kit_run(&k, &s, &status);
     CHECK_INT(status.state, WIRE_DONE);
     kit_quit(&k); /* which waits for it */

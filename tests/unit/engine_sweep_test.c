@@ -66,6 +66,10 @@ static void wait_live(struct kit *k, uint32_t sweep, size_t count, struct wire_c
 
     while (n < count && clock_ns() < until) {
         size_t have = wire_cells(k->wire, sweep, cells, CELLS);
+        struct wire_sweep_status whole;
+
+        if (wire_sweep_status(k->wire, sweep, &whole) && wire_state_ended(whole.state))
+            break;
 
         n = 0;
         for (size_t i = 0; i < have && i < CELLS; i++) {
@@ -269,7 +273,7 @@ TEST(jobs_run_side_by_side_and_say_so)
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 5});
+    fake_set_script(&(struct fake_script){.step_ms = 40});
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, "batch = 8\nthreads = 1\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6\n",
                         (struct wish){.jobs = 3});
@@ -282,6 +286,7 @@ TEST(jobs_run_side_by_side_and_say_so)
     CHECK_INT(most, 3);
     record_free_list(list, n);
 
+    fake_set_script(&(struct fake_script){0});
     /* where devices vary, seconds are compared: one at a time, whatever is asked for */
     run_sweep(&k, "batch = 8\ndevices = 1, 2, 4\n", (struct wish){.name = "dev", .jobs = 3},
               &status);
