@@ -8,7 +8,11 @@
  * thread can be started. */
 double cpu_peak_flops(int threads, double seconds);
 
-/* Of the vectors that it used: "avx512", "avx2" (both with FMA), "base". */
+/* The same of the calling thread alone and by its own time, with one instruction set ("avx512",
+ * "avx2", "base"); 0 where the machine lacks it. */
+double cpu_peak_flops_of(const char *isa, double seconds);
+
+/* Of the vectors that cpu_peak_flops used: "avx512", "avx2" (both with FMA), "base". */
 const char *cpu_peak_isa(void);
 
 #endif
