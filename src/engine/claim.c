@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND 1000000000u
+#define SECOND  1000000000u
+#define LOOK_NS 50000000u /* of reading results that are there, before commands are heard again */
 
 /* A cell is as it is now by the ledger: who computed it does not matter. */
 static void take_found(struct sweep *s, struct cell *c, const struct record_cell *found)
@@ -147,7 +148,12 @@ struct cell *claim_next_waiting(struct sweep *s)
 {
     struct cell *next = NULL;
 
-    for (size_t i = 0; i < s->seen; i++)
+    /* As long as nobody moved one they wait in their order, and most of a long sweep has ended. */
+    while (s->first_waiting < s->seen && s->cell[s->first_waiting].state != WIRE_WAITING)
+        s->first_waiting++;
+    if (!s->moved)
+        return s->first_waiting < s->seen ? &s->cell[s->first_waiting] : NULL;
+    for (size_t i = s->first_waiting; i < s->seen; i++)
         if (s->cell[i].state == WIRE_WAITING && (!next || s->cell[i].place < next->place))
             next = &s->cell[i];
     return next;
@@ -244,6 +250,7 @@ static void start_cell(struct sweep *s, struct cell *c, const char *from)
 /* Returns whether one began. */
 bool claim_next(struct sweep *s)
 {
+    uint64_t until = clock_ns() + LOOK_NS;
     struct cell *c;
     char from[256];
     bool ours = false;
@@ -251,8 +258,10 @@ bool claim_next(struct sweep *s)
     if (s->closing || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
         !claim_next_waiting(s) || !begin_ledger(s))
         return false;
-    while (!ours && (c = claim_next_waiting(s)))
+    while (!ours && (c = claim_next_waiting(s)) && clock_ns() < until)
         ours = is_ours(s, c, from);
+    if (!ours && c)
+        wire_poke(s->engine->wire); /* there are more, but commands wait too */
     record_ledger_end(s->ledger);
     if (ours)
         start_cell(s, c, from);
@@ -283,6 +292,7 @@ void claim_look_elsewhere(struct sweep *s)
             continue;
         c->elsewhere = false;
         c->state = WIRE_WAITING;
+        s->first_waiting = 0;
         if (how == RECORD_CLAIM_ENDED)
             take_found(s, c, &found);
         else
@@ -384,6 +394,7 @@ void sweep_forget(struct run *r)
     c->run = NULL;
     if (c->state == WIRE_RUNNING)
         c->state = WIRE_WAITING;
+    s->first_waiting = 0;
     wire_drop_status(s->engine->wire, r->number);
     sweep_tell_cell(s, c);
 }

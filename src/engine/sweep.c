@@ -117,6 +117,7 @@ static void skip_cell(struct sweep *s, struct cell *c)
 /* Changes places with the waiting cell next to it, so many times. */
 static void move_cell(struct sweep *s, struct cell *c, int32_t by)
 {
+    s->moved = true;
     for (; by; by += by < 0 ? 1 : -1) {
         struct cell *other = NULL;
         int64_t place = c->place;

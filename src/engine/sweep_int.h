@@ -64,10 +64,12 @@ struct sweep {
     size_t kinds, kind_room;
 
     /* The engine thread's alone. */
-    size_t seen;    /* cells that the engine thread knows of */
-    size_t live;    /* that run here */
-    size_t unsaved; /* cells */
-    bool *job;      /* (jobs): taken */
+    size_t seen;          /* cells that the engine thread knows of */
+    size_t live;          /* that run here */
+    size_t unsaved;       /* cells */
+    size_t first_waiting; /* no cell before this one waits */
+    bool moved;           /* cells no longer wait in the order of the array */
+    bool *job;            /* (jobs): taken */
     bool begun, closing, paused, changed;
     char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
     struct record_ledger *ledger;
