@@ -223,8 +223,9 @@ static enum err_code match_run(struct spec_sweep *s, int argc, char **argv, cons
 
     if (is_given(argc, argv, "epochs"))
         return err_set(e, ERR_INPUT, "--match finds the epochs: leave out epochs=");
-    TRY(cli_find_run(match, &entry, e));
-    code = ERR_OK;
+    code = cli_find_run(match, &entry, e);
+    if (code != ERR_OK)
+        return err_context(e, "--match %s", match);
     if (entry.broken || entry.run.epochs_done < 1 || entry.run.images < 1)
         code = err_set(e, ERR_INPUT,
                        "--match %s: it has no whole epoch whose cost could be matched", entry.name);

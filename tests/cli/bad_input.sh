@@ -672,16 +672,14 @@ done
 for option in --jobs --match --order --max-cells; do
     bad "$option" run first $option 4
 done
-for verb in compare ensemble export report tag note rm; do
-    bad "$verb" $verb @
-done
-for verb in resume watch pause go stop show predict 'weights -o x.safetensors' plot; do
+for verb in resume watch pause go stop show predict 'weights -o x.safetensors' plot compare \
+    ensemble export 'report -o x' tag rm; do
     bad 'no-such-run' $verb no-such-run
     bad '@' $verb @
     bad '@0' $verb @0
     bad '--no-such-option' $verb --no-such-option
 done
-for verb in pause go stop show predict weights plot; do
+for verb in pause go stop show predict weights plot compare ensemble export report tag note rm; do
     bad "$verb" $verb
 done
 bad 'no-such-model' models no-such-model
@@ -697,8 +695,17 @@ bad '-o' weights @
 bad '--frame' plot @ --frame 5
 bad '--frame' plot @ --frame 0x0
 bad '--frame' plot @ --frame 99999999999x2
-bad '.pdf' plot @ -o x.pdf
-bad '--kind' plot @ --kind board
+bad '.svg, .pdf or .tex' plot @ -o x.png
+bad '--kind' plot @ --kind pie
+bad '--size' plot @ -o x.svg --size 0x0
+bad '--smooth' plot @ --smooth -1
+bad '--over' plot @ --over nothing
+bad '--equal' compare @ --equal hours
+bad '--target' compare @ --target nan
+bad '--digits' compare @ --digits 99
+bad '--head' compare @ --head test_acc
+bad '-o DIR' report @
+bad '--match' run --match no-such-run
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

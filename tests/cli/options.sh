@@ -1,7 +1,8 @@
-# Usage, help, version, exit codes, what belongs to later versions.
+# Usage, help, version, exit codes.
 . "${BASH_SOURCE%/*}/lib.sh"
 
-verbs="run resume watch pause go stop ls show plot predict weights models data devices help"
+verbs="run resume watch pause go stop ls show tag note rm plot compare ensemble export report predict
+    weights models data devices bench help"
 
 exits 2 "$CHORUS"
 check "alone: usage on stderr, exit 2" grep -q "^usage: chorus" err
@@ -29,9 +30,6 @@ refused "help of nothing" "named ''" "$CHORUS" help ''
 refused "an empty command" "'' is no command" "$CHORUS" ''
 refused "an unknown command" "did you mean devices?" "$CHORUS" devcies
 refused "an unknown command with escapes" '^[[31mx' "$CHORUS" $'\033[31mx'
-for verb in compare ensemble export report tag note rm; do
-    refused "$verb belongs to a later version" "$verb" "$CHORUS" $verb @
-done
 refused "an empty run name" "chorus" "$CHORUS" plot ""
 refused "watch of nothing" "@" "$CHORUS" watch
 
