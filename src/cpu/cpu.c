@@ -126,6 +126,7 @@ static enum err_code cpu_run_train(struct backend_session *s, const struct backe
     (void)e;
     cpu_run_job(s, (struct cpu_job){
                        .kind = CPU_TRAIN, .span = span, .results = results, .stop = span->stop});
+    s->given_back = false;
     *done = (size_t)(s->furthest + 1);
     s->trained = s->trained || *done;
     return ERR_OK;
@@ -135,7 +136,7 @@ static enum err_code cpu_run_evaluate(struct backend_session *s, const struct da
                                       size_t first, size_t count, const atomic_bool *stop,
                                       float *logits, struct err *e)
 {
-    s->trained = false; /* the buffers hold other images from here on */
+    s->trained = s->given_back = false; /* the buffers hold other images from here on */
     cpu_run_job(s, (struct cpu_job){.kind = CPU_EVALUATE,
                                     .part = part,
                                     .first = first,
@@ -189,6 +190,8 @@ static enum err_code cpu_state(struct backend_session *s, int member, enum backe
                                           : m->stat;
     if (!flat)
         return err_set(e, ERR_FAILED, "this optimizer has no such state");
+    if (s->spare && !set) /* who reads a large session's state takes memory for it */
+        cpu_spare_give_back(s);
     if (kind == BACKEND_STATS) {
         memcpy(set ? (void *)flat : buffer, set ? buffer : (void *)flat, s->stats * sizeof *flat);
         return ERR_OK;

@@ -1,7 +1,8 @@
 /* cpu/cpu_int.h: the kernels. Layout of activations: batch in lanes. Sixteen
  * images are a group; a group's layer is [c][h][w][16 images] (dense layers: [unit][16 images]), so
  * that one vector holds one pixel of 16 images and all arithmetic is vertical, without padding of
- * channels. Lanes without an image hold zeros and receive zero gradients. */
+ * channels. Lanes without an image begin as zeros, hold any numbers behind the first layer, and
+ * receive zero gradients. */
 #ifndef CHORUS_CPU_INT_H
 #define CHORUS_CPU_INT_H
 

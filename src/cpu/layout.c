@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define SHARED_WEIGHTS ((size_t)1 << 18) /* dense layers from here on are shared out by units */
@@ -151,6 +152,20 @@ static bool overwrites(const struct net *net, const struct cpu_layer *c)
            op == NET_AVGPOOL || op == NET_GLOBALAVGPOOL;
 }
 
+/* The batch's groups, and who has which models. */
+static void deal_groups(struct backend_session *s)
+{
+    const struct backend_plan *p = &s->plan;
+    bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
+
+    s->split = p->mode == SPEC_DATA_PARALLEL && s->norm && !p->sync_bn && p->devices > 1;
+    s->group_images = s->split ? p->batch / (size_t)p->devices : p->batch;
+    size_t groups =
+        (s->group_images + CPU_LANES - 1) / CPU_LANES * (s->split ? (size_t)p->devices : 1);
+    s->batch_groups = groups < INT_MAX / 1024 ? (int)groups : INT_MAX / 1024;
+    s->teams = alone ? s->threads : 1;
+}
+
 static void share_out(struct backend_session *s)
 {
     for (int i = 0; i < s->layers; i++) {
@@ -176,6 +191,7 @@ static void share_out(struct backend_session *s)
 static void find_ranges(struct backend_session *s)
 {
     const struct net *net = s->plan.net;
+    size_t largest = 0;
 
     s->range = mem_new((size_t)net->params, sizeof *s->range);
     for (int i = 0; i < net->params; i++) {
@@ -183,10 +199,15 @@ static void find_ranges(struct backend_session *s)
         struct cpu_layer *c = &s->layer[t->layer];
         bool kernel = c->l.kernel == i;
         *(kernel ? &c->kernel : &c->bias) = t->offset;
-        *(kernel ? &c->kernel_own : &c->bias_own) = s->own_count;
         c->own_slice = !c->units;
         if (c->units)
             continue;
+        if (kernel && c->merge) {
+            largest = t->count > largest ? t->count : largest;
+        } else {
+            *(kernel ? &c->kernel_own : &c->bias_own) = s->own_kept;
+            s->own_kept += t->count;
+        }
         struct cpu_range *last = s->ranges ? &s->range[s->ranges - 1] : NULL;
         if (last && last->to == t->offset)
             last->to += t->count;
@@ -195,6 +216,11 @@ static void find_ranges(struct backend_session *s)
                 (struct cpu_range){t->offset, t->offset + t->count, s->own_count};
         s->own_count += t->count;
     }
+    for (int i = 0; i < s->layers; i++) {
+        if (s->layer[i].merge)
+            s->layer[i].kernel_own = s->own_kept; /* all in one place, behind what is kept */
+    }
+    s->own_room = s->own_kept + largest;
 }
 
 /* Who writes a gradient first, and who adds to it. */
@@ -279,6 +305,10 @@ void cpu_lay_out(struct backend_session *s)
         }
         c->in_place = !c->fused && overwrites(net, c);
     }
+    deal_groups(s);
+    s->spare = !plain && cpu_spares(s);
+    if (s->spare)
+        cpu_spare_choose(s);
     share_out(s);
     find_ranges(s);
     find_writers(s);

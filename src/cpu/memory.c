@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #define EVALUATION_GROUPS 4 /* at least, at a time: dense weights are read once for them */
@@ -25,7 +24,7 @@ void *cpu_take(struct backend_session *s, size_t count, size_t size)
 {
     if (s->counting) {
         s->counted += (double)count * (double)size;
-        return NULL;
+        return s->memory; /* any address: what was taken is not taken again */
     }
     void *p = s->failed_bytes ? NULL : mem_try(count, size);
     if (!p) {
@@ -36,20 +35,35 @@ void *cpu_take(struct backend_session *s, size_t count, size_t size)
     return note(s, p);
 }
 
-static void *take_table(struct backend_session *s, size_t count, size_t size)
+void *cpu_take_table(struct backend_session *s, size_t count, size_t size)
 {
     return note(s, mem_new(count, size));
 }
 
-/* Groups that a worker holds at a time, at most. */
-static int groups_each(const struct backend_session *s, const struct cpu_team *t)
+int cpu_groups_train(const struct backend_session *s, const struct cpu_team *t)
 {
-    int share = (s->batch_groups + t->size - 1) / t->size;
+    return (s->batch_groups + t->size - 1) / t->size;
+}
+
+int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t)
+{
+    int share = cpu_groups_train(s, t);
     return share < EVALUATION_GROUPS ? EVALUATION_GROUPS : share;
 }
 
-/* Gradients to the layers' outputs. In a net with batch norm or residuals all groups are held at
- * once, so a gradient's memory serves again as soon as its layer has gone backward. */
+size_t cpu_scratch(const struct backend_session *s, int layer, int groups)
+{
+    const struct cpu_layer *c = &s->layer[layer];
+
+    if (c->l.op == NET_CONV)
+        return c->ops->scratch(&c->conv, groups, !c->first);
+    if (c->tiles)
+        return s->tiles->dense_scratch(groups, (int)c->in, (int)c->out);
+    return c->l.op == NET_DENSE ? (size_t)groups * CPU_LANES * cpu_round_up(c->out) : 0;
+}
+
+/* Gradients to the layers' outputs. Where all groups are held at once, a gradient's memory serves
+ * again as soon as its layer has gone backward. */
 struct lender {
     struct backend_session *s;
     size_t floats[256]; /* of a group */
@@ -124,22 +138,17 @@ static void equip_gradients(struct backend_session *s, struct cpu_team *t)
 static void equip_worker(struct backend_session *s, struct cpu_team *t, struct cpu_worker *w)
 {
     size_t scratch = 0;
-    int each = groups_each(s, t);
+    int each = cpu_groups_each(s, t);
 
-    w->grad = take_table(s, (size_t)s->layers, sizeof *w->grad);
+    w->grad = cpu_take_table(s, (size_t)s->layers, sizeof *w->grad);
     if (w->rank > 0)
-        w->own = cpu_take(s, cpu_round_up(s->own_count), sizeof *w->own);
+        w->own = cpu_take(s, cpu_round_up(s->own_room), sizeof *w->own);
     w->picture = cpu_take(s, elements(&s->plan.net->input), sizeof *w->picture);
-    for (int i = s->layers - 1; i >= 0 && !s->failed_bytes; i--) {
+    w->channel = cpu_take(s, s->channels, sizeof *w->channel);
+    for (int i = s->layers - 1; i >= 0 && !s->spare && !s->failed_bytes; i--) {
         const struct cpu_layer *c = &s->layer[i];
-        size_t want = 0;
-        if (c->l.op == NET_CONV)
-            want = c->ops->scratch(&c->conv, i < s->pictures && s->chunk < each ? s->chunk : each,
-                                   !c->first);
-        else if (c->tiles)
-            want = s->tiles->dense_scratch(c->units ? t->places : each, (int)c->in, (int)c->out);
-        else if (c->l.op == NET_DENSE)
-            want = (size_t)(c->units ? t->places : each) * CPU_LANES * cpu_round_up(c->out);
+        bool chunk = i < s->pictures && s->chunk < each;
+        size_t want = cpu_scratch(s, i, chunk ? s->chunk : c->units ? t->places : each);
         scratch = want > scratch ? want : scratch;
         int own = c->tail;
         if (i >= s->pictures || c->fused || s->whole)
@@ -150,8 +159,8 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
         if (c->grad_in_place) /* its source's gradient lies where its own does, whole or not */
             w->grad[c->l.src] = w->grad[own];
     }
-    w->channel = cpu_take(s, s->channels, sizeof *w->channel);
-    w->scratch = cpu_take(s, scratch, sizeof *w->scratch);
+    w->act = w->back = t->act;
+    w->scratch = s->spare ? NULL : cpu_take(s, scratch, sizeof *w->scratch);
 }
 
 static void equip_team(struct backend_session *s, struct cpu_team *t)
@@ -159,22 +168,24 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
     size_t groups = (size_t)s->batch_groups;
 
     t->s = s;
-    t->places = t->size * groups_each(s, t);
+    t->places = t->size * cpu_groups_each(s, t);
     size_t places = (size_t)t->places;
-    t->act = take_table(s, (size_t)s->layers, sizeof *t->act);
-    t->grad = take_table(s, (size_t)s->layers, sizeof *t->grad);
-    t->keep = take_table(s, (size_t)s->layers, sizeof *t->keep);
-    t->pass = take_table(s, (size_t)s->layers, sizeof *t->pass);
-    t->worker = take_table(s, (size_t)t->size, sizeof *t->worker);
+    t->act = cpu_take_table(s, (size_t)s->layers, sizeof *t->act);
+    t->grad = cpu_take_table(s, (size_t)s->layers, sizeof *t->grad);
+    t->keep = cpu_take_table(s, (size_t)s->layers, sizeof *t->keep);
+    t->pass = cpu_take_table(s, (size_t)s->layers, sizeof *t->pass);
+    t->worker = cpu_take_table(s, (size_t)t->size, sizeof *t->worker);
     t->images = cpu_take(s, places * elements(&s->plan.net->input) * CPU_LANES, sizeof *t->images);
     t->dparam = cpu_take(s, cpu_round_up(s->params), sizeof *t->dparam);
     for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
         const struct cpu_layer *c = &s->layer[i];
         if (c->fused)
             continue;
-        t->act[c->tail] =
-            c->in_place ? t->act[c->l.src]
-                        : cpu_take(s, places * s->layer[c->tail].out * CPU_LANES, sizeof **t->act);
+        if (c->in_place)
+            t->act[c->tail] = t->act[c->l.src];
+        else if (!s->spare)
+            t->act[c->tail] =
+                cpu_take(s, places * s->layer[c->tail].out * CPU_LANES, sizeof **t->act);
         if (c->l.op == NET_DROPOUT)
             t->keep[i] = cpu_take(s, places * c->out, sizeof **t->keep);
         if (c->l.op == NET_CONV && cpu_conv_masks(&c->conv))
@@ -182,7 +193,8 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
                 s, places * (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w,
                 sizeof **t->pass);
     }
-    equip_gradients(s, t);
+    if (!s->spare)
+        equip_gradients(s, t);
     t->sums = cpu_take(s, 2 * s->channels * groups, sizeof *t->sums);
     t->norm =
         cpu_take(s, 2 * s->norm_count * (s->split ? (size_t)s->plan.devices : 1), sizeof *t->norm);
@@ -193,18 +205,21 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
         t->worker[r] = (struct cpu_worker){.team = t, .rank = r};
         equip_worker(s, t, &t->worker[r]);
     }
+    if (s->spare)
+        cpu_spare_equip(s, t);
 }
 
 void cpu_equip_models(struct backend_session *s)
 {
     int slots = backend_slots(s->plan.optimizer);
 
-    s->model = take_table(s, (size_t)s->plan.members, sizeof *s->model);
+    s->model = cpu_take_table(s, (size_t)s->plan.members, sizeof *s->model);
     for (int m = 0; m < s->plan.members && !s->failed_bytes; m++) {
         struct cpu_model *model = &s->model[m];
         model->param = cpu_take(s, s->params, sizeof *model->param);
         model->stat = cpu_take(s, s->stats, sizeof *model->stat);
-        model->packed = cpu_take(s, s->packed_count, sizeof *model->packed);
+        if (!s->spare)
+            model->packed = cpu_take(s, s->packed_count, sizeof *model->packed);
         model->tiles = cpu_take(s, s->tile_count, sizeof *model->tiles);
         model->rounded = s->bf16 ? cpu_take(s, s->params, sizeof *model->rounded) : model->param;
         if (slots > 0)
@@ -219,16 +234,9 @@ void cpu_equip_models(struct backend_session *s)
  * members of its own, without a barrier. */
 void cpu_equip_teams(struct backend_session *s)
 {
-    const struct backend_plan *p = &s->plan;
-    bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
+    int size = s->threads / s->teams; /* teams of one, or one of all */
 
-    s->split = p->mode == SPEC_DATA_PARALLEL && s->norm && !p->sync_bn && p->devices > 1;
-    s->group_images = s->split ? p->batch / (size_t)p->devices : p->batch;
-    size_t groups =
-        (s->group_images + CPU_LANES - 1) / CPU_LANES * (s->split ? (size_t)p->devices : 1);
-    s->batch_groups = groups < INT_MAX / 1024 ? (int)groups : INT_MAX / 1024;
-    s->teams = alone ? s->threads : 1;
-    s->team = take_table(s, (size_t)s->teams, sizeof *s->team);
+    s->team = cpu_take_table(s, (size_t)s->teams, sizeof *s->team);
     for (int i = 0; i < s->layers; i++) { /* pictures' gradients that layers behind them write */
         const struct cpu_layer *c = &s->layer[i];
         if (i >= s->pictures && c->l.src >= 0 && c->l.src < s->pictures)
@@ -237,11 +245,13 @@ void cpu_equip_teams(struct backend_session *s)
     if (s->pictures == s->layers && s->layers)
         s->layer[s->layers - 1].boundary = true; /* the loss writes it */
     for (int t = 0; t < s->teams && !s->failed_bytes; t++) {
-        s->team[t].size = alone ? 1 : s->threads;
+        s->team[t].size = size;
         s->team[t].first_model = t;
         s->team[t].model_step = s->teams;
-        s->whole = s->chunk >= groups_each(s, &s->team[t]);
-        s->reuse = reuses(s);
+        s->whole = s->chunk >= cpu_groups_each(s, &s->team[t]);
+        s->reuse = !s->spare && reuses(s);
+        if (s->spare && t == 0)
+            cpu_spare_plan(s);
         equip_team(s, &s->team[t]);
     }
 }

@@ -112,12 +112,22 @@ static struct cpu_norm channel_of(const struct cpu_worker *w, const struct cpu_m
                                  (float)((double)m->param[c->bias + (size_t)i] - mean * scale)};
 }
 
+/* A group's output, from a span's statistics or the running ones. */
+static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
+                      const struct cpu_layer *c, int span, const float *x, float *y)
+{
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
+
+    for (int i = 0; i < c->l.in.c; i++) {
+        struct cpu_norm k = channel_of(w, m, c, span, i);
+        w->team->s->k->normalize(pixels, x + (size_t)i * floats, k.scale, k.shift, k.relu,
+                                 y + (size_t)i * floats);
+    }
+}
+
 void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                       int place, int n, bool training, bool compute)
 {
-    const struct backend_session *s = w->team->s;
-    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
-
     if (training) {
         if (compute)
             collect(w, c, place, n);
@@ -127,15 +137,16 @@ void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const str
             remember(w, m, c);
         cpu_barrier(w); /* from here on the groups' sums may be written again */
     }
-    for (int g = place; compute && g < place + n; g++) {
-        const float *x = cpu_act(w, c->l.src, g);
-        float *y = cpu_act(w, c->tail, g);
-        for (int i = 0; i < c->l.in.c; i++) {
-            struct cpu_norm k = channel_of(w, m, c, training ? g / span_groups(s) : -1, i);
-            s->k->normalize(pixels, x + (size_t)i * floats, k.scale, k.shift, k.relu,
-                            y + (size_t)i * floats);
-        }
-    }
+    for (int g = place; compute && g < place + n; g++)
+        normalize(w, m, c, training ? g / span_groups(w->team->s) : -1, cpu_act(w, c->l.src, g),
+                  cpu_act(w, c->tail, g));
+}
+
+void cpu_norm_again(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                    int place, int n, const float *x)
+{
+    for (int g = place; g < place + n; g++, x += c->in * CPU_LANES)
+        normalize(w, m, c, g / span_groups(w->team->s), x, cpu_back(w, c->tail, g));
 }
 
 /* a (dy - mean(dy) - xhat mean(dy xhat)), sorted by dy, x and the rest. */
@@ -171,7 +182,7 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
     int span = -1;
 
     for (int g = place; compute && g < place + n; g++) {
-        const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
+        const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
         for (int i = 0; i < c->l.in.c; i++) {
             double *sums = w->team->sums + pair_at(c, g, i);
             struct cpu_norm k = channel_of(w, m, c, g / span_groups(s), i);
@@ -183,7 +194,7 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
     }
     cpu_barrier(w);
     for (int g = place; compute && !c->first && g < place + n; g++) {
-        const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
+        const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
         float *dx = cpu_grad(w, c->l.src, g);
         size_t first;
         int lanes;

@@ -17,12 +17,29 @@ static void peek_tensor(const struct backend_session *s, const struct cpu_team *
     free(copy);
 }
 
-static void peek_pixels(const struct backend_session *s, const float *held, int layer, double *out)
+/* A group of the pixels; held: the team's, or NULL where each worker has those of its groups. */
+static const float *group_of(const struct backend_session *s, const struct cpu_team *t,
+                             const float *held, int layer, bool gradient, int g)
+{
+    if (held)
+        return held + (size_t)g * s->layer[layer].out * CPU_LANES;
+    const struct cpu_worker *w = t->worker;
+    for (int from, to; w < t->worker + t->size; w++) {
+        cpu_share(s->batch_groups, t->size, w->rank, &from, &to);
+        if (g >= from && g < to)
+            break;
+    }
+    return gradient ? cpu_grad(w, layer, g) : cpu_act(w, layer, g);
+}
+
+static void peek_pixels(const struct backend_session *s, const struct cpu_team *t,
+                        const float *held, int layer, bool gradient, double *out)
 {
     const struct cpu_layer *c = &s->layer[layer];
     int channels = c->l.out.c, pixels = c->l.out.h * c->l.out.w;
 
-    for (int g = 0; g < s->batch_groups; g++, held += c->out * CPU_LANES) {
+    for (int g = 0; g < s->batch_groups; g++) {
+        const float *group = group_of(s, t, held, layer, gradient, g);
         size_t first;
         int lanes;
         cpu_group(s, g, &first, &lanes);
@@ -30,7 +47,7 @@ static void peek_pixels(const struct backend_session *s, const float *held, int 
             double *image = out + (first + (size_t)lane) * c->out;
             for (int ch = 0; ch < channels; ch++) {
                 for (int i = 0; i < pixels; i++)
-                    image[i * channels + ch] = (double)held[(ch * pixels + i) * CPU_LANES + lane];
+                    image[i * channels + ch] = (double)group[(ch * pixels + i) * CPU_LANES + lane];
             }
         }
     }
@@ -75,10 +92,12 @@ enum err_code cpu_peek(struct backend_session *s, int member, int layer, enum ba
     if (!latest)
         return ERR_OK;
     if (pixels) {
-        const float *held = pixels_of(s, t, layer, what == BACKEND_GRAD_OUTPUT);
-        if (!held)
+        bool gradient = what == BACKEND_GRAD_OUTPUT;
+        const float *held = s->spare ? NULL : pixels_of(s, t, layer, gradient);
+        if (s->spare ? s->given_back || layer < s->layers - 1
+                     : !held) /* spared: only the logits stay */
             return ERR_OK;
-        peek_pixels(s, held, layer, out);
+        peek_pixels(s, t, held, layer, gradient, out);
     } else {
         peek_tensor(s, t, tensor, out);
     }

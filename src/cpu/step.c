@@ -37,6 +37,14 @@ static struct part part_of(const struct cpu_worker *w, const struct cpu_layer *c
                          (size_t)(to - from) * CPU_LANES};
 }
 
+static const float *packed_of(const struct cpu_worker *w, const struct cpu_model *m,
+                              const struct cpu_layer *c)
+{
+    if (!w->team->s->spare)
+        return m->packed + c->pack;
+    return w->team->arena + (w->act == w->evaluate ? c->pack : c->pack_train);
+}
+
 static const float *bias_of(const struct cpu_layer *c, const struct cpu_model *m)
 {
     return c->l.bias >= 0 ? m->rounded + c->bias : NULL;
@@ -100,7 +108,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_CONV: {
         uint16_t *pass = w->team->pass[i];
         size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
-        c->ops->forward(&c->conv, n, m->packed + c->pack, bias_of(c, m), x, y,
+        c->ops->forward(&c->conv, n, packed_of(w, m, c), bias_of(c, m), x, y,
                         training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
         break;
     }
@@ -201,6 +209,8 @@ void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int 
         }
         if (training && c->wait_forward)
             cpu_barrier(w);
+        if (s->spare)
+            cpu_spare_layer(w, m, c, training, false);
         bool compute = (!training && n > 0) || going(w, c->units ? 1 : n);
         if (c->l.op == NET_BATCHNORM) {
             cpu_norm_forward(w, m, c, place, n, training, compute);
@@ -223,7 +233,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     const struct cpu_layer *c = &s->layer[i];
     int groups = s->batch_groups, from, to;
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
-    const float *x = cpu_act(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
+    const float *x = cpu_back(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
     float *dparam = w->team->dparam;
 
@@ -274,15 +284,15 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
 
     if (tiles) {
         tiles->dense_turn(n, (int)c->in, (int)c->out, !c->first, cpu_grad(w, i, place), w->scratch);
-        tiles->dense_weights(n, (int)c->in, (int)c->out, 0, (int)c->in, cpu_act(w, c->l.src, place),
-                             true, dw, w->scratch);
+        tiles->dense_weights(n, (int)c->in, (int)c->out, 0, (int)c->in,
+                             cpu_back(w, c->l.src, place), true, dw, w->scratch);
         if (!c->first)
             tiles->dense_back(n, (int)c->in, (int)c->out, 0, (int)c->in, m->tiles + c->tile, c->add,
                               cpu_grad(w, c->l.src, place), w->scratch);
     }
     for (int g = place; !tiles && g < place + n; g += GROUPS_AT_ONCE) {
         int now = at_once(place + n - g), images = images_of(w, g, now, true);
-        const float *x = cpu_act(w, c->l.src, g), *dy = cpu_grad(w, i, g);
+        const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, i, g);
         k->turn(now, (int)c->out, dy, out, w->scratch, width);
         k->dense_weights(images, (int)c->in, (int)c->out, x, in, w->scratch, width, dw, c->out,
                          true);
@@ -302,7 +312,7 @@ static void conv_backward(struct cpu_worker *w, const struct cpu_model *m, int i
     size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
 
     c->ops->backward(
-        &c->conv, n, m->packed + c->pack, cpu_act(w, c->l.src, place), cpu_grad(w, c->tail, place),
+        &c->conv, n, packed_of(w, m, c), cpu_back(w, c->l.src, place), cpu_grad(w, c->tail, place),
         pass ? pass + (size_t)place * bits : NULL, c->first ? NULL : cpu_grad(w, c->l.src, place),
         c->add, cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
         c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL, w->scratch);
@@ -316,7 +326,7 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     const struct cpu_layer *c = &s->layer[i];
     const struct net_layer *l = &c->l;
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES;
-    const float *x = cpu_act(w, l->src, p.place), *y = cpu_act(w, c->tail, p.place);
+    const float *x = cpu_back(w, l->src, p.place), *y = cpu_back(w, c->tail, p.place);
     const float *dy = cpu_grad(w, c->tail, p.place);
     float *dx = c->first ? NULL : cpu_grad(w, l->src, p.place);
 
@@ -369,6 +379,20 @@ static void round_gradient(struct cpu_worker *w, int i, struct part p)
     }
 }
 
+static void layer_backward(struct cpu_worker *w, struct cpu_model *m, int i, struct part p)
+{
+    const struct cpu_layer *c = &w->team->s->layer[i];
+
+    if (c->l.op == NET_DENSE && c->units)
+        shared_dense_backward(w, m, i);
+    else if (c->l.op == NET_DENSE)
+        dense_backward(w, m, i, p.place, p.n);
+    else if (c->l.op == NET_CONV)
+        conv_backward(w, m, i, p.place, p.n);
+    else
+        point_backward(w, i, p);
+}
+
 /* The gradient to the output of the last of these layers stands in its buffer. */
 void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, int place, int n)
 {
@@ -392,20 +416,18 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
         }
         if (shared)
             w->committed = true;
+        if (s->spare)
+            cpu_spare_layer(w, m, c, true, true);
         bool compute = going(w, c->units ? 1 : n);
         if (s->bf16 && compute && !shared && p.n > 0)
             round_gradient(w, c->tail, p);
+        if (compute)
+            cpu_spare_again(w, m, c, place, n);
         if (c->l.op == NET_BATCHNORM)
             cpu_norm_backward(w, m, c, place, n, compute);
-        else if (!compute)
-            continue;
-        else if (shared)
-            shared_dense_backward(w, m, i);
-        else if (c->l.op == NET_DENSE)
-            dense_backward(w, m, i, place, n);
-        else if (c->l.op == NET_CONV)
-            conv_backward(w, m, i, place, n);
-        else
-            point_backward(w, i, p);
+        else if (compute)
+            layer_backward(w, m, i, p);
+        if (c->merge)
+            cpu_spare_merge(w, c);
     }
 }

@@ -140,7 +140,7 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
     int from, to;
 
     if (w->rank > 0)
-        memset(w->own, 0, s->own_count * sizeof *w->own);
+        memset(w->own, 0, s->own_kept * sizeof *w->own);
     for (int r = 0; w->rank == 0 && r < s->ranges; r++)
         memset(w->team->dparam + s->range[r].from, 0,
                (s->range[r].to - s->range[r].from) * sizeof *w->team->dparam);
@@ -149,6 +149,8 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
     w->job = job;
     cpu_update_begin(w, span->lr[i], span->first_step + i);
     cpu_share(s->batch_groups, w->team->size, w->rank, &from, &to);
+    if (s->spare)
+        cpu_spare_begin(w, true, from);
     uint64_t begin = clock_ns();
     if (w->held_order != span->order[model] || w->held_batch != batch)
         take_batch(w, span, model, batch, from, to - from);
@@ -232,18 +234,15 @@ void cpu_train(struct cpu_worker *w, const struct cpu_job *job)
     }
 }
 
-/* Each thread by itself, in its own part of the team's buffers. */
-void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
+/* Models [model, end), in the order of the images; places [place, place + each) are this worker's. */
+static void evaluate_models(struct cpu_worker *w, const struct cpu_job *job, int model, int end,
+                            int place, int each)
 {
     struct cpu_team *t = w->team;
     struct backend_session *s = t->s;
     int groups = (int)((job->count + CPU_LANES - 1) / CPU_LANES), from, to;
-    int each = t->places / t->size, place = each * w->rank;
     size_t classes = s->layer[s->layers - 1].out;
 
-    w->held_order = NULL;
-    w->job = job;
-    w->stopped = false;
     cpu_share(groups, t->size, w->rank, &from, &to);
     for (int n; from < to; from += n) {
         n = to - from < each ? to - from : each;
@@ -255,7 +254,7 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
                 index[lane] = (uint32_t)(job->first + first) + (uint32_t)lane;
             cpu_take_group(w, job->part, index, lanes, NULL, 0, place + g);
         }
-        for (int m = t->first_model; m < s->plan.members; m += t->model_step) {
+        for (int m = model; m < end; m += t->model_step) {
             for (int g = 0; s->pictures && g < n; g += s->chunk)
                 cpu_forward(w, &s->model[m], 0, s->pictures, place + g,
                             n - g < s->chunk ? n - g : s->chunk, false);
@@ -273,5 +272,27 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
                     to_logits[c] = act[(g * classes + c) * CPU_LANES + lane];
             }
         }
+    }
+}
+
+/* Each thread by itself, in its own part of the team's buffers. */
+void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
+{
+    struct cpu_team *t = w->team;
+    struct backend_session *s = t->s;
+    int each = t->places / t->size, place = each * w->rank, members = s->plan.members;
+
+    w->held_order = NULL;
+    w->job = job;
+    w->stopped = false;
+    if (!s->spare) {
+        evaluate_models(w, job, t->first_model, members, place, each);
+        return;
+    }
+    cpu_spare_begin(w, false, place);
+    for (int m = t->first_model; m < members; m += t->model_step) {
+        cpu_spare_pack_all(w, &s->model[m]); /* by all threads, stopped or not */
+        if (!w->stopped)
+            evaluate_models(w, job, m, m + 1, place, each);
     }
 }

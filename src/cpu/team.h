@@ -32,14 +32,28 @@ struct cpu_layer {
     size_t kernel, bias;         /* offsets in the flat vector of parameters, ... */
     size_t kernel_own, bias_own; /* ... and in a thread's own vector of gradients */
     size_t mean, var, norm;      /* batch norm: in the statistics; in the team's norm */
-    size_t pack;                 /* conv: offset in a model's packed weights */
+    size_t pack;                 /* conv: offset in a model's packed weights, ... */
+    size_t pack_train;           /* ... spared: in the arena, when training */
     bool tiles;                  /* dense: multiplied on tiles */
     size_t tile;                 /* ... offset in a model's weights for them */
     bool boundary;               /* of the pictures: layers behind them write the gradient to it */
+    bool again;                  /* spared: its output is computed again when going backward */
+    bool merge;                  /* spared: its kernel's gradients are summed as soon as they are
+                                    there */
+    int redo_from, redo_to;      /* spared: what is computed again before it goes backward */
 };
 
-struct
-    cpu_range { /* of parameters whose gradient lies in the threads' own vectors, at `own` there */
+#define CPU_NOWHERE SIZE_MAX
+
+/* Where the numbers of a layer's tail lie in a worker's part of the arena, in floats. */
+struct cpu_lease {
+    size_t act, back, grad; /* output going forward and backward, gradient to it */
+    size_t scratch, scratch_back;
+};
+
+/* Parameters whose gradient each thread sums in a vector of its own; own: floats of such ranges in
+ * front of this one. */
+struct cpu_range {
     size_t from, to, own;
 };
 
@@ -58,8 +72,14 @@ struct cpu_team;
 struct cpu_worker {
     struct cpu_team *team;
     int rank;
-    float **grad;             /* (layers): of the chunk at hand, where the team keeps none */
-    int chunk;                /* its first group's place in the team's buffers */
+    float **act, **back;       /* (layers): outputs, and those that going backward reads */
+    int base;                  /* the place of the first group there */
+    float **grad;              /* (layers): of the chunk at hand, where the team keeps none */
+    int chunk;                 /* its first group's place in the team's buffers */
+    float **train, **evaluate; /* (layers), spared: act, when training and when evaluating */
+    float *arena;              /* spared: its part, of the job at hand */
+    const struct cpu_lease *lease;
+    unsigned barriers, packed, merged; /* passed; and before the packed weights at hand were used */
     float *scratch;           /* of convolutions; of dense layers a gradient turned round */
     float *own;               /* rank > 0: gradients of this thread's images (session's ranges) */
     float *picture;           /* one image, (h, w, c) */
@@ -79,11 +99,13 @@ struct cpu_team {
     struct backend_session *s;
     int size, first_model, model_step; /* models first_model, + model_step, ... are this team's */
     int places;
-    float *images;             /* [places][c][h][w][16] */
-    float **act, **grad;       /* (layers): outputs, and gradients to them; NULL: done in one step
+    float *images;           /* [places][c][h][w][16] */
+    float **act, **grad;     /* (layers): outputs, and gradients to them; NULL: done in one step
                                   with others, or in the workers' own buffers */
-    uint16_t **keep, **pass;   /* (layers): dropout's masks; conv.h's, by convolution */
-    float *dparam;             /* the gradient; rank 0 sums its images' here */
+    uint16_t **keep, **pass; /* (layers): dropout's masks; conv.h's, by convolution */
+    float *dparam;           /* the gradient; rank 0 sums its images' here */
+    float *arena;            /* spared: packed weights of the layer at hand and the workers' parts;
+                                  when evaluating, those of all layers and other parts */
     struct cpu_worker *worker; /* (size) */
     atomic_int arrived;
     atomic_uint phase;
@@ -116,6 +138,7 @@ struct backend_session {
     int pictures; /* layers in front of the first that wants all images at once: run chunk by chunk */
     int chunk;    /* groups at a time there */
     bool reuse;   /* gradients' memory serves several layers */
+    bool spare;   /* all memory of activations does, and they are computed again: spare.c */
     bool whole;   /* ... which are all: the team keeps their gradients too, for peek */
     bool bf16;
     struct cpu_model *model; /* (members) */
@@ -123,11 +146,18 @@ struct backend_session {
     size_t norm_count, channels; /* batch norms' channels: of all, of the widest */
     struct cpu_range *range;     /* (ranges) */
     int ranges;
-    size_t own_count;    /* floats of a thread's own gradients */
-    bool norm;           /* the net has batch norm */
-    bool split;          /* batch norm per device: groups end at the devices' borders */
-    int batch_groups;    /* of a global batch */
-    size_t group_images; /* split: images a device; else the batch */
+    size_t own_count; /* floats of all ranges */
+    size_t own_room;  /* floats of a thread's own vector, ... */
+    size_t own_kept;  /* ... of which so many are kept until the step's end */
+    struct cpu_lease *lease, *lease_evaluate; /* (layers), spared */
+    int *redo;                                /* tails to be computed again, in order */
+    size_t part, part_evaluate; /* spared: floats of a worker's part of the arena, ... */
+    size_t slot;                /* ... and of packed weights when training: of the largest layer
+                                   and of those that are computed again */
+    bool norm;                  /* the net has batch norm */
+    bool split;                 /* batch norm per device: groups end at the devices' borders */
+    int batch_groups;           /* of a global batch */
+    size_t group_images;        /* split: images a device; else the batch */
     struct cpu_team *team;
     int teams, threads;
     pthread_t *thread;
@@ -143,7 +173,8 @@ struct backend_session {
     size_t pieces, memory_room, failed_bytes;
     bool counting; /* an estimate: pieces are counted, not taken */
     double counted;
-    bool trained; /* a batch was trained: peek has something to show */
+    bool given_back; /* spared: the arena holds nothing */
+    bool trained;    /* a batch was trained: peek has something to show */
 };
 
 /* The group at a place of a layer's output (NET_IMAGES: of the images), or of the gradient to it. */
@@ -157,7 +188,15 @@ static inline float *cpu_act(const struct cpu_worker *w, int layer, int place)
         return t->images +
                (size_t)place * (size_t)in->h * (size_t)in->w * (size_t)in->c * CPU_LANES;
     }
-    return t->act[layer] + (size_t)place * s->layer[layer].out * CPU_LANES;
+    return w->act[layer] + (size_t)(place - w->base) * s->layer[layer].out * CPU_LANES;
+}
+
+/* The same going backward: it may lie elsewhere. */
+static inline float *cpu_back(const struct cpu_worker *w, int layer, int place)
+{
+    if (layer == NET_IMAGES)
+        return cpu_act(w, layer, place);
+    return w->back[layer] + (size_t)(place - w->base) * w->team->s->layer[layer].out * CPU_LANES;
 }
 
 static inline float *cpu_grad(const struct cpu_worker *w, int layer, int place)
@@ -182,14 +221,38 @@ void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to);
  * worker without groups. */
 void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                       int place, int n, bool training, bool compute);
+/* Its output once more, from its input x and the batch's statistics. */
+void cpu_norm_again(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                    int place, int n, const float *x);
 void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                        int place, int n, bool compute);
 
 /* layout.c: what is fused, cut, shared out, before any memory is taken. */
 void cpu_lay_out(struct backend_session *s);
 
+/* spare.c */
+extern size_t cpu_spare_from; /* floats that a session holds before it spares: tests change it */
+bool cpu_spares(const struct backend_session *s);
+void cpu_spare_choose(struct backend_session *s); /* what is computed again, what is merged */
+void cpu_spare_plan(struct backend_session *s);
+void cpu_spare_equip(struct backend_session *s, struct cpu_team *t);
+void cpu_spare_begin(struct cpu_worker *w, bool training, int base);
+/* Before a layer goes forward or backward: its scratch, its packed weights. Barriers stand inside. */
+void cpu_spare_layer(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                     bool training, bool back);
+/* What the layer reads going backward and nobody kept. */
+void cpu_spare_again(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                     int place, int n);
+void cpu_spare_pack_all(struct cpu_worker *w, const struct cpu_model *m);
+void cpu_spare_merge(struct cpu_worker *w, const struct cpu_layer *c);
+void cpu_spare_give_back(struct backend_session *s); /* the arena's pages, until the next job */
+
 /* memory.c */
+int cpu_groups_train(const struct backend_session *s, const struct cpu_team *t); /* of a worker */
+int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t);
+size_t cpu_scratch(const struct backend_session *s, int layer, int groups); /* floats */
 void *cpu_take(struct backend_session *s, size_t count, size_t size); /* freed with the session */
+void *cpu_take_table(struct backend_session *s, size_t count, size_t size);
 void cpu_equip_models(struct backend_session *s);
 void cpu_equip_teams(struct backend_session *s); /* teams, workers and their buffers */
 

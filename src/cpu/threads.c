@@ -27,6 +27,7 @@ void cpu_barrier(struct cpu_worker *w)
 {
     struct cpu_team *t = w->team;
 
+    w->barriers++;
     if (t->size == 1)
         return;
     unsigned phase = atomic_load_explicit(&t->phase, memory_order_acquire);

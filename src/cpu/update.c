@@ -17,7 +17,7 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
     }
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];
-        if (c->l.op == NET_CONV)
+        if (c->l.op == NET_CONV && !s->spare)
             c->ops->pack(&c->conv, !c->first, m->rounded + c->kernel, m->packed + c->pack, w->rank,
                          w->team->size);
     }
@@ -78,6 +78,25 @@ static size_t slice_of(const struct cpu_worker *w, const struct cpu_range *r, si
     return end - begin;
 }
 
+/* Adds the other threads' gradients of some parameters, but those that are merged already. */
+static void add_threads(struct cpu_team *t, size_t from, size_t n)
+{
+    const struct net *net = t->s->plan.net;
+
+    for (int i = 0; i < net->params; i++) {
+        const struct net_tensor *p = &net->param[i];
+        const struct cpu_layer *c = &t->s->layer[p->layer];
+        bool kernel = c->l.kernel == i;
+        size_t begin = from > p->offset ? from : p->offset, end = p->offset + p->count;
+        end = from + n < end ? from + n : end;
+        if ((kernel && c->merge) || begin >= end)
+            continue;
+        size_t own = (kernel ? c->kernel_own : c->bias_own) + begin - p->offset;
+        for (int k = 1; k < t->size; k++)
+            t->s->k->add_into(end - begin, t->dparam + begin, t->worker[k].own + own);
+    }
+}
+
 /* Sums the threads' gradients always in the same order. */
 static void reduce(struct cpu_worker *w)
 {
@@ -87,8 +106,7 @@ static void reduce(struct cpu_worker *w)
     for (int i = 0; i < s->ranges; i++) {
         const struct cpu_range *r = &s->range[i];
         size_t at, n = slice_of(w, r, &at);
-        for (int k = 1; k < t->size && n; k++)
-            s->k->add_into(n, t->dparam + r->from + at, t->worker[k].own + r->own + at);
+        add_threads(t, r->from + at, n);
         if (s->plan.grad_clip > 0)
             w->square += s->k->square(n, t->dparam + r->from + at);
     }
