@@ -1,8 +1,6 @@
 /* Losses of the naive backend against Flax and optax on Fashion-MNIST: in double over the whole of
  * each run of tests/fixtures/losses.txt, in float over its first ten steps. */
-#include "base/io.h"
-#include "engine/backend.h"
-#include "tests/test.h"
+#include "tests/parity/fashion.h"
 
 #include <inttypes.h>
 #include <zlib.h>
@@ -131,22 +129,7 @@ static bool read_run(struct run *r, const char *name)
     return true;
 }
 
-static struct data_set *images; /* the first MOST of Fashion-MNIST, opened once */
-
-static bool open_images(void)
-{
-    struct spec spec;
-    struct data_places places = {0};
-    struct err e;
-
-    if (images)
-        return true;
-    spec_default(&spec);
-    snprintf(spec.data, sizeof spec.data, "fashion-mnist");
-    spec.train_limit = MOST;
-    spec.test_limit = 1;
-    return data_open(&images, &spec, &places, (struct net_shape){0, 0, 0}, &e) == ERR_OK;
-}
+static struct data_set *images; /* the first MOST of Fashion-MNIST */
 
 /* Sum of the tensors' CRC-32s. */
 static uint32_t checksum(const struct net *net, const float *params)
@@ -157,19 +140,6 @@ static uint32_t checksum(const struct net *net, const float *params)
         sum += (uint32_t)crc32(0, (const Bytef *)(params + net->param[i].offset),
                                (uInt)(net->param[i].count * sizeof *params));
     return sum;
-}
-
-static void set_state(struct backend_session *s, int member, enum backend_kind kind, bool wide,
-                      const float *from, size_t n)
-{
-    double *buffer = malloc((n + 1) * sizeof *buffer);
-    struct err e;
-
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = (double)from[i];
-    CHECK(ref_backend.state(s, member, kind, true, wide ? (void *)buffer : (void *)from, &e) ==
-          ERR_OK);
-    free(buffer);
 }
 
 static void check_statistics(struct backend_session *s, const struct net *net, const struct run *r)
@@ -259,8 +229,10 @@ static void train(const struct run *r, enum spec_precision precision, int steps,
             TEST_FAILED("initial weights of member %d are not Flax's: %08" PRIx32
                         ", not %08" PRIx32,
                         m, checksum(net, params), r->init[m]);
-        set_state(s, m, BACKEND_PARAMS, precision == SPEC_FP64, params, net->parameter_count);
-        set_state(s, m, BACKEND_STATS, precision == SPEC_FP64, stats, net->stat_count);
+        bool wide = precision == SPEC_FP64;
+        CHECK(fashion_set(&ref_backend, s, m, BACKEND_PARAMS, wide, params, net->parameter_count,
+                          &e));
+        CHECK(fashion_set(&ref_backend, s, m, BACKEND_STATS, wide, stats, net->stat_count, &e));
     }
     REQUIRE_OK(ref_backend.train(s, &span, rows, &done, &e));
     CHECK_INT(done, steps);
@@ -297,8 +269,8 @@ static void train(const struct run *r, enum spec_precision precision, int steps,
         struct run r;                                                                              \
                                                                                                    \
         REQUIRE(read_run(&r, name));                                                               \
-        if (!open_images())                                                                        \
-            SKIP("Fashion-MNIST is not here: make deps brings it");                                \
+        if (!(images = fashion_open(MOST)))                                                        \
+            SKIP(FASHION_IS_NOT_HERE);                                                             \
         train(&r, SPEC_FP64, r.steps, 1e-6);                                                       \
         train(&r, SPEC_FP32, 10, limit);                                                           \
     }
