@@ -1,7 +1,10 @@
 /* spell KEY=VALUE...: opens a session of chorus for an experiment and works as it is told on stdin, a
  * command a line, an answer in JSON a line, so that spells of several programs can be taken in turn:
  *
- *   train N        N steps; seconds of these alone, each step's mean loss
+ *   train N        N steps; seconds of these alone, each step's mean loss, and ns: of all rows of
+ *                  results the sums of input, compute, reduce and wait
+ *   touch          bytes that the session holds by its estimate, data apart, and the nanoseconds a
+ *                  byte of writing as many and reading them again backwards
  *   evaluate       all test images; seconds, the mean loss over images and members
  *   export FOLDER  what others need to do the same work: weights, images, order
  *   peak N         fp32 operations a second of 1 ... N threads
@@ -14,7 +17,9 @@
 #include "engine/plan.h"
 #include "record/safetensors.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +33,7 @@ struct bench {
     float *stat;
     const uint32_t **orders;
     uint64_t step;
+    size_t held; /* bytes that the session holds, data apart */
 };
 
 static int fail(const struct err *e)
@@ -80,12 +86,24 @@ static void answer(struct text *t)
     text_free(t);
 }
 
+static enum err_code hold(struct bench *b, struct err *e)
+{
+    struct backend_plan without = b->plan->session;
+    struct backend_estimate estimate = {0};
+
+    without.data = NULL;
+    TRY(b->plan->backend->estimate(&without, &estimate, e));
+    b->held = estimate.bytes[0];
+    return ERR_OK;
+}
+
 static enum err_code open_session(struct bench *b, struct err *e)
 {
     const struct plan *p = b->plan;
     size_t n = p->net->parameter_count;
 
     TRY(p->backend->open(&p->session, &b->session, e));
+    TRY(hold(b, e));
     b->param = mem_new((size_t)p->session.members, sizeof *b->param);
     b->stat = mem_new(p->net->stat_count + 1, sizeof *b->stat);
     for (int m = 0; m < p->session.members; m++) {
@@ -125,7 +143,7 @@ static enum err_code train(struct bench *b, size_t count, struct text *out, stru
     struct backend_step *row = mem_new(count * units, sizeof *row);
     double *lr = mem_new(count, sizeof *lr);
     atomic_bool stop = false;
-    uint64_t ns = 0;
+    uint64_t ns = 0, part[4] = {0};
 
     for (size_t i = 0; i < count; i++)
         lr[i] = p->base_lr;
@@ -150,12 +168,19 @@ static enum err_code train(struct bench *b, size_t count, struct text *out, stru
     for (size_t i = 0; i < count; i++) {
         double sum = 0;
 
-        for (size_t u = 0; u < units; u++)
-            sum += row[i * units + u].loss_sum;
+        for (size_t u = 0; u < units; u++) {
+            const struct backend_step *r = &row[i * units + u];
+            const uint64_t ns_of[4] = {r->input_ns, r->compute_ns, r->reduce_ns, r->wait_ns};
+
+            sum += r->loss_sum;
+            for (int k = 0; k < 4; k++)
+                part[k] += ns_of[k];
+        }
         text_add(out, i ? ", " : "");
         text_add_json_double(out, sum / images);
     }
-    text_add(out, "]");
+    text_addf(out, "], \"ns\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "], \"held\": %zu",
+              part[0], part[1], part[2], part[3], b->held);
     free(row);
     free(lr);
     return ERR_OK;
@@ -261,6 +286,65 @@ static void peaks(int threads, struct text *out)
     text_add(out, "]");
 }
 
+/* Activations are written layer by layer and read the other way round: so are these lines. */
+typedef uint64_t line_of_8 __attribute__((vector_size(64)));
+
+struct toucher {
+    line_of_8 *line;
+    size_t lines, passes;
+    uint64_t ns, sum;
+};
+
+static void *touch_lines(void *argument)
+{
+    struct toucher *t = argument;
+    uint64_t begin = clock_ns();
+
+    for (t->passes = 0; t->passes < 3 || clock_ns() - begin < 30000000; t->passes++) {
+        if (t->passes == 1)
+            begin = clock_ns(); /* the first was to warm up */
+        line_of_8 sum = {0};
+        for (size_t i = 0; i < t->lines; i++)
+            t->line[i] = sum + i;
+        __asm__ volatile("" ::: "memory");
+        for (size_t i = t->lines; i-- > 0;)
+            sum ^= t->line[i];
+        t->sum += sum[0];
+    }
+    t->passes--;
+    t->ns = clock_ns() - begin;
+    return NULL;
+}
+
+/* By as many threads as the session has, each its share, at the same time. */
+static enum err_code touch(const struct bench *b, struct text *out, struct err *e)
+{
+    size_t threads = (size_t)b->plan->session.threads;
+    size_t lines = b->held / sizeof(line_of_8) / threads + 1, bytes = lines * sizeof(line_of_8);
+    struct toucher *all = mem_new(threads, sizeof *all);
+    pthread_t *id = mem_new(threads, sizeof *id);
+    double ns = 0;
+
+    for (size_t i = 0; i < threads; i++) {
+        all[i] = (struct toucher){.line = mem_try(lines, sizeof(line_of_8)), .lines = lines};
+        if (!all[i].line)
+            return err_set(e, ERR_NOMEM, "no memory for %zu bytes to go through", bytes);
+    }
+    for (size_t i = 0; i < threads; i++)
+        if (pthread_create(&id[i], NULL, touch_lines, &all[i]))
+            return err_set(e, ERR_FAILED, "cannot start %zu threads", threads);
+    for (size_t i = 0; i < threads; i++) {
+        pthread_join(id[i], NULL);
+        double own = (double)all[i].ns / (double)all[i].passes / (double)(bytes * threads);
+        ns = own > ns ? own : ns;
+        free(all[i].line);
+    }
+    text_addf(out, "\"held\": %zu, \"ns_a_byte\": %.6g", b->held, ns);
+    free(all);
+    free(id);
+    return ERR_OK;
+}
+
 static enum err_code obey(struct bench *b, char *line, struct text *out, struct err *e)
 {
     char *rest = line + strcspn(line, " ");
@@ -270,6 +354,8 @@ static enum err_code obey(struct bench *b, char *line, struct text *out, struct 
         *rest++ = 0;
     if (!strcmp(line, "evaluate"))
         return evaluate(b, out, e);
+    if (!strcmp(line, "touch"))
+        return touch(b, out, e);
     if (!strcmp(line, "export"))
         return export_all(b, rest, e);
     if (!text_to_int(rest, &n) || n < 1 || n > 1000000)
