@@ -115,7 +115,8 @@ static void pictures(struct cpu_worker *w, struct cpu_model *m, int from, int to
     struct backend_session *s = w->team->s;
     int n;
 
-    for (int at = back ? to : from; back ? at > from : at < to; at += back ? -n : n) {
+    for (int at = back ? to : from; s->pictures && (back ? at > from : at < to);
+         at += back ? -n : n) {
         int left = back ? at - from : to - at;
         n = left < s->chunk ? left : s->chunk;
         cpu_look_for_stop(w);
