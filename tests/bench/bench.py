@@ -1,4 +1,6 @@
-"""bench.py --spell PROGRAM --scratch FOLDER [--rows A,B] [--no-growth]: chorus, PyTorch and JAX.
+"""bench.py --spell PROGRAM --scratch FOLDER [--rows A,B] [--no-growth] [--quick]
+
+Chorus, PyTorch and JAX.
 
 For each row the three do the same work: the same initial weights, the same batches. First their
 losses are compared; where they differ by more than the row's limit, no ratio is given. Then they
@@ -20,14 +22,15 @@ import subprocess
 import sys
 import time
 
+import growth
+import programs
+from programs import CORES, QUIET, Gone, Program, cpu, environment, say, spell
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "cpu-results.md")
 IMAGES = 60000
-CORES = sorted(os.sched_getaffinity(0))
-QUIET = 0.05        # share of the cores that others may use during a spell
 SPELL_SECONDS = 1.2
 ROUNDS = 5
-TRIES = 4           # of a spell that others disturbed
 PATIENCE = 60       # seconds that a row may wait for quiet
 
 CONV = "channels_last+compiled,channels_last,compiled,plain"
@@ -71,125 +74,13 @@ for model in "cnn", "mlp":
         evaluate=None, memory=None, needs="avx512_bf16",
         environment={"CHORUS_ISA": "avx512bf16", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
 
-# Why images per second fall, where they do: (model, axis, value from which it holds) -> reason.
-REASONS = {
-    ("", "batch", 256): "the activations that wait for the way back leave the caches",
-}
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def cpu(key):
-    with open("/proc/cpuinfo") as f:
-        for line in f:
-            if line.startswith(key):
-                return line.split(":", 1)[1].strip()
-    return ""
-
-
-def busy():
-    """Seconds that this process's cores were not idle, time taken by other guests included."""
-    total = 0
-    with open("/proc/stat") as f:
-        for line in f:
-            word = line.split()
-            if re.fullmatch(r"cpu\d+", word[0]) and int(word[0][3:]) in CORES:
-                values = [int(v) for v in word[1:9]]
-                total += sum(values) - values[3] - values[4]
-    return total / os.sysconf("SC_CLK_TCK")
-
-
-def used(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            words = f.read().rsplit(")", 1)[1].split()
-    except OSError:
-        return 0
-    return sum(int(v) for v in words[11:15]) / os.sysconf("SC_CLK_TCK")
-
-
-class Watch:
-    """Whose the cores' time was between start and share(): others' part of it."""
-
-    def __init__(self, pids):
-        self.pids = [os.getpid(), *pids]
-        self.at = (time.monotonic(), busy(), [used(p) for p in self.pids])
-
-    def share(self):
-        begin, was, own = self.at
-        passed = (time.monotonic() - begin) * len(CORES)
-        mine = sum(used(p) - o for p, o in zip(self.pids, own))
-        # The kernel counts in hundredths of a second.
-        return max(0.0, (busy() - was - mine - 0.02) / passed)
-
-
-def wait_for_quiet(left):
-    """Seconds that it took, at most left."""
-    begin = time.monotonic()
-    while time.monotonic() - begin < left:
-        watch = Watch([])
-        time.sleep(0.5)
-        if watch.share() < QUIET:
-            break
-    return time.monotonic() - begin
-
-
-class Gone(Exception):
-    pass
-
-
-class Program:
-    def __init__(self, name, command, environment):
-        self.name = name
-        self.log = open(os.path.join(SCRATCH, f"{name}.log"), "w+")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.log, text=True, env=environment)
-        self.ready = self.read()
-        self.memory = self.ready["memory"]
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            self.process.wait()
-            self.log.seek(0)
-            lines = [s for s in self.log.read().splitlines() if s.strip()]
-            lines = [s for s in lines if "Error: " in s] or lines
-            raise Gone(lines[-1] if lines else f"{self.name} ended with {self.process.returncode}")
-        return json.loads(line)
-
-    def ask(self, command):
-        try:
-            self.process.stdin.write(command + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass
-        answer = self.read()
-        self.memory = answer["memory"]
-        return answer
-
-    def close(self):
-        self.process.stdin.close()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.log.close()
-
-
-def environment(**more):
-    return dict(os.environ, TORCHINDUCTOR_CACHE_DIR=os.path.join(SCRATCH, "inductor"), **more)
-
-
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
           "MALLOC_TOP_PAD_": str(1 << 26)}
 
 
 def peer(name, words, env):
-    return Program(name.lower(), [sys.executable, os.path.join(HERE, f"peer_{name}.py"), SCRATCH,
-                                  *words], env)
+    command = [sys.executable, os.path.join(HERE, f"peer_{name}.py"), programs.SCRATCH, *words]
+    return Program(name, command, env)
 
 
 def start_torch(row, words, env):
@@ -197,7 +88,7 @@ def start_torch(row, words, env):
     say("  PyTorch tries its configurations")
     if "," in row["configs"]:
         done = subprocess.run(
-            [sys.executable, os.path.join(HERE, "peer_torch.py"), SCRATCH, *words,
+            [sys.executable, os.path.join(HERE, "peer_torch.py"), programs.SCRATCH, *words,
              "tune=" + row["configs"]], env=env, stdout=subprocess.PIPE, text=True,
             stderr=subprocess.DEVNULL)
         if done.returncode:
@@ -234,28 +125,13 @@ def difference(a, b):
                default=float("inf"))
 
 
-def spell(program, command, patience):
-    """The seconds of one spell, others' share of the cores, and the patience that is left."""
-    best = None
-    for _ in range(TRIES):
-        watch = Watch([program.process.pid])
-        seconds = program.ask(command)["seconds"]
-        share = watch.share()
-        if best is None or share < best[1]:
-            best = (seconds, share)
-        if share <= QUIET or patience <= 0:
-            break
-        patience -= seconds + wait_for_quiet(patience)
-    return (*best, patience)
-
-
 def take_turns(programs, commands, rounds):
     """Median seconds of each, and the largest share of others that could not be avoided."""
     took, others, patience = {p.name: [] for p in programs}, 0.0, PATIENCE
     for _ in range(rounds):
         for p in programs:
-            seconds, share, patience = spell(p, commands[p.name], patience)
-            took[p.name].append(seconds)
+            answer, share, patience = spell(p, commands[p.name], patience)
+            took[p.name].append(answer["seconds"])
             others = max(others, share)
     return {name: statistics.median(v) for name, v in took.items()}, others
 
@@ -269,7 +145,7 @@ def spec_words(row):
 
 def open_chorus(row, words):
     name = "chorus"
-    return Program(name, [SPELL, *words, f"threads={len(CORES)}"],
+    return Program(name, [programs.SPELL, *words, f"threads={len(CORES)}"],
                    environment(**row.get("environment", {})))
 
 
@@ -287,7 +163,7 @@ def measure(key, row):
         except Gone as e:
             return dict(result, problem=f"chorus: {e}")
         chorus = programs[0]
-        chorus.ask(f"export {SCRATCH}")
+        chorus.ask(f"export {programs.SCRATCH}")
         result["flops"] = chorus.ready["flops"]
         peer_words = [w for w in words
                       if not w.startswith(("data=", "model=", "init=", "shuffle="))]
@@ -397,67 +273,6 @@ def short_line(r):
     return "  ".join(parts)
 
 
-AXES = {
-    "batch": [16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
-    "devices": [1, 2, 4, 8, 16],
-    "members": [1, 2, 4, 8, 16],
-}
-
-
-def point(model, axis, value, threads):
-    """Images a second of all members, and others' share: the best of three short spells."""
-    words = [f"model={model}", "optimizer=sgd", "lr=0.01", f"threads={threads}", "train_limit=8192"]
-    words.append(f"batch={value}" if axis == "batch" else
-                 "batch=128" if axis == "members" else "batch=256")
-    if axis == "devices":
-        words.append(f"devices={value}")
-    if axis == "members":
-        words += ["mode=ensemble", f"members={value}"]
-    images = (value if axis == "batch" else 128 * value if axis == "members" else 256)
-    program = Program("chorus", [SPELL, *words], environment())
-    try:
-        one = min(program.ask("train 1")["seconds"] for _ in range(2))
-        steps = max(1, min(1000, int(0.35 / one)))
-        spells, patience = [], 4
-        for _ in range(3):
-            seconds, share, patience = spell(program, f"train {steps}", patience)
-            spells.append((images * steps / seconds, share))
-        return max(spells)
-    finally:
-        program.close()
-
-
-def reason(model, axis, value):
-    for (m, a, least), text in REASONS.items():
-        if m in (model, "") and a == axis and value >= least:
-            return text
-    return "no reason is known"
-
-
-def growth():
-    """Lines of a table, and the largest share of others."""
-    lines, others = [], 0.0
-    for axis, values in AXES.items():
-        lines += [f"\n| {axis} | threads | " + " | ".join(f"{v:,}" for v in values)
-                  + " | where it falls |",
-                  "|---|---|" + "---|" * (len(values) + 1)]
-        for model in "lenet", "cnn":
-            for threads in sorted({1, len(CORES)}):
-                rates, remarks = [], []
-                for v in values:
-                    rate, share = point(model, axis, v, threads)
-                    others = max(others, share)
-                    if rates and rate < 0.95 * max(rates):
-                        remarks.append(f"{v:,}: {1 - rate / max(rates):.0%} below the best before; "
-                                       + reason(model, axis, v))
-                    rates.append(rate)
-                say(f"  {model}, {axis}, threads {threads}: "
-                    + " ".join(f"{r:,.0f}" for r in rates))
-                lines.append(f"| {model} | {threads} | " + " | ".join(f"{r:,.0f}" for r in rates)
-                             + f" | {'; '.join(remarks) or 'nowhere'} |")
-    return lines, others
-
-
 def git(*words):
     done = subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -480,7 +295,8 @@ def keep(name, facts, lines, grown):
     text = open(RESULTS).read() if os.path.exists(RESULTS) else TOP
     head, *sections = re.split(r"^(?=## )", text, flags=re.M)
     mine = next((s for s in sections if s.startswith(f"## {name}\n")), "")
-    old = {s.split("|")[1].strip(): s for s in mine.splitlines()
+    table = mine.split(growth.HEAD, 1)[0]
+    old = {s.split("|")[1].strip(): s for s in table.splitlines()
            if s.startswith("| ") and len(s.split("|")) == 14}
     old.pop("", None)
     new = {s.split("|")[1].strip(): s for s in lines}
@@ -488,8 +304,8 @@ def keep(name, facts, lines, grown):
     merged = {**old, **new}
     merged = sorted(merged.items(), key=lambda kv: order.index(kv[0]) if kv[0] in order else 99)
     if grown is None:
-        parts = mine.split("### How the cost grows", 1)
-        grown = "### How the cost grows" + parts[1].rstrip() + "\n" if len(parts) > 1 else ""
+        parts = mine.split(growth.HEAD, 1)
+        grown = growth.HEAD + parts[1].rstrip() + "\n" if len(parts) > 1 else ""
     section = f"## {name}\n\n{facts}\n\n{HEAD}" + "\n".join(s for _, s in merged) + f"\n\n{grown}"
     sections = [s for s in sections if s is not mine] + [section.rstrip() + "\n"]
     with open(RESULTS + ".new", "w") as f:
@@ -501,7 +317,7 @@ def start_facts():
     """Of the program itself: a fresh process until its first step was made, and its memory."""
     best = None
     for _ in range(3):
-        p = Program("chorus", [SPELL, "model=lenet"], environment())
+        p = Program("chorus", [programs.SPELL, "model=lenet"], environment())
         done = p.ask("train 1")
         p.ask("evaluate")
         best = min(best or (9e9, 0), (done["age"], p.memory))
@@ -510,15 +326,17 @@ def start_facts():
 
 
 def main():
-    global SPELL, SCRATCH, HAVE_MNIST
+    global HAVE_MNIST
     parser = argparse.ArgumentParser()
     parser.add_argument("--spell", required=True)
     parser.add_argument("--scratch", required=True)
     parser.add_argument("--rows", default="")
     parser.add_argument("--no-growth", action="store_true")
+    parser.add_argument("--quick", action="store_true",
+                        help="of how the cost grows a few points, for a look; nothing is kept")
     args = parser.parse_args()
-    SPELL, SCRATCH = os.path.abspath(args.spell), os.path.abspath(args.scratch)
-    os.makedirs(SCRATCH, exist_ok=True)
+    programs.SPELL, programs.SCRATCH = os.path.abspath(args.spell), os.path.abspath(args.scratch)
+    os.makedirs(programs.SCRATCH, exist_ok=True)
     wanted = [w for w in re.split(r"[,\s]+", args.rows) if w]
     for w in wanted:
         if w not in ROWS and w != "growth":
@@ -526,11 +344,11 @@ def main():
     begin = time.monotonic()
     HAVE_MNIST = True
     try:
-        Program("chorus", [SPELL, "data=mnist", "model=tiny"], environment()).close()
+        Program("chorus", [programs.SPELL, "data=mnist", "model=tiny"], environment()).close()
     except Gone as e:
         HAVE_MNIST = False
         say(f"MNIST is not here ({e}): Fashion-MNIST, of the same shape, takes its place.")
-    p = Program("chorus", [SPELL, "model=tiny"], environment())
+    p = Program("chorus", [programs.SPELL, "model=tiny"], environment())
     peaks = p.ask(f"peak {len(CORES)}")
     p.close()
     peak = peaks["flops"][-1]
@@ -564,14 +382,15 @@ def main():
     grown = None
     if (not wanted and not args.no_growth) or "growth" in wanted:
         say("how the cost grows")
-        table, others = growth()
-        grown = ("### How the cost grows\n\nImages per second of all members, sgd; batch 256 along "
-                 "devices, 128 along members. " + when + "\n" + "\n".join(table) + "\n")
+        table, others = growth.measure(args.quick)
+        grown = f"{growth.HEAD}\n\n{growth.TOP} {when}\n" + "\n".join(table) + "\n"
         if others > QUIET:
             noisy.append("how the cost grows")
     print("\n" + HEAD + "\n".join(lines) + "\n\n" + (grown or ""))
     minutes = (time.monotonic() - begin) / 60
-    if noisy:
+    if args.quick:
+        print("Not kept: a quick look.")
+    elif noisy:
         print(f"Not kept: others used the processor meanwhile ({'; '.join(noisy)}). It took "
               f"{minutes:.0f} minutes.")
     elif wrong:
