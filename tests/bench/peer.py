@@ -31,10 +31,10 @@ def options(words):
     return found
 
 
-def parse(lines, params):
+def parse(lines, params=None):
     """The layers up to a closing brace, and the words behind it: each layer is (word, ...), a block
     ("residual", body, shortcut)."""
-    layers = []
+    layers, params = [], {} if params is None else params
     while lines:
         words = lines.pop(0).split("#")[0].split()
         if not words:
@@ -57,7 +57,7 @@ class Work:
 
     def __init__(self, folder):
         with open(f"{folder}/model.net") as f:
-            self.layers = parse(f.read().splitlines(), {})[0]
+            self.layers = parse(f.read().splitlines())[0]
         with open(f"{folder}/weights.safetensors", "rb") as f:
             head = json.loads(f.read(int.from_bytes(f.read(8), "little")))
             data = f.read()

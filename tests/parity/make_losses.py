@@ -2,14 +2,15 @@
 
     python3 tests/parity/make_losses.py [FOLDER of the four gz files] > tests/fixtures/losses.txt
 
-Each run below is a model text, read here by a few lines of Python into Flax layers, and the settings
-of its training. Weights come from Flax's own init, in float32 as chorus draws them, then widened; a
+Each run below is a model text, made into Flax layers with the reader of tests/bench/peer.py, and the
+settings of its training. Weights come from Flax's own init, in float32 as chorus draws them, then widened; a
 checksum of them stands in the file, because one unit in the last place of one weight can move a loss
 by 1e-3 within 40 steps. Images are bytes / 255 rounded to float32. Data-parallel runs take the mean
 over devices of each device's loss, which has the gradient that pmap and pmean give.
 """
 
 import gzip
+import os
 import sys
 import zlib
 
@@ -22,6 +23,10 @@ import flax.linen as nn
 import jax.numpy as jnp
 import numpy as np
 import optax
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench"))
+
+from peer import options, parse  # noqa: E402
 
 CNN = """input auto
 conv {a} 3 same
@@ -79,34 +84,6 @@ RUNS = [
     dict(name="batchnorm-synchronised", net=NORMED, batch=32, devices=4, optimizer="sgd", lr=0.1,
          steps=10, sync_bn="yes"),
 ]
-
-
-def options(words):
-    found, i = {}, 0
-    while i < len(words):
-        if words[i] in ("stride", "pad"):
-            found[words[i]] = int(words[i + 1])
-            i += 1
-        else:
-            found[words[i]] = True
-        i += 1
-    return found
-
-
-def parse(lines):
-    """Lines up to a closing brace: a list of (word, ...) and ("residual", body, shortcut)."""
-    layers = []
-    while lines:
-        words = lines.pop(0).split()
-        if words[0] == "}":
-            return layers, words[1:]
-        if words[0] == "residual":
-            body, rest = parse(lines)
-            shortcut = parse(lines)[0] if rest == ["shortcut", "{"] else []
-            layers.append(("residual", body, shortcut))
-        elif words[0] != "input":
-            layers.append(tuple(words))
-    return layers, []
 
 
 def apply(layers, x, train, axis):
