@@ -114,8 +114,8 @@ def start_torch(row, words, env):
     return best
 
 
-def first_losses(programs, row):
-    for p in programs:
+def first_losses(running, row):
+    for p in running:
         if not hasattr(p, "first"):
             p.first = p.ask(f"train {row.get('check', 5)}")["losses"]
 
@@ -125,11 +125,11 @@ def difference(a, b):
                default=float("inf"))
 
 
-def take_turns(programs, commands, rounds):
+def take_turns(running, commands, rounds):
     """Median seconds of each, and the largest share of others that could not be avoided."""
-    took, others, patience = {p.name: [] for p in programs}, 0.0, PATIENCE
+    took, others, patience = {p.name: [] for p in running}, 0.0, PATIENCE
     for _ in range(rounds):
-        for p in programs:
+        for p in running:
             answer, share, patience = spell(p, commands[p.name], patience)
             took[p.name].append(answer["seconds"])
             others = max(others, share)
@@ -156,13 +156,13 @@ def measure(key, row):
         feature = {"amx_bf16": "AMX", "avx512_bf16": "AVX512_BF16"}[row["needs"]]
         return dict(result, problem=f"no {feature} here")
     words = spec_words(row)
-    programs = []
+    running = []
     try:
         try:
-            programs.append(open_chorus(row, words))
+            running.append(open_chorus(row, words))
         except Gone as e:
             return dict(result, problem=f"chorus: {e}")
-        chorus = programs[0]
+        chorus = running[0]
         chorus.ask(f"export {programs.SCRATCH}")
         result["flops"] = chorus.ready["flops"]
         peer_words = [w for w in words
@@ -172,16 +172,16 @@ def measure(key, row):
         problems = []
         if row.get("configs"):
             try:
-                programs.append(start_torch(row, peer_words, env))
+                running.append(start_torch(row, peer_words, env))
             except Gone as e:
                 problems.append(f"PyTorch: {e}")
         if "precision=bf16" not in words:
             try:
-                programs.append(peer("jax", peer_words, env))
+                running.append(peer("jax", peer_words, env))
             except Gone as e:
                 problems.append(f"JAX: {e}")
-        first_losses(programs, row)
-        for p in programs[1:]:
+        first_losses(running, row)
+        for p in running[1:]:
             d = difference(chorus, p)
             result[f"difference_{p.name}"] = d
             say(f"  losses of chorus and {p.name}: {d:.1e} apart")
@@ -191,24 +191,24 @@ def measure(key, row):
         if any("losses" in p for p in problems):
             return dict(result, problem="; ".join(problems), wrong=True)
         steps = {}
-        for p in programs:
+        for p in running:
             one = p.ask("train 1")["seconds"]
             least = row.get("least", 1) if one < 5 else 1
             steps[p.name] = max(least, min(500, int(SPELL_SECONDS / one)))
-        took, others = take_turns(programs, {n: f"train {k}" for n, k in steps.items()}, ROUNDS)
+        took, others = take_turns(running, {n: f"train {k}" for n, k in steps.items()}, ROUNDS)
         batch = int(re.search(r"batch=(\d+)", row["spec"]).group(1))
         members = int((re.search(r"members=(\d+)", row["spec"]) or [0, 1])[1])
         per_epoch = IMAGES // batch
         result.update(
             epoch={n: s / steps[n] * per_epoch for n, s in took.items()},
             rate=batch * members * steps["chorus"] / took["chorus"], others=others,
-            config=next((p.config for p in programs if p.name == "torch"), None),
-            memory={p.name: p.memory for p in programs}, memory_target=row.get("memory"),
+            config=next((p.config for p in running if p.name == "torch"), None),
+            memory={p.name: p.memory for p in running}, memory_target=row.get("memory"),
             problem="; ".join(problems) or None)
         if row.get("evaluate"):
-            for p in programs:
+            for p in running:
                 p.ask("evaluate")
-            took, others = take_turns(programs, {p.name: "evaluate" for p in programs}, 3)
+            took, others = take_turns(running, {p.name: "evaluate" for p in running}, 3)
             result["evaluation"] = dict(
                 title=f"evaluation of 10,000 images, {key}", targets=(*row["evaluate"], None),
                 epoch=took, rate=10000 / took["chorus"], others=others, config=result["config"])
@@ -216,7 +216,7 @@ def measure(key, row):
     except Gone as e:
         return dict(result, problem=str(e))
     finally:
-        for p in programs:
+        for p in running:
             p.close()
 
 
