@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "cli/cli.h"
-#include "cli/curves.h"
+#include "study/compare.h"
 #include "cli/progress.h"
 
 static struct progress_view running(void)
@@ -180,10 +180,10 @@ TEST(time_left)
 
 TEST(short_names)
 {
-    CHECK_STR(curves_short_name("2026-11-20-101530-412-cnn-ens4-7f3a"), "cnn-ens4-7f3a");
-    CHECK_STR(curves_short_name("my-run"), "my-run");
-    CHECK_STR(curves_short_name("2026-11-20-101530-412-"), "2026-11-20-101530-412-");
-    CHECK_STR(curves_short_name(""), "");
+    CHECK_STR(study_short_name("2026-11-20-101530-412-cnn-ens4-7f3a"), "cnn-ens4-7f3a");
+    CHECK_STR(study_short_name("my-run"), "my-run");
+    CHECK_STR(study_short_name("2026-11-20-101530-412-"), "2026-11-20-101530-412-");
+    CHECK_STR(study_short_name(""), "");
 }
 
 TEST(tables)
