@@ -201,7 +201,7 @@ ALWAYS float lanes_sum(vec v)
 /* Four registers' sums over lanes. */
 ALWAYS void reg_sums(reg a, reg b, reg c, reg d, float *sums)
 {
-#if defined(__AVX__)
+#if REG >= 8
     __m256 h[4];
 #if defined(__AVX512F__)
     union {
