@@ -18,16 +18,22 @@ static enum err_code move(const char *folder, const char *trash, const char *nam
     for (int again = 1; again < 10000; again++) {
         char *target = again == 1 ? mem_textf("%s/%s", trash, name)
                                   : mem_textf("%s/%s-%d", trash, name, again);
-        if (!io_exists(target) && io.rename(folder, target) == 0) {
+        enum err_code code;
+        bool taken;
+
+        if (io_exists(target)) {
+            free(target);
+            continue;
+        }
+        if (io.rename(folder, target) == 0) {
             *to = target;
             return ERR_OK;
         }
-        if (!io_exists(target)) {
-            err_errno(e, "cannot move %s to %s", folder, target);
-            free(target);
-            return ERR_IO;
-        }
+        taken = errno == EEXIST || errno == ENOTEMPTY; /* since the look */
+        code = err_errno(e, "cannot move %s to %s", folder, target);
         free(target);
+        if (!taken)
+            return code;
     }
     return err_set(e, ERR_FAILED, "%s holds 10,000 runs named %s: empty it", trash, name);
 }
