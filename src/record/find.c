@@ -169,17 +169,18 @@ static enum err_code find_word(struct finder *f, const char *name, struct err *e
 /* "results/sweeps/grid", "results/sweeps/grid/sweep.csv": the sweep grid. Freed by free(). */
 static char *sweep_of_path(const char *path)
 {
-    const char *at = strstr(path, "sweeps/"), *end;
-    size_t n;
+    static const char folder[] = "sweeps/";
 
-    if (!at || (at > path && at[-1] != '/'))
-        return NULL;
-    at += strlen("sweeps/");
-    n = strcspn(at, "/");
-    end = at + n + strspn(at + n, "/");
-    return n && (!*end || !strcmp(end, "sweep.csv") || !strcmp(end, "ledger.csv"))
-               ? mem_text_n(at, n)
-               : NULL;
+    for (const char *at = path; (at = strstr(at, folder)); at++) {
+        const char *name = at + sizeof folder - 1, *end;
+        size_t n = strcspn(name, "/");
+
+        end = name + n + strspn(name + n, "/");
+        if (n && (at == path || at[-1] == '/') &&
+            (!*end || !strcmp(end, "sweep.csv") || !strcmp(end, "ledger.csv")))
+            return mem_text_n(name, n);
+    }
+    return NULL;
 }
 
 static bool is_same_folder(const char *a, const char *b)
