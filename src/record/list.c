@@ -60,7 +60,7 @@ static void read_new(struct listing *l, const char *path, const struct record_st
 }
 
 /* Nobody is asked for the lock of a run that has ended. */
-static void see_owner(const char *path, const struct record_stamp *stamp,
+static void see_owner(struct listing *l, const char *path, const struct record_stamp *stamp,
                       struct record_entry *entry)
 {
     bool works = entry->run.state == WIRE_RUNNING || entry->run.state == WIRE_PAUSED;
@@ -83,6 +83,8 @@ static void see_owner(const char *path, const struct record_stamp *stamp,
     if (record_read_entry(entry->folder, &again, NULL) == ERR_OK) {
         record_free_entry(entry);
         *entry = again;
+        l->before = NULL; /* the index's cells are not this entry's any more */
+        l->before_run = NULL;
     }
 }
 
@@ -104,7 +106,7 @@ static bool take_entry(struct listing *l, const char *name, struct record_entry 
             row = NULL;
         if (!row || !take_known(l, row, entry))
             read_new(l, path, &stamp, entry);
-        see_owner(path, &stamp, entry);
+        see_owner(l, path, &stamp, entry);
     } else {
         is = record_read_entry(folder, entry, NULL) == ERR_OK;
         free(folder);
