@@ -209,7 +209,7 @@ static enum err_code unpack(struct png *p, struct err *e)
         n != p->h * (p->line + 1))
         return err_set(e, ERR_INPUT, "%s: its pixels cannot be unpacked", p->path);
     for (size_t y = 0; y < p->h; y++) {
-        uint8_t *row = p->raw + y * (p->line + 1) + 1, *above = row - (p->line + 1);
+        uint8_t *row = p->raw + y * (p->line + 1) + 1, *above = y ? row - (p->line + 1) : NULL;
 
         if (row[-1] > 4)
             return err_set(e, ERR_INPUT, "%s: line %zu has the unknown filter %d", p->path, y,
