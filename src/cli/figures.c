@@ -37,9 +37,7 @@ static struct plot_series *add_series(struct figures *f, int panel, const char *
     struct plot *p = &f->plot[panel];
     struct plot_series *s;
 
-    f->series[panel] = realloc(f->series[panel], (size_t)(p->count + 1) * sizeof *s);
-    if (!f->series[panel])
-        abort();
+    f->series[panel] = mem_resize(f->series[panel], (size_t)p->count + 1, sizeof *s);
     *x = vector(f, n);
     *y = vector(f, n);
     s = &f->series[panel][p->count];
@@ -381,9 +379,7 @@ static enum err_code add_prefix(struct figures *f, const struct record_entry *ru
         lo[k] = s.of[k].least;
         hi[k] = s.of[k].most;
     }
-    f->band[0] = realloc(f->band[0], (size_t)(f->plot[0].bands + 1) * sizeof *f->band[0]);
-    if (!f->band[0])
-        abort();
+    f->band[0] = mem_resize(f->band[0], (size_t)f->plot[0].bands + 1, sizeof *f->band[0]);
     f->band[0][f->plot[0].bands] =
         (struct plot_band){x, lo, hi, (size_t)s.members, f->plot[0].bands};
     f->plot[0].bands++;
