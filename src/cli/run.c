@@ -203,7 +203,8 @@ static enum err_code match_epochs(struct spec_sweep *s, const struct record_run 
 
     if (spec_sweep_varies(s))
         return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
-    if (strcmp(a->data, b->data) != 0 || a->train_limit != b->train_limit || a->valid != b->valid)
+    if (strcmp(a->data, b->data) != 0 || a->train_limit != b->train_limit || a->valid != b->valid ||
+        a->valid_per_cent != b->valid_per_cent)
         return err_set(e, ERR_INPUT,
                        "--match %s: it trained on %s; a run of the same cost must have the same "
                        "data, train_limit and valid",
