@@ -128,7 +128,12 @@ static void start(struct run *r)
 
     end->wire = r->engine->wire;
     pthread_mutex_init(&end->lock, NULL);
-    if (error || (error = engine_thread(&end->thread, wait_for_child, end))) {
+    if (!error && (error = engine_thread(&end->thread, wait_for_child, end))) {
+        kill(-end->child, SIGKILL); /* nobody would wait for it */
+        while (waitpid(end->child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (error) {
         text = mem_textf("the command could not be run: %s", strerror(error));
         warn(r, text);
         free(text);
