@@ -169,6 +169,7 @@ void book_write_sheet(struct sweep *s, bool last)
     uint64_t start = clock_ns();
     const char **keys;
     struct err e = {0};
+    enum err_code code;
 
     /* reading thousands of runs must not become the engine's main work */
     if (!s->sheet_old || !s->ledger ||
@@ -178,9 +179,10 @@ void book_write_sheet(struct sweep *s, bool last)
     for (size_t i = 0; i < s->spec.axes; i++)
         keys[i] = s->spec.axis[i].key;
     tell_values(s);
-    if (record_ledger_write_sheet(s->ledger, keys, &e) != ERR_OK && last)
+    code = record_ledger_write_sheet(s->ledger, keys, &e);
+    if (code != ERR_OK && last)
         sweep_tell(s, LOG_WARN, "%s", e.text);
-    s->sheet_old = false;
+    s->sheet_old = code != ERR_OK;
     s->sheet_ns = clock_ns();
     s->sheet_cost_ns = s->sheet_ns - start;
     free(keys);
