@@ -268,7 +268,12 @@ bool cells_start(struct sweep *s)
     pthread_mutex_init(&s->lock, NULL);
     atomic_init(&s->stop, false);
     s->counting = true;
-    return engine_thread(&s->thread, count_all, s) == 0;
+    if (engine_thread(&s->thread, count_all, s) == 0)
+        return true;
+    pthread_mutex_destroy(&s->lock);
+    free(s->cell);
+    s->cell = NULL;
+    return false;
 }
 
 void cells_stop(struct sweep *s)
