@@ -392,9 +392,10 @@ void sweep_forget(struct run *r)
     s->job[r->share] = false;
     s->live--;
     c->run = NULL;
-    if (c->state == WIRE_RUNNING)
+    if (c->state == WIRE_RUNNING) {
         c->state = WIRE_WAITING;
-    s->first_waiting = 0;
+        s->first_waiting = 0;
+    }
     wire_drop_status(s->engine->wire, r->number);
     sweep_tell_cell(s, c);
 }

@@ -1,5 +1,6 @@
-/* engine/sweep_int.h: what sweep.c (which cell runs, and what became of it), cells.c (what the cells
- * are), book.c (the sweep's folder) and left.c (how long it will take) share. */
+/* engine/sweep_int.h: what sweep.c (commands, and what is told), claim.c (which cell runs, and what
+ * became of it), cells.c (what the cells are), book.c (the sweep's folder) and left.c (how long it
+ * will take) share. */
 #ifndef CHORUS_ENGINE_SWEEP_INT_H
 #define CHORUS_ENGINE_SWEEP_INT_H
 
@@ -20,7 +21,6 @@ struct cell {
     enum wire_state state;
     bool elsewhere; /* running: another program computes it */
     bool again;     /* its result was there before */
-    bool skip;      /* the user wants no result */
     bool unsaved;   /* the ledger does not know yet how it ended */
     int64_t place;
     double acc, seconds; /* nan: none */
