@@ -206,6 +206,18 @@ static bool is_ours(struct sweep *s, struct cell *c, char from[256])
     return true;
 }
 
+void claim_skip(struct sweep *s, struct cell *c)
+{
+    bool open = s->ledger && begin_ledger(s);
+    char from[256];
+
+    if (!open || is_ours(s, c, from))
+        claim_end(s, c, WIRE_SKIPPED, "dropped by the user before it began");
+    if (open)
+        record_ledger_end(s->ledger);
+    claim_save(s);
+}
+
 static int free_job(const struct sweep *s)
 {
     int job = 0;

@@ -104,8 +104,7 @@ static struct cell *find_cell(struct sweep *s, uint32_t number)
 static void skip_cell(struct sweep *s, struct cell *c)
 {
     if (c->state == WIRE_WAITING) {
-        claim_end(s, c, WIRE_SKIPPED, "dropped by the user before it began");
-        claim_save(s);
+        claim_skip(s, c);
     } else if (c->run && !sweep_has_result(c->state)) {
         run_skip(c->run);
     } else {
