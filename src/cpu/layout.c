@@ -174,8 +174,7 @@ static void share_out(struct backend_session *s)
         if (i < s->pictures)
             continue;
         if (c->l.op == NET_DENSE)
-            c->units =
-                s->pictures > 0 || is_plain(s->plan.net) ? c->in * c->out >= SHARED_WEIGHTS : false;
+            c->units = is_plain(s->plan.net) && c->in * c->out >= SHARED_WEIGHTS;
         else if (c->l.op == NET_RELU || c->l.op == NET_TANH)
             c->units = src && src->units;
         bool whole = c->l.op == NET_DENSE && c->units; /* reads what all threads wrote */
