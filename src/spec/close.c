@@ -52,7 +52,6 @@ static enum err_code draw(struct spec_sweep *s, struct spec_axis *a, struct err 
         struct spec *before = mem_new(1, sizeof *before);
 
         *before = s->base;
-
         for (size_t i = 0; i < a->values; i++)
             free(a->value[i]);
         free(a->value);

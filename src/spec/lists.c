@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS                                                                                      \
-    64 /* draws for one value that was not drawn yet, before its range counts as used up */
+/* Draws for one value that was not drawn yet, before its range counts as used up. */
+#define DRAWS 64
 
 struct form {
     const char *word;
