@@ -53,14 +53,14 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
     struct record_entry entry;
     const struct record_run *found = &r->found;
     int64_t more = r->start.epochs;
+    enum err_code code = ERR_OK;
 
     TRY(record_read_entry(r->start.resume, &entry, e));
     r->found = entry.run;
     if (entry.broken)
-        err_set(e, ERR_INPUT, "run %s cannot be resumed: %s", entry.name, entry.problem);
+        code = err_set(e, ERR_INPUT, "run %s cannot be resumed: %s", entry.name, entry.problem);
     record_free_entry(&entry);
-    if (entry.broken)
-        return ERR_INPUT;
+    TRY(code);
     if (more && more < found->epochs_done)
         return err_set(e, ERR_INPUT, "epochs = %lld: %lld epochs of %s are done already",
                        (long long)more, (long long)found->epochs_done, found->run);
