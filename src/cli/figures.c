@@ -330,23 +330,34 @@ static void note_others(struct figures *f, const struct study_run *runs, size_t 
     free(names);
 }
 
+static enum err_code check_name(const struct study_run *run, const char *option, const char *name,
+                                struct err *e)
+{
+    const char *near = name ? study_name_near(run, name) : NULL;
+
+    if (!near)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "%s %s is no column%s%s%s", option, name,
+                   *near ? "; did you mean " : "", near, *near ? "?" : "");
+}
+
 enum err_code figures_board(struct figures *f, const struct record_entry *entry, size_t count,
                             const char *metric, const char *rows, const char *columns,
                             struct err *e)
 {
     struct study_run *runs;
     enum err_code code;
-    const char *near;
     size_t picked = 0;
 
     *f = (struct figures){0};
     TRY(study_open(&runs, entry, count, e));
     metric = metric ? metric : "test_acc";
-    near = study_name_near(&runs[0], metric);
-    if (near)
-        code = err_set(e, ERR_INPUT, "--metric %s is no column%s%s%s", metric,
-                       *near ? "; did you mean " : "", near, *near ? "?" : "");
-    else
+    code = check_name(&runs[0], "--metric", metric, e);
+    if (code == ERR_OK)
+        code = check_name(&runs[0], "--down", rows, e);
+    if (code == ERR_OK)
+        code = check_name(&runs[0], "--across", columns, e);
+    if (code == ERR_OK)
         code = choose_keys(runs, count, &rows, &columns, e);
     if (code == ERR_OK)
         fill_board(f, runs, count, metric, rows, columns);
