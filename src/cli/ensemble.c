@@ -287,6 +287,18 @@ static enum err_code save_predictions(const struct join *j, const char *folder, 
     return code;
 }
 
+/* Without an end the folder would pass for that of a run that died. */
+static void say_failed(struct record *record, struct record_run *run, const struct err *why)
+{
+    struct err e;
+
+    run->state = WIRE_FAILED;
+    snprintf(run->reason, sizeof run->reason, "%.511s", why->text);
+    clock_utc(run->ended_utc, clock_wall());
+    if (record_write_run(record, run, &e) != ERR_OK)
+        cli_talk("%s", e.text);
+}
+
 static enum err_code write_run(const struct join *j, struct text *folder, struct err *e)
 {
     struct record_run *run = mem_new(1, sizeof *run);
@@ -309,6 +321,8 @@ static enum err_code write_run(const struct join *j, struct text *folder, struct
         clock_utc(run->ended_utc, clock_wall());
         code = record_write_run(record, run, e);
         text_add(folder, record_folder(record));
+    } else if (record) {
+        say_failed(record, run, e);
     }
     if (record)
         record_close(record);
