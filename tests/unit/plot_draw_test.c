@@ -57,6 +57,13 @@ static struct plot losses(struct plot_series s[2])
                          .rows = 14};
 }
 
+static void plot_svg(const struct plot *p, double width, double height, struct text *t)
+{
+    const struct figure_panel panel = {.plot = p};
+
+    figure_svg(&(struct figure){&panel, 1, width, height, false}, t);
+}
+
 TEST(two_curves)
 {
     struct plot_series s[2];
