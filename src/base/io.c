@@ -191,6 +191,8 @@ enum err_code io_real_target(const char *path, char **target, struct err *e)
 
 enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
 {
+    enum err_code code;
+
     *d = (struct io_draft){.fd = -1};
     TRY(io_real_target(path, &d->target, e));
     d->path = mem_text(path);
@@ -198,9 +200,9 @@ enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
     d->fd = io.open(d->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (d->fd >= 0)
         return ERR_OK;
-    err_errno(e, "cannot create %s", path);
+    code = err_errno(e, "cannot create %s", path);
     io_draft_drop(d);
-    return e->code;
+    return code;
 }
 
 enum err_code io_draft_add(struct io_draft *d, const void *bytes, size_t n, struct err *e)
