@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "ui/figure.h"
 #include "ui/plot_int.h"
 
 static void compare(const char *name, const struct text *got)
