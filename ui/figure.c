@@ -56,30 +56,12 @@ void figure_pdf(const struct figure *f, struct text *out)
 
 /* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; a board's are pP_column, pP_row and
  * pP_value. */
-static void add_tex(struct text *out, const char *s)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, s ? s : "");
-    for (const char *c = text_str(&clean); *c; c++) {
-        if (*c == '\\')
-            text_add(out, "\\textbackslash{}");
-        else if (*c == '~' || *c == '^')
-            text_addf(out, "\\%c{}", *c);
-        else if (strchr("&%$#_{}", *c))
-            text_addf(out, "\\%c", *c);
-        else
-            text_add_n(out, c, 1);
-    }
-    text_free(&clean);
-}
-
 static void add_names(struct text *out, const char *option, const char *const *names, int n)
 {
     text_addf(out, ",\n  %s={", option);
     for (int i = 0; i < n; i++) {
         text_add(out, i ? ",{" : "{");
-        add_tex(out, names[i]);
+        text_add_tex(out, names[i]);
         text_add(out, "}");
     }
     text_add(out, "}");
@@ -94,11 +76,11 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
               "\\begin{axis}[\n  width=%.1fmm, height=%.1fmm, scale only axis, at={(%.1fmm,0)},\n"
               "  title={",
               f->width_mm / f->panels - 22, f->height_mm - 26, number * f->width_mm / f->panels);
-    add_tex(out, title_of(p));
+    text_add_tex(out, title_of(p));
     text_add(out, "}, xlabel={");
-    add_tex(out, b ? b->column_label : p->plot->x_label);
+    text_add_tex(out, b ? b->column_label : p->plot->x_label);
     text_add(out, "}, ylabel={");
-    add_tex(out, b ? b->row_label : "");
+    text_add_tex(out, b ? b->row_label : "");
     text_add(out, "}");
     if (!b) {
         text_addf(out,
@@ -124,7 +106,7 @@ static void tex_curves(const struct plot *p, int panel, const char *csv, struct 
                   "\\addplot+[mark size=1.2pt%s] table[col sep=comma, x=p%ds%d_x, y=p%ds%d_y] "
                   "{%s};\n\\addlegendentry{",
                   p->series[s].dashed ? ", dashed" : "", panel, s, panel, s, csv);
-        add_tex(out, p->series[s].label);
+        text_add_tex(out, p->series[s].label);
         text_add(out, "}\n");
     }
 }
@@ -139,7 +121,7 @@ static void tex_board(const struct board *b, int panel, const char *csv, struct 
         text_addf(out, "\\node[font=\\tiny, text=%s] at (axis cs:%d,%d) {",
                   board_shade(b, i) > 0.55 || board_shade(b, i) < 0 ? "black" : "white",
                   i % b->columns, i / b->columns);
-        add_tex(out, b->words[i]);
+        text_add_tex(out, b->words[i]);
         text_add(out, "};\n");
     }
 }

@@ -24,26 +24,6 @@ static const char dark[] = "@media (prefers-color-scheme: dark) {\n"
 static const unsigned light_role[INK_ROLES] = {0x56b4e9, 0xff8c42, 0x3ccf9f,
                                                0xe39ac4, 0xf0b94a, 0x9fd3f2};
 
-static void add_escaped(struct text *out, const char *s)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, s ? s : "");
-    for (const char *c = text_str(&clean); *c; c++) {
-        if (*c == '&')
-            text_add(out, "&amp;");
-        else if (*c == '<')
-            text_add(out, "&lt;");
-        else if (*c == '>')
-            text_add(out, "&gt;");
-        else if (*c == '"')
-            text_add(out, "&quot;");
-        else
-            text_add_n(out, c, 1);
-    }
-    text_free(&clean);
-}
-
 static void add_path(struct ink *ink, const struct ink_point *points, size_t n, enum ink_kind kind,
                      int role)
 {
@@ -76,7 +56,7 @@ static void add_words(struct ink *ink, double x, double y, enum ink_anchor ancho
 
     text_addf(ink->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s%s>", x, y,
               anchors[anchor], bold ? " font-weight=\"bold\"" : "", tones[tone]);
-    add_escaped(ink->out, words);
+    text_add_html(ink->out, words);
     text_add(ink->out, "</text>\n");
 }
 
@@ -116,7 +96,7 @@ void ink_begin_svg(struct ink *ink, double width_mm, double height_mm, const cha
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%gmm\" height=\"%gmm\" "
               "viewBox=\"0 0 %g %g\" role=\"img\">\n<title>",
               width_mm, height_mm, ink->width, ink->height);
-    add_escaped(out, title);
+    text_add_html(out, title);
     text_add(out, "</title>\n");
     add_style(ink);
     text_addf(out, "<rect class=\"ground\" width=\"%g\" height=\"%g\"/>\n", ink->width,

@@ -46,6 +46,10 @@ void text_add_clean(struct text *t, const char *s);
 /* Columns that s (UTF-8) takes on a terminal; invalid bytes count one each. */
 int text_width(const char *s);
 
+/* The same as a part of an HTML or SVG document, also inside an attribute; of a LaTeX one. */
+void text_add_html(struct text *t, const char *s);
+void text_add_tex(struct text *t, const char *s);
+
 /* Appends s as a JSON string with its quotes. */
 void text_add_json(struct text *t, const char *s);
 void text_add_json_double(struct text *t, double value); /* null where not finite */

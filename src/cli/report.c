@@ -99,7 +99,7 @@ static void add_lines(struct text *out, const char *lines)
     char *copy = mem_text(lines), *rest = copy, *line;
 
     while ((line = strsep(&rest, "\n"))) {
-        study_add_html(out, line);
+        text_add_html(out, line);
         text_add(out, *line && rest && *rest ? " " : "");
     }
     free(copy);
@@ -345,11 +345,11 @@ static enum err_code write_page(struct report *r, struct err *e)
     clock_utc(now, clock_wall());
     text_add(&out,
              "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-    study_add_html(&out, r->title);
+    text_add_html(&out, r->title);
     text_add(&out, "</title>\n<link rel=\"icon\" href=\"data:,\">\n");
     text_add(&out, page_head);
     text_add(&out, "</head>\n<body>\n<h1>");
-    study_add_html(&out, r->title);
+    text_add_html(&out, r->title);
     text_addf(&out,
               "</h1>\n<p class=\"note\">%zu run%s, %.10s. What made this page stands in "
               "<a href=\"manifest.txt\">manifest.txt</a>; every table and figure lies beside "

@@ -9,8 +9,7 @@
 /* Names that go with the number of devices, and with how fast it was. */
 static bool goes_with_devices(const char *name)
 {
-    static const char *const with[] = {"devices",      "threads", "seed",
-                                       "real_devices", "shared",  "threads_used"};
+    static const char *const with[] = {"devices", "seed", "real_devices", "shared"};
 
     for (size_t i = 0; i < MEM_COUNT(with); i++)
         if (!strcmp(with[i], name))

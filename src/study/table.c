@@ -291,14 +291,14 @@ void study_table_tex(const struct study_table *t, const struct study_style *styl
         text_add(out, t->column[c].kind == STUDY_TEXT ? "l" : "r");
     text_add(out, "}\n\\toprule\n");
     for (size_t c = 0; c < t->columns; c++) {
-        study_add_tex(out, study_table_head(t, (int)c, style));
+        text_add_tex(out, study_table_head(t, (int)c, style));
         text_add(out, c + 1 == t->columns ? " \\\\\n\\midrule\n" : " & ");
     }
     for (size_t i = 0; i < t->cells; i++) {
         text_clear(&word);
         study_cell_text(t, i / t->columns, (int)(i % t->columns), style, &word);
         text_add(out, t->cell[i].best ? "\\textbf{" : "");
-        study_add_tex(out, text_str(&word));
+        text_add_tex(out, text_str(&word));
         text_add(out, t->cell[i].best ? "}" : "");
         text_add(out, i % t->columns == t->columns - 1 ? " \\\\\n" : " & ");
     }
@@ -322,7 +322,7 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
     text_add(out, "<table>\n<thead><tr>");
     for (size_t c = 0; c < t->columns; c++) {
         text_add(out, t->column[c].kind == STUDY_TEXT ? "<th>" : "<th class=\"n\">");
-        study_add_html(out, study_table_head(t, (int)c, style));
+        text_add_html(out, study_table_head(t, (int)c, style));
         text_add(out, "</th>");
     }
     text_add(out, "</tr></thead>\n<tbody>\n");
@@ -334,7 +334,7 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
         text_addf(out, "%s<td%s>%s", c == 0 ? "<tr>" : "",
                   t->column[c].kind == STUDY_TEXT ? "" : " class=\"n\"",
                   t->cell[i].best ? "<b>" : "");
-        study_add_html(out, text_str(&word));
+        text_add_html(out, text_str(&word));
         text_addf(out, "%s</td>%s", t->cell[i].best ? "</b>" : "",
                   c == t->columns - 1 ? "</tr>\n" : "");
     }
@@ -344,7 +344,7 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
         char *copy = mem_text_n(line, n);
 
         text_add(out, "<p class=\"note\">");
-        study_add_html(out, copy);
+        text_add_html(out, copy);
         text_add(out, "</p>\n");
         free(copy);
         line += n + (line[n] == '\n');
@@ -363,48 +363,4 @@ void study_add_field(struct text *row, const char *word)
         sheet_add_text(row, word);
     }
     text_free(&guarded);
-}
-
-void study_add_html(struct text *out, const char *word)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, word);
-    for (const char *s = text_str(&clean); *s; s++) {
-        if (*s == '&')
-            text_add(out, "&amp;");
-        else if (*s == '<')
-            text_add(out, "&lt;");
-        else if (*s == '>')
-            text_add(out, "&gt;");
-        else if (*s == '"')
-            text_add(out, "&quot;");
-        else
-            text_add_n(out, s, 1);
-    }
-    text_free(&clean);
-}
-
-void study_add_tex(struct text *out, const char *word)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, word);
-    for (const char *s = text_str(&clean); *s; s++) {
-        if (!strncmp(s, "±", 2)) {
-            text_add(out, "$\\pm$");
-            s++;
-        } else if (*s == '\\') {
-            text_add(out, "\\textbackslash{}");
-        } else if (*s == '~' || *s == '^') {
-            text_addf(out, "\\%c{}", *s);
-        } else if (strchr("&%$#_{}", *s)) {
-            text_addf(out, "\\%c", *s);
-        } else if (*s == '<' || *s == '>') {
-            text_addf(out, "$%c$", *s);
-        } else {
-            text_add_n(out, s, 1);
-        }
-    }
-    text_free(&clean);
 }

@@ -75,8 +75,4 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
 
 /* A word as a field of a CSV row that people open in spreadsheets. */
 void study_add_field(struct text *row, const char *word);
-/* A word inside HTML or an attribute; inside LaTeX. */
-void study_add_html(struct text *out, const char *word);
-void study_add_tex(struct text *out, const char *word);
-
 #endif
