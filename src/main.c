@@ -12,30 +12,14 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv); /* NULL: a verb of a later version */
 } verbs[] = {
-    {"run", cli_run},
-    {"resume", cli_resume},
-    {"watch", cli_watch},
-    {"pause", cli_pause},
-    {"go", cli_go},
-    {"stop", cli_stop},
-    {"ls", cli_ls},
-    {"show", cli_show},
-    {"tag", cli_tag},
-    {"note", cli_note},
-    {"rm", cli_rm},
-    {"plot", cli_plot},
-    {"compare", cli_compare},
-    {"export", cli_export},
-    {"ensemble", cli_ensemble},
-    {"report", cli_report},
-    {"predict", cli_predict},
-    {"weights", cli_weights},
-    {"models", cli_models},
-    {"data", cli_data},
-    {"devices", cli_devices},
-    {"bench", cli_bench},
-    {"help", cli_help},
-    {NULL, NULL},
+    {"run", cli_run},         {"resume", cli_resume},   {"watch", cli_watch},
+    {"pause", cli_pause},     {"go", cli_go},           {"stop", cli_stop},
+    {"ls", cli_ls},           {"show", cli_show},       {"tag", cli_tag},
+    {"note", cli_note},       {"rm", cli_rm},           {"plot", cli_plot},
+    {"compare", cli_compare}, {"export", cli_export},   {"ensemble", cli_ensemble},
+    {"report", cli_report},   {"predict", cli_predict}, {"weights", cli_weights},
+    {"models", cli_models},   {"data", cli_data},       {"devices", cli_devices},
+    {"bench", cli_bench},     {"help", cli_help},       {NULL, NULL},
 };
 
 static int unknown_verb(const char *verb)
