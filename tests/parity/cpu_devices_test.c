@@ -1,6 +1,6 @@
 /* Virtual devices are shares of the same threads: 8 of them cost no more than 3 % over one. The two
- * take turns within one run, and the median of the ratios of all pairs counts, by the clock and by the
- * processor's time; more pairs are run where other programs disturb it. */
+ * take turns within one run, and the median of the ratios of an attempt's pairs counts, by the clock
+ * and by the processor's time; it is tried again where other programs disturb it. */
 #include "tests/parity/made_run.h"
 
 #include "base/clock.h"
