@@ -109,7 +109,12 @@ check "best is the best epoch's" cmp b1.safetensors b2.safetensors
 cp -r "$first" elsewhere
 exits 0 "$CHORUS" weights elsewhere -o w2.safetensors
 check "wherever it lies" cmp w.safetensors w2.safetensors
-refused "an epoch that was not kept" "no weights of epoch 2" "$CHORUS" weights "$again" -o n --at 2
+# Of four epochs at most three are kept: the best, the last and the one before it that was written.
+for gone in 1 2 3 4; do
+    "$CHORUS" weights "$again" -o any.safetensors --at $gone >/dev/null 2>&1 || break
+done
+refused "an epoch that was not kept" "no weights of epoch $gone" \
+    "$CHORUS" weights "$again" -o n --at $gone
 refused "an epoch that never was" "no weights of epoch 9" "$CHORUS" weights "$first" -o n --at 9
 refused "--at of nothing" "is not best, last" "$CHORUS" weights "$first" -o n --at first
 refused "a member of a single model" "single model" "$CHORUS" weights "$first" -o n --member 0
