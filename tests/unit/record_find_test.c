@@ -110,8 +110,10 @@ TEST(an_empty_place_has_no_runs)
 
     REQUIRE_OK(record_list(missing, &list, &count, &e));
     CHECK_INT(count, 0);
+    record_free_list(list, count);
     REQUIRE_OK(record_list(top, &list, &count, &e));
     CHECK_INT(count, 0);
+    record_free_list(list, count);
     check_refused(missing, "@", "holds 0");
     check_refused(missing, "@best", "no run in");
     CHECK_INT(record_find_unfinished(missing, &entry, &e), ERR_INPUT);
