@@ -633,7 +633,8 @@ TEST(lines_in_a_sweeps_control_are_obeyed)
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
+    /* long enough for lines that are read once a second */
+    fake_set_script(&(struct fake_script){.step_ms = 60});
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
