@@ -55,9 +55,26 @@ static bool check_heads(const struct wish *w)
     return true;
 }
 
+/* A file's ending says its form where nothing else does. */
+static void form_by_name(struct wish *w)
+{
+    const char *end = w->file ? strrchr(w->file, '.') : NULL;
+
+    if (!end || w->csv || w->md || w->tex || w->html || w->json)
+        return;
+    w->md = !strcmp(end, ".md");
+    w->tex = !strcmp(end, ".tex");
+    w->html = !strcmp(end, ".html");
+    w->json = !strcmp(end, ".json");
+    if (!strcmp(end, ".csv"))
+        w->csv = w->file;
+}
+
 static bool check(struct wish *w)
 {
     int64_t digits = 0;
+
+    form_by_name(w);
 
     if (w->md + w->tex + w->html + w->json + (w->csv != NULL) > 1) {
         cli_refuse("compare writes one form at a time: --csv, --md, --tex, --html or --json");
@@ -197,7 +214,7 @@ int cli_compare(int argc, char **argv)
         {"--json", NULL, "as JSON", &w.json},
         {"--digits", "N", "of accuracies and losses, for people (4)", &w.digits},
         {"--head", "COL=TEXT", "heads for people, separated by commas", &w.heads},
-        {"-o", "FILE", "writes it there", &w.file},
+        {"-o", "FILE", "writes it there, in the form of its ending", &w.file},
         {NULL, NULL, NULL, NULL},
     };
     struct record_entry *runs;

@@ -51,7 +51,8 @@ static enum spec_backend backend_kind_of(const char *name)
     return SPEC_AUTO;
 }
 
-/* auto: the first that can. The fake one is never chosen where there is a real one. */
+/* auto: the first that can. Where there is another one, the fake one is never chosen, nor the slow ref
+ * but for fp64, which it alone has. */
 static enum err_code choose_backend(struct plan *p, const struct backend *const *backends,
                                     struct err *e)
 {
@@ -67,7 +68,8 @@ static enum err_code choose_backend(struct plan *p, const struct backend *const 
 
         if (s->backend != SPEC_AUTO && strcmp(b->name, word))
             continue;
-        if (s->backend == SPEC_AUTO && i > 0 && !strcmp(b->name, "fake"))
+        if (s->backend == SPEC_AUTO && i > 0 &&
+            (!strcmp(b->name, "fake") || (!strcmp(b->name, "ref") && s->precision != SPEC_FP64)))
             continue;
         if (b->can(&p->session, &why) == ERR_OK) {
             p->backend = b;

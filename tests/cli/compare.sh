@@ -43,6 +43,8 @@ check "where each was read is told" grep -q 'read_at.*its end' out
 check "and that a schedule had not ended" grep -q '"schedule_ended": "no"' out
 exits 0 "$CHORUS" compare "${runs[@]}" --tex --digits 2 --head "test_acc=Accuracy (%)"
 check "LaTeX" grep -q 'Accuracy (\\%)' out
+exits 0 "$CHORUS" compare "${runs[@]}" -o form.csv
+check "the form of a name" cmp -s all.csv form.csv
 exits 0 "$CHORUS" compare "${runs[@]}" --md
 check "Markdown" grep -q '^| run | state | lr |' out
 exits 0 "$CHORUS" compare "${runs[@]}" --target 0.0001 --csv target.csv

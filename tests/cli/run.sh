@@ -156,4 +156,7 @@ for option in --failed "--jobs 2" "--order grid" "--max-cells 5"; do
 done
 refused "results in a file" "is no folder" "$CHORUS" run tiny.ini --results tiny.ini
 
+(export CHORUS_ISA=AVX2 CHORUS_FAKE= && exits 2 "$CHORUS" run tiny.ini backend=auto)
+check "an unknown CHORUS_ISA is refused" grep -q "CHORUS_ISA=AVX2" err
+
 finish
