@@ -6,6 +6,7 @@
 #include "cli/drive.h"
 #include "cli/dry.h"
 #include "cli/sweep.h"
+#include "cli/sweeps.h"
 #include "spec/sweep.h"
 
 #include <ctype.h>
@@ -368,6 +369,8 @@ static int run(int argc, char **argv, const struct options *o)
         code = check_options(o, spec_sweep_varies(&s), &wish);
         if (code == CLI_ON && !spec_sweep_varies(&s))
             code = run_one(&s.base, o);
+        else if (code == CLI_ON && sweeps_check_same(name, &s, wish.jobs, &e) != ERR_OK)
+            code = cli_fail(&e);
         else if (code == CLI_ON)
             code = o->dry ? dry_sweep(&s, &wish) : sweep_run(&s, &wish);
     }

@@ -19,6 +19,10 @@ bool sweeps_live(const char *name);
  * initialised. */
 enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,
                           struct err *e) MUST_USE;
+/* Whether s may go on with the sweep of that name, if there is one: it walks all of
+ * its keys, with as many cells side by side (whose share of the threads is part of a cell). */
+enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
+                                struct err *e) MUST_USE;
 /* Cells without a result; of the newest line of its ledger the time ("": none). */
 enum err_code sweeps_unfinished(const char *name, int64_t *cells, char newest[32],
                                 struct err *e) MUST_USE;

@@ -98,6 +98,9 @@ check "a longer list runs what is missing" test "$(folders)" = 6
 check "--json" grep -q '"state": "done".*"done": 6.*"best_test_acc": 0\.' out
 exits 0 "$CHORUS" resume plain
 check "resume of what is finished" test "$(folders)" = 6
+refused "another grid of that name" "--name gives this one" "$CHORUS" run plain.ini lr=0.005,0.01
+refused "another share of the threads" "was begun with --jobs 1, not 2" \
+    "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --jobs 2
 rm -rf results
 
 # A cell that diverges is a result.
