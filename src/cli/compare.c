@@ -1,7 +1,6 @@
 /* cli/compare.c: chorus compare RUN... */
 #include "study/compare.h"
 
-#include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/results.h"
@@ -150,7 +149,6 @@ static int write_out(const struct wish *w, const struct study_table *t)
 {
     const char *file = w->csv ? w->csv : w->file;
     struct text out = {0};
-    struct err e;
     int code;
 
     if (w->csv)
@@ -165,12 +163,7 @@ static int write_out(const struct wish *w, const struct study_table *t)
         study_table_json(t, &out);
     else
         cli_study_text(t, &w->style, file && strcmp(file, "-") != 0 ? -1 : STDOUT_FILENO, &out);
-    if (!file || !strcmp(file, "-"))
-        code = cli_print(&out);
-    else if (io_replace_file(file, out.s, out.n, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else
-        code = cli_printf("%s\n", file);
+    code = cli_write_out(file, &out);
     text_free(&out);
     return code;
 }

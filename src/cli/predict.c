@@ -2,7 +2,6 @@
  * models. */
 #include "cli/cli.h"
 
-#include "base/io.h"
 #include "base/mem.h"
 #include "cli/predictions.h"
 #include "cli/results.h"
@@ -326,18 +325,12 @@ static int write_csv(const struct predictions *p, const struct wish *w, const st
 {
     struct study_table t = {0};
     struct text out = {0};
-    struct err e;
     int code;
 
     add_csv(p, pick, count, &t);
     study_table_csv(&t, &out);
     study_table_free(&t);
-    if (!strcmp(w->csv, "-"))
-        code = cli_print(&out);
-    else if (io_replace_file(w->csv, out.s, out.n, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else
-        code = cli_printf("%s\n", w->csv);
+    code = cli_write_out(w->csv, &out);
     text_free(&out);
     return code;
 }

@@ -1,8 +1,10 @@
 #include "cli/results.h"
 
+#include "base/io.h"
 #include "cli/cli.h"
 
 #include <limits.h>
+#include <string.h>
 
 /* Columns are left out from the right until a line holds, then the runs' names are cut. Returns how
  * many were left out. */
@@ -45,4 +47,15 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
     text_add(out, text_str(&t->note));
     text_free(&heads);
     text_free(&cell);
+}
+
+int cli_write_out(const char *file, const struct text *out)
+{
+    struct err e;
+
+    if (!file || !strcmp(file, "-"))
+        return cli_print(out);
+    if (io_replace_file(file, text_str(out), out->n, &e) != ERR_OK)
+        return cli_fail(&e);
+    return cli_printf("%s\n", file);
 }

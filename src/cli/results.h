@@ -7,5 +7,8 @@
 /* For people. fd: where it goes, whose width it keeps to; -1: a file, as wide as it is. */
 void cli_study_text(const struct study_table *t, const struct study_style *style, int fd,
                     struct text *out);
+/* What a verb made: to a file, whose name goes to stdout then, or (NULL and "-") to stdout itself.
+ * Returns the exit code. */
+int cli_write_out(const char *file, const struct text *out);
 
 #endif
