@@ -1,0 +1,143 @@
+/* ui/app.h: the workbench: what its screens share, and what a screen is. Handlers never block: what
+ * takes longer than a keystroke goes to tasks (a thread), to jobs (a verb as a program of its own) or
+ * over the wire (the engine). One thread owns all of this. */
+#ifndef CHORUS_UI_APP_H
+#define CHORUS_UI_APP_H
+
+#include "ui/grid.h"
+#include "ui/jobs.h"
+#include "ui/key.h"
+#include "ui/library.h"
+#include "ui/feed.h"
+#include "ui/settings.h"
+#include "ui/tasks.h"
+#include "wire/wire.h"
+
+#include <signal.h>
+
+struct app;
+
+/* A row of keys and what they do: the footer, the help screen and the manual are made of it. */
+struct screen_key {
+    const char *keys; /* "p", "Up Down", "+ -": as key_parse knows them, blanks between */
+    const char *hint; /* "pause", in the footer; NULL: not there */
+    const char *help; /* a sentence for the help screen */
+};
+
+struct screen {
+    const char *name;               /* "Setup" */
+    const char *about;              /* help: two or three sentences of what it is for */
+    const struct screen_key *keys;  /* its own, a NULL at the end */
+    void *(*open)(struct app *app); /* once, at the start */
+    void (*close)(void *screen);
+    void (*show)(void *screen); /* it becomes the one that is seen */
+    void (*draw)(void *screen, struct grid *g, struct rect in);
+    /* True: the key was its own. While app_wants_text (a field is open) all keys come here first. */
+    bool (*key)(void *screen, const struct key *key);
+    bool (*wants_text)(void *screen); /* NULL: never */
+    /* What came over the wire for whoever asked: plans, refusals, cells, log lines. May be NULL. */
+    void (*event)(void *screen, const struct wire_event *event, const void *slot, size_t n);
+    /* Ten times a second, shown or not; true: it must be drawn again. May be NULL. */
+    bool (*tick)(void *screen);
+    /* Appends the command line that does what is seen here, without "chorus": "compare a b --x
+     * images". */
+    void (*command)(void *screen, struct text *out);
+    /* 'w': forms that it can be written in ("csv", "tex", "svg", "pdf", NULL at the end; text and svg
+     * of the whole screen are always there) and the text itself. May be NULL. */
+    const char *const *forms;
+    enum err_code (*write)(void *screen, const char *form, struct text *out, struct err *e);
+};
+
+enum {
+    SCREEN_SETUP,
+    SCREEN_RUN,
+    SCREEN_RESULTS,
+    SCREEN_COMPARE,
+    SCREEN_SWEEP,
+    SCREEN_PREDICT,
+    SCREEN_LOG,
+    SCREENS
+};
+extern const struct screen screen_setup, screen_run, screen_results, screen_compare, screen_sweep,
+    screen_predict, screen_log;
+
+struct app_signals { /* counted by handlers; wake becomes readable */
+    const volatile sig_atomic_t *interrupts, *terminated, *hung_up;
+    int wake;
+    void (*clear)(void);
+};
+
+struct app_config {
+    struct wire *wire;
+    struct app_signals signals;
+    const char *results; /* folder */
+    const char *program; /* this executable, for jobs */
+    const char *version;
+    const char *device;   /* at the right of the first line: "cpu, 2 threads" */
+    const char *open_run; /* a run to begin with on Run; NULL */
+    int start_screen;     /* -1: Setup without results, else Results */
+    bool ascii, no_mouse, no_colour;
+    const char *theme;    /* "dark", "light", "mono"; NULL: as the settings say */
+    const char *keys;     /* a script of keys; NULL */
+    const char *settings; /* path; NULL: the user's own */
+    int rows, columns;    /* with a script: draw without a terminal, at this size; 0: a terminal */
+    const char *const *data_names;  /* sets that are there, NULL at the end */
+    const char *const *model_names; /* built in and in ./models */
+    double (*wall)(void);           /* the time of day; NULL: clock_wall. Tests stop it */
+    uint64_t (*ns)(void);           /* NULL: clock_ns */
+};
+
+struct app {
+    struct app_config config;
+    struct settings *settings;
+    struct tasks *tasks;
+    struct jobs *jobs;
+    struct library *library;
+    struct feed *feed;
+    void *screen[SCREENS]; /* their own states */
+    int shown;             /* SCREEN_... */
+    bool dirty;            /* draw again */
+    bool over;
+    struct app_int *own; /* the loop's */
+};
+
+/* How it ended, for whoever started it. */
+enum app_end {
+    APP_QUIT,   /* nothing runs */
+    APP_STOP,   /* stop what runs, resumable, then leave */
+    APP_DETACH, /* leave it running without this terminal: by a program of its own */
+    APP_HUNG_UP /* the terminal is gone: go on without one, here */
+};
+enum err_code app_run(const struct app_config *config, enum app_end *end, struct err *e) MUST_USE;
+
+/* For screens. */
+double app_wall(const struct app *app);
+uint64_t app_ns(const struct app *app);
+void app_show(struct app *app, int screen);
+/* One line above the footer until the next key; a warning or an error in its colour. */
+void app_say(struct app *app, int role, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A question in the middle with answers by their first letters (unlike ones); Esc is -1. */
+void app_ask(struct app *app, const char *question, const char *const *answers,
+             void (*chosen)(void *user, int answer), void *user);
+/* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds. */
+void app_prompt(struct app *app, const char *label, const char *text,
+                void (*entered)(void *user, const char *text),
+                void (*complete)(const char *text, struct text *more), void *user);
+/* Lines in a window over the screen, scrolled with the arrows, until Esc. */
+void app_page(struct app *app, const char *title, const char *lines);
+/* A line in the Log screen; the engine's, the jobs' and the screens' own talk. */
+void app_log(struct app *app, int level, const char *line);
+const char *app_log_line(const struct app *app, size_t from_last, int *level, double *wall);
+size_t app_log_lines(const struct app *app);
+
+/* What one screen asks of another. */
+void screen_setup_load(void *setup, const char *folder,
+                       bool again); /* a run into the form; again: and run */
+void screen_setup_load_file(void *setup, const char *path);
+void screen_run_watch(void *run, const char *folder);
+void screen_compare_runs(void *compare, const char *const *names, size_t count);
+void screen_sweep_open(void *sweep, const char *name);
+void screen_predict_run(void *predict, const char *name);
+void screen_results_filter(void *results, const char *filter);
+
+#endif

@@ -1,0 +1,37 @@
+/* ui/jobs.h: verbs that the workbench runs as programs of their own: what a screen shows under ':' and
+ * whatever takes minutes. What they say goes to the Log screen line by line. */
+#ifndef CHORUS_UI_JOBS_H
+#define CHORUS_UI_JOBS_H
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct jobs;
+
+struct job_end {
+    int exit_code;          /* 128 + a signal's number where one ended it */
+    const struct text *out; /* its stdout, at most 1 MiB */
+    const char *last_line;  /* of its stderr, cleaned: why it failed */
+};
+
+/* say: called with each cleaned line of their stderr and stdout. */
+struct jobs *jobs_new(const char *program, void (*say)(void *user, const char *line), void *user);
+void jobs_free(struct jobs *j); /* ends those that run */
+/* args: of the program, NULL at the end, without its own name. done may be NULL. */
+enum err_code jobs_start(struct jobs *j, const char *const *args,
+                         void (*done)(void *user, const struct job_end *end), void *user,
+                         struct err *e) MUST_USE;
+/* The words of a command line as a shell would part them: quotes and backslashes, nothing else. */
+enum err_code jobs_split(const char *line, char ***args, size_t *count, struct err *e) MUST_USE;
+void jobs_free_args(char **args);
+/* A word as a shell takes it back. */
+void jobs_add_word(struct text *line, const char *word);
+size_t jobs_running(const struct jobs *j);
+/* For poll: descriptors to wait for, at most room; jobs_take reads what came. */
+size_t jobs_fds(const struct jobs *j, int *fds, size_t room);
+bool jobs_take(struct jobs *j); /* false: nothing came */
+
+#endif

@@ -1,0 +1,44 @@
+/* ui/key.h: what a person pressed, whatever the terminal sent for it. */
+#ifndef CHORUS_UI_KEY_H
+#define CHORUS_UI_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    UI_KEYS = 0x200000, /* below: a character (Unicode), Ctrl-A as 1 */
+    UI_UP,
+    UI_DOWN,
+    UI_LEFT,
+    UI_RIGHT,
+    UI_HOME,
+    UI_END,
+    UI_PAGE_UP,
+    UI_PAGE_DOWN,
+    UI_INSERT,
+    UI_DELETE,
+    UI_BACKSPACE,
+    UI_ENTER,
+    UI_ESC,
+    UI_TAB,
+    UI_BACKTAB,
+    UI_F1, /* .. UI_F1 + 11 */
+    UI_F12 = UI_F1 + 11,
+    UI_CLICK, /* row and column of the grid; again: the second of two quick ones */
+    UI_WHEEL_UP,
+    UI_WHEEL_DOWN,
+    UI_RESIZE /* row and column: the new size */
+};
+
+struct key {
+    int32_t code;
+    int row, column;
+    bool again;
+};
+
+/* "a", "Enter", "Ctrl-L", "F5", "Up", "Space": as scripts of keys and the help write them. */
+bool key_parse(const char *word, struct key *key);
+const char *key_name(const struct key *key, char room[16]);
+
+#endif
