@@ -107,13 +107,18 @@ static int length(const char *s)
     return n;
 }
 
-/* By role as the colour is, so that a run looks the same in every plot. */
+/* By role as the colour is, so that a run looks the same in every plot. Where the colours begin
+ * again the marks are one further on. */
+uint32_t plot_mark(int colour, enum plot_level level)
+{
+    int mark = colour < 0 ? 0 : (colour + colour / PLOT_ROLES) % MARKS;
+
+    return level == PLOT_ASCII ? (uint32_t)ascii_marks[mark] : braille_marks[mark];
+}
+
 static uint32_t mark_of(const struct plot *p, int series)
 {
-    int role = p->series[series].colour;
-
-    return p->level == PLOT_ASCII ? (uint32_t)ascii_marks[role % MARKS]
-                                  : braille_marks[role % MARKS];
+    return plot_mark(p->series[series].colour, p->level);
 }
 
 /* "●─ train" */

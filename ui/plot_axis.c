@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this a difference of two values could overflow; nobody reads such a plot. */
-#define LARGEST 1e300
-
 /* Multiples of step within lo..hi, at most room. */
 static int tick_multiples(double lo, double hi, double step, double *ticks, int room)
 {
@@ -61,7 +58,8 @@ int plot_ticks(double lo, double hi, double ticks[8], double *step)
     int n;
 
     *step = 0;
-    if (!isfinite(lo) || !isfinite(hi) || lo > hi || fabs(lo) > LARGEST || fabs(hi) > LARGEST)
+    if (!isfinite(lo) || !isfinite(hi) || lo > hi || fabs(lo) > PLOT_LARGEST ||
+        fabs(hi) > PLOT_LARGEST)
         return 0;
     /* So near to each other that ticks between them could not be told apart. */
     if (hi - lo <= 1e-12 * fmax(fabs(lo), fabs(hi)) || hi - lo < 1e-290) {
@@ -168,7 +166,7 @@ static void label_ticks(struct plot_axis *a, double step)
 
 static bool drawable(double v, bool log)
 {
-    return isfinite(v) && fabs(v) <= LARGEST && !(log && v <= 0);
+    return isfinite(v) && fabs(v) <= PLOT_LARGEST && !(log && v <= 0);
 }
 
 double plot_place(const struct plot_axis *a, double v)

@@ -4,6 +4,9 @@
 
 #include "ui/plot.h"
 
+/* Beyond this a difference of two values could overflow; nobody reads such a plot. */
+#define PLOT_LARGEST 1e300
+
 #define PLOT_TICKS 8
 #define PLOT_LABEL 24
 

@@ -235,8 +235,12 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
 
             if (l->panel != i)
                 continue;
-            c->series[i][p->count++] =
-                (struct plot_series){l->label, l->x, l->y, l->n, l->colour, l->dashed};
+            c->series[i][p->count++] = (struct plot_series){.label = l->label,
+                                                            .x = l->x,
+                                                            .y = l->y,
+                                                            .n = l->n,
+                                                            .colour = l->colour,
+                                                            .dashed = l->dashed};
             if (wish->band)
                 c->band[i][p->bands++] = (struct plot_band){l->x, l->lo, l->hi, l->n, l->colour};
         }

@@ -41,7 +41,7 @@ static struct plot_series *add_series(struct figures *f, int panel, const char *
     *x = vector(f, n);
     *y = vector(f, n);
     s = &f->series[panel][p->count];
-    *s = (struct plot_series){label, *x, *y, n, p->count, false};
+    *s = (struct plot_series){.label = label, .x = *x, .y = *y, .n = n, .colour = p->count};
     p->count++;
     p->series = f->series[panel];
     return s;

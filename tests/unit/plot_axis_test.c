@@ -57,7 +57,7 @@ TEST(no_ticks_where_there_is_no_range)
 static struct plot_axis axis_of(double lo, double hi, bool log, bool whole_x, struct plot_axis *x)
 {
     double xs[2] = {lo, hi}, ys[2] = {lo, hi};
-    struct plot_series s = {"s", xs, ys, 2, 0, false};
+    struct plot_series s = {"s", xs, ys, 2, 0, false, PLOT_NORMAL};
     struct plot p = {.series = &s, .count = 1, .log_y = log, .whole_x = whole_x};
     struct plot_axis y;
 
