@@ -45,9 +45,15 @@ static int wait_for(const char *folder, enum wire_state wanted)
         }
         if (there) {
             text_add_clean(&name, entry.name);
-            cli_talk("%s is %s", text_str(&name),
-                     entry.dead ? "dead: its process is gone" : wire_state_name(entry.run.state));
-            if (entry.dead)
+            if (entry.dead && wanted == WIRE_STOPPED)
+                cli_talk("%s has ended, but could not write so: is the disk full? chorus resume "
+                         "goes on from its last checkpoint",
+                         text_str(&name));
+            else
+                cli_talk("%s is %s", text_str(&name),
+                         entry.dead ? "dead: its process is gone"
+                                    : wire_state_name(entry.run.state));
+            if (entry.dead && wanted != WIRE_STOPPED)
                 code = err_exit_code(ERR_FAILED);
         }
         record_free_entry(&entry);
@@ -88,7 +94,7 @@ static bool cells_reached(const char *name, enum wire_state wanted)
     bool all = true;
     size_t n = 0;
 
-    if (record_ledger_open(&ledger, cli_results(), name, NULL) != ERR_OK)
+    if (record_ledger_open_to_read(&ledger, cli_results(), name, NULL) != ERR_OK)
         return false;
     all = record_ledger_cells(ledger, &cells, &n, NULL) == ERR_OK;
     for (size_t i = 0; i < n && all; i++) {

@@ -124,18 +124,10 @@ static void say_cell(const struct spec_sweep *s, const struct record_cell *c)
 struct watched {
     struct spec_sweep spec;
     struct record_ledger *ledger;
-    char (*told)[32]; /* (tolds) cells whose end has its line */
+    bool *told; /* (tolds) whether a cell's end has its line; the ledger keeps their order */
     size_t tolds, room;
     bool quiet;
 };
-
-static bool was_told(const struct watched *w, const char *cell)
-{
-    for (size_t i = 0; i < w->tolds; i++)
-        if (!strcmp(w->told[i], cell))
-            return true;
-    return false;
-}
 
 static enum err_code look(struct watched *w, struct err *e)
 {
@@ -143,14 +135,14 @@ static enum err_code look(struct watched *w, struct err *e)
     enum err_code code;
     size_t n = 0;
 
-    TRY(record_ledger_begin(w->ledger, e));
     code = record_ledger_cells(w->ledger, &cells, &n, e);
-    record_ledger_end(w->ledger);
+    w->told = mem_grow(w->told, &w->room, n + 1, sizeof *w->told);
+    for (; w->tolds < n; w->tolds++)
+        w->told[w->tolds] = false;
     for (size_t i = 0; i < n; i++) {
-        if (cells[i].state < WIRE_DONE || was_told(w, cells[i].cell))
+        if (cells[i].state < WIRE_DONE || w->told[i])
             continue;
-        w->told = mem_grow(w->told, &w->room, w->tolds + 1, sizeof *w->told);
-        snprintf(w->told[w->tolds++], sizeof *w->told, "%s", cells[i].cell);
+        w->told[i] = true;
         if (!w->quiet)
             say_cell(&w->spec, &cells[i]);
     }
@@ -190,7 +182,7 @@ int sweeps_watch(const char *name, bool quiet, bool json)
     cli_signals_start();
     err = sweeps_read(name, &w.spec, &wish, &e);
     if (err == ERR_OK)
-        err = record_ledger_open(&w.ledger, cli_results(), name, &e);
+        err = record_ledger_open_to_read(&w.ledger, cli_results(), name, &e);
     if (err == ERR_OK)
         err = follow(&w, name, &code, &e);
     if (err == ERR_OK && !code)

@@ -500,7 +500,10 @@ static int stopped_code(void)
 
 static int finish(struct sweeper *w, bool gave_up)
 {
-    int code = w->status.state == WIRE_DONE || w->wish->background ? 0 : stopped_code();
+    enum err_code why = w->status.code;
+    int code = w->status.state == WIRE_DONE || w->wish->background ? 0
+               : why != ERR_OK && why != ERR_STOPPED               ? err_exit_code(why)
+                                                                   : stopped_code();
 
     if (w->refused && !w->status.path[0]) {
         if (w->refusal.code == ERR_STOPPED)

@@ -204,12 +204,10 @@ static enum err_code read_cells(const char *name, struct record_cell **cells, si
 
     *cells = NULL;
     *n = 0;
-    TRY(record_ledger_open(&ledger, cli_results(), name, e));
-    code = record_ledger_begin(ledger, e);
-    if (code == ERR_OK) {
-        code = record_ledger_cells(ledger, cells, n, e);
-        record_ledger_end(ledger);
-    }
+    code = record_ledger_open_to_read(&ledger, cli_results(), name, e);
+    if (code != ERR_OK)
+        return e->sys == ENOENT ? ERR_OK : code;
+    code = record_ledger_cells(ledger, cells, n, e);
     record_ledger_close(ledger);
     return code;
 }

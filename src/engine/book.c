@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/file.h>
 
+#define LOCK_MS 100 /* commands are not heard meanwhile */
+
 /* sweep.ini: what `resume` reads. The first line holds the options, which are no keys. */
 static enum err_code write_text(struct sweep *s, struct err *e)
 {
@@ -34,17 +36,20 @@ static enum err_code write_text(struct sweep *s, struct err *e)
 }
 
 /* Nobody takes lines away: several programs may read them. What is older than this one's start is
- * not meant for it. */
+ * not meant for it. An empty line makes room for others: a stop must be heard on a full disk too. */
 static enum err_code open_control(struct sweep *s, struct err *e)
 {
     char *path = io_path(s->folder, "control");
     enum err_code code = ERR_OK;
     struct stat st;
 
-    s->control = io.open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    s->control =
+        io.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (s->control < 0 || io.fstat(s->control, &st) < 0)
         code = err_errno(e, "cannot open %s", path);
-    else
+    else if (!st.st_size)
+        code = io_write_all(s->control, "\n", 1, path, e);
+    if (code == ERR_OK)
         s->control_read = st.st_size;
     free(path);
     return code;
@@ -73,15 +78,19 @@ enum err_code book_open(struct sweep *s, struct err *e)
 {
     enum err_code code;
 
-    s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
+    if (!s->folder)
+        s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
     TRY(io_make_folders(s->folder, e));
-    TRY(record_ledger_open(&s->ledger, s->engine->results, s->name, e));
-    TRY(open_control(s, e));
-    if (!s->prepare_only)
+    if (!s->ledger)
+        TRY(record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e));
+    if (s->control < 0)
+        TRY(open_control(s, e));
+    if (!s->prepare_only && s->work < 0)
         TRY(share_work(s, e));
     TRY(record_ledger_begin(s->ledger, e)); /* one writes at a time */
     code = write_text(s, e);
     record_ledger_end(s->ledger);
+    s->opened = code == ERR_OK;
     return code;
 }
 
@@ -135,6 +144,17 @@ const char *book_orphan(struct sweep *s, const char *hash)
             return o->run;
     }
     return NULL;
+}
+
+void book_add_orphan(struct sweep *s, const char *hash, const char *run)
+{
+    struct record_cell *o;
+
+    s->orphan = mem_grow(s->orphan, &s->orphan_room, s->orphans + 1, sizeof *s->orphan);
+    o = &s->orphan[s->orphans++];
+    *o = (struct record_cell){.state = WIRE_WAITING};
+    snprintf(o->cell, sizeof o->cell, "%s", hash);
+    snprintf(o->run, sizeof o->run, "%s", run);
 }
 
 /* The values of cells that have no run to tell them. */

@@ -209,23 +209,17 @@ static void find_orphans(struct sweep *s)
 {
     char *folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
     struct record_entry *list = NULL;
-    size_t n = 0, room = 0;
+    size_t n = 0;
 
     if (io_exists(folder) && record_list(s->engine->results, &list, &n, NULL) != ERR_OK)
         n = 0;
     free(folder);
     for (size_t i = 0; i < n; i++) {
         const struct record_run *run = &list[i].run;
-        struct record_cell *o;
 
-        if (list[i].broken || list[i].live || run->state != WIRE_WAITING ||
-            strcmp(run->sweep, s->name) != 0)
-            continue;
-        s->orphan = mem_grow(s->orphan, &room, s->orphans + 1, sizeof *s->orphan);
-        o = &s->orphan[s->orphans++];
-        *o = (struct record_cell){.state = WIRE_WAITING};
-        snprintf(o->cell, sizeof o->cell, "%s", run->cell);
-        snprintf(o->run, sizeof o->run, "%s", list[i].name);
+        if (!list[i].broken && !list[i].live && run->state == WIRE_WAITING &&
+            !strcmp(run->sweep, s->name))
+            book_add_orphan(s, run->cell, list[i].name);
     }
     record_free_list(list, n);
 }

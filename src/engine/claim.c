@@ -7,12 +7,14 @@
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND  1000000000u
-#define LOOK_NS 50000000u /* of reading results that are there, before commands are heard again */
+#define SECOND      1000000000u
+#define LOOK_NS     50000000u /* of reading results that are there, before commands are heard again */
+#define PATIENCE_NS 3000000000u /* with a ledger that others hold, until it is said */
 
 /* A cell is as it is now by the ledger: who computed it does not matter. */
 static void take_found(struct sweep *s, struct cell *c, const struct record_cell *found)
@@ -45,30 +47,69 @@ static void take_found(struct sweep *s, struct cell *c, const struct record_cell
     sweep_tell_cell(s, c);
 }
 
-/* The ledger cannot be written, or a folder cannot be made: all waits, and is tried again. */
-static void hold(struct sweep *s, const char *why)
+static bool is_busy(const struct err *e)
 {
-    if (!s->held)
-        sweep_tell(s, LOG_ERROR, "%s: the sweep waits until that can be done", why);
-    s->held = true;
-    s->hold_ns = clock_ns() + SECOND;
+    return e->code == ERR_FAILED && e->sys == EWOULDBLOCK;
+}
+
+static bool is_full(const struct err *e)
+{
+    return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
 }
 
 static void hold_over(struct sweep *s)
 {
-    if (s->held)
-        sweep_tell(s, LOG_INFO, "it can be done again: the sweep goes on");
-    s->held = false;
+    if (s->held_told)
+        sweep_tell(s, LOG_WARN, "%s: the sweep goes on",
+                   s->busy ? "the ledger is free again" : "there is room on the disk again");
+    s->held_told = s->busy = false;
+    s->held_since_ns = 0;
+}
+
+/* Programs that share a sweep wait for each other all the time, for less than anybody notices. */
+static void hold(struct sweep *s, const struct err *e)
+{
+    uint64_t now = clock_ns();
+
+    if (!s->held_since_ns)
+        s->held_since_ns = now;
+    s->busy = is_busy(e);
+    s->hold_ns = now + SECOND;
+    if (s->held_told || (s->busy && now - s->held_since_ns < PATIENCE_NS))
+        return;
+    s->held_told = true;
+    sweep_tell(s, LOG_ERROR,
+               "%s: the sweep waits until %s and then goes on by itself; Ctrl-C or chorus stop %s "
+               "ends it, resumable",
+               e->text, s->busy ? "it is free" : "there is room", s->name);
+}
+
+void claim_trouble(struct sweep *s, const struct err *e)
+{
+    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_AFTER_STEP};
+
+    if (is_busy(e) || is_full(e)) {
+        hold(s, e);
+        return;
+    }
+    if (s->trouble.code)
+        return;
+    s->trouble = *e;
+    sweep_tell(s, LOG_ERROR, "%s: the sweep ends here; chorus resume %s goes on", e->text, s->name);
+    sweep_command(s, &stop);
 }
 
 static bool begin_ledger(struct sweep *s)
 {
     struct err e = {0};
 
-    if (record_ledger_begin(s->ledger, &e) == ERR_OK)
-        return true;
-    hold(s, e.text);
-    return false;
+    if (record_ledger_begin(s->ledger, &e) != ERR_OK) {
+        claim_trouble(s, &e);
+        return false;
+    }
+    if (s->busy)
+        hold_over(s);
+    return true;
 }
 
 void claim_save(struct sweep *s)
@@ -93,7 +134,7 @@ void claim_save(struct sweep *s)
     if (good)
         hold_over(s);
     else
-        hold(s, e.text);
+        claim_trouble(s, &e);
 }
 
 void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason)
@@ -211,8 +252,11 @@ void claim_skip(struct sweep *s, struct cell *c)
     bool open = s->ledger && begin_ledger(s);
     char from[256];
 
-    if (!open || is_ours(s, c, from))
+    if (!open || is_ours(s, c, from)) {
+        if (open && c->how == RECORD_CLAIM_RESUME)
+            memcpy(c->folder, c->before, sizeof c->folder); /* what there is of it stays its run */
         claim_end(s, c, WIRE_SKIPPED, "dropped by the user before it began");
+    }
     if (open)
         record_ledger_end(s->ledger);
     claim_save(s);
@@ -314,25 +358,52 @@ void claim_look_elsewhere(struct sweep *s)
     record_ledger_end(s->ledger);
 }
 
+/* The folder is there, and owned, before the ledger says so: a claim without an owner is a dead
+ * program's. */
+static enum err_code make_claim(struct run *r, struct err *e)
+{
+    struct sweep *s = r->sweep;
+    struct cell *c = &s->cell[r->cell];
+    enum err_code code = run_open_record(r, e);
+    const char *slash;
+
+    if (code != ERR_OK) {
+        /* a folder of its own that is broken, or taken up by somebody, is the cell's matter alone */
+        s->unclaimed = is_full(e) || !r->resumed || record_is_owned(r->path);
+        if (is_full(e) || !r->resumed)
+            claim_trouble(s, e);
+        return code;
+    }
+    slash = strrchr(r->path, '/');
+    snprintf(c->folder, sizeof c->folder, "%.255s", slash ? slash + 1 : r->path);
+    code = record_ledger_add(s->ledger, c->hash, c->folder, WIRE_RUNNING, "", e);
+    if (code == ERR_OK) {
+        hold_over(s);
+        return ERR_OK;
+    }
+    if (!r->resumed) /* tried again, it goes on in the folder that was made */
+        book_add_orphan(s, c->hash, c->folder);
+    c->folder[0] = '\0';
+    s->unclaimed = true;
+    claim_trouble(s, e);
+    return code;
+}
+
 enum err_code sweep_claim(struct run *r, bool *mine, struct err *e)
 {
     struct sweep *s = r->sweep;
     struct cell *c = &s->cell[r->cell];
     struct record_cell found = {0};
-    enum err_code code = ERR_OK;
+    enum err_code code = record_ledger_begin(s->ledger, e);
 
-    TRY(record_ledger_begin(s->ledger, e));
-    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before);
-    /* The folder is there, and owned, before the ledger says so: a claim without an owner is a dead
-     * program's. */
-    if (*mine)
-        code = run_open_record(r, e);
-    if (*mine && code == ERR_OK) {
-        const char *slash = strrchr(r->path, '/');
-
-        snprintf(c->folder, sizeof c->folder, "%.255s", slash ? slash + 1 : r->path);
-        code = record_ledger_add(s->ledger, c->hash, c->folder, WIRE_RUNNING, "", e);
+    if (code != ERR_OK) {
+        s->unclaimed = true;
+        claim_trouble(s, e);
+        return code;
     }
+    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before);
+    if (*mine)
+        code = make_claim(r, e);
     record_ledger_end(s->ledger);
     if (*mine && code == ERR_OK && strcmp(r->hash, c->hash) != 0 && !r->resumed)
         sweep_tell(s, LOG_WARN, "the data of cell %zu have changed since the sweep began",
@@ -345,17 +416,20 @@ static bool judge_refused(struct run *r, enum wire_state *state, enum err_code c
 {
     struct record_entry entry;
 
+    if (r->sweep->unclaimed) {
+        r->sweep->unclaimed = false;
+        return false;
+    }
     if (r->resumed && (code == ERR_OK || code == ERR_DIVERGED) &&
         record_read_entry(r->start.resume, &entry, NULL) == ERR_OK) {
         *state = entry.run.state; /* another one ended it between two looks */
         record_free_entry(&entry);
         return sweep_has_result(*state);
     }
-    if (code == ERR_IO || code == ERR_STOPPED || (r->path[0] && record_is_owned(r->path)))
+    if (code == ERR_STOPPED || (r->start.resume[0] && record_is_owned(r->start.resume)))
         return false;
-    *state = code == ERR_INPUT && !r->resumed ? WIRE_SKIPPED
-             : code == ERR_NOMEM              ? WIRE_OOM
-                                              : WIRE_FAILED;
+    /* It could be planned when the sweep began: what it needs is no longer there. */
+    *state = code == ERR_NOMEM ? WIRE_OOM : WIRE_FAILED;
     return true;
 }
 
@@ -381,8 +455,6 @@ void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, co
         state = WIRE_SKIPPED;
         reason = "skipped by the user before it began";
     } else if (!r->opened && r->record == NULL && !judge_refused(r, &state, code)) {
-        if (code != ERR_STOPPED)
-            hold(s, reason);
         return; /* sweep_forget makes it wait again */
     }
     if (!c->folder[0] && c->how == RECORD_CLAIM_RESUME)

@@ -283,7 +283,10 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         give_back(r, WIRE_FAILED, why.code, why.text);
         return ERR_OK;
     }
-    if (r->failed) {
+    if (r->failed && r->give_up) {
+        state = WIRE_STOPPED;
+        err_set(&why, ERR_STOPPED, "stopped while the disk was full: %s", r->reason.text);
+    } else if (r->failed) {
         state = WIRE_FAILED;
         why = r->reason;
     } else {
@@ -352,7 +355,10 @@ static void trouble(struct run *r, const struct err *e)
 
     if (full && !r->give_up) {
         if (!r->disk_full) {
-            run_log(r, LOG_ERROR, "%s: training waits until there is room", e->text);
+            run_log(r, LOG_ERROR,
+                    "%s: training waits until there is room and then goes on by itself; Ctrl-C or "
+                    "chorus stop %s ends it, resumable",
+                    e->text, r->sweep ? sweep_name(r->sweep) : r->row.run);
             hold(r, true);
         }
         r->disk_full = true;
@@ -395,7 +401,7 @@ static void drop_first(struct run *r, struct message *m)
 
 static void room_again(struct run *r)
 {
-    run_log(r, LOG_INFO, "there is room on the disk again: training goes on");
+    run_log(r, LOG_WARN, "there is room on the disk again: training goes on");
     r->disk_full = false;
     hold(r, false);
 }

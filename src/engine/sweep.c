@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,6 +117,11 @@ static void skip_cell(struct sweep *s, struct cell *c)
 /* Changes places with the waiting cell next to it, so many times. */
 static void move_cell(struct sweep *s, struct cell *c, int32_t by)
 {
+    if (c->state != WIRE_WAITING) {
+        run_refuse(s->engine, s->number, ERR_FAILED,
+                   sweep_has_result(c->state) ? "this cell has ended" : "this cell runs already");
+        return;
+    }
     s->moved = true;
     for (; by; by += by < 0 ? 1 : -1) {
         struct cell *other = NULL;
@@ -190,6 +196,8 @@ static void obey_control(struct sweep *s)
 
         while (i < MEM_COUNT(lines) && strcmp(lines[i].line, line) != 0)
             i++;
+        if (!line[0])
+            continue;
         if (i < MEM_COUNT(lines)) {
             struct wire_command c = {.kind = lines[i].kind, .how = lines[i].how};
 
@@ -241,10 +249,12 @@ static bool open_book(struct sweep *s)
         refuse(s, ERR_STOPPED, "stopped before the sweep began");
     else if (none)
         refuse(s, first.code ? first.code : ERR_INPUT, first.text);
-    else if (any && book_open(s, &e) != ERR_OK)
-        refuse(s, e.code, e.text);
-    else
+    else if (!any || clock_ns() < s->hold_ns || book_open(s, &e) == ERR_OK)
         return true;
+    else if (e.code == ERR_FAILED && e.sys == EWOULDBLOCK)
+        return claim_trouble(s, &e), true;
+    else
+        refuse(s, e.code, e.text);
     return false;
 }
 
@@ -264,7 +274,10 @@ static void finish(struct sweep *s)
     int64_t open = t->waiting + t->elsewhere + t->stopped;
 
     book_write_sheet(s, true);
-    if (open || t->counting) {
+    if (s->trouble.code) {
+        t->code = s->trouble.code;
+        snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
+    } else if (open || t->counting) {
         t->code = ERR_STOPPED;
         snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cells have no result yet",
                  (long long)open, (long long)t->cells);
@@ -296,9 +309,9 @@ bool sweep_work(struct sweep *s, bool may_begin)
     }
     s->begun = true;
     see_cells(s);
-    if (!s->ledger && !open_book(s))
+    if (!s->opened && !open_book(s))
         return false;
-    if (!s->ledger)
+    if (!s->opened)
         return true;
     if (s->prepare_only) {
         tell_status(s, WIRE_WAITING);

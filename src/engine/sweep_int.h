@@ -71,17 +71,22 @@ struct sweep {
     bool moved;           /* cells no longer wait in the order of the array */
     bool *job;            /* (jobs): taken */
     bool begun, closing, paused, changed;
+    bool opened;  /* what the folder holds is there */
     char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
     struct record_ledger *ledger;
     int work;    /* descriptor; -1: none. Of a lock that all who work on the sweep share */
     int control; /* the same */
     off_t control_read;
     struct record_cell *orphan; /* (orphans): runs of a program that died before its claim */
-    size_t orphans;
+    size_t orphans, orphan_room;
     bool sheet_old;
     uint64_t sheet_ns, sheet_cost_ns; /* when it was written last, and what that took */
-    uint64_t control_ns, look_ns, status_ns, hold_ns;
-    bool held; /* the ledger could not be written; tried again at hold_ns */
+    uint64_t control_ns, look_ns, status_ns;
+    /* The ledger cannot be had, or the disk is full: all is tried again at hold_ns. */
+    uint64_t hold_ns, held_since_ns; /* since: 0 where there is no such trouble */
+    bool held_told, busy;            /* busy: another program has the ledger */
+    bool unclaimed;                  /* a run could not claim its cell, which waits on */
+    struct err trouble;              /* what ended the sweep */
     struct wire_sweep_status status;
 };
 
@@ -97,17 +102,21 @@ void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const cha
 /* Of a cell that waits: without a result, unless another program has one by now, or is at it. */
 void claim_skip(struct sweep *s, struct cell *c);
 void claim_save(struct sweep *s); /* ends that the ledger does not know */
+/* What cannot be done now: a full disk, and a ledger that another program holds, are waited for, and
+ * said; any other trouble ends the sweep, to be gone on with another day. */
+void claim_trouble(struct sweep *s, const struct err *e);
 
 /* cells.c */
 bool cells_start(struct sweep *s);
 void cells_stop(struct sweep *s);
 
 /* book.c: the sweep's folder. */
-enum err_code book_open(struct sweep *s, struct err *e) MUST_USE;
+enum err_code book_open(struct sweep *s, struct err *e) MUST_USE; /* may be called again */
 void book_close(struct sweep *s);
 bool book_next_control(struct sweep *s, char *line, size_t room);
 /* The folder of a cell's run that nobody is at work on and that the ledger does not know, or NULL. */
 const char *book_orphan(struct sweep *s, const char *hash);
+void book_add_orphan(struct sweep *s, const char *hash, const char *run);
 void book_write_sheet(struct sweep *s, bool last); /* last: whatever it costs */
 
 /* left.c: seconds until all is done that waits or runs here; nan. */

@@ -3,6 +3,7 @@
  * were read are removed by emptying the file. */
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "record/reader.h"
 #include "record/record_int.h"
@@ -15,10 +16,17 @@
 
 #define CONTROL_LIMIT 65536 /* no more is read at a time */
 
+/* An empty line keeps the file's place on the disk: a stop must be heard where it is full. */
+enum err_code record_keep_control(struct record *r, struct err *e)
+{
+    return io_write_all(r->control, "\n", 1, "control", e);
+}
+
 static void take_lines(struct record *r)
 {
     char bytes[4096];
     ssize_t got;
+    struct err e;
 
     if (io.lock(r->control, LOCK_EX | LOCK_NB) < 0)
         return; /* somebody is writing: next time */
@@ -28,6 +36,8 @@ static void take_lines(struct record *r)
         /* What cannot be taken away would be obeyed again and again. */
         if (r->pending.n && io.truncate(r->control, 0) < 0)
             text_clear(&r->pending);
+        else if (r->pending.n && record_keep_control(r, &e) != ERR_OK)
+            log_say(LOG_DEBUG, "%s/control: %s", r->folder, e.text);
     }
     io.lock(r->control, LOCK_UN);
 }
@@ -51,7 +61,7 @@ bool record_next_control(struct record *r, char *line, size_t room)
     if (r->taken >= r->pending.n) {
         text_clear(&r->pending);
         r->taken = 0;
-        if (io.fstat(r->control, &st) == 0 && st.st_size > 0)
+        if (io.fstat(r->control, &st) == 0 && st.st_size > 1)
             take_lines(r);
     }
     while (r->taken < r->pending.n) {

@@ -20,11 +20,10 @@
 #define WAIT_MS 30000 /* nobody holds the lock for longer than a run's folder takes to be made */
 #define PIECE   65536
 
-enum err_code record_ledger_open(struct record_ledger **out, const char *results, const char *name,
-                                 struct err *e)
+static enum err_code new_ledger(struct record_ledger **out, const char *results, const char *name,
+                                struct err *e)
 {
     struct record_ledger *l;
-    enum err_code code;
 
     *out = NULL;
     if (!*name || strchr(name, '/') || name[0] == '.' || strlen(name) > 200)
@@ -35,6 +34,25 @@ enum err_code record_ledger_open(struct record_ledger **out, const char *results
     l->folder = mem_textf("%s/sweeps/%s", results, name);
     l->path = io_path(l->folder, "ledger.csv");
     l->fd = -1;
+    *out = l;
+    return ERR_OK;
+}
+
+enum err_code record_ledger_open(struct record_ledger **out, const char *results, const char *name,
+                                 struct err *e)
+{
+    return record_ledger_open_within(out, results, name, WAIT_MS, e);
+}
+
+enum err_code record_ledger_open_within(struct record_ledger **out, const char *results,
+                                        const char *name, int wait_ms, struct err *e)
+{
+    struct record_ledger *l;
+    enum err_code code;
+
+    *out = NULL;
+    TRY(new_ledger(&l, results, name, e));
+    l->wait_ms = wait_ms;
     code = io_make_folders(l->folder, e);
     if (code == ERR_OK)
         code = record_ledger_begin(l, e); /* the header, and what stands in it */
@@ -45,6 +63,25 @@ enum err_code record_ledger_open(struct record_ledger **out, const char *results
     record_ledger_end(l);
     *out = l;
     return ERR_OK;
+}
+
+enum err_code record_ledger_open_to_read(struct record_ledger **out, const char *results,
+                                         const char *name, struct err *e)
+{
+    struct record_ledger *l;
+    enum err_code code = ERR_OK;
+
+    *out = NULL;
+    TRY(new_ledger(&l, results, name, e));
+    l->to_read = true;
+    l->fd = io.open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (l->fd < 0)
+        code = err_errno(e, "cannot open %s", l->path);
+    if (code != ERR_OK)
+        record_ledger_close(l);
+    else
+        *out = l;
+    return code;
 }
 
 void record_ledger_close(struct record_ledger *l)
@@ -130,10 +167,14 @@ static enum err_code take_lock(struct record_ledger *l, struct err *e)
             return ERR_OK;
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_errno(e, "cannot lock %s", l->path);
-        if (waited >= WAIT_MS)
-            return err_set(e, ERR_FAILED,
-                           "another program has held %s for %d seconds; end it, or wait for it",
-                           l->path, WAIT_MS / 1000);
+        if (waited >= l->wait_ms) {
+            err_set(e, ERR_FAILED,
+                    "another program holds %s (has it been stopped? fuser %s names it)", l->path,
+                    l->path);
+            if (e)
+                e->sys = EWOULDBLOCK;
+            return ERR_FAILED;
+        }
         clock_sleep_ms(1);
     }
 }
@@ -220,6 +261,15 @@ void record_ledger_end(struct record_ledger *l)
 static char *run_folder(const struct record_ledger *l, const struct ledger_row *row)
 {
     return io_path(l->results, row->run && *row->run ? row->run : ".none");
+}
+
+bool ledger_run_is_gone(const struct record_ledger *l, const struct ledger_row *row)
+{
+    char *folder = run_folder(l, row);
+    bool gone = row->run && *row->run && !record_is_run(folder);
+
+    free(folder);
+    return gone;
 }
 
 static bool has_result(enum wire_state state)
@@ -333,17 +383,22 @@ enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **
 
     *out = NULL;
     *count = 0;
-    TRY(open_file(l, e));
-    if (!l->locked)
-        TRY(read_on(l, e));
+    TRY(ledger_refresh(l, e));
     order = mem_new(l->rows + 1, sizeof *order);
     for (size_t i = 0; i < l->rows; i++)
         if (l->row[i].lines)
             order[(*count)++] = &l->row[i];
     qsort(order, *count, sizeof *order, by_first_line);
     *out = mem_new(*count + 1, sizeof **out);
-    for (size_t i = 0; i < *count; i++)
-        fill_cell(l, order[i], &(*out)[i]);
+    for (size_t i = 0; i < *count; i++) {
+        struct record_cell *c = &(*out)[i];
+
+        fill_cell(l, order[i], c);
+        if (ledger_run_is_gone(l, order[i])) {
+            c->state = WIRE_WAITING;
+            c->run[0] = c->reason[0] = 0;
+        }
+    }
     free(order);
     return ERR_OK;
 }

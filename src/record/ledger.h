@@ -29,12 +29,20 @@ enum record_claim {
     RECORD_CLAIM_ENDED   /* it has a result */
 };
 
+/* Made where it is missing. Whoever has it waits for others up to half a minute, in open and begin. */
 enum err_code record_ledger_open(struct record_ledger **out, const char *results, const char *name,
                                  struct err *e) MUST_USE;
+/* For one that has no time: up to so many milliseconds, here and in begin. */
+enum err_code record_ledger_open_within(struct record_ledger **out, const char *results,
+                                        const char *name, int wait_ms, struct err *e) MUST_USE;
+/* To read alone: nothing is made or locked, and nobody waited for. Only for cells, and close. */
+enum err_code record_ledger_open_to_read(struct record_ledger **out, const char *results,
+                                         const char *name, struct err *e) MUST_USE;
 void record_ledger_close(struct record_ledger *l);
 
-/* Between begin and end this program alone works on the ledger, and what is read is new. Waits for
- * others up to half a minute. A handle is used by one thread at a time. */
+/* Between begin and end this program alone works on the ledger, and what is read is new. Where others
+ * have it for too long: ERR_FAILED, with EWOULDBLOCK as its sys. A handle is used by one thread at a
+ * time. */
 enum err_code record_ledger_begin(struct record_ledger *l, struct err *e) MUST_USE;
 void record_ledger_end(struct record_ledger *l);
 
@@ -46,7 +54,8 @@ enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, 
  * for itself. */
 enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const char *run,
                                 enum wire_state state, const char *reason, struct err *e) MUST_USE;
-/* All cells of the ledger, in the order in which they came up first; the caller frees the array. */
+/* All cells of the ledger, in the order in which they came up first; one whose run is gone waits, and
+ * has none. The caller frees the array. */
 enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **out, size_t *count,
                                   struct err *e) MUST_USE;
 /* What is known of a cell beforehand: its values of the keys that write_sheet will be called with,

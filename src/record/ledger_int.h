@@ -20,7 +20,8 @@ struct ledger_row { /* a cell */
 struct record_ledger {
     char *results, *folder, *path;
     int fd; /* ledger.csv */
-    bool locked, warned;
+    int wait_ms;
+    bool locked, warned, to_read;
     off_t read;       /* bytes read, rest among them */
     struct text rest; /* behind the last LF */
     struct ledger_row *row;
@@ -41,7 +42,9 @@ bool ledger_is_plain(const char *s, size_t most);
 void ledger_take_lines(struct record_ledger *l); /* the whole ones of rest; what is left stays */
 void ledger_forget_lines(struct record_ledger *l);
 
-/* ledger.c: reads what came since, without the lock. */
+/* ledger.c. Whether the line names a run whose folder is no longer there. */
+bool ledger_run_is_gone(const struct record_ledger *l, const struct ledger_row *row);
+/* Reads what came since, without the lock. */
 enum err_code ledger_refresh(struct record_ledger *l, struct err *e) MUST_USE;
 
 #endif

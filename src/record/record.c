@@ -126,7 +126,7 @@ static enum err_code open_common(struct record *r, struct err *e)
     /* What was said to an owner before this one is not meant for this one. */
     if (io.fstat(r->control, &st) < 0 || (st.st_size > 0 && io.truncate(r->control, 0) < 0))
         return err_errno(e, "cannot empty %s/control", r->folder);
-    return ERR_OK;
+    return record_keep_control(r, e);
 }
 
 static enum err_code write_header(struct record_csv *c, const char *header, struct err *e)

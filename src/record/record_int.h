@@ -56,6 +56,8 @@ void record_label(const struct spec *spec, char *out, size_t room);
 /* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives
  * holds it for a moment. ERR_FAILED names the owner. */
 enum err_code record_lock(int fd, const char *folder, struct err *e) MUST_USE;
+/* control.c */
+enum err_code record_keep_control(struct record *r, struct err *e) MUST_USE;
 
 /* A CSV of the run that rows are appended to. */
 struct record_csv {

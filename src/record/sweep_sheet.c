@@ -54,16 +54,17 @@ static void add_value(const struct record_run *run, const struct ledger_row *row
 static void add_row(struct record_ledger *l, struct ledger_row *row, const char *const *keys,
                     struct text *out)
 {
-    char *folder = io_path(l->results, row->run && *row->run ? row->run : ".none");
+    bool gone = ledger_run_is_gone(l, row), named = !gone && row->run && *row->run;
+    char *folder = io_path(l->results, named ? row->run : ".none");
     struct record_entry entry = {0};
     struct text line = {0}, value = {0};
-    bool read = row->run && *row->run && record_read_entry(folder, &entry, NULL) == ERR_OK;
+    bool read = named && record_read_entry(folder, &entry, NULL) == ERR_OK;
     const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
 
     sheet_add_text(&line, row->cell);
-    sheet_add_text(&line, row->run ? row->run : "");
-    sheet_add_text(&line, wire_state_name(row->lines ? row->state : WIRE_WAITING));
-    sheet_add_text(&line, row->reason ? row->reason : "");
+    sheet_add_text(&line, named ? row->run : "");
+    sheet_add_text(&line, wire_state_name(row->lines && !gone ? row->state : WIRE_WAITING));
+    sheet_add_text(&line, row->reason && !gone ? row->reason : "");
     for (size_t k = 0; keys[k]; k++) {
         text_clear(&value);
         add_value(run, row, keys[k], k, &value);
@@ -78,7 +79,7 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
     sheet_end_row(&line);
     text_add_n(out, text_str(&line), line.n);
     /* A run that is still owned may write its run.csv once more. */
-    if (row->lines && wire_state_ended(row->state) && row->state != WIRE_STOPPED &&
+    if (row->lines && !gone && wire_state_ended(row->state) && row->state != WIRE_STOPPED &&
         (!read || !entry.live))
         row->sheet = mem_text(text_str(&line));
     if (read)

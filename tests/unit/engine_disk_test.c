@@ -95,9 +95,10 @@ TEST(a_stop_ends_the_wait_and_the_run_can_be_resumed)
     wait_failures(1);
     kit_send(&k, WIRE_STOP, number, WIRE_NOW);
     kit_wait(&k, number, &status);
-    CHECK_INT(status.state, WIRE_FAILED);
-    CHECK_INT(status.code, ERR_IO);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STOPPED);
     CHECK_HAS(status.reason, strerror(ENOSPC));
+    CHECK_HAS(k.logs, "chorus stop "); /* how, while it waited */
     atomic_store(&write_error, 0);
     kit_read_run(status.path, &run);
     CHECK(!wire_state_ended(run.state)); /* as it was written last */

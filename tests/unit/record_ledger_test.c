@@ -139,6 +139,10 @@ TEST(a_cell_stands_where_its_newest_line_says)
     rmdir(gone);
     free(gone);
     CHECK_INT(look("aa", false), RECORD_CLAIM_NEW);
+    REQUIRE_OK(record_ledger_cells(ledger, &all, &n, &e));
+    CHECK_INT(all[0].state, WIRE_WAITING);
+    CHECK_STR(all[0].run, "");
+    free(all);
     close_one();
 }
 
@@ -164,6 +168,12 @@ TEST(a_torn_line_is_cut_and_foreign_ones_are_passed_over)
 
     if (!open_one(&e))
         return;
+    for (int i = 1; i < 8; i++) {
+        char run[16];
+
+        snprintf(run, sizeof run, "run-%d", i);
+        close(make_run(run, false));
+    }
     record_ledger_close(ledger);
     put_ledger(bytes, sizeof bytes - 1);
     log_to(NULL, NULL);

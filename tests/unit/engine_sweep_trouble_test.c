@@ -1,0 +1,311 @@
+/* Sweeps whose ledger or disk is in trouble: what is waited for, what ends, and what is left. */
+#include "tests/unit/sweep_kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+static const char keys[] = "batch = 16\nlr = 0.1, 0.2\n";
+
+/* Writes to files of this name fail so. */
+static _Atomic(const char *) bad_name;
+static atomic_int bad_error, failures;
+
+static bool is_bad(int fd)
+{
+    char link[64], path[1024];
+    const char *name = atomic_load(&bad_name);
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = name ? readlink(link, path, sizeof path - 1) : -1;
+    if (n < 0)
+        return false;
+    path[n] = 0;
+    return strstr(path, name) != NULL;
+}
+
+static ssize_t failing_write(int fd, const void *from, size_t n)
+{
+    if (!is_bad(fd))
+        return write(fd, from, n);
+    atomic_fetch_add(&failures, 1);
+    errno = atomic_load(&bad_error);
+    return -1;
+}
+
+static void fail_writes(const char *name, int error)
+{
+    atomic_store(&failures, 0);
+    atomic_store(&bad_error, error);
+    atomic_store(&bad_name, name);
+}
+
+static void wait_failures(int n)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+
+    while (atomic_load(&failures) < n && clock_ns() < until)
+        clock_sleep_ms(1);
+    CHECK(atomic_load(&failures) >= n);
+}
+
+static void begin(struct kit *k)
+{
+    kit_folder(k);
+    fail_writes(NULL, 0);
+    io.write = failing_write; /* before the engine's threads are there */
+    kit_engine(k, 4096, 0);
+}
+
+static void end(struct kit *k)
+{
+    kit_end(k);
+    io.write = write;
+}
+
+static void hear_all(struct kit *k)
+{
+    struct wire_event event;
+
+    while (wire_take(k->wire, &event))
+        kit_hear(k, &event);
+}
+
+/* Its header is written, so that a sweep begins. */
+static void make_ledger(struct kit *k)
+{
+    struct record_ledger *l;
+    struct err e;
+
+    if (record_ledger_open(&l, k->results, "grid", &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    record_ledger_close(l);
+}
+
+/* Claims cannot be written. */
+static uint32_t begin_on_a_full_ledger(struct kit *k)
+{
+    make_ledger(k);
+    fail_writes("ledger.csv", ENOSPC);
+    return begin_sweep(k, keys, (struct wish){.grid = true});
+}
+
+TEST(a_claim_that_cannot_be_written_leaves_one_folder)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    uint32_t sweep;
+
+    begin(&k);
+    sweep = begin_on_a_full_ledger(&k);
+    wait_failures(4); /* tried again and again */
+    CHECK_INT(run_folders(&k), 1);
+    hear_all(&k);
+    CHECK_HAS(k.logs, "ledger.csv: No space left on device: the sweep waits until there is room");
+    CHECK_HAS(k.logs, "chorus stop grid ends it");
+    fail_writes(NULL, 0);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2);
+    CHECK_HAS(k.logs, "there is room on the disk again");
+    end(&k);
+}
+
+TEST(a_stop_ends_the_wait_for_a_full_disk)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    uint32_t sweep;
+
+    begin(&k);
+    sweep = begin_on_a_full_ledger(&k);
+    wait_failures(2);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STOPPED);
+    fail_writes(NULL, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2); /* the one that was made is gone on with */
+    end(&k);
+}
+
+TEST(a_disk_that_fails_ends_the_sweep_and_it_goes_on_another_day)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+
+    begin(&k);
+    make_ledger(&k);
+    fail_writes("ledger.csv", EIO);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_IO);
+    CHECK_HAS(status.reason, strerror(EIO));
+    CHECK_HAS(k.logs, "chorus resume grid goes on");
+    fail_writes(NULL, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(run_folders(&k), 2);
+    end(&k);
+}
+
+/* The lock of a ledger, as a program has it that was stopped with SIGSTOP. */
+static int hold_ledger(struct kit *k)
+{
+    char *path = mem_textf("%s/sweeps/grid/ledger.csv", k->results);
+    int fd = open(path, O_RDWR);
+
+    if (fd < 0 || flock(fd, LOCK_EX) < 0)
+        TEST_FAILED("%s: %s", path, strerror(errno));
+    free(path);
+    return fd;
+}
+
+TEST(a_ledger_that_a_stopped_program_holds_keeps_nobody_from_stopping)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    uint64_t begun;
+    uint32_t sweep;
+    int fd;
+
+    begin(&k);
+    make_ledger(&k);
+    fd = hold_ledger(&k);
+    sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
+    begun = clock_ns();
+    while (!strstr(k.logs, "the sweep waits until it is free") &&
+           clock_ns() - begun < KIT_WAIT_MS * 1000000ull) {
+        hear_all(&k);
+        clock_sleep_ms(5);
+    }
+    CHECK_HAS(k.logs, "another program holds");
+    /* 30 s were waited for it, ten times as long as it takes to be told */
+    begun = clock_ns();
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    wait_sweep(&k, sweep, &status);
+    CHECK(clock_ns() - begun < 15 * 1000000000ull);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
+    clock_sleep_ms(300);
+    close(fd);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.done, 2);
+    end(&k);
+}
+
+TEST(the_ledger_can_be_read_while_it_is_held)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct record_ledger *l;
+    struct record_cell *cells;
+    struct err e;
+    size_t n;
+    int fd;
+
+    begin(&k);
+    run_sweep(&k, keys, (struct wish){0}, &status);
+    fd = hold_ledger(&k);
+    REQUIRE_OK(record_ledger_open_to_read(&l, k.results, "grid", &e));
+    REQUIRE_OK(record_ledger_cells(l, &cells, &n, &e));
+    CHECK_INT(n, 2);
+    free(cells);
+    record_ledger_close(l);
+    close(fd);
+    CHECK_INT(record_ledger_open_to_read(&l, k.results, "none", &e), ERR_IO);
+    CHECK_INT(e.sys, ENOENT);
+    end(&k);
+}
+
+TEST(a_dropped_cell_keeps_the_run_that_it_began)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct record_cell *ledger;
+    size_t live[CELLS], n;
+    uint32_t sweep;
+
+    begin(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.stopped, 1);
+    /* the other cell goes first, and this one is dropped while it waits */
+    kit_quit(&k);
+    kit_engine(&k, 4096, 0);
+    k.runs = 0;
+    sweep = begin_sweep(&k, "batch = 16\nlr = 0.2, 0.1\n", (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    cell_command(&k, WIRE_SKIP, sweep, 1, 0);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.skipped, 1);
+    ledger = ledger_cells(&k, "grid", &n);
+    REQUIRE(n == 2);
+    CHECK_INT(ledger[0].state, WIRE_SKIPPED);
+    CHECK(ledger[0].run[0] != 0);
+    free(ledger);
+    end(&k);
+}
+
+TEST(only_what_waits_is_moved)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS], after[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    begin(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 20});
+    sweep = begin_sweep(&k, "batch = 16\nlr = 0.1, 0.2, 0.3\n", (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    cell_command(&k, WIRE_MOVE, sweep, (uint32_t)live[0], +2);
+    wait_sweep(&k, sweep, &status);
+    CHECK_HAS(k.refused, "runs already");
+    wire_cells(k.wire, sweep, after, CELLS);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_INT(after[i].place, cells[i].place);
+    end(&k);
+}
+
+/* The trash is where `rm` puts a run: its cell is had anew, and is so by every account until then. */
+TEST(a_cell_whose_run_is_removed_is_run_again)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct record_entry entry;
+    struct record_cell *cells;
+    struct err e;
+    char *folder, *to = NULL;
+    size_t n;
+
+    begin(&k);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    cells = ledger_cells(&k, "grid", &n);
+    REQUIRE(n == 2);
+    folder = io_path(k.results, cells[0].run);
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    REQUIRE_OK(record_remove(&entry, &to, &e));
+    record_free_entry(&entry);
+    free(to);
+    free(folder);
+    free(cells);
+    cells = ledger_cells(&k, "grid", &n);
+    CHECK_INT(cells[0].state, WIRE_WAITING);
+    CHECK_STR(cells[0].run, "");
+    CHECK_INT(cells[1].state, WIRE_DONE);
+    free(cells);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2);
+    CHECK_INT(lines_of(&k, "grid", ",done,"), 3);
+    end(&k);
+}
