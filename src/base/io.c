@@ -401,3 +401,17 @@ char *io_folder_of(const char *path)
         return mem_text(".");
     return mem_text_n(path, slash == path ? 1 : (size_t)(slash - path));
 }
+
+char *io_cache_folder(void)
+{
+    const char *own = getenv("CHORUS_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    if (own && own[0])
+        return strcmp(own, "off") ? mem_text(own) : NULL;
+    if (xdg && xdg[0] == '/')
+        return mem_textf("%s/chorus", xdg);
+    if (home && home[0] == '/')
+        return mem_textf("%s/.cache/chorus", home);
+    return NULL;
+}

@@ -77,5 +77,8 @@ void io_free_names(char **names, size_t count);
 char *io_path(const char *folder, const char *name);
 /* The folder part of a path ("." where it has none). The caller frees it. */
 char *io_folder_of(const char *path);
+/* Where the user's programs keep what can be made again: CHORUS_CACHE, or chorus in
+ * $XDG_CACHE_HOME or ~/.cache; NULL: nowhere ("off"). It may not be there yet. The caller frees it. */
+char *io_cache_folder(void);
 
 #endif

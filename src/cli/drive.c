@@ -330,22 +330,31 @@ static enum err_code take_end(struct drive *d, const struct wire_start *start,
     return ERR_OK;
 }
 
-enum err_code drive_open(struct wire **wire, struct engine **engine, struct err *e)
+enum err_code drive_open_on(struct wire *wire, bool queue, struct engine **engine, struct err *e)
 {
     struct engine_config config = {.results = cli_results(),
                                    .places = *cli_places(),
                                    .backends = cli_backends(),
-                                   .version = chorus_version};
+                                   .version = chorus_version,
+                                   .queue = queue};
     enum err_code code;
 
     *engine = NULL;
     if (io_exists(cli_results()) && !io_is_folder(cli_results()))
         return err_set(e, ERR_INPUT, "results cannot lie in %s: it is no folder", cli_results());
-    *wire = wire_new(EVENTS);
     cli_signals_start();
     cli_signals_block();
-    code = engine_start(engine, &config, *wire, e);
+    code = engine_start(engine, &config, wire, e);
     cli_signals_unblock();
+    return code;
+}
+
+enum err_code drive_open(struct wire **wire, struct engine **engine, struct err *e)
+{
+    enum err_code code;
+
+    *wire = wire_new(EVENTS);
+    code = drive_open_on(*wire, false, engine, e);
     if (code != ERR_OK)
         wire_free(*wire);
     return code;

@@ -14,6 +14,11 @@ struct engine;
 
 /* The engine with its wire, and signals heard from now on. */
 enum err_code drive_open(struct wire **wire, struct engine **engine, struct err *e) MUST_USE;
+/* The same on a wire that the caller has made and may have sent a first command over; queue: the engine
+ * takes from results/queue whenever it has nothing else to do. Where it fails the wire is the
+ * caller's. */
+enum err_code drive_open_on(struct wire *wire, bool queue, struct engine **engine,
+                            struct err *e) MUST_USE;
 /* Stops all that runs and waits for the engine's end, commands of on_end among it, which further
  * signals end. The wire is the caller's to empty and free. */
 void drive_quit(struct wire *wire, struct engine *engine, bool quiet);

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "engine/engine.h"
 #include "record/ledger.h"
 
 #include <errno.h>
@@ -131,69 +132,10 @@ enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_w
     return code;
 }
 
-static void add_keys(struct text *out, const struct spec_sweep *s)
-{
-    for (size_t i = 0; i < s->axes; i++)
-        text_addf(out, "%s%s", i ? ", " : "", s->axis[i].key);
-}
-
-static bool walks(const struct spec_sweep *s, const struct spec_sweep *keys)
-{
-    bool all = true;
-
-    for (size_t k = 0; k < keys->axes && all; k++) {
-        bool found = false;
-
-        for (size_t i = 0; i < s->axes && !found; i++)
-            found = !strcmp(s->axis[i].key, keys->axis[k].key);
-        all = found;
-    }
-    return all;
-}
-
-static enum err_code check_same(const char *name, const struct spec_sweep *old,
-                                const struct spec_sweep *new, int64_t old_jobs, int64_t jobs,
-                                struct err *e)
-{
-    struct text a = {0}, b = {0};
-    enum err_code code = ERR_OK;
-
-    add_keys(&a, old);
-    add_keys(&b, new);
-    if (!walks(new, old)) /* its table would lose a column that tells cells apart */
-        code = err_set(e, ERR_INPUT,
-                       "the sweep %s walks %s, and these lists walk %s: --name gives this one a "
-                       "name of its own",
-                       name, text_str(&a), text_str(&b));
-    else if ((old_jobs > 1 ? old_jobs : 1) != (jobs > 1 ? jobs : 1))
-        code = err_set(e, ERR_INPUT,
-                       "the sweep %s was begun with --jobs %lld, not %lld: a cell's share of the "
-                       "threads is part of it, so all would be trained anew; --name gives this one "
-                       "a name of its own",
-                       name, (long long)(old_jobs > 1 ? old_jobs : 1),
-                       (long long)(jobs > 1 ? jobs : 1));
-    text_free(&a);
-    text_free(&b);
-    return code;
-}
-
 enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
                                 struct err *e)
 {
-    struct spec_sweep *old;
-    struct sweep_wish wish = {0};
-    struct err ignored;
-    enum err_code code = ERR_OK;
-
-    if (!is_sweep(name))
-        return ERR_OK;
-    old = mem_new(1, sizeof *old);
-    spec_sweep_init(old);
-    if (sweeps_read(name, old, &wish, &ignored) == ERR_OK) /* else it is written anew */
-        code = check_same(name, old, s, wish.jobs, jobs, e);
-    spec_sweep_free(old);
-    free(old);
-    return code;
+    return engine_check_sweep(cli_results(), name, s, jobs, e);
 }
 
 static enum err_code read_cells(const char *name, struct record_cell **cells, size_t *n,

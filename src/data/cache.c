@@ -114,20 +114,6 @@ static bool lay_out(const struct head *h, uint64_t at[SECTIONS + 1])
     return at[SECTIONS] <= FILE_MAX;
 }
 
-static char *folder_of_user(void)
-{
-    const char *own = getenv("CHORUS_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-
-    if (own && own[0])
-        return strcmp(own, "off") ? mem_text(own) : NULL;
-    if (xdg && xdg[0] == '/')
-        return mem_textf("%s/chorus", xdg);
-    if (home && home[0] == '/')
-        return mem_textf("%s/.cache/chorus", home);
-    return NULL;
-}
-
 /* Two writes of a file may carry one time, so whoever was changed just now may change again without
  * showing it. Kernels count in steps of 10 ms at most; times without a fraction come from file systems
  * that count in seconds. */
@@ -175,7 +161,7 @@ bool data_cache_find(struct data_cache *cache, const struct data_found *found,
     char hex[17];
     bool there = true;
 
-    *cache = (struct data_cache){.folder = folder_of_user(), .settled = true};
+    *cache = (struct data_cache){.folder = io_cache_folder(), .settled = true};
     if (!cache->folder)
         return false;
     if (found->kind == DATA_IDX) {

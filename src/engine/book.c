@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,4 +207,73 @@ void book_write_sheet(struct sweep *s, bool last)
     s->sheet_ns = clock_ns();
     s->sheet_cost_ns = s->sheet_ns - start;
     free(keys);
+}
+
+static void add_keys(struct text *out, const struct spec_sweep *s)
+{
+    for (size_t i = 0; i < s->axes; i++)
+        text_addf(out, "%s%s", i ? ", " : "", s->axis[i].key);
+}
+
+static bool walks(const struct spec_sweep *s, const struct spec_sweep *keys)
+{
+    bool all = true;
+
+    for (size_t k = 0; k < keys->axes && all; k++) {
+        bool found = false;
+
+        for (size_t i = 0; i < s->axes && !found; i++)
+            found = !strcmp(s->axis[i].key, keys->axis[k].key);
+        all = found;
+    }
+    return all;
+}
+
+static enum err_code check_same(const char *name, const struct spec_sweep *old,
+                                const struct spec_sweep *new, int64_t old_jobs, int64_t jobs,
+                                struct err *e)
+{
+    struct text a = {0}, b = {0};
+    enum err_code code = ERR_OK;
+
+    add_keys(&a, old);
+    add_keys(&b, new);
+    if (!walks(new, old)) /* its table would lose a column that tells cells apart */
+        code = err_set(e, ERR_INPUT,
+                       "the sweep %s walks %s, and these lists walk %s: --name gives this one a "
+                       "name of its own",
+                       name, text_str(&a), text_str(&b));
+    else if ((old_jobs > 1 ? old_jobs : 1) != (jobs > 1 ? jobs : 1))
+        code = err_set(e, ERR_INPUT,
+                       "the sweep %s was begun with --jobs %lld, not %lld: a cell's share of the "
+                       "threads is part of it, so all would be trained anew; --name gives this one "
+                       "a name of its own",
+                       name, (long long)(old_jobs > 1 ? old_jobs : 1),
+                       (long long)(jobs > 1 ? jobs : 1));
+    text_free(&a);
+    text_free(&b);
+    return code;
+}
+
+enum err_code engine_check_sweep(const char *results, const char *name, const struct spec_sweep *s,
+                                 int64_t jobs, struct err *e)
+{
+    char *path = mem_textf("%s/sweeps/%s/sweep.ini", results, name), *text = NULL;
+    struct record_queue_options options;
+    struct spec_sweep old;
+    enum err_code code = ERR_OK;
+    struct err ignored;
+    size_t n;
+
+    spec_sweep_init(&old);
+    /* One that cannot be read is written anew. */
+    if (io_read_file(path, 16 << 20, &text, &n, &ignored) == ERR_OK &&
+        record_queue_read_options(text, &options, &ignored) == ERR_OK &&
+        spec_sweep_parse(&old, text, n, path, &ignored) == ERR_OK &&
+        spec_sweep_close(&old, &ignored) == ERR_OK)
+        code = check_same(name, &old, s, options.jobs, jobs, e);
+    spec_sweep_free(&old);
+    free(text);
+    free(path);
+    return code;
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/working.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -136,6 +137,8 @@ static void obey(struct engine *e, const struct wire_command *c)
     case WIRE_PAUSE:
     case WIRE_GO:
     case WIRE_STOP:
+        if (c->kind == WIRE_STOP && c->how == WIRE_HAND_OVER)
+            queue_stop(e);
         if (sweep)
             sweep_command(sweep, c);
         else
@@ -234,6 +237,17 @@ static bool work_on_sweeps(struct engine *e)
     return true;
 }
 
+/* What others on this machine see of it. */
+static void show_work(struct engine *e)
+{
+    const char *path = NULL;
+
+    for (struct run *r = e->running; r; r = r->next)
+        if (!r->ended && r->state != WIRE_PAUSED)
+            path = r->path;
+    record_work_set(e->work, path);
+}
+
 static void *engine_main(void *user)
 {
     struct engine *e = user;
@@ -251,7 +265,11 @@ static void *engine_main(void *user)
         if (!e->running && e->waiting &&
             !(e->sweeps && sweep_is_before(e->sweeps, e->waiting) && sweep_has_work(e->sweeps)))
             begin_next(e);
+        more |= queue_work(e);
+        show_work(e);
     }
+    queue_free(e->queue);
+    record_work_free(e->work);
     planner_stop(e->planner);
     atomic_store(&e->over, true);
     return NULL;
@@ -271,9 +289,13 @@ enum err_code engine_start(struct engine **out, const struct engine_config *conf
     engine->config.results = engine->results;
     engine->config.version = engine->version;
     engine->config.places.given = engine->data_dir;
+    engine->queue = config->queue ? queue_new(engine) : NULL;
+    engine->work = record_work_new(engine->results);
     engine->planner = planner_start(engine);
     if (!engine->planner || engine_thread(&engine->thread, engine_main, engine)) {
         planner_stop(engine->planner);
+        queue_free(engine->queue);
+        record_work_free(engine->work);
         free(engine->results);
         free(engine->version);
         free(engine->data_dir);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "data/data.h"
 #include "engine/backend.h"
+#include "spec/sweep.h"
 #include "wire/wire.h"
 
 struct engine;
@@ -18,10 +19,15 @@ struct engine_config {
     const char *version;
     int span_ms;        /* how long a span should take; 0: 20. Tests cut spans differently */
     int max_span_steps; /* 0: no limit */
+    bool queue; /* take from results/queue whenever nothing runs or waits here (wire_queue tells) */
 };
 
 enum err_code engine_start(struct engine **out, const struct engine_config *config,
                            struct wire *wire, struct err *e) MUST_USE;
+/* Whether s may go on with the sweep of that name, if there is one: it walks all of its keys, with as
+ * many cells side by side (whose share of the threads is part of a cell). s is closed. */
+enum err_code engine_check_sweep(const char *results, const char *name, const struct spec_sweep *s,
+                                 int64_t jobs, struct err *e) MUST_USE;
 /* Whether engine_join would not wait. */
 bool engine_is_over(struct engine *engine);
 /* Waits for the engine thread, which must have been sent WIRE_QUIT. */

@@ -166,6 +166,7 @@ struct run {
     bool failed; /* rows can no longer be written: reason says why */
     struct err reason;
     bool skip;         /* a stop is the cell's result */
+    bool queued;       /* taken from the queue */
     bool handed_over;  /* its end is none: another process goes on */
     bool ended;        /* may be joined */
     bool joined;       /* the session thread is gone */
@@ -182,7 +183,9 @@ struct engine {
     struct run *running, *waiting;
     struct sweep *sweeps; /* the first one has the machine, or waits for it */
     uint64_t turns;
-    uint32_t own_runs; /* numbers given to cells' runs */
+    uint32_t own_runs;   /* numbers given to cells' runs and to what was taken from the queue */
+    struct queue *queue; /* NULL: nothing is taken */
+    struct record_work *work;
     struct planner *planner;
     bool quitting;
     atomic_bool over;
@@ -255,6 +258,13 @@ enum err_code sweep_claim(struct run *r, bool *mine, struct err *e) MUST_USE;
 void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, const char *reason);
 void sweep_forget(struct run *r); /* the run will be freed */
 void sweep_tell(struct sweep *s, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* queue.c */
+struct queue *queue_new(struct engine *e);
+void queue_free(struct queue *q);
+void queue_stop(struct engine *e); /* nothing more is taken */
+/* Takes the next one where it may. True: something has begun. */
+bool queue_work(struct engine *e);
 
 /* tell.c */
 void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);

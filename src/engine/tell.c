@@ -90,6 +90,7 @@ void run_tell_started(struct run *r)
     f->parameters = p->net->parameter_count;
     f->flops_per_image = p->net->flops;
     f->lr = p->base_lr;
+    f->queued = r->queued;
     snprintf(f->equal_run, sizeof f->equal_run, "%s", r->equal);
     event.slot = wire_slot_put(r->engine->wire, f, sizeof *f);
     free(f);

@@ -43,6 +43,7 @@ struct wire {
     size_t statuses, status_room;
     struct sweep *sweep;
     size_t sweeps, sweep_room;
+    struct wire_queue queue;
 
     struct slot slot[SLOTS]; /* number n lies at n - 1 */
     size_t next_slot; /* where the search for a free one starts, so that numbers rest a while */
@@ -272,6 +273,20 @@ size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t 
     }
     pthread_mutex_unlock(&w->lock);
     return n;
+}
+
+void wire_set_queue(struct wire *w, const struct wire_queue *queue)
+{
+    pthread_mutex_lock(&w->lock);
+    w->queue = *queue;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void wire_queue(struct wire *w, struct wire_queue *out)
+{
+    pthread_mutex_lock(&w->lock);
+    *out = w->queue;
+    pthread_mutex_unlock(&w->lock);
 }
 
 bool wire_send(struct wire *w, const struct wire_command *command)

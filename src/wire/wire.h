@@ -97,6 +97,7 @@ struct wire_facts {  /* of a run that starts */
     uint64_t parameters;
     double flops_per_image, lr;
     char equal_run[128]; /* an earlier run of the same settings, or empty */
+    bool queued;         /* the engine took it from results/queue */
 };
 
 struct wire_plan { /* what the Setup screen shows before a run */
@@ -124,7 +125,8 @@ enum wire_command_kind {
 };
 /* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
  * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. WIRE_HAND_OVER: as
- * WIRE_AFTER_STEP, but another process goes on at once, so that it is no end for on_end. */
+ * WIRE_AFTER_STEP, but another process goes on at once, so that it is no end for on_end; and nothing
+ * more is taken from the queue. */
 enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW, WIRE_AFTER_CELLS, WIRE_HAND_OVER };
 
 struct wire_command {
@@ -145,7 +147,8 @@ struct wire_start {
     bool prepare_only; /* make the run's folder in state waiting, do not train (--background) */
 };
 
-#define WIRE_OWN_RUNS 0x80000000u /* from here on, numbers that the engine gives to cells' runs */
+/* From here on, numbers that the engine gives to cells' runs and to what it takes from the queue. */
+#define WIRE_OWN_RUNS 0x80000000u
 
 struct wire_sweep {
     char name[128];    /* results/sweeps/NAME */
@@ -194,6 +197,24 @@ struct wire_status { /* one line of the snapshot */
     char reason[512];
 };
 
+enum wire_queue_state {
+    WIRE_QUEUE_OFF,   /* this engine takes nothing from it, or nothing any more */
+    WIRE_QUEUE_BUSY,  /* it comes behind what runs or waits here, or was not looked at yet */
+    WIRE_QUEUE_EMPTY, /* nothing runs or waits here, and nothing stands in it */
+    WIRE_QUEUE_HELD   /* its first one is not taken now: reason says why */
+};
+
+struct wire_queue { /* results/queue, and what the engine makes of it */
+    enum wire_queue_state state;
+    uint32_t run;   /* number of what was taken last, a run or a sweep; 0: nothing so far */
+    bool sweep;     /* it is a sweep's */
+    char item[256]; /* its file: "0003-lenet.ini" */
+    int64_t taken, rejected; /* so far; rejected: files that are no experiments, now .ini.bad */
+    int64_t waiting;         /* files that stand there, as last seen */
+    int64_t pid;             /* held: by this process; 0: not by one, or unknown */
+    char reason[512];
+};
+
 struct wire;
 struct wire *wire_new(size_t events); /* the ring's size */
 void wire_free(struct wire *w);
@@ -204,6 +225,7 @@ void wire_set_status(struct wire *w, const struct wire_status *status); /* by ru
 void wire_drop_status(struct wire *w, uint32_t run); /* of a cell's run, which others tell of */
 void wire_set_sweep(struct wire *w, const struct wire_sweep_status *status);
 void wire_set_cell(struct wire *w, uint32_t sweep, const struct wire_cell *cell);
+void wire_set_queue(struct wire *w, const struct wire_queue *queue);
 bool wire_next_command(struct wire *w, struct wire_command *command, int timeout_ms);
 void wire_poke(struct wire *w); /* makes wire_next_command return early (false) */
 
@@ -217,6 +239,7 @@ size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room);
 bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status *out);
 /* The first room cells by their numbers; returns how many there are. */
 size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room);
+void wire_queue(struct wire *w, struct wire_queue *out);
 /* false: the queue of commands (64) is full, nothing was sent, the slot is still the caller's. */
 bool wire_send(struct wire *w, const struct wire_command *command);
 

@@ -1,0 +1,394 @@
+/* What waits in results/queue: an engine that may takes the first one whenever it has nothing to do.
+ * The file goes when what was begun from it stands on the disk: a program that is killed before has
+ * lost nothing, one that is killed behind it has a run to resume. */
+#include "engine/engine_int.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/queue.h"
+#include "record/working.h"
+#include "spec/sweep.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_NS  900000000u   /* between two looks */
+#define AGAIN_NS 10000000000u /* before what a full disk prevented is tried again */
+
+struct queue {
+    struct engine *engine;
+    int fd;                    /* of the right to take; -1: not held */
+    bool off;                  /* nothing more is taken */
+    bool current;              /* shown.run is not over */
+    bool pending;              /* item's file is still there */
+    struct record_queued item; /* the one taken last */
+    uint64_t look_ns;          /* not before */
+    uint64_t retry_ns;         /* the same of a file that could not be removed */
+    uint64_t stamp;            /* of the folder when it was found empty */
+    uint64_t told;             /* id of an item that could not be put aside */
+    struct wire_queue shown;
+};
+
+struct queue *queue_new(struct engine *e)
+{
+    struct queue *q = mem_new(1, sizeof *q);
+
+    q->engine = e;
+    q->fd = -1;
+    q->shown.state = WIRE_QUEUE_BUSY;
+    wire_set_queue(e->wire, &q->shown);
+    wire_poke(e->wire); /* the first look is at once */
+    return q;
+}
+
+static void release(struct queue *q)
+{
+    record_queue_release(q->fd);
+    q->fd = -1;
+}
+
+void queue_free(struct queue *q)
+{
+    if (!q)
+        return;
+    release(q);
+    record_queue_free_item(&q->item);
+    free(q);
+}
+
+static void show(struct queue *q, enum wire_queue_state state, int64_t pid, const char *reason)
+{
+    struct wire_queue *shown = &q->shown;
+
+    if (shown->state == state && shown->pid == pid && !strcmp(shown->reason, reason))
+        return;
+    shown->state = state;
+    shown->pid = pid;
+    snprintf(shown->reason, sizeof shown->reason, "%.511s", reason);
+    wire_set_queue(q->engine->wire, shown);
+}
+
+void queue_stop(struct engine *e)
+{
+    if (!e->queue)
+        return;
+    e->queue->off = true;
+    show(e->queue, WIRE_QUEUE_OFF, 0, "");
+}
+
+/* number: of a run or sweep that it is about, or 0. */
+static void tell(struct queue *q, uint32_t number, enum log_level level, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+static void tell(struct queue *q, uint32_t number, enum log_level level, const char *fmt, ...)
+{
+    struct wire_event event = {.kind = WIRE_LOG, .run = number, .u.log.level = level};
+    char line[1400];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    event.slot = wire_slot_put(q->engine->wire, line, strlen(line) + 1);
+    wire_post(q->engine->wire, &event);
+}
+
+/* Out of the way of the others. What cannot even be renamed holds the queue, since it would be taken
+ * again and again. */
+static bool reject(struct queue *q, uint32_t number, const struct record_queued *item,
+                   const char *why)
+{
+    struct err e = {0};
+
+    if (record_queue_reject(q->engine->results, item, &e) != ERR_OK && e.code != ERR_INPUT) {
+        if (q->told != item->id)
+            tell(q, number, LOG_ERROR, "%s cannot be used (%s) and stays in the way: %s",
+                 item->file, why, e.text);
+        q->told = item->id;
+        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        return false;
+    }
+    q->shown.rejected++;
+    wire_set_queue(q->engine->wire, &q->shown);
+    tell(q, number, LOG_WARN, "%s cannot be used and is out of the queue, as %s.bad: %s",
+         item->file, item->file, why);
+    return true;
+}
+
+/* What was begun stands: its file is no longer needed. */
+static void remove_file(struct queue *q)
+{
+    struct err e = {0};
+
+    if (clock_ns() < q->retry_ns)
+        return;
+    if (record_queue_remove(q->engine->results, &q->item, &e) == ERR_OK || e.code == ERR_INPUT) {
+        q->pending = false;
+        q->shown.waiting -= q->shown.waiting > 0;
+        wire_set_queue(q->engine->wire, &q->shown);
+        return;
+    }
+    if (q->told != q->item.id)
+        tell(q, q->shown.run, LOG_ERROR, "%s: nothing more is taken until it is gone", e.text);
+    q->told = q->item.id;
+    q->retry_ns = clock_ns() + LOOK_NS;
+    show(q, WIRE_QUEUE_HELD, 0, e.text);
+}
+
+static struct run *find_run(struct run *list, uint32_t number)
+{
+    while (list && list->number != number)
+        list = list->next;
+    return list;
+}
+
+/* It is over and no folder was made. */
+static void judge(struct queue *q, enum err_code code, const char *why)
+{
+    q->pending = false;
+    if (code == ERR_STOPPED && q->engine->quitting)
+        return;
+    if (code != ERR_IO) {
+        (void)reject(q, q->shown.run, &q->item, why);
+        return;
+    }
+    tell(q, q->shown.run, LOG_ERROR, "%s: the queue waits until that can be done", why);
+    q->look_ns = clock_ns() + AGAIN_NS;
+    show(q, WIRE_QUEUE_HELD, 0, why);
+}
+
+/* The one taken last: true while it waits or runs. */
+static bool follow(struct queue *q)
+{
+    struct engine *e = q->engine;
+    struct wire_sweep_status sweep = {0};
+    struct wire_status run = {0};
+    uint32_t number = q->shown.run;
+    struct run *r = find_run(e->running, number);
+    bool alive, stands;
+
+    if (q->shown.sweep) {
+        alive = sweep_find(e, number);
+        (void)wire_sweep_status(e->wire, number, &sweep);
+        stands = sweep.path[0];
+    } else {
+        alive = r || find_run(e->waiting, number);
+        (void)wire_status(e->wire, number, &run);
+        stands = r ? r->path[0] : run.path[0];
+    }
+    if (q->pending && stands)
+        remove_file(q);
+    else if (q->pending && !alive && q->shown.sweep)
+        judge(q, sweep.code, sweep.reason);
+    else if (q->pending && !alive)
+        judge(q, run.code, run.reason);
+    return alive;
+}
+
+static enum err_code begin_run(struct queue *q, const struct spec *spec, struct err *e)
+{
+    struct engine *engine = q->engine;
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct run *r, **end = &engine->waiting;
+    enum err_code code = spec_check(spec, e);
+
+    start->spec = *spec;
+    if (code == ERR_OK) {
+        q->shown.run = WIRE_OWN_RUNS + engine->own_runs++;
+        q->shown.sweep = false;
+        r = run_new(engine, q->shown.run, start);
+        r->queued = true;
+        r->turn = engine->turns++;
+        while (*end)
+            end = &(*end)->next;
+        *end = r;
+        run_status(r, ERR_OK, "");
+    }
+    free(start);
+    return code;
+}
+
+static enum err_code begin_sweep(struct queue *q, const struct record_queued *item,
+                                 const struct spec_sweep *s,
+                                 const struct record_queue_options *options, struct err *e)
+{
+    const char *name = options->name[0] ? options->name : item->name;
+    struct engine *engine = q->engine;
+    struct wire_sweep *start;
+    struct text text = {0};
+    uint32_t slot;
+    size_t n;
+
+    if (!name[0] || strlen(name) >= sizeof start->name)
+        return err_set(e, ERR_INPUT, "the file's name gives its sweep none: NUMBER-NAME.ini");
+    TRY(engine_check_sweep(engine->results, name, s, options->jobs, e));
+    spec_sweep_write(s, &text);
+    n = sizeof *start + text.n + 1;
+    start = mem_new(1, n);
+    strcpy(start->name, name);
+    start->grid = options->grid;
+    start->failed = options->failed;
+    start->jobs = (int32_t)options->jobs;
+    start->max_cells = options->max_cells;
+    memcpy(start->text, text_str(&text), text.n);
+    slot = wire_slot_put(engine->wire, start, n);
+    text_free(&text);
+    free(start);
+    if (!slot)
+        return err_set(e, ERR_IO, "nobody reads what the engine says");
+    q->shown.run = WIRE_OWN_RUNS + engine->own_runs++;
+    q->shown.sweep = true;
+    sweep_new(engine, q->shown.run, slot);
+    return ERR_OK;
+}
+
+static enum err_code begin(struct queue *q, const struct record_queued *item, struct err *e)
+{
+    char *path = record_queue_path(q->engine->results, item);
+    struct record_queue_options options;
+    struct spec_sweep s;
+    enum err_code code;
+
+    spec_sweep_init(&s);
+    code = item->broken ? err_set(e, ERR_INPUT, "%s", item->problem)
+                        : record_queue_read_options(item->text, &options, e);
+    if (code == ERR_OK)
+        code = spec_sweep_parse(&s, item->text, item->n, path, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(&s, e);
+    if (code == ERR_OK)
+        code = spec_sweep_varies(&s) ? begin_sweep(q, item, &s, &options, e)
+                                     : begin_run(q, &s.base, e);
+    spec_sweep_free(&s);
+    free(path);
+    return code;
+}
+
+/* item becomes q's. Whether there is something to do at once. */
+static bool take(struct queue *q, struct record_queued *item)
+{
+    struct err e = {0};
+    enum err_code code = begin(q, item, &e);
+
+    if (code == ERR_OK) {
+        record_queue_free_item(&q->item);
+        q->item = *item;
+        q->current = q->pending = true;
+        q->shown.taken++;
+        snprintf(q->shown.item, sizeof q->shown.item, "%.255s", item->file);
+        q->shown.state = WIRE_QUEUE_BUSY;
+        q->shown.reason[0] = 0;
+        q->shown.pid = 0;
+        wire_set_queue(q->engine->wire, &q->shown);
+        tell(q, q->shown.run, LOG_INFO, "%s: its turn has come, %lld wait behind it", item->file,
+             (long long)q->shown.waiting - 1);
+        return true;
+    }
+    if (code == ERR_IO)
+        show(q, WIRE_QUEUE_HELD, 0, e.text);
+    else if (reject(q, 0, item, e.text))
+        q->look_ns = 0;
+    record_queue_free_item(item);
+    return q->look_ns == 0;
+}
+
+/* Another program that computes into the same results. */
+static bool is_busy(struct queue *q, int64_t *pid, char *reason, size_t room)
+{
+    struct record_working *list;
+    size_t n = record_working_list(&list);
+    bool busy = false;
+
+    for (size_t i = 0; i < n && !busy; i++) {
+        busy = record_working_same(list[i].results, q->engine->results);
+        if (busy) {
+            *pid = list[i].pid;
+            snprintf(reason, room, "process %lld is at work%s%s", (long long)list[i].pid,
+                     list[i].run[0] ? " on " : "", list[i].run);
+        }
+    }
+    free(list);
+    return busy;
+}
+
+/* Whether this engine may take now; else *pid and reason say who is before it. */
+static bool may_take(struct queue *q, int64_t *pid, char *reason, size_t room)
+{
+    struct err e = {0};
+
+    if (q->fd < 0 && record_queue_own(q->engine->results, &q->fd, pid, &e) != ERR_OK) {
+        snprintf(reason, room, "%s", e.text);
+        return false;
+    }
+    return !is_busy(q, pid, reason, room);
+}
+
+static bool read_first(struct queue *q, struct record_queued *item, bool *found)
+{
+    struct err e = {0};
+    size_t count = 0;
+    bool good = record_queue_first(q->engine->results, item, found, &count, &e) == ERR_OK;
+
+    if (!good)
+        show(q, WIRE_QUEUE_HELD, 0, e.text);
+    if (good && q->shown.waiting != (int64_t)count) {
+        q->shown.waiting = (int64_t)count;
+        wire_set_queue(q->engine->wire, &q->shown);
+    }
+    return good;
+}
+
+static bool look(struct queue *q)
+{
+    uint64_t stamp = record_queue_stamp(q->engine->results);
+    struct record_queued item = {0};
+    char reason[1200] = "";
+    bool found = false;
+    int64_t pid = 0;
+
+    if ((q->shown.state == WIRE_QUEUE_EMPTY && stamp == q->stamp) || !read_first(q, &item, &found))
+        return false;
+    if (found && !may_take(q, &pid, reason, sizeof reason)) {
+        show(q, WIRE_QUEUE_HELD, pid, reason);
+        record_queue_free_item(&item);
+        return false;
+    }
+    /* Another one may have had it before the right to take was ours. */
+    record_queue_free_item(&item);
+    if (found && !read_first(q, &item, &found))
+        return false;
+    q->stamp = stamp;
+    if (found)
+        return take(q, &item);
+    show(q, WIRE_QUEUE_EMPTY, 0, "");
+    return false;
+}
+
+bool queue_work(struct engine *e)
+{
+    struct queue *q = e->queue;
+    bool more = false, was;
+
+    if (!q)
+        return false;
+    was = q->current;
+    if (q->current || q->pending)
+        q->current = follow(q);
+    if (was && !q->current && q->shown.state == WIRE_QUEUE_BUSY)
+        q->look_ns = 0; /* the next one's turn */
+    if (q->off || e->quitting) {
+        show(q, WIRE_QUEUE_OFF, 0, "");
+    } else if (q->pending) {
+        ; /* its file is to go first */
+    } else if (e->running || e->waiting || e->sweeps) {
+        show(q, WIRE_QUEUE_BUSY, 0, "");
+    } else if (clock_ns() >= q->look_ns) {
+        q->look_ns = clock_ns() + LOOK_NS;
+        more = look(q);
+    }
+    if (!q->current && !q->pending)
+        release(q);
+    return more;
+}

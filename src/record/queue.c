@@ -1,0 +1,212 @@
+/* Listing the queue. Whoever changes it holds the lock of results/queue/.edit meanwhile, whoever takes
+ * from it that of results/queue/.lock for as long as it wants. */
+#include "record/queue.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/queue_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define LOOK_TRIES 20 /* of 5 ms: a listing goes ahead without the lock */
+
+char *record_queue_folder(const char *results)
+{
+    return io_path(results, "queue");
+}
+
+char *record_queue_path(const char *results, const struct record_queued *item)
+{
+    char *folder = record_queue_folder(results), *path = io_path(folder, item->file);
+
+    free(folder);
+    return path;
+}
+
+void record_queue_free_item(struct record_queued *item)
+{
+    free(item->file);
+    free(item->name);
+    free(item->text);
+    *item = (struct record_queued){0};
+}
+
+void record_queue_free(struct record_queued *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        record_queue_free_item(&list[i]);
+    free(list);
+}
+
+/* "0003-lenet.ini" into 3 and "lenet"; false: the file is no part of the queue. */
+static bool take_name(const char *file, struct record_queued *item)
+{
+    size_t n = strlen(file), digits = strspn(file, "0123456789"), from = 0;
+
+    if (n <= 4 || file[0] == '.' || strcmp(file + n - 4, ".ini") != 0)
+        return false;
+    item->number = 0;
+    if (digits && digits <= 9 && (file[digits] == '-' || digits == n - 4)) {
+        item->number = strtol(file, NULL, 10);
+        from = file[digits] == '-' ? digits + 1 : digits;
+    }
+    item->file = mem_text(file);
+    item->name = mem_text_n(file + from, n - 4 - from);
+    return true;
+}
+
+/* Renaming changes neither of them, and nobody writes into a file that stands in the queue. */
+uint64_t record_queue_id(const struct stat *st)
+{
+    uint64_t id = (uint64_t)st->st_ino * 0x9e3779b97f4a7c15u;
+
+    id ^= (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+    return id ? id : 1;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct record_queued *x = a, *y = b;
+
+    if (!x->number != !y->number)
+        return x->number ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return strcmp(x->file, y->file);
+}
+
+/* What stands in the queue, not read. */
+enum err_code record_queue_scan(const char *results, struct record_queued **out, size_t *count,
+                                struct err *e)
+{
+    char *folder = record_queue_folder(results), **names = NULL;
+    enum err_code code = ERR_OK;
+    size_t n = 0, kept = 0;
+    struct stat st;
+
+    *out = NULL;
+    *count = 0;
+    if (io_exists(folder))
+        code = io_list_folder(folder, &names, &n, e);
+    if (code == ERR_OK)
+        *out = mem_new(n + 1, sizeof **out);
+    for (size_t i = 0; i < n && code == ERR_OK; i++) {
+        struct record_queued item = {0};
+        char *path = io_path(folder, names[i]);
+
+        if (take_name(names[i], &item)) {
+            if (io.stat(path, &st) == 0) {
+                item.id = record_queue_id(&st);
+                (*out)[kept++] = item;
+            } else { /* taken meanwhile */
+                record_queue_free_item(&item);
+            }
+        }
+        free(path);
+    }
+    if (kept)
+        qsort(*out, kept, sizeof **out, by_turn);
+    *count = kept;
+    io_free_names(names, n);
+    free(folder);
+    return code;
+}
+
+enum err_code record_queue_open_lock(const char *results, const char *name, int *fd, struct err *e)
+{
+    char *folder = record_queue_folder(results), *path = io_path(folder, name);
+    enum err_code code = io_make_folders(folder, e);
+
+    *fd = -1;
+    if (code == ERR_OK) {
+        *fd = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        if (*fd < 0)
+            code = err_errno(e, "cannot open %s", path);
+    }
+    free(path);
+    free(folder);
+    return code;
+}
+
+void record_queue_unlock(int fd)
+{
+    if (fd < 0)
+        return;
+    io.lock(fd, LOCK_UN); /* a child may hold it open */
+    io.close(fd);
+}
+
+/* So that no move is seen half done; -1 where that cannot be had. */
+static int begin_look(const char *results)
+{
+    char *folder = record_queue_folder(results), *path = io_path(folder, ".edit");
+    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+
+    for (int tries = 0; fd >= 0 && tries < LOOK_TRIES && io.lock(fd, LOCK_SH | LOCK_NB) < 0;
+         tries++)
+        clock_sleep_ms(5);
+    free(path);
+    free(folder);
+    return fd;
+}
+
+/* False: it is gone. */
+static bool read_item(const char *results, struct record_queued *item)
+{
+    char *path = record_queue_path(results, item);
+    struct err e = {0};
+    bool there = true;
+
+    if (io_read_file(path, RECORD_QUEUE_TEXT, &item->text, &item->n, &e) != ERR_OK) {
+        there = e.sys != ENOENT;
+        item->broken = true;
+        snprintf(item->problem, sizeof item->problem, "%.511s", e.text);
+    }
+    free(path);
+    return there;
+}
+
+enum err_code record_queue_list(const char *results, struct record_queued **out, size_t *count,
+                                struct err *e)
+{
+    int fd = begin_look(results);
+    enum err_code code = record_queue_scan(results, out, count, e);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *count; i++) {
+        if (read_item(results, &(*out)[i]))
+            (*out)[kept++] = (*out)[i];
+        else
+            record_queue_free_item(&(*out)[i]);
+    }
+    *count = kept;
+    record_queue_unlock(fd);
+    return code;
+}
+
+enum err_code record_queue_first(const char *results, struct record_queued *out, bool *found,
+                                 size_t *count, struct err *e)
+{
+    struct record_queued *list;
+    int fd = begin_look(results);
+    enum err_code code = record_queue_scan(results, &list, count, e);
+
+    *found = false;
+    for (size_t i = 0; i < *count && !*found; i++) {
+        *found = read_item(results, &list[i]);
+        if (*found) {
+            *out = list[i];
+            list[i] = (struct record_queued){0};
+        }
+    }
+    record_queue_free(list, *count);
+    record_queue_unlock(fd);
+    return code;
+}

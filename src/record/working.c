@@ -1,0 +1,236 @@
+/* The files lie in CACHE/working/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
+ * not always. Two lines: the results folder, the run's. */
+#include "record/working.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct record_work {
+    char *results; /* absolute where it is there */
+    char *path;    /* NULL: nowhere */
+    int fd;        /* -1: nobody is shown */
+    char *shown;   /* the run */
+};
+
+/* "HOST-", fit for a file's name. */
+static char *host_prefix(void)
+{
+    char host[128] = "";
+
+    gethostname(host, sizeof host - 1);
+    for (char *p = host; *p; p++)
+        if (*p == '/' || *p == '.' || *p < '!')
+            *p = '_';
+    return mem_textf("%s-", host[0] ? host : "here");
+}
+
+/* Its last part or two are made where they are missing: a home that is not there is nobody's home. */
+static char *working_folder(bool make)
+{
+    char *cache = io_cache_folder(), *folder, *above;
+
+    if (!cache)
+        return NULL;
+    folder = io_path(cache, "working");
+    if (make && io.mkdir(folder, 0700) && errno == ENOENT) {
+        above = io_folder_of(cache);
+        if (io.mkdir(cache, 0700) && errno == ENOENT && io.mkdir(above, 0700) == 0)
+            (void)io.mkdir(cache, 0700);
+        (void)io.mkdir(folder, 0700);
+        free(above);
+    }
+    free(cache);
+    return folder;
+}
+
+/* "HOST-123-1" -> 123; 0: another machine's, or no file of ours. */
+static int64_t pid_of(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix), digits;
+    int64_t pid = 0;
+    char *word;
+
+    if (strncmp(name, prefix, n) != 0)
+        return 0;
+    digits = strspn(name + n, "0123456789");
+    if (!digits || name[n + digits] != '-')
+        return 0;
+    word = mem_text_n(name + n, digits);
+    if (!text_to_int(word, &pid) || pid < 1)
+        pid = 0;
+    free(word);
+    return pid;
+}
+
+static void read_lines(int fd, struct record_working *w)
+{
+    char bytes[2048], *line = bytes, *end;
+    ssize_t got = io.read(fd, bytes, sizeof bytes - 1);
+
+    bytes[got > 0 ? got : 0] = 0;
+    /* A line without its end is being written. */
+    end = strchr(line, '\n');
+    if (!end)
+        return;
+    *end = 0;
+    snprintf(w->results, sizeof w->results, "%.1023s", line);
+    line = end + 1;
+    end = strchr(line, '\n');
+    if (!end)
+        return;
+    *end = 0;
+    snprintf(w->run, sizeof w->run, "%.1023s", line);
+}
+
+/* A file that nobody holds is removed. */
+static bool look(const char *path, struct record_working *w)
+{
+    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    bool held;
+
+    if (fd < 0)
+        return false;
+    held = io.lock(fd, LOCK_SH | LOCK_NB) < 0;
+    if (held)
+        read_lines(fd, w);
+    else
+        io.unlink(path);
+    io.close(fd);
+    return held;
+}
+
+size_t record_working_list(struct record_working **out)
+{
+    char *folder = working_folder(false), *prefix = host_prefix(), **names = NULL;
+    size_t n = 0, count = 0, room = 0;
+
+    *out = NULL;
+    if (folder && io_exists(folder) && io_list_folder(folder, &names, &n, NULL) != ERR_OK)
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct record_working w = {.pid = pid_of(names[i], prefix)};
+        char *path = io_path(folder, names[i]);
+
+        if (w.pid && w.pid != getpid() && look(path, &w)) {
+            *out = mem_grow(*out, &room, count + 1, sizeof **out);
+            (*out)[count++] = w;
+        }
+        free(path);
+    }
+    io_free_names(names, n);
+    free(prefix);
+    free(folder);
+    return count;
+}
+
+static char *absolute(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    return real ? real : mem_text(path);
+}
+
+bool record_working_same(const char *results, const char *other)
+{
+    struct stat a, b;
+
+    return io.stat(results, &a) == 0 && io.stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+struct record_work *record_work_new(const char *results)
+{
+    static atomic_uint serial;
+    struct record_work *w = mem_new(1, sizeof *w);
+    char *folder = working_folder(false), *prefix = host_prefix(), *name;
+
+    name = mem_textf("%s%ld-%u", prefix, (long)getpid(), atomic_fetch_add(&serial, 1));
+    w->results = mem_text(results);
+    w->path = folder ? io_path(folder, name) : NULL;
+    w->fd = -1;
+    free(name);
+    free(prefix);
+    free(folder);
+    return w;
+}
+
+/* Whoever lists may take a file for a dead one's before it is locked, and remove it. */
+static void hold(struct record_work *w)
+{
+    struct stat st;
+
+    free(working_folder(true));
+    for (int tries = 0; w->fd < 0 && tries < 20; tries++) {
+        int fd = io.open(w->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+
+        if (fd < 0)
+            return;
+        if (io.lock(fd, LOCK_EX | LOCK_NB) == 0 && io.fstat(fd, &st) == 0 && st.st_nlink > 0) {
+            w->fd = fd;
+        } else {
+            io.close(fd);
+            clock_sleep_ms(1);
+        }
+    }
+}
+
+static void drop(struct record_work *w)
+{
+    if (w->fd >= 0) {
+        io.unlink(w->path);
+        io.lock(w->fd, LOCK_UN); /* a child may hold it open */
+        io.close(w->fd);
+    }
+    w->fd = -1;
+    free(w->shown);
+    w->shown = NULL;
+}
+
+void record_work_set(struct record_work *w, const char *run)
+{
+    char *results, *folder, *text;
+
+    if (!w->path || (run ? w->shown && !strcmp(w->shown, run) : !w->shown))
+        return;
+    if (!run) {
+        drop(w);
+        return;
+    }
+    if (w->fd < 0)
+        hold(w);
+    free(w->shown);
+    w->shown = mem_text(run);
+    results = absolute(w->results);
+    folder = run[0] ? absolute(run) : mem_text("");
+    text = mem_textf("%s\n%s\n", results, folder);
+    /* Cut behind the write: whoever reads meanwhile finds two lines. */
+    if (w->fd >= 0 && io.seek(w->fd, 0, SEEK_SET) == 0 &&
+        io.write(w->fd, text, strlen(text)) == (ssize_t)strlen(text))
+        (void)!io.truncate(w->fd, (off_t)strlen(text));
+    free(text);
+    free(folder);
+    free(results);
+}
+
+void record_work_free(struct record_work *w)
+{
+    if (w)
+        drop(w);
+    if (w) {
+        free(w->results);
+        free(w->path);
+    }
+    free(w);
+}

@@ -1,0 +1,30 @@
+/* record/working.h: who computes on this machine. Every engine that does holds a locked file in the
+ * user's cache folder that names its run; a file without a lock is a dead process's. Where there is no
+ * such folder nobody is seen, which is no error. */
+#ifndef CHORUS_RECORD_WORKING_H
+#define CHORUS_RECORD_WORKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct record_working {
+    int64_t pid;
+    char results[1024]; /* the folder of its runs, absolute */
+    char run[1024];     /* path of the run's folder; empty: it is being prepared */
+};
+
+/* Those of other processes of this user on this machine. Returns how many there are; freed by free().
+ * Costs a listing of a small folder and a few opens. */
+size_t record_working_list(struct record_working **out);
+/* Whether both folders are the same one; a results folder as in record_working. */
+bool record_working_same(const char *results, const char *other);
+
+/* Of one who computes. */
+struct record_work;
+struct record_work *record_work_new(const char *results);
+/* run: the folder of a run that is at work ("" while it is being prepared); NULL: none is. */
+void record_work_set(struct record_work *w, const char *run);
+void record_work_free(struct record_work *w);
+
+#endif
