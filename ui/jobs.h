@@ -27,7 +27,7 @@ enum err_code jobs_start(struct jobs *j, const char *const *args,
 /* The words of a command line as a shell would part them: quotes and backslashes, nothing else. */
 enum err_code jobs_split(const char *line, char ***args, size_t *count, struct err *e) MUST_USE;
 void jobs_free_args(char **args);
-/* A word as a shell takes it back. */
+/* Appends a word as a shell takes it back, without a blank in front. */
 void jobs_add_word(struct text *line, const char *word);
 size_t jobs_running(const struct jobs *j);
 /* For poll: descriptors to wait for, at most room; jobs_take reads what came. */

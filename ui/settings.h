@@ -17,6 +17,7 @@ void settings_close(struct settings *s);          /* saves first */
 const char *settings_get(const struct settings *s, const char *name, const char *fallback);
 int64_t settings_number(const struct settings *s, const char *name, int64_t fallback);
 bool settings_is(const struct settings *s, const char *name, bool fallback);
+/* NULL: as if it had never been chosen. */
 void settings_set(struct settings *s, const char *name, const char *value);
 void settings_set_number(struct settings *s, const char *name, int64_t value);
 void settings_set_is(struct settings *s, const char *name, bool value);
