@@ -204,6 +204,7 @@ static void on_event(struct drive *d, const struct wire_event *ev)
         break;
     case WIRE_UNIT:
     case WIRE_PLAN:
+    case WIRE_TAKEN:
     case WIRE_CELL:
         if (ev->slot)
             free(wire_slot_take(d->wire, ev->slot, &n));

@@ -295,6 +295,7 @@ static void on_event(struct sweeper *w, const struct wire_event *ev)
     case WIRE_EPOCH:
     case WIRE_UNIT:
     case WIRE_PLAN:
+    case WIRE_TAKEN:
         break;
     }
     free(bytes);

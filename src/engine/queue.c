@@ -266,6 +266,15 @@ static enum err_code begin(struct queue *q, const struct record_queued *item, st
     return code;
 }
 
+static void tell_taken(struct queue *q)
+{
+    struct wire_event event = {
+        .kind = WIRE_TAKEN, .run = q->shown.run, .u.taken.sweep = q->shown.sweep};
+
+    event.slot = wire_slot_put(q->engine->wire, q->item.file, strlen(q->item.file) + 1);
+    wire_post(q->engine->wire, &event);
+}
+
 /* item becomes q's. Whether there is something to do at once. */
 static bool take(struct queue *q, struct record_queued *item)
 {
@@ -282,8 +291,7 @@ static bool take(struct queue *q, struct record_queued *item)
         q->shown.reason[0] = 0;
         q->shown.pid = 0;
         wire_set_queue(q->engine->wire, &q->shown);
-        tell(q, q->shown.run, LOG_INFO, "%s: its turn has come, %lld wait behind it", item->file,
-             (long long)q->shown.waiting - 1);
+        tell_taken(q);
         return true;
     }
     if (code == ERR_IO)

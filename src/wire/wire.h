@@ -38,6 +38,8 @@ enum wire_event_kind {
     WIRE_PLAN,    /* slot: struct wire_plan, the answer to WIRE_ASK */
     WIRE_REFUSED, /* a command that could not be obeyed; slot: text */
     WIRE_CELL,    /* a sweep's cell has changed; slot: text of the reason, or 0. run: the sweep's */
+    WIRE_TAKEN, /* from results/queue, by the engine; run: its number from here on; slot: text, the
+                     name of its file */
 };
 
 struct wire_event {
@@ -82,6 +84,9 @@ struct wire_event {
             int32_t again;         /* it had its result before this command came */
             double acc, seconds;   /* best test accuracy, what it took; nan: none */
         } cell;
+        struct {
+            bool sweep; /* it became a sweep */
+        } taken;
     } u;
 };
 _Static_assert(sizeof(struct wire_event) <= 128, "events are small values");
