@@ -1,0 +1,136 @@
+/* ui/form.h: an experiment as a form: what stands in its fields, what of that is new, which fields are
+ * seen, and what a person does in an open one. Nothing here knows a screen, an engine or a thread. */
+#ifndef CHORUS_UI_FORM_H
+#define CHORUS_UI_FORM_H
+
+#include "base/err.h"
+#include "base/text.h"
+#include "spec/sweep.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum form_kind {
+    FORM_CHOICE, /* one of a few words, or a list of them */
+    FORM_NUMBER,
+    FORM_PATH, /* a name, or a path that Tab completes */
+    FORM_WORDS
+};
+
+struct form_key { /* a row of the table of all fields, in the order in which they are shown */
+    const char *name;
+    enum form_kind kind;
+    bool always;                /* shown in a folded form too */
+    const char *const *choices; /* to choose from; NULL: none. Others may be allowed too */
+    int step;                   /* what Left and Right do to a number: enum form_step */
+};
+enum form_step { FORM_STEP_NONE, FORM_STEP_ONE, FORM_STEP_DOUBLE, FORM_STEP_DECADE };
+extern const struct form_key form_keys[]; /* ends with a NULL name */
+#define FORM_KEYS (SPEC_KEYS + 2)         /* those of spec_keys, and zip and samples */
+
+struct form_field {
+    char key[64]; /* "lr", "model.width" */
+    const struct form_key *is; /* of model.NAME: that of its kind */
+    enum spec_group group;
+    char *text;     /* as it was typed, lists too; NULL: the default */
+    char *saved;    /* the same in what was loaded */
+    char *wrong;    /* a sentence about what was loaded and could not be taken; NULL */
+    char *normal;   /* of a model's parameter: what the model says */
+    uint32_t order; /* of what is given, by what came first: lists vary in this order */
+    uint32_t saved_order;
+    bool applies;   /* under the others' values; of a sweep: in some cell */
+};
+
+enum form_from { FORM_DEFAULTS, FORM_BUILTIN, FORM_FILE, FORM_RUN };
+
+struct form_undo {
+    char key[64];
+    char *text; /* what it was before */
+};
+
+struct form {
+    struct form_field *field; /* (fields), as they are shown */
+    size_t fields;
+    enum form_from from;
+    char *source; /* what `run` takes for it: "first", a path, a run's name; "" for the defaults */
+    char *path;   /* FORM_FILE: of the file */
+    char *remark; /* its comment on top, with the '#'; "" */
+    char *notes;  /* lines about what of it could not be taken; "" */
+    uint32_t last_order;
+    uint64_t turn; /* grows with each change */
+    struct form_undo *undo;
+    size_t undos, undo_room;
+    /* What it comes to, kept up by every function here. Where good is false problem says why, and
+     * blamed is the field that it is about (-1: none); the sweep is closed otherwise. */
+    struct spec_sweep sweep;
+    bool good;
+    struct err problem;
+    int blamed;
+};
+
+void form_start(struct form *f); /* the defaults */
+void form_end(struct form *f);
+
+/* Takes an experiment's text as far as it can be taken. file: its path or "first.ini", for messages
+ * and for relative paths in it. What cannot be taken stands in notes and beside its field. */
+void form_load(struct form *f, enum form_from from, const char *source, const char *file,
+               const char *text, size_t n);
+/* The form is what was saved under that path. */
+void form_saved(struct form *f, const char *path);
+/* INI text of what is given, in the order of the fields, the remark on top. */
+void form_write(const struct form *f, struct text *out);
+/* "run first lr=0.05": the command line that starts the same. */
+void form_command(const struct form *f, struct text *out);
+/* The same sweep, built again for somebody else. */
+enum err_code form_sweep(const struct form *f, struct spec_sweep *out, struct err *e) MUST_USE;
+/* The name under which a sweep of it goes. */
+void form_sweep_name(const struct form *f, char name[SPEC_NAME]);
+
+int form_find(const struct form *f, const char *key); /* -1: no such field */
+bool form_changed(const struct form *f, size_t i);    /* from what was loaded */
+bool form_dirty(const struct form *f);                /* any is */
+bool form_given(const struct form *f, size_t i);      /* and not the default */
+/* What is seen in a field: its text, or the default (*is_default), in words where it depends. */
+void form_shown(const struct form *f, size_t i, struct text *out, bool *is_default);
+/* What the field would be opened with: as shown, empty where the default is no value. */
+void form_value(const struct form *f, size_t i, struct text *out);
+/* A sentence of what is wrong with the field; NULL: nothing. */
+const char *form_wrong(const struct form *f, size_t i);
+
+/* Whether the field could hold this text; "": the default. In the command line's words. */
+enum err_code form_try(const struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
+/* Gives it a text (NULL or "": the default). Kept as it is, with e, where it cannot. */
+enum err_code form_set(struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
+/* As set, but no step for undo: while somebody types. */
+enum err_code form_follow(struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
+/* One choice or one step further (by: 1 or -1). False: there is none. */
+bool form_step(struct form *f, size_t i, int by, const char *const *choices);
+/* Takes the last change back: the field that it was in, or -1. */
+int form_undo(struct form *f);
+void form_keep_undo(struct form *f, size_t i, const char *before); /* a change that followed typing */
+
+/* Which fields are seen, by their numbers; returns how many. */
+size_t form_rows(const struct form *f, bool folded, size_t *row);
+extern const char *const form_group_names[5];
+
+/* ---- an open field: a line of text with a cursor ---- */
+
+struct form_line {
+    struct text text;
+    size_t at;     /* bytes in front of the cursor */
+    bool selected; /* all of it: what is typed takes its place */
+};
+void form_line_open(struct form_line *l, const char *text);
+void form_line_free(struct form_line *l);
+/* A key of ui/key.h by its code; false: it is none for a line. *changed: the text is another. */
+bool form_line_key(struct form_line *l, int32_t code, bool *changed);
+void form_line_set(struct form_line *l, const char *text); /* the cursor at its end */
+
+/* What Tab would add to the last value of a list at its end: of the words (NULL at the end; may be
+ * NULL) and, where there is a slash or no word fits, of files. False: nothing. several: names of
+ * all that would fit, where they are more than one. */
+bool form_complete(const char *text, const char *const *words, struct text *more,
+                   struct text *several);
+
+#endif

@@ -1,0 +1,16 @@
+/* ui/form_int.h: what the files of the form share. */
+#ifndef CHORUS_UI_FORM_INT_H
+#define CHORUS_UI_FORM_INT_H
+
+#include "ui/form.h"
+
+void form_build(struct form *f); /* after a change */
+/* The fields that have a text, by their order; room for all of them. */
+size_t form_in_order(const struct form *f, const struct form_field **given);
+size_t form_add_parameter(struct form *f, const char *key); /* "model.width"; its number */
+void form_add_default(const struct form *f, size_t i, struct text *out);
+/* Makes fields of the parameters that the models of the sweep have, and says of those that none of
+ * them has that they do not apply. */
+void form_find_parameters(struct form *f, const struct spec_sweep *s);
+
+#endif
