@@ -30,7 +30,7 @@ extern const struct form_key form_keys[]; /* ends with a NULL name */
 #define FORM_KEYS (SPEC_KEYS + 2)         /* those of spec_keys, and zip and samples */
 
 struct form_field {
-    char key[64]; /* "lr", "model.width" */
+    char key[64];              /* "lr", "model.width" */
     const struct form_key *is; /* of model.NAME: that of its kind */
     enum spec_group group;
     char *text;     /* as it was typed, lists too; NULL: the default */
@@ -39,7 +39,7 @@ struct form_field {
     char *normal;   /* of a model's parameter: what the model says */
     uint32_t order; /* of what is given, by what came first: lists vary in this order */
     uint32_t saved_order;
-    bool applies;   /* under the others' values; of a sweep: in some cell */
+    bool applies; /* under the others' values; of a sweep: in some cell */
 };
 
 enum form_from { FORM_DEFAULTS, FORM_BUILTIN, FORM_FILE, FORM_RUN };
@@ -108,7 +108,8 @@ enum err_code form_follow(struct form *f, size_t i, const char *text, struct err
 bool form_step(struct form *f, size_t i, int by, const char *const *choices);
 /* Takes the last change back: the field that it was in, or -1. */
 int form_undo(struct form *f);
-void form_keep_undo(struct form *f, size_t i, const char *before); /* a change that followed typing */
+void form_keep_undo(struct form *f, size_t i,
+                    const char *before); /* a change that followed typing */
 
 /* Which fields are seen, by their numbers; returns how many. */
 size_t form_rows(const struct form *f, bool folded, size_t *row);

@@ -89,8 +89,7 @@ static void set_loaded(struct form *f, size_t i, const struct spec_sweep *s, con
     struct spec_sweep ours;
 
     spec_sweep_init(&ours);
-    if (is_path_key(x->key) &&
-        spec_sweep_set(&ours, x->key, value, NULL, NULL, NULL) == ERR_OK) {
+    if (is_path_key(x->key) && spec_sweep_set(&ours, x->key, value, NULL, NULL, NULL) == ERR_OK) {
         add_resolved(s, x->key, &there);
         add_resolved(&ours, x->key, &here);
         if (strcmp(text_str(&there), text_str(&here)) != 0)
@@ -118,8 +117,9 @@ static void take_line(struct form *f, const char *file, size_t number, const cha
     if (code == ERR_OK && i < 0 && !strncmp(l.key, "model.", 6))
         i = (int)form_add_parameter(f, l.key);
     if (code == ERR_OK && i >= 0 && f->field[i].text)
-        code = err_set(&e, ERR_INPUT, "%.300s:%zu: %s stands in a line above already; the first "
-                                      "one is kept",
+        code = err_set(&e, ERR_INPUT,
+                       "%.300s:%zu: %s stands in a line above already; the first "
+                       "one is kept",
                        file, number, l.key);
     if (code == ERR_OK && i >= 0)
         set_loaded(f, (size_t)i, &s, l.value);

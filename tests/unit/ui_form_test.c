@@ -1,0 +1,462 @@
+/* The form's model: what fields hold, what they come to, what is folded away, and the way there and
+ * back of experiments' texts. */
+#include "tests/test.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "ui/form.h"
+#include "ui/key.h"
+
+#include <unistd.h>
+
+static void load(struct form *f, enum form_from from, const char *source, const char *text)
+{
+    form_load(f, from, source, "made.ini", text, strlen(text));
+}
+
+static void set(struct form *f, const char *key, const char *text)
+{
+    struct err e = {0};
+    int i = form_find(f, key);
+
+    if (i < 0 || form_set(f, (size_t)i, text, &e) != ERR_OK)
+        TEST_FAILED("%s = %s: %s", key, text ? text : "default", i < 0 ? "no such field" : e.text);
+}
+
+static const char *command(const struct form *f)
+{
+    static struct text out;
+
+    text_clear(&out);
+    form_command(f, &out);
+    return text_str(&out);
+}
+
+static const char *rows(const struct form *f, bool folded)
+{
+    static struct text out;
+    size_t row[FORM_KEYS + SPEC_PARAMS + 8], n = form_rows(f, folded, row);
+
+    text_clear(&out);
+    for (size_t i = 0; i < n; i++)
+        text_addf(&out, "%s%s", i ? " " : "", f->field[row[i]].key);
+    return text_str(&out);
+}
+
+TEST(every_key_has_one_field_of_its_group)
+{
+    struct form f;
+    size_t n = 0;
+
+    form_start(&f);
+    for (int k = 0; spec_keys[k].name; k++) {
+        int i = form_find(&f, spec_keys[k].name);
+
+        REQUIRE(i >= 0);
+        CHECK_INT(f.field[i].group, spec_keys[k].group);
+    }
+    CHECK(form_find(&f, "zip") >= 0 && form_find(&f, "samples") >= 0);
+    for (size_t i = 0; i < f.fields; i++)
+        n += form_find(&f, f.field[i].key) == (int)i;
+    CHECK_INT(n, FORM_KEYS);
+    for (size_t i = 1; i < FORM_KEYS; i++) /* groups stand together, in their order */
+        CHECK(f.field[i].group >= f.field[i - 1].group);
+    form_end(&f);
+}
+
+TEST(every_choice_is_one_that_the_key_takes)
+{
+    struct form f;
+    struct err e = {0};
+
+    form_start(&f);
+    for (size_t i = 0; i < FORM_KEYS; i++)
+        for (int c = 0; form_keys[i].choices && form_keys[i].choices[c]; c++)
+            if (form_try(&f, i, form_keys[i].choices[c], &e) != ERR_OK)
+                TEST_FAILED("%s", e.text);
+    form_end(&f);
+}
+
+TEST(the_folded_form_shows_what_matters_and_what_is_not_default)
+{
+    struct form f;
+
+    form_start(&f);
+    CHECK_STR(rows(&f, true), "data model batch epochs lr optimizer devices mode");
+    set(&f, "optimizer", "momentum");
+    CHECK(!strstr(rows(&f, true), "momentum "));
+    set(&f, "momentum", "0.8");
+    CHECK_HAS(rows(&f, true), "optimizer momentum devices");
+    set(&f, "patience", "3");
+    CHECK_HAS(rows(&f, true), "mode patience");
+    CHECK_INT(form_rows(&f, false, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
+    form_end(&f);
+}
+
+TEST(what_does_not_apply_lapses_and_comes_back)
+{
+    struct form f;
+
+    form_start(&f);
+    load(&f, FORM_FILE, "m.ini", "optimizer = momentum\nmomentum = 0.8\n");
+    CHECK(f.good);
+    CHECK(strstr(rows(&f, true), "momentum"));
+    set(&f, "optimizer", "adam");
+    CHECK(f.good);
+    CHECK(!f.field[form_find(&f, "momentum")].applies);
+    CHECK(!strstr(rows(&f, true), "momentum"));
+    CHECK_STR(command(&f), "run m.ini optimizer=adam");
+    set(&f, "optimizer", "sgd, momentum");
+    CHECK(f.good && f.field[form_find(&f, "momentum")].applies);
+    CHECK_NEAR(f.sweep.base.momentum, 0.8, 0);
+    CHECK_INT(spec_sweep_cells(&f.sweep), 2);
+    form_end(&f);
+}
+
+TEST(lists_become_a_sweep_in_the_order_in_which_they_were_given)
+{
+    struct form f;
+    struct text t = {0};
+    struct spec_sweep s;
+    struct err e = {0};
+
+    form_start(&f);
+    set(&f, "lr", "0.05, 0.1");
+    set(&f, "batch", "64, 128, 256");
+    set(&f, "repeats", "2");
+    REQUIRE(f.good);
+    CHECK_INT(spec_sweep_cells(&f.sweep), 12);
+    CHECK_STR(f.sweep.axis[0].key, "lr");
+    CHECK_STR(f.sweep.axis[1].key, "batch");
+    CHECK_STR(command(&f), "run 'lr=0.05, 0.1' 'batch=64, 128, 256' repeats=2");
+    set(&f, "lr", "geom:0.01:1:5");
+    CHECK_STR(f.sweep.axis[0].key, "lr"); /* it stays where it was */
+    CHECK_INT(spec_sweep_cells(&f.sweep), 30);
+
+    form_write(&f, &t);
+    spec_sweep_init(&s);
+    REQUIRE_OK(spec_sweep_parse(&s, t.s, t.n, "written.ini", &e));
+    REQUIRE_OK(spec_sweep_close(&s, &e));
+    CHECK_INT(spec_sweep_cells(&s), 30);
+    spec_sweep_free(&s);
+    text_free(&t);
+    form_end(&f);
+}
+
+TEST(zip_and_samples_are_fields_like_others)
+{
+    struct form f;
+
+    form_start(&f);
+    set(&f, "devices", "1, 2");
+    set(&f, "batch", "256, 512");
+    set(&f, "zip", "devices, batch");
+    CHECK(f.good);
+    CHECK_INT(spec_sweep_cells(&f.sweep), 2);
+    set(&f, "batch", "256");
+    CHECK(!f.good);
+    CHECK_INT(f.blamed, form_find(&f, "zip"));
+    CHECK_HAS(form_wrong(&f, (size_t)f.blamed), "batch is no list here");
+    set(&f, "zip", NULL);
+    set(&f, "lr", "loguniform:0.01:1");
+    CHECK_HAS(f.problem.text, "add samples = N");
+    CHECK_INT(f.blamed, form_find(&f, "lr"));
+    set(&f, "samples", "7");
+    CHECK(f.good);
+    CHECK_INT(spec_sweep_cells(&f.sweep), 14);
+    form_end(&f);
+}
+
+TEST(errors_are_the_command_lines_own_and_leave_the_value)
+{
+    struct form f;
+    struct err e = {0};
+    size_t lr;
+
+    form_start(&f);
+    lr = (size_t)form_find(&f, "lr");
+    set(&f, "lr", "0.2");
+    CHECK_INT(form_set(&f, lr, "fast", &e), ERR_INPUT);
+    CHECK_STR(e.text, "lr = fast: it is no number; allowed: a finite number from 0");
+    CHECK_NEAR(f.sweep.base.lr, 0.2, 0);
+    set(&f, "devices", "3");
+    CHECK(!f.good);
+    CHECK_INT(f.blamed, form_find(&f, "batch"));
+    CHECK_HAS(f.problem.text, "3 devices do not divide it; the nearest batches are 255 and 258");
+    form_end(&f);
+}
+
+TEST(a_bad_file_is_told_line_by_line_and_the_rest_is_kept)
+{
+    struct form f;
+    static const char text[] = "# a remark\n"
+                               "model = mlp\n"
+                               "epochs = ten\n"
+                               "lr = 0.3   # fine\n"
+                               "lr = 0.4\n"
+                               "speed = 9\n"
+                               "nonsense\n"
+                               "batch = 64\n";
+
+    form_start(&f);
+    load(&f, FORM_FILE, "bad.ini", text);
+    CHECK_HAS(f.notes, "made.ini:3: epochs = ten: it is no whole number");
+    CHECK_HAS(f.notes, "made.ini:5: lr stands in a line above already");
+    CHECK_HAS(f.notes, "made.ini:6: there is no key speed");
+    CHECK_HAS(f.notes, "made.ini:7: \"nonsense\" has no '='");
+    CHECK_STR(f.field[form_find(&f, "lr")].text, "0.3");
+    CHECK_STR(f.field[form_find(&f, "batch")].text, "64");
+    CHECK_STR(f.sweep.base.model, "mlp");
+    CHECK_HAS(form_wrong(&f, (size_t)form_find(&f, "epochs")), "made.ini:3");
+    CHECK_HAS(rows(&f, true), "epochs");
+    CHECK_STR(f.remark, "# a remark\n");
+    CHECK(f.good && !form_dirty(&f));
+    set(&f, "epochs", "3"); /* mended */
+    CHECK(!form_wrong(&f, (size_t)form_find(&f, "epochs")));
+    form_end(&f);
+}
+
+TEST(what_only_the_whole_file_tells_is_told_too)
+{
+    struct form f;
+
+    form_start(&f);
+    load(&f, FORM_FILE, "x.ini", "momentum = 0.5\n");
+    CHECK_HAS(f.notes, "made.ini:1: momentum = 0.5: optimizer = sgd does not use it");
+    CHECK_HAS(form_wrong(&f, (size_t)form_find(&f, "momentum")), "does not use it");
+    form_end(&f);
+}
+
+TEST(the_command_says_only_what_differs_from_the_file)
+{
+    struct form f;
+
+    form_start(&f);
+    CHECK_STR(command(&f), "run");
+    load(&f, FORM_BUILTIN, "first", "model = lenet\nlr = 0.002\noptimizer = adam\nmax_steps = 9\n");
+    CHECK_STR(command(&f), "run first");
+    set(&f, "lr", "0.01");
+    set(&f, "max_steps", NULL);
+    set(&f, "on_end", "echo 'it is over'");
+    CHECK_STR(command(&f), "run first lr=0.01 max_steps=none 'on_end=echo '\\''it is over'\\'''");
+    form_end(&f);
+}
+
+TEST(a_models_parameters_are_fields)
+{
+    struct form f;
+
+    form_start(&f);
+    CHECK_INT(form_find(&f, "model.width"), -1);
+    set(&f, "model", "mlp");
+    REQUIRE(form_find(&f, "model.width") >= 0);
+    CHECK_HAS(rows(&f, false), "model model.width init");
+    {
+        struct text t = {0};
+        bool normal;
+
+        form_shown(&f, (size_t)form_find(&f, "model.width"), &t, &normal);
+        CHECK_STR(text_str(&t), "1024");
+        CHECK(normal);
+        text_free(&t);
+    }
+    set(&f, "model.width", "64, 128");
+    CHECK_INT(spec_sweep_cells(&f.sweep), 2);
+    CHECK_STR(command(&f), "run model=mlp 'model.width=64, 128'");
+    set(&f, "model", "lenet"); /* it has none: the value waits for its model */
+    CHECK(f.good);
+    CHECK_INT(spec_sweep_cells(&f.sweep), 1);
+    CHECK_STR(command(&f), "run model=lenet");
+    set(&f, "model", "mlp");
+    CHECK_INT(spec_sweep_cells(&f.sweep), 2);
+    form_end(&f);
+}
+
+TEST(a_run_is_loaded_without_what_is_default)
+{
+    struct form f;
+    static const char text[] =
+        "model = lenet\ndata = fashion-mnist\nbatch = 256\nlr = 0.3\n"
+        "optimizer = adamw\nweight_decay = 0.0001\nseed = 0\nshuffle = yes\n";
+
+    form_start(&f);
+    load(&f, FORM_RUN, "2026-11-20-101530-412-lenet-7f3a", text);
+    CHECK(f.good && !form_dirty(&f));
+    CHECK(!f.field[form_find(&f, "batch")].text);
+    CHECK(!f.field[form_find(&f, "weight_decay")].text);
+    CHECK_STR(rows(&f, true), "data model batch epochs lr optimizer devices mode");
+    set(&f, "seed", "1");
+    CHECK(form_changed(&f, (size_t)form_find(&f, "seed")));
+    CHECK_STR(command(&f), "run 2026-11-20-101530-412-lenet-7f3a seed=1");
+    {
+        char name[SPEC_NAME];
+
+        form_sweep_name(&f, name);
+        CHECK_STR(name, "lenet");
+    }
+    form_end(&f);
+}
+
+TEST(undo_goes_back_step_by_step)
+{
+    struct form f;
+
+    form_start(&f);
+    set(&f, "lr", "0.2");
+    set(&f, "lr", "0.3");
+    set(&f, "batch", "64");
+    CHECK_INT(form_undo(&f), form_find(&f, "batch"));
+    CHECK(!f.field[form_find(&f, "batch")].text);
+    CHECK_INT(form_undo(&f), form_find(&f, "lr"));
+    CHECK_NEAR(f.sweep.base.lr, 0.2, 0);
+    CHECK_INT(form_undo(&f), form_find(&f, "lr"));
+    CHECK(!form_dirty(&f));
+    CHECK_INT(form_undo(&f), -1);
+    form_end(&f);
+}
+
+static void step(struct form *f, const char *key, int by, const char *want)
+{
+    int i = form_find(f, key);
+    struct text t = {0};
+
+    form_step(f, (size_t)i, by, f->field[i].is->choices);
+    form_value(f, (size_t)i, &t);
+    CHECK_STR(text_str(&t), want);
+    text_free(&t);
+}
+
+TEST(steps_lead_through_choices_and_numbers)
+{
+    struct form f;
+
+    form_start(&f);
+    step(&f, "optimizer", 1, "momentum");
+    step(&f, "optimizer", -1, "sgd");
+    step(&f, "optimizer", -1, "adamw");
+    step(&f, "batch", 1, "512");
+    step(&f, "batch", -1, "256");
+    CHECK(!f.field[form_find(&f, "batch")].text); /* the default again */
+    step(&f, "lr", 1, "0.2");
+    step(&f, "lr", 1, "0.5");
+    step(&f, "lr", 1, "1");
+    step(&f, "lr", -1, "0.5");
+    step(&f, "lr", -1, "0.2");
+    step(&f, "lr", -1, "0.1");
+    step(&f, "lr", -1, "0.05");
+    step(&f, "epochs", -1, "9");
+    step(&f, "devices", -1, "1"); /* no fewer than one */
+    form_end(&f);
+}
+
+static bool type(struct form_line *l, const char *keys)
+{
+    bool changed = false;
+
+    for (; *keys; keys++)
+        form_line_key(l, (unsigned char)*keys, &changed);
+    return changed;
+}
+
+TEST(a_line_is_edited_like_any_other)
+{
+    struct form_line l;
+    bool changed;
+
+    form_line_open(&l, "0.1");
+    CHECK(l.selected);
+    CHECK(type(&l, "5")); /* takes the place of what is selected */
+    CHECK_STR(text_str(&l.text), "5");
+    form_line_set(&l, "0.1, 0.2");
+    form_line_key(&l, 23, &changed); /* Ctrl-W */
+    CHECK_STR(text_str(&l.text), "0.1, ");
+    form_line_key(&l, UI_HOME, &changed);
+    CHECK(!changed);
+    type(&l, "1");
+    CHECK_STR(text_str(&l.text), "10.1, ");
+    form_line_key(&l, UI_DELETE, &changed);
+    CHECK_STR(text_str(&l.text), "1.1, ");
+    form_line_key(&l, UI_END, &changed);
+    form_line_key(&l, 0x20ac, &changed); /* three bytes, one character */
+    CHECK_STR(text_str(&l.text), "1.1, \xe2\x82\xac");
+    form_line_key(&l, UI_LEFT, &changed);
+    form_line_key(&l, UI_RIGHT, &changed);
+    form_line_key(&l, UI_BACKSPACE, &changed);
+    CHECK_STR(text_str(&l.text), "1.1, ");
+    CHECK(!form_line_key(&l, UI_UP, &changed));
+    CHECK(!form_line_key(&l, UI_ESC, &changed));
+    form_line_free(&l);
+    form_line_open(&l, "");
+    form_line_key(&l, UI_BACKSPACE, &changed);
+    form_line_key(&l, UI_LEFT, &changed);
+    CHECK_STR(text_str(&l.text), "");
+    form_line_free(&l);
+}
+
+TEST(tab_completes_names_lists_and_paths)
+{
+    static const char *const words[] = {"lenet", "linear", "mlp", NULL};
+    struct text more = {0}, several = {0};
+    char folder[] = "/tmp/chorus-form-XXXXXX", *path, *typed;
+    struct err e = {0};
+
+    CHECK(form_complete("m", words, &more, &several));
+    CHECK_STR(text_str(&more), "lp");
+    text_clear(&more);
+    CHECK(form_complete("mlp, l", words, &more, &several));
+    CHECK_STR(text_str(&more), "");
+    CHECK_STR(text_str(&several), "lenet  linear");
+    CHECK(form_complete("mlp, le", words, &more, &several));
+    CHECK_STR(text_str(&more), "net");
+    text_clear(&more);
+
+    REQUIRE(mkdtemp(folder));
+    path = io_path(folder, "some-digits.csv");
+    REQUIRE_OK(io_replace_file(path, "1\n", 2, &e));
+    typed = mem_textf("%s/so", folder);
+    CHECK(form_complete(typed, words, &more, &several));
+    CHECK_STR(text_str(&more), "me-digits.csv");
+    unlink(path);
+    rmdir(folder);
+    free(path);
+    free(typed);
+    text_clear(&more);
+    CHECK(!form_complete("zzz-nothing-of-the-kind", words, &more, &several));
+    text_free(&more);
+    text_free(&several);
+}
+
+TEST(builtin_experiments_load_whole_and_come_out_the_same)
+{
+    for (int b = 0; spec_builtin_name(b); b++) {
+        const char *text = spec_builtin(spec_builtin_name(b));
+        char *file = mem_textf("%s.ini", spec_builtin_name(b));
+        struct spec_sweep want, got;
+        struct text written = {0}, a = {0}, c = {0};
+        struct err e = {0};
+        struct form f;
+
+        form_start(&f);
+        form_load(&f, FORM_BUILTIN, spec_builtin_name(b), file, text, strlen(text));
+        CHECK_STR(f.notes, "");
+        CHECK(f.good);
+        spec_sweep_init(&want);
+        REQUIRE_OK(spec_sweep_parse(&want, text, strlen(text), file, &e));
+        REQUIRE_OK(spec_sweep_close(&want, &e));
+        spec_sweep_write(&want, &a);
+        spec_sweep_write(&f.sweep, &c);
+        CHECK_STR(text_str(&c), text_str(&a)); /* in the form */
+        form_write(&f, &written);
+        spec_sweep_init(&got);
+        REQUIRE_OK(spec_sweep_parse(&got, written.s, written.n, file, &e));
+        REQUIRE_OK(spec_sweep_close(&got, &e));
+        CHECK_INT(spec_sweep_cells(&got), spec_sweep_cells(&want)); /* and written */
+        spec_sweep_free(&want);
+        spec_sweep_free(&got);
+        text_free(&written);
+        text_free(&a);
+        text_free(&c);
+        form_end(&f);
+        free(file);
+    }
+}
