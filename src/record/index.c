@@ -18,6 +18,7 @@
 #define DIGITS      64
 #define HEAD        (sizeof MAGIC - 1 + DIGITS + 1)
 #define LIMIT       ((size_t)1 << 30)
+#define SHARE       64 /* a share of 1/64 may be out of date before the file is made anew */
 #define SETTLED_S   2  /* some file systems count whole seconds */
 #define ABANDONED_S 60 /* a temporary file whose writer was killed */
 
@@ -224,4 +225,9 @@ void record_index_write(const char *results, const struct text *rows, size_t cou
     text_free(&head);
     free(temp);
     free(path);
+}
+
+bool record_index_is_old(size_t rows, size_t changed)
+{
+    return rows >= RECORD_INDEX_LEAST && changed > rows / SHARE;
 }

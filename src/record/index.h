@@ -6,6 +6,7 @@
 #define CHORUS_RECORD_INDEX_H
 
 #include "base/text.h"
+#include "record/reader.h"
 #include "record/record_int.h"
 
 #include <stdbool.h>
@@ -13,10 +14,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Which content of a file it was. */
-struct record_stamp {
-    int64_t mtime_ns, ctime_ns, size, inode;
-};
 void record_stamp_of(struct record_stamp *stamp, const struct stat *st);
 bool record_stamp_same(const struct record_stamp *a, const struct record_stamp *b);
 /* Whether it is old enough that a later change must show in it: a file that was written twice
@@ -48,5 +45,11 @@ void record_index_add(struct text *out, const char *name, const struct record_st
                       const struct text *cells);
 void record_index_keep(struct text *out, const struct record_index_row *row);
 void record_index_write(const char *results, const struct text *rows, size_t count);
+
+#define RECORD_INDEX_LEAST 64 /* fewer runs are read as fast */
+/* Whether it is worth writing: rows of the new one, changed against the old one. */
+bool record_index_is_old(size_t rows, size_t changed);
+/* What a results folder holds that may be a run. */
+bool record_is_run_name(const char *name);
 
 #endif

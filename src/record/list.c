@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEX_LEAST 64 /* fewer runs are read as fast */
-#define INDEX_SHARE 64 /* a share of 1/64 may be out of date before the file is made anew */
-
 struct listing {
     const char *results;
     double now;
@@ -23,8 +20,7 @@ struct listing {
     const struct record_run *before_run;   /* and what came of it */
 };
 
-/* What a results folder holds besides runs. */
-static bool is_run_name(const char *name)
+bool record_is_run_name(const char *name)
 {
     return name[0] != '.' && strcmp(name, "sweeps") != 0 && strcmp(name, "queue") != 0 &&
            strcmp(name, "trash") != 0;
@@ -128,14 +124,14 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
         return ERR_OK;
     TRY(io_list_folder(results, &names, &n, e));
     *out = mem_new(n + 1, sizeof **out);
-    if (n >= INDEX_LEAST)
+    if (n >= RECORD_INDEX_LEAST)
         record_index_read(&l.old, results);
     for (size_t i = 0; i < n; i++) { /* sorted by name, and names begin with the time */
-        if (is_run_name(names[i]))
+        if (record_is_run_name(names[i]))
             *count += take_entry(&l, names[i], &(*out)[*count]);
     }
     rows = l.kept + l.added;
-    if (rows >= INDEX_LEAST && l.added + (l.old.rows - l.kept) > rows / INDEX_SHARE)
+    if (record_index_is_old(rows, l.added + (l.old.rows - l.kept)))
         record_index_write(results, &l.rows, rows);
     record_index_free(&l.old);
     text_free(&l.rows);
@@ -182,12 +178,12 @@ bool record_find_done(const char *results, const char *cell, char *name, size_t 
 
     if (!io_exists(results) || io_list_folder(results, &names, &n, NULL) != ERR_OK)
         return false;
-    if (n >= INDEX_LEAST)
+    if (n >= RECORD_INDEX_LEAST)
         record_index_read(&index, results);
     for (size_t i = n; i-- > 0 && !found;) {
         char *folder = io_path(results, names[i]);
 
-        found = is_run_name(names[i]) && is_done(&index, folder, names[i], cell);
+        found = record_is_run_name(names[i]) && is_done(&index, folder, names[i], cell);
         if (found)
             snprintf(name, room, "%s", names[i]);
         free(folder);

@@ -25,6 +25,29 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
                           struct err *e) MUST_USE;
 void record_free_list(struct record_entry *list, size_t count);
 
+/* A list that is looked at again and again. A run is the text of run.csv's fields; what the caller
+ * holds already is not read again. */
+struct record_stamp { /* which content of a file it was */
+    int64_t mtime_ns, ctime_ns, size, inode;
+};
+struct record_look {
+    const char *name;
+    struct record_stamp stamp;
+    const char *const *cells; /* by record_run_columns; NULL: broken, or as the caller holds it */
+    const char *problem;      /* why it is broken; NULL: it is not, or as the caller holds it */
+    bool live, dead;
+};
+struct record_looker {
+    bool first; /* the caller holds next to nothing: then the index is worth its reading */
+    /* Whether the caller holds the run's content with this stamp, and the state it is in. */
+    bool (*known)(void *user, const char *name, const struct record_stamp *stamp,
+                  enum wire_state *state);
+    void (*seen)(void *user, const struct record_look *run); /* each run, oldest first */
+    void *user;
+};
+enum err_code record_look(const char *results, const struct record_looker *looker,
+                          struct err *e) MUST_USE;
+
 /* The name of the newest run of this cell that is done; false where there is none. Only runs whose
  * file holds the cell's text are read as runs: this is asked at every start. */
 bool record_find_done(const char *results, const char *cell, char *name, size_t room);
