@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/curves.h"
+#include "ui/curves.h"
 #include "cli/figures.h"
 #include "cli/live.h"
 

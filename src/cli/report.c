@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/curves.h"
+#include "ui/curves.h"
 #include "cli/export.h"
 #include "cli/figures.h"
 #include "cli/predictions.h"

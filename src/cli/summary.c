@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/curves.h"
+#include "ui/curves.h"
 #include "cli/live.h"
 
 #include <math.h>

@@ -1,9 +1,8 @@
-/* cli/curves.c: from epochs.csv to series. Training values are means over an epoch while the weights
+/* ui/curves.c: from epochs.csv to series. Training values are means over an epoch while the weights
  * move, so they are drawn half an epoch earlier than what was measured at its end. */
-#include "cli/curves.h"
+#include "ui/curves.h"
 
 #include "base/mem.h"
-#include "cli/cli.h"
 #include "study/compare.h"
 #include "study/runs.h"
 #include "study/stats.h"
@@ -11,14 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct curves_line {
-    int panel, colour;
-    bool dashed;
-    char *label;
-    double *x, *y, *lo, *hi; /* lo and hi: a band, or NULL */
-    size_t n;
-};
 
 static const struct {
     const char *name, *column, *label;
@@ -121,7 +112,8 @@ static void free_line(struct curves_line *l)
 static void add_line(struct curves *c, int panel, const struct source *s, const char *column,
                      const char *what, int colour, bool dashed)
 {
-    struct curves_line line = {.panel = panel, .colour = colour, .dashed = dashed};
+    struct curves_line line = {
+        .panel = panel, .group = s->group, .colour = colour, .dashed = dashed};
     int rows = 0;
     bool any = false;
 
@@ -265,9 +257,26 @@ static enum err_code check_values(const struct curves *c, size_t runs,
     return ERR_OK;
 }
 
-/* What tells the groups from each other: "lr=0.1 batch=64". A key that separates no two groups which
- * the keys before it leave alike says nothing new. The caller frees the names. */
-static void name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
+/* Whether a value tells apart two groups which the names so far leave alike. */
+static bool separates(const struct text *names, const struct text *value, size_t groups)
+{
+    for (size_t a = 0; a < groups; a++)
+        for (size_t b = 0; b < a; b++)
+            if (!strcmp(text_str(&names[a]), text_str(&names[b])) &&
+                strcmp(text_str(&value[a]), text_str(&value[b])) != 0)
+                return true;
+    return false;
+}
+
+/* The last part of a path: models and data sets lie anywhere. */
+static const char *last_part(const char *value)
+{
+    const char *slash = strrchr(value, '/');
+
+    return slash && slash[1] ? slash + 1 : value;
+}
+
+void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
                         const char *over, struct text *names)
 {
     size_t found;
@@ -275,24 +284,20 @@ static void name_groups(const struct study_run *runs, size_t count, const size_t
     struct text *value = mem_new(groups + 1, sizeof *value);
 
     for (size_t k = 0; k < found; k++) {
-        bool separates = false;
-
+        if (over && !strcmp(differ[k], over))
+            continue;
         for (size_t i = count; i-- > 0;) { /* the first run of each group stays */
             text_clear(&value[of[i]]);
             study_value(&runs[i], differ[k], &value[of[i]]);
         }
-        for (size_t a = 0; a < groups && !separates; a++)
-            for (size_t b = 0; b < a && !separates; b++)
-                separates = !strcmp(text_str(&names[a]), text_str(&names[b])) &&
-                            strcmp(text_str(&value[a]), text_str(&value[b])) != 0;
-        for (size_t g = 0; separates && strcmp(differ[k], over) != 0 && g < groups; g++)
-            text_addf(&names[g], "%s%s=%s", names[g].n ? " " : "", differ[k], text_str(&value[g]));
+        if (!separates(names, value, groups))
+            continue;
+        for (size_t g = 0; g < groups; g++)
+            text_addf(&names[g], "%s%s=%s", names[g].n ? " " : "", differ[k],
+                      last_part(text_str(&value[g])));
     }
-    for (size_t g = 0; g < groups; g++) {
+    for (size_t g = 0; g < groups; g++)
         text_free(&value[g]);
-        if (!names[g].n)
-            text_addf(&names[g], "mean over %s", over);
-    }
     free(value);
     free(differ);
 }
@@ -309,10 +314,12 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
         groups = study_groups(runs, count, wish->over, of);
     names = mem_new(groups + 1, sizeof *names);
     if (wish->over)
-        name_groups(runs, count, of, groups, wish->over, names);
+        curves_name_groups(runs, count, of, groups, wish->over, names);
     for (size_t g = 0; g < groups; g++) {
         if (!wish->over)
             text_add(&names[g], study_short_name(runs[g].entry->name));
+        else if (!names[g].n)
+            text_addf(&names[g], "mean over %s", wish->over);
         add_source(c, &(struct source){runs, count, g, of, wish, axes[axis].column,
                                        groups > 1 ? text_str(&names[g]) : NULL, (int)g});
         text_free(&names[g]);
@@ -335,10 +342,9 @@ static enum err_code make(struct curves *c, const struct study_run *runs, size_t
     return any ? check_values(c, count, wish, e) : ERR_OK;
 }
 
-enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
-                          const struct curves_wish *wish, struct err *e)
+enum err_code curves_of(struct curves *c, const struct study_run *runs, size_t count,
+                        const struct curves_wish *wish, struct err *e)
 {
-    struct study_run *study;
     enum err_code code;
     int axis = 0;
 
@@ -349,11 +355,22 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
         return err_set(e, ERR_INPUT,
                        "--x %s is not epoch, step, images, model-images, seconds or device-seconds",
                        wish->x);
-    TRY(study_open(&study, runs, count, e));
-    code = make(c, study, count, wish, axis, e);
-    study_close(study, count);
+    code = make(c, runs, count, wish, axis, e);
     if (code != ERR_OK)
         curves_free(c);
+    return code;
+}
+
+enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
+                          const struct curves_wish *wish, struct err *e)
+{
+    struct study_run *study;
+    enum err_code code;
+
+    memset(c, 0, sizeof *c);
+    TRY(study_open(&study, runs, count, e));
+    code = curves_of(c, study, count, wish, e);
+    study_close(study, count);
     return code;
 }
 

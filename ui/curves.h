@@ -1,8 +1,10 @@
-/* cli/curves.h: the curves of runs as plots: what `plot` prints and a run shows at its end. */
-#ifndef CHORUS_CLI_CURVES_H
-#define CHORUS_CLI_CURVES_H
+/* ui/curves.h: the curves of runs as plots: what `plot` prints, a run shows at its end, and screens
+ * compare. */
+#ifndef CHORUS_UI_CURVES_H
+#define CHORUS_UI_CURVES_H
 
 #include "record/reader.h"
+#include "study/runs.h"
 #include "ui/plot.h"
 
 struct curves_wish {
@@ -15,6 +17,14 @@ struct curves_wish {
     const char *band; /* with over: "sd", "range" or NULL for none */
 };
 
+struct curves_line {
+    int panel, colour;
+    size_t group; /* a run, or with over a group of study_groups */
+    bool dashed;
+    char *label;
+    double *x, *y, *lo, *hi; /* lo and hi: a band */
+    size_t n;
+};
 struct curves {
     struct plot panel[2];
     int panels;
@@ -26,6 +36,14 @@ struct curves {
 
 enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,
                           const struct curves_wish *wish, struct err *e) MUST_USE;
+/* The same of runs that are open already. Nothing in it points into them. */
+enum err_code curves_of(struct curves *c, const struct study_run *runs, size_t count,
+                        const struct curves_wish *wish, struct err *e) MUST_USE;
+/* What tells groups of runs from each other: "lr=0.1 batch=64", nothing where nothing does. A key that
+ * separates no two groups which the keys before it leave alike says nothing new; over (or NULL) is left
+ * out. names: (groups), empty; the caller frees them. */
+void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
+                        const char *over, struct text *names);
 /* Beside each other where the frame is wide, else above each other. */
 #define CURVES_BESIDE 90 /* columns */
 /* The fewest rows of a frame of so many columns into which these curves can be drawn. */
