@@ -1,4 +1,5 @@
-/* ui/plot_int.h: what text and SVG share: from series to ranges, ticks and labels. */
+/* ui/plot_int.h: what the files of plots share: from series to ranges, ticks and labels, then the
+ * places of points, then cells. */
 #ifndef CHORUS_UI_PLOT_INT_H
 #define CHORUS_UI_PLOT_INT_H
 
@@ -13,23 +14,91 @@
 struct plot_axis {
     double lo, hi;
     bool log;
+    double from, length; /* lo and hi - lo, or those of their logarithms */
     int ticks;
     double tick[PLOT_TICKS];
     char label[PLOT_TICKS][PLOT_LABEL];
 };
 
-/* false: there is no point to draw. */
-bool plot_axes(const struct plot *p, struct plot_axis *x, struct plot_axis *y);
-/* Where a value lies on the axis, 0 to 1; nan where it cannot be drawn. */
+/* A value that has a place on an axis. */
+bool plot_drawable(double value, bool log);
+/* Where a value lies on the axis, 0 to 1 within it; nan where it cannot be drawn. */
 double plot_place(const struct plot_axis *axis, double value);
 
 struct plot_point {
-    double x, y; /* places on the axes, 0 to 1 */
+    double x, y; /* values, in a view places on the axes, 0 to 1 */
     bool gap;    /* no line leads here from the point before */
 };
-/* The points of a series that a picture of so many columns needs: of each run of points that fall
- * into one column the first, the smallest, the largest and the last. Freed by the caller. */
-struct plot_point *plot_thin(const struct plot_series *s, const struct plot_axis *x,
-                             const struct plot_axis *y, int columns, size_t *count);
+struct plot_curve {
+    struct plot_point *point;
+    size_t n;
+    bool sorted; /* the series' x never falls */
+};
+/* What a picture is drawn from. */
+struct plot_view {
+    struct plot_axis x, y;
+    struct plot_curve *curve; /* one of each series */
+    int curves;
+};
+
+/* For a picture of so many columns or more exact ones. false: there is no point to draw. Freed in
+ * either case. */
+bool plot_look(const struct plot *p, int columns, struct plot_view *v);
+void plot_view_free(struct plot_view *v);
+
+/* Where the points of a series lie that can be drawn. */
+struct plot_extent {
+    double lo, hi; /* lo > hi: there is none */
+    bool sorted;
+};
+struct plot_extent plot_extent(const struct plot_series *s, bool log);
+/* The points between lo and hi that a picture of so many columns needs: of each run of points that
+ * fall into one column the first, the smallest, the largest and the last; and where a line crosses lo
+ * or hi. At most four a column where x is sorted and there are no gaps. Freed by the caller. */
+struct plot_point *plot_thin(const struct plot_series *s, bool sorted, bool log, double lo,
+                             double hi, int columns, size_t *count);
+
+/* Ticks and labels of an axis whose range stands. */
+void plot_label_axis(struct plot_axis *axis, bool whole, enum plot_unit unit);
+/* A value by itself, as legends show it: four digits. And an x, as precise as it counts. */
+void plot_number(double value, char out[PLOT_LABEL]);
+void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL]);
+
+/* The point that is read at x, or s->n. */
+size_t plot_point_at(const struct plot_series *s, bool sorted, double x);
+bool plot_has_cursor(const struct plot *p, const struct plot_axis *x); /* within what is seen */
+
+/* The frame and the place for the curves in it, in cells. */
+struct plot_canvas {
+    const struct plot *p;
+    struct plot_cell *cells; /* (rows, columns) of the whole frame */
+    int left, top, width, height;
+    int across, down; /* dots of a cell */
+};
+
+/* Where the labels of y end and what the head leaves: false: no room for curves. */
+bool plot_lay_out(struct plot_canvas *c, const struct plot_view *v);
+
+void plot_put(struct plot_canvas *c, int row, int column, uint32_t code, int colour);
+/* Returns the column behind what was put, at most end. */
+int plot_put_text(struct plot_canvas *c, int row, int column, int end, const char *s, int colour);
+/* In at most so many columns: names of runs differ at both ends, so what is too much goes from the
+ * middle. Returns the column behind it. */
+int plot_put_cut(struct plot_canvas *c, int row, int column, int room, const char *s);
+int plot_length(const char *s); /* in cells, as plot_put_text puts it */
+int plot_role(const struct plot_series *s);
+/* The cell of a place on the axes. */
+int plot_column(const struct plot_canvas *c, double place);
+int plot_row(const struct plot_canvas *c, double place);
+
+/* Series in the order that they are drawn in: thin curves first, the front one last. */
+int plot_order(const struct plot *p, int *order);
+/* Title and legend; v may be NULL. Returns the rows they take. */
+int plot_draw_head(struct plot_canvas *c, const struct plot_view *v);
+void plot_draw_axes(struct plot_canvas *c, const struct plot_view *v);
+void plot_draw_bands(struct plot_canvas *c, const struct plot_view *v);
+void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v);
+/* On each curve a mark where it is read at the cursor. */
+void plot_draw_readings(struct plot_canvas *c, const struct plot_view *v);
 
 #endif

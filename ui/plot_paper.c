@@ -64,11 +64,11 @@ static double draw_legend(struct ink *ink, const struct plot *p, const struct bo
 }
 
 static void draw_series(struct ink *ink, const struct plot *p, int series, const struct box *b,
-                        const struct plot_axis *x, const struct plot_axis *y)
+                        const struct plot_curve *curve)
 {
     const struct plot_series *s = &p->series[series];
-    size_t n;
-    struct plot_point *points = plot_thin(s, x, y, (int)b->width, &n);
+    const struct plot_point *points = curve->point;
+    size_t n = curve->n;
     struct ink_point *path = mem_new(n + 1, sizeof *path);
     double marked = -INFINITY;
 
@@ -85,7 +85,6 @@ static void draw_series(struct ink *ink, const struct plot *p, int series, const
         ink_mark(ink, path[i].x, path[i].y, s->colour);
     }
     free(path);
-    free(points);
 }
 
 /* Forth along the upper edge, back along the lower one; a gap ends one area and begins the next. */
@@ -98,7 +97,7 @@ static void draw_band(struct ink *ink, const struct plot_band *band, const struc
         size_t n = 0;
 
         for (to = from;
-             to < band->n && isfinite(plot_place(x, band->x[to])) &&
+             to < band->n && band->x[to] >= x->lo && band->x[to] <= x->hi &&
              isfinite(plot_place(y, band->lo[to])) && isfinite(plot_place(y, band->hi[to]));
              to++)
             path[n++] = (struct ink_point){b->left + plot_place(x, band->x[to]) * b->width,
@@ -142,13 +141,14 @@ void plot_ink(const struct plot *p, struct ink *ink, double left, double top, do
               double height)
 {
     struct box b = {left, top, width, height};
-    struct plot_axis x, y;
-    bool any = plot_axes(p, &x, &y);
+    struct plot_view v;
+    bool any = plot_look(p, (int)fmax(width, 1), &v);
     double label = 0, head = b.top + 1.6 * FONT;
+    int *order = mem_new((size_t)p->count + 1, sizeof *order), n;
     const char *title = p->title ? p->title : p->y_label;
 
-    for (int i = 0; any && i < y.ticks; i++)
-        label = fmax(label, ink_width(y.label[i]));
+    for (int i = 0; any && i < v.y.ticks; i++)
+        label = fmax(label, ink_width(v.y.label[i]));
     b.left += label + 14;
     b.width -= label + 14 + 12;
     if (title && *title) {
@@ -158,15 +158,16 @@ void plot_ink(const struct plot *p, struct ink *ink, double left, double top, do
     head += draw_legend(ink, p, &b, head) - FONT * 0.5;
     b.height -= head - b.top + 3.4 * FONT;
     b.top = head;
-    if (b.width < 20 || b.height < 20)
-        return;
-    if (!any) {
+    if (b.width >= 20 && b.height >= 20 && any) {
+        for (int i = 0; i < p->bands; i++)
+            draw_band(ink, &p->band[i], &b, &v.x, &v.y);
+        draw_axes(ink, p, &b, &v.x, &v.y);
+        n = plot_order(p, order);
+        for (int i = 0; i < n; i++)
+            draw_series(ink, p, order[i], &b, &v.curve[order[i]]);
+    } else if (!any && b.width >= 20 && b.height >= 20) {
         ink_words(ink, b.left + b.width / 2, b.top + b.height / 2, INK_MIDDLE, "no values yet");
-        return;
     }
-    for (int i = 0; i < p->bands; i++)
-        draw_band(ink, &p->band[i], &b, &x, &y);
-    draw_axes(ink, p, &b, &x, &y);
-    for (int i = 0; i < p->count; i++)
-        draw_series(ink, p, i, &b, &x, &y);
+    free(order);
+    plot_view_free(&v);
 }

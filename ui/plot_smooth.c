@@ -10,7 +10,7 @@ double plot_mean_add(struct plot_mean *m, double value)
     if (!isfinite(value) || fabs(value) > PLOT_LARGEST)
         return value;
     m->share = m->weight * m->share + 1;
-    m->value += (value - m->value) / m->share;
+    m->value += (value - m->value) * (1 / m->share);
     return m->value;
 }
 

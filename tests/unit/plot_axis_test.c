@@ -59,10 +59,13 @@ static struct plot_axis axis_of(double lo, double hi, bool log, bool whole_x, st
     double xs[2] = {lo, hi}, ys[2] = {lo, hi};
     struct plot_series s = {"s", xs, ys, 2, 0, false, PLOT_NORMAL};
     struct plot p = {.series = &s, .count = 1, .log_y = log, .whole_x = whole_x};
+    struct plot_view v;
     struct plot_axis y;
 
-    memset(&y, 0, sizeof y);
-    CHECK(plot_axes(&p, x, &y));
+    CHECK(plot_look(&p, 80, &v));
+    *x = v.x;
+    y = v.y;
+    plot_view_free(&v);
     return y;
 }
 

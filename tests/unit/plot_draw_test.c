@@ -248,8 +248,8 @@ TEST(spikes_survive_thinning)
     double *x = mem_new(n, sizeof *x), *y = mem_new(n, sizeof *y);
     struct plot_series s = {"s", x, y, n, 0, false, PLOT_NORMAL};
     struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = 12};
-    struct plot_axis ax, ay;
     struct plot_point *points;
+    struct plot_view v;
     struct text t = {0};
     double low = 2, high = -1;
     size_t count;
@@ -261,8 +261,9 @@ TEST(spikes_survive_thinning)
     y[77777] = 1;
     y[123456] = 0;
     check("spikes", &p);
-    REQUIRE(plot_axes(&p, &ax, &ay));
-    points = plot_thin(&s, &ax, &ay, 100, &count);
+    REQUIRE(plot_look(&p, 100, &v));
+    points = v.curve[0].point;
+    count = v.curve[0].n;
     CHECK(count <= 4 * 101);
     for (size_t i = 0; i < count; i++) {
         low = fmin(low, points[i].y);
@@ -273,7 +274,7 @@ TEST(spikes_survive_thinning)
     CHECK(low == 0 && high == 1);
     plot_svg(&p, 120, 80, &t);
     CHECK(t.n < 100000);
-    free(points);
+    plot_view_free(&v);
     text_free(&t);
     free(x);
     free(y);
@@ -341,10 +342,13 @@ TEST(ticks_stand_on_their_rows)
         double y[2] = {0.2, 1.37}, x[2] = {0, 1};
         struct plot_series s = {"s", x, y, 2, 0, false, PLOT_NORMAL};
         struct plot p = {.series = &s, .count = 1, .columns = 300, .rows = rows};
-        struct plot_axis ax, ay;
+        struct plot_axis ay;
+        struct plot_view v;
         struct plot_cell *cells = mem_new((size_t)rows * 300, sizeof *cells);
 
-        REQUIRE(plot_axes(&p, &ax, &ay));
+        REQUIRE(plot_look(&p, 600, &v));
+        ay = v.y;
+        plot_view_free(&v);
         CHECK(ay.ticks >= 4 && ay.ticks <= 6);
         for (int i = 0; i < ay.ticks; i++) {
             double flat[2] = {ay.tick[i], ay.tick[i]};

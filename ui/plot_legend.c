@@ -1,0 +1,181 @@
+/* ui/plot_legend.c: the title, and what the curves are called, with their values where wanted. */
+#include "ui/plot_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APART       2 /* columns between entries */
+#define VALUE_WIDTH 6 /* at least, so that entries do not jump as values change */
+
+struct legend {
+    struct plot_canvas *c;
+    const double *value; /* of each series, or NULL */
+    int name;            /* columns that a name may take */
+    int width;           /* of an entry, where entries stand below each other; 0: each its own */
+};
+
+static const char *name_of(const struct plot *p, int series)
+{
+    return p->series[series].label ? p->series[series].label : "";
+}
+
+static int value_width(const struct legend *l, int series)
+{
+    char words[PLOT_LABEL];
+
+    if (!l->value)
+        return 0;
+    plot_number(l->value[series], words);
+    return 1 + (plot_length(words) < VALUE_WIDTH ? VALUE_WIDTH : plot_length(words));
+}
+
+static int entry_width(const struct legend *l, int series)
+{
+    int name = plot_length(name_of(l->c->p, series));
+
+    return 3 + (name < l->name ? name : l->name) + value_width(l, series);
+}
+
+static uint32_t line_of(const struct plot_series *s, bool ascii)
+{
+    if (s->dashed)
+        return ascii ? ' ' : s->weight == PLOT_THICK ? 0x254d : 0x254c;
+    if (s->weight == PLOT_THICK)
+        return ascii ? '=' : 0x2501;
+    return ascii ? '-' : 0x2500;
+}
+
+/* "●─ train 0.3121"; returns the column behind it. */
+static int put_entry(const struct legend *l, int row, int column, int end, int series)
+{
+    struct plot_canvas *c = l->c;
+    const struct plot_series *s = &c->p->series[series];
+    bool ascii = c->p->level == PLOT_ASCII;
+    int value = value_width(l, series), at, room;
+    char words[PLOT_LABEL];
+
+    if (column + 3 > end)
+        return end;
+    plot_put(c, row, column,
+             c->p->count > 1 || ascii ? plot_mark(s->colour, c->p->level) : line_of(s, false),
+             plot_role(s));
+    plot_put(c, row, column + 1, line_of(s, ascii), plot_role(s));
+    room = end - value - column - 3;
+    at = plot_put_cut(c, row, column + 3, room < l->name ? room : l->name, name_of(c->p, series));
+    if (!value)
+        return at;
+    plot_number(l->value[series], words);
+    plot_put_text(c, row, at + 1, end, words, plot_role(s));
+    return at + value;
+}
+
+/* Names as long as they may be for all entries to stand in so many rows, below each other. false:
+ * even short ones do not. */
+static bool choose_width(struct legend *l, int columns, int rows)
+{
+    static const int names[] = {1000, 40, 32, 24, 20, 16, 12, 10, 8};
+    const struct plot *p = l->c->p;
+
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        l->name = names[i];
+        l->width = 0;
+        for (int k = 0; k < p->count; k++)
+            l->width = entry_width(l, k) > l->width ? entry_width(l, k) : l->width;
+        if (l->width <= columns && (columns + APART) / (l->width + APART) * rows >= p->count)
+            return true;
+    }
+    return false;
+}
+
+/* Entries below each other from a row and column on; returns how many rows. Those that have no room
+ * are counted at the end, "+12", and the front one is never among them. */
+static int put_table(struct legend *l, int row, int column, int rows)
+{
+    const struct plot *p = l->c->p;
+    int columns = p->columns - column, across, shown, front = p->front - 1;
+    char more[PLOT_LABEL] = "";
+
+    if (!choose_width(l, columns, rows)) {
+        snprintf(more, sizeof more, " +%d", p->count);
+        columns -= plot_length(more);
+        l->width = l->width < columns ? l->width : columns;
+    }
+    across = (columns + APART) / (l->width + APART);
+    shown = across * rows < p->count ? across * rows : p->count;
+    for (int i = 0; i < shown; i++) {
+        int series = i + 1 == shown && front >= shown && front < p->count ? front : i;
+        int at = column + i % across * (l->width + APART);
+
+        put_entry(l, row + i / across, at, at + l->width, series);
+    }
+    if (shown < p->count) {
+        snprintf(more, sizeof more, "+%d", p->count - shown);
+        plot_put_text(l->c, row + rows - 1, p->columns - plot_length(more), p->columns, more,
+                      PLOT_TEXT);
+    }
+    return (shown + across - 1) / across;
+}
+
+/* On the title's row where all of it fits, else below; in a low frame what fits behind the title. */
+static int put_legend(struct legend *l, int title)
+{
+    const struct plot *p = l->c->p;
+    int total = -APART, column, most = 1 + (p->rows - PLOT_LEAST_ROWS) / 3, above = title ? 1 : 0;
+
+    l->name = p->columns;
+    for (int i = 0; i < p->count; i++)
+        total += entry_width(l, i) + APART;
+    if (title + (title ? APART : 0) + total <= p->columns) {
+        column = p->columns - total;
+        for (int i = 0; i < p->count; i++)
+            column = put_entry(l, 0, column, p->columns, i) + APART;
+        return 1;
+    }
+    if (most > above)
+        return above + put_table(l, above, 0, most - above);
+    column = title + APART;
+    if (p->columns - column >= 12)
+        put_table(l, 0, column, 1);
+    return 1;
+}
+
+/* Of each curve what is read at the cursor, else its last value. */
+static double *read_values(const struct plot *p, const struct plot_view *v)
+{
+    double *value = mem_new((size_t)p->count, sizeof *value);
+    bool at_cursor = v && plot_has_cursor(p, &v->x);
+
+    for (int i = 0; i < p->count; i++) {
+        const struct plot_series *s = &p->series[i];
+        size_t at = s->n;
+
+        if (at_cursor)
+            at = plot_point_at(s, v->curve[i].sorted, p->cursor_x);
+        else
+            while (at > 0 && !isfinite(s->y[--at]))
+                ;
+        value[i] = at < s->n ? s->y[at] : NAN;
+    }
+    return value;
+}
+
+int plot_draw_head(struct plot_canvas *c, const struct plot_view *v)
+{
+    const struct plot *p = c->p;
+    const char *title = p->title ? p->title : p->y_label ? p->y_label : "";
+    int column = plot_put_text(c, 0, 0, p->columns, title, PLOT_TEXT), rows = column ? 1 : 0;
+    struct legend l = {.c = c};
+    double *value = NULL;
+
+    if (!p->count)
+        return rows;
+    if (p->values)
+        l.value = value = read_values(p, v);
+    rows = put_legend(&l, column);
+    free(value);
+    return rows;
+}
