@@ -14,14 +14,15 @@
 static const struct {
     const char *name, *column, *label;
     bool whole;
+    enum plot_unit unit;
 } axes[] = {
-    {"epoch", "epoch", "epoch", true},
-    {"step", "step", "step", true},
-    {"images", "images", "images", true},
-    {"model-images", "model_images", "model-images", true},
-    {"seconds", "train_seconds", "seconds of training", false},
-    {"device-seconds", "device_seconds", "device-seconds", false},
-    {NULL, NULL, NULL, false},
+    {"epoch", "epoch", "epoch", true, PLOT_NUMBER},
+    {"step", "step", "step", true, PLOT_NUMBER},
+    {"images", "images", "images", true, PLOT_NUMBER},
+    {"model-images", "model_images", "model-images", true, PLOT_NUMBER},
+    {"seconds", "train_seconds", "seconds of training", false, PLOT_TIME},
+    {"device-seconds", "device_seconds", "device-seconds", false, PLOT_TIME},
+    {NULL, NULL, NULL, false, PLOT_NUMBER},
 };
 
 /* Runs that are drawn as one curve: the group's number stands in `of`. */
@@ -35,25 +36,11 @@ struct source {
     int number;
 };
 
-void curves_smooth(double *y, size_t count, size_t n)
+static void smooth(double *y, size_t n, int64_t points)
 {
-    double *out = mem_new(count + 1, sizeof *out);
-    size_t before = (n - 1) / 2, behind = n / 2;
+    const struct plot_series s = {.y = y, .n = n};
 
-    for (size_t i = 0; i < count; i++) {
-        size_t from = i > before ? i - before : 0, to = i + behind < count ? i + behind : count - 1;
-        size_t values = 0;
-
-        for (size_t k = from; k <= to; k++) {
-            if (!isfinite(y[k]))
-                continue;
-            out[i] += y[k];
-            values++;
-        }
-        out[i] = isfinite(y[i]) && values ? out[i] / (double)values : y[i];
-    }
-    memcpy(y, out, count * sizeof *y);
-    free(out);
+    plot_smooth(&s, plot_mean_weight((double)points), y);
 }
 
 /* Training values are drawn half an epoch earlier. */
@@ -131,9 +118,9 @@ static void add_line(struct curves *c, int panel, const struct source *s, const 
         return;
     }
     if (s->wish->smooth > 1) {
-        curves_smooth(line.y, line.n, (size_t)s->wish->smooth);
-        curves_smooth(line.lo, line.n, (size_t)s->wish->smooth);
-        curves_smooth(line.hi, line.n, (size_t)s->wish->smooth);
+        smooth(line.y, line.n, s->wish->smooth);
+        smooth(line.lo, line.n, s->wish->smooth);
+        smooth(line.hi, line.n, s->wish->smooth);
     }
     line.label = s->name ? mem_textf("%s%s%s", s->name, *what ? " " : "", what) : mem_text(what);
     c->line = mem_grow(c->line, &c->room, c->lines + 1, sizeof *c->line);
@@ -217,6 +204,7 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
             p->title = (metric && !strcmp(metric, "acc")) || i == 1 ? "accuracy" : "loss";
         p->x_label = axes[axis].label;
         p->whole_x = axes[axis].whole;
+        p->x_unit = axes[axis].unit;
         p->log_y = wish->log_y;
         c->series[i] = mem_new(c->lines + 1, sizeof *c->series[i]);
         c->band[i] = mem_new(c->lines + 1, sizeof *c->band[i]);
@@ -379,7 +367,7 @@ int curves_least_rows(const char *metric, int columns)
     return metric || columns >= CURVES_BESIDE ? PLOT_LEAST_ROWS : 2 * PLOT_LEAST_ROWS;
 }
 
-void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colours,
+void curves_text(struct curves *c, int columns, int rows, enum plot_level level, bool colours,
                  struct text *out)
 {
     bool beside = c->panels == 2 && columns >= CURVES_BESIDE;
@@ -396,7 +384,7 @@ void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colou
 
         c->panel[i].columns = width;
         c->panel[i].rows = height;
-        c->panel[i].level = ascii ? PLOT_ASCII : PLOT_BRAILLE;
+        c->panel[i].level = level;
         plot_draw(&c->panel[i], one);
         for (int r = 0; r < height; r++)
             memcpy(all + (top + r) * columns + left, one + r * width, (size_t)width * sizeof *one);

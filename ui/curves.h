@@ -11,7 +11,7 @@ struct curves_wish {
     const char *metric; /* "loss", "acc", a column of epochs.csv; NULL: loss and accuracy */
     const char *x;      /* "epoch", "step", "images", "seconds", ...; NULL: epoch */
     bool log_y;
-    int64_t smooth; /* points of a running mean; 0: none */
+    int64_t smooth; /* a mean over about so many points; 0: none */
     const char
         *over; /* a key: runs that differ in it alone are one curve, their mean; NULL: none */
     const char *band; /* with over: "sd", "range" or NULL for none */
@@ -48,12 +48,7 @@ void curves_name_groups(const struct study_run *runs, size_t count, const size_t
 #define CURVES_BESIDE 90 /* columns */
 /* The fewest rows of a frame of so many columns into which these curves can be drawn. */
 int curves_least_rows(const char *metric, int columns);
-void curves_text(struct curves *c, int columns, int rows, bool ascii, bool colours,
+void curves_text(struct curves *c, int columns, int rows, enum plot_level level, bool colours,
                  struct text *out);
 void curves_free(struct curves *c);
-
-/* The mean of the values around each, n of them or fewer at the ends; gaps stay gaps and count for
- * nothing. Over all points, before any is left out of a picture. */
-void curves_smooth(double *y, size_t count, size_t n);
-
 #endif

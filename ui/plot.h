@@ -95,6 +95,8 @@ struct plot_mean {
     double weight; /* 0 to 1; all else begins as 0 */
     double value, share;
 };
+/* The weight of a mean over about so many points. */
+double plot_mean_weight(double points);
 double plot_mean_add(struct plot_mean *m, double value);
 /* y_out: (n), may be the series' own y. Over all points: thinning comes when it is drawn. */
 void plot_smooth(const struct plot_series *in, double weight, double *y_out);

@@ -14,6 +14,11 @@ double plot_mean_add(struct plot_mean *m, double value)
     return m->value;
 }
 
+double plot_mean_weight(double points)
+{
+    return points > 1 ? (points - 1) / (points + 1) : 0;
+}
+
 void plot_smooth(const struct plot_series *in, double weight, double *y_out)
 {
     struct plot_mean mean = {.weight = weight > 0 ? fmin(weight, 1) : 0};

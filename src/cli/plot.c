@@ -17,9 +17,11 @@ static const char *const kinds[] = {"curve", "scaling", "board", "prefix", "conf
 
 struct wish {
     struct curves_wish curves;
-    const char *frame, *file, *log, *kind_name, *size, *smooth, *rows_key, *columns_key;
+    const char *frame, *level_name, *file, *log, *kind_name, *size, *smooth, *rows_key,
+        *columns_key;
     enum kind kind;
     bool ascii, mono;
+    enum plot_level level;
     int columns, rows;
     double width_mm, height_mm;
 };
@@ -51,6 +53,22 @@ static bool parse_frame(struct wish *w)
     cli_refuse("--frame %s is not COLUMNSxROWS from %dx%d to 1000x1000, such as 120x40", w->frame,
                PLOT_LEAST_COLUMNS, PLOT_LEAST_ROWS);
     return false;
+}
+
+/* A locale without UTF-8 has ASCII alone. */
+static bool parse_level(struct wish *w)
+{
+    static const char *const names[] = {"braille", "ascii", "block"};
+    int level = 0;
+
+    while (w->level_name && level < 3 && strcmp(w->level_name, names[level]) != 0)
+        level++;
+    if (level == 3) {
+        cli_refuse("--level %s is not braille, block or ascii", w->level_name);
+        return false;
+    }
+    w->level = w->ascii || !cli_utf8() ? PLOT_ASCII : (enum plot_level)level;
+    return true;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -140,7 +158,7 @@ static bool check(struct wish *w)
         cli_refuse("--size and --mono are for files: plot -o FILE.svg, .pdf or .tex");
         return false;
     }
-    return parse_size(w) && parse_frame(w);
+    return parse_size(w) && parse_frame(w) && parse_level(w);
 }
 
 /* The frame that was asked for, or that of the terminal; false: the curves do not fit into it. */
@@ -225,8 +243,7 @@ static int draw_curves(struct wish *w, const struct record_entry *runs, size_t c
 
         code = write_figure(w, (struct figure){.panel = panel, .panels = c.panels});
     } else {
-        curves_text(&c, w->columns, w->rows, w->ascii || !cli_utf8(), cli_colours(STDOUT_FILENO),
-                    &out);
+        curves_text(&c, w->columns, w->rows, w->level, cli_colours(STDOUT_FILENO), &out);
         code = cli_print(&out);
     }
     text_free(&out);
@@ -264,7 +281,7 @@ static void add_panels(struct figures *f, const struct wish *w, struct text *out
         }
         p->columns = w->columns;
         p->rows = w->rows / f->panels;
-        p->level = w->ascii || !cli_utf8() ? PLOT_ASCII : PLOT_BRAILLE;
+        p->level = w->level;
         plot_text(p, cli_colours(STDOUT_FILENO), out);
     }
     text_add(out, text_str(&f->note));
@@ -299,14 +316,15 @@ int cli_plot(int argc, char **argv)
     struct wish w = {0};
     const struct cli_option options[] = {
         {"--frame", "CxR", "size of the text, such as 120x40", &w.frame},
-        {"--ascii", NULL, "no characters beyond ASCII", &w.ascii},
+        {"--level", "WORD", "of the text's curves: braille, block, ascii (braille)", &w.level_name},
+        {"--ascii", NULL, "no characters beyond ASCII: --level ascii", &w.ascii},
         {"-o", "FILE", "write FILE.svg, FILE.pdf or FILE.tex instead", &w.file},
         {"--kind", "KIND", "curve, scaling, board, prefix, confusion (curve)", &w.kind_name},
         {"--metric", "NAME", "loss, acc or a column of epochs.csv (loss and acc)",
          &w.curves.metric},
         {"--x", "NAME", "the x axis (epoch)", &w.curves.x},
         {"--log", "y", "logarithmic y axis", &w.log},
-        {"--smooth", "N", "a running mean over N points", &w.smooth},
+        {"--smooth", "N", "an exponential mean over about N points", &w.smooth},
         {"--over", "KEY", "the mean over runs that differ in KEY alone (seed)", &w.curves.over},
         {"--band", "WHAT", "with --over: sd, or range (least to most)", &w.curves.band},
         {"--down", "KEY", "the rows of a board", &w.rows_key},

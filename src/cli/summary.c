@@ -116,7 +116,8 @@ static void say_curves(const struct record_entry *run, int below)
     if (curves_make(&curves, run, 1, &wish, &e) != ERR_OK)
         return;
     if (rows >= curves_least_rows(wish.metric, columns)) {
-        curves_text(&curves, columns, rows, !cli_utf8(), cli_colours(STDERR_FILENO), &out);
+        curves_text(&curves, columns, rows, cli_utf8() ? PLOT_BRAILLE : PLOT_ASCII,
+                    cli_colours(STDERR_FILENO), &out);
         say_lines(&out);
     }
     text_free(&out);
