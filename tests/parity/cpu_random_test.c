@@ -16,6 +16,13 @@
  * with the new ones. Equal numbers out of a black background, which a maximum cannot tell apart, are
  * got rid of with the black; zeros are not, for those must be zeros in every kernel.
  *
+ * Others come from pads, and from places where a rectifier let nothing pass: a batch norm makes them
+ * equal numbers that are no zeros, and Winograd rounds them differently from place to place. Which of
+ * them a maximum takes says only where in front of it the gradient goes: the windows hold the same
+ * numbers, so weights and biases have the same gradients, and what comes out is the same. So the
+ * pixels' gradients in front of such a maximum are not judged for such an image where they are off;
+ * all else is. A network where that was done counts as ill-conditioned.
+ *
  * Networks with batch norm or residuals run once more with memory spared, as large ones do: what is
  * computed again must be the same bytes, so all that comes out is.
  *
@@ -504,6 +511,8 @@ struct verdict {
     double *slack;     /* (members, params): see find_slack */
     double spread;     /* bf16: see find_spread */
     double *image_off; /* (batch): largest gradient's distance, in units of its limit */
+    int *tied;         /* (batch): the last maximum of equal numbers but zero, or 0: none */
+    bool leave;        /* pixels' gradients in front of those are not judged */
 };
 
 /* Layers from 0 to last that sum, each by what it may add. */
@@ -644,13 +653,30 @@ static void find_spread(struct verdict *v)
     }
 }
 
+/* A layer's gradients, where they cannot be told as they should be. */
+static const double *without_tied(const struct verdict *v, int layer, const double *got,
+                                  const double *want, size_t n, double *room)
+{
+    size_t each = outputs_of(&v->t->net->layer[layer]);
+
+    for (size_t j = 0; j < n; j++)
+        room[j] = layer < v->tied[j / each] ? want[j] : got[j];
+    return room;
+}
+
 static void judge_layers(struct verdict *v, int m)
 {
     static const char *const names[] = {"output", "gradient", "kernel's gradient",
                                         "bias's gradient"};
     const struct trial *t = v->t;
     const struct net *net = t->net;
+    size_t pixels = 0;
 
+    for (int i = 0; i < net->layers; i++) {
+        size_t n = tensor_size(t, BACKEND_GRAD_OUTPUT, i);
+        pixels = n > pixels ? n : pixels;
+    }
+    double *room = v->leave ? mem_new(pixels, sizeof *room) : NULL;
     for (int i = 0; i < net->layers; i++) {
         double least = 1e-30; /* a bias in front of batch norm has no gradient but rounding */
         for (int what = 0; what < 4; what++) {
@@ -660,6 +686,8 @@ static void judge_layers(struct verdict *v, int m)
             double limit = what == BACKEND_OUTPUT ? forward_limit(v, i) : backward_limit(v);
             if (!n || !v->got->there[what][m * net->layers + i])
                 continue;
+            if (what == BACKEND_GRAD_OUTPUT && v->leave)
+                got = without_tied(v, i, got, want, n, room);
             if (what >= BACKEND_GRAD_KERNEL)
                 limit *=
                     v->slack[m * net->params + (what == BACKEND_GRAD_KERNEL ? net->layer[i].kernel
@@ -677,6 +705,7 @@ static void judge_layers(struct verdict *v, int m)
             }
         }
     }
+    free(room);
 }
 
 /* How the parameters moved in the first step or in both. */
@@ -809,15 +838,17 @@ static void judge_all(struct verdict *v)
 /* ---- decisions in doubt ---- */
 
 /* For each image of the batch the smallest distance of a decision of a rectifier or a maximum from
- * its turn, in units of the layer's largest value; tied: a maximum of equal numbers but zero, which
- * some layers make of a black background, whatever else is drawn on it. */
-static void find_margins(const struct trial *t, const struct seen *want, double *margin, bool *tied)
+ * its turn, in units of the layer's largest value; tied: the last maximum of equal numbers but zero,
+ * or 0. */
+static void find_margins(const struct trial *t, const struct seen *want, double *margin, int *tied)
 {
     const struct net *net = t->net;
     size_t all = tensor_at(t, BACKEND_OUTPUT, net->layers);
 
-    for (size_t j = 0; j < t->plan.batch; j++)
+    for (size_t j = 0; j < t->plan.batch; j++) {
         margin[j] = 1;
+        tied[j] = 0;
+    }
     for (int k = 0; k < t->plan.members * net->layers; k++) {
         const struct net_layer *l = &net->layer[k % net->layers];
         if ((l->op != NET_RELU && l->op != NET_MAXPOOL) || l->src < 0)
@@ -842,10 +873,32 @@ static void find_margins(const struct trial *t, const struct seen *want, double 
                     first = fmax(first, value);
                 }
                 margin[j] = fmin(margin[j], (first - second) / top);
-                tied[j] = tied[j] || (first - second < 1e-12 * top && fabs(first) > 1e-12 * top);
+                if (first - second < 1e-12 * top && fabs(first) > 1e-12 * top &&
+                    tied[j] < k % net->layers)
+                    tied[j] = k % net->layers;
             }
         }
     }
+}
+
+/* What no other images help: judged again without the places that cannot be told. */
+static void leave_tied(struct verdict *v)
+{
+    double *margin = mem_new(v->t->plan.batch, sizeof *margin);
+    int left = 0;
+
+    find_margins(v->t, v->want, margin, v->tied);
+    for (size_t j = 0; j < v->t->plan.batch; j++)
+        left += v->tied[j] > 0;
+    free(margin);
+    if (!left)
+        return;
+    v->leave = true;
+    judge_all(v);
+    v->leave = false;
+    v->ill++;
+    if (v->tell)
+        printf("    equal numbers in front of a maximum: %d images\n", left);
 }
 
 /* Replaces images that may explain what is off; false where none may. */
@@ -853,11 +906,10 @@ static bool redraw(struct verdict *v)
 {
     struct trial *t = v->t;
     double *margin = mem_new(t->plan.batch, sizeof *margin);
-    bool *tied = mem_new(t->plan.batch, sizeof *tied);
     double most = top_of(v->image_off, t->plan.batch, 0);
     bool any = false;
 
-    find_margins(t, v->want, margin, tied);
+    find_margins(t, v->want, margin, v->tied);
     for (size_t j = 0; j < t->plan.batch; j++) {
         bool first = v->bad[BACKWARD] && v->image_off[j] >= 0.25 * most &&
                      margin[j] < (v->half ? 0.05 : 2e-4);
@@ -866,12 +918,11 @@ static bool redraw(struct verdict *v)
         if (!first && !second)
             continue;
         t->version[image]++;
-        t->bright[image] = t->bright[image] || (first && tied[j]);
+        t->bright[image] = t->bright[image] || (first && v->tied[j]);
         draw_image(t, image);
         any = true;
     }
     free(margin);
-    free(tied);
     return any;
 }
 
@@ -947,6 +998,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
     struct seen *rough = &both[v.half];
 
     v.image_off = mem_new(t->plan.batch, sizeof *v.image_off);
+    v.tied = mem_new(t->plan.batch, sizeof *v.tied);
     v.slack = mem_new((size_t)(t->plan.members * t->net->params), sizeof *v.slack);
     for (int turn = 0; again && turn <= REDRAWS; turn++) {
         struct seen got;
@@ -973,6 +1025,8 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
             v.rough = rough;
             judge_all(&v);
         }
+        if (turn == REDRAWS && !v.bad[FORWARD] && v.bad[BACKWARD])
+            leave_tied(&v);
         if (tell)
             printf("  %s, turn %d: forward %.3f, backward %.3f, second step %.3f of the limits, %d "
                    "ill-conditioned\n%s",
@@ -1002,6 +1056,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
     }
     text_free(&v.words);
     free(v.image_off);
+    free(v.tied);
     free(v.slack);
 }
 
