@@ -8,7 +8,7 @@
 
 static const char *cpu_isa_in(enum spec_precision precision)
 {
-    const struct cpu_kernels *k = cpu_kernels_choose();
+    const struct cpu_kernels *k = cpu_kernels_choose(precision);
     const struct cpu_tiles *tiles = precision == SPEC_BF16 ? cpu_tiles_choose() : NULL;
     return !k ? "none" : tiles ? tiles->name : k->name;
 }
@@ -20,7 +20,7 @@ static const char *cpu_isa(void)
 
 static enum err_code cpu_can(const struct backend_plan *p, struct err *e)
 {
-    if (!cpu_kernels_choose())
+    if (!cpu_kernels_choose(p->precision))
         return err_set(e, ERR_INPUT,
                        "CHORUS_ISA=%s: this processor or this program has no such kernels (amx, "
                        "avx512bf16, avx512, avx2 and base are known)",
@@ -60,7 +60,7 @@ static struct backend_session *session_new(const struct backend_plan *plan)
     struct backend_session *s = mem_new(1, sizeof *s);
 
     s->plan = *plan;
-    s->k = cpu_kernels_choose();
+    s->k = cpu_kernels_choose(plan->precision);
     s->bf16 = plan->precision == SPEC_BF16;
     s->tiles = s->bf16 ? cpu_tiles_choose() : NULL;
     s->layers = plan->net->layers;

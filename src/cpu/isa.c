@@ -19,7 +19,9 @@ static bool isa_has(const struct cpu_kernels *k)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_cpu_init();
-    if (k == &cpu_kernels_avx512)
+    if (k == &cpu_kernels_avx512bf16 && !cpu_has_bf16())
+        return false;
+    if (k == &cpu_kernels_avx512 || k == &cpu_kernels_avx512bf16)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("fma");
@@ -29,32 +31,32 @@ static bool isa_has(const struct cpu_kernels *k)
     return k == &cpu_kernels_base;
 }
 
-const struct cpu_kernels *cpu_kernels_choose(void)
+const struct cpu_kernels *cpu_kernels_choose(enum spec_precision precision)
 {
     static const struct cpu_kernels *const all[] = {
 #if defined(__x86_64__) || defined(__i386__)
+        &cpu_kernels_avx512bf16,
         &cpu_kernels_avx512,
         &cpu_kernels_avx2,
 #endif
         &cpu_kernels_base,
     };
     const char *forced = getenv("CHORUS_ISA");
+    const struct cpu_kernels *floats = NULL;
 
-    /* the same kernels: bf16 by them, whatever better the processor has for it, or beside tiles */
-    if (forced && !strcmp(forced, "avx512bf16")) {
-        if (!cpu_has_bf16())
-            return NULL;
-        forced = "avx512";
-    } else if (forced && !strncmp(forced, "amx", 3)) {
+    if (forced && !strncmp(forced, "amx", 3)) { /* the others beside tiles */
         if (!cpu_tiles_choose())
             return NULL;
-        forced = "avx512";
+        forced = "avx512bf16";
     }
-
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (isa_has(all[i]) && (!forced || !*forced || !strcmp(forced, all[i]->name)))
+        if (!isa_has(all[i]) || (forced && *forced && strcmp(forced, all[i]->name)))
+            continue;
+        if (precision == SPEC_BF16 || strcmp(all[i]->name, "avx512bf16"))
             return all[i];
+        floats = all[i + 1]; /* avx512: it does all the rest, so that is what is used */
     }
+    return floats;
     return NULL;
 }
 

@@ -44,8 +44,8 @@ void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step)
         .epsilon = (float)p->epsilon,
         .coupled = decoupled ? 0 : (float)p->weight_decay,
         .decoupled = decoupled ? (float)p->weight_decay : 0,
-        .fix1 = (float)(1 - pow(p->beta1, (double)(step + 1))),
-        .fix2 = (float)(1 - pow(p->beta2, (double)(step + 1))),
+        .fix1 = (float)(1 / (1 - pow(p->beta1, (double)(step + 1)))),
+        .fix2 = (float)(1 / (1 - pow(p->beta2, (double)(step + 1)))),
     };
 }
 

@@ -166,6 +166,16 @@ ALWAYS reg reg_load_some(const float *p, int n)
 #endif
 }
 
+/* The first n lanes, fewer than all of them. */
+ALWAYS void reg_store_some(float *p, reg v, int n)
+{
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
+#else
+    memcpy(p, &v, (size_t)n * sizeof *p);
+#endif
+}
+
 /* Adds the first n lanes to what is there. */
 ALWAYS void reg_add_some(float *p, reg v, int n)
 {

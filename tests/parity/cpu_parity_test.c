@@ -1,6 +1,6 @@
 /* The fast CPU backend against the naive one: layers, networks, modes, optimizers, each instruction
  * set that this machine has. */
-#include "engine/backend.h"
+#include "cpu/cpu_int.h"
 #include "base/mem.h"
 #include "tests/test.h"
 
@@ -521,7 +521,25 @@ TEST(what_it_cannot_do_is_said)
     CHECK_INT(cpu_backend.can(&b.plan, &e), ERR_INPUT);
     CHECK_HAS(e.text, "mmx");
     unsetenv("CHORUS_ISA");
+    /* the name of what is used: floats go by avx512, bf16 by what is better for it */
+    static const char *const sets[] = {"avx512bf16", "avx512", "avx2", "base"};
+    for (size_t i = 0; i < MEM_COUNT(sets); i++) {
+        bool half = !i && cpu_has_bf16();
+        setenv("CHORUS_ISA", sets[i], 1);
+        b.plan.precision = SPEC_FP32;
+        if (cpu_backend.can(&b.plan, &e) == ERR_OK)
+            CHECK_STR(cpu_backend.isa_in(SPEC_FP32), i ? sets[i] : "avx512");
+        else
+            CHECK(!half && i < 3);
+        b.plan.precision = SPEC_BF16;
+        if (cpu_backend.can(&b.plan, &e) == ERR_OK)
+            CHECK_STR(cpu_backend.isa_in(SPEC_BF16), sets[i]);
+        else
+            CHECK(!cpu_has_bf16() || i < 3);
+    }
+    unsetenv("CHORUS_ISA");
     struct backend_estimate est;
+    b.plan.precision = SPEC_FP32;
     CHECK_INT(cpu_backend.estimate(&b.plan, &est, &e), ERR_OK);
     CHECK(est.places == 1 && est.bytes[0] > b.net->parameter_count * 4);
     bench_close(&b);

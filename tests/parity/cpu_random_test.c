@@ -901,18 +901,48 @@ static void leave_tied(struct verdict *v)
         printf("    equal numbers in front of a maximum: %d images\n", left);
 }
 
-/* Replaces images that may explain what is off; false where none may. */
+/* The images for which some rectifier's output is zero in one of both and not in the other: their number.
+ * The outputs themselves agree, so rounding decided. */
+static int find_flipped(const struct verdict *v, bool *flipped)
+{
+    const struct trial *t = v->t;
+    const struct net *net = t->net;
+    int n = 0;
+
+    for (int k = 0; k < t->plan.members * net->layers; k++) {
+        int i = k % net->layers;
+        size_t at = (size_t)(k / net->layers) * tensor_at(t, BACKEND_OUTPUT, net->layers) +
+                    tensor_at(t, BACKEND_OUTPUT, i);
+        const double *got = v->got->tensor[BACKEND_OUTPUT] + at;
+        const double *want = v->want->tensor[BACKEND_OUTPUT] + at;
+        size_t each = outputs_of(&net->layer[i]);
+        if (net->layer[i].op != NET_RELU || !v->got->there[BACKEND_OUTPUT][k])
+            continue;
+        for (size_t j = 0; j < t->plan.batch * each; j++) {
+            if (!(got[j] > 0) == !(want[j] > 0) || flipped[j / each])
+                continue;
+            flipped[j / each] = true;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Replaces images that may explain what is off: those that were decided otherwise, or else those whose
+ * gradients are off most; false where none may. */
 static bool redraw(struct verdict *v)
 {
     struct trial *t = v->t;
+    bool *flipped = mem_new(t->plan.batch, sizeof *flipped);
+    bool known = !v->half && find_flipped(v, flipped);
     double *margin = mem_new(t->plan.batch, sizeof *margin);
     double most = top_of(v->image_off, t->plan.batch, 0);
     bool any = false;
 
     find_margins(t, v->want, margin, v->tied);
     for (size_t j = 0; j < t->plan.batch; j++) {
-        bool first = v->bad[BACKWARD] && v->image_off[j] >= 0.25 * most &&
-                     margin[j] < (v->half ? 0.05 : 2e-4);
+        bool first = v->bad[BACKWARD] && margin[j] < (v->half ? 0.05 : 2e-4) &&
+                     (known ? flipped[j] : v->image_off[j] >= 0.25 * most);
         bool second = !v->bad[BACKWARD] && v->bad[SECOND];
         uint32_t image = t->order[second ? t->plan.batch + j : j];
         if (!first && !second)
@@ -923,6 +953,7 @@ static bool redraw(struct verdict *v)
         any = true;
     }
     free(margin);
+    free(flipped);
     return any;
 }
 

@@ -281,7 +281,7 @@ static void on_all(void (*each)(const char *isa, const struct cpu_conv_ops *ops)
 
     for (size_t i = 0; i < MEM_COUNT(isas); i++) {
         setenv("CHORUS_ISA", isas[i].name, 1);
-        if (cpu_kernels_choose() != isas[i].kernels)
+        if (cpu_kernels_choose(SPEC_FP32) != isas[i].kernels)
             printf("  %s is not here\n", isas[i].name);
         else
             each(isas[i].name, isas[i].kernels->wino);
