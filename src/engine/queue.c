@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_NS  900000000u   /* between two looks */
-#define AGAIN_NS 10000000000u /* before what a full disk prevented is tried again */
+#define LOOK_NS  900000000u  /* between two looks */
+#define AGAIN_NS 5000000000u /* before what a full disk prevented is tried again */
 
 struct queue {
     struct engine *engine;

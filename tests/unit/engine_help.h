@@ -28,6 +28,7 @@ struct kit {
     struct wire *wire;
     struct engine *engine;
     uint32_t runs; /* numbers given */
+    bool queue;    /* the engine takes from results/queue */
 
     /* What was heard of so far. */
     int events[16]; /* by kind */
@@ -154,8 +155,11 @@ static inline void kit_empty(const char *folder)
 /* ring: events that the wire holds. span: steps at most, 0 as many as fit into the time. */
 static inline void kit_engine(struct kit *k, size_t ring, int span)
 {
-    struct engine_config config = {
-        .results = k->results, .backends = kit_backends, .version = "test", .max_span_steps = span};
+    struct engine_config config = {.results = k->results,
+                                   .backends = kit_backends,
+                                   .version = "test",
+                                   .max_span_steps = span,
+                                   .queue = k->queue};
     struct err e;
 
     k->wire = wire_new(ring);

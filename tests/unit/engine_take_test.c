@@ -1,0 +1,573 @@
+/* What an engine takes from results/queue: in which order, when not, and what becomes of the files. */
+#include "tests/unit/engine_help.h"
+
+#include "record/queue.h"
+#include "record/working.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* An experiment of the fake backend called `name`, with more lines behind it. */
+static void queue_add(struct kit *k, const char *name, const char *more)
+{
+    struct text t = {0};
+    struct spec *s = mem_new(1, sizeof *s);
+    struct err e;
+
+    kit_spec(k, s, NULL);
+    kit_set(s, "lr=0.05");
+    snprintf(s->name, sizeof s->name, "%s", name);
+    spec_write(s, &t);
+    if (!strncmp(more, "# options", 9)) {
+        char *text = mem_textf("%s%s", more, text_str(&t));
+
+        text_free(&t);
+        text_add(&t, text);
+        free(text);
+    } else {
+        text_add(&t, more);
+    }
+    if (record_queue_add(k->results, text_str(&t), name, NULL, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    text_free(&t);
+    free(s);
+}
+
+/* keys: lr and batch, one of them a list. */
+static void queue_sweep(struct kit *k, const char *options, const char *name, const char *keys)
+{
+    char *text = mem_textf("%smodel = %s\ndata = synthetic\ntrain_limit = 96\ntest_limit = 40\n"
+                           "epochs = 1\nbackend = fake\nthreads = 1\n%s\n",
+                           options, k->model, keys);
+    struct err e;
+
+    if (record_queue_add(k->results, text, name, NULL, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    free(text);
+}
+
+static void hear_all(struct kit *k)
+{
+    struct wire_event event;
+
+    while (wire_take(k->wire, &event))
+        kit_hear(k, &event);
+}
+
+/* Until the queue is in that state, and (taken) so many were taken. */
+static struct wire_queue wait_queue(struct kit *k, enum wire_queue_state state, int64_t taken)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    struct wire_queue q = {0};
+
+    do {
+        hear_all(k);
+        wire_queue(k->wire, &q);
+        if (clock_ns() > until) {
+            TEST_FAILED("the queue is in state %d (%s), %lld were taken", q.state, q.reason,
+                        (long long)q.taken);
+            return q;
+        }
+        clock_sleep_ms(2);
+    } while (q.state != state || q.taken < taken);
+    hear_all(k);
+    return q;
+}
+
+static void wait_running(struct kit *k, uint32_t run, struct wire_status *status)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+
+    while (!wire_status(k->wire, run, status) || status->state != WIRE_RUNNING) {
+        if (clock_ns() > until) {
+            TEST_FAILED("run %u does not run", run);
+            return;
+        }
+        hear_all(k);
+        clock_sleep_ms(1);
+    }
+}
+
+/* The names of all runs, the oldest first, with their states: "a:done b:done". */
+static char *runs_of(const char *results)
+{
+    struct record_entry *list;
+    struct text t = {0};
+    size_t n = 0;
+    struct err e;
+
+    if (record_list(results, &list, &n, &e) != ERR_OK)
+        n = 0;
+    for (size_t i = 0; i < n; i++)
+        text_addf(&t, "%s%s:%s", i ? " " : "", list[i].run.spec.name, record_entry_state(&list[i]));
+    if (n)
+        record_free_list(list, n);
+    text_add(&t, "");
+    return t.s ? t.s : mem_text("");
+}
+
+#define CHECK_RUNS(k, want)                                                                        \
+    do {                                                                                           \
+        char *runs_ = runs_of((k)->results);                                                       \
+        CHECK_STR(runs_, want);                                                                    \
+        free(runs_);                                                                               \
+    } while (0)
+
+static size_t left_in_queue(struct kit *k)
+{
+    struct record_queued *list;
+    struct err e;
+    size_t n = 0;
+
+    if (record_queue_list(k->results, &list, &n, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    record_queue_free(list, n);
+    return n;
+}
+
+TEST(what_waits_is_taken_in_its_order)
+{
+    struct kit k;
+    struct wire_queue q;
+    struct wire_status status;
+
+    kit_folder(&k);
+    k.queue = true;
+    queue_add(&k, "b", "");
+    queue_add(&k, "a", "");
+    queue_add(&k, "c", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    CHECK_RUNS(&k, "b:done a:done c:done");
+    CHECK_INT(left_in_queue(&k), 0);
+    CHECK_INT(q.taken, 3);
+    CHECK_INT(q.rejected, 0);
+    CHECK_INT(q.waiting, 0);
+    CHECK(q.run >= WIRE_OWN_RUNS && !q.sweep);
+    CHECK_STR(q.item, "0003-c.ini");
+    CHECK(wire_status(k.wire, q.run, &status));
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(k.events[WIRE_TAKEN], 3);
+    CHECK_INT(k.events[WIRE_STARTED], 3);
+    CHECK(k.facts.queued);
+    CHECK_INT(record_queue_owner(k.results), 0);
+    /* one that comes later is noticed */
+    queue_add(&k, "d", "");
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 4);
+    CHECK_RUNS(&k, "b:done a:done c:done d:done");
+    kit_end(&k);
+}
+
+TEST(an_engine_without_a_queue_leaves_it_alone)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    struct wire_queue q;
+
+    kit_folder(&k);
+    queue_add(&k, "a", "");
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, "name=own", NULL);
+    kit_run(&k, &s, &status);
+    CHECK(!k.facts.queued);
+    wire_queue(k.wire, &q);
+    CHECK_INT(q.state, WIRE_QUEUE_OFF);
+    CHECK_INT(left_in_queue(&k), 1);
+    kit_end(&k);
+}
+
+TEST(what_cannot_be_used_is_put_aside_and_the_next_is_taken)
+{
+    static const char *const bad[] = {"0002-word.ini.bad", "0003-batch.ini.bad",
+                                      "0004-folder.ini.bad", "0005-options.ini.bad"};
+    struct kit k;
+    struct wire_queue q;
+    char *queue, *path;
+
+    kit_folder(&k);
+    k.queue = true;
+    queue = io_path(k.results, "queue");
+    path = io_path(queue, "0004-folder.ini");
+    queue_add(&k, "a", "");
+    queue_add(&k, "word", "nonsense = 1\n");
+    queue_add(&k, "batch", "");
+    {
+        struct record_queued *list;
+        struct err e;
+        size_t n;
+        FILE *f;
+        char *batch = io_path(queue, "0003-batch.ini");
+
+        REQUIRE_OK(record_queue_list(k.results, &list, &n, &e));
+        f = fopen(batch, "w");
+        fprintf(f, "model = %s\ndata = synthetic\ntrain_limit = 96\nbatch = 97\nbackend = fake\n",
+                k.model);
+        fclose(f);
+        free(batch);
+        record_queue_free(list, n);
+    }
+    mkdir(path, 0777);
+    queue_add(&k, "options", "# options: --colour red\n");
+    queue_add(&k, "z", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    CHECK_RUNS(&k, "a:done z:done");
+    CHECK_INT(q.rejected, 4);
+    CHECK_INT(q.taken, 3); /* that 97 is too many only the data tell */
+    for (size_t i = 0; i < MEM_COUNT(bad); i++)
+        CHECK(kit_has(queue, bad[i]));
+    CHECK_HAS(k.logs, "0002-word.ini cannot be used and is out of the queue");
+    CHECK_HAS(k.logs, "nonsense");
+    CHECK_HAS(k.logs, "batch = 97 is more than the 96 images");
+    CHECK_HAS(k.logs, "is a folder");
+    CHECK_HAS(k.logs, "its options (line 1) cannot be read");
+    free(path);
+    free(queue);
+    kit_end(&k);
+}
+
+TEST(lists_of_values_make_a_sweep)
+{
+    struct kit k;
+    struct wire_queue q;
+    struct wire_sweep_status sweep;
+    char *path;
+
+    kit_folder(&k);
+    k.queue = true;
+    queue_sweep(&k, "", "rates", "batch = 16\nlr = 0.1, 0.2, 0.4");
+    queue_sweep(&k, "# options: --name board --order grid --max-cells 2\n", "x",
+                "batch = 16\nlr = 0.1, 0.2, 0.4");
+    queue_add(&k, "behind", "");
+    kit_engine(&k, 4096, 0);
+    k.events[WIRE_TAKEN] = 0;
+    q = wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    CHECK_INT(k.events[WIRE_TAKEN], 3);
+    CHECK(!q.sweep);
+    CHECK(wire_sweep_status(k.wire, WIRE_OWN_RUNS, &sweep));
+    CHECK_STR(sweep.name, "rates");
+    CHECK_INT(sweep.state, WIRE_DONE);
+    CHECK_INT(sweep.done, 3);
+    path = io_path(k.results, "sweeps/board/sweep.csv");
+    CHECK(io_exists(path));
+    free(path);
+    CHECK_INT(left_in_queue(&k), 0);
+    {
+        /* board's cells are those of rates but for the sweep's name: each sweep has its own ledger */
+        char *runs = runs_of(k.results);
+        size_t n = 0;
+
+        for (const char *p = runs; (p = strstr(p, ":done")); p++)
+            n++;
+        CHECK_INT(n, 3 + 2 + 1);
+        CHECK_HAS(runs, "behind:done");
+        CHECK(!strcmp(runs + strlen(runs) - strlen("behind:done"), "behind:done"));
+        free(runs);
+    }
+    /* other keys under the name of a sweep that is there would spoil its table */
+    k.logs[0] = 0;
+    queue_sweep(&k, "# options: --name board\n", "x", "lr = 0.1\nbatch = 16, 32");
+    q = wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    while (!q.rejected)
+        q = wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    CHECK_HAS(k.logs, "the sweep board walks lr");
+    CHECK_INT(q.rejected, 1);
+    kit_end(&k);
+}
+
+TEST(a_sweep_that_cannot_begin_is_put_aside)
+{
+    struct kit k;
+    struct wire_queue q;
+
+    kit_folder(&k);
+    k.queue = true;
+    queue_sweep(&k, "", "none", "lr = 0.1\nbatch = 1000, 2000");
+    queue_add(&k, "z", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
+    CHECK_INT(q.rejected, 1);
+    CHECK_RUNS(&k, "z:done");
+    CHECK_HAS(k.logs, "0001-none.ini cannot be used");
+    kit_end(&k);
+}
+
+TEST(two_engines_take_each_one_once)
+{
+    struct kit k[2];
+    struct fake_script slow = {.step_ms = 1};
+    size_t taken = 0;
+    uint64_t until;
+    char *runs;
+
+    kit_folder(&k[0]);
+    fake_set_script(&slow);
+    k[0].queue = true;
+    for (int i = 0; i < 8; i++)
+        queue_add(&k[0], (char[2]){(char)('a' + i), 0}, "");
+    k[1] = k[0];
+    for (int i = 0; i < 2; i++)
+        kit_engine(&k[i], 4096, 0);
+    until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    while (taken < 8 && clock_ns() < until) {
+        struct wire_queue q;
+
+        taken = 0;
+        for (int i = 0; i < 2; i++) {
+            hear_all(&k[i]);
+            wire_queue(k[i].wire, &q);
+            taken += (size_t)q.taken;
+        }
+        clock_sleep_ms(2);
+    }
+    for (int i = 0; i < 2; i++)
+        wait_queue(&k[i], WIRE_QUEUE_EMPTY, 0);
+    CHECK_INT(taken, 8);
+    runs = runs_of(k[0].results);
+    CHECK_STR(runs, "a:done b:done c:done d:done e:done f:done g:done h:done");
+    free(runs);
+    kit_quit(&k[1]);
+    kit_end(&k[0]);
+}
+
+TEST(a_stop_of_what_runs_goes_on_to_the_next)
+{
+    struct kit k;
+    struct wire_queue q;
+    struct wire_status status;
+    struct fake_script slow = {.step_ms = 20}, fast = {0};
+
+    kit_folder(&k);
+    k.queue = true;
+    fake_set_script(&slow);
+    queue_add(&k, "a", "");
+    queue_add(&k, "b", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_BUSY, 1);
+    wait_running(&k, q.run, &status);
+    CHECK_INT(left_in_queue(&k), 1); /* it stands: its file is gone */
+    CHECK(record_queue_owner(k.results) == getpid());
+    fake_set_script(&fast);
+    kit_send(&k, WIRE_STOP, q.run, WIRE_AFTER_STEP);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
+    CHECK_RUNS(&k, "a:stopped b:done");
+    kit_end(&k);
+}
+
+TEST(the_users_own_runs_come_first)
+{
+    struct kit k;
+    struct spec s;
+    struct fake_script slow = {.step_ms = 2};
+
+    kit_folder(&k);
+    k.queue = true;
+    fake_set_script(&slow);
+    queue_add(&k, "a", "");
+    kit_engine(&k, 4096, 0);
+    wait_queue(&k, WIRE_QUEUE_BUSY, 1);
+    queue_add(&k, "b", "");
+    kit_spec(&k, &s, "name=own", NULL);
+    kit_start(&k, &s);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
+    CHECK_RUNS(&k, "a:done own:done b:done");
+    kit_end(&k);
+}
+
+TEST(quitting_leaves_the_rest_in_the_queue)
+{
+    struct kit k;
+    struct wire_queue q;
+    struct wire_status status;
+    struct fake_script slow = {.step_ms = 20};
+
+    kit_folder(&k);
+    k.queue = true;
+    fake_set_script(&slow);
+    for (int i = 0; i < 3; i++)
+        queue_add(&k, (char[2]){(char)('a' + i), 0}, "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_BUSY, 1);
+    wait_running(&k, q.run, &status);
+    kit_quit(&k);
+    CHECK_RUNS(&k, "a:stopped");
+    CHECK_INT(left_in_queue(&k), 2);
+    slow.step_ms = 0;
+    fake_set_script(&slow);
+    kit_engine(&k, 4096, 0);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
+    CHECK_RUNS(&k, "a:stopped b:done c:done");
+    kit_end(&k);
+}
+
+TEST(a_run_that_is_handed_over_ends_the_taking)
+{
+    struct kit k;
+    struct wire_queue q;
+    struct wire_status status;
+    struct fake_script slow = {.step_ms = 20};
+
+    kit_folder(&k);
+    k.queue = true;
+    fake_set_script(&slow);
+    queue_add(&k, "a", "");
+    queue_add(&k, "b", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_BUSY, 1);
+    wait_running(&k, q.run, &status);
+    kit_send(&k, WIRE_STOP, q.run, WIRE_HAND_OVER);
+    wait_queue(&k, WIRE_QUEUE_OFF, 1);
+    kit_wait(&k, q.run, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    clock_sleep_ms(1500); /* longer than it would need to look again */
+    q = wait_queue(&k, WIRE_QUEUE_OFF, 1);
+    CHECK_INT(q.taken, 1);
+    CHECK_INT(left_in_queue(&k), 1);
+    CHECK_INT(record_queue_owner(k.results), 0);
+    kit_end(&k);
+}
+
+/* A process that shows itself at work on these results, until it is killed. */
+static pid_t work_elsewhere(const char *results)
+{
+    int ends[2];
+    char byte;
+    pid_t child;
+
+    if (pipe(ends))
+        return -1;
+    child = fork();
+    if (child == 0) {
+        struct record_work *w = record_work_new(results);
+
+        record_work_set(w, "/a/run");
+        if (write(ends[1], "y", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    if (read(ends[0], &byte, 1) != 1)
+        TEST_FAILED("no process");
+    close(ends[0]);
+    close(ends[1]);
+    return child;
+}
+
+TEST(another_program_at_work_on_these_results_comes_first)
+{
+    struct kit k;
+    struct wire_queue q;
+    char *other;
+    pid_t there, elsewhere;
+    int status;
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache;
+
+    kit_folder(&k);
+    cache = io_path(k.folder, "cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    k.queue = true;
+    queue_add(&k, "a", "");
+    other = io_path(k.folder, "other");
+    mkdir(other, 0777);
+    elsewhere = work_elsewhere(other);
+    there = work_elsewhere(k.results);
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 0);
+    CHECK_INT(q.pid, there);
+    CHECK_HAS(q.reason, "is at work on /a/run");
+    CHECK_INT(q.waiting, 1);
+    CHECK_INT(record_queue_owner(k.results), 0); /* who else could take may */
+    kill(there, SIGKILL);
+    waitpid(there, &status, 0);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 1);
+    CHECK_RUNS(&k, "a:done");
+    kill(elsewhere, SIGKILL);
+    waitpid(elsewhere, &status, 0);
+    kit_quit(&k);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
+    free(other);
+    kit_end(&k);
+}
+
+/* Others see an engine at work while a run trains, and not while it is paused or over. */
+TEST(an_engine_shows_that_it_is_at_work)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    struct fake_script slow = {.step_ms = 10};
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache, *working;
+    uint64_t until;
+    uint32_t run;
+    size_t n = 0;
+    char **names;
+    struct err e;
+
+    kit_folder(&k);
+    cache = io_path(k.folder, "cache");
+    working = io_path(cache, "working");
+    setenv("CHORUS_CACHE", cache, 1);
+    fake_set_script(&slow);
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, "epochs=50", NULL);
+    run = kit_start(&k, &s);
+    wait_running(&k, run, &status);
+    REQUIRE_OK(io_list_folder(working, &names, &n, &e));
+    CHECK_INT(n, 1);
+    io_free_names(names, n);
+    kit_send(&k, WIRE_PAUSE, run, WIRE_AFTER_STEP);
+    until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    do {
+        clock_sleep_ms(5);
+        REQUIRE_OK(io_list_folder(working, &names, &n, &e));
+        io_free_names(names, n);
+    } while (n && clock_ns() < until);
+    CHECK_INT(n, 0);
+    kit_quit(&k);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
+    free(working);
+    kit_end(&k);
+}
+
+static atomic_bool no_room;
+static int (*real_mkdir)(const char *path, mode_t mode);
+
+static int full_mkdir(const char *path, mode_t mode)
+{
+    if (atomic_load(&no_room) && strstr(path, "/.2")) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return real_mkdir(path, mode);
+}
+
+TEST(a_full_disk_spoils_no_file)
+{
+    struct kit k;
+    struct wire_queue q;
+
+    kit_folder(&k);
+    k.queue = true;
+    real_mkdir = io.mkdir;
+    io.mkdir = full_mkdir;
+    atomic_store(&no_room, true);
+    queue_add(&k, "a", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 1);
+    CHECK_HAS(q.reason, "No space left");
+    CHECK_INT(q.rejected, 0);
+    CHECK_INT(left_in_queue(&k), 1);
+    atomic_store(&no_room, false);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
+    CHECK_RUNS(&k, "a:done");
+    CHECK_INT(left_in_queue(&k), 0);
+    kit_end(&k);
+    io.mkdir = real_mkdir;
+}
