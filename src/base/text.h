@@ -24,6 +24,11 @@ const char *text_str(const struct text *t); /* "" where empty */
 const char *text_double(char out[TEXT_NUMBER_ROOM], double value);
 const char *text_float(char out[TEXT_NUMBER_ROOM], float value);
 
+/* Numbers that were computed ("0.03162277660168379"), for people: in as many digits as tell those of
+ * a list apart, three at least; words, and numbers of up to six digits, are left as they are. */
+int text_least_digits(const char *const *values, size_t n);
+void text_add_short(struct text *t, const char *value, int digits);
+
 /* The whole of s must be the number: no spaces, no trailing characters, '.' as the point in every
  * locale, no hexadecimal. text_to_double takes "nan", "inf", "-inf" too. */
 bool text_to_double(const char *s, double *value);

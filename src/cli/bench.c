@@ -127,21 +127,31 @@ static int64_t batch_within(const struct choice *c, const struct plan *p, bool n
     return (batch + p->spec.devices - 1) / p->spec.devices * p->spec.devices;
 }
 
-/* One combination; one that no backend can do is left out and kept in bench.last. */
+/* The first says why there is nothing to measure: later ones are about precisions that were not asked
+ * for. */
+static enum err_code leave_out(struct choice *c, const struct err *why)
+{
+    if (c->bench.last.code == ERR_OK)
+        c->bench.last = *why;
+    return ERR_OK;
+}
+
+/* One combination; one that no backend can do is left out. */
 static enum err_code try_row(struct choice *c, const char *const word[LISTS])
 {
     struct plan *p = NULL;
     int64_t batch = 0;
+    struct err why;
     enum err_code code;
 
     if (!was_given(c, "batch")) {
-        if (plan_row(c, &p, word, 0, false, &c->bench.last) != ERR_OK)
-            return ERR_OK;
+        if (plan_row(c, &p, word, 0, false, &why) != ERR_OK)
+            return leave_out(c, &why);
         batch = batch_within(c, p, !strcmp(word[0], "ref"));
         plan_free(p);
     }
-    if (plan_row(c, &p, word, batch, true, &c->bench.last) != ERR_OK)
-        return ERR_OK;
+    if (plan_row(c, &p, word, batch, true, &why) != ERR_OK)
+        return leave_out(c, &why);
     code = bench_row(&c->bench, p);
     plan_free(p);
     return code;

@@ -8,8 +8,12 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/sweeps.h"
+#include "engine/cores.h"
+#include "engine/engine.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +34,7 @@ struct survey {
     const struct spec_sweep *s;
     struct one *one; /* (cells) in the order in which they run */
     size_t cells, left_out, wanted;
+    int jobs;       /* side by side */
     double seconds; /* of the wanted ones; nan */
     size_t unknown; /* wanted ones of which nothing is known */
 };
@@ -65,18 +70,6 @@ static uint64_t hash_of(struct spec *s, const struct wire_plan *p)
     return hash ? hash : 1;
 }
 
-static void add_label(const struct spec_sweep *s, size_t cell, struct text *out)
-{
-    size_t *place = mem_new(s->axes + 1, sizeof *place);
-
-    spec_sweep_place(s, cell, place);
-    for (size_t a = 0; a < s->axes; a++) {
-        text_addf(out, "%s%s=", a ? " " : "", s->axis[a].key);
-        spec_add_plain(out, s->axis[a].value[place[a]]);
-    }
-    free(place);
-}
-
 static void take_answer(struct survey *v, struct spec *asked, const struct wire_plan *answer)
 {
     struct one *one = &v->one[answer->question];
@@ -92,7 +85,7 @@ static void take_answer(struct survey *v, struct spec *asked, const struct wire_
         if (o->reason || o->hash != one->hash)
             continue;
         text_add(&why, "it is the cell of ");
-        add_label(v->s, o->cell, &why);
+        sweeps_add_label(v->s, o->cell, &why);
         leave_out(v, one, ERR_INPUT, text_str(&why));
     }
     text_free(&why);
@@ -129,10 +122,16 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
                             const struct sweep_wish *wish, struct err *e)
 {
     size_t cells = spec_sweep_cells(s), *order = mem_new(cells, sizeof *order), first = 0;
-    struct ask *ask = ask_start();
+    struct ask *ask;
+    cpu_set_t before;
     double known = 0;
 
-    *v = (struct survey){.s = s, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
+    /* threads = all is what a cell's share of the machine will be */
+    v->jobs = wish->jobs > 1 && !engine_runs_alone(s) ? (int)wish->jobs : 1;
+    cores_take(0, v->jobs, &before);
+    ask = ask_start();
+    *v = (struct survey){
+        .s = s, .jobs = v->jobs, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
     if (wish->order == SWEEP_SPREAD)
         spec_sweep_spread(s, order);
     for (size_t i = 0; i < cells; i++)
@@ -141,6 +140,7 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
     free(order);
     look_at_all(v, ask);
     ask_end(ask);
+    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
 
     v->wanted = cells - v->left_out;
     if (wish->max_cells && (size_t)wish->max_cells < v->wanted)
@@ -154,7 +154,7 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
         else
             v->unknown++;
     }
-    v->seconds = v->unknown < v->wanted ? known : NAN;
+    v->seconds = v->unknown < v->wanted ? known / v->jobs : NAN;
     if (v->left_out < cells)
         return ERR_OK;
     for (size_t i = 0; i < cells; i++) /* the first of the grid speaks for all */
@@ -229,13 +229,17 @@ static void add_time(const struct survey *v, struct text *out)
         return;
     }
     clock_span(span, v->seconds * (double)v->wanted / (double)(v->wanted - v->unknown));
-    text_addf(out, "%s for %zu cell%s one after the other, by earlier runs on this machine\n", span,
-              v->wanted, v->wanted == 1 ? "" : "s");
+    text_addf(out, "%s for %zu cell%s ", span, v->wanted, v->wanted == 1 ? "" : "s");
+    if (v->jobs > 1)
+        text_addf(out, "%d at a time", v->jobs);
+    else
+        text_add(out, "one after the other");
+    text_add(out, ", by earlier runs on this machine\n");
 }
 
 static void add_cells(const struct survey *v, struct text *out)
 {
-    struct text head = {0}, body = {0}, value = {0};
+    struct text head = {0}, body = {0}, value = {0}; /* values as short as they differ */
     size_t *place = mem_new(v->s->axes + 1, sizeof *place), rows = 0;
     struct cli_table t;
     char span[CLOCK_UTC_ROOM];
@@ -253,7 +257,7 @@ static void add_cells(const struct survey *v, struct text *out)
         spec_sweep_place(v->s, v->one[i].cell, place);
         for (size_t a = 0; a < v->s->axes; a++) {
             text_clear(&value);
-            spec_add_plain(&value, v->s->axis[a].value[place[a]]);
+            sweeps_add_value(&v->s->axis[a], place[a], &value);
             cli_table_add(&t, text_str(&value));
         }
         if (isfinite(v->one[i].seconds))

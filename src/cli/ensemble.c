@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/predictions.h"
@@ -190,10 +191,48 @@ static enum err_code keep_weights(const struct join *j, const char *net_text, st
     return code;
 }
 
+/* What is averaged, in its order: names and epochs. Averaged again, it is the same run. */
+static void cell_of(const struct join *j, char out[17])
+{
+    struct hash_sha256 h;
+    struct text t = {0};
+    uint8_t digest[32];
+    char hex[65];
+
+    text_add(&t, "average\n");
+    for (size_t i = 0; i < j->runs; i++)
+        text_addf(&t, "%s %lld\n", j->run[i].run.run, (long long)j->run[i].run.epochs_done);
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, text_str(&t), t.n);
+    hash_sha256_end(&h, digest);
+    hash_hex(hex, digest, sizeof digest);
+    memcpy(out, hex, 16);
+    out[16] = 0;
+    text_free(&t);
+}
+
+static bool find_earlier(const struct join *j, struct text *folder)
+{
+    char cell[17], name[256];
+    struct text shown = {0};
+    bool found;
+
+    cell_of(j, cell);
+    found = record_find_done(cli_results(), cell, name, sizeof name);
+    if (found) {
+        text_addf(folder, "%s/%s", cli_results(), name);
+        text_add_clean(&shown, name);
+        cli_talk("these runs were averaged before: %s", text_str(&shown));
+        text_free(&shown);
+    }
+    return found;
+}
+
 static void fill_run(const struct join *j, struct record_run *run)
 {
     *run = j->run[0].run;
     run->run[0] = run->sweep[0] = run->cell[0] = run->reason[0] = run->tags[0] = 0;
+    cell_of(j, run->cell);
     run->spec.mode = SPEC_ENSEMBLE;
     run->spec.members = j->all.members;
     run->spec.devices = 1;
@@ -379,7 +418,9 @@ static int ensemble(const struct record_entry *runs, size_t count, bool csv, boo
     struct err e;
     int code;
 
-    if (join_parts(&j, &e) != ERR_OK || (count > 1 && write_run(&j, &folder, &e) != ERR_OK))
+    if (join_parts(&j, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else if (count > 1 && !find_earlier(&j, &folder) && write_run(&j, &folder, &e) != ERR_OK)
         code = cli_fail(&e);
     else
         code = print(&j, &folder, csv, json);

@@ -274,6 +274,20 @@ static char *cell_words(const struct study_run *runs, size_t count, const size_t
     return mem_text(room);
 }
 
+/* Computed numbers as short as they differ. */
+static void short_names(struct figures *f, const struct values *v, const char **names)
+{
+    int digits = text_least_digits((const char *const *)v->text, v->n);
+
+    for (size_t i = 0; i < v->n; i++) {
+        struct text t = {0};
+
+        text_add(&t, "");
+        text_add_short(&t, v->text[i], digits);
+        names[i] = keep(f, t.s);
+    }
+}
+
 static void fill_board(struct figures *f, const struct study_run *runs, size_t count,
                        const char *metric, const char *rows, const char *columns)
 {
@@ -293,10 +307,8 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     }
     for (size_t i = 0; i < cells; i++)
         words[i] = keep(f, cell_words(runs, count, cell, i, metric, &value[i]));
-    for (size_t i = 0; i < down.n; i++)
-        row_name[i] = keep(f, mem_text(down.text[i]));
-    for (size_t i = 0; i < across.n; i++)
-        column_name[i] = keep(f, mem_text(across.text[i]));
+    short_names(f, &down, row_name);
+    short_names(f, &across, column_name);
     f->board = (struct board){keep(f, mem_text(metric)),
                               keep(f, mem_text(rows)),
                               keep(f, mem_text(columns)),
@@ -373,28 +385,42 @@ enum err_code figures_board(struct figures *f, const struct record_entry *entry,
 
 /* ---- ensembles ---- */
 
+void figures_prefix_start(struct figures *f)
+{
+    *f = (struct figures){0};
+    set_plot(f, 0, "accuracy of k members", "members");
+    text_add(&f->note, "Mean over the sets of k members (their averaged probabilities); the band "
+                       "reaches from the worst set to the best.\n");
+}
+
+void figures_prefix_add(struct figures *f, const char *run, const struct study_members *s)
+{
+    double *x, *y, *lo, *hi;
+
+    add_series(f, 0, keep(f, mem_text(study_short_name(run))), (size_t)s->members, &x, &y);
+    lo = vector(f, (size_t)s->members);
+    hi = vector(f, (size_t)s->members);
+    for (int k = 0; k < s->members; k++) {
+        x[k] = k + 1;
+        y[k] = s->of[k].mean;
+        lo[k] = s->of[k].least;
+        hi[k] = s->of[k].most;
+    }
+    f->band[0] = mem_resize(f->band[0], (size_t)f->plot[0].bands + 1, sizeof *f->band[0]);
+    f->band[0][f->plot[0].bands] =
+        (struct plot_band){x, lo, hi, (size_t)s->members, f->plot[0].bands};
+    f->plot[0].bands++;
+    f->plot[0].band = f->band[0];
+}
+
 static enum err_code add_prefix(struct figures *f, const struct record_entry *run, struct err *e)
 {
     struct predictions p;
     struct study_members s;
-    double *x, *y, *lo, *hi;
 
     TRY(predictions_get(&p, run, e));
     study_members(&s, p.p, p.members, p.n, p.classes, p.labels);
-    add_series(f, 0, keep(f, mem_text(study_short_name(run->name))), (size_t)s.members, &x, &y);
-    lo = vector(f, (size_t)s.members);
-    hi = vector(f, (size_t)s.members);
-    for (int k = 0; k < s.members; k++) {
-        x[k] = k + 1;
-        y[k] = s.of[k].mean;
-        lo[k] = s.of[k].least;
-        hi[k] = s.of[k].most;
-    }
-    f->band[0] = mem_resize(f->band[0], (size_t)f->plot[0].bands + 1, sizeof *f->band[0]);
-    f->band[0][f->plot[0].bands] =
-        (struct plot_band){x, lo, hi, (size_t)s.members, f->plot[0].bands};
-    f->plot[0].bands++;
-    f->plot[0].band = f->band[0];
+    figures_prefix_add(f, run->name, &s);
     study_members_free(&s);
     predictions_free(&p);
     return ERR_OK;
@@ -405,8 +431,7 @@ enum err_code figures_prefix(struct figures *f, const struct record_entry *runs,
 {
     size_t ensembles = 0;
 
-    *f = (struct figures){0};
-    set_plot(f, 0, "accuracy of k members", "members");
+    figures_prefix_start(f);
     for (size_t i = 0; i < count; i++) {
         enum err_code code;
 
@@ -425,8 +450,6 @@ enum err_code figures_prefix(struct figures *f, const struct record_entry *runs,
                        "none of these runs is an ensemble: there are no members to "
                        "average; mode = ensemble trains one");
     }
-    text_add(&f->note, "Mean over the sets of k members (their averaged probabilities); the band "
-                       "reaches from the worst set to the best.\n");
     return ERR_OK;
 }
 

@@ -3,6 +3,7 @@
 #define CHORUS_CLI_FIGURES_H
 
 #include "record/reader.h"
+#include "study/members.h"
 #include "ui/figure.h"
 
 struct figures { /* what a figure is made of; the panels point into it */
@@ -29,6 +30,9 @@ enum err_code figures_board(struct figures *f, const struct record_entry *runs, 
 /* Accuracy of k members of an ensemble, a curve a run. */
 enum err_code figures_prefix(struct figures *f, const struct record_entry *runs, size_t count,
                              struct err *e) MUST_USE;
+/* The same from members that are known: begun, then a curve a run. */
+void figures_prefix_start(struct figures *f);
+void figures_prefix_add(struct figures *f, const char *run, const struct study_members *s);
 enum err_code figures_confusion(struct figures *f, const struct record_entry *run,
                                 struct err *e) MUST_USE;
 void figures_free(struct figures *f);

@@ -76,7 +76,7 @@ int sweeps_detach(const char *name, const struct sweep_wish *wish)
 /* The values that its cells differ in, by the run's own file. */
 static void add_values(struct text *out, const struct spec_sweep *s, const struct record_run *run)
 {
-    struct text value = {0};
+    struct text value = {0}, clean = {0};
 
     for (size_t a = 0; a < s->axes; a++) {
         const char *key = s->axis[a].key;
@@ -90,8 +90,12 @@ static void add_values(struct text *out, const struct spec_sweep *s, const struc
             record_run_value(run, key, &value);
         }
         text_addf(out, " %s=", key);
-        text_add_clean(out, text_str(&value));
+        text_clear(&clean);
+        text_add_clean(&clean, text_str(&value));
+        text_add_short(out, text_str(&clean),
+                       text_least_digits((const char *const *)s->axis[a].value, s->axis[a].values));
     }
+    text_free(&clean);
 }
 
 static void say_cell(const struct spec_sweep *s, const struct record_cell *c)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/runs.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,8 @@ static const struct cli_usage usage = {
     "test set itself or by validation images. --since takes today, yesterday, 3h, 2d or a date,\n"
     "in UTC.\n"};
 
+#define LEAST_NAME 20 /* what is left of a run's name where columns have no room */
+
 struct wish {
     bool json;
     const char *sort, *since;
@@ -35,6 +38,7 @@ struct wish {
 /* Which columns say something of these runs. */
 struct shown {
     bool seed, sweep, tags;
+    int lr_digits;
     char sorted[64]; /* the column that they are sorted by, where it has no place of its own */
 };
 
@@ -111,7 +115,8 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     add_cell(t, &cell);
     record_run_value(run, "batch", &cell);
     add_cell(t, &cell);
-    cli_table_add(t, text_double(number, run->spec.lr));
+    text_add_short(&cell, text_double(number, run->spec.lr), shown->lr_digits);
+    add_cell(t, &cell);
     if (shown->seed)
         cli_table_addf(t, "%llu", (unsigned long long)run->spec.seed);
     cli_table_addf(t, "%lld/%lld", (long long)run->epochs_done, (long long)run->spec.epochs);
@@ -202,12 +207,64 @@ static struct shown choose_columns(const struct record_entry *list, const size_t
     return shown;
 }
 
+static bool differs(const struct cli_table *t, const char *head)
+{
+    size_t column = 0;
+
+    while (column < t->columns && strcmp(text_str(&t->cell[column]), head) != 0)
+        column++;
+    for (size_t i = column + 2 * t->columns; column < t->columns && i < t->cells; i += t->columns)
+        if (strcmp(text_str(&t->cell[i]), text_str(&t->cell[i - t->columns])) != 0)
+            return true;
+    return false;
+}
+
+/* Where there is no room for all, what is the same in all runs goes first; that an accuracy was
+ * picked on test data stands longer than anything but what tells the runs apart. */
+static void fit(struct cli_table *t)
+{
+    static const char *const same[] = {"members", "devices", "mode", "data", "batch",
+                                       "seed",    "sweep",   "tags", "lr",   "model"};
+    static const char *const then[] = {"age",     "tags",      "sweep", "data",  "mode",  "members",
+                                       "devices", "picked on", "seed",  "model", "batch", "lr"};
+    const char *drop[MEM_COUNT(same) + MEM_COUNT(then) + 1];
+    int limit = cli_limit(STDOUT_FILENO), spare = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < MEM_COUNT(same); i++)
+        if (!differs(t, same[i]))
+            drop[n++] = same[i];
+    for (size_t i = 0; i < MEM_COUNT(then); i++)
+        drop[n++] = then[i];
+    drop[n] = NULL;
+    /* names begin with a time: they are cut before more is dropped */
+    for (size_t i = 0; i < t->cells; i += t->columns) {
+        int more = text_width(text_str(&t->cell[i])) - LEAST_NAME;
+
+        spare = more > spare ? more : spare;
+    }
+    cli_table_fit(t, limit < INT_MAX - spare ? limit + spare : limit, drop, NULL, false);
+    cli_table_fit(t, limit, NULL, "run", true);
+}
+
+/* Digits that tell learning rates apart. */
+static int digits_of_lr(const struct record_entry *list, const size_t *order, size_t count)
+{
+    char(*number)[TEXT_NUMBER_ROOM] = mem_new(count + 1, sizeof *number);
+    const char **values = mem_new(count + 1, sizeof *values);
+    int digits;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = text_double(number[i], list[order[i]].run.spec.lr);
+    digits = text_least_digits(values, count);
+    free(values);
+    free(number);
+    return digits;
+}
+
 static void add_table(struct text *out, const struct record_entry *list, const size_t *order,
                       size_t count, const char *sort)
 {
-    static const char *const drop[] = {"batch",   "lr",   "seed",      "mode",  "devices",
-                                       "members", "data", "picked on", "sweep", "model",
-                                       "tags",    "age",  NULL};
     struct shown shown = choose_columns(list, order, count, sort);
     struct cli_table t;
     char *head = mem_textf("run|state|model|data|mode|-devices|-members|-batch|-lr%s|-epochs|-best "
@@ -215,10 +272,11 @@ static void add_table(struct text *out, const struct record_entry *list, const s
                            shown.seed ? "|-seed" : "", shown.sorted[0] ? "|-" : "", shown.sorted,
                            shown.sweep ? "|sweep" : "", shown.tags ? "|tags" : "");
 
+    shown.lr_digits = digits_of_lr(list, order, count);
     cli_table_start(&t, head);
     for (size_t i = 0; i < count; i++)
         add_row(&t, &list[order[i]], &shown);
-    cli_table_fit(&t, cli_limit(STDOUT_FILENO), drop, "run", true);
+    fit(&t);
     if (count > 0)
         cli_table_text(&t, out);
     cli_table_free(&t);

@@ -118,6 +118,10 @@ static bool check_kind(struct wish *w)
         cli_refuse("--down and --across belong to --kind board");
         return false;
     }
+    if (w->rows_key && w->columns_key && !strcmp(w->rows_key, w->columns_key)) {
+        cli_refuse("--down and --across are both %s: a board needs two keys", w->rows_key);
+        return false;
+    }
     return true;
 }
 

@@ -46,8 +46,12 @@ static int by_key(const void *a, const void *b)
 {
     const struct pick *x = a, *y = b;
 
-    if (x->key != y->key)
+    if (isnan(x->key) || isnan(y->key)) { /* of weights that are not finite: last */
+        if (!isnan(x->key) || !isnan(y->key))
+            return isnan(x->key) ? 1 : -1;
+    } else if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
+    }
     return (x->image > y->image) - (x->image < y->image);
 }
 
@@ -512,6 +516,10 @@ int cli_predict(int argc, char **argv)
         return cli_refuse("predict needs one RUN, such as @ for the newest");
     if (!check(&w))
         return err_exit_code(ERR_INPUT);
+    if (argc > 2 &&
+        (w.first || w.worst || w.split || w.sure || w.json || w.csv || w.confusion || w.classes))
+        return cli_refuse("predict RUN PICTURE... takes --at, --invert and --draw alone: PICTUREs "
+                          "have no labels, and all of them are printed");
     if (argc == 2 && w.invert)
         return cli_refuse("--invert is for PICTUREs: name some behind the RUN");
     if (cli_find_run(argv[1], &run, &e) != ERR_OK)

@@ -28,6 +28,10 @@ static const struct cli_usage usage = {
     "  plot.gp        a gnuplot script that draws the curves again from epochs.csv\n"
     "  manifest.txt   the command, versions, machine, settings and seeds, a checksum of each file\n"};
 
+/* How the manifest begins, by which a report's folder is known again: "made TIME by chorus VERSION" */
+#define MADE "made "
+#define BY   " by chorus "
+
 struct report {
     const char *folder, *title;
     const struct record_entry *run;
@@ -242,56 +246,76 @@ static enum err_code add_scaling(struct report *r, const struct study_run *runs,
     return code;
 }
 
-/* An ensemble's members, one table a run; weights or data that are gone leave it out. */
-static enum err_code add_members(struct report *r, const struct record_entry *run, struct err *e)
+static enum err_code add_members(struct report *r, const char *run, const struct study_members *s,
+                                 struct err *e)
 {
-    struct predictions p;
-    struct study_members s;
     struct study_table members = {0}, subsets = {0};
     struct text name = {0}, title = {0};
-    struct err why;
     enum err_code code;
 
-    if (predictions_get(&p, run, &why) != ERR_OK) {
-        cli_talk("%s: its members are left out: %s", run->name, why.text);
-        return ERR_OK;
-    }
-    study_members(&s, p.p, p.members, p.n, p.classes, p.labels);
-    study_members_table(&s, &members);
-    study_subsets_table(&s, &subsets);
-    text_addf(&name, "members-%s", study_short_name(run->name));
-    text_addf(&title, "Members of %s", study_short_name(run->name));
+    study_members_table(s, &members);
+    study_subsets_table(s, &subsets);
+    text_addf(&name, "members-%s", study_short_name(run));
+    text_addf(&title, "Members of %s", study_short_name(run));
     code = add_table(r, text_str(&name), text_str(&title), &members, e);
     text_clear(&name);
     text_clear(&title);
-    text_addf(&name, "subsets-%s", study_short_name(run->name));
-    text_addf(&title, "How many members %s needs", study_short_name(run->name));
+    text_addf(&name, "subsets-%s", study_short_name(run));
+    text_addf(&title, "How many members %s needs", study_short_name(run));
     if (code == ERR_OK)
         code = add_table(r, text_str(&name), text_str(&title), &subsets, e);
     study_table_free(&members);
     study_table_free(&subsets);
     text_free(&name);
     text_free(&title);
-    study_members_free(&s);
-    predictions_free(&p);
+    return code;
+}
+
+/* Ensembles whose weights or data are gone are left out. */
+static enum err_code add_all_members(struct report *r, struct err *e)
+{
+    struct study_members *s = mem_new(r->runs, sizeof *s);
+    struct figures f;
+    enum err_code code = ERR_OK;
+    size_t known = 0;
+
+    figures_prefix_start(&f);
+    for (size_t i = 0; i < r->runs; i++) {
+        struct predictions p;
+        struct err why;
+
+        if (r->run[i].run.spec.mode != SPEC_ENSEMBLE)
+            continue;
+        if (predictions_get(&p, &r->run[i], &why) != ERR_OK) {
+            cli_talk("%s: its members are left out: %s", r->run[i].name, why.text);
+            continue;
+        }
+        study_members(&s[i], p.p, p.members, p.n, p.classes, p.labels);
+        predictions_free(&p);
+        figures_prefix_add(&f, r->run[i].name, &s[i]);
+        known++;
+    }
+    if (known)
+        code = add_figure(r, "prefix", "Accuracy of k members", f.panel, f.panels, 80,
+                          text_str(&f.note), e);
+    figures_free(&f);
+    for (size_t i = 0; i < r->runs; i++) {
+        if (s[i].members && code == ERR_OK)
+            code = add_members(r, r->run[i].name, &s[i], e);
+        study_members_free(&s[i]);
+    }
+    free(s);
     return code;
 }
 
 static enum err_code add_ensembles(struct report *r, const struct study_run *runs, struct err *e)
 {
-    struct figures f;
-    struct err why;
+    size_t ensembles = ensembles_of(r);
 
-    if (!ensembles_of(r))
+    if (!ensembles)
         return ERR_OK;
-    if (figures_prefix(&f, r->run, r->runs, &why) == ERR_OK)
-        TRY(add_made(r, ERR_OK, &f, "prefix", "Accuracy of k members", 80, e));
-    else
-        cli_talk("the curve of k members is left out: %s", why.text);
-    for (size_t i = 0; i < r->runs; i++)
-        if (r->run[i].run.spec.mode == SPEC_ENSEMBLE)
-            TRY(add_members(r, &r->run[i], e));
-    if (ensembles_of(r) == r->runs)
+    TRY(add_all_members(r, e));
+    if (ensembles == r->runs)
         return ERR_OK;
     return add_comparison(r, runs,
                           &(struct study_wish){.equal = true, .budget = STUDY_MODEL_IMAGES},
@@ -364,6 +388,19 @@ static enum err_code write_page(struct report *r, struct err *e)
 
 /* ---- what goes with it ---- */
 
+/* Between single quotes nothing but a quote means anything else. */
+static void add_gnuplot(struct text *out, const char *word)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, word);
+    text_add(out, "'");
+    for (const char *s = text_str(&clean); *s; s++)
+        text_add_n(out, *s == '\'' ? "''" : s, *s == '\'' ? 2 : 1);
+    text_add(out, "'");
+    text_free(&clean);
+}
+
 static enum err_code write_gnuplot(struct report *r, struct err *e)
 {
     struct text out = {0};
@@ -373,11 +410,13 @@ static enum err_code write_gnuplot(struct report *r, struct err *e)
                    "set datafile separator ','\nset terminal svg size 900,420\n"
                    "set output 'curves-gnuplot.svg'\nset key outside\nset xlabel 'epoch'\n"
                    "set ylabel 'test accuracy'\nset grid\nplot \\\n");
-    for (size_t i = 0; i < r->runs; i++)
-        text_addf(&out,
-                  "  'epochs.csv' using (strcol('run') eq '%s' ? column('epoch') : "
-                  "1/0):(column('test_acc')) with linespoints title '%s'%s\n",
-                  r->run[i].name, study_short_name(r->run[i].name), i + 1 < r->runs ? ", \\" : "");
+    for (size_t i = 0; i < r->runs; i++) {
+        text_add(&out, "  'epochs.csv' using (strcol('run') eq ");
+        add_gnuplot(&out, r->run[i].run.run);
+        text_add(&out, " ? column('epoch') : 1/0):(column('test_acc')) with linespoints title ");
+        add_gnuplot(&out, study_short_name(r->run[i].name));
+        text_addf(&out, " noenhanced%s\n", i + 1 < r->runs ? ", \\" : "");
+    }
     code = write_file(r, "plot.gp", &out, e);
     text_free(&out);
     return code;
@@ -391,7 +430,7 @@ static enum err_code write_manifest(struct report *r, struct err *e)
     char *path;
 
     clock_utc(now, clock_wall());
-    text_addf(&out, "made %s by chorus %s\ncommand: chorus report", now, chorus_version);
+    text_addf(&out, MADE "%s" BY "%s\ncommand: chorus report", now, chorus_version);
     for (int i = 1; i < r->argc; i++) {
         text_add(&out, " ");
         text_add_clean(&out, r->argv[i]);
@@ -429,11 +468,35 @@ static enum err_code copy_epochs(struct report *r, struct err *e)
     return code;
 }
 
+/* What an earlier report left is replaced; anything else that lies there is somebody's. */
+static enum err_code check_folder(const struct report *r, struct err *e)
+{
+    char *path = io_path(r->folder, "manifest.txt"), *text = NULL, **names = NULL;
+    size_t n = 0, count = 0;
+    bool ours;
+    enum err_code code = ERR_OK;
+
+    ours = io_read_file(path, 16 << 20, &text, &n, NULL) == ERR_OK && !strncmp(text, MADE, 5) &&
+           strstr(text, BY);
+    if (!ours && io_exists(r->folder))
+        code = io_list_folder(r->folder, &names, &count, e);
+    if (code == ERR_OK && count)
+        code = err_set(e, ERR_INPUT,
+                       "%s holds other files, and no report of chorus (its manifest.txt says so): "
+                       "-o names a new folder",
+                       r->folder);
+    io_free_names(names, count);
+    free(text);
+    free(path);
+    return code;
+}
+
 static enum err_code make_report(struct report *r, struct err *e)
 {
     struct study_run *runs;
     enum err_code code;
 
+    TRY(check_folder(r, e));
     TRY(make_folder(r, "tables", e));
     TRY(make_folder(r, "figures", e));
     TRY(study_open(&runs, r->run, r->runs, e));

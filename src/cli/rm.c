@@ -13,7 +13,8 @@ static const struct cli_usage usage = {
     "rm RUN... [--yes]",
     "Moves runs to the folder trash of the results; never one that is at work.",
     "RUNs and filters are those of `chorus ls --help`. Where they name more than one run, it asks\n"
-    "first, or needs --yes. Undone by moving a folder back; emptied by deleting results/trash.\n"};
+    "first, or needs --yes. Undone by moving a folder back; emptied by deleting results/trash. A sweep\n"
+    "runs a cell whose run was removed again, when it goes on.\n"};
 
 static void add_names(struct text *out, const struct record_entry *list, size_t count)
 {
@@ -82,6 +83,26 @@ static void say_moved(const struct record_entry *entry, const char *to)
     text_free(&line);
 }
 
+/* Once for runs of one sweep behind each other. */
+static void say_cells(const struct record_entry *list, size_t count)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < count; i++) {
+        const char *sweep = list[i].broken ? "" : list[i].run.sweep;
+        struct text line = {0};
+
+        if (*sweep && strcmp(sweep, last) != 0) {
+            text_add(&line, "the sweep ");
+            text_add_clean(&line, sweep);
+            text_add(&line, " runs what was removed again, when it goes on");
+            cli_talk("%s", text_str(&line));
+        }
+        text_free(&line);
+        last = sweep;
+    }
+}
+
 static int move(const struct record_entry *list, size_t count)
 {
     struct text out = {0};
@@ -98,6 +119,8 @@ static int move(const struct record_entry *list, size_t count)
         }
         free(to);
     }
+    if (out.n)
+        say_cells(list, count);
     failed = cli_print(&out);
     text_free(&out);
     return code ? code : failed;

@@ -53,20 +53,6 @@ struct sweeper {
     uint64_t drawn;
 };
 
-/* "batch=64 lr=0.1" */
-static void add_label(const struct spec_sweep *s, size_t cell, struct text *out)
-{
-    size_t *place = mem_new(s->axes + 1, sizeof *place);
-    struct text t = {0};
-
-    spec_sweep_place(s, cell, place);
-    for (size_t a = 0; a < s->axes; a++)
-        text_addf(&t, "%s%s=%s", a ? " " : "", s->axis[a].key, s->axis[a].value[place[a]]);
-    text_add_clean(out, text_str(&t));
-    text_free(&t);
-    free(place);
-}
-
 static void add_left(struct text *out, const char *before, double seconds)
 {
     char span[CLOCK_UTC_ROOM];
@@ -99,7 +85,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
 
     text_addf(&line, "cell %lld of %lld%s  ", (long long)w->ended, (long long)w->status.cells,
               w->status.counting ? "+" : "");
-    add_label(w->spec, c->cell, &line);
+    sweeps_add_label(w->spec, c->cell, &line);
     if (c->state == WIRE_DONE) {
         text_add(&line, "  ");
         cli_add_fraction(&line, c->acc);
@@ -253,7 +239,7 @@ static void on_log(struct sweeper *w, const struct wire_event *ev, const char *t
     if (!text || ev->u.log.level < least)
         return;
     if (l) {
-        add_label(w->spec, l->cell, &t);
+        sweeps_add_label(w->spec, l->cell, &t);
         text_add(&t, ": ");
     }
     text_add_clean(&t, text);
@@ -318,7 +304,7 @@ static void draw(struct sweeper *w)
         const struct progress_view *v = &w->live[i].progress.view;
 
         text_clear(&label);
-        add_label(w->spec, w->live[i].cell, &label);
+        sweeps_add_label(w->spec, w->live[i].cell, &label);
         if (text_width(text_str(&label)) + 2 + 20 <= columns) {
             text_addf(&lines, "%s  ", text_str(&label));
             columns -= text_width(text_str(&label)) + 2;
@@ -437,7 +423,7 @@ static enum err_code say_left_out(const struct spec_sweep *s, bool quiet, struct
             continue;
         told++;
         text_add(&t, "  ");
-        add_label(s, i, &t);
+        sweeps_add_label(s, i, &t);
         text_add(&t, ": ");
         text_add_clean(&t, why.text);
         cli_talk("%s", text_str(&t));
@@ -478,7 +464,7 @@ static void say_end(struct sweeper *w)
         text_add(&t, "; best ");
         cli_add_fraction(&t, best->acc);
         text_add(&t, " with ");
-        add_label(w->spec, best->cell, &t);
+        sweeps_add_label(w->spec, best->cell, &t);
         if (w->spec->base.valid == 0)
             text_add(&t, " (picked on test)");
     }

@@ -32,39 +32,44 @@ static bool is_sweep(const char *name)
 
 bool sweeps_find(const char *word, char name[128])
 {
-    size_t n = strlen(word);
-    char *copy, *base;
-    bool found;
+    char *run = io_path(cli_results(), word), found[128] = "";
+    bool is = !record_is_run(word) && !record_is_run(run);
 
-    if (!*word || record_is_run(word))
-        return false;
-    copy = mem_text(word);
-    if (n > 10 && !strcmp(copy + n - 10, "/sweep.csv"))
-        copy[n -= 10] = 0;
-    while (n > 1 && copy[n - 1] == '/')
-        copy[--n] = 0;
-    base = strrchr(copy, '/');
-    if (base) { /* a path: it must be the results folder's own */
-        char *folder = sweeps_folder(base + 1);
-        char *a = realpath(copy, NULL), *b = realpath(folder, NULL);
+    free(run);
+    if (is && strchr(word, '/'))
+        is = record_sweep_of_path(cli_results(), word, found);
+    else if (is && strlen(word) < sizeof found)
+        snprintf(found, sizeof found, "%s", word);
+    is = is && found[0] && found[0] != '.' && is_sweep(found);
+    if (is)
+        memcpy(name, found, sizeof found);
+    return is;
+}
 
-        found = a && b && !strcmp(a, b);
-        free(a);
-        free(b);
-        free(folder);
-        base++;
-    } else {
-        char *run = io_path(cli_results(), copy);
+/* Values as short as they tell the cells apart. */
+void sweeps_add_label(const struct spec_sweep *s, size_t cell, struct text *out)
+{
+    size_t *place = mem_new(s->axes + 1, sizeof *place);
+    struct text t = {0};
 
-        base = copy;
-        found = !record_is_run(run);
-        free(run);
+    spec_sweep_place(s, cell, place);
+    for (size_t a = 0; a < s->axes; a++) {
+        text_addf(&t, "%s%s=", a ? " " : "", s->axis[a].key);
+        sweeps_add_value(&s->axis[a], place[a], &t);
     }
-    found = found && strlen(base) < 128 && base[0] != '.' && is_sweep(base);
-    if (found)
-        snprintf(name, 128, "%s", base);
-    free(copy);
-    return found;
+    text_add_clean(out, text_str(&t));
+    text_free(&t);
+    free(place);
+}
+
+void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *out)
+{
+    struct text plain = {0};
+
+    spec_add_plain(&plain, axis->value[which]);
+    text_add_short(out, text_str(&plain),
+                   text_least_digits((const char *const *)axis->value, axis->values));
+    text_free(&plain);
 }
 
 bool sweeps_live(const char *name)

@@ -28,6 +28,9 @@ enum err_code engine_start(struct engine **out, const struct engine_config *conf
  * many cells side by side (whose share of the threads is part of a cell). s is closed. */
 enum err_code engine_check_sweep(const char *results, const char *name, const struct spec_sweep *s,
                                  int64_t jobs, struct err *e) MUST_USE;
+/* Whether the cells of such a sweep run one at a time whatever is asked for, so that their seconds can
+ * be compared: devices, threads, members or backend vary. */
+bool engine_runs_alone(const struct spec_sweep *spec);
 /* Whether engine_join would not wait. */
 bool engine_is_over(struct engine *engine);
 /* Waits for the engine thread, which must have been sent WIRE_QUIT. */

@@ -9,6 +9,7 @@
 #define CHORUS_ENGINE_INT_H
 
 #include "base/log.h"
+#include "engine/cores.h"
 #include "engine/engine.h"
 #include "engine/plan.h"
 #include "record/checkpoint.h"
@@ -16,7 +17,6 @@
 #include "record/record.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 struct sweep;
@@ -197,10 +197,6 @@ bool engine_begin(struct engine *e, struct run *r);
 /* engine.c: signals are the main thread's business, every thread of this room blocks them all.
  * Returns 0 or the error number. */
 int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user);
-
-/* cores.c: this thread, and those that it starts, get the part `share` of the cores where they are
- * shared out evenly. before: what it had; NULL. */
-void cores_take(int share, int shares, cpu_set_t *before);
 
 /* session.c: the session thread's main function, and its way to speak. run_send frees or keeps the
  * message; it waits where the engine thread is behind. */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define QUESTIONS 64
 #define RUNS_MAX  500 /* the newest runs are read, no more */
@@ -20,10 +21,11 @@
 #define DEAR_FACTS_NS 600000000000u
 #define READING_NS    25000000 /* of the time for an answer, for reading runs not read yet */
 
-struct experience { /* of an earlier run */
-    char backend[32];
+struct experience { /* of an earlier run on this machine */
+    char backend[32], isa[32], precision[16];
     double flops; /* an image */
     double rate;  /* seconds, evaluation and all, for a floating point operation */
+    double batch, threads;
 };
 
 struct facts {
@@ -42,6 +44,7 @@ struct facts {
 struct planner {
     struct engine *engine;
     pthread_t thread;
+    char host[128];
 
     /* Guarded by lock. */
     pthread_mutex_t lock;
@@ -83,12 +86,17 @@ static bool read_run(struct planner *p)
         const struct record_run *run = &entry.run;
         double work = (double)run->model_images * run->flops_per_image;
 
-        if (!entry.broken && run->state == WIRE_DONE && work > 0 && run->train_seconds > 0) {
+        if (!entry.broken && run->state == WIRE_DONE && work > 0 && run->train_seconds > 0 &&
+            (!run->host[0] || !strcmp(run->host, p->host))) {
             struct experience *x;
 
             p->known = mem_grow(p->known, &p->known_room, p->known_count + 1, sizeof *p->known);
             x = &p->known[p->known_count++];
             snprintf(x->backend, sizeof x->backend, "%s", run->backend_used);
+            snprintf(x->isa, sizeof x->isa, "%s", run->isa);
+            snprintf(x->precision, sizeof x->precision, "%s", run->precision_used);
+            x->batch = (double)spec_batch(&run->spec);
+            x->threads = run->threads_used > 0 ? (double)run->threads_used : 1;
             x->flops = run->flops_per_image;
             x->rate = (run->train_seconds + run->eval_seconds) / work;
         }
@@ -98,10 +106,22 @@ static bool read_run(struct planner *p)
     return p->names_left > 0;
 }
 
-/* By the run of the same backend whose model is nearest in size; of equals the newest. */
+/* How unlike a run is to what is planned: the instructions and the precision matter most, then the
+ * model's size, then batch and threads. */
+static double unlike(const struct experience *x, const struct plan *plan, double threads)
+{
+    return 10 * (strcmp(x->isa, plan_isa(plan)) != 0) +
+           5 * (strcmp(x->precision, plan->precision_used) != 0) +
+           fabs(log(x->flops / plan->net->flops)) + 0.5 * fabs(log(x->threads / threads)) +
+           0.25 * fabs(log(x->batch / (double)plan->spec.batch));
+}
+
+/* By the likest run of the same backend; of equals the newest. Work is taken to share out evenly over
+ * the threads. */
 static double expected_seconds(const struct planner *p, const struct plan *plan)
 {
     const struct experience *best = NULL;
+    double threads = plan->spec.threads > 0 ? plan->spec.threads : 1;
     int64_t steps = plan->total_steps;
 
     for (size_t i = 0; i < p->known_count; i++) {
@@ -109,16 +129,15 @@ static double expected_seconds(const struct planner *p, const struct plan *plan)
 
         if (strcmp(x->backend, plan->backend->name))
             continue;
-        if (!best ||
-            fabs(log(x->flops / plan->net->flops)) < fabs(log(best->flops / plan->net->flops)))
+        if (!best || unlike(x, plan, threads) < unlike(best, plan, threads))
             best = x;
     }
     if (!best)
         return NAN;
     if (plan->spec.max_steps && plan->spec.max_steps < steps)
         steps = plan->spec.max_steps;
-    return best->rate * plan->net->flops * (double)steps * (double)plan->spec.batch *
-           plan->session.members;
+    return best->rate * best->threads / threads * plan->net->flops * (double)steps *
+           (double)plan->spec.batch * plan->session.members;
 }
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
@@ -259,6 +278,7 @@ struct planner *planner_start(struct engine *engine)
     struct planner *p = mem_new(1, sizeof *p);
 
     p->engine = engine;
+    gethostname(p->host, sizeof p->host - 1);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     if (engine_thread(&p->thread, planner_main, p)) {

@@ -364,8 +364,7 @@ struct sweep *sweep_find(struct engine *e, uint32_t number)
     return s;
 }
 
-/* Where these vary, seconds are what is compared: nothing runs beside. */
-static bool must_be_alone(const struct spec_sweep *spec)
+bool engine_runs_alone(const struct spec_sweep *spec)
 {
     static const char *const keys[] = {"devices", "threads", "members", "backend"};
 
@@ -402,7 +401,7 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     }
     TRY(session_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
-    s->jobs = from->jobs > 1 && !must_be_alone(&s->spec) ? from->jobs : 1;
+    s->jobs = from->jobs > 1 && !engine_runs_alone(&s->spec) ? from->jobs : 1;
     if (from->jobs > s->jobs)
         sweep_tell(s, LOG_INFO,
                    "one cell at a time: where devices, threads, members or backend vary, their "

@@ -19,7 +19,7 @@
 #define LOOK_MS 25
 #define ASK_MS  200 /* whoever asks whether a run lives holds its lock for a moment */
 
-static bool has_word(const char *words, char sign, const char *word, size_t n)
+bool record_has_word(const char *words, char sign, const char *word, size_t n)
 {
     for (const char *at = words; *at; at += strspn(at, " ")) {
         size_t m = strcspn(at, " "), skip = sign != 0;
@@ -44,13 +44,13 @@ static bool apply_tags(const char *line, char *tags, size_t room)
 
     for (const char *at = tags; *at; at += strspn(at, " ")) {
         size_t n = strcspn(at, " ");
-        if (n && !has_word(line, '-', at, n))
+        if (n && !record_has_word(line, '-', at, n))
             add_word(&out, at, n);
         at += n;
     }
     for (const char *at = line; *at; at += strspn(at, " ")) {
         size_t n = strcspn(at, " ");
-        if (n > 1 && *at == '+' && !has_word(text_str(&out), 0, at + 1, n - 1))
+        if (n > 1 && *at == '+' && !record_has_word(text_str(&out), 0, at + 1, n - 1))
             add_word(&out, at + 1, n - 1);
         at += n;
     }

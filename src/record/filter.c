@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "record/reader.h"
+#include "record/record_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,19 +195,6 @@ static int compare_time(const char *value, const char *time)
     return strncmp(value, time, strlen(time));
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        size_t m = strcspn(at, " ");
-        if (m == n && !memcmp(at, word, n))
-            return true;
-        at += m;
-    }
-    return false;
-}
-
 /* "lenet" names models/lenet.net, "train.csv" the file wherever it lies. */
 static bool is_short_of(const char *value, const char *name)
 {
@@ -229,7 +217,7 @@ static bool is_item(const struct record_filter *f, const struct record_filter_it
                                  (!*item->to || compare_time(value, item->to) <= 0)
                            : compare_time(value, item->text) == 0;
     if (!strcmp(f->column, "tags"))
-        return has_word(value, item->text);
+        return record_has_word(value, 0, item->text, strlen(item->text));
     if (is_prose(f->column))
         return strcasestr(value, item->text) != NULL;
     if (item->range)

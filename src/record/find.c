@@ -6,6 +6,7 @@
 #include "record/record_int.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,29 +167,59 @@ static enum err_code find_word(struct finder *f, const char *name, struct err *e
         name, f->results, f->kept_count, f->kept_count == 1 ? "" : "s", of_those(f));
 }
 
-/* "results/sweeps/grid", "results/sweeps/grid/sweep.csv": the sweep grid. Freed by free(). */
-static char *sweep_of_path(const char *path)
-{
-    static const char folder[] = "sweeps/";
-
-    for (const char *at = path; (at = strstr(at, folder)); at++) {
-        const char *name = at + sizeof folder - 1, *end;
-        size_t n = strcspn(name, "/");
-
-        end = name + n + strspn(name + n, "/");
-        if (n && (at == path || at[-1] == '/') &&
-            (!*end || !strcmp(end, "sweep.csv") || !strcmp(end, "ledger.csv")))
-            return mem_text_n(name, n);
-    }
-    return NULL;
-}
-
 static bool is_same_folder(const char *a, const char *b)
 {
     struct stat first, second;
 
     return io.stat(a, &first) == 0 && io.stat(b, &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
+}
+
+/* "results/sweeps/grid", "results/sweeps/grid/sweep.csv": grid. It need not be there any more. */
+bool record_sweep_of_path(const char *results, const char *path, char name[128])
+{
+    static const char *const files[] = {"/sweep.csv", "/ledger.csv"};
+    char *copy = realpath(path, NULL), *sweeps, *parent, *base;
+    bool is = false;
+
+    copy = copy ? copy : mem_text(path);
+    for (size_t i = 0; i < MEM_COUNT(files); i++) {
+        size_t n = strlen(copy), m = strlen(files[i]);
+
+        if (n > m && !strcmp(copy + n - m, files[i]))
+            copy[n - m] = 0;
+    }
+    for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/';)
+        copy[--n] = 0;
+    sweeps = io_folder_of(copy);
+    parent = io_folder_of(sweeps);
+    base = strrchr(sweeps, '/');
+    if (!strcmp(base ? base + 1 : sweeps, "sweeps") && is_same_folder(parent, results)) {
+        base = strrchr(copy, '/');
+        is = base && base[1] && strlen(base + 1) < 128;
+        if (is)
+            snprintf(name, 128, "%s", base + 1);
+    }
+    free(parent);
+    free(sweeps);
+    free(copy);
+    return is;
+}
+
+static enum err_code find_sweep(struct finder *f, const char *path, const char *name, struct err *e)
+{
+    size_t runs = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        bool is = !f->list[i].broken && !strcmp(f->list[i].run.sweep, name);
+
+        runs += is && f->kept[i];
+        if (is)
+            take(f, i);
+    }
+    if (runs || f->none_is_fine)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "the sweep %s has no run%s", path, of_those(f));
 }
 
 static enum err_code find_folder(struct finder *f, const char *name, struct err *e)
@@ -216,18 +247,18 @@ static enum err_code find_folder(struct finder *f, const char *name, struct err 
 
 static enum err_code find_name(struct finder *f, const char *name, struct err *e)
 {
-    char *sweep;
-    enum err_code code;
+    char sweep[128];
 
     if (record_is_run(name))
         return find_folder(f, name, e);
     if (strchr(name, '/')) {
-        sweep = sweep_of_path(name);
-        if (!sweep)
-            return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
-        code = find_word(f, sweep, e);
-        free(sweep);
-        return code;
+        if (record_sweep_of_path(f->results, name, sweep))
+            return find_sweep(f, name, sweep, e);
+        if (strstr(name, "sweeps/") && io_exists(name))
+            return err_set(e, ERR_INPUT,
+                           "%s is no sweep of %s: --results names the folder that it belongs to",
+                           name, f->results);
+        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
     }
     if (!strcmp(name, "@best"))
         return find_best(f, e);

@@ -77,6 +77,8 @@ enum err_code record_find(const char *results, const char *name, struct record_e
 enum err_code record_find_unfinished(const char *results, struct record_entry *out,
                                      struct err *e) MUST_USE;
 void record_free_entry(struct record_entry *entry);
+/* The sweep whose folder, sweep.csv or ledger.csv that path is. False: it is none of results. */
+bool record_sweep_of_path(const char *results, const char *path, char name[128]);
 
 /* "epochs", "members", "devices" or "steps" of a run, by sheet_column's names. */
 enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,
@@ -95,6 +97,7 @@ enum err_code record_remove(const struct record_entry *entry, char **to, struct 
 /* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text.
  * */
 extern const char *const record_run_columns[];
+bool record_is_run_column(const char *name);
 void record_run_value(const struct record_run *run, const char *column, struct text *out);
 /* Whether it is one of run.csv that holds numbers and is no key of an experiment. */
 bool record_column_is_number(const char *name);

@@ -56,6 +56,8 @@ void record_label(const struct spec *spec, char *out, size_t room);
 /* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives
  * holds it for a moment. ERR_FAILED names the owner. */
 enum err_code record_lock(int fd, const char *folder, struct err *e) MUST_USE;
+/* edit.c: whether one of the words between blanks is that one, with the sign in front of it (0: none). */
+bool record_has_word(const char *words, char sign, const char *word, size_t n);
 /* control.c */
 enum err_code record_keep_control(struct record *r, struct err *e) MUST_USE;
 

@@ -13,7 +13,7 @@
 
 #define STATES (WIRE_SKIPPED + 1)
 
-static bool is_run_column(const char *name)
+bool record_is_run_column(const char *name)
 {
     for (size_t i = 0; i < RECORD_COLUMNS; i++) {
         if (!strcmp(record_run_columns[i], name))
@@ -45,7 +45,8 @@ bool record_column_is(const char *name)
 {
     if (begins(name, "last.") || begins(name, "best."))
         return is_epoch_column(name + 5);
-    return is_run_column(name) || is_epoch_column(name) || (begins(name, "model.") && name[6]);
+    return record_is_run_column(name) || is_epoch_column(name) ||
+           (begins(name, "model.") && name[6]);
 }
 
 const char *record_column_nearest(const char *name)
@@ -108,7 +109,7 @@ enum err_code record_column_check(const char *column, const char *value, const c
 
     if (!strcmp(column, "state"))
         return check_state(value, text, e);
-    if (is_run_column(column) && spec_key_find(column) >= 0) {
+    if (record_is_run_column(column) && spec_key_find(column) >= 0) {
         if (takes_any(column))
             return ERR_OK;
         spec = mem_new(1, sizeof *spec);
@@ -117,7 +118,7 @@ enum err_code record_column_check(const char *column, const char *value, const c
         free(spec);
         return code;
     }
-    if (!is_run_column(column) ? !begins(column, "model.") : record_column_is_number(column))
+    if (!record_is_run_column(column) ? !begins(column, "model.") : record_column_is_number(column))
         return err_set(e, ERR_INPUT, "%s: '%s' is neither a number nor a range such as 0.5..0.9",
                        text, value);
     return ERR_OK;
@@ -190,7 +191,7 @@ void record_entry_value(const struct record_entry *entry, const char *column, st
     }
     if (out->n > before)
         return;
-    if (is_run_column(column))
+    if (record_is_run_column(column))
         record_run_value(&entry->run, column, out);
     else if (begins(column, "model."))
         add_param(entry, column + 6, out);

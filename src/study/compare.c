@@ -452,6 +452,7 @@ enum err_code study_compare(const struct study_run *runs, size_t count,
     free(c.setting);
     if (code != ERR_OK)
         return code;
+    study_table_shorten(out);
     mark_best(out, "test_acc");
     if (!wish->equal)
         note_picks(out, runs, count);

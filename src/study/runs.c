@@ -66,14 +66,6 @@ double study_at(const struct study_run *run, int row, const char *column)
                    : sheet_number(&run->epochs, (size_t)row, sheet_column(&run->epochs, column));
 }
 
-static bool is_run_column(const char *name)
-{
-    for (size_t i = 0; record_run_columns[i]; i++)
-        if (!strcmp(record_run_columns[i], name))
-            return true;
-    return false;
-}
-
 static void add_at(const struct study_run *run, int row, const char *column, struct text *out)
 {
     if (row >= 0)
@@ -101,7 +93,7 @@ bool study_value(const struct study_run *run, const char *name, struct text *out
         add_gain(run, "member_acc_mean", out);
     } else if (!strcmp(name, "gain_best")) {
         add_gain(run, "member_acc_max", out);
-    } else if (column == name && is_run_column(name)) {
+    } else if (column == name && record_is_run_column(name)) {
         record_run_value(&run->entry->run, name, out);
     } else if (sheet_column(&run->epochs, column) >= 0) {
         add_at(run, column == name ? run->best : run->last, column, out);

@@ -13,7 +13,7 @@
 void study_table_column(struct study_table *t, const char *name, enum study_kind kind, bool spread)
 {
     t->column = mem_grow(t->column, &t->column_room, t->columns + 1, sizeof *t->column);
-    t->column[t->columns++] = (struct study_column){mem_text(name), kind, spread};
+    t->column[t->columns++] = (struct study_column){mem_text(name), kind, spread, 0};
 }
 
 static void add(struct study_table *t, char *text, double value, double sd)
@@ -58,6 +58,19 @@ void study_table_note(struct study_table *t, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     text_addf(&t->note, "%s\n", line);
+}
+
+void study_table_shorten(struct study_table *t)
+{
+    const char **words = mem_new(t->rows + 1, sizeof *words);
+
+    for (size_t c = 0; c < t->columns; c++) {
+        for (size_t r = 0; r < t->rows; r++)
+            words[r] = study_table_cell(t, r, (int)c)->text;
+        if (t->column[c].kind == STUDY_TEXT)
+            t->column[c].digits = text_least_digits(words, t->rows);
+    }
+    free(words);
 }
 
 void study_table_free(struct study_table *t)
@@ -149,7 +162,10 @@ void study_cell_text(const struct study_table *t, size_t row, int column,
     char number[TEXT_NUMBER_ROOM];
 
     if (!*c->text || kind == STUDY_TEXT || (isnan(c->value) && strcmp(c->text, "nan") != 0)) {
-        text_add(out, c->text);
+        if (kind == STUDY_TEXT && t->column[column].digits)
+            text_add_short(out, c->text, t->column[column].digits);
+        else
+            text_add(out, c->text);
         return;
     }
     if (kind == STUDY_COUNT && isnan(c->sd) && c->value >= 0 && c->value == floor(c->value) &&
@@ -184,12 +200,12 @@ void study_table_csv(const struct study_table *t, struct text *out)
     struct text row = {0};
 
     for (size_t c = 0; c < t->columns; c++) {
-        sheet_add_text(&row, t->column[c].name);
+        study_add_field(&row, t->column[c].name);
         if (t->column[c].spread) {
             struct text name = {0};
 
             text_addf(&name, "%s_sd", t->column[c].name);
-            sheet_add_text(&row, text_str(&name));
+            study_add_field(&row, text_str(&name));
             text_free(&name);
         }
     }

@@ -21,6 +21,7 @@ struct study_column {
     char *name;
     enum study_kind kind;
     bool spread; /* cells are means: beside each stands a standard deviation */
+    int digits;  /* of numbers among the words of a STUDY_TEXT, for people; 0: all */
 };
 
 struct study_cell {
@@ -45,6 +46,9 @@ void study_table_mean(struct study_table *t, double mean, double sd);
 void study_table_empty(struct study_table *t);
 void study_table_note(struct study_table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Numbers among words (settings that were computed) are shown as short as they differ. When all
+ * cells are there. */
+void study_table_shorten(struct study_table *t);
 void study_table_free(struct study_table *t);
 /* -1 where there is none */
 int study_table_find(const struct study_table *t, const char *name);

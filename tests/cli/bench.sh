@@ -98,6 +98,8 @@ refused "time that is none" "--seconds soon is not a number" "$CHORUS" bench --s
 refused "a word" "bench takes KEY=VALUE, not lenet" "$CHORUS" bench lenet
 refused "an unknown key" "modle" "$CHORUS" bench modle=lenet
 refused "an unknown model" "did you mean lenet?" "$CHORUS" bench model=tiny,lenett
+exits 1 "$CHORUS" bench backend=cuda
+check "no GPU is what is said" grep -q "no CUDA device" err
 refused "an unknown backend" "backend = gpu" "$CHORUS" bench backend=gpu
 refused "an unknown mode" "mode = both" "$CHORUS" bench mode=both
 refused "a batch that is none" "batch = many" "$CHORUS" bench batch=many

@@ -80,6 +80,18 @@ refused "a metric that is none" "did you mean test_acc?" \
 (LC_ALL=de_DE.UTF-8 exits 0 "$CHORUS" export "${runs[@]}" -o other.csv) 2>/dev/null
 check "the same bytes in another locale" cmp -s long.csv other.csv
 
+# ---- computed values ----
+exits 0 "$CHORUS" run tiny.ini lr=geom:0.01:0.1:3 --order grid --name geom --quiet
+exits 0 "$CHORUS" compare geom
+check "in as many digits as tell them apart" test "$(awk 'NR > 1 && NF > 3 { print $3 }' out | head -n 3 |
+    sort -g | tr '\n' ' ')" = "0.01 0.0316 0.1 "
+exits 0 "$CHORUS" compare geom --csv -
+check "but in files with all" grep -q ",0.0316227766016837[0-9]," out
+exits 0 "$CHORUS" plot geom --kind board
+check "and in boards with few" grep -q "^ *0.0316  " out
+exits 0 "$CHORUS" ls geom
+check "in lists too" grep -q " 0.0316 " out
+
 # ---- ensemble ----
 exits 0 "$CHORUS" ensemble "$ensemble"
 check "members, their mean and the whole" grep -q "^mean member" out
@@ -90,6 +102,13 @@ exits 0 "$CHORUS" ensemble "${runs[0]}" "${runs[2]}" --json && cp out joined.jso
 check "a run of its own" test "$(ls results | wc -l)" = $((before + 1))
 joined=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' joined.json)
 check "that says what it is of" grep -q "average of" "$joined/run.csv"
+before=$(ls results | wc -l)
+exits 0 "$CHORUS" ensemble "${runs[0]}" "${runs[2]}" --json
+check "averaged again it is the same run" cmp -s out joined.json
+check "and no other one" test "$(ls results | wc -l)" = "$before"
+check "which is said" grep -q "were averaged before: ${joined##*/}" err
+exits 0 "$CHORUS" ensemble "${runs[2]}" "${runs[0]}" --json
+check "another order is another one" test "$(ls results | wc -l)" = $((before + 1))
 exits 0 "$CHORUS" predict "$joined" --first 1
 check "and predicts as any other" grep -q "member 1" out
 check "with the accuracy it was kept with" grep -q \
@@ -124,6 +143,20 @@ check "checksums that fit" sh -c 'cd report && sed -n "s/^\([0-9a-f]\{64\}\)  /\
     sha256sum --quiet -c'
 exits 0 "$CHORUS" report "${runs[@]}" "$ensemble" -o report
 check "again, over an earlier one" test -s report/index.html
+mkdir -p thesis/figures && echo mine >thesis/figures/curves.svg
+refused "somebody's folder" "no report of chorus" "$CHORUS" report "${runs[0]}" -o thesis
+check "what lies there stays" test "$(cat thesis/figures/curves.svg)" = mine
+mkdir empty
+exits 0 "$CHORUS" report "${runs[0]}" -o empty
+check "an empty folder is taken" test -s empty/manifest.txt
+cp -r "${runs[0]}" "results/it's @2" && sed -i "2s/^[^,]*/it's @2/" "results/it's @2/run.csv"
+exits 0 "$CHORUS" report "results/it's @2" "${runs[0]}" -o quoted
+check "names are quoted for gnuplot" grep -qF "strcol('run') eq 'it''s @2'" quoted/plot.gp
+if command -v gnuplot >/dev/null; then
+    check "gnuplot draws it" sh -c 'cd quoted && gnuplot plot.gp 2>&1 | grep -v -i warning; test -s curves-gnuplot.svg'
+else
+    skip "gnuplot draws it" "there is no gnuplot"
+fi
 refused "no folder" "needs -o DIR" "$CHORUS" report "${runs[0]}"
 exits 1 "$CHORUS" report "${runs[0]}" -o /proc/nothing
 check "a folder that cannot be" grep -q "/proc/nothing" err

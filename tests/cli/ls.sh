@@ -62,6 +62,10 @@ check "names unite" test "$(count other grid)" = 13
 check "each run once" test "$(count grid grid @60 other)" = 13
 check "names among what filters leave" test "$(count grid batch=40)" = 4
 check "a sweep by its path" test "$(count many/sweeps/grid/sweep.csv)" = 12
+mkdir -p elsewhere/sweeps/grid
+refused "a sweep by the path of other results" "is no sweep of" \
+    "$CHORUS" ls elsewhere/sweeps/grid --results many
+check "not one of a run's name" test "$(count many/sweeps/other/sweep.csv)" = 0
 check "none is none" test "$(count batch=20 batch=40)" = 0
 check "which is said" grep -q "none of the 61 runs in .*/many matches batch=20 batch=40" err
 check "@best among those that pass" \
@@ -71,6 +75,33 @@ row=$(awk -F, -v e="$best" '$1 == e { print $8 }' "$run/epochs.csv")
 check "a metric of the best epoch, from epochs.csv" test "$(count "train_loss=$row")" = 2
 last=$(awk -F, 'END { print $8 }' "$run/epochs.csv")
 check "of the last epoch" test "$(count "last.train_loss=$last")" = 2
+
+# On 80 columns what differs stays.
+if has_terminals; then
+    cat >narrow.py <<'PY'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b""
+while True:
+    try:
+        got = os.read(fd, 4096)
+    except OSError:
+        break
+    if not got:
+        break
+    seen += got
+print(seen.decode().replace("\r", ""), end="")
+PY
+    python3 narrow.py "$CHORUS" ls >narrow
+    check "80 columns" test "$(wc -L <narrow)" -le 80
+    check "what differs stays" grep -qE "^run .* batch  +lr .* best acc  picked on" narrow
+    check "what is the same goes" eval '! grep -qE "data-parallel|synthetic" narrow'
+else
+    skip "80 columns" "$lack"
+fi
 
 refused "an unknown column" "did you mean batch?" "$CHORUS" ls bach=20
 refused "an unknown state" "did you mean done?" "$CHORUS" ls state=doen

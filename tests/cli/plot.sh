@@ -75,6 +75,8 @@ refused "smoothing over nothing" "--smooth 0" "$CHORUS" plot "$one" --smooth 0
 refused "a metric of a matrix" "--metric belongs" "$CHORUS" plot "$one" --kind confusion --metric ece
 refused "a prefix of a single model" "none of these runs is an ensemble" \
     "$CHORUS" plot "$one" --kind prefix
+refused "a board over one key twice" "needs two keys" \
+    "$CHORUS" plot "$one" "$two" --kind board --down lr --across lr
 refused "a board of one run" "do not differ" "$CHORUS" plot "$one" --kind board
 
 # One figure in three forms; words stay words in a PDF.

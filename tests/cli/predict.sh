@@ -75,6 +75,8 @@ check "classes" grep -q "precision" out
 printf 'P2 2 2 255 0 255 255 0' >own.pgm
 exits 0 "$CHORUS" predict "$three" own.pgm own.pgm
 check "pictures of one's own" test "$(grep -c '^own.pgm: [0-9]' out)" = 2
+refused "an order of pictures" "have no labels" "$CHORUS" predict "$three" own.pgm --worst 3
+refused "a matrix of pictures" "have no labels" "$CHORUS" predict "$three" own.pgm --confusion
 refused "a picture that is none" "neither PNG nor PGM" "$CHORUS" predict "$three" tiny.ini
 refused "a picture that is not there" "nothere.png" "$CHORUS" predict "$three" nothere.png
 refused "two orders" "one of --first, --worst" "$CHORUS" predict "$three" --worst 1 --sure 1

@@ -116,6 +116,60 @@ exits 0 "$CHORUS" resume plain --failed
 check "resume --failed" test "$(folders)" = 5
 rm -rf results
 
+# What was removed is missing.
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet
+exits 0 "$CHORUS" rm @
+check "rm says what becomes of the cell" grep -q "the sweep plain runs what was removed again" err
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet
+check "the same sweep runs it again" test "$(folders)" = 4
+exits 0 "$CHORUS" rm @ @2 --yes
+exits 0 "$CHORUS" resume --quiet
+check "so does resume, which knows that they are missing" test "$(folders)" = 4
+check "each cell has one row with its result" test "$(grep -c ',done,.*,0\.' results/sweeps/plain/sweep.csv)" = 4
+rm -rf results
+
+# Data that go while it runs.
+mkdir csv
+awk 'BEGIN { srand(1); for (i = 0; i < 400; i++) { c = i % 4; printf "%d", c
+    for (j = 0; j < 16; j++) printf ",%d", (rand() + (j % 4 == c)) * 100; print "" } }' >csv/train.csv
+head -n 100 csv/train.csv >csv/test.csv
+cat >gone.ini <<'INI'
+model = mlp
+data = csv/train.csv:csv/test.csv
+batch = 40
+epochs = 20000
+max_minutes = 0.03
+threads = 1
+lr = 0.01, 0.02, 0.03
+INI
+start run gone.ini --order grid
+until_true 60 eval 'has_rows "$(ls -d results/2*/ | head -n 1)epochs.csv" 1'
+rm csv/train.csv
+wait $pid
+check "data that go end no sweep" test $? = 0
+check "the cells that need them fail" test "$(ledger gone done)$(ledger gone failed)" = 12
+check "with the reason" grep -q "failed,.*csv/train.csv" results/sweeps/gone/ledger.csv
+rm -rf results
+
+# A full disk is said, waited for, and a stop is heard.
+mkdir small
+if mount -t tmpfs -o size=60k tmpfs small 2>/dev/null; then
+    start run tiny.ini lr=0.02,0.05 --results small/r
+    until_true 30 grep -q "training waits until there is room" err
+    check "a full disk is said, and how to go on" grep -q "chorus stop tiny ends it, resumable" err
+    check "in log.txt too" grep -q "training waits until there is room" small/r/2*/log.txt
+    exits 0 "$CHORUS" stop tiny --results small/r
+    wait $pid
+    check "a stop is heard" test $? = 130
+    check "and is no result" test "$(ledger tiny failed small/r)" = 0
+    mount -o remount,size=4M small
+    exits 0 "$CHORUS" resume tiny --results small/r --quiet
+    check "with room it goes on" test "$(ledger tiny done small/r)$(folders small/r)" = 22
+    umount small
+else
+    skip "a full disk" "no file system can be mounted here"
+fi
+
 # What cannot run.
 refused "nothing but impossible cells" "divide" "$CHORUS" run plain.ini batch=41,43 devices=2
 refused "nothing that can be planned" "more than the 1200 images" "$CHORUS" run plain.ini batch=1201,1202

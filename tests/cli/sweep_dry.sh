@@ -120,6 +120,18 @@ fi
 exits 0 "$CHORUS" run @ --dry-run lr=0.1,0.2
 check "the name of a sweep made from a run" grep -q '^# sweep  *results/sweeps/tiny$' out
 exits 0 "$CHORUS" run tiny.ini --dry-run epochs=100,200
+check "--jobs: two at a time" eval '"$CHORUS" run tiny.ini --dry-run threads=1 epochs=100,200 --jobs 2 |
+    grep -q "for 2 cells 2 at a time"'
+if command -v python3 >/dev/null; then
+    for jobs in 1 2; do
+        "$CHORUS" run tiny.ini --dry-run --json threads=1 epochs=100,200 --jobs $jobs >jobs$jobs.json
+    done
+    check "take half as long" python3 -c '
+import json
+one, two = (json.load(open("jobs%d.json" % n))["seconds"] for n in (1, 2))
+assert abs(one / two - 2) < 1e-6'
+fi
+"$CHORUS" run tiny.ini --dry-run epochs=100,200 >out
 check "and told" grep -q '^# expected time  *.* for 2 cells one after the other' out
 
 # What could not run has its values in the sweep's table all the same.

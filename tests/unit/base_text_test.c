@@ -224,3 +224,30 @@ TEST(hashes_of_the_standard)
     hash_hex(text, digest, 32);
     CHECK_STR(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
+
+static void check_short(const char *const *values, size_t n, int digits, const char *joined)
+{
+    struct text t = {0};
+
+    CHECK_INT(text_least_digits(values, n), digits);
+    for (size_t i = 0; i < n; i++) {
+        text_add(&t, i ? " " : "");
+        text_add_short(&t, values[i], digits);
+    }
+    CHECK_STR(text_str(&t), joined);
+    text_free(&t);
+}
+
+TEST(computed_numbers_are_as_short_as_they_tell_apart)
+{
+    static const char *const geom[] = {"0.01", "0.03162277660168379", "0.1", "0.31622776601683794"};
+    static const char *const near[] = {"0.12345678", "0.12346678", "0.12345678", "adam"};
+    static const char *const whole[] = {"31622.776601683792", "1234567", "-0.00012345678901"};
+    static const char *const typed[] = {"0.123456", "1e-05", "60000000", "nan", "0.100000000"};
+
+    check_short(geom, 4, 3, "0.01 0.0316 0.1 0.316");
+    check_short(near, 4, 5, "0.12346 0.12347 0.12346 adam");
+    check_short(whole, 3, 3, "31623 1234567 -0.000123");
+    check_short(typed, 5, 3, "0.123456 1e-05 60000000 nan 0.100000000");
+    check_short(NULL, 0, 3, "");
+}
