@@ -11,12 +11,15 @@
 
 #define CPU_LANES 16
 
-struct cpu_norm { /* one channel of a batch norm */
-    float mean, inverse;
-    bool relu;          /* behind it, done in the same step: */
-    float scale, shift; /* its input is x * scale + shift */
-    float a, b, c;      /* dx = a * dy + b * x + c */
-};
+/* One channel of a batch norm, by lane; the first lane's numbers serve all unless they are mixed: images
+ * of several devices in one group. */
+struct cpu_norm {
+    float mean[CPU_LANES], inverse[CPU_LANES];
+    float scale[CPU_LANES], shift[CPU_LANES]; /* y, or the relu's input, is x * scale + shift */
+    float a[CPU_LANES], b[CPU_LANES], c[CPU_LANES]; /* dx = a * dy + b * x + c */
+    bool mixed;
+    bool relu; /* behind it, done in the same step */
+} __attribute__((aligned(64)));
 
 struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
     enum spec_optimizer optimizer;
@@ -65,11 +68,12 @@ struct cpu_kernels {
     void (*maxpool)(const struct net_layer *l, const float *x, float *y);
     void (*maxpool_back)(const struct net_layer *l, const float *x, const float *y, const float *dy,
                          float *dx); /* adds */
-    /* batch norm, one channel of one group: n pixels of 16 lanes, of which `lanes` hold images */
-    void (*moments)(size_t n, int lanes, const float *x, double *mean, double *m2);
-    void (*normalize)(size_t n, const float *x, float scale, float shift, bool relu, float *y);
+    /* batch norm, one channel of one group: n pixels of 16 lanes, of which `lanes` hold images. What
+     * is summed is summed by lane; sum_dy and sum_dy_x are 64-byte aligned. */
+    void (*moments)(size_t n, const float *x, double *mean, double *m2);
+    void (*normalize)(size_t n, const struct cpu_norm *c, const float *x, float *y);
     void (*norm_sums)(size_t n, const struct cpu_norm *c, const float *x, const float *dy,
-                      double *sum_dy, double *sum_dy_x);
+                      float *sum_dy, float *sum_dy_x);
     void (*norm_back)(size_t n, const struct cpu_norm *c, int lanes, const float *x,
                       const float *dy, bool add, float *dx); /* dx may be dy */
     void (*add_relu)(size_t n, const float *a, const float *b, float *y);

@@ -158,10 +158,8 @@ static void deal_groups(struct backend_session *s)
     const struct backend_plan *p = &s->plan;
     bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
 
-    s->split = p->mode == SPEC_DATA_PARALLEL && s->norm && !p->sync_bn && p->devices > 1;
-    s->group_images = s->split ? p->batch / (size_t)p->devices : p->batch;
-    size_t groups =
-        (s->group_images + CPU_LANES - 1) / CPU_LANES * (s->split ? (size_t)p->devices : 1);
+    size_t groups = (p->batch + CPU_LANES - 1) / CPU_LANES;
+    s->spans = p->mode == SPEC_DATA_PARALLEL && !p->sync_bn ? p->devices : 1;
     s->batch_groups = groups < INT_MAX / 1024 ? (int)groups : INT_MAX / 1024;
     s->teams = alone ? s->threads : 1;
 }
@@ -261,13 +259,10 @@ void cpu_lay_out(struct backend_session *s)
 {
     const struct net *net = s->plan.net;
     bool plain = is_plain(net);
-    size_t devices =
-        s->plan.mode == SPEC_DATA_PARALLEL && !s->plan.sync_bn ? (size_t)s->plan.devices : 1;
-
+    deal_groups(s);
     for (int i = 0; i < s->layers; i++) {
         s->layer[i].l = net->layer[i];
         s->layer[i].tail = s->layer[i].index = i;
-        s->norm = s->norm || net->layer[i].op == NET_BATCHNORM;
     }
     if (plain) {
         cut(s);
@@ -282,7 +277,7 @@ void cpu_lay_out(struct backend_session *s)
         if (c->l.op == NET_BATCHNORM) {
             c->mean = net->stat[c->l.mean].offset;
             c->var = net->stat[c->l.var].offset;
-            c->norm = 2 * s->norm_count * devices;
+            c->norm = 2 * s->norm_count * (size_t)s->spans;
             s->norm_count += (size_t)c->l.in.c;
             s->channels = (size_t)c->l.in.c > s->channels ? (size_t)c->l.in.c : s->channels;
         }
@@ -304,7 +299,6 @@ void cpu_lay_out(struct backend_session *s)
         }
         c->in_place = !c->fused && overwrites(net, c);
     }
-    deal_groups(s);
     s->spare = !plain && cpu_spares(s);
     if (s->spare)
         cpu_spare_choose(s);

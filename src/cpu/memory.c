@@ -165,7 +165,6 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
 
 static void equip_team(struct backend_session *s, struct cpu_team *t)
 {
-    size_t groups = (size_t)s->batch_groups;
 
     t->s = s;
     t->places = t->size * cpu_groups_each(s, t);
@@ -195,9 +194,8 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
     }
     if (!s->spare)
         equip_gradients(s, t);
-    t->sums = cpu_take(s, 2 * s->channels * groups, sizeof *t->sums);
-    t->norm =
-        cpu_take(s, 2 * s->norm_count * (s->split ? (size_t)s->plan.devices : 1), sizeof *t->norm);
+    t->sums = cpu_take(s, 2 * s->channels * cpu_norm_segments(s), sizeof *t->sums);
+    t->norm = cpu_take(s, 2 * s->norm_count * (size_t)s->spans, sizeof *t->norm);
     t->next_stat = cpu_take(s, s->stats, sizeof *t->next_stat);
     t->image_loss = cpu_take(s, s->plan.batch, sizeof *t->image_loss);
     t->image_right = cpu_take(s, s->plan.batch, sizeof *t->image_right);

@@ -1,5 +1,9 @@
 /* cpu/norm.c: batch norm, the one layer whose groups need each other: barriers of the team stand
- * between collecting sums and using them, so every thread must pass here, with groups or without. */
+ * between collecting sums and using them, so every thread must pass here, with groups or without.
+ *
+ * A span is the part of the batch that statistics are taken over: a device's images, or all. Groups are
+ * those of all other layers, sixteen images each, so one may hold the end of a span and the beginning
+ * of others: kernels sum by lane, and a group's lanes of one span are a segment. */
 #include "cpu/team.h"
 
 #include <math.h>
@@ -7,38 +11,68 @@
 #define NORM_EPSILON 1e-5
 #define NORM_KEEP    0.9
 
-/* Groups that a batch norm takes its statistics over, those of one device or all: a span. */
-static int spans(const struct backend_session *s)
+struct segment {
+    int group, from, to; /* lanes */
+    int span;
+    size_t id;  /* in the order of the images */
+    size_t end; /* the image behind it */
+};
+
+static size_t span_images(const struct backend_session *s)
 {
-    return s->split ? s->plan.devices : 1;
+    return s->plan.batch / (size_t)s->spans;
 }
 
-static int span_groups(const struct backend_session *s)
+/* The one that begins with an image of the batch. */
+static struct segment segment_at(const struct backend_session *s, size_t image)
 {
-    return s->batch_groups / spans(s);
+    size_t each = span_images(s), span = image / each, group = image / CPU_LANES;
+    size_t even =
+        each & -each; /* how often 2 divides it: each `apart`th span begins with a group */
+    size_t apart = even < CPU_LANES ? CPU_LANES / even : 1;
+    size_t end = (span + 1) * each, group_end = (group + 1) * CPU_LANES;
+
+    end = end < group_end ? end : group_end;
+    return (struct segment){.group = (int)group,
+                            .from = (int)(image % CPU_LANES),
+                            .to = (int)(end - group * CPU_LANES),
+                            .span = (int)span,
+                            .id = group + span - span / apart,
+                            .end = end};
 }
 
-/* The pair of numbers that a group, or in t->norm a span, has for a channel. */
-static size_t pair_at(const struct cpu_layer *c, int group, int channel)
+/* Where the batch ends in a group, or the group itself. */
+static size_t group_end(const struct backend_session *s, int g)
 {
-    return 2 * ((size_t)group * (size_t)c->l.in.c + (size_t)channel);
+    size_t end = ((size_t)g + 1) * CPU_LANES;
+    return end < s->plan.batch ? end : s->plan.batch;
 }
 
-/* Mean and variance of a channel over a span, joined as Chan does, in a fixed order. A group's pixels
- * of one channel are worth the same in every group, so lanes serve as weights and the squares are
+size_t cpu_norm_segments(const struct backend_session *s)
+{
+    return segment_at(s, s->plan.batch - 1).id + 1;
+}
+
+/* The pair of numbers that a segment, or in t->norm a span, has for a channel. */
+static size_t pair_at(const struct cpu_layer *c, size_t of, int channel)
+{
+    return 2 * (of * (size_t)c->l.in.c + (size_t)channel);
+}
+
+/* Mean and variance of a channel over a span, joined as Chan does, in a fixed order. An image's pixels
+ * of one channel are worth the same in every image, so images serve as weights and the squares are
  * those of a mean pixel. */
 static void span_moments(const struct cpu_worker *w, const struct cpu_layer *c, int span,
                          int channel, double *mean, double *variance)
 {
     const struct backend_session *s = w->team->s;
+    size_t image = (size_t)span * span_images(s), end = image + span_images(s);
     double n = 0, average = 0, m2 = 0;
 
-    for (int g = span * span_groups(s); g < (span + 1) * span_groups(s); g++) {
-        size_t first;
-        int lanes;
-        cpu_group(s, g, &first, &lanes);
-        const double *pair = w->team->sums + pair_at(c, g, channel);
-        double more = lanes, apart = pair[0] - average;
+    for (struct segment at; image < end; image = at.end) {
+        at = segment_at(s, image);
+        const double *pair = w->team->sums + pair_at(c, at.id, channel);
+        double more = at.to - at.from, apart = pair[0] - average;
         average += apart * more / (n + more);
         m2 += pair[1] + apart * apart * n * more / (n + more);
         n += more;
@@ -47,20 +81,36 @@ static void span_moments(const struct cpu_worker *w, const struct cpu_layer *c, 
     *variance = m2 / n;
 }
 
+/* A segment's pair from its lanes' means and squares of a picture's pixels. */
+static void join_lanes(const struct segment *at, const double *mean, const double *m2,
+                       double pixels, double pair[2])
+{
+    double lanes = at->to - at->from, average = 0, rest = 0;
+
+    for (int lane = at->from; lane < at->to; lane++)
+        average += mean[lane];
+    average /= lanes;
+    for (int lane = at->from; lane < at->to; lane++)
+        rest += m2[lane] / pixels + (mean[lane] - average) * (mean[lane] - average);
+    pair[0] = average;
+    pair[1] = rest;
+}
+
 static void collect(struct cpu_worker *w, const struct cpu_layer *c, int place, int n)
 {
+    const struct backend_session *s = w->team->s;
     size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w;
 
     for (int g = place; g < place + n; g++) {
-        size_t first;
-        int lanes;
-        cpu_group(w->team->s, g, &first, &lanes);
         for (int i = 0; i < c->l.in.c; i++) {
-            double *pair = w->team->sums + pair_at(c, g, i);
-            w->team->s->k->moments(pixels, lanes,
-                                   cpu_act(w, c->l.src, g) + (size_t)i * pixels * CPU_LANES,
-                                   &pair[0], &pair[1]);
-            pair[1] /= (double)pixels;
+            double mean[CPU_LANES], m2[CPU_LANES];
+            s->k->moments(pixels, cpu_act(w, c->l.src, g) + (size_t)i * pixels * CPU_LANES, mean,
+                          m2);
+            size_t image = (size_t)g * CPU_LANES;
+            for (struct segment at; image < group_end(s, g); image = at.end) {
+                at = segment_at(s, image);
+                join_lanes(&at, mean, m2, (double)pixels, w->team->sums + pair_at(c, at.id, i));
+            }
         }
     }
 }
@@ -69,59 +119,85 @@ static void collect(struct cpu_worker *w, const struct cpu_layer *c, int place, 
  * devices of each device's. */
 static void remember(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c)
 {
-    const struct backend_session *s = w->team->s;
     float *next = w->team->next_stat;
-    int parts = spans(s);
+    int spans = w->team->s->spans;
 
     for (int i = 0; i < c->l.in.c; i++) {
         double mean = 0, variance = 0;
-        for (int d = 0; d < parts; d++) {
-            double *pair = w->team->norm + c->norm + pair_at(c, d, i);
+        for (int d = 0; d < spans; d++) {
+            double *pair = w->team->norm + c->norm + pair_at(c, (size_t)d, i);
             span_moments(w, c, d, i, &pair[0], &pair[1]);
             mean += pair[0];
             variance += pair[1];
         }
         size_t at = c->mean + (size_t)i, var = c->var + (size_t)i;
-        next[at] = (float)(NORM_KEEP * (double)m->stat[at] + (1 - NORM_KEEP) * (mean / parts));
+        next[at] = (float)(NORM_KEEP * (double)m->stat[at] + (1 - NORM_KEEP) * (mean / spans));
         next[var] =
-            (float)(NORM_KEEP * (double)m->stat[var] + (1 - NORM_KEEP) * (variance / parts));
+            (float)(NORM_KEEP * (double)m->stat[var] + (1 - NORM_KEEP) * (variance / spans));
     }
 }
 
-/* A channel's way through: from the batch of a span, or from the running statistics (span -1). */
-static struct cpu_norm channel_of(const struct cpu_worker *w, const struct cpu_model *m,
-                                  const struct cpu_layer *c, int span, int i)
+static void set(float *lane, int from, int to, double x)
 {
-    double mean, variance;
+    for (int i = from; i < to; i++)
+        lane[i] = (float)x;
+}
 
-    if (span < 0) {
-        mean = (double)m->stat[c->mean + (size_t)i];
-        variance = (double)m->stat[c->var + (size_t)i];
-    } else {
-        const double *pair = w->team->norm + c->norm + pair_at(c, span, i);
-        mean = pair[0];
-        variance = pair[1];
-    }
+/* A channel's way through, for some lanes. */
+static void set_forward(const struct cpu_model *m, const struct cpu_layer *c, int i, double mean,
+                        double variance, int from, int to, struct cpu_norm *k)
+{
     double inverse = 1 / sqrt(variance + NORM_EPSILON);
     double scale = (double)m->param[c->kernel + (size_t)i] * inverse;
-    return (struct cpu_norm){.mean = (float)mean,
-                             .inverse = (float)inverse,
-                             .relu = c->tail > c->index,
-                             .scale = (float)scale,
-                             .shift =
-                                 (float)((double)m->param[c->bias + (size_t)i] - mean * scale)};
+
+    set(k->mean, from, to, mean);
+    set(k->inverse, from, to, inverse);
+    set(k->scale, from, to, scale);
+    set(k->shift, from, to, (double)m->param[c->bias + (size_t)i] - mean * scale);
 }
 
-/* A group's output, from a span's statistics or the running ones. */
+/* The lanes that a segment's numbers are set in: the first for all where the group has no other
+ * segment, and behind the batch's last image some numbers must stand too. */
+static int last_lane(const struct backend_session *s, const struct segment *at, bool mixed)
+{
+    return !mixed ? 1 : at->end == s->plan.batch ? CPU_LANES : at->to;
+}
+
+static bool is_mixed(const struct backend_session *s, int g)
+{
+    return segment_at(s, (size_t)g * CPU_LANES).end < group_end(s, g);
+}
+
+/* The way of a group's channel through, from the batch. */
+static void channel_of(const struct cpu_worker *w, const struct cpu_model *m,
+                       const struct cpu_layer *c, int g, int i, struct cpu_norm *k)
+{
+    const struct backend_session *s = w->team->s;
+    size_t image = (size_t)g * CPU_LANES;
+
+    k->relu = c->tail > c->index;
+    k->mixed = is_mixed(s, g);
+    for (struct segment at; image < group_end(s, g); image = at.end) {
+        at = segment_at(s, image);
+        const double *pair = w->team->norm + c->norm + pair_at(c, (size_t)at.span, i);
+        set_forward(m, c, i, pair[0], pair[1], at.from, last_lane(s, &at, k->mixed), k);
+    }
+}
+
+/* A group's output, from the batch's statistics (training) or the running ones. */
 static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
-                      const struct cpu_layer *c, int span, const float *x, float *y)
+                      const struct cpu_layer *c, int g, bool training, const float *x, float *y)
 {
     size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
+    struct cpu_norm k = {.relu = c->tail > c->index};
 
     for (int i = 0; i < c->l.in.c; i++) {
-        struct cpu_norm k = channel_of(w, m, c, span, i);
-        w->team->s->k->normalize(pixels, x + (size_t)i * floats, k.scale, k.shift, k.relu,
-                                 y + (size_t)i * floats);
+        if (training)
+            channel_of(w, m, c, g, i, &k);
+        else
+            set_forward(m, c, i, (double)m->stat[c->mean + (size_t)i],
+                        (double)m->stat[c->var + (size_t)i], 0, 1, &k);
+        w->team->s->k->normalize(pixels, &k, x + (size_t)i * floats, y + (size_t)i * floats);
     }
 }
 
@@ -135,41 +211,69 @@ void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const str
         /* rank 0 may have no groups of its own; what an abandoned step leaves here is not used */
         if (w->rank == 0)
             remember(w, m, c);
-        cpu_barrier(w); /* from here on the groups' sums may be written again */
+        cpu_barrier(w); /* from here on the segments' sums may be written again */
     }
     for (int g = place; compute && g < place + n; g++)
-        normalize(w, m, c, training ? g / span_groups(w->team->s) : -1, cpu_act(w, c->l.src, g),
-                  cpu_act(w, c->tail, g));
+        normalize(w, m, c, g, training, cpu_act(w, c->l.src, g), cpu_act(w, c->tail, g));
 }
 
 void cpu_norm_again(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                     int place, int n, const float *x)
 {
     for (int g = place; g < place + n; g++, x += c->in * CPU_LANES)
-        normalize(w, m, c, g / span_groups(w->team->s), x, cpu_back(w, c->tail, g));
+        normalize(w, m, c, g, true, x, cpu_back(w, c->tail, g));
 }
 
-/* a (dy - mean(dy) - xhat mean(dy xhat)), sorted by dy, x and the rest. */
-static void way_back(const struct cpu_worker *w, const struct cpu_layer *c, int span, int channel,
-                     double pixels, struct cpu_norm *k, double weight)
+/* a (dy - mean(dy) - xhat mean(dy xhat)), sorted by dy, x and the rest, for some lanes. */
+static void set_back(const struct cpu_worker *w, const struct cpu_layer *c, int span, int channel,
+                     double weight, int from, int to, struct cpu_norm *k)
 {
     const struct backend_session *s = w->team->s;
-    const double *pair = w->team->norm + c->norm + pair_at(c, span, channel);
-    double sum_dy = 0, sum_dy_x = 0, images = 0, inverse = 1 / sqrt(pair[1] + NORM_EPSILON);
+    const double *pair = w->team->norm + c->norm + pair_at(c, (size_t)span, channel);
+    size_t image = (size_t)span * span_images(s), end = image + span_images(s);
+    double n = (double)span_images(s) * c->l.in.h * c->l.in.w;
+    double sum_dy = 0, sum_dy_x = 0, inverse = 1 / sqrt(pair[1] + NORM_EPSILON);
 
-    for (int g = span * span_groups(s); g < (span + 1) * span_groups(s); g++) {
-        size_t first;
-        int lanes;
-        cpu_group(s, g, &first, &lanes);
-        const double *sums = w->team->sums + pair_at(c, g, channel);
+    for (struct segment at; image < end; image = at.end) {
+        at = segment_at(s, image);
+        const double *sums = w->team->sums + pair_at(c, at.id, channel);
         sum_dy += sums[0];
         sum_dy_x += sums[1];
-        images += lanes;
     }
-    double a = weight * inverse, b = -a * inverse * sum_dy_x / (images * pixels);
-    k->a = (float)a;
-    k->b = (float)b;
-    k->c = (float)(-a * sum_dy / (images * pixels) - b * pair[0]);
+    double a = weight * inverse, b = -a * inverse * sum_dy_x / n;
+    set(k->a, from, to, a);
+    set(k->b, from, to, b);
+    set(k->c, from, to, -a * sum_dy / n - b * pair[0]);
+}
+
+/* A group's sums of the gradient, by segment; and of all its images into the weights'. */
+static void sum_back(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
+                     int g, float *dscale, float *db)
+{
+    const struct backend_session *s = w->team->s;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
+    const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
+    float by[2][CPU_LANES] __attribute__((aligned(64)));
+    struct cpu_norm k;
+
+    for (int i = 0; i < c->l.in.c; i++) {
+        double all[2] = {0};
+        channel_of(w, m, c, g, i, &k);
+        s->k->norm_sums(pixels, &k, x + (size_t)i * floats, dy + (size_t)i * floats, by[0], by[1]);
+        size_t image = (size_t)g * CPU_LANES;
+        for (struct segment at; image < group_end(s, g); image = at.end) {
+            at = segment_at(s, image);
+            double *sums = w->team->sums + pair_at(c, at.id, i);
+            for (int j = 0; j < 2; j++) {
+                sums[j] = 0;
+                for (int lane = at.from; lane < at.to; lane++)
+                    sums[j] += (double)by[j][lane];
+                all[j] += sums[j];
+            }
+        }
+        db[i] += (float)all[0];
+        dscale[i] += (float)all[1];
+    }
 }
 
 void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
@@ -177,38 +281,33 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
 {
     struct backend_session *s = w->team->s;
     size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
-    float *dscale = cpu_sum(w, c->own_slice, c->kernel, c->kernel_own);
-    float *db = cpu_sum(w, c->own_slice, c->bias, c->bias_own);
-    int span = -1;
+    int known = -1; /* the span that all of w->channel is of */
 
-    for (int g = place; compute && g < place + n; g++) {
-        const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
-        for (int i = 0; i < c->l.in.c; i++) {
-            double *sums = w->team->sums + pair_at(c, g, i);
-            struct cpu_norm k = channel_of(w, m, c, g / span_groups(s), i);
-            s->k->norm_sums(pixels, &k, x + (size_t)i * floats, dy + (size_t)i * floats, &sums[0],
-                            &sums[1]);
-            db[i] += (float)sums[0];
-            dscale[i] += (float)sums[1];
-        }
-    }
+    for (int g = place; compute && g < place + n; g++)
+        sum_back(w, m, c, g, cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
+                 cpu_sum(w, c->own_slice, c->bias, c->bias_own));
     cpu_barrier(w);
     for (int g = place; compute && !c->first && g < place + n; g++) {
         const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
         float *dx = cpu_grad(w, c->l.src, g);
-        size_t first;
-        int lanes;
-        cpu_group(s, g, &first, &lanes);
+        struct segment first = segment_at(s, (size_t)g * CPU_LANES);
+        bool mixed = is_mixed(s, g), again = mixed || first.span != known;
         for (int i = 0; i < c->l.in.c; i++) {
-            if (span != g / span_groups(s)) {
-                w->channel[i] = channel_of(w, m, c, g / span_groups(s), i);
-                way_back(w, c, g / span_groups(s), i, (double)pixels, &w->channel[i],
-                         (double)m->param[c->kernel + (size_t)i]);
+            struct cpu_norm *k = &w->channel[i];
+            if (again) {
+                channel_of(w, m, c, g, i, k);
+                size_t image = (size_t)g * CPU_LANES;
+                for (struct segment at; image < group_end(s, g); image = at.end) {
+                    at = segment_at(s, image);
+                    set_back(w, c, at.span, i, (double)m->param[c->kernel + (size_t)i], at.from,
+                             last_lane(s, &at, mixed), k);
+                }
             }
-            s->k->norm_back(pixels, &w->channel[i], lanes, x + (size_t)i * floats,
-                            dy + (size_t)i * floats, c->add, dx + (size_t)i * floats);
+            s->k->norm_back(pixels, k, (int)(group_end(s, g) - (size_t)g * CPU_LANES),
+                            x + (size_t)i * floats, dy + (size_t)i * floats, c->add,
+                            dx + (size_t)i * floats);
         }
-        span = g / span_groups(s);
+        known = mixed ? -1 : first.span;
     }
     cpu_barrier(w);
 }

@@ -56,13 +56,13 @@ static int at_once(int groups)
 }
 
 /* Images of n groups: lanes behind the batch's last image are not worth a product. All lanes where
- * that is not known: when evaluating, and where each device's groups have such lanes. */
+ * that is not known: when evaluating. */
 static int images_of(const struct cpu_worker *w, int place, int n, bool training)
 {
     const struct backend_session *s = w->team->s;
     size_t lanes = (size_t)n * CPU_LANES, left = s->plan.batch - (size_t)place * CPU_LANES;
 
-    return (int)(training && !s->split && left < lanes ? left : lanes);
+    return (int)(training && left < lanes ? left : lanes);
 }
 
 static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i, struct part p,

@@ -111,10 +111,10 @@ struct cpu_team {
     atomic_uint phase;
     atomic_bool abandon; /* the step is given up: set by whoever saw the stop flag */
     bool go;             /* rank 0's word to the others: the next step is made */
-    double *sums;        /* batch norm: (groups, channels, 2), by whoever has the group */
-    double *norm; /* of all batch norms: (devices or 1, channels) mean and variance of the batch */
-    float *next_stat;  /* running statistics after the step, if it is made */
-    float *image_loss; /* (batch) */
+    double *sums;        /* batch norm: (segments, channels, 2), by whoever has the group */
+    double *norm;        /* of all batch norms: (spans, channels) mean and variance of the batch */
+    float *next_stat;    /* running statistics after the step, if it is made */
+    float *image_loss;   /* (batch) */
     uint8_t *image_right;
 };
 
@@ -154,10 +154,8 @@ struct backend_session {
     size_t part, part_evaluate; /* spared: floats of a worker's part of the arena, ... */
     size_t slot;                /* ... and of packed weights when training: of the largest layer
                                    and of those that are computed again */
-    bool norm;                  /* the net has batch norm */
-    bool split;                 /* batch norm per device: groups end at the devices' borders */
     int batch_groups;           /* of a global batch */
-    size_t group_images;        /* split: images a device; else the batch */
+    int spans; /* parts of the batch that have statistics of their own: devices, or 1 */
     struct cpu_team *team;
     int teams, threads;
     pthread_t *thread;
@@ -217,7 +215,9 @@ static inline float *cpu_sum(const struct cpu_worker *w, bool own_slice, size_t 
 /* Units of a layer that a worker does where threads share them out: [*from, *to). */
 void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to);
 
-/* norm.c: over groups place, ..., place + n - 1; compute is false in an abandoned step and for a
+/* norm.c. Sums of a batch norm are held by segment: the lanes of one group that belong to one span. */
+size_t cpu_norm_segments(const struct backend_session *s);
+/* Over groups place, ..., place + n - 1; compute is false in an abandoned step and for a
  * worker without groups. */
 void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                       int place, int n, bool training, bool compute);

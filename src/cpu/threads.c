@@ -15,11 +15,9 @@ void cpu_share(int groups, int size, int rank, int *from, int *to)
 
 void cpu_group(const struct backend_session *s, int g, size_t *first, int *lanes)
 {
-    size_t each = (s->group_images + CPU_LANES - 1) / CPU_LANES; /* groups a device */
-    size_t device = (size_t)g / each, within = (size_t)g % each * CPU_LANES;
-    size_t left = s->group_images - within;
+    size_t left = s->plan.batch - (size_t)g * CPU_LANES;
 
-    *first = device * s->group_images + within;
+    *first = (size_t)g * CPU_LANES;
     *lanes = left < CPU_LANES ? (int)left : CPU_LANES;
 }
 

@@ -82,8 +82,9 @@ static void compare(const char *net, size_t batch, size_t steps, int threads)
         least.wall = fmin(least.wall, now.wall);
         least.cpu = fmin(least.cpu, now.cpu);
     }
-    printf("  %s, %d threads: 8 devices take %.3f times what one takes, %.3f of the processor\n",
-           net, threads, least.wall, least.cpu);
+    printf(
+        "  %s, batch %zu, %d threads: 8 devices take %.3f times what one takes, %.3f of the processor\n",
+        net, batch, threads, least.wall, least.cpu);
     CHECK(least.wall <= MOST);
     CHECK(least.cpu <= MOST);
 }
@@ -100,8 +101,16 @@ TEST(eight_devices_of_cnn)
     compare("cnn", 256, 1, 1);
 }
 
-/* Each device has statistics of its own there. */
+/* Each device has statistics of its own there: 32 images, or 8 and 25, so that devices meet in the
+ * middle of a group of 16. */
 TEST(eight_devices_with_batch_norm)
 {
     compare("./tests/fixtures/narrow.net", 256, 1, 2);
+}
+
+TEST(eight_devices_with_batch_norm_that_share_groups)
+{
+    compare("./tests/fixtures/narrow.net", 64, 4, 2);
+    compare("./tests/fixtures/narrow.net", 64, 4, 1);
+    compare("./tests/fixtures/narrow.net", 200, 1, 2);
 }

@@ -170,11 +170,13 @@ static double pixel_time(const struct cpu_kernels *k, int which, float *const a[
     struct net_layer pool = {
         .op = NET_MAXPOOL, .k = 2, .stride = 2, .in = {8, 8, 1}, .out = {4, 4, 1}};
     struct net_layer mean = pool, whole = {.in = {8, 8, 1}};
-    struct cpu_norm norm = {.mean = 0.1f, .inverse = 1.1f, .relu = true, .scale = 0.9f, .a = 1};
+    struct cpu_norm norm = {
+        .mean = {0.1f}, .inverse = {1.1f}, .relu = true, .scale = {0.9f}, .a = {1}};
     uint16_t keep[PIXELS], labels[CPU_LANES] = {1, 2, 3};
     uint8_t right[CPU_LANES];
     float each[CPU_LANES];
-    double t = 0, x, y;
+    double t = 0, x[CPU_LANES], y[CPU_LANES];
+    float u[CPU_LANES] __attribute__((aligned(64))), v[CPU_LANES] __attribute__((aligned(64)));
 
     mean.op = NET_AVGPOOL;
     for (int i = 0; i < PIXELS; i++)
@@ -191,9 +193,9 @@ static double pixel_time(const struct cpu_kernels *k, int which, float *const a[
         CASE(4, k->avgpool(&mean, a[0], a[1]));
         CASE(5, k->maxpool(&pool, a[0], a[1]));
         CASE(6, k->maxpool_back(&pool, a[0], a[1], a[2], a[3]));
-        CASE(7, k->moments(PIXELS, CPU_LANES, a[0], &x, &y));
-        CASE(8, k->normalize(PIXELS, a[0], 1.1f, 0.1f, true, a[1]));
-        CASE(9, k->norm_sums(PIXELS, &norm, a[0], a[1], &x, &y));
+        CASE(7, k->moments(PIXELS, a[0], x, y));
+        CASE(8, k->normalize(PIXELS, &norm, a[0], a[1]));
+        CASE(9, k->norm_sums(PIXELS, &norm, a[0], a[1], u, v));
         CASE(10, k->norm_back(PIXELS, &norm, CPU_LANES, a[0], a[1], false, a[2]));
         CASE(11, k->add_relu(n, a[0], a[1], a[2]));
         CASE(12, k->add_back(n, a[0], a[1], false, a[2], false, a[3]));
