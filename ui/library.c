@@ -105,6 +105,7 @@ static void take_seen(void *user, const struct record_look *seen)
     const struct library_run *old = find_old(look, seen->name);
     bool same = old && same_stamp(&seen->stamp, &look->old->stamp[look->at]);
     size_t n = library_columns(), had = list->room;
+    size_t state = (size_t)library_field("state"), name = (size_t)library_field("run");
     struct library_run run = {.live = seen->live, .dead = seen->dead};
 
     list->run = mem_grow(list->run, &list->room, list->count + 1, sizeof *list->run);
@@ -127,10 +128,14 @@ static void take_seen(void *user, const struct record_look *seen)
             take_cells(list, &run, old->cell);
     } else {
         take_cells(list, &run, seen->cells);
-        for (size_t i = 0; seen->cells && i < n; i++)
-            if (!strcmp(record_run_columns[i], "state"))
-                (void)!wire_state_find(seen->cells[i], &run.state);
+        if (seen->cells && !wire_state_find(seen->cells[state], &run.state))
+            run.broken = true;
     }
+    list->cells[(list->count - 1) * n + state] =
+        library_intern(list->pool, run.broken ? "broken"
+                                   : run.dead ? "dead"
+                                              : wire_state_name(run.state));
+    list->cells[(list->count - 1) * n + name] = run.name;
     look->changed = look->changed || !same || run.live != old->live || run.dead != old->dead;
     list->run[list->count - 1] = run;
 }
@@ -299,20 +304,27 @@ const struct library_run *library_find(const struct library *l, const char *name
     return l->list && at < l->list->count ? &l->list->run[at] : NULL;
 }
 
+int library_field(const char *column)
+{
+    static const char *const held[][2] = {
+        {"test_acc", "best_test_acc"},      {"test_loss", "best_test_loss"},
+        {"best.test_acc", "best_test_acc"}, {"best.test_loss", "best_test_loss"},
+        {"last.test_acc", "last_test_acc"}, {"last.test_loss", "last_test_loss"}};
+
+    for (size_t i = 0; i < MEM_COUNT(held); i++)
+        if (!strcmp(held[i][0], column))
+            column = held[i][1];
+    for (size_t i = 0; i < library_columns(); i++)
+        if (record_run_columns[i] == column || !strcmp(record_run_columns[i], column))
+            return (int)i;
+    return -1;
+}
+
 const char *library_cell(const struct library_run *run, const char *column)
 {
-    size_t n = library_columns(), i = 0;
+    int field = library_field(column);
 
-    if (!strcmp(column, "run"))
-        return run->name;
-    if (!strcmp(column, "state") && (run->broken || run->dead))
-        return run->broken ? "broken" : "dead";
-    while (i < n && record_run_columns[i] != column)
-        i++;
-    if (i == n)
-        for (i = 0; i < n && strcmp(record_run_columns[i], column) != 0;)
-            i++;
-    return i < n ? run->cell[i] : "";
+    return field >= 0 ? run->cell[field] : "";
 }
 
 double library_number(const struct library_run *run, const char *column)

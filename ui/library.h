@@ -16,10 +16,11 @@ struct library;
 
 struct library_run { /* strings are the library's */
     const char *name;
-    const char *const *cell; /* as record_run_columns; equal text is the same pointer */
+    /* By record_run_columns; equal text is the same pointer. The state is also dead or broken. */
+    const char *const *cell;
     enum wire_state state;
     bool live, dead;     /* as in struct record_entry */
-    bool broken;         /* run.csv could not be read: all cells are empty, and */
+    bool broken;         /* run.csv could not be read: other cells are empty, and */
     const char *problem; /* this says why; else "" */
 };
 
@@ -34,7 +35,10 @@ const struct library_run *library_runs(const struct library *l, size_t *count);
 uint64_t library_turn(const struct library *l); /* grows with each look that changed something */
 const char *library_problem(const struct library *l); /* the folder cannot be read; NULL */
 const struct library_run *library_find(const struct library *l, const char *name);
-/* A field of run.csv, "" where it does not apply; state is dead or broken where it is. */
+/* The place of a column among the cells, also of what run.csv calls otherwise (test_acc is
+ * best_test_acc); -1: it stands in no run.csv. */
+int library_field(const char *column);
+/* "" where it does not apply. */
 const char *library_cell(const struct library_run *run, const char *column);
 double library_number(const struct library_run *run, const char *column); /* nan: none */
 /* The folder of a run: freed by the caller. The run itself, as it is now: by record_free_entry. */

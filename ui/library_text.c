@@ -197,28 +197,6 @@ void library_fill_extras(struct library *l)
     tasks_add(l->tasks, do_fill, done_fill, f);
 }
 
-static bool is_run_column(const char *name)
-{
-    for (size_t i = 0; record_run_columns[i]; i++)
-        if (!strcmp(record_run_columns[i], name))
-            return true;
-    return false;
-}
-
-/* run.csv's name of what is a value of the best or the last epoch, where it has one. */
-static const char *held_as(const char *column)
-{
-    static const char *const held[][2] = {
-        {"test_acc", "best_test_acc"},      {"test_loss", "best_test_loss"},
-        {"best.test_acc", "best_test_acc"}, {"best.test_loss", "best_test_loss"},
-        {"last.test_acc", "last_test_acc"}, {"last.test_loss", "last_test_loss"}};
-
-    for (size_t i = 0; i < MEM_COUNT(held); i++)
-        if (!strcmp(held[i][0], column))
-            return held[i][1];
-    return is_run_column(column) ? column : NULL;
-}
-
 static struct library_extra *want(struct library *l, const char *column)
 {
     struct library_extra *x;
@@ -240,10 +218,10 @@ static struct library_extra *want(struct library *l, const char *column)
 
 const char *library_value(struct library *l, const struct library_run *run, const char *column)
 {
-    const char *held = held_as(column);
+    int field = library_field(column);
 
-    if (held)
-        return library_cell(run, held);
+    if (field >= 0)
+        return run->cell[field];
     if (run->broken || strlen(column) >= sizeof l->extra->column || !record_column_is(column))
         return "";
     return want(l, column)->value[run - l->list->run];

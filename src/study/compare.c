@@ -21,7 +21,7 @@ const char *study_short_name(const char *run)
     return *s ? s : run;
 }
 
-static enum study_kind kind_of(const char *name)
+enum study_kind study_kind_of(const char *name)
 {
     static const struct {
         const char *part;
@@ -176,7 +176,7 @@ static const char *const crossing[][2] = {{"target_epoch", "epoch"},
 static void crossing_columns(struct study_table *t, double target, bool spread)
 {
     for (size_t i = 0; target > 0 && i < MEM_COUNT(crossing); i++)
-        study_table_column(t, crossing[i][0], kind_of(crossing[i][1]), spread);
+        study_table_column(t, crossing[i][0], study_kind_of(crossing[i][1]), spread);
     if (target > 0)
         study_table_note(t,
                          "target_*: the first epoch at whose end the accuracy was %g or more, and "
@@ -351,7 +351,7 @@ static void compare_groups(const struct study_run *runs, size_t count, const str
         if (strcmp(c->setting[k], over) != 0)
             study_table_column(t, c->setting[k], STUDY_TEXT, false);
     for (size_t k = 0; k < c->results; k++)
-        study_table_column(t, c->result[k], kind_of(c->result[k]), true);
+        study_table_column(t, c->result[k], study_kind_of(c->result[k]), true);
     study_table_column(t, "difference", STUDY_SHARE, false);
     study_table_column(t, "difference_lo", STUDY_SHARE, false);
     study_table_column(t, "difference_hi", STUDY_SHARE, false);
@@ -391,7 +391,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     study_table_column(t, "read_at", STUDY_TEXT, false);
     study_table_column(t, "schedule_ended", STUDY_TEXT, false);
     for (size_t k = 0; k < MEM_COUNT(at); k++)
-        study_table_column(t, at[k], kind_of(at[k]), false);
+        study_table_column(t, at[k], study_kind_of(at[k]), false);
     for (size_t i = 0; i < count; i++) {
         struct study_reading r;
 
@@ -423,7 +423,7 @@ static void compare_runs(const struct study_run *runs, size_t count, const struc
     for (size_t k = 0; k < c->settings; k++)
         study_table_column(t, c->setting[k], STUDY_TEXT, false);
     for (size_t k = 0; k < c->results; k++)
-        study_table_column(t, c->result[k], kind_of(c->result[k]), false);
+        study_table_column(t, c->result[k], study_kind_of(c->result[k]), false);
     crossing_columns(t, target, false);
     add_rows(t, runs, count, c, target);
 }

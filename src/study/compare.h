@@ -25,6 +25,9 @@ struct study_members;
 void study_members_table(const struct study_members *s, struct study_table *out);
 void study_subsets_table(const struct study_members *s, struct study_table *out);
 
+/* What the values of a column are, by its name. */
+enum study_kind study_kind_of(const char *column);
+
 /* "lenet-7f3a" of "2026-11-20-101530-412-lenet-7f3a". */
 const char *study_short_name(const char *run);
 

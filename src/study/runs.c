@@ -139,8 +139,7 @@ const char *study_name_near(const struct study_run *run, const char *name)
     return near ? near : "";
 }
 
-/* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
-static bool is_setting(const char *name)
+bool study_is_setting(const char *name)
 {
     static const char *const idle[] = {"name",       "log_every", "keep",
                                        "target_acc", "on_end",    "repeats"};
@@ -189,7 +188,7 @@ const char **study_differences(const struct study_run *runs, size_t count, size_
     for (size_t c = 0; c < columns; c++) {
         const char *name = record_run_columns[c];
 
-        for (size_t i = 1; i < count && is_setting(name); i++) {
+        for (size_t i = 1; i < count && study_is_setting(name); i++) {
             if (same(&runs[0], &runs[i], name))
                 continue;
             names[(*found)++] = name;

@@ -32,6 +32,8 @@ double study_at(const struct study_run *run, int row, const char *column);
 /* NULL where the name is known, else the known name nearest to it ("" where none is near). */
 const char *study_name_near(const struct study_run *run, const char *name);
 
+/* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
+bool study_is_setting(const char *name);
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
  * keys of the experiment, then what was really used. Names of keys that change nothing (name,
  * log_every, keep, target_acc, on_end) are left out. Ends with NULL; the caller frees the array. */
