@@ -42,7 +42,7 @@ BEGIN {
     # Of record, ui reads with the reader alone, and with what the reader itself is made of; the queue
     # and who is at work are for all.
     reader["record/reader.h"] = reader["record/record.h"] = reader["record/safetensors.h"] = 1
-    reader["record/queue.h"] = reader["record/working.h"] = 1
+    reader["record/queue.h"] = reader["record/working.h"] = reader["record/filter.h"] = 1
     # Libraries of one room.
     library["csv"] = "base"
     library["curses"] = "ui"

@@ -1,0 +1,141 @@
+/* ui/results.c: screen 3: every run in a table. */
+#include "ui/results_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *open_results(struct app *app)
+{
+    struct results *r = mem_new(1, sizeof *r);
+    const struct settings *s = app->settings;
+    int64_t fold = settings_number(s, "results.fold", 0);
+
+    r->app = app;
+    r->stale = true;
+    snprintf(r->sort, sizeof r->sort, "%s", settings_get(s, "results.sort", ""));
+    snprintf(r->columns, sizeof r->columns, "%s", settings_get(s, "results.columns", ""));
+    snprintf(r->since, sizeof r->since, "%s", settings_get(s, "results.looked", ""));
+    r->fold = fold > 0 && fold < RESULTS_FOLDS ? (enum results_fold)fold : RESULTS_SINGLE;
+    r->percent = settings_is(s, "percent", false);
+    return r;
+}
+
+/* The news count from when somebody saw the list last. */
+static void keep_looked(struct results *r)
+{
+    char utc[CLOCK_UTC_ROOM];
+
+    clock_utc(utc, app_wall(r->app));
+    settings_set(r->app->settings, "results.looked", utc);
+}
+
+static void close_results(void *screen)
+{
+    struct results *r = screen;
+
+    if (r->was_shown)
+        keep_looked(r);
+    results_free_view(&r->view);
+    for (size_t i = 0; i < RESULTS_MEMBERS; i++)
+        free(r->members[i].member);
+    free(r->opened);
+    free(r);
+}
+
+static void show(void *screen)
+{
+    struct results *r = screen;
+
+    snprintf(r->since, sizeof r->since, "%s", settings_get(r->app->settings, "results.looked", ""));
+    r->was_shown = true;
+    r->stale = true;
+}
+
+static bool tick(void *screen)
+{
+    struct results *r = screen;
+    bool shown = r->app->shown == SCREEN_RESULTS;
+
+    if (r->was_shown && !shown) {
+        keep_looked(r);
+        r->was_shown = false;
+    }
+    /* Members of ensembles that are unfolded grow as they train. */
+    if (r->seen_turn != library_turn(r->app->library))
+        for (size_t i = 0; i < RESULTS_MEMBERS; i++) {
+            const struct library_run *run = library_find(r->app->library, r->members[i].run);
+
+            if (run && run->live && r->members[i].read)
+                r->members[i].run[0] = 0;
+        }
+    return shown && (r->stale || r->seen_turn != library_turn(r->app->library));
+}
+
+static bool wants_text(void *screen)
+{
+    const struct results *r = screen;
+
+    return r->filtering;
+}
+
+void screen_results_filter(void *results, const char *filter)
+{
+    struct results *r = results;
+
+    snprintf(r->filter, sizeof r->filter, "%s", filter);
+    r->filtering = false;
+    r->chosen = 0;
+    r->at = r->top = 0;
+    r->stale = true;
+}
+
+static const struct screen_key keys[] = {
+    {"Enter", "open", "opens the run on the screen Run; unfolds a group"},
+    {"Space", "mark", "marks the run for Compare and for what is done to several"},
+    {"*", NULL, "marks all that are shown, or none of them"},
+    {"/", "filter",
+     "shows only runs that pass: lenet, model=cnn,lenet, lr<0.1, test_acc=0.9.., @best"},
+    {"s", "sort", "chooses the column for the order: Left, Right, Enter"},
+    {"S", NULL, "turns the order around"},
+    {"v", "fold", "folds repeats, then sweeps, into one row each: mean ± standard deviation, n"},
+    {"u", NULL, "unfolds a group, or an ensemble into its members"},
+    {"c", NULL, "chooses the columns that move: names of run.csv and epochs.csv"},
+    {"%", NULL, "accuracies as fractions or per cent"},
+    {"Left Right", NULL, "moves along the columns"},
+    {"g G", NULL, "the first and the last run"},
+    {"t", "tags", "tags of the run, or for all marked ones"},
+    {"N", NULL, "a note on the run"},
+    {"e", "edit", "loads the run into Setup"},
+    {"r", NULL, "runs it again"},
+    {"R", "resume", "goes on with a stopped or dead run, in the background"},
+    {"p", NULL, "pauses a live run, or lets it go on"},
+    {"K", NULL, "stops a live run; asks how"},
+    {"P", NULL, "shows its predictions"},
+    {"b", NULL, "shows the board of its sweep"},
+    {"E", NULL, "averages the marked runs as one ensemble"},
+    {"x", NULL, "writes a report or a CSV of the marked runs"},
+    {"d", NULL, "moves the run, or the marked ones, to the folder trash; asks"},
+    {NULL, NULL, NULL}};
+static const char *const forms[] = {"csv", "md", "tex", "json", NULL};
+
+const struct screen screen_results = {
+    .name = "Results",
+    .about = "Every run of the results folder, also those that other programs started. State, "
+             "hash, best accuracy and age stand still at the left; behind them stands what "
+             "differs among the runs that are shown. What is marked here is overlaid on Compare.",
+    .keys = keys,
+    .open = open_results,
+    .close = close_results,
+    .show = show,
+    .draw = results_draw,
+    .key = results_key_pressed,
+    .wants_text = wants_text,
+    .tick = tick,
+    .command = results_command,
+    .forms = forms,
+    .write = results_write,
+};

@@ -1,0 +1,239 @@
+/* ui/results_cell.c: names, times and numbers of runs as a table shows them. */
+#include "ui/results_int.h"
+
+#include "study/compare.h"
+#include "study/stats.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Four hexadecimal digits behind the last dash. */
+const char *results_hash(const char *run)
+{
+    const char *dash = strrchr(run, '-');
+
+    return dash && strlen(dash) == 5 && strspn(dash + 1, "0123456789abcdef") == 4 ? dash + 1 : "";
+}
+
+void results_label(const char *run, struct text *out)
+{
+    const char *name = study_short_name(run), *hash = results_hash(name);
+    size_t n = strlen(name);
+
+    text_add_n(out, name, *hash && n > 5 ? n - 5 : n);
+}
+
+void results_age(double now, const char *utc, struct text *out)
+{
+    struct tm tm = {0};
+    double age;
+
+    if (sscanf(utc, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6)
+        return;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    age = now - (double)timegm(&tm);
+    age = age < 0 ? 0 : age; /* another machine's clock */
+    if (age < 60)
+        text_addf(out, "%.0f s", floor(age));
+    else if (age < 3600)
+        text_addf(out, "%.0f min", floor(age / 60));
+    else if (age < 48 * 3600)
+        text_addf(out, "%.0f h", floor(age / 3600));
+    else
+        text_addf(out, "%.0f d", floor(age / 86400));
+}
+
+void results_share(const struct results *r, double value, struct text *out)
+{
+    if (!isfinite(value))
+        text_add(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    else if (r->percent)
+        text_addf(out, "%.2f", 100 * value);
+    else
+        text_addf(out, "%.4f", value);
+}
+
+void results_text(const struct results *r, const char *raw, enum study_kind kind, struct text *out)
+{
+    char number[TEXT_NUMBER_ROOM];
+    double value;
+
+    if (!text_to_double(raw, &value) || kind == STUDY_TEXT) {
+        text_add(out, raw);
+        return;
+    }
+    switch (kind) {
+    case STUDY_SHARE:
+        results_share(r, value, out);
+        break;
+    case STUDY_LOSS:
+        text_addf(out, isfinite(value) && fabs(value) >= 1000 ? "%.4g" : "%.4f", value);
+        break;
+    case STUDY_TIME:
+        text_addf(out, value >= 10 ? "%.1f" : "%.2f", value);
+        break;
+    case STUDY_COUNT:
+        if (value >= 10000 && value < 1e18)
+            text_add(out, text_count(number, (uint64_t)value));
+        else
+            text_add(out, raw);
+        break;
+    default:
+        text_add(out, raw);
+    }
+}
+
+/* The next whole character. */
+static size_t step(const char *s, size_t at)
+{
+    at += s[at] != 0;
+    while ((s[at] & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+void results_cut(const char *s, int columns, bool ascii, struct text *out)
+{
+    struct text clean = {0};
+    const char *dots = ascii ? "..." : "…";
+    int room = columns - (ascii ? 3 : 1), width;
+    size_t head = 0, tail = 0;
+
+    text_add_clean(&clean, s);
+    s = text_str(&clean);
+    width = text_width(s);
+    if (width <= columns || room < 2) {
+        text_add(out, s);
+        text_free(&clean);
+        return;
+    }
+    while (s[head]) { /* the end tells more than the beginning */
+        struct text part = {0};
+        size_t next = step(s, head);
+        bool fits;
+
+        text_add_n(&part, s, next);
+        fits = text_width(text_str(&part)) <= room / 2;
+        text_free(&part);
+        if (!fits)
+            break;
+        head = next;
+    }
+    while (s[tail] && text_width(s + tail) > room - room / 2)
+        tail = step(s, tail);
+    text_add_n(out, s, head);
+    text_addf(out, "%s%s", dots, s + tail);
+    text_free(&clean);
+}
+
+static bool is_path(const char *column)
+{
+    return !strcmp(column, "model") || !strcmp(column, "data") || !strcmp(column, "weights");
+}
+
+void results_set_column(struct results_column *c, const char *name)
+{
+    static const char *const heads[][2] = {{"run", "name"},
+                                           {"epochs_done", "epochs"},
+                                           {"train_seconds", "seconds"},
+                                           {"best_test_acc", "best"},
+                                           {"last_test_acc", "last"},
+                                           {"last.test_acc", "last"},
+                                           {"started_utc", "started"},
+                                           {"ended_utc", "ended"},
+                                           {"best_epoch", "best at"},
+                                           {"best_test_loss", "best loss"},
+                                           {"last_test_loss", "last loss"}};
+
+    memset(c, 0, sizeof *c);
+    snprintf(c->name, sizeof c->name, "%s", name);
+    c->field = library_field(name);
+    c->kind = study_kind_of(name);
+    if (c->field >= 0 && spec_key_find(name) < 0 && !record_column_is_number(name))
+        c->kind = STUDY_TEXT;
+    c->head = c->name;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (!strcmp(heads[i][0], name))
+            c->head = heads[i][1];
+}
+
+static void one_cell(const struct results *r, const struct library_run *run,
+                     const struct results_column *c, struct text *out)
+{
+    const char *raw =
+        c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
+    const char *slash;
+
+    if (!raw) {
+        text_add(out, "…");
+        return;
+    }
+    if (!strcmp(c->name, "run")) {
+        results_label(run->name, out);
+    } else if (!strcmp(c->name, "epochs_done")) {
+        if (*raw)
+            text_addf(out, "%s/%s", raw, library_cell(run, "epochs"));
+    } else if (is_path(c->name)) {
+        slash = strrchr(raw, '/');
+        raw = slash && slash[1] ? slash + 1 : raw;
+        if (!strcmp(c->name, "model") && strlen(raw) > 4 && !strcmp(raw + strlen(raw) - 4, ".net"))
+            text_add_n(out, raw, strlen(raw) - 4);
+        else
+            text_add(out, raw);
+    } else if (c->kind == STUDY_TEXT && strlen(raw) == 24 && raw[10] == 'T') {
+        text_addf(out, "%.10s %.5s", raw, raw + 11); /* a time */
+    } else {
+        results_text(r, raw, c->kind, out);
+    }
+}
+
+/* What runs have in common, the mean of what was measured. */
+static void group_cell(const struct results *r, const struct results_group *g,
+                       const struct results_column *c, struct text *out)
+{
+    const struct library_run *runs;
+    const size_t *order = r->view.order + g->first;
+    size_t count, n = 0;
+    bool same = true,
+         measured = c->kind == STUDY_SHARE || c->kind == STUDY_LOSS || c->kind == STUDY_TIME;
+    double sum = 0, value;
+    char number[TEXT_NUMBER_ROOM];
+
+    runs = library_runs(r->app->library, &count);
+    for (size_t i = 0; i < g->count; i++) {
+        const struct library_run *run = &runs[order[i]];
+        const char *raw =
+            c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
+        const char *first = c->field >= 0
+                                ? runs[order[0]].cell[c->field]
+                                : library_value(r->app->library, &runs[order[0]], c->name);
+
+        same = same && raw && first && (raw == first || !strcmp(raw, first));
+        if (raw && text_to_double(raw, &value) && isfinite(value)) {
+            sum += value;
+            n++;
+        }
+    }
+    if (measured && n)
+        results_text(r, text_double(number, sum / (double)n), c->kind, out);
+    else if (same || !strcmp(c->name, "run"))
+        one_cell(r, &runs[order[0]], c, out);
+    else if (!strcmp(c->name, "epochs_done"))
+        text_add(out, "·");
+    else
+        text_add(out, "·");
+}
+
+void results_cell(const struct results *r, const struct results_line *line,
+                  const struct results_column *c, struct text *out)
+{
+    if (line->kind == RESULTS_RUN)
+        one_cell(r, results_run(r, line), c, out);
+    else if (line->kind == RESULTS_GROUP)
+        group_cell(r, &r->view.group[line->at], c, out);
+}

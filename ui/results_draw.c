@@ -1,0 +1,465 @@
+/* ui/results_draw.c: the screen Results: what is new, the table, the chosen run. */
+#include "ui/results_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns of what stands still: mark, fold, state, hash, best accuracy, age. */
+#define AT_STATE 2
+#define AT_HASH  11
+#define AT_ACC   16
+#define AGE      6
+
+static int state_role(const struct library_run *run)
+{
+    if (run->broken || run->dead)
+        return GRID_BAD;
+    switch (run->state) {
+    case WIRE_RUNNING:
+        return GRID_GOOD;
+    case WIRE_DIVERGED:
+    case WIRE_OOM:
+    case WIRE_FAILED:
+        return GRID_BAD;
+    case WIRE_PAUSED:
+    case WIRE_STOPPED:
+    case WIRE_WAITING:
+        return GRID_WARN;
+    default:
+        return GRID_TEXT;
+    }
+}
+
+static void add_order(const struct results *r, struct text *out)
+{
+    static const char *const folds[] = {"", ", repeats folded", ", sweeps and repeats folded"};
+    bool falling = r->sort[0] == '-';
+    struct results_column c;
+
+    if (!r->sort[0]) {
+        text_add(out, "newest first");
+    } else {
+        results_set_column(&c, r->sort + falling);
+        text_addf(out, "by %s, %s", c.head, falling ? "falling" : "rising");
+    }
+    text_add(out, folds[r->fold]);
+}
+
+static void draw_news(const struct results *r, struct grid *g, struct rect in)
+{
+    const struct results_view *v = &r->view;
+    size_t marks = library_marks(r->app->library);
+    struct text right = {0}, left = {0};
+
+    if (marks)
+        text_addf(&right, "%zu marked ", marks);
+    if (v->news[0]) {
+        text_add(&left, v->news);
+    } else if (v->total) {
+        text_addf(&left, "%zu run%s in ", v->total, v->total == 1 ? "" : "s");
+        text_add_clean(&left, r->app->config.results);
+    }
+    if (v->running)
+        text_addf(&left, "%s%zu running", left.n ? "  ·  " : "", v->running);
+    grid_cut(g, in, 0, 1, in.columns - 3 - text_width(text_str(&right)),
+             v->news[0] ? GRID_GOOD : GRID_DIM, false, text_str(&left));
+    grid_right(g, in, 0, in.columns, GRID_MARKED, text_str(&right));
+    text_free(&left);
+    text_free(&right);
+}
+
+/* Returns how many rows it takes. */
+static int draw_filter(const struct results *r, struct grid *g, struct rect in)
+{
+    const struct results_view *v = &r->view;
+    char count[64];
+    int end;
+
+    if (!r->filtering && !r->filter[0])
+        return 0;
+    snprintf(count, sizeof count, "%zu of %zu%s ", v->count, v->total,
+             v->pending ? ", reading" : "");
+    end = grid_text(g, in, 0, 1, GRID_KEY, "/");
+    end = grid_text(g, in, 0, end, GRID_TEXT, " ");
+    if (r->filtering) {
+        char before[sizeof r->field.text];
+        int at;
+
+        snprintf(before, sizeof before, "%.*s", (int)r->field.at, r->field.text);
+        grid_paint(g, in, 0, end, in.columns - end - (int)strlen(count) - 2, GRID_FIELD);
+        at = grid_text(g, in, 0, end, GRID_FIELD, before);
+        grid_text(g, in, 0, at, GRID_FIELD, r->field.text + r->field.at);
+        g->cursor_row = in.row;
+        g->cursor_column = in.column + at;
+    } else {
+        grid_cut(g, in, 0, end, in.columns - end - (int)strlen(count) - 2, GRID_TEXT, false,
+                 r->filter);
+    }
+    grid_right(g, in, 0, in.columns, v->count ? GRID_DIM : GRID_WARN, count);
+    if (!r->wrong[0])
+        return 1;
+    grid_cut(g, in, 1, 3, in.columns - 4, GRID_BAD, false, r->wrong);
+    return 2;
+}
+
+static int head_role(const struct results *r, int column)
+{
+    return r->heading && r->head == column ? GRID_CHOSEN : GRID_HEAD;
+}
+
+static int fixed_width(const struct results *r)
+{
+    return AT_ACC + r->view.acc_width + 2 + AGE + 1;
+}
+
+static void draw_heads(struct results *r, struct grid *g, struct rect in, int x)
+{
+    const struct results_view *v = &r->view;
+    int acc_end = AT_ACC + v->acc_width, at = x;
+
+    grid_text(g, in, 0, AT_STATE, head_role(r, 0), "state");
+    grid_text(g, in, 0, AT_HASH, head_role(r, 1), "hash");
+    grid_right(g, in, 0, acc_end - 1, head_role(r, 2), r->percent ? "best %" : "best acc");
+    grid_right(g, in, 0, acc_end + 2 + AGE, head_role(r, 3), "age");
+    for (int c = r->left; c < v->columns && at < in.columns; c++) {
+        const struct results_column *column = &v->column[c];
+
+        if (column->right)
+            grid_right(g, rect_before(in, 0), 0, at + column->width, head_role(r, 4 + c),
+                       column->head);
+        else
+            grid_cut(g, in, 0, at, in.columns - at, head_role(r, 4 + c), false, column->head);
+        at += column->width + 2;
+    }
+    if (r->left > 0)
+        grid_put(g, in, 0, x - 1, g->ascii ? '<' : 0x2039, GRID_KEY, 0);
+    if (at - 2 > in.columns)
+        grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
+}
+
+static void draw_best(const struct results *r, struct grid *g, struct rect in, int row,
+                      const struct results_line *line)
+{
+    const struct results_view *v = &r->view;
+    struct text cell = {0};
+    double acc;
+
+    if (line->kind == RESULTS_GROUP) {
+        const struct results_group *group = &v->group[line->at];
+
+        if (group->n)
+            results_share(r, group->mean, &cell);
+        if (isfinite(group->sd)) {
+            text_add(&cell, g->ascii ? " +-" : " ±");
+            results_share(r, group->sd, &cell);
+        }
+    } else if (line->kind == RESULTS_RUN) {
+        const struct library_run *run = results_run(r, line);
+        const char *raw = library_cell(run, "best_test_acc");
+
+        if (text_to_double(raw, &acc)) {
+            results_share(r, acc, &cell);
+            if (v->on_valid && v->on_test)
+                text_add(&cell, strcmp(library_cell(run, "best_by"), "valid") ? "t" : "v");
+        }
+    }
+    grid_right(g, in, row, AT_ACC + v->acc_width - (v->on_valid && v->on_test ? 0 : 1), GRID_TEXT,
+               text_str(&cell));
+    text_free(&cell);
+}
+
+static void draw_member(struct results *r, struct grid *g, struct rect in, int row, int x,
+                        const struct results_line *line)
+{
+    const struct library_run *run = results_run(r, line);
+    const struct results_members *m = results_members_of(r, run->name);
+    struct text cell = {0};
+
+    if ((size_t)line->member >= m->n)
+        return;
+    grid_textf(g, in, row, AT_STATE, GRID_DIM, "member");
+    grid_textf(g, in, row, AT_HASH, GRID_DIM, "%4d", line->member);
+    results_share(r, m->member[line->member].acc, &cell);
+    grid_right(g, in, row, AT_ACC + r->view.acc_width - 1, GRID_TEXT, text_str(&cell));
+    text_clear(&cell);
+    text_addf(&cell, "alone, at epoch %lld; device %d; loss %.4f; members 0 to %d averaged ",
+              (long long)m->epoch, m->member[line->member].device, m->member[line->member].loss,
+              line->member);
+    results_share(r, m->member[line->member].prefix, &cell);
+    grid_cut(g, in, row, x, in.columns - x, GRID_DIM, false, text_str(&cell));
+    text_free(&cell);
+}
+
+static void draw_state(const struct results *r, struct grid *g, struct rect in, int row,
+                       const struct results_line *line, const struct library_run *run)
+{
+    if (line->kind == RESULTS_GROUP) {
+        grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%zu runs", r->view.group[line->at].count);
+        grid_put(g, in, row, 1, results_is_open(r, line->key) ? '-' : '+', GRID_KEY, 0);
+        return;
+    }
+    grid_text(g, in, row, AT_STATE, state_role(run), library_cell(run, "state"));
+    grid_text(g, in, row, AT_HASH, GRID_DIM, results_hash(run->name));
+    if (library_marked(r->app->library, run->name))
+        grid_put(g, in, row, 0, '*', GRID_MARKED, GRID_BOLD);
+    if (line->inside)
+        grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
+    else if (!strcmp(library_cell(run, "mode"), "ensemble"))
+        grid_put(g, in, row, 1, results_is_open(r, line->key) ? '-' : '+', GRID_DIM, 0);
+}
+
+static void draw_line(struct results *r, struct grid *g, struct rect in, int row, int x,
+                      const struct results_line *line)
+{
+    const struct results_view *v = &r->view;
+    const struct library_run *run = results_run(r, line);
+    struct text cell = {0}, cut = {0};
+    int at = x;
+
+    if (line->kind == RESULTS_MEMBER) {
+        grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
+        draw_member(r, g, in, row, x, line);
+        return;
+    }
+    draw_state(r, g, in, row, line, run);
+    draw_best(r, g, in, row, line);
+    results_age(app_wall(r->app), library_cell(run, "started_utc"), &cell);
+    grid_right(g, in, row, AT_ACC + v->acc_width + 2 + AGE, GRID_DIM, text_str(&cell));
+    for (int c = r->left; c < v->columns && at < in.columns; c++) {
+        const struct results_column *column = &v->column[c];
+
+        text_clear(&cell);
+        text_clear(&cut);
+        results_cell(r, line, column, &cell);
+        results_cut(text_str(&cell), column->width, g->ascii, &cut);
+        if (column->right && at + column->width <= in.columns)
+            grid_right(g, in, row, at + column->width, GRID_TEXT, text_str(&cut));
+        else if (!column->right)
+            grid_cut(g, in, row, at, in.columns - at, GRID_TEXT, false, text_str(&cut));
+        at += column->width + 2;
+    }
+    text_free(&cell);
+    text_free(&cut);
+}
+
+static void draw_empty(const struct results *r, struct grid *g, struct rect in)
+{
+    const struct results_view *v = &r->view;
+    const char *problem = library_problem(r->app->library);
+    struct rect words = rect_behind(rect_below(in, 1), 2);
+    struct text where = {0}, say = {0};
+
+    text_add_clean(&where, r->app->config.results);
+    if (!library_ready(r->app->library)) {
+        text_addf(&say, "Reading %s ...", text_str(&where));
+    } else if (problem) {
+        text_add(&say, problem);
+    } else if (!v->total) {
+        grid_bold(g, words, 0, 0, GRID_TEXT, "No runs yet.");
+        words = rect_below(words, 2);
+        text_addf(&say,
+                  "This looked in %s. The key 1 opens Setup, where r starts a run; runs that are "
+                  "started elsewhere appear here by themselves. --results DIR and CHORUS_RESULTS "
+                  "name another folder.",
+                  text_str(&where));
+    } else {
+        text_addf(&say, "None of the %zu runs passes this filter. / changes it, Esc takes it away.",
+                  v->total);
+    }
+    grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
+    text_free(&where);
+    text_free(&say);
+}
+
+static void draw_table(struct results *r, struct grid *g, struct rect frame)
+{
+    const struct results_view *v = &r->view;
+    struct rect in;
+    struct text words = {0};
+    int x = fixed_width(r) + 2, rows;
+
+    if (v->count < v->total)
+        text_addf(&words, "runs  %zu of %zu", v->count, v->total);
+    else
+        text_addf(&words, "runs  %zu", v->total);
+    in = grid_frame(g, frame, text_str(&words), true);
+    text_clear(&words);
+    add_order(r, &words);
+    grid_frame_right(g, frame, GRID_DIM, text_str(&words));
+    text_clear(&words);
+    if (v->on_test || v->on_valid) {
+        text_addf(&words, " best acc: %s ",
+                  !v->on_valid  ? "picked on test"
+                  : !v->on_test ? "picked on validation"
+                                : "t picked on test, v on validation");
+        grid_text(g, frame, frame.rows - 1, 3, GRID_DIM, text_str(&words));
+    }
+    text_free(&words);
+    r->table = in;
+    rows = in.rows - 1;
+    r->page = rows > 1 ? rows : 1;
+    if (!v->lines) {
+        draw_empty(r, g, in);
+        return;
+    }
+    if (r->at < r->top)
+        r->top = r->at;
+    if (rows > 0 && r->at >= r->top + (size_t)rows)
+        r->top = r->at - (size_t)rows + 1;
+    if (rows > 0 && r->top + (size_t)rows > v->lines)
+        r->top = v->lines > (size_t)rows ? v->lines - (size_t)rows : 0;
+    draw_heads(r, g, in, x);
+    for (int i = 0; i < in.rows; i++)
+        grid_put(g, in, i, x - 2, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
+    for (int i = 0; i < rows && r->top + (size_t)i < v->lines; i++) {
+        const struct results_line *line = &v->line[r->top + (size_t)i];
+
+        draw_line(r, g, in, 1 + i, x, line);
+        if (r->top + (size_t)i == r->at)
+            grid_paint(g, in, 1 + i, 0, in.columns, GRID_CHOSEN);
+    }
+    if (r->left > 0 || v->lines > (size_t)(rows > 0 ? rows : 0))
+        grid_scroll(g, rect_behind(rect_below(frame, 2), frame.columns - 1), (int)r->top, rows,
+                    (int)v->lines);
+}
+
+/* ---- the chosen run ---- */
+
+static void add_number(const struct results *r, const struct library_run *run, const char *column,
+                       const char *before, const char *behind, struct text *out)
+{
+    struct results_column c;
+    const char *raw = library_cell(run, column);
+
+    if (!*raw)
+        return;
+    results_set_column(&c, column);
+    text_add(out, before);
+    results_text(r, raw, c.kind, out);
+    text_add(out, behind);
+}
+
+static void add_sentence(const struct results *r, const struct library_run *run, struct text *out)
+{
+    const char *by = library_cell(run, "best_by");
+
+    if (*library_cell(run, "best_test_acc")) {
+        add_number(r, run, "best_test_acc", "best ", "", out);
+        add_number(r, run, "best_epoch", " at epoch ", "", out);
+        text_addf(out, ", picked on %s; ", strcmp(by, "valid") ? "test" : "validation");
+        add_number(r, run, "last_test_acc", "last ", "; ", out);
+    }
+    text_addf(out, "epoch %s of %s", library_cell(run, "epochs_done"), library_cell(run, "epochs"));
+    add_number(r, run, "train_seconds", ", ", " s of training", out);
+    add_number(r, run, "backend_used", " on ", "", out);
+    add_number(r, run, "threads_used", ", ", " threads", out);
+    add_number(r, run, "parameters", ", ", " parameters", out);
+}
+
+static void add_remarks(const struct results *r, const struct library_run *run, struct text *out)
+{
+    const char *reason = library_cell(run, "reason");
+
+    if (run->broken)
+        text_add(out, run->problem);
+    else if (run->dead)
+        text_add(out, "its process is gone: R resumes it from its last checkpoint");
+    else if (*reason)
+        text_add(out, reason);
+    add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);
+    add_number(r, run, "note", out->n ? "; note: " : "note: ", "", out);
+    add_number(r, run, "sweep", out->n ? "; sweep " : "sweep ", "", out);
+}
+
+static void add_settings(const struct library_run *run, struct text *out)
+{
+    for (size_t i = 0; record_run_columns[i]; i++) {
+        const char *name = record_run_columns[i];
+
+        if (spec_key_find(name) < 0 || !*run->cell[i] || !strcmp(name, "on_end"))
+            continue;
+        text_addf(out, "%s%s=", out->n ? "  " : "", name);
+        jobs_add_word(out, run->cell[i]);
+    }
+}
+
+static void draw_group_detail(const struct results *r, struct grid *g, struct rect in,
+                              const struct results_line *line)
+{
+    const struct results_group *group = &r->view.group[line->at];
+    const struct library_run *run = results_run(r, line);
+    const char *sweep = library_cell(run, "sweep");
+    struct text words = {0};
+
+    if (r->fold == RESULTS_SWEEPS && *sweep)
+        text_addf(&words, "%zu runs of the sweep %s", group->count, sweep);
+    else
+        text_addf(&words, "%zu runs that differ in their seed alone", group->count);
+    grid_cut(g, in, 0, 1, in.columns - 2, GRID_HEAD, false, text_str(&words));
+    text_clear(&words);
+    if (group->n) {
+        text_add(&words, "best accuracy: mean ");
+        results_share(r, group->mean, &words);
+        if (isfinite(group->sd)) {
+            text_add(&words, ", standard deviation ");
+            results_share(r, group->sd, &words);
+        }
+        text_addf(&words, ", n %zu", group->n);
+    } else {
+        text_add(&words, "no accuracy yet");
+    }
+    text_add(&words, "; Enter unfolds them, Space marks them all");
+    grid_words(g, rect_behind(rect_before(in, 1), 1), 1, GRID_TEXT, text_str(&words));
+    text_free(&words);
+}
+
+static void draw_detail(const struct results *r, struct grid *g, struct rect in)
+{
+    const struct results_line *line = results_chosen(r);
+    struct rect inner = rect_behind(rect_before(in, 1), 1);
+    const struct library_run *run;
+    struct text words = {0}, cut = {0};
+    int row = 1;
+
+    if (!line || in.rows < 1)
+        return;
+    if (line->kind == RESULTS_GROUP) {
+        draw_group_detail(r, g, in, line);
+        return;
+    }
+    run = results_run(r, line);
+    results_cut(run->name, in.columns - 2, g->ascii, &cut);
+    grid_bold(g, in, 0, 1, GRID_HEAD, text_str(&cut));
+    if (!run->broken) {
+        add_sentence(r, run, &words);
+        row += grid_words(g, inner, row, GRID_TEXT, text_str(&words));
+    }
+    text_clear(&words);
+    add_remarks(r, run, &words);
+    if (words.n)
+        row += grid_words(g, inner, row, state_role(run) == GRID_BAD ? GRID_BAD : GRID_TEXT,
+                          text_str(&words));
+    if (in.rows > 6 && !run->broken) {
+        text_clear(&words);
+        add_settings(run, &words);
+        grid_words(g, inner, row + (in.rows > 8), GRID_DIM, text_str(&words));
+    }
+    text_free(&words);
+    text_free(&cut);
+}
+
+void results_draw(void *screen, struct grid *g, struct rect in)
+{
+    struct results *r = screen;
+    int detail = in.rows >= 34 ? 10 : in.rows >= 26 ? 5 : in.rows >= 12 ? 3 : 0, taken;
+
+    if (r->stale || r->seen_turn != library_turn(r->app->library))
+        results_make(r);
+    draw_news(r, g, rect_top(in, 1));
+    in = rect_below(in, 1);
+    taken = draw_filter(r, g, in);
+    in = rect_below(in, taken);
+    draw_detail(r, g, rect_bottom(in, detail));
+    draw_table(r, g, rect_above(in, detail));
+}

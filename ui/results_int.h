@@ -1,0 +1,164 @@
+/* ui/results_int.h: what the files of the screen Results share. The view (which lines, which columns)
+ * is made anew when the library, the filter, the order or the folding has changed; drawing only reads
+ * it. */
+#ifndef CHORUS_UI_RESULTS_INT_H
+#define CHORUS_UI_RESULTS_INT_H
+
+#include "record/reader.h"
+#include "study/table.h"
+#include "ui/app.h"
+
+#define RESULTS_COLUMNS 48
+#define RESULTS_CUT     22 /* columns of a cell, at most */
+
+enum results_fold { RESULTS_SINGLE, RESULTS_REPEATS, RESULTS_SWEEPS, RESULTS_FOLDS };
+
+enum results_kind { RESULTS_RUN, RESULTS_GROUP, RESULTS_MEMBER };
+struct results_line {
+    enum results_kind kind;
+    size_t at;    /* a run: in the library's list; a group: in groups */
+    int member;   /* of the ensemble at */
+    bool inside;  /* it stands below a group or a run that is unfolded */
+    uint64_t key; /* by which it is found again */
+};
+
+struct results_group {
+    size_t first, count; /* in the view's order */
+    uint64_t key;
+    double mean, sd; /* of best_test_acc */
+    size_t n;        /* runs that have one */
+};
+
+struct results_column {
+    char name[64];
+    const char *head;
+    int field; /* of run.csv; -1: of another file */
+    enum study_kind kind;
+    int width;
+    bool right;
+};
+
+struct results_view {
+    size_t *order, count; /* runs that the filter leaves, in the order of the lines */
+    size_t total;         /* runs that there are */
+    struct results_group *group;
+    size_t groups;
+    struct results_line *line;
+    size_t lines, room;
+    struct results_column column[RESULTS_COLUMNS];
+    int columns;
+    bool pending;   /* values of other files are still being read */
+    bool on_test;   /* some best epochs were picked on test data, */
+    bool on_valid;  /* some on validation data */
+    size_t running; /* of all runs */
+    size_t ended;   /* since they were looked at last */
+    char news[200]; /* what ended; "" */
+    int acc_width;  /* of the best accuracy */
+};
+
+/* The last rows of an ensemble's members.csv. */
+struct results_members {
+    char run[256];
+    bool read;
+    size_t n;
+    struct {
+        double acc, loss, prefix;
+        int device;
+    } * member;
+    int64_t epoch;
+};
+#define RESULTS_MEMBERS 16
+
+struct results_filter {
+    struct record_filter *filter;
+    size_t filters;
+    char **word; /* names: parts, sweeps, @, @2, @best */
+    size_t words;
+};
+
+/* A line of text that is typed. */
+struct results_field {
+    char text[512];
+    size_t at;
+};
+
+struct results {
+    struct app *app;
+    struct results_view view;
+    uint64_t seen_turn;
+    bool stale;
+
+    char filter[512], sort[72], columns[512];
+    enum results_fold fold;
+    bool percent;
+    uint64_t *opened; /* keys of groups and ensembles that are unfolded */
+    size_t opened_count, opened_room;
+    struct results_members members[RESULTS_MEMBERS];
+    size_t member_next;
+
+    uint64_t chosen; /* key of the line under the cursor; 0: the first */
+    size_t at;       /* and where it is */
+    size_t top;
+    int left; /* the first of the columns that move */
+
+    bool filtering; /* the field is open; the filter before it, and what is wrong now */
+    struct results_field field;
+    char before[512], wrong[512];
+    bool heading; /* a column for the order is being chosen */
+    int head;
+
+    char since[32]; /* news count from here (UTC) */
+    bool was_shown;
+
+    char about[256];   /* the run that the open prompt or question is about */
+    struct rect table; /* where it was drawn last: for the mouse */
+    int fixed_columns, page;
+};
+
+/* results_filter.c. RUN names and filters as verbs take them, over the library's list. */
+enum err_code results_filter_parse(struct results_filter *f, const char *text,
+                                   struct err *e) MUST_USE;
+void results_filter_free(struct results_filter *f);
+/* take: (count). False: values are missing that are being read; those runs are left out so far. */
+bool results_filter_apply(const struct results_filter *f, struct library *l,
+                          const struct library_run *runs, size_t count, bool *take);
+
+/* results_view.c */
+void results_make(struct results *r);
+void results_free_view(struct results_view *v);
+bool results_is_open(const struct results *r, uint64_t key);
+void results_open(struct results *r, uint64_t key, bool open);
+const struct library_run *results_run(const struct results *r, const struct results_line *line);
+const struct results_line *results_chosen(const struct results *r); /* NULL: none */
+/* The runs that a line stands for; returns how many, at most room. */
+size_t results_runs_of(const struct results *r, const struct results_line *line, const char **names,
+                       size_t room);
+uint64_t results_key(const char *kind, const char *name);
+
+/* results_cell.c: values as people read them */
+void results_label(const char *run, struct text *out); /* "cnn-ens4" */
+const char *results_hash(const char *run);             /* "7f3a"; "" */
+void results_age(double now, const char *utc, struct text *out);
+void results_share(const struct results *r, double value, struct text *out);
+void results_cell(const struct results *r, const struct results_line *line,
+                  const struct results_column *c, struct text *out);
+void results_text(const struct results *r, const char *raw, enum study_kind kind, struct text *out);
+void results_cut(const char *s, int columns, bool ascii, struct text *out); /* in its middle */
+void results_set_column(struct results_column *c, const char *name);
+
+/* results_draw.c */
+void results_draw(void *screen, struct grid *g, struct rect in);
+
+/* results_keys.c */
+bool results_key_pressed(void *screen, const struct key *key);
+void results_go(struct results *r, size_t line);
+
+/* results_act.c */
+bool results_act(struct results *r, int32_t code);
+const struct results_members *results_members_of(struct results *r, const char *run);
+
+/* results_out.c */
+void results_command(void *screen, struct text *out);
+enum err_code results_write(void *screen, const char *form, struct text *out, struct err *e);
+
+#endif

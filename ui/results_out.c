@@ -1,0 +1,111 @@
+/* ui/results_out.c: what is seen as a command line and as tables for reports. */
+#include "ui/results_int.h"
+
+#include "base/mem.h"
+#include "study/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void results_command(void *screen, struct text *out)
+{
+    struct results *r = screen;
+
+    text_add(out, "ls");
+    if (r->filter[0] && !r->wrong[0])
+        text_addf(out, " %s", r->filter);
+    if (r->sort[0])
+        text_addf(out, " --sort %s", r->sort);
+}
+
+static void add_group_row(struct results *r, struct study_table *t, const struct results_line *line,
+                          struct text *cell)
+{
+    const struct results_group *g = &r->view.group[line->at];
+
+    study_table_word(t, "");
+    study_table_number(t, (double)g->count);
+    if (!g->n)
+        study_table_empty(t);
+    else if (isfinite(g->sd))
+        study_table_mean(t, g->mean, g->sd);
+    else
+        study_table_mean(t, g->mean, NAN);
+    for (int c = 0; c < r->view.columns; c++) {
+        text_clear(cell);
+        results_cell(r, line, &r->view.column[c], cell);
+        study_table_word(t, strcmp(text_str(cell), "·") ? text_str(cell) : "");
+    }
+}
+
+/* As it stands in the files, so that programs can read it. */
+static void add_run_row(struct results *r, struct study_table *t, const struct results_line *line)
+{
+    const struct library_run *run = results_run(r, line);
+    bool folded = r->fold != RESULTS_SINGLE;
+    double value;
+
+    study_table_word(t, folded ? run->name : library_cell(run, "state"));
+    if (folded)
+        study_table_number(t, 1);
+    else
+        study_table_word(t, run->name);
+    if (text_to_double(library_cell(run, "best_test_acc"), &value))
+        study_table_number(t, value);
+    else
+        study_table_empty(t);
+    for (int c = 0; c < r->view.columns; c++) {
+        const struct results_column *column = &r->view.column[c];
+        const char *raw = column->field >= 0 ? run->cell[column->field]
+                                             : library_value(r->app->library, run, column->name);
+
+        if (raw && column->kind != STUDY_TEXT && text_to_double(raw, &value))
+            study_table_number(t, value);
+        else
+            study_table_word(t, raw ? raw : "");
+    }
+}
+
+enum err_code results_write(void *screen, const char *form, struct text *out, struct err *e)
+{
+    struct results *r = screen;
+    struct results_view *v = &r->view;
+    bool folded;
+    struct study_table t = {0};
+    struct study_style style = {0};
+    struct text cell = {0};
+
+    if (r->stale || r->seen_turn != library_turn(r->app->library))
+        results_make(r);
+    folded = r->fold != RESULTS_SINGLE;
+    if (!v->lines)
+        return err_set(e, ERR_INPUT, "there is no run in the table to write");
+    study_table_column(&t, folded ? "run" : "state", STUDY_TEXT, false);
+    study_table_column(&t, folded ? "n" : "folder", folded ? STUDY_COUNT : STUDY_TEXT, false);
+    study_table_column(&t, "best_test_acc", STUDY_SHARE, folded);
+    for (int c = 0; c < v->columns; c++)
+        study_table_column(&t, v->column[c].name, folded ? STUDY_TEXT : v->column[c].kind, false);
+    for (size_t i = 0; i < v->lines; i++) {
+        if (v->line[i].kind == RESULTS_GROUP)
+            add_group_row(r, &t, &v->line[i], &cell);
+        else if (v->line[i].kind == RESULTS_RUN)
+            add_run_row(r, &t, &v->line[i]);
+    }
+    if (v->on_test)
+        study_table_note(&t,
+                         "best epochs %swere picked on test data: their accuracies are "
+                         "optimistic",
+                         v->on_valid ? "of runs without validation data " : "");
+    if (!strcmp(form, "csv"))
+        study_table_csv(&t, out);
+    else if (!strcmp(form, "json"))
+        study_table_json(&t, out);
+    else if (!strcmp(form, "md"))
+        study_table_md(&t, &style, out);
+    else
+        study_table_tex(&t, &style, out);
+    study_table_free(&t);
+    text_free(&cell);
+    return ERR_OK;
+}

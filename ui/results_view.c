@@ -1,0 +1,568 @@
+/* ui/results_view.c: from the library's list to lines: filter, order, folding, columns. */
+#include "ui/results_int.h"
+
+#include "base/mem.h"
+#include "study/runs.h"
+#include "study/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLED 1000 /* lines whose cells say how wide a column is */
+
+void results_free_view(struct results_view *v)
+{
+    free(v->order);
+    free(v->group);
+    free(v->line);
+    memset(v, 0, sizeof *v);
+}
+
+uint64_t results_key(const char *kind, const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+
+    for (; *kind; kind++)
+        h = (h ^ (unsigned char)*kind) * 0x100000001b3u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    return h ? h : 1;
+}
+
+bool results_is_open(const struct results *r, uint64_t key)
+{
+    for (size_t i = 0; i < r->opened_count; i++)
+        if (r->opened[i] == key)
+            return true;
+    return false;
+}
+
+void results_open(struct results *r, uint64_t key, bool open)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < r->opened_count; i++)
+        if (r->opened[i] != key)
+            r->opened[kept++] = r->opened[i];
+    r->opened_count = kept;
+    if (open) {
+        r->opened = mem_grow(r->opened, &r->opened_room, kept + 1, sizeof *r->opened);
+        r->opened[r->opened_count++] = key;
+    }
+    r->stale = true;
+}
+
+/* ---- order ---- */
+
+struct sorted {
+    enum { NUMBER, WORD, NOTHING } kind; /* in this order, rising or falling */
+    double number;
+    const char *word, *name;
+    size_t place;
+    bool falling;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct sorted *x = a, *y = b;
+    int order = 0;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->kind == NUMBER)
+        order = x->number < y->number ? -1 : x->number > y->number;
+    else if (x->kind == WORD)
+        order = strcmp(x->word, y->word);
+    if (order)
+        return x->falling ? -order : order;
+    return -strcmp(x->name, y->name); /* the newest first */
+}
+
+static void set_key(struct sorted *s, const char *value)
+{
+    s->kind = NOTHING;
+    if (!value || !*value)
+        return;
+    s->word = value;
+    if (text_to_double(value, &s->number))
+        s->kind = isnan(s->number) ? NOTHING : NUMBER;
+    else
+        s->kind = WORD;
+}
+
+/* "-best_test_acc": falling. Without: by time, the newest first. */
+static void sort_runs(struct results *r, const struct library_run *runs)
+{
+    struct results_view *v = &r->view;
+    struct sorted *s = mem_new(v->count + 1, sizeof *s);
+    bool falling = r->sort[0] == '-';
+    const char *column = r->sort + falling;
+    int field = library_field(column);
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct library_run *run = &runs[v->order[i]];
+
+        s[i] = (struct sorted){.kind = NOTHING, .name = run->name, .place = v->order[i]};
+        s[i].falling = falling;
+        if (!*column)
+            continue;
+        set_key(&s[i], field >= 0 ? run->cell[field] : library_value(r->app->library, run, column));
+    }
+    qsort(s, v->count, sizeof *s, compare);
+    for (size_t i = 0; i < v->count; i++)
+        v->order[i] = s[i].place;
+    free(s);
+}
+
+/* ---- folding ---- */
+
+static bool *settings(size_t *count) /* which fields tell runs apart; seed not among them */
+{
+    size_t n = 0;
+    bool *is;
+
+    while (record_run_columns[n])
+        n++;
+    is = mem_new(n, sizeof *is);
+    for (size_t i = 0; i < n; i++)
+        is[i] =
+            study_is_setting(record_run_columns[i]) && strcmp(record_run_columns[i], "seed") != 0;
+    *count = n;
+    return is;
+}
+
+static uint64_t fold_key(const struct results *r, const struct library_run *run, const bool *is,
+                         size_t fields, int sweep)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+
+    if (run->broken)
+        return results_key("broken", run->name);
+    if (r->fold == RESULTS_SWEEPS && *run->cell[sweep])
+        return results_key("sweep", run->cell[sweep]);
+    for (size_t i = 0; i < fields; i++)
+        if (is[i]) /* by the text, not its place: the key outlives looks */
+            h = (h ^ results_key("", run->cell[i])) * 0x100000001b3u + i;
+    return h ? h : 1;
+}
+
+struct member { /* of a group, in the view's order */
+    uint64_t key;
+    size_t place, at; /* at: when its group came up first */
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Brings runs of one group together where the first of them stands, and counts the groups. */
+static void fold_runs(struct results *r, const struct library_run *runs)
+{
+    struct results_view *v = &r->view;
+    struct member *m = mem_new(v->count + 1, sizeof *m);
+    int sweep = library_field("sweep");
+    size_t fields, first = 0;
+    bool *is = settings(&fields);
+
+    for (size_t i = 0; i < v->count; i++)
+        m[i] = (struct member){fold_key(r, &runs[v->order[i]], is, fields, sweep), v->order[i], i};
+    qsort(m, v->count, sizeof *m, by_key);
+    for (size_t i = 0; i < v->count;
+         i++) { /* each takes the place of its group's first, then its own */
+        if (i == 0 || m[i].key != m[i - 1].key)
+            first = m[i].at;
+        m[i].at += first * (v->count + 1);
+    }
+    qsort(m, v->count, sizeof *m, by_place);
+    v->group = mem_new(v->count + 1, sizeof *v->group);
+    for (size_t i = 0; i < v->count; i++) {
+        v->order[i] = m[i].place;
+        if (i == 0 || m[i].key != m[i - 1].key)
+            v->group[v->groups++] = (struct results_group){.first = i, .key = m[i].key};
+        v->group[v->groups - 1].count++;
+    }
+    free(is);
+    free(m);
+}
+
+static void measure_groups(struct results *r, const struct library_run *runs)
+{
+    struct results_view *v = &r->view;
+    double *x = mem_new(v->count + 1, sizeof *x);
+    int field = library_field("best_test_acc");
+
+    for (size_t g = 0; g < v->groups; g++) {
+        struct results_group *group = &v->group[g];
+
+        for (size_t i = 0; i < group->count; i++) {
+            double acc;
+
+            if (text_to_double(runs[v->order[group->first + i]].cell[field], &acc) && isfinite(acc))
+                x[group->n++] = acc;
+        }
+        group->mean = study_mean(x, group->n);
+        group->sd = study_sd(x, group->n);
+    }
+    free(x);
+}
+
+/* By the mean of the accuracy where that is the order; elsewhere they stand where their first run
+ * would. */
+static bool by_accuracy(const struct results *r)
+{
+    const char *column = r->sort + (r->sort[0] == '-');
+
+    return *column && library_field(column) == library_field("best_test_acc");
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct results_group *x = a, *y = b;
+
+    if (!x->n || !y->n)
+        return (x->n == 0) - (y->n == 0);
+    return x->mean < y->mean ? -1 : x->mean > y->mean;
+}
+
+static void sort_groups(struct results *r)
+{
+    struct results_view *v = &r->view;
+    size_t valued = 0;
+
+    if (!by_accuracy(r))
+        return;
+    qsort(v->group, v->groups, sizeof *v->group, compare_groups);
+    while (valued < v->groups && v->group[valued].n)
+        valued++;
+    for (size_t i = 0; r->sort[0] == '-' && i < valued / 2; i++) {
+        struct results_group held = v->group[i];
+
+        v->group[i] = v->group[valued - 1 - i];
+        v->group[valued - 1 - i] = held;
+    }
+}
+
+/* ---- lines ---- */
+
+static void add_line(struct results_view *v, struct results_line line)
+{
+    v->line = mem_grow(v->line, &v->room, v->lines + 1, sizeof *v->line);
+    v->line[v->lines++] = line;
+}
+
+static void add_run(struct results *r, const struct library_run *runs, size_t place, bool inside)
+{
+    const struct library_run *run = &runs[place];
+    uint64_t key = results_key("run", run->name);
+
+    add_line(&r->view, (struct results_line){RESULTS_RUN, place, 0, inside, key});
+    if (!results_is_open(r, key) || strcmp(library_cell(run, "mode"), "ensemble") != 0)
+        return;
+    for (size_t m = 0, n = results_members_of(r, run->name)->n; m < n; m++)
+        add_line(&r->view, (struct results_line){RESULTS_MEMBER, place, (int)m, true, key + 1 + m});
+}
+
+static void add_lines(struct results *r, const struct library_run *runs)
+{
+    struct results_view *v = &r->view;
+
+    if (r->fold == RESULTS_SINGLE) {
+        for (size_t i = 0; i < v->count; i++)
+            add_run(r, runs, v->order[i], false);
+        return;
+    }
+    for (size_t g = 0; g < v->groups; g++) {
+        const struct results_group *group = &v->group[g];
+
+        if (group->count == 1) {
+            add_run(r, runs, v->order[group->first], false);
+            continue;
+        }
+        add_line(v, (struct results_line){RESULTS_GROUP, g, 0, false, group->key});
+        for (size_t i = 0; results_is_open(r, group->key) && i < group->count; i++)
+            add_run(r, runs, v->order[group->first + i], true);
+    }
+}
+
+/* ---- columns ---- */
+
+static void add_column(struct results *r, const char *name)
+{
+    struct results_view *v = &r->view;
+
+    for (int i = 0; i < v->columns; i++)
+        if (!strcmp(v->column[i].name, name))
+            return;
+    if (v->columns < RESULTS_COLUMNS)
+        results_set_column(&v->column[v->columns++], name);
+}
+
+/* Whether not all runs that are shown have the same in it. */
+static bool differs(const struct results_view *v, const struct library_run *runs, size_t field)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct library_run *run = &runs[v->order[i]];
+
+        if (run->broken)
+            continue;
+        if (first && run->cell[field] != first && strcmp(run->cell[field], first) != 0)
+            return true;
+        first = first ? first : run->cell[field];
+    }
+    return false;
+}
+
+static bool any_has(const struct results_view *v, const struct library_run *runs,
+                    const char *column)
+{
+    int field = library_field(column);
+
+    for (size_t i = 0; i < v->count; i++)
+        if (*runs[v->order[i]].cell[field])
+            return true;
+    return false;
+}
+
+static void usual_columns(struct results *r, const struct library_run *runs)
+{
+    static const char *const results[] = {"epochs_done", "last_test_acc", "train_seconds"};
+    static const char *const words[] = {"tags", "sweep", "note"};
+    struct results_view *v = &r->view;
+    bool model = false;
+
+    add_column(r, "run");
+    for (size_t i = 0; record_run_columns[i]; i++) {
+        if (!study_is_setting(record_run_columns[i]) || !differs(v, runs, i))
+            continue;
+        model = model || !strcmp(record_run_columns[i], "model");
+        add_column(r, record_run_columns[i]);
+    }
+    if (!model && v->columns < 4 && v->count)
+        add_column(r, "model");
+    for (size_t i = 0; i < MEM_COUNT(results); i++)
+        add_column(r, results[i]);
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (any_has(v, runs, words[i]))
+            add_column(r, words[i]);
+}
+
+static void choose_columns(struct results *r, const struct library_run *runs)
+{
+    char *copy = mem_text(r->columns), *rest = copy;
+    const char *sorted = r->sort + (r->sort[0] == '-');
+
+    for (char *word; (word = strsep(&rest, ","));) {
+        word = text_trim(word);
+        if (*word)
+            add_column(r, word);
+    }
+    free(copy);
+    if (!r->view.columns)
+        usual_columns(r, runs);
+    if (*sorted && strcmp(sorted, "best_test_acc") != 0 && strcmp(sorted, "state") != 0)
+        add_column(r, sorted); /* what they are sorted by is seen */
+}
+
+static bool looks_like_number(const char *s)
+{
+    double value;
+
+    return text_to_double(s, &value) || (strspn(s, "0123456789./,-· ±") == strlen(s));
+}
+
+static void measure_columns(struct results *r)
+{
+    struct results_view *v = &r->view;
+    size_t step = v->lines / SAMPLED + 1;
+    struct text cell = {0};
+
+    for (int c = 0; c < v->columns; c++) {
+        struct results_column *column = &v->column[c];
+
+        column->width = text_width(column->head);
+        column->right = true;
+        for (size_t i = 0; i < v->lines; i += step) {
+            int width;
+
+            text_clear(&cell);
+            results_cell(r, &v->line[i], column, &cell);
+            width = text_width(text_str(&cell));
+            column->width = width > column->width ? width : column->width;
+            column->right = column->right && looks_like_number(text_str(&cell));
+        }
+        if (column->width > RESULTS_CUT)
+            column->width = RESULTS_CUT;
+    }
+    text_free(&cell);
+}
+
+/* ---- what is said above and below ---- */
+
+static void take_news(struct results *r, const struct library_run *runs, size_t count)
+{
+    static const enum wire_state ends[] = {WIRE_DONE, WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
+                                           WIRE_FAILED};
+    struct results_view *v = &r->view;
+    size_t of[MEM_COUNT(ends)] = {0};
+    int ended = library_field("ended_utc"), acc_field = library_field("best_test_acc");
+    double best = -INFINITY, acc;
+    const char *name = NULL;
+    struct text news = {0}, number = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const struct library_run *run = &runs[i];
+
+        v->running += run->live && run->state == WIRE_RUNNING;
+        if (!r->since[0] || strcmp(run->cell[ended], r->since) <= 0 || run->broken)
+            continue;
+        for (size_t k = 0; k < MEM_COUNT(ends); k++) {
+            of[k] += run->state == ends[k];
+            v->ended += run->state == ends[k];
+        }
+        if (text_to_double(run->cell[acc_field], &acc) && isfinite(acc) && acc > best) {
+            best = acc;
+            name = run->name;
+        }
+    }
+    if (v->ended) {
+        text_addf(&news, "since you last looked %zu run%s ended:", v->ended,
+                  v->ended == 1 ? "" : "s");
+        for (size_t k = 0, said = 0; k < MEM_COUNT(ends); k++)
+            if (of[k])
+                text_addf(&news, "%s %zu %s", said++ ? "," : "", of[k], wire_state_name(ends[k]));
+        if (name) {
+            results_share(r, best, &number);
+            text_addf(&news, "; best %s %s", text_str(&number), results_hash(name));
+        }
+    }
+    snprintf(v->news, sizeof v->news, "%s", text_str(&news));
+    text_free(&news);
+    text_free(&number);
+}
+
+static void take_picks(struct results_view *v, const struct library_run *runs)
+{
+    int by = library_field("best_by"), acc = library_field("best_test_acc");
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct library_run *run = &runs[v->order[i]];
+
+        v->on_test = v->on_test || (*run->cell[acc] && !strcmp(run->cell[by], "test"));
+        v->on_valid = v->on_valid || !strcmp(run->cell[by], "valid");
+    }
+}
+
+/* ---- all of it ---- */
+
+/* The line that was chosen, wherever it is now; where it has gone, what stands in its place. */
+static void find_chosen(struct results *r)
+{
+    struct results_view *v = &r->view;
+
+    for (size_t i = 0; i < v->lines; i++) {
+        if (v->line[i].key == r->chosen) {
+            r->at = i;
+            return;
+        }
+    }
+    if (!r->chosen)
+        r->at = 0;
+    if (r->at >= v->lines)
+        r->at = v->lines ? v->lines - 1 : 0;
+    r->chosen = v->lines && r->chosen ? v->line[r->at].key : r->chosen;
+}
+
+void results_make(struct results *r)
+{
+    struct results_view *v = &r->view;
+    const struct library_run *runs;
+    struct results_filter f;
+    bool *take;
+    size_t count;
+
+    results_free_view(v);
+    runs = library_runs(r->app->library, &count);
+    take = mem_new(count + 1, sizeof *take);
+    r->wrong[0] = 0;
+    {
+        struct err e = {0};
+
+        if (results_filter_parse(&f, r->filter, &e) != ERR_OK) {
+            snprintf(r->wrong, sizeof r->wrong, "%.511s", e.text);
+            memset(take, 1, count);
+        } else {
+            v->pending = !results_filter_apply(&f, r->app->library, runs, count, take);
+            results_filter_free(&f);
+        }
+    }
+    v->order = mem_new(count + 1, sizeof *v->order);
+    v->total = count;
+    for (size_t i = 0; i < count; i++)
+        if (take[i])
+            v->order[v->count++] = i;
+    free(take);
+    sort_runs(r, runs);
+    if (r->fold != RESULTS_SINGLE) {
+        fold_runs(r, runs);
+        measure_groups(r, runs);
+        sort_groups(r);
+    }
+    add_lines(r, runs);
+    choose_columns(r, runs);
+    measure_columns(r);
+    take_news(r, runs, count);
+    take_picks(v, runs);
+    v->acc_width = r->fold == RESULTS_SINGLE ? 7 : 16;
+    find_chosen(r);
+    r->seen_turn = library_turn(r->app->library);
+    r->stale = false;
+}
+
+const struct library_run *results_run(const struct results *r, const struct results_line *line)
+{
+    size_t count;
+    const struct library_run *runs = library_runs(r->app->library, &count);
+    size_t at =
+        line->kind == RESULTS_GROUP ? r->view.order[r->view.group[line->at].first] : line->at;
+
+    return &runs[at];
+}
+
+const struct results_line *results_chosen(const struct results *r)
+{
+    return r->at < r->view.lines ? &r->view.line[r->at] : NULL;
+}
+
+size_t results_runs_of(const struct results *r, const struct results_line *line, const char **names,
+                       size_t room)
+{
+    const struct results_view *v = &r->view;
+    const struct library_run *runs;
+    size_t count, n = 0;
+
+    runs = library_runs(r->app->library, &count);
+    if (line->kind != RESULTS_GROUP) {
+        if (room)
+            names[n++] = runs[line->at].name;
+        return n;
+    }
+    for (size_t i = 0; i < v->group[line->at].count && n < room; i++)
+        names[n++] = runs[v->order[v->group[line->at].first + i]].name;
+    return n;
+}
