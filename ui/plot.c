@@ -198,8 +198,8 @@ static void draw_cursor(struct plot_canvas *c, const struct plot_view *v)
 
 static void draw_nothing(struct plot_canvas *c)
 {
-    static const char nothing[] = "no values yet";
-    int left = (c->p->columns - (int)sizeof nothing + 1) / 2;
+    const char *nothing = c->p->x_lo < c->p->x_hi ? "no values here" : "no values yet";
+    int left = (c->p->columns - plot_length(nothing)) / 2;
 
     plot_draw_head(c, NULL);
     plot_put_text(c, c->p->rows / 2, left, c->p->columns, nothing, PLOT_TEXT);

@@ -37,6 +37,7 @@ struct plot {
     const struct plot_band *band; /* (bands) */
     int bands;
     bool log_y;
+    bool zero_y;  /* y begins at 0, for what is read as a proportion, such as speed */
     bool whole_x; /* x counts something: no ticks between whole numbers */
     enum plot_unit x_unit;
     double x_lo, x_hi; /* only what lies between them, where x_lo < x_hi; y follows what is seen */

@@ -81,7 +81,7 @@ static void set_y(const struct plot *p, const struct plot_view *v, struct plot_a
         }
     }
     /* A loss that comes near to zero is read against zero. */
-    if (!y->log && y->lo > 0 && y->lo <= 0.25 * y->hi)
+    if (!y->log && y->lo > 0 && (p->zero_y || y->lo <= 0.25 * y->hi))
         y->lo = 0;
     widen_constant(y);
     set_length(y);

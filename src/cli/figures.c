@@ -121,6 +121,7 @@ enum err_code figures_scaling(struct figures *f, const struct record_entry *entr
     points = study_scaling(runs, count, &p);
     set_plot(f, 0, "images per second", "devices");
     set_plot(f, 1, "share of the devices' time", "devices");
+    f->plot[0].zero_y = f->plot[1].zero_y = true;
     for (size_t i = 0, n; i < points; i += n) {
         for (n = 1; i + n < points && p[i + n].setting == p[i].setting;)
             n++;
