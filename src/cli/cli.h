@@ -18,6 +18,7 @@ int cli_watch(int argc, char **argv);
 int cli_pause(int argc, char **argv);
 int cli_go(int argc, char **argv);
 int cli_stop(int argc, char **argv);
+int cli_queue(int argc, char **argv);
 int cli_ls(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_tag(int argc, char **argv);

@@ -5,6 +5,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/sweeps.h"
+#include "record/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,18 +47,34 @@ enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err
                  : ERR_OK;
 }
 
-static enum err_code start(const char *folder, int64_t epochs, pid_t *child, struct err *e)
+/* "chorus resume RUN --quiet", or "chorus queue run --quiet". */
+static int add_command(char *args[12], const char *run, bool queue)
 {
-    char *log = io_path(folder, "log.txt"), *more = NULL;
-    char *args[12] = {"chorus",  "resume",    (char *)folder,
-                      "--quiet", "--results", (char *)cli_results()};
-    int n = 6;
-    enum err_code code;
+    int n = 0;
 
+    args[n++] = "chorus";
+    args[n++] = run ? "resume" : "queue";
+    args[n++] = run ? (char *)run : "run";
+    args[n++] = "--quiet";
+    args[n++] = "--results";
+    args[n++] = (char *)cli_results();
     if (cli_places()->given) {
         args[n++] = "--data-dir";
         args[n++] = (char *)cli_places()->given;
     }
+    if (run && queue)
+        args[n++] = "--queue";
+    return n;
+}
+
+static enum err_code start(const char *folder, int64_t epochs, bool queue, pid_t *child,
+                           struct err *e)
+{
+    char *log = io_path(folder, "log.txt"), *more = NULL;
+    char *args[12] = {0};
+    int n = add_command(args, folder, queue);
+    enum err_code code;
+
     if (epochs) {
         more = mem_textf("epochs=%lld", (long long)epochs);
         args[n++] = more;
@@ -115,14 +133,14 @@ static int print_folder(const char *folder, bool json)
     return code;
 }
 
-int drive_detach(const char *folder, int64_t epochs, bool quiet, bool json)
+int drive_detach(const char *folder, int64_t epochs, bool queue, bool quiet, bool json)
 {
     struct text why = {0}, shown = {0};
     struct err e;
     int status = 0, code = 0;
     pid_t child;
 
-    if (start(folder, epochs, &child, &e) != ERR_OK)
+    if (start(folder, epochs, queue, &child, &e) != ERR_OK)
         return cli_fail(&e);
     for (int waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
         if (waitpid(child, &status, WNOHANG) == child) {
@@ -151,6 +169,53 @@ int drive_detach(const char *folder, int64_t epochs, bool quiet, bool json)
     return code;
 }
 
+/* Where a process without a run of its own leaves what it says: beside what it takes. */
+static char *log_of(const char *run, bool sweep)
+{
+    char *folder = !run    ? io_path(cli_results(), "queue")
+                   : sweep ? sweeps_folder(run)
+                           : mem_text(run);
+    char *log = io_path(folder, run ? "log.txt" : ".log");
+
+    free(folder);
+    return log;
+}
+
+static bool took_over(const char *run, bool sweep, pid_t child)
+{
+    if (!run)
+        return record_queue_owner(cli_results()) == (int64_t)child;
+    return sweep ? sweeps_live(run) : owned(run, child);
+}
+
+enum err_code drive_leave(const char *run, struct err *e)
+{
+    char name[128], *log, *args[12] = {0};
+    bool sweep = run && sweeps_find(run, name), over = false;
+    struct text why = {0};
+    enum err_code code;
+    int status = 0;
+    pid_t child;
+
+    run = sweep ? name : run;
+    log = log_of(run, sweep);
+    (void)add_command(args, run, true);
+    code = drive_spawn(args, log, &child, e);
+    for (int waited = 0; code == ERR_OK && !over && waited < WAIT_MS; waited += LOOK_MS) {
+        over = waitpid(child, &status, WNOHANG) == child || took_over(run, sweep, child);
+        if (!over)
+            clock_sleep_ms(LOOK_MS);
+    }
+    if (code == ERR_OK && (!WIFEXITED(status) || WEXITSTATUS(status))) {
+        drive_add_last_line(&why, log);
+        code = err_set(e, ERR_FAILED, "the process that was to go on ended at once: %s",
+                       text_str(&why));
+    }
+    text_free(&why);
+    free(log);
+    return code;
+}
+
 int drive_background(const struct wire_start *start_new, bool quiet, bool json)
 {
     struct wire_start prepare = *start_new;
@@ -162,5 +227,5 @@ int drive_background(const struct wire_start *start_new, bool quiet, bool json)
         return cli_fail(&e);
     if (end.state != WIRE_WAITING || end.abandoned)
         return drive_finish(&end, quiet, json);
-    return drive_detach(end.path, 0, quiet, json);
+    return drive_detach(end.path, 0, false, quiet, json);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "engine/engine.h"
@@ -18,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN       1u   /* the number of the one run */
 #define EVENTS    1024 /* the ring */
 #define GRACE_NS  4000000000ull
 #define SLEEP_MS  500 /* between two looks at the snapshot where nothing is heard */
@@ -26,6 +26,7 @@
 
 struct drive {
     struct wire *wire;
+    uint32_t number; /* of the run */
     struct progress progress;
     int64_t max_steps;
     int64_t shown; /* the last epoch that has its line */
@@ -99,6 +100,17 @@ static void read_seconds_before(struct progress *p, const struct wire_facts *f)
     sheet_free(&s);
 }
 
+static void read_max_steps(struct drive *d, const char *folder)
+{
+    struct record_entry entry;
+
+    if (record_read_entry(folder, &entry, NULL) != ERR_OK)
+        return;
+    if (!entry.broken)
+        d->max_steps = entry.run.spec.max_steps;
+    record_free_entry(&entry);
+}
+
 static void on_started(struct drive *d, uint32_t slot)
 {
     size_t n;
@@ -106,6 +118,8 @@ static void on_started(struct drive *d, uint32_t slot)
 
     d->started = true;
     if (f && n == sizeof *f) {
+        if (f->queued)
+            read_max_steps(d, f->path);
         say_facts(d, f);
         d->shown = f->epochs_done;
         progress_set(&d->progress, f->epochs, f->steps_per_epoch, f->steps_done,
@@ -217,7 +231,7 @@ static void read_missed(struct drive *d)
 {
     struct wire_status status;
 
-    if (wire_status(d->wire, RUN, &status) && status.path[0])
+    if (wire_status(d->wire, d->number, &status) && status.path[0])
         d->shown = progress_epochs(&d->progress, status.path, d->shown);
 }
 
@@ -255,9 +269,9 @@ static bool is_over(struct drive *d)
 {
     struct wire_status status;
 
-    if (d->refused && !wire_status(d->wire, RUN, &status))
+    if (d->refused && !wire_status(d->wire, d->number, &status))
         return true;
-    if (!wire_status(d->wire, RUN, &status))
+    if (!wire_status(d->wire, d->number, &status))
         return false;
     return wire_state_ended(status.state) ||
            (d->prepare_only && status.state == WIRE_WAITING && status.path[0]);
@@ -273,7 +287,8 @@ static void loop(struct drive *d)
         bool ended;
 
         poll(fds, 2, d->progress.live ? REDRAW_MS : SLEEP_MS);
-        drive_obey_signals(&d->signals, d->wire, RUN, d->quiet ? NULL : "stopping after this step");
+        drive_obey_signals(&d->signals, d->wire, d->number,
+                           d->quiet ? NULL : "stopping after this step");
         if (d->signals.hung_up) /* the terminal is gone; the run goes on to its end */
             d->progress.live = false;
         /* The state is asked for first: what was posted before it ended is taken below. */
@@ -291,9 +306,9 @@ static void loop(struct drive *d)
     progress_end(&d->progress);
 }
 
-static enum err_code send_start(struct wire *wire, const struct wire_start *start, struct err *e)
+enum err_code drive_send(struct wire *wire, const struct wire_start *start, struct err *e)
 {
-    struct wire_command command = {.kind = WIRE_START, .run = RUN};
+    struct wire_command command = {.kind = WIRE_START, .run = DRIVE_RUN};
 
     command.slot = wire_slot_put(wire, start, sizeof *start);
     if (!command.slot || !wire_send(wire, &command))
@@ -301,11 +316,11 @@ static enum err_code send_start(struct wire *wire, const struct wire_start *star
     return ERR_OK;
 }
 
-static enum err_code take_end(struct drive *d, const struct wire_start *start,
-                              struct drive_end *end, struct err *e)
+static enum err_code take_end(struct drive *d, const char *resumed, struct drive_end *end,
+                              struct err *e)
 {
     struct wire_status status = {0};
-    bool known = wire_status(d->wire, RUN, &status);
+    bool known = wire_status(d->wire, d->number, &status);
 
     if (d->refused && !d->started) {
         if (d->refusal.code != ERR_OK)
@@ -313,7 +328,7 @@ static enum err_code take_end(struct drive *d, const struct wire_start *start,
         /* It was finished by another process after we had looked. */
         say_clean("", d->refusal.text);
         end->state = WIRE_DONE;
-        snprintf(end->path, sizeof end->path, "%s", start->resume);
+        snprintf(end->path, sizeof end->path, "%s", resumed);
         return ERR_OK;
     }
     end->abandoned = d->gave_up;
@@ -384,7 +399,10 @@ void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
 enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,
                         struct drive_end *end, struct err *e)
 {
-    struct drive d = {.max_steps = max_steps, .prepare_only = start->prepare_only, .quiet = quiet};
+    struct drive d = {.number = DRIVE_RUN,
+                      .max_steps = max_steps,
+                      .prepare_only = start->prepare_only,
+                      .quiet = quiet};
     struct wire_event event;
     struct engine *engine;
     enum err_code code;
@@ -392,10 +410,10 @@ enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool 
     memset(end, 0, sizeof *end);
     TRY(drive_open(&d.wire, &engine, e));
     progress_start(&d.progress, quiet);
-    code = send_start(d.wire, start, e);
+    code = drive_send(d.wire, start, e);
     if (code == ERR_OK) {
         loop(&d);
-        code = take_end(&d, start, end, e);
+        code = take_end(&d, start->resume, end, e);
         if (code == ERR_STOPPED && cli_terminated)
             code = e->code = ERR_TERMINATED;
     }
@@ -405,6 +423,42 @@ enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool 
     while (wire_take(d.wire, &event))
         on_event(&d, &event);
     wire_free(d.wire);
+    return code;
+}
+
+struct drive *drive_follow(struct wire *wire, uint32_t number, int64_t max_steps, bool quiet)
+{
+    struct drive *d = mem_new(1, sizeof *d);
+
+    *d = (struct drive){.wire = wire, .number = number, .max_steps = max_steps, .quiet = quiet};
+    progress_start(&d->progress, quiet);
+    return d;
+}
+
+void drive_hear(struct drive *d, const struct wire_event *event)
+{
+    on_event(d, event);
+}
+
+void drive_draw(struct drive *d, bool missed)
+{
+    if (missed)
+        read_missed(d);
+    if (cli_hung_up)
+        d->progress.live = false;
+    progress_draw(&d->progress);
+}
+
+enum err_code drive_end(struct drive *d, const char *resumed, bool gave_up, struct drive_end *end,
+                        struct err *e)
+{
+    enum err_code code;
+
+    memset(end, 0, sizeof *end);
+    d->gave_up = gave_up;
+    progress_end(&d->progress);
+    code = take_end(d, resumed, end, e);
+    free(d);
     return code;
 }
 

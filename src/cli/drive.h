@@ -46,6 +46,18 @@ struct drive_end {
 enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,
                         struct drive_end *end, struct err *e) MUST_USE;
 
+/* The same for whoever has the engine's events: of a run that it was asked for, or that it took from
+ * the queue. */
+#define DRIVE_RUN 1u /* number of the run that drive_send asks for */
+enum err_code drive_send(struct wire *wire, const struct wire_start *start, struct err *e) MUST_USE;
+struct drive;
+struct drive *drive_follow(struct wire *wire, uint32_t number, int64_t max_steps, bool quiet);
+void drive_hear(struct drive *d, const struct wire_event *event); /* takes its slot */
+void drive_draw(struct drive *d, bool missed);                    /* missed: events were dropped */
+/* It has ended, or is given up: frees d. resumed: the folder of the run that was to go on, or "". */
+enum err_code drive_end(struct drive *d, const char *resumed, bool gave_up, struct drive_end *end,
+                        struct err *e) MUST_USE;
+
 /* Says how it ended and prints the folder, or with json the run as an object. Returns the exit
  * code. */
 int drive_finish(const struct drive_end *end, bool quiet, bool json);
@@ -59,7 +71,12 @@ int drive_background(const struct wire_start *start, bool quiet, bool json);
 enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err *e) MUST_USE;
 /* The last line of a log, which says why it died. */
 void drive_add_last_line(struct text *out, const char *log);
-/* The second half of it, for a folder that exists. epochs: 0 as it was. */
-int drive_detach(const char *folder, int64_t epochs, bool quiet, bool json);
+/* The second half of it, for a folder that exists. epochs: 0 as it was. queue: behind it what waits
+ * in the queue. */
+int drive_detach(const char *folder, int64_t epochs, bool queue, bool quiet, bool json);
+/* For whoever leaves what runs to another process: the same without a word, for a run's folder or a
+ * sweep's name, and then the queue to its end; NULL: the queue alone. Returns when that process has
+ * taken over. */
+enum err_code drive_leave(const char *run, struct err *e) MUST_USE;
 
 #endif

@@ -31,6 +31,8 @@ static enum err_code start(const char *name, const struct sweep_wish *wish, cons
     }
     if (wish->failed)
         args[n++] = "--failed";
+    if (wish->queue)
+        args[n++] = "--queue";
     return drive_spawn(args, log, child, e);
 }
 

@@ -14,6 +14,7 @@ static const char usage[] =
     "  resume [RUN] [epochs=N]                    goes on where a run stopped\n"
     "  watch [RUN]                                follows a run of this or another process\n"
     "  pause RUN, go RUN, stop RUN                for a run of this or another process\n"
+    "  queue [run, rm N, move N BY]               what waits for its turn (`run --queue` adds)\n"
     "  ls [RUN or FILTER...]                      runs with state, settings, best accuracy\n"
     "  show RUN                                   one run whole\n"
     "  tag RUN... +TAG -TAG, note RUN TEXT        what you write on runs, to find them by\n"

@@ -5,6 +5,7 @@
 #include "cli/drive.h"
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
+#include "cli/take.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const struct cli_usage usage = {
 struct resume {
     const char *run;
     int64_t epochs; /* 0: as it was */
-    bool epochs_given, background, quiet, json, failed;
+    bool epochs_given, background, queue, quiet, json, failed;
     const char *jobs;
 };
 
@@ -125,7 +126,8 @@ static int resume_sweep(const struct resume *r, const char *name)
                               .failed = r->failed,
                               .quiet = r->quiet,
                               .json = r->json,
-                              .background = r->background};
+                              .background = r->background,
+                              .queue = r->queue};
     struct spec_sweep s;
     struct err e;
     int code;
@@ -140,7 +142,7 @@ static int resume_sweep(const struct resume *r, const char *name)
     else if (!cli_number("--jobs", r->jobs, 1, 4096, &wish.jobs))
         code = err_exit_code(ERR_INPUT);
     else
-        code = sweep_run(&s, &wish);
+        code = r->queue && !r->background ? take_after_sweep(&s, &wish) : sweep_run(&s, &wish);
     spec_sweep_free(&s);
     return code;
 }
@@ -185,14 +187,16 @@ static int resume(const struct resume *r)
         return code;
     }
     if (r->background) {
-        code = drive_detach(entry.folder, r->epochs, r->quiet, r->json);
+        code = drive_detach(entry.folder, r->epochs, r->queue, r->quiet, r->json);
         record_free_entry(&entry);
         return code;
     }
     start = mem_new(1, sizeof *start);
     start->epochs = r->epochs;
     snprintf(start->resume, sizeof start->resume, "%s", entry.folder);
-    if (drive_run(start, entry.run.spec.max_steps, r->quiet, &end, &e) != ERR_OK)
+    if (r->queue)
+        code = take_after_run(start, entry.run.spec.max_steps, r->quiet, r->json);
+    else if (drive_run(start, entry.run.spec.max_steps, r->quiet, &end, &e) != ERR_OK)
         code = cli_fail(&e);
     else
         code = drive_finish(&end, r->quiet, r->json);
@@ -206,6 +210,7 @@ int cli_resume(int argc, char **argv)
     struct resume r = {0};
     const struct cli_option options[] = {
         {"--background", NULL, "goes on in a process of its own and returns", &r.background},
+        {"--queue", NULL, "then goes on with what waits in the queue", &r.queue},
         {"--quiet", NULL, "says nothing but the folder", &r.quiet},
         {"--json", NULL, "prints run.csv as an object instead of the folder", &r.json},
         {"--failed", NULL, "of a sweep: what has no good end again", &r.failed},

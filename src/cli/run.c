@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/drive.h"
 #include "cli/dry.h"
+#include "cli/queue.h"
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
 #include "spec/sweep.h"
@@ -18,7 +19,7 @@
 #define MOST_NAME 64
 
 struct options {
-    bool background, quiet, json, dry, failed;
+    bool background, queue, quiet, json, dry, failed;
     const char *name, *order, *max_cells, *jobs, *match;
 };
 
@@ -367,7 +368,9 @@ static int run(int argc, char **argv, const struct options *o)
         code = cli_fail(&e);
     } else {
         code = check_options(o, spec_sweep_varies(&s), &wish);
-        if (code == CLI_ON && !spec_sweep_varies(&s))
+        if (code == CLI_ON && o->queue)
+            code = queue_run(&s, &wish);
+        else if (code == CLI_ON && !spec_sweep_varies(&s))
             code = run_one(&s.base, o);
         else if (code == CLI_ON && sweeps_check_same(name, &s, wish.jobs, &e) != ERR_OK)
             code = cli_fail(&e);
@@ -384,6 +387,8 @@ int cli_run(int argc, char **argv)
     const struct cli_option options[] = {
         {"--name", "NAME", "becomes part of the folder's name; of a sweep: names it", &o.name},
         {"--background", NULL, "starts it in a process of its own and returns", &o.background},
+        {"--queue", NULL, "waits for its turn in results/queue instead (`chorus queue --help`)",
+         &o.queue},
         {"--dry-run", NULL, "prints what it resolves to and an estimate, writes nothing", &o.dry},
         {"--max-cells", "N", "a sweep: the first N cells of its order, no more", &o.max_cells},
         {"--order", "ORDER", "a sweep: spread (corners and centre first) or grid", &o.order},
@@ -407,5 +412,8 @@ int cli_run(int argc, char **argv)
     usage.more = text_str(&help);
     code = cli_options(&usage, options, &argc, argv);
     text_free(&help);
+    if (code == CLI_ON && o.queue && (o.background || o.dry))
+        return cli_refuse("run takes one of --queue and %s, not both",
+                          o.dry ? "--dry-run" : "--background");
     return code == CLI_ON ? run(argc, argv, &o) : code;
 }

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SWEEP     1u
 #define SLEEP_MS  500
 #define REDRAW_MS 100
 #define SHOWN_OUT 8 /* cells left out that are listed */
@@ -38,6 +37,7 @@ struct sweeper {
     const struct spec_sweep *spec;
     const struct sweep_wish *wish;
     struct wire *wire;
+    uint32_t number;
     struct drive_signals signals;
     struct wire_sweep_status status;
     struct wire_cell *cell; /* (cells) as last seen */
@@ -148,11 +148,11 @@ static void add_live(struct sweeper *w, const struct wire_cell *c)
 
 static void read_cells(struct sweeper *w)
 {
-    size_t n = wire_cells(w->wire, SWEEP, w->cell, w->cell_room);
+    size_t n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
 
     while (n > w->cell_room) {
         w->cell = mem_grow(w->cell, &w->cell_room, n, sizeof *w->cell);
-        n = wire_cells(w->wire, SWEEP, w->cell, w->cell_room);
+        n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
     }
     w->cells = n;
     w->shown = mem_grow(w->shown, &w->shown_room, n, sizeof *w->shown);
@@ -178,7 +178,7 @@ static void say_sweep(struct sweeper *w)
 static void look(struct sweeper *w)
 {
     w->look = false;
-    (void)wire_sweep_status(w->wire, SWEEP, &w->status);
+    (void)wire_sweep_status(w->wire, w->number, &w->status);
     say_sweep(w);
     read_cells(w);
     for (size_t i = 0; i < w->cells; i++) {
@@ -232,7 +232,7 @@ static void on_started(struct sweeper *w, const struct wire_event *ev, const voi
 /* The sweep's own talk, and warnings of its cells. */
 static void on_log(struct sweeper *w, const struct wire_event *ev, const char *text)
 {
-    int least = ev->run != SWEEP || w->wish->quiet ? LOG_WARN : LOG_INFO;
+    int least = ev->run != w->number || w->wish->quiet ? LOG_WARN : LOG_INFO;
     struct live *l = find_live(w, ev->run);
     struct text t = {0};
 
@@ -273,7 +273,7 @@ static void on_event(struct sweeper *w, const struct wire_event *ev)
         on_log(w, ev, bytes);
         break;
     case WIRE_REFUSED:
-        if (ev->run == SWEEP) {
+        if (ev->run == w->number) {
             w->refused = true;
             err_set(&w->refusal, ev->u.refused.code, "%s", bytes ? (char *)bytes : "");
         }
@@ -299,7 +299,7 @@ static void draw(struct sweeper *w)
     if (!w->draws || (w->drawn && now - w->drawn < REDRAW_MS * 1000000ull))
         return;
     w->drawn = now;
-    (void)wire_sweep_status(w->wire, SWEEP, &w->status);
+    (void)wire_sweep_status(w->wire, w->number, &w->status);
     for (size_t i = 0; i < w->lives && (int)i < most; i++) {
         const struct progress_view *v = &w->live[i].progress.view;
 
@@ -337,7 +337,7 @@ static bool is_over(struct sweeper *w)
 {
     struct wire_sweep_status s;
 
-    if (!wire_sweep_status(w->wire, SWEEP, &s))
+    if (!wire_sweep_status(w->wire, w->number, &s))
         return false;
     return wire_state_ended(s.state) ||
            (w->wish->background && s.state == WIRE_WAITING && s.path[0]);
@@ -353,7 +353,7 @@ static bool loop(struct sweeper *w)
 
     while (!over && !gave_up) {
         poll(fds, 2, w->draws ? REDRAW_MS : SLEEP_MS);
-        drive_obey_signals(&w->signals, w->wire, SWEEP,
+        drive_obey_signals(&w->signals, w->wire, w->number,
                            w->wish->quiet ? NULL : "stopping all cells after this step");
         if (w->signals.hung_up)
             w->draws = false;
@@ -374,7 +374,7 @@ static bool loop(struct sweeper *w)
 
 static enum err_code send(struct sweeper *w, struct err *e)
 {
-    struct wire_command command = {.kind = WIRE_SWEEP, .run = SWEEP};
+    struct wire_command command = {.kind = WIRE_SWEEP, .run = w->number};
     struct wire_sweep *start;
     struct text text = {0};
     size_t n;
@@ -397,8 +397,7 @@ static enum err_code send(struct sweeper *w, struct err *e)
     return ERR_OK;
 }
 
-/* What is left out is told before anything runs; what all cells lack is an error. */
-static enum err_code say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)
+enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)
 {
     size_t n = spec_sweep_cells(s), out = 0;
     struct spec *cell = mem_new(1, sizeof *cell);
@@ -525,14 +524,15 @@ static void free_sweeper(struct sweeper *w)
 
 int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish)
 {
-    struct sweeper w = {.spec = s, .wish = wish};
+    struct sweeper w = {.spec = s, .wish = wish, .number = 1};
     struct wire_event event;
     struct engine *engine;
     struct err e = {0};
     bool gave_up;
     int code;
 
-    if (say_left_out(s, wish->quiet, &e) != ERR_OK || drive_open(&w.wire, &engine, &e) != ERR_OK)
+    if (sweep_say_left_out(s, wish->quiet, &e) != ERR_OK ||
+        drive_open(&w.wire, &engine, &e) != ERR_OK)
         return cli_fail(&e);
     w.draws = !wish->quiet && !wish->background && cli_terminal(STDERR_FILENO);
     if (send(&w, &e) != ERR_OK) {
@@ -551,4 +551,47 @@ int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish)
     code = finish(&w, gave_up);
     free_sweeper(&w);
     return code == CLI_ON ? sweeps_detach(wish->name, wish) : code;
+}
+
+struct sweeper *sweep_follow(struct wire *wire, uint32_t number, const struct spec_sweep *s,
+                             const struct sweep_wish *wish)
+{
+    struct sweeper *w = mem_new(1, sizeof *w);
+
+    *w = (struct sweeper){.spec = s, .wish = wish, .wire = wire, .number = number, .look = true};
+    w->draws = !wish->quiet && cli_terminal(STDERR_FILENO);
+    return w;
+}
+
+enum err_code sweep_send(struct sweeper *w, struct err *e)
+{
+    TRY(sweep_say_left_out(w->spec, w->wish->quiet, e));
+    return send(w, e);
+}
+
+void sweep_hear(struct sweeper *w, const struct wire_event *event)
+{
+    on_event(w, event);
+}
+
+void sweep_draw(struct sweeper *w, bool missed)
+{
+    if (cli_hung_up)
+        w->draws = false;
+    if (missed || w->look)
+        look(w);
+    draw(w);
+}
+
+int sweep_end(struct sweeper *w, bool gave_up)
+{
+    int code;
+
+    if (w->draws)
+        live_draw(NULL);
+    look(w);
+    code = finish(w, gave_up);
+    free_sweeper(w);
+    free(w);
+    return code;
 }

@@ -3,6 +3,7 @@
 #define CHORUS_CLI_SWEEP_H
 
 #include "spec/sweep.h"
+#include "wire/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,10 +18,24 @@ struct sweep_wish {   /* the options of `run` */
     int64_t jobs;      /* cells side by side; 0: not given */
     bool failed;       /* those that failed, diverged or ran out of memory again */
     bool quiet, json, background;
+    bool queue; /* background: behind it what waits in the queue */
 };
 
 /* s is closed and varies. Runs what is missing of it, says how each cell ended, and prints the path
  * of sweep.csv. Returns the exit code. */
 int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish);
+
+/* What is left out is told before anything runs; what all cells lack is an error. */
+enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e) MUST_USE;
+
+/* sweep_run for whoever has the engine's events. s and wish stay the caller's, until sweep_end. */
+struct sweeper;
+struct sweeper *sweep_follow(struct wire *wire, uint32_t number, const struct spec_sweep *s,
+                             const struct sweep_wish *wish);
+enum err_code sweep_send(struct sweeper *w, struct err *e) MUST_USE; /* asks for it, as number */
+void sweep_hear(struct sweeper *w, const struct wire_event *event);  /* takes its slot */
+void sweep_draw(struct sweeper *w, bool missed);                     /* events were dropped */
+/* It has ended, or is given up: says how, prints its table, frees w. Returns the exit code. */
+int sweep_end(struct sweeper *w, bool gave_up);
 
 #endif

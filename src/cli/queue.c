@@ -1,0 +1,455 @@
+/* cli/queue.c: chorus queue, and `run --queue`. */
+#include "cli/queue.h"
+
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "cli/sweeps.h"
+#include "cli/take.h"
+#include "record/queue.h"
+#include "record/working.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_usage usage = {
+    "queue [run, rm N..., move N BY]",
+    "Lists what waits in results/queue; takes from it; removes or moves what is there.",
+    "  chorus run my.ini lr=0.2 --queue   adds an experiment, or a sweep\n"
+    "  chorus queue                       lists: number, name, what it is\n"
+    "  chorus queue run                   takes one after the other until the queue is empty\n"
+    "  chorus queue rm 3                  takes number 3 out\n"
+    "  chorus queue move 3 -1             one place earlier; also 2, up, down, first, last\n"
+    "A workbench on these results takes from the queue too, whenever it has nothing else to do; one\n"
+    "process at a time does. `queue run` prints a folder for each run (a sweep: its table) and exits\n"
+    "with 1 where one of them failed, diverged or could not be used. Ctrl-C stops the run after its\n"
+    "step and leaves the rest in the queue; `chorus resume --queue RUN` goes on with both. A file that\n"
+    "is no experiment is renamed to NAME.ini.bad.\n"};
+
+/* ---- what an item is ---- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void describe_run(const struct spec *s, struct text *out)
+{
+    char lr[TEXT_NUMBER_ROOM];
+    struct text t = {0};
+
+    text_addf(&t, "%s on %s", last_part(s->model), last_part(s->data));
+    if (s->mode == SPEC_ENSEMBLE)
+        text_addf(&t, ", %d members", s->members > 0 ? s->members : s->devices);
+    else if (s->devices > 1)
+        text_addf(&t, ", %d devices", s->devices);
+    text_addf(&t, ", %lld epoch%s, lr %s", (long long)s->epochs, s->epochs == 1 ? "" : "s",
+              text_double(lr, s->lr));
+    text_add_clean(out, text_str(&t));
+    text_free(&t);
+}
+
+static void describe_sweep(const struct spec_sweep *s, struct text *out)
+{
+    struct text t = {0};
+
+    text_add(&t, "sweep:");
+    for (size_t a = 0; a < s->axes; a++)
+        text_addf(&t, "%s %zu %s", a ? "," : "", s->axis[a].values, s->axis[a].key);
+    text_addf(&t, " (%zu cells)", spec_sweep_cells(s));
+    text_add_clean(out, text_str(&t));
+    text_free(&t);
+}
+
+static enum err_code read_item(const struct record_queued *item, struct spec_sweep *s,
+                               struct err *e)
+{
+    struct record_queue_options options;
+    char *path;
+    enum err_code code;
+
+    if (item->broken)
+        return err_set(e, ERR_INPUT, "%s", item->problem);
+    path = record_queue_path(cli_results(), item);
+    code = record_queue_read_options(item->text, &options, e);
+    if (code == ERR_OK)
+        code = spec_sweep_parse(s, item->text, item->n, path, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(s, e);
+    if (code == ERR_OK && !spec_sweep_varies(s))
+        code = spec_check(&s->base, e);
+    free(path);
+    return code;
+}
+
+/* *kind: "run", "sweep" or "broken"; *cells: of a sweep. */
+static void describe(const struct record_queued *item, struct text *out, const char **kind,
+                     size_t *cells)
+{
+    struct spec_sweep s;
+    struct err e;
+
+    *cells = 1;
+    spec_sweep_init(&s);
+    if (read_item(item, &s, &e) != ERR_OK) {
+        *kind = "broken";
+        text_add_clean(out, e.text);
+    } else if (spec_sweep_varies(&s)) {
+        *kind = "sweep";
+        *cells = spec_sweep_cells(&s);
+        describe_sweep(&s, out);
+    } else {
+        *kind = "run";
+        describe_run(&s.base, out);
+    }
+    spec_sweep_free(&s);
+}
+
+/* ---- listing ---- */
+
+static void add_object(struct text *out, const struct record_queued *item)
+{
+    struct text what = {0};
+    const char *kind;
+    size_t cells;
+
+    describe(item, &what, &kind, &cells);
+    text_addf(out, "{\"number\": %lld, ", (long long)item->number);
+    cli_json_field(out, "name", item->name);
+    text_add(out, ", ");
+    cli_json_field(out, "file", item->file);
+    text_add(out, ", ");
+    cli_json_field(out, "kind", kind);
+    if (!strcmp(kind, "sweep"))
+        text_addf(out, ", \"cells\": %zu", cells);
+    text_add(out, ", ");
+    cli_json_field(out, !strcmp(kind, "broken") ? "problem" : "what", text_str(&what));
+    text_add(out, "}");
+    text_free(&what);
+}
+
+static void add_table(struct text *out, const struct record_queued *list, size_t n)
+{
+    struct cli_table table;
+
+    cli_table_start(&table, "-number|name|what");
+    for (size_t i = 0; i < n; i++) {
+        struct text what = {0};
+        const char *kind;
+        size_t cells;
+
+        describe(&list[i], &what, &kind, &cells);
+        if (list[i].number)
+            cli_table_addf(&table, "%lld", (long long)list[i].number);
+        else
+            cli_table_add(&table, "-");
+        cli_table_add(&table, list[i].name);
+        cli_table_addf(&table, "%s%s", !strcmp(kind, "broken") ? "broken: " : "", text_str(&what));
+        text_free(&what);
+    }
+    cli_table_fit(&table, cli_limit(STDOUT_FILENO), (const char *const[]){NULL}, "what", false);
+    cli_table_text(&table, out);
+    cli_table_free(&table);
+}
+
+/* Who takes from it, or why nobody seems to. */
+static void say_taker(void)
+{
+    int64_t pid = record_queue_owner(cli_results());
+
+    if (pid)
+        cli_talk("process %lld takes from it", (long long)pid);
+    else
+        cli_talk("an open workbench on these results takes from it, or `chorus queue run`");
+}
+
+static int list(bool json, bool quiet)
+{
+    struct record_queued *items;
+    struct text out = {0}, shown = {0};
+    struct err e;
+    size_t n;
+    int code = 0;
+
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (json) {
+        text_add(&out, "[");
+        for (size_t i = 0; i < n; i++) {
+            text_add(&out, i ? ",\n " : "");
+            add_object(&out, &items[i]);
+        }
+        text_add(&out, "]\n");
+    } else if (n) {
+        add_table(&out, items, n);
+    }
+    if (out.n)
+        code = cli_print(&out);
+    if (!n && !quiet) {
+        text_add_clean(&shown, cli_results());
+        cli_talk("nothing waits in %s/queue; `chorus run --queue` adds to it", text_str(&shown));
+    } else if (!json && !quiet) {
+        say_taker();
+    }
+    record_queue_free(items, n);
+    text_free(&out);
+    text_free(&shown);
+    return code;
+}
+
+/* ---- rm and move ---- */
+
+/* By its number, its file, or its name where no other one has that. */
+static enum err_code find(const char *word, struct record_queued *items, size_t n, size_t *at,
+                          struct err *e)
+{
+    struct text shown = {0};
+    int64_t number;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(items[i].file, word) ||
+            (text_to_int(word, &number) && number > 0 && items[i].number == number)) {
+            *at = i;
+            return ERR_OK;
+        }
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(items[i].name, word)) {
+            *at = i;
+            found++;
+        }
+    if (found == 1)
+        return ERR_OK;
+    text_add_clean(&shown, word);
+    if (found)
+        err_set(e, ERR_INPUT, "%zu of those that wait are named %.60s: name one by its number",
+                found, text_str(&shown));
+    else
+        err_set(e, ERR_INPUT,
+                "nothing of number or name %.60s waits; `chorus queue` lists what does",
+                shown.n ? text_str(&shown) : "''");
+    text_free(&shown);
+    return e->code;
+}
+
+/* Each is found before the first one goes. */
+static int remove_all(int count, char **words, bool quiet)
+{
+    struct record_queued *items;
+    size_t n, *at = mem_new((size_t)count + 1, sizeof *at);
+    struct err e;
+    int code = 0;
+
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK) {
+        free(at);
+        return cli_fail(&e);
+    }
+    for (int i = 0; i < count && !code; i++)
+        if (find(words[i], items, n, &at[i], &e) != ERR_OK)
+            code = cli_fail(&e);
+    for (int i = 0; i < count && !code; i++) {
+        bool again = false;
+
+        for (int j = 0; j < i; j++)
+            again |= at[j] == at[i];
+        if (again)
+            continue;
+        if (record_queue_remove(cli_results(), &items[at[i]], &e) != ERR_OK)
+            code = cli_fail(&e);
+        else if (!quiet)
+            cli_talk("%s is out of the queue", items[at[i]].file);
+    }
+    record_queue_free(items, n);
+    free(at);
+    return code;
+}
+
+static bool read_by(const char *word, int64_t *by)
+{
+    static const struct {
+        const char *word;
+        int64_t by;
+    } words[] = {{"up", -1}, {"down", 1}, {"first", INT64_MIN}, {"last", INT64_MAX}};
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (!strcmp(words[i].word, word)) {
+            *by = words[i].by;
+            return true;
+        }
+    return text_to_int(word[0] == '+' ? word + 1 : word, by);
+}
+
+static int move(const char *word, const char *places, bool quiet, bool json)
+{
+    struct record_queued *items;
+    struct text shown = {0};
+    struct err e;
+    size_t n, at = 0;
+    int64_t by;
+    int code = 0;
+
+    if (!read_by(places, &by)) {
+        text_add_clean(&shown, places);
+        code =
+            cli_refuse("queue move %.60s: by so many places, 2 later or -2 earlier; or up, down, "
+                       "first, last",
+                       text_str(&shown));
+        text_free(&shown);
+        return code;
+    }
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (find(word, items, n, &at, &e) != ERR_OK ||
+        record_queue_move(cli_results(), &items[at], by, &e) != ERR_OK)
+        code = cli_fail(&e);
+    record_queue_free(items, n);
+    return code ? code : list(json, quiet);
+}
+
+static int dispatch(int argc, char **argv, const char *places, bool quiet, bool json)
+{
+    struct text shown = {0};
+    int code;
+
+    if (argc == 1)
+        return list(json, quiet);
+    if (!strcmp(argv[1], "run"))
+        return argc == 2 ? take_queue(quiet, json)
+                         : cli_refuse("queue run takes no names: it runs what waits, in its order");
+    if (!strcmp(argv[1], "rm"))
+        return argc > 2 ? remove_all(argc - 2, argv + 2, quiet)
+                        : cli_refuse("queue rm needs a number; `chorus queue` lists them");
+    if (!strcmp(argv[1], "move")) {
+        if (argc == 4 && !places)
+            return move(argv[2], argv[3], quiet, json);
+        return argc == 3 && places
+                   ? move(argv[2], places, quiet, json)
+                   : cli_refuse(
+                         "queue move needs a number and by how many places: queue move 3 -1");
+    }
+    text_add_clean(&shown, argv[1]);
+    code = cli_refuse("queue knows run, rm and move, not %.60s", text_str(&shown));
+    text_free(&shown);
+    return code;
+}
+
+int cli_queue(int argc, char **argv)
+{
+    const char *places = NULL;
+    bool quiet = false, json = false;
+    const struct cli_option options[] = {
+        {"--quiet", NULL, "says nothing but the result", &quiet},
+        {"--json", NULL, "prints objects", &json},
+        {NULL, NULL, NULL, NULL},
+    };
+    int64_t number;
+    int code;
+
+    /* "-2" is a number here and no option. */
+    for (int i = 3; i < argc && !strcmp(argv[1], "move"); i++)
+        if (!places && argv[i][0] == '-' && text_to_int(argv[i], &number)) {
+            places = argv[i];
+            memmove(&argv[i], &argv[i + 1], (size_t)(argc - i) * sizeof *argv);
+            argc--;
+        }
+    code = cli_options(&usage, options, &argc, argv);
+    return code == CLI_ON ? dispatch(argc, argv, places, quiet, json) : code;
+}
+
+/* ---- adding ---- */
+
+/* What would be wrong with it when its turn comes is better told now. */
+static enum err_code check_run(const struct spec *spec, struct err *e)
+{
+    struct wire_plan *plan = mem_new(1, sizeof *plan);
+    struct ask *ask = ask_start();
+    enum err_code code = ERR_OK;
+
+    if (ask && ask_send(ask, spec, 1) && ask_answer(ask, plan) && plan->code != ERR_OK)
+        code = err_set(e, plan->code, "%s", plan->error);
+    ask_end(ask);
+    free(plan);
+    return code;
+}
+
+static enum err_code check(const struct spec_sweep *s, const struct sweep_wish *wish, struct err *e)
+{
+    if (!spec_sweep_varies(s))
+        return check_run(&s->base, e);
+    TRY(sweep_say_left_out(s, wish->quiet, e));
+    return sweeps_check_same(wish->name, s, wish->jobs, e);
+}
+
+static void say_added(const struct record_queued *item)
+{
+    struct record_queued *items = NULL;
+    struct record_working *working = NULL;
+    size_t n = 0, before = 0;
+    struct err e;
+
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
+        return;
+    while (before < n && items[before].id != item->id)
+        before++;
+    if (before < n && before)
+        cli_talk("%zu wait%s before it", before, before == 1 ? "s" : "");
+    n = record_working_list(&working);
+    for (size_t i = 0; i < n; i++)
+        if (record_working_same(working[i].results, cli_results())) {
+            cli_talk("process %lld is at work on these results now", (long long)working[i].pid);
+            break;
+        }
+    say_taker();
+    free(working);
+    record_queue_free(items, n);
+}
+
+int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
+{
+    bool varies = spec_sweep_varies(s);
+    const char *name = varies            ? wish->name
+                       : s->base.name[0] ? s->base.name
+                       : wish->name[0]   ? wish->name
+                                         : last_part(s->base.model);
+    struct record_queue_options options = {
+        .grid = wish->order == SWEEP_GRID,
+        .failed = wish->failed,
+        .max_cells = wish->max_cells,
+        .jobs = wish->jobs,
+    };
+    struct record_queued item = {0};
+    struct text ini = {0}, out = {0};
+    struct err e;
+    int code;
+
+    if (check(s, wish, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (varies) {
+        snprintf(options.name, sizeof options.name, "%s", wish->name);
+        record_queue_add_options(&ini, &options);
+    }
+    spec_sweep_write(s, &ini);
+    if (record_queue_add(cli_results(), text_str(&ini), name, &item, &e) != ERR_OK) {
+        text_free(&ini);
+        return cli_fail(&e);
+    }
+    if (!wish->quiet)
+        say_added(&item);
+    if (wish->json) {
+        add_object(&out, &item);
+    } else {
+        char *path = record_queue_path(cli_results(), &item);
+
+        text_add(&out, path);
+        free(path);
+    }
+    text_add(&out, "\n");
+    code = cli_print(&out);
+    text_free(&out);
+    text_free(&ini);
+    record_queue_free_item(&item);
+    return code;
+}

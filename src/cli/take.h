@@ -1,0 +1,18 @@
+/* cli/take.h: the main thread of a process that takes from results/queue until it is empty. */
+#ifndef CHORUS_CLI_TAKE_H
+#define CHORUS_CLI_TAKE_H
+
+#include "cli/sweep.h"
+#include "wire/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each says how what it took ended, prints a folder (a sweep: its table) for each, and returns the exit
+ * code. */
+int take_queue(bool quiet, bool json);
+/* First the run that is asked for, then the queue. */
+int take_after_run(const struct wire_start *start, int64_t max_steps, bool quiet, bool json);
+int take_after_sweep(const struct spec_sweep *s, const struct sweep_wish *wish);
+
+#endif
