@@ -5,17 +5,24 @@
 #include <math.h>
 #include <stdio.h>
 
-double board_shade(const struct board *b, int cell)
+bool board_range(const struct board *b, double *lo, double *hi)
 {
-    double lo = INFINITY, hi = -INFINITY, value = b->value[cell];
-
+    *lo = INFINITY;
+    *hi = -INFINITY;
     for (int i = 0; i < b->rows * b->columns; i++) {
         if (!isfinite(b->value[i]))
             continue;
-        lo = fmin(lo, b->value[i]);
-        hi = fmax(hi, b->value[i]);
+        *lo = fmin(*lo, b->value[i]);
+        *hi = fmax(*hi, b->value[i]);
     }
-    if (!isfinite(value))
+    return *hi >= *lo;
+}
+
+double board_shade(const struct board *b, int cell)
+{
+    double lo, hi, value = b->value[cell];
+
+    if (!board_range(b, &lo, &hi) || !isfinite(value))
         return -1;
     return hi > lo ? (value - lo) / (hi - lo) : 0.5;
 }

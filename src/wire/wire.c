@@ -259,6 +259,18 @@ bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status 
     return s != NULL;
 }
 
+size_t wire_sweeps(struct wire *w, struct wire_sweep_status *out, size_t room)
+{
+    size_t n;
+
+    pthread_mutex_lock(&w->lock);
+    n = w->sweeps;
+    for (size_t i = 0; i < n && i < room; i++)
+        out[i] = w->sweep[i].status;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
 size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room)
 {
     struct sweep *s;

@@ -242,6 +242,8 @@ bool wire_status(struct wire *w, uint32_t run, struct wire_status *out);
 /* The first room of them, in the order in which they were set first; returns how many there are. */
 size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room);
 bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status *out);
+/* The first room of them, in the order in which they were set first; returns how many there are. */
+size_t wire_sweeps(struct wire *w, struct wire_sweep_status *out, size_t room);
 /* The first room cells by their numbers; returns how many there are. */
 size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room);
 void wire_queue(struct wire *w, struct wire_queue *out);

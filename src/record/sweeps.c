@@ -1,0 +1,77 @@
+#include "record/sweeps.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#define TEXT_BYTES (16 << 20)
+
+char *record_sweep_folder(const char *results, const char *name)
+{
+    return mem_textf("%s/sweeps/%s", results, name);
+}
+
+static char *path_in(const char *results, const char *name, const char *file)
+{
+    return mem_textf("%s/sweeps/%s/%s", results, name, file);
+}
+
+enum err_code record_sweep_read(const char *results, const char *name, struct spec_sweep *s,
+                                struct record_queue_options *options, struct err *e)
+{
+    char *path = path_in(results, name, "sweep.ini"), *text = NULL;
+    enum err_code code;
+    size_t n;
+
+    code = io_read_file(path, TEXT_BYTES, &text, &n, e);
+    if (code == ERR_OK) {
+        code = record_queue_read_options(text, options, e);
+        if (code != ERR_OK)
+            err_context(e, "%s:1", path);
+    }
+    if (code == ERR_OK)
+        code = spec_sweep_parse(s, text, n, path, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(s, e);
+    free(text);
+    free(path);
+    return code;
+}
+
+/* Those at work share the lock: who gets it alone is told that there are none. */
+bool record_sweep_live(const char *results, const char *name)
+{
+    char *path = path_in(results, name, "work");
+    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    bool live = false;
+
+    if (fd >= 0) {
+        live = io.lock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+        io.close(fd);
+    }
+    free(path);
+    return live;
+}
+
+enum err_code record_sweep_control(const char *results, const char *name, const char *line,
+                                   struct err *e)
+{
+    char *path = path_in(results, name, "control"), *text = mem_textf("%s\n", line);
+    int fd = io.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    enum err_code code = ERR_OK;
+
+    if (fd < 0) {
+        code = err_errno(e, "cannot open %s", path);
+    } else {
+        code = io_write_all(fd, text, strlen(text), path, e);
+        io.close(fd);
+    }
+    free(text);
+    free(path);
+    return code;
+}

@@ -1,0 +1,25 @@
+/* record/sweeps.h: sweeps as their folders tell of them: results/sweeps/NAME with sweep.ini (what they
+ * walk), ledger.csv, sweep.csv, and two files for all programs that work on one: work, which they
+ * lock, and control, whose lines they obey. */
+#ifndef CHORUS_RECORD_SWEEPS_H
+#define CHORUS_RECORD_SWEEPS_H
+
+#include "base/err.h"
+#include "record/queue.h"
+#include "spec/sweep.h"
+
+#include <stdbool.h>
+
+/* The caller frees it. */
+char *record_sweep_folder(const char *results, const char *name);
+/* s must be initialised; it is closed. options: those that it was begun with. */
+enum err_code record_sweep_read(const char *results, const char *name, struct spec_sweep *s,
+                                struct record_queue_options *options, struct err *e) MUST_USE;
+/* Whether any program is at work on it. */
+bool record_sweep_live(const char *results, const char *name);
+/* One line for all programs that work on it: "pause", "go", "stop step", "stop epoch", "stop cells",
+ * "stop now". */
+enum err_code record_sweep_control(const char *results, const char *name, const char *line,
+                                   struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,180 @@
+/* A board on a screen. Cells are as wide as the longest of their words, and as high as there is room
+ * for; what does not fit is scrolled. */
+#include "ui/board.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_HIGH  3
+#define LEAST_WIDE 7 /* "0.8380" and a blank */
+
+static int longest(const char *const *words, int n, int least)
+{
+    for (int i = 0; i < n; i++)
+        if (words[i] && text_width(words[i]) > least)
+            least = text_width(words[i]);
+    return least;
+}
+
+static int names_width(const struct board *b, int room)
+{
+    int width = longest(b->row_name, b->rows, b->row_label ? text_width(b->row_label) : 0);
+
+    return width > room / 3 ? room / 3 : width;
+}
+
+/* As wide as all words, or as all brief ones, or as there is room for. */
+static int cell_width(const struct board *b, const char *const *brief, int room)
+{
+    int cells = b->rows * b->columns, heads = longest(b->column_name, b->columns, 0) + 2;
+    int whole = longest(b->words, cells, 0) + 2, width;
+
+    whole = whole < heads ? heads : whole;
+    width = whole;
+    if (whole * b->columns > room && brief) {
+        width = longest(brief, cells, LEAST_WIDE - 2) + 2;
+        width = width > room / b->columns ? width : room / b->columns;
+    }
+    if (width * b->columns > room) {
+        int even = room / b->columns;
+
+        width = even > LEAST_WIDE ? even : LEAST_WIDE;
+    }
+    return width > room ? room : width;
+}
+
+static int scrolled(int first, int chosen, int shown, int count)
+{
+    if (chosen >= 0 && chosen < first)
+        first = chosen;
+    if (chosen >= first + shown)
+        first = chosen - shown + 1;
+    if (first > count - shown)
+        first = count - shown;
+    return first < 0 ? 0 : first;
+}
+
+struct scale {
+    double lo, hi;
+};
+
+static int role_of(const struct board *b, const struct board_view *v, const struct scale *s,
+                   int cell)
+{
+    double value = b->value[cell];
+
+    if (v->grey && v->grey[cell])
+        return GRID_STATUS;
+    if (!isfinite(value))
+        return GRID_DIM;
+    if (s->hi <= s->lo)
+        return GRID_SHADE + GRID_SHADES / 2;
+    return GRID_SHADE + (int)fmin((value - s->lo) / (s->hi - s->lo) * GRID_SHADES, GRID_SHADES - 1);
+}
+
+static void draw_cell(const struct board *b, struct grid *g, struct rect at, int cell,
+                      const struct board_view *v, const struct scale *s)
+{
+    const char *words = b->words[cell] ? b->words[cell] : "";
+    bool chosen = cell == v->row * b->columns + v->column && v->row >= 0 && v->column >= 0;
+    int role = chosen ? GRID_CHOSEN : role_of(b, v, s, cell), width = at.columns - 1, n;
+    struct rect box = {at.row, at.column, at.rows, width}, line = {at.row, at.column, 1, width};
+
+    if (text_width(words) > width - (width > 8 ? 1 : 0) && v->brief && v->brief[cell])
+        words = v->brief[cell];
+    if (chosen || role != GRID_DIM)
+        grid_fill(g, box, role);
+    n = text_width(words);
+    line.row += (at.rows - 1) / 2;
+    n = n < width ? (width - n) / 2 : 0;
+    grid_cut(g, line, 0, n, width - n, role, false, words);
+    for (int i = 0; i < width && (chosen || cell + 1 == v->best); i++) {
+        int column = line.column + i;
+
+        if (line.row >= 0 && line.row < g->rows && column >= 0 && column < g->columns)
+            g->cell[line.row * g->columns + column].style |= GRID_BOLD;
+    }
+}
+
+static void draw_heads(const struct board *b, struct grid *g, struct rect in, int names,
+                       const struct board_view *v)
+{
+    struct rect heads = rect_behind(in, names + 1);
+
+    grid_cut(g, heads, 0, 0, heads.columns, GRID_DIM, false,
+             b->column_label ? b->column_label : "");
+    grid_cut(g, in, 1, 0, names, GRID_DIM, false, b->row_label ? b->row_label : "");
+    for (int c = 0; c < v->columns; c++) {
+        const char *name = b->column_name[v->left + c];
+        int n = text_width(name), width = v->wide - 1;
+        bool here = v->left + c == v->column;
+
+        n = n < width ? (width - n) / 2 : 0;
+        grid_cut(g, heads, 1, c * v->wide + n, width - n, here ? GRID_FOCUS : GRID_HEAD, false,
+                 name);
+    }
+    for (int r = 0; r < v->rows; r++) {
+        const char *name = b->row_name[v->top + r];
+        struct rect line = rect_left(in, names);
+        int row = 2 + r * v->high + (v->high - 1) / 2, n = text_width(name);
+
+        grid_cut(g, line, row, n < names ? names - n : 0, names,
+                 v->top + r == v->row ? GRID_FOCUS : GRID_HEAD, false, name);
+    }
+}
+
+/* What lies beyond the edges. */
+static void draw_more(const struct board *b, struct grid *g, struct rect in,
+                      const struct board_view *v)
+{
+    int end = in.columns;
+
+    if (v->left + v->columns < b->columns)
+        end -= 1, grid_text(g, in, 0, end, GRID_KEY, "→");
+    if (v->left > 0)
+        end -= 1, grid_text(g, in, 0, end, GRID_KEY, "←");
+    if (v->top + v->rows < b->rows)
+        end -= 1, grid_text(g, in, 0, end, GRID_KEY, "↓");
+    if (v->top > 0)
+        grid_text(g, in, 0, end - 1, GRID_KEY, "↑");
+}
+
+void board_grid(const struct board *b, struct grid *g, struct rect in, struct board_view *v)
+{
+    int names = names_width(b, in.columns), room = in.columns - names - 1;
+    struct scale scale;
+
+    board_range(b, &scale.lo, &scale.hi);
+    v->rows = v->columns = 0;
+    if (!b->rows || !b->columns || in.rows < 3 || room < LEAST_WIDE)
+        return;
+    v->wide = cell_width(b, v->brief, room);
+    v->columns = room / v->wide < b->columns ? room / v->wide : b->columns;
+    v->high = (in.rows - 2) / b->rows;
+    v->high = v->high < 1 ? 1 : v->high > MOST_HIGH ? MOST_HIGH : v->high;
+    v->rows = (in.rows - 2) / v->high < b->rows ? (in.rows - 2) / v->high : b->rows;
+    v->top = scrolled(v->top, v->row, v->rows, b->rows);
+    v->left = scrolled(v->left, v->column, v->columns, b->columns);
+    v->at =
+        (struct rect){in.row + 2, in.column + names + 1, v->rows * v->high, v->columns * v->wide};
+    draw_heads(b, g, in, names, v);
+    for (int r = 0; r < v->rows; r++) {
+        for (int c = 0; c < v->columns; c++) {
+            struct rect at = {v->at.row + r * v->high, v->at.column + c * v->wide, v->high,
+                              v->wide};
+
+            draw_cell(b, g, at, (v->top + r) * b->columns + v->left + c, v, &scale);
+        }
+    }
+    draw_more(b, g, in, v);
+}
+
+bool board_hit(const struct board_view *v, int row, int column, int *cell_row, int *cell_column)
+{
+    if (!v->rows || !v->columns || !rect_holds(v->at, row, column))
+        return false;
+    *cell_row = v->top + (row - v->at.row) / v->high;
+    *cell_column = v->left + (column - v->at.column) / v->wide;
+    return true;
+}

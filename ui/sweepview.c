@@ -1,0 +1,369 @@
+/* Screen 5: sweeps as boards. What their files say is read by a task; of this process's own sweeps the
+ * wire tells sooner. */
+#include "ui/sweepview_int.h"
+
+#include "base/mem.h"
+#include "ui/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_NS  1000000000u /* between two looks at the disk */
+#define MERGE_NS 250000000u  /* between two looks at the wire */
+#define OWN_MOST 64
+
+struct sweepview_look_task {
+    struct sweepview *view;
+    char *results, *name;
+    uint64_t stamp;
+    struct sweepview_line *old;
+    size_t olds;
+    struct sweepview_disk disk;
+};
+
+/* ---- from the wire ---- */
+
+/* The newest of this process's sweeps of that name; without a name the newest at all. */
+static bool find_own(const struct sweepview *v, const char *name, struct wire_sweep_status *out)
+{
+    struct wire_sweep_status *all;
+    bool found = false;
+    size_t n;
+
+    if (!v->app->config.wire)
+        return false;
+    all = mem_new(OWN_MOST, sizeof *all);
+    n = wire_sweeps(v->app->config.wire, all, OWN_MOST);
+    for (size_t i = 0; i < n && i < OWN_MOST; i++) {
+        bool fits = name ? !strcmp(all[i].name, name)
+                         : all[i].name[0] && all[i].path[0] && !wire_state_ended(all[i].state);
+
+        if (fits) {
+            *out = all[i];
+            found = true;
+        }
+    }
+    free(all);
+    return found;
+}
+
+/* Runs of this process by their numbers: name, and how much of it is done. */
+static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell *c)
+{
+    struct feed *feed = v->app->feed;
+    size_t n = feed ? feed_count(feed) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct feed_run *run = feed_at(feed, i);
+
+        if (run->number != number)
+            continue;
+        if (run->name[0])
+            sweepview_set_text(&c->run, run->name);
+        c->share = run->run_share;
+    }
+}
+
+static void merge_cell(struct sweepview *v, const struct wire_cell *from)
+{
+    struct sweepview_cell *c;
+
+    if (!from->known || from->cell >= v->sweep->cells)
+        return;
+    c = &v->sweep->cell[from->cell];
+    c->known = true;
+    c->left_out = false;
+    c->state = from->state;
+    c->acc = from->acc;
+    c->seconds = from->seconds;
+    c->place = from->state == WIRE_WAITING ? from->place : -1;
+    c->elsewhere = from->state == WIRE_RUNNING && !from->run;
+    if (from->run && from->state != WIRE_WAITING)
+        take_run(v, from->run, c);
+}
+
+/* True: there was something to take. */
+static bool merge_wire(struct sweepview *v)
+{
+    struct wire *wire = v->app->config.wire;
+    size_t n;
+
+    v->own = false;
+    if (!v->sweep || !find_own(v, v->sweep->name, &v->status))
+        return false;
+    v->own = !wire_state_ended(v->status.state);
+    if (!v->own || v->sweep->problem)
+        return false;
+    n = wire_cells(wire, v->status.sweep, v->wire_cell, v->wire_room);
+    if (n > v->wire_room) {
+        v->wire_cell = mem_grow(v->wire_cell, &v->wire_room, n, sizeof *v->wire_cell);
+        n = wire_cells(wire, v->status.sweep, v->wire_cell, v->wire_room);
+    }
+    for (size_t i = 0; i < n && i < v->wire_room; i++)
+        merge_cell(v, &v->wire_cell[i]);
+    v->sweep->live = true;
+    sweepview_sum(v->sweep);
+    return true;
+}
+
+/* ---- from the disk ---- */
+
+static bool same_shape(const struct sweepview_sweep *a, const struct sweepview_sweep *b)
+{
+    if (!a || a->problem || b->problem || a->dims != b->dims || a->repeats_dim != b->repeats_dim)
+        return false;
+    for (size_t d = 0; d < a->dims; d++)
+        if (a->dim[d].values != b->dim[d].values || strcmp(a->dim[d].name, b->dim[d].name) != 0)
+            return false;
+    return true;
+}
+
+static void take_sweep(struct sweepview *v, struct sweepview_sweep *s)
+{
+    bool known = v->has_look && same_shape(v->sweep, s) && !strcmp(v->sweep->name, s->name);
+
+    sweepview_free(v->sweep);
+    v->sweep = s;
+    sweepview_set_text(&v->name, s->name);
+    merge_wire(v);
+    if (!known && !s->problem)
+        sweepview_first_look(s, &v->look);
+    v->has_look = !s->problem;
+}
+
+static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const char *asked)
+{
+    char *under = v->chosen < v->lines ? mem_text(v->line[v->chosen].name) : NULL;
+    bool still = asked && v->name ? !strcmp(asked, v->name) : !asked && !v->name;
+
+    sweepview_free_lines(v->line, v->lines);
+    v->line = disk->line;
+    v->lines = disk->lines;
+    if (disk->sweep && still)
+        take_sweep(v, disk->sweep);
+    else
+        sweepview_free(disk->sweep);
+    if (disk->gone && still) {
+        app_say(v->app, GRID_WARN, "The sweep %s is not there any more.", asked);
+        sweepview_set_text(&v->name, NULL);
+        sweepview_free(v->sweep);
+        v->sweep = NULL;
+    }
+    v->chosen = v->lines ? v->lines - 1 < v->chosen ? v->lines - 1 : v->chosen : 0;
+    for (size_t i = 0; i < v->lines; i++) {
+        if (under ? !strcmp(v->line[i].name, under) : v->name && !strcmp(v->line[i].name, v->name))
+            v->chosen = i;
+        if (v->name && !strcmp(v->line[i].name, v->name))
+            v->stamp = v->line[i].stamp;
+    }
+    free(under);
+    *disk = (struct sweepview_disk){0};
+}
+
+static void look_work(void *arg)
+{
+    struct sweepview_look_task *t = arg;
+
+    sweepview_read(t->results, t->name, t->stamp, t->old, t->olds, &t->disk);
+}
+
+static void look_done(void *arg, bool dropped)
+{
+    struct sweepview_look_task *t = arg;
+
+    if (!dropped) {
+        t->view->looking = false;
+        t->view->read = true;
+        take_disk(t->view, &t->disk, t->name);
+        t->view->app->dirty = true;
+    }
+    sweepview_free_lines(t->disk.line, t->disk.lines);
+    sweepview_free(t->disk.sweep);
+    sweepview_free_lines(t->old, t->olds);
+    free(t->results);
+    free(t->name);
+    free(t);
+}
+
+static void look(struct sweepview *v)
+{
+    struct sweepview_look_task *t;
+
+    if (v->looking || !v->app->tasks)
+        return;
+    t = mem_new(1, sizeof *t);
+    t->view = v;
+    t->results = mem_text(v->app->config.results);
+    t->name = v->name ? mem_text(v->name) : NULL;
+    t->stamp = v->stamp;
+    t->old = mem_new(v->lines + 1, sizeof *t->old);
+    t->olds = v->lines;
+    for (size_t i = 0; i < v->lines; i++) {
+        t->old[i] = v->line[i];
+        t->old[i].name = mem_text(v->line[i].name);
+    }
+    v->looking = true;
+    v->looked_ns = app_ns(v->app);
+    tasks_add(v->app->tasks, look_work, look_done, t);
+}
+
+void sweepview_show_sweep(struct sweepview *v, const char *name)
+{
+    if (v->name && !strcmp(v->name, name))
+        return;
+    sweepview_set_text(&v->name, name);
+    sweepview_free(v->sweep);
+    v->sweep = NULL;
+    v->has_look = false;
+    v->stamp = 0;
+    for (size_t i = 0; i < v->lines; i++)
+        if (!strcmp(v->line[i].name, name))
+            v->chosen = i;
+    look(v);
+}
+
+void screen_sweep_open(void *screen, const char *name)
+{
+    struct sweepview *v = screen;
+
+    v->pane = SWEEPVIEW_BOARD;
+    sweepview_show_sweep(v, name);
+}
+
+/* ---- the screen ---- */
+
+static void *open_screen(struct app *app)
+{
+    struct sweepview *v = mem_new(1, sizeof *v);
+
+    v->app = app;
+    v->pane = SWEEPVIEW_BOARD;
+    return v;
+}
+
+static void close_screen(void *screen)
+{
+    struct sweepview *v = screen;
+
+    sweepview_free_lines(v->line, v->lines);
+    sweepview_free(v->sweep);
+    free(v->wire_cell);
+    free(v->name);
+    free(v);
+}
+
+static void show_screen(void *screen)
+{
+    struct sweepview *v = screen;
+    struct wire_sweep_status own;
+
+    if (!v->name && find_own(v, NULL, &own))
+        sweepview_show_sweep(v, own.name);
+    look(v);
+}
+
+static bool tick(void *screen)
+{
+    struct sweepview *v = screen;
+    uint64_t now = app_ns(v->app);
+    bool changed = false;
+
+    if (v->app->shown != SCREEN_SWEEP)
+        return false;
+    if (now - v->merged_ns >= MERGE_NS) {
+        v->merged_ns = now;
+        changed = merge_wire(v);
+    }
+    if (!v->looking && (!v->read || now - v->looked_ns >= LOOK_NS))
+        look(v);
+    return changed;
+}
+
+static void event(void *screen, const struct wire_event *e, const void *slot, size_t n)
+{
+    struct sweepview *v = screen;
+
+    (void)slot;
+    (void)n;
+    if (e->kind == WIRE_CELL && v->own && e->run == v->status.sweep)
+        v->merged_ns = 0; /* at the next tick */
+}
+
+/* ---- what is seen, elsewhere ---- */
+
+static void command(void *screen, struct text *out)
+{
+    const struct sweepview *v = screen;
+    const struct sweepview_sweep *s = v->sweep;
+
+    if (!s || s->problem || !s->dims) {
+        text_add(out, "ls");
+        return;
+    }
+    text_add(out, "plot ");
+    jobs_add_word(out, s->name);
+    for (size_t d = 0; d < s->dims; d++) {
+        bool shown = d == v->look.rows || d == v->look.columns || d == s->repeats_dim;
+        struct text word = {0}, plain = {0};
+
+        if (!shown && !strchr(s->dim[d].name, ',')) {
+            spec_add_plain(&plain, s->dim[d].value[v->look.at[d]]);
+            text_addf(&word, "%s=%s", s->dim[d].name, text_str(&plain));
+            text_add(out, " ");
+            jobs_add_word(out, text_str(&word));
+        }
+        text_free(&plain);
+        text_free(&word);
+    }
+    text_add(out, " --kind board");
+    if (v->look.rows < s->dims && v->look.columns < s->dims &&
+        !strchr(s->dim[v->look.rows].name, ',') && !strchr(s->dim[v->look.columns].name, ',')) {
+        text_add(out, " --down ");
+        jobs_add_word(out, s->dim[v->look.rows].name);
+        text_add(out, " --across ");
+        jobs_add_word(out, s->dim[v->look.columns].name);
+    }
+}
+
+static enum err_code write_board(void *screen, const char *form, struct text *out, struct err *e)
+{
+    struct sweepview *v = screen;
+    struct sweepview_board b;
+    struct figure_panel panel;
+    struct figure figure = {.panel = &panel, .panels = 1, .width_mm = 120, .height_mm = 80};
+
+    if (!v->sweep || v->sweep->problem || !v->sweep->dims)
+        return err_set(e, ERR_INPUT, "there is no board to write: choose a sweep first");
+    sweepview_make_board(v->sweep, &v->look, &b);
+    panel = (struct figure_panel){.board = &b.board};
+    if (!strcmp(form, "csv"))
+        figure_csv(&figure, out);
+    else if (!strcmp(form, "svg"))
+        figure_svg(&figure, out);
+    else
+        figure_pdf(&figure, out);
+    sweepview_free_board(&b);
+    return ERR_OK;
+}
+
+static const char *const forms[] = {"csv", "svg", "pdf", NULL};
+
+const struct screen screen_sweep = {
+    .name = "Sweep",
+    .about =
+        "A sweep as a board: each cell is a setting, coloured by its test accuracy. Choose the "
+        "sweep at the left, a page for what else varies, and open a cell's curves. Sweeps of "
+        "other programs are shown as they go; pause and stop reach those too.",
+    .keys = sweepview_keys,
+    .open = open_screen,
+    .close = close_screen,
+    .show = show_screen,
+    .draw = sweepview_draw,
+    .key = sweepview_key,
+    .event = event,
+    .tick = tick,
+    .command = command,
+    .forms = forms,
+    .write = write_board,
+};

@@ -1,0 +1,180 @@
+/* ui/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
+ * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _words.c
+ * makes sentences and boards of it, _draw.c and _keys.c are the screen. */
+#ifndef CHORUS_UI_SWEEPVIEW_INT_H
+#define CHORUS_UI_SWEEPVIEW_INT_H
+
+#include "record/sweeps.h"
+#include "study/stats.h"
+#include "ui/app.h"
+#include "ui/board.h"
+
+#define SWEEPVIEW_MOST_CELLS 50000
+
+/* ---- the model ---- */
+
+struct sweepview_cell {
+    bool known;    /* a file or a snapshot tells of it */
+    bool left_out; /* impossible, or another's twin: why says so */
+    bool elsewhere;
+    enum wire_state state;
+    double acc, seconds, share; /* share: of a run, how much of it is done; nan: unknown */
+    int64_t place;              /* in the queue; -1 */
+    char *run, *why;            /* the run's name; both NULL where there is none */
+};
+
+struct sweepview_dim { /* axes that walk together; most often one */
+    char *name;        /* "lr", "devices, batch" */
+    char **value;      /* (values), whole */
+    char **brief;      /* (values), as short as tells them apart */
+    size_t values;
+    size_t axis;  /* its first axis: whose place is the dimension's */
+    bool repeats; /* seeds of one setting */
+};
+
+struct sweepview_group { /* the repeats of one setting: a cell of the board */
+    size_t of_state[WIRE_SKIPPED + 1], left_out, unknown; /* how many of them */
+    size_t runs;                                          /* done, with an accuracy */
+    double mean, sd, share;                               /* share: of those that run */
+    size_t best;                                          /* the cell with the best of them */
+    struct study_interval gap;                            /* of the best group over this one */
+    bool even;                                            /* that interval holds 0 */
+};
+
+struct sweepview_sweep {
+    char *name;
+    struct spec_sweep spec; /* closed */
+    struct record_queue_options options;
+    bool live; /* a program is at work on it */
+    struct sweepview_dim *dim;
+    size_t dims, repeats_dim; /* dims: there are no repeats */
+    struct sweepview_cell *cell;
+    size_t cells, repeats;         /* repeats: cells of a group */
+    size_t *cell_at;               /* (groups, repeats): numbers of cells */
+    struct sweepview_group *group; /* (groups) */
+    size_t groups, best;           /* best: groups where there is none yet */
+    bool paired;                   /* repeats tell noise from difference */
+    bool by_valid;                 /* best epochs were picked on validation data */
+    double test_images;            /* nan: unknown */
+    char *problem;                 /* it cannot be shown: why; all else is empty */
+};
+
+/* Takes spec over, which is closed. */
+struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec);
+void sweepview_free(struct sweepview_sweep *s);
+/* The cell with these values of the axes (resolved ones too: 32/device on 2 devices is 64); cells where
+ * there is none, or more than one. */
+size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values);
+/* The group of a setting. at: (dims), that of repeats is passed over. */
+size_t sweepview_group_at(const struct sweepview_sweep *s, const size_t *at);
+/* The cell of a group from its seed number r, and back. */
+size_t sweepview_cell_of(const struct sweepview_sweep *s, size_t group, size_t r);
+/* at: (dims), which value of each dimension the group has; 0 of repeats. */
+void sweepview_place(const struct sweepview_sweep *s, size_t group, size_t *at);
+/* Groups anew from the cells. */
+void sweepview_sum(struct sweepview_sweep *s);
+void sweepview_set_text(char **at, const char *text);
+
+/* ---- words and boards ---- */
+
+struct sweepview_look {     /* which part of it is looked at */
+    size_t rows, columns;   /* dimensions; columns = dims: there is one alone */
+    size_t at[16];          /* of the others: which value */
+    struct board_view view; /* .row and .column: the chosen cell */
+};
+#define SWEEPVIEW_MOST_DIMS 16
+
+struct sweepview_board { /* and what it is made of */
+    struct board board;
+    struct board_view *view;
+    char **text;
+    size_t texts, room;
+    double *value;
+    bool *grey;
+    const char **words, **brief;
+};
+
+void sweepview_first_look(const struct sweepview_sweep *s, struct sweepview_look *look);
+/* The next pair of dimensions as rows and columns; false: there is no other. */
+bool sweepview_other_axes(const struct sweepview_sweep *s, struct sweepview_look *look);
+size_t sweepview_pages(const struct sweepview_sweep *s, const struct sweepview_look *look);
+size_t sweepview_page(const struct sweepview_sweep *s, const struct sweepview_look *look);
+void sweepview_set_page(const struct sweepview_sweep *s, struct sweepview_look *look, size_t page);
+size_t sweepview_shown_group(const struct sweepview_sweep *s, const struct sweepview_look *look,
+                             size_t row, size_t column);
+size_t sweepview_chosen(const struct sweepview_sweep *s, const struct sweepview_look *look);
+/* Moves the look to a group. */
+void sweepview_go_to(const struct sweepview_sweep *s, struct sweepview_look *look, size_t group);
+
+void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look *look,
+                          struct sweepview_board *out);
+void sweepview_free_board(struct sweepview_board *b);
+/* "batch 64, lr 0.05" of a group. */
+void sweepview_add_setting(const struct sweepview_sweep *s, size_t group, struct text *out);
+/* "devices 1, optimizer sgd" of a page. */
+void sweepview_add_page(const struct sweepview_sweep *s, const struct sweepview_look *look,
+                        struct text *out);
+/* "34 done, 2 running, 1 diverged, 59 waiting". */
+void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out);
+/* What can be said of differences here. */
+void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out);
+/* Of one cell: "0.8380", "running 33 %", "diverged". */
+void sweepview_add_cell(const struct sweepview_cell *c, struct text *out);
+/* From cells that have ended; nan: nothing is known. */
+double sweepview_left_seconds(const struct sweepview_sweep *s);
+
+/* ---- from the disk ---- */
+
+struct sweepview_line { /* of the list */
+    char *name;
+    char newest[32]; /* time of the ledger's newest line */
+    uint64_t stamp;  /* of its files: another one where they have changed */
+    bool live;
+    int64_t cells, ended, running;
+    double best; /* nan: none */
+};
+struct sweepview_disk {          /* what the thread of tasks brings */
+    struct sweepview_line *line; /* newest first */
+    size_t lines;
+    struct sweepview_sweep *sweep; /* the one that was asked for; NULL: as it was, or gone */
+    bool gone;
+};
+/* name: the sweep that is read whole where it has changed since stamp; NULL: the newest. old: lines of
+ * the look before, to spare what has not changed. */
+void sweepview_read(const char *results, const char *name, uint64_t stamp,
+                    const struct sweepview_line *old, size_t olds, struct sweepview_disk *out);
+void sweepview_free_lines(struct sweepview_line *line, size_t n);
+
+/* ---- the screen ---- */
+
+enum { SWEEPVIEW_LIST, SWEEPVIEW_BOARD };
+
+struct sweepview {
+    struct app *app;
+    struct sweepview_line *line;
+    size_t lines, chosen; /* chosen: of the list */
+    int first;            /* the first line shown */
+    struct rect list_at;  /* as drawn last */
+    bool looking, read;   /* a task is on its way; there was one */
+    uint64_t looked_ns, merged_ns, stamp;
+    char *name; /* the sweep that is shown; NULL: none yet */
+    struct sweepview_sweep *sweep;
+    struct sweepview_look look;
+    bool has_look;
+    int pane;
+    bool wide;                       /* list and board beside each other, as drawn last */
+    struct wire_sweep_status status; /* of this process's sweep of that name */
+    bool own;                        /* there is one, and it has not ended */
+    struct wire_cell *wire_cell;
+    size_t wire_room;
+    size_t asked; /* the cell that a question is about */
+    bool failed_again;
+    struct sweepview_look_task *task;
+};
+
+void sweepview_draw(void *screen, struct grid *g, struct rect in);
+bool sweepview_key(void *screen, const struct key *key);
+void sweepview_show_sweep(struct sweepview *v, const char *name);
+extern const struct screen_key sweepview_keys[];
+
+#endif

@@ -1,0 +1,325 @@
+/* Sweeps as their files tell of them, on the thread of tasks. The ledger is the newest of these files;
+ * sweep.csv tells which values a cell has and what it came to. */
+#include "ui/sweepview_int.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/sheet.h"
+#include "record/ledger.h"
+#include "record/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sweepview_free_lines(struct sweepview_line *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(line[i].name);
+    free(line);
+}
+
+static uint64_t stamp_of(const char *results, const char *name)
+{
+    static const char *const files[] = {"ledger.csv", "sweep.csv", "sweep.ini"};
+    uint64_t stamp = 14695981039346656037u;
+
+    for (size_t i = 0; i < MEM_COUNT(files); i++) {
+        char *path = mem_textf("%s/sweeps/%s/%s", results, name, files[i]);
+        struct stat st = {0};
+
+        if (io.stat(path, &st) < 0)
+            st.st_size = -1;
+        free(path);
+        stamp = (stamp ^ (uint64_t)st.st_size) * 1099511628211u;
+        stamp = (stamp ^ (uint64_t)st.st_mtim.tv_sec) * 1099511628211u;
+        stamp = (stamp ^ (uint64_t)st.st_mtim.tv_nsec) * 1099511628211u;
+        stamp = (stamp ^ (uint64_t)st.st_ino) * 1099511628211u;
+    }
+    return stamp;
+}
+
+/* ---- one sweep ---- */
+
+struct hashes { /* which cell has which hash */
+    char (*hash)[32];
+    size_t *cell, n, room;
+};
+
+static void remember(struct hashes *h, const char *hash, size_t cell)
+{
+    size_t room = h->room;
+
+    h->hash = mem_grow(h->hash, &h->room, h->n + 1, sizeof *h->hash);
+    h->cell = mem_grow(h->cell, &room, h->n + 1, sizeof *h->cell);
+    snprintf(h->hash[h->n], sizeof *h->hash, "%s", hash);
+    h->cell[h->n++] = cell;
+}
+
+/* Rows of sheet and ledger come in about the same order: the search begins behind the last find. */
+static size_t cell_of(const struct hashes *h, const char *hash, size_t *from, size_t none)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        size_t k = (*from + i) % h->n;
+
+        if (!strcmp(h->hash[k], hash)) {
+            *from = k + 1;
+            return h->cell[k];
+        }
+    }
+    return none;
+}
+
+static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell)
+{
+    struct sweepview_cell *c = &s->cell[cell];
+
+    c->known = true;
+    c->left_out = false;
+    c->acc = sheet_number(t, row, sheet_column(t, "best_test_acc"));
+    c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
+    sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
+    sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
+    if (!wire_state_find(sheet_cell(t, row, sheet_column(t, "state")), &c->state))
+        c->state = WIRE_WAITING;
+    if (!strcmp(sheet_cell(t, row, sheet_column(t, "best_by")), "valid"))
+        s->by_valid = true;
+}
+
+/* What is unresolved is found among what the others leave: those that are recognised go first. */
+static void read_sheet(struct sweepview_sweep *s, const char *results, struct hashes *h)
+{
+    char *path = mem_textf("%s/sweeps/%s/sweep.csv", results, s->name);
+    const char **values = mem_new(s->spec.axes + 1, sizeof *values);
+    struct sheet t = {0};
+    struct err ignored;
+    bool *taken;
+
+    if (sheet_read(path, &t, &ignored) == ERR_OK) {
+        taken = mem_new(t.rows + 1, sizeof *taken);
+        for (int pass = 0; pass < 2; pass++) {
+            for (size_t row = 0; row < t.rows; row++) {
+                size_t cell;
+
+                for (size_t a = 0; a < s->spec.axes; a++)
+                    values[a] = sheet_cell(&t, row, sheet_column(&t, s->spec.axis[a].key));
+                cell = taken[row] ? s->cells : sweepview_find(s, values);
+                if (cell == s->cells || (pass == 0 && s->cell[cell].left_out))
+                    continue;
+                taken[row] = true;
+                take_row(s, &t, row, cell);
+                remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), cell);
+            }
+        }
+        free(taken);
+        sheet_free(&t);
+    }
+    free(values);
+    free(path);
+}
+
+/* Of a run that is under way, or that has no row in the sheet yet. */
+static size_t cell_of_run(const struct sweepview_sweep *s, const struct record_run *run)
+{
+    struct text *value = mem_new(s->spec.axes + 1, sizeof *value);
+    const char **values = mem_new(s->spec.axes + 1, sizeof *values);
+    size_t cell;
+
+    for (size_t a = 0; a < s->spec.axes; a++) {
+        const char *key = s->spec.axis[a].key;
+
+        for (int i = 0; !strncmp(key, "model.", 6) && i < run->spec.params; i++)
+            if (!strcmp(run->spec.param[i].name, key + 6))
+                text_add(&value[a], run->spec.param[i].value);
+        if (strncmp(key, "model.", 6) != 0)
+            record_run_value(run, key, &value[a]);
+        values[a] = text_str(&value[a]);
+    }
+    cell = sweepview_find(s, values);
+    for (size_t a = 0; a < s->spec.axes; a++)
+        text_free(&value[a]);
+    free(value);
+    free(values);
+    return cell;
+}
+
+static void take_line(struct sweepview_sweep *s, const char *results, const struct record_cell *l,
+                      size_t cell)
+{
+    bool open = l->state < WIRE_DONE && *l->run;
+    char *folder = io_path(results, *l->run ? l->run : ".none");
+    struct record_entry entry = {0};
+    bool read = (open || (cell == s->cells && *l->run)) &&
+                record_read_entry(folder, &entry, NULL) == ERR_OK;
+    const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
+    struct sweepview_cell *c;
+
+    free(folder);
+    if (cell == s->cells && run)
+        cell = cell_of_run(s, run);
+    if (cell == s->cells) {
+        if (read)
+            record_free_entry(&entry);
+        return;
+    }
+    c = &s->cell[cell];
+    if (c->run && strcmp(c->run, l->run) != 0)
+        c->acc = c->seconds = NAN; /* the sheet tells of an earlier run */
+    c->known = true;
+    c->left_out = false;
+    c->state = l->state;
+    sweepview_set_text(&c->run, l->run);
+    sweepview_set_text(&c->why, l->reason);
+    if (l->state < WIRE_DONE && l->state != WIRE_WAITING)
+        c->state = !l->owned                          ? WIRE_STOPPED
+                   : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
+                                                      : WIRE_RUNNING;
+    c->elsewhere = l->owned;
+    if (run && run->spec.epochs > 0 && open)
+        c->share = (double)run->epochs_done / (double)run->spec.epochs;
+    if (run && !open && run->best_test_acc > RECORD_EMPTY) {
+        c->acc = run->best_test_acc;
+        c->seconds = run->wall_seconds;
+    }
+    if (read)
+        record_free_entry(&entry);
+}
+
+static void read_ledger(struct sweepview_sweep *s, const char *results, const struct hashes *h,
+                        char newest[32])
+{
+    struct record_ledger *ledger;
+    struct record_cell *cells = NULL;
+    struct err ignored;
+    size_t n = 0, from = 0;
+
+    if (record_ledger_open_to_read(&ledger, results, s->name, &ignored) != ERR_OK)
+        return;
+    if (record_ledger_cells(ledger, &cells, &n, &ignored) != ERR_OK)
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        take_line(s, results, &cells[i], cell_of(h, cells[i].cell, &from, s->cells));
+        if (strcmp(cells[i].time, newest) > 0)
+            memcpy(newest, cells[i].time, sizeof cells[i].time);
+    }
+    free(cells);
+    record_ledger_close(ledger);
+}
+
+static struct sweepview_sweep *read_sweep(const char *results, const char *name, char newest[32])
+{
+    struct spec_sweep spec;
+    struct record_queue_options options = {0};
+    struct sweepview_sweep *s;
+    struct hashes h = {0};
+    struct err e;
+
+    newest[0] = '\0';
+    spec_sweep_init(&spec);
+    if (record_sweep_read(results, name, &spec, &options, &e) != ERR_OK) {
+        spec_sweep_free(&spec);
+        s = mem_new(1, sizeof *s);
+        s->name = mem_text(name);
+        s->problem = mem_text(e.text);
+    } else {
+        s = sweepview_new(name, &spec);
+    }
+    s->options = options;
+    s->live = record_sweep_live(results, name);
+    if (!s->problem)
+        read_sheet(s, results, &h);
+    if (!s->problem)
+        read_ledger(s, results, &h, newest);
+    /* What nobody has begun waits, unless only some cells were asked for. */
+    for (size_t i = 0; i < s->cells && !options.max_cells; i++)
+        if (!s->cell[i].known && !s->cell[i].left_out)
+            s->cell[i].known = true; /* as it was made: waiting */
+    sweepview_sum(s);
+    free(h.hash);
+    free(h.cell);
+    return s;
+}
+
+/* ---- all of them ---- */
+
+static void fill_line(struct sweepview_line *line, const struct sweepview_sweep *s)
+{
+    line->cells = line->ended = line->running = 0;
+    line->best = NAN;
+    line->live = s->live;
+    for (size_t i = 0; i < s->cells; i++) {
+        const struct sweepview_cell *c = &s->cell[i];
+
+        line->cells += c->known;
+        line->ended += c->known && c->state >= WIRE_DONE;
+        line->running += c->known && c->state == WIRE_RUNNING;
+        if (c->known && c->state == WIRE_DONE && !(c->acc <= line->best))
+            line->best = isfinite(c->acc) ? c->acc : line->best;
+    }
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct sweepview_line *x = a, *y = b;
+    int order = strcmp(y->newest, x->newest);
+
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static const struct sweepview_line *find_line(const struct sweepview_line *line, size_t n,
+                                              const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(line[i].name, name))
+            return &line[i];
+    return NULL;
+}
+
+void sweepview_read(const char *results, const char *name, uint64_t stamp,
+                    const struct sweepview_line *old, size_t olds, struct sweepview_disk *out)
+{
+    struct sweepview_sweep *kept = NULL;
+    char **names = NULL;
+    size_t n = 0;
+    struct err ignored;
+    bool is_there = false;
+
+    *out = (struct sweepview_disk){0};
+    if (record_sweeps(results, &names, &n, &ignored) != ERR_OK)
+        n = 0;
+    out->line = mem_new(n + 1, sizeof *out->line);
+    for (size_t i = 0; i < n; i++) {
+        struct sweepview_line *line = &out->line[out->lines++];
+        const struct sweepview_line *was = find_line(old, olds, names[i]);
+        uint64_t now = stamp_of(results, names[i]);
+        bool asked = name && !strcmp(name, names[i]), live = record_sweep_live(results, names[i]);
+
+        is_there |= asked;
+        /* A run that goes on changes no file of its sweep, but what is told of it. */
+        if (was && was->stamp == now && was->live == live && !live && (!asked || stamp == now)) {
+            *line = *was;
+        } else {
+            struct sweepview_sweep *s = read_sweep(results, names[i], line->newest);
+
+            fill_line(line, s);
+            line->stamp = now;
+            if (asked) {
+                kept = s;
+            } else {
+                sweepview_free(s);
+            }
+        }
+        line->name = names[i];
+    }
+    free(names);
+    if (out->lines)
+        qsort(out->line, out->lines, sizeof *out->line, newest_first);
+    if (!name && out->lines) { /* the newest is what people look for first */
+        char newest[32];
+
+        kept = read_sweep(results, out->line[0].name, newest);
+    }
+    out->sweep = kept;
+    out->gone = name && !is_there;
+}

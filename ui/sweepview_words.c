@@ -1,0 +1,385 @@
+/* A sweep's cells as words, sentences and boards. */
+#include "ui/sweepview_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which part is looked at ---- */
+
+static size_t values_of(const struct sweepview_sweep *s, size_t d)
+{
+    return d < s->dims ? s->dim[d].values : 1;
+}
+
+static bool is_shown(const struct sweepview_sweep *s, const struct sweepview_look *look, size_t d)
+{
+    return d == look->rows || d == look->columns || d == s->repeats_dim;
+}
+
+/* The dimension of that name, else the one with most values that is not taken. */
+static size_t liked_dim(const struct sweepview_sweep *s, const char *name, size_t taken)
+{
+    size_t best = s->dims;
+
+    for (size_t d = 0; d < s->dims; d++) {
+        if (d == taken || d == s->repeats_dim)
+            continue;
+        if (!strcmp(s->dim[d].name, name) && s->dim[d].values > 1)
+            return d;
+        if (best == s->dims || s->dim[d].values > s->dim[best].values)
+            best = d;
+    }
+    return best;
+}
+
+void sweepview_first_look(const struct sweepview_sweep *s, struct sweepview_look *look)
+{
+    *look = (struct sweepview_look){0};
+    look->rows = liked_dim(s, "lr", s->dims);
+    look->columns = liked_dim(s, "batch", look->rows);
+    if (s->best < s->groups)
+        sweepview_go_to(s, look, s->best);
+}
+
+bool sweepview_other_axes(const struct sweepview_sweep *s, struct sweepview_look *look)
+{
+    size_t chosen = sweepview_chosen(s, look), pairs = s->dims * s->dims;
+    size_t pair = look->rows * s->dims + look->columns;
+
+    if (look->columns >= s->dims)
+        return false;
+    for (size_t i = 1; i < pairs; i++) {
+        size_t rows = (pair + i) % pairs / s->dims, columns = (pair + i) % pairs % s->dims;
+
+        if (rows == columns || rows == s->repeats_dim || columns == s->repeats_dim)
+            continue;
+        look->rows = rows;
+        look->columns = columns;
+        look->view.top = look->view.left = 0;
+        sweepview_go_to(s, look, chosen);
+        return true;
+    }
+    return false;
+}
+
+size_t sweepview_pages(const struct sweepview_sweep *s, const struct sweepview_look *look)
+{
+    size_t pages = 1;
+
+    for (size_t d = 0; d < s->dims; d++)
+        if (!is_shown(s, look, d))
+            pages *= s->dim[d].values;
+    return pages;
+}
+
+size_t sweepview_page(const struct sweepview_sweep *s, const struct sweepview_look *look)
+{
+    size_t page = 0;
+
+    for (size_t d = 0; d < s->dims; d++)
+        if (!is_shown(s, look, d))
+            page = page * s->dim[d].values + look->at[d];
+    return page;
+}
+
+void sweepview_set_page(const struct sweepview_sweep *s, struct sweepview_look *look, size_t page)
+{
+    for (size_t d = s->dims; d-- > 0;) {
+        if (is_shown(s, look, d))
+            continue;
+        look->at[d] = page % s->dim[d].values;
+        page /= s->dim[d].values;
+    }
+}
+
+size_t sweepview_shown_group(const struct sweepview_sweep *s, const struct sweepview_look *look,
+                             size_t row, size_t column)
+{
+    size_t at[SWEEPVIEW_MOST_DIMS] = {0};
+
+    for (size_t d = 0; d < s->dims; d++)
+        at[d] = d == look->rows ? row : d == look->columns ? column : look->at[d];
+    return sweepview_group_at(s, at);
+}
+
+size_t sweepview_chosen(const struct sweepview_sweep *s, const struct sweepview_look *look)
+{
+    return sweepview_shown_group(s, look, (size_t)(look->view.row < 0 ? 0 : look->view.row),
+                                 (size_t)(look->view.column < 0 ? 0 : look->view.column));
+}
+
+void sweepview_go_to(const struct sweepview_sweep *s, struct sweepview_look *look, size_t group)
+{
+    size_t at[SWEEPVIEW_MOST_DIMS] = {0};
+
+    sweepview_place(s, group, at);
+    for (size_t d = 0; d < s->dims; d++)
+        look->at[d] = at[d];
+    look->view.row = look->rows < s->dims ? (int)at[look->rows] : 0;
+    look->view.column = look->columns < s->dims ? (int)at[look->columns] : 0;
+}
+
+/* ---- cells ---- */
+
+static void add_share(double share, struct text *out)
+{
+    if (isfinite(share))
+        text_addf(out, " %d %%", (int)(100 * share));
+}
+
+static const char *state_word(enum wire_state state)
+{
+    return state == WIRE_OOM ? "out of memory" : wire_state_name(state);
+}
+
+void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
+{
+    if (!c->known) {
+        text_add(out, c->left_out ? "impossible" : "not begun");
+        return;
+    }
+    if (c->state == WIRE_DONE && isfinite(c->acc)) {
+        text_addf(out, "%.4f", c->acc);
+        return;
+    }
+    text_add(out, state_word(c->state));
+    if (c->state == WIRE_RUNNING) {
+        add_share(c->share, out);
+        if (c->elsewhere)
+            text_add(out, ", by another program");
+    }
+}
+
+/* What a group says where it has no result: what is under way first, then what went wrong. */
+static void add_state(const struct sweepview_group *g, bool brief, struct text *out)
+{
+    static const enum wire_state order[] = {WIRE_RUNNING, WIRE_PAUSED,   WIRE_WAITING,
+                                            WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
+                                            WIRE_FAILED,  WIRE_SKIPPED,  WIRE_DONE};
+    static const char *const briefly[] = {
+        [WIRE_WAITING] = "wait", [WIRE_RUNNING] = "run",   [WIRE_PAUSED] = "pause",
+        [WIRE_STOPPED] = "stop", [WIRE_DONE] = "done",     [WIRE_DIVERGED] = "div",
+        [WIRE_OOM] = "oom",      [WIRE_FAILED] = "failed", [WIRE_SKIPPED] = "skip"};
+
+    for (size_t i = 0; i < MEM_COUNT(order); i++) {
+        if (!g->of_state[order[i]])
+            continue;
+        if (!brief || order[i] != WIRE_RUNNING || isnan(g->share))
+            text_add(out, brief ? briefly[order[i]] : state_word(order[i]));
+        if (order[i] == WIRE_RUNNING && brief && isfinite(g->share))
+            text_addf(out, "%d%%", (int)(100 * g->share));
+        else if (order[i] == WIRE_RUNNING)
+            add_share(g->share, out);
+        return;
+    }
+    text_add(out, g->unknown ? "·" : brief ? "-" : "impossible");
+}
+
+static size_t open_cells(const struct sweepview_group *g)
+{
+    return g->of_state[WIRE_WAITING] + g->of_state[WIRE_RUNNING] + g->of_state[WIRE_PAUSED] +
+           g->of_state[WIRE_STOPPED] + g->unknown;
+}
+
+static size_t bad_cells(const struct sweepview_group *g)
+{
+    return g->of_state[WIRE_DIVERGED] + g->of_state[WIRE_OOM] + g->of_state[WIRE_FAILED];
+}
+
+static void add_group(const struct sweepview_sweep *s, size_t number, bool brief, struct text *out)
+{
+    const struct sweepview_group *g = &s->group[number];
+
+    if (!g->runs) {
+        add_state(g, brief, out);
+        return;
+    }
+    if (number == s->best)
+        text_add(out, "*");
+    else if (g->even)
+        text_add(out, "≈");
+    text_addf(out, "%.4f", g->mean);
+    if (!brief && g->runs > 1)
+        text_addf(out, " ± %.4f", g->sd);
+    if (bad_cells(g))
+        text_add(out, "!");
+    if (open_cells(g))
+        text_add(out, "…");
+}
+
+/* ---- the board ---- */
+
+static const char *keep(struct sweepview_board *b, struct text *word)
+{
+    b->text = mem_grow(b->text, &b->room, b->texts + 1, sizeof *b->text);
+    b->text[b->texts] = word->s ? word->s : mem_text("");
+    *word = (struct text){0};
+    return b->text[b->texts++];
+}
+
+void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look *look,
+                          struct sweepview_board *out)
+{
+    static const char *const single[] = {"accuracy"};
+    size_t rows = values_of(s, look->rows), columns = values_of(s, look->columns);
+    size_t n = rows * columns;
+    struct text word = {0};
+    bool alone = look->columns >= s->dims;
+
+    *out = (struct sweepview_board){0};
+    out->value = mem_new(n + 1, sizeof *out->value);
+    out->grey = mem_new(n + 1, sizeof *out->grey);
+    out->words = mem_new(n + 1, sizeof *out->words);
+    out->brief = mem_new(n + 1, sizeof *out->brief);
+    look->view.best = 0;
+    look->view.row = look->view.row < (int)rows ? look->view.row : (int)rows - 1;
+    look->view.column = look->view.column < (int)columns ? look->view.column : (int)columns - 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t group = sweepview_shown_group(s, look, i / columns, i % columns);
+
+        out->value[i] = s->group[group].mean;
+        out->grey[i] = s->group[group].even;
+        add_group(s, group, false, &word);
+        out->words[i] = keep(out, &word);
+        add_group(s, group, true, &word);
+        out->brief[i] = keep(out, &word);
+        if (group == s->best)
+            look->view.best = (int)i + 1;
+    }
+    look->view.brief = out->brief;
+    look->view.grey = out->grey;
+    out->view = &look->view;
+    out->board = (struct board){
+        .title = "test accuracy",
+        .row_label = look->rows < s->dims ? s->dim[look->rows].name : "",
+        .column_label = alone ? "" : s->dim[look->columns].name,
+        .rows = s->dims ? (int)rows : 0,
+        .columns = (int)columns,
+        .row_name = look->rows < s->dims ? (const char *const *)s->dim[look->rows].brief : single,
+        .column_name = alone ? single : (const char *const *)s->dim[look->columns].brief,
+        .value = out->value,
+        .words = out->words};
+}
+
+void sweepview_free_board(struct sweepview_board *b)
+{
+    if (b->view) {
+        b->view->brief = NULL;
+        b->view->grey = NULL;
+    }
+    for (size_t i = 0; i < b->texts; i++)
+        free(b->text[i]);
+    free(b->text);
+    free(b->value);
+    free(b->grey);
+    free(b->words);
+    free(b->brief);
+    *b = (struct sweepview_board){0};
+}
+
+/* ---- sentences ---- */
+
+void sweepview_add_setting(const struct sweepview_sweep *s, size_t group, struct text *out)
+{
+    size_t at[SWEEPVIEW_MOST_DIMS] = {0};
+    bool any = false;
+
+    sweepview_place(s, group, at);
+    for (size_t d = 0; d < s->dims; d++) {
+        if (d == s->repeats_dim)
+            continue;
+        text_addf(out, "%s%s %s", any ? ", " : "", s->dim[d].name, s->dim[d].brief[at[d]]);
+        any = true;
+    }
+}
+
+void sweepview_add_page(const struct sweepview_sweep *s, const struct sweepview_look *look,
+                        struct text *out)
+{
+    bool any = false;
+
+    for (size_t d = 0; d < s->dims; d++) {
+        if (is_shown(s, look, d))
+            continue;
+        text_addf(out, "%s%s %s", any ? ", " : "", s->dim[d].name, s->dim[d].brief[look->at[d]]);
+        any = true;
+    }
+}
+
+void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
+{
+    static const enum wire_state order[] = {WIRE_DONE,    WIRE_RUNNING,  WIRE_PAUSED,
+                                            WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
+                                            WIRE_FAILED,  WIRE_SKIPPED,  WIRE_WAITING};
+    size_t n[WIRE_SKIPPED + 1] = {0}, left_out = 0, unknown = 0, told = 0;
+
+    for (size_t i = 0; i < s->groups; i++) {
+        for (size_t k = 0; k <= WIRE_SKIPPED; k++)
+            n[k] += s->group[i].of_state[k];
+        left_out += s->group[i].left_out;
+        unknown += s->group[i].unknown;
+    }
+    for (size_t k = 0; k < MEM_COUNT(order); k++)
+        if (n[order[k]])
+            text_addf(out, "%s%zu %s", told++ ? ", " : "", n[order[k]], state_word(order[k]));
+    if (unknown)
+        text_addf(out, "%s%zu not begun", told++ ? ", " : "", unknown);
+    if (left_out)
+        text_addf(out, "%s%zu impossible", told ? ", " : "", left_out);
+}
+
+void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
+{
+    const struct sweepview_group *best = s->best < s->groups ? &s->group[s->best] : NULL;
+    size_t even = 0;
+
+    if (!best)
+        return;
+    for (size_t i = 0; i < s->groups; i++)
+        even += s->group[i].even;
+    if (s->paired && even) {
+        text_addf(
+            out,
+            "Grey, with ≈: %zu setting%s that cannot be told from the best: the 95 %% interval "
+            "of their difference, seed by seed, holds 0.",
+            even, even == 1 ? "" : "s");
+    } else if (s->paired) {
+        text_add(out, "The best stands out: no 95 % interval of a difference to it, seed by seed, "
+                      "holds 0.");
+    } else {
+        text_add(out, "One run a cell: the test set alone gives an accuracy ");
+        if (isfinite(s->test_images))
+            text_addf(out, "of %.3f an error of ± %.4f (%.0f images, one standard deviation).",
+                      best->mean, study_accuracy_error(best->mean, s->test_images), s->test_images);
+        else
+            text_add(out, "an error of √(p (1 - p) / n) over n images.");
+    }
+    text_add(out, s->by_valid ? " Epochs picked on validation data." : " Epochs picked on test.");
+}
+
+double sweepview_left_seconds(const struct sweepview_sweep *s)
+{
+    double *x = mem_new(s->cells + 1, sizeof *x), each, left;
+    size_t n = 0, waiting = 0, running = 0;
+    double under_way = 0;
+
+    for (size_t i = 0; i < s->cells; i++) {
+        const struct sweepview_cell *c = &s->cell[i];
+
+        if (c->known && c->state == WIRE_DONE && isfinite(c->seconds))
+            x[n++] = c->seconds;
+        waiting += !c->left_out && (!c->known || c->state == WIRE_WAITING);
+        if (c->known && c->state == WIRE_RUNNING) {
+            running++;
+            under_way += isfinite(c->share) ? 1 - c->share : 0.5;
+        }
+    }
+    each = study_median(x, n);
+    free(x);
+    left = each * ((double)waiting + under_way);
+    return waiting + running ? left / (running > 1 ? (double)running : 1) : NAN;
+}
