@@ -181,10 +181,11 @@ static char *log_of(const char *run, bool sweep)
     return log;
 }
 
-static bool took_over(const char *run, bool sweep, pid_t child)
+/* One that takes from the queue may have to wait until it can: then it is enough that it lives. */
+static bool took_over(const char *run, bool sweep, pid_t child, int waited)
 {
     if (!run)
-        return record_queue_owner(cli_results()) == (int64_t)child;
+        return waited > 1000 || record_queue_owner(cli_results()) == (int64_t)child;
     return sweep ? sweeps_live(run) : owned(run, child);
 }
 
@@ -202,7 +203,7 @@ enum err_code drive_leave(const char *run, struct err *e)
     (void)add_command(args, run, true);
     code = drive_spawn(args, log, &child, e);
     for (int waited = 0; code == ERR_OK && !over && waited < WAIT_MS; waited += LOOK_MS) {
-        over = waitpid(child, &status, WNOHANG) == child || took_over(run, sweep, child);
+        over = waitpid(child, &status, WNOHANG) == child || took_over(run, sweep, child, waited);
         if (!over)
             clock_sleep_ms(LOOK_MS);
     }

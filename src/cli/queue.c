@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/drive.h"
 #include "cli/sweeps.h"
 #include "cli/take.h"
 #include "record/queue.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 static const struct cli_usage usage = {
-    "queue [run, rm N..., move N BY]",
+    "queue [run [--background], rm N..., move N BY]",
     "Lists what waits in results/queue; takes from it; removes or moves what is there.",
     "  chorus run my.ini lr=0.2 --queue   adds an experiment, or a sweep\n"
     "  chorus queue                       lists: number, name, what it is\n"
@@ -309,6 +310,17 @@ static int move(const char *word, const char *places, bool quiet, bool json)
     return code ? code : list(json, quiet);
 }
 
+static int run_in_background(bool quiet)
+{
+    struct err e;
+
+    if (drive_leave(NULL, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (!quiet)
+        say_taker();
+    return 0;
+}
+
 static int dispatch(int argc, char **argv, const char *places, bool quiet, bool json)
 {
     struct text shown = {0};
@@ -339,8 +351,9 @@ static int dispatch(int argc, char **argv, const char *places, bool quiet, bool 
 int cli_queue(int argc, char **argv)
 {
     const char *places = NULL;
-    bool quiet = false, json = false;
+    bool quiet = false, json = false, background = false;
     const struct cli_option options[] = {
+        {"--background", NULL, "queue run: in a process of its own, and returns", &background},
         {"--quiet", NULL, "says nothing but the result", &quiet},
         {"--json", NULL, "prints objects", &json},
         {NULL, NULL, NULL, NULL},
@@ -356,7 +369,11 @@ int cli_queue(int argc, char **argv)
             argc--;
         }
     code = cli_options(&usage, options, &argc, argv);
-    return code == CLI_ON ? dispatch(argc, argv, places, quiet, json) : code;
+    if (code != CLI_ON)
+        return code;
+    if (background && (argc != 2 || strcmp(argv[1], "run") != 0))
+        return cli_refuse("queue --background is for queue run");
+    return background ? run_in_background(quiet) : dispatch(argc, argv, places, quiet, json);
 }
 
 /* ---- adding ---- */

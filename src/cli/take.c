@@ -306,3 +306,15 @@ int take_after_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
         return cli_fail(&e);
     return take(&t);
 }
+
+int take_rest(struct wire *wire, struct engine *engine)
+{
+    struct taker t = {.quiet = true,
+                      .resumed = "",
+                      .wire = wire,
+                      .engine = engine,
+                      .interrupts = cli_interrupts,
+                      .terminated = cli_terminated};
+
+    return finish(&t, !loop(&t));
+}

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/queue_int.h"
+#include "record/record_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,26 +28,6 @@ static enum err_code begin_edit(const char *results, int *fd, struct err *e)
         clock_sleep_ms(10);
     }
     return ERR_OK;
-}
-
-static void clean_name(const char *name, char out[65])
-{
-    size_t n = 0;
-
-    for (; *name && n < 64; name++) {
-        bool fine = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-                    (*name >= '0' && *name <= '9') || strchr("._-+", *name);
-
-        if (fine && !(n == 0 && (*name == '.' || *name == '-')))
-            out[n++] = *name;
-        else if (!fine && n > 0 && out[n - 1] != '-')
-            out[n++] = '-';
-    }
-    while (n > 0 && (out[n - 1] == '-' || out[n - 1] == '.'))
-        n--;
-    out[n] = 0;
-    if (!n)
-        strcpy(out, "run");
 }
 
 static int64_t highest(const struct record_queued *list, size_t n)
@@ -90,7 +71,8 @@ static enum err_code add(const char *results, const char *ini, const char *name,
                          struct record_queued *out, struct err *e)
 {
     struct record_queued *list, item = {0};
-    char clean[65], *path;
+    char room[65], *path;
+    const char *clean;
     enum err_code code;
     struct stat st;
     size_t n;
@@ -100,7 +82,9 @@ static enum err_code add(const char *results, const char *ini, const char *name,
     record_queue_free(list, n);
     TRY(check_room(results, item.number, e));
     remove_leftovers(results);
-    clean_name(name, clean);
+    record_clean_name(name, room, sizeof room);
+    clean = room + strspn(room, "-");
+    clean = *clean ? clean : "run";
     item.name = mem_text(clean);
     item.file = mem_textf("%04lld-%s.ini", (long long)item.number, clean);
     item.text = mem_text(ini);

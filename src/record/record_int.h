@@ -50,6 +50,8 @@ void record_marks_of(struct record_marks *marks, const struct record_run *run);
 enum err_code record_write_marks(const char *folder, const struct record_marks *marks,
                                  struct err *e) MUST_USE;
 
+/* What is not fit for a file's name becomes '-'; nothing may be left. */
+void record_clean_name(const char *name, char *out, size_t room);
 /* "cnn-ens4": the experiment's name, or model and mode, made fit for a folder's name. */
 void record_label(const struct spec *spec, char *out, size_t room);
 

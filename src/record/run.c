@@ -389,7 +389,7 @@ enum err_code record_read_run(const char *path, struct record_run *run, struct e
     return record_read_cells(path, run, NULL, e);
 }
 
-static void clean_name(const char *name, char *out, size_t room)
+void record_clean_name(const char *name, char *out, size_t room)
 {
     size_t n = 0;
 
@@ -424,7 +424,7 @@ void record_label(const struct spec *spec, char *out, size_t room)
         else if (spec->devices > 1)
             text_addf(&name, "-dp%d", spec->devices);
     }
-    clean_name(text_str(&name), out, room < 65 ? room : 65);
+    record_clean_name(text_str(&name), out, room < 65 ? room : 65);
     if (!out[0])
         snprintf(out, room, "run");
     text_free(&name);

@@ -1,0 +1,310 @@
+# results/queue: what is added is listed, moved, removed and taken, in its order and each once; also
+# through kills, Ctrl-C and a terminal that goes away.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+start()
+{
+    : >out >err
+    env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
+    pid=$!
+    echo $pid >run.pid
+}
+
+ended_with()
+{
+    wait $pid
+    local got=$?
+    [ $got = "$1" ] || {
+        echo "  ended with $got instead of $1"
+        tail -n 5 err | sed 's/^/  stderr: /'
+        return 1
+    }
+}
+
+# queued: "1 a,2 b" as the list shows it
+queued()
+{
+    "$CHORUS" queue 2>/dev/null | awk 'NR > 1 { printf "%s%s %s", (NR > 2 ? "," : ""), $1, $2 }'
+}
+
+# names: of all runs in the order of their starts, with their states
+names()
+{
+    local folder list=
+    for folder in results/2*/; do
+        [ -e "$folder/run.csv" ] && list="$list $(column "${folder%/}" name):$(column "${folder%/}" state)"
+    done
+    echo "${list# }"
+}
+
+queue_is()
+{
+    [ "$(queued)" = "$1" ] || {
+        echo "  in the queue: $(queued)"
+        return 1
+    }
+}
+
+names_are()
+{
+    [ "$(names)" = "$1" ] || {
+        echo "  runs: $(names)"
+        return 1
+    }
+}
+
+add()
+{
+    "$CHORUS" run tiny.ini backend=fake "$@" --queue --quiet >/dev/null 2>err
+}
+
+# What a step takes, so that there is time to disturb it.
+slow()
+{
+    export CHORUS_FAKE_SCRIPT="step_ms=${1:-20}"
+}
+fast()
+{
+    unset CHORUS_FAKE_SCRIPT
+}
+
+# ---- adding and listing ----
+
+exits 0 "$CHORUS" queue
+check "an empty queue says how to add to it" grep -q 'nothing waits in results/queue; `chorus run --queue`' err
+check "nothing is made by looking" test ! -e results
+exits 0 "$CHORUS" run tiny.ini name=a --queue
+check "the file's path is printed" test "$(cat out)" = results/queue/0001-a.ini
+check "it says who will take it" grep -q 'chorus queue run' err
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --name board --max-cells 1 --queue
+check "a sweep is named by its name" test "$(cat out)" = results/queue/0002-board.ini
+check "it says what is before it" grep -q '^1 waits before it' err
+exits 0 "$CHORUS" run tiny.ini --queue --json
+check "without a name it is named by its file" grep -q '"file": "0003-tiny.ini"' out
+check "the list is in order" queue_is "1 a,2 board,3 tiny"
+check "it says what each is" eval '"$CHORUS" queue 2>/dev/null | grep -q "sweep: 2 lr (2 cells)"'
+check "no run has begun" test ! -e results/2*
+"$CHORUS" queue --json >list.json 2>/dev/null
+if command -v python3 >/dev/null; then
+    check "the list as JSON" python3 -c '
+import json
+l = json.load(open("list.json"))
+assert [i["number"] for i in l] == [1, 2, 3] and [i["kind"] for i in l] == ["run", "sweep", "run"]
+assert l[1]["cells"] == 2'
+fi
+
+refused "what could not run is not added" "batch = 5000 is more than" \
+    "$CHORUS" run tiny.ini batch=5000 --queue
+refused "nor a sweep without a cell" "no cell of this sweep can run" \
+    "$CHORUS" run tiny.ini batch=97,98 devices=4 --queue
+refused "not both in the background and in the queue" "--queue and --background" \
+    "$CHORUS" run tiny.ini --queue --background
+refused "nor a dry run" "--queue and --dry-run" "$CHORUS" run tiny.ini --queue --dry-run
+
+# ---- moving and removing ----
+
+exits 0 "$CHORUS" queue move 3 -1
+check "one place earlier" queue_is "1 a,2 tiny,3 board"
+exits 0 "$CHORUS" queue move a last
+check "to the end, by name" queue_is "1 tiny,2 board,3 a"
+exits 0 "$CHORUS" queue move 3 up
+exits 0 "$CHORUS" queue move 1 +1
+check "up and down" queue_is "1 a,2 tiny,3 board"
+exits 0 "$CHORUS" queue move board -99
+check "past the end is the end" queue_is "1 board,2 a,3 tiny"
+refused "a number that is not there" "nothing of number or name 7" "$CHORUS" queue move 7 1
+refused "a place that is none" "by so many places" "$CHORUS" queue move 1 sideways
+refused "a word that is none" "not burn" "$CHORUS" queue burn
+refused "rm without a number" "needs a number" "$CHORUS" queue rm
+refused "all or nothing" "nothing of number or name 9" "$CHORUS" queue rm 1 9
+check "all are there still" queue_is "1 board,2 a,3 tiny"
+exits 0 "$CHORUS" queue rm 3 0002-a.ini
+check "two are taken out" queue_is "1 board"
+exits 0 "$CHORUS" queue rm board
+
+# ---- taking ----
+
+add name=a
+add lr=0.1,0.2 --name board
+echo "speed = 9" >results/queue/0003-odd.ini
+add name=z
+exits 1 "$CHORUS" queue run # the odd one
+check "a line for each that was taken" eval 'grep -c "^results/" out | grep -qx 3'
+check "a sweep's is its table" grep -qx results/sweeps/board/sweep.csv out
+check "in their order" names_are "a:done :done :done z:done"
+check "the odd one is beside the queue" test -e results/queue/0003-odd.ini.bad
+check "and it says why" grep -q '0003-odd.ini cannot be used.*there is no key speed' err
+check "the queue is empty" queue_is ""
+exits 0 "$CHORUS" queue run
+check "nothing to do is no error" grep -q 'nothing waits in the queue' err
+refused "queue run takes no names" "takes no names" "$CHORUS" queue run 3
+rm -rf results
+
+# ---- a run that fails ----
+
+add name=a lr=2
+add name=b
+export CHORUS_FAKE_SCRIPT="diverge_lr=1"
+exits 1 "$CHORUS" queue run --quiet
+fast
+check "a run that diverges is told by the exit code" eval '"$CHORUS" ls name=a --json | grep -q "\"state\": \"diverged\""'
+check "and the next is taken" eval '"$CHORUS" ls name=b --json | grep -q "\"state\": \"done\""'
+rm -rf results
+
+# ---- Ctrl-C, and going on ----
+
+slow
+for name in a b c; do add name=$name epochs=3; done
+start queue run
+until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
+check "what runs is no longer in the queue" queue_is "2 b,3 c"
+check "its owner is named" eval '"$CHORUS" queue 2>&1 >/dev/null | grep -q "process $pid takes"'
+kill -INT $pid
+check "Ctrl-C ends with 130" ended_with 130
+check "the run is stopped" names_are "a:stopped"
+check "the rest stays" queue_is "2 b,3 c"
+fast
+exits 0 "$CHORUS" resume --queue "$(basename results/2*-a-*)"
+check "resume --queue goes on with both" names_are "a:done b:done c:done"
+check "a folder each is printed" test "$(wc -l <out)" = 3
+rm -rf results
+
+slow
+for name in a b; do add name=$name epochs=100; done
+start queue run --quiet
+until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
+kill -TERM $pid
+check "SIGTERM ends with 143" ended_with 143
+check "nothing is lost by it" eval 'names_are "a:stopped" && queue_is "2 b"'
+rm -rf results
+
+# ---- a stop by somebody else goes on to the next ----
+
+slow
+for name in a b; do add name=$name; done
+start queue run
+until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
+exits 0 "$CHORUS" stop @
+check "the next one's turn has come" until_true 60 eval 'has_rows results/2*-b-*/steps.csv 1'
+check "and the queue comes to its end" ended_with 0
+check "one is stopped, one done" names_are "a:stopped b:done"
+rm -rf results
+
+# ---- a sweep is stopped and gone on with ----
+
+slow
+add lr=0.1,0.2,0.4 epochs=2 --name board
+add name=b
+start queue run
+until_true 60 eval '[ $(ls -d results/2*/ 2>/dev/null | wc -l) -ge 1 ]'
+until_true 60 eval 'has_rows "$(ls -d results/2*/ | head -n 1)/steps.csv" 2'
+kill -INT $pid
+check "Ctrl-C stops the sweep" ended_with 130
+check "b waits still" queue_is "2 b"
+fast
+exits 0 "$CHORUS" resume --queue board
+check "the sweep is whole" test "$(grep -c ',done,' results/sweeps/board/sweep.csv)" = 3
+check "b is done" eval 'names | grep -q "b:done$"'
+rm -rf results
+
+# ---- kill -9 at any moment ----
+
+slow 3
+for round in 1 2 3 4 5 6; do
+    rm -rf results
+    for name in a b c d; do add name=$name epochs=1; done
+    start queue run --quiet
+    sleep "0.$((RANDOM % 7))$((RANDOM % 10))"
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    exits 0 "$CHORUS" queue run --quiet
+    # At most the one that was at work is unfinished, and that can be resumed.
+    for dead in $(names | tr ' ' '\n' | grep -v :done); do
+        exits 0 "$CHORUS" resume --quiet "$(basename results/2*-"${dead%%:*}"-*)"
+    done
+    check "round $round: each one once" names_are "a:done b:done c:done d:done"
+    check "round $round: nothing is left" queue_is ""
+done
+rm -rf results
+
+# ---- in the background ----
+
+slow
+for name in a b c; do add name=$name epochs=2; done
+exits 0 "$CHORUS" queue run --background
+taker=$("$CHORUS" queue 2>&1 >/dev/null | sed -n 's/^process \([0-9]*\) takes.*/\1/p')
+echo "$taker" >taker.pid
+check "queue run --background leaves a process that takes" kill -0 "$taker"
+until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
+kill -INT "$taker"
+until_true 60 eval 'state_is results/2*-a-* stopped'
+fast
+exits 0 "$CHORUS" resume --queue --background "$(basename results/2*-a-*)"
+check "resume --queue --background goes on with both" until_true 60 names_are "a:done b:done c:done"
+rm -rf results
+
+# ---- two takers ----
+
+slow 5
+for name in a b c d; do add name=$name epochs=1; done
+start queue run --quiet
+first=$pid
+mv out first.out
+exits 0 "$CHORUS" queue run
+wait $first
+check "two takers share the queue, each one once" names_are "a:done b:done c:done d:done"
+check "and one waited for the other" grep -q 'the queue waits: .*process' err
+rm -rf results
+
+# ---- another chorus at work on the same results ----
+
+slow
+start run tiny.ini backend=fake name=own epochs=4
+own=$pid
+until_true 60 eval 'has_rows results/2*-own-*/steps.csv 3'
+add name=a
+exits 0 "$CHORUS" queue run
+check "it waits for a run that was started by hand" grep -q "the queue waits: process $own is at work" err
+check "and comes behind it" names_are "own:done a:done"
+wait $own
+rm -rf results
+
+# ---- a terminal that goes away ----
+
+if has_terminals; then
+    slow 10
+    for name in a b; do add name=$name epochs=2; done
+    cat >hang.py <<'END2'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["chorus", "queue", "run"])
+open("taker.pid", "w").write(str(pid))
+deadline = time.time() + 60
+while time.time() < deadline and not any(
+        n.startswith("2") and os.path.exists("results/%s/steps.csv" % n)
+        and open("results/%s/steps.csv" % n).read().count("\n") > 2 for n in os.listdir("results")):
+    time.sleep(0.02)
+os.close(fd)  # SIGHUP
+os.waitpid(pid, 0)
+END2
+    python3 hang.py "$CHORUS"
+    check "without its terminal the queue goes on to its end" names_are "a:done b:done"
+    rm -rf results
+else
+    skip "a terminal that goes away" "$lack"
+fi
+
+# ---- files that cannot be written ----
+
+if [ "$(id -u)" != 0 ]; then
+    mkdir -p results/queue && chmod 555 results/queue
+    exits 1 "$CHORUS" run tiny.ini --queue
+    check "an unwritable folder is one sentence" eval '[ "$(wc -l <err)" = 1 ] && grep -q "cannot open results/queue" err'
+    chmod 755 results/queue
+    rm -rf results
+fi
+touch file
+exits 1 "$CHORUS" run tiny.ini --queue --results file
+check "results that are no folder are one sentence" eval '[ "$(wc -l <err)" = 1 ] && grep -q "^chorus: .*file" err'
+finish
