@@ -4,6 +4,7 @@
 #define CHORUS_UI_TILE_H
 
 #include "base/text.h"
+#include "ui/grid.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +18,9 @@ struct tile {
 int tile_lines(const struct tile *t);
 /* Appends one line of the image, as wide as it has pixels, without a newline. colours: of 256. */
 void tile_add_line(const struct tile *t, int line, bool colours, struct text *out);
+
+/* Into a screen: as large as whole multiples of its pixels fit, or made smaller by averaging. Returns
+ * what it took of `in`, from its upper left corner. */
+struct rect tile_grid(const struct tile *t, struct grid *g, struct rect in);
 
 #endif

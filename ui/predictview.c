@@ -1,0 +1,304 @@
+/* Screen 6: what the models of a run say of the test images. */
+#include "ui/predictview_int.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+struct reading {
+    struct predictview *view;
+    uint32_t turn;
+    char *folder, *run;
+    bool made; /* a job has just written it: it is taken as it is */
+    bool missing, old;
+    struct predictview_set *set;
+    int64_t epochs_done, best_epoch;
+    bool by_valid;
+    struct err error;
+};
+
+static double time_of(const char *folder, const char *file)
+{
+    char *path = io_path(folder, file);
+    struct stat st;
+    double time =
+        io.stat(path, &st) == 0 ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9 : -1;
+
+    free(path);
+    return time;
+}
+
+static void read_facts(struct reading *r)
+{
+    struct record_entry entry;
+    struct err ignored;
+
+    r->epochs_done = -1;
+    if (record_read_entry(r->folder, &entry, &ignored) != ERR_OK)
+        return;
+    if (!entry.broken) {
+        r->epochs_done = entry.run.epochs_done;
+        r->best_epoch = entry.run.best_epoch;
+        r->by_valid = !strcmp(entry.run.best_by, "valid");
+    }
+    record_free_entry(&entry);
+}
+
+static void read_work(void *arg)
+{
+    struct reading *r = arg;
+    char *path = io_path(r->folder, "predictions.safetensors");
+    struct safetensors file;
+
+    read_facts(r);
+    r->missing = !io_exists(path);
+    if (!r->missing && safetensors_read(path, &file, &r->error) == ERR_OK &&
+        predictview_make(&r->set, &file, path, &r->error) == ERR_OK)
+        r->old =
+            r->set->epoch != r->epochs_done && time_of(r->folder, "checkpoint.safetensors") >
+                                                   time_of(r->folder, "predictions.safetensors");
+    free(path);
+}
+
+static void start_job(struct predictview *v, const char *at);
+
+static void take_set(struct predictview *v, struct reading *r)
+{
+    enum predictview_order order = v->pick.order;
+
+    predictview_free(v->set);
+    v->set = r->set;
+    r->set = NULL;
+    v->epochs_done = r->epochs_done;
+    v->best_epoch = r->best_epoch;
+    v->by_valid = r->by_valid;
+    v->old = r->old;
+    v->state = PREDICTVIEW_SHOWN;
+    v->pick.order = order < PREDICTVIEW_CLASS ? order : PREDICTVIEW_ALL;
+    if (v->pick.order == PREDICTVIEW_SPLIT && v->set->members < 2)
+        v->pick.order = PREDICTVIEW_ALL;
+    predictview_pick(v->set, &v->pick);
+    v->at = 0;
+}
+
+static void read_done(void *arg, bool dropped)
+{
+    struct reading *r = arg;
+    struct predictview *v = r->view;
+
+    if (!dropped && r->turn == v->turn) {
+        /* What is there is shown, and where it is old, made anew: but not behind a run that goes on. */
+        if (r->set && (!r->old || r->made)) {
+            take_set(v, r);
+        } else if (r->made) {
+            v->state = PREDICTVIEW_FAILED;
+            snprintf(v->problem, sizeof v->problem, "%s",
+                     r->error.text[0] ? r->error.text : "predict wrote no predictions");
+        } else {
+            if (r->set)
+                take_set(v, r);
+            start_job(v, NULL);
+        }
+        v->app->dirty = true;
+    }
+    predictview_free(r->set);
+    free(r->folder);
+    free(r->run);
+    free(r);
+}
+
+static void start_reading(struct predictview *v, bool made)
+{
+    struct reading *r = mem_new(1, sizeof *r);
+
+    r->view = v;
+    r->turn = v->turn;
+    r->run = mem_text(v->run);
+    r->folder = io_path(v->app->config.results, v->run);
+    r->made = made;
+    v->state = PREDICTVIEW_READING;
+    v->since_ns = app_ns(v->app);
+    tasks_add(v->app->tasks, read_work, read_done, r);
+}
+
+/* ---- making ---- */
+
+struct making {
+    struct predictview *view;
+    uint32_t turn;
+};
+
+static void job_done(void *user, const struct job_end *end)
+{
+    struct making *m = user;
+    struct predictview *v = m->view;
+
+    if (m->turn == v->turn) {
+        v->turn++;
+        if (end->exit_code == 0) {
+            start_reading(v, true);
+        } else {
+            v->state = v->set ? PREDICTVIEW_SHOWN : PREDICTVIEW_FAILED;
+            snprintf(v->problem, sizeof v->problem, "%s",
+                     *end->last_line ? end->last_line : "predict ended without a word");
+            if (v->set)
+                app_say(v->app, GRID_BAD, "%s", v->problem);
+        }
+        v->app->dirty = true;
+    }
+    free(m);
+}
+
+static void start_job(struct predictview *v, const char *at)
+{
+    const char *args[] = {"predict", v->run,           "--first",   "0",
+                          "--at",    at ? at : "last", "--results", v->app->config.results,
+                          NULL};
+    struct making *m = mem_new(1, sizeof *m);
+    struct err e;
+
+    v->state = PREDICTVIEW_MAKING;
+    v->since_ns = app_ns(v->app);
+    m->view = v;
+    m->turn = ++v->turn;
+    if (jobs_start(v->app->jobs, args, job_done, m, &e) == ERR_OK)
+        return;
+    free(m);
+    v->state = PREDICTVIEW_FAILED;
+    snprintf(v->problem, sizeof v->problem, "%s", e.text);
+}
+
+void predictview_load(struct predictview *v, const char *run, const char *at)
+{
+    char *name = mem_text(run);
+
+    if (!v->run || strcmp(v->run, name) != 0) {
+        predictview_free(v->set);
+        v->set = NULL;
+    }
+    free(v->run);
+    v->run = name;
+    v->turn++;
+    v->problem[0] = '\0';
+    if (at)
+        start_job(v, at);
+    else
+        start_reading(v, false);
+}
+
+void screen_predict_run(void *screen, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    predictview_load(screen, slash && slash[1] ? slash + 1 : name, NULL);
+}
+
+/* ---- the screen ---- */
+
+static void *open_screen(struct app *app)
+{
+    struct predictview *v = mem_new(1, sizeof *v);
+
+    v->app = app;
+    v->view.row = v->view.column = 0;
+    return v;
+}
+
+static void close_screen(void *screen)
+{
+    struct predictview *v = screen;
+
+    predictview_free(v->set);
+    free(v->pick.image);
+    free(v->run);
+    free(v);
+}
+
+/* Without a word from anybody: the newest run that has trained an epoch. */
+static void show_screen(void *screen)
+{
+    struct predictview *v = screen;
+    const struct library_run *runs;
+    size_t n = 0;
+
+    if (v->run || !v->app->library)
+        return;
+    runs = library_runs(v->app->library, &n);
+    while (n-- > 0) {
+        if (runs[n].broken || runs[n].live || !(library_number(&runs[n], "epochs_done") >= 1))
+            continue;
+        predictview_load(v, runs[n].name, NULL);
+        return;
+    }
+}
+
+static bool tick(void *screen)
+{
+    const struct predictview *v = screen;
+
+    return v->app->shown == SCREEN_PREDICT &&
+           (v->state == PREDICTVIEW_MAKING || v->state == PREDICTVIEW_READING);
+}
+
+static void command(void *screen, struct text *out)
+{
+    const struct predictview *v = screen;
+    static const char *const selection[] = {" --first 10", " --worst 10", " --sure 10",
+                                            " --split 10", " --first 10", " --confusion"};
+
+    text_add(out, "predict ");
+    jobs_add_word(out, v->run ? v->run : "@");
+    if (v->set && v->set->epoch >= 0 && v->set->epoch != v->epochs_done)
+        text_addf(out, " --at %lld", (long long)v->set->epoch);
+    if (v->confusion)
+        text_add(out, " --confusion --classes");
+    else
+        text_add(out, selection[v->pick.order]);
+}
+
+static enum err_code write_table(void *screen, const char *form, struct text *out, struct err *e)
+{
+    const struct predictview *v = screen;
+    struct study_table t = {0};
+
+    if (!v->set)
+        return err_set(e, ERR_INPUT, "there are no predictions to write: choose a run first");
+    if (v->confusion)
+        study_confusion_table(&v->set->confusion, v->set->name, &t);
+    else
+        predictview_table(v->set, &v->pick, &t);
+    if (!strcmp(form, "csv"))
+        study_table_csv(&t, out);
+    else if (!strcmp(form, "md"))
+        study_table_md(&t, &(struct study_style){0}, out);
+    else
+        study_table_tex(&t, &(struct study_style){0}, out);
+    study_table_free(&t);
+    return ERR_OK;
+}
+
+static const char *const forms[] = {"csv", "tex", "md", NULL};
+
+const struct screen screen_predict = {
+    .name = "Predict",
+    .about = "What a run's models say of the test images: each image beside the probabilities of "
+             "every member and their mean. The confusion matrix tells which classes are taken for "
+             "which; Enter on one of its cells shows those images.",
+    .keys = predictview_keys,
+    .open = open_screen,
+    .close = close_screen,
+    .show = show_screen,
+    .draw = predictview_draw,
+    .key = predictview_key,
+    .tick = tick,
+    .command = command,
+    .forms = forms,
+    .write = write_table,
+};

@@ -1,0 +1,426 @@
+/* How the Predict screen looks: the image and who says what of it, a list of the others where there is
+ * room, or the confusion matrix. */
+#include "ui/predictview_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "study/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_WIDE 44
+#define BOTH_WIDE 118 /* from here on the list stands beside the image */
+
+/* ---- heads ---- */
+
+static void add_title(const struct predictview *v, struct text *out)
+{
+    const struct predictview_set *s = v->set;
+
+    text_add(out, v->run ? study_short_name(v->run) : "predictions");
+    if (!s)
+        return;
+    if (s->epoch >= 0) {
+        text_addf(out, "  weights of epoch %lld", (long long)s->epoch);
+        if (s->epoch == v->best_epoch && s->epoch == v->epochs_done)
+            text_addf(out, " (best, picked on %s, and last)", v->by_valid ? "validation" : "test");
+        else if (s->epoch == v->best_epoch)
+            text_addf(out, " (best, picked on %s)", v->by_valid ? "validation" : "test");
+        else if (s->epoch == v->epochs_done)
+            text_add(out, " (last)");
+    }
+}
+
+static void add_facts(const struct predictview *v, struct text *out)
+{
+    const struct predictview_set *s = v->set;
+    double least = 1, most = 0;
+
+    text_addf(out, "accuracy %.4f", s->acc);
+    for (int m = 0; m < s->members; m++) {
+        least = fmin(least, s->member_acc[m]);
+        most = fmax(most, s->member_acc[m]);
+    }
+    if (s->members > 1)
+        text_addf(out, ", %d members %.4f to %.4f", s->members, least, most);
+}
+
+/* ---- one image ---- */
+
+static void draw_sentence(const struct predictview_set *s, size_t i, struct grid *g, struct rect in,
+                          int row)
+{
+    bool wrong = s->answer[i] != s->labels[i];
+    char number[TEXT_NUMBER_ROOM];
+    struct text words = {0};
+    int at;
+
+    text_addf(&words, "image %s", text_count(number, i));
+    at = grid_bold(g, in, row, 0, GRID_TEXT, text_str(&words)) + 2;
+    text_clear(&words);
+    text_addf(&words, "%s %.3f, %s", s->name[s->answer[i]], (double)predictview_highest(s, i),
+              wrong ? "wrong: it is " : "right");
+    if (wrong)
+        text_addf(&words, "%s", s->name[s->labels[i]]);
+    at = grid_cut(g, in, row, at, in.columns - at, wrong ? GRID_BAD : GRID_GOOD, false,
+                  text_str(&words));
+    text_clear(&words);
+    if (s->members > 1)
+        text_addf(&words, "; %d of %d members say otherwise", s->others[i], s->members);
+    grid_cut(g, in, row, at, in.columns - at, GRID_DIM, false, text_str(&words));
+    text_free(&words);
+}
+
+struct classes { /* the classes that are shown, in this order */
+    int *class;
+    int n;
+};
+
+struct likely {
+    float p;
+    int class;
+};
+
+static int most_likely_first(const void *a, const void *b)
+{
+    const struct likely *x = a, *y = b;
+
+    if (x->p != y->p)
+        return x->p > y->p ? -1 : 1;
+    return x->class - y->class;
+}
+
+/* All in their order where there is room, else the most probable ones, the label's among them. */
+static struct classes choose_classes(const struct predictview_set *s, size_t i, int room)
+{
+    struct likely *all = mem_new((size_t)s->classes, sizeof *all);
+    struct classes c = {mem_new((size_t)s->classes, sizeof *c.class), s->classes};
+    bool has_label = false;
+
+    for (int k = 0; k < s->classes; k++) {
+        all[k] = (struct likely){s->mean[i * (size_t)s->classes + (size_t)k], k};
+        c.class[k] = k;
+    }
+    if (room < s->classes) {
+        qsort(all, (size_t)s->classes, sizeof *all, most_likely_first);
+        c.n = room < 0 ? 0 : room;
+        for (int k = 0; k < c.n; k++) {
+            c.class[k] = all[k].class;
+            has_label |= all[k].class == s->labels[i];
+        }
+        if (c.n > 1 && !has_label)
+            c.class[c.n - 1] = (int)s->labels[i];
+    }
+    free(all);
+    return c;
+}
+
+static int names_width(const struct predictview_set *s, int most)
+{
+    int width = 4;
+
+    for (int k = 0; k < s->classes; k++)
+        if (text_width(s->name[k]) > width)
+            width = text_width(s->name[k]);
+    return width < most ? width : most;
+}
+
+/* A member's probability in one column: a bar that grows from below, or a digit of tenths. */
+static void put_small(struct grid *g, struct rect in, int row, int column, float p)
+{
+    int eighths = (int)lroundf(p * 8);
+
+    if (g->ascii)
+        grid_put(g, in, row, column, p < 0.05f ? '.' : (uint32_t)('0' + (int)fminf(p * 10, 9)),
+                 GRID_SERIES, 0);
+    else
+        grid_put(g, in, row, column, eighths ? 0x2580u + (uint32_t)eighths : 0x00b7,
+                 eighths ? GRID_SERIES : GRID_DIM, 0);
+}
+
+static void draw_members(const struct predictview_set *s, size_t i, int class, struct grid *g,
+                         struct rect in, int row, bool numbers)
+{
+    for (int m = 0; m < s->members; m++) {
+        float p = s->p[((size_t)m * s->n + i) * (size_t)s->classes + (size_t) class];
+        bool own = predictview_answer(s, m, i) == class;
+
+        if (numbers)
+            grid_textf(g, in, row, m * 7, own ? GRID_TEXT : GRID_DIM, "%.3f", (double)p);
+        else
+            put_small(g, in, row, m, p);
+    }
+}
+
+static void draw_classes(const struct predictview_set *s, size_t i, struct grid *g, struct rect in)
+{
+    int names = names_width(s, in.columns / 3), bar, members;
+    bool several = s->members > 1, numbers;
+    struct classes c = choose_classes(s, i, in.rows - 1);
+    struct rect right;
+
+    numbers = several && in.columns - names - 19 >= 7 * s->members;
+    members = !several ? 0 : numbers ? 7 * s->members : s->members + 1;
+    bar = in.columns - names - 2 - 8 - members - 1;
+    bar = bar > 30 ? 30 : bar < 4 ? 4 : bar;
+    right = rect_behind(in, names + 2 + bar + 8);
+    grid_right(g, in, 0, names + 2 + bar + 6, GRID_HEAD, several ? "mean" : "probability");
+    for (int m = 0; several && numbers && m < s->members; m++)
+        grid_textf(g, right, 0, m * 7, GRID_HEAD, "%5d", m);
+    if (several && !numbers)
+        grid_text(g, right, 0, 0, GRID_HEAD, "members");
+    for (int k = 0; k < c.n; k++) {
+        int class = c.class[k], row = k + 1;
+        float p = s->mean[i * (size_t)s->classes + (size_t) class];
+        bool label = class == s->labels[i], said = class == s->answer[i];
+        int role = label ? GRID_GOOD : said ? GRID_BAD : GRID_TEXT;
+
+        grid_text(g, in, row, 0, role, label ? "●" : said ? "×" : " ");
+        grid_cut(g, in, row, 2, names, role, false, s->name[class]);
+        grid_bar(g, in, row, names + 3, bar - 1, (double)p, role == GRID_TEXT ? GRID_BAR : role);
+        grid_textf(g, in, row, names + bar + 3, p >= 0.0005f ? GRID_TEXT : GRID_DIM, "%.3f",
+                   (double)p);
+        if (several)
+            draw_members(s, i, class, g, right, row, numbers);
+    }
+    free(c.class);
+}
+
+static void draw_image(const struct predictview *v, struct grid *g, struct rect in)
+{
+    const struct predictview_set *s = v->set;
+    size_t i = v->pick.image[v->at];
+    uint8_t *bytes = predictview_bytes(s, i);
+    struct tile t = {bytes, s->h, s->w, s->c == 3 ? 3 : 1};
+    int wide = in.columns * 9 / 20;
+    struct rect took;
+
+    draw_sentence(s, i, g, in, 0);
+    if (s->c != 1 && s->c != 3) { /* what it would look like, nobody knows: its first channel */
+        for (int k = 0; k < s->h * s->w; k++)
+            bytes[k] = bytes[k * s->c];
+    }
+    took = tile_grid(&t, g, rect_left(rect_below(in, 2), wide));
+    draw_classes(s, i, g, rect_behind(rect_below(in, 2), took.columns + 3));
+    free(bytes);
+}
+
+/* ---- the list ---- */
+
+static void draw_list(struct predictview *v, struct grid *g, struct rect in)
+{
+    const struct predictview_set *s = v->set;
+    size_t rows = in.rows > 1 ? (size_t)(in.rows - 1) : 0;
+    int name = (in.columns - 8 - 7 - 6) / 2;
+
+    grid_right(g, in, 0, 6, GRID_HEAD, "image");
+    grid_text(g, in, 0, 8, GRID_HEAD, "label");
+    grid_text(g, in, 0, 9 + name, GRID_HEAD, "answer");
+    grid_right(g, in, 0, in.columns - 2, GRID_HEAD, s->members > 1 ? "p   no" : "p");
+    if (v->at < v->list_first)
+        v->list_first = v->at;
+    if (v->at >= v->list_first + rows)
+        v->list_first = v->at + 1 - rows;
+    if (v->list_first + rows > v->pick.n)
+        v->list_first = v->pick.n > rows ? v->pick.n - rows : 0;
+    v->list_at = rect_below(in, 1);
+    for (size_t row = 0; row < rows && v->list_first + row < v->pick.n; row++) {
+        size_t i = v->pick.image[v->list_first + row];
+        bool wrong = s->answer[i] != s->labels[i];
+        int line = (int)row + 1;
+        char number[32];
+
+        snprintf(number, sizeof number, "%zu", i);
+        grid_right(g, in, line, 6, GRID_DIM, number);
+        grid_cut(g, in, line, 8, name, GRID_TEXT, false, s->name[s->labels[i]]);
+        grid_cut(g, in, line, 9 + name, name, wrong ? GRID_BAD : GRID_TEXT, false,
+                 s->name[s->answer[i]]);
+        snprintf(number, sizeof number, "%.3f", (double)predictview_highest(s, i));
+        grid_right(g, in, line, in.columns - (s->members > 1 ? 6 : 2), GRID_TEXT, number);
+        snprintf(number, sizeof number, "%d", s->others[i]);
+        if (s->members > 1)
+            grid_right(g, in, line, in.columns - 2, GRID_DIM, number);
+        if (v->list_first + row == v->at)
+            grid_paint(g, in, line, 0, in.columns - 1, GRID_CHOSEN);
+    }
+    grid_scroll(g, v->list_at, (int)v->list_first, (int)rows, (int)v->pick.n);
+}
+
+static void draw_images(struct predictview *v, struct grid *g, struct rect in)
+{
+    struct text words = {0}, facts = {0};
+    bool wide = in.columns >= BOTH_WIDE;
+    char at[TEXT_NUMBER_ROOM], n[TEXT_NUMBER_ROOM];
+    int end;
+
+    predictview_add_pick(v->set, &v->pick, &words);
+    end = grid_bold(g, in, 0, 0, GRID_TEXT, text_str(&words)) + 2;
+    if (v->pick.n)
+        end = grid_textf(g, in, 0, end, GRID_DIM, "%s of %s", text_count(at, v->at + 1),
+                         text_count(n, v->pick.n)) +
+              2;
+    add_facts(v, &facts);
+    if (text_width(text_str(&facts)) < in.columns - end)
+        grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
+    if (!v->pick.n) {
+        grid_words(g, rect_below(in, 2), 0, GRID_DIM,
+                   v->pick.order == PREDICTVIEW_WORST ? "There is not one mistake."
+                                                      : "No image is such.");
+    } else {
+        in = rect_below(in, in.rows > 18 ? 2 : 1);
+        if (wide)
+            draw_list(v, g, rect_left(in, LIST_WIDE));
+        draw_image(v, g, rect_behind(in, wide ? LIST_WIDE + 2 : 0));
+    }
+    text_free(&words);
+    text_free(&facts);
+}
+
+/* ---- the confusion matrix ---- */
+
+static uint64_t count_at(const struct predictview_set *s, int label, int answer)
+{
+    return s->confusion.count[(size_t)label * (size_t)s->classes + (size_t)answer];
+}
+
+void predictview_make_board(const struct predictview_set *s, struct predictview_board *out)
+{
+    size_t n = (size_t)s->classes;
+
+    *out = (struct predictview_board){0};
+    out->row_name = mem_new(n + 1, sizeof *out->row_name);
+    out->word = mem_new(n * n + 1, sizeof *out->word);
+    out->value = mem_new(n * n + 1, sizeof *out->value);
+    for (size_t l = 0; l < n; l++) {
+        uint64_t images = 0;
+
+        for (size_t a = 0; a < n; a++) {
+            uint64_t count = count_at(s, (int)l, (int)a);
+
+            images += count;
+            /* by magnitude: the diagonal would leave everything else in one colour */
+            out->value[l * n + a] = count ? log10((double)count) : NAN;
+            out->word[l * n + a] =
+                count ? mem_textf("%llu", (unsigned long long)count) : mem_text("·");
+        }
+        out->row_name[l] = images ? mem_textf("%s %.3f", s->name[l],
+                                              (double)count_at(s, (int)l, (int)l) / (double)images)
+                                  : mem_text(s->name[l]);
+    }
+    out->board = (struct board){.row_label = "label, accuracy",
+                                .column_label = "answer",
+                                .rows = s->classes,
+                                .columns = s->classes,
+                                .row_name = (const char *const *)out->row_name,
+                                .column_name = (const char *const *)s->name,
+                                .value = out->value,
+                                .words = (const char *const *)out->word};
+}
+
+void predictview_free_board(struct predictview_board *b)
+{
+    for (int i = 0; i < b->board.rows; i++)
+        free(b->row_name[i]);
+    for (int i = 0; i < b->board.rows * b->board.columns; i++)
+        free(b->word[i]);
+    free(b->row_name);
+    free(b->word);
+    free(b->value);
+    *b = (struct predictview_board){0};
+}
+
+static void draw_cell_words(const struct predictview *v, struct grid *g, struct rect in)
+{
+    const struct predictview_set *s = v->set;
+    int label = v->view.row, answer = v->view.column, other = -1;
+    uint64_t count = count_at(s, label, answer), images = 0, answers = 0;
+    struct text words = {0};
+
+    for (int k = 0; k < s->classes; k++) {
+        images += count_at(s, label, k);
+        answers += count_at(s, k, answer);
+        if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
+            other = k;
+    }
+    text_addf(&words, "%s taken for %s: %llu of %llu images (%.1f %%). ", s->name[label],
+              label == answer ? "what it is" : s->name[answer], (unsigned long long)count,
+              (unsigned long long)images, images ? 100 * (double)count / (double)images : 0);
+    text_addf(&words, "Of all answers %s %.1f %% are right", s->name[answer],
+              answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0);
+    if (other >= 0)
+        text_addf(&words, "; %s is most often taken for %s", s->name[label], s->name[other]);
+    text_add(&words, ". Enter shows these images.");
+    grid_words(g, in, 0, GRID_TEXT, text_str(&words));
+    text_free(&words);
+}
+
+static void draw_confusion(struct predictview *v, struct grid *g, struct rect in)
+{
+    struct predictview_board b;
+    struct text facts = {0};
+
+    add_facts(v, &facts);
+    grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
+    grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
+    text_free(&facts);
+    v->view.row = v->view.row < v->set->classes ? v->view.row : v->set->classes - 1;
+    v->view.column = v->view.column < v->set->classes ? v->view.column : v->set->classes - 1;
+    predictview_make_board(v->set, &b);
+    board_grid(&b.board, g, rect_above(rect_below(in, 1 + (in.rows > 17)), 3), &v->view);
+    predictview_free_board(&b);
+    draw_cell_words(v, g, rect_bottom(in, 2));
+}
+
+/* ---- without predictions ---- */
+
+static void draw_waiting(const struct predictview *v, struct grid *g, struct rect in)
+{
+    static const char *const turning[] = {"⠋", "⠙", "⠹", "⠼", "⠴", "⠦"};
+    double seconds = (double)(app_ns(v->app) - v->since_ns) / 1e9;
+    int at = 0;
+
+    if (v->state == PREDICTVIEW_READING && seconds < 0.3)
+        return; /* a flicker tells nobody anything */
+    if (!g->ascii)
+        at = grid_text(g, in, 0, 0, GRID_BAR, turning[(int)(seconds * 8) % 6]) + 1;
+    grid_textf(g, in, 0, at, GRID_TEXT, "%s  %.0f s",
+               v->state == PREDICTVIEW_READING ? "Reading the predictions"
+                                               : "Predicting all test images",
+               seconds);
+}
+
+void predictview_draw(void *screen, struct grid *g, struct rect in)
+{
+    struct predictview *v = screen;
+    struct text title = {0};
+    struct rect inner;
+    bool busy = v->state == PREDICTVIEW_READING || v->state == PREDICTVIEW_MAKING;
+
+    v->list_at = (struct rect){0};
+    v->view.rows = v->view.columns = 0;
+    add_title(v, &title);
+    inner = grid_frame(g, in, text_str(&title), true);
+    text_free(&title);
+    if (inner.columns > 4)
+        inner = rect_before(rect_behind(inner, 1), 1);
+    if (v->set && busy)
+        grid_frame_right(g, in, GRID_WARN, "predicting anew...");
+    else if (v->set && v->old)
+        grid_frame_right(g, in, GRID_WARN, "there are newer weights: L");
+    if (!v->run) {
+        grid_words(g, rect_below(inner, 1), 0, GRID_DIM,
+                   "No run is chosen, and none has trained an epoch yet. On Results, P opens the "
+                   "predictions of the run under the cursor.");
+    } else if (!v->set && v->state == PREDICTVIEW_FAILED) {
+        grid_words(g, rect_below(inner, 1), 0, GRID_BAD, v->problem);
+    } else if (!v->set) {
+        draw_waiting(v, g, rect_below(inner, 1));
+    } else if (v->confusion) {
+        draw_confusion(v, g, inner);
+    } else {
+        draw_images(v, g, inner);
+    }
+}

@@ -1,0 +1,270 @@
+/* What the keys of the Predict screen do. */
+#include "ui/predictview_int.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct screen_key predictview_keys[] = {
+    {"Up Down Left Right", NULL, "The next image and the one before; cells of the matrix."},
+    {"Enter", NULL, "On the confusion matrix: shows the images of this cell."},
+    {"a", "all", "All test images in their order."},
+    {"m", "mistakes", "The worst mistakes: the least probability for the right class first."},
+    {"u", "unsure", "The images of whose answer the models are least sure."},
+    {"d", "disagreement", "The images on which the members disagree most."},
+    {"/", "class", "One class: the images of one label, by its name or number."},
+    {"g", "go to", "Goes to an image by its number."},
+    {"c", "confusion", "The confusion matrix: labels against answers."},
+    {"B", NULL, "The weights of the best epoch, where the run keeps them."},
+    {"L", NULL, "The last weights; also: predicts anew, where the run has trained on."},
+    {"n N", NULL, "The next run, or the one before."},
+    {"e", NULL, "Loads the run's experiment into Setup."},
+    {"r", NULL, "Runs its experiment again."},
+    {NULL, NULL, NULL},
+};
+
+static int clamped(int64_t value, int64_t most)
+{
+    return (int)(value > most ? (most < 0 ? 0 : most) : value < 0 ? 0 : value);
+}
+
+static void choose(struct predictview *v, enum predictview_order order)
+{
+    if (order == PREDICTVIEW_SPLIT && v->set->members < 2) {
+        app_say(v->app, GRID_DIM, "This run has one model: there is nobody to disagree.");
+        return;
+    }
+    v->pick.order = order;
+    v->confusion = false;
+    v->at = v->list_first = 0;
+    predictview_pick(v->set, &v->pick);
+}
+
+static void class_entered(void *user, const char *text)
+{
+    struct predictview *v = user;
+    int class;
+
+    if (!text || !v->set)
+        return;
+    class = predictview_class(v->set, text);
+    if (class < 0) {
+        app_say(v->app, GRID_WARN, "No class is called %s; there are %d, from %s to %s.", text,
+                v->set->classes, v->set->name[0], v->set->name[v->set->classes - 1]);
+        return;
+    }
+    v->pick.label = class;
+    choose(v, PREDICTVIEW_CLASS);
+}
+
+static void number_entered(void *user, const char *text)
+{
+    struct predictview *v = user;
+    int64_t number;
+
+    if (!text || !v->set)
+        return;
+    if (!text_to_int(text, &number) || number < 0 || number >= (int64_t)v->set->n) {
+        app_say(v->app, GRID_WARN, "Images are numbered from 0 to %zu.", v->set->n - 1);
+        return;
+    }
+    for (size_t i = 0; i < v->pick.n; i++) {
+        if (v->pick.image[i] == (size_t)number) {
+            v->at = i;
+            v->confusion = false;
+            return;
+        }
+    }
+    choose(v, PREDICTVIEW_ALL); /* it is none of those that were shown */
+    v->at = (size_t)number;
+}
+
+static void show_cell(struct predictview *v)
+{
+    v->pick.label = v->view.row;
+    v->pick.answer = v->view.column;
+    choose(v, PREDICTVIEW_PAIR);
+    if (v->pick.n)
+        return;
+    app_say(v->app, GRID_DIM, "No %s was taken for %s.", v->set->name[v->pick.label],
+            v->set->name[v->pick.answer]);
+    choose(v, PREDICTVIEW_ALL);
+    v->confusion = true;
+}
+
+/* Among runs with an epoch, by when they were started. */
+static void next_run(struct predictview *v, int by)
+{
+    const struct library_run *runs;
+    size_t n = 0, at;
+
+    if (!v->app->library)
+        return;
+    runs = library_runs(v->app->library, &n);
+    for (at = 0; at < n && (!v->run || strcmp(runs[at].name, v->run) != 0); at++)
+        ;
+    if (at == n && by > 0)
+        return;
+    while (by > 0 ? ++at < n : at-- > 0) {
+        if (!runs[at].broken && library_number(&runs[at], "epochs_done") >= 1) {
+            predictview_load(v, runs[at].name, NULL);
+            return;
+        }
+    }
+    app_say(v->app, GRID_DIM,
+            by > 0 ? "It is the newest run with an epoch." : "It is the oldest run with an epoch.");
+}
+
+static void load(struct predictview *v, bool again)
+{
+    char *folder = library_folder(v->app->library, v->run);
+
+    screen_setup_load(v->app->screen[SCREEN_SETUP], folder, again);
+    app_show(v->app, again ? SCREEN_RUN : SCREEN_SETUP);
+    free(folder);
+}
+
+static bool move_in_board(struct predictview *v, int32_t code)
+{
+    int rows = code == UI_UP || code == 'k' ? -1 : code == UI_DOWN || code == 'j' ? 1 : 0;
+    int columns = code == UI_LEFT || code == 'h' ? -1 : code == UI_RIGHT || code == 'l' ? 1 : 0;
+
+    if (code == UI_WHEEL_UP || code == UI_WHEEL_DOWN)
+        rows = code == UI_WHEEL_UP ? -1 : 1;
+    if (!rows && !columns)
+        return false;
+    v->view.row = clamped(v->view.row + rows, v->set->classes - 1);
+    v->view.column = clamped(v->view.column + columns, v->set->classes - 1);
+    return true;
+}
+
+static bool move_in_list(struct predictview *v, int32_t code)
+{
+    int64_t at = (int64_t)v->at, last = (int64_t)v->pick.n - 1;
+
+    switch (code) {
+    case UI_UP:
+    case UI_LEFT:
+    case UI_WHEEL_UP:
+    case 'k':
+    case 'h':
+        at--;
+        break;
+    case UI_DOWN:
+    case UI_RIGHT:
+    case UI_WHEEL_DOWN:
+    case 'j':
+    case 'l':
+        at++;
+        break;
+    case UI_PAGE_UP:
+        at -= 10;
+        break;
+    case UI_PAGE_DOWN:
+        at += 10;
+        break;
+    case UI_HOME:
+        at = 0;
+        break;
+    case UI_END:
+        at = last;
+        break;
+    default:
+        return false;
+    }
+    v->at = (size_t)clamped(at, last);
+    return true;
+}
+
+static bool click(struct predictview *v, const struct key *key)
+{
+    int row, column;
+
+    if (v->confusion && board_hit(&v->view, key->row, key->column, &row, &column)) {
+        v->view.row = row;
+        v->view.column = column;
+        if (key->again)
+            show_cell(v);
+        return true;
+    }
+    if (!v->confusion && rect_holds(v->list_at, key->row, key->column)) {
+        size_t at = v->list_first + (size_t)(key->row - v->list_at.row);
+
+        v->at = at < v->pick.n ? at : v->at;
+        return true;
+    }
+    return false;
+}
+
+static bool run_key(struct predictview *v, int32_t code)
+{
+    switch (code) {
+    case 'n':
+    case 'N':
+        next_run(v, code == 'n' ? 1 : -1);
+        return true;
+    case 'B':
+    case 'L':
+        if (v->run && v->state != PREDICTVIEW_MAKING)
+            predictview_load(v, v->run, code == 'B' ? "best" : "last");
+        return true;
+    case 'e':
+    case 'r':
+        if (v->run)
+            load(v, code == 'r');
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool set_key(struct predictview *v, int32_t code)
+{
+    switch (code) {
+    case 'a':
+        choose(v, PREDICTVIEW_ALL);
+        return true;
+    case 'm':
+        choose(v, PREDICTVIEW_WORST);
+        return true;
+    case 'u':
+        choose(v, PREDICTVIEW_UNSURE);
+        return true;
+    case 'd':
+        choose(v, PREDICTVIEW_SPLIT);
+        return true;
+    case '/':
+        app_prompt(v->app, "class", "", class_entered, NULL, v);
+        return true;
+    case 'g':
+        app_prompt(v->app, "image number", "", number_entered, NULL, v);
+        return true;
+    case 'c':
+        v->confusion = !v->confusion;
+        return true;
+    case UI_ESC: /* from some to all */
+        if (!v->confusion && v->pick.order == PREDICTVIEW_ALL)
+            return false;
+        if (v->pick.order == PREDICTVIEW_PAIR && !v->confusion)
+            v->confusion = true;
+        else
+            choose(v, PREDICTVIEW_ALL);
+        return true;
+    case UI_ENTER:
+        if (v->confusion)
+            show_cell(v);
+        return v->confusion || v->pick.order == PREDICTVIEW_PAIR;
+    default:
+        return v->confusion ? move_in_board(v, code) : move_in_list(v, code);
+    }
+}
+
+bool predictview_key(void *screen, const struct key *key)
+{
+    struct predictview *v = screen;
+
+    if (v->set && key->code == UI_CLICK)
+        return click(v, key);
+    return run_key(v, key->code) || (v->set && set_key(v, key->code));
+}
