@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 3
-#define TYPED 6 /* people type no more digits; they want to see those again */
-#define MOST  17
+#define MOST_TOLD 1000
+#define LEAST     3
+#define TYPED     6 /* people type no more digits; they want to see those again */
+#define MOST      17
 
 /* Digits behind leading zeros, without the exponent. */
 static int digits_of(const char *s)
@@ -76,9 +77,12 @@ static size_t different(const char *const *values, size_t n, int digits)
 
 int text_least_digits(const char *const *values, size_t n)
 {
-    size_t all = different(values, n, 0);
+    size_t all;
     int digits = LEAST;
 
+    if (n > MOST_TOLD)
+        return MOST; /* nobody tells so many apart by looking */
+    all = different(values, n, 0);
     while (digits < MOST && different(values, n, digits) < all)
         digits++;
     return digits;

@@ -24,6 +24,7 @@ struct job {
     struct text out; /* what is not written yet */
     char **names;    /* (columns) of the file, from the first run that has it */
     size_t columns;
+    struct record_params params; /* names alone, of all runs' models: behind the keys */
 };
 
 #define PIECE ((size_t)1 << 20)
@@ -55,22 +56,41 @@ static void add_field(struct text *out, const char *field)
 }
 
 /* The settings of a run as the beginning of each of its rows. */
-static void add_settings(const struct record_run *run, struct text *row)
+static void add_settings(const struct job *x, const struct record_entry *entry, struct text *row)
 {
+    struct record_params own = {0};
     struct text value = {0};
     static const char *const first[] = {"run", "sweep", "cell"};
 
     for (size_t i = 0; i < MEM_COUNT(first); i++) {
         text_clear(&value);
-        record_run_value(run, first[i], &value);
+        record_run_value(&entry->run, first[i], &value);
         add_field(row, text_str(&value));
     }
     for (const struct spec_key *k = spec_keys; k->name; k++) {
         text_clear(&value);
-        record_run_value(run, k->name, &value);
+        record_run_value(&entry->run, k->name, &value);
         add_field(row, text_str(&value));
     }
+    if (x->params.count)
+        record_read_params(entry->folder, &own);
+    for (size_t i = 0; i < x->params.count; i++)
+        add_field(row, record_param(&own, x->params.name[i]));
+    record_free_params(&own);
     text_free(&value);
+}
+
+/* The parameters that any of the runs' models has. */
+static void find_params(struct job *x, const struct record_entry *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct record_params own;
+
+        record_read_params(runs[i].folder, &own);
+        for (size_t k = 0; k < own.count; k++)
+            record_params_add(&x->params, own.name[k]);
+        record_free_params(&own);
+    }
 }
 
 static void add_heads(struct job *x, const struct sheet *s)
@@ -82,6 +102,8 @@ static void add_heads(struct job *x, const struct sheet *s)
     sheet_add_text(&row, "cell");
     for (const struct spec_key *k = spec_keys; k->name; k++)
         sheet_add_text(&row, k->name);
+    for (size_t i = 0; i < x->params.count; i++)
+        add_field(&row, x->params.name[i]);
     x->columns = s->columns;
     x->names = mem_new(s->columns + 1, sizeof *x->names);
     for (size_t i = 0; i < s->columns; i++) {
@@ -94,7 +116,7 @@ static void add_heads(struct job *x, const struct sheet *s)
 }
 
 /* A run's rows in the first run's columns: another version may have others. */
-static void add_rows(struct job *x, const struct record_run *run, const struct sheet *s)
+static void add_rows(struct job *x, const struct record_entry *entry, const struct sheet *s)
 {
     struct text row = {0};
     int *column = mem_new(x->columns + 1, sizeof *column);
@@ -102,7 +124,7 @@ static void add_rows(struct job *x, const struct record_run *run, const struct s
 
     for (size_t i = 0; i < x->columns; i++)
         column[i] = sheet_column(s, x->names[i]);
-    add_settings(run, &row);
+    add_settings(x, entry, &row);
     settings = row.n;
     for (size_t r = 0; r < s->rows; r++) {
         row.n = settings;
@@ -128,6 +150,7 @@ static bool has_file(const struct record_entry *entry, const char *file)
 static enum err_code export_long(struct job *x, const struct record_entry *runs, size_t count,
                                  struct err *e)
 {
+    find_params(x, runs, count);
     for (size_t i = 0; i < count; i++) {
         struct sheet s;
 
@@ -138,7 +161,7 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
         TRY(record_read_sheet(runs[i].folder, x->file, &s, e));
         if (!x->names)
             add_heads(x, &s);
-        add_rows(x, &runs[i].run, &s);
+        add_rows(x, &runs[i], &s);
         sheet_free(&s);
         TRY(hand_on(x, PIECE, e));
     }
@@ -152,6 +175,7 @@ static void forget_names(struct job *x)
     for (size_t i = 0; i < x->columns; i++)
         free(x->names[i]);
     free(x->names);
+    record_free_params(&x->params);
 }
 
 enum err_code export_epochs(const struct record_entry *runs, size_t count, struct text *out,

@@ -76,7 +76,8 @@ int sweeps_detach(const char *name, const struct sweep_wish *wish)
 }
 
 /* The values that its cells differ in, by the run's own file. */
-static void add_values(struct text *out, const struct spec_sweep *s, const struct record_run *run)
+static void add_values(struct text *out, const struct spec_sweep *s,
+                       const struct record_entry *entry)
 {
     struct text value = {0}, clean = {0};
 
@@ -84,18 +85,14 @@ static void add_values(struct text *out, const struct spec_sweep *s, const struc
         const char *key = s->axis[a].key;
 
         text_clear(&value);
-        if (!strncmp(key, "model.", 6)) {
-            for (int i = 0; i < run->spec.params; i++)
-                if (!strcmp(run->spec.param[i].name, key + 6))
-                    text_add(&value, run->spec.param[i].value);
-        } else {
-            record_run_value(run, key, &value);
-        }
+        if (!strncmp(key, "model.", 6))
+            record_entry_value(entry, key, &value);
+        else
+            record_run_value(&entry->run, key, &value);
         text_addf(out, " %s=", key);
         text_clear(&clean);
         text_add_clean(&clean, text_str(&value));
-        text_add_short(out, text_str(&clean),
-                       text_least_digits((const char *const *)s->axis[a].value, s->axis[a].values));
+        text_add_short(out, text_str(&clean), s->axis[a].digits);
     }
     text_free(&clean);
 }
@@ -109,7 +106,7 @@ static void say_cell(const struct spec_sweep *s, const struct record_cell *c)
     text_addf(&line, "%s", wire_state_name(c->state));
     if (c->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
         if (!entry.broken) {
-            add_values(&line, s, &entry.run);
+            add_values(&line, s, &entry);
             text_add(&line, "  ");
             if (c->state == WIRE_DONE)
                 cli_add_fraction(&line, entry.run.best_test_acc);

@@ -87,8 +87,8 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
               w->status.counting ? "+" : "");
     sweeps_add_label(w->spec, c->cell, &line);
     if (c->state == WIRE_DONE) {
-        text_add(&line, "  ");
-        cli_add_fraction(&line, c->acc);
+        text_add(&line, isnan(c->acc) ? "" : "  "); /* epochs = 0 has none */
+        cli_add_fraction(&line, isnan(c->acc) ? RECORD_EMPTY : c->acc);
     } else {
         text_addf(&line, "  %s",
                   c->state == WIRE_OOM ? "out of memory" : wire_state_name(c->state));

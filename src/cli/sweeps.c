@@ -67,8 +67,7 @@ void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *o
     struct text plain = {0};
 
     spec_add_plain(&plain, axis->value[which]);
-    text_add_short(out, text_str(&plain),
-                   text_least_digits((const char *const *)axis->value, axis->values));
+    text_add_short(out, text_str(&plain), axis->digits);
     text_free(&plain);
 }
 

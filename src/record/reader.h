@@ -94,6 +94,19 @@ enum err_code record_edit(const char *folder, const char *line, struct err *e) M
  * the caller. */
 enum err_code record_remove(const struct record_entry *entry, char **to, struct err *e) MUST_USE;
 
+/* The parameters of a run's model, which are no columns of run.csv. */
+struct record_params {
+    size_t count;
+    char **name, **value; /* "model.width" */
+};
+void record_read_params(const char *folder,
+                        struct record_params *p); /* what cannot be read: none */
+void record_free_params(struct record_params *p);
+const char *record_param(const struct record_params *p,
+                         const char *name); /* "" where it has none */
+/* Adds a name that is not there yet; returns whether it did. */
+bool record_params_add(struct record_params *to, const char *name);
+
 /* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text.
  * */
 extern const char *const record_run_columns[];

@@ -32,23 +32,15 @@ void record_ledger_expect(struct record_ledger *l, const char *cell, const char 
     row->sheet = NULL;
 }
 
-/* "model.width" of a run: the parameters of a model are no columns of run.csv. */
-static void add_parameter(const struct spec *s, const char *name, struct text *out)
-{
-    for (int i = 0; i < s->params; i++)
-        if (!strcmp(s->param[i].name, name))
-            text_add(out, s->param[i].value);
-}
-
-static void add_value(const struct record_run *run, const struct ledger_row *row, const char *key,
-                      size_t k, struct text *out)
+static void add_value(const struct record_entry *entry, const struct ledger_row *row,
+                      const char *key, size_t k, struct text *out)
 {
     if (k < row->values)
         text_add(out, row->value[k]);
-    else if (run && !strncmp(key, "model.", 6))
-        add_parameter(&run->spec, key + 6, out);
-    else if (run)
-        record_run_value(run, key, out);
+    else if (entry && !strncmp(key, "model.", 6))
+        record_entry_value(entry, key, out);
+    else if (entry)
+        record_run_value(&entry->run, key, out);
 }
 
 static void add_row(struct record_ledger *l, struct ledger_row *row, const char *const *keys,
@@ -67,7 +59,7 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
     sheet_add_text(&line, row->reason && !gone ? row->reason : "");
     for (size_t k = 0; keys[k]; k++) {
         text_clear(&value);
-        add_value(run, row, keys[k], k, &value);
+        add_value(run ? &entry : NULL, row, keys[k], k, &value);
         sheet_add_text(&line, text_str(&value));
     }
     for (size_t i = 0; results_of[i]; i++) {

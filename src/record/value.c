@@ -126,18 +126,11 @@ enum err_code record_column_check(const char *column, const char *value, const c
 
 static void add_param(const struct record_entry *entry, const char *name, struct text *out)
 {
-    struct spec *spec = mem_new(1, sizeof *spec);
-    char *path = io_path(entry->folder, "experiment.ini");
+    struct record_params p;
 
-    spec_default(spec);
-    if (spec_read(spec, path, NULL) == ERR_OK) {
-        for (int i = 0; i < spec->params; i++) {
-            if (!strcmp(spec->param[i].name, name))
-                text_add(out, spec->param[i].value);
-        }
-    }
-    free(path);
-    free(spec);
+    record_read_params(entry->folder, &p);
+    text_add(out, record_param(&p, name));
+    record_free_params(&p);
 }
 
 static void add_epoch(const struct record_entry *entry, const char *name, bool last,
@@ -194,7 +187,7 @@ void record_entry_value(const struct record_entry *entry, const char *column, st
     if (record_is_run_column(column))
         record_run_value(&entry->run, column, out);
     else if (begins(column, "model."))
-        add_param(entry, column + 6, out);
+        add_param(entry, column, out);
     else
         add_epoch(entry, column + (dotted ? 5 : 0), begins(column, "last."), out);
 }

@@ -305,5 +305,8 @@ enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e)
     TRY(close_samples(s, e));
     TRY(close_zip(s, e));
     TRY(close_repeats(s, e));
+    for (size_t i = 0; i < s->axes; i++)
+        s->axis[i].digits =
+            text_least_digits((const char *const *)s->axis[i].value, s->axis[i].values);
     return check_size(s, e);
 }

@@ -30,6 +30,7 @@ static enum err_code open_run(struct study_run *run, const struct record_entry *
     enum err_code code = sheet_read(path, &run->epochs, e);
     free(path);
     TRY(code);
+    record_read_params(entry->folder, &run->params);
     run->last = (int)run->epochs.rows - 1;
     run->best = row_of_epoch(&run->epochs, entry->run.best_epoch);
     return ERR_OK;
@@ -55,8 +56,10 @@ enum err_code study_open(struct study_run **out, const struct record_entry *entr
 
 void study_close(struct study_run *runs, size_t count)
 {
-    for (size_t i = 0; runs && i < count; i++)
+    for (size_t i = 0; runs && i < count; i++) {
         sheet_free(&runs[i].epochs);
+        record_free_params(&runs[i].params);
+    }
     free(runs);
 }
 
@@ -93,6 +96,8 @@ bool study_value(const struct study_run *run, const char *name, struct text *out
         add_gain(run, "member_acc_mean", out);
     } else if (!strcmp(name, "gain_best")) {
         add_gain(run, "member_acc_max", out);
+    } else if (!strncmp(name, "model.", 6)) {
+        text_add(out, record_param(&run->params, name));
     } else if (column == name && record_is_run_column(name)) {
         record_run_value(&run->entry->run, name, out);
     } else if (sheet_column(&run->epochs, column) >= 0) {
@@ -160,40 +165,48 @@ static bool same(const struct study_run *a, const struct study_run *b, const cha
     struct text x = {0}, y = {0};
     bool equal;
 
+    if (!strncmp(name, "model.", 6))
+        return !strcmp(record_param(&a->params, name), record_param(&b->params, name));
     record_run_value(&a->entry->run, name, &x);
     record_run_value(&b->entry->run, name, &y);
-    if (!strcmp(name, "model")) { /* its parameters are part of what it is */
-        for (int i = 0; i < a->entry->run.spec.params; i++)
-            text_addf(&x, " %s=%s", a->entry->run.spec.param[i].name,
-                      a->entry->run.spec.param[i].value);
-        for (int i = 0; i < b->entry->run.spec.params; i++)
-            text_addf(&y, " %s=%s", b->entry->run.spec.param[i].name,
-                      b->entry->run.spec.param[i].value);
-    }
     equal = !strcmp(text_str(&x), text_str(&y));
     text_free(&x);
     text_free(&y);
     return equal;
 }
 
+static bool all_same(const struct study_run *runs, size_t count, const char *name)
+{
+    bool equal = true;
+
+    for (size_t i = 1; i < count && equal; i++)
+        equal = same(&runs[0], &runs[i], name);
+    return equal;
+}
+
+static const char **add_name(const char **names, size_t *found, const char *name)
+{
+    for (size_t i = 0; i < *found; i++)
+        if (!strcmp(names[i], name))
+            return names;
+    names = mem_resize(names, *found + 2, sizeof *names);
+    names[(*found)++] = name;
+    names[*found] = NULL;
+    return names;
+}
+
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found)
 {
-    const char **names;
-    size_t columns = 0;
+    const char **names = mem_new(1, sizeof *names);
 
-    while (record_run_columns[columns])
-        columns++;
-    names = mem_new(columns + 1, sizeof *names);
     *found = 0;
-    for (size_t c = 0; c < columns; c++) {
-        const char *name = record_run_columns[c];
-
-        for (size_t i = 1; i < count && study_is_setting(name); i++) {
-            if (same(&runs[0], &runs[i], name))
-                continue;
-            names[(*found)++] = name;
-            break;
-        }
+    for (const char *const *column = record_run_columns; *column; column++) {
+        if (study_is_setting(*column) && !all_same(runs, count, *column))
+            names = add_name(names, found, *column);
+        for (size_t i = 0; i < count && !strcmp(*column, "model"); i++)
+            for (size_t k = 0; k < runs[i].params.count; k++)
+                if (!all_same(runs, count, runs[i].params.name[k]))
+                    names = add_name(names, found, runs[i].params.name[k]);
     }
     return names;
 }

@@ -13,7 +13,8 @@
 struct study_run {
     const struct record_entry *entry; /* the caller's */
     struct sheet epochs;
-    int best, last; /* rows of epochs; -1: none */
+    struct record_params params; /* of its model */
+    int best, last;              /* rows of epochs; -1: none */
 };
 
 /* One for each of the entries, which must outlive them and be whole. */
@@ -21,7 +22,7 @@ enum err_code study_open(struct study_run **out, const struct record_entry *entr
                          struct err *e) MUST_USE;
 void study_close(struct study_run *runs, size_t count);
 
-/* A value by its name: a column of run.csv, or of epochs.csv at the best epoch, "last.COLUMN" at the
+/* A value by its name: a column of run.csv, "model.NAME", a parameter of the model, or of epochs.csv at the best epoch, "last.COLUMN" at the
  * last; also "gain_mean", "gain_best" (of an ensemble), "picked" (what best was chosen on). Empty
  * where it does not apply. False: there is no such name. */
 bool study_value(const struct study_run *run, const char *name, struct text *out);
@@ -35,8 +36,9 @@ const char *study_name_near(const struct study_run *run, const char *name);
 /* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
 bool study_is_setting(const char *name);
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
- * keys of the experiment, then what was really used. Names of keys that change nothing (name,
- * log_every, keep, target_acc, on_end) are left out. Ends with NULL; the caller frees the array. */
+ * keys of the experiment, the model's parameters behind the model, then what was really used. Names of keys that change nothing (name,
+ * log_every, keep, target_acc, on_end) are left out. Ends with NULL; the caller frees the
+ * array, whose names last as long as the runs. */
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found);
 
 /* group[i]: the number of run i's group, counted from 0 as they come up: runs whose settings are the

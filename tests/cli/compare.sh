@@ -92,6 +92,28 @@ check "and in boards with few" grep -q "^ *0.0316  " out
 exits 0 "$CHORUS" ls geom
 check "in lists too" grep -q " 0.0316 " out
 
+# ---- parameters of a model, which are no columns of run.csv ----
+cat >wide.net <<'NET'
+param   width 8
+input   auto
+dense   $width
+relu
+dense   classes
+NET
+exits 0 "$CHORUS" run tiny.ini model=./wide.net epochs=1 model.width=4,16 lr=0.05,0.1 --order grid --name wide --quiet
+check "the sheet has them" test "$(for row in 1 2 3 4; do
+    field results/sweeps/wide/sweep.csv $row model.width; done | tr '\n' ' ')" = "4 4 16 16 "
+exits 0 "$CHORUS" compare wide --csv wide.csv
+check "they differ" test "$(field wide.csv 1 model.width)$(field wide.csv 4 model.width)" = 416
+exits 0 "$CHORUS" compare wide --over lr --csv over.csv
+check "and keep settings apart" test "$(rows over.csv)$(field over.csv 1 n)" = 22
+exits 0 "$CHORUS" plot wide --kind board
+check "a board walks them" grep -qE " 16( |$)" out
+exits 0 "$CHORUS" export wide -o wide.csv
+check "an export tells them" test "$(field wide.csv 1 model.width)$(field wide.csv 4 model.width)" = 416
+exits 0 "$CHORUS" watch wide
+check "watch tells them" grep -q "^done .*model.width=16" err
+
 # ---- ensemble ----
 exits 0 "$CHORUS" ensemble "$ensemble"
 check "members, their mean and the whole" grep -q "^mean member" out
