@@ -214,7 +214,7 @@ static void group_cell(const struct results *r, const struct results_group *g,
                                 : library_value(r->app->library, &runs[order[0]], c->name);
 
         same = same && raw && first && (raw == first || !strcmp(raw, first));
-        if (raw && text_to_double(raw, &value) && isfinite(value)) {
+        if (measured && raw && text_to_double(raw, &value) && isfinite(value)) {
             sum += value;
             n++;
         }
@@ -223,8 +223,6 @@ static void group_cell(const struct results *r, const struct results_group *g,
         results_text(r, text_double(number, sum / (double)n), c->kind, out);
     else if (same || !strcmp(c->name, "run"))
         one_cell(r, &runs[order[0]], c, out);
-    else if (!strcmp(c->name, "epochs_done"))
-        text_add(out, "·");
     else
         text_add(out, "·");
 }

@@ -51,13 +51,14 @@ static void draw_news(const struct results *r, struct grid *g, struct rect in)
     const struct results_view *v = &r->view;
     size_t marks = library_marks(r->app->library);
     struct text right = {0}, left = {0};
+    char number[TEXT_NUMBER_ROOM];
 
     if (marks)
-        text_addf(&right, "%zu marked ", marks);
+        text_addf(&right, "%s marked ", text_count(number, marks));
     if (v->news[0]) {
         text_add(&left, v->news);
     } else if (v->total) {
-        text_addf(&left, "%zu run%s in ", v->total, v->total == 1 ? "" : "s");
+        text_addf(&left, "%s run%s in ", text_count(number, v->total), v->total == 1 ? "" : "s");
         text_add_clean(&left, r->app->config.results);
     }
     if (v->running)
@@ -277,12 +278,14 @@ static void draw_table(struct results *r, struct grid *g, struct rect frame)
     const struct results_view *v = &r->view;
     struct rect in;
     struct text words = {0};
+    char number[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
     int x = fixed_width(r) + 2, rows;
 
     if (v->count < v->total)
-        text_addf(&words, "runs  %zu of %zu", v->count, v->total);
+        text_addf(&words, "runs  %s of %s", text_count(number, v->count),
+                  text_count(all, v->total));
     else
-        text_addf(&words, "runs  %zu", v->total);
+        text_addf(&words, "runs  %s", text_count(all, v->total));
     in = grid_frame(g, frame, text_str(&words), true);
     text_clear(&words);
     add_order(r, &words);
@@ -431,15 +434,15 @@ static void draw_detail(const struct results *r, struct grid *g, struct rect in)
     run = results_run(r, line);
     results_cut(run->name, in.columns - 2, g->ascii, &cut);
     grid_bold(g, in, 0, 1, GRID_HEAD, text_str(&cut));
-    if (!run->broken) {
-        add_sentence(r, run, &words);
-        row += grid_words(g, inner, row, GRID_TEXT, text_str(&words));
-    }
-    text_clear(&words);
     add_remarks(r, run, &words);
     if (words.n)
         row += grid_words(g, inner, row, state_role(run) == GRID_BAD ? GRID_BAD : GRID_TEXT,
                           text_str(&words));
+    text_clear(&words);
+    if (!run->broken) {
+        add_sentence(r, run, &words);
+        row += grid_words(g, inner, row, GRID_TEXT, text_str(&words));
+    }
     if (in.rows > 6 && !run->broken) {
         text_clear(&words);
         add_settings(run, &words);
@@ -452,7 +455,12 @@ static void draw_detail(const struct results *r, struct grid *g, struct rect in)
 void results_draw(void *screen, struct grid *g, struct rect in)
 {
     struct results *r = screen;
-    int detail = in.rows >= 34 ? 10 : in.rows >= 26 ? 5 : in.rows >= 12 ? 3 : 0, taken;
+    int detail = in.rows >= 34   ? 10
+                 : in.rows >= 26 ? 5
+                 : in.rows >= 20 ? 4
+                 : in.rows >= 14 ? 2
+                                 : 0,
+        taken;
 
     if (r->stale || r->seen_turn != library_turn(r->app->library))
         results_make(r);

@@ -19,6 +19,13 @@ void results_command(void *screen, struct text *out)
         text_addf(out, " --sort %s", r->sort);
 }
 
+/* It stands in front already. */
+static bool has_place(const struct results_column *c)
+{
+    return !strcmp(c->name, "run") || !strcmp(c->name, "state") ||
+           c->field == library_field("best_test_acc");
+}
+
 static void add_group_row(struct results *r, struct study_table *t, const struct results_line *line,
                           struct text *cell)
 {
@@ -33,6 +40,8 @@ static void add_group_row(struct results *r, struct study_table *t, const struct
     else
         study_table_mean(t, g->mean, NAN);
     for (int c = 0; c < r->view.columns; c++) {
+        if (has_place(&r->view.column[c]))
+            continue;
         text_clear(cell);
         results_cell(r, line, &r->view.column[c], cell);
         study_table_word(t, strcmp(text_str(cell), "·") ? text_str(cell) : "");
@@ -46,11 +55,11 @@ static void add_run_row(struct results *r, struct study_table *t, const struct r
     bool folded = r->fold != RESULTS_SINGLE;
     double value;
 
-    study_table_word(t, folded ? run->name : library_cell(run, "state"));
+    study_table_word(t, run->name);
     if (folded)
         study_table_number(t, 1);
     else
-        study_table_word(t, run->name);
+        study_table_word(t, library_cell(run, "state"));
     if (text_to_double(library_cell(run, "best_test_acc"), &value))
         study_table_number(t, value);
     else
@@ -60,6 +69,8 @@ static void add_run_row(struct results *r, struct study_table *t, const struct r
         const char *raw = column->field >= 0 ? run->cell[column->field]
                                              : library_value(r->app->library, run, column->name);
 
+        if (has_place(column))
+            continue;
         if (raw && column->kind != STUDY_TEXT && text_to_double(raw, &value))
             study_table_number(t, value);
         else
@@ -81,11 +92,13 @@ enum err_code results_write(void *screen, const char *form, struct text *out, st
     folded = r->fold != RESULTS_SINGLE;
     if (!v->lines)
         return err_set(e, ERR_INPUT, "there is no run in the table to write");
-    study_table_column(&t, folded ? "run" : "state", STUDY_TEXT, false);
-    study_table_column(&t, folded ? "n" : "folder", folded ? STUDY_COUNT : STUDY_TEXT, false);
+    study_table_column(&t, "run", STUDY_TEXT, false);
+    study_table_column(&t, folded ? "n" : "state", folded ? STUDY_COUNT : STUDY_TEXT, false);
     study_table_column(&t, "best_test_acc", STUDY_SHARE, folded);
     for (int c = 0; c < v->columns; c++)
-        study_table_column(&t, v->column[c].name, folded ? STUDY_TEXT : v->column[c].kind, false);
+        if (!has_place(&v->column[c]))
+            study_table_column(&t, v->column[c].name, folded ? STUDY_TEXT : v->column[c].kind,
+                               false);
     for (size_t i = 0; i < v->lines; i++) {
         if (v->line[i].kind == RESULTS_GROUP)
             add_group_row(r, &t, &v->line[i], &cell);

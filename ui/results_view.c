@@ -311,19 +311,19 @@ static void add_column(struct results *r, const char *name)
         results_set_column(&v->column[v->columns++], name);
 }
 
-/* Whether not all runs that are shown have the same in it. */
+/* Whether two of the runs have different values in it; where it does not apply it has none. */
 static bool differs(const struct results_view *v, const struct library_run *runs, size_t field)
 {
     const char *first = NULL;
 
     for (size_t i = 0; i < v->count; i++) {
-        const struct library_run *run = &runs[v->order[i]];
+        const char *cell = runs[v->order[i]].cell[field];
 
-        if (run->broken)
+        if (!*cell)
             continue;
-        if (first && run->cell[field] != first && strcmp(run->cell[field], first) != 0)
+        if (first && cell != first && strcmp(cell, first) != 0)
             return true;
-        first = first ? first : run->cell[field];
+        first = cell;
     }
     return false;
 }
@@ -383,7 +383,7 @@ static bool looks_like_number(const char *s)
 {
     double value;
 
-    return text_to_double(s, &value) || (strspn(s, "0123456789./,-· ±") == strlen(s));
+    return text_to_double(s, &value) || (strspn(s, "0123456789./,-· ±%") == strlen(s));
 }
 
 static void measure_columns(struct results *r)
@@ -528,7 +528,7 @@ void results_make(struct results *r)
     measure_columns(r);
     take_news(r, runs, count);
     take_picks(v, runs);
-    v->acc_width = r->fold == RESULTS_SINGLE ? 7 : 16;
+    v->acc_width = r->fold == RESULTS_SINGLE ? 9 : 17;
     find_chosen(r);
     r->seen_turn = library_turn(r->app->library);
     r->stale = false;
