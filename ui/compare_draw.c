@@ -1,0 +1,390 @@
+/* ui/compare_draw.c: the screen Compare: curves above, the table below, what must be said last. */
+#include "ui/compare_int.h"
+#include "ui/results_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BESIDE 110 /* columns, from which on there are two plots */
+#define MOST   24  /* columns of a cell */
+
+static enum plot_level level_of(const struct grid *g)
+{
+    return g->ascii ? PLOT_ASCII : PLOT_BRAILLE;
+}
+
+/* ---- curves ---- */
+
+/* Whole names where the legend has room for them, else values alone. */
+static void choose_labels(struct compare *c, int panel, int columns)
+{
+    int total = 0;
+
+    for (int i = 0; i < c->plot[panel].count; i++)
+        total += text_width(c->label[c->curves[panel].line[i].group]) + 5;
+    for (int i = 0; i < c->plot[panel].count; i++) {
+        size_t group = c->curves[panel].line[i].group;
+
+        c->series[panel][i].label = total > 2 * columns ? c->brief[group] : c->label[group];
+    }
+}
+
+static void draw_plot(struct compare *c, struct grid *g, struct rect at, int panel)
+{
+    struct rect in = grid_frame(g, at, c->title[panel], !c->table_pane && panel == 0);
+    struct text words = {0};
+    char number[TEXT_NUMBER_ROOM];
+
+    c->plot_at[panel] = in;
+    if (c->log_y && !c->scaling)
+        text_add(&words, "log ");
+    if (c->smooth && !c->scaling)
+        text_addf(&words, "smooth %d ", c->smooth);
+    if (c->over && !c->scaling)
+        text_add(&words, "mean and sd over seed ");
+    if (c->cursor && !c->scaling && panel == 0)
+        text_addf(&words, "%s %s ",
+                  c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x],
+                  text_float(number, (float)c->cursor_x));
+    if (words.n)
+        words.s[--words.n] = 0;
+    if (words.n)
+        grid_frame_right(g, at, GRID_DIM, text_str(&words));
+    text_free(&words);
+    if (!c->scaling)
+        choose_labels(c, panel, in.columns);
+    if (!c->plot[panel].count || c->missing[panel][0])
+        grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_DIM, c->missing[panel]);
+    else
+        grid_plot(g, in, &c->plot[panel]);
+}
+
+/* ---- the table ---- */
+
+static void cell_words(const struct compare *c, size_t row, int column, struct text *out)
+{
+    struct study_table *t = (struct study_table *)&c->table; /* its cell is only read */
+    const struct study_cell *cell = study_table_cell(t, row, column);
+    const char *slash;
+
+    if (t->column[column].kind == STUDY_SHARE && isfinite(cell->value) && c->percent) {
+        text_addf(out, "%.2f", 100 * cell->value);
+        if (isfinite(cell->sd))
+            text_addf(out, " ± %.2f", 100 * cell->sd);
+        return;
+    }
+    if (t->column[column].kind == STUDY_TEXT && strcmp(t->column[column].name, "read_at") != 0) {
+        slash = strrchr(cell->text, '/');
+        text_add(out, slash && slash[1] ? slash + 1 : cell->text);
+        return;
+    }
+    study_cell_text(&c->table, row, column, NULL, out);
+}
+
+static const char *head_of(const struct study_column *column)
+{
+    static const char *const heads[][2] = {
+        {"train_seconds", "seconds"},       {"last.test_acc", "last"},
+        {"best_epoch", "best at"},          {"difference", "difference"},
+        {"difference_lo", "from"},          {"difference_hi", "to"},
+        {"member_acc_mean", "mean member"}, {"member_acc_max", "best member"}};
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (!strcmp(column->name, heads[i][0]))
+            return heads[i][1];
+    return column->name;
+}
+
+static bool is_words(const struct compare *c, int column)
+{
+    return c->table.column[column].kind == STUDY_TEXT &&
+           (study_table_cell((struct study_table *)&c->table, 0, column)->text[0] > '9' ||
+            !study_table_cell((struct study_table *)&c->table, 0, column)->text[0]);
+}
+
+static int width_of(const struct compare *c, int column)
+{
+    int width = text_width(head_of(&c->table.column[column])), most;
+    struct text cell = {0};
+
+    for (size_t i = 0; i < c->table.rows; i++) {
+        int w;
+
+        text_clear(&cell);
+        cell_words(c, i, column, &cell);
+        w = text_width(text_str(&cell));
+        width = w > width ? w : width;
+    }
+    text_free(&cell);
+    most = !strcmp(c->table.column[column].name, "read_at") ? 40 : MOST;
+    return width < most ? width : most;
+}
+
+/* One column of the table, from its head down. */
+static int draw_column(const struct compare *c, struct grid *g, struct rect in, int at, int column)
+{
+    const struct study_column *of = &c->table.column[column];
+    int width = width_of(c, column);
+    bool words = is_words(c, column);
+    struct text cell = {0}, cut = {0};
+
+    if (!words && at + width > in.columns)
+        return at + width;
+    if (words)
+        grid_cut(g, in, 0, at, in.columns - at, GRID_HEAD, false, head_of(of));
+    else
+        grid_right(g, in, 0, at + width, GRID_HEAD, head_of(of));
+    for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
+        size_t row = c->order[c->top + (size_t)i];
+        bool best = study_table_cell((struct study_table *)&c->table, row, column)->best;
+
+        text_clear(&cell);
+        text_clear(&cut);
+        cell_words(c, row, column, &cell);
+        results_cut(text_str(&cell), width, g->ascii, &cut);
+        if (words)
+            grid_cut(g, in, 1 + i, at, in.columns - at, GRID_TEXT, false, text_str(&cut));
+        else if (best)
+            grid_bold(g, in, 1 + i, at + width - text_width(text_str(&cut)), GRID_GOOD,
+                      text_str(&cut));
+        else
+            grid_right(g, in, 1 + i, at + width, GRID_TEXT, text_str(&cut));
+    }
+    text_free(&cell);
+    text_free(&cut);
+    return at + width;
+}
+
+/* What the curves of the first plot read at the cursor. */
+static int draw_read(const struct compare *c, struct grid *g, struct rect in, int at)
+{
+    char number[TEXT_NUMBER_ROOM], head[64];
+
+    snprintf(head, sizeof head, "at %s", text_float(number, (float)c->cursor_x));
+    grid_right(g, in, 0, at + 9, GRID_KEY, head);
+    for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
+        size_t group = compare_row_group(c, c->top + (size_t)i);
+
+        if (group < c->groups && isfinite(c->read[group])) {
+            snprintf(head, sizeof head, "%.4f", c->read[group]);
+            grid_right(g, in, 1 + i, at + 9, GRID_SERIES + (int)group % GRID_SERIES_COLOURS, head);
+        }
+    }
+    return at + 9;
+}
+
+static void draw_marks(const struct compare *c, struct grid *g, struct rect in)
+{
+    for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
+        size_t group = compare_row_group(c, c->top + (size_t)i);
+        int role = GRID_SERIES + (int)group % GRID_SERIES_COLOURS;
+
+        if (c->equal.on || c->scaling || group < c->groups)
+            grid_put(g, in, 1 + i, 1, plot_mark((int)group, level_of(g)), role, GRID_BOLD);
+        if (c->top + (size_t)i == c->row)
+            grid_put(g, in, 1 + i, 0, g->ascii ? '>' : 0x203a, GRID_KEY, GRID_BOLD);
+    }
+}
+
+static void draw_rows(struct compare *c, struct grid *g, struct rect in)
+{
+    int rows = in.rows - 1, at;
+
+    c->page = rows > 1 ? rows : 1;
+    if (c->row < c->top)
+        c->top = c->row;
+    if (rows > 0 && c->row >= c->top + (size_t)rows)
+        c->top = c->row - (size_t)rows + 1;
+    draw_marks(c, g, in);
+    at = draw_column(c, g, in, 3, c->column[0]);
+    if (c->cursor && !c->scaling)
+        at = draw_read(c, g, in, at + 2);
+    for (int i = 1 + c->left; i < c->columns && at + 2 < in.columns; i++)
+        at = draw_column(c, g, in, at + 2, c->column[i]);
+    if (at > in.columns)
+        grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
+    for (int i = 0; i < rows && c->top + (size_t)i < c->table.rows; i++)
+        if (c->top + (size_t)i == c->row)
+            grid_paint(g, in, 1 + i, 3, in.columns - 3, GRID_CHOSEN);
+}
+
+static void table_title(const struct compare *c, struct text *out)
+{
+    if (c->scaling)
+        text_add(out, "scaling");
+    else if (c->equal.on)
+        text_addf(out, "at equal %s", study_budget_name[c->equal.budget]);
+    else if (c->over)
+        text_addf(out, "%zu settings of %zu runs, mean ± sd over seed", c->groups, c->set->count);
+    else
+        text_addf(out,
+                  c->set->count == 1 ? "one run" : "%zu runs, what differs and what came of it",
+                  c->set->count);
+}
+
+static void draw_table(struct compare *c, struct grid *g, struct rect at)
+{
+    struct text title = {0};
+    struct rect in;
+
+    table_title(c, &title);
+    in = grid_frame(g, at, text_str(&title), c->table_pane);
+    text_free(&title);
+    if (c->more || c->set->left_out) {
+        char words[128];
+
+        snprintf(words, sizeof words, c->more ? "%zu more are marked" : "%zu cannot be read",
+                 c->more ? c->more : c->set->left_out);
+        grid_frame_right(g, at, GRID_WARN, words);
+    }
+    c->table_at = in;
+    if (c->wrong[0])
+        grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_WARN, c->wrong);
+    else if (c->table.rows)
+        draw_rows(c, g, in);
+    if (c->table.rows > (size_t)(in.rows > 1 ? in.rows - 1 : 0))
+        grid_scroll(g, rect_behind(rect_below(at, 2), at.columns - 1), (int)c->top, in.rows - 1,
+                    (int)c->table.rows);
+}
+
+/* ---- what is said below ---- */
+
+static double cell_value(const struct compare *c, size_t row, const char *column)
+{
+    struct study_table *t = (struct study_table *)&c->table;
+    int at = study_table_find(t, column);
+
+    return at >= 0 && row < t->rows ? study_table_cell(t, row, at)->value : NAN;
+}
+
+/* Of the focused row: what an ensemble gained, what a setting is behind the best. */
+static void add_focused(const struct compare *c, struct text *out)
+{
+    size_t row = c->row < c->table.rows ? c->order[c->row] : 0;
+    double lo = cell_value(c, row, "difference_lo"), hi = cell_value(c, row, "difference_hi");
+    double difference = cell_value(c, row, "difference");
+    const struct study_run *run = row < c->set->count ? &c->set->run[row] : NULL;
+
+    if (c->over && isfinite(difference)) {
+        text_addf(out, "%s: %+.2f points against the best", c->label[row], 100 * difference);
+        if (isfinite(lo))
+            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s", 100 * lo,
+                      100 * hi, lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
+        else
+            text_add(out, "; one pair of seeds says nothing about chance");
+        text_add(out, "\n");
+    } else if (!c->over && !c->scaling && !c->equal.on && run &&
+               run->entry->run.spec.mode == SPEC_ENSEMBLE &&
+               isfinite(study_number(run, "gain_mean"))) {
+        int members = run->entry->run.spec.members > 0 ? run->entry->run.spec.members
+                                                       : run->entry->run.spec.devices;
+
+        text_addf(out,
+                  "%s: gain %+.1f points over the mean member (%.3f), %+.1f over the best, at %dx "
+                  "the training\n",
+                  c->label[row], 100 * study_number(run, "gain_mean"),
+                  study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"),
+                  members);
+    }
+}
+
+static void add_notes(const struct compare *c, struct text *out)
+{
+    add_focused(c, out);
+    if (c->set->left_out)
+        text_addf(out, "%s\n", c->set->problem);
+    text_add(out, text_str(&c->table.note));
+    if (c->equal.on && !c->wrong[0])
+        text_add(out, "a run that is not at its end there would have done better with a schedule "
+                      "that ends there\n");
+}
+
+static void draw_notes(const struct compare *c, struct grid *g, struct rect in)
+{
+    struct text notes = {0};
+    int row = 0;
+
+    add_notes(c, &notes);
+    for (char *line = notes.s, *next; line && *line && row < in.rows; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        row += grid_words(g, rect_behind(rect_before(in, 1), 1), row, GRID_DIM, line);
+    }
+    text_free(&notes);
+}
+
+static int note_rows(const struct compare *c, int columns)
+{
+    struct text notes = {0};
+    int rows = 0;
+
+    add_notes(c, &notes);
+    for (const char *s = text_str(&notes); *s;) {
+        size_t n = strcspn(s, "\n");
+
+        rows += 1 + (int)n / (columns > 4 ? columns - 2 : 4);
+        s += n + (s[n] == '\n');
+    }
+    text_free(&notes);
+    return rows;
+}
+
+/* ---- nothing yet ---- */
+
+static void draw_empty(const struct compare *c, struct grid *g, struct rect at)
+{
+    struct rect in = rect_behind(rect_below(grid_frame(g, at, "compare", true), 1), 2);
+
+    if (c->count && (c->loading || !c->set)) {
+        grid_textf(g, in, 0, 0, GRID_DIM, "Reading %zu runs ...", c->count);
+        return;
+    }
+    if (c->count && c->set && c->set->left_out) {
+        grid_words(g, rect_before(in, 2), 0, GRID_BAD, c->set->problem);
+        return;
+    }
+    grid_bold(g, in, 0, 0, GRID_TEXT, "Nothing is marked.");
+    grid_words(g, rect_before(in, 2), 2, GRID_TEXT,
+               "On Results (key 3) Space marks a run and * all that a filter leaves; then they are "
+               "overlaid here, with a table of what differs. One run is enough to begin with; an "
+               "ensemble and a single model answer most.");
+}
+
+void compare_draw(void *screen, struct grid *g, struct rect in)
+{
+    struct compare *c = screen;
+    bool wide = in.columns >= BESIDE;
+    int notes, table, plots;
+
+    if (wide != c->wide) {
+        c->wide = wide;
+        c->stale = true;
+    }
+    if (c->stale)
+        compare_make(c);
+    if (!c->set || !c->set->count) {
+        draw_empty(c, g, in);
+        return;
+    }
+    notes = note_rows(c, in.columns);
+    notes = notes > in.rows / 7 + 1 ? in.rows / 7 + 1 : notes;
+    table = (int)c->table.rows + 3;
+    if (table > (in.rows - notes) / 2)
+        table = (in.rows - notes) / 2;
+    table = table < 4 ? 4 : table;
+    plots = in.rows - notes - table;
+    if (plots < PLOT_LEAST_ROWS + 2) { /* no room for curves */
+        plots = 0;
+        table = in.rows - notes;
+    }
+    if (plots && wide) {
+        draw_plot(c, g, rect_left(rect_top(in, plots), in.columns / 2), 0);
+        draw_plot(c, g, rect_behind(rect_top(in, plots), in.columns / 2), 1);
+    } else if (plots) {
+        draw_plot(c, g, rect_top(in, plots), 0);
+    }
+    draw_table(c, g, rect_top(rect_below(in, plots), table));
+    draw_notes(c, g, rect_below(in, plots + table));
+}

@@ -1,0 +1,428 @@
+/* ui/compare_make.c: from runs to a table and curves. Everything is computed by study and curves; here
+ * it is chosen, named and put beside each other. */
+#include "ui/compare_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY 8 /* curves, from which on those without focus are thin */
+
+const char *const compare_x_names[] = {"epoch",        "step",    "images",
+                                       "model-images", "seconds", "device-seconds"};
+
+/* In pairs: where there is room for two, they stand beside each other. */
+static const char *const metrics[][2] = {{"test_loss", "test loss"},
+                                         {"test_acc", "test accuracy"},
+                                         {"val_loss", "validation loss"},
+                                         {"val_acc", "validation accuracy"},
+                                         {"train_loss", "training loss"},
+                                         {"train_acc", "training accuracy"},
+                                         {"ece", "calibration error of test"},
+                                         {"disagreement", "disagreement of members"},
+                                         {"lr", "learning rate"},
+                                         {"images_per_second", "images per second"}};
+
+int compare_metrics(void)
+{
+    return (int)MEM_COUNT(metrics);
+}
+
+const char *compare_metric(int i, const char **title)
+{
+    if (title)
+        *title = metrics[i][1];
+    return metrics[i][0];
+}
+
+bool compare_has_metric(const struct compare *c, int i)
+{
+    for (size_t r = 0; c->set && r < c->set->count; r++)
+        for (int row = 0; row <= c->set->run[r].last; row++)
+            if (isfinite(study_at(&c->set->run[r], row, metrics[i][0])))
+                return true;
+    return false;
+}
+
+void compare_free_made(struct compare *c)
+{
+    study_table_free(&c->table);
+    for (int p = 0; p < COMPARE_PANELS; p++) {
+        curves_free(&c->curves[p]);
+        free(c->series[p]);
+        c->series[p] = NULL;
+        memset(&c->plot[p], 0, sizeof c->plot[p]);
+        c->missing[p][0] = 0;
+    }
+    for (size_t g = 0; c->label && g < c->groups; g++) {
+        free(c->label[g]);
+        free(c->brief[g]);
+    }
+    free(c->label);
+    free(c->brief);
+    free(c->of);
+    free(c->order);
+    free(c->column);
+    free(c->read);
+    free(c->point);
+    c->label = c->brief = NULL;
+    c->of = c->order = NULL;
+    c->column = NULL;
+    c->read = NULL;
+    c->point = NULL;
+    c->points = c->groups = 0;
+    c->columns = c->panels = 0;
+}
+
+/* ---- names ---- */
+
+/* The values of a name alone: the table's heads say what they are of. */
+static char *values_of(const char *label)
+{
+    struct text out = {0};
+    char *copy = mem_text(label), *rest = copy, *brief;
+
+    for (char *word; (word = strsep(&rest, " "));) {
+        char *value = strchr(word, '=');
+
+        text_addf(&out, "%s%s", out.n ? " " : "", value ? value + 1 : word);
+    }
+    brief = mem_text(text_str(&out));
+    text_free(&out);
+    free(copy);
+    return brief;
+}
+
+static void name_all(struct compare *c)
+{
+    const struct compare_set *set = c->set;
+    struct text *names = mem_new(set->count + 1, sizeof *names);
+
+    c->of = mem_new(set->count + 1, sizeof *c->of);
+    c->groups = set->count;
+    for (size_t i = 0; i < set->count; i++)
+        c->of[i] = i;
+    if (c->over)
+        c->groups = study_groups(set->run, set->count, "seed", c->of);
+    c->label = mem_new(c->groups + 1, sizeof *c->label);
+    c->brief = mem_new(c->groups + 1, sizeof *c->brief);
+    curves_name_groups(set->run, set->count, c->of, c->groups, c->over ? "seed" : NULL, names);
+    for (size_t g = 0; g < c->groups; g++) {
+        size_t first = 0;
+        bool again = false;
+
+        while (c->of[first] != g)
+            first++;
+        for (size_t k = 0; k < c->groups; k++)
+            again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
+        if (again || !names[g].n)
+            c->label[g] = mem_text(study_short_name(set->entry[first].name));
+        else
+            c->label[g] = mem_text(text_str(&names[g]));
+        c->brief[g] = values_of(c->label[g]);
+    }
+    for (size_t g = 0; g < c->groups; g++)
+        text_free(&names[g]);
+    free(names);
+}
+
+/* ---- the table ---- */
+
+/* Settings, then what was asked for most, then the rest; the state at the end. */
+static int rank(const struct study_table *t, int column)
+{
+    static const char *const first[] = {"run", "n", "read_at"};
+    static const char *const main[] = {"test_acc",      "difference",    "difference_lo",
+                                       "difference_hi", "gain_mean",     "gain_best",
+                                       "best_epoch",    "last.test_acc", "test_loss"};
+    const char *name = t->column[column].name;
+
+    for (size_t i = 0; i < MEM_COUNT(first); i++)
+        if (!strcmp(name, first[i]))
+            return (int)i;
+    if (!strcmp(name, "state") || !strcmp(name, "schedule_ended"))
+        return 1000;
+    if (!strcmp(name, "test_acc") && study_table_find(t, "read_at") >= 0)
+        return 1;
+    if (study_is_setting(name))
+        return 100;
+    for (size_t i = 0; i < MEM_COUNT(main); i++)
+        if (!strcmp(name, main[i]))
+            return 200 + (int)i;
+    return 300;
+}
+
+static void order_columns(struct compare *c)
+{
+    const struct study_table *t = &c->table;
+
+    c->column = mem_new(t->columns + 1, sizeof *c->column);
+    for (c->columns = 0; c->columns < (int)t->columns; c->columns++) {
+        int at = c->columns;
+
+        while (at > 0 && rank(t, c->column[at - 1]) > rank(t, c->columns)) {
+            c->column[at] = c->column[at - 1];
+            at--;
+        }
+        c->column[at] = c->columns;
+    }
+}
+
+/* By accuracy, falling, where that is wished; what has none comes last. */
+static void order_rows(struct compare *c)
+{
+    struct study_table *t = &c->table;
+    int acc = study_table_find(t, "test_acc");
+
+    c->order = mem_new(t->rows + 1, sizeof *c->order);
+    for (size_t i = 0; i < t->rows; i++) {
+        double value = acc >= 0 ? study_table_cell(t, i, acc)->value : NAN;
+        size_t at = i;
+
+        while (c->sorted && acc >= 0 && at > 0) {
+            double other = study_table_cell(t, c->order[at - 1], acc)->value;
+
+            if (!(value > other || (isnan(other) && !isnan(value))))
+                break;
+            c->order[at] = c->order[at - 1];
+            at--;
+        }
+        c->order[at] = i;
+    }
+}
+
+static void make_table(struct compare *c)
+{
+    const struct compare_set *set = c->set;
+    struct study_wish wish = {.over = c->over ? "seed" : NULL,
+                              .equal = c->equal.on,
+                              .budget = c->equal.budget,
+                              .target = c->target};
+    struct err e = {0};
+
+    c->wrong[0] = 0;
+    if (c->scaling) {
+        study_scaling_table(set->run, set->count, &c->table);
+        c->points = study_scaling(set->run, set->count, &c->point);
+    } else if (study_compare(set->run, set->count, &wish, &c->table, &e) != ERR_OK) {
+        snprintf(c->wrong, sizeof c->wrong, "%.599s", e.text);
+    }
+    order_columns(c);
+    order_rows(c);
+}
+
+/* ---- curves ---- */
+
+static const char *axis_name(const struct compare *c)
+{
+    static const char *const of[STUDY_BUDGETS] = {"epoch", "model-images", "seconds",
+                                                  "device-seconds"};
+
+    return c->equal.on ? of[c->equal.budget] : compare_x_names[c->x];
+}
+
+static void make_curves(struct compare *c, int panel, int metric)
+{
+    struct curves_wish wish = {.metric = metrics[metric][0],
+                               .x = axis_name(c),
+                               .log_y = c->log_y,
+                               .smooth = c->smooth,
+                               .over = c->over ? "seed" : NULL,
+                               .band = c->over ? "sd" : NULL};
+    struct curves *of = &c->curves[panel];
+    struct plot *p = &c->plot[panel];
+    struct err e = {0};
+
+    snprintf(c->title[panel], sizeof c->title[panel], "%s", metrics[metric][1]);
+    if (curves_of(of, c->set->run, c->set->count, &wish, &e) != ERR_OK) {
+        bool log = c->log_y && compare_has_metric(c, metric);
+
+        snprintf(c->missing[panel], sizeof c->missing[panel],
+                 log ? "No value above 0, so none has a logarithm: y."
+                     : "No run has a value of %s.",
+                 metrics[metric][1]);
+        return;
+    }
+    *p = of->panel[0];
+    p->title = NULL;
+    c->series[panel] = mem_new((size_t)p->count + 1, sizeof *c->series[panel]);
+    memcpy(c->series[panel], p->series, (size_t)p->count * sizeof *c->series[panel]);
+    p->series = c->series[panel];
+    for (int i = 0; i < p->count; i++) {
+        c->series[panel][i].label = c->label[of->line[i].group];
+        c->series[panel][i].colour = (int)of->line[i].group;
+        c->series[panel][i].dashed = false;
+    }
+}
+
+/* Images per second, and the efficiency, by devices: a curve a setting. */
+static void make_scaling(struct compare *c, int panel)
+{
+    struct curves *of = &c->curves[panel];
+    struct plot *p = &c->plot[panel];
+    size_t settings = 0;
+
+    snprintf(c->title[panel], sizeof c->title[panel], "%s",
+             panel ? "speed-up over real devices" : "images per second");
+    for (size_t i = 0; i < c->points; i++)
+        settings = c->point[i].setting + 1 > settings ? c->point[i].setting + 1 : settings;
+    c->series[panel] = mem_new(settings + 1, sizeof *c->series[panel]);
+    for (size_t s = 0; s < settings; s++) {
+        struct curves_line line = {.group = s};
+
+        line.x = mem_new(c->points, sizeof *line.x);
+        line.y = mem_new(c->points, sizeof *line.y);
+        for (size_t i = 0; i < c->points; i++) {
+            const struct study_point *point = &c->point[i];
+
+            if (point->setting != s)
+                continue;
+            line.x[line.n] = (double)point->devices;
+            line.y[line.n++] = panel ? point->speed_up : point->images_per_second;
+            line.label = line.label ? line.label
+                                    : mem_text(study_short_name(c->set->entry[point->run].name));
+        }
+        of->line = mem_grow(of->line, &of->room, of->lines + 1, sizeof *of->line);
+        of->line[of->lines++] = line;
+        c->series[panel][s] = (struct plot_series){
+            .label = line.label, .x = line.x, .y = line.y, .n = line.n, .colour = (int)s};
+    }
+    p->series = c->series[panel];
+    p->count = (int)settings;
+    p->x_label = "devices";
+    p->whole_x = true;
+}
+
+static bool has_point(const struct plot *p)
+{
+    for (int i = 0; i < p->count; i++)
+        for (size_t k = 0; k < p->series[i].n; k++)
+            if (isfinite(p->series[i].y[k]))
+                return true;
+    return false;
+}
+
+static void make_plots(struct compare *c)
+{
+    int pair = c->metric & ~1;
+
+    c->panels = c->wide ? 2 : 1;
+    for (int i = 0; i < c->panels; i++) {
+        if (c->scaling)
+            make_scaling(c, i);
+        else
+            make_curves(c, i, c->wide ? pair + i : c->metric);
+        if (!c->missing[i][0] && !has_point(&c->plot[i])) {
+            snprintf(c->missing[i], sizeof c->missing[i], "%s",
+                     c->scaling
+                         ? "Only real devices that compute alone have a speed-up; these runs "
+                           "have none beside each other."
+                         : "No run has ended its first epoch yet.");
+            c->plot[i].count = 0;
+        }
+    }
+}
+
+/* ---- focus and cursor ---- */
+
+size_t compare_row_group(const struct compare *c, size_t row)
+{
+    size_t at = row < c->table.rows ? c->order[row] : c->table.rows;
+
+    if (c->scaling)
+        return at < c->points ? c->point[at].setting : c->groups;
+    return at < c->groups ? at : c->groups;
+}
+
+/* The first run that a row stands for. */
+static size_t row_run(const struct compare *c, size_t row)
+{
+    size_t group = compare_row_group(c, row), i = 0;
+
+    if (c->scaling)
+        return row < c->table.rows && c->order[row] < c->points ? c->point[c->order[row]].run
+                                                                : c->set->count;
+    while (i < c->set->count && c->of[i] != group)
+        i++;
+    return i;
+}
+
+void compare_set_cursor(struct compare *c)
+{
+    /* Where all had cost the same, until somebody moves it. */
+    double cost =
+        c->set && c->equal.on ? study_least_cost(c->set->run, c->set->count, c->equal.budget) : NAN;
+
+    if (!c->set)
+        return;
+    for (int i = 0; i < c->panels; i++) {
+        c->plot[i].cursor = !c->scaling && (c->cursor || isfinite(cost));
+        c->plot[i].cursor_x = c->cursor ? c->cursor_x : cost;
+    }
+    free(c->read);
+    c->read = mem_new(c->groups + 1, sizeof *c->read);
+    for (size_t g = 0; g < c->groups; g++)
+        c->read[g] = NAN;
+    if (c->cursor && !c->scaling && c->plot[0].count) {
+        double *value = mem_new((size_t)c->plot[0].count, sizeof *value);
+
+        plot_read(&c->plot[0], c->cursor_x, value);
+        for (int i = 0; i < c->plot[0].count; i++)
+            c->read[c->curves[0].line[i].group] = value[i];
+        free(value);
+    }
+}
+
+void compare_focus(struct compare *c, size_t row)
+{
+    size_t group, run;
+
+    if (!c->set || !c->table.rows)
+        return;
+    c->row = row < c->table.rows ? row : c->table.rows - 1;
+    group = compare_row_group(c, c->row);
+    run = row_run(c, c->row);
+    if (run < c->set->count)
+        snprintf(c->focus, sizeof c->focus, "%s", c->set->entry[run].name);
+    for (int p = 0; p < c->panels; p++) {
+        c->plot[p].front = 0;
+        for (int i = 0; i < c->plot[p].count; i++) {
+            bool is = c->curves[p].line[i].group == group;
+
+            c->series[p][i].weight = is                        ? PLOT_THICK
+                                     : c->plot[p].count > MANY ? PLOT_THIN
+                                                               : PLOT_NORMAL;
+            if (is)
+                c->plot[p].front = i + 1;
+        }
+    }
+}
+
+static void find_focus(struct compare *c)
+{
+    for (size_t row = 0; row < c->table.rows; row++) {
+        size_t run = row_run(c, row);
+
+        if (run < c->set->count && !strcmp(c->set->entry[run].name, c->focus)) {
+            compare_focus(c, row);
+            return;
+        }
+    }
+    compare_focus(c, c->row);
+}
+
+void compare_make(struct compare *c)
+{
+    compare_free_made(c);
+    c->stale = false;
+    if (!c->set || !c->set->count)
+        return;
+    name_all(c);
+    make_table(c);
+    make_plots(c);
+    find_focus(c);
+    compare_set_cursor(c);
+}
