@@ -46,6 +46,7 @@ struct grid {
     int rows, columns;
     struct grid_cell *cell; /* (rows, columns) */
     bool ascii;             /* frames and bars in ASCII; other characters become '?' */
+    bool blocks;            /* plots in blocks: fonts without Braille */
     /* Where the terminal's cursor is shown: an open field. Row -1: nowhere. */
     int cursor_row, cursor_column;
 };

@@ -1,0 +1,87 @@
+#include "ui/key.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    int32_t code;
+} names[] = {
+    {"Up", UI_UP},
+    {"Down", UI_DOWN},
+    {"Left", UI_LEFT},
+    {"Right", UI_RIGHT},
+    {"Home", UI_HOME},
+    {"End", UI_END},
+    {"PgUp", UI_PAGE_UP},
+    {"PgDn", UI_PAGE_DOWN},
+    {"Insert", UI_INSERT},
+    {"Delete", UI_DELETE},
+    {"Backspace", UI_BACKSPACE},
+    {"Enter", UI_ENTER},
+    {"Esc", UI_ESC},
+    {"Tab", UI_TAB},
+    {"BackTab", UI_BACKTAB},
+    {"Space", ' '},
+    {"WheelUp", UI_WHEEL_UP},
+    {"WheelDown", UI_WHEEL_DOWN},
+};
+
+static bool parse_character(const char *word, int32_t *code)
+{
+    const unsigned char *b = (const unsigned char *)word;
+    int more = b[0] < 0x80 ? 0 : b[0] >= 0xf0 ? 3 : b[0] >= 0xe0 ? 2 : 1;
+
+    if (!b[0] || strlen(word) != (size_t)more + 1)
+        return false;
+    *code = more ? b[0] & (0x3f >> more) : b[0];
+    for (int i = 1; i <= more; i++)
+        *code = *code << 6 | (b[i] & 0x3f);
+    return true;
+}
+
+bool key_parse(const char *word, struct key *key)
+{
+    int number;
+
+    *key = (struct key){0};
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        if (!strcasecmp(word, names[i].name)) {
+            key->code = names[i].code;
+            return true;
+        }
+    }
+    if (!strncasecmp(word, "Ctrl-", 5) && word[5] && !word[6] && (word[5] & 0x40)) {
+        key->code = word[5] & 0x1f;
+        return true;
+    }
+    if ((word[0] == 'F' || word[0] == 'f') && word[1] >= '1' && word[1] <= '9') {
+        number = atoi(word + 1);
+        key->code = UI_F1 + number - 1;
+        return number >= 1 && number <= 12;
+    }
+    return parse_character(word, &key->code);
+}
+
+const char *key_word(const struct key *key, char room[16])
+{
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        if (names[i].code == key->code) {
+            snprintf(room, 16, "%s", names[i].name);
+            return room;
+        }
+    }
+    if (key->code >= UI_F1 && key->code <= UI_F12)
+        snprintf(room, 16, "F%d", key->code - UI_F1 + 1);
+    else if (key->code > 0 && key->code < ' ')
+        snprintf(room, 16, "Ctrl-%c", key->code | 0x40);
+    else if (key->code > 0 && key->code < 0x7f)
+        snprintf(room, 16, "%c", key->code);
+    else
+        snprintf(room, 16, "U+%04X", (unsigned)key->code);
+    return room;
+}

@@ -1,0 +1,440 @@
+/* ui/term.c: curses, and what has to happen around it: the program's own output caught, a crash that
+ * gives the terminal back, and one that cannot show anything refused in a sentence. */
+#include "ui/term.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "ui/theme.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_ROWS    1000 /* of whatever the environment claims */
+#define MOST_COLUMNS 2000
+#define CLICK_MS     400 /* two clicks within it are a double one */
+
+struct term {
+    SCREEN *screen;
+    FILE *in, *out;
+    int tty, talk, kept[2];
+    bool ascii, blocks, colours, light, mono;
+    int rows, columns;
+    attr_t attribute[GRID_ROLES];
+    short pair[GRID_ROLES];
+    uint64_t clicked;
+    int click_row, click_column;
+    cchar_t *line; /* (columns) */
+};
+
+/* For the handler of crashes, which may touch nothing else. */
+static struct {
+    int tty;
+    volatile sig_atomic_t open;
+    struct termios modes;
+    char reset[512];
+    size_t reset_n;
+    char words[1200];
+    size_t words_n;
+} crash = {.tty = -1};
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
+static struct sigaction before[MEM_COUNT(faults)];
+
+static void on_crash(int number)
+{
+    ssize_t n;
+
+    if (crash.open) {
+        crash.open = 0;
+        n = write(crash.tty, crash.reset, crash.reset_n);
+        n = write(crash.tty, crash.words, crash.words_n);
+        (void)n;
+        tcsetattr(crash.tty, TCSANOW, &crash.modes);
+    }
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        if (faults[i] == number)
+            sigaction(number, &before[i], NULL);
+    raise(number); /* taken as this handler returns, by whoever had it before */
+}
+
+static void add_reset(const char *name)
+{
+    const char *s = tigetstr(name);
+
+    if (!s || s == (char *)-1)
+        return;
+    for (; *s && crash.reset_n + 1 < sizeof crash.reset; s++) {
+        if (s[0] == '$' && s[1] == '<') { /* a pause, for tputs */
+            while (*s && *s != '>')
+                s++;
+            if (!*s)
+                break;
+            continue;
+        }
+        crash.reset[crash.reset_n++] = *s;
+    }
+}
+
+static void watch_for_crashes(const char *log)
+{
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+    static char stack[64 * 1024];
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, old;
+    int n;
+
+    crash.reset_n = 0;
+    if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
+        static const char off[] = "\033[?1006l\033[?1002l\033[?1000l";
+
+        memcpy(crash.reset, off, sizeof off - 1);
+        crash.reset_n = sizeof off - 1;
+    }
+    add_reset("sgr0");
+    add_reset("cnorm");
+    add_reset("rmkx");
+    add_reset("rmcup");
+    n = snprintf(crash.words, sizeof crash.words,
+                 "\r\nchorus: the program crashed; what it said last is in %s, and `chorus resume` "
+                 "goes on from the last checkpoint\r\n",
+                 log ? log : "the run's log.txt");
+    crash.words_n = n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
+    if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
+        sigaltstack(&own, NULL);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        sigaction(faults[i], &action, &before[i]);
+    crash.open = 1;
+}
+
+static void forget_crashes(void)
+{
+    crash.open = 0;
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        sigaction(faults[i], &before[i], NULL);
+}
+
+/* 1 and 2 lead into a pipe that never blocks: who prints more than is read loses it. */
+static void catch_talk(struct term *t)
+{
+    int fds[2];
+
+    t->kept[0] = t->kept[1] = t->talk = -1;
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+        return;
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        t->kept[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
+        dup2(fds[1], i + 1);
+    }
+    close(fds[1]);
+    t->talk = fds[0];
+}
+
+static void release_talk(struct term *t)
+{
+    fflush(NULL);
+    for (int i = 0; i < 2 && t->talk >= 0; i++) {
+        if (t->kept[i] < 0)
+            continue;
+        dup2(t->kept[i], i + 1);
+        close(t->kept[i]);
+    }
+    if (t->talk >= 0)
+        close(t->talk);
+}
+
+static attr_t attributes(int style)
+{
+    return (style & THEME_BOLD ? A_BOLD : 0) | (style & THEME_REVERSE ? A_REVERSE : 0) |
+           (style & THEME_DIM ? A_DIM : 0) | (style & THEME_UNDERLINE ? A_UNDERLINE : 0);
+}
+
+void term_theme(struct term *t, const char *theme)
+{
+    t->light = theme && !strcmp(theme, "light");
+    t->mono = !t->colours || (theme && !strcmp(theme, "mono"));
+    for (int role = 0; role < GRID_ROLES; role++) {
+        const struct theme_role *r = theme_role(t->light, role);
+        bool many = COLORS >= 256;
+
+        t->pair[role] = 0;
+        t->attribute[role] = attributes(t->mono ? r->mono : many ? r->style : r->style8);
+        if (t->mono)
+            continue;
+        t->pair[role] = (short)(role + 1);
+        init_pair(t->pair[role], many ? r->text : r->text8, many ? r->ground : r->ground8);
+    }
+    if (crash.open)
+        clearok(curscr, TRUE);
+}
+
+static enum err_code refuse(struct term *t, struct err *e, const char *fmt, const char *name)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, name);
+    err_set(e, ERR_INPUT, fmt, text_str(&clean));
+    text_free(&clean);
+    if (t->screen) {
+        endwin();
+        delscreen(t->screen);
+    }
+    if (t->in)
+        fclose(t->in);
+    if (t->out)
+        fclose(t->out);
+    free(t);
+    return e->code;
+}
+
+static bool has(const char *name)
+{
+    const char *s = tigetstr(name);
+
+    return s && s != (char *)-1;
+}
+
+static void take_size(struct term *t)
+{
+    getmaxyx(stdscr, t->rows, t->columns);
+    if (t->rows > MOST_ROWS)
+        t->rows = MOST_ROWS;
+    if (t->columns > MOST_COLUMNS)
+        t->columns = MOST_COLUMNS;
+    t->line = mem_resize(t->line, (size_t)t->columns + 1, sizeof *t->line);
+}
+
+static void set_modes(const struct term_options *options)
+{
+    raw(); /* Ctrl-C and Ctrl-Z are keys */
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(25);
+    curs_set(0);
+    if (!options->no_mouse) {
+        mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        mouseinterval(0);
+    }
+}
+
+enum err_code term_open(struct term **out, const struct term_options *options, struct err *e)
+{
+    struct term *t = mem_new(1, sizeof *t);
+    const char *name = getenv("TERM"), *set = nl_langinfo(CODESET);
+
+    *out = NULL;
+    t->in = fopen("/dev/tty", "re");
+    t->out = fopen("/dev/tty", "we");
+    if (!t->in || !t->out)
+        return refuse(t, e, "there is no terminal to show the workbench on%s", "");
+    if (!name || !*name)
+        return refuse(t, e,
+                      "TERM is not set: nobody knows what this terminal can do; try "
+                      "TERM=xterm chorus%s",
+                      "");
+    t->tty = fileno(t->in);
+    tcgetattr(t->tty, &crash.modes);
+    crash.tty = t->tty;
+    t->screen = newterm(NULL, t->out, t->in);
+    if (!t->screen)
+        return refuse(t, e, "this machine knows no terminal of the kind %s; try TERM=xterm chorus",
+                      name);
+    set_term(t->screen);
+    if (!has("cup") || !has("clear"))
+        return refuse(t, e,
+                      "a terminal of the kind %s cannot place its cursor, so there is no "
+                      "workbench on it; every command works: chorus help",
+                      name);
+    t->ascii = options->ascii || strcmp(set, "UTF-8") != 0;
+    t->blocks = !strcmp(name, "linux");
+    t->colours = !options->no_colour && has_colors() && start_color() == OK;
+    if (t->colours)
+        use_default_colors();
+    set_modes(options);
+    term_theme(t, options->theme);
+    take_size(t);
+    watch_for_crashes(options->log);
+    catch_talk(t);
+    *out = t;
+    return ERR_OK;
+}
+
+void term_close(struct term *t)
+{
+    if (!t)
+        return;
+    forget_crashes();
+    curs_set(1);
+    endwin();
+    delscreen(t->screen);
+    release_talk(t);
+    fclose(t->in);
+    fclose(t->out);
+    free(t->line);
+    free(t);
+}
+
+void term_size(const struct term *t, int *rows, int *columns)
+{
+    *rows = t->rows;
+    *columns = t->columns;
+}
+
+bool term_ascii(const struct term *t)
+{
+    return t->ascii;
+}
+
+bool term_blocks(const struct term *t)
+{
+    return t->blocks;
+}
+
+int term_fd(const struct term *t)
+{
+    return t->tty;
+}
+
+int term_talk_fd(const struct term *t)
+{
+    return t->talk;
+}
+
+void term_redraw(struct term *t)
+{
+    (void)t;
+    clearok(curscr, TRUE);
+}
+
+void term_draw(struct term *t, const struct grid *g)
+{
+    int columns = g->columns < t->columns ? g->columns : t->columns;
+
+    for (int row = 0; row < g->rows && row < t->rows; row++) {
+        const struct grid_cell *cell = &g->cell[row * g->columns];
+        int n = 0;
+
+        for (int column = 0; column < columns; column++) {
+            wchar_t code[2] = {cell[column].code ? (wchar_t)cell[column].code : L' ', 0};
+            int role = cell[column].role < GRID_ROLES ? cell[column].role : GRID_TEXT;
+            attr_t attribute = t->attribute[role] | (cell[column].style & GRID_BOLD ? A_BOLD : 0) |
+                               (cell[column].style & GRID_UNDERLINE ? A_UNDERLINE : 0);
+
+            if (cell[column].code == GRID_TAIL)
+                continue; /* curses makes it of the cell before */
+            setcchar(&t->line[n++], code, attribute, t->pair[role], NULL);
+        }
+        mvadd_wchnstr(row, 0, t->line, n);
+    }
+    if (g->cursor_row >= 0) {
+        curs_set(1);
+        move(g->cursor_row, g->cursor_column);
+    } else {
+        curs_set(0);
+    }
+    refresh();
+}
+
+static bool take_mouse(struct term *t, struct key *key)
+{
+    MEVENT event;
+
+    if (getmouse(&event) != OK)
+        return false;
+    key->row = event.y;
+    key->column = event.x;
+    if (event.bstate & BUTTON4_PRESSED) {
+        key->code = UI_WHEEL_UP;
+    } else if (event.bstate & BUTTON5_PRESSED) {
+        key->code = UI_WHEEL_DOWN;
+    } else if (event.bstate & BUTTON1_PRESSED) {
+        struct timespec now;
+        uint64_t ms;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+        key->code = UI_CLICK;
+        key->again =
+            ms - t->clicked < CLICK_MS && t->click_row == event.y && t->click_column == event.x;
+        t->clicked = ms;
+        t->click_row = event.y;
+        t->click_column = event.x;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool term_key(struct term *t, struct key *key)
+{
+    static const struct {
+        int curses;
+        int32_t code;
+    } keys[] = {{KEY_UP, UI_UP},         {KEY_DOWN, UI_DOWN},           {KEY_LEFT, UI_LEFT},
+                {KEY_RIGHT, UI_RIGHT},   {KEY_HOME, UI_HOME},           {KEY_END, UI_END},
+                {KEY_PPAGE, UI_PAGE_UP}, {KEY_NPAGE, UI_PAGE_DOWN},     {KEY_IC, UI_INSERT},
+                {KEY_DC, UI_DELETE},     {KEY_BACKSPACE, UI_BACKSPACE}, {KEY_ENTER, UI_ENTER},
+                {KEY_BTAB, UI_BACKTAB}};
+    wint_t code;
+    int kind;
+
+    for (;;) {
+        *key = (struct key){0};
+        kind = get_wch(&code);
+        if (kind == ERR)
+            return false;
+        if (kind == KEY_CODE_YES && code == KEY_RESIZE) {
+            take_size(t);
+            *key = (struct key){.code = UI_RESIZE, .row = t->rows, .column = t->columns};
+            return true;
+        }
+        if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
+            if (take_mouse(t, key))
+                return true;
+            continue;
+        }
+        if (kind == KEY_CODE_YES && code >= KEY_F(1) && code <= KEY_F(12)) {
+            key->code = UI_F1 + (int32_t)(code - KEY_F(1));
+            return true;
+        }
+        for (size_t i = 0; kind == KEY_CODE_YES && i < MEM_COUNT(keys); i++)
+            if ((int)code == keys[i].curses)
+                key->code = keys[i].code;
+        if (kind == OK)
+            key->code = code == '\r' || code == '\n' ? UI_ENTER
+                        : code == '\t'               ? UI_TAB
+                        : code == 27                 ? UI_ESC
+                        : code == 127 || code == 8   ? UI_BACKSPACE
+                                                     : (int32_t)code;
+        if (key->code)
+            return true;
+    }
+}
+
+void term_suspend(struct term *t)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL}, old;
+
+    sigemptyset(&action.sa_mask);
+    def_prog_mode();
+    endwin();
+    sigaction(SIGTSTP, &action, &old);
+    kill(0, SIGTSTP); /* the whole job, as the terminal does: a shell may wait for make */
+    sigaction(SIGTSTP, &old, NULL);
+    reset_prog_mode();
+    take_size(t);
+    clearok(curscr, TRUE);
+    refresh();
+}

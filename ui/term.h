@@ -1,0 +1,36 @@
+/* ui/term.h: the terminal: taken with newterm on /dev/tty, drawn to from a grid, given back whatever
+ * happens. The only user of curses; the main thread alone. */
+#ifndef CHORUS_UI_TERM_H
+#define CHORUS_UI_TERM_H
+
+#include "base/err.h"
+#include "ui/grid.h"
+#include "ui/key.h"
+
+#include <stdbool.h>
+
+struct term;
+
+struct term_options {
+    bool ascii, no_mouse, no_colour;
+    const char *theme; /* "dark", "light", "mono" */
+    const char *log;   /* what a crash names: where the last words are; NULL */
+};
+
+/* An error says why this terminal cannot show the workbench. What is printed on 1 and 2 from now on
+ * can be read from term_talk_fd. */
+enum err_code term_open(struct term **out, const struct term_options *options,
+                        struct err *e) MUST_USE;
+void term_close(struct term *t);
+void term_size(const struct term *t, int *rows, int *columns);
+bool term_ascii(const struct term *t);  /* wished for, or the locale has no UTF-8 */
+bool term_blocks(const struct term *t); /* its font has no Braille */
+void term_draw(struct term *t, const struct grid *g);
+bool term_key(struct term *t, struct key *key); /* false: none waits */
+int term_fd(const struct term *t);
+int term_talk_fd(const struct term *t);
+void term_theme(struct term *t, const char *theme);
+void term_redraw(struct term *t);  /* all of it, whatever it shows now */
+void term_suspend(struct term *t); /* Ctrl-Z: stops this process, and goes on after fg */
+
+#endif
