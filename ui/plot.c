@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int plot_column(const struct plot_canvas *c, double place)
 {
@@ -14,27 +15,6 @@ int plot_column(const struct plot_canvas *c, double place)
 int plot_row(const struct plot_canvas *c, double place)
 {
     return c->top + (int)lround((1 - place) * (c->down * c->height - 1)) / c->down;
-}
-
-bool plot_lay_out(struct plot_canvas *c, const struct plot_view *v)
-{
-    const struct plot *p = c->p;
-    int label = 0;
-
-    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
-        return false;
-    c->across = p->level == PLOT_ASCII ? 1 : 2;
-    c->down = p->level == PLOT_ASCII ? 1 : p->level == PLOT_BLOCK ? 2 : 4;
-    c->top = plot_draw_head(c, v);
-    c->height = p->rows - c->top - 2;
-    for (int i = 0; i < v->y.ticks; i++)
-        if (plot_length(v->y.label[i]) > label)
-            label = plot_length(v->y.label[i]);
-    if (label > p->columns / 2)
-        label = p->columns / 2;
-    c->left = label + 1;
-    c->width = p->columns - c->left;
-    return true;
 }
 
 /* Which ticks have labels: every stride-th from *first on. Where rows are few, ticks at equal
@@ -65,24 +45,85 @@ static int choose_ticks(const int *rows, int n, bool log, int *first)
     return most ? best : n; /* all in one row: one of them */
 }
 
+/* Few rows: another step may have labels at equal distances where the first has hardly any. */
+static bool choose_coarse(const struct plot_canvas *c, struct plot_axis *y)
+{
+    struct plot_axis best = {0}, one = *y;
+
+    for (int k = 0, n; (n = plot_label_coarse(&one, k)) >= 0; k++) {
+        int rows[PLOT_TICKS], distance = 0;
+
+        if (n < 3 || n > 6)
+            continue;
+        for (int i = 0; i < n; i++)
+            rows[i] = plot_row(c, plot_place(&one, one.tick[i]));
+        distance = rows[0] - rows[1];
+        for (int i = 2; i < n; i++)
+            distance = rows[i - 1] - rows[i] == distance ? distance : 0;
+        if (distance > 0 && n > best.ticks)
+            best = one;
+    }
+    if (best.ticks)
+        *y = best;
+    return best.ticks > 0;
+}
+
+/* Those that have a row of their own. */
+static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
+{
+    int rows[PLOT_TICKS], first, stride, n = 0, ticks = y->ticks;
+
+    for (int i = 0; i < ticks; i++)
+        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
+    stride = choose_ticks(rows, ticks, y->log, &first);
+    if (stride > 1 && first + 2 * stride >= ticks && choose_coarse(c, y))
+        return;
+    for (int i = first; i < ticks; i += stride) {
+        /* of powers in one row of a low frame the highest */
+        if (i + stride < ticks && rows[i + stride] == rows[i])
+            continue;
+        y->tick[n] = y->tick[i];
+        memmove(y->label[n++], y->label[i], PLOT_LABEL);
+    }
+    y->ticks = n;
+    if (n < ticks)
+        plot_label_again(y);
+}
+
+bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
+{
+    const struct plot *p = c->p;
+    int label = 0;
+
+    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
+        return false;
+    c->across = p->level == PLOT_ASCII ? 1 : 2;
+    c->down = p->level == PLOT_ASCII ? 1 : p->level == PLOT_BLOCK ? 2 : 4;
+    c->top = plot_draw_head(c, v);
+    c->height = p->rows - c->top - 2;
+    choose_y_ticks(c, &v->y);
+    for (int i = 0; i < v->y.ticks; i++)
+        if (plot_length(v->y.label[i]) > label)
+            label = plot_length(v->y.label[i]);
+    if (label > p->columns / 2)
+        label = p->columns / 2;
+    c->left = label + 1;
+    c->width = p->columns - c->left;
+    return true;
+}
+
 static void draw_y_axis(struct plot_canvas *c, const struct plot_axis *y)
 {
     bool ascii = c->p->level == PLOT_ASCII;
-    int rows[PLOT_TICKS], first, stride, taken = -1;
 
     for (int i = 0; i < c->height; i++)
         plot_put(c, c->top + i, c->left - 1, ascii ? '|' : 0x2502, PLOT_TEXT);
-    for (int i = 0; i < y->ticks; i++)
-        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
-    stride = choose_ticks(rows, y->ticks, y->log, &first);
-    for (int i = y->ticks - 1; i >= 0; i--) {
-        /* ticks go from the top down: two of them in one row of a low frame */
-        if (i < first || (i - first) % stride || rows[i] <= taken)
-            continue;
-        taken = rows[i];
-        plot_put_text(c, taken, c->left - 1 - plot_length(y->label[i]), c->left - 1, y->label[i],
+    for (int i = 0; i < y->ticks; i++) {
+        int row = plot_row(c, plot_place(y, y->tick[i]));
+
+        plot_put_text(c, row, c->left - 1 - plot_length(y->label[i]), c->left - 1, y->label[i],
                       PLOT_TEXT);
-        plot_put(c, taken, c->left - 1, ascii ? '+' : 0x2524, PLOT_TEXT);
+        plot_put(c, row, c->left - 1, ascii ? '+' : 0x2524, PLOT_TEXT);
     }
 }
 

@@ -15,6 +15,7 @@ struct plot_axis {
     double lo, hi;
     bool log;
     double from, length; /* lo and hi - lo, or those of their logarithms */
+    double step;         /* between ticks; 0: they are powers, or one */
     int ticks;
     double tick[PLOT_TICKS];
     char label[PLOT_TICKS][PLOT_LABEL];
@@ -60,6 +61,11 @@ struct plot_point *plot_thin(const struct plot_series *s, bool sorted, bool log,
 
 /* Ticks and labels of an axis whose range stands. */
 void plot_label_axis(struct plot_axis *axis, bool whole, enum plot_unit unit);
+/* The same with another step, the index-th of those that people read well, from the largest down.
+ * Returns how many ticks; -1: there is no such step. */
+int plot_label_coarse(struct plot_axis *axis, int index);
+/* Some of the ticks have gone: labels with only the digits that the others need. */
+void plot_label_again(struct plot_axis *axis);
 /* A value by itself, as legends show it: four digits. And an x, as precise as it counts. */
 void plot_number(double value, char out[PLOT_LABEL]);
 void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL]);
@@ -76,8 +82,9 @@ struct plot_canvas {
     int across, down; /* dots of a cell */
 };
 
-/* Where the labels of y end and what the head leaves: false: no room for curves. */
-bool plot_lay_out(struct plot_canvas *c, const struct plot_view *v);
+/* Finds where the labels of y end and what the head leaves, and takes those ticks of y away that its
+ * rows have no room for. false: no room for curves. */
+bool plot_lay_out(struct plot_canvas *c, struct plot_view *v);
 
 void plot_put(struct plot_canvas *c, int row, int column, uint32_t code, int colour);
 /* Returns the column behind what was put, at most end. */

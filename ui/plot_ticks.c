@@ -229,9 +229,24 @@ static void label_time(double seconds, double step, double largest, char out[PLO
                  floor(fmod(whole, 3600) / 60), fmod(whole, 60));
 }
 
+/* Powers: each in its own unit. */
+static void label_powers(struct plot_axis *a)
+{
+    for (int i = 0; i < a->ticks; i++) {
+        const struct unit *own = unit_of(fabs(a->tick[i]));
+
+        snprintf(a->label[i], PLOT_LABEL, "%.6g%s", a->tick[i] / own->size, own->name);
+    }
+}
+
+static double largest_of(const struct plot_axis *a)
+{
+    return a->ticks ? fmax(fabs(a->tick[0]), fabs(a->tick[a->ticks - 1])) : 0;
+}
+
 void plot_label_axis(struct plot_axis *a, bool whole, enum plot_unit unit)
 {
-    double largest, step;
+    double step = 0;
 
     if (a->log)
         a->ticks = log_ticks(a->lo, a->hi, a->tick, &step);
@@ -239,19 +254,42 @@ void plot_label_axis(struct plot_axis *a, bool whole, enum plot_unit unit)
         a->ticks = time_ticks(a->lo, a->hi, a->tick, &step);
     else
         a->ticks = (whole ? whole_ticks : plot_ticks)(a->lo, a->hi, a->tick, &step);
-    largest = a->ticks ? fmax(fabs(a->tick[0]), fabs(a->tick[a->ticks - 1])) : 0;
-    for (int i = 0; unit == PLOT_TIME && i < a->ticks; i++)
-        label_time(a->tick[i], step, largest, a->label[i]);
+    a->step = step;
     if (unit == PLOT_TIME)
-        return;
-    if (step > 0)
-        label_numbers(a, largest, step);
-    else /* powers: each in its own unit */
-        for (int i = 0; i < a->ticks; i++) {
-            const struct unit *own = unit_of(fabs(a->tick[i]));
+        for (int i = 0; i < a->ticks; i++)
+            label_time(a->tick[i], step, largest_of(a), a->label[i]);
+    else if (step > 0)
+        label_numbers(a, largest_of(a), step);
+    else
+        label_powers(a);
+}
 
-            snprintf(a->label[i], PLOT_LABEL, "%.6g%s", a->tick[i] / own->size, own->name);
-        }
+int plot_label_coarse(struct plot_axis *a, int index)
+{
+    static const double steps[] = {5, 2.5, 2, 1, 0.5, 0.25, 0.2, 0.1};
+    int n;
+
+    if (a->log || !(a->step > 0) || index >= (int)MEM_COUNT(steps))
+        return -1;
+    a->step = steps[index] * pow(10, floor(log10(a->hi - a->lo)));
+    n = tick_multiples(a->lo, a->hi, a->step, a->tick, PLOT_TICKS);
+    a->ticks = n < PLOT_TICKS ? n : PLOT_TICKS;
+    label_numbers(a, largest_of(a), a->step);
+    return n;
+}
+
+void plot_label_again(struct plot_axis *a)
+{
+    int digits = 0, need = a->step > 0 ? digits_of(a->step) : 0;
+
+    if (!need)
+        return;
+    for (int i = 0; i < a->ticks; i++)
+        while (digits < need &&
+               fabs(a->tick[i] * pow(10, digits) - round(a->tick[i] * pow(10, digits))) >
+                   1e-6 * pow(10, digits) * a->step)
+            digits++;
+    label_numbers(a, largest_of(a), pow(10, -digits));
 }
 
 void plot_number(double v, char out[PLOT_LABEL])

@@ -14,6 +14,11 @@ exits 0 "$CHORUS" plot "$one" --frame 60x30
 check "above each other where it is narrow" grep -q "^accuracy" out
 exits 0 "$CHORUS" plot "$one" --ascii
 check "--ascii" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
+exits 0 "$CHORUS" plot "$one" --level ascii
+check "--level ascii" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
+exits 0 "$CHORUS" plot "$one" --level block
+check "--level block" grep -qE "▄|▀|▚|▞" out
+check "has no Braille" test "$(grep -cE "⠒|⠤|⠉|⣀" out)" = 0
 (export LC_ALL=C && exits 0 "$CHORUS" plot "$one")
 check "a locale without UTF-8" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
 exits 0 "$CHORUS" plot "$one" --metric test_acc --x seconds --frame 160x30
@@ -71,6 +76,11 @@ refused "a band of nonsense" "--band x is neither" "$CHORUS" plot "$one" --over 
 refused "a mean over no key" "--over sed is no key" "$CHORUS" plot "$one" --over sed
 refused "a size of nonsense" "--size big" "$CHORUS" plot "$one" -o a.svg --size big
 refused "a size of text" "--size and --mono are for files" "$CHORUS" plot "$one" --size 84x60mm
+exits 0 "$CHORUS" plot "$one" --metric test_acc && mv out plain
+exits 0 "$CHORUS" plot "$one" --metric test_acc --smooth 4
+check "--smooth draws another curve" test "$(cmp -s plain out; echo $?)" = 1
+refused "an unknown level" "--level sixel is not braille, block or ascii" \
+    "$CHORUS" plot "$one" --level sixel
 refused "smoothing over nothing" "--smooth 0" "$CHORUS" plot "$one" --smooth 0
 refused "a metric of a matrix" "--metric belongs" "$CHORUS" plot "$one" --kind confusion --metric ece
 refused "a prefix of a single model" "none of these runs is an ensemble" \
