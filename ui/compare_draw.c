@@ -37,6 +37,8 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
     char number[TEXT_NUMBER_ROOM];
 
     c->plot_at[panel] = in;
+    c->plot[panel].columns = in.columns; /* a step of the cursor is a part of them */
+    c->plot[panel].rows = in.rows;
     if (c->log_y && !c->scaling)
         text_add(&words, "log ");
     if (c->smooth && !c->scaling)

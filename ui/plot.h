@@ -46,7 +46,7 @@ struct plot {
     bool cursor;       /* a rule at cursor_x, that x below it, and a mark on each curve */
     double cursor_x;
     enum plot_level level;
-    int columns, rows; /* of the whole frame, legend and axes included */
+    int columns, rows; /* of the whole frame, legend and axes included; a step needs them too */
 };
 
 #define PLOT_LEAST_COLUMNS 16

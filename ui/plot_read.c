@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* What a step is a part of where the frame is not known. */
+#define UNKNOWN_COLUMNS 80
+
 /* How far behind its last point a curve still reads: as far as its last two lie apart; a single
  * point as far as it lies from 0, where counting began. */
 static double reach_behind(const struct plot_series *s, size_t last)
@@ -125,7 +128,7 @@ static bool begin_search(const struct plot *p, struct search *q, struct plot_can
     bool any = plot_look(p, 2 * p->columns, &v);
 
     if (any && !plot_lay_out(c, &v))
-        c->width = PLOT_LEAST_COLUMNS;
+        c->width = UNKNOWN_COLUMNS;
     *x = v.x;
     plot_view_free(&v);
     if (!any)

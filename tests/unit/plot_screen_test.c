@@ -196,6 +196,67 @@ TEST(legends_of_twenty)
     check("twenty-small-ascii", &p);
 }
 
+/* A flat curve at a tick's value runs through the row of its label, an upright one through the column
+ * of its mark, at each level and on both kinds of axis. */
+TEST(ticks_stand_where_their_values_are)
+{
+    enum { COLUMNS = 101, ROWS = 33 };
+    struct plot_cell *cells = mem_new(COLUMNS * ROWS, sizeof *cells);
+
+    for (int way = 0; way < 6; way++) {
+        double ends_x[2] = {0, 87}, ends_y[2] = {0.013, 1.37}, at_x[2], at_y[2];
+        struct plot_series s[3] = {{.label = "a", .x = ends_x, .y = ends_y, .n = 2},
+                                   {.label = "b", .x = ends_x, .y = at_y, .n = 2, .colour = 1},
+                                   {.label = "c", .x = at_x, .y = ends_y, .n = 2, .colour = 2}};
+        struct plot p = {.series = s, .count = 3, .columns = COLUMNS, .rows = ROWS};
+        struct plot_view v;
+
+        p.log_y = way % 2;
+        p.level = (enum plot_level)(way / 2);
+        memcpy(at_x, ends_x, sizeof at_x);
+        memcpy(at_y, ends_y, sizeof at_y);
+        REQUIRE(plot_look(&p, 2 * COLUMNS, &v));
+        CHECK(v.x.ticks >= 4 && v.x.ticks <= 6 && v.y.ticks >= 4 && v.y.ticks <= 6);
+        for (int i = 0; i < v.x.ticks || i < v.y.ticks; i++) {
+            int row = -1, column = -1, rows = 0, columns = 0, n = 0;
+
+            at_y[0] = at_y[1] = v.y.tick[i < v.y.ticks ? i : 0];
+            at_x[0] = at_x[1] = v.x.tick[i < v.x.ticks ? i : 0];
+            plot_draw(&p, cells);
+            /* the tick's row and column by where its label stands */
+            for (int r = 1; r < ROWS - 2; r++) {
+                struct text line = {0};
+
+                for (int c = 0;
+                     c < 12 && cells[r * COLUMNS + c].code < 0x7f &&
+                     cells[r * COLUMNS + c].code != '+' && cells[r * COLUMNS + c].code != '|';
+                     c++)
+                    text_addf(&line, "%c",
+                              cells[r * COLUMNS + c].code ? (int)cells[r * COLUMNS + c].code : ' ');
+                if (line.n && !strcmp(text_trim(line.s), v.y.label[i < v.y.ticks ? i : 0]))
+                    row = r;
+                text_free(&line);
+            }
+            for (int c = 0; c < COLUMNS; c++) {
+                uint32_t code = cells[(ROWS - 2) * COLUMNS + c].code;
+
+                if ((code == 0x252c ||
+                     (code == '+' && (n || cells[(ROWS - 2) * COLUMNS + c - 1].code != 0))) &&
+                    n++ == (i < v.x.ticks ? i : 0))
+                    column = c;
+            }
+            for (int c = 0; c < COLUMNS; c++)
+                rows += row >= 0 && cells[row * COLUMNS + c].colour == 1;
+            for (int r = 1; r < ROWS - 2; r++)
+                columns += column >= 0 && cells[r * COLUMNS + column].colour == 2;
+            CHECK(rows > COLUMNS / 2);
+            CHECK(columns > ROWS / 2);
+        }
+        plot_view_free(&v);
+    }
+    free(cells);
+}
+
 /* However many and however long: names and counts stand above the axes, nothing beside the frame, and
  * what is not named is counted. */
 TEST(legends_keep_off_the_curves)
