@@ -352,8 +352,10 @@ static void filter_entered(void *user, const char *text)
 
 static void show_whole(struct logview *v)
 {
-    size_t i = v->lines - v->below - v->cursor - 1;
+    size_t i;
 
+    collect(v); /* the strings are the app's, and lines may have come since they were drawn */
+    i = v->lines - v->below - v->cursor - 1;
     if (v->lines && i < v->lines)
         app_page(v->app, "line", v->line[i].text);
 }
