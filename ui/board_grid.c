@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HIGH  3
-#define LEAST_WIDE 7 /* "0.8380" and a blank */
+#define MOST_HIGH  7
+#define LEAST_WIDE 5
+#define AIR        8 /* beside the longest words, where there is room */
 
 static int longest(const char *const *words, int n, int least)
 {
@@ -24,24 +25,16 @@ static int names_width(const struct board *b, int room)
     return width > room / 3 ? room / 3 : width;
 }
 
-/* As wide as all words, or as all brief ones, or as there is room for. */
+/* As wide as all words, else as there is room for, but not narrower than brief ones are. */
 static int cell_width(const struct board *b, const char *const *brief, int room)
 {
-    int cells = b->rows * b->columns, heads = longest(b->column_name, b->columns, 0) + 2;
-    int whole = longest(b->words, cells, 0) + 2, width;
+    int cells = b->rows * b->columns, even = room / b->columns;
+    int whole = longest(b->words, cells, longest(b->column_name, b->columns, 0)) + 2;
+    int least = longest(brief ? brief : b->words, cells, LEAST_WIDE - 1) + 1;
+    int width = even < whole + AIR ? even : whole + AIR;
 
-    whole = whole < heads ? heads : whole;
-    width = whole;
-    if (whole * b->columns > room && brief) {
-        width = longest(brief, cells, LEAST_WIDE - 2) + 2;
-        width = width > room / b->columns ? width : room / b->columns;
-    }
-    if (width * b->columns > room) {
-        int even = room / b->columns;
-
-        width = even > LEAST_WIDE ? even : LEAST_WIDE;
-    }
-    return width > room ? room : width;
+    width = width > least ? width : least;
+    return width < room ? width : room;
 }
 
 static int scrolled(int first, int chosen, int shown, int count)
@@ -81,7 +74,7 @@ static void draw_cell(const struct board *b, struct grid *g, struct rect at, int
     int role = chosen ? GRID_CHOSEN : role_of(b, v, s, cell), width = at.columns - 1, n;
     struct rect box = {at.row, at.column, at.rows, width}, line = {at.row, at.column, 1, width};
 
-    if (text_width(words) > width - (width > 8 ? 1 : 0) && v->brief && v->brief[cell])
+    if (text_width(words) > width && v->brief && v->brief[cell])
         words = v->brief[cell];
     if (chosen || role != GRID_DIM)
         grid_fill(g, box, role);

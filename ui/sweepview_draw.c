@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_WIDE  32
+#define LIST_WIDE  38
 #define BOTH_WIDE  104 /* from here on list and board are side by side */
 #define HIGH_LARGE 30
 
@@ -174,6 +174,8 @@ static void add_gap(const struct sweepview_sweep *s, size_t group, struct text *
 {
     const struct sweepview_group *c = &s->group[group];
 
+    if (c->runs > 1)
+        text_addf(out, "%.4f ± %.4f (n %zu), ", c->mean, c->sd, c->runs);
     if (group == s->best) {
         text_add(out, "the best");
     } else if (c->runs && s->best < s->groups) {

@@ -148,10 +148,11 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
                       size_t cell)
 {
     bool open = l->state < WIRE_DONE && *l->run;
+    const char *told = cell < s->cells ? s->cell[cell].run : NULL; /* by the sheet, which may lag */
+    bool other = *l->run && (!told || strcmp(told, l->run) != 0);
     char *folder = io_path(results, *l->run ? l->run : ".none");
     struct record_entry entry = {0};
-    bool read = (open || (cell == s->cells && *l->run)) &&
-                record_read_entry(folder, &entry, NULL) == ERR_OK;
+    bool read = (open || other) && record_read_entry(folder, &entry, NULL) == ERR_OK;
     const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
     struct sweepview_cell *c;
 
@@ -164,8 +165,8 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
         return;
     }
     c = &s->cell[cell];
-    if (c->run && strcmp(c->run, l->run) != 0)
-        c->acc = c->seconds = NAN; /* the sheet tells of an earlier run */
+    if (other || l->state == WIRE_WAITING)
+        c->acc = c->seconds = NAN;
     c->known = true;
     c->left_out = false;
     c->state = l->state;

@@ -1,0 +1,484 @@
+#include "base/io.h"
+#include "base/mem.h"
+#include "tests/test.h"
+#include "ui/sweepview_int.h"
+
+#include <unistd.h>
+
+static struct sweepview_sweep *sweep_of(const char *text)
+{
+    struct spec_sweep spec;
+    struct err e;
+
+    spec_sweep_init(&spec);
+    if (spec_sweep_parse(&spec, text, strlen(text), "sweep.ini", &e) != ERR_OK ||
+        spec_sweep_close(&spec, &e) != ERR_OK) {
+        printf("  %s\n", e.text);
+        return NULL;
+    }
+    return sweepview_new("board", &spec);
+}
+
+/* A cell by the values of all axes. */
+static struct sweepview_cell *cell_at(struct sweepview_sweep *s, const char *const *values)
+{
+    size_t i = sweepview_find(s, values);
+
+    return i < s->cells ? &s->cell[i] : NULL;
+}
+
+static void set(struct sweepview_sweep *s, const char *const *values, enum wire_state state,
+                double acc)
+{
+    struct sweepview_cell *c = cell_at(s, values);
+
+    if (!c) {
+        printf("  there is no cell %s, ...\n", values[0]);
+        abort();
+    }
+    c->known = true;
+    c->state = state;
+    c->acc = acc;
+}
+
+#define VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void draw(struct sweepview *v, int rows, int columns, struct text *out)
+{
+    struct grid g;
+
+    grid_init(&g, rows, columns, false);
+    sweepview_draw(v, &g, grid_all(&g));
+    text_clear(out);
+    grid_to_text(&g, out);
+    grid_free(&g);
+}
+
+TEST(lists_become_dimensions_and_seeds_repeats)
+{
+    struct sweepview_sweep *s = sweep_of("lr = geom:0.01:1:5\nbatch = 64, 128\nrepeats = 3\n");
+
+    REQUIRE(s && !s->problem);
+    CHECK_INT(s->cells, 30);
+    CHECK_INT(s->dims, 3);
+    CHECK_INT(s->repeats, 3);
+    CHECK_INT(s->groups, 10);
+    CHECK_STR(s->dim[0].name, "lr");
+    CHECK_STR(s->dim[0].brief[0], "0.01");
+    CHECK_STR(s->dim[0].brief[1], "0.0316");
+    CHECK(s->dim[2].repeats);
+    sweepview_free(s);
+}
+
+TEST(each_group_has_its_own_cells)
+{
+    struct sweepview_sweep *s = sweep_of("devices = 1, 2\nlr = 0.1, 0.2, 0.3\nrepeats = 2\n"
+                                         "batch = 64, 128\n");
+    bool *seen;
+    size_t *place, at[SWEEPVIEW_MOST_DIMS], back[SWEEPVIEW_MOST_DIMS];
+
+    REQUIRE(s && s->cells == 24);
+    seen = mem_new(s->cells, sizeof *seen);
+    place = mem_new(s->spec.axes, sizeof *place);
+    for (size_t g = 0; g < s->groups; g++) {
+        sweepview_place(s, g, at);
+        CHECK_INT(sweepview_group_at(s, at), g);
+        for (size_t r = 0; r < s->repeats; r++) {
+            size_t cell = sweepview_cell_of(s, g, r);
+
+            REQUIRE(cell < s->cells);
+            CHECK(!seen[cell]);
+            seen[cell] = true;
+            /* the grid's own word on where it lies */
+            spec_sweep_place(&s->spec, cell, place);
+            for (size_t d = 0; d < s->dims; d++) {
+                back[d] = d == s->repeats_dim ? r : at[d];
+                CHECK_INT(place[s->dim[d].axis], back[d]);
+            }
+        }
+    }
+    free(seen);
+    free(place);
+    sweepview_free(s);
+}
+
+TEST(axes_that_walk_together_are_one_dimension)
+{
+    struct sweepview_sweep *s = sweep_of("zip = devices, batch\ndevices = 1, 2\nbatch = 256, 512\n"
+                                         "lr = 0.1, 0.2\n");
+
+    REQUIRE(s && s->cells == 4);
+    CHECK_INT(s->dims, 2);
+    CHECK(cell_at(s, VALUES("1", "256", "0.2")) != NULL);
+    sweepview_free(s);
+}
+
+TEST(resolved_values_find_their_cells)
+{
+    struct sweepview_sweep *s = sweep_of("devices = 1, 2\nbatch = 32/device, 128\n"
+                                         "lr = 0.10, 2e-1\n");
+    size_t at[SWEEPVIEW_MOST_DIMS] = {1, 0, 1};
+
+    REQUIRE(s && s->cells == 8);
+    CHECK_INT(sweepview_find(s, VALUES("2", "64", "0.2")),
+              sweepview_cell_of(s, sweepview_group_at(s, at), 0));
+    CHECK_INT(sweepview_find(s, VALUES("2", "77", "0.2")), s->cells); /* either batch could be it */
+    CHECK_INT(sweepview_find(s, VALUES("3", "128", "0.2")), s->cells);
+    sweepview_free(s);
+}
+
+TEST(impossible_cells_are_left_out_with_their_reason)
+{
+    struct sweepview_sweep *s = sweep_of("devices = 1, 8\nbatch = 64, 100\n");
+    struct sweepview_cell *c;
+    struct text words = {0};
+
+    REQUIRE(s && s->cells == 4);
+    c = cell_at(s, VALUES("8", "100"));
+    REQUIRE(c);
+    CHECK(c->left_out);
+    CHECK_HAS(c->why, "100");
+    sweepview_add_counts(s, &words);
+    CHECK_STR(text_str(&words), "3 not begun, 1 impossible");
+    text_free(&words);
+    sweepview_free(s);
+}
+
+/* Accuracies of three seeds: means 0.85, 0.90, 0.89; sd 0.01 each. */
+static struct sweepview_sweep *three_seeds(void)
+{
+    static const char *const lr[] = {"0.1", "0.2", "0.4"}, *const seed[] = {"0", "1", "2"};
+    static const double acc[3][3] = {{0.84, 0.85, 0.86}, {0.89, 0.90, 0.91}, {0.90, 0.89, 0.88}};
+    struct sweepview_sweep *s = sweep_of("lr = 0.1, 0.2, 0.4\nrepeats = 3\n");
+
+    for (int l = 0; s && l < 3; l++)
+        for (int r = 0; r < 3; r++)
+            set(s, VALUES(lr[l], seed[r]), WIRE_DONE, acc[l][r]);
+    if (s)
+        sweepview_sum(s);
+    return s;
+}
+
+TEST(what_cannot_be_told_from_the_best_is_grey)
+{
+    struct sweepview_sweep *s = three_seeds();
+    struct text words = {0};
+    struct sweepview_look look;
+    struct sweepview_board b;
+
+    REQUIRE(s);
+    CHECK_INT(s->best, 1);
+    CHECK_NEAR(s->group[1].mean, 0.90, 1e-12);
+    CHECK_NEAR(s->group[1].sd, 0.01, 1e-12);
+    CHECK(s->paired);
+    /* Differences to lr 0.1: 0.05 thrice, so that nothing is left to chance. */
+    CHECK(!s->group[0].even);
+    /* To lr 0.4: -0.01, 0.01, 0.03: mean 0.01, sd 0.02, standard error 0.011547, t 4.3027 with two
+     * degrees of freedom: -0.0397 to 0.0597. */
+    CHECK(s->group[2].even);
+    CHECK_NEAR(s->group[2].gap.lo, -0.039683, 1e-5);
+    CHECK_NEAR(s->group[2].gap.hi, 0.059683, 1e-5);
+    sweepview_first_look(s, &look);
+    CHECK_INT(look.view.row, 1);
+    sweepview_make_board(s, &look, &b);
+    CHECK_INT(b.board.rows, 3);
+    CHECK_INT(b.board.columns, 1);
+    CHECK_STR(b.words[0], "0.8500 ± 0.0100");
+    CHECK_STR(b.words[1], "*0.9000 ± 0.0100");
+    CHECK_STR(b.words[2], "≈0.8900 ± 0.0100");
+    CHECK_STR(b.brief[2], "≈0.8900");
+    CHECK(!b.grey[0] && !b.grey[1] && b.grey[2]);
+    CHECK_INT(look.view.best, 2);
+    sweepview_add_footer(s, &words);
+    CHECK_HAS(text_str(&words), "1 setting that cannot be told from the best");
+    CHECK_HAS(text_str(&words), "picked on test");
+    text_free(&words);
+    sweepview_free_board(&b);
+    sweepview_free(s);
+}
+
+TEST(with_one_run_a_cell_nothing_is_noise)
+{
+    struct sweepview_sweep *s = sweep_of("lr = 0.1, 0.2\ndata = mnist\n");
+    struct text words = {0};
+
+    REQUIRE(s);
+    set(s, VALUES("0.1"), WIRE_DONE, 0.9);
+    set(s, VALUES("0.2"), WIRE_DONE, 0.89);
+    sweepview_sum(s);
+    CHECK(!s->paired);
+    CHECK(!s->group[1].even);
+    sweepview_add_footer(s, &words);
+    /* sqrt(0.9 * 0.1 / 10000) */
+    CHECK_HAS(text_str(&words), "an error of ± 0.0030 (10000 images");
+    text_free(&words);
+    sweepview_free(s);
+}
+
+TEST(cells_tell_their_states_in_words)
+{
+    struct sweepview_sweep *s = sweep_of("lr = 1, 2, 3, 4, 5, 6, 7\n");
+    struct sweepview_look look;
+    struct sweepview_board b;
+    struct text counts = {0};
+
+    REQUIRE(s);
+    set(s, VALUES("1"), WIRE_WAITING, NAN);
+    set(s, VALUES("2"), WIRE_RUNNING, 0.5);
+    cell_at(s, VALUES("2"))->share = 0.337;
+    set(s, VALUES("3"), WIRE_DIVERGED, 0.7); /* never a best */
+    set(s, VALUES("4"), WIRE_OOM, NAN);
+    set(s, VALUES("5"), WIRE_FAILED, NAN);
+    set(s, VALUES("6"), WIRE_SKIPPED, NAN);
+    set(s, VALUES("7"), WIRE_DONE, 0.6);
+    sweepview_sum(s);
+    sweepview_first_look(s, &look);
+    sweepview_make_board(s, &look, &b);
+    CHECK_STR(b.words[0], "waiting");
+    CHECK_STR(b.words[1], "running 33 %");
+    CHECK_STR(b.brief[1], "33%");
+    CHECK_STR(b.words[2], "diverged");
+    CHECK_STR(b.words[3], "out of memory");
+    CHECK_STR(b.brief[3], "oom");
+    CHECK_STR(b.words[4], "failed");
+    CHECK_STR(b.words[5], "skipped");
+    CHECK_STR(b.words[6], "*0.6000");
+    CHECK(isnan(b.value[2]));
+    sweepview_add_counts(s, &counts);
+    CHECK_STR(text_str(&counts), "1 done, 1 running, 1 diverged, 1 out of memory, 1 failed, "
+                                 "1 skipped, 1 waiting");
+    text_free(&counts);
+    sweepview_free_board(&b);
+    sweepview_free(s);
+}
+
+TEST(pages_and_axes_keep_the_chosen_cell)
+{
+    struct sweepview_sweep *s = sweep_of("batch = 64, 128\nlr = 0.1, 0.2, 0.4\ndevices = 1, 2\n"
+                                         "optimizer = sgd, adam\n");
+    struct sweepview_look look;
+    struct text page = {0};
+    size_t chosen;
+
+    REQUIRE(s && s->groups == 24);
+    sweepview_first_look(s, &look);
+    CHECK_STR(s->dim[look.rows].name, "lr");
+    CHECK_STR(s->dim[look.columns].name, "batch");
+    CHECK_INT(sweepview_pages(s, &look), 4);
+    for (size_t i = 0; i < 4; i++) {
+        sweepview_set_page(s, &look, i);
+        CHECK_INT(sweepview_page(s, &look), i);
+    }
+    sweepview_add_page(s, &look, &page);
+    CHECK_STR(text_str(&page), "devices 2, optimizer adam");
+    look.view.row = 2;
+    look.view.column = 1;
+    chosen = sweepview_chosen(s, &look);
+    text_clear(&page);
+    sweepview_add_setting(s, chosen, &page);
+    CHECK_STR(text_str(&page), "batch 128, lr 0.4, devices 2, optimizer adam");
+    for (int i = 0; i < 12; i++) { /* all ordered pairs of four keys */
+        CHECK(sweepview_other_axes(s, &look));
+        CHECK_INT(sweepview_chosen(s, &look), chosen);
+    }
+    CHECK_STR(s->dim[look.rows].name, "lr");
+    CHECK_STR(s->dim[look.columns].name, "batch");
+    text_free(&page);
+    sweepview_free(s);
+}
+
+TEST(what_is_left_is_told_from_what_has_ended)
+{
+    struct sweepview_sweep *s = sweep_of("lr = 1, 2, 3, 4\n");
+
+    REQUIRE(s);
+    CHECK(isnan(sweepview_left_seconds(s)));
+    set(s, VALUES("1"), WIRE_DONE, 0.5);
+    cell_at(s, VALUES("1"))->seconds = 10;
+    set(s, VALUES("2"), WIRE_RUNNING, NAN);
+    cell_at(s, VALUES("2"))->share = 0.25;
+    set(s, VALUES("3"), WIRE_WAITING, NAN);
+    CHECK_NEAR(sweepview_left_seconds(s), 10 * 0.75 + 20, 1e-9);
+    sweepview_free(s);
+}
+
+/* ---- the screen ---- */
+
+TEST(the_screen_shows_board_cell_and_best)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
+    struct text out = {0};
+
+    v.sweep = three_seeds();
+    REQUIRE(v.sweep);
+    v.sweep->cell[v.sweep->group[1].best].run = mem_text("2026-11-21-175202-784-lenet-9e59");
+    v.name = (char *)"board";
+    sweepview_first_look(v.sweep, &v.look);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "nobody is at work on it");
+    CHECK_HAS(text_str(&out), "9 done");
+    CHECK_HAS(text_str(&out), "≈0.8900 ± 0.0100");
+    CHECK_HAS(text_str(&out), "seed 2");
+    CHECK_HAS(text_str(&out), "* best 0.9000 ± 0.0100 (n 3)  lr 0.2  2026-11-21-175202-784-lenet");
+    CHECK_HAS(text_str(&out), "Grey, with ≈: 1 setting");
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
+TEST(every_size_can_be_drawn)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
+    struct sweepview_line lines[] = {{.name =
+                                          (char *)"\033[31mred\033[0m and a very long name that "
+                                                  "nobody would give to a sweep of theirs",
+                                      .cells = 9,
+                                      .best = 0.9}};
+    struct text out = {0};
+
+    v.sweep = three_seeds();
+    REQUIRE(v.sweep);
+    v.name = lines[0].name;
+    v.line = lines;
+    v.lines = 1;
+    sweepview_first_look(v.sweep, &v.look);
+    for (v.pane = 0; v.pane < 2; v.pane++)
+        for (int rows = 0; rows < 50; rows += rows < 12 ? 1 : 7)
+            for (int columns = 0; columns < 170; columns += columns < 30 ? 1 : 13) {
+                draw(&v, rows, columns, &out);
+                CHECK(!strchr(text_str(&out), '\033'));
+            }
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
+TEST(without_sweeps_it_says_how_one_is_made)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
+    struct text out = {0};
+
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "There are no sweeps yet.");
+    text_free(&out);
+}
+
+TEST(a_wide_board_scrolls_to_the_chosen_cell)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
+    struct text out = {0};
+
+    v.sweep = sweep_of("lr = lin:1:30:30\nbatch = step:1:40:1\n");
+    REQUIRE(v.sweep);
+    v.name = (char *)"board";
+    sweepview_first_look(v.sweep, &v.look);
+    set(v.sweep, VALUES("30", "40"), WIRE_DONE, 0.1234);
+    sweepview_sum(v.sweep);
+    draw(&v, 24, 80, &out);
+    CHECK(!strstr(text_str(&out), "*0.1234"));
+    v.look.view.row = 29;
+    v.look.view.column = 39;
+    draw(&v, 24, 80, &out);
+    CHECK_HAS(text_str(&out), "*0.1234");
+    CHECK_HAS(text_str(&out), "↑");
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
+/* ---- from the disk ---- */
+
+static char *new_folder(void)
+{
+    char *path = mem_textf("%s/sweeps-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+
+    return mkdtemp(path) ? path : NULL;
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char *path = io_path(folder, name);
+
+    if (io_replace_file(path, text, strlen(text), NULL) != ERR_OK)
+        abort();
+    free(path);
+}
+
+static void remove_all(char *folder)
+{
+    char *command = mem_textf("rm -rf '%s'", folder);
+
+    if (system(command) != 0)
+        printf("  %s stays\n", folder);
+    free(command);
+    free(folder);
+}
+
+TEST(a_sweep_of_another_program_is_read_from_its_files)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
+    struct sweepview_disk disk;
+    struct err e;
+    uint64_t stamp;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini",
+               "# options: --order grid\nlr = 0.1, 0.2, 0.4\nbatch = 64, 128\n");
+    write_file(folder, "sweep.csv",
+               "cell,run,state,reason,lr,batch,best_by,best_test_acc,wall_seconds\n"
+               "aa,,done,,0.1,64,test,0.8,12.5\n"
+               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,\n");
+    write_file(folder, "ledger.csv",
+               "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
+               "2026-11-21T17:00:01.000Z,bb,,diverged,\"the loss, it is not finite\"\n");
+    sweepview_read(results, NULL, 0, NULL, 0, &disk);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    CHECK_STR(disk.line[0].name, "board");
+    CHECK_INT(disk.line[0].cells, 6);
+    CHECK_INT(disk.line[0].ended, 2);
+    CHECK_NEAR(disk.line[0].best, 0.8, 1e-12);
+    CHECK(disk.sweep->options.grid);
+    CHECK_INT(cell_at(disk.sweep, VALUES("0.1", "64"))->state, WIRE_DONE);
+    CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->seconds, 12.5, 1e-12);
+    CHECK_INT(cell_at(disk.sweep, VALUES("0.4", "128"))->state, WIRE_DIVERGED);
+    CHECK_STR(cell_at(disk.sweep, VALUES("0.4", "128"))->why, "the loss, it is not finite");
+    CHECK_INT(cell_at(disk.sweep, VALUES("0.2", "64"))->state, WIRE_WAITING);
+    CHECK(!disk.sweep->live);
+    stamp = disk.line[0].stamp;
+    sweepview_free(disk.sweep);
+
+    /* What has not changed is not read again; what is gone is said to be. */
+    struct sweepview_disk again;
+    sweepview_read(results, "board", stamp, disk.line, disk.lines, &again);
+    CHECK(!again.sweep && !again.gone);
+    CHECK_INT(again.line[0].ended, 2);
+    sweepview_free_lines(again.line, again.lines);
+    sweepview_read(results, "other", 0, disk.line, disk.lines, &again);
+    CHECK(!again.sweep && again.gone);
+    sweepview_free_lines(again.line, again.lines);
+    sweepview_free_lines(disk.line, disk.lines);
+    free(folder);
+    remove_all(results);
+}
+
+TEST(a_damaged_sweep_says_what_is_wrong_with_it)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/bad", results);
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
+    struct sweepview_disk disk;
+    struct text out = {0};
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
+    write_file(folder, "sweep.ini", "lr = 0.1, 0.1\n");
+    sweepview_read(results, "bad", 0, NULL, 0, &disk);
+    REQUIRE(disk.sweep && disk.sweep->problem);
+    CHECK_HAS(disk.sweep->problem, "sweep.ini");
+    v.sweep = disk.sweep;
+    v.name = disk.sweep->name;
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "twice");
+    text_free(&out);
+    sweepview_free(disk.sweep);
+    sweepview_free_lines(disk.line, disk.lines);
+    free(folder);
+    remove_all(results);
+}
