@@ -119,7 +119,7 @@ static void set(struct grid *g, struct grid_cell *cell, uint32_t code, int role,
         cell[-1].code = ' ';
     if (column + 1 < g->columns && cell[1].code == GRID_TAIL && code != GRID_TAIL)
         cell[1].code = ' ';
-    *cell = (struct grid_cell){code, (uint8_t)role, (uint8_t)style};
+    *cell = (struct grid_cell){.code = code, .role = (uint8_t)role, .style = (uint8_t)style};
 }
 
 int grid_put(struct grid *g, struct rect in, int row, int column, uint32_t code, int role,

@@ -27,6 +27,7 @@ enum grid_role {
     GRID_STATUS,
     GRID_RULE,       /* a cursor through plots */
     GRID_SERIES,     /* +0 .. +5: the colours of curves */
+    GRID_PIXEL = 23, /* two pixels of an image above each other; see struct grid_cell */
     GRID_SHADE = 24, /* +0 .. +15: backgrounds of a board, from low to high, with readable text */
     GRID_ROLES = 40
 };
@@ -40,6 +41,9 @@ enum { GRID_BOLD = 1, GRID_UNDERLINE = 2 };
 struct grid_cell {
     uint32_t code; /* Unicode; 0: blank */
     uint8_t role, style;
+    /* Of GRID_PIXEL: colours of the 256, drawn as half blocks where there are so many; code stands for
+     * both elsewhere. */
+    uint8_t above, below;
 };
 
 struct grid {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_WIDE 44
+#define LIST_WIDE 40
 #define BOTH_WIDE 118 /* from here on the list stands beside the image */
 
 /* ---- heads ---- */
@@ -68,8 +68,10 @@ static void draw_sentence(const struct predictview_set *s, size_t i, struct grid
     at = grid_cut(g, in, row, at, in.columns - at, wrong ? GRID_BAD : GRID_GOOD, false,
                   text_str(&words));
     text_clear(&words);
-    if (s->members > 1)
-        text_addf(&words, "; %d of %d members say otherwise", s->others[i], s->members);
+    if (s->members > 1 && s->others[i])
+        text_addf(&words, "; %d of %d members differ", s->others[i], s->members);
+    else if (s->members > 1)
+        text_addf(&words, "; all %d members agree", s->members);
     grid_cut(g, in, row, at, in.columns - at, GRID_DIM, false, text_str(&words));
     text_free(&words);
 }
@@ -142,36 +144,65 @@ static void put_small(struct grid *g, struct rect in, int row, int column, float
 }
 
 static void draw_members(const struct predictview_set *s, size_t i, int class, struct grid *g,
-                         struct rect in, int row, bool numbers)
+                         struct rect in, int row, int digits)
 {
     for (int m = 0; m < s->members; m++) {
         float p = s->p[((size_t)m * s->n + i) * (size_t)s->classes + (size_t) class];
         bool own = predictview_answer(s, m, i) == class;
 
-        if (numbers)
-            grid_textf(g, in, row, m * 7, own ? GRID_TEXT : GRID_DIM, "%.3f", (double)p);
+        if (digits)
+            grid_textf(g, in, row, m * (digits + 4), own ? GRID_TEXT : GRID_DIM, "%.*f", digits,
+                       (double)p);
         else
             put_small(g, in, row, m, p);
     }
 }
 
+/* Three digits of each member, or two, or (0) a column of one cell. */
+static int member_digits(const struct predictview_set *s, int room)
+{
+    if (s->members < 2)
+        return 0;
+    return room >= 7 * s->members ? 3 : room >= 6 * s->members ? 2 : 0;
+}
+
+static int members_width(const struct predictview_set *s, int digits)
+{
+    return s->members < 2 ? 0 : digits ? (digits + 4) * s->members : s->members + 1;
+}
+
+#define MARK_WIDE  2 /* in front of a class's name */
+#define VALUE_WIDE 8 /* behind its bar: two blanks, a value, a blank */
+#define LEAST_BAR  8
+
+/* What the table needs beside an image. */
+static int table_width(const struct predictview_set *s)
+{
+    return MARK_WIDE + names_width(s, 14) + 1 + LEAST_BAR + VALUE_WIDE + members_width(s, 0);
+}
+
+static void draw_heads(const struct predictview_set *s, struct grid *g, struct rect in, int value,
+                       int digits)
+{
+    struct rect right = rect_behind(in, value + VALUE_WIDE);
+
+    grid_text(g, in, 0, value + 1, GRID_HEAD, s->members > 1 ? "mean" : "p");
+    for (int m = 0; s->members > 1 && m < s->members; m++)
+        grid_textf(g, right, 0, digits ? m * (digits + 4) : m, GRID_HEAD, "%d",
+                   digits ? m : m % 10);
+}
+
 static void draw_classes(const struct predictview_set *s, size_t i, struct grid *g, struct rect in)
 {
-    int names = names_width(s, in.columns / 3), bar, members;
-    bool several = s->members > 1, numbers;
+    int names = names_width(s, in.columns / 3), left = MARK_WIDE + names + 1, bar, digits;
     struct classes c = choose_classes(s, i, in.rows - 1);
     struct rect right;
 
-    numbers = several && in.columns - names - 19 >= 7 * s->members;
-    members = !several ? 0 : numbers ? 7 * s->members : s->members + 1;
-    bar = in.columns - names - 2 - 8 - members - 1;
+    digits = member_digits(s, in.columns - left - LEAST_BAR - VALUE_WIDE);
+    bar = in.columns - left - VALUE_WIDE - members_width(s, digits);
     bar = bar > 30 ? 30 : bar < 4 ? 4 : bar;
-    right = rect_behind(in, names + 2 + bar + 8);
-    grid_right(g, in, 0, names + 2 + bar + 6, GRID_HEAD, several ? "mean" : "probability");
-    for (int m = 0; several && numbers && m < s->members; m++)
-        grid_textf(g, right, 0, m * 7, GRID_HEAD, "%5d", m);
-    if (several && !numbers)
-        grid_text(g, right, 0, 0, GRID_HEAD, "members");
+    right = rect_behind(in, left + bar + VALUE_WIDE);
+    draw_heads(s, g, in, left + bar, digits);
     for (int k = 0; k < c.n; k++) {
         int class = c.class[k], row = k + 1;
         float p = s->mean[i * (size_t)s->classes + (size_t) class];
@@ -179,12 +210,12 @@ static void draw_classes(const struct predictview_set *s, size_t i, struct grid 
         int role = label ? GRID_GOOD : said ? GRID_BAD : GRID_TEXT;
 
         grid_text(g, in, row, 0, role, label ? "●" : said ? "×" : " ");
-        grid_cut(g, in, row, 2, names, role, false, s->name[class]);
-        grid_bar(g, in, row, names + 3, bar - 1, (double)p, role == GRID_TEXT ? GRID_BAR : role);
-        grid_textf(g, in, row, names + bar + 3, p >= 0.0005f ? GRID_TEXT : GRID_DIM, "%.3f",
+        grid_cut(g, in, row, MARK_WIDE, names, role, false, s->name[class]);
+        grid_bar(g, in, row, left, bar, (double)p, role == GRID_TEXT ? GRID_BAR : role);
+        grid_textf(g, in, row, left + bar + 1, p >= 0.0005f ? GRID_TEXT : GRID_DIM, "%.3f",
                    (double)p);
-        if (several)
-            draw_members(s, i, class, g, right, row, numbers);
+        if (s->members > 1)
+            draw_members(s, i, class, g, right, row, digits);
     }
     free(c.class);
 }
@@ -195,9 +226,11 @@ static void draw_image(const struct predictview *v, struct grid *g, struct rect 
     size_t i = v->pick.image[v->at];
     uint8_t *bytes = predictview_bytes(s, i);
     struct tile t = {bytes, s->h, s->w, s->c == 3 ? 3 : 1};
-    int wide = in.columns * 9 / 20;
+    int wide = in.columns - table_width(s) - 3;
     struct rect took;
 
+    if (wide < in.columns / 4)
+        wide = in.columns / 4;
     draw_sentence(s, i, g, in, 0);
     if (s->c != 1 && s->c != 3) { /* what it would look like, nobody knows: its first channel */
         for (int k = 0; k < s->h * s->w; k++)
@@ -214,12 +247,14 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
 {
     const struct predictview_set *s = v->set;
     size_t rows = in.rows > 1 ? (size_t)(in.rows - 1) : 0;
-    int name = (in.columns - 8 - 7 - 6) / 2;
+    int name = (in.columns - 8 - 7 - 7) / 2;
 
     grid_right(g, in, 0, 6, GRID_HEAD, "image");
     grid_text(g, in, 0, 8, GRID_HEAD, "label");
     grid_text(g, in, 0, 9 + name, GRID_HEAD, "answer");
-    grid_right(g, in, 0, in.columns - 2, GRID_HEAD, s->members > 1 ? "p   no" : "p");
+    grid_right(g, in, 0, in.columns - (s->members > 1 ? 7 : 2), GRID_HEAD, "p");
+    if (s->members > 1)
+        grid_right(g, in, 0, in.columns - 2, GRID_HEAD, "diff");
     if (v->at < v->list_first)
         v->list_first = v->at;
     if (v->at >= v->list_first + rows)
@@ -239,7 +274,7 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
         grid_cut(g, in, line, 9 + name, name, wrong ? GRID_BAD : GRID_TEXT, false,
                  s->name[s->answer[i]]);
         snprintf(number, sizeof number, "%.3f", (double)predictview_highest(s, i));
-        grid_right(g, in, line, in.columns - (s->members > 1 ? 6 : 2), GRID_TEXT, number);
+        grid_right(g, in, line, in.columns - (s->members > 1 ? 7 : 2), GRID_TEXT, number);
         snprintf(number, sizeof number, "%d", s->others[i]);
         if (s->members > 1)
             grid_right(g, in, line, in.columns - 2, GRID_DIM, number);

@@ -31,6 +31,7 @@ struct term {
     int rows, columns;
     attr_t attribute[GRID_ROLES];
     short pair[GRID_ROLES];
+    short *pixel_pair, pixel_pairs; /* (above, below) of the 256 colours; 0: none yet */
     uint64_t clicked;
     int click_row, click_column;
     cchar_t *line; /* (columns) */
@@ -283,6 +284,7 @@ void term_close(struct term *t)
     fclose(t->in);
     fclose(t->out);
     free(t->line);
+    free(t->pixel_pair);
     free(t);
 }
 
@@ -318,6 +320,29 @@ void term_redraw(struct term *t)
     clearok(curscr, TRUE);
 }
 
+/* The pair for two pixels above each other; 0: this terminal has none. Pairs are made as images come
+ * up, and all anew once there are none left. */
+static short pixel_pair(struct term *t, const struct grid_cell *cell)
+{
+    short *pair, first = GRID_ROLES + 1;
+
+    if (t->mono || t->ascii || COLORS < 256 || COLOR_PAIRS < first + 1024)
+        return 0;
+    if (!t->pixel_pair)
+        t->pixel_pair = mem_new(256 * 256, sizeof *t->pixel_pair);
+    pair = &t->pixel_pair[cell->above * 256 + cell->below];
+    if (*pair)
+        return *pair;
+    if (first + t->pixel_pairs >= (COLOR_PAIRS < 32767 ? COLOR_PAIRS : 32767)) {
+        memset(t->pixel_pair, 0, 256 * 256 * sizeof *t->pixel_pair);
+        t->pixel_pairs = 0;
+        clearok(curscr, TRUE);
+    }
+    *pair = (short)(first + t->pixel_pairs++);
+    init_pair(*pair, cell->above, cell->below);
+    return *pair;
+}
+
 void term_draw(struct term *t, const struct grid *g)
 {
     int columns = g->columns < t->columns ? g->columns : t->columns;
@@ -331,10 +356,13 @@ void term_draw(struct term *t, const struct grid *g)
             int role = cell[column].role < GRID_ROLES ? cell[column].role : GRID_TEXT;
             attr_t attribute = t->attribute[role] | (cell[column].style & GRID_BOLD ? A_BOLD : 0) |
                                (cell[column].style & GRID_UNDERLINE ? A_UNDERLINE : 0);
+            short pair = t->pair[role];
 
             if (cell[column].code == GRID_TAIL)
                 continue; /* curses makes it of the cell before */
-            setcchar(&t->line[n++], code, attribute, t->pair[role], NULL);
+            if (role == GRID_PIXEL && (pair = pixel_pair(t, &cell[column])) != 0)
+                code[0] = 0x2580; /* upper half block */
+            setcchar(&t->line[n++], code, attribute, pair, NULL);
         }
         mvadd_wchnstr(row, 0, t->line, n);
     }

@@ -18,17 +18,20 @@ static int grey(const struct tile *t, int y, int x)
     return t->c == 3 ? (299 * v[0] + 587 * v[1] + 114 * v[2]) / 1000 : v[0];
 }
 
-/* Of xterm's 256: the 24 greys, or the cube of 6 x 6 x 6. */
+uint8_t tile_colour(const uint8_t v[3])
+{
+    if (v[0] != v[1] || v[1] != v[2])
+        return (uint8_t)(16 + 36 * (v[0] * 5 / 255) + 6 * (v[1] * 5 / 255) + v[2] * 5 / 255);
+    return (uint8_t)(v[0] < 8 ? 16 : v[0] > 246 ? 231 : 232 + (v[0] - 8) * 23 / 238);
+}
+
 static int colour(const struct tile *t, int y, int x)
 {
-    const uint8_t *v;
+    const uint8_t *v = t->bytes + (y * t->w + x) * t->c;
 
     if (y >= t->h)
         return 16;
-    v = t->bytes + (y * t->w + x) * t->c;
-    if (t->c == 3 && (v[0] != v[1] || v[1] != v[2]))
-        return 16 + 36 * (v[0] * 5 / 255) + 6 * (v[1] * 5 / 255) + v[2] * 5 / 255;
-    return v[0] < 8 ? 16 : v[0] > 246 ? 231 : 232 + (v[0] - 8) * 23 / 238;
+    return tile_colour(t->c == 3 ? v : (const uint8_t[3]){v[0], v[0], v[0]});
 }
 
 void tile_add_line(const struct tile *t, int line, bool colours, struct text *out)
