@@ -184,11 +184,10 @@ static void add_crossings(struct thin *t, size_t i, size_t j)
 
         if (!(part > 0 && part < 1))
             continue;
-        t->gap |= k == 0;
         add_point(t, edge[k],
                   t->log ? exp(log(y[i]) + part * (log(y[j]) - log(y[i])))
                          : y[i] + part * (y[j] - y[i]));
-        t->gap |= k == 1;
+        t->gap |= k == 1; /* it leaves: no line leads on */
     }
 }
 
