@@ -1,0 +1,191 @@
+/* What a form means: cells counted and left out, and answers added up, against counts by hand. */
+#include "tests/test.h"
+
+#include "base/mem.h"
+#include "ui/survey.h"
+
+static struct survey *of(const char *text)
+{
+    struct spec_sweep s;
+    struct err e = {0};
+
+    spec_sweep_init(&s);
+    if (spec_sweep_parse(&s, text, strlen(text), "made.ini", &e) != ERR_OK ||
+        spec_sweep_close(&s, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    return survey_new(&s);
+}
+
+/* As the planner would: 60,000 images, a second for 100,000 model-images. */
+static struct wire_plan answer(const struct spec *s)
+{
+    struct wire_plan p = {.images = 60000, .batch = spec_batch(s), .flops_per_image = 1000};
+
+    p.members = s->mode == SPEC_ENSEMBLE ? (s->members ? s->members : s->devices) : 1;
+    p.batch_per_device = s->mode == SPEC_ENSEMBLE ? p.batch : p.batch / s->devices;
+    p.steps_per_epoch = p.images / p.batch;
+    p.dropped = p.images % p.batch;
+    p.parameters = 129068;
+    p.seconds = (double)(p.steps_per_epoch * s->epochs * p.batch * p.members) / 100000;
+    return p;
+}
+
+static int answer_all(struct account *a)
+{
+    int asked = 0;
+
+    for (int k; (k = account_next(a)) >= 0; asked++) {
+        struct wire_plan p = answer(a->kind[k].spec);
+
+        account_answer(a, (size_t)k, &p);
+    }
+    return asked;
+}
+
+TEST(one_experiment_is_a_survey_of_one)
+{
+    struct survey *v = of("epochs = 2\nbatch = 250\nlr = 0.3\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    account_sum(&a, &sum);
+    CHECK(!sum.complete && !sum.plan && sum.runs == 1 && isnan(sum.seconds));
+    CHECK_NEAR(sum.lr.lo, 0.3, 0);
+    CHECK_INT(answer_all(&a), 1);
+    account_sum(&a, &sum);
+    CHECK(sum.complete && sum.plan);
+    CHECK_NEAR(sum.steps.lo, 240, 0);
+    CHECK_NEAR(sum.model_images, 120000, 0);
+    CHECK_NEAR(sum.flops, 1.2e8, 0);
+    CHECK_NEAR(sum.seconds, 1.2, 1e-12);
+    CHECK(isnan(sum.as_one.lo));
+    account_free(&a);
+    survey_free(v);
+}
+
+TEST(cells_that_cost_the_same_are_asked_about_once)
+{
+    struct survey *v =
+        of("epochs = 1\nbatch = 100, 200\nlr = 0.05, 0.1, 0.2\ndevices = 1, 3\nrepeats = 4\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    CHECK_INT(a.cells, 48);
+    CHECK_INT(a.left_out, 24); /* 3 devices divide neither batch */
+    CHECK_INT(a.reasons, 2);
+    CHECK_INT(a.reason[0].cells, 12);
+    CHECK_HAS(a.reason[0].text, "batch = 100: 3 devices do not divide it");
+    CHECK_INT(answer_all(&a), 2); /* by batch alone */
+    account_sum(&a, &sum);
+    CHECK_INT(sum.runs, 24);
+    CHECK_INT(sum.left_out, 24);
+    CHECK_NEAR(sum.model_images, 24 * 60000.0, 0);
+    CHECK_NEAR(sum.lr.lo, 0.05, 0);
+    CHECK_NEAR(sum.lr.hi, 0.2, 0);
+    CHECK_NEAR(sum.steps.lo, 300, 0);
+    CHECK_NEAR(sum.steps.hi, 600, 0);
+    account_free(&a);
+    survey_free(v);
+}
+
+TEST(an_ensemble_costs_as_much_as_a_longer_single_model)
+{
+    struct survey *v = of("mode = ensemble\ndevices = 4\nepochs = 10\nbatch = 100\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    survey_look(v, UINT64_MAX, NULL);
+    account_update(&a, v);
+    answer_all(&a);
+    account_sum(&a, &sum);
+    CHECK_NEAR(sum.as_one.lo, 40, 0);
+    CHECK_NEAR(sum.members.hi, 4, 0);
+    CHECK_NEAR(sum.model_images, 2400000, 0);
+    account_free(&a);
+    survey_free(v);
+}
+
+TEST(what_the_planner_refuses_is_left_out_too)
+{
+    struct survey *v = of("batch = 100, 70000\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    survey_look(v, UINT64_MAX, NULL);
+    account_update(&a, v);
+    for (int k; (k = account_next(&a)) >= 0;) {
+        struct wire_plan p = answer(a.kind[k].spec);
+
+        if (p.batch > 60000) {
+            p.code = ERR_INPUT;
+            strcpy(p.error, "batch = 70000: there are 60000 images");
+        }
+        account_answer(&a, (size_t)k, &p);
+    }
+    account_sum(&a, &sum);
+    CHECK(sum.complete && !sum.problem);
+    CHECK_INT(sum.runs, 1);
+    CHECK_INT(sum.left_out, 1);
+    account_update(&a, v); /* the reason stays */
+    CHECK_INT(a.reasons, 1);
+    CHECK_STR(a.reason[0].text, "batch = 70000: there are 60000 images");
+    account_free(&a);
+    survey_free(v);
+}
+
+TEST(where_nothing_can_run_the_reason_is_told)
+{
+    struct survey *v = of("devices = 3, 6\nbatch = 100\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    survey_look(v, UINT64_MAX, NULL);
+    account_update(&a, v);
+    account_sum(&a, &sum);
+    CHECK_INT(sum.runs, 0);
+    CHECK_HAS(sum.problem, "3 devices do not divide it");
+    account_free(&a);
+    survey_free(v);
+}
+
+TEST(a_survey_can_be_stopped_and_goes_on)
+{
+    struct survey *v = of("lr = lin:0.1:1:100\nseed = step:1:200:1\n");
+    struct account a = {0};
+    atomic_bool stop;
+
+    atomic_init(&stop, true);
+    CHECK(!survey_look(v, UINT64_MAX, &stop));
+    account_update(&a, v);
+    CHECK(a.seen > 0 && a.seen < a.cells);
+    CHECK_INT(a.kinds, 1);
+    CHECK(!survey_look(v, 0, NULL));
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    CHECK_INT(a.seen, 20000);
+    CHECK_INT(a.kind[0].cells, 20000);
+    account_free(&a);
+    survey_free(v);
+}
+
+TEST(more_kinds_than_there_are_places_for_are_counted)
+{
+    struct survey *v = of("train_limit = step:1000:1999:1\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    CHECK_INT(a.kinds, SURVEY_KINDS);
+    CHECK_INT(a.other, 1000 - SURVEY_KINDS);
+    answer_all(&a);
+    account_sum(&a, &sum);
+    CHECK_INT(sum.runs, 1000);
+    CHECK_INT(sum.unknown, 1000 - SURVEY_KINDS);
+    account_free(&a);
+    survey_free(v);
+}

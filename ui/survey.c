@@ -1,0 +1,314 @@
+#include "ui/survey.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kind {
+    struct spec *spec;
+    uint64_t hash;
+    size_t cells;
+};
+
+struct survey {
+    struct spec_sweep sweep;
+    struct spec *cell, *normal;
+    uint64_t free_keys; /* those that cost nothing: bits as in spec.given */
+    size_t cells, seen, left_out, other;
+    struct kind kind[SURVEY_KINDS];
+    size_t kinds;
+    struct survey_reason reason[SURVEY_REASONS];
+    size_t reasons;
+    struct survey_range lr;
+};
+
+static uint64_t find_free_keys(void)
+{
+    static const char *const names[] = {
+        "name",       "lr",           "lr_rule",        "lr_batch",  "schedule",    "warmup",
+        "lr_min",     "step_epochs",  "step_factor",    "grad_clip", "log_every",   "keep",
+        "target_acc", "patience",     "on_end",         "momentum",  "beta1",       "beta2",
+        "epsilon",    "weight_decay", "loss_reduction", "shuffle",   "member_order"};
+    uint64_t keys = 0;
+
+    for (size_t i = 0; i < MEM_COUNT(names); i++)
+        keys |= UINT64_C(1) << spec_key_find(names[i]);
+    return keys;
+}
+
+struct survey *survey_new(struct spec_sweep *s)
+{
+    struct survey *v = mem_new(1, sizeof *v);
+
+    v->sweep = *s;
+    memset(s, 0, sizeof *s);
+    v->cells = spec_sweep_varies(&v->sweep) ? spec_sweep_cells(&v->sweep) : 1;
+    v->cell = mem_new(1, sizeof *v->cell);
+    v->normal = mem_new(1, sizeof *v->normal);
+    spec_default(v->normal);
+    v->free_keys = find_free_keys();
+    v->lr = (struct survey_range){NAN, NAN};
+    return v;
+}
+
+void survey_free(struct survey *v)
+{
+    if (!v)
+        return;
+    for (size_t i = 0; i < v->kinds; i++)
+        free(v->kind[i].spec);
+    for (size_t i = 0; i < v->reasons; i++)
+        free(v->reason[i].text);
+    free(v->cell);
+    free(v->normal);
+    spec_sweep_free(&v->sweep);
+    free(v);
+}
+
+static void widen(struct survey_range *r, double lo, double hi)
+{
+    if (isnan(lo))
+        return;
+    r->lo = isnan(r->lo) || lo < r->lo ? lo : r->lo;
+    r->hi = isnan(r->hi) || hi > r->hi ? hi : r->hi;
+}
+
+/* What costs nothing and takes no room is made the same, so that one answer does for many cells. */
+static void make_plain(struct spec *s, const struct spec *normal, uint64_t free_keys)
+{
+    s->given &= ~free_keys;
+    memcpy(s->name, normal->name, sizeof s->name);
+    s->lr = normal->lr;
+    s->lr_rule = normal->lr_rule;
+    s->lr_batch = normal->lr_batch;
+    s->schedule = normal->schedule;
+    s->warmup = normal->warmup;
+    s->lr_min = normal->lr_min;
+    s->step_epochs = normal->step_epochs;
+    s->step_factor = normal->step_factor;
+    s->grad_clip = normal->grad_clip;
+    s->log_every = normal->log_every;
+    s->keep = normal->keep;
+    s->keep_every = normal->keep_every;
+    s->target_acc = normal->target_acc;
+    s->patience = normal->patience;
+    memcpy(s->on_end, normal->on_end, sizeof s->on_end);
+    s->momentum = normal->momentum;
+    s->beta1 = normal->beta1;
+    s->beta2 = normal->beta2;
+    s->epsilon = normal->epsilon;
+    s->weight_decay = normal->weight_decay;
+    s->loss_reduction = normal->loss_reduction;
+    s->shuffle = normal->shuffle;
+    s->member_order = normal->member_order;
+    if (strcmp(s->data, "synthetic") != 0)
+        s->seed = normal->seed;
+}
+
+static uint64_t hash_of(const struct spec *s)
+{
+    const unsigned char *at = (const unsigned char *)s;
+    uint64_t hash = 0xcbf29ce484222325u, word;
+    size_t i = 0;
+
+    for (; i + sizeof word <= sizeof *s; i += sizeof word) {
+        memcpy(&word, at + i, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    for (; i < sizeof *s; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static void add_kind(struct survey *v)
+{
+    uint64_t hash;
+
+    make_plain(v->cell, v->normal, v->free_keys);
+    hash = hash_of(v->cell);
+    for (size_t i = 0; i < v->kinds; i++)
+        if (v->kind[i].hash == hash && !memcmp(v->kind[i].spec, v->cell, sizeof *v->cell)) {
+            v->kind[i].cells++;
+            return;
+        }
+    if (v->kinds == SURVEY_KINDS) {
+        v->other++;
+        return;
+    }
+    v->kind[v->kinds] = (struct kind){mem_new(1, sizeof *v->cell), hash, 1};
+    *v->kind[v->kinds++].spec = *v->cell;
+}
+
+/* The last place stands for all reasons that have none of their own. */
+static void add_reason(struct survey_reason *list, size_t *n, const char *text, size_t cells)
+{
+    size_t i = 0;
+
+    while (i < *n && strcmp(list[i].text, text) != 0)
+        i++;
+    if (i == SURVEY_REASONS) {
+        i--;
+        free(list[i].text);
+        list[i].text = mem_text("other reasons");
+    } else if (i == *n) {
+        list[(*n)++] = (struct survey_reason){mem_text(text), 0};
+    }
+    list[i].cells += cells;
+}
+
+static void look_at(struct survey *v, size_t cell)
+{
+    struct err e = {0};
+
+    if (!spec_sweep_varies(&v->sweep))
+        *v->cell = v->sweep.base;
+    else if (spec_sweep_cell(&v->sweep, cell, v->cell, &e) != ERR_OK) {
+        v->left_out++;
+        add_reason(v->reason, &v->reasons, e.text, 1);
+        return;
+    }
+    double lr = spec_base_lr(v->cell, spec_batch(v->cell));
+    widen(&v->lr, lr, lr);
+    add_kind(v);
+}
+
+bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop)
+{
+    uint64_t start = clock_ns();
+
+    while (v->seen < v->cells) {
+        look_at(v, v->seen++);
+        if ((v->seen & 15) == 0 && (clock_ns() - start >= ns || (stop && atomic_load(stop))))
+            break;
+    }
+    return v->seen == v->cells;
+}
+
+/* ---- the account ---- */
+
+void account_free(struct account *a)
+{
+    for (size_t i = 0; i < a->reasons; i++)
+        free(a->reason[i].text);
+    free(a->kind);
+    memset(a, 0, sizeof *a);
+}
+
+void account_update(struct account *a, const struct survey *v)
+{
+    size_t old = a->kinds;
+
+    for (size_t i = 0; i < a->reasons; i++)
+        free(a->reason[i].text);
+    a->reasons = 0;
+    for (size_t i = 0; i < v->reasons; i++)
+        add_reason(a->reason, &a->reasons, v->reason[i].text, v->reason[i].cells);
+    a->cells = v->cells;
+    a->seen = v->seen;
+    a->left_out = v->left_out;
+    a->other = v->other;
+    a->lr = v->lr;
+    if (v->kinds > old) {
+        a->kind = mem_resize(a->kind, v->kinds, sizeof *a->kind);
+        memset(a->kind + old, 0, (v->kinds - old) * sizeof *a->kind);
+    }
+    a->kinds = v->kinds;
+    for (size_t i = 0; i < v->kinds; i++) {
+        a->kind[i].spec = v->kind[i].spec;
+        a->kind[i].cells = v->kind[i].cells;
+        if (a->kind[i].answered && a->kind[i].plan.code != ERR_OK)
+            add_reason(a->reason, &a->reasons, a->kind[i].plan.error, a->kind[i].cells);
+    }
+}
+
+int account_next(const struct account *a)
+{
+    for (size_t i = 0; i < a->kinds; i++)
+        if (!a->kind[i].asked)
+            return (int)i;
+    return -1;
+}
+
+void account_answer(struct account *a, size_t kind, const struct wire_plan *plan)
+{
+    struct account_kind *k = &a->kind[kind];
+
+    if (kind >= a->kinds || k->answered)
+        return;
+    k->asked = k->answered = true;
+    k->plan = *plan;
+    if (plan->code != ERR_OK)
+        add_reason(a->reason, &a->reasons, plan->error, k->cells);
+}
+
+static void add_kind_to(struct account_sum *sum, const struct account_kind *k)
+{
+    const struct wire_plan *p = &k->plan;
+    const struct spec *s = k->spec;
+    int models = s->mode == SPEC_ENSEMBLE ? p->members : 1;
+    double steps = (double)p->steps_per_epoch * (double)s->epochs, n = (double)k->cells, images;
+    double seconds = p->seconds;
+
+    if (s->max_steps && steps > (double)s->max_steps)
+        steps = (double)s->max_steps;
+    if (s->max_minutes > 0 && seconds > 60 * s->max_minutes)
+        seconds = 60 * s->max_minutes;
+    images = steps * (double)p->batch * models;
+    sum->model_images += n * images;
+    sum->flops += n * images * p->flops_per_image;
+    if (isnan(seconds))
+        sum->unknown += k->cells;
+    else
+        sum->seconds += n * seconds;
+    widen(&sum->per_device, (double)p->batch_per_device, (double)p->batch_per_device);
+    widen(&sum->batch, (double)p->batch, (double)p->batch);
+    widen(&sum->steps, (double)p->steps_per_epoch, (double)p->steps_per_epoch);
+    widen(&sum->dropped, (double)p->dropped, (double)p->dropped);
+    widen(&sum->parameters, (double)p->parameters, (double)p->parameters);
+    widen(&sum->bytes, (double)p->bytes_per_device, (double)p->bytes_per_device);
+    if (s->mode == SPEC_ENSEMBLE) {
+        widen(&sum->members, models, models);
+        widen(&sum->as_one, (double)s->epochs * models, (double)s->epochs * models);
+    }
+}
+
+void account_sum(const struct account *a, struct account_sum *out)
+{
+    const struct survey_range none = {NAN, NAN};
+    bool all = a->seen == a->cells;
+
+    memset(out, 0, sizeof *out);
+    out->per_device = out->batch = out->steps = out->dropped = out->parameters = out->bytes =
+        out->members = out->as_one = none;
+    out->lr = a->lr;
+    out->left_out = a->left_out;
+    out->runs = out->unknown = a->other;
+    for (size_t i = 0; i < a->kinds; i++) {
+        const struct account_kind *k = &a->kind[i];
+
+        all = all && k->answered;
+        if (k->answered && k->plan.code != ERR_OK) {
+            out->left_out += k->cells;
+            continue;
+        }
+        out->runs += k->cells;
+        if (!k->answered) {
+            out->unknown += k->cells;
+            continue;
+        }
+        if (!out->plan) {
+            out->plan = &k->plan;
+            out->spec = k->spec;
+        }
+        add_kind_to(out, k);
+    }
+    out->complete = all;
+    if (out->unknown >= out->runs)
+        out->seconds = NAN;
+    if (!out->runs && a->seen == a->cells && a->reasons)
+        out->problem = a->reason[0].text;
+}

@@ -1,0 +1,72 @@
+/* ui/survey.h: what a form means before it runs. A survey looks at the cells of a sweep, a few or a
+ * million of them, as long as it is let; whoever asks the planner sees in an account which cells are
+ * worth a question (those that cost the same are one) and what the answers come to. */
+#ifndef CHORUS_UI_SURVEY_H
+#define CHORUS_UI_SURVEY_H
+
+#include "spec/sweep.h"
+#include "wire/wire.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SURVEY_KINDS   512 /* kinds of cells that are told apart; those of further ones are unknown */
+#define SURVEY_REASONS 24
+
+struct survey_range {
+    double lo, hi; /* nan: nothing is known */
+};
+
+struct survey_reason {
+    char *text;
+    size_t cells;
+};
+
+struct survey;
+
+/* Takes the sweep, which is closed; *s is empty afterwards. */
+struct survey *survey_new(struct spec_sweep *s);
+void survey_free(struct survey *v);
+/* Looks on for so long, at one cell at least; stop (may be NULL) ends it sooner. True: all are seen. */
+bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop);
+
+struct account_kind {
+    const struct spec *spec; /* the survey's, which must outlive the account */
+    size_t cells;
+    bool asked, answered;
+    struct wire_plan plan;
+};
+
+struct account {                  /* all zeros is empty */
+    size_t cells, seen, left_out; /* left_out: by what the cells themselves say */
+    size_t other;                 /* of unknown kind */
+    struct account_kind *kind;    /* (kinds) */
+    size_t kinds;
+    struct survey_reason reason[SURVEY_REASONS]; /* with the planner's */
+    size_t reasons;
+    struct survey_range lr;
+};
+void account_free(struct account *a);
+/* Takes over what the survey has seen since; only while nobody looks. */
+void account_update(struct account *a, const struct survey *v);
+/* A kind that nobody has asked about; -1: none. */
+int account_next(const struct account *a);
+void account_answer(struct account *a, size_t kind, const struct wire_plan *plan);
+
+struct account_sum {
+    bool complete; /* all cells are seen and all kinds answered */
+    size_t runs;   /* cells that can run, as far as is known */
+    size_t left_out;
+    const struct wire_plan *plan; /* of the first cell that can run; NULL: no answer yet */
+    const struct spec *spec;      /* its settings */
+    const char *problem;          /* nothing can run: why; NULL */
+    struct survey_range per_device, batch, steps, dropped, lr, parameters, bytes, members, as_one;
+    double model_images, flops; /* of all runs */
+    double seconds;             /* nan: unknown */
+    size_t unknown;             /* runs whose seconds are unknown: seconds leaves them out */
+};
+void account_sum(const struct account *a, struct account_sum *out);
+
+#endif
