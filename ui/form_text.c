@@ -181,7 +181,7 @@ static void keep_as_saved(struct form *f)
         struct form_field *x = &f->field[i];
 
         free(x->saved);
-        x->saved = x->text ? mem_text(x->text) : NULL;
+        x->saved = x->text && f->from != FORM_DEFAULTS ? mem_text(x->text) : NULL;
         x->saved_order = x->order;
     }
 }

@@ -1,0 +1,359 @@
+/* Screen 1, Setup: files and queue on the left, the form, and what it means before it runs. */
+#include "ui/setup_int.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_AGAIN_NS 5000000000u
+
+static const struct screen_key keys[] = {
+    {"r", "run", "Run what the form says: an experiment, or a sweep where a value is a list."},
+    {"Enter", "edit", "Open the field, load the file, or load what waits in the queue."},
+    {"Left Right", "change",
+     "The next choice, or the next number: of a batch twice or half as much."},
+    {"z", "all keys", "Show every key, or fold away what is default or has no effect."},
+    {"Tab", "pane", "Go to the files, the form, the queue."},
+    {"u", "undo", "Take the last change back, and the one before."},
+    {"d", NULL, "In the form: the default again. In the queue: take it out (asks)."},
+    {"S", "save", "Save the form as a file; a bare name goes into ./experiments."},
+    {"D", NULL, "Save it under a new name, so that the file stays as it is."},
+    {"v", NULL, "View all that it means: costs, what is left out and why, what the file said."},
+    {"f", NULL, "Fetch the data set that is missing."},
+    {"y", NULL, "Take made-up images (data = synthetic) in its place."},
+    {"+ -", NULL, "In the queue: earlier, later."},
+    {"Up Down", NULL, "Choose a field, a file. In an open field: the next choice."},
+    {"g G", NULL, "The first, the last."},
+    {NULL, NULL, NULL},
+};
+
+/* ---- what tasks hold ---- */
+
+struct setup_link *setup_hold(struct setup *s)
+{
+    s->link->held++;
+    return s->link;
+}
+
+struct setup *setup_let_go(struct setup_link *link)
+{
+    struct setup *s = link->setup;
+
+    if (--link->held == 0)
+        free(link);
+    return s;
+}
+
+/* ---- the screen ---- */
+
+static void *open_screen(struct app *app)
+{
+    struct setup *s = mem_new(1, sizeof *s);
+
+    s->app = app;
+    s->link = mem_new(1, sizeof *s->link);
+    s->link->setup = s;
+    s->link->held = 1;
+    s->folded = settings_is(app->settings, "setup.folded", true);
+    s->pane = SETUP_FORM;
+    form_start(&s->form);
+    setup_list_files(s);
+    setup_load_builtin(s, "first");
+    for (size_t i = 0; i < s->files; i++)
+        if (!strcmp(s->file[i].name, "first"))
+            s->file_at = i;
+    return s;
+}
+
+static void close_screen(void *screen)
+{
+    struct setup *s = screen;
+
+    s->link->setup = NULL;
+    (void)setup_let_go(s->link);
+    setup_ask_end(s);
+    setup_free_files(s);
+    setup_free_queue(s);
+    setup_free_source(s->wanted);
+    form_end(&s->form);
+    form_line_free(&s->line);
+    text_free(&s->several);
+    free(s->before);
+    free(s->shown_before);
+    free(s->sweep_name);
+    free(s->path);
+    free(s);
+}
+
+/* Runs may have ended and data may have come since: it is asked again. */
+static void show(void *screen)
+{
+    struct setup *s = screen;
+
+    setup_list_files(s);
+    (void)setup_watch(s);
+    if (!s->open)
+        setup_ask(s);
+}
+
+static void draw(void *screen, struct grid *g, struct rect in)
+{
+    setup_draw(screen, g, in);
+}
+
+static bool wants_text(void *screen)
+{
+    return ((struct setup *)screen)->open;
+}
+
+static bool tick(void *screen)
+{
+    struct setup *s = screen;
+    bool again = false;
+
+    if (s->app->shown == SCREEN_SETUP) {
+        again = setup_watch(s);
+        if (app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
+            setup_list_files(s);
+    }
+    return setup_ask_on(s) || again;
+}
+
+static void event(void *screen, const struct wire_event *event, const void *slot, size_t n)
+{
+    struct setup *s = screen;
+
+    if (event->kind == WIRE_PLAN && slot && n == sizeof(struct wire_plan) &&
+        setup_answer(s, event->run, slot))
+        s->app->dirty = true;
+    if (event->kind == WIRE_REFUSED && slot)
+        (void)setup_refused(s, event, slot);
+}
+
+static void command(void *screen, struct text *out)
+{
+    struct setup *s = screen;
+
+    form_command(&s->form, out);
+    if (s->sweep_name && *s->sweep_name && spec_sweep_varies(&s->form.sweep)) {
+        text_add(out, " --name ");
+        jobs_add_word(out, s->sweep_name);
+    }
+}
+
+/* ---- keys ---- */
+
+static void next_pane(struct setup *s, int by)
+{
+    int pane = (int)s->pane;
+
+    do
+        pane = (pane + by + SETUP_PANES) % SETUP_PANES;
+    while (pane == SETUP_QUEUE && !s->queue);
+    s->pane = (enum setup_pane)pane;
+}
+
+static size_t moved(size_t at, size_t count, int by)
+{
+    long to = (long)at + by;
+
+    return to < 0 || !count ? 0 : to >= (long)count ? count - 1 : (size_t)to;
+}
+
+/* How far a key moves in a list; 0: it does not. */
+static int movement(int32_t code)
+{
+    switch (code) {
+    case UI_UP:
+    case 'k':
+        return -1;
+    case UI_DOWN:
+    case 'j':
+        return 1;
+    case UI_PAGE_UP:
+        return -10;
+    case UI_PAGE_DOWN:
+        return 10;
+    case UI_HOME:
+    case 'g':
+        return -1000000;
+    case UI_END:
+    case 'G':
+        return 1000000;
+    default:
+        return 0;
+    }
+}
+
+static bool file_key(struct setup *s, const struct key *key)
+{
+    int by = movement(key->code);
+
+    if (by)
+        s->file_at = moved(s->file_at, s->files, by);
+    else if (key->code == UI_ENTER || key->code == 'e')
+        setup_load_chosen(s);
+    else if (key->code == UI_RIGHT || key->code == 'l' || key->code == UI_ESC)
+        s->pane = SETUP_FORM;
+    else
+        return false;
+    return true;
+}
+
+static bool queue_key(struct setup *s, const struct key *key)
+{
+    int by = movement(key->code);
+
+    if (by)
+        s->queue_at = moved(s->queue_at, s->queue, by);
+    else if (key->code == UI_ENTER || key->code == 'e')
+        setup_queue_load(s);
+    else if (key->code == '+')
+        setup_queue_move(s, -1);
+    else if (key->code == '-')
+        setup_queue_move(s, 1);
+    else if (key->code == 'd' || key->code == UI_DELETE)
+        setup_queue_drop(s);
+    else if (key->code == UI_RIGHT || key->code == 'l' || key->code == UI_ESC)
+        s->pane = SETUP_FORM;
+    else
+        return false;
+    return true;
+}
+
+static void view(struct setup *s)
+{
+    struct text page = {0};
+
+    setup_mean_page(s, &page);
+    app_page(s->app, "what it means", text_str(&page));
+    text_free(&page);
+}
+
+static bool common_key(struct setup *s, const struct key *key)
+{
+    switch (key->code) {
+    case 'r':
+        setup_run(s);
+        return true;
+    case 'z':
+        s->folded = !s->folded;
+        settings_set_is(s->app->settings, "setup.folded", s->folded);
+        return true;
+    case 'S':
+        setup_save_as(s);
+        return true;
+    case 'D':
+        setup_duplicate(s);
+        return true;
+    case 'f':
+        setup_fetch(s);
+        return true;
+    case 'v':
+        view(s);
+        return true;
+    case 'u':
+    case 'y':
+        return setup_form_key(s, key);
+    case UI_TAB:
+        next_pane(s, 1);
+        return true;
+    case UI_BACKTAB:
+        next_pane(s, -1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- mouse ---- */
+
+static bool click(struct setup *s, const struct key *key)
+{
+    const struct setup_places *p = &s->places;
+    size_t row[SETUP_ROWS], n = setup_rows(s, row), at;
+
+    if (rect_holds(p->rows, key->row, key->column)) {
+        s->pane = SETUP_FORM;
+        at = s->first + (size_t)(key->row - p->rows.row);
+        if (at < n) {
+            setup_choose(s, row[at]);
+            if (key->again)
+                setup_open_field(s);
+        }
+        return true;
+    }
+    if (rect_holds(p->file_rows, key->row, key->column)) {
+        s->pane = SETUP_FILES;
+        at = s->file_first + (size_t)(key->row - p->file_rows.row);
+        if (at < s->files) {
+            s->file_at = at;
+            if (key->again)
+                setup_load_chosen(s);
+        }
+        return true;
+    }
+    if (rect_holds(p->queue_rows, key->row, key->column) && s->queue) {
+        s->pane = SETUP_QUEUE;
+        at = s->queue_first + (size_t)(key->row - p->queue_rows.row);
+        if (at < s->queue)
+            s->queue_at = at;
+        return true;
+    }
+    return false;
+}
+
+static bool wheel(struct setup *s, const struct key *key)
+{
+    int by = key->code == UI_WHEEL_UP ? -3 : 3;
+
+    if (rect_holds(s->places.files, key->row, key->column))
+        s->file_at = moved(s->file_at, s->files, by);
+    else if (rect_holds(s->places.queue, key->row, key->column))
+        s->queue_at = moved(s->queue_at, s->queue, by);
+    else
+        setup_move(s, by);
+    return true;
+}
+
+static bool key(void *screen, const struct key *key)
+{
+    struct setup *s = screen;
+
+    s->app->dirty = true;
+    if (s->open && (key->code == UI_CLICK || key->code == UI_WHEEL_UP ||
+                    key->code == UI_WHEEL_DOWN)) /* elsewhere: as if taken, where it can be */
+        return true;
+    if (s->open)
+        return setup_field_key(s, key);
+    if (key->code == UI_CLICK)
+        return click(s, key);
+    if (key->code == UI_WHEEL_UP || key->code == UI_WHEEL_DOWN)
+        return wheel(s, key);
+    if (s->pane == SETUP_FILES && file_key(s, key))
+        return true;
+    if (s->pane == SETUP_QUEUE && queue_key(s, key))
+        return true;
+    if (s->pane == SETUP_FORM && setup_form_key(s, key))
+        return true;
+    return common_key(s, key);
+}
+
+const struct screen screen_setup = {
+    .name = "Setup",
+    .about =
+        "An experiment as a form: every key has a field, and the panel says what it means before "
+        "it runs. A value with commas (0.05, 0.1) or a form like geom:0.01:1:5 is a sweep. "
+        "Changed fields have a star.",
+    .keys = keys,
+    .open = open_screen,
+    .close = close_screen,
+    .show = show,
+    .draw = draw,
+    .key = key,
+    .wants_text = wants_text,
+    .event = event,
+    .tick = tick,
+    .command = command,
+};

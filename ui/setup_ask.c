@@ -1,0 +1,350 @@
+/* What the form means: the cells are surveyed, a few at once and the rest by the thread of tasks, and
+ * the planner is asked about each kind of them, the first one before all others. */
+#include "ui/setup_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT_ONCE_NS   4000000u  /* of a keystroke, for looking at cells */
+#define A_WHILE_NS   30000000u /* of the tasks' thread, before others have their turn */
+#define ON_THEIR_WAY 3
+#define FIRST_NUMBER 0x40000000u /* of questions: the runs' are below */
+#define SERIALS      0x100000u
+
+struct setup_survey {
+    struct setup *setup; /* NULL: nobody waits for it any more */
+    struct survey *survey;
+    atomic_bool stop;
+    bool working, complete;
+};
+
+static void work(void *arg)
+{
+    struct setup_survey *v = arg;
+
+    v->complete = survey_look(v->survey, A_WHILE_NS, &v->stop);
+}
+
+static void free_survey(struct setup_survey *v)
+{
+    survey_free(v->survey);
+    free(v);
+}
+
+static bool send(struct setup *s, size_t kind)
+{
+    struct wire *wire = s->app->config.wire;
+    struct wire_command ask = {.kind = WIRE_ASK};
+
+    ask.run = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS + (uint32_t)kind;
+    ask.slot = wire_slot_put(wire, s->account.kind[kind].spec, sizeof *s->account.kind[kind].spec);
+    if (ask.slot && wire_send(wire, &ask))
+        return true;
+    if (ask.slot)
+        free(wire_slot_take(wire, ask.slot, NULL));
+    return false;
+}
+
+static void done(void *arg, bool dropped)
+{
+    struct setup_survey *v = arg;
+    struct setup *s = v->setup;
+
+    v->working = false;
+    if (!s || dropped) {
+        if (s && s->survey == v)
+            s->survey = NULL;
+        if (s) { /* the account's kinds are the survey's */
+            account_free(&s->account);
+            account_sum(&s->account, &s->sum);
+        }
+        free_survey(v);
+        return;
+    }
+    account_update(&s->account, v->survey);
+    setup_ask_on(s);
+    account_sum(&s->account, &s->sum);
+    s->app->dirty = true;
+    if (!v->complete) {
+        v->working = true;
+        tasks_add(s->app->tasks, work, done, v);
+    }
+}
+
+bool setup_ask_on(struct setup *s)
+{
+    bool sent = false;
+    int kind;
+
+    if (!s->app->config.wire)
+        return false;
+    while (s->on_their_way < ON_THEIR_WAY && (kind = account_next(&s->account)) >= 0 &&
+           send(s, (size_t)kind)) {
+        s->account.kind[kind].asked = true;
+        s->on_their_way++;
+        sent = true;
+    }
+    return sent;
+}
+
+void setup_ask_end(struct setup *s)
+{
+    struct setup_survey *v = s->survey;
+
+    account_free(&s->account);
+    s->survey = NULL;
+    if (!v)
+        return;
+    atomic_store(&v->stop, true);
+    v->setup = NULL;
+    if (!v->working) /* else its task's end frees it */
+        free_survey(v);
+}
+
+void setup_ask(struct setup *s)
+{
+    struct setup_survey *v;
+    struct spec_sweep sweep;
+    struct err e;
+
+    setup_ask_end(s);
+    s->serial++;
+    s->on_their_way = 0;
+    s->asked_ns = app_ns(s->app);
+    s->answer_ns = 0;
+    s->turn = s->form.turn;
+    s->app->dirty = true;
+    if (!s->form.good || form_sweep(&s->form, &sweep, &e) != ERR_OK) {
+        account_sum(&s->account, &s->sum);
+        return;
+    }
+    v = mem_new(1, sizeof *v);
+    v->setup = s;
+    v->survey = survey_new(&sweep);
+    atomic_init(&v->stop, false);
+    s->survey = v;
+    v->complete = survey_look(v->survey, AT_ONCE_NS, NULL);
+    account_update(&s->account, v->survey);
+    setup_ask_on(s);
+    account_sum(&s->account, &s->sum);
+    if (!v->complete) {
+        v->working = true;
+        tasks_add(s->app->tasks, work, done, v);
+    }
+}
+
+bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *plan)
+{
+    uint32_t from = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS;
+
+    if (question < from || question - from >= s->account.kinds)
+        return false; /* of a form that is no more */
+    if (!s->answer_ns)
+        s->answer_ns = app_ns(s->app) - s->asked_ns + 1;
+    s->on_their_way -= s->on_their_way > 0;
+    account_answer(&s->account, question - from, plan);
+    setup_ask_on(s);
+    account_sum(&s->account, &s->sum);
+    return true;
+}
+
+/* ---- in words ---- */
+
+const char *setup_problem(const struct setup *s)
+{
+    if (!s->form.good)
+        return s->form.problem.text;
+    return s->sum.problem;
+}
+
+bool setup_missing(const struct setup *s, char name[64])
+{
+    const char *problem = setup_problem(s), *at;
+
+    at = problem ? strstr(problem, "chorus data fetch ") : NULL;
+    return at && sscanf(at, "chorus data fetch %63[a-z0-9-]", name) == 1;
+}
+
+static void add_count(char out[64], double x)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    if (x < 1e10)
+        snprintf(out, 64, "%s", text_count(number, (uint64_t)(x + 0.5)));
+    else
+        snprintf(out, 64, "%.3g", x);
+}
+
+static struct setup_fact *add(struct setup_fact *facts, size_t *n, const char *label)
+{
+    facts[*n] = (struct setup_fact){.label = label, .role = GRID_TEXT};
+    return &facts[(*n)++];
+}
+
+static void add_range(struct setup_fact *f, struct survey_range r, const char *behind)
+{
+    char lo[64], hi[64];
+
+    if (isnan(r.lo))
+        return;
+    add_count(lo, r.lo);
+    add_count(hi, r.hi);
+    if (r.lo == r.hi)
+        snprintf(f->value, sizeof f->value, "%.30s%.20s", lo, behind);
+    else
+        snprintf(f->value, sizeof f->value, "%.20s to %.20s%.16s", lo, hi, behind);
+}
+
+static void add_rate(const struct setup *s, struct setup_fact *f)
+{
+    char lo[TEXT_NUMBER_ROOM], hi[TEXT_NUMBER_ROOM];
+    const struct spec *b = &s->form.sweep.base;
+    const char *schedule = b->schedule == SPEC_COSINE ? ", cosine"
+                           : b->schedule == SPEC_STEP ? ", in steps"
+                                                      : "";
+
+    if (isnan(s->sum.lr.lo))
+        return;
+    snprintf(lo, sizeof lo, "%.4g", s->sum.lr.lo);
+    snprintf(hi, sizeof hi, "%.4g", s->sum.lr.hi);
+    if (s->sum.lr.lo != s->sum.lr.hi)
+        snprintf(f->value, sizeof f->value, "%.12s to %.12s%s", lo, hi, schedule);
+    else if (b->lr_rule != SPEC_LR_NONE)
+        snprintf(f->value, sizeof f->value, "%.12s by %s%s", lo,
+                 b->lr_rule == SPEC_LR_LINEAR ? "linear" : "sqrt", schedule);
+    else
+        snprintf(f->value, sizeof f->value, "%.12s%s", lo, schedule);
+}
+
+static void add_bytes(struct setup_fact *f, struct survey_range r)
+{
+    char lo[TEXT_NUMBER_ROOM], hi[TEXT_NUMBER_ROOM];
+
+    if (isnan(r.lo))
+        return;
+    text_bytes(lo, (uint64_t)r.lo);
+    text_bytes(hi, (uint64_t)r.hi);
+    if (!strcmp(lo, hi))
+        snprintf(f->value, sizeof f->value, "%s", lo);
+    else
+        snprintf(f->value, sizeof f->value, "%.20s to %.20s", lo, hi);
+}
+
+static void add_time(const struct setup *s, struct setup_fact *f)
+{
+    const struct account_sum *sum = &s->sum;
+    char span[CLOCK_UTC_ROOM];
+
+    if (!sum->plan)
+        return;
+    if (!isfinite(sum->seconds)) {
+        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "unknown yet" : "");
+        f->role = GRID_DIM;
+        return;
+    }
+    clock_span(span, sum->seconds);
+    if (sum->unknown)
+        snprintf(f->value, sizeof f->value, "%.20s for %zu of %zu", span, sum->runs - sum->unknown,
+                 sum->runs);
+    else
+        snprintf(f->value, sizeof f->value, "%.20s", span);
+}
+
+static void add_cells(const struct setup *s, struct setup_fact *f)
+{
+    char cells[64], out[64];
+
+    if (!spec_sweep_varies(&s->form.sweep)) {
+        snprintf(f->value, sizeof f->value, "one run");
+        return;
+    }
+    add_count(cells, (double)s->account.cells);
+    add_count(out, (double)s->sum.left_out);
+    snprintf(f->value, sizeof f->value, "%.20s%s%.20s%s", cells, s->sum.left_out ? ", " : "",
+             s->sum.left_out ? out : "", s->sum.left_out ? " left out" : "");
+    if (s->sum.left_out)
+        f->role = GRID_WARN;
+}
+
+size_t setup_facts(const struct setup *s, struct setup_fact *facts)
+{
+    const struct account_sum *sum = &s->sum;
+    const struct wire_plan *p = sum->plan;
+    size_t n = 0;
+    struct setup_fact *f;
+
+    f = add(facts, &n, "batch a device");
+    add_range(f, sum->per_device, "");
+    if (p && sum->per_device.lo == sum->per_device.hi && p->devices > 1 &&
+        p->batch != p->batch_per_device)
+        snprintf(f->value, sizeof f->value, "%lld of %lld", (long long)p->batch_per_device,
+                 (long long)p->batch);
+    add_range(add(facts, &n, "steps an epoch"), sum->steps, "");
+    f = add(facts, &n, "images dropped");
+    add_range(f, sum->dropped, sum->dropped.hi > 0 ? " an epoch" : "");
+    add_rate(s, add(facts, &n, "learning rate"));
+    add_range(add(facts, &n, "parameters"), sum->parameters, "");
+    add_bytes(add(facts, &n, "memory a device"), sum->bytes);
+    add_cells(s, add(facts, &n, "cells"));
+    f = add(facts, &n, "model-images");
+    if (p)
+        add_count(f->value, sum->model_images);
+    f = add(facts, &n, "training FLOP");
+    if (p)
+        snprintf(f->value, sizeof f->value, "%.3g", sum->flops);
+    add_time(s, add(facts, &n, "expected time"));
+    if (!isnan(sum->as_one.lo))
+        add_range(add(facts, &n, "costs as much as"), sum->as_one, " epochs alone");
+    if (p) {
+        char train[64], test[64];
+
+        f = add(facts, &n, "devices");
+        snprintf(f->value, sizeof f->value, "%d%s, %.31s, %d thread%s", p->devices,
+                 p->devices > p->real_devices ? " virtual" : "", p->backend, p->threads,
+                 p->threads == 1 ? "" : "s");
+        f = add(facts, &n, "images");
+        add_count(train, (double)p->images);
+        add_count(test, (double)p->test_images);
+        snprintf(f->value, sizeof f->value, "%.20s + %.20s to test", train, test);
+        f = add(facts, &n, "each of them");
+        snprintf(f->value, sizeof f->value, "%dx%dx%d, %d classes", p->h, p->w, p->c, p->classes);
+    }
+    return n;
+}
+
+void setup_mean_page(const struct setup *s, struct text *out)
+{
+    struct setup_fact facts[SETUP_FACTS];
+    size_t n = setup_facts(s, facts);
+    const char *problem = setup_problem(s);
+
+    if (problem) {
+        text_add_clean(out, problem);
+        text_add(out, "\n\n");
+    }
+    for (size_t i = 0; i < n; i++)
+        text_addf(out, "%-18s %s\n", facts[i].label, facts[i].value);
+    if (!isnan(s->sum.as_one.lo))
+        text_add(out, "\nA single model trained for so many epochs sees as many images as all "
+                      "members together.\n");
+    if (s->account.reasons)
+        text_addf(out, "\nleft out of %zu cells:\n", s->account.cells);
+    for (size_t i = 0; i < s->account.reasons; i++) {
+        text_addf(out, "%6zu  ", s->account.reason[i].cells);
+        text_add_clean(out, s->account.reason[i].text);
+        text_add(out, "\n");
+    }
+    if (*s->form.notes) {
+        text_add(out, "\nwhat could not be taken from the file:\n");
+        text_add(out, s->form.notes);
+    }
+    if (*s->form.remark) {
+        text_add(out, "\n");
+        text_add(out, s->form.remark);
+    }
+}

@@ -1,0 +1,448 @@
+/* The picture of the Setup screen. */
+#include "ui/setup_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDE      116 /* columns from where three panels stand side by side */
+#define GROUP     9   /* columns of a group's name */
+#define KEY       15
+#define VALUE     (GROUP + 2 + KEY)
+#define MOST_HELP 4
+#define MOST_POP  7
+
+struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen)
+{
+    struct setup_places p = {.wide = in.columns >= WIDE};
+    int left = p.wide ? 26 : in.columns >= 72 ? 21 : 0, mean, queue = 0;
+    struct rect rest = rect_behind(in, left);
+
+    p.files = rect_left(in, left);
+    if ((queued || queue_seen) && left) {
+        queue = (int)(queued < 12 ? queued : 12) + 2;
+        if (queue > in.rows / 2)
+            queue = in.rows / 2;
+        p.queue = rect_bottom(p.files, queue);
+        p.files = rect_above(p.files, queue);
+    }
+    if (p.wide) {
+        mean = rest.columns * 42 / 100;
+        p.mean = rect_right(rest, mean > 60 ? 60 : mean);
+        p.form = rect_before(rest, p.mean.columns);
+    } else {
+        mean = in.rows >= 20 ? 7 : in.rows >= 16 ? 5 : in.rows >= 12 ? 3 : 0;
+        p.mean = rect_bottom(rest, mean);
+        p.form = rect_above(rest, mean);
+    }
+    p.file_rows = rect_inner(p.files);
+    p.queue_rows = rect_inner(p.queue);
+    p.rows = rect_inner(p.form);
+    return p;
+}
+
+/* The first row of a list that shows row `at`, moved as little as can be. */
+static size_t scrolled(size_t first, size_t at, size_t count, int rows)
+{
+    size_t room = rows > 0 ? (size_t)rows : 1;
+
+    if (at < first)
+        first = at;
+    if (at >= first + room)
+        first = at - room + 1;
+    if (first + room > count)
+        first = count > room ? count - room : 0;
+    return first;
+}
+
+/* ---- files and queue ---- */
+
+static void draw_files(struct setup *s, struct grid *g)
+{
+    bool focus = s->pane == SETUP_FILES;
+    struct rect in = grid_frame(g, s->places.files, "experiments", focus);
+    bool built_in = false;
+
+    s->file_first = scrolled(s->file_first, s->file_at, s->files, in.rows);
+    for (int r = 0; r < in.rows && s->file_first + (size_t)r < s->files; r++) {
+        size_t i = s->file_first + (size_t)r;
+        const struct setup_file *f = &s->file[i];
+        bool loaded = f->path && *f->path
+                          ? s->form.from == FORM_FILE && !strcmp(s->form.path, f->path)
+                      : f->path ? s->form.from == FORM_DEFAULTS
+                                : s->form.from == FORM_BUILTIN && !strcmp(s->form.source, f->name);
+        int role = f->path && !*f->path ? GRID_DIM : GRID_TEXT;
+
+        if (loaded)
+            grid_text(g, in, r, 0, GRID_HEAD, form_dirty(&s->form) ? "*" : "●");
+        grid_cut(g, in, r, 2, in.columns - 2, role, false, f->name);
+        if (!f->path && !built_in && in.columns > 24) {
+            grid_right(g, in, r, in.columns, GRID_DIM, "built in");
+            built_in = true;
+        }
+        if (i == s->file_at && focus)
+            grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
+    }
+    grid_scroll(g, s->places.files, (int)s->file_first, in.rows, (int)s->files);
+}
+
+static void draw_queue(struct setup *s, struct grid *g)
+{
+    bool focus = s->pane == SETUP_QUEUE;
+    char title[40];
+    struct rect in;
+
+    if (s->places.queue.rows < 3)
+        return;
+    snprintf(title, sizeof title, "queue, %zu", s->queue);
+    in = grid_frame(g, s->places.queue, title, focus);
+    s->queue_first = scrolled(s->queue_first, s->queue_at, s->queue, in.rows);
+    for (int r = 0; r < in.rows && s->queue_first + (size_t)r < s->queue; r++) {
+        size_t i = s->queue_first + (size_t)r;
+        const struct record_queued *q = &s->queued[i];
+
+        grid_textf(g, in, r, 0, GRID_DIM, "%2zu", i + 1);
+        grid_cut(g, in, r, 3, in.columns - 3, q->broken ? GRID_BAD : GRID_TEXT, false,
+                 q->name && *q->name ? q->name : q->file);
+        if (i == s->queue_at && focus)
+            grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
+    }
+    grid_scroll(g, s->places.queue, (int)s->queue_first, in.rows, (int)s->queue);
+}
+
+/* ---- the form ---- */
+
+/* What is said below the form: what is wrong, what could be typed, or what the key is for. */
+static void add_words(const struct setup *s, struct text *out, int *role)
+{
+    int i = setup_chosen(s), id;
+    const char *wrong = i >= 0 ? form_wrong(&s->form, (size_t)i) : NULL;
+
+    *role = GRID_BAD;
+    if (s->open && s->typed.code != ERR_OK) {
+        text_add(out, s->typed.text);
+        return;
+    }
+    if (wrong) {
+        text_add(out, wrong);
+        return;
+    }
+    *role = GRID_DIM;
+    if (s->open && s->several.n) {
+        text_add(out, text_str(&s->several));
+        return;
+    }
+    if (i < 0)
+        return;
+    id = spec_key_find(s->form.field[i].key);
+    if (!s->form.field[i].applies && i < FORM_KEYS)
+        text_add(out, "without effect here; ");
+    if (!strncmp(s->form.field[i].key, "model.", 6))
+        text_addf(out, "a parameter of the model; %s unless given",
+                  s->form.field[i].normal ? s->form.field[i].normal : "none");
+    else if (!strcmp(s->form.field[i].key, "zip"))
+        text_add(out, "lists that walk together, by their keys: devices, batch, lr");
+    else if (!strcmp(s->form.field[i].key, "samples"))
+        text_add(out, "how many values loguniform:A:B draws: a count from 1 to 10000");
+    else if (id >= 0)
+        text_addf(out, "%s: %s", spec_keys[id].help, spec_keys[id].values);
+}
+
+static int rows_of_words(struct grid *g, struct rect in, const char *words)
+{
+    return grid_words(g, (struct rect){in.row, in.column, 0, in.columns}, 0, GRID_DIM, words);
+}
+
+static void draw_open(struct setup *s, struct grid *g, struct rect in, int r)
+{
+    struct rect field = {in.row + r, in.column + VALUE, 1, in.columns - VALUE};
+    struct text before = {0}, clean = {0}, whole = {0};
+    int at, from = 0;
+
+    if (r < 0 || r >= in.rows || field.columns <= 0)
+        return;
+    text_add_n(&before, text_str(&s->line.text), s->line.at);
+    text_add_clean(&clean, text_str(&before));
+    text_add_clean(&whole, text_str(&s->line.text));
+    at = text_width(text_str(&clean));
+    if (at >= field.columns)
+        from = at - field.columns + 1;
+    grid_fill(g, field, GRID_FIELD);
+    grid_text(g, field, 0, -from, s->line.selected ? GRID_CHOSEN : GRID_FIELD, text_str(&whole));
+    g->cursor_row = field.row;
+    g->cursor_column = field.column + at - from;
+    text_free(&before);
+    text_free(&clean);
+    text_free(&whole);
+}
+
+/* The list to choose from, below the open field or above it. */
+static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
+{
+    int i = setup_chosen(s), n = 0, at = -1, first, rows;
+    const char *const *choices = i >= 0 ? setup_choices(s, (size_t)i) : NULL;
+    struct rect list;
+
+    for (; choices && choices[n]; n++)
+        if (!strcmp(choices[n], text_str(&s->line.text)))
+            at = n;
+    rows = n < MOST_POP ? n : MOST_POP;
+    if (!n || rows > in.rows - 1)
+        return;
+    list = (struct rect){in.row + r + 1, in.column + VALUE, rows, in.columns - VALUE};
+    if (r + 1 + rows > in.rows)
+        list.row = in.row + r - rows;
+    if (list.row < in.row)
+        list.row = in.row + in.rows - rows;
+    if (list.columns > 26)
+        list.columns = 26;
+    first = (int)scrolled(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
+    grid_fill(g, list, GRID_STATUS);
+    for (int k = 0; k < rows; k++) {
+        grid_cut(g, list, k, 1, list.columns - 2, GRID_STATUS, false, choices[first + k]);
+        if (first + k == at)
+            grid_paint(g, list, k, 0, list.columns, GRID_CHOSEN);
+    }
+}
+
+static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, size_t i, int from)
+{
+    const struct form_field *x = &s->form.field[i];
+    char note[40] = "";
+
+    for (size_t a = 0; a < s->form.sweep.axes && s->form.good; a++)
+        if (x->text && !strcmp(s->form.sweep.axis[a].key, x->key))
+            snprintf(note, sizeof note, "%zu values", s->form.sweep.axis[a].values);
+    if (x->text && !x->applies)
+        snprintf(note, sizeof note, "no effect");
+    if (*note && from + 2 + (int)strlen(note) <= in.columns)
+        grid_right(g, in, r, in.columns, GRID_DIM, note);
+}
+
+static void draw_row(struct setup *s, struct grid *g, struct rect in, int r, size_t i, bool head)
+{
+    const struct form_field *x = &s->form.field[i];
+    bool chosen = (int)i == setup_chosen(s), normal = false, wrong = form_wrong(&s->form, i);
+    struct text value = {0};
+    int end;
+
+    if (head)
+        grid_bold(g, in, r, 0, GRID_HEAD, form_group_names[x->group]);
+    if (form_changed(&s->form, i))
+        grid_text(g, in, r, GROUP, GRID_WARN, "*");
+    else if (wrong)
+        grid_text(g, in, r, GROUP, GRID_BAD, "!");
+    grid_cut(g, in, r, GROUP + 1, KEY, x->applies ? GRID_TEXT : GRID_DIM, false, x->key);
+    form_shown(&s->form, i, &value, &normal);
+    end = grid_cut(g, in, r, VALUE, in.columns - VALUE,
+                   wrong                   ? GRID_BAD
+                   : normal || !x->applies ? GRID_DIM
+                                           : GRID_TEXT,
+                   x->is->kind == FORM_PATH, text_str(&value));
+    draw_note(s, g, in, r, i, end);
+    if (chosen && s->pane == SETUP_FORM && !s->open) {
+        grid_paint(g, in, r, GROUP, in.columns - GROUP, GRID_CHOSEN);
+    } else if (chosen && s->open) {
+        grid_paint(g, in, r, GROUP, VALUE - GROUP, GRID_CHOSEN);
+    } else if (chosen) {
+        grid_text(g, in, r, VALUE - 2, GRID_DIM, ">");
+    }
+    text_free(&value);
+}
+
+static void draw_title(const struct setup *s, struct text *title)
+{
+    size_t changes = 0;
+
+    text_add_clean(title, s->form.from == FORM_DEFAULTS ? "the defaults"
+                          : s->form.from == FORM_FILE   ? s->form.path
+                                                        : s->form.source);
+    for (size_t i = 0; i < s->form.fields; i++)
+        changes += form_changed(&s->form, i);
+    if (changes)
+        text_addf(title, " · %zu change%s", changes, changes == 1 ? "" : "s");
+}
+
+static void draw_form(struct setup *s, struct grid *g)
+{
+    struct text title = {0}, words = {0};
+    size_t row[SETUP_ROWS], n = setup_rows(s, row), at = 0;
+    int role = GRID_DIM, help, chosen = setup_chosen(s), open_at = -1;
+    struct rect in, list;
+    const char *cut;
+
+    draw_title(s, &title);
+    cut = text_str(&title);
+    while (text_width(cut) > s->places.form.columns - 20 && strchr(cut + 1, '/'))
+        cut = strchr(cut + 1, '/'); /* the end of a path says more */
+    in = grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM);
+    if (s->places.form.columns > 50)
+        grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
+
+    add_words(s, &words, &role);
+    help = rows_of_words(g, in, text_str(&words));
+    help = help > MOST_HELP ? MOST_HELP : help;
+    if (role == GRID_DIM)
+        help = in.rows >= 12 ? 2 : in.rows >= 6 ? 1 : 0;
+    else if (help > in.rows - 1)
+        help = in.rows - 1;
+    list = rect_above(in, help);
+    s->places.rows = list;
+
+    for (size_t i = 0; i < n; i++)
+        if ((int)row[i] == chosen)
+            at = i;
+    s->first = scrolled(s->first, at, n, list.rows);
+    for (int r = 0; r < list.rows && s->first + (size_t)r < n; r++) {
+        size_t i = row[s->first + (size_t)r];
+        bool head =
+            r == 0 || s->form.field[row[s->first + (size_t)r - 1]].group != s->form.field[i].group;
+
+        draw_row(s, g, list, r, i, head);
+        if ((int)i == chosen && s->open)
+            open_at = r;
+    }
+    grid_scroll(g, s->places.form, (int)s->first, list.rows, (int)n);
+    grid_words(g, rect_bottom(in, help), 0, role, text_str(&words));
+    if (open_at >= 0) {
+        draw_open(s, g, list, open_at);
+        draw_choices(s, g, list, open_at);
+    }
+    text_free(&title);
+    text_free(&words);
+}
+
+/* ---- what it means ---- */
+
+static int draw_missing(struct setup *s, struct grid *g, struct rect in, int r)
+{
+    char name[64];
+    int column;
+
+    if (!setup_missing(s, name))
+        return r;
+    column = grid_hint(g, in, r, 0, "f", s->fetching ? "is fetching them" : "fetches them");
+    grid_hint(g, in, r, column, "y", "takes made-up images");
+    return r + 1;
+}
+
+static void draw_facts(const struct setup *s, struct grid *g, struct rect in, int columns)
+{
+    struct setup_fact facts[SETUP_FACTS];
+    size_t n = setup_facts(s, facts);
+    int width = in.columns / columns;
+
+    for (size_t i = 0; i < n; i++) {
+        struct rect part = rect_left(rect_behind(in, (int)i / (in.rows ? in.rows : 1) * width),
+                                     width - (columns > 1));
+        int r = (int)i % (in.rows ? in.rows : 1);
+
+        if ((int)i >= in.rows * columns)
+            return;
+        grid_text(g, part, r, 0, GRID_DIM, facts[i].label);
+        grid_cut(g, part, r, 17, part.columns - 17, facts[i].role, false,
+                 *facts[i].value   ? facts[i].value
+                 : s->sum.complete ? ""
+                                   : "…");
+    }
+}
+
+static int draw_reasons(const struct setup *s, struct grid *g, struct rect in, int r)
+{
+    for (size_t i = 0; i < s->account.reasons && r < in.rows; i++) {
+        grid_textf(g, in, r, 0, GRID_WARN, "%6zu", s->account.reason[i].cells);
+        r += grid_words(g, rect_behind(rect_below(in, r), 7), 0, GRID_TEXT,
+                        s->account.reason[i].text);
+    }
+    return r;
+}
+
+static int draw_greeting(const struct setup *s, struct grid *g, struct rect in, int r)
+{
+    size_t runs = 0;
+
+    if (!s->app->library || !library_ready(s->app->library))
+        return r;
+    (void)library_runs(s->app->library, &runs);
+    if (runs || setup_problem(s))
+        return r;
+    grid_hint(g, in, r, 0, "r", "starts it: the first curve is a key away");
+    return r + 1;
+}
+
+static void draw_wide(struct setup *s, struct grid *g, struct rect in)
+{
+    const char *problem = setup_problem(s);
+    struct setup_fact facts[SETUP_FACTS];
+    int r = 0;
+
+    if (problem) {
+        r += grid_words(g, in, r, GRID_BAD, problem);
+        r = draw_missing(s, g, in, r) + 1;
+    }
+    if (!problem || s->sum.plan) {
+        int n = (int)setup_facts(s, facts);
+
+        draw_facts(s, g, rect_top(rect_below(in, r), n), 1);
+        r += n + 1;
+        r = draw_greeting(s, g, in, r);
+    }
+    if (s->account.reasons && !problem && r < in.rows) {
+        grid_textf(g, in, r++, 0, GRID_HEAD, "left out of %zu cells", s->account.cells);
+        r = draw_reasons(s, g, in, r) + 1;
+    }
+    if (*s->form.notes && r < in.rows) {
+        grid_text(g, in, r++, 0, GRID_HEAD, "could not be taken from the file");
+        r += grid_words(g, rect_below(in, r), 0, GRID_BAD, s->form.notes) + 1;
+    }
+    for (const char *line = s->form.remark; *line && r < in.rows;) {
+        size_t n = strcspn(line, "\n");
+        struct text t = {0};
+
+        line += strspn(line, "# ") < n ? strspn(line, "# ") : n;
+        n = strcspn(line, "\n");
+        text_add_n(&t, line, n);
+        r += grid_words(g, rect_below(in, r), 0, GRID_DIM, text_str(&t));
+        text_free(&t);
+        line += n + (line[n] == '\n');
+    }
+}
+
+static void draw_mean(struct setup *s, struct grid *g)
+{
+    const char *problem = setup_problem(s);
+    struct rect in;
+
+    if (s->places.mean.rows < 3)
+        return;
+    in = grid_frame(g, s->places.mean, "what it means", false);
+    if (s->places.wide) {
+        draw_wide(s, g, in);
+    } else if (problem) {
+        int r =
+            grid_words(g, rect_above(in, setup_missing(s, (char[64]){0})), 0, GRID_BAD, problem);
+
+        draw_missing(s, g, in, r < in.rows ? r : in.rows - 1);
+    } else {
+        char one[96];
+
+        if (!isnan(s->sum.as_one.lo)) {
+            snprintf(one, sizeof one, "costs as much as %.0f epochs alone", s->sum.as_one.hi);
+            grid_frame_right(g, s->places.mean, GRID_TEXT, one);
+        } else if (s->sum.left_out) {
+            grid_frame_right(g, s->places.mean, GRID_DIM, "v tells what is left out");
+        }
+        draw_facts(s, g, in, 2);
+    }
+}
+
+void setup_draw(struct setup *s, struct grid *g, struct rect in)
+{
+    s->places = setup_place(in, s->queue, s->pane == SETUP_QUEUE);
+    draw_files(s, g);
+    draw_queue(s, g);
+    draw_form(s, g);
+    draw_mean(s, g);
+}

@@ -1,0 +1,329 @@
+/* The keys of the form: moving, one step further, and what happens in an open field. */
+#include "ui/setup_int.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 10
+
+size_t setup_rows(const struct setup *s, size_t *row)
+{
+    size_t n;
+
+    if (s->form.fields + 1 > SETUP_ROWS)
+        return 0;
+    n = form_rows(&s->form, s->folded, row);
+    return n;
+}
+
+int setup_chosen(const struct setup *s)
+{
+    return form_find(&s->form, s->at);
+}
+
+void setup_choose(struct setup *s, size_t field)
+{
+    snprintf(s->at, sizeof s->at, "%s", s->form.field[field].key);
+}
+
+/* The row of the chosen field, or of the one that stands where it would stand. */
+static size_t row_of(const struct setup *s, const size_t *row, size_t n)
+{
+    int chosen = setup_chosen(s);
+    size_t at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((int)row[i] == chosen)
+            return i;
+        if (row[i] < (size_t)chosen && row[i] < FORM_KEYS)
+            at = i;
+    }
+    return at;
+}
+
+void setup_move(struct setup *s, int by)
+{
+    size_t row[SETUP_ROWS], n = setup_rows(s, row);
+    long to;
+
+    if (!n)
+        return;
+    to = (long)row_of(s, row, n) + by;
+    to = to < 0 ? 0 : to >= (long)n ? (long)n - 1 : to;
+    setup_choose(s, row[to]);
+}
+
+/* Of data and models there may be more than the table knows. */
+const char *const *setup_choices(const struct setup *s, size_t field)
+{
+    const struct form_field *x = &s->form.field[field];
+    const char *const *more = NULL;
+
+    if (!strcmp(x->key, "model"))
+        more = s->app->config.model_names;
+    else if (!strcmp(x->key, "data"))
+        more = s->app->config.data_names;
+    return more && more[0] ? more : x->is->choices;
+}
+
+/* ---- an open field ---- */
+
+void setup_open_field(struct setup *s)
+{
+    int i = setup_chosen(s);
+    struct text value = {0};
+
+    if (i < 0)
+        return;
+    form_value(&s->form, (size_t)i, &value);
+    form_line_open(&s->line, text_str(&value));
+    s->before = s->form.field[i].text ? mem_text(s->form.field[i].text) : NULL;
+    s->shown_before = mem_text(text_str(&value));
+    s->typed = (struct err){0};
+    text_clear(&s->several);
+    s->open = true;
+    text_free(&value);
+}
+
+static void close_field(struct setup *s)
+{
+    form_line_free(&s->line);
+    free(s->before);
+    free(s->shown_before);
+    s->before = s->shown_before = NULL;
+    s->typed = (struct err){0};
+    text_clear(&s->several);
+    s->open = false;
+}
+
+/* What stands there, as it would be taken: as it was opened it is as it was. */
+static const char *typed_text(const struct setup *s)
+{
+    const char *text = text_str(&s->line.text);
+
+    return !strcmp(text, s->shown_before) ? s->before : text;
+}
+
+static void follow(struct setup *s)
+{
+    int i = setup_chosen(s);
+
+    s->typed = (struct err){0};
+    if (i >= 0 && form_follow(&s->form, (size_t)i, typed_text(s), &s->typed) == ERR_OK)
+        s->typed.code = ERR_OK;
+    if (s->form.turn != s->turn)
+        setup_ask(s);
+}
+
+static void give_back(struct setup *s)
+{
+    int i = setup_chosen(s);
+    struct err e;
+
+    if (i >= 0 && form_follow(&s->form, (size_t)i, s->before, &e) == ERR_OK &&
+        s->form.turn != s->turn)
+        setup_ask(s);
+    close_field(s);
+}
+
+/* by: which field is opened next; 0: none. */
+static void take(struct setup *s, int by)
+{
+    int i = setup_chosen(s);
+    const char *now;
+    char at[sizeof s->at];
+
+    follow(s);
+    if (s->typed.code != ERR_OK || i < 0)
+        return; /* it stays open, and says why */
+    now = s->form.field[i].text;
+    if ((now != NULL) != (s->before != NULL) || (now && strcmp(now, s->before) != 0))
+        form_keep_undo(&s->form, (size_t)i, s->before);
+    close_field(s);
+    snprintf(at, sizeof at, "%s", s->at);
+    if (by)
+        setup_move(s, by);
+    if (by && strcmp(at, s->at) != 0)
+        setup_open_field(s);
+}
+
+static bool is_path(const struct setup *s)
+{
+    int i = setup_chosen(s);
+
+    return i >= 0 && s->form.field[i].is->kind == FORM_PATH;
+}
+
+/* False: there was nothing to add, so that Tab goes on. */
+static bool complete(struct setup *s)
+{
+    struct text more = {0}, whole = {0};
+    int i = setup_chosen(s);
+    bool added = false;
+
+    if (s->line.selected || i < 0 ||
+        !form_complete(text_str(&s->line.text), setup_choices(s, (size_t)i), &more, &s->several))
+        return false;
+    if (more.n) {
+        text_add(&whole, text_str(&s->line.text));
+        text_add(&whole, text_str(&more));
+        form_line_set(&s->line, text_str(&whole));
+        follow(s);
+        added = true;
+    } else if (s->several.n && s->typed.code != ERR_OK) {
+        added = true; /* what there is to choose from is shown */
+    }
+    text_free(&more);
+    text_free(&whole);
+    return added;
+}
+
+static void step_choice(struct setup *s, int by)
+{
+    int i = setup_chosen(s), at = -1, n = 0;
+    const char *const *choices = i >= 0 ? setup_choices(s, (size_t)i) : NULL;
+
+    for (; choices && choices[n]; n++)
+        if (!strcmp(choices[n], text_str(&s->line.text)))
+            at = n;
+    if (!n) {
+        take(s, by);
+        return;
+    }
+    form_line_set(&s->line, choices[at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n]);
+    s->line.selected = true;
+    follow(s);
+}
+
+bool setup_field_key(struct setup *s, const struct key *key)
+{
+    bool changed = false;
+
+    s->app->dirty = true;
+    switch (key->code) {
+    case UI_ESC:
+        give_back(s);
+        return true;
+    case UI_ENTER:
+        take(s, 1);
+        return true;
+    case UI_TAB:
+        if (!is_path(s) || !complete(s))
+            take(s, 1);
+        return true;
+    case UI_BACKTAB:
+        take(s, -1);
+        return true;
+    case UI_UP:
+        step_choice(s, -1);
+        return true;
+    case UI_DOWN:
+        step_choice(s, 1);
+        return true;
+    default:
+        break;
+    }
+    if (!form_line_key(&s->line, key->code, &changed))
+        return key->code != UI_RESIZE && key->code != UI_CLICK && key->code < UI_F1;
+    text_clear(&s->several);
+    if (changed)
+        follow(s);
+    return true;
+}
+
+/* ---- commands ---- */
+
+static void step(struct setup *s, int by)
+{
+    int i = setup_chosen(s);
+
+    if (i >= 0 && form_step(&s->form, (size_t)i, by, setup_choices(s, (size_t)i)))
+        setup_ask(s);
+}
+
+static void set_default(struct setup *s)
+{
+    int i = setup_chosen(s);
+    struct err e;
+
+    if (i >= 0 && form_set(&s->form, (size_t)i, NULL, &e) == ERR_OK && s->form.turn != s->turn)
+        setup_ask(s);
+}
+
+static void undo(struct setup *s)
+{
+    int i = form_undo(&s->form);
+
+    if (i < 0) {
+        app_say(s->app, GRID_TEXT, "There is nothing to take back.");
+        return;
+    }
+    setup_choose(s, (size_t)i);
+    setup_ask(s);
+}
+
+static void take_synthetic(struct setup *s)
+{
+    int i = form_find(&s->form, "data");
+    struct err e = {0};
+
+    if (form_set(&s->form, (size_t)i, "synthetic", &e) != ERR_OK)
+        app_say(s->app, GRID_BAD, "%s", e.text);
+    else
+        app_say(s->app, GRID_TEXT, "data = synthetic: made-up images; u takes it back");
+    setup_ask(s);
+}
+
+bool setup_form_key(struct setup *s, const struct key *key)
+{
+    switch (key->code) {
+    case UI_UP:
+    case 'k':
+        setup_move(s, -1);
+        return true;
+    case UI_DOWN:
+    case 'j':
+        setup_move(s, 1);
+        return true;
+    case UI_PAGE_UP:
+        setup_move(s, -PAGE);
+        return true;
+    case UI_PAGE_DOWN:
+        setup_move(s, PAGE);
+        return true;
+    case UI_HOME:
+    case 'g':
+        setup_move(s, -SETUP_ROWS);
+        return true;
+    case UI_END:
+    case 'G':
+        setup_move(s, SETUP_ROWS);
+        return true;
+    case UI_LEFT:
+    case 'h':
+        step(s, -1);
+        return true;
+    case UI_RIGHT:
+    case 'l':
+        step(s, 1);
+        return true;
+    case UI_ENTER:
+        setup_open_field(s);
+        return true;
+    case UI_DELETE:
+    case 'd':
+        set_default(s);
+        return true;
+    case 'u':
+        undo(s);
+        return true;
+    case 'y':
+        take_synthetic(s);
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,278 @@
+/* The list of experiments, and what is written to it. */
+#include "ui/setup_int.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER "experiments"
+
+/* ---- the list ---- */
+
+struct listing {
+    struct setup_link *link;
+    struct setup_file *file;
+    size_t files;
+};
+
+static void free_files(struct setup_file *file, size_t files)
+{
+    for (size_t i = 0; i < files; i++) {
+        free(file[i].name);
+        free(file[i].path);
+    }
+    free(file);
+}
+
+void setup_free_files(struct setup *s)
+{
+    free_files(s->file, s->files);
+    s->file = NULL;
+    s->files = 0;
+}
+
+static void add(struct listing *l, char *name, char *path)
+{
+    l->file = mem_resize(l->file, l->files + 1, sizeof *l->file);
+    l->file[l->files++] = (struct setup_file){name, path};
+}
+
+/* Files first: those that a person made. What is built in and has a file of its name is that file. */
+static void list(void *arg)
+{
+    struct listing *l = arg;
+    char **names = NULL;
+    size_t count = 0, own;
+
+    add(l, mem_text("the defaults"), mem_text(""));
+    if (io_list_folder(FOLDER, &names, &count, NULL) == ERR_OK) {
+        for (size_t i = 0; i < count; i++) {
+            size_t n = strlen(names[i]);
+
+            if (n > 4 && names[i][0] != '.' && !strcmp(names[i] + n - 4, ".ini"))
+                add(l, mem_text_n(names[i], n - 4), io_path(FOLDER, names[i]));
+        }
+        io_free_names(names, count);
+    }
+    own = l->files;
+    for (int i = 0; spec_builtin_name(i); i++) {
+        bool shadowed = false;
+
+        for (size_t k = 1; k < own; k++)
+            shadowed = shadowed || !strcmp(l->file[k].name, spec_builtin_name(i));
+        if (!shadowed)
+            add(l, mem_text(spec_builtin_name(i)), NULL);
+    }
+}
+
+static void listed(void *arg, bool dropped)
+{
+    struct listing *l = arg;
+    struct setup *s = setup_let_go(l->link);
+
+    if (s)
+        s->listing = false;
+    if (s && !dropped) {
+        char *at = s->file_at < s->files ? mem_text(s->file[s->file_at].name) : NULL;
+
+        setup_free_files(s);
+        s->file = l->file;
+        s->files = l->files;
+        l->file = NULL;
+        l->files = 0;
+        for (size_t i = 0; at && i < s->files; i++)
+            if (!strcmp(s->file[i].name, at))
+                s->file_at = i;
+        if (s->file_at >= s->files)
+            s->file_at = s->files - 1;
+        free(at);
+        s->app->dirty = true;
+    }
+    free_files(l->file, l->files);
+    free(l);
+}
+
+void setup_list_files(struct setup *s)
+{
+    struct listing *l;
+
+    if (s->listing)
+        return;
+    s->listing = true;
+    s->listed_ns = app_ns(s->app);
+    l = mem_new(1, sizeof *l);
+    l->link = setup_hold(s);
+    if (s->files) {
+        tasks_add(s->app->tasks, list, listed, l);
+        return;
+    }
+    list(l); /* the first one is seen at once */
+    listed(l, false);
+}
+
+void setup_load_chosen(struct setup *s)
+{
+    const struct setup_file *f = &s->file[s->file_at];
+
+    if (s->file_at >= s->files)
+        return;
+    if (!f->path)
+        setup_load_builtin(s, f->name);
+    else if (!*f->path)
+        setup_load_defaults(s);
+    else
+        setup_load_path(s, f->path);
+}
+
+/* ---- writing ---- */
+
+struct saving {
+    struct setup_link *link;
+    char *path;
+    struct text text;
+    struct err e;
+    uint64_t turn;
+};
+
+static void save(void *arg)
+{
+    struct saving *v = arg;
+    char *folder = io_folder_of(v->path);
+
+    if (io_make_folders(folder, &v->e) == ERR_OK &&
+        io_replace_file(v->path, text_str(&v->text), v->text.n, &v->e) == ERR_OK)
+        v->e.code = ERR_OK;
+    free(folder);
+}
+
+static void saved(void *arg, bool dropped)
+{
+    struct saving *v = arg;
+    struct setup *s = setup_let_go(v->link);
+
+    if (s && !dropped) {
+        if (v->e.code != ERR_OK) {
+            app_say(s->app, GRID_BAD, "%s", v->e.text);
+        } else {
+            if (s->form.turn == v->turn) {
+                form_saved(&s->form, v->path);
+                s->turn = s->form.turn;
+            }
+            app_say(s->app, GRID_GOOD, "written to %s", v->path);
+            setup_list_files(s);
+        }
+        s->app->dirty = true;
+    }
+    text_free(&v->text);
+    free(v->path);
+    free(v);
+}
+
+static void start_saving(struct setup *s, const char *path)
+{
+    struct saving *v = mem_new(1, sizeof *v);
+
+    v->link = setup_hold(s);
+    v->path = mem_text(path);
+    v->turn = s->form.turn;
+    form_write(&s->form, &v->text);
+    tasks_add(s->app->tasks, save, saved, v);
+}
+
+static void overwrite(void *user, int answer)
+{
+    struct setup *s = user;
+
+    if (s->path && answer == 0)
+        start_saving(s, s->path);
+    free(s->path);
+    s->path = NULL;
+}
+
+/* A bare name goes where experiments are, with the ending that they have. */
+static char *path_of(const char *typed)
+{
+    size_t n = strlen(typed);
+    const char *ending = n > 4 && !strcmp(typed + n - 4, ".ini") ? "" : ".ini";
+
+    return strchr(typed, '/') ? mem_textf("%s%s", typed, ending)
+                              : mem_textf(FOLDER "/%s%s", typed, ending);
+}
+
+static void ask_or_save(struct setup *s, const char *typed)
+{
+    static const char *const answers[] = {"overwrite it", "cancel", NULL};
+    char *copy = mem_text(typed), *name = text_trim(copy), *path;
+    char question[300];
+
+    if (!*name) {
+        free(copy);
+        return;
+    }
+    path = path_of(name);
+    free(copy);
+    if (io_exists(path)) {
+        struct text shown = {0};
+
+        free(s->path);
+        s->path = path;
+        text_add_clean(&shown, path);
+        snprintf(question, sizeof question, "%.200s is there already.", text_str(&shown));
+        app_ask(s->app, question, answers, overwrite, s);
+        text_free(&shown);
+        return;
+    }
+    start_saving(s, path);
+    free(path);
+}
+
+static void entered(void *user, const char *text)
+{
+    if (text)
+        ask_or_save(user, text);
+}
+
+static void complete(const char *text, struct text *more)
+{
+    struct text several = {0};
+
+    (void)form_complete(text, NULL, more, &several);
+    text_free(&several);
+}
+
+void setup_save_as(struct setup *s)
+{
+    char name[SPEC_NAME];
+    char *path;
+
+    if (s->form.from == FORM_FILE) {
+        path = mem_text(s->form.path);
+    } else {
+        form_sweep_name(&s->form, name);
+        path = mem_textf(FOLDER "/%s.ini", name);
+    }
+    app_prompt(s->app, "save as", path, entered, complete, s);
+    free(path);
+}
+
+/* The form under a name that is free: what was loaded stays as it is. */
+void setup_duplicate(struct setup *s)
+{
+    char name[SPEC_NAME];
+    char *path = NULL;
+
+    form_sweep_name(&s->form, name);
+    for (int i = 2; i < 1000; i++) {
+        path = mem_textf(FOLDER "/%.100s-%d.ini", name, i);
+        if (!io_exists(path))
+            break;
+        free(path);
+        path = NULL;
+    }
+    if (path)
+        app_prompt(s->app, "duplicate as", path, entered, complete, s);
+    free(path);
+}

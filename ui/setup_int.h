@@ -1,0 +1,148 @@
+/* ui/setup_int.h: what the files of the Setup screen share. The form is ui/form.h's, what it means
+ * ui/survey.h's; here they meet files, the queue, the wire and the keys. */
+#ifndef CHORUS_UI_SETUP_INT_H
+#define CHORUS_UI_SETUP_INT_H
+
+#include "record/queue.h"
+#include "record/working.h"
+#include "ui/app.h"
+#include "ui/form.h"
+#include "ui/survey.h"
+
+enum setup_pane { SETUP_FILES, SETUP_FORM, SETUP_QUEUE, SETUP_PANES };
+
+struct setup_file {
+    char *name; /* "first" */
+    char *path; /* NULL: built into the program; "": the defaults */
+};
+
+struct setup_fact { /* of the panel that tells what the form means */
+    const char *label;
+    char value[64];
+    int role;
+};
+#define SETUP_FACTS 16
+
+struct setup_link {      /* what tasks hold of the screen: it may be gone when they are done */
+    struct setup *setup; /* NULL: it is */
+    int held;
+};
+struct setup_link *setup_hold(struct setup *s);
+struct setup *setup_let_go(struct setup_link *link);
+
+struct setup_survey; /* a survey and the task that is at work on it */
+
+struct setup_places { /* of the last drawing: for the mouse */
+    struct rect files, queue, form, mean;
+    struct rect file_rows, queue_rows, rows; /* inside, where the lists stand */
+    bool wide;
+};
+
+struct setup {
+    struct app *app;
+    struct setup_link *link;
+    struct form form;
+    enum setup_pane pane;
+    bool folded;
+    char at[64];  /* key of the field that is chosen */
+    size_t first; /* row of the form that is drawn first */
+
+    bool open;             /* a field is: keys are text */
+    struct form_line line; /* its text */
+    char *before;          /* the field's text before, NULL: the default */
+    char *shown_before;    /* and what it was opened with */
+    struct err typed;      /* what is wrong with what stands in it */
+    struct text several;   /* what Tab found */
+
+    struct setup_file *file;
+    size_t files, file_at, file_first;
+    bool listing; /* a task lists them */
+    uint64_t listed_ns;
+
+    struct record_queued *queued;
+    size_t queue, queue_at, queue_first;
+    uint64_t queue_stamp;
+    bool queue_reading;
+    struct record_working *other; /* who else computes here */
+    size_t others;
+    bool others_reading;
+    uint64_t others_ns;
+
+    struct setup_survey *survey; /* NULL: the form is no experiment */
+    struct account account;
+    struct account_sum sum;
+    uint32_t serial; /* of the questions that are asked now */
+    size_t on_their_way;
+    uint64_t asked_ns;  /* when the form changed last */
+    uint64_t answer_ns; /* how long the first answer took then; 0: it has not come */
+    uint64_t turn;      /* of the form that is surveyed */
+
+    char *sweep_name; /* another name than the form's, for the next start; NULL */
+    uint32_t started; /* number of what was started here last */
+    bool fetching;
+    struct setup_source *wanted; /* what is to be loaded, when the person has answered; NULL */
+    char *path;                  /* a file that is to be written, likewise */
+    struct setup_places places;
+};
+
+/* setup_ask.c: what the form means. */
+void setup_ask(struct setup *s);    /* after a change */
+bool setup_ask_on(struct setup *s); /* whatever could not be sent before */
+void setup_ask_end(struct setup *s);
+bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *plan);
+/* The set of data that is missing; false: none. */
+bool setup_missing(const struct setup *s, char name[64]);
+size_t setup_facts(const struct setup *s, struct setup_fact *facts);
+const char *setup_problem(const struct setup *s); /* why it cannot run; NULL */
+void setup_mean_page(const struct setup *s, struct text *out);
+
+/* setup_files.c */
+void setup_list_files(struct setup *s);
+void setup_load_chosen(struct setup *s);
+void setup_save_as(struct setup *s);
+void setup_duplicate(struct setup *s);
+void setup_free_files(struct setup *s);
+
+/* setup_load.c: into the form, after a question where something there would be lost. */
+struct setup_source {
+    enum form_from from;
+    char *source, *file, *text; /* as form_load takes them */
+    size_t n;
+    bool run;         /* and start it */
+    char *sweep_name; /* NULL: the form's own */
+};
+void setup_load(struct setup *s, struct setup_source *source); /* which becomes the screen's */
+void setup_load_builtin(struct setup *s, const char *name);    /* at once */
+void setup_load_defaults(struct setup *s);
+void setup_load_path(struct setup *s, const char *path);
+void setup_free_source(struct setup_source *source);
+
+/* setup_queue.c */
+bool setup_watch(struct setup *s); /* looks whether the queue or the others are other ones */
+void setup_queue_move(struct setup *s, int by);
+void setup_queue_drop(struct setup *s);
+void setup_queue_load(struct setup *s);
+void setup_queue_add(struct setup *s);
+void setup_free_queue(struct setup *s);
+
+/* setup_start.c */
+void setup_run(struct setup *s);
+void setup_fetch(struct setup *s);
+bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);
+
+/* setup_field.c: keys of the form. */
+size_t setup_rows(const struct setup *s, size_t *row); /* room for setup_rows_room */
+#define SETUP_ROWS (FORM_KEYS + 64)
+int setup_chosen(const struct setup *s); /* the field; -1: none */
+void setup_choose(struct setup *s, size_t field);
+void setup_move(struct setup *s, int by);
+void setup_open_field(struct setup *s);
+bool setup_field_key(struct setup *s, const struct key *key); /* while one is open */
+bool setup_form_key(struct setup *s, const struct key *key);
+const char *const *setup_choices(const struct setup *s, size_t field); /* NULL: none */
+
+/* setup_draw.c */
+void setup_draw(struct setup *s, struct grid *g, struct rect in);
+struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen);
+
+#endif

@@ -1,0 +1,204 @@
+/* Experiments into the form: files, what is built in, runs, and what waits in the queue. */
+#include "ui/setup_int.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "net/net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TEXT (4 << 20)
+
+void setup_free_source(struct setup_source *source)
+{
+    if (!source)
+        return;
+    free(source->source);
+    free(source->file);
+    free(source->text);
+    free(source->sweep_name);
+    free(source);
+}
+
+static void choose_first(struct setup *s)
+{
+    size_t row[SETUP_ROWS], n = setup_rows(s, row);
+
+    for (size_t i = 0; i < n; i++) /* what is wrong waits for a better value */
+        if (form_wrong(&s->form, row[i])) {
+            setup_choose(s, row[i]);
+            return;
+        }
+    s->first = 0;
+    setup_choose(s, (size_t)form_find(&s->form, "model"));
+}
+
+static void take(struct setup *s)
+{
+    struct setup_source *w = s->wanted;
+
+    s->wanted = NULL;
+    form_load(&s->form, w->from, w->source, w->file, w->text, w->n);
+    free(s->sweep_name);
+    s->sweep_name = w->sweep_name;
+    w->sweep_name = NULL;
+    choose_first(s);
+    s->pane = SETUP_FORM;
+    setup_ask(s);
+    if (*s->form.notes) {
+        const char *end = strchr(s->form.notes, '\n');
+        struct text first = {0};
+
+        text_add_n(&first, s->form.notes, (size_t)(end - s->form.notes));
+        app_say(s->app, GRID_BAD, "%s%s", text_str(&first),
+                end[1] ? " (v shows all that could not be taken)" : "");
+        text_free(&first);
+    }
+    if (w->run)
+        setup_run(s);
+    setup_free_source(w);
+}
+
+static void answered(void *user, int answer)
+{
+    struct setup *s = user;
+
+    if (!s->wanted)
+        return;
+    if (answer == 0) {
+        take(s);
+        return;
+    }
+    setup_free_source(s->wanted);
+    s->wanted = NULL;
+    if (answer == 1)
+        setup_save_as(s);
+}
+
+void setup_load(struct setup *s, struct setup_source *source)
+{
+    static const char *const answers[] = {"load it", "save them first", "cancel", NULL};
+    char question[400];
+    struct text name = {0}, now = {0};
+
+    setup_free_source(s->wanted);
+    s->wanted = source;
+    if (!form_dirty(&s->form)) {
+        take(s);
+        return;
+    }
+    text_add_clean(&name, source->source);
+    text_add_clean(&now, s->form.source);
+    snprintf(question, sizeof question,
+             "The form has changes%s%.100s that are not saved. Load %.150s over them?",
+             now.n ? " to " : "", text_str(&now), name.n ? text_str(&name) : "the defaults");
+    app_ask(s->app, question, answers, answered, s);
+    text_free(&name);
+    text_free(&now);
+}
+
+static struct setup_source *source_of(enum form_from from, const char *source, const char *file,
+                                      const char *text, size_t n)
+{
+    struct setup_source *w = mem_new(1, sizeof *w);
+
+    w->from = from;
+    w->source = mem_text(source);
+    w->file = mem_text(file);
+    w->text = mem_text_n(text, n);
+    w->n = n;
+    return w;
+}
+
+void setup_load_builtin(struct setup *s, const char *name)
+{
+    const char *text = spec_builtin(name);
+    char *file = mem_textf("%s.ini", name);
+
+    if (text)
+        setup_load(s, source_of(FORM_BUILTIN, name, file, text, strlen(text)));
+    free(file);
+}
+
+void setup_load_defaults(struct setup *s)
+{
+    setup_load(s, source_of(FORM_DEFAULTS, "", "defaults", "", 0));
+}
+
+void setup_load_path(struct setup *s, const char *path)
+{
+    struct err e = {0};
+    char *text;
+    size_t n;
+
+    if (io_read_file(path, MOST_TEXT, &text, &n, &e) != ERR_OK) {
+        app_say(s->app, GRID_BAD, "%s", e.text);
+        return;
+    }
+    setup_load(s, source_of(FORM_FILE, path, path, text, n));
+    free(text);
+}
+
+/* ---- runs ---- */
+
+/* The built-in model that a run's copy is word for word; NULL: it is another. */
+static const char *same_model(const char *folder)
+{
+    char *path = io_path(folder, "model.net"), *text = NULL;
+    const char *found = NULL;
+    size_t n;
+
+    if (io_read_file(path, MOST_TEXT, &text, &n, NULL) == ERR_OK)
+        for (int i = 0; !found && net_builtin_name(i); i++)
+            if (!strcmp(net_builtin(net_builtin_name(i)), text))
+                found = net_builtin_name(i);
+    free(text);
+    free(path);
+    return found;
+}
+
+/* The text with the line of the copied model replaced: "lenet" says more than a path. */
+static void name_model(struct text *out, const char *text, const char *model)
+{
+    static const char copied[] = "model = model.net\n";
+    const char *at = strstr(text, copied);
+
+    if (!model || !at || (at != text && at[-1] != '\n')) {
+        text_add(out, text);
+        return;
+    }
+    text_add_n(out, text, (size_t)(at - text));
+    text_addf(out, "model = %s\n", model);
+    text_add(out, at + sizeof copied - 1);
+}
+
+void screen_setup_load(void *setup, const char *folder, bool again)
+{
+    struct setup *s = setup;
+    char *path = io_path(folder, "experiment.ini"), *text;
+    const char *slash = strrchr(folder, '/');
+    struct text named = {0};
+    struct err e = {0};
+    size_t n;
+
+    if (io_read_file(path, MOST_TEXT, &text, &n, &e) != ERR_OK) {
+        app_say(s->app, GRID_BAD, "%s", e.text);
+    } else {
+        struct setup_source *w;
+
+        name_model(&named, text, same_model(folder));
+        w = source_of(FORM_RUN, slash ? slash + 1 : folder, path, text_str(&named), named.n);
+        w->run = again;
+        setup_load(s, w);
+        free(text);
+    }
+    text_free(&named);
+    free(path);
+}
+
+void screen_setup_load_file(void *setup, const char *path)
+{
+    setup_load_path(setup, path);
+}

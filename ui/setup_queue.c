@@ -1,0 +1,289 @@
+/* The queue beside the form: what waits in results/queue, and who else computes on this machine. All
+ * that reads or writes is done by the thread of tasks. */
+#include "ui/setup_int.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OTHERS_NS 2000000000u
+
+/* ---- looking ---- */
+
+struct reading {
+    struct setup_link *link;
+    char *results;
+    struct record_queued *list;
+    size_t count;
+    struct record_working *other;
+    size_t others;
+    bool fine;
+};
+
+static void free_reading(struct reading *r)
+{
+    record_queue_free(r->list, r->count);
+    free(r->other);
+    free(r->results);
+    free(r);
+}
+
+static void read_queue(void *arg)
+{
+    struct reading *r = arg;
+
+    r->fine = record_queue_list(r->results, &r->list, &r->count, NULL) == ERR_OK;
+}
+
+static void queue_read(void *arg, bool dropped)
+{
+    struct reading *r = arg;
+    struct setup *s = setup_let_go(r->link);
+
+    if (s)
+        s->queue_reading = false;
+    if (s && !dropped && r->fine) {
+        uint64_t id = s->queue_at < s->queue ? s->queued[s->queue_at].id : 0;
+
+        record_queue_free(s->queued, s->queue);
+        s->queued = r->list;
+        s->queue = r->count;
+        r->list = NULL;
+        r->count = 0;
+        for (size_t i = 0; i < s->queue; i++) /* the same one stays chosen */
+            if (s->queued[i].id == id)
+                s->queue_at = i;
+        if (s->queue_at >= s->queue)
+            s->queue_at = s->queue ? s->queue - 1 : 0;
+        if (!s->queue && s->pane == SETUP_QUEUE)
+            s->pane = SETUP_FORM;
+        s->app->dirty = true;
+    }
+    free_reading(r);
+}
+
+static void read_others(void *arg)
+{
+    struct reading *r = arg;
+
+    r->others = record_working_list(&r->other);
+}
+
+static void others_read(void *arg, bool dropped)
+{
+    struct reading *r = arg;
+    struct setup *s = setup_let_go(r->link);
+
+    if (s)
+        s->others_reading = false;
+    if (s && !dropped) {
+        s->app->dirty = s->app->dirty || s->others != r->others;
+        free(s->other);
+        s->other = r->other;
+        s->others = r->others;
+        r->other = NULL;
+    }
+    free_reading(r);
+}
+
+static struct reading *reading_new(struct setup *s)
+{
+    struct reading *r = mem_new(1, sizeof *r);
+
+    r->link = setup_hold(s);
+    r->results = mem_text(s->app->config.results);
+    return r;
+}
+
+bool setup_watch(struct setup *s)
+{
+    uint64_t stamp, now = app_ns(s->app);
+
+    if (!s->app->config.results || !s->app->tasks)
+        return false;
+    stamp = record_queue_stamp(s->app->config.results);
+    if (stamp != s->queue_stamp && !s->queue_reading) {
+        s->queue_stamp = stamp;
+        s->queue_reading = true;
+        tasks_add(s->app->tasks, read_queue, queue_read, reading_new(s));
+    }
+    if (!s->others_reading && (!s->others_ns || now - s->others_ns > OTHERS_NS)) {
+        s->others_ns = now ? now : 1;
+        s->others_reading = true;
+        tasks_add(s->app->tasks, read_others, others_read, reading_new(s));
+    }
+    return false;
+}
+
+void setup_free_queue(struct setup *s)
+{
+    record_queue_free(s->queued, s->queue);
+    free(s->other);
+    s->queued = NULL;
+    s->other = NULL;
+    s->queue = s->others = 0;
+}
+
+/* ---- changing ---- */
+
+struct change {
+    struct setup_link *link;
+    char *results, *name;
+    struct text text;          /* to be added */
+    struct record_queued item; /* to be moved or removed: id, file and number alone */
+    int64_t by;
+    enum { ADD, MOVE, REMOVE } kind;
+    struct err e;
+};
+
+static void change(void *arg)
+{
+    struct change *c = arg;
+    enum err_code code;
+
+    if (c->kind == ADD)
+        code = record_queue_add(c->results, text_str(&c->text), c->name, NULL, &c->e);
+    else if (c->kind == MOVE)
+        code = record_queue_move(c->results, &c->item, c->by, &c->e);
+    else
+        code = record_queue_remove(c->results, &c->item, &c->e);
+    if (code == ERR_OK)
+        c->e.code = ERR_OK;
+}
+
+static void changed(void *arg, bool dropped)
+{
+    struct change *c = arg;
+    struct setup *s = setup_let_go(c->link);
+
+    if (s && !dropped) {
+        if (c->e.code != ERR_OK)
+            app_say(s->app, GRID_BAD, "%s", c->e.text);
+        else if (c->kind == ADD)
+            app_say(s->app, GRID_GOOD, "%s waits in the queue", c->name);
+        else if (c->kind == REMOVE)
+            app_say(s->app, GRID_TEXT, "%s is out of the queue", c->name);
+        s->queue_stamp = 0; /* another look */
+        s->app->dirty = true;
+        (void)setup_watch(s);
+    }
+    free(c->item.file);
+    free(c->item.name);
+    text_free(&c->text);
+    free(c->results);
+    free(c->name);
+    free(c);
+}
+
+static struct change *change_new(struct setup *s, const char *name)
+{
+    struct change *c = mem_new(1, sizeof *c);
+
+    c->link = setup_hold(s);
+    c->results = mem_text(s->app->config.results);
+    c->name = mem_text(name);
+    return c;
+}
+
+static struct change *change_of_chosen(struct setup *s)
+{
+    const struct record_queued *q = &s->queued[s->queue_at];
+    struct change *c;
+
+    if (s->queue_at >= s->queue)
+        return NULL;
+    c = change_new(s, q->name ? q->name : q->file);
+    c->item.id = q->id;
+    c->item.number = q->number;
+    c->item.file = mem_text(q->file);
+    c->item.name = mem_text(q->name ? q->name : "");
+    return c;
+}
+
+void setup_queue_move(struct setup *s, int by)
+{
+    struct change *c = change_of_chosen(s);
+
+    if (!c)
+        return;
+    c->kind = MOVE;
+    c->by = by;
+    tasks_add(s->app->tasks, change, changed, c);
+}
+
+static void drop_answered(void *user, int answer)
+{
+    struct change *c;
+
+    if (answer != 0 || !(c = change_of_chosen(user)))
+        return;
+    c->kind = REMOVE;
+    tasks_add(((struct setup *)user)->app->tasks, change, changed, c);
+}
+
+void setup_queue_drop(struct setup *s)
+{
+    static const char *const answers[] = {"take it out", "cancel", NULL};
+    const struct record_queued *q = &s->queued[s->queue_at];
+    char question[300];
+    struct text name = {0};
+
+    if (s->queue_at >= s->queue)
+        return;
+    text_add_clean(&name, q->name && *q->name ? q->name : q->file);
+    snprintf(question, sizeof question, "%.150s waits in the queue.", text_str(&name));
+    app_ask(s->app, question, answers, drop_answered, s);
+    text_free(&name);
+}
+
+/* What it says goes into the form as changes that nobody has saved; it goes on waiting. */
+void setup_queue_load(struct setup *s)
+{
+    const struct record_queued *q = &s->queued[s->queue_at];
+    struct record_queue_options options = {0};
+    struct setup_source *w;
+    char *path;
+
+    if (s->queue_at >= s->queue)
+        return;
+    if (q->broken || !q->text) {
+        app_say(s->app, GRID_BAD, "%s", q->broken ? q->problem : "it cannot be read");
+        return;
+    }
+    path = record_queue_path(s->app->config.results, q);
+    if (record_queue_read_options(q->text, &options, NULL) != ERR_OK)
+        options.name[0] = 0;
+    w = mem_new(1, sizeof *w);
+    w->from = FORM_DEFAULTS;
+    w->source = mem_text("");
+    w->file = path;
+    w->text = mem_text_n(q->text, q->n);
+    w->n = q->n;
+    w->sweep_name = mem_text(options.name[0] ? options.name : q->name ? q->name : "");
+    setup_load(s, w);
+    app_say(s->app, GRID_TEXT, "The copy in the queue stays there: d takes it out.");
+}
+
+void setup_queue_add(struct setup *s)
+{
+    struct record_queue_options options = {0};
+    char name[SPEC_NAME];
+    struct change *c;
+    struct text ini = {0};
+
+    form_sweep_name(&s->form, name);
+    if (s->sweep_name && *s->sweep_name)
+        snprintf(name, sizeof name, "%s", s->sweep_name);
+    c = change_new(s, name);
+    c->kind = ADD;
+    if (spec_sweep_varies(&s->form.sweep)) {
+        snprintf(options.name, sizeof options.name, "%s", name);
+        record_queue_add_options(&c->text, &options);
+    }
+    form_write(&s->form, &ini);
+    text_add(&c->text, text_str(&ini));
+    text_free(&ini);
+    tasks_add(s->app->tasks, change, changed, c);
+}
