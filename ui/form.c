@@ -119,15 +119,35 @@ static enum err_code set_all(const struct form *f, struct spec_sweep *s, bool al
     return code;
 }
 
-enum err_code form_sweep(const struct form *f, struct spec_sweep *out, struct err *e)
+static char *copy_of(const char *text)
 {
-    enum err_code code = set_all(f, out, false, e);
+    return text ? mem_text(text) : NULL;
+}
 
-    if (code == ERR_OK)
-        code = spec_sweep_close(out, e);
-    if (code == ERR_OK && !spec_sweep_varies(out))
-        code = spec_check(&out->base, e);
-    return code;
+void form_copy_sweep(const struct form *f, struct spec_sweep *out)
+{
+    *out = f->sweep;
+    out->zip = copy_of(out->zip);
+    out->zip_where = copy_of(out->zip_where);
+    out->samples_where = copy_of(out->samples_where);
+    out->axis = mem_new(out->axes + 1, sizeof *out->axis);
+    for (size_t a = 0; a < out->axes; a++) {
+        struct spec_axis *axis = &out->axis[a];
+
+        *axis = f->sweep.axis[a];
+        axis->where = copy_of(axis->where);
+        axis->folder = copy_of(axis->folder);
+        axis->list = copy_of(axis->list);
+        axis->value = mem_new(axis->values + 1, sizeof *axis->value);
+        for (size_t v = 0; v < axis->values; v++)
+            axis->value[v] = mem_text(f->sweep.axis[a].value[v]);
+    }
+}
+
+static enum err_code close_sweep(struct spec_sweep *s, struct err *e)
+{
+    TRY(spec_sweep_close(s, e));
+    return spec_sweep_varies(s) ? ERR_OK : spec_check(&s->base, e);
 }
 
 /* Each key without effect depends on one other alone, so that its values can be tried one by one. */
@@ -194,11 +214,18 @@ void form_build(struct form *f)
     }
     find_applying(f, &s);
     form_find_parameters(f, &s);
-    spec_sweep_free(&s);
-    spec_sweep_free(&f->sweep);
     f->blamed = -1;
     f->problem = (struct err){0};
-    f->good = form_sweep(f, &f->sweep, &f->problem) == ERR_OK;
+    f->good = true;
+    for (size_t i = 0; i < f->fields; i++)
+        if (f->field[i].text && !f->field[i].applies) {
+            spec_sweep_free(&s); /* once more without what has no effect */
+            f->good = set_all(f, &s, false, &f->problem) == ERR_OK;
+            break;
+        }
+    f->good = f->good && close_sweep(&s, &f->problem) == ERR_OK;
+    spec_sweep_free(&f->sweep);
+    f->sweep = s;
     if (!f->good)
         f->blamed = blame(f, f->problem.text);
 }
@@ -331,15 +358,10 @@ enum err_code form_try(const struct form *f, size_t i, const char *text, struct 
 static void put(struct form *f, size_t i, const char *text, bool list)
 {
     struct form_field *x = &f->field[i];
-    bool was = false, saved = false;
-    struct err e;
 
-    if (x->text)
-        (void)try(f, i, x->text, &was, &e);
-    if (x->saved)
-        (void)try(f, i, x->saved, &saved, &e);
-    if (text && (!x->text || (list && !was)))
-        x->order = x->saved && (!list || saved) ? x->saved_order : ++f->last_order;
+    if (text && (!x->text || (list && !x->list)))
+        x->order = x->saved && (!list || x->saved_list) ? x->saved_order : ++f->last_order;
+    x->list = list;
     free(x->text);
     x->text = text ? mem_text(text) : NULL;
     free(x->wrong);

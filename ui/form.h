@@ -39,7 +39,8 @@ struct form_field {
     char *normal;   /* of a model's parameter: what the model says */
     uint32_t order; /* of what is given, by what came first: lists vary in this order */
     uint32_t saved_order;
-    bool applies; /* under the others' values; of a sweep: in some cell */
+    bool list, saved_list; /* text and saved are lists */
+    bool applies;          /* under the others' values; of a sweep: in some cell */
 };
 
 enum form_from { FORM_DEFAULTS, FORM_BUILTIN, FORM_FILE, FORM_RUN };
@@ -83,8 +84,8 @@ void form_saved(struct form *f, const char *path);
 void form_write(const struct form *f, struct text *out);
 /* "run first lr=0.05": the command line that starts the same. */
 void form_command(const struct form *f, struct text *out);
-/* The same sweep, built again for somebody else. */
-enum err_code form_sweep(const struct form *f, struct spec_sweep *out, struct err *e) MUST_USE;
+/* A copy of the sweep for somebody else, who frees it. */
+void form_copy_sweep(const struct form *f, struct spec_sweep *out);
 /* The name under which a sweep of it goes. */
 void form_sweep_name(const struct form *f, char name[SPEC_NAME]);
 

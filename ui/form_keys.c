@@ -1,5 +1,6 @@
 /* The table of all fields: in which order they are shown, and what helps to fill them in. What a value
- * may be is spec_keys' to say. */
+ * may be is spec_keys' to say. The devices stand in front of the training, which may have many keys
+ * that are not default: so devices, batch, epochs and lr are seen on a small screen whatever is set. */
 #include "ui/form.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -20,6 +21,14 @@ const struct form_key form_keys[] = {
     {"init", FORM_CHOICE, false, WORDS("model", "lecun", "he", "xavier", "normal:0.01"), 0},
     {"weights", FORM_PATH, false, NULL, 0},
     {"name", FORM_WORDS, false, NULL, 0},
+
+    {"devices", FORM_NUMBER, true, NULL, FORM_STEP_DOUBLE},
+    {"mode", FORM_CHOICE, true, WORDS("data-parallel", "ensemble"), 0},
+    {"members", FORM_NUMBER, false, NULL, FORM_STEP_DOUBLE},
+    {"threads", FORM_WORDS, false, NULL, FORM_STEP_ONE},
+    {"backend", FORM_CHOICE, false, WORDS("auto", "cpu", "cuda", "ref"), 0},
+    {"precision", FORM_CHOICE, false, WORDS("fp32", "tf32", "bf16", "fp64"), 0},
+    {"sync_bn", FORM_CHOICE, false, WORDS("no", "yes"), 0},
 
     {"batch", FORM_NUMBER, true, NULL, FORM_STEP_DOUBLE},
     {"epochs", FORM_NUMBER, true, NULL, FORM_STEP_ONE},
@@ -43,14 +52,6 @@ const struct form_key form_keys[] = {
     {"repeats", FORM_NUMBER, false, NULL, FORM_STEP_ONE},
     {"zip", FORM_WORDS, false, NULL, 0},
     {"samples", FORM_NUMBER, false, NULL, FORM_STEP_DOUBLE},
-
-    {"devices", FORM_NUMBER, true, NULL, FORM_STEP_DOUBLE},
-    {"mode", FORM_CHOICE, true, WORDS("data-parallel", "ensemble"), 0},
-    {"members", FORM_NUMBER, false, NULL, FORM_STEP_DOUBLE},
-    {"threads", FORM_WORDS, false, NULL, FORM_STEP_ONE},
-    {"backend", FORM_CHOICE, false, WORDS("auto", "cpu", "cuda", "ref"), 0},
-    {"precision", FORM_CHOICE, false, WORDS("fp32", "tf32", "bf16", "fp64"), 0},
-    {"sync_bn", FORM_CHOICE, false, WORDS("no", "yes"), 0},
 
     {"patience", FORM_NUMBER, false, NULL, FORM_STEP_ONE},
     {"max_steps", FORM_NUMBER, false, NULL, FORM_STEP_DECADE},

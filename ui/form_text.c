@@ -97,6 +97,7 @@ static void set_loaded(struct form *f, size_t i, const struct spec_sweep *s, con
     }
     x->text = mem_text(value);
     x->order = ++f->last_order;
+    x->list = s->axes > 0;
     spec_sweep_free(&ours);
     text_free(&there);
     text_free(&here);
@@ -183,6 +184,7 @@ static void keep_as_saved(struct form *f)
         free(x->saved);
         x->saved = x->text && f->from != FORM_DEFAULTS ? mem_text(x->text) : NULL;
         x->saved_order = x->order;
+        x->saved_list = x->list;
     }
 }
 

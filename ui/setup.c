@@ -276,9 +276,10 @@ static bool click(struct setup *s, const struct key *key)
 
     if (rect_holds(p->rows, key->row, key->column)) {
         s->pane = SETUP_FORM;
-        at = s->first + (size_t)(key->row - p->rows.row);
-        if (at < n) {
-            setup_choose(s, row[at]);
+        int line = key->row - p->rows.row;
+
+        if (line < SETUP_LINES && s->line_row[line] >= 0 && (size_t)s->line_row[line] < n) {
+            setup_choose(s, row[s->line_row[line]]);
             if (key->again)
                 setup_open_field(s);
         }

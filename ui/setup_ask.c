@@ -110,7 +110,6 @@ void setup_ask(struct setup *s)
 {
     struct setup_survey *v;
     struct spec_sweep sweep;
-    struct err e;
 
     setup_ask_end(s);
     s->serial++;
@@ -119,10 +118,11 @@ void setup_ask(struct setup *s)
     s->answer_ns = 0;
     s->turn = s->form.turn;
     s->app->dirty = true;
-    if (!s->form.good || form_sweep(&s->form, &sweep, &e) != ERR_OK) {
+    if (!s->form.good) {
         account_sum(&s->account, &s->sum);
         return;
     }
+    form_copy_sweep(&s->form, &sweep);
     v = mem_new(1, sizeof *v);
     v->setup = s;
     v->survey = survey_new(&sweep);
@@ -257,18 +257,20 @@ static void add_time(const struct setup *s, struct setup_fact *f)
 
 static void add_cells(const struct setup *s, struct setup_fact *f)
 {
-    char cells[64], out[64];
+    char cells[64], runs[64];
 
     if (!spec_sweep_varies(&s->form.sweep)) {
         snprintf(f->value, sizeof f->value, "one run");
         return;
     }
     add_count(cells, (double)s->account.cells);
-    add_count(out, (double)s->sum.left_out);
-    snprintf(f->value, sizeof f->value, "%.20s%s%.20s%s", cells, s->sum.left_out ? ", " : "",
-             s->sum.left_out ? out : "", s->sum.left_out ? " left out" : "");
-    if (s->sum.left_out)
+    add_count(runs, (double)(s->account.cells - s->sum.left_out));
+    if (s->sum.left_out) {
+        snprintf(f->value, sizeof f->value, "%.20s of %.20s", runs, cells);
         f->role = GRID_WARN;
+    } else {
+        snprintf(f->value, sizeof f->value, "%.20s", cells);
+    }
 }
 
 size_t setup_facts(const struct setup *s, struct setup_fact *facts)
@@ -285,8 +287,7 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
         snprintf(f->value, sizeof f->value, "%lld of %lld", (long long)p->batch_per_device,
                  (long long)p->batch);
     add_range(add(facts, &n, "steps an epoch"), sum->steps, "");
-    f = add(facts, &n, "images dropped");
-    add_range(f, sum->dropped, sum->dropped.hi > 0 ? " an epoch" : "");
+    add_range(add(facts, &n, "images dropped"), sum->dropped, "");
     add_rate(s, add(facts, &n, "learning rate"));
     add_range(add(facts, &n, "parameters"), sum->parameters, "");
     add_bytes(add(facts, &n, "memory a device"), sum->bytes);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDE      116 /* columns from where three panels stand side by side */
@@ -140,14 +141,16 @@ static void add_words(const struct setup *s, struct text *out, int *role)
     if (!s->form.field[i].applies && i < FORM_KEYS)
         text_add(out, "without effect here; ");
     if (!strncmp(s->form.field[i].key, "model.", 6))
-        text_addf(out, "a parameter of the model; %s unless given",
+        text_addf(out, "a parameter of the model\n%s unless given",
                   s->form.field[i].normal ? s->form.field[i].normal : "none");
     else if (!strcmp(s->form.field[i].key, "zip"))
-        text_add(out, "lists that walk together, by their keys: devices, batch, lr");
+        text_add(
+            out,
+            "lists that walk together, in place of all combinations\nthe keys of two or more lists: devices, batch, lr");
     else if (!strcmp(s->form.field[i].key, "samples"))
-        text_add(out, "how many values loguniform:A:B draws: a count from 1 to 10000");
+        text_add(out, "how many values loguniform:A:B draws\na count from 1 to 10000");
     else if (id >= 0)
-        text_addf(out, "%s: %s", spec_keys[id].help, spec_keys[id].values);
+        text_addf(out, "%s\n%s", spec_keys[id].help, spec_keys[id].values);
 }
 
 static int rows_of_words(struct grid *g, struct rect in, const char *words)
@@ -265,11 +268,56 @@ static void draw_title(const struct setup *s, struct text *title)
         text_addf(title, " · %zu change%s", changes, changes == 1 ? "" : "s");
 }
 
+/* Where there is room a blank line parts the groups. Returns the line of the open field, or -1. */
+static int draw_rows(struct setup *s, struct grid *g, struct rect list)
+{
+    size_t row[SETUP_ROWS], n = setup_rows(s, row), at = 0, groups = 1;
+    int chosen = setup_chosen(s), open_at = -1, line = 0;
+    bool roomy;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((int)row[i] == chosen)
+            at = i;
+        groups += i > 0 && s->form.field[row[i]].group != s->form.field[row[i - 1]].group;
+    }
+    roomy = (int)(n + groups - 1) <= list.rows;
+    s->first = scrolled(s->first, at, n, list.rows);
+    for (int i = 0; i < SETUP_LINES; i++)
+        s->line_row[i] = -1;
+    for (size_t i = s->first; i < n && line < list.rows && line < SETUP_LINES; i++, line++) {
+        bool head = i == s->first || s->form.field[row[i - 1]].group != s->form.field[row[i]].group;
+
+        line += roomy && head && i > 0;
+        if (line >= SETUP_LINES)
+            break;
+        draw_row(s, g, list, line, row[i], head);
+        s->line_row[line] = (int)i;
+        if ((int)row[i] == chosen && s->open)
+            open_at = line;
+    }
+    grid_scroll(g, s->places.form, (int)s->first, list.rows, (int)n);
+    return open_at;
+}
+
+/* What the key is for and what it takes, a line each; in an open field all of it. */
+static void draw_words(struct grid *g, struct rect in, int role, bool open, const char *words)
+{
+    const char *values = strchr(words, '\n');
+
+    if (role != GRID_DIM || open || !values) {
+        grid_words(g, in, 0, role, words);
+        return;
+    }
+    char *help = mem_text_n(words, (size_t)(values - words));
+    grid_cut(g, in, 0, 0, in.columns, role, false, help);
+    grid_cut(g, in, 1, 0, in.columns, role, false, values + 1);
+    free(help);
+}
+
 static void draw_form(struct setup *s, struct grid *g)
 {
     struct text title = {0}, words = {0};
-    size_t row[SETUP_ROWS], n = setup_rows(s, row), at = 0;
-    int role = GRID_DIM, help, chosen = setup_chosen(s), open_at = -1;
+    int role = GRID_DIM, help, open_at;
     struct rect in, list;
     const char *cut;
 
@@ -277,35 +325,21 @@ static void draw_form(struct setup *s, struct grid *g)
     cut = text_str(&title);
     while (text_width(cut) > s->places.form.columns - 20 && strchr(cut + 1, '/'))
         cut = strchr(cut + 1, '/'); /* the end of a path says more */
-    in = grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM);
+    in = rect_behind(grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM), 1);
     if (s->places.form.columns > 50)
         grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
 
     add_words(s, &words, &role);
-    help = rows_of_words(g, in, text_str(&words));
-    help = help > MOST_HELP ? MOST_HELP : help;
-    if (role == GRID_DIM)
+    if (role == GRID_DIM && !s->open)
         help = in.rows >= 12 ? 2 : in.rows >= 6 ? 1 : 0;
-    else if (help > in.rows - 1)
-        help = in.rows - 1;
+    else
+        help = rows_of_words(g, in, text_str(&words));
+    help = help > MOST_HELP ? MOST_HELP : help;
+    help = help > in.rows - 1 ? in.rows - 1 : help;
     list = rect_above(in, help);
     s->places.rows = list;
-
-    for (size_t i = 0; i < n; i++)
-        if ((int)row[i] == chosen)
-            at = i;
-    s->first = scrolled(s->first, at, n, list.rows);
-    for (int r = 0; r < list.rows && s->first + (size_t)r < n; r++) {
-        size_t i = row[s->first + (size_t)r];
-        bool head =
-            r == 0 || s->form.field[row[s->first + (size_t)r - 1]].group != s->form.field[i].group;
-
-        draw_row(s, g, list, r, i, head);
-        if ((int)i == chosen && s->open)
-            open_at = r;
-    }
-    grid_scroll(g, s->places.form, (int)s->first, list.rows, (int)n);
-    grid_words(g, rect_bottom(in, help), 0, role, text_str(&words));
+    open_at = draw_rows(s, g, list);
+    draw_words(g, rect_bottom(in, help), role, s->open, text_str(&words));
     if (open_at >= 0) {
         draw_open(s, g, list, open_at);
         draw_choices(s, g, list, open_at);
@@ -342,7 +376,7 @@ static void draw_facts(const struct setup *s, struct grid *g, struct rect in, in
         if ((int)i >= in.rows * columns)
             return;
         grid_text(g, part, r, 0, GRID_DIM, facts[i].label);
-        grid_cut(g, part, r, 17, part.columns - 17, facts[i].role, false,
+        grid_cut(g, part, r, 16, part.columns - 16, facts[i].role, false,
                  *facts[i].value   ? facts[i].value
                  : s->sum.complete ? ""
                                    : "…");
@@ -359,17 +393,14 @@ static int draw_reasons(const struct setup *s, struct grid *g, struct rect in, i
     return r;
 }
 
-static int draw_greeting(const struct setup *s, struct grid *g, struct rect in, int r)
+/* Nobody has run anything here yet. */
+static bool is_first_time(const struct setup *s)
 {
-    size_t runs = 0;
+    size_t runs = 1;
 
-    if (!s->app->library || !library_ready(s->app->library))
-        return r;
-    (void)library_runs(s->app->library, &runs);
-    if (runs || setup_problem(s))
-        return r;
-    grid_hint(g, in, r, 0, "r", "starts it: the first curve is a key away");
-    return r + 1;
+    if (s->app->library && library_ready(s->app->library))
+        (void)library_runs(s->app->library, &runs);
+    return !runs && !setup_problem(s);
 }
 
 static void draw_wide(struct setup *s, struct grid *g, struct rect in)
@@ -387,7 +418,10 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
 
         draw_facts(s, g, rect_top(rect_below(in, r), n), 1);
         r += n + 1;
-        r = draw_greeting(s, g, in, r);
+        if (is_first_time(s)) {
+            grid_hint(g, in, r, 0, "r", "starts it");
+            r += 2;
+        }
     }
     if (s->account.reasons && !problem && r < in.rows) {
         grid_textf(g, in, r++, 0, GRID_HEAD, "left out of %zu cells", s->account.cells);
@@ -417,7 +451,7 @@ static void draw_mean(struct setup *s, struct grid *g)
 
     if (s->places.mean.rows < 3)
         return;
-    in = grid_frame(g, s->places.mean, "what it means", false);
+    in = rect_behind(grid_frame(g, s->places.mean, "what it means", false), 1);
     if (s->places.wide) {
         draw_wide(s, g, in);
     } else if (problem) {
@@ -428,11 +462,14 @@ static void draw_mean(struct setup *s, struct grid *g)
     } else {
         char one[96];
 
-        if (!isnan(s->sum.as_one.lo)) {
+        if (is_first_time(s)) {
+            grid_frame_right(g, s->places.mean, GRID_KEY, "r starts it");
+        } else if (!isnan(s->sum.as_one.lo)) {
             snprintf(one, sizeof one, "costs as much as %.0f epochs alone", s->sum.as_one.hi);
             grid_frame_right(g, s->places.mean, GRID_TEXT, one);
         } else if (s->sum.left_out) {
-            grid_frame_right(g, s->places.mean, GRID_DIM, "v tells what is left out");
+            snprintf(one, sizeof one, "%zu left out: v says why", s->sum.left_out);
+            grid_frame_right(g, s->places.mean, GRID_WARN, one);
         }
         draw_facts(s, g, in, 2);
     }

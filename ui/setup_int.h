@@ -32,6 +32,8 @@ struct setup *setup_let_go(struct setup_link *link);
 
 struct setup_survey; /* a survey and the task that is at work on it */
 
+#define SETUP_LINES 128 /* of the form that can be drawn */
+
 struct setup_places { /* of the last drawing: for the mouse */
     struct rect files, queue, form, mean;
     struct rect file_rows, queue_rows, rows; /* inside, where the lists stand */
@@ -44,8 +46,9 @@ struct setup {
     struct form form;
     enum setup_pane pane;
     bool folded;
-    char at[64];  /* key of the field that is chosen */
-    size_t first; /* row of the form that is drawn first */
+    char at[64];               /* key of the field that is chosen */
+    size_t first;              /* row of the form that is drawn first */
+    int line_row[SETUP_LINES]; /* which row stands in each line of it; -1: none */
 
     bool open;             /* a field is: keys are text */
     struct form_line line; /* its text */

@@ -59,8 +59,10 @@ TEST(every_key_has_one_field_of_its_group)
     for (size_t i = 0; i < f.fields; i++)
         n += form_find(&f, f.field[i].key) == (int)i;
     CHECK_INT(n, FORM_KEYS);
-    for (size_t i = 1; i < FORM_KEYS; i++) /* groups stand together, in their order */
-        CHECK(f.field[i].group >= f.field[i - 1].group);
+    for (size_t i = 1, groups = 1; i < FORM_KEYS; i++) { /* groups stand together */
+        groups += f.field[i].group != f.field[i - 1].group;
+        CHECK(groups <= 5);
+    }
     form_end(&f);
 }
 
@@ -82,13 +84,13 @@ TEST(the_folded_form_shows_what_matters_and_what_is_not_default)
     struct form f;
 
     form_start(&f);
-    CHECK_STR(rows(&f, true), "data model batch epochs lr optimizer devices mode");
+    CHECK_STR(rows(&f, true), "data model devices mode batch epochs lr optimizer");
     set(&f, "optimizer", "momentum");
-    CHECK(!strstr(rows(&f, true), "momentum "));
+    CHECK(!strstr(rows(&f, true), "momentum"));
     set(&f, "momentum", "0.8");
-    CHECK_HAS(rows(&f, true), "optimizer momentum devices");
+    CHECK_HAS(rows(&f, true), "optimizer momentum");
     set(&f, "patience", "3");
-    CHECK_HAS(rows(&f, true), "mode patience");
+    CHECK_HAS(rows(&f, true), "optimizer momentum patience");
     CHECK_INT(form_rows(&f, false, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
     form_end(&f);
 }
@@ -284,7 +286,7 @@ TEST(a_run_is_loaded_without_what_is_default)
     CHECK(f.good && !form_dirty(&f));
     CHECK(!f.field[form_find(&f, "batch")].text);
     CHECK(!f.field[form_find(&f, "weight_decay")].text);
-    CHECK_STR(rows(&f, true), "data model batch epochs lr optimizer devices mode");
+    CHECK_STR(rows(&f, true), "data model devices mode batch epochs lr optimizer");
     set(&f, "seed", "1");
     CHECK(form_changed(&f, (size_t)form_find(&f, "seed")));
     CHECK_STR(command(&f), "run 2026-11-20-101530-412-lenet-7f3a seed=1");

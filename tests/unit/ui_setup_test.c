@@ -1,0 +1,545 @@
+/* The Setup screen: what is drawn at both sizes, what keys do, and what is started. */
+#include "tests/unit/ui_setup_kit.h"
+
+static void write_file(const char *path, const char *text)
+{
+    struct err e = {0};
+    char *folder = io_folder_of(path);
+
+    if (io_make_folders(folder, &e) != ERR_OK ||
+        io_replace_file(path, text, strlen(text), &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    free(folder);
+}
+
+static void choose(const char *key)
+{
+    setup_choose(kit.setup, (size_t)form_find(&kit.setup->form, key));
+}
+
+static const char *text_of(const char *key)
+{
+    int i = form_find(&kit.setup->form, key);
+
+    return i >= 0 ? kit.setup->form.field[i].text : NULL;
+}
+
+/* The line of the picture that holds a word; "" where none does. */
+static const char *line_with(const char *picture, const char *word)
+{
+    static char line[2000];
+    const char *at = strstr(picture, word), *start = at, *end;
+
+    if (!at)
+        return "";
+    while (start > picture && start[-1] != '\n')
+        start--;
+    end = strchr(at, '\n');
+    snprintf(line, sizeof line, "%.*s", (int)(end - start), start);
+    return line;
+}
+
+TEST(the_first_start_is_one_key_away_from_a_run)
+{
+    kit_start();
+    kit_keys("r");
+    CHECK_INT(kit.runs, 1);
+    CHECK_INT(kit.shown, SCREEN_RUN);
+    CHECK_STR(kit.started.spec.model, "lenet");
+    CHECK_NEAR(kit.started.spec.lr, 0.002, 0);
+    CHECK_INT(kit.started.spec.epochs, 2);
+    CHECK_STR(kit_command(), "run first");
+    kit_end();
+}
+
+TEST(what_matters_shows_at_80_by_24)
+{
+    static const char *const want[] = {"model",
+                                       "devices",
+                                       "batch ",
+                                       "epochs",
+                                       "lr ",
+                                       "steps an epoch",
+                                       "468",
+                                       "0.002",
+                                       "129,068",
+                                       "12.3 MB",
+                                       "one run",
+                                       "119,808",
+                                       "expected time",
+                                       "1.20 s",
+                                       "learning rate",
+                                       "batch a device",
+                                       "images dropped",
+                                       "96",
+                                       "1.28e+12"};
+
+    kit_start();
+    for (size_t i = 0; i < MEM_COUNT(want); i++)
+        CHECK_HAS(kit_draw(22, 80), want[i]);
+    for (int b = 0; spec_builtin_name(b); b++) {
+        static const char *const keys[] = {"model", "devices", "batch", "epochs", "lr"};
+
+        setup_load_builtin(kit.setup, spec_builtin_name(b));
+        kit_settle();
+        (void)kit_draw(22, 80);
+        CHECK_INT(kit.setup->first, 0);
+        for (size_t k = 0; k < MEM_COUNT(keys); k++) {
+            size_t row[SETUP_ROWS], n = setup_rows(kit.setup, row);
+            bool seen = false;
+
+            for (int l = 0; l < SETUP_LINES; l++)
+                seen = seen ||
+                       (kit.setup->line_row[l] >= 0 && (size_t)kit.setup->line_row[l] < n &&
+                        !strcmp(kit.setup->form.field[row[kit.setup->line_row[l]]].key, keys[k]));
+            if (!seen)
+                TEST_FAILED("%s: %s does not show", spec_builtin_name(b), keys[k]);
+        }
+    }
+    kit_end();
+}
+
+TEST(at_160_by_45_there_are_three_panels)
+{
+    const char *picture;
+
+    kit_start();
+    picture = kit_draw(43, 160);
+    CHECK_HAS(picture, "╭ experiments");
+    CHECK_HAS(picture, "╭ what it means");
+    CHECK_HAS(picture, "28x28x1, 10 classes");
+    CHECK_HAS(picture, "A first look: LeNet learns");
+    kit_end();
+}
+
+TEST(a_field_is_typed_over_checked_and_taken)
+{
+    kit_start();
+    choose("lr");
+    CHECK(!screen_setup.wants_text(kit.setup));
+    kit_keys("Enter");
+    CHECK(screen_setup.wants_text(kit.setup));
+    CHECK_HAS(kit_draw(22, 80), "0.002");
+    kit_keys("0 .");
+    CHECK_STR(text_str(&kit.setup->line.text), "0.");
+    kit_keys("x");
+    CHECK_HAS(kit_draw(43, 160), "lr = 0.x: it is no number; allowed: a finite number from 0");
+    kit_keys("Enter"); /* it stays open */
+    CHECK(screen_setup.wants_text(kit.setup));
+    kit_keys("Backspace 5");
+    CHECK_HAS(kit_draw(43, 160), "learning rate   0.5"); /* with the key that was typed */
+              "0.5"); /* with the key that was typed */
+    kit_keys("Tab");
+    CHECK_STR(text_of("lr"), "0.5");
+    CHECK_STR(kit.setup->at, "optimizer"); /* the next is open */
+    CHECK(screen_setup.wants_text(kit.setup));
+    kit_keys("s g d Esc");
+    CHECK(!screen_setup.wants_text(kit.setup));
+    CHECK_STR(text_of("optimizer"), "adam"); /* the old value is back */
+    CHECK_STR(kit_command(), "run first lr=0.5");
+    CHECK_HAS(line_with(kit_draw(22, 80), "0.5 "), "*lr");
+    kit_keys("u");
+    CHECK_STR(text_of("lr"), "0.002");
+    CHECK_STR(kit_command(), "run first");
+    kit_end();
+}
+
+TEST(a_field_opened_and_left_is_no_change)
+{
+    kit_start();
+    choose("seed");
+    kit_keys("z Enter Enter Esc");
+    choose("max_steps"); /* default: none */
+    kit_keys("Enter Enter Esc");
+    CHECK(!form_dirty(&kit.setup->form));
+    kit_keys("r");
+    CHECK(kit.runs == 1);
+    kit_end();
+}
+
+TEST(choices_are_stepped_through_and_chosen_from_a_list)
+{
+    kit_start();
+    choose("optimizer");
+    kit_keys("Right");
+    CHECK_STR(text_of("optimizer"), "adamw");
+    kit_keys("Left Left");
+    CHECK_STR(text_of("optimizer"), "nesterov");
+    kit_keys("Enter");
+    CHECK_HAS(kit_draw(30, 80), "adamw"); /* all of them are seen */
+    kit_keys("Down Down");
+    CHECK_STR(text_of("optimizer"), "adamw");
+    kit_keys("Esc");
+    CHECK_STR(text_of("optimizer"), "nesterov");
+    choose("model");
+    kit_keys("Enter m Tab"); /* the names of models are completed */
+    CHECK_STR(text_str(&kit.setup->line.text), "mlp");
+    kit_keys("Enter");
+    CHECK_STR(text_of("model"), "mlp");
+    kit_keys("Esc");
+    CHECK(form_find(&kit.setup->form, "model.width") >= 0);
+    kit_end();
+}
+
+TEST(a_sweep_says_its_cells_and_what_it_leaves_out)
+{
+    kit_start();
+    choose("batch");
+    kit_keys("Enter 100,128 Enter Esc");
+    choose("devices");
+    kit_keys("Enter 1,8 Enter Esc");
+    choose("lr");
+    kit_keys("Enter geom:0.01:1:5 Enter Esc");
+    CHECK_HAS(kit_draw(22, 80), "15 of 20");
+    CHECK_HAS(kit_draw(22, 80), "5 left out: v says why");
+    CHECK_HAS(kit_draw(22, 80), "5 values");
+    CHECK_HAS(kit_draw(43, 160), "8 devices do not divide it");
+    kit_keys("v");
+    CHECK_HAS(kit.page, "left out of 20 cells:\n     5  batch = 100: 8 devices do not divide it");
+    CHECK_STR(kit_command(), "run first batch=100,128 devices=1,8 lr=geom:0.01:1:5");
+    kit_keys("r");
+    REQUIRE(kit.sweep != NULL);
+    CHECK_STR(kit.sweep->name, "first");
+    CHECK_HAS(kit.sweep->text, "lr = geom:0.01:1:5\n");
+    kit_end();
+}
+
+TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
+{
+    char *file;
+
+    kit_start();
+    file = mem_textf("%s/sweeps/first/sweep.ini", kit.folder);
+    write_file(file, "lr = 1, 2\n");
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc r");
+    CHECK_HAS(kit.question, "Results have a sweep named first with other values");
+    CHECK_INT(kit.runs, 0);
+    kit.chosen(kit.user, 0);
+    CHECK_STR(kit.sweep->name, "first-2");
+    CHECK_STR(kit_command(), "run first lr=0.1,0.2 --name first-2");
+    free(file);
+    kit_end();
+}
+
+TEST(an_ensemble_is_compared_with_a_longer_single_model)
+{
+    kit_start();
+    choose("mode");
+    kit_keys("Right");
+    choose("devices");
+    kit_keys("Right Right");
+    CHECK_HAS(kit_draw(22, 80), "costs as much as 8 epochs alone");
+    CHECK_HAS(line_with(kit_draw(43, 160), "costs as much as"), "8 epochs alone");
+    kit_end();
+}
+
+TEST(what_contradicts_itself_is_told_at_its_field)
+{
+    kit_start();
+    choose("devices");
+    kit_keys("Enter 3 Enter Esc");
+    CHECK_HAS(kit_draw(22, 80), "3 devices do not divide it");
+    kit_keys("r");
+    CHECK_INT(kit.runs, 0);
+    CHECK_INT(kit.said_role, GRID_BAD);
+    CHECK_HAS(kit.said, "batch = 128: 3 devices do not divide it; the nearest batches are 126 and");
+    kit_end();
+}
+
+TEST(missing_data_are_a_key_away)
+{
+    kit_start();
+    kit.refuse_data = true;
+    screen_setup.show(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit_draw(22, 80), "f fetches them");
+    CHECK_HAS(kit_draw(43, 160), "y takes made-up images");
+    kit_keys("r");
+    CHECK_HAS(kit.said, "fashion-mnist is not here: f fetches it, y takes made-up images");
+    CHECK_INT(kit.runs, 0);
+    kit_keys("y r");
+    CHECK_INT(kit.runs, 1);
+    CHECK_STR(kit.started.spec.data, "synthetic");
+    kit_end();
+}
+
+TEST(changes_are_not_lost_to_a_file)
+{
+    kit_start();
+    choose("lr");
+    kit_keys("Right BackTab g Enter");
+    CHECK_HAS(kit.question, "The form has changes to first that are not saved. Load the defaults");
+    CHECK_STR(text_of("lr"), "0.005");
+    kit.chosen(kit.user, 2);
+    CHECK_STR(text_of("lr"), "0.005");
+    kit_keys("Enter");
+    kit.chosen(kit.user, 0);
+    CHECK(!text_of("lr"));
+    CHECK_STR(kit_command(), "run");
+    kit_end();
+}
+
+TEST(the_form_is_saved_and_not_over_another_file_unasked)
+{
+    char *text;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    write_file("experiments/mine.ini", "lr = 3\n");
+    choose("lr");
+    kit_keys("Right S");
+    CHECK_STR(kit.prompt, "save as: experiments/first.ini");
+    kit.entered(kit.user, "mine");
+    CHECK_HAS(kit.question, "experiments/mine.ini is there already. [overwrite it] [cancel]");
+    kit.chosen(kit.user, 1);
+    kit_settle();
+    REQUIRE_OK(io_read_file("experiments/mine.ini", 1000, &text, &n, &e));
+    CHECK_STR(text, "lr = 3\n");
+    free(text);
+    kit.entered(kit.user, "new");
+    kit_settle();
+    REQUIRE_OK(io_read_file("experiments/new.ini", 10000, &text, &n, &e));
+    CHECK_HAS(text, "lr = 0.005\n");
+    CHECK_HAS(text, "# A first look");
+    free(text);
+    CHECK(!form_dirty(&kit.setup->form));
+    CHECK_STR(kit_command(), "run experiments/new.ini");
+    CHECK_HAS(kit_draw(22, 80), "● new");
+    kit_keys("D");
+    CHECK_STR(kit.prompt, "duplicate as: experiments/new-2.ini");
+    kit_end();
+}
+
+TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
+{
+    kit_start();
+    write_file("bad.ini", "lr = 0.3\nbatch = many\nlr = 0.4\nepochs = 4\n");
+    screen_setup_load_file(kit.setup, "bad.ini");
+    kit_settle();
+    CHECK_HAS(kit.said, "bad.ini:2: batch = many");
+    CHECK_HAS(kit.said, "v shows all");
+    CHECK_STR(text_of("epochs"), "4");
+    CHECK_STR(kit.setup->at, "batch");
+    CHECK_HAS(kit_draw(22, 80), "bad.ini:2: batch = many");
+    CHECK_HAS(kit_draw(43, 160), "lr stands in a line above already");
+    screen_setup_load_file(kit.setup, "none.ini");
+    CHECK_HAS(kit.said, "none.ini");
+    CHECK_STR(text_of("epochs"), "4");
+    kit_end();
+}
+
+TEST(a_run_is_loaded_and_run_again)
+{
+    kit_start();
+    write_file("2026-11-20-101530-412-lenet-7f3a/experiment.ini",
+               "model = model.net\nlr = 0.7\nbatch = 256\n");
+    write_file("2026-11-20-101530-412-lenet-7f3a/model.net", net_builtin("lenet"));
+    screen_setup_load(kit.setup, "2026-11-20-101530-412-lenet-7f3a", false);
+    kit_settle();
+    CHECK_STR(kit.setup->form.sweep.base.model, "lenet");
+    CHECK_STR(text_of("lr"), "0.7");
+    CHECK(!form_dirty(&kit.setup->form));
+    CHECK_INT(kit.runs, 0);
+    choose("lr");
+    kit_keys("Left");
+    CHECK_STR(kit_command(), "run 2026-11-20-101530-412-lenet-7f3a lr=0.5");
+    kit_keys("u");
+    screen_setup_load(kit.setup, "2026-11-20-101530-412-lenet-7f3a", true);
+    CHECK_INT(kit.runs, 1);
+    CHECK_NEAR(kit.started.spec.lr, 0.7, 0);
+    kit_end();
+}
+
+TEST(what_runs_already_is_queued_behind)
+{
+    struct record_queued *list;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    kit.busy = true;
+    kit_keys("r");
+    CHECK_HAS(kit.question, "[queue it behind] [cancel]");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_INT(kit.runs, 0);
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    CHECK_INT(n, 2);
+    CHECK_HAS(list[0].text, "optimizer = adam\n");
+    CHECK_HAS(list[1].text, "# options: --name first");
+    CHECK_HAS(list[1].text, "lr = 0.1,0.2\n");
+    record_queue_free(list, n);
+
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_INT(kit.setup->queue, 2);
+    CHECK_HAS(kit_draw(22, 80), "queue, 2");
+    kit_keys("Tab"); /* from the form to the queue */
+    CHECK_INT(kit.setup->pane, SETUP_QUEUE);
+    kit_keys("Down +");
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit.setup->queued[0].text, "# options");
+    CHECK_INT(kit.setup->queue_at, 0); /* it goes with what was chosen */
+    kit_keys("d");
+    CHECK_HAS(kit.question, "first waits in the queue. [take it out] [cancel]");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_INT(kit.setup->queue, 1);
+    kit_keys("Enter"); /* into the form, which has changes */
+    CHECK_HAS(kit.question, "Load the defaults over them?");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_STR(text_of("lr"), "0.002");
+    CHECK(form_dirty(&kit.setup->form)); /* nobody has saved it */
+    CHECK_INT(kit.setup->pane, SETUP_FORM);
+    kit_end();
+}
+
+TEST(another_program_at_work_is_noticed)
+{
+    struct record_working other = {.pid = 4711, .run = "/r/2026-11-20-101530-412-cnn-7f3a"};
+
+    kit_start();
+    snprintf(other.results, sizeof other.results, "%s", kit.folder);
+    free(kit.setup->other);
+    kit.setup->other = mem_new(1, sizeof other);
+    *kit.setup->other = other;
+    kit.setup->others = 1;
+    kit_keys("r");
+    CHECK_HAS(kit.question, "process 4711) computes 2026-11-20-101530-412-cnn-7f3a");
+    CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
+    kit.chosen(kit.user, 1);
+    CHECK_INT(kit.runs, 1);
+    strcpy(kit.setup->other->results, "/elsewhere");
+    kit_keys("r");
+    CHECK_HAS(kit.question, "[run it beside] [cancel]");
+    CHECK(!strstr(kit.question, "queue"));
+    kit.chosen(kit.user, -1);
+    CHECK_INT(kit.runs, 1);
+    kit_end();
+}
+
+TEST(a_refusal_brings_the_form_back)
+{
+    struct wire_event event = {.kind = WIRE_REFUSED, .run = 1};
+
+    kit_start();
+    kit_keys("r");
+    screen_setup.event(kit.setup, &event, "there is no room on the disk", 29);
+    CHECK_INT(kit.shown, SCREEN_SETUP);
+    CHECK_STR(kit.said, "there is no room on the disk");
+    kit_end();
+}
+
+TEST(keys_are_text_in_an_open_field_alone)
+{
+    kit_start();
+    choose("name");
+    kit_keys("z Enter r u n 7");
+    CHECK_INT(kit.runs, 0);
+    kit_keys("Enter Esc");
+    CHECK_STR(text_of("name"), "run7");
+    kit_end();
+}
+
+TEST(all_keys_are_there_unfolded)
+{
+    kit_start();
+    kit_keys("z");
+    for (int k = 0; spec_keys[k].name; k++)
+        CHECK_HAS(kit_draw(70, 160), spec_keys[k].name);
+    CHECK_HAS(kit_draw(70, 160), "zip");
+    CHECK_HAS(kit_draw(70, 160), "samples");
+    kit_keys("G");
+    CHECK_HAS(kit_draw(22, 80), "on_end");
+    kit_keys("g");
+    CHECK_HAS(kit_draw(22, 80), "fashion-mnist");
+    kit_end();
+}
+
+TEST(no_size_is_too_small_and_no_name_too_long)
+{
+    char name[200];
+
+    kit_start();
+    for (int i = 0; i < 2; i++) {
+        for (int rows = 0; rows < 50; rows += rows < 8 ? 1 : 7)
+            for (int columns = 0; columns < 170; columns += columns < 8 ? 1 : 13)
+                (void)kit_draw(rows, columns);
+        kit_keys("z G Enter"); /* the same with a field open */
+    }
+    kit_keys("Esc");
+    memset(name, 'x', sizeof name);
+    memcpy(name, "bad\x1b[31m\xe2\x80\xae", 11);
+    strcpy(name + 190, ".ini");
+    write_file(name, "lr = 0.1 # fine\nname = \x1b[2J\n");
+    screen_setup_load_file(kit.setup, name);
+    kit_settle();
+    CHECK(!strchr(kit_draw(22, 80), '\x1b'));
+    CHECK(!strchr(kit_draw(43, 160), '\x1b'));
+    CHECK(!strstr(kit_draw(43, 160), "\xe2\x80\xae"));
+    kit_end();
+}
+
+TEST(a_click_chooses_and_a_second_one_opens)
+{
+    struct key key = {.code = UI_CLICK};
+
+    kit_start();
+    (void)kit_draw(22, 80);
+    key.row = kit.setup->places.rows.row + 7;
+    key.column = kit.setup->places.rows.column + 20;
+    CHECK(screen_setup.key(kit.setup, &key));
+    CHECK_STR(kit.setup->at, "lr");
+    key.again = true;
+    screen_setup.key(kit.setup, &key);
+    CHECK(screen_setup.wants_text(kit.setup));
+    kit_keys("Esc");
+    key = (struct key){
+        .code = UI_CLICK, .row = kit.setup->places.file_rows.row + 2, .again = true, .column = 4};
+    screen_setup.key(kit.setup, &key);
+    CHECK_STR(kit.setup->form.source, kit.setup->file[2].name);
+    kit_end();
+}
+
+/* A list of a thousand in one field and the last digit of another in the next. */
+static double last_key_ms(const char *list, const char *typed, int32_t last)
+{
+    struct err e = {0};
+    uint64_t start;
+
+    if (form_set(&kit.setup->form, (size_t)form_find(&kit.setup->form, "lr"), list, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    choose("seed");
+    kit_keys("Enter");
+    form_line_set(&kit.setup->line, typed);
+    start = clock_ns();
+    screen_setup.key(kit.setup, &(struct key){.code = last});
+    return (double)(clock_ns() - start) / 1e6;
+}
+
+TEST(a_sweep_of_a_million_cells_keeps_nobody_waiting)
+{
+    kit_start();
+    printf("  a key, 1,000 cells: %.1f ms\n", last_key_ms("lin:1:2:10", "step:1:100:", '1'));
+    kit_settle();
+    CHECK_INT(kit.setup->account.seen, 1000);
+    CHECK(kit.setup->sum.complete);
+    kit_keys("Esc");
+    printf("  a key, 1,000,000 cells: %.1f ms\n", last_key_ms("lin:1:2:1000", "step:1:1000:", '1'));
+    CHECK_INT(kit.setup->account.cells, 1000000);
+    CHECK(kit.setup->account.seen < 500000); /* the rest is the thread's */
+    kit_keys("Esc");                         /* which is told to stop */
+    CHECK_INT(kit.setup->account.cells, 1000);
+    CHECK_STR(kit_command(), "run first lr=lin:1:2:1000");
+    kit_end();
+}
