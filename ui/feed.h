@@ -64,6 +64,8 @@ struct feed_run *feed_follow(struct feed *f, const char *folder);
 void feed_forget(struct feed *f, struct feed_run *run); /* only followed ones that are not shown */
 /* The one that computes here now, else the newest; NULL: none. */
 struct feed_run *feed_current(struct feed *f);
+/* What runs, how far, the best so far and the time left, for the last line of every screen. */
+void feed_add_status(struct feed *f, struct text *out, int columns);
 /* Commands: through the wire where the run is ours, through its control file else. */
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e) MUST_USE;
 enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,

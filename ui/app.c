@@ -1,0 +1,468 @@
+/* ui/app.c: the loop. It sleeps until a key, an event, a finished task or a job's word comes, or ten
+ * times a second looks whether anything moved; it draws at most twenty times a second. */
+#include "ui/app_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_NS  100000000ull
+#define FRAME_NS 50000000ull
+#define FDS      32
+
+const struct screen *const app_screens[SCREENS] = {&screen_setup,   &screen_run,   &screen_results,
+                                                   &screen_compare, &screen_sweep, &screen_predict,
+                                                   &screen_log};
+
+double app_wall(const struct app *app)
+{
+    return app->config.wall ? app->config.wall() : clock_wall();
+}
+
+uint64_t app_ns(const struct app *app)
+{
+    return app->config.ns ? app->config.ns() : clock_ns();
+}
+
+void app_show(struct app *app, int screen)
+{
+    app->shown = screen;
+    app->dirty = true;
+    if (app_screens[screen]->show)
+        app_screens[screen]->show(app->screen[screen]);
+}
+
+void app_say(struct app *app, int role, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(app->own->said, sizeof app->own->said, fmt, args);
+    va_end(args);
+    app->own->said_role = role;
+    app->dirty = true;
+}
+
+void app_resize(struct app *app, int rows, int columns)
+{
+    struct app_int *own = app->own;
+    bool ascii = own->term ? term_ascii(own->term) : app->config.ascii;
+
+    grid_free(&own->grid);
+    grid_init(&own->grid, rows, columns, ascii);
+    own->grid.blocks = own->term && term_blocks(own->term);
+    app->dirty = true;
+}
+
+static bool wants_text(const struct app *app)
+{
+    const struct screen *s = app_screens[app->shown];
+
+    return s->wants_text && s->wants_text(app->screen[app->shown]);
+}
+
+static void draw(struct app *app)
+{
+    struct app_int *own = app->own;
+    struct grid *g = &own->grid;
+
+    app->dirty = false;
+    grid_clear(g);
+    if (g->rows < APP_LEAST_ROWS || g->columns < APP_LEAST_COLUMNS) {
+        struct text status = {0};
+        int rows;
+
+        text_addf(&status, "chorus needs %dx%d, this is %dx%d.%s", APP_LEAST_COLUMNS,
+                  APP_LEAST_ROWS, g->columns, g->rows,
+                  feed_busy(app->feed) ? " The run goes on." : "");
+        rows = grid_words(g, grid_all(g), 0, GRID_TEXT, text_str(&status));
+        text_clear(&status);
+        feed_add_status(app->feed, &status, g->columns);
+        grid_words(g, grid_all(g), rows, GRID_DIM, text_str(&status));
+        text_free(&status);
+    } else {
+        bar_top(app, g);
+        app_screens[app->shown]->draw(app->screen[app->shown], g,
+                                      rect_above(rect_below(grid_all(g), 1), 2));
+        bar_bottom(app, g);
+        popup_draw(app, g);
+    }
+    if (own->term)
+        term_draw(own->term, g);
+}
+
+static void leave(void *user, int answer)
+{
+    struct app *app = user;
+    struct err e;
+
+    switch (answer) {
+    case 0:
+        for (size_t i = 0; i < feed_count(app->feed); i++) {
+            struct feed_run *run = feed_at(app->feed, i);
+
+            if (run->own && !wire_state_ended(run->state) &&
+                feed_stop(app->feed, run, WIRE_AFTER_EPOCH, &e) != ERR_OK)
+                app_log(app, LOG_WARN, e.text);
+        }
+        app->own->leaving = true;
+        app_say(app, GRID_WARN, "leaving after this epoch");
+        break;
+    case 1:
+        app->own->end = APP_STOP;
+        app->over = true;
+        break;
+    case 2:
+        app->own->end = APP_DETACH;
+        app->over = true;
+        break;
+    }
+}
+
+static void leave_jobs(void *user, int answer)
+{
+    struct app *app = user;
+
+    app->over |= answer == 0;
+}
+
+static void quit(struct app *app)
+{
+    static const char *const answers[] = {"after this epoch", "now: what runs can be resumed",
+                                          "leave it running, without this terminal", "cancel",
+                                          NULL};
+    static const char *const jobs[] = {"leave and end it", "cancel", NULL};
+
+    if (feed_busy(app->feed))
+        app_ask(app, "Something runs. Leave the workbench", answers, leave, app);
+    else if (jobs_running(app->jobs))
+        app_ask(app, "A command still works; the Log screen says which.", jobs, leave_jobs, app);
+    else
+        app->over = true;
+}
+
+static void next_theme(struct app *app)
+{
+    static const char *const themes[] = {"dark", "light", "mono"};
+    const char *now = settings_get(app->settings, "theme", "dark");
+    int i = 0;
+
+    while (i < 2 && strcmp(themes[i], now) != 0)
+        i++;
+    i = (i + 1) % 3;
+    settings_set(app->settings, "theme", themes[i]);
+    if (app->own->term)
+        term_theme(app->own->term, themes[i]);
+    app_say(app, GRID_TEXT, "theme: %s", themes[i]);
+}
+
+static bool key_of_everywhere(struct app *app, const struct key *key)
+{
+    switch (key->code) {
+    case '?':
+        bar_help(app);
+        return true;
+    case ':':
+        command_show(app);
+        return true;
+    case 'w':
+        command_write(app);
+        return true;
+    case 'T':
+        next_theme(app);
+        return true;
+    case 'q':
+        quit(app);
+        return true;
+    case 3: /* Ctrl-C */
+        quit(app);
+        return true;
+    }
+    if (key->code >= '1' && key->code <= '7') {
+        app_show(app, key->code - '1');
+        return true;
+    }
+    return false;
+}
+
+static void press(struct app *app, const struct key *key)
+{
+    const struct screen *s = app_screens[app->shown];
+
+    app->dirty = true;
+    switch (key->code) {
+    case UI_RESIZE:
+        app_resize(app, key->row, key->column);
+        return;
+    case 12: /* Ctrl-L */
+        if (app->own->term)
+            term_redraw(app->own->term);
+        return;
+    case 26: /* Ctrl-Z */
+        if (app->own->term)
+            term_suspend(app->own->term);
+        return;
+    }
+    if (popup_key(app, key))
+        return;
+    app->own->said[0] = 0;
+    if (key->code >= UI_F1 && key->code < UI_F1 + SCREENS) {
+        app_show(app, key->code - UI_F1);
+        return;
+    }
+    if (key->code == UI_CLICK && key->row == 0) {
+        int screen = bar_screen_at(app, key->column);
+
+        if (screen >= 0)
+            app_show(app, screen);
+        return;
+    }
+    if (wants_text(app) && key->code != 3) {
+        s->key(app->screen[app->shown], key);
+        return;
+    }
+    if (!s->key(app->screen[app->shown], key))
+        key_of_everywhere(app, key);
+}
+
+static void on_event(void *user, const struct wire_event *event, const void *slot, size_t n)
+{
+    struct app *app = user;
+
+    if (event->kind == WIRE_LOG && slot) {
+        char *line = mem_text_n(slot, n);
+
+        app_log(app, event->u.log.level, line);
+        free(line);
+    } else if (event->kind == WIRE_REFUSED && slot) {
+        char *line = mem_text_n(slot, n);
+        struct text clean = {0};
+
+        text_add_clean(&clean, line);
+        app_say(app, GRID_BAD, "%s", text_str(&clean));
+        app_log(app, LOG_ERROR, line);
+        text_free(&clean);
+        free(line);
+    }
+    for (int i = 0; i < SCREENS; i++)
+        if (app_screens[i]->event)
+            app_screens[i]->event(app->screen[i], event, slot, n);
+}
+
+static void say_line(void *user, const char *line)
+{
+    app_log(user, LOG_INFO, line);
+}
+
+static int add_fd(struct pollfd *fds, int n, int fd)
+{
+    if (fd >= 0 && n < FDS)
+        fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    return n;
+}
+
+static void wait_for_something(struct app *app, int ms)
+{
+    struct pollfd fds[FDS];
+    int n = 0, jobs[8];
+    size_t count = jobs_fds(app->jobs, jobs, MEM_COUNT(jobs));
+
+    n = add_fd(fds, n, app->own->term ? term_fd(app->own->term) : -1);
+    n = add_fd(fds, n, app->own->term ? term_talk_fd(app->own->term) : -1);
+    n = add_fd(fds, n, log_fd(app));
+    n = add_fd(fds, n, app->config.wire ? wire_fd(app->config.wire) : -1);
+    n = add_fd(fds, n, tasks_fd(app->tasks));
+    n = add_fd(fds, n, app->config.signals.wake);
+    for (size_t i = 0; i < count && i < MEM_COUNT(jobs); i++)
+        n = add_fd(fds, n, jobs[i]);
+    if (poll(fds, (nfds_t)n, ms) < 0)
+        return; /* a signal: the loop looks at all of them */
+    if (app->own->term && (fds[0].revents & (POLLHUP | POLLERR))) {
+        app->own->end = APP_HUNG_UP; /* the terminal is gone without a word */
+        app->over = true;
+    }
+}
+
+static void look_at_signals(struct app *app)
+{
+    const struct app_signals *s = &app->config.signals;
+
+    if (!s->interrupts)
+        return;
+    if (s->clear)
+        s->clear();
+    if (*s->hung_up) {
+        app->own->end = APP_HUNG_UP;
+        app->over = true;
+    }
+    if (*s->terminated || *s->interrupts) {
+        app->own->end = APP_STOP;
+        app->over = true;
+    }
+}
+
+static bool tick(struct app *app)
+{
+    bool moved = false;
+
+    library_tick(app->library, false);
+    for (int i = 0; i < SCREENS; i++)
+        if (app_screens[i]->tick && app_screens[i]->tick(app->screen[i]))
+            moved |= i == app->shown;
+    return moved;
+}
+
+/* Everything that came from elsewhere. */
+static void take_all(struct app *app)
+{
+    app->dirty |= feed_take(app->feed, on_event, app);
+    app->dirty |= tasks_take(app->tasks);
+    app->dirty |= jobs_take(app->jobs);
+    app->dirty |= log_take(app);
+}
+
+static void read_keys(struct app *app, int *ms)
+{
+    struct app_int *own = app->own;
+    struct key key;
+
+    while (own->term && !app->over && term_key(own->term, &key))
+        press(app, &key);
+    while (own->script && !app->over && !script_over(own->script) &&
+           script_next(own->script, app, &key, ms))
+        press(app, &key);
+    if (own->script && script_over(own->script) && !own->term)
+        app->over = true;
+}
+
+static void loop(struct app *app)
+{
+    uint64_t ticked = 0, drawn = 0;
+    int ms = 0;
+
+    while (!app->over) {
+        uint64_t now;
+
+        wait_for_something(app, ms);
+        look_at_signals(app);
+        ms = 100;
+        take_all(app);
+        read_keys(app, &ms);
+        if (app->own->leaving && !feed_busy(app->feed))
+            app->over = true;
+        if (app->over)
+            break;
+        now = clock_ns();
+        if (now - ticked >= TICK_NS) {
+            ticked = now;
+            app->dirty |= tick(app);
+        }
+        if (!app->dirty)
+            continue;
+        if (app->own->term && now - drawn < FRAME_NS) {
+            int rest = (int)((FRAME_NS - (now - drawn)) / 1000000) + 1;
+
+            ms = rest < ms ? rest : ms;
+            continue;
+        }
+        draw(app);
+        drawn = now;
+    }
+}
+
+static enum err_code open_screen(struct app *app, struct err *e)
+{
+    const struct app_config *c = &app->config;
+    struct term_options options = {.ascii = c->ascii,
+                                   .no_mouse = c->no_mouse,
+                                   .no_colour = c->no_colour,
+                                   .log = app->own->log_path};
+
+    options.theme = c->theme ? c->theme : settings_get(app->settings, "theme", "dark");
+    if (c->keys)
+        TRY(script_open(&app->own->script, c->keys, e));
+    if (c->rows > 0) {
+        app_resize(app, c->rows, c->columns);
+        return ERR_OK;
+    }
+    TRY(term_open(&app->own->term, &options, e));
+    {
+        int rows, columns;
+
+        term_size(app->own->term, &rows, &columns);
+        app_resize(app, rows, columns);
+    }
+    return ERR_OK;
+}
+
+static void first_screen(struct app *app)
+{
+    if (app->config.open_run) {
+        screen_run_watch(app->screen[SCREEN_RUN], app->config.open_run);
+        app_show(app, SCREEN_RUN);
+    } else {
+        app_show(app, app->config.start_screen >= 0 ? app->config.start_screen : SCREEN_SETUP);
+    }
+}
+
+static void close_all(struct app *app)
+{
+    struct app_int *own = app->own;
+    struct err e;
+
+    term_close(own->term);
+    own->term = NULL;
+    tasks_free(app->tasks);
+    jobs_free(app->jobs);
+    for (int i = 0; i < SCREENS; i++)
+        if (app->screen[i])
+            app_screens[i]->close(app->screen[i]);
+    library_free(app->library);
+    feed_free(app->feed);
+    if (settings_save(app->settings, &e) != ERR_OK)
+        fprintf(stderr, "chorus: the settings of the screens are not kept: %s\n", e.text);
+    settings_close(app->settings);
+    log_close(app);
+    popup_close(app);
+    script_close(own->script);
+    grid_free(&own->grid);
+    text_free(&own->question);
+    text_free(&own->label);
+    text_free(&own->typed);
+    text_free(&own->page);
+    free(own->write_path);
+    free(own);
+}
+
+enum err_code app_run(const struct app_config *config, enum app_end *end, struct err *e)
+{
+    struct app app = {.config = *config, .own = mem_new(1, sizeof(struct app_int))};
+    enum err_code code;
+
+    *end = APP_QUIT;
+    log_open(&app);
+    app.settings = settings_open(config->settings);
+    app.tasks = tasks_new();
+    app.jobs = jobs_new(config->program, say_line, &app);
+    app.library = library_new(config->results, app.tasks);
+    app.feed = feed_new(config->wire, config->results);
+    code = open_screen(&app, e);
+    if (code == ERR_OK) {
+        for (int i = 0; i < SCREENS; i++)
+            app.screen[i] = app_screens[i]->open(&app);
+        first_screen(&app);
+        app.dirty = true;
+        draw(&app);
+        loop(&app);
+        *end = app.own->end;
+        if (app.own->script)
+            code = script_result(app.own->script, e);
+    }
+    close_all(&app);
+    return code;
+}

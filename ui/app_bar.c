@@ -1,0 +1,140 @@
+/* ui/app_bar.c: the line of screens at the top, the two at the bottom (what keys do or what was said;
+ * what runs), and the page of help: all of one table of keys. */
+#include "ui/app_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct screen_key everywhere[] = {
+    {"1 2 3 4 5 6 7", NULL, "or F1 to F7 choose a screen, Tab a pane of it"},
+    {"?", "help", "this page"},
+    {":", "command", "the command line that does what is seen here; Enter runs it"},
+    {"w", NULL, "writes what is seen to a file: text, SVG, and what the screen can be written as"},
+    {"T", NULL, "the next theme: dark, light, mono"},
+    {"Ctrl-L", NULL, "draws everything again"},
+    {"Ctrl-Z", NULL, "stops the program until `fg`, and with it what trains here"},
+    {"q", "quit", "leaves; where something runs it asks first"},
+    {NULL, NULL, NULL},
+};
+
+/* Where each name stands in the top line: short[i] blanks between them where it is narrow. */
+static int place_of(const struct app *app, int screen, int columns)
+{
+    int gap = columns >= 90 ? 2 : 1, column = columns >= 90 ? 10 : 8;
+
+    (void)app;
+    for (int i = 0; i < screen; i++)
+        column += 2 + (int)strlen(app_screens[i]->name) + gap;
+    return column;
+}
+
+int bar_screen_at(const struct app *app, int column)
+{
+    for (int i = 0; i < SCREENS; i++) {
+        int from = place_of(app, i, app->own->grid.columns);
+
+        if (column >= from && column < from + 2 + (int)strlen(app_screens[i]->name))
+            return i;
+    }
+    return -1;
+}
+
+void bar_top(struct app *app, struct grid *g)
+{
+    struct rect line = rect_top(grid_all(g), 1);
+    int end = 0, width;
+
+    grid_fill(g, line, GRID_STATUS);
+    grid_bold(g, line, 0, 1, GRID_STATUS, "chorus");
+    for (int i = 0; i < SCREENS; i++) {
+        int at = place_of(app, i, g->columns), role = i == app->shown ? GRID_TITLE : GRID_STATUS;
+        char number[2] = {(char)('1' + i), 0};
+
+        if (i == app->shown)
+            grid_paint(g, line, 0, at - 1, 4 + (int)strlen(app_screens[i]->name), GRID_TITLE);
+        at = grid_text(g, line, 0, at, role, number) + 1;
+        end = grid_text(g, line, 0, at, role, app_screens[i]->name);
+    }
+    width = app->config.device ? text_width(app->config.device) : 0;
+    if (width && end + 2 + width < g->columns)
+        grid_right(g, line, 0, g->columns - 1, GRID_STATUS, app->config.device);
+}
+
+/* What keys do here, as many as there is room for; those of everywhere keep the right end. */
+static void draw_hints(struct app *app, struct grid *g, struct rect line)
+{
+    const struct screen_key *keys = app_screens[app->shown]->keys;
+    const bool field = app_screens[app->shown]->wants_text &&
+                       app_screens[app->shown]->wants_text(app->screen[app->shown]);
+    int column = 1, end = line.columns - 1;
+
+    if (!field) {
+        static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
+
+        for (int i = 0; i < 6 && end > 30; i += 2) {
+            end -= (int)strlen(last[i]) + 1 + (int)strlen(last[i + 1]);
+            grid_hint(g, line, 0, end, last[i], last[i + 1]);
+            end -= 2;
+        }
+    }
+    for (; keys->keys; keys++) {
+        const char *first;
+        char *word;
+        int width;
+
+        if (!keys->hint)
+            continue;
+        first = strchr(keys->keys, ' ');
+        word = strndup(keys->keys, first ? (size_t)(first - keys->keys) : strlen(keys->keys));
+        width = text_width(word) + 1 + text_width(keys->hint);
+        if (column + width <= end)
+            column = grid_hint(g, line, 0, column, word, keys->hint);
+        free(word);
+    }
+}
+
+void bar_bottom(struct app *app, struct grid *g)
+{
+    struct rect two = rect_bottom(grid_all(g), 2), line = rect_top(two, 1);
+    struct text status = {0};
+
+    if (app->own->said[0])
+        grid_cut(g, line, 0, 1, line.columns - 2, app->own->said_role, false, app->own->said);
+    else
+        draw_hints(app, g, line);
+    line = rect_bottom(two, 1);
+    grid_fill(g, line, GRID_STATUS);
+    feed_add_status(app->feed, &status, g->columns - 2);
+    grid_cut(g, line, 0, 1, line.columns - 2, GRID_STATUS, false, text_str(&status));
+    text_free(&status);
+}
+
+static void add_keys(struct text *out, const struct screen_key *keys)
+{
+    for (; keys->keys; keys++) {
+        int width = text_width(keys->keys);
+
+        text_addf(out, "  %s%*s%s\n", keys->keys, width < 16 ? 16 - width : 1, "",
+                  keys->help   ? keys->help
+                  : keys->hint ? keys->hint
+                               : "");
+    }
+}
+
+void bar_help(struct app *app)
+{
+    const struct screen *s = app_screens[app->shown];
+    struct text page = {0};
+
+    if (s->about)
+        text_addf(&page, "%s\n\n", s->about);
+    text_addf(&page, "Keys of %s\n", s->name);
+    add_keys(&page, s->keys);
+    text_add(&page, "\nKeys of every screen\n");
+    add_keys(&page, everywhere);
+    text_add(&page,
+             "\nWhatever is done here can be done without a terminal too: `chorus help` lists "
+             "the commands.");
+    app_page(app, s->name, text_str(&page));
+    text_free(&page);
+}

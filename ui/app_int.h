@@ -1,0 +1,98 @@
+/* ui/app_int.h: the loop's own: what lies over the screens, the lines above and below them, the script
+ * that presses keys. */
+#ifndef CHORUS_UI_APP_INT_H
+#define CHORUS_UI_APP_INT_H
+
+#include "base/log.h"
+#include "ui/app.h"
+#include "ui/term.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#define APP_LINES         2000 /* of the log that are kept */
+#define APP_LEAST_ROWS    16
+#define APP_LEAST_COLUMNS 60
+#define APP_ANSWERS       8
+
+enum app_popup { POPUP_NONE, POPUP_ASK, POPUP_PROMPT, POPUP_PAGE };
+
+extern const struct screen *const app_screens[SCREENS];
+
+struct app_line {
+    int level;
+    double wall;
+    char *text;
+};
+
+struct app_int {
+    struct term *term; /* NULL: a script draws without one */
+    struct grid grid;
+    enum app_end end;
+    bool leaving; /* as soon as nothing runs */
+
+    char said[512];
+    int said_role;
+
+    enum app_popup popup;
+    uint64_t popups; /* grows with each: a handler may have opened another */
+    struct text question, label, typed, page;
+    char *answer[APP_ANSWERS];
+    int answers, chosen;
+    void (*on_answer)(void *user, int answer);
+    void (*on_text)(void *user, const char *text);
+    void (*complete)(const char *text, struct text *more);
+    void *user;
+    size_t cursor; /* byte of typed */
+    bool fresh;    /* the first character replaces what stands there */
+    int page_first, page_lines, page_rows;
+
+    struct app_line line[APP_LINES]; /* a ring */
+    size_t line_first, lines;
+    FILE *log;        /* the same on disk */
+    char *log_path;   /* NULL: nowhere */
+    struct text talk; /* the start of a line that was printed */
+
+    /* Lines of whatever thread, until the main one takes them; guarded by lock. */
+    pthread_mutex_t lock;
+    struct app_line *pending;
+    size_t pending_count, pending_room;
+    int pending_fd;
+
+    struct script *script;
+    char *write_path; /* that was asked about */
+};
+
+/* app_popup.c */
+bool popup_key(struct app *app, const struct key *key); /* true: it was for the popup */
+void popup_draw(struct app *app, struct grid *g);
+void popup_close(struct app *app);
+
+/* app_bar.c */
+void bar_top(struct app *app, struct grid *g);
+void bar_bottom(struct app *app, struct grid *g);
+int bar_screen_at(const struct app *app, int column); /* of the top line; -1 */
+void bar_help(struct app *app);
+
+/* app_command.c */
+void command_show(struct app *app);  /* ':' */
+void command_write(struct app *app); /* 'w' */
+
+/* app_log.c */
+void log_open(struct app *app);
+void log_close(struct app *app);
+bool log_take(struct app *app); /* lines of other threads and of what was printed */
+int log_fd(const struct app *app);
+
+/* app_script.c: keys from a file. */
+struct script;
+enum err_code script_open(struct script **out, const char *path, struct err *e) MUST_USE;
+void script_close(struct script *s);
+/* One turn: true with a key to press. *wait_ms: until it wants the next turn. */
+bool script_next(struct script *s, struct app *app, struct key *key, int *wait_ms);
+bool script_over(const struct script *s);
+/* ERR_OK, or what it waited for in vain. */
+enum err_code script_result(const struct script *s, struct err *e) MUST_USE;
+void app_resize(struct app *app, int rows, int columns);
+
+#endif
