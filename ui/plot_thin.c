@@ -72,7 +72,7 @@ static inline double more(double a, double b)
 /* Least and most of n > 0 values; false: one of them is nan. Comparisons with nan are false, so that
  * nan never becomes least or most; its own difference shows it (an infinity is seen in most). Two
  * chains of each, so that no value waits for the one before it. */
-static bool find_ends(const double *y, size_t n, double *least, double *most)
+static bool find_values(const double *y, size_t n, double *least, double *most)
 {
     double lo = INFINITY, hi = -INFINITY, odd = 0, low = lo, high = hi, strange = 0;
     size_t i = 0;
@@ -99,6 +99,34 @@ static bool find_ends(const double *y, size_t n, double *least, double *most)
     *least = less(lo, low);
     *most = more(hi, high);
     return odd + strange == 0;
+}
+
+/* Where they are: they are looked for in the one block each that holds them. */
+static bool find_ends(const double *y, size_t n, size_t *least, size_t *most)
+{
+    enum { BLOCK = 64 };
+    double lo = INFINITY, hi = -INFINITY;
+
+    *least = *most = 0;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        double low, high;
+
+        if (!find_values(y + i, n - i < BLOCK ? n - i : BLOCK, &low, &high))
+            return false;
+        if (low < lo) {
+            lo = low;
+            *least = i;
+        }
+        if (high > hi) {
+            hi = high;
+            *most = i;
+        }
+    }
+    while (y[*least] != lo)
+        ++*least;
+    while (y[*most] != hi)
+        ++*most;
+    return true;
 }
 
 struct thin {
@@ -156,19 +184,14 @@ static void add_runs(struct thin *t, size_t from, size_t end)
 static void add_column(struct thin *t, size_t from, size_t end)
 {
     const double *y = t->s->y;
-    double least, most;
-    size_t pick[4] = {from, from, from, end - 1};
+    size_t least, most;
 
     if (end - from < 8 || !find_ends(y + from, end - from, &least, &most) ||
-        !plot_drawable(least, t->log) || !plot_drawable(most, t->log)) {
+        !plot_drawable(y[from + least], t->log) || !plot_drawable(y[from + most], t->log)) {
         add_runs(t, from, end);
         return;
     }
-    while (y[pick[1]] != least)
-        pick[1]++;
-    while (y[pick[2]] != most)
-        pick[2]++;
-    add_picks(t, pick);
+    add_picks(t, (size_t[4]){from, from + least, from + most, end - 1});
 }
 
 /* Where the line from point i to point j enters or leaves what lies between lo and hi. */
