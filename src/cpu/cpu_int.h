@@ -38,7 +38,7 @@ static inline size_t cpu_round_up(size_t n)
  * parameters and their gradients are not; groups lie behind each other. */
 struct cpu_kernels {
     const char *name;
-    const struct cpu_conv_ops *direct, *wino;
+    const struct cpu_conv_ops *direct, *wino, *pixel;
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
      * units. bias may be NULL. The last group may have fewer than 16

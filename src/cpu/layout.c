@@ -129,7 +129,8 @@ static void fuse(struct backend_session *s, int i)
 
 static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
 {
-    const struct cpu_conv_ops *all[] = {s->k->direct, s->k->wino, s->tiles ? s->tiles->conv : NULL};
+    const struct cpu_conv_ops *all[] = {s->k->direct, s->k->wino, s->k->pixel,
+                                        s->tiles ? s->tiles->conv : NULL};
 
     c->ops = all[0];
     for (size_t i = 1; i < MEM_COUNT(all); i++) {

@@ -303,7 +303,7 @@ static void near(const struct bench *b, const char *isa, const char *what, const
                     intact(got, n) ? "" : "; wrote beside it");
 }
 
-/* One layer on all instruction sets. */
+/* One layer on all instruction sets, pictures of a pixel as dense layers too. */
 static void try_layer(const struct cpu_conv_layer *layer, int groups, struct numbers *r)
 {
     struct bench b;
@@ -319,11 +319,14 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
     double *dw = mem_new(b.nw, sizeof *dw), *db = mem_new((size_t)c->cout, sizeof *db);
     double *dx = mem_new(b.nin, sizeof *dx), *dxa = mem_new(b.nin, sizeof *dxa);
     for (int isa = 0; isa < ISAS; isa++) {
-        const struct cpu_conv_ops *ops = ops_of(isa);
         const char *name = isas[isa].name;
         if (!has(isa))
             continue;
-        for (int want_dx = 0; want_dx < 2; want_dx++) {
+        for (int way = 0; way < 4; way++) {
+            if (way > 1 && (tiles || !isas[isa].k->pixel->can(c)))
+                break;
+            const struct cpu_conv_ops *ops = way > 1 ? isas[isa].k->pixel : ops_of(isa);
+            bool want_dx = way & 1;
             size_t np = ops->packed(c, want_dx), ns = ops->scratch(c, groups, want_dx);
             float *packed = array(np), *scratch = array(ns), *out = array(b.nout);
             float *gw = array(b.nw), *gb = array((size_t)c->cout), *gx = array(b.nin);
@@ -486,6 +489,31 @@ static void random_layers(int layers)
             continue;
         n++;
         try_layer(&c, among(&r, 1, 4), &r);
+    }
+}
+
+/* Pictures of one pixel, with and without taps that see nothing. */
+TEST(pictures_of_one_pixel)
+{
+    struct numbers r = {5 << 20};
+
+    for (int n = 0; n < 40; n++) {
+        int k = among(&r, 1, 4), pad_top = among(&r, 0, k - 1), pad_left = among(&r, 0, k - 1);
+        struct cpu_conv_layer c = {among(&r, 1, 70),
+                                   among(&r, 1, 70),
+                                   k,
+                                   among(&r, 1, 3),
+                                   pad_top,
+                                   pad_left,
+                                   1,
+                                   1,
+                                   1,
+                                   1,
+                                   bits(&r) & 1,
+                                   1,
+                                   false};
+        CHECK(isas[ISAS - 1].k->pixel->can(&c));
+        try_layer(&c, among(&r, 1, 9), &r);
     }
 }
 

@@ -83,6 +83,8 @@ static double share_of(int isa, const struct shape *s, double peak)
     c.conv_h = c.conv_w = ((s->side + s->k / 2 * 2 - s->k) / s->stride + 1) / s->pool * s->pool;
     const struct cpu_conv_ops *ops =
         k->wino->can(&c) && k->wino->cost(&c, dx) < k->direct->cost(&c, dx) ? k->wino : k->direct;
+    if (k->pixel->can(&c) && k->pixel->cost(&c, dx) < ops->cost(&c, dx))
+        ops = k->pixel;
     size_t groups = (size_t)s->groups, pixels = (size_t)c.conv_h * (size_t)c.conv_w;
     size_t weights = (size_t)s->k * (size_t)s->k * (size_t)s->cin * (size_t)s->cout;
     size_t ins = groups * (size_t)s->cin * (size_t)s->side * (size_t)s->side * CPU_LANES;
@@ -107,13 +109,17 @@ static double share_of(int isa, const struct shape *s, double peak)
     return flop * (dx ? 3 : 2) / took / peak;
 }
 
-/* Odd ones among them: channels that fill no block, strides, wide kernels, pictures of a few pixels. */
+/* Odd ones among them: channels that fill no block, strides, wide kernels, pictures of a few pixels or
+ * of one, two output channels. */
 static const struct shape shapes[] = {
-    {3, 16, 3, 1, 32, 1, 2},   {3, 64, 7, 2, 32, 1, 2},   {6, 16, 5, 1, 14, 2, 4},
-    {20, 50, 5, 1, 12, 2, 2},  {16, 32, 3, 2, 28, 1, 2},  {17, 33, 7, 3, 29, 1, 2},
-    {32, 32, 7, 1, 14, 1, 2},  {64, 64, 3, 1, 14, 1, 2},  {64, 128, 1, 2, 14, 1, 2},
-    {96, 80, 1, 1, 7, 1, 4},   {65, 100, 5, 2, 9, 1, 3},  {128, 128, 3, 1, 7, 1, 2},
-    {256, 256, 4, 1, 4, 1, 4}, {512, 256, 1, 1, 4, 1, 4}, {256, 512, 3, 2, 4, 1, 8},
+    {3, 16, 3, 1, 32, 1, 2},    {3, 64, 7, 2, 32, 1, 2},   {6, 16, 5, 1, 14, 2, 4},
+    {20, 50, 5, 1, 12, 2, 2},   {16, 32, 3, 2, 28, 1, 2},  {17, 33, 7, 3, 29, 1, 2},
+    {32, 32, 7, 1, 14, 1, 2},   {64, 64, 3, 1, 14, 1, 2},  {64, 128, 1, 2, 14, 1, 2},
+    {96, 80, 1, 1, 7, 1, 4},    {65, 100, 5, 2, 9, 1, 3},  {128, 128, 3, 1, 7, 1, 2},
+    {256, 256, 4, 1, 4, 1, 4},  {512, 256, 1, 1, 4, 1, 4}, {256, 512, 3, 2, 4, 1, 8},
+    {16, 2, 3, 1, 28, 1, 2},    {64, 4, 3, 1, 14, 1, 4},   {64, 64, 1, 1, 1, 1, 4},
+    {512, 512, 1, 1, 1, 1, 16}, {512, 512, 3, 1, 1, 1, 4}, {64, 64, 3, 3, 14, 1, 4},
+    {16, 32, 3, 3, 28, 1, 2},   {8, 64, 7, 1, 14, 1, 2},
 };
 
 static void convolutions(const char *name)
