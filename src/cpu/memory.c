@@ -62,77 +62,24 @@ size_t cpu_scratch(const struct backend_session *s, int layer, int groups)
     return c->l.op == NET_DENSE ? (size_t)groups * CPU_LANES * cpu_round_up(c->out) : 0;
 }
 
-/* Gradients to the layers' outputs. Where all groups are held at once, a gradient's memory serves
- * again as soon as its layer has gone backward. */
-struct lender {
-    struct backend_session *s;
-    size_t floats[256]; /* of a group */
-    int buffer[256];    /* piece of memory */
-    bool lent[256];
-    int n;
-};
-
-static int lend(struct lender *b, size_t floats, int places)
-{
-    int best = -1;
-
-    for (int i = 0; i < b->n; i++) {
-        if (!b->lent[i] && b->floats[i] >= floats && (best < 0 || b->floats[i] < b->floats[best]))
-            best = i;
-    }
-    if (best < 0) {
-        best = b->n++;
-        b->floats[best] = floats;
-        cpu_take(b->s, (size_t)places * floats, sizeof(float));
-        b->buffer[best] = (int)b->s->pieces - 1;
-    }
-    b->lent[best] = true;
-    return best;
-}
-
-/* Not where there is little to gain: peek shows all then. */
-static bool reuses(const struct backend_session *s)
-{
-    double floats = 0;
-
-    for (int i = 0; i < s->layers; i++)
-        floats += (double)s->layer[i].out * CPU_LANES * s->batch_groups;
-    return !s->pictures && s->layers < 256 && floats > (1 << 24);
-}
-
+/* Gradients to the layers' outputs, but those that workers have of the chunk at hand. */
 static void equip_gradients(struct backend_session *s, struct cpu_team *t)
 {
-    struct lender b = {.s = s};
-    int *held = mem_new((size_t)s->layers, sizeof *held);
-    bool reuse = s->reuse;
-
-    for (int i = 0; i < s->layers; i++)
-        held[i] = -1;
     for (int i = s->layers - 1; i >= 0 && !s->failed_bytes; i--) {
         const struct cpu_layer *c = &s->layer[i];
         int want[3] = {c->tail, c->l.src, c->l.src2};
-        if (c->fused)
-            continue;
-        for (int j = 0; j < 3 && !s->failed_bytes; j++) {
+        for (int j = 0; j < 3 && !c->fused; j++) {
             int k = want[j];
             bool chunk = k >= 0 && k < s->pictures && !s->whole && !s->layer[k].boundary;
-            if (k < 0 || held[k] >= 0 || chunk)
+            if (k < 0 || t->grad[k] || chunk)
                 continue;
-            if (j == 1 && c->grad_in_place) {
-                held[k] = held[c->tail];
-            } else if (reuse) {
-                held[k] = lend(&b, s->layer[k].out * CPU_LANES, t->places);
-            } else {
-                cpu_take(s, (size_t)t->places * s->layer[k].out * CPU_LANES, sizeof(float));
-                held[k] = (int)s->pieces - 1;
-            }
-            if (!s->counting && !s->failed_bytes)
-                t->grad[k] = s->memory[reuse ? b.buffer[held[k]] : held[k]];
+            if (j == 1 && c->grad_in_place)
+                t->grad[k] = t->grad[c->tail];
+            else
+                t->grad[k] =
+                    cpu_take(s, (size_t)t->places * s->layer[k].out * CPU_LANES, sizeof **t->grad);
         }
-        if (reuse && !c->grad_in_place)
-            b.lent[held[c->tail]] = false;
     }
-    free(held);
 }
 
 static void equip_worker(struct backend_session *s, struct cpu_team *t, struct cpu_worker *w)
@@ -247,7 +194,6 @@ void cpu_equip_teams(struct backend_session *s)
         s->team[t].first_model = t;
         s->team[t].model_step = s->teams;
         s->whole = s->chunk >= cpu_groups_each(s, &s->team[t]);
-        s->reuse = !s->spare && reuses(s);
         if (s->spare && t == 0)
             cpu_spare_plan(s);
         equip_team(s, &s->team[t]);

@@ -57,7 +57,7 @@ static void peek_pixels(const struct backend_session *s, const struct cpu_team *
 static const float *pixels_of(const struct backend_session *s, const struct cpu_team *t, int layer,
                               bool gradient)
 {
-    if (s->layer[layer].cut || (gradient && s->reuse))
+    if (s->layer[layer].cut)
         return NULL;
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];

@@ -137,7 +137,6 @@ struct backend_session {
     int layers;
     int pictures; /* layers in front of the first that wants all images at once: run chunk by chunk */
     int chunk;    /* groups at a time there */
-    bool reuse;   /* gradients' memory serves several layers */
     bool spare;   /* all memory of activations does, and they are computed again: spare.c */
     bool whole;   /* ... which are all: the team keeps their gradients too, for peek */
     bool bf16;
@@ -230,11 +229,16 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
 /* layout.c: what is fused, cut, shared out, before any memory is taken. */
 void cpu_lay_out(struct backend_session *s);
 
-/* spare.c */
+/* spare_plan.c */
 extern size_t cpu_spare_from; /* floats that a session holds before it spares: tests change it */
 bool cpu_spares(const struct backend_session *s);
 void cpu_spare_choose(struct backend_session *s); /* what is computed again, what is merged */
 void cpu_spare_plan(struct backend_session *s);
+/* The convolution that is computed again with the batch norm over it, in the same place; or NULL. */
+const struct cpu_layer *cpu_spare_conv_below(const struct backend_session *s,
+                                             const struct cpu_layer *c);
+
+/* spare.c */
 void cpu_spare_equip(struct backend_session *s, struct cpu_team *t);
 void cpu_spare_begin(struct cpu_worker *w, bool training, int base);
 /* Before a layer goes forward or backward: its scratch, its packed weights. Barriers stand inside. */
