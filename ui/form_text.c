@@ -201,6 +201,7 @@ static void drop_defaults(struct form *f)
             f->field[i].text = NULL;
         }
     }
+    text_free(&normal);
 }
 
 void form_load(struct form *f, enum form_from from, const char *source, const char *file,
