@@ -56,17 +56,13 @@ void setup_move(struct setup *s, int by)
     setup_choose(s, row[to]);
 }
 
-/* Of data and models there may be more than the table knows. */
+/* Of models there are more than the table knows. */
 const char *const *setup_choices(const struct setup *s, size_t field)
 {
     const struct form_field *x = &s->form.field[field];
-    const char *const *more = NULL;
+    const char *const *models = s->app->config.model_names;
 
-    if (!strcmp(x->key, "model"))
-        more = s->app->config.model_names;
-    else if (!strcmp(x->key, "data"))
-        more = s->app->config.data_names;
-    return more && more[0] ? more : x->is->choices;
+    return !strcmp(x->key, "model") && models && models[0] ? models : x->is->choices;
 }
 
 /* ---- an open field ---- */

@@ -76,13 +76,13 @@ TEST(what_matters_shows_at_80_by_24)
 
     kit_start();
     for (size_t i = 0; i < MEM_COUNT(want); i++)
-        CHECK_HAS(kit_draw(22, 80), want[i]);
+        CHECK_HAS(kit_draw(21, 80), want[i]);
     for (int b = 0; spec_builtin_name(b); b++) {
         static const char *const keys[] = {"model", "devices", "batch", "epochs", "lr"};
 
         setup_load_builtin(kit.setup, spec_builtin_name(b));
         kit_settle();
-        (void)kit_draw(22, 80);
+        (void)kit_draw(21, 80);
         CHECK_INT(kit.setup->first, 0);
         for (size_t k = 0; k < MEM_COUNT(keys); k++) {
             size_t row[SETUP_ROWS], n = setup_rows(kit.setup, row);
@@ -104,7 +104,7 @@ TEST(at_160_by_45_there_are_three_panels)
     const char *picture;
 
     kit_start();
-    picture = kit_draw(43, 160);
+    picture = kit_draw(42, 160);
     CHECK_HAS(picture, "╭ experiments");
     CHECK_HAS(picture, "╭ what it means");
     CHECK_HAS(picture, "28x28x1, 10 classes");
@@ -119,15 +119,15 @@ TEST(a_field_is_typed_over_checked_and_taken)
     CHECK(!screen_setup.wants_text(kit.setup));
     kit_keys("Enter");
     CHECK(screen_setup.wants_text(kit.setup));
-    CHECK_HAS(kit_draw(22, 80), "0.002");
+    CHECK_HAS(kit_draw(21, 80), "0.002");
     kit_keys("0 .");
     CHECK_STR(text_str(&kit.setup->line.text), "0.");
     kit_keys("x");
-    CHECK_HAS(kit_draw(43, 160), "lr = 0.x: it is no number; allowed: a finite number from 0");
+    CHECK_HAS(kit_draw(42, 160), "lr = 0.x: it is no number; allowed: a finite number from 0");
     kit_keys("Enter"); /* it stays open */
     CHECK(screen_setup.wants_text(kit.setup));
     kit_keys("Backspace 5");
-    CHECK_HAS(kit_draw(43, 160), "learning rate   0.5"); /* with the key that was typed */
+    CHECK_HAS(kit_draw(42, 160), "learning rate   0.5"); /* with the key that was typed */
     kit_keys("Tab");
     CHECK_STR(text_of("lr"), "0.5");
     CHECK_STR(kit.setup->at, "optimizer"); /* the next is open */
@@ -136,7 +136,7 @@ TEST(a_field_is_typed_over_checked_and_taken)
     CHECK(!screen_setup.wants_text(kit.setup));
     CHECK_STR(text_of("optimizer"), "adam"); /* the old value is back */
     CHECK_STR(kit_command(), "run first lr=0.5");
-    CHECK_HAS(line_with(kit_draw(22, 80), "0.5 "), "*lr");
+    CHECK_HAS(line_with(kit_draw(21, 80), "0.5 "), "*lr");
     kit_keys("u");
     CHECK_STR(text_of("lr"), "0.002");
     CHECK_STR(kit_command(), "run first");
@@ -189,10 +189,10 @@ TEST(a_sweep_says_its_cells_and_what_it_leaves_out)
     kit_keys("Enter 1,8 Enter Esc");
     choose("lr");
     kit_keys("Enter geom:0.01:1:5 Enter Esc");
-    CHECK_HAS(kit_draw(22, 80), "15 of 20");
-    CHECK_HAS(kit_draw(22, 80), "5 left out: v says why");
-    CHECK_HAS(kit_draw(22, 80), "5 values");
-    CHECK_HAS(kit_draw(43, 160), "8 devices do not divide it");
+    CHECK_HAS(kit_draw(21, 80), "15 of 20");
+    CHECK_HAS(kit_draw(21, 80), "5 left out: v says why");
+    CHECK_HAS(kit_draw(21, 80), "5 values");
+    CHECK_HAS(kit_draw(42, 160), "8 devices do not divide it");
     kit_keys("v");
     CHECK_HAS(kit.page, "left out of 20 cells:\n     5  batch = 100: 8 devices do not divide it");
     CHECK_STR(kit_command(), "run first batch=100,128 devices=1,8 lr=geom:0.01:1:5");
@@ -228,8 +228,8 @@ TEST(an_ensemble_is_compared_with_a_longer_single_model)
     kit_keys("Right");
     choose("devices");
     kit_keys("Right Right");
-    CHECK_HAS(kit_draw(22, 80), "costs as much as 8 epochs alone");
-    CHECK_HAS(line_with(kit_draw(43, 160), "costs as much as"), "8 epochs alone");
+    CHECK_HAS(kit_draw(21, 80), "costs as much as 8 epochs alone");
+    CHECK_HAS(line_with(kit_draw(42, 160), "costs as much as"), "8 epochs alone");
     kit_end();
 }
 
@@ -238,7 +238,7 @@ TEST(what_contradicts_itself_is_told_at_its_field)
     kit_start();
     choose("devices");
     kit_keys("Enter 3 Enter Esc");
-    CHECK_HAS(kit_draw(22, 80), "3 devices do not divide it");
+    CHECK_HAS(kit_draw(21, 80), "3 devices do not divide it");
     kit_keys("r");
     CHECK_INT(kit.runs, 0);
     CHECK_INT(kit.said_role, GRID_BAD);
@@ -252,8 +252,8 @@ TEST(missing_data_are_a_key_away)
     kit.refuse_data = true;
     screen_setup.show(kit.setup);
     kit_settle();
-    CHECK_HAS(kit_draw(22, 80), "f fetches them");
-    CHECK_HAS(kit_draw(43, 160), "y takes made-up images");
+    CHECK_HAS(kit_draw(21, 80), "f fetches them");
+    CHECK_HAS(kit_draw(42, 160), "y takes made-up images");
     kit_keys("r");
     CHECK_HAS(kit.said, "fashion-mnist is not here: f fetches it, y takes made-up images");
     CHECK_INT(kit.runs, 0);
@@ -305,7 +305,7 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     free(text);
     CHECK(!form_dirty(&kit.setup->form));
     CHECK_STR(kit_command(), "run experiments/new.ini");
-    CHECK_HAS(kit_draw(22, 80), "● new");
+    CHECK_HAS(kit_draw(21, 80), "● new");
     kit_keys("D");
     CHECK_STR(kit.prompt, "duplicate as: experiments/new-2.ini");
     kit_end();
@@ -321,8 +321,8 @@ TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
     CHECK_HAS(kit.said, "v shows all");
     CHECK_STR(text_of("epochs"), "4");
     CHECK_STR(kit.setup->at, "batch");
-    CHECK_HAS(kit_draw(22, 80), "bad.ini:2: batch = many");
-    CHECK_HAS(kit_draw(43, 160), "lr stands in a line above already");
+    CHECK_HAS(kit_draw(21, 80), "bad.ini:2: batch = many");
+    CHECK_HAS(kit_draw(42, 160), "lr stands in a line above already");
     screen_setup_load_file(kit.setup, "none.ini");
     CHECK_HAS(kit.said, "none.ini");
     CHECK_STR(text_of("epochs"), "4");
@@ -378,7 +378,7 @@ TEST(what_runs_already_is_queued_behind)
     screen_setup.tick(kit.setup);
     kit_settle();
     CHECK_INT(kit.setup->queue, 2);
-    CHECK_HAS(kit_draw(22, 80), "queue, 2");
+    CHECK_HAS(kit_draw(21, 80), "queue, 2");
     kit_keys("Tab"); /* from the form to the queue */
     CHECK_INT(kit.setup->pane, SETUP_QUEUE);
     kit_keys("Down +");
@@ -459,9 +459,9 @@ TEST(all_keys_are_there_unfolded)
     CHECK_HAS(kit_draw(70, 160), "zip");
     CHECK_HAS(kit_draw(70, 160), "samples");
     kit_keys("G");
-    CHECK_HAS(kit_draw(22, 80), "on_end");
+    CHECK_HAS(kit_draw(21, 80), "on_end");
     kit_keys("g");
-    CHECK_HAS(kit_draw(22, 80), "fashion-mnist");
+    CHECK_HAS(kit_draw(21, 80), "fashion-mnist");
     kit_end();
 }
 
@@ -483,9 +483,9 @@ TEST(no_size_is_too_small_and_no_name_too_long)
     write_file(name, "lr = 0.1 # fine\nname = \x1b[2J\n");
     screen_setup_load_file(kit.setup, name);
     kit_settle();
-    CHECK(!strchr(kit_draw(22, 80), '\x1b'));
-    CHECK(!strchr(kit_draw(43, 160), '\x1b'));
-    CHECK(!strstr(kit_draw(43, 160), "\xe2\x80\xae"));
+    CHECK(!strchr(kit_draw(21, 80), '\x1b'));
+    CHECK(!strchr(kit_draw(42, 160), '\x1b'));
+    CHECK(!strstr(kit_draw(42, 160), "\xe2\x80\xae"));
     kit_end();
 }
 
@@ -494,7 +494,7 @@ TEST(a_click_chooses_and_a_second_one_opens)
     struct key key = {.code = UI_CLICK};
 
     kit_start();
-    (void)kit_draw(22, 80);
+    (void)kit_draw(21, 80);
     key.row = kit.setup->places.rows.row + 7;
     key.column = kit.setup->places.rows.column + 20;
     CHECK(screen_setup.key(kit.setup, &key));
