@@ -57,11 +57,13 @@ static bool read_point(const struct source *s, const char *column, int i, struct
 
     for (size_t r = 0; r < s->count; r++) {
         const struct study_run *run = &s->runs[r];
-        double x = study_at(run, i, s->x), before = i ? study_at(run, i - 1, s->x) : 0;
-        double y = study_at(run, i, column);
+        double x, before, y;
 
         if (s->of[r] != s->group || i > run->last)
             continue;
+        x = study_at(run, i, s->x);
+        before = i ? study_at(run, i - 1, s->x) : 0;
+        y = study_at(run, i, column);
         at[runs++] = is_early(column) ? x - 0.5 * (x - before) : x;
         if (isfinite(y))
             value[values++] = y;
@@ -293,7 +295,7 @@ void curves_name_groups(const struct study_run *runs, size_t count, const size_t
 static void add_all(struct curves *c, const struct study_run *runs, size_t count,
                     const struct curves_wish *wish, int axis)
 {
-    size_t *of = mem_new(count + 1, sizeof *of), groups = count;
+    size_t *of = mem_new(count + 1, sizeof *of), groups = count, first, end;
     struct text *names;
 
     for (size_t i = 0; i < count; i++)
@@ -308,8 +310,14 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
             text_add(&names[g], study_short_name(runs[g].entry->name));
         else if (!names[g].n)
             text_addf(&names[g], "mean over %s", wish->over);
-        add_source(c, &(struct source){runs, count, g, of, wish, axes[axis].column,
-                                       groups > 1 ? text_str(&names[g]) : NULL, (int)g});
+        /* a thousand groups are not looked for among all runs at every point */
+        for (first = 0; first < count && of[first] != g;)
+            first++;
+        for (end = count; end > first && of[end - 1] != g;)
+            end--;
+        add_source(c, &(struct source){runs + first, end - first, g, of + first, wish,
+                                       axes[axis].column, groups > 1 ? text_str(&names[g]) : NULL,
+                                       (int)g});
         text_free(&names[g]);
     }
     free(names);

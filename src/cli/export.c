@@ -191,11 +191,40 @@ enum err_code export_epochs(const struct record_entry *runs, size_t count, struc
 
 /* ---- wide: a row an epoch, a column a run ---- */
 
-static enum err_code check_metric(const struct job *x, const struct study_run *run, struct err *e)
+struct column {  /* of a run: its epochs are not kept, a thousand runs shall not lie in memory */
+    char **cell; /* (rows) */
+    size_t rows;
+};
+
+static void free_columns(struct column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t r = 0; r < columns[i].rows; r++)
+            free(columns[i].cell[r]);
+        free(columns[i].cell);
+    }
+    free(columns);
+}
+
+static enum err_code read_column(const struct job *x, const struct record_entry *run,
+                                 struct column *out, struct err *e)
 {
     const char *near;
+    struct sheet s;
+    int column;
 
-    if (sheet_column(&run->epochs, x->metric) >= 0)
+    if (run->broken)
+        return err_set(e, ERR_INPUT, "%s cannot be read: %s", run->name, run->problem);
+    TRY(record_read_sheet(run->folder, "epochs", &s, e));
+    column = sheet_column(&s, x->metric);
+    if (column >= 0) {
+        out->rows = s.rows;
+        out->cell = mem_new(s.rows + 1, sizeof *out->cell);
+        for (size_t r = 0; r < s.rows; r++)
+            out->cell[r] = mem_text(sheet_cell(&s, r, column));
+    }
+    sheet_free(&s);
+    if (column >= 0)
         return ERR_OK;
     near = text_nearest(x->metric, (const char *const[]){"test_acc", "test_loss", "train_loss",
                                                          "train_acc", "val_acc", "val_loss", NULL});
@@ -206,34 +235,29 @@ static enum err_code check_metric(const struct job *x, const struct study_run *r
 static enum err_code export_wide(struct job *x, const struct record_entry *entry, size_t count,
                                  struct err *e)
 {
-    struct study_run *runs;
+    struct column *columns = mem_new(count + 1, sizeof *columns);
     struct text row = {0};
     enum err_code code = ERR_OK;
-    int last = -1;
+    size_t most = 0;
 
-    TRY(study_open(&runs, entry, count, e));
     sheet_add_text(&row, "epoch");
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
-        code = check_metric(x, &runs[i], e);
+        code = read_column(x, &entry[i], &columns[i], e);
         study_add_field(&row, entry[i].name);
-        last = runs[i].last > last ? runs[i].last : last;
+        most = columns[i].rows > most ? columns[i].rows : most;
     }
     sheet_end_row(&row);
     text_add_n(&x->out, row.s, row.n);
-    for (int r = 0; r <= last && code == ERR_OK; r++) {
+    for (size_t r = 0; r < most && code == ERR_OK; r++) {
         text_clear(&row);
-        sheet_add_int(&row, r + 1);
-        for (size_t i = 0; i < count; i++) {
-            const struct sheet *s = &runs[i].epochs;
-            bool there = r <= runs[i].last;
-
-            sheet_add_text(&row, there ? sheet_cell(s, (size_t)r, sheet_column(s, x->metric)) : "");
-        }
+        sheet_add_int(&row, (int64_t)r + 1);
+        for (size_t i = 0; i < count; i++)
+            sheet_add_text(&row, r < columns[i].rows ? columns[i].cell[r] : "");
         sheet_end_row(&row);
         text_add_n(&x->out, row.s, row.n);
     }
     text_free(&row);
-    study_close(runs, count);
+    free_columns(columns, count);
     return code;
 }
 

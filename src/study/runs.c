@@ -211,23 +211,41 @@ const char **study_differences(const struct study_run *runs, size_t count, size_
     return names;
 }
 
+/* What tells a run from those of other groups. */
+static char *key_of(const struct study_run *run, const char *const *names, size_t count,
+                    const char *over)
+{
+    struct text key = {0};
+
+    text_add(&key, "");
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(names[i], over))
+            continue;
+        study_value(run, names[i], &key);
+        text_add(&key, "\n");
+    }
+    return key.s;
+}
+
 size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group)
 {
     size_t found, groups = 0;
     const char **names = study_differences(runs, count, &found);
+    char **key = mem_new(count + 1, sizeof *key); /* of each group */
 
     for (size_t i = 0; i < count; i++) {
-        group[i] = groups;
-        for (size_t j = 0; j < i && group[i] == groups; j++) {
-            bool equal = true;
+        char *own = key_of(&runs[i], names, found, over);
 
-            for (size_t c = 0; c < found && equal; c++)
-                equal = !strcmp(names[c], over) || same(&runs[i], &runs[j], names[c]);
-            if (equal)
-                group[i] = group[j];
-        }
-        groups += group[i] == groups;
+        for (group[i] = 0; group[i] < groups && strcmp(key[group[i]], own) != 0;)
+            group[i]++;
+        if (group[i] == groups)
+            key[groups++] = own;
+        else
+            free(own);
     }
+    for (size_t i = 0; i < groups; i++)
+        free(key[i]);
+    free(key);
     free(names);
     return groups;
 }
