@@ -2,9 +2,11 @@
  * models. */
 #include "cli/cli.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "cli/predictions.h"
 #include "cli/results.h"
+#include "record/filter.h"
 #include "study/confusion.h"
 #include "study/members.h"
 #include "ui/tile.h"
@@ -489,6 +491,16 @@ static bool check(struct wish *w)
     return true;
 }
 
+/* How many words behind the verb name the run: the first, and filters that follow it. */
+static int words_of_run(int argc, char **argv)
+{
+    int n = 1;
+
+    while (1 + n < argc && record_filter_is(argv[1 + n]) && !io_exists(argv[1 + n]))
+        n++;
+    return n;
+}
+
 int cli_predict(int argc, char **argv)
 {
     struct wish w = {0};
@@ -508,7 +520,7 @@ int cli_predict(int argc, char **argv)
     };
     struct record_entry run;
     struct err e;
-    int code = cli_options(&usage, options, &argc, argv);
+    int code = cli_options(&usage, options, &argc, argv), words, pictures;
 
     if (code != CLI_ON)
         return code;
@@ -516,15 +528,17 @@ int cli_predict(int argc, char **argv)
         return cli_refuse("predict needs one RUN, such as @ for the newest");
     if (!check(&w))
         return err_exit_code(ERR_INPUT);
-    if (argc > 2 &&
+    words = words_of_run(argc, argv);
+    pictures = argc - 1 - words;
+    if (pictures &&
         (w.first || w.worst || w.split || w.sure || w.json || w.csv || w.confusion || w.classes))
         return cli_refuse("predict RUN PICTURE... takes --at, --invert and --draw alone: PICTUREs "
                           "have no labels, and all of them are printed");
-    if (argc == 2 && w.invert)
+    if (!pictures && w.invert)
         return cli_refuse("--invert is for PICTUREs: name some behind the RUN");
-    if (cli_find_run(argv[1], &run, &e) != ERR_OK)
+    if (record_find_one(cli_results(), argv + 1, (size_t)words, &run, &e) != ERR_OK)
         return cli_fail(&e);
-    code = argc == 2 ? predict(&run, &w) : predict_pictures(&run, &w, argc - 2, argv + 2);
+    code = pictures ? predict_pictures(&run, &w, pictures, argv + 1 + words) : predict(&run, &w);
     record_free_entry(&run);
     return code;
 }

@@ -240,11 +240,10 @@ int cli_watch(int argc, char **argv)
 
     if (code != CLI_ON)
         return code;
-    if (argc > 2)
-        return cli_refuse("watch takes one RUN, not %d", argc - 1);
     if (argc == 2 && sweeps_find(argv[1], sweep))
         return sweeps_watch(sweep, quiet, json);
-    if (cli_find_run(argc == 2 ? argv[1] : NULL, &entry, &e) != ERR_OK)
+    if (argc > 2 ? record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK
+                 : cli_find_run(argc == 2 ? argv[1] : NULL, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     w.quiet = quiet;
     cli_signals_start();

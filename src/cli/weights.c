@@ -76,7 +76,7 @@ int cli_weights(int argc, char **argv)
 
     if (code != CLI_ON)
         return code;
-    if (argc != 2)
+    if (argc < 2)
         return cli_refuse("weights needs one RUN, such as @ for the newest, and -o FILE");
     if (!file)
         return cli_refuse("weights needs -o FILE, the file to write");
@@ -87,7 +87,7 @@ int cli_weights(int argc, char **argv)
         return cli_refuse("--layout must be flax or torch");
     if (!cli_number("--member", member_text, 0, 1 << 20, &member))
         return err_exit_code(ERR_INPUT);
-    if (cli_find_run(argv[1], &entry, &e) != ERR_OK)
+    if (record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     code = 0;
     if (read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||

@@ -114,6 +114,45 @@ check "an export tells them" test "$(field wide.csv 1 model.width)$(field wide.c
 exits 0 "$CHORUS" watch wide
 check "watch tells them" grep -q "^done .*model.width=16" err
 
+# ---- very many: 1,000 runs of 100 epochs ----
+mkdir many
+cp "${runs[0]}/epochs.csv" hundred.csv
+for ((row = epochs + 1; row <= 100; row++)); do
+    sed -n "2s/^[0-9]*/$row/p" "${runs[0]}/epochs.csv"
+done >>hundred.csv
+for name in $(seq -f 2026-11-01-000000-%04g 0 999); do
+    mkdir "many/$name" && ln "${runs[0]}/experiment.ini" "many/$name" &&
+        ln hundred.csv "many/$name/epochs.csv" &&
+        sed "2s/^[^,]*/$name/" "${runs[0]}/run.csv" >"many/$name/run.csv"
+done
+case $CHORUS in *asan*) asan=1 ;; esac
+for command in "export -o many.csv" "export --wide -o wide.csv"; do
+    if ! command -v python3 >/dev/null || ((${asan:-0})); then
+        skip "memory of $command" "of a sanitized program, or there is no python3"
+        continue
+    fi
+    # shellcheck disable=SC2086
+    peak=$(python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' \
+        "$CHORUS" ${command%% *} --results many state=done ${command#* })
+    check "$command of 1,000 runs in $peak MiB" test "$peak" -lt 100
+done
+exits 0 "$CHORUS" export --results many state=done -o many.csv
+check "all of them" test "$(rows many.csv)" = 100000
+# Four times the runs take no sixteen times as long.
+spent()
+{
+    local begun=${EPOCHREALTIME/[.,]/}
+    # shellcheck disable=SC2046
+    "$CHORUS" plot --results many $(ls -d many/* | head -n "$1") -o many.svg >/dev/null || return 1
+    echo $((${EPOCHREALTIME/[.,]/} - begun))
+}
+few=$(spent 150) && all=$(spent 600)
+check "plot of 150 runs in $few us, of 600 in $all us" test "$all" -lt $((few * 11))
+rm -r many
+
 # ---- ensemble ----
 exits 0 "$CHORUS" ensemble "$ensemble"
 check "members, their mean and the whole" grep -q "^mean member" out

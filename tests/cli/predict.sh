@@ -72,9 +72,15 @@ check "a matrix whose sum is the images" test "$(awk 'NR > 1 && NF > 10 && $1 !=
     for (i = NF - 9; i <= NF; i++) sum += $i } END { print sum }' out)" = 300
 exits 0 "$CHORUS" predict "$three" --classes
 check "classes" grep -q "precision" out
+exits 0 "$CHORUS" predict mode=ensemble members=3 --first 1
+check "filters name the run" grep -q "member 2" out
+exits 0 "$CHORUS" weights mode=ensemble members=3 -o named.safetensors
+check "of weights too" test -s named.safetensors
 printf 'P2 2 2 255 0 255 255 0' >own.pgm
 exits 0 "$CHORUS" predict "$three" own.pgm own.pgm
 check "pictures of one's own" test "$(grep -c '^own.pgm: [0-9]' out)" = 2
+exits 0 "$CHORUS" predict mode=ensemble members=3 own.pgm
+check "filters, then pictures" grep -q "^own.pgm: [0-9]" out
 refused "an order of pictures" "have no labels" "$CHORUS" predict "$three" own.pgm --worst 3
 refused "a matrix of pictures" "have no labels" "$CHORUS" predict "$three" own.pgm --confusion
 refused "a picture that is none" "neither PNG nor PGM" "$CHORUS" predict "$three" tiny.ini
