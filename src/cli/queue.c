@@ -404,7 +404,7 @@ static void say_added(const struct record_queued *item)
 {
     struct record_queued *items = NULL;
     struct record_working *working = NULL;
-    size_t n = 0, before = 0;
+    size_t n = 0, others, before = 0;
     struct err e;
 
     if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
@@ -413,8 +413,8 @@ static void say_added(const struct record_queued *item)
         before++;
     if (before < n && before)
         cli_talk("%zu wait%s before it", before, before == 1 ? "s" : "");
-    n = record_working_list(&working);
-    for (size_t i = 0; i < n; i++)
+    others = record_working_list(&working);
+    for (size_t i = 0; i < others; i++)
         if (record_working_same(working[i].results, cli_results())) {
             cli_talk("process %lld is at work on these results now", (long long)working[i].pid);
             break;

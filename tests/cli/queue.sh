@@ -2,6 +2,12 @@
 # through kills, Ctrl-C and a terminal that goes away.
 . "${BASH_SOURCE%/*}/lib.sh"
 
+# must CODE COMMAND...: exits, where another code is a failure of its own
+must()
+{
+    exits "$@" || fail "exit code of ${*:3}" "see above"
+}
+
 start()
 {
     : >out >err
@@ -70,16 +76,16 @@ fast()
 
 # ---- adding and listing ----
 
-exits 0 "$CHORUS" queue
+must 0 "$CHORUS" queue
 check "an empty queue says how to add to it" grep -q 'nothing waits in results/queue; `chorus run --queue`' err
 check "nothing is made by looking" test ! -e results
-exits 0 "$CHORUS" run tiny.ini name=a --queue
+must 0 "$CHORUS" run tiny.ini name=a --queue
 check "the file's path is printed" test "$(cat out)" = results/queue/0001-a.ini
 check "it says who will take it" grep -q 'chorus queue run' err
-exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --name board --max-cells 1 --queue
+must 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --name board --max-cells 1 --queue
 check "a sweep is named by its name" test "$(cat out)" = results/queue/0002-board.ini
 check "it says what is before it" grep -q '^1 waits before it' err
-exits 0 "$CHORUS" run tiny.ini --queue --json
+must 0 "$CHORUS" run tiny.ini --queue --json
 check "without a name it is named by its file" grep -q '"file": "0003-tiny.ini"' out
 check "the list is in order" queue_is "1 a,2 board,3 tiny"
 check "it says what each is" eval '"$CHORUS" queue 2>/dev/null | grep -q "sweep: 2 lr (2 cells)"'
@@ -103,14 +109,14 @@ refused "nor a dry run" "--queue and --dry-run" "$CHORUS" run tiny.ini --queue -
 
 # ---- moving and removing ----
 
-exits 0 "$CHORUS" queue move 3 -1
+must 0 "$CHORUS" queue move 3 -1
 check "one place earlier" queue_is "1 a,2 tiny,3 board"
-exits 0 "$CHORUS" queue move a last
+must 0 "$CHORUS" queue move a last
 check "to the end, by name" queue_is "1 tiny,2 board,3 a"
-exits 0 "$CHORUS" queue move 3 up
-exits 0 "$CHORUS" queue move 1 +1
+must 0 "$CHORUS" queue move 3 up
+must 0 "$CHORUS" queue move 1 +1
 check "up and down" queue_is "1 a,2 tiny,3 board"
-exits 0 "$CHORUS" queue move board -99
+must 0 "$CHORUS" queue move board -99
 check "past the end is the end" queue_is "1 board,2 a,3 tiny"
 refused "a number that is not there" "nothing of number or name 7" "$CHORUS" queue move 7 1
 refused "a place that is none" "by so many places" "$CHORUS" queue move 1 sideways
@@ -118,9 +124,9 @@ refused "a word that is none" "not burn" "$CHORUS" queue burn
 refused "rm without a number" "needs a number" "$CHORUS" queue rm
 refused "all or nothing" "nothing of number or name 9" "$CHORUS" queue rm 1 9
 check "all are there still" queue_is "1 board,2 a,3 tiny"
-exits 0 "$CHORUS" queue rm 3 0002-a.ini
+must 0 "$CHORUS" queue rm 3 0002-a.ini
 check "two are taken out" queue_is "1 board"
-exits 0 "$CHORUS" queue rm board
+must 0 "$CHORUS" queue rm board
 
 # ---- taking ----
 
@@ -128,14 +134,14 @@ add name=a
 add lr=0.1,0.2 --name board
 echo "speed = 9" >results/queue/0003-odd.ini
 add name=z
-exits 1 "$CHORUS" queue run # the odd one
+must 1 "$CHORUS" queue run # the odd one
 check "a line for each that was taken" eval 'grep -c "^results/" out | grep -qx 3'
 check "a sweep's is its table" grep -qx results/sweeps/board/sweep.csv out
 check "in their order" names_are "a:done :done :done z:done"
 check "the odd one is beside the queue" test -e results/queue/0003-odd.ini.bad
 check "and it says why" grep -q '0003-odd.ini cannot be used.*there is no key speed' err
 check "the queue is empty" queue_is ""
-exits 0 "$CHORUS" queue run
+must 0 "$CHORUS" queue run
 check "nothing to do is no error" grep -q 'nothing waits in the queue' err
 refused "queue run takes no names" "takes no names" "$CHORUS" queue run 3
 rm -rf results
@@ -145,7 +151,7 @@ rm -rf results
 add name=a lr=2
 add name=b
 export CHORUS_FAKE_SCRIPT="diverge_lr=1"
-exits 1 "$CHORUS" queue run --quiet
+must 1 "$CHORUS" queue run --quiet
 fast
 check "a run that diverges is told by the exit code" eval '"$CHORUS" ls name=a --json | grep -q "\"state\": \"diverged\""'
 check "and the next is taken" eval '"$CHORUS" ls name=b --json | grep -q "\"state\": \"done\""'
@@ -164,7 +170,7 @@ check "Ctrl-C ends with 130" ended_with 130
 check "the run is stopped" names_are "a:stopped"
 check "the rest stays" queue_is "2 b,3 c"
 fast
-exits 0 "$CHORUS" resume --queue "$(basename results/2*-a-*)"
+must 0 "$CHORUS" resume --queue "$(basename results/2*-a-*)"
 check "resume --queue goes on with both" names_are "a:done b:done c:done"
 check "a folder each is printed" test "$(wc -l <out)" = 3
 rm -rf results
@@ -184,7 +190,7 @@ slow
 for name in a b; do add name=$name; done
 start queue run
 until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
-exits 0 "$CHORUS" stop @
+must 0 "$CHORUS" stop @
 check "the next one's turn has come" until_true 60 eval 'has_rows results/2*-b-*/steps.csv 1'
 check "and the queue comes to its end" ended_with 0
 check "one is stopped, one done" names_are "a:stopped b:done"
@@ -202,7 +208,7 @@ kill -INT $pid
 check "Ctrl-C stops the sweep" ended_with 130
 check "b waits still" queue_is "2 b"
 fast
-exits 0 "$CHORUS" resume --queue board
+must 0 "$CHORUS" resume --queue board
 check "the sweep is whole" test "$(grep -c ',done,' results/sweeps/board/sweep.csv)" = 3
 check "b is done" eval 'names | grep -q "b:done$"'
 rm -rf results
@@ -217,10 +223,10 @@ for round in 1 2 3 4 5 6; do
     sleep "0.$((RANDOM % 7))$((RANDOM % 10))"
     kill -9 $pid
     wait $pid 2>/dev/null
-    exits 0 "$CHORUS" queue run --quiet
+    must 0 "$CHORUS" queue run --quiet
     # At most the one that was at work is unfinished, and that can be resumed.
     for dead in $(names | tr ' ' '\n' | grep -v :done); do
-        exits 0 "$CHORUS" resume --quiet "$(basename results/2*-"${dead%%:*}"-*)"
+        must 0 "$CHORUS" resume --quiet "$(basename results/2*-"${dead%%:*}"-*)"
     done
     check "round $round: each one once" names_are "a:done b:done c:done d:done"
     check "round $round: nothing is left" queue_is ""
@@ -231,7 +237,7 @@ rm -rf results
 
 slow
 for name in a b c; do add name=$name epochs=2; done
-exits 0 "$CHORUS" queue run --background
+must 0 "$CHORUS" queue run --background
 taker=$("$CHORUS" queue 2>&1 >/dev/null | sed -n 's/^process \([0-9]*\) takes.*/\1/p')
 echo "$taker" >taker.pid
 check "queue run --background leaves a process that takes" kill -0 "$taker"
@@ -239,7 +245,7 @@ until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
 kill -INT "$taker"
 until_true 60 eval 'state_is results/2*-a-* stopped'
 fast
-exits 0 "$CHORUS" resume --queue --background "$(basename results/2*-a-*)"
+must 0 "$CHORUS" resume --queue --background "$(basename results/2*-a-*)"
 check "resume --queue --background goes on with both" until_true 60 names_are "a:done b:done c:done"
 rm -rf results
 
@@ -250,7 +256,7 @@ for name in a b c d; do add name=$name epochs=1; done
 start queue run --quiet
 first=$pid
 mv out first.out
-exits 0 "$CHORUS" queue run
+must 0 "$CHORUS" queue run
 wait $first
 check "two takers share the queue, each one once" names_are "a:done b:done c:done d:done"
 check "and one waited for the other" grep -q 'the queue waits: .*process' err
@@ -263,7 +269,7 @@ start run tiny.ini backend=fake name=own epochs=4
 own=$pid
 until_true 60 eval 'has_rows results/2*-own-*/steps.csv 3'
 add name=a
-exits 0 "$CHORUS" queue run
+must 0 "$CHORUS" queue run
 check "it waits for a run that was started by hand" grep -q "the queue waits: process $own is at work" err
 check "and comes behind it" names_are "own:done a:done"
 wait $own
@@ -299,12 +305,12 @@ fi
 
 if [ "$(id -u)" != 0 ]; then
     mkdir -p results/queue && chmod 555 results/queue
-    exits 1 "$CHORUS" run tiny.ini --queue
+    must 1 "$CHORUS" run tiny.ini --queue
     check "an unwritable folder is one sentence" eval '[ "$(wc -l <err)" = 1 ] && grep -q "cannot open results/queue" err'
     chmod 755 results/queue
     rm -rf results
 fi
 touch file
-exits 1 "$CHORUS" run tiny.ini --queue --results file
+must 1 "$CHORUS" run tiny.ini --queue --results file
 check "results that are no folder are one sentence" eval '[ "$(wc -l <err)" = 1 ] && grep -q "^chorus: .*file" err'
 finish
