@@ -164,10 +164,13 @@ const char *setup_problem(const struct setup *s)
 
 bool setup_missing(const struct setup *s, char name[64])
 {
-    const char *problem = setup_problem(s), *at;
+    for (size_t i = 0; i < s->account.reasons; i++) {
+        const char *at = strstr(s->account.reason[i].text, "chorus data fetch ");
 
-    at = problem ? strstr(problem, "chorus data fetch ") : NULL;
-    return at && sscanf(at, "chorus data fetch %63[a-z0-9-]", name) == 1;
+        if (at && sscanf(at, "chorus data fetch %63[a-z0-9-]", name) == 1)
+            return true;
+    }
+    return false;
 }
 
 static void add_count(char out[64], double x)

@@ -58,6 +58,15 @@ static size_t scrolled(size_t first, size_t at, size_t count, int rows)
     return first;
 }
 
+/* In the frame, beside the rows of the list. */
+static void draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
+                        size_t count)
+{
+    struct rect edge = {rows.row, frame.column, rows.rows, frame.columns};
+
+    grid_scroll(g, edge, (int)first, rows.rows, (int)count);
+}
+
 /* ---- files and queue ---- */
 
 static void draw_files(struct setup *s, struct grid *g)
@@ -86,7 +95,7 @@ static void draw_files(struct setup *s, struct grid *g)
         if (i == s->file_at && focus)
             grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
     }
-    grid_scroll(g, s->places.files, (int)s->file_first, in.rows, (int)s->files);
+    draw_scroll(g, s->places.files, in, s->file_first, s->files);
 }
 
 static void draw_queue(struct setup *s, struct grid *g)
@@ -110,10 +119,21 @@ static void draw_queue(struct setup *s, struct grid *g)
         if (i == s->queue_at && focus)
             grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
     }
-    grid_scroll(g, s->places.queue, (int)s->queue_first, in.rows, (int)s->queue);
+    draw_scroll(g, s->places.queue, in, s->queue_first, s->queue);
 }
 
 /* ---- the form ---- */
+
+/* Whether a list of values makes a sweep of it. */
+static bool may_vary(const char *key)
+{
+    static const char *const never[] = {"repeats", "log_every", "target_acc", "samples"};
+
+    for (size_t i = 0; i < MEM_COUNT(never); i++)
+        if (!strcmp(key, never[i]))
+            return false;
+    return true;
+}
 
 /* What is said below the form: what is wrong, what could be typed, or what the key is for. */
 static void add_words(const struct setup *s, struct text *out, int *role)
@@ -151,6 +171,8 @@ static void add_words(const struct setup *s, struct text *out, int *role)
         text_add(out, "how many values loguniform:A:B draws\na count from 1 to 10000");
     else if (id >= 0)
         text_addf(out, "%s\n%s", spec_keys[id].help, spec_keys[id].values);
+    if (s->open && s->form.field[i].is->kind == FORM_NUMBER && may_vary(s->form.field[i].key))
+        text_add(out, "\na list is a sweep: 1, 2, 3 or geom:A:B:N, lin:A:B:N, step:A:B:S");
 }
 
 static int rows_of_words(struct grid *g, struct rect in, const char *words)
@@ -295,7 +317,7 @@ static int draw_rows(struct setup *s, struct grid *g, struct rect list)
         if ((int)row[i] == chosen && s->open)
             open_at = line;
     }
-    grid_scroll(g, s->places.form, (int)s->first, list.rows, (int)n);
+    draw_scroll(g, s->places.form, list, s->first, n);
     return open_at;
 }
 
@@ -325,7 +347,7 @@ static void draw_form(struct setup *s, struct grid *g)
     cut = text_str(&title);
     while (text_width(cut) > s->places.form.columns - 20 && strchr(cut + 1, '/'))
         cut = strchr(cut + 1, '/'); /* the end of a path says more */
-    in = rect_behind(grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM), 1);
+    in = rect_before(rect_behind(grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM), 1), 1);
     if (s->places.form.columns > 50)
         grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
 
@@ -451,7 +473,7 @@ static void draw_mean(struct setup *s, struct grid *g)
 
     if (s->places.mean.rows < 3)
         return;
-    in = rect_behind(grid_frame(g, s->places.mean, "what it means", false), 1);
+    in = rect_before(rect_behind(grid_frame(g, s->places.mean, "what it means", false), 1), 1);
     if (s->places.wide) {
         draw_wide(s, g, in);
     } else if (problem) {

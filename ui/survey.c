@@ -309,6 +309,11 @@ void account_sum(const struct account *a, struct account_sum *out)
     out->complete = all;
     if (out->unknown >= out->runs)
         out->seconds = NAN;
-    if (!out->runs && a->seen == a->cells && a->reasons)
-        out->problem = a->reason[0].text;
+    if (out->runs || a->seen < a->cells)
+        return;
+    for (size_t i = 0, most = 0; i < a->reasons; i++) /* the one that most of them have */
+        if (a->reason[i].cells > most) {
+            most = a->reason[i].cells;
+            out->problem = a->reason[i].text;
+        }
 }
