@@ -249,7 +249,8 @@ static void add_best(struct text *out, const struct record_cell *cells, size_t n
         char *folder = io_path(cli_results(), cells[i].run);
         struct record_entry entry;
 
-        if (cells[i].run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        if (cells[i].run[0] && cells[i].state == WIRE_DONE &&
+            record_read_entry(folder, &entry, NULL) == ERR_OK) {
             if (!entry.broken && entry.run.best_test_acc > best) {
                 best = entry.run.best_test_acc;
                 run = cells[i].run;

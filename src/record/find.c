@@ -125,7 +125,8 @@ static enum err_code find_best(struct finder *f, struct err *e)
 
     for (size_t i = 0; i < f->count; i++) {
         double acc = f->list[i].run.best_test_acc;
-        if (!f->kept[i] || f->list[i].broken || acc == RECORD_EMPTY || !isfinite(acc))
+        if (!f->kept[i] || f->list[i].broken || acc == RECORD_EMPTY || !isfinite(acc) ||
+            f->list[i].run.state == WIRE_DIVERGED)
             continue;
         if (best == f->count || acc > f->list[best].run.best_test_acc)
             best = i;

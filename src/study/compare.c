@@ -145,15 +145,24 @@ static void note_picks(struct study_table *t, const struct study_run *runs, size
                          test ? "of the others " : "");
 }
 
+static bool has_diverged(const struct study_table *t, size_t row)
+{
+    int state = study_table_find(t, "state");
+
+    return state >= 0 &&
+           !strcmp(study_table_cell(t, row, state)->text, wire_state_name(WIRE_DIVERGED));
+}
+
 static void mark_best(struct study_table *t, const char *name)
 {
     int column = study_table_find(t, name);
     double best = -INFINITY;
 
     for (size_t i = 0; column >= 0 && i < t->rows; i++)
-        best = fmax(best, study_table_cell(t, i, column)->value);
+        if (!has_diverged(t, i))
+            best = fmax(best, study_table_cell(t, i, column)->value);
     for (size_t i = 0; column >= 0 && i < t->rows && t->rows > 1; i++)
-        if (study_table_cell(t, i, column)->value == best)
+        if (study_table_cell(t, i, column)->value == best && !has_diverged(t, i))
             study_table_cell(t, i, column)->best = true;
 }
 
@@ -175,13 +184,15 @@ static const char *const crossing[][2] = {{"target_epoch", "epoch"},
 
 static void crossing_columns(struct study_table *t, double target, bool spread)
 {
+    if (target > 0 && spread)
+        study_table_column(t, "target_n", STUDY_COUNT, false);
     for (size_t i = 0; target > 0 && i < MEM_COUNT(crossing); i++)
         study_table_column(t, crossing[i][0], study_kind_of(crossing[i][1]), spread);
     if (target > 0)
         study_table_note(t,
                          "target_*: the first epoch at whose end the accuracy was %g or more, and "
-                         "what it had cost; empty where it never was",
-                         target);
+                         "what it had cost; empty where it never was%s",
+                         target, spread ? "; target_n: how many of the runs came to it" : "");
 }
 
 /* ---- a row a run ---- */
@@ -216,12 +227,18 @@ struct group {
     size_t count, number;
 };
 
+/* A run that diverged, failed or is not at its end yet is no result to take a mean over. */
+static bool counts(const struct group *g, size_t i)
+{
+    return g->of[i] == g->number && g->runs[i].entry->run.state == WIRE_DONE;
+}
+
 static size_t values_of(const struct group *g, const char *name, double *out)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < g->count; i++) {
-        double value = g->of[i] == g->number ? study_number(&g->runs[i], name) : NAN;
+        double value = counts(g, i) ? study_number(&g->runs[i], name) : NAN;
 
         if (isfinite(value))
             out[n++] = value;
@@ -244,11 +261,11 @@ static size_t pairs_of(const struct group *a, const struct group *b, const char 
     size_t n = 0;
 
     for (size_t i = 0; i < a->count; i++) {
-        for (size_t j = 0; a->of[i] == a->number && j < b->count; j++) {
+        for (size_t j = 0; counts(a, i) && j < b->count; j++) {
             struct text p = {0}, q = {0};
             bool pair;
 
-            if (b->of[j] != b->number)
+            if (!counts(b, j))
                 continue;
             study_value(&a->runs[i], over, &p);
             study_value(&b->runs[j], over, &q);
@@ -314,7 +331,7 @@ static void add_group(struct study_table *t, const struct group *g, const struct
     while (g->of[first] != g->number)
         first++;
     for (size_t i = 0; i < g->count; i++)
-        n += g->of[i] == g->number;
+        n += counts(g, i);
     study_table_word(t, study_short_name(g->runs[first].entry->name));
     study_table_number(t, (double)n);
     for (size_t k = 0; k < c->settings; k++)
@@ -327,11 +344,13 @@ static void add_group(struct study_table *t, const struct group *g, const struct
         size_t crossed = 0;
 
         for (size_t i = 0; i < g->count; i++) {
-            int row = g->of[i] == g->number ? study_crossing(&g->runs[i], target) : -1;
+            int row = counts(g, i) ? study_crossing(&g->runs[i], target) : -1;
 
             if (row >= 0)
                 x[crossed++] = study_at(&g->runs[i], row, crossing[k][1]);
         }
+        if (k == 0)
+            study_table_number(t, (double)crossed);
         add_mean(t, x, crossed);
     }
     free(x);
@@ -342,7 +361,7 @@ static void compare_groups(const struct study_run *runs, size_t count, const str
                            const char *over, double target, struct study_table *t)
 {
     size_t *of = mem_new(count, sizeof *of);
-    size_t groups = study_groups(runs, count, over, of);
+    size_t groups = study_groups(runs, count, over, of), left_out = 0;
     struct group best = {runs, of, count, best_group(runs, count, of, groups)};
 
     study_table_column(t, "run", STUDY_TEXT, false);
@@ -361,8 +380,15 @@ static void compare_groups(const struct study_run *runs, size_t count, const str
 
         add_group(t, &group, &best, c, over, target);
     }
+    for (size_t i = 0; i < count; i++)
+        left_out += runs[i].entry->run.state != WIRE_DONE;
     study_table_note(t, "mean and standard deviation over %s; n: how many runs; run: the first",
                      over);
+    if (left_out)
+        study_table_note(t,
+                         "%zu run%s not done (diverged, failed, running, ...): no part of n and "
+                         "of the means",
+                         left_out, left_out == 1 ? " is" : "s are");
     study_table_note(t,
                      "difference: of test_acc to the best row, over pairs of the same %s, with its "
                      "95 %% interval (Student's t); one that holds 0 may be chance",

@@ -114,6 +114,20 @@ check "an export tells them" test "$(field wide.csv 1 model.width)$(field wide.c
 exits 0 "$CHORUS" watch wide
 check "watch tells them" grep -q "^done .*model.width=16" err
 
+# ---- what is no result is in no mean ----
+exits 0 "$CHORUS" run tiny.ini lr=0.02 seed=1,2,3 epochs=2 target_acc=0.3 --name part --quiet
+last=$(cut -d, -f2 results/sweeps/part/sweep.csv | tail -n 1)
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR == 2 { $at["state"] = "diverged"; $at["best_test_acc"] = 0.999 } 1' "results/$last/run.csv" >r.csv
+mv r.csv "results/$last/run.csv"
+exits 0 "$CHORUS" compare part --over seed --csv part.csv
+check "a diverged run is in no mean" test "$(field part.csv 1 n)" = 2
+check "nor did it come to a target" test "$(field part.csv 1 target_n)" -le 2
+exits 0 "$CHORUS" compare part --over seed
+check "which is said" grep -q "^1 run is not done" out
+exits 0 "$CHORUS" show @best sweep=part --json
+check "and is not the best" eval '! grep -q "$last" out'
+
 # ---- very many: 1,000 runs of 100 epochs ----
 mkdir many
 cp "${runs[0]}/epochs.csv" hundred.csv
