@@ -59,10 +59,10 @@ static void *open_screen(struct app *app)
     s->pane = SETUP_FORM;
     form_start(&s->form);
     setup_list_files(s);
-    setup_load_builtin(s, "first");
     for (size_t i = 0; i < s->files; i++)
         if (!strcmp(s->file[i].name, "first"))
             s->file_at = i;
+    setup_load_chosen(s);
     return s;
 }
 

@@ -200,7 +200,7 @@ static void add_range(struct setup_fact *f, struct survey_range r, const char *b
     if (r.lo == r.hi)
         snprintf(f->value, sizeof f->value, "%.30s%.20s", lo, behind);
     else
-        snprintf(f->value, sizeof f->value, "%.20s to %.20s%.16s", lo, hi, behind);
+        snprintf(f->value, sizeof f->value, "%.20s–%.20s%.16s", lo, hi, behind);
 }
 
 static void add_rate(const struct setup *s, struct setup_fact *f)
@@ -216,7 +216,7 @@ static void add_rate(const struct setup *s, struct setup_fact *f)
     snprintf(lo, sizeof lo, "%.4g", s->sum.lr.lo);
     snprintf(hi, sizeof hi, "%.4g", s->sum.lr.hi);
     if (s->sum.lr.lo != s->sum.lr.hi)
-        snprintf(f->value, sizeof f->value, "%.12s to %.12s%s", lo, hi, schedule);
+        snprintf(f->value, sizeof f->value, "%.12s–%.12s%s", lo, hi, schedule);
     else if (b->lr_rule != SPEC_LR_NONE)
         snprintf(f->value, sizeof f->value, "%.12s by %s%s", lo,
                  b->lr_rule == SPEC_LR_LINEAR ? "linear" : "sqrt", schedule);
@@ -235,7 +235,7 @@ static void add_bytes(struct setup_fact *f, struct survey_range r)
     if (!strcmp(lo, hi))
         snprintf(f->value, sizeof f->value, "%s", lo);
     else
-        snprintf(f->value, sizeof f->value, "%.20s to %.20s", lo, hi);
+        snprintf(f->value, sizeof f->value, "%.20s–%.20s", lo, hi);
 }
 
 static void add_time(const struct setup *s, struct setup_fact *f)
@@ -246,7 +246,7 @@ static void add_time(const struct setup *s, struct setup_fact *f)
     if (!sum->plan)
         return;
     if (!isfinite(sum->seconds)) {
-        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "unknown yet" : "");
+        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "unknown" : "");
         f->role = GRID_DIM;
         return;
     }

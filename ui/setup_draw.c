@@ -221,8 +221,8 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
         list.row = in.row + r - rows;
     if (list.row < in.row)
         list.row = in.row + in.rows - rows;
-    if (list.columns > 26)
-        list.columns = 26;
+    if (list.columns > 30)
+        list.columns = 30;
     first = (int)scrolled(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
     grid_fill(g, list, GRID_STATUS);
     for (int k = 0; k < rows; k++) {
@@ -388,7 +388,7 @@ static void draw_facts(const struct setup *s, struct grid *g, struct rect in, in
 {
     struct setup_fact facts[SETUP_FACTS];
     size_t n = setup_facts(s, facts);
-    int width = in.columns / columns;
+    int width = in.columns / columns, value = columns > 1 ? 16 : 18;
 
     for (size_t i = 0; i < n; i++) {
         struct rect part = rect_left(rect_behind(in, (int)i / (in.rows ? in.rows : 1) * width),
@@ -398,7 +398,7 @@ static void draw_facts(const struct setup *s, struct grid *g, struct rect in, in
         if ((int)i >= in.rows * columns)
             return;
         grid_text(g, part, r, 0, GRID_DIM, facts[i].label);
-        grid_cut(g, part, r, 16, part.columns - 16, facts[i].role, false,
+        grid_cut(g, part, r, value, part.columns - value, facts[i].role, false,
                  *facts[i].value   ? facts[i].value
                  : s->sum.complete ? ""
                                    : "…");

@@ -127,7 +127,7 @@ TEST(a_field_is_typed_over_checked_and_taken)
     kit_keys("Enter"); /* it stays open */
     CHECK(screen_setup.wants_text(kit.setup));
     kit_keys("Backspace 5");
-    CHECK_HAS(kit_draw(42, 160), "learning rate   0.5"); /* with the key that was typed */
+    CHECK_HAS(kit_draw(42, 160), "learning rate     0.5"); /* with the key that was typed */
     kit_keys("Tab");
     CHECK_STR(text_of("lr"), "0.5");
     CHECK_STR(kit.setup->at, "optimizer"); /* the next is open */
