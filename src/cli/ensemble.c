@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_PAIRED 16 /* members whose pairs are printed for people; --json has all */
+
 static const struct cli_usage usage = {
     "ensemble RUN...",
     "What averaging brings: the members of an ensemble, or finished runs averaged as if they were one.",
@@ -375,12 +377,13 @@ static enum err_code write_run(const struct join *j, struct text *folder, struct
 
 static int print(const struct join *j, const struct text *folder, bool csv, bool json)
 {
-    struct study_table members = {0}, subsets = {0};
+    struct study_table members = {0}, subsets = {0}, pairs = {0};
     struct text out = {0};
     int code;
 
     study_members_table(&j->study, &members);
     study_subsets_table(&j->study, &subsets);
+    study_pairs_table(&j->study, &pairs);
     if (csv) {
         study_table_csv(&members, &out);
     } else if (json) {
@@ -388,6 +391,8 @@ static int print(const struct join *j, const struct text *folder, bool csv, bool
         study_table_json(&members, &out);
         text_add(&out, ", \"subsets\": ");
         study_table_json(&subsets, &out);
+        text_add(&out, ", \"pairs\": ");
+        study_table_json(&pairs, &out);
         text_addf(&out, ", \"disagreement\": %.9g, \"gain_mean\": %.9g, \"gain_best\": %.9g, ",
                   j->study.disagreement, j->study.gain_mean, j->study.gain_best);
         text_add(&out, "\"folder\": ");
@@ -400,6 +405,10 @@ static int print(const struct join *j, const struct text *folder, bool csv, bool
         cli_study_text(&members, NULL, STDOUT_FILENO, &out);
         text_add(&out, "\n");
         cli_study_text(&subsets, NULL, STDOUT_FILENO, &out);
+        if (j->study.members > 2 && j->study.members <= MOST_PAIRED) {
+            text_add(&out, "\n");
+            cli_study_text(&pairs, NULL, STDOUT_FILENO, &out);
+        }
         text_add(&out, folder->n ? "\n" : "");
         text_add_clean(&out, text_str(folder));
         text_add(&out, folder->n ? "\n" : "");
@@ -407,6 +416,7 @@ static int print(const struct join *j, const struct text *folder, bool csv, bool
     code = cli_print(&out);
     study_table_free(&members);
     study_table_free(&subsets);
+    study_table_free(&pairs);
     text_free(&out);
     return code;
 }

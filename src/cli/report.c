@@ -249,12 +249,13 @@ static enum err_code add_scaling(struct report *r, const struct study_run *runs,
 static enum err_code add_members(struct report *r, const char *run, const struct study_members *s,
                                  struct err *e)
 {
-    struct study_table members = {0}, subsets = {0};
+    struct study_table members = {0}, subsets = {0}, pairs = {0};
     struct text name = {0}, title = {0};
     enum err_code code;
 
     study_members_table(s, &members);
     study_subsets_table(s, &subsets);
+    study_pairs_table(s, &pairs);
     text_addf(&name, "members-%s", study_short_name(run));
     text_addf(&title, "Members of %s", study_short_name(run));
     code = add_table(r, text_str(&name), text_str(&title), &members, e);
@@ -264,8 +265,15 @@ static enum err_code add_members(struct report *r, const char *run, const struct
     text_addf(&title, "How many members %s needs", study_short_name(run));
     if (code == ERR_OK)
         code = add_table(r, text_str(&name), text_str(&title), &subsets, e);
+    text_clear(&name);
+    text_clear(&title);
+    text_addf(&name, "pairs-%s", study_short_name(run));
+    text_addf(&title, "Disagreement between members of %s", study_short_name(run));
+    if (code == ERR_OK && s->members > 2)
+        code = add_table(r, text_str(&name), text_str(&title), &pairs, e);
     study_table_free(&members);
     study_table_free(&subsets);
+    study_table_free(&pairs);
     text_free(&name);
     text_free(&title);
     return code;

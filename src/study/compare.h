@@ -24,6 +24,8 @@ struct study_members;
 /* A row a member, their mean and the whole; then a row for each number of members. */
 void study_members_table(const struct study_members *s, struct study_table *out);
 void study_subsets_table(const struct study_members *s, struct study_table *out);
+/* A row and a column a member: their disagreement. */
+void study_pairs_table(const struct study_members *s, struct study_table *out);
 
 /* What the values of a column are, by its name. */
 enum study_kind study_kind_of(const char *column);

@@ -93,10 +93,12 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
-    study_table_note(t,
-                     "ensemble: the mean of the members' probabilities; its gain is %+.4f over the "
-                     "mean member, %+.4f over the best one (member %d, picked on test)",
-                     s->gain_mean, s->gain_best, s->best);
+    study_table_note(
+        t,
+        "ensemble: the mean of the members' probabilities; its gain is %+.4f over the "
+        "mean member, %+.4f over the best one (member %d, picked on test), at %d times "
+        "the training of one",
+        s->gain_mean, s->gain_best, s->best, s->members);
     study_table_note(t,
                      "disagreement %.4f: the share of test images on which two members' answers "
                      "differ, mean over pairs",
@@ -127,4 +129,26 @@ void study_subsets_table(const struct study_members *s, struct study_table *t)
     study_table_note(
         t, "test_acc: of k members' averaged probabilities, mean over the sets of k%s",
         sampled ? "; where there are more than 256 sets, over a sample from a fixed seed" : "");
+}
+
+void study_pairs_table(const struct study_members *s, struct study_table *t)
+{
+    char name[16];
+
+    study_table_column(t, "member", STUDY_TEXT, false);
+    for (int m = 0; m < s->members; m++) {
+        snprintf(name, sizeof name, "%d", m);
+        study_table_column(t, name, STUDY_SHARE, false);
+    }
+    for (int m = 0; m < s->members; m++) {
+        snprintf(name, sizeof name, "%d", m);
+        study_table_word(t, name);
+        for (int k = 0; k < s->members; k++)
+            if (k == m)
+                study_table_empty(t);
+            else
+                study_table_number(t, s->differ[m * s->members + k]);
+    }
+    study_table_note(t,
+                     "disagreement: the share of test images on which two members' answers differ");
 }

@@ -172,6 +172,22 @@ exits 0 "$CHORUS" ensemble "$ensemble"
 check "members, their mean and the whole" grep -q "^mean member" out
 check "the whole's accuracy" grep -Eq "^ensemble +$(printf %.4f "$(column "$ensemble" last_test_acc)")" out
 check "pairs" grep -q "disagreement" out
+check "at what cost" grep -q "at 3 times the training of one" out
+if command -v python3 >/dev/null; then
+    exits 0 "$CHORUS" predict "$ensemble" --csv answers.csv
+    exits 0 "$CHORUS" ensemble "$ensemble" --json
+    check "each pair, by their answers" python3 -c '
+import csv, json
+rows = list(csv.DictReader(open("answers.csv")))
+pairs = json.load(open("out"))["pairs"]
+for a in range(3):
+    for b in range(3):
+        if a == b:
+            assert pairs[a][str(b)] is None
+            continue
+        differ = sum(r["member%d_prediction" % a] != r["member%d_prediction" % b] for r in rows)
+        assert abs(pairs[a][str(b)] - differ / len(rows)) < 1e-9, (a, b)'
+fi
 before=$(ls results | wc -l)
 exits 0 "$CHORUS" ensemble "${runs[0]}" "${runs[2]}" --json && cp out joined.json
 check "a run of its own" test "$(ls results | wc -l)" = $((before + 1))
