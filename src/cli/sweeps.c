@@ -7,17 +7,16 @@
 #include "cli/cli.h"
 #include "engine/engine.h"
 #include "record/ledger.h"
+#include "record/sweeps.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 char *sweeps_folder(const char *name)
 {
-    return mem_textf("%s/sweeps/%s", cli_results(), name);
+    return record_sweep_folder(cli_results(), name);
 }
 
 static bool is_sweep(const char *name)
@@ -73,67 +72,19 @@ void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *o
 
 bool sweeps_live(const char *name)
 {
-    char *folder = sweeps_folder(name), *path = io_path(folder, "work");
-    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    bool live = false;
-
-    if (fd >= 0) {
-        live = io.lock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-        io.close(fd);
-    }
-    free(path);
-    free(folder);
-    return live;
-}
-
-/* The first line of sweep.ini: "# options: --order grid --max-cells 12 --jobs 2". */
-static enum err_code read_options(const char *path, struct sweep_wish *wish, struct err *e)
-{
-    static const char head[] = "# options:";
-    char *bytes, *rest, *word, *value;
-    bool fine = true;
-    size_t n;
-
-    TRY(io_read_file(path, 16 << 20, &bytes, &n, e));
-    bytes[strcspn(bytes, "\n")] = 0;
-    if (strncmp(bytes, head, sizeof head - 1) != 0) {
-        free(bytes);
-        return ERR_OK;
-    }
-    word = strtok_r(bytes + sizeof head - 1, " ", &rest);
-    for (; fine && word; word = strtok_r(NULL, " ", &rest)) {
-        value = strtok_r(NULL, " ", &rest);
-        fine = value != NULL;
-        if (fine && !strcmp(word, "--order"))
-            wish->order = !strcmp(value, "grid") ? SWEEP_GRID : SWEEP_SPREAD;
-        else if (fine && !strcmp(word, "--max-cells"))
-            fine = text_to_int(value, &wish->max_cells) && wish->max_cells > 0;
-        else if (fine && !strcmp(word, "--jobs"))
-            fine = text_to_int(value, &wish->jobs) && wish->jobs > 0;
-        else
-            fine = false;
-    }
-    free(bytes);
-    return fine ? ERR_OK
-                : err_set(e, ERR_INPUT,
-                          "%s:1: its options cannot be read; run the sweep again from its file, "
-                          "with --name",
-                          path);
+    return record_sweep_live(cli_results(), name);
 }
 
 enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,
                           struct err *e)
 {
-    char *folder = sweeps_folder(name), *path = io_path(folder, "sweep.ini");
-    enum err_code code = read_options(path, wish, e);
+    struct record_queue_options options = {0};
 
-    if (code == ERR_OK)
-        code = spec_sweep_read(s, path, e);
-    if (code == ERR_OK)
-        code = spec_sweep_close(s, e);
-    free(path);
-    free(folder);
-    return code;
+    TRY(record_sweep_read(cli_results(), name, s, &options, e));
+    wish->order = options.grid ? SWEEP_GRID : SWEEP_SPREAD;
+    wish->max_cells = options.max_cells;
+    wish->jobs = options.jobs;
+    return ERR_OK;
 }
 
 enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
@@ -223,21 +174,7 @@ bool sweeps_newest_unfinished(char name[128], char newest[32])
 
 enum err_code sweeps_control(const char *name, const char *line, struct err *e)
 {
-    char *folder = sweeps_folder(name), *path = io_path(folder, "control");
-    char *text = mem_textf("%s\n", line);
-    int fd = io.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    enum err_code code = ERR_OK;
-
-    if (fd < 0) {
-        code = err_errno(e, "cannot open %s", path);
-    } else {
-        code = io_write_all(fd, text, strlen(text), path, e);
-        io.close(fd);
-    }
-    free(text);
-    free(path);
-    free(folder);
-    return code;
+    return record_sweep_control(cli_results(), name, line, e);
 }
 
 static void add_best(struct text *out, const struct record_cell *cells, size_t n)

@@ -32,7 +32,10 @@ enum err_code record_sweep_read(const char *results, const char *name, struct sp
     if (code == ERR_OK) {
         code = record_queue_read_options(text, options, e);
         if (code != ERR_OK)
-            err_context(e, "%s:1", path);
+            err_set(e, ERR_INPUT,
+                    "%s:1: its options cannot be read; run the sweep again from its file, with "
+                    "--name",
+                    path);
     }
     if (code == ERR_OK)
         code = spec_sweep_parse(s, text, n, path, e);

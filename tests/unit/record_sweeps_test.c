@@ -1,0 +1,104 @@
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/sweeps.h"
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static char *results, *folder;
+
+static void start(void)
+{
+    struct err e;
+
+    results = mem_textf("%s/sweeps-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(results))
+        abort();
+    folder = record_sweep_folder(results, "board");
+    REQUIRE_OK(io_make_folders(folder, &e));
+}
+
+static void put(const char *name, const char *text)
+{
+    char *path = io_path(folder, name);
+
+    if (io_replace_file(path, text, strlen(text), NULL) != ERR_OK)
+        abort();
+    free(path);
+}
+
+static void finish(void)
+{
+    char *command = mem_textf("rm -rf '%s'", results);
+
+    if (system(command) != 0)
+        printf("  %s stays\n", results);
+    free(command);
+    free(folder);
+    free(results);
+}
+
+TEST(what_a_sweep_walks_and_was_begun_with_is_read)
+{
+    struct record_queue_options options = {0};
+    struct spec_sweep s;
+    struct err e;
+
+    start();
+    put("sweep.ini", "# options: --order grid --max-cells 5 --jobs 2\nlr = 0.1, 0.2, 0.3\n"
+                     "repeats = 2\n");
+    spec_sweep_init(&s);
+    REQUIRE_OK(record_sweep_read(results, "board", &s, &options, &e));
+    CHECK_INT(spec_sweep_cells(&s), 6);
+    CHECK(options.grid);
+    CHECK_INT(options.max_cells, 5);
+    CHECK_INT(options.jobs, 2);
+    spec_sweep_free(&s);
+    put("sweep.ini", "# options: --order\nlr = 0.1, 0.2\n");
+    spec_sweep_init(&s);
+    CHECK_INT(record_sweep_read(results, "board", &s, &options, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "sweep.ini:1: its options cannot be read");
+    CHECK_INT(record_sweep_read(results, "none", &s, &options, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "none/sweep.ini");
+    spec_sweep_free(&s);
+    finish();
+}
+
+TEST(those_at_work_are_noticed)
+{
+    char *path;
+    int fd;
+
+    start();
+    path = io_path(folder, "work");
+    CHECK(!record_sweep_live(results, "board"));
+    fd = open(path, O_RDWR | O_CREAT, 0666);
+    CHECK(!record_sweep_live(results, "board")); /* a file that is left over */
+    REQUIRE(flock(fd, LOCK_SH) == 0);
+    CHECK(record_sweep_live(results, "board"));
+    CHECK(record_sweep_live(results, "board")); /* to look takes nothing away */
+    close(fd);
+    CHECK(!record_sweep_live(results, "board"));
+    free(path);
+    finish();
+}
+
+TEST(lines_for_those_at_work_come_behind_each_other)
+{
+    char *path, *bytes;
+    struct err e;
+    size_t n;
+
+    start();
+    path = io_path(folder, "control");
+    REQUIRE_OK(record_sweep_control(results, "board", "pause", &e));
+    REQUIRE_OK(record_sweep_control(results, "board", "stop cells", &e));
+    REQUIRE_OK(io_read_file(path, 4096, &bytes, &n, &e));
+    CHECK_STR(bytes, "pause\nstop cells\n");
+    free(bytes);
+    CHECK_INT(record_sweep_control(results, "none", "go", &e), ERR_IO);
+    free(path);
+    finish();
+}

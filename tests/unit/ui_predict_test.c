@@ -1,0 +1,263 @@
+#include "base/mem.h"
+#include "tests/test.h"
+#include "ui/predictview_int.h"
+
+#include <unistd.h>
+
+#define CLASSES 3
+#define IMAGES  4
+#define MEMBERS 2
+
+static const int64_t labels[IMAGES] = {0, 1, 2, 1};
+/* Image 0: both right. 1: the members differ, the mean says 1. 2: both say 0, surely. 3: both say 2,
+ * hardly. */
+static const float p[MEMBERS][IMAGES][CLASSES] = {
+    {{0.90f, 0.05f, 0.05f}, {0.60f, 0.40f, 0.00f}, {0.97f, 0.02f, 0.01f}, {0.20f, 0.38f, 0.42f}},
+    {{0.80f, 0.10f, 0.10f}, {0.10f, 0.80f, 0.10f}, {0.95f, 0.03f, 0.02f}, {0.20f, 0.36f, 0.44f}}};
+static const uint8_t images[IMAGES][4][4] = {{{0, 255}, {255, 0}}, {{255, 255, 255, 255}}};
+
+/* As it comes from the disk. names: NULL: none. */
+static bool write_and_read(const char *names, const int64_t *own_labels, struct safetensors *file)
+{
+    char *path = mem_textf("%s/predict-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    int fd = mkstemp(path);
+    const struct safetensors_tensor t[3] = {
+        {.name = "images",
+         .type = SAFETENSORS_U8,
+         .dims = 4,
+         .shape = {IMAGES, 4, 4, 1},
+         .bytes = images},
+        {.name = "labels",
+         .type = SAFETENSORS_I64,
+         .dims = 1,
+         .shape = {IMAGES},
+         .bytes = own_labels},
+        {.name = "probabilities",
+         .type = SAFETENSORS_F32,
+         .dims = 3,
+         .shape = {MEMBERS, IMAGES, CLASSES},
+         .bytes = p},
+    };
+    const struct safetensors_note note[2] = {{(char *)"chorus.epoch", (char *)"7"},
+                                             {(char *)"chorus.class_names", (char *)names}};
+    struct err e;
+    bool fine = fd >= 0 && safetensors_write(path, t, 3, note, names ? 2 : 1, &e) == ERR_OK &&
+                safetensors_read(path, file, &e) == ERR_OK;
+
+    close(fd);
+    unlink(path);
+    free(path);
+    return fine;
+}
+
+static struct predictview_set *new_set(const char *names)
+{
+    struct predictview_set *s = NULL;
+    struct safetensors file;
+    struct err e;
+
+    if (!write_and_read(names, labels, &file) ||
+        predictview_make(&s, &file, "predictions.safetensors", &e) != ERR_OK)
+        return NULL;
+    return s;
+}
+
+TEST(what_the_models_say_is_averaged_and_counted)
+{
+    struct predictview_set *s = new_set("shirt\ncoat\n\033[1mbag");
+
+    REQUIRE(s);
+    CHECK_INT(s->epoch, 7);
+    CHECK_INT(s->members, 2);
+    CHECK_STR(s->name[1], "coat");
+    CHECK_NEAR(s->mean[3], 0.35, 1e-6); /* of 0.6 and 0.1 */
+    CHECK_INT(s->answer[1], 1);
+    CHECK_INT(s->others[1], 1);
+    CHECK_INT(s->answer[3], 2);
+    CHECK_NEAR(s->acc, 0.5, 1e-12); /* images 0 and 1 */
+    CHECK_NEAR(s->member_acc[0], 0.25, 1e-12);
+    CHECK_NEAR(s->member_acc[1], 0.5, 1e-12);
+    CHECK_INT(s->confusion.count[1 * CLASSES + 2], 1);
+    CHECK_INT(s->confusion.count[2 * CLASSES + 0], 1);
+    predictview_free(s);
+}
+
+static void check_pick(const struct predictview_set *s, struct predictview_pick *pick,
+                       enum predictview_order order, const char *want)
+{
+    struct text got = {0};
+
+    pick->order = order;
+    predictview_pick(s, pick);
+    for (size_t i = 0; i < pick->n; i++)
+        text_addf(&got, "%s%zu", i ? " " : "", pick->image[i]);
+    CHECK_STR(text_str(&got), want);
+    text_free(&got);
+}
+
+TEST(images_come_in_the_order_that_was_asked_for)
+{
+    struct predictview_set *s = new_set(NULL);
+    struct predictview_pick pick = {.label = 1, .answer = 2};
+
+    REQUIRE(s);
+    check_pick(s, &pick, PREDICTVIEW_ALL, "0 1 2 3");
+    /* The right class has 0.015 in image 2, 0.37 in image 3. */
+    check_pick(s, &pick, PREDICTVIEW_WORST, "2 3");
+    /* Highest means: 0.85, 0.60, 0.96, 0.43. */
+    check_pick(s, &pick, PREDICTVIEW_UNSURE, "3 1 0 2");
+    check_pick(s, &pick, PREDICTVIEW_SPLIT, "1 3 0 2");
+    check_pick(s, &pick, PREDICTVIEW_CLASS, "1 3");
+    check_pick(s, &pick, PREDICTVIEW_PAIR, "3");
+    pick.answer = 0;
+    check_pick(s, &pick, PREDICTVIEW_PAIR, "");
+    free(pick.image);
+    predictview_free(s);
+}
+
+TEST(classes_are_found_by_name_number_and_part)
+{
+    struct predictview_set *s = new_set("T-shirt/top\nCoat\nShirt");
+
+    REQUIRE(s);
+    CHECK_INT(predictview_class(s, "coat"), 1);
+    CHECK_INT(predictview_class(s, "shirt"), 2); /* a whole name before a part of one */
+    CHECK_INT(predictview_class(s, "top"), 0);
+    CHECK_INT(predictview_class(s, "2"), 2);
+    CHECK_INT(predictview_class(s, "3"), -1);
+    CHECK_INT(predictview_class(s, "sandal"), -1);
+    CHECK_INT(predictview_class(s, ""), -1);
+    predictview_free(s);
+}
+
+TEST(a_file_that_does_not_fit_is_refused)
+{
+    static const int64_t wrong[IMAGES] = {0, 1, 3, 1};
+    struct predictview_set *s = NULL;
+    struct safetensors file;
+    struct err e;
+
+    REQUIRE(write_and_read(NULL, wrong, &file));
+    CHECK_INT(predictview_make(&s, &file, "predictions.safetensors", &e), ERR_INPUT);
+    CHECK_HAS(e.text, "label 3 of image 2 is none of 3 classes");
+    REQUIRE(write_and_read(NULL, labels, &file));
+    file.tensor[2].shape[1] = IMAGES - 1;
+    CHECK_INT(predictview_make(&s, &file, "predictions.safetensors", &e), ERR_INPUT);
+    CHECK(!s);
+}
+
+static void draw(struct predictview *v, int rows, int columns, bool ascii, struct text *out)
+{
+    struct grid g;
+
+    grid_init(&g, rows, columns, ascii);
+    predictview_draw(v, &g, grid_all(&g));
+    text_clear(out);
+    grid_to_text(&g, out);
+    grid_free(&g);
+}
+
+static void start(struct predictview *v, struct app *app, const char *names)
+{
+    *v = (struct predictview){.app = app,
+                              .run = (char *)"2026-11-21-175802-557-lenet-ens2-218c",
+                              .state = PREDICTVIEW_SHOWN,
+                              .set = new_set(names),
+                              .epochs_done = 9,
+                              .best_epoch = 7};
+}
+
+TEST(the_screen_tells_who_says_what_of_an_image)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(&v, &app, "shirt\ncoat\nbag");
+    REQUIRE(v.set);
+    predictview_pick(v.set, &v.pick);
+    v.at = 1;
+    draw(&v, 21, 80, true, &out);
+    CHECK_HAS(text_str(&out), "lenet-ens2-218c  weights of epoch 7 (best, picked on test)");
+    CHECK_HAS(text_str(&out), "all in order  2 of 4");
+    CHECK_HAS(text_str(&out), "accuracy 0.5000, 2 members 0.2500 to 0.5000");
+    CHECK_HAS(text_str(&out), "image 1  coat 0.600, right; 1 of 2 members differ");
+    CHECK_HAS(text_str(&out), "0.350  0.600  0.100"); /* shirt: the mean, both members */
+    v.at = 2;
+    draw(&v, 21, 80, true, &out);
+    CHECK_HAS(text_str(&out), "shirt 0.960, wrong: it is bag");
+    draw(&v, 42, 160, true, &out);
+    CHECK_HAS(text_str(&out), "label");
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
+TEST(the_confusion_matrix_is_a_board_with_accuracies)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(&v, &app, "shirt\ncoat\nbag");
+    REQUIRE(v.set);
+    predictview_pick(v.set, &v.pick);
+    v.confusion = true;
+    v.view.row = 1;
+    v.view.column = 2;
+    draw(&v, 21, 80, false, &out);
+    CHECK_HAS(text_str(&out), "coat 0.500");
+    CHECK_HAS(text_str(&out), "coat taken for bag: 1 of 2 images (50.0 %)");
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
+TEST(every_size_can_be_drawn)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(&v, &app,
+          "\033[31ma class whose name is much too long for any column\n\xe2\x80\xae"
+          "bag\nc");
+    REQUIRE(v.set);
+    predictview_pick(v.set, &v.pick);
+    for (int turn = 0; turn < 4; turn++) {
+        v.confusion = turn & 1;
+        for (int rows = 0; rows < 60; rows += rows < 12 ? 1 : 7)
+            for (int columns = 0; columns < 200; columns += columns < 30 ? 1 : 13) {
+                draw(&v, rows, columns, turn & 2, &out);
+                CHECK(!strchr(text_str(&out), '\033'));
+                CHECK(!strstr(text_str(&out), "\xe2\x80\xae"));
+            }
+    }
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
+TEST(images_are_fitted_to_their_room)
+{
+    static const uint8_t bytes[4] = {255, 0, 0, 255};
+    const struct tile t = {bytes, 2, 2, 1};
+    struct grid g;
+    struct rect took;
+    struct text out = {0};
+
+    grid_init(&g, 4, 9, true);
+    took = tile_grid(&t, &g, grid_all(&g));
+    CHECK_INT(took.rows, 4); /* four times as large: 8 pixels, two in a row */
+    CHECK_INT(took.columns, 8);
+    grid_to_text(&g, &out);
+    CHECK_STR(text_str(&out), "@@@@\n@@@@\n    @@@@\n    @@@@\n");
+    grid_free(&g);
+    text_clear(&out);
+    grid_init(&g, 1, 1, true); /* one pixel of half the brightness, in the upper half */
+    tile_grid(&t, &g, grid_all(&g));
+    grid_to_text(&g, &out);
+    CHECK_STR(text_str(&out), ":\n");
+    grid_free(&g);
+    text_free(&out);
+}
