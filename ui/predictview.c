@@ -124,7 +124,7 @@ static void start_reading(struct predictview *v, bool made)
     r->folder = io_path(v->app->config.results, v->run);
     r->made = made;
     v->state = PREDICTVIEW_READING;
-    v->since_ns = app_ns(v->app);
+    v->since_ns = v->now_ns = app_ns(v->app);
     tasks_add(v->app->tasks, read_work, read_done, r);
 }
 
@@ -165,7 +165,7 @@ static void start_job(struct predictview *v, const char *at)
     struct err e;
 
     v->state = PREDICTVIEW_MAKING;
-    v->since_ns = app_ns(v->app);
+    v->since_ns = v->now_ns = app_ns(v->app);
     m->view = v;
     m->turn = ++v->turn;
     if (jobs_start(v->app->jobs, args, job_done, m, &e) == ERR_OK)
@@ -241,8 +241,9 @@ static void show_screen(void *screen)
 
 static bool tick(void *screen)
 {
-    const struct predictview *v = screen;
+    struct predictview *v = screen;
 
+    v->now_ns = app_ns(v->app);
     return v->app->shown == SCREEN_PREDICT &&
            (v->state == PREDICTVIEW_MAKING || v->state == PREDICTVIEW_READING);
 }

@@ -414,7 +414,7 @@ static void draw_confusion(struct predictview *v, struct grid *g, struct rect in
 static void draw_waiting(const struct predictview *v, struct grid *g, struct rect in)
 {
     static const char *const turning[] = {"⠋", "⠙", "⠹", "⠼", "⠴", "⠦"};
-    double seconds = (double)(app_ns(v->app) - v->since_ns) / 1e9;
+    double seconds = (double)(v->now_ns - v->since_ns) / 1e9;
     int at = 0;
 
     if (v->state == PREDICTVIEW_READING && seconds < 0.3)

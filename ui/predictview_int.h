@@ -82,7 +82,7 @@ struct predictview {
     struct predictview_set *set;
     int64_t epochs_done, best_epoch; /* of run.csv when it was read */
     bool by_valid, old;              /* old: the run has newer weights */
-    uint64_t since_ns;
+    uint64_t since_ns, now_ns;       /* when reading or making began; as of the last tick */
     struct predictview_pick pick;
     size_t at; /* of the pick */
     bool confusion;
