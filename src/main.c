@@ -86,10 +86,9 @@ int main(int argc, char **argv)
     /* A closed pipe is an error of a write, not the end of a run. */
     signal(SIGPIPE, SIG_IGN);
     live_start();
-    if (argc < 2) {
-        cli_usage_text(true);
-        return err_exit_code(ERR_INPUT);
-    }
+    if (argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--version") != 0 &&
+                     strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0))
+        return cli_workbench(argc, argv);
     if (!strcmp(argv[1], "--version"))
         return cli_printf("chorus %s\n", chorus_version);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -36,9 +36,9 @@ struct script {
     struct err why;
 };
 
-static void fail(struct script *s, const char *fmt, const char *what)
+static void fail(struct script *s, const char *words, const char *what)
 {
-    err_set(&s->why, ERR_FAILED, fmt, what);
+    err_set(&s->why, ERR_FAILED, "%s: %s", words, what);
     err_context(&s->why, "%s:%zu", s->path, s->at);
     s->failed = s->over = true;
 }
@@ -157,7 +157,7 @@ static bool wait_for(struct script *s, struct app *app, const char *what, bool t
         struct text all = {0};
 
         grid_to_text(&app->own->grid, &all);
-        fail(s, there ? "the screen never showed \"%s\"" : "the screen never lost \"%s\"", what);
+        fail(s, there ? "the screen never showed" : "the screen never lost", what);
         fprintf(stderr, "%s", text_str(&all));
         text_free(&all);
     }
@@ -215,7 +215,7 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
              sscanf(what, "%ld %lu", &s->monkey, &s->state) >= 1)
         s->state = s->state * 2654435761u + 1;
     else if (*line && *line != '#')
-        fail(s, "a script of keys knows no such line: %s", line);
+        fail(s, "a script of keys knows no such line", line);
     s->at++;
     return !*pressed;
 }
@@ -255,7 +255,7 @@ bool script_next(struct script *s, struct app *app, struct key *key, int *wait_m
         if (s->word_at < s->words) {
             pressed = key_parse(s->word[s->word_at], key);
             if (!pressed)
-                fail(s, "there is no key %s", s->word[s->word_at]);
+                fail(s, "there is no such key", s->word[s->word_at]);
             s->word_at++;
             return pressed;
         }

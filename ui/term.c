@@ -179,13 +179,9 @@ void term_theme(struct term *t, const char *theme)
         clearok(curscr, TRUE);
 }
 
-static enum err_code refuse(struct term *t, struct err *e, const char *fmt, const char *name)
+/* The words of err are set already. */
+static enum err_code refuse(struct term *t, enum err_code code)
 {
-    struct text clean = {0};
-
-    text_add_clean(&clean, name);
-    err_set(e, ERR_INPUT, fmt, text_str(&clean));
-    text_free(&clean);
     if (t->screen) {
         endwin();
         delscreen(t->screen);
@@ -195,7 +191,7 @@ static enum err_code refuse(struct term *t, struct err *e, const char *fmt, cons
     if (t->out)
         fclose(t->out);
     free(t);
-    return e->code;
+    return code;
 }
 
 static bool has(const char *name)
@@ -234,30 +230,39 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
 {
     struct term *t = mem_new(1, sizeof *t);
     const char *name = getenv("TERM"), *set = nl_langinfo(CODESET);
+    struct text clean = {0};
 
     *out = NULL;
     t->in = fopen("/dev/tty", "re");
     t->out = fopen("/dev/tty", "we");
     if (!t->in || !t->out)
-        return refuse(t, e, "there is no terminal to show the workbench on%s", "");
+        return refuse(t, err_set(e, ERR_INPUT, "there is no terminal to show the workbench on"));
     if (!name || !*name)
-        return refuse(t, e,
-                      "TERM is not set: nobody knows what this terminal can do; try "
-                      "TERM=xterm chorus%s",
-                      "");
+        return refuse(t, err_set(e, ERR_INPUT,
+                                 "TERM is not set: nobody knows what this terminal "
+                                 "can do; try TERM=xterm chorus"));
+    text_add_clean(&clean, name);
     t->tty = fileno(t->in);
     tcgetattr(t->tty, &crash.modes);
     crash.tty = t->tty;
     t->screen = newterm(NULL, t->out, t->in);
-    if (!t->screen)
-        return refuse(t, e, "this machine knows no terminal of the kind %s; try TERM=xterm chorus",
-                      name);
+    if (!t->screen) {
+        err_set(e, ERR_INPUT,
+                "this machine knows no terminal of the kind %s; try TERM=xterm chorus",
+                text_str(&clean));
+        text_free(&clean);
+        return refuse(t, e->code);
+    }
     set_term(t->screen);
-    if (!has("cup") || !has("clear"))
-        return refuse(t, e,
-                      "a terminal of the kind %s cannot place its cursor, so there is no "
-                      "workbench on it; every command works: chorus help",
-                      name);
+    if (!has("cup") || !has("clear")) {
+        err_set(e, ERR_INPUT,
+                "a terminal of the kind %s cannot place its cursor, so there is no "
+                "workbench on it; every command works: chorus help",
+                text_str(&clean));
+        text_free(&clean);
+        return refuse(t, e->code);
+    }
+    text_free(&clean);
     t->ascii = options->ascii || strcmp(set, "UTF-8") != 0;
     t->blocks = !strcmp(name, "linux");
     t->colours = !options->no_colour && has_colors() && start_color() == OK;

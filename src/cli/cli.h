@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+int cli_workbench(int argc, char **argv); /* the program without a verb */
 int cli_run(int argc, char **argv);
 int cli_resume(int argc, char **argv);
 int cli_watch(int argc, char **argv);

@@ -8,6 +8,7 @@
 #include "cli/queue.h"
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
+#include "cli/workbench.h"
 #include "spec/sweep.h"
 
 #include <ctype.h>
@@ -19,7 +20,7 @@
 #define MOST_NAME 64
 
 struct options {
-    bool background, queue, quiet, json, dry, failed;
+    bool background, queue, quiet, json, dry, failed, tui;
     const char *name, *order, *max_cells, *jobs, *match;
 };
 
@@ -345,6 +346,8 @@ static int run_one(const struct spec *spec, const struct options *o)
     start->spec = *spec;
     if (o->background)
         code = drive_background(start, o->quiet, o->json);
+    else if (o->tui)
+        code = workbench_run(start);
     else if (drive_run(start, spec->max_steps, o->quiet, &end, &e) != ERR_OK)
         code = cli_fail(&e);
     else
@@ -375,7 +378,9 @@ static int run(int argc, char **argv, const struct options *o)
         else if (code == CLI_ON && sweeps_check_same(name, &s, wish.jobs, &e) != ERR_OK)
             code = cli_fail(&e);
         else if (code == CLI_ON)
-            code = o->dry ? dry_sweep(&s, &wish) : sweep_run(&s, &wish);
+            code = o->dry   ? dry_sweep(&s, &wish)
+                   : o->tui ? sweep_in_workbench(&s, &wish)
+                            : sweep_run(&s, &wish);
     }
     spec_sweep_free(&s);
     return code;
@@ -396,7 +401,7 @@ int cli_run(int argc, char **argv)
         {"--failed", NULL, "a sweep: those that failed or diverged again", &o.failed},
         {"--quiet", NULL, "says nothing but the folder", &o.quiet},
         {"--json", NULL, "prints an object instead of the folder", &o.json},
-        {"--tui", NULL, NULL, NULL},
+        {"--tui", NULL, "watches it in the workbench", &o.tui},
         {"--match", "RUN", "a single model for as many epochs as RUN cost in all", &o.match},
         {NULL, NULL, NULL, NULL},
     };
@@ -415,5 +420,13 @@ int cli_run(int argc, char **argv)
     if (code == CLI_ON && o.queue && (o.background || o.dry))
         return cli_refuse("run takes one of --queue and %s, not both",
                           o.dry ? "--dry-run" : "--background");
+    if (code == CLI_ON && o.tui && (o.background || o.dry || o.queue || o.json))
+        return cli_refuse("run --tui watches the run in the workbench: no %s with it",
+                          o.background ? "--background"
+                          : o.dry      ? "--dry-run"
+                          : o.queue    ? "--queue"
+                                       : "--json");
+    if (code == CLI_ON && o.tui && !workbench_can())
+        return cli_refuse("run --tui needs a terminal; without it the run shows a line an epoch");
     return code == CLI_ON ? run(argc, argv, &o) : code;
 }

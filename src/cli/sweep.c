@@ -10,6 +10,7 @@
 #include "cli/live.h"
 #include "cli/progress.h"
 #include "cli/sweeps.h"
+#include "cli/workbench.h"
 #include "engine/engine.h"
 
 #include <math.h>
@@ -372,29 +373,50 @@ static bool loop(struct sweeper *w)
     return !gave_up;
 }
 
+static struct wire_sweep *message(const struct spec_sweep *s, const struct sweep_wish *wish,
+                                  size_t *n)
+{
+    struct wire_sweep *start;
+    struct text text = {0};
+
+    spec_sweep_write(s, &text);
+    *n = sizeof *start + text.n + 1;
+    start = mem_new(1, *n);
+    snprintf(start->name, sizeof start->name, "%s", wish->name);
+    start->grid = wish->order == SWEEP_GRID;
+    start->failed = wish->failed;
+    start->jobs = (int32_t)wish->jobs;
+    start->max_cells = wish->max_cells;
+    start->prepare_only = wish->background;
+    memcpy(start->text, text_str(&text), text.n);
+    text_free(&text);
+    return start;
+}
+
 static enum err_code send(struct sweeper *w, struct err *e)
 {
     struct wire_command command = {.kind = WIRE_SWEEP, .run = w->number};
     struct wire_sweep *start;
-    struct text text = {0};
     size_t n;
 
-    spec_sweep_write(w->spec, &text);
-    n = sizeof *start + text.n + 1;
-    start = mem_new(1, n);
-    snprintf(start->name, sizeof start->name, "%s", w->wish->name);
-    start->grid = w->wish->order == SWEEP_GRID;
-    start->failed = w->wish->failed;
-    start->jobs = (int32_t)w->wish->jobs;
-    start->max_cells = w->wish->max_cells;
-    start->prepare_only = w->wish->background;
-    memcpy(start->text, text_str(&text), text.n);
+    start = message(w->spec, w->wish, &n);
     command.slot = wire_slot_put(w->wire, start, n);
-    text_free(&text);
     free(start);
     if (!command.slot || !wire_send(w->wire, &command))
         return err_set(e, ERR_FAILED, "the engine takes no commands");
     return ERR_OK;
+}
+
+int sweep_in_workbench(const struct spec_sweep *s, const struct sweep_wish *wish)
+{
+    struct wire_sweep *start;
+    size_t n;
+    int code;
+
+    start = message(s, wish, &n);
+    code = workbench_sweep(start, n);
+    free(start);
+    return code;
 }
 
 enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)

@@ -24,6 +24,8 @@ struct sweep_wish {   /* the options of `run` */
 /* s is closed and varies. Runs what is missing of it, says how each cell ended, and prints the path
  * of sweep.csv. Returns the exit code. */
 int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish);
+/* `run --tui`: the same in the workbench, which shows it. */
+int sweep_in_workbench(const struct spec_sweep *s, const struct sweep_wish *wish);
 
 /* What is left out is told before anything runs; what all cells lack is an error. */
 enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e) MUST_USE;

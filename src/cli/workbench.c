@@ -1,0 +1,335 @@
+/* cli/workbench.c: the engine and the screens side by side: what belongs to both is made here, and what
+ * is left when the screens go is decided here. */
+#include "cli/workbench.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/drive.h"
+#include "cli/live.h"
+#include "cli/take.h"
+#include "cli/version.h"
+#include "data/places.h"
+#include "engine/engine.h"
+#include "net/net.h"
+#include "ui/app.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS       4096
+#define RUNS         64
+#define HAND_OVER_MS 20000
+
+static const struct cli_usage usage = {
+    "[--results DIR] [--data-dir DIR] [--ascii] [--theme dark, light or mono]",
+    "Opens the workbench: set up an experiment, run it, watch it, compare it.",
+    "? shows the keys of a screen; everything in it can be done by a command too (chorus help).\n"};
+
+struct options {
+    const char *theme, *keys, *frame;
+    bool ascii, no_mouse;
+};
+
+bool workbench_can(void)
+{
+    return cli_terminal(STDIN_FILENO) && cli_terminal(STDOUT_FILENO);
+}
+
+static bool has_runs(const char *results)
+{
+    char **names;
+    size_t count;
+    bool has = false;
+
+    if (!io_exists(results) || io_list_folder(results, &names, &count, NULL) != ERR_OK)
+        return false;
+    for (size_t i = 0; i < count && !has; i++)
+        has = names[i][0] >= '0' && names[i][0] <= '9';
+    io_free_names(names, count);
+    return has;
+}
+
+static void add_device(struct text *out)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    text_addf(out, "cpu · %ld core%s", cores, cores == 1 ? "" : "s");
+}
+
+static const char **list_names(const char *(*name)(int))
+{
+    size_t n = 0;
+    const char **list;
+
+    while (name((int)n))
+        n++;
+    list = mem_new(n + 1, sizeof *list);
+    for (size_t i = 0; i < n; i++)
+        list[i] = name((int)i);
+    return list;
+}
+
+static const char *data_name(int i)
+{
+    return data_known_sets[i].name;
+}
+
+/* What runs here, as names that `resume` takes; freed by the caller. */
+static char **active(struct wire *wire, uint32_t *number, size_t *count)
+{
+    struct wire_sweep_status *sweeps = mem_new(RUNS, sizeof *sweeps);
+    struct wire_status *runs = mem_new(RUNS, sizeof *runs);
+    char **names = mem_new(2 * RUNS, sizeof *names);
+    size_t n = wire_sweeps(wire, sweeps, RUNS);
+
+    *count = 0;
+    for (size_t i = 0; i < n && i < RUNS; i++) {
+        if (wire_state_ended(sweeps[i].state))
+            continue;
+        number[*count] = sweeps[i].sweep;
+        names[(*count)++] = mem_text(sweeps[i].name);
+    }
+    n = wire_statuses(wire, runs, RUNS);
+    for (size_t i = 0; i < n && i < RUNS; i++) {
+        if (wire_state_ended(runs[i].state) || !runs[i].path[0])
+            continue;
+        number[*count] = runs[i].run;
+        names[(*count)++] = mem_text(runs[i].path);
+    }
+    free(sweeps);
+    free(runs);
+    return names;
+}
+
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static void say_resumable(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct text clean = {0};
+
+        text_add_clean(&clean, names[i]);
+        cli_talk("stopped; to go on: chorus resume %s", text_str(&clean));
+        text_free(&clean);
+    }
+}
+
+static void drain(struct wire *wire)
+{
+    struct wire_event event;
+    size_t n;
+
+    while (wire_take(wire, &event))
+        if (event.slot)
+            free(wire_slot_take(wire, event.slot, &n));
+}
+
+/* Each run writes a checkpoint and lets go of its folder; another process goes on with it. */
+static int hand_over(struct wire *wire, struct engine *engine, const char *results)
+{
+    uint32_t number[2 * RUNS], again[2 * RUNS];
+    size_t count, left;
+    char **names = active(wire, number, &count);
+    int code = 0;
+    struct err e;
+
+    for (size_t i = 0; i < count; i++) {
+        struct wire_command stop = {.kind = WIRE_STOP, .run = number[i], .how = WIRE_HAND_OVER};
+
+        if (!wire_send(wire, &stop))
+            cli_talk("chorus: the engine takes no commands");
+    }
+    for (int waited = 0; waited < HAND_OVER_MS; waited += 10) {
+        free_names(active(wire, again, &left), 0);
+        drain(wire);
+        if (!left)
+            break;
+        clock_sleep_ms(10);
+    }
+    drive_quit(wire, engine, true);
+    (void)results;
+    for (size_t i = 0; i < count || (i == 0 && count == 0); i++) {
+        if (drive_leave(count ? names[i] : NULL, &e) != ERR_OK) {
+            code = cli_fail(&e);
+            continue;
+        }
+        if (count) {
+            struct text clean = {0};
+
+            text_add_clean(&clean, names[i]);
+            cli_talk("%s goes on without this terminal; chorus watch shows it", text_str(&clean));
+            text_free(&clean);
+        }
+    }
+    free_names(names, count);
+    return code;
+}
+
+static int leave(enum app_end end, struct wire *wire, struct engine *engine)
+{
+    uint32_t number[2 * RUNS];
+    size_t count;
+    char **names;
+    int code = 0;
+
+    if (end == APP_HUNG_UP)
+        return take_rest(wire, engine);
+    if (end == APP_DETACH) {
+        code = hand_over(wire, engine, cli_results());
+    } else {
+        names = active(wire, number, &count);
+        drive_quit(wire, engine, false);
+        if (end == APP_STOP)
+            say_resumable(names, count);
+        free_names(names, count);
+        if (cli_terminated || cli_interrupts)
+            code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
+    }
+    drain(wire);
+    wire_free(wire);
+    return code;
+}
+
+static bool read_frame(const char *frame, struct app_config *config)
+{
+    char more;
+
+    return !frame || (sscanf(frame, "%dx%d%c", &config->columns, &config->rows, &more) == 2 &&
+                      config->columns > 0 && config->columns <= 1000 && config->rows > 0 &&
+                      config->rows <= 1000);
+}
+
+/* The wire may hold a first command. */
+static int open_on(struct wire *wire, const struct options *o, const char *results, int screen)
+{
+    struct app_config config = {.wire = wire,
+                                .results = results,
+                                .program = "/proc/self/exe",
+                                .version = chorus_version,
+                                .start_screen = screen,
+                                .ascii = o->ascii,
+                                .no_mouse = o->no_mouse,
+                                .no_colour = getenv("NO_COLOR") && *getenv("NO_COLOR"),
+                                .theme = o->theme,
+                                .keys = o->keys};
+    struct text device = {0};
+    struct engine *engine;
+    enum app_end end = APP_QUIT;
+    const char **data, **models;
+    enum err_code code;
+    struct err e, why;
+    int left;
+
+    if (!read_frame(o->frame, &config)) {
+        wire_free(wire);
+        return cli_refuse("--frame %.40s: a size is COLUMNSxROWS, such as 80x24", o->frame);
+    }
+    setenv("CHORUS_RESULTS", results, 1); /* for the verbs that screens start */
+    if (cli_places()->given)
+        setenv("CHORUS_DATA", cli_places()->given, 1);
+    if (drive_open_on(wire, true, &engine, &e) != ERR_OK) {
+        wire_free(wire);
+        return cli_fail(&e);
+    }
+    add_device(&device);
+    data = list_names(data_name);
+    models = list_names(net_builtin_name);
+    config.device = text_str(&device);
+    config.data_names = data;
+    config.model_names = models;
+    config.signals = (struct app_signals){.interrupts = &cli_interrupts,
+                                          .terminated = &cli_terminated,
+                                          .hung_up = &cli_hung_up,
+                                          .wake = cli_wake,
+                                          .clear = cli_wake_clear};
+    code = app_run(&config, &end, &why);
+    live_start(); /* talk goes to stderr again */
+    left = leave(end, wire, engine);
+    free(data);
+    free(models);
+    text_free(&device);
+    return code != ERR_OK ? cli_fail(&why) : left;
+}
+
+/* Absolute: screens and programs that they start may be elsewhere. */
+static char *results_folder(void)
+{
+    char *here = getcwd(NULL, 0), *path;
+
+    path =
+        cli_results()[0] == '/' || !here ? mem_text(cli_results()) : io_path(here, cli_results());
+    free(here);
+    return path;
+}
+
+int cli_workbench(int argc, char **argv)
+{
+    struct options o = {0};
+    const struct cli_option options[] = {
+        {"--ascii", NULL, "draws with ASCII alone", &o.ascii},
+        {"--no-mouse", NULL, "leaves the mouse to the terminal", &o.no_mouse},
+        {"--theme", "THEME", "dark, light or mono (the key T changes it)", &o.theme},
+        {"--keys", "FILE", "presses the keys of a script", &o.keys},
+        {"--frame", "80x24", "with --keys: draws in memory, without a terminal", &o.frame},
+        {NULL, NULL, NULL, NULL},
+    };
+    int code = cli_options(&usage, options, &argc, argv);
+    char *results;
+
+    if (code != CLI_ON)
+        return code;
+    if (argc > 1)
+        return cli_refuse("there is no command %.60s; `chorus help` lists them", argv[1]);
+    if (o.theme && strcmp(o.theme, "dark") != 0 && strcmp(o.theme, "light") != 0 &&
+        strcmp(o.theme, "mono") != 0)
+        return cli_refuse("--theme %.40s: allowed: dark, light, mono", o.theme);
+    if (o.frame && !o.keys)
+        return cli_refuse("--frame draws without a terminal, so that it needs --keys FILE");
+    if (!o.frame && !workbench_can()) {
+        cli_usage_text(true);
+        return err_exit_code(ERR_INPUT);
+    }
+    results = results_folder();
+    code =
+        open_on(wire_new(EVENTS), &o, results, has_runs(results) ? SCREEN_RESULTS : SCREEN_SETUP);
+    free(results);
+    return code;
+}
+
+static int open_with(struct wire_command command, const void *slot, size_t bytes)
+{
+    struct wire *wire = wire_new(EVENTS);
+    char *results = results_folder();
+    struct options o = {0};
+    int code;
+
+    command.run = DRIVE_RUN;
+    command.slot = wire_slot_put(wire, slot, bytes);
+    if (!command.slot || !wire_send(wire, &command)) {
+        wire_free(wire);
+        code = cli_refuse("the engine takes no commands");
+    } else {
+        code = open_on(wire, &o, results, SCREEN_RUN);
+    }
+    free(results);
+    return code;
+}
+
+int workbench_run(const struct wire_start *start)
+{
+    return open_with((struct wire_command){.kind = WIRE_START}, start, sizeof *start);
+}
+
+int workbench_sweep(const struct wire_sweep *sweep, size_t bytes)
+{
+    return open_with((struct wire_command){.kind = WIRE_SWEEP}, sweep, bytes);
+}
