@@ -98,11 +98,21 @@ static const char *head_of(const struct study_column *column)
     return column->name;
 }
 
+/* Text columns hold settings, which may be numbers. */
 static bool is_words(const struct compare *c, int column)
 {
-    return c->table.column[column].kind == STUDY_TEXT &&
-           (study_table_cell((struct study_table *)&c->table, 0, column)->text[0] > '9' ||
-            !study_table_cell((struct study_table *)&c->table, 0, column)->text[0]);
+    const struct study_table *t = &c->table;
+
+    if (t->column[column].kind != STUDY_TEXT)
+        return false;
+    for (size_t i = 0; i < t->rows; i++) {
+        const char *text = t->cell[i * t->columns + (size_t)column].text;
+        double value;
+
+        if (*text && !text_to_double(text, &value))
+            return true;
+    }
+    return false;
 }
 
 static int width_of(const struct compare *c, int column)

@@ -131,7 +131,22 @@ static void name_all(struct compare *c)
 
 /* ---- the table ---- */
 
-/* Settings, then what was asked for most, then the rest; the state at the end. */
+/* Two rows have different values in it; where it does not apply it has none. */
+static bool tells_apart(const struct study_table *t, int column)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < t->rows; i++) {
+        const char *text = t->cell[i * t->columns + (size_t)column].text;
+
+        if (*text && first && strcmp(text, first) != 0)
+            return true;
+        first = *text ? text : first;
+    }
+    return false;
+}
+
+/* The accuracy, settings, then what was asked for most, then the rest; the state at the end. */
 static int rank(const struct study_table *t, int column)
 {
     static const char *const first[] = {"run", "n", "read_at"};
@@ -145,10 +160,10 @@ static int rank(const struct study_table *t, int column)
             return (int)i;
     if (!strcmp(name, "state") || !strcmp(name, "schedule_ended"))
         return 1000;
-    if (!strcmp(name, "test_acc") && study_table_find(t, "read_at") >= 0)
+    if (!strcmp(name, "test_acc"))
         return 1;
     if (study_is_setting(name))
-        return 100;
+        return tells_apart(t, column) ? 100 : 290;
     for (size_t i = 0; i < MEM_COUNT(main); i++)
         if (!strcmp(name, main[i]))
             return 200 + (int)i;

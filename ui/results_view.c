@@ -353,7 +353,7 @@ static void usual_columns(struct results *r, const struct library_run *runs)
         model = model || !strcmp(record_run_columns[i], "model");
         add_column(r, record_run_columns[i]);
     }
-    if (!model && v->columns < 4 && v->count)
+    if (!model && v->columns < 2 && v->count)
         add_column(r, "model");
     for (size_t i = 0; i < MEM_COUNT(results); i++)
         add_column(r, results[i]);

@@ -40,7 +40,6 @@ static void say_where(const struct study_run *run, struct study_reading *r)
 {
     const struct spec *spec = &run->entry->run.spec;
     long long epoch = (long long)study_at(run, r->row, "epoch");
-    char lr[TEXT_NUMBER_ROOM];
 
     if (r->ended && epoch == spec->epochs)
         snprintf(r->where, sizeof r->where, "epoch %lld, its end", epoch);
@@ -51,8 +50,8 @@ static void say_where(const struct study_run *run, struct study_reading *r)
         snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr constant", epoch,
                  (long long)spec->epochs);
     else
-        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr still %s", epoch,
-                 (long long)spec->epochs, text_float(lr, (float)study_at(run, r->row, "lr")));
+        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr still %.3g", epoch,
+                 (long long)spec->epochs, study_at(run, r->row, "lr"));
 }
 
 void study_read_at(const struct study_run *run, enum study_budget budget, double cost,

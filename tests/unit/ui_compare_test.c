@@ -1,0 +1,214 @@
+/* Marked runs beside each other: what is loaded, focused, read at the cursor, equal, and drawn. */
+#include "ui_runs_kit.h"
+
+#include "ui/compare_int.h"
+
+static const double low[] = {0.25, 0.5, 0.5, 0.625}, high[] = {0.5, 0.625, 0.75, 0.875};
+
+static void some_runs(struct kit *k)
+{
+    kit_begin(k);
+    kit_run(k, "2026-10-29-100000-000-lenet-0001", "seed=0 lr=0.1 best_test_acc=0.625");
+    kit_run(k, "2026-10-29-100001-000-lenet-0002", "seed=0 lr=0.2 best_test_acc=0.875");
+    kit_run(k, "2026-10-29-100002-000-lenet-0003", "seed=1 lr=0.1 best_test_acc=0.625");
+    kit_run(k, "2026-10-29-100003-000-lenet-0004", "seed=1 lr=0.2 best_test_acc=0.875");
+    kit_run(k, "2026-10-29-100004-000-lenet-ens2-0005",
+            "mode=ensemble devices=2 members=2 epochs=8 schedule=cosine best_test_acc=0.875");
+    kit_epochs(k, "2026-10-29-100000-000-lenet-0001", 1, 4, low);
+    kit_epochs(k, "2026-10-29-100001-000-lenet-0002", 1, 4, high);
+    kit_epochs(k, "2026-10-29-100002-000-lenet-0003", 1, 4, low);
+    kit_epochs(k, "2026-10-29-100003-000-lenet-0004", 1, 4, high);
+    kit_epochs(k, "2026-10-29-100004-000-lenet-ens2-0005", 2, 4, high);
+    kit_open(k, &screen_compare, SCREEN_COMPARE);
+}
+
+static void mark(struct kit *k, const char *part)
+{
+    size_t count;
+    const struct library_run *runs = library_runs(k->app.library, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strstr(runs[i].name, part))
+            library_mark(k->app.library, runs[i].name, true);
+    kit_turn(k, false);
+}
+
+static struct compare *of(struct kit *k)
+{
+    return k->state;
+}
+
+TEST(nothing_marked_says_how)
+{
+    struct kit k;
+
+    some_runs(&k);
+    CHECK(kit_shows(&k, "Nothing is marked."));
+    CHECK(kit_shows(&k, "Space marks a run"));
+    mark(&k, "-0001");
+    CHECK(kit_shows(&k, "lenet-0001"));
+    CHECK(kit_shows(&k, "picked on test"));
+    kit_keys(&k, "d"); /* taken out again */
+    CHECK(kit_shows(&k, "Nothing is marked."));
+    kit_end(&k);
+}
+
+TEST(given_runs_stay_until_marks_change)
+{
+    static const char *const names[] = {"2026-10-29-100000-000-lenet-0001",
+                                        "2026-10-29-100001-000-lenet-0002"};
+    struct kit k;
+
+    some_runs(&k);
+    screen_compare_runs(k.state, names, 2);
+    kit_turn(&k, false);
+    CHECK(kit_shows(&k, "2 runs, what differs"));
+    CHECK(kit_shows(&k, "lenet-0002"));
+    mark(&k, "-0003");
+    CHECK(kit_shows(&k, "lenet-0003"));
+    CHECK_INT(of(&k)->count, 1);
+    kit_end(&k);
+}
+
+TEST(focus_and_cursor)
+{
+    struct kit k;
+    char *text;
+
+    some_runs(&k);
+    mark(&k, "-000-lenet-0");
+    text = kit_draw(&k, 22, 80);
+    CHECK(strstr(text, "lr=0.1 seed=0") != NULL); /* names are what differs */
+    CHECK(strstr(text, "model=") == NULL);
+    free(text);
+    CHECK_INT(of(&k)->plot[0].front, 1);
+    kit_keys(&k, "Down");
+    CHECK_INT(of(&k)->plot[0].front, 2);
+    CHECK(of(&k)->series[0][1].weight == PLOT_THICK);
+    CHECK_STR(of(&k)->focus, "2026-10-29-100001-000-lenet-0002");
+    kit_keys(&k, "["); /* on the last point */
+    CHECK(of(&k)->cursor_x == 4);
+    kit_keys(&k, "[");
+    CHECK(of(&k)->cursor_x == 3);
+    CHECK(of(&k)->read[0] == 0.5);
+    CHECK(of(&k)->read[1] == 0.75);
+    CHECK(kit_shows(&k, "at 3"));
+    kit_keys(&k, "Esc");
+    CHECK(!of(&k)->plot[0].cursor);
+    kit_end(&k);
+}
+
+TEST(repeats_are_one_row)
+{
+    struct kit k;
+
+    some_runs(&k);
+    mark(&k, "-000-lenet-0");
+    kit_keys(&k, "o");
+    CHECK(kit_shows(&k, "2 settings of 4 runs"));
+    CHECK(kit_shows(&k, "0.6250 ± 0.0000"));
+    CHECK(kit_shows(&k, "-25.00 points against the best")); /* the first row is focused */
+    CHECK_INT(of(&k)->plot[0].count, 2);
+    CHECK_INT(of(&k)->plot[0].bands, 2);
+    kit_end(&k);
+}
+
+/* The single model spent 400 model-images, which the ensemble had at its second epoch. */
+TEST(equal_budgets)
+{
+    struct kit k;
+    char *command;
+
+    some_runs(&k);
+    mark(&k, "-0002");
+    mark(&k, "-0005");
+    CHECK(kit_shows(&k, "lenet-ens2-0005"));
+    kit_keys(&k, "Down");
+    CHECK(kit_shows(&k, "gain +2.0 points over the mean member (0.855), +1.0 over the"));
+    CHECK(kit_shows(&k, "best, at 2x the training"));
+    kit_keys(&k, "b b");
+    CHECK(kit_shows(&k, "at equal model-images"));
+    CHECK(kit_shows(&k, "0.6250  epoch 2 of 8, lr still 0.085"));
+    CHECK(kit_shows(&k, "0.8750  epoch 4, its end"));
+    CHECK(of(&k)->plot[0].cursor && of(&k)->plot[0].cursor_x == 400);
+    kit_keys(&k, "Tab");
+    command = kit_command(&k);
+    CHECK_STR(command, "compare lenet-0002 lenet-ens2-0005 --equal model-images");
+    free(command);
+    kit_keys(&k, "Tab b b b a x");
+    command = kit_command(&k);
+    CHECK_STR(command, "plot lenet-0002 lenet-ens2-0005 --metric train_loss --x step");
+    free(command);
+    kit_end(&k);
+}
+
+TEST(broken_and_waiting_runs)
+{
+    struct kit k;
+
+    some_runs(&k);
+    kit_run(&k, "2026-10-29-110000-000-new-0006", "epochs_done=0 best_epoch= state=stopped");
+    kit_put(&k, "2026-10-29-110000-000-new-0006", "epochs.csv", "epoch,test_acc\n");
+    kit_run(&k, "2026-10-29-110001-000-bad-0007", "");
+    kit_put(&k, "2026-10-29-110001-000-bad-0007", "run.csv", "run\n");
+    kit_turn(&k, true);
+    mark(&k, "-0006");
+    CHECK(kit_shows(&k, "No run"));
+    mark(&k, "-0007");
+    CHECK(kit_shows(&k, "1 cannot be read"));
+    mark(&k, "-0001");
+    CHECK(kit_shows(&k, "lenet-0001"));
+    CHECK_INT(of(&k)->set->count, 2);
+    kit_end(&k);
+}
+
+TEST(live_runs_are_followed)
+{
+    struct kit k;
+
+    some_runs(&k);
+    mark(&k, "-0001");
+    CHECK_INT(of(&k)->set->run[0].last, 3);
+    kit_epochs(&k, "2026-10-29-100000-000-lenet-0001", 1, 2, low);
+    of(&k)->reload = true;
+    kit_turn(&k, false);
+    CHECK_INT(of(&k)->set->run[0].last, 1);
+    kit_end(&k);
+}
+
+TEST(any_size_is_drawn)
+{
+    struct kit k;
+
+    some_runs(&k);
+    mark(&k, "000");
+    for (int rows = 0; rows < 50; rows += rows < 8 ? 1 : 7)
+        for (int columns = 0; columns < 220; columns += columns < 8 ? 1 : 29) {
+            static const char *const keys[] = {"o", "v", "b", "Down", "Right", "Tab", "y", "s"};
+
+            free(kit_draw(&k, rows, columns));
+            kit_keys(&k, keys[(rows + columns) % (int)MEM_COUNT(keys)]);
+        }
+    kit_end(&k);
+}
+
+TEST(forms)
+{
+    struct kit k;
+    struct text out = {0};
+    struct err e = {0};
+
+    some_runs(&k);
+    CHECK(k.screen->write(k.state, "csv", &out, &e) == ERR_INPUT);
+    mark(&k, "-0001");
+    mark(&k, "-0002");
+    REQUIRE_OK(k.screen->write(k.state, "csv", &out, &e));
+    CHECK(strstr(text_str(&out), "lenet-0002,done,0.2,4,0.875,") != NULL);
+    for (size_t i = 0; compare_forms[i]; i++) {
+        text_clear(&out);
+        REQUIRE_OK(k.screen->write(k.state, compare_forms[i], &out, &e));
+        CHECK(out.n > 100);
+    }
+    text_free(&out);
+    kit_end(&k);
+}

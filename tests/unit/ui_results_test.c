@@ -1,0 +1,296 @@
+/* The table of all runs: filter, order, folding, columns, and how it is drawn in all its states. */
+#include "ui_runs_kit.h"
+
+#include "ui/results_int.h"
+
+static struct results *of(struct kit *k)
+{
+    return k->state;
+}
+
+/* The names of the lines that stand for a run, by their last four digits. */
+static const char *lines(struct kit *k)
+{
+    static char out[512];
+
+    free(kit_draw(k, 22, 80));
+    out[0] = 0;
+    for (size_t i = 0; i < of(k)->view.lines; i++) {
+        const struct results_line *line = &of(k)->view.line[i];
+        const char *name = results_run(of(k), line)->name;
+
+        snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s", i ? " " : "",
+                 line->kind == RESULTS_GROUP    ? "+"
+                 : line->kind == RESULTS_MEMBER ? "m"
+                                                : "",
+                 results_hash(name));
+    }
+    return out;
+}
+
+static void some_runs(struct kit *k)
+{
+    kit_begin(k);
+    kit_run(k, "2026-10-29-100000-000-lenet-0001", "seed=0 lr=0.1 best_test_acc=0.90 tags=paper");
+    kit_run(k, "2026-10-29-100001-000-lenet-0002", "seed=1 lr=0.1 best_test_acc=0.92");
+    kit_run(k, "2026-10-29-100002-000-lenet-0003", "seed=0 lr=0.2 best_test_acc=0.80 sweep=grid");
+    kit_run(k, "2026-10-29-100003-000-lenet-0004", "seed=1 lr=0.2 best_test_acc=0.95 sweep=grid");
+    kit_run(k, "2026-10-29-100004-000-cnn-0005", "model=cnn lr=0.2 state=diverged reason=nan");
+    kit_open(k, &screen_results, SCREEN_RESULTS);
+}
+
+TEST(filters_are_those_of_verbs)
+{
+    static const struct {
+        const char *filter, *want;
+    } cases[] = {{"", "0005 0004 0003 0002 0001"},
+                 {"lr=0.1", "0002 0001"},
+                 {"lr!=0.1 seed=0", "0005 0003"},
+                 {"test_acc=0.9..", "0004 0002 0001"},
+                 {"cnn", "0005"},
+                 {"grid", "0004 0003"},
+                 {"grid cnn", "0005 0004 0003"},
+                 {"@ @3", "0005 0003"},
+                 {"@best", "0004"},
+                 {"@best lr=0.1", "0002"},
+                 {"state=diverged,dead", "0005"},
+                 {"tags=paper", "0001"},
+                 {"model=cnn seed=1", ""},
+                 {"2026-10-29-100001-000-lenet-0002", "0002"}};
+    struct kit k;
+
+    some_runs(&k);
+    for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+        screen_results_filter(k.state, cases[i].filter);
+        CHECK_STR(lines(&k), cases[i].want);
+    }
+    kit_end(&k);
+}
+
+TEST(a_wrong_filter_is_told_while_it_is_typed)
+{
+    struct kit k;
+
+    some_runs(&k);
+    kit_keys(&k, "/ 'bach=64");
+    CHECK(kit_shows(&k, "bach=64: runs have no column bach; did you mean batch?"));
+    kit_keys(&k, "Enter"); /* stays open */
+    CHECK(k.screen->wants_text(k.state));
+    kit_keys(&k, "Ctrl-U 'lr=0.2");
+    CHECK(kit_shows(&k, "3 of 5"));
+    CHECK_STR(lines(&k), "0005 0004 0003");
+    kit_keys(&k, "Backspace Backspace Backspace '0.1 Enter");
+    CHECK(!k.screen->wants_text(k.state));
+    CHECK_STR(lines(&k), "0002 0001");
+    kit_keys(&k, "/ 'xyz Esc"); /* what was there before */
+    CHECK_STR(lines(&k), "0002 0001");
+    kit_keys(&k, "Esc");
+    CHECK_STR(lines(&k), "0005 0004 0003 0002 0001");
+    kit_end(&k);
+}
+
+TEST(order_by_a_chosen_column)
+{
+    struct kit k;
+    char *command;
+
+    some_runs(&k);
+    kit_keys(&k, "s Right Right Enter"); /* accuracies fall at first; none comes last */
+    CHECK_STR(lines(&k), "0004 0002 0001 0003 0005");
+    command = kit_command(&k);
+    CHECK_STR(command, "ls --sort -best_test_acc");
+    free(command);
+    kit_keys(&k, "Enter");
+    CHECK_STR(lines(&k), "0003 0001 0002 0004 0005");
+    kit_keys(&k, "Esc S");
+    CHECK_STR(lines(&k), "0004 0002 0001 0003 0005");
+    kit_keys(&k, "s Right Enter Esc"); /* age: the newest first */
+    CHECK_STR(lines(&k), "0005 0004 0003 0002 0001");
+    kit_keys(&k, "S");
+    CHECK_STR(lines(&k), "0001 0002 0003 0004 0005");
+    kit_end(&k);
+}
+
+/* 0.90 and 0.92: mean 0.91, standard deviation 0.02 / sqrt 2 = 0.0141. */
+TEST(repeats_fold_to_their_mean)
+{
+    struct kit k;
+
+    some_runs(&k);
+    kit_keys(&k, "v");
+    CHECK_STR(lines(&k), "0005 +0004 +0002");
+    CHECK(kit_shows(&k, "+2 runs          0.9100 ±0.0141"));
+    kit_keys(&k, "Down Down Enter");
+    CHECK_STR(lines(&k), "0005 +0004 +0002 0002 0001");
+    kit_keys(&k, "Enter");
+    CHECK_STR(lines(&k), "0005 +0004 +0002");
+    kit_keys(&k, "Space"); /* all of it */
+    CHECK_INT(library_marks(k.app.library), 2);
+    kit_keys(&k, "v"); /* and the sweep as one */
+    CHECK_STR(lines(&k), "0005 +0004 +0002");
+    CHECK(kit_shows(&k, "sweeps and repeats folded"));
+    kit_end(&k);
+}
+
+TEST(columns_are_what_differs)
+{
+    struct kit k;
+    const struct results_view *v;
+    char names[256] = "";
+
+    some_runs(&k);
+    screen_results_filter(k.state, "lenet");
+    free(kit_draw(&k, 22, 80));
+    v = &of(&k)->view;
+    for (int i = 0; i < v->columns; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s ", v->column[i].name);
+    CHECK_STR(names, "run lr seed epochs_done last_test_acc train_seconds tags sweep ");
+    kit_end(&k);
+}
+
+TEST(marks_are_of_the_runs_that_are_shown)
+{
+    struct kit k;
+
+    some_runs(&k);
+    kit_keys(&k, "Down Space");
+    CHECK(library_marked(k.app.library, "2026-10-29-100003-000-lenet-0004"));
+    CHECK_INT(of(&k)->at, 2);
+    screen_results_filter(k.state, "lr=0.1");
+    kit_keys(&k, "*");
+    CHECK_INT(library_marks(k.app.library), 3);
+    kit_keys(&k, "*");
+    CHECK_INT(library_marks(k.app.library), 1);
+    CHECK(kit_shows(&k, "1 marked"));
+    kit_end(&k);
+}
+
+/* The chosen line is a run, not a place: it stays when others come. */
+TEST(the_cursor_stays_on_its_run)
+{
+    struct kit k;
+
+    some_runs(&k);
+    kit_keys(&k, "Down Down");
+    CHECK_STR(results_hash(results_run(of(&k), results_chosen(of(&k)))->name), "0003");
+    kit_run(&k, "2026-10-29-110000-000-new-0009", "");
+    kit_turn(&k, true);
+    CHECK_STR(lines(&k), "0009 0005 0004 0003 0002 0001");
+    CHECK_STR(results_hash(results_run(of(&k), results_chosen(of(&k)))->name), "0003");
+    kit_end(&k);
+}
+
+TEST(news_since_the_last_look)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-a-0001",
+            "ended_utc=2026-10-29T13:00:00.000Z best_test_acc=0.5");
+    kit_run(&k, "2026-10-29-100000-000-b-0002",
+            "ended_utc=2026-10-29T13:30:00.000Z best_test_acc=0.75");
+    kit_run(&k, "2026-10-29-100000-000-c-0003", "ended_utc=2026-10-29T13:31:00.000Z state=oom");
+    kit_put(&k, "2026-10-29-100000-000-a-0001", "x", "");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, "3 runs in"));
+    settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
+    k.screen->show(k.state);
+    CHECK(kit_shows(&k, "since you last looked 2 runs ended: 1 done, 1 oom; best 0.7500 0002"));
+    k.app.shown = SCREEN_LOG; /* left: from now on */
+    k.screen->tick(k.state);
+    CHECK_STR(settings_get(k.app.settings, "results.looked", ""), "2026-10-29T14:00:00.000Z");
+    kit_end(&k);
+}
+
+TEST(an_ensemble_unfolds_to_its_members)
+{
+    static const char members[] =
+        "epoch,member,device,train_loss,train_acc,test_loss,test_acc,prefix_acc,images_per_second\n"
+        "1,0,0,1,0.1,1,0.1,0.1,5\n1,1,0,1,0.1,1,0.1,0.1,5\n"
+        "2,0,0,0.5,0.6,0.5,0.61,0.61,5\n2,1,1,0.5,0.6,0.5,0.63,0.64,5\n";
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-e-0001",
+            "mode=ensemble devices=2 members=2 best_test_acc=0.64");
+    kit_put(&k, "2026-10-29-100000-000-e-0001", "members.csv", members);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    kit_keys(&k, "u");
+    CHECK_STR(lines(&k), "0001"); /* they are being read */
+    kit_turn(&k, false);
+    CHECK_STR(lines(&k), "0001 m0001 m0001");
+    CHECK(kit_shows(&k, "member      1   0.6300"));
+    CHECK(kit_shows(&k, "at epoch 2; device 1"));
+    kit_keys(&k, "Down u");
+    CHECK_STR(lines(&k), "0001");
+    kit_end(&k);
+}
+
+TEST(states_are_drawn)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, "No runs yet."));
+    CHECK(kit_shows(&k, "The key 1 opens Setup"));
+    kit_run(&k, "2026-10-29-100000-000-only-0001", "best_test_acc=0.912345 train_seconds=3");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "done     0001   0.9123      2 h"));
+    CHECK(kit_shows(&k, "best 0.9123 at epoch 4, picked on test"));
+    kit_keys(&k, "%");
+    CHECK(kit_shows(&k, "done     0001    91.23      2 h"));
+    kit_keys(&k, "%");
+    kit_run(&k, "2026-10-29-100001-000-dead-0002", "state=running");
+    kit_run(&k, "2026-10-29-100002-000-x-0003", "state=diverged reason=loss_was_nan");
+    kit_run(&k, "2026-10-29-100003-000-\033[31mred-0004", "");
+    kit_run(&k, "2026-10-29-100004-000-a-name-that-somebody-made-so-long-that-it-fits-nowhere-0005",
+            "best_test_acc=0.5 best_by=valid");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "dead     0002"));
+    CHECK(kit_shows(&k, "^[[31mred"));
+    CHECK(kit_shows(&k, "a-name-tha"));
+    CHECK(kit_shows(&k, "0.5000v"));
+    CHECK(kit_shows(&k, "t picked on test, v on validation"));
+    kit_keys(&k, "G k"); /* the diverged one's reason stands below */
+    CHECK(kit_shows(&k, "its process is gone: R resumes it"));
+    kit_keys(&k, "k");
+    CHECK(kit_shows(&k, "loss_was_nan"));
+    kit_end(&k);
+}
+
+TEST(any_size_is_drawn)
+{
+    struct kit k;
+
+    some_runs(&k);
+    for (int rows = 0; rows < 40; rows += rows < 8 ? 1 : 5)
+        for (int columns = 0; columns < 200; columns += columns < 8 ? 1 : 23) {
+            free(kit_draw(&k, rows, columns));
+            kit_keys(&k, rows % 2 ? "Right Down v" : "Left Up");
+        }
+    CHECK(kit_shows(&k, "runs"));
+    kit_end(&k);
+}
+
+TEST(what_is_written_is_what_is_seen)
+{
+    struct kit k;
+    struct text out = {0};
+    struct err e = {0};
+
+    some_runs(&k);
+    screen_results_filter(k.state, "lr=0.1");
+    REQUIRE_OK(k.screen->write(k.state, "csv", &out, &e));
+    CHECK(!strncmp(text_str(&out), "run,state,best_test_acc,seed,", 29));
+    CHECK(strstr(text_str(&out), "\n2026-10-29-100001-000-lenet-0002,done,0.92,1,") != NULL);
+    text_clear(&out);
+    kit_keys(&k, "v");
+    REQUIRE_OK(k.screen->write(k.state, "csv", &out, &e));
+    CHECK(!strncmp(text_str(&out), "run,n,best_test_acc,best_test_acc_sd,", 37));
+    text_clear(&out);
+    screen_results_filter(k.state, "none-such");
+    CHECK(k.screen->write(k.state, "md", &out, &e) == ERR_INPUT);
+    text_free(&out);
+    kit_end(&k);
+}
