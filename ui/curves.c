@@ -57,14 +57,15 @@ static bool read_point(const struct source *s, const char *column, int i, struct
 
     for (size_t r = 0; r < s->count; r++) {
         const struct study_run *run = &s->runs[r];
-        double x, before, y;
+        double x, y;
 
         if (s->of[r] != s->group || i > run->last)
             continue;
         x = study_at(run, i, s->x);
-        before = i ? study_at(run, i - 1, s->x) : 0;
         y = study_at(run, i, column);
-        at[runs++] = is_early(column) ? x - 0.5 * (x - before) : x;
+        if (is_early(column))
+            x -= 0.5 * (x - (i ? study_at(run, i - 1, s->x) : 0));
+        at[runs++] = x;
         if (isfinite(y))
             value[values++] = y;
     }

@@ -143,8 +143,8 @@ static uint64_t fold_key(const struct results *r, const struct library_run *run,
     if (r->fold == RESULTS_SWEEPS && *run->cell[sweep])
         return results_key("sweep", run->cell[sweep]);
     for (size_t i = 0; i < fields; i++)
-        if (is[i]) /* by the text, not its place: the key outlives looks */
-            h = (h ^ results_key("", run->cell[i])) * 0x100000001b3u + i;
+        if (is[i]) /* equal texts are at one place */
+            h = (h ^ (uintptr_t)run->cell[i]) * 0x100000001b3u + i;
     return h ? h : 1;
 }
 
