@@ -55,7 +55,7 @@ static void *open_screen(struct app *app)
     s->link = mem_new(1, sizeof *s->link);
     s->link->setup = s;
     s->link->held = 1;
-    s->folded = settings_is(app->settings, "setup.folded", true);
+    s->folded = true;
     s->pane = SETUP_FORM;
     form_start(&s->form);
     setup_list_files(s);
@@ -239,7 +239,6 @@ static bool common_key(struct setup *s, const struct key *key)
         return true;
     case 'z':
         s->folded = !s->folded;
-        settings_set_is(s->app->settings, "setup.folded", s->folded);
         return true;
     case 'S':
         setup_save_as(s);
