@@ -58,6 +58,7 @@ static void *open_screen(struct app *app)
     s->folded = true;
     s->pane = SETUP_FORM;
     form_start(&s->form);
+    form_start(&s->again);
     setup_list_files(s);
     for (size_t i = 0; i < s->files; i++)
         if (!strcmp(s->file[i].name, "first"))
@@ -77,6 +78,7 @@ static void close_screen(void *screen)
     setup_free_queue(s);
     setup_free_source(s->wanted);
     form_end(&s->form);
+    form_end(&s->again);
     form_line_free(&s->line);
     text_free(&s->several);
     free(s->before);
@@ -140,6 +142,17 @@ static void command(void *screen, struct text *out)
         text_add(out, " --name ");
         jobs_add_word(out, s->sweep_name);
     }
+}
+
+/* The experiment itself: what S would save. */
+static enum err_code write_form(void *screen, const char *form, struct text *out, struct err *e)
+{
+    struct setup *s = screen;
+
+    (void)form;
+    (void)e;
+    form_write(&s->form, out);
+    return ERR_OK;
 }
 
 /* ---- keys ---- */
@@ -340,6 +353,8 @@ static bool key(void *screen, const struct key *key)
     return common_key(s, key);
 }
 
+static const char *const forms[] = {"ini", NULL};
+
 const struct screen screen_setup = {
     .name = "Setup",
     .about =
@@ -356,4 +371,6 @@ const struct screen screen_setup = {
     .event = event,
     .tick = tick,
     .command = command,
+    .forms = forms,
+    .write = write_form,
 };

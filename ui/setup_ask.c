@@ -13,7 +13,9 @@
 #define AT_ONCE_NS   4000000u  /* of a keystroke, for looking at cells */
 #define A_WHILE_NS   30000000u /* of the tasks' thread, before others have their turn */
 #define ON_THEIR_WAY 3
-#define FIRST_NUMBER 0x40000000u /* of questions: the runs' are below */
+#define IN_PLANNER   8            /* with those of forms that are no more */
+#define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */
+#define FIRST_NUMBER 0x40000000u  /* of questions: the runs' are below */
 #define SERIALS      0x100000u
 
 struct setup_survey {
@@ -76,6 +78,16 @@ static void done(void *arg, bool dropped)
     }
 }
 
+/* Answers are dropped where the wire is full. */
+static void ask_lost_again(struct setup *s)
+{
+    if (!s->in_planner || app_ns(s->app) - s->sent_ns < LOST_NS)
+        return;
+    s->in_planner = s->on_their_way = 0;
+    for (size_t i = 0; i < s->account.kinds; i++)
+        s->account.kind[i].asked = s->account.kind[i].answered;
+}
+
 bool setup_ask_on(struct setup *s)
 {
     bool sent = false;
@@ -83,10 +95,13 @@ bool setup_ask_on(struct setup *s)
 
     if (!s->app->config.wire)
         return false;
-    while (s->on_their_way < ON_THEIR_WAY && (kind = account_next(&s->account)) >= 0 &&
-           send(s, (size_t)kind)) {
+    ask_lost_again(s);
+    while (s->on_their_way < ON_THEIR_WAY && s->in_planner < IN_PLANNER &&
+           (kind = account_next(&s->account)) >= 0 && send(s, (size_t)kind)) {
         s->account.kind[kind].asked = true;
         s->on_their_way++;
+        s->in_planner++;
+        s->sent_ns = app_ns(s->app);
         sent = true;
     }
     return sent;
@@ -142,8 +157,11 @@ bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *pl
 {
     uint32_t from = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS;
 
-    if (question < from || question - from >= s->account.kinds)
+    s->in_planner -= s->in_planner > 0;
+    if (question < from || question - from >= s->account.kinds) {
+        (void)setup_ask_on(s);
         return false; /* of a form that is no more */
+    }
     if (!s->answer_ns)
         s->answer_ns = app_ns(s->app) - s->asked_ns + 1;
     s->on_their_way -= s->on_their_way > 0;

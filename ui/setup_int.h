@@ -74,14 +74,18 @@ struct setup {
     struct setup_survey *survey; /* NULL: the form is no experiment */
     struct account account;
     struct account_sum sum;
-    uint32_t serial; /* of the questions that are asked now */
-    size_t on_their_way;
+    uint32_t serial;     /* of the questions that are asked now */
+    size_t on_their_way; /* of these; in_planner: of all that were asked */
+    size_t in_planner;
+    uint64_t sent_ns;   /* when the last one was sent */
     uint64_t asked_ns;  /* when the form changed last */
     uint64_t answer_ns; /* how long the first answer took then; 0: it has not come */
     uint64_t turn;      /* of the form that is surveyed */
 
-    char *sweep_name; /* another name than the form's, for the next start; NULL */
-    uint32_t started; /* number of what was started here last */
+    struct form again; /* a run that is to be run again, beside what stands in the form */
+    bool runs_again;   /* it is what is started now, not the form */
+    char *sweep_name;  /* another name than the form's, for the next start; NULL */
+    uint32_t started;  /* number of what was started here last */
     bool fetching;
     struct setup_source *wanted; /* what is to be loaded, when the person has answered; NULL */
     char *path;                  /* a file that is to be written, likewise */
@@ -111,7 +115,6 @@ struct setup_source {
     enum form_from from;
     char *source, *file, *text; /* as form_load takes them */
     size_t n;
-    bool run;         /* and start it */
     char *sweep_name; /* NULL: the form's own */
 };
 void setup_load(struct setup *s, struct setup_source *source); /* which becomes the screen's */
@@ -130,6 +133,8 @@ void setup_free_queue(struct setup *s);
 
 /* setup_start.c */
 void setup_run(struct setup *s);
+void setup_run_again(struct setup *s);                /* s->again */
+const struct form *setup_what(const struct setup *s); /* what is started now */
 void setup_fetch(struct setup *s);
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);
 

@@ -56,8 +56,6 @@ static void take(struct setup *s)
                 end[1] ? " (v shows all that could not be taken)" : "");
         text_free(&first);
     }
-    if (w->run)
-        setup_run(s);
     setup_free_source(w);
 }
 
@@ -186,12 +184,15 @@ void screen_setup_load(void *setup, const char *folder, bool again)
     if (io_read_file(path, MOST_TEXT, &text, &n, &e) != ERR_OK) {
         app_say(s->app, GRID_BAD, "%s", e.text);
     } else {
-        struct setup_source *w;
+        const char *name = slash ? slash + 1 : folder;
 
         name_model(&named, text, same_model(folder));
-        w = source_of(FORM_RUN, slash ? slash + 1 : folder, path, text_str(&named), named.n);
-        w->run = again;
-        setup_load(s, w);
+        if (again) {
+            form_load(&s->again, FORM_RUN, name, path, text_str(&named), named.n);
+            setup_run_again(s);
+        } else {
+            setup_load(s, source_of(FORM_RUN, name, path, text_str(&named), named.n));
+        }
         free(text);
     }
     text_free(&named);

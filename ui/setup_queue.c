@@ -268,21 +268,22 @@ void setup_queue_load(struct setup *s)
 
 void setup_queue_add(struct setup *s)
 {
+    const struct form *what = setup_what(s);
     struct record_queue_options options = {0};
     char name[SPEC_NAME];
     struct change *c;
     struct text ini = {0};
 
-    form_sweep_name(&s->form, name);
-    if (s->sweep_name && *s->sweep_name)
+    form_sweep_name(what, name);
+    if (!s->runs_again && s->sweep_name && *s->sweep_name)
         snprintf(name, sizeof name, "%s", s->sweep_name);
     c = change_new(s, name);
     c->kind = ADD;
-    if (spec_sweep_varies(&s->form.sweep)) {
+    if (spec_sweep_varies(&what->sweep)) {
         snprintf(options.name, sizeof options.name, "%s", name);
         record_queue_add_options(&c->text, &options);
     }
-    form_write(&s->form, &ini);
+    form_write(what, &ini);
     text_add(&c->text, text_str(&ini));
     text_free(&ini);
     tasks_add(s->app->tasks, change, changed, c);

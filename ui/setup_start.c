@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct form *setup_what(const struct setup *s)
+{
+    return s->runs_again ? &s->again : &s->form;
+}
+
 static const char *sweep_name(const struct setup *s, char name[SPEC_NAME])
 {
-    if (s->sweep_name && *s->sweep_name)
+    if (!s->runs_again && s->sweep_name && *s->sweep_name)
         return s->sweep_name;
-    form_sweep_name(&s->form, name);
+    form_sweep_name(setup_what(s), name);
     return name;
 }
 
@@ -23,7 +28,7 @@ static uint32_t start_run(struct setup *s, struct err *e)
     struct wire_start *start = mem_new(1, sizeof *start);
     uint32_t number;
 
-    start->spec = s->form.sweep.base;
+    start->spec = setup_what(s)->sweep.base;
     number = feed_start_run(s->app->feed, start, e);
     free(start);
     return number;
@@ -37,7 +42,7 @@ static uint32_t start_sweep(struct setup *s, struct err *e)
     uint32_t number;
     size_t n;
 
-    spec_sweep_write(&s->form.sweep, &text);
+    spec_sweep_write(&setup_what(s)->sweep, &text);
     n = sizeof *start + text.n + 1;
     start = mem_new(1, n);
     snprintf(start->name, sizeof start->name, "%s", sweep_name(s, name));
@@ -51,7 +56,8 @@ static uint32_t start_sweep(struct setup *s, struct err *e)
 static void start(struct setup *s)
 {
     struct err e = {0};
-    uint32_t number = spec_sweep_varies(&s->form.sweep) ? start_sweep(s, &e) : start_run(s, &e);
+    uint32_t number =
+        spec_sweep_varies(&setup_what(s)->sweep) ? start_sweep(s, &e) : start_run(s, &e);
 
     if (!number) {
         app_say(s->app, GRID_BAD, "%s", e.text);
@@ -195,12 +201,22 @@ static void new_name_or_not(void *user, int answer)
     go_on(s);
 }
 
+void setup_run_again(struct setup *s)
+{
+    s->runs_again = true;
+    if (s->again.good)
+        go_on(s);
+    else
+        app_say(s->app, GRID_BAD, "%s", s->again.problem.text);
+}
+
 void setup_run(struct setup *s)
 {
     static const char *const answers[] = {"under a new name", "on in that one", "cancel", NULL};
     const char *problem = setup_problem(s);
     char name[SPEC_NAME], missing[64], question[300], another[SPEC_NAME];
 
+    s->runs_again = false;
     if (problem) {
         if (setup_missing(s, missing))
             app_say(s->app, GRID_BAD, "%s is not here: f fetches it, y takes made-up images",

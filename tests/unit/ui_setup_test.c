@@ -542,3 +542,28 @@ TEST(a_sweep_of_a_million_cells_keeps_nobody_waiting)
     CHECK_STR(kit_command(), "run first lr=lin:1:2:1000");
     kit_end();
 }
+
+TEST(running_a_run_again_leaves_the_form_as_it_is)
+{
+    kit_start();
+    write_file("2026-11-20-101530-412-lenet-7f3a/experiment.ini", "model = mlp\nlr = 0.7\n");
+    choose("lr");
+    kit_keys("Right");
+    screen_setup_load(kit.setup, "2026-11-20-101530-412-lenet-7f3a", true);
+    CHECK_INT(kit.runs, 1);
+    CHECK_STR(kit.started.spec.model, "mlp");
+    CHECK_STR(text_of("lr"), "0.005");
+    kit.busy = true;
+    screen_setup_load(kit.setup, "2026-11-20-101530-412-lenet-7f3a", true);
+    CHECK_HAS(kit.question, "queue it behind");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_INT(kit.setup->queue, 1);
+    CHECK_HAS(kit.setup->queued[0].text, "lr = 0.7\n");
+    kit.busy = false;
+    kit_keys("r"); /* the form's turn again */
+    CHECK_STR(kit.started.spec.model, "lenet");
+    kit_end();
+}
