@@ -1,6 +1,7 @@
 /* What waits in results/queue: an engine that may takes the first one whenever it has nothing to do.
  * The file goes when what was begun from it stands on the disk: a program that is killed before has
- * lost nothing, one that is killed behind it has a run to resume. */
+ * lost nothing, one that is killed behind it has a run to resume. A kill between the two has both: the
+ * experiment runs again beside a run that has just begun. */
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
