@@ -142,11 +142,7 @@ static void add_words(const struct setup *s, struct text *out, int *role)
     const char *wrong = i >= 0 ? form_wrong(&s->form, (size_t)i) : NULL;
 
     *role = GRID_BAD;
-    if (s->open && s->typed.code != ERR_OK) {
-        text_add(out, s->typed.text);
-        return;
-    }
-    if (wrong) {
+    if (wrong && !(s->open && s->typed.code != ERR_OK)) {
         text_add(out, wrong);
         return;
     }
@@ -230,6 +226,20 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
         if (first + k == at)
             grid_paint(g, list, k, 0, list.columns, GRID_CHOSEN);
     }
+}
+
+/* What is wrong with what is typed, below the field or above it. */
+static void draw_error(const struct setup *s, struct grid *g, struct rect in, int r)
+{
+    struct rect part = rect_behind(in, GROUP + 1), box;
+    int rows = rows_of_words(g, part, s->typed.text);
+
+    if (r + 1 + rows <= in.rows)
+        box = rect_top(rect_below(part, r + 1), rows);
+    else
+        box = rect_bottom(rect_top(part, r), rows);
+    grid_fill(g, box, GRID_TEXT);
+    grid_words(g, box, 0, GRID_BAD, s->typed.text);
 }
 
 static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, size_t i, int from)
@@ -340,6 +350,7 @@ static void draw_form(struct setup *s, struct grid *g)
 {
     struct text title = {0}, words = {0};
     int role = GRID_DIM, help, open_at;
+    size_t row[SETUP_ROWS];
     struct rect in, list;
     const char *cut;
 
@@ -352,8 +363,8 @@ static void draw_form(struct setup *s, struct grid *g)
         grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
 
     add_words(s, &words, &role);
-    if (role == GRID_DIM && !s->open)
-        help = in.rows >= 12 ? 2 : in.rows >= 6 ? 1 : 0;
+    if (role == GRID_DIM && !s->open) /* what it takes gives way to a field that would be hidden */
+        help = in.rows >= 12 && (int)setup_rows(s, row) <= in.rows - 2 ? 2 : in.rows >= 6;
     else
         help = rows_of_words(g, in, text_str(&words));
     help = help > MOST_HELP ? MOST_HELP : help;
@@ -361,10 +372,14 @@ static void draw_form(struct setup *s, struct grid *g)
     list = rect_above(in, help);
     s->places.rows = list;
     open_at = draw_rows(s, g, list);
-    draw_words(g, rect_bottom(in, help), role, s->open, text_str(&words));
+    if (!s->open || s->typed.code == ERR_OK)
+        draw_words(g, rect_bottom(in, help), role, s->open, text_str(&words));
     if (open_at >= 0) {
         draw_open(s, g, list, open_at);
-        draw_choices(s, g, list, open_at);
+        if (s->typed.code != ERR_OK)
+            draw_error(s, g, in, open_at);
+        else
+            draw_choices(s, g, list, open_at);
     }
     text_free(&title);
     text_free(&words);
