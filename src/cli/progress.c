@@ -185,25 +185,19 @@ void progress_set(struct progress *p, int64_t epochs, int64_t steps_per_epoch, i
     v->steps = epochs * steps_per_epoch;
     if (max_steps && max_steps < v->steps)
         v->steps = max_steps;
-    v->step = p->last_step = steps_done;
+    v->step = steps_done;
     v->epoch = steps_per_epoch ? steps_done / steps_per_epoch + 1 : 1;
     if (v->epoch > epochs)
         v->epoch = epochs;
     p->members = members;
-    p->last_step_seconds = -1;
+    pace_start(&p->pace, steps_done);
 }
 
 static void guess_left(struct progress *p)
 {
     struct progress_view *v = &p->view;
-    double evaluations;
 
-    v->left_seconds = NAN;
-    if (p->step_seconds <= 0 || v->steps < v->step)
-        return;
-    evaluations = (double)(v->epochs - v->epoch + 1);
-    v->left_seconds = p->step_seconds * (double)(v->steps - v->step) +
-                      (v->steps > v->step ? p->eval_seconds * evaluations : 0);
+    v->left_seconds = pace_left(&p->pace, v->steps - v->step, v->epochs - v->epoch + 1);
 }
 
 void progress_step(struct progress *p, int64_t step, double loss, double acc,
@@ -211,13 +205,7 @@ void progress_step(struct progress *p, int64_t step, double loss, double acc,
 {
     struct progress_view *v = &p->view;
 
-    if (p->last_step_seconds >= 0 && step > p->last_step && train_seconds > p->last_step_seconds) {
-        double now = (train_seconds - p->last_step_seconds) / (double)(step - p->last_step);
-
-        p->step_seconds = p->step_seconds > 0 ? 0.8 * p->step_seconds + 0.2 * now : now;
-    }
-    p->last_step = step;
-    p->last_step_seconds = train_seconds;
+    pace_step(&p->pace, step, train_seconds);
     v->step = step;
     if (v->steps_per_epoch && step > 0)
         v->epoch = (step - 1) / v->steps_per_epoch + 1;
@@ -238,8 +226,7 @@ void progress_epoch(struct progress *p, const struct progress_row *row, int64_t 
     own.eval_seconds -= p->last_eval_seconds;
     p->last_train_seconds = row->train_seconds;
     p->last_eval_seconds = row->eval_seconds;
-    if (own.eval_seconds >= 0)
-        p->eval_seconds = own.eval_seconds;
+    pace_evaluation(&p->pace, own.eval_seconds);
     if (step > p->view.step)
         p->view.step = step;
     if (own.images_per_second > 0)

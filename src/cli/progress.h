@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "record/reader.h"
+#include "ui/pace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,11 +40,8 @@ struct progress {
     int members;
     int64_t max_steps;
     struct progress_view view;
-    double step_seconds;                          /* a step of training, smoothed; 0: unknown */
-    double eval_seconds;                          /* an evaluation */
+    struct pace pace;
     double last_train_seconds, last_eval_seconds; /* cumulative, of the epoch before */
-    int64_t last_step;
-    double last_step_seconds;
     uint64_t drawn; /* clock_ns of the last redraw */
 };
 void progress_start(struct progress *p, bool quiet);
