@@ -1,30 +1,22 @@
-/* ui/feed.c: which runs are watched, and what the wire says of those of this process. */
+/* ui/feed.c: the runs that are known, and the wire's events. */
 #include "ui/feed_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define LOOK_NS      250000000ull  /* at the files of a run that is at work */
-#define ASK_NS       1000000000ull /* for its state */
-#define SLICE        (1 << 18)     /* bytes of a file a turn */
-#define EVENTS       4096          /* a turn */
-#define FIRST_NUMBER 1000          /* of what screens start: below are those that others began */
-#define STATUSES     256
-
-struct feed {
-    struct wire *wire;
-    char *results;
-    struct feed_watch **watch;
-    size_t count, room;
-    uint32_t next;
-    size_t sweeps_room;
-};
+#define LOOK_NS      200000000u  /* between two looks at the rows of a run */
+#define ENTRY_NS     500000000u  /* and at the run.csv of one that another process owns */
+#define QUIET_NS     2000000000u /* at one that has ended, or that nobody watches */
+#define TOLD_NS      90000000u   /* steps change a picture so often at most */
+#define SLICE_NS     5000000u    /* all looks of one feed_take */
+#define RUNS_KEPT    256
+#define FIRST_NUMBER 1000 /* of what screens start: below are those that others began */
 
 struct feed *feed_new(struct wire *wire, const char *results)
 {
@@ -32,17 +24,52 @@ struct feed *feed_new(struct wire *wire, const char *results)
 
     f->wire = wire;
     f->results = mem_text(results);
-    f->next = FIRST_NUMBER;
+    f->last_number = FIRST_NUMBER;
+    f->ns = clock_ns;
     return f;
 }
 
 void feed_free(struct feed *f)
 {
+    if (!f)
+        return;
     for (size_t i = 0; i < f->count; i++)
-        feed_watch_free(f->watch[i]);
-    free(f->watch);
+        feed_rows_free(f->run[i]);
+    free(f->run);
     free(f->results);
     free(f);
+}
+
+void feed_set_clock(struct feed *f, uint64_t (*ns)(void))
+{
+    f->ns = ns;
+}
+
+/* ---- the list ---- */
+
+static struct feed_run *add_run(struct feed *f)
+{
+    struct feed_run *run = mem_new(1, sizeof *run);
+
+    f->run = mem_grow(f->run, &f->room, f->count + 1, sizeof *f->run);
+    f->run[f->count++] = run;
+    run->id = ++f->last_id;
+    run->files = mem_new(1, sizeof *run->files);
+    memset(run->files->dirty, true, sizeof run->files->dirty);
+    run->files->entry_due = true;
+    run->state = WIRE_WAITING;
+    run->epoch = 1;
+    run->loss = run->acc = run->best_acc = run->best_picked = run->best_loss = NAN;
+    run->left_seconds = run->epoch_share = run->run_share = NAN;
+    run->gain_mean = run->gain_best = run->member_acc_mean = run->lr = NAN;
+    pace_start(&run->files->pace, 0);
+    return run;
+}
+
+static void drop_run(struct feed *f, size_t i)
+{
+    feed_rows_free(f->run[i]);
+    memmove(&f->run[i], &f->run[i + 1], (--f->count - i) * sizeof *f->run);
 }
 
 size_t feed_count(const struct feed *f)
@@ -52,468 +79,550 @@ size_t feed_count(const struct feed *f)
 
 struct feed_run *feed_at(struct feed *f, size_t i)
 {
-    return i < f->count ? &f->watch[i]->run : NULL;
+    return i < f->count ? f->run[i] : NULL;
 }
 
-static struct feed_watch *watch_of_number(struct feed *f, uint32_t number)
+struct feed_run *feed_by_id(struct feed *f, uint64_t id)
 {
-    for (size_t i = 0; number && i < f->count; i++)
-        if (f->watch[i]->run.number == number)
-            return f->watch[i];
+    for (size_t i = 0; i < f->count; i++)
+        if (f->run[i]->id == id)
+            return f->run[i];
     return NULL;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (!strcmp(a, b))
+        return true;
+    return !strcmp(last_part(a), last_part(b)) && stat(a, &x) == 0 && stat(b, &y) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 struct feed_run *feed_find(struct feed *f, const char *path)
 {
-    for (size_t i = 0; i < f->count; i++)
-        if (f->watch[i]->run.path[0] && !strcmp(f->watch[i]->run.path, path))
-            return &f->watch[i]->run;
+    for (size_t i = f->count; i-- > 0;)
+        if (f->run[i]->path[0] && same_folder(f->run[i]->path, path))
+            return f->run[i];
     return NULL;
 }
 
-static struct feed_watch *add(struct feed *f, const char *folder)
+static struct feed_run *find_number(struct feed *f, uint32_t number)
 {
-    struct feed_watch *w = mem_new(1, sizeof *w);
-
-    feed_watch_begin(w, folder);
-    f->watch = mem_grow(f->watch, &f->room, f->count + 1, sizeof *f->watch);
-    f->watch[f->count++] = w;
-    return w;
+    for (size_t i = f->count; i-- > 0;)
+        if (number && f->run[i]->number == number)
+            return f->run[i];
+    return NULL;
 }
 
-/* What run.csv says: the experiment, and of another process's run its state. */
-static void ask_state(struct feed_watch *w)
+static void set_path(struct feed_run *run, const char *path)
 {
-    struct feed_run *run = &w->run;
-    struct record_entry entry;
-    struct err e;
+    char copy[1024];
+    size_t n;
 
-    w->asked = clock_ns();
-    if (!run->path[0] || record_read_entry(run->path, &entry, &e) != ERR_OK)
+    snprintf(copy, sizeof copy, "%s", path);
+    for (n = strlen(copy); n > 1 && copy[n - 1] == '/';)
+        copy[--n] = 0;
+    if (!strcmp(run->path, copy))
         return;
-    if (!entry.broken) {
-        const struct record_run *r = &entry.run;
-
-        if (!run->known || !run->facts.path[0]) {
-            snprintf(run->facts.backend, sizeof run->facts.backend, "%s", r->backend_used);
-            snprintf(run->facts.isa, sizeof run->facts.isa, "%s", r->isa);
-            snprintf(run->facts.precision, sizeof run->facts.precision, "%s", r->precision_used);
-            run->facts.mode = r->spec.mode;
-            run->facts.devices = r->spec.devices;
-            run->facts.real_devices = (int32_t)r->real_devices;
-            run->facts.threads = (int32_t)r->threads_used;
-            run->facts.parameters = (uint64_t)r->parameters;
-            run->facts.flops_per_image = r->flops_per_image;
-            run->facts.lr = r->lr_used;
-            run->facts.batch = spec_batch(&r->spec);
-            run->facts.epochs = r->spec.epochs;
-            run->known = true;
-        }
-        run->spec = r->spec;
-        if (!run->own) {
-            run->live = entry.live;
-            run->dead = entry.dead;
-            if (run->state != r->state || strcmp(run->reason, r->reason) != 0)
-                run->changed++;
-            run->state = r->state;
-            snprintf(run->reason, sizeof run->reason, "%s", r->reason);
-        }
-        run->by_valid = !strcmp(r->best_by, "valid");
-    }
-    record_free_entry(&entry);
+    snprintf(run->path, sizeof run->path, "%s", copy);
+    snprintf(run->name, sizeof run->name, "%.255s", last_part(copy));
+    memset(run->files->dirty, true, sizeof run->files->dirty);
+    run->files->entry_due = true;
 }
 
 struct feed_run *feed_follow(struct feed *f, const char *folder)
 {
     struct feed_run *run = feed_find(f, folder);
-    struct feed_watch *w;
 
-    if (run)
-        return run;
-    w = add(f, folder);
-    ask_state(w);
-    feed_watch_read(w, SLICE);
-    feed_watch_count(w);
-    return &w->run;
+    if (!run) {
+        run = add_run(f);
+        set_path(run, folder);
+    }
+    run->files->settled = false;
+    run->files->run_looked = 0;
+    return run;
+}
+
+void feed_watch(struct feed *f, struct feed_run *run)
+{
+    uint64_t id = run ? run->id : 0;
+
+    if (f->watched == id)
+        return;
+    f->watched = id;
+    if (run) {
+        memset(run->files->dirty, true, sizeof run->files->dirty);
+        run->files->settled = false;
+        run->files->looked = 0;
+    }
 }
 
 void feed_forget(struct feed *f, struct feed_run *run)
 {
-    for (size_t i = 0; i < f->count; i++) {
-        if (&f->watch[i]->run != run || run->own)
-            continue;
-        feed_watch_free(f->watch[i]);
-        memmove(&f->watch[i], &f->watch[i + 1], (f->count - i - 1) * sizeof *f->watch);
-        f->count--;
-        return;
-    }
+    for (size_t i = 0; i < f->count; i++)
+        if (f->run[i] == run && !run->own && run->id != f->watched) {
+            drop_run(f, i);
+            return;
+        }
 }
 
 struct feed_run *feed_current(struct feed *f)
 {
-    struct feed_run *newest = NULL;
+    struct feed_run *best = NULL;
+    int rank = 0;
 
-    for (size_t i = 0; i < f->count; i++) {
-        struct feed_run *run = &f->watch[i]->run;
+    for (size_t i = f->count; i-- > 0;) {
+        struct feed_run *run = f->run[i];
+        int own = !run->own                      ? (run->live ? 2 : 1)
+                  : run->state == WIRE_RUNNING   ? 6
+                  : run->state == WIRE_PAUSED    ? 5
+                  : wire_state_ended(run->state) ? 3
+                                                 : 4;
 
-        if (run->own && (run->state == WIRE_RUNNING || run->state == WIRE_PAUSED))
-            return run;
-        newest = run->own || !newest || !newest->own ? run : newest;
-    }
-    return newest;
-}
-
-/* The run of a number; where it is new, from the time when its folder is known. */
-static struct feed_watch *own_run(struct feed *f, uint32_t number, const char *path)
-{
-    struct feed_watch *w = watch_of_number(f, number);
-
-    if (w && path && path[0] && strcmp(w->run.path, path) != 0) {
-        if (w->run.path[0])
-            w = NULL; /* the number was another run's */
-        else {
-            uint32_t own = w->run.number;
-
-            feed_watch_begin(w, path);
-            w->run.number = own;
+        if (own > rank) {
+            best = run;
+            rank = own;
         }
     }
-    if (!w && path && path[0]) {
-        struct feed_run *known = feed_find(f, path);
+    return best;
+}
 
-        for (size_t i = 0; known && i < f->count; i++)
-            if (&f->watch[i]->run == known)
-                w = f->watch[i];
-        if (!w)
-            w = add(f, path);
-        w->run.number = number;
+/* Ten thousand cells of a sweep need not all be kept: what ended longest ago goes first. */
+static void drop_old(struct feed *f)
+{
+    for (size_t i = 0; i < f->count && f->count > RUNS_KEPT;) {
+        struct feed_run *run = f->run[i];
+
+        if (run->id != f->watched && (run->own ? wire_state_ended(run->state) : !run->live))
+            drop_run(f, i);
+        else
+            i++;
     }
-    if (w)
-        w->run.own = true;
-    return w;
+}
+
+/* ---- events ---- */
+
+static bool is_sweep(struct feed *f, uint32_t number)
+{
+    struct wire_sweep_status status;
+
+    return wire_sweep_status(f->wire, number, &status);
+}
+
+static struct feed_run *have_number(struct feed *f, uint32_t number)
+{
+    struct feed_run *run = find_number(f, number);
+
+    if (!run && number && !is_sweep(f, number)) {
+        run = add_run(f);
+        run->number = number;
+        run->own = run->live = true;
+    }
+    return run;
 }
 
 static void on_started(struct feed *f, const struct wire_event *ev, const void *slot, size_t n)
 {
-    struct wire_facts facts;
-    struct feed_watch *w;
+    const struct wire_facts *facts = slot;
+    struct feed_run *run = have_number(f, ev->run), *other;
 
-    if (n != sizeof facts)
+    if (!run || !facts || n != sizeof *facts)
         return;
-    memcpy(&facts, slot, n);
-    w = own_run(f, ev->run, facts.path);
-    if (!w)
-        return;
-    w->run.facts = facts;
-    w->run.known = true;
-    w->run.state = WIRE_RUNNING;
-    w->run.step = facts.steps_done;
-    w->first_step = w->first_seconds = NAN;
-    w->finished = false;
-    ask_state(w);
-    w->looked = 0;
-    w->run.changed++;
+    other = feed_find(f, facts->path);
+    if (other && other != run) { /* it was looked at before it went on here */
+        if (f->watched == other->id)
+            f->watched = run->id;
+        for (size_t i = 0; i < f->count; i++)
+            if (f->run[i] == other) {
+                drop_run(f, i);
+                break;
+            }
+    }
+    set_path(run, facts->path);
+    run->facts = *facts;
+    run->own = run->live = run->known = true;
+    run->dead = run->broken = false;
+    run->state = WIRE_RUNNING;
+    run->step = facts->steps_done;
+    run->train_seconds = 0;
+    run->files->settled = false;
+    run->files->entry_due = true;
+    run->files->units_told = false;
+    memset(run->files->dirty, true, sizeof run->files->dirty);
+    pace_start(&run->files->pace, facts->steps_done);
+    feed_rows_units(run);
 }
 
-static void on_step(struct feed *f, const struct wire_event *ev)
+static bool on_step(struct feed *f, const struct wire_event *ev)
 {
-    struct feed_watch *w = watch_of_number(f, ev->run);
+    struct feed_run *run = find_number(f, ev->run);
+    uint64_t now = f->ns();
 
-    if (!w)
-        return;
-    w->run.step = ev->u.step.step;
-    w->run.epoch = ev->u.step.epoch;
-    w->run.facts.steps_per_epoch = ev->u.step.steps_per_epoch;
-    w->run.loss = ev->u.step.loss;
-    w->run.acc = ev->u.step.acc;
-    w->run.lr = ev->u.step.lr;
-    w->run.images_per_second = ev->u.step.images_per_second;
-    if (!isfinite(w->first_step)) {
-        w->first_step = (double)ev->u.step.step;
-        w->first_seconds = ev->u.step.train_seconds;
-    } else if ((double)ev->u.step.step > w->first_step) {
-        w->step_seconds = (ev->u.step.train_seconds - w->first_seconds) /
-                          ((double)ev->u.step.step - w->first_step);
-    }
-    w->run.changed++;
+    if (!run)
+        return false;
+    run->step = ev->u.step.step;
+    run->loss = (double)ev->u.step.loss;
+    run->acc = (double)ev->u.step.acc;
+    run->lr = ev->u.step.lr;
+    if (ev->u.step.images_per_second > 0)
+        run->images_per_second = (double)ev->u.step.images_per_second;
+    run->train_seconds = ev->u.step.train_seconds;
+    pace_step(&run->files->pace, run->step, run->train_seconds);
+    run->files->dirty[FEED_FILE_STEPS] = true;
+    if (now - run->files->told < TOLD_NS)
+        return false;
+    run->files->told = now;
+    return true;
 }
 
 static void on_unit(struct feed *f, const struct wire_event *ev)
 {
-    struct feed_watch *w = watch_of_number(f, ev->run);
+    struct feed_run *run = find_number(f, ev->run);
+    struct feed_unit *u;
 
-    if (!w || ev->u.unit.unit < 0 || (size_t)ev->u.unit.unit >= w->run.units)
+    if (!run || ev->u.unit.unit < 0 || (size_t)ev->u.unit.unit >= run->units)
         return;
-    struct feed_unit *unit = &w->run.unit[ev->u.unit.unit];
-    unit->loss = ev->u.unit.loss;
-    unit->input = ev->u.unit.input_share;
-    unit->compute = ev->u.unit.compute_share;
-    unit->reduce = ev->u.unit.reduce_share;
-    unit->wait = ev->u.unit.wait_share;
-    if (w->run.spec.mode != SPEC_ENSEMBLE)
-        unit->acc = ev->u.unit.acc;
-    w->run.changed++;
+    u = &run->unit[ev->u.unit.unit];
+    u->device = ev->u.unit.device;
+    u->loss = (double)ev->u.unit.loss;
+    u->acc = (double)ev->u.unit.acc;
+    u->input = (double)ev->u.unit.input_share;
+    u->compute = (double)ev->u.unit.compute_share;
+    u->reduce = (double)ev->u.unit.reduce_share;
+    u->wait = (double)ev->u.unit.wait_share;
+    run->files->units_told = true;
 }
 
-static void on_event(struct feed *f, const struct wire_event *ev, const void *slot, size_t n)
+static void end_run(struct feed_run *run)
 {
-    struct feed_watch *w;
+    run->live = false;
+    run->files->entry_due = true;
+    run->files->settled = false;
+    memset(run->files->dirty, true, sizeof run->files->dirty);
+}
 
+static void on_state(struct feed *f, const struct wire_event *ev, const char *reason)
+{
+    struct feed_run *run = have_number(f, ev->run);
+    struct wire_status status;
+
+    if (!run)
+        return;
+    run->own = true;
+    run->state = ev->u.state.state;
+    run->live = !wire_state_ended(run->state);
+    snprintf(run->reason, sizeof run->reason, "%.511s", reason);
+    if (wire_status(f->wire, ev->run, &status) && status.path[0])
+        set_path(run, status.path);
+    if (!run->live)
+        end_run(run);
+}
+
+static void on_cell(struct feed *f, const struct wire_event *ev)
+{
+    struct feed_run *run = ev->u.cell.run ? have_number(f, ev->u.cell.run) : NULL;
+
+    if (!run)
+        return;
+    run->sweep = ev->run;
+    run->cell = ev->u.cell.cell;
+    if (run->live && wire_state_ended(ev->u.cell.state)) {
+        run->state = ev->u.cell.state;
+        end_run(run);
+    }
+}
+
+static void on_refused(struct feed *f, const struct wire_event *ev, const char *reason)
+{
+    struct feed_run *run = find_number(f, ev->run);
+    struct wire_status status;
+
+    /* A start that came to nothing; other commands are refused to runs that there are. */
+    if (!run || run->path[0] || run->known || wire_status(f->wire, ev->run, &status))
+        return;
+    run->state = WIRE_FAILED;
+    snprintf(run->reason, sizeof run->reason, "%.511s", reason);
+    end_run(run);
+}
+
+static bool take_event(struct feed *f, const struct wire_event *ev, feed_other *other, void *user)
+{
+    size_t n = 0;
+    void *slot = ev->slot ? wire_slot_take(f->wire, ev->slot, &n) : NULL;
+    struct feed_run *run;
+    struct text words = {0};
+    bool changed = true;
+
+    if (slot && (ev->kind == WIRE_STATE || ev->kind == WIRE_REFUSED))
+        text_add_n(&words, slot, strnlen(slot, n));
     switch (ev->kind) {
     case WIRE_STARTED:
         on_started(f, ev, slot, n);
         break;
     case WIRE_STEP:
-        on_step(f, ev);
+        changed = on_step(f, ev);
         break;
-    case WIRE_UNIT:
+    case WIRE_UNIT: /* they come with a step */
         on_unit(f, ev);
+        changed = false;
         break;
     case WIRE_EPOCH:
-        if ((w = watch_of_number(f, ev->run)))
-            w->looked = 0; /* its rows are in the files */
+        if ((run = find_number(f, ev->run))) {
+            memset(run->files->dirty, true, sizeof run->files->dirty);
+            run->files->looked = 0;
+        }
         break;
     case WIRE_STATE:
-        if ((w = watch_of_number(f, ev->run))) {
-            w->run.state = ev->u.state.state;
-            w->looked = 0;
-            w->run.changed++;
-        }
+        on_state(f, ev, text_str(&words));
+        break;
+    case WIRE_REFUSED:
+        on_refused(f, ev, text_str(&words));
         break;
     case WIRE_CELL:
-        if (ev->u.cell.run && (w = watch_of_number(f, ev->u.cell.run))) {
-            w->run.sweep = ev->run;
-            w->run.state = ev->u.cell.state;
-            w->looked = 0;
-            w->run.changed++;
-        }
+        on_cell(f, ev);
         break;
-    default:
+    case WIRE_TAKEN:
+        if (!ev->u.taken.sweep)
+            have_number(f, ev->run);
+        break;
+    case WIRE_LOG:
+        if ((run = find_number(f, ev->run)))
+            run->files->dirty[FEED_FILE_LOG] = true;
+        changed = false;
+        break;
+    case WIRE_PLAN:
+        changed = false;
         break;
     }
-}
-
-/* What events may have missed. */
-static bool read_statuses(struct feed *f)
-{
-    struct wire_status *all = mem_new(STATUSES, sizeof *all);
-    size_t n = wire_statuses(f->wire, all, STATUSES);
-    bool changed = false;
-
-    for (size_t i = 0; i < n && i < STATUSES; i++) {
-        struct feed_watch *w = own_run(f, all[i].run, all[i].path);
-
-        if (!w)
-            continue;
-        if (!w->run.known)
-            ask_state(w);
-        if (w->run.state != all[i].state || strcmp(w->run.reason, all[i].reason) != 0) {
-            w->run.state = all[i].state;
-            snprintf(w->run.reason, sizeof w->run.reason, "%s", all[i].reason);
-            w->looked = 0;
-            w->run.changed++;
-            changed = true;
-        }
-        w->run.live = !wire_state_ended(all[i].state);
-    }
-    free(all);
+    if (other && ev->kind != WIRE_STEP && ev->kind != WIRE_UNIT)
+        other(user, ev, slot, n);
+    text_free(&words);
+    free(slot);
     return changed;
 }
 
-static bool look(struct feed_watch *w, uint64_t now)
+/* Events were dropped: states stand in the snapshot, all else in files. */
+static void read_missed(struct feed *f)
 {
-    bool changed = false, at_work = !wire_state_ended(w->run.state);
+    struct wire_status *all;
+    size_t n = wire_statuses(f->wire, NULL, 0);
 
-    if (!w->run.path[0] || now - w->looked < LOOK_NS)
-        return false;
-    if (!w->run.own && now - w->asked > (w->finished ? 4 * ASK_NS : ASK_NS)) {
-        uint64_t before = w->run.changed;
+    all = mem_new(n + 1, sizeof *all);
+    n = wire_statuses(f->wire, all, n);
+    for (size_t i = 0; i < n; i++) {
+        struct feed_run *run = have_number(f, all[i].run);
 
-        ask_state(w);
-        changed = w->run.changed != before;
+        if (!run)
+            continue;
+        run->own = true;
+        if (all[i].path[0])
+            set_path(run, all[i].path);
+        if (!run->known || run->state != all[i].state)
+            run->files->entry_due = true;
+        run->state = all[i].state;
+        run->step = all[i].step > run->step ? all[i].step : run->step;
+        snprintf(run->reason, sizeof run->reason, "%s", all[i].reason);
+        run->live = !wire_state_ended(run->state);
     }
-    if (!w->finished || at_work || changed) {
-        bool read = feed_watch_read(w, SLICE);
+    for (size_t i = 0; i < f->count; i++) {
+        struct feed_run *run = f->run[i];
+        struct wire_status status;
 
-        changed |= read;
-        w->looked = read ? 0 : now; /* until all of a long file is read */
-        w->finished = !at_work && !read;
-    } else {
-        w->looked = now;
+        memset(run->files->dirty, true, sizeof run->files->dirty);
+        run->files->settled = false;
+        if (run->own && run->live && !wire_status(f->wire, run->number, &status)) {
+            /* A cell's status is dropped when it has ended: its file says how. */
+            run->own = false;
+            run->files->entry_due = true;
+        }
     }
+    free(all);
+}
+
+/* ---- files ---- */
+
+static bool look(struct feed *f, struct feed_run *run, uint64_t now, uint64_t until)
+{
+    struct feed_files *files = run->files;
+    bool watched = run->id == f->watched, changed = false;
+    uint64_t pause = run->own                                                 ? 0
+                     : watched && !run->dead && !wire_state_ended(run->state) ? ENTRY_NS
+                                                                              : QUIET_NS;
+
+    if (files->entry_due || (pause && now - files->run_looked >= pause) ||
+        (run->own && !run->live && watched && now - files->run_looked >= QUIET_NS)) {
+        bool due = files->entry_due;
+
+        files->entry_due = false;
+        files->run_looked = now;
+        changed |= feed_rows_entry(run) || due;
+        if (run->own && !run->known && run->state >= WIRE_RUNNING) { /* its facts were missed */
+            enum wire_state state = run->state;
+            bool live = run->live;
+
+            run->own = false;
+            feed_rows_entry(run);
+            run->own = true;
+            run->state = state;
+            run->live = live;
+        }
+    }
+    if (!run->live && files->settled && !run->reading)
+        return changed;
+    if (now - files->looked < LOOK_NS && !run->reading)
+        return changed;
+    files->looked = now;
+    if (!run->own)
+        memset(files->dirty, true, sizeof files->dirty);
+    changed |= feed_rows_look(run, watched, f->ns, until);
+    if (!run->live && !run->reading)
+        files->settled = true;
     return changed;
 }
 
 bool feed_take(struct feed *f, feed_other *other, void *user)
 {
     struct wire_event event;
+    uint64_t now = f->ns();
     bool changed = false;
-    uint64_t now = clock_ns();
 
-    for (int i = 0; f->wire && i < EVENTS && wire_take(f->wire, &event); i++) {
-        size_t n = 0;
-        void *slot = event.slot ? wire_slot_take(f->wire, event.slot, &n) : NULL;
-
-        on_event(f, &event, slot, n);
-        if (other)
-            other(user, &event, slot, n);
-        free(slot);
+    while (f->wire && wire_take(f->wire, &event))
+        changed |= take_event(f, &event, other, user);
+    if (f->wire && wire_missed(f->wire)) {
+        read_missed(f);
         changed = true;
     }
-    if (f->wire && (changed || wire_missed(f->wire)))
-        changed |= read_statuses(f);
     for (size_t i = 0; i < f->count; i++) {
-        if (look(f->watch[i], now))
+        struct feed_run *run = f->run[i];
+
+        if (look(f, run, now, now + SLICE_NS)) {
+            run->changed++;
             changed = true;
-        if (changed)
-            feed_watch_count(f->watch[i]);
+        }
+        feed_rows_progress(run);
     }
+    drop_old(f);
     return changed;
 }
 
-static enum err_code send(struct feed *f, const struct wire_command *command, struct err *e)
+bool feed_busy(struct feed *f)
 {
-    return f->wire && wire_send(f->wire, command)
-               ? ERR_OK
-               : err_set(e, ERR_FAILED, "the engine takes no commands now; try again");
+    struct wire_sweep_status sweep[32];
+    size_t n;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (f->run[i]->own && !wire_state_ended(f->run[i]->state))
+            return true;
+    n = f->wire ? wire_sweeps(f->wire, sweep, MEM_COUNT(sweep)) : 0;
+    for (size_t i = 0; i < n && i < MEM_COUNT(sweep); i++)
+        if (!wire_state_ended(sweep[i].state))
+            return true;
+    return false;
+}
+
+/* ---- commands ---- */
+
+static enum err_code send_command(struct feed *f, const struct wire_command *command, struct err *e)
+{
+    if (!f->wire || !wire_send(f->wire, command))
+        return err_set(e, ERR_FAILED, "the engine takes no commands");
+    return ERR_OK;
+}
+
+static enum err_code tell_other(const struct feed_run *run, const char *line, struct err *e)
+{
+    return record_control(run->path, line, e);
+}
+
+static enum err_code check_live(const struct feed_run *run, struct err *e)
+{
+    if (run->own && run->live)
+        return ERR_OK;
+    if (!run->own && run->path[0] && !run->dead)
+        return ERR_OK; /* its lock says whether somebody is there */
+    if (run->dead)
+        return err_set(e, ERR_FAILED, "nobody runs it any more: its process is gone; r goes on");
+    return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_name(run->state));
 }
 
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e)
 {
-    struct wire_command command = {.kind = go ? WIRE_GO : WIRE_PAUSE, .run = run->number};
-
-    return run->own ? send(f, &command, e) : record_control(run->path, go ? "go" : "pause", e);
+    TRY(check_live(run, e));
+    if (!run->own)
+        return tell_other(run, go ? "go" : "pause", e);
+    return send_command(
+        f, &(struct wire_command){.kind = go ? WIRE_GO : WIRE_PAUSE, .run = run->number}, e);
 }
 
 enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how, struct err *e)
 {
-    struct wire_command command = {.kind = WIRE_STOP, .run = run->number, .how = how};
-
-    if (run->own)
-        return send(f, &command, e);
-    return record_control(run->path,
-                          how == WIRE_AFTER_EPOCH ? "stop epoch"
-                          : how == WIRE_NOW       ? "stop now"
-                                                  : "stop step",
+    TRY(check_live(run, e));
+    if (!run->own)
+        return tell_other(run,
+                          how == WIRE_AFTER_EPOCH   ? "stop epoch"
+                          : how == WIRE_NOW         ? "stop now"
+                          : how == WIRE_AFTER_CELLS ? "stop cells"
+                                                    : "stop step",
                           e);
+    return send_command(f,
+                        &(struct wire_command){.kind = WIRE_STOP,
+                                               .run = run->sweep ? run->sweep : run->number,
+                                               .how = how},
+                        e);
 }
 
-static uint32_t begin(struct feed *f, enum wire_command_kind kind, const void *slot, size_t bytes,
-                      struct err *e)
+enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)
 {
-    struct wire_command command = {.kind = kind, .run = f->next};
+    TRY(check_live(run, e));
+    if (!run->own)
+        return tell_other(run, "skip", e);
+    return send_command(
+        f, &(struct wire_command){.kind = WIRE_SKIP, .run = run->sweep, .cell = run->cell}, e);
+}
 
-    command.slot = f->wire ? wire_slot_put(f->wire, slot, bytes) : 0;
+static uint32_t send_start(struct feed *f, enum wire_command_kind kind, const void *bytes, size_t n,
+                           struct err *e)
+{
+    struct wire_command command = {.kind = kind, .run = f->last_number + 1};
+
+    command.slot = f->wire ? wire_slot_put(f->wire, bytes, n) : 0;
     if (!command.slot) {
-        err_set(e, ERR_FAILED, "the engine takes no commands now; try again");
+        err_set(e, ERR_FAILED, "the engine takes no commands");
         return 0;
     }
-    if (send(f, &command, e) != ERR_OK) {
-        free(wire_slot_take(f->wire, command.slot, &bytes));
+    if (!wire_send(f->wire, &command)) {
+        free(wire_slot_take(f->wire, command.slot, NULL));
+        err_set(e, ERR_FAILED, "the engine takes no commands: it is too busy with others");
         return 0;
     }
-    return f->next++;
+    return ++f->last_number;
 }
 
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e)
 {
-    return begin(f, WIRE_START, start, sizeof *start, e);
+    uint32_t number = send_start(f, WIRE_START, start, sizeof *start, e);
+
+    if (number) {
+        struct feed_run *run = have_number(f, number);
+
+        run->spec = start->spec;
+        if (start->resume[0])
+            set_path(run, start->resume);
+    }
+    return number;
 }
 
 uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,
                           struct err *e)
 {
-    return begin(f, WIRE_SWEEP, sweep, bytes, e);
-}
-
-/* The sweep that is at work here; false: none. */
-static bool busy_sweep(struct feed *f, struct wire_sweep_status *out)
-{
-    struct wire_sweep_status *all;
-    size_t n = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0;
-    bool found = false;
-
-    if (!n)
-        return false;
-    all = mem_new(n, sizeof *all);
-    if (wire_sweeps(f->wire, all, n) < n)
-        n = 0;
-    for (size_t i = 0; i < n && !found; i++) {
-        found = !wire_state_ended(all[i].state);
-        if (found && out)
-            *out = all[i];
-    }
-    free(all);
-    return found;
-}
-
-bool feed_busy(struct feed *f)
-{
-    struct wire_status *all;
-    bool busy = busy_sweep(f, NULL);
-    size_t n;
-
-    if (busy || !f->wire)
-        return busy;
-    all = mem_new(STATUSES, sizeof *all);
-    n = wire_statuses(f->wire, all, STATUSES);
-    for (size_t i = 0; i < n && i < STATUSES; i++)
-        busy |= !wire_state_ended(all[i].state);
-    free(all);
-    return busy;
-}
-
-static void add_run(struct text *out, const struct feed_run *run, int columns)
-{
-    char span[CLOCK_UTC_ROOM];
-    const char *state = run->dead ? "dead" : wire_state_name(run->state);
-
-    text_addf(out, "%s %s  ",
-              run->state == WIRE_RUNNING && !run->dead ? "●"
-              : run->state == WIRE_DONE                ? "✓"
-                                                       : "○",
-              state);
-    if (columns >= 100)
-        text_addf(out, "%s  ", run->name);
-    else
-        text_addf(out, "%s  ", strlen(run->name) > 24 ? run->name + 24 : run->name);
-    if (run->spec.epochs)
-        text_addf(out, "epoch %lld of %lld  ",
-                  (long long)(run->step && run->facts.steps_per_epoch
-                                  ? (run->step - 1) / run->facts.steps_per_epoch + 1
-                                  : run->epoch),
-                  (long long)run->spec.epochs);
-    if (isfinite(run->run_share) && !wire_state_ended(run->state))
-        text_addf(out, "%.0f %%  ", 100 * run->run_share);
-    if (isfinite(run->best_acc))
-        text_addf(out, "best %.4f%s  ", run->best_acc, run->by_valid ? "" : " on test");
-    if (isfinite(run->left_seconds) && !wire_state_ended(run->state) && !run->dead) {
-        clock_span(span, run->left_seconds);
-        text_addf(out, "%s left", span);
-    }
-}
-
-void feed_add_status(struct feed *f, struct text *out, int columns)
-{
-    struct wire_sweep_status sweep;
-    struct feed_run *run = feed_current(f);
-    char span[CLOCK_UTC_ROOM];
-
-    if (busy_sweep(f, &sweep)) {
-        text_addf(
-            out, "● sweep %s  %lld of %lld cells  ", sweep.name,
-            (long long)(sweep.done + sweep.diverged + sweep.oom + sweep.failed + sweep.skipped),
-            (long long)sweep.cells);
-        if (sweep.diverged + sweep.oom + sweep.failed)
-            text_addf(out, "%lld without an end  ",
-                      (long long)(sweep.diverged + sweep.oom + sweep.failed));
-        if (isfinite(sweep.left_seconds)) {
-            clock_span(span, sweep.left_seconds);
-            text_addf(out, "%s left", span);
-        }
-    } else if (run) {
-        add_run(out, run, columns);
-    } else {
-        text_add(out, "○ nothing runs");
-    }
+    return send_start(f, WIRE_SWEEP, sweep, bytes, e);
 }

@@ -1,10 +1,12 @@
-/* ui/feed.h: runs as they go: one model for those of this process, fed by the wire, and for those of
- * others, fed by their files. Rows are read from the run's files, which are the truth; events only
- * make it look sooner. The main thread alone. */
+/* ui/feed.h: runs as they go: one model for those of this process, whose events come over the wire, and
+ * for those of others. Rows are read from the run's files, which are the truth and tell of both alike;
+ * events say when to look, and what happened since the last row. The main thread alone. */
 #ifndef CHORUS_UI_FEED_H
 #define CHORUS_UI_FEED_H
 
+#include "base/text.h"
 #include "record/reader.h"
+#include "ui/pace.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
@@ -13,68 +15,124 @@
 
 struct feed;
 
-struct feed_points { /* grows; x's are of the same rows */
+enum feed_axis {
+    FEED_EPOCH,
+    FEED_STEP,
+    FEED_IMAGES,
+    FEED_MODEL_IMAGES,
+    FEED_SECONDS,
+    FEED_DEVICE_SECONDS,
+    FEED_AXES
+};
+enum feed_value {
+    FEED_TRAIN_LOSS,
+    FEED_TRAIN_ACC,
+    FEED_VAL_LOSS,
+    FEED_VAL_ACC,
+    FEED_TEST_LOSS,
+    FEED_TEST_ACC,
+    FEED_MEMBER_MIN,
+    FEED_MEMBER_MEAN,
+    FEED_MEMBER_MAX,
+    FEED_MEMBER_LOSS,
+    FEED_VALUES
+};
+
+struct feed_epochs { /* rows of epochs.csv; nan: does not apply */
     size_t n, room;
-    double *epoch, *step, *images, *model_images, *seconds, *device_seconds, *value;
+    double *x[FEED_AXES], *y[FEED_VALUES];
+};
+struct feed_steps { /* rows of steps.csv, their mean over members */
+    size_t n, room;
+    int64_t count; /* members in the last one */
+    double *step, *seconds, *loss, *acc;
 };
 
 struct feed_unit { /* a device or a member, as of the last rows or events */
     int unit, device;
-    double loss, acc, prefix; /* nan: none yet */
-    double input, compute, reduce, wait;
-    struct feed_points acc_at; /* of a member: test accuracy by epoch */
+    double loss, acc;                    /* of training; nan: none yet */
+    double test_loss, test_acc, prefix;  /* of a member, as of its last epoch */
+    double input, compute, reduce, wait; /* shares of its time; nan: unknown */
+    size_t n, room;                      /* of a member: an epoch each, as feed_epochs */
+    double *test_loss_at, *test_acc_at;
 };
 
+#define FEED_LOG_LINES 40
+
 struct feed_run {
+    uint64_t id;     /* never another run's; see feed_by_id */
     uint32_t number; /* on the wire; 0: another process's */
     char path[1024], name[256];
     bool own, live, dead, known; /* known: facts below are filled in */
+    bool broken;                 /* its files cannot be read: reason says why */
     enum wire_state state;
     char reason[512];
     struct wire_facts facts;
     struct spec spec;
-    uint32_t sweep; /* number of the sweep it is a cell of; 0: none */
-    int64_t step, epoch, steps_of_epoch_done;
-    double loss, acc, images_per_second, lr;
+    char started_utc[32], ended_utc[32];
+    char sweep_name[128]; /* of the sweep it is a cell of, or empty */
+    uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */
+    int64_t step, epoch, steps_of_epoch_done; /* epoch: the one that runs, from 1 */
+    double loss, acc, images_per_second, lr, train_seconds;
     double left_seconds, epoch_share, run_share; /* nan: unknown */
-    double best_acc;                             /* and what it was picked on */
+    double best_acc;                             /* and what it was picked on; nan: none yet */
     bool by_valid;
     int64_t best_epoch;
-    struct feed_points train_loss, test_loss, train_acc, test_acc, val_loss, val_acc, step_loss,
-        step_acc, member_mean;
+    double best_picked, best_loss;                /* what the best was picked by */
     double gain_mean, gain_best, member_acc_mean; /* nan: no ensemble, or no epoch yet */
-    struct feed_unit *unit;
+    struct feed_epochs epochs;
+    struct feed_steps steps;
+    struct feed_unit *unit; /* members of an ensemble, else devices */
     size_t units;
+    char *log[FEED_LOG_LINES]; /* its newest lines, oldest first */
+    size_t logs;
+    bool reading;     /* its files are long: there is more to come */
     uint64_t changed; /* counts changes: for redrawing */
+    uint64_t cut; /* counts how often rows were taken back, as by a resume: what was made of them
+                         must be made anew */
+    struct feed_files *files; /* feed's own */
 };
 
 struct feed *feed_new(struct wire *wire, const char *results);
 void feed_free(struct feed *f);
-/* Takes what the wire holds (a message that a screen asked for goes to `other`: plans, refusals, cells
- * and log lines; text is its slot, freed by feed) and looks at the files that are followed. True:
- * something changed. */
+/* Takes what the wire holds and looks at the files that are followed, for some milliseconds at most;
+ * all events but those of steps and units go to `other` too (slot: what came with it, n bytes, the
+ * feed's). True: something changed. */
 typedef void feed_other(void *user, const struct wire_event *event, const void *slot, size_t n);
 bool feed_take(struct feed *f, feed_other *other, void *user);
-/* All runs that are watched: of this process in the order of their starts, then followed ones. */
+/* All runs that are known: of this process in the order of their starts and followed ones. Pointers
+ * hold until feed_take or feed_forget is called. */
 size_t feed_count(const struct feed *f);
 struct feed_run *feed_at(struct feed *f, size_t i);
-struct feed_run *feed_find(struct feed *f, const char *path); /* NULL: not watched */
-/* Watches a run of whatever process (or one that has ended) by its files. */
+struct feed_run *feed_find(struct feed *f, const char *path); /* NULL: not known */
+struct feed_run *feed_by_id(struct feed *f, uint64_t id);     /* NULL: gone */
+/* Follows a run of whatever process (or one that has ended) by its files. */
 struct feed_run *feed_follow(struct feed *f, const char *folder);
-void feed_forget(struct feed *f, struct feed_run *run); /* only followed ones that are not shown */
+/* The run of which everything is read, members, devices, steps and log too; NULL: none. */
+void feed_watch(struct feed *f, struct feed_run *run);
+void feed_forget(struct feed *f,
+                 struct feed_run *run); /* only followed ones that are not watched */
 /* The one that computes here now, else the newest; NULL: none. */
 struct feed_run *feed_current(struct feed *f);
-/* What runs, how far, the best so far and the time left, for the last line of every screen. */
-void feed_add_status(struct feed *f, struct text *out, int columns);
-/* Commands: through the wire where the run is ours, through its control file else. */
+/* Commands: through the wire where the run is ours (a stop of a cell stops its sweep), through its
+ * control file else, which may wait for a second. ERR_FAILED: nobody works on it. */
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e) MUST_USE;
 enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                         struct err *e) MUST_USE;
+/* Of a sweep: this cell gets no result, the sweep goes on. */
+enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
 /* Starts; the number of the run or sweep on the wire, or 0 with e filled in. */
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e);
 uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,
                           struct err *e);
 /* Whether anything of this process runs, waits or is paused. */
 bool feed_busy(struct feed *f);
+/* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters
+ * less goes first. */
+void feed_add_status(struct feed *f, struct text *out, int columns);
+/* "1:12 left" and the like; nothing where it is unknown. */
+void feed_add_left(double seconds, struct text *out);
+/* For tests: another clock than clock_ns. */
+void feed_set_clock(struct feed *f, uint64_t (*ns)(void));
 
 #endif

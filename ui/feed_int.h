@@ -1,4 +1,6 @@
-/* ui/feed_int.h: a run's files, read as they grow. */
+/* ui/feed_int.h: what the files of feed share. feed.c keeps the runs and takes the wire's events,
+ * feed_files.c reads the files of a run piece by piece, feed_rows.c is what their rows mean,
+ * feed_status.c what a line says of it all. */
 #ifndef CHORUS_UI_FEED_INT_H
 #define CHORUS_UI_FEED_INT_H
 
@@ -6,34 +8,75 @@
 
 #include <sys/types.h>
 
-#define FEED_COLUMNS 16
+#define FEED_COLUMNS 24
+#define FEED_GUARD   48
 
-struct feed_tail {             /* a CSV of numbers whose rows are read once */
-    const char *file;          /* "epochs.csv" */
-    const char *const *column; /* names that are wanted, NULL at the end */
-    int place[FEED_COLUMNS];   /* of each in a row; -1: the file has none */
+/* A file that grows by whole lines, read where it was left. */
+struct feed_tail {
+    off_t at;               /* what was taken */
+    char guard[FEED_GUARD]; /* the bytes before it: others there mean that it is another file */
+    size_t guards;
+    struct timespec seen; /* time and size of the last look */
+    off_t size;
+    bool more;                /* there is more than was taken */
+    int column[FEED_COLUMNS]; /* of the header, in the order of the names asked for; -1 */
     bool headed;
-    off_t at;
 };
 
-struct feed_watch { /* a run and how far its files were read */
-    struct feed_run run;
-    struct feed_tail epochs, members, devices, steps;
-    uint64_t looked, asked; /* clock_ns: at the files, at the state */
-    double mean_step, mean_loss, mean_acc, mean_n, mean_images,
-        mean_seconds; /* members of a step */
-    double epoch_step, epoch_images, epoch_model_images, epoch_seconds, epoch_device_seconds;
-    double epoch_eval_seconds, eval_seconds; /* all, of the last one */
-    double step_seconds;                     /* what a step took lately; nan: unknown */
-    double first_step, first_seconds; /* seen by events, since this program or run began; nan */
-    bool finished;                    /* it had ended when its files were last read */
+enum feed_file {
+    FEED_FILE_EPOCHS,
+    FEED_FILE_MEMBERS,
+    FEED_FILE_DEVICES,
+    FEED_FILE_STEPS,
+    FEED_FILE_LOG,
+    FEED_FILES
 };
 
-void feed_watch_begin(struct feed_watch *w, const char *folder);
-void feed_watch_free(struct feed_watch *w);
-/* Reads what the files grew by, at most about `bytes` of each. True: something changed. */
-bool feed_watch_read(struct feed_watch *w, size_t bytes);
-/* From step, epoch and seconds: shares done and what is left. */
-void feed_watch_count(struct feed_watch *w);
+struct feed_files {
+    struct feed_tail tail[FEED_FILES];
+    struct pace pace;
+    double last_eval;            /* cumulative, of the last row; nan: none */
+    int64_t steps_per_epoch;     /* 0: unknown */
+    bool dirty[FEED_FILES];      /* to be looked at */
+    uint64_t looked, run_looked; /* when the rows and when run.csv were looked at last */
+    uint64_t told;               /* when a step was said to have changed something */
+    bool entry_due;              /* run.csv must be read */
+    int dead_looks;              /* in a row that found it dead */
+    bool settled;                /* it ended, and all was read since */
+    bool units_told;             /* events have told of units since the last row */
+};
+
+struct feed {
+    struct wire *wire;
+    char *results;
+    struct feed_run **run; /* (count) */
+    size_t count, room;
+    uint64_t watched; /* id; 0: none */
+    uint64_t last_id;
+    uint32_t last_number;
+    uint64_t (*ns)(void);
+};
+
+/* What a line of a file says. value: (columns) fields as numbers, nan where one is none; line: the
+ * whole, terminated. */
+typedef void feed_line_fn(struct feed_run *run, const double *value, char *line);
+enum feed_read { FEED_READ_NOTHING, FEED_READ_LINES, FEED_READ_AGAIN };
+/* Reads what came since, but begins no further piece after `until`. AGAIN: it is another file, or was
+ * cut: the caller throws away what it took, and calls again. names: NULL at the end; NULL: every line
+ * as it is. */
+enum feed_read feed_tail_read(struct feed_run *run, struct feed_tail *t, const char *name,
+                              const char *const *names, feed_line_fn *take, uint64_t (*ns)(void),
+                              uint64_t until);
+/* A decimal number as our files have them, fast; nan where it is none. */
+double feed_number(const char *s, size_t n);
+
+/* Looks at the files that are due. True: something changed. */
+bool feed_rows_look(struct feed_run *run, bool all, uint64_t (*ns)(void), uint64_t until);
+/* Takes over what run.csv says. True: something changed. */
+bool feed_rows_entry(struct feed_run *run);
+/* Shares of what is done, and the time that is left. */
+void feed_rows_progress(struct feed_run *run);
+void feed_rows_free(struct feed_run *run);
+void feed_rows_units(struct feed_run *run); /* makes them, once the facts are known */
 
 #endif

@@ -1,0 +1,459 @@
+/* ui/feed_rows.c: what the rows of a run's files mean. */
+#include "ui/feed_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNITS_MOST 4096
+
+static const char *const epoch_names[] = {"epoch",
+                                          "step",
+                                          "images",
+                                          "model_images",
+                                          "train_seconds",
+                                          "device_seconds",
+                                          "train_loss",
+                                          "train_acc",
+                                          "val_loss",
+                                          "val_acc",
+                                          "test_loss",
+                                          "test_acc",
+                                          "member_acc_min",
+                                          "member_acc_mean",
+                                          "member_acc_max",
+                                          "member_loss_mean",
+                                          "eval_seconds",
+                                          "images_per_second",
+                                          "lr",
+                                          NULL};
+enum { EPOCH_VALUE = 6, EPOCH_EVAL = EPOCH_VALUE + FEED_VALUES, EPOCH_SPEED, EPOCH_LR };
+
+static const char *const member_names[] = {"epoch",      "member",     "device",
+                                           "train_loss", "train_acc",  "test_loss",
+                                           "test_acc",   "prefix_acc", NULL};
+static const char *const device_names[] = {"epoch",          "device",        "train_loss",
+                                           "train_acc",      "input_seconds", "compute_seconds",
+                                           "reduce_seconds", "wait_seconds",  NULL};
+static const char *const step_names[] = {"step", "train_seconds", "loss", "acc", "lr", NULL};
+
+/* ---- epochs ---- */
+
+static void judge_best(struct feed_run *run, int64_t epoch, const double *y)
+{
+    bool valid = isfinite(y[FEED_VAL_ACC]);
+    double acc = valid ? y[FEED_VAL_ACC] : y[FEED_TEST_ACC];
+    double loss = valid ? y[FEED_VAL_LOSS] : y[FEED_TEST_LOSS];
+
+    if (!isfinite(loss) || !isfinite(acc))
+        return;
+    if (run->best_epoch &&
+        (acc < run->best_picked || (acc == run->best_picked && loss >= run->best_loss)))
+        return;
+    run->best_epoch = epoch;
+    run->best_picked = acc;
+    run->best_loss = loss;
+    run->best_acc = y[FEED_TEST_ACC];
+    run->by_valid = valid;
+}
+
+static void clear_epochs(struct feed_run *run)
+{
+    run->epochs.n = 0;
+    run->best_epoch = 0;
+    run->best_acc = run->best_picked = run->best_loss = NAN;
+    run->gain_mean = run->gain_best = run->member_acc_mean = NAN;
+    run->files->last_eval = 0;
+}
+
+static void judge_gain(struct feed_run *run, const double *y)
+{
+    if (run->facts.mode != SPEC_ENSEMBLE)
+        return;
+    run->member_acc_mean = y[FEED_MEMBER_MEAN];
+    run->gain_mean = y[FEED_TEST_ACC] - y[FEED_MEMBER_MEAN];
+    run->gain_best = y[FEED_TEST_ACC] - y[FEED_MEMBER_MAX];
+}
+
+static void take_epoch(struct feed_run *run, const double *v, char *line)
+{
+    struct feed_epochs *e = &run->epochs;
+    struct feed_files *f = run->files;
+    double y[FEED_VALUES];
+
+    (void)line;
+    if (!isfinite(v[0]) || !isfinite(v[1]))
+        return;
+    while (e->n && e->x[FEED_EPOCH][e->n - 1] >= v[0])
+        e->n--; /* taken back and computed again */
+    for (int k = 0; k < FEED_AXES; k++) {
+        size_t room = e->room;
+
+        e->x[k] = mem_grow(e->x[k], &room, e->n + 1, sizeof **e->x);
+    }
+    for (int k = 0; k < FEED_VALUES; k++) {
+        size_t room = e->room;
+
+        e->y[k] = mem_grow(e->y[k], &room, e->n + 1, sizeof **e->y);
+        y[k] = e->y[k][e->n] = v[EPOCH_VALUE + k];
+        if (k == FEED_VALUES - 1)
+            e->room = room;
+    }
+    for (int k = 0; k < FEED_AXES; k++)
+        e->x[k][e->n] = v[k];
+    e->n++;
+    judge_best(run, (int64_t)v[0], y);
+    judge_gain(run, y);
+    pace_evaluation(&f->pace, v[EPOCH_EVAL] - f->last_eval);
+    f->last_eval = v[EPOCH_EVAL];
+    if (v[0] > 0 && !f->steps_per_epoch)
+        f->steps_per_epoch = (int64_t)(v[1] / v[0]);
+    if ((int64_t)v[1] >= run->step) {
+        run->step = (int64_t)v[1];
+        run->train_seconds = v[FEED_SECONDS];
+        run->loss = isfinite(y[FEED_TRAIN_LOSS]) ? y[FEED_TRAIN_LOSS] : run->loss;
+        run->acc = isfinite(y[FEED_TRAIN_ACC]) ? y[FEED_TRAIN_ACC] : run->acc;
+        if (v[EPOCH_SPEED] > 0)
+            run->images_per_second = v[EPOCH_SPEED];
+        if (isfinite(v[EPOCH_LR]))
+            run->lr = v[EPOCH_LR];
+    }
+}
+
+/* ---- members and devices ---- */
+
+void feed_rows_units(struct feed_run *run)
+{
+    int64_t wish = run->facts.mode == SPEC_ENSEMBLE ? run->facts.members : run->facts.devices;
+    size_t units = wish < 1 ? 1 : wish > UNITS_MOST ? UNITS_MOST : (size_t)wish;
+
+    if (units == run->units)
+        return;
+    for (size_t i = 0; i < run->units; i++) {
+        free(run->unit[i].test_loss_at);
+        free(run->unit[i].test_acc_at);
+    }
+    free(run->unit);
+    run->unit = mem_new(units, sizeof *run->unit);
+    run->units = units;
+    for (size_t i = 0; i < units; i++) {
+        struct feed_unit *u = &run->unit[i];
+
+        *u = (struct feed_unit){.unit = (int)i, .device = (int)i};
+        if (run->facts.devices > 0)
+            u->device = (int)i % run->facts.devices;
+        u->loss = u->acc = u->test_loss = u->test_acc = u->prefix = NAN;
+        u->input = u->compute = u->reduce = u->wait = NAN;
+    }
+    memset(&run->files->tail[FEED_FILE_MEMBERS], 0, sizeof run->files->tail[0]);
+    memset(&run->files->tail[FEED_FILE_DEVICES], 0, sizeof run->files->tail[0]);
+    run->cut++;
+}
+
+static void take_member(struct feed_run *run, const double *v, char *line)
+{
+    struct feed_unit *u;
+    size_t room;
+
+    (void)line;
+    if (!(v[1] >= 0 && v[1] < (double)run->units))
+        return;
+    u = &run->unit[(size_t)v[1]];
+    room = u->room;
+    u->test_loss_at = mem_grow(u->test_loss_at, &room, u->n + 1, sizeof *u->test_loss_at);
+    room = u->room;
+    u->test_acc_at = mem_grow(u->test_acc_at, &room, u->n + 1, sizeof *u->test_acc_at);
+    u->room = room;
+    u->test_loss_at[u->n] = u->test_loss = v[5];
+    u->test_acc_at[u->n++] = u->test_acc = v[6];
+    u->prefix = v[7];
+    u->device = (int)v[2];
+    if (!run->files->units_told) {
+        u->loss = v[3];
+        u->acc = v[4];
+    }
+}
+
+static void take_device(struct feed_run *run, const double *v, char *line)
+{
+    double all = v[4] + v[5] + v[6] + v[7];
+
+    (void)line;
+    if (run->files->units_told)
+        return;
+    for (size_t i = 0; i < run->units; i++) {
+        struct feed_unit *u = &run->unit[i];
+
+        if ((double)u->device != v[1])
+            continue;
+        if (run->facts.mode != SPEC_ENSEMBLE) {
+            u->loss = v[2];
+            u->acc = v[3];
+        }
+        if (all > 0) {
+            u->input = v[4] / all;
+            u->compute = v[5] / all;
+            u->reduce = v[6] / all;
+            u->wait = v[7] / all;
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+static void grow_steps(struct feed_steps *s)
+{
+    double **const all[] = {&s->step, &s->seconds, &s->loss, &s->acc};
+
+    if (s->n < s->room)
+        return;
+    s->room = s->room ? 2 * s->room : 256;
+    for (size_t k = 0; k < MEM_COUNT(all); k++)
+        *all[k] = mem_resize(*all[k], s->room, sizeof **all[k]);
+}
+
+static void take_step(struct feed_run *run, const double *v, char *line)
+{
+    struct feed_steps *s = &run->steps;
+
+    (void)line;
+    if (!isfinite(v[0]))
+        return;
+    if (s->n && s->step[s->n - 1] == v[0]) { /* of another member */
+        double share = 1.0 / (double)++s->count;
+
+        s->loss[s->n - 1] += (v[2] - s->loss[s->n - 1]) * share;
+        s->acc[s->n - 1] += (v[3] - s->acc[s->n - 1]) * share;
+    } else {
+        while (s->n && s->step[s->n - 1] > v[0])
+            s->n--;
+        grow_steps(s);
+        s->step[s->n] = v[0];
+        s->seconds[s->n] = v[1];
+        s->loss[s->n] = v[2];
+        s->acc[s->n] = v[3];
+        s->count = 1;
+        s->n++;
+    }
+    if (run->own && run->live)
+        return; /* its events are newer */
+    if ((int64_t)v[0] > run->step) {
+        run->step = (int64_t)v[0];
+        run->train_seconds = v[1];
+        run->lr = v[4];
+        pace_step(&run->files->pace, run->step, v[1]);
+        if (run->files->pace.step_seconds > 0)
+            run->images_per_second = (double)run->facts.batch *
+                                     (run->facts.members > 1 ? run->facts.members : 1) /
+                                     run->files->pace.step_seconds;
+    }
+    run->loss = s->loss[s->n - 1];
+    run->acc = s->acc[s->n - 1];
+}
+
+/* ---- the log ---- */
+
+static void take_log(struct feed_run *run, const double *v, char *line)
+{
+    const char *words = line, *steps = strstr(line, " steps an epoch"), *at = steps;
+    int64_t number;
+
+    (void)v;
+    if (steps) { /* the line of its start tells what no other file does before the first epoch ends */
+        char *copy;
+
+        while (at > line && at[-1] >= '0' && at[-1] <= '9')
+            at--;
+        copy = mem_text_n(at, (size_t)(steps - at));
+        if (text_to_int(copy, &number) && number > 0)
+            run->files->steps_per_epoch = number;
+        free(copy);
+    }
+    if (strlen(line) > 25 && line[10] == 'T' && line[23] == 'Z') /* without day and zone */
+        words = line + 11;
+    if (run->logs == FEED_LOG_LINES) {
+        free(run->log[0]);
+        memmove(run->log, run->log + 1, (FEED_LOG_LINES - 1) * sizeof *run->log);
+        run->logs--;
+    }
+    run->log[run->logs++] =
+        words == line ? mem_textf("%.999s", line) : mem_textf("%.8s%.990s", words, line + 24);
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *name;
+    const char *const *columns;
+    feed_line_fn *take;
+} file_of[FEED_FILES] = {
+    [FEED_FILE_EPOCHS] = {"epochs.csv", epoch_names, take_epoch},
+    [FEED_FILE_MEMBERS] = {"members.csv", member_names, take_member},
+    [FEED_FILE_DEVICES] = {"devices.csv", device_names, take_device},
+    [FEED_FILE_STEPS] = {"steps.csv", step_names, take_step},
+    [FEED_FILE_LOG] = {"log.txt", NULL, take_log},
+};
+
+static void clear(struct feed_run *run, enum feed_file which)
+{
+    run->cut++;
+    if (which == FEED_FILE_EPOCHS)
+        clear_epochs(run);
+    if (which == FEED_FILE_STEPS)
+        run->steps.n = 0;
+    if (which == FEED_FILE_MEMBERS)
+        for (size_t i = 0; i < run->units; i++)
+            run->unit[i].n = 0;
+    if (which == FEED_FILE_LOG) {
+        for (size_t i = 0; i < run->logs; i++)
+            free(run->log[i]);
+        run->logs = 0;
+    }
+    if ((which == FEED_FILE_EPOCHS || which == FEED_FILE_STEPS) && !(run->own && run->live))
+        run->step = 0;
+}
+
+bool feed_rows_look(struct feed_run *run, bool all, uint64_t (*ns)(void), uint64_t until)
+{
+    struct feed_files *f = run->files;
+    bool changed = false;
+
+    if (!run->path[0])
+        return false;
+    run->reading = false;
+    for (int i = 0; i < FEED_FILES; i++) {
+        enum feed_read got;
+
+        if (!f->dirty[i] && !f->tail[i].more)
+            continue;
+        if (i != FEED_FILE_EPOCHS && !all)
+            continue;
+        /* without facts nobody knows whose they are */
+        if ((i == FEED_FILE_MEMBERS || i == FEED_FILE_DEVICES) && !run->known)
+            continue;
+        if (i == FEED_FILE_MEMBERS && run->facts.mode != SPEC_ENSEMBLE)
+            continue;
+        f->dirty[i] = false;
+        got = feed_tail_read(run, &f->tail[i], file_of[i].name, file_of[i].columns, file_of[i].take,
+                             ns, until);
+        if (got == FEED_READ_AGAIN) {
+            clear(run, (enum feed_file)i);
+            got = feed_tail_read(run, &f->tail[i], file_of[i].name, file_of[i].columns,
+                                 file_of[i].take, ns, until);
+        }
+        changed |= got != FEED_READ_NOTHING;
+        run->reading |= f->tail[i].more;
+    }
+    return changed;
+}
+
+static void take_facts(struct feed_run *run, const struct record_run *r)
+{
+    const struct spec *s = &r->spec;
+    struct wire_facts *f = &run->facts;
+
+    snprintf(f->backend, sizeof f->backend, "%s", r->backend_used);
+    snprintf(f->isa, sizeof f->isa, "%s", r->isa);
+    snprintf(f->precision, sizeof f->precision, "%s", r->precision_used);
+    f->mode = (int32_t)s->mode;
+    f->devices = s->gpus ? s->gpus : s->devices;
+    f->real_devices = (int32_t)r->real_devices;
+    f->members = s->mode != SPEC_ENSEMBLE ? 1 : s->members ? s->members : f->devices;
+    f->threads = (int32_t)r->threads_used;
+    f->batch = s->batch;
+    f->batch_per_device = r->batch_per_device;
+    f->epochs = s->epochs;
+    f->parameters = (uint64_t)r->parameters;
+    f->flops_per_image = r->flops_per_image;
+    f->lr = r->lr_used;
+    run->known = true;
+    feed_rows_units(run);
+}
+
+static void take_entry(struct feed_run *run, const struct record_entry *entry)
+{
+    const struct record_run *r = &entry->run;
+
+    run->spec = r->spec;
+    snprintf(run->started_utc, sizeof run->started_utc, "%s", r->started_utc);
+    snprintf(run->ended_utc, sizeof run->ended_utc, "%s", r->ended_utc);
+    snprintf(run->sweep_name, sizeof run->sweep_name, "%s", r->sweep);
+    if (run->own)
+        return; /* the wire says the rest, and sooner */
+    if (r->state != run->state || entry->live != run->live)
+        memset(run->files->dirty, true, sizeof run->files->dirty);
+    run->state = r->state;
+    run->live = entry->live;
+    run->files->dead_looks = entry->dead ? run->files->dead_looks + 1 : 0;
+    run->dead = run->files->dead_looks > 3 || (entry->dead && !run->known);
+    snprintf(run->reason, sizeof run->reason, "%s", r->reason);
+    take_facts(run, r);
+}
+
+bool feed_rows_entry(struct feed_run *run)
+{
+    enum wire_state state = run->state;
+    bool live = run->live, dead = run->dead, known = run->known, broken = run->broken;
+    struct record_entry entry;
+    struct err e;
+
+    if (!run->path[0])
+        return false;
+    if (record_read_entry(run->path, &entry, &e) != ERR_OK) {
+        run->broken = !run->own;
+        snprintf(run->reason, sizeof run->reason, "%.511s", e.text);
+        return !broken;
+    }
+    run->broken = entry.broken && !run->own;
+    if (!entry.broken)
+        take_entry(run, &entry);
+    else if (!run->own)
+        snprintf(run->reason, sizeof run->reason, "%s", entry.problem);
+    record_free_entry(&entry);
+    return state != run->state || live != run->live || dead != run->dead || known != run->known ||
+           broken != run->broken;
+}
+
+void feed_rows_progress(struct feed_run *run)
+{
+    struct feed_files *f = run->files;
+    int64_t spe = run->facts.steps_per_epoch ? run->facts.steps_per_epoch : f->steps_per_epoch;
+    int64_t epochs = run->facts.epochs, steps = spe * epochs;
+
+    if (run->spec.max_steps && run->spec.max_steps < steps)
+        steps = run->spec.max_steps;
+    run->facts.steps_per_epoch = spe;
+    run->epoch = spe && run->step > 0 ? (run->step - 1) / spe + 1 : 1;
+    if (epochs && run->epoch > epochs)
+        run->epoch = epochs;
+    run->steps_of_epoch_done = run->step - (run->epoch - 1) * spe;
+    run->epoch_share = spe ? (double)run->steps_of_epoch_done / (double)spe : NAN;
+    run->run_share = steps > 0 ? (double)run->step / (double)steps : NAN;
+    run->left_seconds = NAN;
+    if (run->live && run->state == WIRE_RUNNING && steps)
+        run->left_seconds = pace_left(&f->pace, steps - run->step, epochs - run->epoch + 1);
+}
+
+void feed_rows_free(struct feed_run *run)
+{
+    for (int k = 0; k < FEED_AXES; k++)
+        free(run->epochs.x[k]);
+    for (int k = 0; k < FEED_VALUES; k++)
+        free(run->epochs.y[k]);
+    free(run->steps.step);
+    free(run->steps.seconds);
+    free(run->steps.loss);
+    free(run->steps.acc);
+    for (size_t i = 0; i < run->units; i++) {
+        free(run->unit[i].test_loss_at);
+        free(run->unit[i].test_acc_at);
+    }
+    free(run->unit);
+    for (size_t i = 0; i < run->logs; i++)
+        free(run->log[i]);
+    free(run->files);
+    free(run);
+}

@@ -1,0 +1,193 @@
+/* ui/feed_status.c: what runs, how far it is, the best so far, the time left: one line. */
+#include "ui/feed_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "study/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PART_NAME = 1,
+    PART_EPOCH = 2,
+    PART_SHARE = 4,
+    PART_BEST = 8,
+    PART_LEFT = 16,
+    PART_WAIT = 32,
+    PART_SPEED = 64
+};
+
+/* What matters less goes first. */
+static const int falls[] = {127,
+                            127 & ~PART_SPEED,
+                            127 & ~(PART_SPEED | PART_WAIT),
+                            PART_NAME | PART_SHARE | PART_BEST | PART_LEFT,
+                            PART_SHARE | PART_BEST | PART_LEFT,
+                            PART_SHARE | PART_LEFT,
+                            PART_SHARE,
+                            0};
+
+void feed_add_left(double seconds, struct text *out)
+{
+    char span[CLOCK_UTC_ROOM];
+
+    if (!isfinite(seconds))
+        return;
+    if (seconds < 59.5)
+        snprintf(span, sizeof span, "%.0f s", seconds < 1 ? 1 : seconds);
+    else
+        clock_span(span, seconds);
+    text_addf(out, "%s left", span);
+}
+
+static void add_left(double seconds, struct text *out)
+{
+    if (isfinite(seconds))
+        text_add(out, "  ");
+    feed_add_left(seconds, out);
+}
+
+static const char *dot(enum wire_state state, bool dead)
+{
+    if (dead)
+        return "✗";
+    switch (state) {
+    case WIRE_RUNNING:
+        return "●";
+    case WIRE_PAUSED:
+        return "‖";
+    case WIRE_WAITING:
+        return "○";
+    case WIRE_DONE:
+        return "✓";
+    case WIRE_STOPPED:
+    case WIRE_SKIPPED:
+        return "■";
+    default:
+        return "✗";
+    }
+}
+
+static void add_name(const char *name, struct text *out)
+{
+    text_add(out, "  ");
+    text_add_clean(out, study_short_name(name));
+}
+
+static void add_run(const struct feed_run *run, int parts, size_t waits, struct text *out)
+{
+    char number[TEXT_NUMBER_ROOM];
+    bool ended = wire_state_ended(run->state) || run->dead;
+
+    text_addf(out, "%s %s", dot(run->state, run->dead),
+              run->dead ? "dead" : wire_state_name(run->state));
+    if (!run->own && run->live)
+        text_add(out, " elsewhere");
+    if (parts & PART_NAME)
+        add_name(run->name[0] ? run->name : run->spec.name, out);
+    if (parts & PART_EPOCH && run->known && run->facts.epochs)
+        text_addf(out, "  epoch %lld/%lld", (long long)run->epoch, (long long)run->facts.epochs);
+    if (parts & PART_SHARE && !ended && isfinite(run->run_share))
+        text_addf(out, "  %d %%", (int)(100 * run->run_share));
+    if (parts & PART_BEST && isfinite(run->best_acc))
+        text_addf(out, "  best %.4f", run->best_acc);
+    if (parts & PART_SPEED && !ended && run->images_per_second > 0)
+        text_addf(out, "  %s img/s", text_count(number, (uint64_t)(run->images_per_second + 0.5)));
+    if (parts & PART_LEFT && !ended)
+        add_left(run->left_seconds, out);
+    if (parts & PART_WAIT && waits)
+        text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+}
+
+static double best_of_cells(struct feed *f, const struct wire_sweep_status *s)
+{
+    size_t n = wire_cells(f->wire, s->sweep, NULL, 0);
+    struct wire_cell *all = mem_new(n + 1, sizeof *all);
+    double best = NAN;
+
+    n = wire_cells(f->wire, s->sweep, all, n);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].known && all[i].state == WIRE_DONE && !(all[i].acc <= best))
+            best = isnan(all[i].acc) ? best : all[i].acc;
+    free(all);
+    return best;
+}
+
+static void add_sweep(const struct feed_run *run, const struct wire_sweep_status *s, double best,
+                      int parts, size_t waits, struct text *out)
+{
+    long long done = (long long)(s->done + s->diverged + s->oom + s->failed + s->skipped);
+
+    text_addf(out, "%s sweep", dot(run && run->sweep == s->sweep ? run->state : s->state, false));
+    if (parts & PART_NAME)
+        add_name(s->name, out);
+    text_addf(out, "  %lld/%lld%s cells", done, (long long)s->cells, s->counting ? "+" : "");
+    if (parts & PART_BEST && isfinite(best))
+        text_addf(out, "  best %.4f", best);
+    if (parts & PART_LEFT)
+        add_left(s->left_seconds, out);
+    if (parts & PART_EPOCH && run && run->known && run->sweep == s->sweep)
+        text_addf(out, "  %s: epoch %lld/%lld", study_short_name(run->name), (long long)run->epoch,
+                  (long long)run->facts.epochs);
+    if (parts & PART_WAIT && waits)
+        text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+}
+
+static bool running_sweep(struct feed *f, const struct feed_run *run, struct wire_sweep_status *out)
+{
+    struct wire_sweep_status *all;
+    bool found = false;
+    size_t n;
+
+    if (!f->wire)
+        return false;
+    if (run && run->own && run->live)
+        return run->sweep && wire_sweep_status(f->wire, run->sweep, out) &&
+               !wire_state_ended(out->state);
+    n = wire_sweeps(f->wire, NULL, 0);
+    all = mem_new(n + 1, sizeof *all);
+    n = wire_sweeps(f->wire, all, n);
+    for (size_t i = 0; i < n && !found; i++)
+        if (all[i].state == WIRE_RUNNING || all[i].state == WIRE_PAUSED) {
+            *out = all[i];
+            found = true;
+        }
+    free(all);
+    return found;
+}
+
+void feed_add_status(struct feed *f, struct text *out, int columns)
+{
+    const struct feed_run *run = feed_current(f);
+    struct wire_sweep_status sweep;
+    bool in_sweep = running_sweep(f, run, &sweep);
+    double best = in_sweep ? best_of_cells(f, &sweep) : NAN;
+    struct wire_queue queue = {0};
+    struct text line = {0};
+    size_t waits = 0;
+
+    if (f->wire)
+        wire_queue(f->wire, &queue);
+    for (size_t i = 0; i < f->count; i++)
+        waits += f->run[i]->own && f->run[i] != run && f->run[i]->state == WIRE_WAITING &&
+                 !f->run[i]->sweep;
+    waits += queue.waiting > 0 ? (size_t)queue.waiting : 0;
+    if (!run && !in_sweep) {
+        text_add(&line, "nothing runs");
+    } else {
+        for (size_t i = 0; i < MEM_COUNT(falls); i++) {
+            text_clear(&line);
+            if (in_sweep)
+                add_sweep(run, &sweep, best, falls[i], waits, &line);
+            else
+                add_run(run, falls[i], waits, &line);
+            if (text_width(text_str(&line)) <= columns)
+                break;
+        }
+    }
+    text_add(out, text_str(&line));
+    text_free(&line);
+}
