@@ -88,7 +88,7 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     if (!isfinite(v[0]) || !isfinite(v[1]))
         return;
     while (e->n && e->x[FEED_EPOCH][e->n - 1] >= v[0])
-        e->n--; /* taken back and computed again */
+        e->n--;
     for (int k = 0; k < FEED_AXES; k++) {
         size_t room = e->room;
 
@@ -228,8 +228,10 @@ static void take_step(struct feed_run *run, const double *v, char *line)
         s->loss[s->n - 1] += (v[2] - s->loss[s->n - 1]) * share;
         s->acc[s->n - 1] += (v[3] - s->acc[s->n - 1]) * share;
     } else {
-        while (s->n && s->step[s->n - 1] > v[0])
+        while (s->n && s->step[s->n - 1] > v[0]) { /* taken back and computed again */
             s->n--;
+            run->cut++;
+        }
         grow_steps(s);
         s->step[s->n] = v[0];
         s->seconds[s->n] = v[1];

@@ -13,7 +13,7 @@
 enum plot_weight { PLOT_NORMAL, PLOT_THIN, PLOT_THICK };
 
 struct plot_series {
-    const char *label;
+    const char *label;   /* NULL: not in the legend, nor those behind it */
     const double *x, *y; /* (n); where y is not finite there is a gap */
     size_t n;
     int colour; /* role: 0, 1, 2, ...; from PLOT_ROLES on a colour comes again with another mark */

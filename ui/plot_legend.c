@@ -23,6 +23,16 @@ static const char *name_of(const struct plot *p, int series)
     return p->series[series].label ? p->series[series].label : "";
 }
 
+/* Those in front of the first without a name: what stands behind it is told of elsewhere. */
+static int named(const struct plot *p)
+{
+    int n = 0;
+
+    while (n < p->count && p->series[n].label)
+        n++;
+    return n;
+}
+
 static int value_width(const struct legend *l, int series)
 {
     char words[PLOT_LABEL];
@@ -83,9 +93,9 @@ static bool choose_width(struct legend *l, int columns, int rows)
     for (size_t i = 0; i < MEM_COUNT(names); i++) {
         l->name = names[i];
         l->width = 0;
-        for (int k = 0; k < p->count; k++)
+        for (int k = 0; k < named(p); k++)
             l->width = entry_width(l, k) > l->width ? entry_width(l, k) : l->width;
-        if (l->width <= columns && (columns + APART) / (l->width + APART) * rows >= p->count)
+        if (l->width <= columns && (columns + APART) / (l->width + APART) * rows >= named(p))
             return true;
     }
     return false;
@@ -100,20 +110,20 @@ static int put_table(struct legend *l, int row, int column, int rows)
     char more[PLOT_LABEL] = "";
 
     if (!choose_width(l, columns, rows)) {
-        snprintf(more, sizeof more, " +%d", p->count);
+        snprintf(more, sizeof more, " +%d", named(p));
         columns -= plot_length(more);
         l->width = l->width < columns ? l->width : columns;
     }
     across = (columns + APART) / (l->width + APART);
-    shown = across * rows < p->count ? across * rows : p->count;
+    shown = across * rows < named(p) ? across * rows : named(p);
     for (int i = 0; i < shown; i++) {
-        int series = i + 1 == shown && front >= shown && front < p->count ? front : i;
+        int series = i + 1 == shown && front >= shown && front < named(p) ? front : i;
         int at = column + i % across * (l->width + APART);
 
         put_entry(l, row + i / across, at, at + l->width, series);
     }
-    if (shown < p->count) {
-        snprintf(more, sizeof more, "+%d", p->count - shown);
+    if (shown < named(p)) {
+        snprintf(more, sizeof more, "+%d", named(p) - shown);
         plot_put_text(l->c, row + rows - 1, p->columns - plot_length(more), p->columns, more,
                       PLOT_TEXT);
     }
@@ -127,11 +137,11 @@ static int put_legend(struct legend *l, int title)
     int total = -APART, column, most = 1 + (p->rows - PLOT_LEAST_ROWS) / 3, above = title ? 1 : 0;
 
     l->name = p->columns;
-    for (int i = 0; i < p->count; i++)
+    for (int i = 0; i < named(p); i++)
         total += entry_width(l, i) + APART;
     if (title + (title ? APART : 0) + total <= p->columns) {
         column = p->columns - total;
-        for (int i = 0; i < p->count; i++)
+        for (int i = 0; i < named(p); i++)
             column = put_entry(l, 0, column, p->columns, i) + APART;
         return 1;
     }

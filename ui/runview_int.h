@@ -1,44 +1,65 @@
-/* ui/runview_int.h: what the files of the screen Run share. */
+/* ui/runview_int.h: what the files of the Run screen share. runview.c says which run is shown,
+ * runview_keys.c takes the keys, runview_plots.c makes its curves, runview_draw.c and
+ * runview_units.c draw. */
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
 
 #include "ui/app.h"
 #include "ui/plot.h"
 
-#define RUNVIEW_SERIES 80 /* of a plot: members, their mean, the whole, train, validation */
+#define RUNVIEW_MEMBERS 64 /* that have a curve */
+#define RUNVIEW_SERIES  (RUNVIEW_MEMBERS + 8)
 
-struct runview_smooth { /* a curve's smoothed values, made further as it grows */
-    double *y;
+/* Rows of steps.csv as a curve: made once, and further as rows are added. */
+struct runview_steps {
+    uint64_t id, cut; /* of whose rows */
+    int axis;
+    int64_t points, epoch_steps; /* smoothing, and how long an epoch is */
     size_t n, room;
-    struct plot_mean mean;
-    const void *of; /* whose values they are */
+    double *x, *loss, *acc;
+    struct plot_mean loss_mean, acc_mean;
 };
 
-struct runview_plot {
+struct runview_panel {
     struct plot plot;
     struct plot_series series[RUNVIEW_SERIES];
-    char label[RUNVIEW_SERIES][32];
 };
 
 struct runview {
     struct app *app;
-    char path[1024]; /* of the run that was chosen; empty: the one that computes */
-    int x;           /* runview_axes */
-    int64_t smooth;  /* over so many points; 0: not */
-    bool log_y, cursor;
+    uint64_t id; /* of the run that is shown; 0: none */
+    bool pinned; /* it was chosen: another one that starts does not take its place */
+    int axis;    /* enum feed_axis */
+    int64_t smooth;
+    bool log_y;
+    bool cursor;
     double cursor_x;
-    struct runview_smooth step_loss, step_acc;
-    struct runview_plot loss, acc;
-    uint64_t drawn; /* the run's count of changes */
-    const void *drawn_run;
-    int unit_first; /* the members' table, scrolled */
+    int zoom; /* the window is so many times halved */
+    struct runview_steps steps;
+    double *middle; /* where values of training over an epoch belong; (middles) */
+    size_t middles;
+    struct runview_panel loss, acc;
+    int units_first; /* scrolled */
+    uint64_t drawn, drawn_id;
+    char *told; /* what a question was about */
 };
 
-extern const char *const runview_axes[];         /* "epoch", "step", ... NULL */
-struct feed_run *runview_run(struct runview *v); /* NULL: none */
-/* Series of the two plots, from the points that there are. */
+extern const char *const runview_axes[]; /* "epoch", ...; NULL at the end */
+
+/* The run that is shown, and watched from here on; NULL: none. */
+struct feed_run *runview_run(struct runview *v);
+/* Chooses it; pinned as above. */
+void runview_choose(struct runview *v, struct feed_run *run, bool pinned);
+bool runview_key(void *screen, const struct key *key);
+extern const struct screen_key runview_keys[];
+
 void runview_make(struct runview *v, const struct feed_run *run);
-void runview_forget(struct runview *v); /* what was smoothed */
+void runview_free_curves(struct runview *v);
+
 void runview_draw(void *screen, struct grid *g, struct rect in);
+/* A row a device or member. rows: how many they want, at most. */
+void runview_draw_units(struct runview *v, const struct feed_run *run, struct grid *g,
+                        struct rect in);
+int runview_units_rows(const struct feed_run *run);
 
 #endif

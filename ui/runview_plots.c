@@ -1,126 +1,215 @@
-/* ui/runview_plots.c: a run's points as the curves of its two plots. */
+/* ui/runview_plots.c: a run's rows as the curves of its two plots. */
 #include "ui/runview_int.h"
 
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+enum { COLOUR_TRAIN, COLOUR_TEST, COLOUR_VALID, COLOUR_MEAN };
 
 const char *const runview_axes[] = {"epoch",   "step",           "images", "model-images",
                                     "seconds", "device-seconds", NULL};
 
-static const double *axis_of(const struct feed_points *p, int x)
+void runview_free_curves(struct runview *v)
 {
-    const double *const all[] = {p->epoch,        p->step,    p->images,
-                                 p->model_images, p->seconds, p->device_seconds};
-
-    return all[x];
+    free(v->steps.x);
+    free(v->steps.loss);
+    free(v->steps.acc);
+    free(v->middle);
+    v->middle = NULL;
+    v->middles = 0;
+    v->steps = (struct runview_steps){0};
 }
 
-void runview_forget(struct runview *v)
+/* Where a step lies on the axis. */
+static double step_at(const struct feed_run *run, int axis, double step, double seconds)
 {
-    struct runview_smooth *both[] = {&v->step_loss, &v->step_acc};
+    const struct wire_facts *f = &run->facts;
 
-    for (int i = 0; i < 2; i++) {
-        free(both[i]->y);
-        *both[i] = (struct runview_smooth){0};
+    switch (axis) {
+    case FEED_EPOCH:
+        return f->steps_per_epoch > 0 ? step / (double)f->steps_per_epoch : NAN;
+    case FEED_STEP:
+        return step;
+    case FEED_IMAGES:
+        return step * (double)f->batch;
+    case FEED_MODEL_IMAGES:
+        return step * (double)f->batch * (f->members > 1 ? f->members : 1);
+    case FEED_SECONDS:
+        return seconds;
+    default:
+        return seconds * (f->real_devices > 1 ? f->real_devices : 1);
     }
 }
 
-/* All points are smoothed, each once; thinning comes when it is drawn. */
-static const double *smoothed(struct runview_smooth *s, const struct feed_points *p, int64_t over)
+/* Values are smoothed each once, over all rows; thinning comes when they are drawn. */
+static void make_steps(struct runview *v, const struct feed_run *run)
 {
-    double weight = plot_mean_weight((double)over);
+    struct runview_steps *s = &v->steps;
+    const struct feed_steps *from = &run->steps;
+    double weight = v->smooth > 1 ? plot_mean_weight((double)v->smooth) : 0;
 
-    if (s->of != p || s->mean.weight != weight || s->n > p->n) {
-        s->of = p;
+    if (s->id != run->id || s->cut != run->cut || s->axis != v->axis || s->points != v->smooth ||
+        s->epoch_steps != run->facts.steps_per_epoch || s->n > from->n) {
+        s->id = run->id;
+        s->cut = run->cut;
+        s->axis = v->axis;
+        s->points = v->smooth;
+        s->epoch_steps = run->facts.steps_per_epoch;
         s->n = 0;
-        s->mean = (struct plot_mean){.weight = weight};
     }
-    s->y = mem_grow(s->y, &s->room, p->n, sizeof *s->y);
-    for (; s->n < p->n; s->n++)
-        s->y[s->n] = plot_mean_add(&s->mean, p->value[s->n]);
-    return s->y;
+    if (!s->n)
+        s->loss_mean = s->acc_mean = (struct plot_mean){.weight = weight};
+    if (from->n > s->room) {
+        s->room = from->room;
+        s->x = mem_resize(s->x, s->room, sizeof *s->x);
+        s->loss = mem_resize(s->loss, s->room, sizeof *s->loss);
+        s->acc = mem_resize(s->acc, s->room, sizeof *s->acc);
+    }
+    /* The newest one may still lack rows of some members: it is made when it is complete. */
+    for (; s->n < from->n; s->n++) {
+        size_t i = s->n;
+
+        if (i + 1 == from->n && from->count < run->facts.members)
+            break;
+        s->x[i] = step_at(run, v->axis, from->step[i], from->seconds[i]);
+        s->loss[i] = plot_mean_add(&s->loss_mean, from->loss[i]);
+        s->acc[i] = plot_mean_add(&s->acc_mean, from->acc[i]);
+    }
 }
 
-static struct plot_series *add(struct runview *v, struct runview_plot *to,
-                               const struct feed_points *p, const char *label, int colour)
+/* A mean over an epoch belongs into its middle. */
+static const double *make_middles(struct runview *v, const struct feed_run *run)
 {
-    struct plot_series *s;
+    const struct feed_epochs *e = &run->epochs;
 
-    if (!p->n || to->plot.count == RUNVIEW_SERIES)
+    if (e->room > v->middles) {
+        v->middles = e->room;
+        v->middle = mem_resize(v->middle, v->middles, sizeof *v->middle);
+    }
+    for (size_t i = 0; i < e->n; i++)
+        v->middle[i] = (e->x[v->axis][i] + (i ? e->x[v->axis][i - 1] : 0)) / 2;
+    return v->middle;
+}
+
+static bool any_finite(const double *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(y[i]))
+            return true;
+    return false;
+}
+
+static struct plot_series *add(struct runview_panel *to, const char *label, const double *x,
+                               const double *y, size_t n, int colour)
+{
+    struct plot_series *s = &to->series[to->plot.count];
+
+    if (!n || to->plot.count == RUNVIEW_SERIES || !any_finite(y, n))
         return NULL;
-    s = &to->series[to->plot.count];
-    snprintf(to->label[to->plot.count], sizeof to->label[0], "%s", label);
-    *s = (struct plot_series){.label = to->label[to->plot.count],
-                              .x = axis_of(p, v->x),
-                              .y = p->value,
-                              .n = p->n,
-                              .colour = colour};
+    *s = (struct plot_series){.label = label, .x = x, .y = y, .n = n, .colour = colour};
     to->plot.count++;
     return s;
 }
 
-static void begin(struct runview *v, struct runview_plot *to)
+static void begin(struct runview *v, struct runview_panel *to)
 {
-    bool time = v->x >= 4;
+    bool time = v->axis == FEED_SECONDS || v->axis == FEED_DEVICE_SECONDS;
 
-    to->plot =
-        (struct plot){.series = to->series,
-                      .x_label = time ? v->x == 4 ? "time" : "device time" : runview_axes[v->x],
-                      .log_y = v->log_y,
-                      .whole_x = !time,
-                      .x_unit = time ? PLOT_TIME : PLOT_NUMBER,
-                      .values = true,
-                      .cursor = v->cursor,
-                      .cursor_x = v->cursor_x};
+    to->plot = (struct plot){.series = to->series,
+                             .x_label = v->axis == FEED_SECONDS          ? "time"
+                                        : v->axis == FEED_DEVICE_SECONDS ? "device time"
+                                                                         : runview_axes[v->axis],
+                             .log_y = v->log_y,
+                             .whole_x = !time,
+                             .x_unit = time ? PLOT_TIME : PLOT_NUMBER,
+                             .values = true,
+                             .cursor = v->cursor,
+                             .cursor_x = v->cursor_x};
 }
 
+/* They have no names: the table below tells of them. */
 static void add_members(struct runview *v, const struct feed_run *run)
 {
-    for (size_t i = 0; i < run->units && i < 64; i++) {
-        char label[32];
+    for (size_t i = 0; i < run->units && i < RUNVIEW_MEMBERS; i++) {
+        const struct feed_unit *u = &run->unit[i];
+        size_t n = u->n < run->epochs.n ? u->n : run->epochs.n;
         struct plot_series *s;
 
-        snprintf(label, sizeof label, "%zu", i);
-        s = add(v, &v->acc, &run->unit[i].acc_at, label, 2 + (int)i);
-        if (s)
+        if ((s = add(&v->loss, NULL, run->epochs.x[v->axis], u->test_loss_at, n, 2 + (int)i)))
             s->weight = PLOT_THIN;
+        if ((s = add(&v->acc, NULL, run->epochs.x[v->axis], u->test_acc_at, n, 2 + (int)i)))
+            s->weight = PLOT_THIN;
+    }
+}
+
+static void add_whole(struct runview *v, const struct feed_run *run, bool ensemble)
+{
+    const struct feed_epochs *e = &run->epochs;
+    const double *x = e->x[v->axis];
+    struct plot_series *s;
+
+    if ((s = add(&v->loss, ensemble ? "ensemble" : "test", x, e->y[FEED_TEST_LOSS], e->n,
+                 COLOUR_TEST))) {
+        s->weight = PLOT_THICK;
+        v->loss.plot.front = v->loss.plot.count;
+    }
+    if ((s = add(&v->acc, ensemble ? "ensemble" : "test", x, e->y[FEED_TEST_ACC], e->n,
+                 COLOUR_TEST))) {
+        s->weight = PLOT_THICK;
+        v->acc.plot.front = v->acc.plot.count;
+    }
+    if (ensemble) {
+        if ((s = add(&v->loss, "mean", x, e->y[FEED_MEMBER_LOSS], e->n, COLOUR_MEAN)))
+            s->dashed = true;
+        if ((s = add(&v->acc, "mean", x, e->y[FEED_MEMBER_MEAN], e->n, COLOUR_MEAN)))
+            s->dashed = true;
+    }
+    add(&v->loss, "valid", x, e->y[FEED_VAL_LOSS], e->n, COLOUR_VALID);
+    add(&v->acc, "valid", x, e->y[FEED_VAL_ACC], e->n, COLOUR_VALID);
+}
+
+/* The part of the axis that is seen: around the cursor, else the newest. */
+static void set_window(struct runview *v)
+{
+    struct runview_panel *both[] = {&v->loss, &v->acc};
+    double most = 0, width, lo;
+
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < both[k]->plot.count; i++) {
+            const struct plot_series *s = &both[k]->series[i];
+
+            if (s->n && s->x[s->n - 1] > most)
+                most = s->x[s->n - 1];
+        }
+    if (!v->zoom || !(most > 0))
+        return;
+    width = most / (double)(1 << v->zoom);
+    lo = v->cursor ? fmin(fmax(v->cursor_x - width / 2, 0), most - width) : most - width;
+    for (int k = 0; k < 2; k++) {
+        both[k]->plot.x_lo = lo;
+        both[k]->plot.x_hi = lo + width;
     }
 }
 
 void runview_make(struct runview *v, const struct feed_run *run)
 {
-    bool ensemble = run->spec.mode == SPEC_ENSEMBLE;
-    struct plot_series *s;
-    char label[32];
+    bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
+    const struct feed_epochs *e = &run->epochs;
 
+    make_steps(v, run);
     begin(v, &v->loss);
     begin(v, &v->acc);
-    if (v->smooth)
-        snprintf(label, sizeof label, "train, mean of %lld", (long long)v->smooth);
-    else
-        snprintf(label, sizeof label, "train");
-    s = add(v, &v->loss, &run->step_loss, label, 0);
-    if (s && v->smooth)
-        s->y = smoothed(&v->step_loss, &run->step_loss, v->smooth);
-    add(v, &v->loss, &run->val_loss, "validation", 2);
-    if ((s = add(v, &v->loss, &run->test_loss, "test", 1))) {
-        s->weight = PLOT_THICK;
-        v->loss.plot.front = v->loss.plot.count;
-    }
-    if (ensemble) {
+    add(&v->loss, "train", v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN);
+    /* Until the first epoch has ended, what training says of accuracy is all there is. */
+    if (!e->n)
+        add(&v->acc, "train", v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN);
+    else if (!ensemble)
+        add(&v->acc, "train", make_middles(v, run), e->y[FEED_TRAIN_ACC], e->n, COLOUR_TRAIN);
+    if (e->n)
+        add_whole(v, run, ensemble);
+    if (ensemble)
         add_members(v, run);
-        if ((s = add(v, &v->acc, &run->member_mean, "mean", 0)))
-            s->dashed = true;
-    } else {
-        add(v, &v->acc, &run->train_acc, "train", 0);
-    }
-    add(v, &v->acc, &run->val_acc, "validation", 2);
-    if ((s = add(v, &v->acc, &run->test_acc, ensemble ? "ensemble" : "test", 1))) {
-        s->weight = PLOT_THICK;
-        v->acc.plot.front = v->acc.plot.count;
-    }
+    set_window(v);
 }

@@ -1,0 +1,137 @@
+/* ui/runview_units.c: a line a device, or a member of an ensemble: what it reached and where its time
+ * goes. */
+#include "ui/runview_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { AT_NAME = 5, END_LOSS = 25, END_ACC = 36, END_TEST = 47, END_PREFIX = 57 };
+
+/* Shares in the order in which a device passes its time. */
+static const struct {
+    const char *word;
+    uint32_t fine, coarse;
+    int role;
+} parts[] = {
+    {"input", 0x2593, '%', GRID_SERIES + 2},
+    {"compute", 0x2588, '#', GRID_BAR},
+    {"reduce", 0x2592, '+', GRID_SERIES + 1},
+    {"wait", 0x2591, '.', GRID_REST},
+};
+#define PARTS (int)(sizeof parts / sizeof *parts)
+
+int runview_units_rows(const struct feed_run *run)
+{
+    return run->units ? (int)run->units + 2 : 0;
+}
+
+static void draw_number(struct grid *g, struct rect in, int row, int end, int role, double value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.4f", value);
+    grid_right(g, in, row, end, isfinite(value) ? role : GRID_DIM, isfinite(value) ? text : "-");
+}
+
+static void draw_time(struct grid *g, struct rect in, int row, int column, int columns,
+                      const struct feed_unit *u)
+{
+    const double share[PARTS] = {u->input, u->compute, u->reduce, u->wait};
+    double sum = 0;
+    int at = 0;
+
+    if (!isfinite(u->compute) || columns < 4)
+        return;
+    for (int k = 0; k < PARTS; k++) {
+        int to;
+
+        sum += share[k];
+        to = (int)(sum * columns + 0.5);
+        for (; at < to && at < columns; at++)
+            grid_put(g, in, row, column + at, g->ascii ? parts[k].coarse : parts[k].fine,
+                     parts[k].role, 0);
+    }
+}
+
+/* A head in the frame's own edge: it costs no row. */
+static void put_head(struct grid *g, struct rect in, int end, const char *word)
+{
+    struct text padded = {0};
+
+    text_addf(&padded, " %s ", word);
+    grid_right(g, in, 0, end + 1, GRID_HEAD, text_str(&padded));
+    text_free(&padded);
+}
+
+static void draw_legend(struct grid *g, struct rect in, int column)
+{
+    int need = 6;
+
+    for (int k = 0; k < PARTS; k++)
+        need += (int)strlen(parts[k].word) + 3;
+    if (column + need + 2 > in.columns) {
+        grid_text(g, in, 0, column, GRID_HEAD, " time ");
+        return;
+    }
+    column = grid_text(g, in, 0, column, GRID_HEAD, " time:");
+    for (int k = 0; k < PARTS; k++) {
+        column = grid_textf(g, in, 0, column, GRID_HEAD, " %s ", parts[k].word);
+        column = grid_put(g, in, 0, column, g->ascii ? parts[k].coarse : parts[k].fine,
+                          parts[k].role, 0);
+    }
+    grid_text(g, in, 0, column, GRID_HEAD, " ");
+}
+
+static void draw_unit(const struct feed_run *run, const struct feed_unit *u, struct grid *g,
+                      struct rect in, int row, int bar)
+{
+    bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
+    int mark = g->ascii ? PLOT_ASCII : g->blocks ? PLOT_BLOCK : PLOT_BRAILLE;
+
+    grid_textf(g, in, row, 0, GRID_TEXT, "%3d", u->unit);
+    if (ensemble && u->unit < RUNVIEW_MEMBERS)
+        grid_put(g, in, row, 4, plot_mark(2 + u->unit, (enum plot_level)mark),
+                 GRID_SERIES + (2 + u->unit) % GRID_SERIES_COLOURS, 0);
+    grid_textf(g, in, row, AT_NAME + ensemble, GRID_DIM, "%s:%d",
+               run->facts.backend[0] ? run->facts.backend : "device", u->device);
+    draw_number(g, in, row, END_LOSS, GRID_TEXT, u->loss);
+    draw_number(g, in, row, END_ACC, GRID_TEXT, u->acc);
+    if (ensemble) {
+        draw_number(g, in, row, END_TEST, GRID_TEXT, u->test_acc);
+        draw_number(g, in, row, END_PREFIX, GRID_TEXT, u->prefix);
+    }
+    draw_time(g, in, row, bar, in.columns - bar - 2, u);
+}
+
+void runview_draw_units(struct runview *v, const struct feed_run *run, struct grid *g,
+                        struct rect in)
+{
+    bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
+    struct rect inside;
+    int most, bar = ensemble ? END_PREFIX + 3 : END_ACC + 3;
+
+    if (in.rows < 3)
+        return;
+    inside = grid_frame(g, in,
+                        ensemble          ? "members"
+                        : run->units == 1 ? "device"
+                                          : "devices",
+                        false);
+    most = (int)run->units - inside.rows;
+    if (v->units_first > most)
+        v->units_first = most;
+    if (v->units_first < 0)
+        v->units_first = 0;
+    put_head(g, rect_before(in, 1), END_LOSS + 1, "loss");
+    put_head(g, rect_before(in, 1), END_ACC + 1, "train acc");
+    if (ensemble) {
+        put_head(g, rect_before(in, 1), END_TEST + 1, "test acc");
+        put_head(g, rect_before(in, 1), END_PREFIX + 1, "prefix");
+    }
+    draw_legend(g, rect_before(in, 1), bar);
+    for (int row = 0; row < inside.rows && v->units_first + row < (int)run->units; row++)
+        draw_unit(run, &run->unit[v->units_first + row], g, inside, row, bar);
+    if (most > 0)
+        grid_scroll(g, inside, v->units_first, inside.rows, (int)run->units);
+}
