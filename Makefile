@@ -71,10 +71,10 @@ all: ## builds the program, build/chorus
 all: $(PROGRAM)
 
 .PHONY: run
-run: ## installs what is missing, builds, and starts: the small experiment first.ini
+run: ## installs what is missing, builds, and starts: the workbench, without a terminal first.ini
 	@sh make/deps.sh --try run
 	@$(MAKE) $(MORE) all
-	@$(BUILD)/chorus run first
+	@if [ -t 0 ] && [ -t 1 ]; then exec $(BUILD)/chorus; else exec $(BUILD)/chorus run first; fi
 
 .PHONY: install
 install: ## installs the program under PREFIX (/usr/local), below DESTDIR where that is set

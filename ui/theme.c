@@ -86,27 +86,32 @@ static short nearest(unsigned rgb)
 
 const struct theme_role *theme_role(bool is_light, int role)
 {
-    static struct theme_role shade[GRID_SHADES];
+    static struct theme_role shade[2][GRID_SHADES];
 
     if (role < 0 || role >= GRID_ROLES)
         role = GRID_TEXT;
     if (role < GRID_SHADE)
         return is_light ? &light[role] : &dark[role];
     role -= GRID_SHADE;
-    if (!shade[0].ground) { /* the scale of boards in figures */
+    if (!shade[1][0].ground) {
         static const short eight[] = {4, 4, 4, 4, 6, 6, 6, 6, 2, 2, 2, 2, 3, 3, 3, 3};
 
-        for (int i = 0; i < GRID_SHADES; i++) {
-            unsigned rgb = ink_shade((double)i / (GRID_SHADES - 1));
+        /* The scale of boards in figures; on a dark ground from its dark end, so that what is high
+         * stands out on either. */
+        for (int i = 0; i < 2 * GRID_SHADES; i++) {
+            bool on_light = i >= GRID_SHADES;
+            double place = (double)(i % GRID_SHADES) / (GRID_SHADES - 1);
+            unsigned rgb = ink_shade(on_light ? place : 1 - place);
             unsigned grey = ((rgb >> 16) * 2 + (rgb >> 8 & 255) * 5 + (rgb & 255)) / 8;
 
-            shade[i] = (struct theme_role){.text = grey > 120 ? 16 : 231,
-                                           .ground = nearest(rgb),
-                                           .text8 = i < 4 ? 7 : 0,
-                                           .ground8 = eight[i]};
+            shade[on_light][i % GRID_SHADES] =
+                (struct theme_role){.text = grey > 120 ? 16 : 231,
+                                    .ground = nearest(rgb),
+                                    .text8 = i % GRID_SHADES < 4 ? 7 : 0,
+                                    .ground8 = eight[i % GRID_SHADES]};
         }
     }
-    return &shade[role];
+    return &shade[is_light][role];
 }
 
 unsigned theme_rgb(short colour)

@@ -7,10 +7,12 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: chorus COMMAND [...]\n"
+    "usage: chorus               opens the workbench, on a terminal (chorus --ascii --help: more)\n"
+    "       chorus COMMAND [...]\n"
     "chorus trains neural networks: from an experiment to CSV files and curves.\n"
     "\n"
-    "  run [FILE or RUN or NAME] [KEY=VALUE...]   trains; without FILE, the defaults\n"
+    "  run [FILE or RUN or NAME] [KEY=VALUE...]   trains; without FILE, the defaults (--tui: watch\n"
+    "                                             it in the workbench)\n"
     "  resume [RUN] [epochs=N]                    goes on where a run stopped\n"
     "  watch [RUN]                                follows a run of this or another process\n"
     "  pause RUN, go RUN, stop RUN                for a run of this or another process\n"
