@@ -166,10 +166,11 @@ TEST(convolutions_with_base)
 #if defined(__x86_64__)
 #define PIXELS 64 /* of a layer by the pixel: all of it stays in the first cache */
 
-static const char *const by_pixel[] = {"relu",      "relu back",    "tanh",      "tanh back",
-                                       "mean pool", "maximum pool", "its back",  "moments",
-                                       "norm",      "norm's sums",  "norm back", "sum",
-                                       "sum back",  "keep drops",   "dropout",   "cross entropy"};
+static const char *const by_pixel[] = {
+    "relu",     "relu back",  "tanh",    "tanh back",     "mean pool", "maximum pool",
+    "its back", "moments",    "norm",    "norm's sums",   "norm back", "sum",
+    "sum back", "keep drops", "dropout", "cross entropy", "sgd",       "momentum",
+    "nesterov", "adam",       "adamw",   "to bf16",       "squares",   "threads' sums"};
 
 static double pixel_time(const struct cpu_kernels *k, int which, float *const a[4])
 {
@@ -183,7 +184,16 @@ static double pixel_time(const struct cpu_kernels *k, int which, float *const a[
     uint8_t right[CPU_LANES];
     float each[CPU_LANES];
     double t = 0, x[CPU_LANES], y[CPU_LANES];
-    float u[CPU_LANES] __attribute__((aligned(64))), v[CPU_LANES] __attribute__((aligned(64)));
+    float by[2][CPU_LANES] __attribute__((aligned(64)));
+    struct cpu_update u = {.lr = 1e-6f,
+                           .scale = 1,
+                           .momentum = 0.9f,
+                           .b1 = 0.9f,
+                           .b2 = 0.99f,
+                           .epsilon = 1e-3f,
+                           .fix1 = 1,
+                           .fix2 = 1};
+    volatile double sink = 0;
 
     mean.op = NET_AVGPOOL;
     for (int i = 0; i < PIXELS; i++)
@@ -202,14 +212,24 @@ static double pixel_time(const struct cpu_kernels *k, int which, float *const a[
         CASE(6, k->maxpool_back(&pool, a[0], a[1], a[2], a[3]));
         CASE(7, k->moments(PIXELS, a[0], x, y));
         CASE(8, k->normalize(PIXELS, &norm, a[0], a[1]));
-        CASE(9, k->norm_sums(PIXELS, &norm, a[0], a[1], u, v));
+        CASE(9, k->norm_sums(PIXELS, &norm, a[0], a[1], by[0], by[1]));
         CASE(10, k->norm_back(PIXELS, &norm, CPU_LANES, a[0], a[1], false, a[2]));
         CASE(11, k->add_relu(n, a[0], a[1], a[2]));
         CASE(12, k->add_back(n, a[0], a[1], false, a[2], false, a[3]));
         CASE(13, k->dropout_mask(rng_key(1), 0, PIXELS, 1u << 31, keep));
         CASE(14, k->dropout(&whole, a[0], keep, 2, false, a[1]));
         CASE(15, k->loss(PIXELS, a[0], labels, CPU_LANES, 0.1f, a[1], each, right));
+        CASE(21, k->round_bf16(n, a[0], a[1]));
+        CASE(22, sink = k->square(n, a[0]));
+        CASE(23, k->add_into(n, a[1], a[0]));
+    default: /* the optimizers, whose slots begin anew: they would become tiny */
+        u.optimizer = (enum spec_optimizer)(which - 16);
+        memset(a[1], 0, n * sizeof *a[1]);
+        memset(a[2], 0, n * sizeof *a[2]);
+        SHORTEST(t, 30, 100, k->update(&u, a[3], a[1], a[2], a[0], n));
+        break;
     }
+    (void)sink;
     return t;
 }
 
