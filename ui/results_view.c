@@ -348,7 +348,9 @@ static void usual_columns(struct results *r, const struct library_run *runs)
 
     add_column(r, "run");
     for (size_t i = 0; record_run_columns[i]; i++) {
-        if (!study_is_setting(record_run_columns[i]) || !differs(v, runs, i))
+        /* How many epochs there are stands beside how many are done. */
+        if (!study_is_setting(record_run_columns[i]) || !strcmp(record_run_columns[i], "epochs") ||
+            !differs(v, runs, i))
             continue;
         model = model || !strcmp(record_run_columns[i], "model");
         add_column(r, record_run_columns[i]);
