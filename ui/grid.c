@@ -317,6 +317,22 @@ static size_t line_of(const char *s, int columns)
     return (size_t)(at - s);
 }
 
+/* Of a line such as "  p    pauses, or goes on": the column of its second part, where further rows
+ * begin. 0: none. */
+static int hang_of(const char *s, int columns)
+{
+    const char *gap = *s == ' ' ? strstr(s + strspn(s, " "), "  ") : NULL;
+    char *head;
+    int width;
+
+    if (!gap)
+        return 0;
+    head = mem_text_n(s, (size_t)(gap - s) + strspn(gap, " "));
+    width = text_width(head);
+    free(head);
+    return width < columns / 2 ? width : 0;
+}
+
 int grid_words(struct grid *g, struct rect in, int row, int role, const char *text)
 {
     int rows = 0;
@@ -325,17 +341,20 @@ int grid_words(struct grid *g, struct rect in, int row, int role, const char *te
         size_t n = strcspn(text, "\n");
         char *line = mem_text_n(text, n);
         struct text clean = {0};
+        int column = 0, hang;
         const char *s;
 
         text_add_clean(&clean, line);
         free(line);
         s = text_str(&clean);
+        hang = hang_of(s, in.columns);
         do {
-            size_t part = line_of(s, in.columns);
+            size_t part = line_of(s, in.columns - column);
             char *piece = mem_text_n(s, part);
 
-            put_clean(g, in, row + rows++, 0, role, 0, piece);
+            put_clean(g, in, row + rows++, column, role, 0, piece);
             free(piece);
+            column = hang;
             s += part;
             while (*s == ' ')
                 s++;
