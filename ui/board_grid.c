@@ -71,13 +71,15 @@ static void draw_cell(const struct board *b, struct grid *g, struct rect at, int
 {
     const char *words = b->words[cell] ? b->words[cell] : "";
     bool chosen = cell == v->row * b->columns + v->column && v->row >= 0 && v->column >= 0;
-    int role = chosen ? GRID_CHOSEN : role_of(b, v, s, cell), width = at.columns - 1, n;
+    int role = role_of(b, v, s, cell), width = at.columns - 1, n;
     struct rect box = {at.row, at.column, at.rows, width}, line = {at.row, at.column, 1, width};
 
     if (text_width(words) > width && v->brief && v->brief[cell])
         words = v->brief[cell];
-    if (chosen || role != GRID_DIM)
+    if (role != GRID_DIM)
         grid_fill(g, box, role);
+    if (chosen && role == GRID_DIM)
+        role = GRID_TEXT;
     n = text_width(words);
     line.row += (at.rows - 1) / 2;
     n = n < width ? (width - n) / 2 : 0;
@@ -87,6 +89,21 @@ static void draw_cell(const struct board *b, struct grid *g, struct rect at, int
 
         if (line.row >= 0 && line.row < g->rows && column >= 0 && column < g->columns)
             g->cell[line.row * g->columns + column].style |= GRID_BOLD;
+    }
+}
+
+/* The chosen cell stands between two bars, whatever its colour is. */
+static void draw_cursor(struct grid *g, struct rect in, const struct board_view *v)
+{
+    int row = v->at.row - in.row + (v->row - v->top) * v->high;
+    int column = v->at.column - in.column + (v->column - v->left) * v->wide;
+
+    if (v->row < v->top || v->row >= v->top + v->rows || v->column < v->left ||
+        v->column >= v->left + v->columns)
+        return;
+    for (int i = 0; i < v->high; i++) {
+        grid_put(g, in, row + i, column - 1, g->ascii ? '[' : 0x2590, GRID_RULE, 0);
+        grid_put(g, in, row + i, column + v->wide - 1, g->ascii ? ']' : 0x258c, GRID_RULE, 0);
     }
 }
 
@@ -160,6 +177,7 @@ void board_grid(const struct board *b, struct grid *g, struct rect in, struct bo
             draw_cell(b, g, at, (v->top + r) * b->columns + v->left + c, v, &scale);
         }
     }
+    draw_cursor(g, in, v);
     draw_more(b, g, in, v);
 }
 

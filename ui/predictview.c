@@ -130,17 +130,31 @@ static void start_reading(struct predictview *v, bool made)
 
 /* ---- making ---- */
 
-struct making {
+/* A list, since the job of a run that is not looked at any more goes on. */
+struct predictview_making {
     struct predictview *view;
     uint32_t turn;
+    struct predictview_making *next;
 };
+
+static void forget_making(struct predictview *v, struct predictview_making *m)
+{
+    struct predictview_making **at = &v->making;
+
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    free(m);
+}
 
 static void job_done(void *user, const struct job_end *end)
 {
-    struct making *m = user;
+    struct predictview_making *m = user;
     struct predictview *v = m->view;
+    bool current = m->turn == v->turn;
 
-    if (m->turn == v->turn) {
+    forget_making(v, m);
+    if (current) {
         v->turn++;
         if (end->exit_code == 0) {
             start_reading(v, true);
@@ -153,7 +167,6 @@ static void job_done(void *user, const struct job_end *end)
         }
         v->app->dirty = true;
     }
-    free(m);
 }
 
 static void start_job(struct predictview *v, const char *at)
@@ -161,16 +174,18 @@ static void start_job(struct predictview *v, const char *at)
     const char *args[] = {"predict", v->run,           "--first",   "0",
                           "--at",    at ? at : "last", "--results", v->app->config.results,
                           NULL};
-    struct making *m = mem_new(1, sizeof *m);
+    struct predictview_making *m = mem_new(1, sizeof *m);
     struct err e;
 
     v->state = PREDICTVIEW_MAKING;
     v->since_ns = v->now_ns = app_ns(v->app);
     m->view = v;
     m->turn = ++v->turn;
+    m->next = v->making;
+    v->making = m;
     if (jobs_start(v->app->jobs, args, job_done, m, &e) == ERR_OK)
         return;
-    free(m);
+    forget_making(v, m);
     v->state = PREDICTVIEW_FAILED;
     snprintf(v->problem, sizeof v->problem, "%s", e.text);
 }
@@ -215,6 +230,8 @@ static void close_screen(void *screen)
 {
     struct predictview *v = screen;
 
+    while (v->making) /* of jobs that were ended with the program */
+        forget_making(v, v->making);
     predictview_free(v->set);
     free(v->pick.image);
     free(v->run);

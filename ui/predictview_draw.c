@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define LIST_WIDE 40
+#define LIST_MORE 6   /* where no members need room at the right */
 #define BOTH_WIDE 118 /* from here on the list stands beside the image */
 
 /* ---- heads ---- */
@@ -289,7 +290,7 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
     struct text words = {0}, facts = {0};
     bool wide = in.columns >= BOTH_WIDE;
     char at[TEXT_NUMBER_ROOM], n[TEXT_NUMBER_ROOM];
-    int end;
+    int end, list = LIST_WIDE + (v->set->members > 1 ? 0 : LIST_MORE);
 
     predictview_add_pick(v->set, &v->pick, &words);
     end = grid_bold(g, in, 0, 0, GRID_TEXT, text_str(&words)) + 2;
@@ -307,8 +308,8 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
     } else {
         in = rect_below(in, in.rows > 18 ? 2 : 1);
         if (wide)
-            draw_list(v, g, rect_left(in, LIST_WIDE));
-        draw_image(v, g, rect_behind(in, wide ? LIST_WIDE + 2 : 0));
+            draw_list(v, g, rect_left(in, list));
+        draw_image(v, g, rect_behind(in, wide ? list + 2 : 0));
     }
     text_free(&words);
     text_free(&facts);

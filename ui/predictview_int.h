@@ -89,6 +89,7 @@ struct predictview {
     struct board_view view;
     struct rect list_at; /* as drawn last */
     size_t list_first;
+    struct predictview_making *making; /* jobs that run */
     uint32_t turn; /* counts what was asked: answers to earlier questions are thrown away */
 };
 

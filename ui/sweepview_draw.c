@@ -206,26 +206,23 @@ static void draw_best(const struct sweepview_sweep *s, struct grid *g, struct re
     text_free(&words);
 }
 
-static int footer_rows(const struct sweepview_sweep *s, int columns)
+static int footer_rows(const struct sweepview_sweep *s, struct grid *g, struct rect in)
 {
     struct text words = {0};
     int n;
 
     sweepview_add_footer(s, &words);
-    n = words.n ? text_width(words.s) / (columns > 8   ? columns - 4
-                                         : columns > 0 ? columns
-                                                       : 1) +
-                      1
-                : 0;
+    in.rows = 0; /* it is only measured */
+    n = grid_words(g, in, 0, GRID_DIM, text_str(&words));
     text_free(&words);
-    return n < 3 ? n : 3;
+    return n < 4 ? n : 4;
 }
 
 static void draw_details(const struct sweepview *v, struct grid *g, struct rect in)
 {
     const struct sweepview_sweep *s = v->sweep;
     size_t group = sweepview_chosen(s, &v->look);
-    int notes = footer_rows(s, in.columns), row = 0, at;
+    int notes = footer_rows(s, g, in), row = 0, at;
     struct text words = {0}, gap = {0};
 
     sweepview_add_setting(s, group, &words);
@@ -253,7 +250,7 @@ static void draw_board(struct sweepview *v, struct grid *g, struct rect in)
     struct sweepview_board b;
 
     below = 2 + (int)(s->repeats > (large ? 12 : 4) ? (large ? 12 : 4) : s->repeats) +
-            footer_rows(s, in.columns) + large;
+            footer_rows(s, g, in) + large;
     if (below > in.rows - top - 4)
         below = in.rows - top - 4;
     if (below < 2)

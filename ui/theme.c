@@ -2,8 +2,6 @@
  * moved to the nearest of the 256 and made darker on light grounds. */
 #include "ui/theme.h"
 
-#include "ui/ink.h"
-
 #define R(text, ground, text8, ground8, style, style8, mono)                                       \
     {                                                                                              \
         text, ground, text8, ground8, style, style8, mono                                          \
@@ -63,27 +61,6 @@ static const struct theme_role light[GRID_SHADE] = {
     [GRID_SERIES + 5] = R(236, -1, 0, -1, 0, 0, 0),
 };
 
-/* The nearest of the 256: the cube of 6 levels or the ramp of 24 greys. */
-static short nearest(unsigned rgb)
-{
-    int best = 16;
-    long least = -1;
-
-    for (short c = 16; c < 256; c++) {
-        unsigned own = theme_rgb(c);
-        long dr = (long)(own >> 16) - (long)(rgb >> 16);
-        long dg = (long)(own >> 8 & 255) - (long)(rgb >> 8 & 255);
-        long db = (long)(own & 255) - (long)(rgb & 255);
-        long far = dr * dr * 2 + dg * dg * 4 + db * db * 3;
-
-        if (least < 0 || far < least) {
-            least = far;
-            best = c;
-        }
-    }
-    return (short)best;
-}
-
 const struct theme_role *theme_role(bool is_light, int role)
 {
     static struct theme_role shade[2][GRID_SHADES];
@@ -94,21 +71,20 @@ const struct theme_role *theme_role(bool is_light, int role)
         return is_light ? &light[role] : &dark[role];
     role -= GRID_SHADE;
     if (!shade[1][0].ground) {
+        /* Near the scale of boards in figures, no two alike, none of them a grey. */
+        static const short many[] = {230, 194, 158, 152, 116, 80, 79, 74,
+                                     73,  67,  31,  25,  24,  19, 18, 17};
         static const short eight[] = {4, 4, 4, 4, 6, 6, 6, 6, 2, 2, 2, 2, 3, 3, 3, 3};
 
-        /* The scale of boards in figures; on a dark ground from its dark end, so that what is high
-         * stands out on either. */
+        /* On a dark ground from its dark end, so that what is high stands out on either. */
         for (int i = 0; i < 2 * GRID_SHADES; i++) {
             bool on_light = i >= GRID_SHADES;
-            double place = (double)(i % GRID_SHADES) / (GRID_SHADES - 1);
-            unsigned rgb = ink_shade(on_light ? place : 1 - place);
-            unsigned grey = ((rgb >> 16) * 2 + (rgb >> 8 & 255) * 5 + (rgb & 255)) / 8;
+            int which = i % GRID_SHADES, place = on_light ? which : GRID_SHADES - 1 - which;
 
-            shade[on_light][i % GRID_SHADES] =
-                (struct theme_role){.text = grey > 120 ? 16 : 231,
-                                    .ground = nearest(rgb),
-                                    .text8 = i % GRID_SHADES < 4 ? 7 : 0,
-                                    .ground8 = eight[i % GRID_SHADES]};
+            shade[on_light][which] = (struct theme_role){.text = place < 10 ? 16 : 231,
+                                                         .ground = many[place],
+                                                         .text8 = which < 4 ? 7 : 0,
+                                                         .ground8 = eight[which]};
         }
     }
     return &shade[is_light][role];
