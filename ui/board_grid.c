@@ -102,8 +102,8 @@ static void draw_cursor(struct grid *g, struct rect in, const struct board_view 
         v->column >= v->left + v->columns)
         return;
     for (int i = 0; i < v->high; i++) {
-        grid_put(g, in, row + i, column - 1, g->ascii ? '[' : 0x2590, GRID_RULE, 0);
-        grid_put(g, in, row + i, column + v->wide - 1, g->ascii ? ']' : 0x258c, GRID_RULE, 0);
+        grid_put(g, in, row + i, column - 1, g->ascii ? '[' : 0x2503, GRID_RULE, 0);
+        grid_put(g, in, row + i, column + v->wide - 1, g->ascii ? ']' : 0x2503, GRID_RULE, 0);
     }
 }
 

@@ -381,14 +381,16 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
         if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
             other = k;
     }
-    text_addf(&words, "%s taken for %s: %llu of %llu images (%.1f %%). ", s->name[label],
-              label == answer ? "what it is" : s->name[answer], (unsigned long long)count,
+    text_addf(&words, "%s %s%s: %llu of %llu images (%.1f %%). ", s->name[label],
+              label == answer ? "answered rightly" : "taken for ",
+              label == answer ? "" : s->name[answer], (unsigned long long)count,
               (unsigned long long)images, images ? 100 * (double)count / (double)images : 0);
-    text_addf(&words, "Of all answers %s %.1f %% are right", s->name[answer],
-              answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0);
+    text_addf(&words, "%.1f %% of the answers %s are right",
+              answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0,
+              s->name[answer]);
     if (other >= 0)
         text_addf(&words, "; %s is most often taken for %s", s->name[label], s->name[other]);
-    text_add(&words, ". Enter shows these images.");
+    text_add(&words, ". Enter shows the images.");
     grid_words(g, in, 0, GRID_TEXT, text_str(&words));
     text_free(&words);
 }
@@ -405,9 +407,9 @@ static void draw_confusion(struct predictview *v, struct grid *g, struct rect in
     v->view.row = v->view.row < v->set->classes ? v->view.row : v->set->classes - 1;
     v->view.column = v->view.column < v->set->classes ? v->view.column : v->set->classes - 1;
     predictview_make_board(v->set, &b);
-    board_grid(&b.board, g, rect_above(rect_below(in, 1 + (in.rows > 17)), 3), &v->view);
+    board_grid(&b.board, g, rect_above(rect_below(in, 1 + (in.rows > 17)), 4), &v->view);
     predictview_free_board(&b);
-    draw_cell_words(v, g, rect_bottom(in, 2));
+    draw_cell_words(v, g, rect_bottom(in, 3));
 }
 
 /* ---- without predictions ---- */
