@@ -270,6 +270,26 @@ static double cell_value(const struct compare *c, size_t row, const char *column
     return at >= 0 && row < t->rows ? study_table_cell(t, row, at)->value : NAN;
 }
 
+/* At an equal budget: how far the focused run is from the best of the others. */
+static void add_distance(const struct compare *c, size_t row, struct text *out)
+{
+    double own = cell_value(c, row, "test_acc"), best = -INFINITY;
+    size_t which = row;
+
+    for (size_t i = 0; i < c->table.rows; i++) {
+        double acc = cell_value(c, i, "test_acc");
+
+        if (i != row && acc > best) {
+            best = acc;
+            which = i;
+        }
+    }
+    if (which == row || !isfinite(own))
+        return;
+    text_addf(out, "%s: %+.1f points against %s at equal %s\n", c->label[row], 100 * (own - best),
+              c->label[which], study_budget_name[c->equal.budget]);
+}
+
 /* Of the focused row: what an ensemble gained, what a setting is behind the best. */
 static void add_focused(const struct compare *c, struct text *out)
 {
@@ -278,7 +298,9 @@ static void add_focused(const struct compare *c, struct text *out)
     double difference = cell_value(c, row, "difference");
     const struct study_run *run = row < c->set->count ? &c->set->run[row] : NULL;
 
-    if (c->over && isfinite(difference)) {
+    if (c->equal.on && row < c->groups) {
+        add_distance(c, row, out);
+    } else if (c->over && isfinite(difference)) {
         text_addf(out, "%s: %+.2f points against the best", c->label[row], 100 * difference);
         if (isfinite(lo))
             text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s", 100 * lo,
@@ -286,8 +308,7 @@ static void add_focused(const struct compare *c, struct text *out)
         else
             text_add(out, "; one pair of seeds says nothing about chance");
         text_add(out, "\n");
-    } else if (!c->over && !c->scaling && !c->equal.on && run &&
-               run->entry->run.spec.mode == SPEC_ENSEMBLE &&
+    } else if (!c->over && !c->scaling && run && run->entry->run.spec.mode == SPEC_ENSEMBLE &&
                isfinite(study_number(run, "gain_mean"))) {
         int members = run->entry->run.spec.members > 0 ? run->entry->run.spec.members
                                                        : run->entry->run.spec.devices;

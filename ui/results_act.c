@@ -70,21 +70,32 @@ static void do_deed(void *arg)
     }
 }
 
+static const char *obeyed(const char *line)
+{
+    static const char *const words[][2] = {{"pause", "it pauses within a second; p lets it go on"},
+                                           {"go", "it goes on"},
+                                           {"stop epoch", "it stops at the end of this epoch"},
+                                           {"stop step", "it stops; R resumes it"}};
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (!strcmp(words[i][0], line))
+            return words[i][1];
+    return line;
+}
+
 static void say_deed(const struct doing *d)
 {
     struct app *app = d->results->app;
-    const char *many = d->count == 1 ? "" : "s";
 
     if (d->done < d->count)
-        app_say(app, GRID_BAD, "%s%s", d->e.text, d->count > 1 ? " (the others are done)" : "");
-    else if (d->deed == DEED_REMOVE && d->count == 1)
-        app_say(app, GRID_GOOD, "moved to %s; moving it back undoes it", d->where);
+        app_say(app, GRID_BAD, "%s%s", d->e.text, d->done ? " (the others are done)" : "");
     else if (d->deed == DEED_REMOVE)
-        app_say(app, GRID_GOOD, "%zu runs moved to the folder trash of the results", d->done);
+        app_say(app, GRID_GOOD, "moved to the folder trash of the results: %zu run%s", d->done,
+                d->done == 1 ? "" : "s");
     else if (d->deed == DEED_CONTROL)
-        app_say(app, GRID_GOOD, "told: %s", d->line);
+        app_say(app, GRID_GOOD, "%s", obeyed(d->line));
     else
-        app_say(app, GRID_GOOD, "written into %zu run%s", d->done, many);
+        app_say(app, GRID_GOOD, "written into %zu run%s", d->done, d->done == 1 ? "" : "s");
 }
 
 static void done_deed(void *arg, bool dropped)
@@ -335,7 +346,8 @@ static void job_done(void *user, const struct job_end *end)
     struct results *r = user;
 
     if (end->exit_code == 0)
-        app_say(r->app, GRID_GOOD, "done%s%s", *end->last_line ? ": " : "", end->last_line);
+        app_say(r->app, GRID_GOOD, "%s",
+                *end->last_line ? end->last_line : "done; 7 shows what it said");
     else
         app_say(r->app, GRID_BAD, "%s (exit %d; 7 shows the log)", end->last_line, end->exit_code);
     library_tick(r->app->library, true);
