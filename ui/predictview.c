@@ -265,20 +265,33 @@ static bool tick(void *screen)
            (v->state == PREDICTVIEW_MAKING || v->state == PREDICTVIEW_READING);
 }
 
+static void add_class_option(const struct predictview_set *s, const char *option, int class,
+                             struct text *out)
+{
+    text_addf(out, " %s ", option);
+    jobs_add_word(out, s->name[class]);
+}
+
 static void command(void *screen, struct text *out)
 {
     const struct predictview *v = screen;
-    static const char *const selection[] = {" --first 10", " --worst 10", " --sure 10",
-                                            " --split 10", " --first 10", " --confusion"};
+    static const char *const selection[] = {
+        " --first 10", " --worst 10", " --unsure 10", " --split 10", "", ""};
+    bool one = v->pick.order == PREDICTVIEW_CLASS || v->pick.order == PREDICTVIEW_PAIR;
 
     text_add(out, "predict ");
     jobs_add_word(out, v->run ? v->run : "@");
     if (v->set && v->set->epoch >= 0 && v->set->epoch != v->epochs_done)
         text_addf(out, " --at %lld", (long long)v->set->epoch);
-    if (v->confusion)
+    if (v->confusion) {
         text_add(out, " --confusion --classes");
-    else
-        text_add(out, selection[v->pick.order]);
+        return;
+    }
+    text_add(out, selection[v->pick.order]);
+    if (v->set && one)
+        add_class_option(v->set, "--label", v->pick.label, out);
+    if (v->set && v->pick.order == PREDICTVIEW_PAIR)
+        add_class_option(v->set, "--answer", v->pick.answer, out);
 }
 
 static enum err_code write_table(void *screen, const char *form, struct text *out, struct err *e)

@@ -91,7 +91,7 @@ static int most_likely_first(const void *a, const void *b)
 {
     const struct likely *x = a, *y = b;
 
-    if (x->p != y->p)
+    if (x->p > y->p || x->p < y->p) /* neither where one is no number */
         return x->p > y->p ? -1 : 1;
     return x->class - y->class;
 }
@@ -134,10 +134,10 @@ static int names_width(const struct predictview_set *s, int most)
 /* A member's probability in one column: a bar that grows from below, or a digit of tenths. */
 static void put_small(struct grid *g, struct rect in, int row, int column, float p)
 {
-    int eighths = (int)lroundf(p * 8);
+    int eighths = isfinite(p) ? (int)lroundf(p * 8) : 0;
 
     if (g->ascii)
-        grid_put(g, in, row, column, p < 0.05f ? '.' : (uint32_t)('0' + (int)fminf(p * 10, 9)),
+        grid_put(g, in, row, column, !(p >= 0.05f) ? '.' : (uint32_t)('0' + (int)fminf(p * 10, 9)),
                  GRID_SERIES, 0);
     else
         grid_put(g, in, row, column, eighths ? 0x2580u + (uint32_t)eighths : 0x00b7,

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,8 +17,12 @@ static int by_key(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    if (x->key != y->key)
+    if (isnan(x->key) || isnan(y->key)) { /* of weights that are not finite: last */
+        if (!isnan(x->key) || !isnan(y->key))
+            return isnan(x->key) ? 1 : -1;
+    } else if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
+    }
     return (x->image > y->image) - (x->image < y->image);
 }
 

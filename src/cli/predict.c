@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static const struct cli_usage usage = {
@@ -25,13 +26,15 @@ static const struct cli_usage usage = {
     "the MNIST sets are.\n"
     "  --worst    mistakes, those with the least probability for the right class first\n"
     "  --split    an ensemble's images by how many members answer otherwise than the whole\n"
-    "  --sure     the images by their highest probability\n"};
+    "  --sure     the images by their highest probability; --unsure the other way round\n"
+    "  --label    only images of that class, --answer only those that were given it\n"};
 
-enum order { ORDER_FILE, ORDER_WORST, ORDER_SPLIT, ORDER_SURE };
+enum order { ORDER_FILE, ORDER_WORST, ORDER_SPLIT, ORDER_SURE, ORDER_UNSURE };
 
 struct wish {
     const char *at, *csv;
-    const char *first, *worst, *split, *sure;
+    const char *first, *worst, *split, *sure, *unsure, *label, *answer;
+    int of_label, of_answer; /* -1: of every class */
     bool json, confusion, classes, draw, invert;
     enum order order;
     int64_t rows;
@@ -80,7 +83,9 @@ static size_t pick_images(const struct predictions *p, const struct wish *w, str
     for (size_t i = 0; i < p->n; i++) {
         double right = p->mean[i * (size_t)p->classes + (size_t)p->labels[i]], key = 0;
 
-        if (w->order == ORDER_WORST && predictions_answer(p, -1, i) == p->labels[i])
+        if ((w->order == ORDER_WORST && predictions_answer(p, -1, i) == p->labels[i]) ||
+            (w->of_label >= 0 && p->labels[i] != w->of_label) ||
+            (w->of_answer >= 0 && predictions_answer(p, -1, i) != w->of_answer))
             continue;
         if (w->order == ORDER_WORST)
             key = right;
@@ -88,6 +93,8 @@ static size_t pick_images(const struct predictions *p, const struct wish *w, str
             key = -others(p, i) + highest(p, i); /* among equals the least sure */
         else if (w->order == ORDER_SURE)
             key = -highest(p, i);
+        else if (w->order == ORDER_UNSURE)
+            key = highest(p, i);
         pick[n++] = (struct pick){i, key};
     }
     if (w->order != ORDER_FILE)
@@ -400,7 +407,27 @@ static int show(const struct predictions *p, const struct record_entry *run, con
     return code;
 }
 
-static int predict(const struct record_entry *run, const struct wish *w)
+/* By name or number. */
+static bool find_class(const struct predictions *p, const char *option, const char *word,
+                       int *class)
+{
+    int64_t number;
+
+    *class = -1;
+    if (!word)
+        return true;
+    for (int k = 0; p->class_names && k < p->classes; k++)
+        if (p->class_names[k] && !strcasecmp(p->class_names[k], word))
+            *class = k;
+    if (*class < 0 && text_to_int(word, &number) && number >= 0 && number < p->classes)
+        *class = (int)number;
+    if (*class < 0)
+        cli_refuse("%s %s is none of the %d classes, 0 to %d or by name", option, word, p->classes,
+                   p->classes - 1);
+    return *class >= 0;
+}
+
+static int predict(const struct record_entry *run, struct wish *w)
 {
     struct predictions p;
     char *path = predictions_path(run);
@@ -413,6 +440,9 @@ static int predict(const struct record_entry *run, const struct wish *w)
     } else {
         if (predictions_save(&p, path, &e) != ERR_OK) {
             code = cli_fail(&e);
+        } else if (!find_class(&p, "--label", w->label, &w->of_label) ||
+                   !find_class(&p, "--answer", w->answer, &w->of_answer)) {
+            code = err_exit_code(ERR_INPUT);
         } else {
             code = show(&p, run, w, path);
             text_add_clean(&shown, path);
@@ -469,7 +499,8 @@ static bool check(struct wish *w)
     } orders[] = {{"--first", w->first, ORDER_FILE},
                   {"--worst", w->worst, ORDER_WORST},
                   {"--split", w->split, ORDER_SPLIT},
-                  {"--sure", w->sure, ORDER_SURE}};
+                  {"--sure", w->sure, ORDER_SURE},
+                  {"--unsure", w->unsure, ORDER_UNSURE}};
     int given = 0;
 
     w->rows = w->csv ? INT64_C(1) << 40 : 10;
@@ -477,7 +508,7 @@ static bool check(struct wish *w)
         if (!orders[i].value)
             continue;
         if (given++) {
-            cli_refuse("predict takes one of --first, --worst, --split and --sure");
+            cli_refuse("predict takes one of --first, --worst, --split, --sure and --unsure");
             return false;
         }
         w->order = orders[i].order;
@@ -509,6 +540,9 @@ int cli_predict(int argc, char **argv)
         {"--worst", "N", "the worst mistakes instead", &w.worst},
         {"--split", "N", "those on which the members disagree most", &w.split},
         {"--sure", "N", "those with the highest probability", &w.sure},
+        {"--unsure", "N", "those with the lowest", &w.unsure},
+        {"--label", "CLASS", "images of that class alone, by name or number", &w.label},
+        {"--answer", "CLASS", "images that were given that class alone", &w.answer},
         {"--draw", NULL, "draws the images beside their probabilities", &w.draw},
         {"--confusion", NULL, "labels against answers", &w.confusion},
         {"--classes", NULL, "accuracy and precision of each class", &w.classes},
@@ -530,8 +564,8 @@ int cli_predict(int argc, char **argv)
         return err_exit_code(ERR_INPUT);
     words = words_of_run(argc, argv);
     pictures = argc - 1 - words;
-    if (pictures &&
-        (w.first || w.worst || w.split || w.sure || w.json || w.csv || w.confusion || w.classes))
+    if (pictures && (w.first || w.worst || w.split || w.sure || w.unsure || w.label || w.answer ||
+                     w.json || w.csv || w.confusion || w.classes))
         return cli_refuse("predict RUN PICTURE... takes --at, --invert and --draw alone: PICTUREs "
                           "have no labels, and all of them are printed");
     if (!pictures && w.invert)

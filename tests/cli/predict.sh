@@ -85,6 +85,12 @@ refused "an order of pictures" "have no labels" "$CHORUS" predict "$three" own.p
 refused "a matrix of pictures" "have no labels" "$CHORUS" predict "$three" own.pgm --confusion
 refused "a picture that is none" "neither PNG nor PGM" "$CHORUS" predict "$three" tiny.ini
 refused "a picture that is not there" "nothere.png" "$CHORUS" predict "$three" nothere.png
+exits 0 "$CHORUS" predict "$three" --unsure 300 --csv - && cp out unsure.csv
+check "the least sure first" awk -F, '
+    NR > 2 && $4 < before { exit 1 } NR > 1 { before = $4 }' unsure.csv
+exits 0 "$CHORUS" predict "$three" --label 2 --answer 2 --csv - && cp out class.csv
+check "one class alone" awk -F, 'NR > 1 && ($2 != 2 || $3 != 2) { exit 1 }' class.csv
+refused "a class that is none" "none of the" "$CHORUS" predict "$three" --label nothing
 refused "two orders" "one of --first, --worst" "$CHORUS" predict "$three" --worst 1 --sure 1
 refused "two forms" "one form" "$CHORUS" predict "$three" --json --draw
 refused "--invert of test images" "for PICTUREs" "$CHORUS" predict "$three" --invert
