@@ -72,20 +72,22 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
     char span[CLOCK_UTC_ROOM];
     struct text counts = {0}, left = {0};
     double seconds = v->own ? v->status.left_seconds : sweepview_left_seconds(s);
-    int wide = in.columns > 100 ? 30 : in.columns > 60 ? 14 : 0, at = 0;
+    int wide, at = 0;
 
     for (size_t i = 0; i < s->cells; i++) {
         known += s->cell[i].known;
         ended += s->cell[i].known && s->cell[i].state >= WIRE_DONE;
     }
-    if (wide)
-        at = grid_bar(g, in, 0, 0, wide, known ? (double)ended / (double)known : NAN, GRID_BAR) + 2;
     sweepview_add_counts(s, &counts);
     if (ended < known && isfinite(seconds)) {
         clock_span(span, seconds);
         text_addf(&left, "%s%s %s", v->own ? "" : "about ", span,
                   s->live ? "left" : "of work left");
     }
+    wide = in.columns - text_width(text_str(&counts)) - text_width(text_str(&left)) - 4;
+    wide = wide > 30 ? 30 : wide;
+    if (wide >= 6) /* the words go before */
+        at = grid_bar(g, in, 0, 0, wide, known ? (double)ended / (double)known : NAN, GRID_BAR) + 2;
     grid_cut(g, in, 0, at, in.columns - at - text_width(text_str(&left)) - 1, GRID_TEXT, false,
              text_str(&counts));
     grid_right(g, in, 0, in.columns, GRID_HEAD, text_str(&left));
@@ -181,8 +183,7 @@ static void add_gap(const struct sweepview_sweep *s, size_t group, struct text *
     } else if (c->runs && s->best < s->groups) {
         text_addf(out, "%.4f below the best", s->group[s->best].mean - c->mean);
         if (isfinite(c->gap.lo))
-            text_addf(out, ", 95 %% interval %.4f to %.4f over %zu seeds", c->gap.lo, c->gap.hi,
-                      c->gap.n);
+            text_addf(out, " (95 %%: %.4f to %.4f)", c->gap.lo, c->gap.hi);
     }
 }
 

@@ -72,8 +72,8 @@ const struct theme_role *theme_role(bool is_light, int role)
     role -= GRID_SHADE;
     if (!shade[1][0].ground) {
         /* Near the scale of boards in figures, no two alike, none of them a grey. */
-        static const short many[] = {230, 194, 158, 152, 116, 80, 79, 74,
-                                     73,  67,  31,  25,  24,  19, 18, 17};
+        static const short many[] = {230, 194, 158, 152, 116, 80, 74, 73,
+                                     38,  67,  32,  31,  25,  24, 18, 17};
         static const short eight[] = {4, 4, 4, 4, 6, 6, 6, 6, 2, 2, 2, 2, 3, 3, 3, 3};
 
         /* On a dark ground from its dark end, so that what is high stands out on either. */
