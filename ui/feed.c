@@ -308,6 +308,7 @@ static void end_run(struct feed_run *run)
     run->files->entry_due = true;
     run->files->settled = false;
     memset(run->files->dirty, true, sizeof run->files->dirty);
+    feed_rows_units_again(run);
 }
 
 static void on_state(struct feed *f, const struct wire_event *ev, const char *reason)

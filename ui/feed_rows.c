@@ -148,9 +148,18 @@ void feed_rows_units(struct feed_run *run)
         u->loss = u->acc = u->test_loss = u->test_acc = u->prefix = NAN;
         u->input = u->compute = u->reduce = u->wait = NAN;
     }
+    run->cut++;
+    feed_rows_units_again(run);
+}
+
+void feed_rows_units_again(struct feed_run *run)
+{
+    for (size_t i = 0; i < run->units; i++)
+        run->unit[i].n = 0;
+    run->files->units_told = false;
     memset(&run->files->tail[FEED_FILE_MEMBERS], 0, sizeof run->files->tail[0]);
     memset(&run->files->tail[FEED_FILE_DEVICES], 0, sizeof run->files->tail[0]);
-    run->cut++;
+    run->files->dirty[FEED_FILE_MEMBERS] = run->files->dirty[FEED_FILE_DEVICES] = true;
 }
 
 static void take_member(struct feed_run *run, const double *v, char *line)

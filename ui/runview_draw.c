@@ -36,25 +36,36 @@ static const char *state_of(const struct feed_run *run)
                                     : wire_state_name(run->state);
 }
 
+/* A share as points of 100, without "-0.0". */
+static double points(double share)
+{
+    double value = round(1000 * share) / 10;
+
+    return value == 0 ? 0 : value;
+}
+
 /* "gain +0.8 points over the mean member (0.913), ..."; brief: where there is less room. */
 static void add_gain(struct text *out, const struct feed_run *run, bool brief)
 {
     if (run->facts.mode != SPEC_ENSEMBLE || !isfinite(run->gain_mean))
         return;
     text_addf(out, "gain %+.1f points over the mean member (%.3f), %+.1f over the best, ",
-              100 * run->gain_mean, run->member_acc_mean, 100 * run->gain_best);
+              points(run->gain_mean), run->member_acc_mean, points(run->gain_best));
     text_addf(out, brief ? "%dx training" : "at %dx the training", run->facts.members);
 }
 
-static void add_best(struct text *out, const struct feed_run *run)
+static void add_best(struct text *out, const struct feed_run *run, bool brief)
 {
-    if (isfinite(run->best_acc))
-        text_addf(out, "%sbest %.4f at epoch %lld, picked on %s", out->n ? ", " : "", run->best_acc,
-                  (long long)run->best_epoch, run->by_valid ? "validation" : "test");
+    if (!isfinite(run->best_acc))
+        return;
+    text_addf(out, "%sbest %.4f at epoch %lld", out->n ? ", " : "", run->best_acc,
+              (long long)run->best_epoch);
+    if (!brief)
+        text_addf(out, ", picked on %s", run->by_valid ? "validation" : "test");
 }
 
 /* Where it stands and what can be done about it. */
-static void add_story(struct text *out, const struct feed_run *run)
+static void add_story(struct text *out, const struct feed_run *run, bool brief)
 {
     if (run->broken) {
         text_addf(out, "it cannot be read: %s", run->reason);
@@ -71,19 +82,19 @@ static void add_story(struct text *out, const struct feed_run *run)
                                    : "it waits for its turn");
         return;
     case WIRE_PAUSED:
-        text_addf(out, "paused at step %lld: p goes on", (long long)run->step);
+        text_addf(out, "at step %lld: p goes on", (long long)run->step);
         return;
     case WIRE_RUNNING:
-        add_best(out, run);
+        add_best(out, run, brief);
         return;
     case WIRE_DONE:
-        text_addf(out, "done after %lld epoch%s", (long long)run->epoch,
-                  run->epoch == 1 ? "" : "s");
-        add_best(out, run);
+        if (!brief)
+            text_addf(out, "%lld epoch%s", (long long)run->epoch, run->epoch == 1 ? "" : "s");
+        add_best(out, run, brief);
         return;
     case WIRE_STOPPED:
-        text_addf(out, "stopped at step %lld: R goes on", (long long)run->step);
-        if (run->reason[0])
+        text_addf(out, "at step %lld: R goes on", (long long)run->step);
+        if (run->reason[0] && !brief)
             text_addf(out, " (%s)", run->reason);
         return;
     default:
@@ -124,7 +135,7 @@ static int draw_trouble(const struct feed_run *run, struct grid *g, struct rect 
 
     grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true,
              study_short_name(run->name));
-    add_story(&line, run);
+    add_story(&line, run, false);
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
@@ -141,7 +152,11 @@ static int draw_head(const struct feed_run *run, struct grid *g, struct rect in)
 
     if (went_wrong(run))
         return draw_trouble(run, g, in);
-    add_story(&story, run);
+    add_story(&story, run, false);
+    if (text_width(text_str(&story)) > in.columns / 2) {
+        text_clear(&story);
+        add_story(&story, run, true);
+    }
     add_gain(&gain, run, in.columns < 100);
     if (gain.n && in.rows < 24) {
         column = 1;
@@ -311,7 +326,7 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
     v->drawn = run->changed;
     in = rect_below(in, draw_head(run, g, in));
     units = runview_units_rows(run);
-    log = in.rows >= 34 ? 8 : in.rows >= 26 ? 6 : in.rows >= 18 ? 2 : 1;
+    log = in.rows >= 34 ? 6 : in.rows >= 26 ? 5 : in.rows >= 18 ? 2 : 1;
     /* The plots have the larger half, whatever comes below. */
     plots = in.rows * 11 / 20;
     if (units > in.rows - plots - 1 - log)

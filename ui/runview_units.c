@@ -30,7 +30,7 @@ static void draw_number(struct grid *g, struct rect in, int row, int end, int ro
 {
     char text[32];
 
-    snprintf(text, sizeof text, "%.4f", value);
+    snprintf(text, sizeof text, fabs(value) < 1000 ? "%.4f" : "%.4g", value);
     grid_right(g, in, row, end, isfinite(value) ? role : GRID_DIM, isfinite(value) ? text : "-");
 }
 
@@ -64,19 +64,18 @@ static void put_head(struct grid *g, struct rect in, int end, const char *word)
     text_free(&padded);
 }
 
+/* "time: input ▓ compute █ reduce ▒ wait ░", or by first letters where there is less room. */
 static void draw_legend(struct grid *g, struct rect in, int column)
 {
     int need = 6;
+    bool brief;
 
     for (int k = 0; k < PARTS; k++)
         need += (int)strlen(parts[k].word) + 3;
-    if (column + need + 2 > in.columns) {
-        grid_text(g, in, 0, column, GRID_HEAD, " time ");
-        return;
-    }
-    column = grid_text(g, in, 0, column, GRID_HEAD, " time:");
+    brief = column + need >= in.columns;
+    column = grid_text(g, in, 0, column, GRID_HEAD, brief ? " time" : " time:");
     for (int k = 0; k < PARTS; k++) {
-        column = grid_textf(g, in, 0, column, GRID_HEAD, " %s ", parts[k].word);
+        column = grid_textf(g, in, 0, column, GRID_HEAD, brief ? " %.1s" : " %s ", parts[k].word);
         column = grid_put(g, in, 0, column, g->ascii ? parts[k].coarse : parts[k].fine,
                           parts[k].role, 0);
     }
@@ -109,7 +108,7 @@ void runview_draw_units(struct runview *v, const struct feed_run *run, struct gr
 {
     bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
     struct rect inside;
-    int most, bar = ensemble ? END_PREFIX + 3 : END_ACC + 3;
+    int most, bar = ensemble ? END_PREFIX + 2 : END_ACC + 2;
 
     if (in.rows < 3)
         return;
