@@ -27,7 +27,7 @@ double feed_number(const char *s, size_t n)
                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     uint64_t digits = 0;
     int exponent = 0, kept = 0;
-    bool minus = n && *s == '-', point = false;
+    bool minus = n && *s == '-', point = false, any = false;
     char copy[64];
     double value;
     size_t i = minus;
@@ -37,6 +37,7 @@ double feed_number(const char *s, size_t n)
             point = true;
         } else if (s[i] >= '0' && s[i] <= '9') {
             digits = digits * 10 + (uint64_t)(s[i] - '0');
+            any = true;
             kept += digits != 0;
             exponent -= point;
         } else {
@@ -44,7 +45,7 @@ double feed_number(const char *s, size_t n)
         }
     }
     /* Both are exact, so that their quotient is the nearest double; all else is for the slow way. */
-    if (i == n && n > minus && digits < (1ull << 53) && exponent >= -22) {
+    if (i == n && any && digits < (1ull << 53) && exponent >= -22) {
         value = (double)digits / tens[-exponent];
         return minus ? -value : value;
     }

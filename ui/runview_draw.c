@@ -160,7 +160,8 @@ static int draw_head(const struct feed_run *run, struct grid *g, struct rect in)
     add_gain(&gain, run, in.columns < 100);
     if (gain.n && in.rows < 24) {
         column = 1;
-        if (!at_work(run) && in.columns < 120)
+        /* the line of status says it too */
+        if (!at_work(run) && text_width(text_str(&gain)) + 12 < in.columns)
             column = grid_bold(g, in, 0, 1, role_of(run), state_of(run)) + 2;
         grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, false, text_str(&gain));
     } else {

@@ -1,0 +1,410 @@
+/* Runs as they go: from events, from files that grow, after events were lost, of other processes. */
+#include "tests/unit/ui_feed_kit.h"
+
+static struct record_run *plain_run(int64_t epochs)
+{
+    struct record_run *run = help_run();
+
+    run->spec.epochs = epochs;
+    run->spec.batch = 10;
+    snprintf(run->run, sizeof run->run, "lenet");
+    return run;
+}
+
+TEST(numbers_are_read_as_the_c_library_reads_them)
+{
+    static const char *const words[] = {"0",
+                                        "-0",
+                                        "1",
+                                        "0.1",
+                                        "1e-05",
+                                        "1e22",
+                                        "123456.5",
+                                        "0.30000000000000004",
+                                        "inf",
+                                        "-inf",
+                                        "5e-324",
+                                        "1.7976931348623157e+308",
+                                        "12345678901234567890"};
+    uint64_t bits = 1;
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        CHECK(feed_number(words[i], strlen(words[i])) == strtod(words[i], NULL));
+    CHECK(isnan(feed_number("", 0)));
+    CHECK(isnan(feed_number("nan", 3)));
+    CHECK(isnan(feed_number("1x", 2)));
+    CHECK(isnan(feed_number("-", 1)));
+    CHECK(isnan(feed_number(".", 1)));
+    for (int i = 0; i < 20000; i++) {
+        char word[TEXT_NUMBER_ROOM];
+        double value;
+
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        value = (double)(bits >> 20) / (double)(1ull << (bits & 63));
+        text_double(word, value);
+        if (feed_number(word, strlen(word)) != value)
+            TEST_FAILED("%s is read as %.17g", word, feed_number(word, strlen(word)));
+    }
+}
+
+TEST(a_run_of_this_process_by_events_and_rows)
+{
+    struct record_run *run = plain_run(4);
+    struct feed_run *r;
+    struct record *record;
+    struct kit k;
+
+    kit_open(&k, 64);
+    record = kit_run(&k, run);
+    kit_state(&k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&k, 7, record_folder(record), &run->spec, 100);
+    CHECK(feed_take(k.feed, NULL, NULL));
+    REQUIRE(feed_count(k.feed) == 1);
+    r = feed_current(k.feed);
+    feed_watch(k.feed, r);
+    CHECK(r->own && r->live && r->known);
+    CHECK_STR(r->name, run->run);
+    CHECK(feed_busy(k.feed));
+    CHECK(isnan(r->left_seconds));
+
+    kit_told_step(&k, 7, 50, 5);
+    kit_told_step(&k, 7, 100, 10);
+    kit_step(record, 50, 0, 0.9);
+    kit_step(record, 100, 0, 0.6);
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    kit_pass(1);
+    CHECK(feed_take(k.feed, NULL, NULL));
+    CHECK_INT(r->step, 100);
+    CHECK_INT(r->epoch, 1);
+    CHECK_NEAR(r->epoch_share, 1, 0);
+    CHECK_INT(r->epochs.n, 1);
+    CHECK_NEAR(r->best_acc, 0.8, 1e-12);
+    CHECK_INT(r->steps.n, 2);
+    CHECK_NEAR(r->steps.loss[1], 0.6, 1e-12);
+    /* 300 steps of 0.1 s, and 4 evaluations of 2 s: the first epoch's may still be under way */
+    CHECK_NEAR(r->left_seconds, 300 * 0.1 + 4 * 2, 1e-9);
+    CHECK_NEAR(r->run_share, 0.25, 1e-12);
+
+    kit_epoch(record, 2, 100, 0.4, 0.79);
+    kit_state(&k, 7, record_folder(record), WIRE_DIVERGED, "the loss is not finite at step 201");
+    kit_pass(1);
+    CHECK(feed_take(k.feed, NULL, NULL));
+    CHECK(r->state == WIRE_DIVERGED && !r->live);
+    CHECK_STR(r->reason, "the loss is not finite at step 201");
+    CHECK_INT(r->epochs.n, 2);
+    CHECK_INT(r->best_epoch, 1);
+    CHECK(isnan(r->left_seconds));
+    CHECK(!feed_busy(k.feed));
+    kit_pass(10);
+    feed_take(k.feed, NULL, NULL);
+    kit_pass(10);
+    CHECK(!feed_take(k.feed, NULL, NULL));
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(what_events_lost_stands_in_the_snapshot_and_in_files)
+{
+    struct record_run *run = plain_run(2);
+    struct record *record;
+    struct feed_run *r;
+    struct kit k;
+
+    kit_open(&k, 2);
+    record = kit_run(&k, run);
+    for (int i = 1; i < 10; i++)
+        kit_told_step(&k, 3, i, i);
+    kit_epoch(record, 1, 9, 0.5, 0.8);
+    kit_started(&k, 3, record_folder(record), &run->spec, 9);
+    kit_state(&k, 3, record_folder(record), WIRE_DONE, "");
+    CHECK(feed_take(k.feed, NULL, NULL));
+    REQUIRE(feed_count(k.feed) == 1);
+    r = feed_at(k.feed, 0);
+    CHECK(r->state == WIRE_DONE && r->known);
+    CHECK_STR(r->path, record_folder(record));
+    CHECK_INT(r->epochs.n, 1);
+    CHECK_INT(r->facts.epochs, 2);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(a_run_of_another_process_live_ended_and_dead)
+{
+    struct record_run *run = plain_run(3);
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    record_log(record, "lenet on mnist: 1000 training images, 100 steps an epoch; cpu");
+    kit_step(record, 40, 0, 2.0);
+    kit_step(record, 50, 0, 1.0);
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->live && !r->own && r->known && !r->dead);
+    CHECK(r->state == WIRE_RUNNING);
+    CHECK_INT(r->step, 50);
+    CHECK_INT(r->facts.steps_per_epoch, 100); /* from its log: no epoch has ended */
+    CHECK_NEAR(r->epoch_share, 0.5, 1e-12);
+    CHECK_NEAR(r->loss, 1.0, 1e-12);
+    CHECK_NEAR(r->left_seconds, 250 * 0.1, 1e-9);
+    CHECK_INT(r->logs, 1);
+    CHECK(feed_follow(k.feed, record_folder(record)) == r);
+    CHECK(!feed_busy(k.feed));
+    CHECK(feed_start_run(k.feed, &(struct wire_start){0}, &e) > 0);
+    CHECK(feed_busy(k.feed));
+    CHECK(feed_count(k.feed) == 2 && feed_find(k.feed, record_folder(record)) == r);
+
+    REQUIRE_OK(feed_pause(k.feed, r, false, &e));
+    {
+        char line[64];
+
+        CHECK(record_next_control(record, line, sizeof line));
+        CHECK_STR(line, "pause");
+    }
+    record_close(record); /* and run.csv still says running */
+    for (int i = 0; i < 8; i++) {
+        kit_pass(1);
+        feed_take(k.feed, NULL, NULL);
+    }
+    CHECK(r->dead && !r->live);
+    CHECK(isnan(r->left_seconds));
+    CHECK(feed_stop(k.feed, r, WIRE_AFTER_STEP, &e) == ERR_FAILED);
+    CHECK_HAS(e.text, "its process is gone");
+    free(run);
+    kit_close(&k);
+}
+
+static uint64_t slow_ns(void) /* each look at it takes three milliseconds */
+{
+    return kit_now += 3000000;
+}
+
+TEST(a_long_file_is_read_in_slices_and_never_twice)
+{
+    enum { ROWS = 60000 };
+    struct record_run *run = plain_run(1);
+    struct record *record;
+    struct text rows = {0};
+    struct feed_run *r;
+    size_t before = 0;
+    int turns = 0;
+    char *path;
+    struct kit k;
+    FILE *file;
+
+    kit_open(&k, 4);
+    feed_set_clock(k.feed, slow_ns);
+    record = kit_run(&k, run);
+    path = io_path(record_folder(record), "steps.csv");
+    for (int i = 1; i <= ROWS; i++)
+        text_addf(&rows, "%d,1,0,%d,%d.5,0.%06d,0.5,0.1\n", i, i * 10, i, i);
+    file = fopen(path, "a");
+    REQUIRE(file && fwrite(rows.s, 1, rows.n, file) == rows.n && !fclose(file));
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    for (; turns < 1000; turns++) {
+        feed_take(k.feed, NULL, NULL);
+        CHECK(r->steps.n - before < ROWS / 4);
+        before = r->steps.n;
+        if (r->steps.n && !r->reading)
+            break;
+        kit_pass(1);
+    }
+    CHECK(turns > 4);
+    CHECK_INT(r->steps.n, ROWS);
+    for (int i = 0; i < ROWS; i++)
+        if (r->steps.step[i] != i + 1 || r->steps.seconds[i] != i + 1.5)
+            TEST_FAILED("row %d has step %g at %g", i, r->steps.step[i], r->steps.seconds[i]);
+    file = fopen(path, "a"); /* a torn row is read when it is whole */
+    fputs("60001,1,0,6", file);
+    fclose(file);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->steps.n, ROWS);
+    file = fopen(path, "a");
+    fputs("00010,7.5,0.25,0.5,0.1\n", file);
+    fclose(file);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->steps.n, ROWS + 1);
+    CHECK_NEAR(r->steps.loss[ROWS], 0.25, 1e-12);
+    text_free(&rows);
+    free(path);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(rows_that_a_resume_cuts_are_forgotten)
+{
+    struct record_run *run = plain_run(3);
+    struct record *record;
+    struct feed_run *r;
+    uint64_t cut;
+    struct err e;
+    struct kit k;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    for (int i = 1; i <= 6; i++)
+        kit_step(record, i, 0, 1.0 / i);
+    kit_epoch(record, 1, 3, 0.5, 0.8);
+    kit_epoch(record, 2, 3, 0.4, 0.9);
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->steps.n, 6);
+    CHECK_NEAR(r->best_acc, 0.9, 1e-12);
+    cut = r->cut;
+    REQUIRE_OK(record_cut(record, 1, 3, &e));
+    for (int i = 4; i <= 8; i++) /* the file is longer than before when it is looked at again */
+        kit_step(record, i, 0, 7);
+    kit_epoch(record, 2, 3, 0.45, 0.7);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->steps.n, 8);
+    CHECK_NEAR(r->steps.loss[2], 1.0 / 3, 1e-12);
+    CHECK_NEAR(r->steps.loss[4], 7, 0);
+    CHECK_INT(r->epochs.n, 2);
+    CHECK_NEAR(r->best_acc, 0.8, 1e-12);
+    CHECK(r->cut > cut);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(members_of_an_ensemble)
+{
+    struct record_run *run = plain_run(2);
+    struct record_member row = {.epoch = 1, .train_loss = 0.5, .train_acc = 0.8, .test_loss = 0.6};
+    struct record_device device = {
+        .epoch = 1, .real = "cpu", .compute_seconds = 3, .wait_seconds = 1};
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+
+    kit_open(&k, 4);
+    run->spec.mode = SPEC_ENSEMBLE;
+    run->spec.members = 3;
+    run->spec.devices = 2;
+    record = kit_run(&k, run);
+    for (int m = 0; m < 3; m++)
+        kit_step(record, 5, m, 1.0 + m);
+    kit_step(record, 10, 0, 9);
+    for (int d = 0; d < 2; d++) {
+        device.device = d;
+        REQUIRE_OK(record_add_device(record, &device, &e));
+    }
+    for (int m = 0; m < 3; m++) {
+        row.member = m;
+        row.device = m % 2;
+        row.test_acc = 0.7 + 0.01 * m;
+        row.prefix_acc = 0.75;
+        REQUIRE_OK(record_add_member(record, &row, &e));
+    }
+    kit_epoch(record, 1, 10, 0.5, 0.8);
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->units, 3);
+    CHECK_INT(r->steps.n, 2);
+    CHECK_NEAR(r->steps.loss[0], 2, 1e-12);
+    CHECK_INT(r->unit[2].n, 1);
+    CHECK_NEAR(r->unit[2].test_acc, 0.72, 1e-12);
+    CHECK_NEAR(r->unit[2].prefix, 0.75, 1e-12);
+    CHECK_INT(r->unit[2].device, 0);
+    CHECK_NEAR(r->unit[1].compute, 0.75, 1e-12);
+    CHECK_NEAR(r->gain_mean, 0.01, 1e-12);
+    CHECK_NEAR(r->gain_best, 0.005, 1e-12);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(the_line_of_status)
+{
+    struct record_run *run = plain_run(4);
+    struct text line = {0};
+    struct record *record;
+    struct kit k;
+
+    kit_open(&k, 64);
+    feed_add_status(k.feed, &line, 80);
+    CHECK_STR(text_str(&line), "nothing runs");
+    record = kit_run(&k, run);
+    kit_state(&k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&k, 7, record_folder(record), &run->spec, 100);
+    kit_told_step(&k, 7, 50, 5);
+    kit_told_step(&k, 7, 200, 20);
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    feed_take(k.feed, NULL, NULL);
+    for (int columns = 9; columns < 140; columns++) {
+        text_clear(&line);
+        feed_add_status(k.feed, &line, columns);
+        CHECK(text_width(text_str(&line)) <= columns);
+        CHECK_HAS(text_str(&line), "running");
+    }
+    CHECK_HAS(text_str(&line), "epoch 2/4  50 %  best 0.8000  1,234 img/s  26 s left");
+    kit_state(&k, 7, record_folder(record), WIRE_PAUSED, "");
+    feed_take(k.feed, NULL, NULL);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 140);
+    CHECK_HAS(text_str(&line), "paused");
+    CHECK(!strstr(text_str(&line), "left"));
+    text_free(&line);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(a_sweep_counts_its_cells)
+{
+    struct wire_sweep_status status = {.sweep = 9,
+                                       .state = WIRE_RUNNING,
+                                       .name = "board",
+                                       .cells = 12,
+                                       .done = 6,
+                                       .diverged = 1,
+                                       .running = 1,
+                                       .waiting = 4,
+                                       .left_seconds = 90};
+    struct wire_event event = {.kind = WIRE_CELL, .run = 9};
+    struct wire_cell cell = {.cell = 2, .known = true, .state = WIRE_DONE, .acc = 0.91};
+    struct text line = {0};
+    struct feed_run *r;
+    struct err e;
+    struct wire_command command;
+    struct kit k;
+
+    kit_open(&k, 64);
+    wire_set_sweep(k.wire, &status);
+    wire_set_cell(k.wire, 9, &cell);
+    event.u.cell.cell = 3;
+    event.u.cell.run = WIRE_OWN_RUNS;
+    event.u.cell.state = WIRE_RUNNING;
+    wire_post(k.wire, &event);
+    feed_take(k.feed, NULL, NULL);
+    REQUIRE(feed_count(k.feed) == 1);
+    r = feed_at(k.feed, 0);
+    CHECK_INT(r->sweep, 9);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "sweep  board  7/12 cells  best 0.9100  1:30 left");
+    CHECK(feed_busy(k.feed));
+    REQUIRE_OK(feed_stop(k.feed, r, WIRE_AFTER_CELLS, &e)); /* of the sweep, not of its cell */
+    REQUIRE(wire_next_command(k.wire, &command, 0));
+    CHECK_INT(command.run, 9);
+    REQUIRE_OK(feed_skip(k.feed, r, &e));
+    REQUIRE(wire_next_command(k.wire, &command, 0));
+    CHECK(command.kind == WIRE_SKIP && command.cell == 3);
+    text_free(&line);
+    kit_close(&k);
+}

@@ -1,0 +1,315 @@
+/* The Run screen, drawn: nothing, a run as it goes, an ensemble, ends of all kinds, any size. */
+#include "tests/unit/ui_feed_kit.h"
+#include "ui/app_int.h"
+#include "ui/runview_int.h"
+
+struct shown {
+    struct kit k;
+    struct app app;
+    struct runview view;
+    struct text text;
+};
+
+static void open_view(struct shown *s)
+{
+    memset(s, 0, sizeof *s);
+    kit_open(&s->k, 64);
+    s->app.feed = s->k.feed;
+    s->app.own = mem_new(1, sizeof *s->app.own);
+    s->app.shown = SCREEN_RUN;
+    s->app.settings = settings_open("/dev/null/none");
+    s->view.app = &s->app;
+}
+
+static void close_view(struct shown *s)
+{
+    runview_free_curves(&s->view);
+    settings_close(s->app.settings);
+    text_free(&s->text);
+    free(s->app.own);
+    kit_close(&s->k);
+}
+
+static const char *draw(struct shown *s, int rows, int columns)
+{
+    struct grid g;
+
+    grid_init(&g, rows, columns, false);
+    runview_draw(&s->view, &g, grid_all(&g));
+    text_clear(&s->text);
+    grid_to_text(&g, &s->text);
+    grid_free(&g);
+    return text_str(&s->text);
+}
+
+static struct record_run *lenet(void)
+{
+    struct record_run *run = help_run();
+
+    run->spec.epochs = 4;
+    run->spec.batch = 10;
+    snprintf(run->run, sizeof run->run, "lenet");
+    return run;
+}
+
+static void take(struct shown *s)
+{
+    for (int i = 0; i < 3; i++) {
+        kit_pass(1);
+        feed_take(s->k.feed, NULL, NULL);
+        runview_run(&s->view);
+    }
+}
+
+/* No size of a screen is an error, and none writes where it may not. */
+static void draw_all_sizes(struct shown *s)
+{
+    for (int rows = 0; rows < 60; rows += rows < 25 ? 1 : 7)
+        for (int columns = 0; columns < 200; columns += columns < 30 ? 1 : 17)
+            draw(s, rows, columns);
+}
+
+TEST(nothing_has_run)
+{
+    struct shown s;
+
+    open_view(&s);
+    CHECK_HAS(draw(&s, 21, 80), "Nothing runs, and nothing has run here yet.");
+    CHECK_HAS(draw(&s, 21, 80), "1 opens Setup");
+    draw_all_sizes(&s);
+    CHECK(!runview_key(&s.view, &(struct key){.code = 'p'}));
+    close_view(&s);
+}
+
+TEST(a_run_as_it_goes)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    record_log(record, "a line of its log");
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    take(&s);
+    CHECK_HAS(draw(&s, 21, 80), "The first point comes with the ");
+    for (int i = 1; i <= 15; i++) {
+        kit_step(record, 10 * i, 0, 2.0 / i);
+        kit_told_step(&s.k, 7, 10 * i, i);
+    }
+    take(&s);
+    CHECK_HAS(draw(&s, 21, 80), "training accuracy");
+    kit_epoch(record, 1, 100, 0.5, 0.8123);
+    wire_post(s.k.wire, &(struct wire_event){.kind = WIRE_EPOCH, .run = 7});
+    take(&s);
+    draw(&s, 21, 80);
+    CHECK_HAS(text_str(&s.text), "running");
+    CHECK_HAS(text_str(&s.text), "test accuracy");
+    CHECK_HAS(text_str(&s.text), "best 0.8123 at epoch 1");
+    CHECK_HAS(text_str(&s.text), "epoch 2/4");
+    CHECK_HAS(text_str(&s.text), " 50 %  1,234 img/s");
+    CHECK_HAS(text_str(&s.text), " 37 %  31 s left"); /* 250 steps of 0.1 s, 3 evaluations of 2 s */
+    CHECK_HAS(text_str(&s.text), "a line of its log");
+    CHECK_HAS(text_str(&s.text), "cpu:0");
+    draw(&s, 42, 160);
+    CHECK_HAS(text_str(&s.text), "1 device · batch 10");
+    CHECK_HAS(text_str(&s.text), "input ▓ compute █ reduce ▒ wait ░");
+    for (int axis = 0; axis < FEED_AXES; axis++) {
+        s.view.axis = axis;
+        s.view.smooth = axis % 2 ? 5 : 0;
+        s.view.log_y = axis > 2;
+        CHECK_HAS(draw(&s, 21, 80), axis < FEED_SECONDS ? runview_axes[axis] : "time");
+    }
+    draw_all_sizes(&s);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(curves_are_made_by_hand_calculation)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+    struct feed_run *r;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    for (int i = 1; i <= 3; i++)
+        kit_step(record, 50 * i, 0, i);
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    take(&s);
+    r = runview_run(&s.view);
+    runview_make(&s.view, r);
+    REQUIRE(s.view.loss.plot.count == 2 && s.view.acc.plot.count == 2);
+    CHECK_INT(s.view.loss.series[0].n, 3);
+    CHECK_NEAR(s.view.loss.series[0].x[2], 1.5, 1e-12);
+    CHECK_NEAR(s.view.acc.series[0].x[0], 0.5, 1e-12); /* a mean over an epoch: in its middle */
+    CHECK_NEAR(s.view.acc.series[0].y[0], 0.7, 1e-12);
+    CHECK(s.view.acc.series[1].weight == PLOT_THICK);
+    s.view.axis = FEED_SECONDS;
+    runview_make(&s.view, r);
+    CHECK_NEAR(s.view.loss.series[0].x[2], 15, 1e-12);
+    s.view.axis = FEED_IMAGES;
+    s.view.zoom = 1;
+    runview_make(&s.view, r);
+    CHECK_NEAR(s.view.loss.series[0].x[2], 1500, 1e-9);
+    CHECK_NEAR(s.view.loss.plot.x_lo, 750, 1e-9);
+    s.view.smooth = 5;
+    runview_make(&s.view, r);
+    CHECK_NEAR(s.view.loss.series[0].y[0], 1, 1e-12);
+    CHECK(s.view.loss.series[0].y[2] > 1 && s.view.loss.series[0].y[2] < 3);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(an_ensemble_of_eight)
+{
+    struct record_run *run = lenet();
+    struct record_member row = {.train_loss = 0.5, .train_acc = 0.8, .test_loss = 0.6};
+    struct record *record;
+    struct shown s;
+    struct err e;
+
+    open_view(&s);
+    run->spec.mode = SPEC_ENSEMBLE;
+    run->spec.members = 8;
+    run->spec.devices = 4;
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 10);
+    for (int epoch = 1; epoch <= 2; epoch++) {
+        for (int m = 0; m < 8; m++) {
+            row.epoch = epoch;
+            row.member = m;
+            row.device = m % 4;
+            row.test_acc = 0.7 + 0.01 * m;
+            row.prefix_acc = 0.75;
+            REQUIRE_OK(record_add_member(record, &row, &e));
+        }
+        kit_epoch(record, epoch, 10, 0.5, 0.9);
+    }
+    take(&s);
+    draw(&s, 21, 80);
+    CHECK_HAS(text_str(&s.text),
+              "gain +1.0 points over the mean member (0.890), +0.5 over the best, "
+              "8x training");
+    CHECK_HAS(text_str(&s.text), "mean");
+    CHECK_HAS(text_str(&s.text), "ensemble");
+    CHECK_HAS(text_str(&s.text), "prefix");
+    draw(&s, 42, 160);
+    CHECK_HAS(text_str(&s.text),
+              "gain +1.0 points over the mean member (0.890), +0.5 over the best, "
+              "at 8x the training");
+    CHECK_HAS(text_str(&s.text), "8 members on 4 virtual devices");
+    CHECK_HAS(text_str(&s.text), "0.7700"); /* of the last member */
+    CHECK_INT(s.view.acc.plot.count, 10);   /* the whole, the mean, the members */
+    draw_all_sizes(&s);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(ends_say_why_and_what_can_be_done)
+{
+    static const struct {
+        enum wire_state state;
+        const char *reason, *want[3];
+    } cases[] = {
+        {WIRE_DONE, "", {"done", "best 0.8000 at epoch 1", "of training"}},
+        {WIRE_STOPPED, "", {"stopped", "at step 100: R goes on", "100 %"}},
+        {WIRE_PAUSED, "", {"paused", "p goes on", "epoch 1/4"}},
+        {WIRE_DIVERGED,
+         "the loss is not finite at step 123: try a smaller lr",
+         {"diverged", "the loss is not finite at step 123", "r runs it again"}},
+        {WIRE_OOM, "device 0 wanted 12.3 GB", {"out of memory", "12.3 GB", "e edits it"}},
+        {WIRE_FAILED, "the disk is full", {"failed", "the disk is full", "r runs it again"}},
+    };
+
+    for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+        struct record_run *run = lenet();
+        struct record *record;
+        struct shown s;
+
+        open_view(&s);
+        record = kit_run(&s.k, run);
+        kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+        kit_epoch(record, 1, 100, 0.5, 0.8);
+        kit_told_step(&s.k, 7, 100, 10);
+        kit_state(&s.k, 7, record_folder(record), cases[i].state, cases[i].reason);
+        take(&s);
+        draw(&s, 21, 80);
+        for (int k = 0; k < 3; k++)
+            CHECK_HAS(text_str(&s.text), cases[i].want[k]);
+        CHECK(!strstr(text_str(&s.text), " left"));
+        draw_all_sizes(&s);
+        record_close(record);
+        free(run);
+        close_view(&s);
+    }
+}
+
+TEST(what_a_file_says_cannot_drive_the_terminal)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    record_log(record, "a log line \033]0;title\007 and a very long one ......................."
+                       "......................................................................");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    kit_state(&s.k, 7, record_folder(record), WIRE_FAILED, "why \033[2J not");
+    take(&s);
+    draw(&s, 30, 100);
+    CHECK(!strchr(text_str(&s.text), '\033'));
+    CHECK_HAS(text_str(&s.text), "why ^[[2J not");
+    CHECK_HAS(text_str(&s.text), "^[]0;title");
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    for (int i = 1; i <= 20; i++)
+        kit_step(record, 10 * i, 0, 2.0 / i);
+    take(&s);
+    draw(&s, 21, 80);
+    runview_key(&s.view, &(struct key){.code = 'x'});
+    CHECK_STR(settings_get(s.app.settings, "run.x", ""), "step");
+    runview_key(&s.view, &(struct key){.code = 'y'});
+    CHECK(s.view.log_y && settings_is(s.app.settings, "run.log", false));
+    runview_key(&s.view, &(struct key){.code = 'm'});
+    CHECK_INT(s.view.smooth, 5);
+    runview_key(&s.view, &(struct key){.code = '['});
+    CHECK(s.view.cursor);
+    CHECK_NEAR(s.view.cursor_x, 200, 1e-9);
+    runview_key(&s.view, &(struct key){.code = UI_LEFT});
+    CHECK(s.view.cursor_x < 200);
+    runview_key(&s.view, &(struct key){.code = '+'});
+    CHECK_INT(s.view.zoom, 1);
+    CHECK_HAS(draw(&s, 21, 80), "loss, log, zoomed");
+    runview_key(&s.view, &(struct key){.code = UI_ESC});
+    CHECK(!s.view.cursor && s.view.zoom == 1);
+    runview_key(&s.view, &(struct key){.code = UI_ESC});
+    CHECK_INT(s.view.zoom, 0);
+    CHECK(!runview_key(&s.view, &(struct key){.code = UI_ESC}));
+    runview_key(&s.view, &(struct key){.code = 'n'});
+    CHECK_STR(s.app.own->said, "there is no other run to show");
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK_STR(s.app.own->said, "pausing after this step");
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
