@@ -172,11 +172,11 @@ static int draw_repeats(const struct sweepview_sweep *s, struct grid *g, struct 
     return row;
 }
 
-static void add_gap(const struct sweepview_sweep *s, size_t group, struct text *out)
+static void add_gap(const struct sweepview_sweep *s, size_t group, bool mean, struct text *out)
 {
     const struct sweepview_group *c = &s->group[group];
 
-    if (c->runs > 1)
+    if (c->runs > 1 && mean)
         text_addf(out, "%.4f ± %.4f (n %zu), ", c->mean, c->sd, c->runs);
     if (group == s->best) {
         text_add(out, "the best");
@@ -228,7 +228,7 @@ static void draw_details(const struct sweepview *v, struct grid *g, struct rect 
 
     sweepview_add_setting(s, group, &words);
     at = grid_bold(g, rect_top(in, 1), 0, 0, GRID_TEXT, text_str(&words)) + 2;
-    add_gap(s, group, &gap);
+    add_gap(s, group, in.columns >= 100, &gap); /* the board has the mean */
     grid_cut(g, in, 0, at, in.columns - at, GRID_DIM, false, text_str(&gap));
     row = draw_repeats(s, g, in, 1, group, in.rows - 2 - notes);
     if (in.rows - row > notes + 1)
