@@ -198,11 +198,12 @@ static int draw_head(const struct feed_run *run, struct grid *g, struct rect in)
 
 /* ---- plots ---- */
 
-static void draw_plot(struct grid *g, struct rect in, const struct runview_panel *p,
-                      const char *title, const char *right, const char *empty)
+static void draw_plot(struct grid *g, struct rect in, struct runview_panel *p, const char *title,
+                      const char *right, const char *empty)
 {
     struct rect inside = grid_frame(g, in, title, false);
 
+    p->in = inside;
     if (right[0])
         grid_frame_right(g, in, GRID_DIM, right);
     if (p->plot.count && inside.rows >= PLOT_LEAST_ROWS && inside.columns >= PLOT_LEAST_COLUMNS)

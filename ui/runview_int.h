@@ -23,6 +23,7 @@ struct runview_steps {
 struct runview_panel {
     struct plot plot;
     struct plot_series series[RUNVIEW_SERIES];
+    struct rect in; /* where it was drawn last */
 };
 
 struct runview {

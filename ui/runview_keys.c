@@ -296,6 +296,30 @@ static void move_cursor(struct runview *v, int by)
     }
 }
 
+/* A click into a plot puts the cursor there. */
+static bool click(struct runview *v, const struct key *key)
+{
+    const struct runview_panel *both[] = {&v->loss, &v->acc};
+    struct feed_run *run = runview_run(v);
+
+    if (!run)
+        return false;
+    runview_make(v, run);
+    for (int i = 0; i < 2; i++) {
+        double x;
+
+        if (!both[i]->plot.count || !rect_holds(both[i]->in, key->row, key->column))
+            continue;
+        x = plot_cursor_at(&both[i]->plot, key->column - both[i]->in.column);
+        if (isfinite(x)) {
+            v->cursor = true;
+            v->cursor_x = x;
+        }
+        return true;
+    }
+    return false;
+}
+
 static void next_smooth(struct runview *v)
 {
     size_t i = 0;
@@ -424,6 +448,8 @@ bool runview_key(void *screen, const struct key *key)
 
     if (!run)
         return false;
+    if (key->code == UI_CLICK)
+        return click(v, key);
     if (plot_key(v, key->code) || scroll_key(v, key->code))
         return true;
     switch (key->code) {

@@ -125,6 +125,8 @@ static void begin(struct runview *v, struct runview_panel *to)
                              .whole_x = !time,
                              .x_unit = time ? PLOT_TIME : PLOT_NUMBER,
                              .values = true,
+                             .columns = to->in.columns,
+                             .rows = to->in.rows,
                              .cursor = v->cursor,
                              .cursor_x = v->cursor_x};
 }

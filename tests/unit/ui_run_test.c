@@ -305,6 +305,12 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     runview_key(&s.view, &(struct key){.code = UI_ESC});
     CHECK_INT(s.view.zoom, 0);
     CHECK(!runview_key(&s.view, &(struct key){.code = UI_ESC}));
+    draw(&s, 21, 80);
+    CHECK(runview_key(&s.view, &(struct key){.code = UI_CLICK, .row = 8, .column = 36}));
+    CHECK(s.view.cursor && s.view.cursor_x >= 150);
+    CHECK(runview_key(&s.view, &(struct key){.code = UI_CLICK, .row = 8, .column = 47}));
+    CHECK(s.view.cursor && s.view.cursor_x <= 60);
+    CHECK(!runview_key(&s.view, &(struct key){.code = UI_CLICK, .row = 20, .column = 3}));
     runview_key(&s.view, &(struct key){.code = 'n'});
     CHECK_STR(s.app.own->said, "there is no other run to show");
     runview_key(&s.view, &(struct key){.code = 'p'});
