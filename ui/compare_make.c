@@ -376,6 +376,7 @@ void compare_set_cursor(struct compare *c)
     for (int i = 0; i < c->panels; i++) {
         c->plot[i].cursor = !c->scaling && (c->cursor || isfinite(cost));
         c->plot[i].cursor_x = c->cursor ? c->cursor_x : cost;
+        c->plot[i].values = c->plot[i].cursor && c->plot[i].count <= MANY;
     }
     free(c->read);
     c->read = mem_new(c->groups + 1, sizeof *c->read);

@@ -88,7 +88,7 @@ enum err_code compare_write(void *screen, const char *form, struct text *out, st
                 continue;
             named[f.panels] = c->plot[i];
             named[f.panels].title = c->title[i];
-            named[f.panels].cursor = false;
+            named[f.panels].cursor = named[f.panels].values = false;
             panel[f.panels].plot = &named[f.panels];
             f.panels++;
         }
