@@ -901,8 +901,8 @@ static void leave_tied(struct verdict *v)
         printf("    equal numbers in front of a maximum: %d images\n", left);
 }
 
-/* The images for which some rectifier's output is zero in one of both and not in the other: their number.
- * The outputs themselves agree, so rounding decided. */
+/* The images for which some rectifier's output is zero in one of both and not in the other, and their
+ * number. The outputs themselves agree, so rounding decided. */
 static int find_flipped(const struct verdict *v, bool *flipped)
 {
     const struct trial *t = v->t;
