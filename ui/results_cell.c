@@ -214,7 +214,8 @@ static void group_cell(const struct results *r, const struct results_group *g,
                                 : library_value(r->app->library, &runs[order[0]], c->name);
 
         same = same && raw && first && (raw == first || !strcmp(raw, first));
-        if (measured && raw && text_to_double(raw, &value) && isfinite(value)) {
+        if (measured && run->state == WIRE_DONE && raw && text_to_double(raw, &value) &&
+            isfinite(value)) {
             sum += value;
             n++;
         }

@@ -409,8 +409,10 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
             results_share(r, group->sd, &words);
         }
         text_addf(&words, ", n %zu", group->n);
+        if (group->n < group->count)
+            text_addf(&words, " (%zu not done)", group->count - group->n);
     } else {
-        text_add(&words, "no accuracy yet");
+        text_add(&words, "none of them is done");
     }
     text_add(&words, "; Enter unfolds them, Space marks them all");
     grid_words(g, rect_behind(rect_before(in, 1), 1), 1, GRID_TEXT, text_str(&words));

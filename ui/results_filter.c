@@ -65,7 +65,8 @@ static void take_best(const struct library_run *runs, size_t count, const bool *
     for (size_t i = 0; i < count; i++) {
         double acc;
 
-        if (left[i] && text_to_double(runs[i].cell[field], &acc) && isfinite(acc) && acc > most) {
+        if (left[i] && runs[i].state != WIRE_DIVERGED &&
+            text_to_double(runs[i].cell[field], &acc) && isfinite(acc) && acc > most) {
             most = acc;
             best = i;
         }

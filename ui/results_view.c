@@ -209,9 +209,11 @@ static void measure_groups(struct results *r, const struct library_run *runs)
         struct results_group *group = &v->group[g];
 
         for (size_t i = 0; i < group->count; i++) {
+            const struct library_run *run = &runs[v->order[group->first + i]];
             double acc;
 
-            if (text_to_double(runs[v->order[group->first + i]].cell[field], &acc) && isfinite(acc))
+            /* What is not done is no part of a mean, as in compare. */
+            if (run->state == WIRE_DONE && text_to_double(run->cell[field], &acc) && isfinite(acc))
                 x[group->n++] = acc;
         }
         group->mean = study_mean(x, group->n);

@@ -120,6 +120,12 @@ TEST(repeats_fold_to_their_mean)
     kit_keys(&k, "v");
     CHECK_STR(lines(&k), "0005 +0004 +0002");
     CHECK(kit_shows(&k, "+2 runs          0.9100 ±0.0141"));
+    kit_run(&k, "2026-10-29-100001-500-lenet-0006",
+            "seed=2 lr=0.1 best_test_acc=0.1 state=diverged");
+    kit_turn(&k, true); /* is no part of the mean */
+    CHECK(kit_shows(&k, "+3 runs          0.9100 ±0.0141"));
+    help_remove(io_path(k.folder, "2026-10-29-100001-500-lenet-0006"));
+    kit_turn(&k, true);
     kit_keys(&k, "Down Down Enter");
     CHECK_STR(lines(&k), "0005 +0004 +0002 0002 0001");
     kit_keys(&k, "Enter");
