@@ -230,7 +230,8 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
     snprintf(title, sizeof title, "%s accuracy%s%s",
              v->acc.plot.count && run->epochs.n ? "test" : "training", v->log_y ? ", log" : "",
              v->zoom ? ", zoomed" : "");
-    draw_plot(g, right, &v->acc, title, "",
+    snprintf(words, sizeof words, v->axis == FEED_EPOCH ? "" : "over %s", runview_axes[v->axis]);
+    draw_plot(g, right, &v->acc, title, words,
               at_work(run) ? "The first point comes with the first steps." : "There is no point.");
 }
 

@@ -172,20 +172,26 @@ static void add_whole(struct runview *v, const struct feed_run *run, bool ensemb
     add(&v->acc, "valid", x, e->y[FEED_VAL_ACC], e->n, COLOUR_VALID);
 }
 
-/* The part of the axis that is seen: around the cursor, else the newest. */
-static void set_window(struct runview *v)
+/* Both plots show the same part of the axis: around the cursor, or the newest, or all of it up to the
+ * end of the epoch that runs, so that the axis does not crawl. */
+static void set_window(struct runview *v, const struct feed_run *run)
 {
     struct runview_panel *both[] = {&v->loss, &v->acc};
+    double epoch = step_at(run, v->axis, (double)run->facts.steps_per_epoch, NAN);
     double most = 0, width, lo;
 
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < both[k]->plot.count; i++) {
             const struct plot_series *s = &both[k]->series[i];
 
-            if (s->n && s->x[s->n - 1] > most)
+            if (s->x[s->n - 1] > most)
                 most = s->x[s->n - 1];
         }
-    if (!v->zoom || !(most > 0))
+    if (isfinite(epoch) && epoch > 0)
+        most = ceil(most / epoch - 1e-9) * epoch;
+    else if (!v->zoom)
+        return;
+    if (!(most > 0))
         return;
     width = most / (double)(1 << v->zoom);
     lo = v->cursor ? fmin(fmax(v->cursor_x - width / 2, 0), most - width) : most - width;
@@ -213,5 +219,5 @@ void runview_make(struct runview *v, const struct feed_run *run)
         add_whole(v, run, ensemble);
     if (ensemble)
         add_members(v, run);
-    set_window(v);
+    set_window(v, run);
 }
