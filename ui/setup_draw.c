@@ -1,4 +1,4 @@
-/* The picture of the Setup screen. */
+/* The picture of the Setup screen: where its panels lie, and all of them but the form. */
 #include "ui/setup_int.h"
 
 #include "base/mem.h"
@@ -8,12 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE      116 /* columns from where three panels stand side by side */
-#define GROUP     9   /* columns of a group's name */
-#define KEY       15
-#define VALUE     (GROUP + 2 + KEY)
-#define MOST_HELP 4
-#define MOST_POP  7
+#define WIDE 116 /* columns from where three panels stand side by side */
 
 struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen)
 {
@@ -44,8 +39,7 @@ struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen)
     return p;
 }
 
-/* The first row of a list that shows row `at`, moved as little as can be. */
-static size_t scrolled(size_t first, size_t at, size_t count, int rows)
+size_t setup_scrolled(size_t first, size_t at, size_t count, int rows)
 {
     size_t room = rows > 0 ? (size_t)rows : 1;
 
@@ -58,9 +52,8 @@ static size_t scrolled(size_t first, size_t at, size_t count, int rows)
     return first;
 }
 
-/* In the frame, beside the rows of the list. */
-static void draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
-                        size_t count)
+void setup_draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
+                       size_t count)
 {
     struct rect edge = {rows.row, frame.column, rows.rows, frame.columns};
 
@@ -75,7 +68,7 @@ static void draw_files(struct setup *s, struct grid *g)
     struct rect in = grid_frame(g, s->places.files, "experiments", focus);
     bool built_in = false;
 
-    s->file_first = scrolled(s->file_first, s->file_at, s->files, in.rows);
+    s->file_first = setup_scrolled(s->file_first, s->file_at, s->files, in.rows);
     for (int r = 0; r < in.rows && s->file_first + (size_t)r < s->files; r++) {
         size_t i = s->file_first + (size_t)r;
         const struct setup_file *f = &s->file[i];
@@ -95,7 +88,7 @@ static void draw_files(struct setup *s, struct grid *g)
         if (i == s->file_at && focus)
             grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
     }
-    draw_scroll(g, s->places.files, in, s->file_first, s->files);
+    setup_draw_scroll(g, s->places.files, in, s->file_first, s->files);
 }
 
 static void draw_queue(struct setup *s, struct grid *g)
@@ -108,7 +101,7 @@ static void draw_queue(struct setup *s, struct grid *g)
         return;
     snprintf(title, sizeof title, "queue, %zu", s->queue);
     in = grid_frame(g, s->places.queue, title, focus);
-    s->queue_first = scrolled(s->queue_first, s->queue_at, s->queue, in.rows);
+    s->queue_first = setup_scrolled(s->queue_first, s->queue_at, s->queue, in.rows);
     for (int r = 0; r < in.rows && s->queue_first + (size_t)r < s->queue; r++) {
         size_t i = s->queue_first + (size_t)r;
         const struct record_queued *q = &s->queued[i];
@@ -119,270 +112,7 @@ static void draw_queue(struct setup *s, struct grid *g)
         if (i == s->queue_at && focus)
             grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
     }
-    draw_scroll(g, s->places.queue, in, s->queue_first, s->queue);
-}
-
-/* ---- the form ---- */
-
-/* Whether a list of values makes a sweep of it. */
-static bool may_vary(const char *key)
-{
-    static const char *const never[] = {"repeats", "log_every", "target_acc", "samples"};
-
-    for (size_t i = 0; i < MEM_COUNT(never); i++)
-        if (!strcmp(key, never[i]))
-            return false;
-    return true;
-}
-
-/* What is said below the form: what is wrong, what could be typed, or what the key is for. */
-static void add_words(const struct setup *s, struct text *out, int *role)
-{
-    int i = setup_chosen(s), id;
-    const char *wrong = i >= 0 ? form_wrong(&s->form, (size_t)i) : NULL;
-
-    *role = GRID_BAD;
-    if (wrong && !(s->open && s->typed.code != ERR_OK)) {
-        text_add(out, wrong);
-        return;
-    }
-    *role = GRID_DIM;
-    if (s->open && s->several.n) {
-        text_add(out, text_str(&s->several));
-        return;
-    }
-    if (i < 0)
-        return;
-    id = spec_key_find(s->form.field[i].key);
-    if (!s->form.field[i].applies && i < FORM_KEYS)
-        text_add(out, "without effect here; ");
-    if (!strncmp(s->form.field[i].key, "model.", 6))
-        text_addf(out, "a parameter of the model\n%s unless given",
-                  s->form.field[i].normal ? s->form.field[i].normal : "none");
-    else if (!strcmp(s->form.field[i].key, "zip"))
-        text_add(
-            out,
-            "lists that walk together, in place of all combinations\nthe keys of two or more lists: devices, batch, lr");
-    else if (!strcmp(s->form.field[i].key, "samples"))
-        text_add(out, "how many values loguniform:A:B draws\na count from 1 to 10000");
-    else if (id >= 0)
-        text_addf(out, "%s\n%s", spec_keys[id].help, spec_keys[id].values);
-    if (s->open && s->form.field[i].is->kind == FORM_NUMBER && may_vary(s->form.field[i].key))
-        text_add(out, "\na list is a sweep: 1, 2, 3 or geom:A:B:N, lin:A:B:N, step:A:B:S");
-}
-
-static int rows_of_words(struct grid *g, struct rect in, const char *words)
-{
-    return grid_words(g, (struct rect){in.row, in.column, 0, in.columns}, 0, GRID_DIM, words);
-}
-
-static void draw_open(struct setup *s, struct grid *g, struct rect in, int r)
-{
-    struct rect field = {in.row + r, in.column + VALUE, 1, in.columns - VALUE};
-    struct text before = {0}, clean = {0}, whole = {0};
-    int at, from = 0;
-
-    if (r < 0 || r >= in.rows || field.columns <= 0)
-        return;
-    text_add_n(&before, text_str(&s->line.text), s->line.at);
-    text_add_clean(&clean, text_str(&before));
-    text_add_clean(&whole, text_str(&s->line.text));
-    at = text_width(text_str(&clean));
-    if (at >= field.columns)
-        from = at - field.columns + 1;
-    grid_fill(g, field, GRID_FIELD);
-    grid_text(g, field, 0, -from, s->line.selected ? GRID_CHOSEN : GRID_FIELD, text_str(&whole));
-    g->cursor_row = field.row;
-    g->cursor_column = field.column + at - from;
-    text_free(&before);
-    text_free(&clean);
-    text_free(&whole);
-}
-
-/* The list to choose from, below the open field or above it. */
-static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
-{
-    int i = setup_chosen(s), n = 0, at = -1, first, rows;
-    const char *const *choices = i >= 0 ? setup_choices(s, (size_t)i) : NULL;
-    struct rect list;
-
-    for (; choices && choices[n]; n++)
-        if (!strcmp(choices[n], text_str(&s->line.text)))
-            at = n;
-    rows = n < MOST_POP ? n : MOST_POP;
-    if (!n || rows > in.rows - 1)
-        return;
-    list = (struct rect){in.row + r + 1, in.column + VALUE, rows, in.columns - VALUE};
-    if (r + 1 + rows > in.rows)
-        list.row = in.row + r - rows;
-    if (list.row < in.row)
-        list.row = in.row + in.rows - rows;
-    if (list.columns > 30)
-        list.columns = 30;
-    first = (int)scrolled(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
-    grid_fill(g, list, GRID_STATUS);
-    for (int k = 0; k < rows; k++) {
-        grid_cut(g, list, k, 1, list.columns - 2, GRID_STATUS, false, choices[first + k]);
-        if (first + k == at)
-            grid_paint(g, list, k, 0, list.columns, GRID_CHOSEN);
-    }
-}
-
-/* What is wrong with what is typed, below the field or above it. */
-static void draw_error(const struct setup *s, struct grid *g, struct rect in, int r)
-{
-    struct rect part = rect_behind(in, GROUP + 1), box;
-    int rows = rows_of_words(g, part, s->typed.text);
-
-    if (r + 1 + rows <= in.rows)
-        box = rect_top(rect_below(part, r + 1), rows);
-    else
-        box = rect_bottom(rect_top(part, r), rows);
-    grid_fill(g, box, GRID_TEXT);
-    grid_words(g, box, 0, GRID_BAD, s->typed.text);
-}
-
-static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, size_t i, int from)
-{
-    const struct form_field *x = &s->form.field[i];
-    char note[40] = "";
-
-    for (size_t a = 0; a < s->form.sweep.axes && s->form.good; a++)
-        if (x->text && !strcmp(s->form.sweep.axis[a].key, x->key))
-            snprintf(note, sizeof note, "%zu values", s->form.sweep.axis[a].values);
-    if (x->text && !x->applies)
-        snprintf(note, sizeof note, "no effect");
-    if (*note && from + 2 + (int)strlen(note) <= in.columns)
-        grid_right(g, in, r, in.columns, GRID_DIM, note);
-}
-
-static void draw_row(struct setup *s, struct grid *g, struct rect in, int r, size_t i, bool head)
-{
-    const struct form_field *x = &s->form.field[i];
-    bool chosen = (int)i == setup_chosen(s), normal = false, wrong = form_wrong(&s->form, i);
-    struct text value = {0};
-    int end;
-
-    if (head)
-        grid_bold(g, in, r, 0, GRID_HEAD, form_group_names[x->group]);
-    if (form_changed(&s->form, i))
-        grid_text(g, in, r, GROUP, GRID_WARN, "*");
-    else if (wrong)
-        grid_text(g, in, r, GROUP, GRID_BAD, "!");
-    grid_cut(g, in, r, GROUP + 1, KEY, x->applies ? GRID_TEXT : GRID_DIM, false, x->key);
-    form_shown(&s->form, i, &value, &normal);
-    end = grid_cut(g, in, r, VALUE, in.columns - VALUE,
-                   wrong                   ? GRID_BAD
-                   : normal || !x->applies ? GRID_DIM
-                                           : GRID_TEXT,
-                   x->is->kind == FORM_PATH, text_str(&value));
-    draw_note(s, g, in, r, i, end);
-    if (chosen && s->pane == SETUP_FORM && !s->open) {
-        grid_paint(g, in, r, GROUP, in.columns - GROUP, GRID_CHOSEN);
-    } else if (chosen && s->open) {
-        grid_paint(g, in, r, GROUP, VALUE - GROUP, GRID_CHOSEN);
-    } else if (chosen) {
-        grid_text(g, in, r, VALUE - 2, GRID_DIM, ">");
-    }
-    text_free(&value);
-}
-
-static void draw_title(const struct setup *s, struct text *title)
-{
-    size_t changes = 0;
-
-    text_add_clean(title, s->form.from == FORM_DEFAULTS ? "the defaults"
-                          : s->form.from == FORM_FILE   ? s->form.path
-                                                        : s->form.source);
-    for (size_t i = 0; i < s->form.fields; i++)
-        changes += form_changed(&s->form, i);
-    if (changes)
-        text_addf(title, " · %zu change%s", changes, changes == 1 ? "" : "s");
-}
-
-/* Where there is room a blank line parts the groups. Returns the line of the open field, or -1. */
-static int draw_rows(struct setup *s, struct grid *g, struct rect list)
-{
-    size_t row[SETUP_ROWS], n = setup_rows(s, row), at = 0, groups = 1;
-    int chosen = setup_chosen(s), open_at = -1, line = 0;
-    bool roomy;
-
-    for (size_t i = 0; i < n; i++) {
-        if ((int)row[i] == chosen)
-            at = i;
-        groups += i > 0 && s->form.field[row[i]].group != s->form.field[row[i - 1]].group;
-    }
-    roomy = (int)(n + groups - 1) <= list.rows;
-    s->first = scrolled(s->first, at, n, list.rows);
-    for (int i = 0; i < SETUP_LINES; i++)
-        s->line_row[i] = -1;
-    for (size_t i = s->first; i < n && line < list.rows && line < SETUP_LINES; i++, line++) {
-        bool head = i == s->first || s->form.field[row[i - 1]].group != s->form.field[row[i]].group;
-
-        line += roomy && head && i > 0;
-        if (line >= SETUP_LINES)
-            break;
-        draw_row(s, g, list, line, row[i], head);
-        s->line_row[line] = (int)i;
-        if ((int)row[i] == chosen && s->open)
-            open_at = line;
-    }
-    draw_scroll(g, s->places.form, list, s->first, n);
-    return open_at;
-}
-
-/* What the key is for and what it takes, a line each; in an open field all of it. */
-static void draw_words(struct grid *g, struct rect in, int role, bool open, const char *words)
-{
-    const char *values = strchr(words, '\n');
-
-    if (role != GRID_DIM || open || !values) {
-        grid_words(g, in, 0, role, words);
-        return;
-    }
-    char *help = mem_text_n(words, (size_t)(values - words));
-    grid_cut(g, in, 0, 0, in.columns, role, false, help);
-    grid_cut(g, in, 1, 0, in.columns, role, false, values + 1);
-    free(help);
-}
-
-static void draw_form(struct setup *s, struct grid *g)
-{
-    struct text title = {0}, words = {0};
-    int role = GRID_DIM, help, open_at;
-    size_t row[SETUP_ROWS];
-    struct rect in, list;
-    const char *cut;
-
-    draw_title(s, &title);
-    cut = text_str(&title);
-    while (text_width(cut) > s->places.form.columns - 20 && strchr(cut + 1, '/'))
-        cut = strchr(cut + 1, '/'); /* the end of a path says more */
-    in = rect_before(rect_behind(grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM), 1), 1);
-    if (s->places.form.columns > 50)
-        grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
-
-    add_words(s, &words, &role);
-    if (role == GRID_DIM && !s->open) /* what it takes gives way to a field that would be hidden */
-        help = in.rows >= 12 && (int)setup_rows(s, row) <= in.rows - 2 ? 2 : in.rows >= 6;
-    else
-        help = rows_of_words(g, in, text_str(&words));
-    help = help > MOST_HELP ? MOST_HELP : help;
-    help = help > in.rows - 1 ? in.rows - 1 : help;
-    list = rect_above(in, help);
-    s->places.rows = list;
-    open_at = draw_rows(s, g, list);
-    if (!s->open || s->typed.code == ERR_OK)
-        draw_words(g, rect_bottom(in, help), role, s->open, text_str(&words));
-    if (open_at >= 0) {
-        draw_open(s, g, list, open_at);
-        if (s->typed.code != ERR_OK)
-            draw_error(s, g, in, open_at);
-        else
-            draw_choices(s, g, list, open_at);
-    }
-    text_free(&title);
-    text_free(&words);
+    setup_draw_scroll(g, s->places.queue, in, s->queue_first, s->queue);
 }
 
 /* ---- what it means ---- */
@@ -517,6 +247,6 @@ void setup_draw(struct setup *s, struct grid *g, struct rect in)
     s->places = setup_place(in, s->queue, s->pane == SETUP_QUEUE);
     draw_files(s, g);
     draw_queue(s, g);
-    draw_form(s, g);
+    setup_draw_form(s, g);
     draw_mean(s, g);
 }

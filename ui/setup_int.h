@@ -149,7 +149,13 @@ bool setup_field_key(struct setup *s, const struct key *key); /* while one is op
 bool setup_form_key(struct setup *s, const struct key *key);
 const char *const *setup_choices(const struct setup *s, size_t field); /* NULL: none */
 
-/* setup_draw.c */
+/* setup_draw.c, setup_draw_form.c */
+void setup_draw_form(struct setup *s, struct grid *g);
+/* The first row of a list that shows row `at`, moved as little as can be. */
+size_t setup_scrolled(size_t first, size_t at, size_t count, int rows);
+/* In the frame, beside the rows of the list. */
+void setup_draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
+                       size_t count);
 void setup_draw(struct setup *s, struct grid *g, struct rect in);
 struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen);
 
