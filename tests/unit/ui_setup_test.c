@@ -567,3 +567,42 @@ TEST(running_a_run_again_leaves_the_form_as_it_is)
     CHECK_STR(kit.started.spec.model, "lenet");
     kit_end();
 }
+
+TEST(random_keys_clicks_and_sizes_do_no_harm)
+{
+    static const int32_t special[] = {UI_UP,    UI_DOWN,   UI_LEFT, UI_RIGHT,     UI_ENTER,
+                                      UI_ENTER, UI_ESC,    UI_TAB,  UI_BACKTAB,   UI_BACKSPACE,
+                                      UI_HOME,  UI_DELETE, UI_END,  UI_PAGE_DOWN, UI_WHEEL_UP};
+    uint64_t state = 11;
+
+    kit_start();
+    write_file("experiments/one.ini", "lr = 0.1, 0.2\nzip = lr\nbatch = x\n");
+    for (int i = 0; i < 6000; i++) {
+        struct key key = {0};
+        uint64_t draw;
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        draw = state >> 33;
+        if (draw % 10 < 4)
+            key.code = special[draw / 16 % MEM_COUNT(special)];
+        else if (draw % 10 < 9)
+            key.code = ' ' + (int32_t)(draw / 16 % 95);
+        else
+            key =
+                (struct key){UI_CLICK, (int)(draw / 16 % 22), (int)(draw / 512 % 80), draw & 1024};
+        screen_setup.key(kit.setup, &key);
+        if (kit.chosen && draw % 3 == 0) {
+            kit.chosen(kit.user, (int)(draw / 64 % 4) - 1);
+            kit.chosen = NULL;
+        }
+        if (i % 16 == 0)
+            (void)kit_draw((int)(draw / 8 % 50), (int)(draw / 512 % 170));
+        if (i % 64 == 0) {
+            screen_setup.tick(kit.setup);
+            kit_settle();
+            (void)kit_command();
+        }
+    }
+    kit_settle();
+    kit_end();
+}
