@@ -109,6 +109,17 @@ static int add_words(struct text *out, const struct grid *g, int row, int column
     return end;
 }
 
+/* Two pixels of an image. */
+static void add_pixels(struct text *out, int row, int column, const struct grid_cell *cell)
+{
+    const uint8_t colour[2] = {cell->above, cell->below};
+
+    for (int i = 0; i < 2; i++)
+        text_addf(out, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='#%06x'/>",
+                  column * W, row * H + i * H / 2, W + 0.2, H / 2 + 0.2, theme_rgb(colour[i]));
+    text_add(out, "\n");
+}
+
 static void add_row(struct text *out, const struct grid *g, bool light, int row)
 {
     const struct grid_cell *cell = &g->cell[row * g->columns];
@@ -117,6 +128,10 @@ static void add_row(struct text *out, const struct grid *g, bool light, int row)
         const struct theme_role *r = theme_role(light, cell[column].role);
 
         end = column + 1;
+        if (cell[column].role == GRID_PIXEL) {
+            add_pixels(out, row, column, &cell[column]);
+            continue;
+        }
         while (end < g->columns && cell[end].role == cell[column].role)
             end++;
         if (r->ground >= 0)
