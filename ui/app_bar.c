@@ -2,6 +2,7 @@
  * what runs), and the page of help: all of one table of keys. */
 #include "ui/app_int.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,19 @@ void bar_top(struct app *app, struct grid *g)
         grid_right(g, line, 0, g->columns - 1, GRID_STATUS, app->config.device);
 }
 
+/* The first key of a row, or the two of a pair. */
+static void key_of_hint(const char *keys, char word[16])
+{
+    if (!strncmp(keys, "Left Right", 10))
+        snprintf(word, 16, "←→");
+    else if (!strncmp(keys, "Up Down", 7))
+        snprintf(word, 16, "↑↓");
+    else if (strlen(keys) >= 3 && keys[1] == ' ' && (!keys[3] || keys[3] == ' '))
+        snprintf(word, 16, "%.3s", keys);
+    else
+        snprintf(word, 16, "%.*s", (int)strcspn(keys, " "), keys);
+}
+
 /* What keys do here, as many as there is room for; those of everywhere keep the right end. */
 static void draw_hints(struct app *app, struct grid *g, struct rect line)
 {
@@ -78,18 +92,15 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
         }
     }
     for (; keys->keys; keys++) {
-        const char *first;
-        char *word;
+        char word[16];
         int width;
 
         if (!keys->hint)
             continue;
-        first = strchr(keys->keys, ' ');
-        word = strndup(keys->keys, first ? (size_t)(first - keys->keys) : strlen(keys->keys));
+        key_of_hint(keys->keys, word);
         width = text_width(word) + 1 + text_width(keys->hint);
         if (column + width <= end)
             column = grid_hint(g, line, 0, column, word, keys->hint);
-        free(word);
     }
 }
 

@@ -56,7 +56,7 @@ struct compare {
     struct plot_series *series[COMPARE_PANELS];
     char title[COMPARE_PANELS][64], missing[COMPARE_PANELS][200];
     char **label, **brief; /* (groups): "batch=64 lr=0.1", "64 0.1" */
-    size_t *of;   /* (count of the set): the group of each run; without --over, itself */
+    size_t *of;            /* (count of the set): the group of each run; without --over, itself */
     size_t groups;
     int panels;                /* that have been made */
     double *read;              /* (groups): at the cursor, of the first panel */

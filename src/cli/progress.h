@@ -42,7 +42,7 @@ struct progress {
     struct progress_view view;
     struct pace pace;
     double last_train_seconds, last_eval_seconds; /* cumulative, of the epoch before */
-    uint64_t drawn; /* clock_ns of the last redraw */
+    uint64_t drawn;                               /* clock_ns of the last redraw */
 };
 void progress_start(struct progress *p, bool quiet);
 /* epochs_done, steps_done: where it goes on. max_steps: 0 none. */
