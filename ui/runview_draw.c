@@ -72,8 +72,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool brief)
         return;
     }
     if (run->dead) {
-        text_add(out, "nobody runs it any more: its process is gone; R goes on from its last "
-                      "checkpoint");
+        text_add(out, "its process is gone; R goes on from its last checkpoint");
         return;
     }
     switch (run->state) {
@@ -226,7 +225,9 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
         snprintf(words, sizeof words, "reading");
     snprintf(title, sizeof title, "loss%s%s", v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
     draw_plot(g, left, &v->loss, title, words,
-              at_work(run) ? "The first point comes with the first steps." : "There is no point.");
+              run->steps.n   ? "None of its values is finite."
+              : at_work(run) ? "The first point comes with the first steps."
+                             : "There is no point.");
     snprintf(title, sizeof title, "%s accuracy%s%s",
              v->acc.plot.count && run->epochs.n ? "test" : "training", v->log_y ? ", log" : "",
              v->zoom ? ", zoomed" : "");
