@@ -155,6 +155,8 @@ void results_go(struct results *r, size_t line);
 
 /* results_act.c */
 bool results_act(struct results *r, int32_t code);
+
+/* results_members.c: empty until they have been read */
 const struct results_members *results_members_of(struct results *r, const char *run);
 
 /* results_out.c */
