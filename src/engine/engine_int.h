@@ -167,6 +167,7 @@ struct run {
     struct err reason;
     bool skip;         /* a stop is the cell's result */
     bool queued;       /* taken from the queue */
+    uint64_t item;     /* what it was taken from; 0: nothing */
     bool handed_over;  /* its end is none: another process goes on */
     bool ended;        /* may be joined */
     bool joined;       /* the session thread is gone */

@@ -1,7 +1,7 @@
 /* What waits in results/queue: an engine that may takes the first one whenever it has nothing to do.
  * The file goes when what was begun from it stands on the disk: a program that is killed before has
- * lost nothing, one that is killed behind it has a run to resume. A kill between the two has both: the
- * experiment runs again beside a run that has just begun. */
+ * lost nothing, one that is killed behind it has a run to resume. A kill between the two leaves both:
+ * who takes next goes on with that run (a sweep's name tells that it has begun). */
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
@@ -25,6 +25,7 @@ struct queue {
     bool off;                  /* nothing more is taken */
     bool current;              /* shown.run is not over */
     bool pending;              /* item's file is still there */
+    bool settled;              /* what a taker before this one may have left half done */
     struct record_queued item; /* the one taken last */
     uint64_t look_ns;          /* not before */
     uint64_t retry_ns;         /* the same of a file that could not be removed */
@@ -188,27 +189,34 @@ static bool follow(struct queue *q)
     return alive;
 }
 
-static enum err_code begin_run(struct queue *q, const struct spec *spec, struct err *e)
+static void add_run(struct queue *q, const struct wire_start *start, uint64_t item)
 {
     struct engine *engine = q->engine;
-    struct wire_start *start = mem_new(1, sizeof *start);
     struct run *r, **end = &engine->waiting;
-    enum err_code code = spec_check(spec, e);
 
+    q->shown.run = WIRE_OWN_RUNS + engine->own_runs++;
+    q->shown.sweep = false;
+    r = run_new(engine, q->shown.run, start);
+    r->queued = true;
+    r->item = item;
+    r->turn = engine->turns++;
+    while (*end)
+        end = &(*end)->next;
+    *end = r;
+    run_status(r, ERR_OK, "");
+}
+
+static enum err_code begin_run(struct queue *q, const struct spec *spec, uint64_t item,
+                               struct err *e)
+{
+    struct wire_start *start;
+
+    TRY(spec_check(spec, e));
+    start = mem_new(1, sizeof *start);
     start->spec = *spec;
-    if (code == ERR_OK) {
-        q->shown.run = WIRE_OWN_RUNS + engine->own_runs++;
-        q->shown.sweep = false;
-        r = run_new(engine, q->shown.run, start);
-        r->queued = true;
-        r->turn = engine->turns++;
-        while (*end)
-            end = &(*end)->next;
-        *end = r;
-        run_status(r, ERR_OK, "");
-    }
+    add_run(q, start, item);
     free(start);
-    return code;
+    return ERR_OK;
 }
 
 static enum err_code begin_sweep(struct queue *q, const struct record_queued *item,
@@ -261,7 +269,7 @@ static enum err_code begin(struct queue *q, const struct record_queued *item, st
         code = spec_sweep_close(&s, e);
     if (code == ERR_OK)
         code = spec_sweep_varies(&s) ? begin_sweep(q, item, &s, &options, e)
-                                     : begin_run(q, &s.base, e);
+                                     : begin_run(q, &s.base, item->id, e);
     spec_sweep_free(&s);
     free(path);
     return code;
@@ -276,23 +284,35 @@ static void tell_taken(struct queue *q)
     wire_post(q->engine->wire, &event);
 }
 
+/* item becomes q's: what is made of it has begun. */
+static void keep(struct queue *q, const struct record_queued *item)
+{
+    record_queue_free_item(&q->item);
+    q->item = *item;
+    q->current = q->pending = true;
+    q->shown.taken++;
+    snprintf(q->shown.item, sizeof q->shown.item, "%.255s", item->file);
+    q->shown.state = WIRE_QUEUE_BUSY;
+    q->shown.reason[0] = 0;
+    q->shown.pid = 0;
+    wire_set_queue(q->engine->wire, &q->shown);
+    tell_taken(q);
+}
+
 /* item becomes q's. Whether there is something to do at once. */
 static bool take(struct queue *q, struct record_queued *item)
 {
     struct err e = {0};
-    enum err_code code = begin(q, item, &e);
+    enum err_code code;
 
+    if (record_queue_set_taken(q->engine->results, item->id, &e) != ERR_OK) {
+        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        record_queue_free_item(item);
+        return false;
+    }
+    code = begin(q, item, &e);
     if (code == ERR_OK) {
-        record_queue_free_item(&q->item);
-        q->item = *item;
-        q->current = q->pending = true;
-        q->shown.taken++;
-        snprintf(q->shown.item, sizeof q->shown.item, "%.255s", item->file);
-        q->shown.state = WIRE_QUEUE_BUSY;
-        q->shown.reason[0] = 0;
-        q->shown.pid = 0;
-        wire_set_queue(q->engine->wire, &q->shown);
-        tell_taken(q);
+        keep(q, item);
         return true;
     }
     if (code == ERR_IO)
@@ -301,6 +321,81 @@ static bool take(struct queue *q, struct record_queued *item)
         q->look_ns = 0;
     record_queue_free_item(item);
     return q->look_ns == 0;
+}
+
+/* The item that is noted as taken and waits still, with the run that was made of it. */
+static enum err_code find_begun(struct queue *q, struct record_queued *item,
+                                struct record_entry *run, bool *found, struct err *e)
+{
+    const char *results = q->engine->results;
+    uint64_t id = record_queue_taken(results);
+    struct record_queued *list;
+    size_t n, at = 0;
+    enum err_code code = ERR_OK;
+
+    *found = false;
+    if (!id)
+        return ERR_OK;
+    TRY(record_queue_list(results, &list, &n, e));
+    while (at < n && list[at].id != id)
+        at++;
+    if (at < n)
+        code = record_queue_find_run(results, id, run, found, e);
+    if (*found) {
+        *item = list[at];
+        list[at] = (struct record_queued){0};
+    }
+    record_queue_free(list, n);
+    return code;
+}
+
+/* A run that nobody works on is gone on with; one that has its end, or another owner, is not touched.
+ * Either way its item has had its turn. False: that item is still in the way. */
+static bool go_on(struct queue *q, struct record_queued *item, const struct record_entry *run)
+{
+    struct wire_start *start;
+    struct err e = {0};
+
+    if (!run->live && (run->dead || run->run.state == WIRE_WAITING)) {
+        start = mem_new(1, sizeof *start);
+        snprintf(start->resume, sizeof start->resume, "%s", run->folder);
+        add_run(q, start, 0);
+        free(start);
+        keep(q, item);
+        tell(q, q->shown.run, LOG_INFO, "%s had begun already: %s goes on", item->file, run->name);
+        return true;
+    }
+    if (record_queue_remove(q->engine->results, item, &e) != ERR_OK && e.code != ERR_INPUT) {
+        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        record_queue_free_item(item);
+        return false;
+    }
+    tell(q, 0, LOG_INFO, "%s has had its run, %s, and is out of the queue", item->file, run->name);
+    record_queue_free_item(item);
+    return true;
+}
+
+/* A taker before this one may have been killed when a run stood and its item did not go yet. *begun: a
+ * run goes on. False: not now. */
+static bool settle(struct queue *q, bool *begun)
+{
+    struct record_queued item = {0};
+    struct record_entry run = {0};
+    struct err e = {0};
+    bool found = false;
+
+    *begun = false;
+    if (q->settled)
+        return true;
+    if (find_begun(q, &item, &run, &found, &e) != ERR_OK) {
+        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        return false;
+    }
+    q->settled = !found || go_on(q, &item, &run);
+    *begun = q->current;
+    if (found)
+        record_free_entry(&run);
+    return q->settled;
 }
 
 /* Another program that computes into the same results. */
@@ -327,9 +422,12 @@ static bool may_take(struct queue *q, int64_t *pid, char *reason, size_t room)
 {
     struct err e = {0};
 
-    if (q->fd < 0 && record_queue_own(q->engine->results, &q->fd, pid, &e) != ERR_OK) {
-        snprintf(reason, room, "%s", e.text);
-        return false;
+    if (q->fd < 0) {
+        q->settled = false;
+        if (record_queue_own(q->engine->results, &q->fd, pid, &e) != ERR_OK) {
+            snprintf(reason, room, "%s", e.text);
+            return false;
+        }
     }
     return !is_busy(q, pid, reason, room);
 }
@@ -354,7 +452,7 @@ static bool look(struct queue *q)
     uint64_t stamp = record_queue_stamp(q->engine->results);
     struct record_queued item = {0};
     char reason[1200] = "";
-    bool found = false;
+    bool found = false, begun = false;
     int64_t pid = 0;
 
     if ((q->shown.state == WIRE_QUEUE_EMPTY && stamp == q->stamp) || !read_first(q, &item, &found))
@@ -364,8 +462,12 @@ static bool look(struct queue *q)
         record_queue_free_item(&item);
         return false;
     }
-    /* Another one may have had it before the right to take was ours. */
     record_queue_free_item(&item);
+    if (found && !settle(q, &begun))
+        return false;
+    if (begun)
+        return true;
+    /* Another one may have had it before the right to take was ours. */
     if (found && !read_first(q, &item, &found))
         return false;
     q->stamp = stamp;

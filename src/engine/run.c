@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/queue.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,11 +109,20 @@ static void give_back(struct run *r, enum wire_state state, enum err_code code, 
 
 enum err_code run_open_record(struct run *r, struct err *e)
 {
+    struct text ini = {0};
+    enum err_code code;
+
     run_fill_row(r);
     if (r->resumed)
         return record_open(&r->record, r->start.resume, e);
-    TRY(record_create(&r->record, r->engine->results, &r->row, r->plan->ini, r->plan->net->text,
-                      r->plan->spec.mode == SPEC_ENSEMBLE, e));
+    if (r->item)
+        record_queue_add_origin(&ini, r->item);
+    text_add(&ini, r->plan->ini);
+    code = record_create(&r->record, r->engine->results, &r->row, text_str(&ini),
+                         r->plan->net->text, r->plan->spec.mode == SPEC_ENSEMBLE, e);
+    text_free(&ini);
+    if (code != ERR_OK)
+        return code;
     snprintf(r->path, sizeof r->path, "%s", record_folder(r->record));
     return ERR_OK;
 }
