@@ -96,6 +96,20 @@ static void draw(struct app *app)
         term_draw(own->term, g);
 }
 
+/* A sweep that has no cell at work has no run to be told by. */
+static void stop_sweeps(struct app *app)
+{
+    struct wire *wire = app->config.wire;
+    struct wire_sweep_status sweep[8];
+    size_t n = wire ? wire_sweeps(wire, sweep, MEM_COUNT(sweep)) : 0;
+
+    for (size_t i = 0; i < n && i < MEM_COUNT(sweep); i++)
+        if (!wire_state_ended(sweep[i].state))
+            (void)wire_send(wire, &(struct wire_command){.kind = WIRE_STOP,
+                                                         .run = sweep[i].sweep,
+                                                         .how = WIRE_AFTER_EPOCH});
+}
+
 static void leave(void *user, int answer)
 {
     struct app *app = user;
@@ -103,6 +117,9 @@ static void leave(void *user, int answer)
 
     switch (answer) {
     case 0:
+        if (app->config.wire) /* what waits in the queue stays there */
+            (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_CLOSE});
+        stop_sweeps(app);
         for (size_t i = 0; i < feed_count(app->feed); i++) {
             struct feed_run *run = feed_at(app->feed, i);
 

@@ -1,14 +1,13 @@
-/* cli/workbench.c: the engine and the screens side by side: what belongs to both is made here, and what
- * is left when the screens go is decided here. */
+/* cli/workbench.c: the engine and the screens side by side: what belongs to both is made here. What
+ * becomes of what runs when the screens go stands in leave.c. */
 #include "cli/workbench.h"
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "cli/leave.h"
 #include "cli/live.h"
-#include "cli/take.h"
 #include "cli/version.h"
 #include "data/places.h"
 #include "engine/engine.h"
@@ -20,9 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVENTS       4096
-#define RUNS         64
-#define HAND_OVER_MS 20000
+#define EVENTS 4096
 
 static const struct cli_usage usage = {
     "[--results DIR] [--data-dir DIR] [--ascii] [--theme dark, light or mono]",
@@ -76,127 +73,6 @@ static const char **list_names(const char *(*name)(int))
 static const char *data_name(int i)
 {
     return data_known_sets[i].name;
-}
-
-/* What runs here, as names that `resume` takes; freed by the caller. */
-static char **active(struct wire *wire, uint32_t *number, size_t *count)
-{
-    struct wire_sweep_status *sweeps = mem_new(RUNS, sizeof *sweeps);
-    struct wire_status *runs = mem_new(RUNS, sizeof *runs);
-    char **names = mem_new(2 * RUNS, sizeof *names);
-    size_t n = wire_sweeps(wire, sweeps, RUNS);
-
-    *count = 0;
-    for (size_t i = 0; i < n && i < RUNS; i++) {
-        if (wire_state_ended(sweeps[i].state))
-            continue;
-        number[*count] = sweeps[i].sweep;
-        names[(*count)++] = mem_text(sweeps[i].name);
-    }
-    n = wire_statuses(wire, runs, RUNS);
-    for (size_t i = 0; i < n && i < RUNS; i++) {
-        if (wire_state_ended(runs[i].state) || !runs[i].path[0])
-            continue;
-        number[*count] = runs[i].run;
-        names[(*count)++] = mem_text(runs[i].path);
-    }
-    free(sweeps);
-    free(runs);
-    return names;
-}
-
-static void free_names(char **names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-static void say_resumable(char **names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct text clean = {0};
-
-        text_add_clean(&clean, names[i]);
-        cli_talk("stopped; to go on: chorus resume %s", text_str(&clean));
-        text_free(&clean);
-    }
-}
-
-static void drain(struct wire *wire)
-{
-    struct wire_event event;
-    size_t n;
-
-    while (wire_take(wire, &event))
-        if (event.slot)
-            free(wire_slot_take(wire, event.slot, &n));
-}
-
-/* Each run writes a checkpoint and lets go of its folder; another process goes on with it. */
-static int hand_over(struct wire *wire, struct engine *engine, const char *results)
-{
-    uint32_t number[2 * RUNS], again[2 * RUNS];
-    size_t count, left;
-    char **names = active(wire, number, &count);
-    int code = 0;
-    struct err e;
-
-    for (size_t i = 0; i < count; i++) {
-        struct wire_command stop = {.kind = WIRE_STOP, .run = number[i], .how = WIRE_HAND_OVER};
-
-        if (!wire_send(wire, &stop))
-            cli_talk("chorus: the engine takes no commands");
-    }
-    for (int waited = 0; waited < HAND_OVER_MS; waited += 10) {
-        free_names(active(wire, again, &left), 0);
-        drain(wire);
-        if (!left)
-            break;
-        clock_sleep_ms(10);
-    }
-    drive_quit(wire, engine, true);
-    (void)results;
-    for (size_t i = 0; i < count || (i == 0 && count == 0); i++) {
-        if (drive_leave(count ? names[i] : NULL, &e) != ERR_OK) {
-            code = cli_fail(&e);
-            continue;
-        }
-        if (count) {
-            struct text clean = {0};
-
-            text_add_clean(&clean, names[i]);
-            cli_talk("%s goes on without this terminal; chorus watch shows it", text_str(&clean));
-            text_free(&clean);
-        }
-    }
-    free_names(names, count);
-    return code;
-}
-
-static int leave(enum app_end end, struct wire *wire, struct engine *engine)
-{
-    uint32_t number[2 * RUNS];
-    size_t count;
-    char **names;
-    int code = 0;
-
-    if (end == APP_HUNG_UP)
-        return take_rest(wire, engine);
-    if (end == APP_DETACH) {
-        code = hand_over(wire, engine, cli_results());
-    } else {
-        names = active(wire, number, &count);
-        drive_quit(wire, engine, false);
-        if (end == APP_STOP)
-            say_resumable(names, count);
-        free_names(names, count);
-        if (cli_terminated || cli_interrupts)
-            code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
-    }
-    drain(wire);
-    wire_free(wire);
-    return code;
 }
 
 static bool read_frame(const char *frame, struct app_config *config)
@@ -253,7 +129,7 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
                                           .clear = cli_wake_clear};
     code = app_run(&config, &end, &why);
     live_start(); /* talk goes to stderr again */
-    left = leave(end, wire, engine);
+    left = leave_workbench(end, wire, engine);
     free(data);
     free(models);
     text_free(&device);

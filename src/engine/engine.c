@@ -154,6 +154,9 @@ static void obey(struct engine *e, const struct wire_command *c)
     case WIRE_ASK:
         planner_ask(e->planner, c->run, c->slot);
         return;
+    case WIRE_CLOSE:
+        queue_stop(e);
+        return;
     case WIRE_QUIT:
         quit(e, c->how);
         return;

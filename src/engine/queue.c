@@ -150,8 +150,8 @@ static struct run *find_run(struct run *list, uint32_t number)
 static void judge(struct queue *q, enum err_code code, const char *why)
 {
     q->pending = false;
-    if (code == ERR_STOPPED && q->engine->quitting)
-        return;
+    if (code == ERR_STOPPED && (q->engine->quitting || q->off))
+        return; /* whoever takes next has it */
     if (code != ERR_IO) {
         (void)reject(q, q->shown.run, &q->item, why);
         return;

@@ -127,6 +127,7 @@ enum wire_command_kind {
     WIRE_SWEEP, /* slot: struct wire_sweep. PAUSE, GO and STOP take its number as a run's */
     WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
     WIRE_MOVE,  /* cell: by so many places later in the queue, or (below 0) earlier */
+    WIRE_CLOSE, /* nothing more is taken from the queue */
 };
 /* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
  * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. WIRE_HAND_OVER: as

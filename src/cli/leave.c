@@ -1,0 +1,248 @@
+/* cli/leave.c: what runs is stopped so that it can be resumed, or goes on in a process of its own, or
+ * goes on here without a terminal. */
+#include "cli/leave.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/drive.h"
+#include "cli/take.h"
+#include "engine/engine.h"
+#include "record/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS  10
+#define PATIENCE 2000 /* ms without a word */
+
+struct work { /* a run, or a sweep with all its cells */
+    uint32_t number;
+    bool sweep;
+};
+
+struct works {
+    struct work *list;
+    size_t n, room;
+};
+
+static void add_work(struct works *w, uint32_t number, bool sweep)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (w->list[i].number == number)
+            return;
+    w->list = mem_grow(w->list, &w->room, w->n + 1, sizeof *w->list);
+    w->list[w->n++] = (struct work){.number = number, .sweep = sweep};
+}
+
+static bool has_cell(struct wire *wire, uint32_t sweep, uint32_t run)
+{
+    size_t room = wire_cells(wire, sweep, NULL, 0), n;
+    struct wire_cell *cells = mem_new(room + 1, sizeof *cells);
+    bool has = false;
+
+    n = wire_cells(wire, sweep, cells, room);
+    for (size_t i = 0; i < n && i < room && !has; i++)
+        has = cells[i].run == run;
+    free(cells);
+    return has;
+}
+
+/* *more: one is at work, or was begun while we looked. */
+static struct wire_sweep_status *all_sweeps(struct wire *wire, size_t *n, bool *more)
+{
+    size_t room = wire_sweeps(wire, NULL, 0) + 1, there;
+    struct wire_sweep_status *list = mem_new(room, sizeof *list);
+
+    there = wire_sweeps(wire, list, room);
+    *n = there < room ? there : room;
+    *more |= there > room;
+    for (size_t i = 0; i < *n; i++)
+        *more |= !wire_state_ended(list[i].state);
+    return list;
+}
+
+static struct wire_status *all_runs(struct wire *wire, size_t *n, bool *more)
+{
+    size_t room = wire_statuses(wire, NULL, 0) + 1, there;
+    struct wire_status *list = mem_new(room, sizeof *list);
+
+    there = wire_statuses(wire, list, room);
+    *n = there < room ? there : room;
+    *more |= there > room;
+    for (size_t i = 0; i < *n; i++)
+        *more |= !wire_state_ended(list[i].state);
+    return list;
+}
+
+/* What is at work and has a folder, so that it can be gone on with. False: nothing is at work, not even
+ * without one. */
+static bool find_work(struct works *w, struct wire *wire)
+{
+    size_t runs, sweeps;
+    bool more = false;
+    struct wire_status *run = all_runs(wire, &runs, &more);
+    struct wire_sweep_status *sweep = all_sweeps(wire, &sweeps, &more);
+
+    for (size_t i = 0; i < sweeps; i++)
+        if (!wire_state_ended(sweep[i].state) && sweep[i].path[0])
+            add_work(w, sweep[i].sweep, true);
+    for (size_t i = 0; i < runs; i++) {
+        bool other = wire_state_ended(run[i].state) || !run[i].path[0];
+
+        for (size_t k = 0; k < sweeps && !other; k++)
+            other = has_cell(wire, sweep[k].sweep, run[i].run); /* which is the sweep's business */
+        if (!other)
+            add_work(w, run[i].run, false);
+    }
+    free(run);
+    free(sweep);
+    return more;
+}
+
+/* Its name for `resume`, where it has not come to an end of its own; else NULL. Freed by the caller. */
+static char *open_name(struct wire *wire, const struct work *w)
+{
+    struct wire_sweep_status sweep;
+    struct wire_status run;
+
+    if (w->sweep)
+        return wire_sweep_status(wire, w->number, &sweep) && sweep.state == WIRE_STOPPED
+                   ? mem_text(sweep.name)
+                   : NULL;
+    return wire_status(wire, w->number, &run) && run.state == WIRE_STOPPED ? mem_text(run.path)
+                                                                           : NULL;
+}
+
+static void say(const char *before, const char *name, const char *behind)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, name);
+    cli_talk("%s%s%s", before, text_str(&clean), behind);
+    text_free(&clean);
+}
+
+static void drain(struct wire *wire)
+{
+    struct wire_event event;
+    size_t n;
+
+    while (wire_take(wire, &event))
+        if (event.slot)
+            free(wire_slot_take(wire, event.slot, &n));
+}
+
+static void send(struct wire *wire, const struct wire_command *command)
+{
+    while (!wire_send(wire, command))
+        clock_sleep_ms(LOOK_MS);
+}
+
+/* w: what was found before. */
+static int stop(struct works *w, struct wire *wire, struct engine *engine, bool tell)
+{
+    (void)find_work(w, wire);
+    drive_quit(wire, engine, false);
+    for (size_t i = 0; i < w->n && tell; i++) {
+        char *name = open_name(wire, &w->list[i]);
+
+        if (name)
+            say("stopped; to go on: chorus resume ", name, "");
+        free(name);
+    }
+    if (cli_terminated || cli_interrupts)
+        return err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
+    return 0;
+}
+
+/* Until each has written a checkpoint and let go of its folder. What has no folder yet is waited for:
+ * nobody could go on with it. False: a signal says that all shall end. */
+static bool let_go(struct works *w, struct wire *wire)
+{
+    int heard = cli_interrupts + cli_terminated;
+    struct wire_queue q;
+    size_t told = 0;
+
+    /* first of all, or the next one would begin when this one lets go */
+    send(wire, &(struct wire_command){.kind = WIRE_CLOSE});
+    for (int waited = 0;; waited += LOOK_MS) {
+        bool more = find_work(w, wire);
+
+        for (; told < w->n; told++)
+            send(wire, &(struct wire_command){
+                           .kind = WIRE_STOP, .run = w->list[told].number, .how = WIRE_HAND_OVER});
+        drain(wire);
+        wire_queue(wire, &q);
+        if (!more && q.state == WIRE_QUEUE_OFF && !find_work(w, wire))
+            return true;
+        if (cli_interrupts + cli_terminated > heard)
+            return false;
+        if (waited == PATIENCE)
+            cli_talk("what runs is still being prepared (Ctrl-C ends it)");
+        clock_sleep_ms(LOOK_MS);
+    }
+}
+
+static bool queue_is_empty(void)
+{
+    struct record_queued *list;
+    bool empty = true;
+    size_t n;
+
+    if (record_queue_list(cli_results(), &list, &n, NULL) == ERR_OK) {
+        empty = n == 0;
+        record_queue_free(list, n);
+    }
+    return empty;
+}
+
+static int leave_one(const char *name)
+{
+    struct err e;
+    int code;
+
+    if (drive_leave(name, &e) == ERR_OK) {
+        say("", name ? name : "the queue", " goes on without this terminal; chorus watch shows it");
+        return 0;
+    }
+    code = cli_fail(&e);
+    if (name)
+        say("to go on: chorus resume ", name, "");
+    return code;
+}
+
+static int hand_over(struct works *w, struct wire *wire, struct engine *engine)
+{
+    size_t left = 0;
+    int code = 0;
+
+    if (!let_go(w, wire))
+        return stop(w, wire, engine, true);
+    drive_quit(wire, engine, true);
+    for (size_t i = 0; i < w->n; i++) {
+        char *name = open_name(wire, &w->list[i]);
+        int failed = name ? leave_one(name) : 0;
+
+        left += name != NULL;
+        code = failed ? failed : code;
+        free(name);
+    }
+    return left || queue_is_empty() ? code : leave_one(NULL);
+}
+
+int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine)
+{
+    struct works w = {0};
+    int code;
+
+    if (end == APP_HUNG_UP)
+        return take_rest(wire, engine);
+    code =
+        end == APP_DETACH ? hand_over(&w, wire, engine) : stop(&w, wire, engine, end == APP_STOP);
+    free(w.list);
+    drain(wire);
+    wire_free(wire);
+    return code;
+}

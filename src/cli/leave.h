@@ -1,0 +1,13 @@
+/* cli/leave.h: what becomes of what runs when the screens of the workbench have gone. */
+#ifndef CHORUS_CLI_LEAVE_H
+#define CHORUS_CLI_LEAVE_H
+
+#include "ui/app.h"
+#include "wire/wire.h"
+
+struct engine;
+
+/* Ends the engine and frees the wire; returns the exit code. Signals may have come. */
+int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine);
+
+#endif
