@@ -571,3 +571,154 @@ TEST(a_full_disk_spoils_no_file)
     kit_end(&k);
     io.mkdir = real_mkdir;
 }
+
+/* ---- kills ---- */
+
+static struct io_table whole;
+static atomic_int left; /* operations until the kill */
+
+/* As kill -9 leaves the files: all threads end here. */
+static void one_less(void)
+{
+    if (atomic_fetch_sub(&left, 1) == 1)
+        _exit(77);
+}
+
+static int kill_open(const char *path, int flags, mode_t mode)
+{
+    one_less();
+    return whole.open(path, flags, mode);
+}
+static ssize_t kill_write(int fd, const void *from, size_t n)
+{
+    one_less();
+    return whole.write(fd, from, n);
+}
+static int kill_sync(int fd)
+{
+    one_less();
+    return whole.sync(fd);
+}
+static int kill_rename(const char *from, const char *to)
+{
+    one_less();
+    return whole.rename(from, to);
+}
+static int kill_unlink(const char *path)
+{
+    one_less();
+    return whole.unlink(path);
+}
+static int kill_mkdir(const char *path, mode_t mode)
+{
+    one_less();
+    return whole.mkdir(path, mode);
+}
+
+static void kill_at(int operation)
+{
+    whole = io;
+    atomic_store(&left, operation);
+    io.open = kill_open;
+    io.write = kill_write;
+    io.sync = kill_sync;
+    io.rename = kill_rename;
+    io.unlink = kill_unlink;
+    io.mkdir = kill_mkdir;
+}
+
+/* Takes until nothing is left. */
+static void take_all(struct kit *k)
+{
+    k->queue = true;
+    kit_engine(k, 4096, 0);
+    wait_queue(k, WIRE_QUEUE_EMPTY, 0);
+    kit_quit(k);
+}
+
+/* A taker that is killed there; false: it came to its end before. */
+static bool take_and_die(struct kit *k, int operation)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        kill_at(operation);
+        take_all(k);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 0));
+    return WEXITSTATUS(status) == 77;
+}
+
+/* What a killed one had begun and no item stands for any more is a person's to resume. */
+static void resume_dead(struct kit *k)
+{
+    struct record_entry *list;
+    struct wire_status status;
+    size_t n;
+    struct err e;
+
+    REQUIRE_OK(record_list(k->results, &list, &n, &e));
+    k->queue = false;
+    kit_engine(k, 4096, 0);
+    for (size_t i = 0; i < n; i++)
+        if (list[i].dead || (!list[i].broken && list[i].run.state == WIRE_WAITING))
+            kit_wait(k, kit_resume(k, list[i].folder, 0), &status);
+    kit_quit(k);
+    record_free_list(list, n);
+}
+
+TEST(a_kill_at_any_operation_has_each_taken_once)
+{
+    bool killed = true;
+    int operation = 0, gone = 0;
+
+    while (killed && operation < 2000) {
+        struct kit k;
+        char *runs;
+
+        kit_folder(&k);
+        queue_add(&k, "a", "");
+        queue_add(&k, "b", "");
+        /* every one until a run stands and its item is gone; then some */
+        operation += gone < 3 ? 1 : 1 + operation / 6;
+        killed = take_and_die(&k, operation);
+        gone += left_in_queue(&k) < 2;
+        take_all(&k);
+        resume_dead(&k);
+        runs = runs_of(k.results);
+        if (strcmp(runs, "a:done b:done") != 0)
+            TEST_FAILED("killed at operation %d: %s", operation, runs);
+        CHECK_INT(left_in_queue(&k), 0);
+        free(runs);
+        kit_end(&k);
+    }
+    CHECK(!killed && gone > 3);
+}
+
+TEST(a_kill_at_any_operation_has_a_sweep_once)
+{
+    bool killed = true;
+    int operation = 0;
+
+    while (killed && operation < 2000) {
+        struct kit k;
+        char *runs;
+
+        kit_folder(&k);
+        queue_sweep(&k, "", "rates", "batch = 16\nlr = 0.1, 0.2");
+        queue_add(&k, "z", "");
+        operation += 1 + operation / 12;
+        killed = take_and_die(&k, operation);
+        take_all(&k);
+        runs = runs_of(k.results);
+        CHECK_INT(left_in_queue(&k), 0);
+        if (strstr(runs, "z:") != strrchr(runs, 'z') || !strstr(runs, "z:"))
+            TEST_FAILED("killed at operation %d: %s", operation, runs);
+        free(runs);
+        kit_end(&k);
+    }
+    CHECK(!killed);
+}
