@@ -119,6 +119,11 @@ bench: peers $(PROGRAM) $(SPELL)
 peers: ## makes the Python with PyTorch and JAX that bench needs (3 GB); PEERS=FOLDER says where
 	@sh make/peers.sh '$(PEERS)'
 
+.PHONY: screens
+screens: ## draws the pictures of screens in README.md anew: five minutes
+screens: $(PROGRAM)
+	@sh make/screens.sh $(PROGRAM) experiments/example-report/screens
+
 .PHONY: tests unit-tests tsan-tests
 tests: $(PROGRAMS)
 unit-tests: $(filter $(B)/tests/unit/%,$(PROGRAMS))

@@ -18,6 +18,11 @@ static bool is_braille(uint32_t code)
     return code > 0x2800 && code < 0x2900;
 }
 
+static bool is_shade(uint32_t code)
+{
+    return code >= 0x2591 && code <= 0x2593;
+}
+
 static void add_braille(struct text *out, int row, int column, uint32_t code)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
@@ -122,6 +127,7 @@ static void add_pixels(struct text *out, int row, int column, const struct grid_
 
 static void add_row(struct text *out, const struct grid *g, bool light, int row)
 {
+    static const char *const opacity[] = {" opacity='.25'", " opacity='.5'", " opacity='.75'"};
     const struct grid_cell *cell = &g->cell[row * g->columns];
 
     for (int column = 0, end; column < g->columns; column = end) {
@@ -142,23 +148,25 @@ static void add_row(struct text *out, const struct grid *g, bool light, int row)
         for (int i = column; i < end;) {
             uint32_t code = cell[i].code;
 
-            if (is_braille(code))
+            int from = i;
+
+            while (i < end && cell[i].code == code && (code == 0x2588 || is_shade(code)))
+                i++; /* one rectangle: seams between cells would show */
+            if (i > from) {
+                text_addf(out, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f'%s/>", from * W,
+                          row * H, (i - from) * W, H, is_shade(code) ? opacity[code - 0x2591] : "");
+            } else if (is_braille(code)) {
                 add_braille(out, row, i++, code);
-            else if (code >= 0x2500 && code < 0x25a0 &&
-                     (add_shape(out, row, i, code) || add_frame(out, row, i, code)))
+            } else if (code >= 0x2500 && code < 0x25a0) {
+                if (!add_shape(out, row, i, code) && !add_frame(out, row, i, code)) {
+                    text_addf(out, "<text x='%.1f' y='%.1f'>", i * W, (row + 0.74) * H);
+                    add_character(out, code);
+                    text_add(out, "</text>");
+                }
                 i++;
-            else if (code >= 0x2591 && code <= 0x2593)
-                text_addf(out,
-                          "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' opacity='%.2f'/>",
-                          i * W, row * H + 1, W, H - 2, 0.25 * (double)(code - 0x2590)),
-                    i++;
-            else if (code >= 0x2500 && code < 0x25a0) {
-                text_addf(out, "<text x='%.1f' y='%.1f'>", i * W, (row + 0.74) * H);
-                add_character(out, code);
-                text_add(out, "</text>");
-                i++;
-            } else
+            } else {
                 i = add_words(out, g, row, i);
+            }
         }
         text_add(out, "</g>\n");
     }
