@@ -551,7 +551,7 @@ static enum err_code check_live(const struct feed_run *run, struct err *e)
     if (!run->own && run->path[0] && !run->dead)
         return ERR_OK; /* its lock says whether somebody is there */
     if (run->dead)
-        return err_set(e, ERR_FAILED, "nobody runs it any more: its process is gone; r goes on");
+        return err_set(e, ERR_FAILED, "nobody runs it any more: its process is gone; R goes on");
     return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_name(run->state));
 }
 
