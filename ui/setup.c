@@ -129,6 +129,10 @@ static void event(void *screen, const struct wire_event *event, const void *slot
     if (event->kind == WIRE_PLAN && slot && n == sizeof(struct wire_plan) &&
         setup_answer(s, event->run, slot))
         s->app->dirty = true;
+    /* It stands: what is refused to it from now on is another command. */
+    if (s->started && event->run == s->started &&
+        (event->kind == WIRE_STARTED || event->kind == WIRE_CELL))
+        s->started = 0;
     if (event->kind == WIRE_REFUSED && slot)
         (void)setup_refused(s, event, slot);
 }

@@ -84,7 +84,7 @@ void setup_open_field(struct setup *s)
     text_free(&value);
 }
 
-static void close_field(struct setup *s)
+void setup_close_field(struct setup *s)
 {
     form_line_free(&s->line);
     free(s->before);
@@ -122,7 +122,7 @@ static void give_back(struct setup *s)
     if (i >= 0 && form_follow(&s->form, (size_t)i, s->before, &e) == ERR_OK &&
         s->form.turn != s->turn)
         setup_ask(s);
-    close_field(s);
+    setup_close_field(s);
 }
 
 /* by: which field is opened next; 0: none. */
@@ -138,7 +138,7 @@ static void take(struct setup *s, int by)
     now = s->form.field[i].text;
     if ((now != NULL) != (s->before != NULL) || (now && strcmp(now, s->before) != 0))
         form_keep_undo(&s->form, (size_t)i, s->before);
-    close_field(s);
+    setup_close_field(s);
     snprintf(at, sizeof at, "%s", s->at);
     if (by)
         setup_move(s, by);

@@ -145,6 +145,7 @@ int setup_chosen(const struct setup *s); /* the field; -1: none */
 void setup_choose(struct setup *s, size_t field);
 void setup_move(struct setup *s, int by);
 void setup_open_field(struct setup *s);
+void setup_close_field(struct setup *s); /* what was typed and not taken is lost */
 bool setup_field_key(struct setup *s, const struct key *key); /* while one is open */
 bool setup_form_key(struct setup *s, const struct key *key);
 const char *const *setup_choices(const struct setup *s, size_t field); /* NULL: none */

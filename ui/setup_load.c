@@ -40,6 +40,8 @@ static void take(struct setup *s)
     struct setup_source *w = s->wanted;
 
     s->wanted = NULL;
+    if (s->open) /* of the form that was there, left by a key such as F3 */
+        setup_close_field(s);
     form_load(&s->form, w->from, w->source, w->file, w->text, w->n);
     free(s->sweep_name);
     s->sweep_name = w->sweep_name;
