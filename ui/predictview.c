@@ -86,6 +86,8 @@ static void take_set(struct predictview *v, struct reading *r)
         v->pick.order = PREDICTVIEW_ALL;
     predictview_pick(v->set, &v->pick);
     v->at = 0;
+    if (v->view.row >= v->set->classes || v->view.column >= v->set->classes)
+        v->view.row = v->view.column = 0;
 }
 
 static void read_done(void *arg, bool dropped)
