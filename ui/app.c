@@ -243,7 +243,7 @@ static void press(struct app *app, const struct key *key)
         s->key(app->screen[app->shown], key);
         return;
     }
-    if (!s->key(app->screen[app->shown], key))
+    if (key->code == 3 || !s->key(app->screen[app->shown], key))
         key_of_everywhere(app, key);
 }
 

@@ -143,12 +143,12 @@ static bool take_talk(struct app *app)
     while ((n = read(term_talk_fd(own->term), bytes, sizeof bytes)) > 0) {
         took = true;
         for (ssize_t i = 0; i < n; i++) {
-            if (bytes[i] != '\n' && own->talk.n < 4096) {
-                text_add_n(&own->talk, &bytes[i], 1);
-                continue;
+            if (bytes[i] == '\n' || own->talk.n == 4096) {
+                app_log(app, LOG_INFO, text_str(&own->talk));
+                text_clear(&own->talk);
             }
-            app_log(app, LOG_INFO, text_str(&own->talk));
-            text_clear(&own->talk);
+            if (bytes[i] != '\n')
+                text_add_n(&own->talk, &bytes[i], 1);
         }
         if (n < (ssize_t)sizeof bytes)
             break;
