@@ -10,15 +10,40 @@
 #include <string.h>
 
 /* The marked runs, or those of the chosen line. The caller frees the array. */
-static const char **runs_meant(const struct results *r, size_t *count)
+static const char **runs_meant(struct results *r, size_t *count)
 {
-    const struct results_line *line = results_chosen(r);
+    const struct results_line *line;
     const char **names;
 
+    if (r->stale || r->seen_turn != library_turn(r->app->library))
+        results_make(r); /* lines hold places in the library's list */
+    line = results_chosen(r);
     if (library_marks(r->app->library) > 0)
         return library_marked_names(r->app->library, count);
     names = mem_new(r->view.total + 1, sizeof *names);
     *count = line ? results_runs_of(r, line, names, r->view.total) : 0;
+    return names;
+}
+
+static uint64_t hash_of(const char *const *names, size_t count)
+{
+    uint64_t hash = count;
+
+    for (size_t i = 0; i < count; i++)
+        hash = hash * 31 + results_key("run", names[i]);
+    return hash;
+}
+
+/* Those that were asked about, while an answer was thought of others may have come to stand in their
+ * place: then none, and it is said. */
+static const char **runs_asked(struct results *r, size_t *count)
+{
+    const char **names = runs_meant(r, count);
+
+    if (hash_of(names, *count) != r->meant) {
+        app_say(r->app, GRID_WARN, "The list has changed meanwhile: nothing was done.");
+        *count = 0;
+    }
     return names;
 }
 
@@ -183,7 +208,7 @@ static void take_tags(void *user, const char *text)
 
     if (!text)
         return;
-    names = runs_meant(r, &count);
+    names = runs_asked(r, &count);
     if (count == 1)
         tag_line(library_cell(library_find(r->app->library, names[0]), "tags"), text, &line);
     else
@@ -200,6 +225,7 @@ static void ask_tags(struct results *r)
     const char **names = runs_meant(r, &count);
     char who[300], label[340];
 
+    r->meant = hash_of(names, count);
     say_runs(who, sizeof who, names, count);
     snprintf(label, sizeof label, count == 1 ? "tags of %s" : "tags for %s (-TAG takes one away)",
              who);
@@ -247,7 +273,7 @@ static void take_trash(void *user, int answer)
 
     if (answer != 0)
         return;
-    names = runs_meant(r, &count);
+    names = runs_asked(r, &count);
     for (size_t i = 0; i < count; i++) {
         const struct library_run *run = library_find(r->app->library, names[i]);
 
@@ -271,6 +297,7 @@ static void ask_trash(struct results *r)
 
         live += run && run->live;
     }
+    r->meant = hash_of(names, count);
     say_runs(who, sizeof who, names, count - live || count > 1 ? count : 1);
     if (count && live == count)
         app_say(r->app, GRID_WARN, "%s %s at work: K stops a run first", who,
@@ -409,7 +436,7 @@ static void take_target(void *user, const char *text)
 
     if (!text || !*text)
         return;
-    names = runs_meant(r, &count);
+    names = runs_asked(r, &count);
     if (count)
         start_job(r, report ? "report" : "export", names, count, more);
     free(names);
@@ -436,6 +463,7 @@ static void ask_form(struct results *r)
     const char **names = runs_meant(r, &count);
     char who[300], question[400];
 
+    r->meant = hash_of(names, count);
     say_runs(who, sizeof who, names, count);
     snprintf(question, sizeof question, "Write %s as", who);
     if (count)

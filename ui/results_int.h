@@ -111,6 +111,7 @@ struct results {
     bool was_shown;
 
     char about[256];   /* the run that the open prompt or question is about */
+    uint64_t meant;    /* or the runs, as a hash of their names */
     struct rect table; /* where it was drawn last: for the mouse */
     int fixed_columns, page;
 };
