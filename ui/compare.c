@@ -378,7 +378,7 @@ static bool pressed(void *screen, const struct key *key)
     case UI_BACKTAB:
         c->table_pane = !c->table_pane;
         return true;
-    case 'T':
+    case 't':
         ask_target(c);
         return true;
     case 'd':
@@ -408,7 +408,7 @@ static const struct screen_key keys[] = {
     {"y", NULL, "the y axis linear or logarithmic"},
     {"Up Down", NULL,
      "chooses the run whose curve is drawn thick and above the others; Home, End, g, G"},
-    {"T", NULL, "a target accuracy: what it cost to reach it"},
+    {"t", NULL, "a target accuracy: what it cost to reach it"},
     {"s", NULL, "rows by accuracy, or in the order of time"},
     {"%", NULL, "accuracies as fractions or per cent"},
     {"Tab", NULL, "between the curves and the table, which Left and Right then scroll"},
