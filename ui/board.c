@@ -18,13 +18,20 @@ bool board_range(const struct board *b, double *lo, double *hi)
     return *hi >= *lo;
 }
 
-double board_shade(const struct board *b, int cell)
+double board_shade_in(const struct board *b, int cell, double lo, double hi)
 {
-    double lo, hi, value = b->value[cell];
+    double value = b->value[cell];
 
-    if (!board_range(b, &lo, &hi) || !isfinite(value))
+    if (!isfinite(value))
         return -1;
     return hi > lo ? (value - lo) / (hi - lo) : 0.5;
+}
+
+double board_shade(const struct board *b, int cell)
+{
+    double lo, hi;
+
+    return board_range(b, &lo, &hi) ? board_shade_in(b, cell, lo, hi) : -1;
 }
 
 /* ---- text ---- */
@@ -89,9 +96,11 @@ static int cell_width(const struct board *b, int room)
 void board_text(const struct board *b, int columns, bool colours, struct text *out)
 {
     int names = name_width(b), width;
+    double lo, hi;
 
     if (!b->rows || !b->columns)
         return;
+    board_range(b, &lo, &hi);
     if (names > columns / 3)
         names = columns / 3;
     width = cell_width(b, columns - names);
@@ -108,7 +117,7 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
         add_right(out, b->row_name[r], names);
         for (int c = 0; c < b->columns; c++) {
             int i = r * b->columns + c;
-            double shade = board_shade(b, i);
+            double shade = board_shade_in(b, i, lo, hi);
 
             text_add(out, " ");
             if (colours && shade >= 0)
@@ -128,10 +137,11 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
 void board_ink(const struct board *b, struct ink *ink, double left, double top, double width,
                double height)
 {
-    double names = ink_width(b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT;
+    double names = ink_width(b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT, lo, hi;
 
     if (!b->rows || !b->columns)
         return;
+    board_range(b, &lo, &hi);
     for (int r = 0; r < b->rows; r++)
         names = fmax(names, ink_width(b->row_name[r]));
     x = left + names + 16;
@@ -148,7 +158,7 @@ void board_ink(const struct board *b, struct ink *ink, double left, double top, 
     y += 0.6 * INK_FONT;
     cell_h = (top + height - 8 - y) / b->rows;
     for (int i = 0; i < b->rows * b->columns; i++) {
-        double shade = board_shade(b, i);
+        double shade = board_shade_in(b, i, lo, hi);
         double cx = x + i % b->columns * cell_w, cy = y + (double)(i / b->columns) * cell_h;
         double line = cy + cell_h / 2 + 0.35 * INK_FONT;
 

@@ -39,6 +39,8 @@ void board_grid(const struct board *b, struct grid *g, struct rect in, struct bo
 bool board_hit(const struct board_view *v, int row, int column, int *cell_row, int *cell_column);
 /* The place of a value between the least and the largest of them, 0 to 1; -1 where it is none. */
 double board_shade(const struct board *b, int cell);
+/* The same of all cells: their range is looked for once. */
+double board_shade_in(const struct board *b, int cell, double lo, double hi);
 /* Those two; false: there is no value. */
 bool board_range(const struct board *b, double *lo, double *hi);
 

@@ -113,14 +113,18 @@ static void tex_curves(const struct plot *p, int panel, const char *csv, struct 
 
 static void tex_board(const struct board *b, int panel, const char *csv, struct text *out)
 {
+    double lo, hi;
+
+    board_range(b, &lo, &hi);
     text_addf(out,
               "\\addplot[matrix plot*, mesh/cols=%d, point meta=explicit] table[col sep=comma, "
               "x=p%d_column, y=p%d_row, meta=p%d_value] {%s};\n",
               b->columns, panel, panel, panel, csv);
     for (int i = 0; i < b->rows * b->columns; i++) {
+        double shade = board_shade_in(b, i, lo, hi);
+
         text_addf(out, "\\node[font=\\tiny, text=%s] at (axis cs:%d,%d) {",
-                  board_shade(b, i) > 0.55 || board_shade(b, i) < 0 ? "black" : "white",
-                  i % b->columns, i / b->columns);
+                  shade > 0.55 || shade < 0 ? "black" : "white", i % b->columns, i / b->columns);
         text_add_tex(out, b->words[i]);
         text_add(out, "};\n");
     }
