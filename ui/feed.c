@@ -16,7 +16,8 @@
 #define TOLD_NS      90000000u   /* steps change a picture so often at most */
 #define SLICE_NS     5000000u    /* all looks of one feed_take */
 #define RUNS_KEPT    256
-#define FIRST_NUMBER 1000 /* of what screens start: below are those that others began */
+#define STEPS_KEPT   100000 /* of a run that is not watched any more: else they are read again */
+#define FIRST_NUMBER 1000   /* of what screens start: below are those that others began */
 
 struct feed *feed_new(struct wire *wire, const char *results)
 {
@@ -155,9 +156,12 @@ struct feed_run *feed_follow(struct feed *f, const char *folder)
 void feed_watch(struct feed *f, struct feed_run *run)
 {
     uint64_t id = run ? run->id : 0;
+    struct feed_run *before = f->watched ? feed_by_id(f, f->watched) : NULL;
 
     if (f->watched == id)
         return;
+    if (before && before->steps.n > STEPS_KEPT)
+        feed_rows_drop_steps(before);
     f->watched = id;
     if (run) {
         memset(run->files->dirty, true, sizeof run->files->dirty);
@@ -517,17 +521,22 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
 
 bool feed_busy(struct feed *f)
 {
-    struct wire_sweep_status sweep[32];
+    struct wire_sweep_status *sweep;
+    bool busy = false;
     size_t n;
 
     for (size_t i = 0; i < f->count; i++)
         if (f->run[i]->own && !wire_state_ended(f->run[i]->state))
             return true;
-    n = f->wire ? wire_sweeps(f->wire, sweep, MEM_COUNT(sweep)) : 0;
-    for (size_t i = 0; i < n && i < MEM_COUNT(sweep); i++)
-        if (!wire_state_ended(sweep[i].state))
-            return true;
-    return false;
+    if (!f->wire)
+        return false;
+    n = wire_sweeps(f->wire, NULL, 0);
+    sweep = mem_new(n + 1, sizeof *sweep);
+    (void)wire_sweeps(f->wire, sweep, n);
+    for (size_t i = 0; i < n; i++)
+        busy |= !wire_state_ended(sweep[i].state);
+    free(sweep);
+    return busy;
 }
 
 /* ---- commands ---- */

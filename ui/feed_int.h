@@ -77,7 +77,8 @@ bool feed_rows_entry(struct feed_run *run);
 /* Shares of what is done, and the time that is left. */
 void feed_rows_progress(struct feed_run *run);
 void feed_rows_free(struct feed_run *run);
-void feed_rows_units(struct feed_run *run); /* makes them, once the facts are known */
+void feed_rows_drop_steps(struct feed_run *run); /* and reads them again when they are wanted */
+void feed_rows_units(struct feed_run *run);      /* makes them, once the facts are known */
 /* Reads them anew: of an ended run the last epoch counts, not the last steps. */
 void feed_rows_units_again(struct feed_run *run);
 

@@ -448,16 +448,30 @@ void feed_rows_progress(struct feed_run *run)
         run->left_seconds = pace_left(&f->pace, steps - run->step, epochs - run->epoch + 1);
 }
 
+static void free_steps(struct feed_steps *s)
+{
+    free(s->step);
+    free(s->seconds);
+    free(s->loss);
+    free(s->acc);
+    *s = (struct feed_steps){0};
+}
+
+void feed_rows_drop_steps(struct feed_run *run)
+{
+    free_steps(&run->steps);
+    memset(&run->files->tail[FEED_FILE_STEPS], 0, sizeof run->files->tail[0]);
+    run->files->dirty[FEED_FILE_STEPS] = true;
+    run->cut++;
+}
+
 void feed_rows_free(struct feed_run *run)
 {
     for (int k = 0; k < FEED_AXES; k++)
         free(run->epochs.x[k]);
     for (int k = 0; k < FEED_VALUES; k++)
         free(run->epochs.y[k]);
-    free(run->steps.step);
-    free(run->steps.seconds);
-    free(run->steps.loss);
-    free(run->steps.acc);
+    free_steps(&run->steps);
     for (size_t i = 0; i < run->units; i++) {
         free(run->unit[i].test_loss_at);
         free(run->unit[i].test_acc_at);
