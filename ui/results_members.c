@@ -62,15 +62,31 @@ static void done_members(void *arg, bool dropped)
     free(m);
 }
 
+/* The next place of none that is unfolded: two that take each other's place would be read for ever.
+ * NULL: all are. */
+static struct results_members *find_place(struct results *r)
+{
+    for (size_t i = 0; i < RESULTS_MEMBERS; i++) {
+        struct results_members *to = &r->members[r->member_next++ % RESULTS_MEMBERS];
+
+        if (!to->run[0] || !results_is_open(r, results_key("run", to->run)))
+            return to;
+    }
+    return NULL;
+}
+
 const struct results_members *results_members_of(struct results *r, const char *run)
 {
+    static const struct results_members none;
     struct reading_members *m;
     struct results_members *to;
 
     for (size_t i = 0; i < RESULTS_MEMBERS; i++)
         if (!strcmp(r->members[i].run, run))
             return &r->members[i];
-    to = &r->members[r->member_next++ % RESULTS_MEMBERS];
+    to = find_place(r);
+    if (!to)
+        return &none;
     free(to->member);
     memset(to, 0, sizeof *to);
     snprintf(to->run, sizeof to->run, "%s", run);
