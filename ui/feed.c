@@ -170,15 +170,6 @@ void feed_watch(struct feed *f, struct feed_run *run)
     }
 }
 
-void feed_forget(struct feed *f, struct feed_run *run)
-{
-    for (size_t i = 0; i < f->count; i++)
-        if (f->run[i] == run && !run->own && run->id != f->watched) {
-            drop_run(f, i);
-            return;
-        }
-}
-
 struct feed_run *feed_current(struct feed *f)
 {
     struct feed_run *best = NULL;

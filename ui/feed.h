@@ -101,7 +101,7 @@ void feed_free(struct feed *f);
 typedef void feed_other(void *user, const struct wire_event *event, const void *slot, size_t n);
 bool feed_take(struct feed *f, feed_other *other, void *user);
 /* All runs that are known: of this process in the order of their starts and followed ones. Pointers
- * hold until feed_take or feed_forget is called. */
+ * hold until feed_take is called. */
 size_t feed_count(const struct feed *f);
 struct feed_run *feed_at(struct feed *f, size_t i);
 struct feed_run *feed_find(struct feed *f, const char *path); /* NULL: not known */
@@ -110,8 +110,6 @@ struct feed_run *feed_by_id(struct feed *f, uint64_t id);     /* NULL: gone */
 struct feed_run *feed_follow(struct feed *f, const char *folder);
 /* The run of which everything is read, members, devices, steps and log too; NULL: none. */
 void feed_watch(struct feed *f, struct feed_run *run);
-void feed_forget(struct feed *f,
-                 struct feed_run *run); /* only followed ones that are not watched */
 /* The one that computes here now, else the newest; NULL: none. */
 struct feed_run *feed_current(struct feed *f);
 /* Commands: through the wire where the run is ours (a stop of a cell stops its sweep), through its

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -65,23 +64,4 @@ bool key_parse(const char *word, struct key *key)
         return number >= 1 && number <= 12;
     }
     return parse_character(word, &key->code);
-}
-
-const char *key_word(const struct key *key, char room[16])
-{
-    for (size_t i = 0; i < MEM_COUNT(names); i++) {
-        if (names[i].code == key->code) {
-            snprintf(room, 16, "%s", names[i].name);
-            return room;
-        }
-    }
-    if (key->code >= UI_F1 && key->code <= UI_F12)
-        snprintf(room, 16, "F%d", key->code - UI_F1 + 1);
-    else if (key->code > 0 && key->code < ' ')
-        snprintf(room, 16, "Ctrl-%c", key->code | 0x40);
-    else if (key->code > 0 && key->code < 0x7f)
-        snprintf(room, 16, "%c", key->code);
-    else
-        snprintf(room, 16, "U+%04X", (unsigned)key->code);
-    return room;
 }

@@ -39,6 +39,5 @@ struct key {
 
 /* "a", "Enter", "Ctrl-L", "F5", "Up", "Space": as scripts of keys and the help write them. */
 bool key_parse(const char *word, struct key *key);
-const char *key_word(const struct key *key, char room[16]);
 
 #endif

@@ -339,16 +339,6 @@ char *library_folder(const struct library *l, const char *name)
     return io_path(l->results, name);
 }
 
-enum err_code library_entry(const struct library *l, const char *name, struct record_entry *out,
-                            struct err *e)
-{
-    char *folder = library_folder(l, name);
-    enum err_code code = record_read_entry(folder, out, e);
-
-    free(folder);
-    return code;
-}
-
 /* ---- marks ---- */
 
 /* Where the name stands, or would stand. */

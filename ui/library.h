@@ -41,10 +41,7 @@ int library_field(const char *column);
 /* "" where it does not apply. */
 const char *library_cell(const struct library_run *run, const char *column);
 double library_number(const struct library_run *run, const char *column); /* nan: none */
-/* The folder of a run: freed by the caller. The run itself, as it is now: by record_free_entry. */
-char *library_folder(const struct library *l, const char *name);
-enum err_code library_entry(const struct library *l, const char *name, struct record_entry *out,
-                            struct err *e) MUST_USE;
+char *library_folder(const struct library *l, const char *name);          /* freed by the caller */
 
 /* What stands in no run.csv (columns of epochs.csv, model.NAME) is read by tasks, run by run. NULL: not
  * yet; ask again when library_turn has grown. Other columns: as library_cell. */
