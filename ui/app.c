@@ -100,14 +100,17 @@ static void draw(struct app *app)
 static void stop_sweeps(struct app *app)
 {
     struct wire *wire = app->config.wire;
-    struct wire_sweep_status sweep[8];
-    size_t n = wire ? wire_sweeps(wire, sweep, MEM_COUNT(sweep)) : 0;
+    size_t n = wire ? wire_sweeps(wire, NULL, 0) : 0;
+    struct wire_sweep_status *sweep = mem_new(n + 1, sizeof *sweep);
 
-    for (size_t i = 0; i < n && i < MEM_COUNT(sweep); i++)
+    if (n)
+        (void)wire_sweeps(wire, sweep, n);
+    for (size_t i = 0; i < n; i++)
         if (!wire_state_ended(sweep[i].state))
             (void)wire_send(wire, &(struct wire_command){.kind = WIRE_STOP,
                                                          .run = sweep[i].sweep,
                                                          .how = WIRE_AFTER_EPOCH});
+    free(sweep);
 }
 
 static void leave(void *user, int answer)
