@@ -83,7 +83,8 @@ wait left out of 3 cells
 wait 2 of 3
 save seen
 keys r
-wait done
+keys 5
+wait 2 done
 keys q
 END
     has seen 'batch = 7000' && [ "$(ls -d c/*-tiny-* | wc -l)" = 2 ] && [ -d c/sweeps/first ]
