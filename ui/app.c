@@ -166,15 +166,21 @@ static void quit(struct app *app)
         app->over = true;
 }
 
+const char *app_theme(const struct app *app)
+{
+    return app->config.theme ? app->config.theme : settings_get(app->settings, "theme", "dark");
+}
+
 static void next_theme(struct app *app)
 {
     static const char *const themes[] = {"dark", "light", "mono"};
-    const char *now = settings_get(app->settings, "theme", "dark");
+    const char *now = app_theme(app);
     int i = 0;
 
     while (i < 2 && strcmp(themes[i], now) != 0)
         i++;
     i = (i + 1) % 3;
+    app->config.theme = themes[i];
     settings_set(app->settings, "theme", themes[i]);
     if (app->own->term)
         term_theme(app->own->term, themes[i]);
@@ -403,7 +409,7 @@ static enum err_code open_screen(struct app *app, struct err *e)
                                    .no_colour = c->no_colour,
                                    .log = app->own->log_path};
 
-    options.theme = c->theme ? c->theme : settings_get(app->settings, "theme", "dark");
+    options.theme = app_theme(app);
     if (c->keys)
         TRY(script_open(&app->own->script, c->keys, e));
     if (c->rows > 0) {

@@ -129,6 +129,7 @@ void app_page(struct app *app, const char *title, const char *lines);
 void app_log(struct app *app, int level, const char *line);
 const char *app_log_line(const struct app *app, size_t from_last, int *level, double *wall);
 size_t app_log_lines(const struct app *app);
+size_t app_log_count(const struct app *app); /* of all there ever were: it only grows */
 
 /* What one screen asks of another. */
 void screen_setup_load(void *setup, const char *folder,

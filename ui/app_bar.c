@@ -80,16 +80,18 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     const struct screen_key *keys = app_screens[app->shown]->keys;
     const bool field = app_screens[app->shown]->wants_text &&
                        app_screens[app->shown]->wants_text(app->screen[app->shown]);
+    static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
     int column = 1, end = line.columns - 1;
 
-    if (!field) {
-        static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
-
-        for (int i = 0; i < 6 && end > 30; i += 2) {
-            end -= (int)strlen(last[i]) + 1 + (int)strlen(last[i + 1]);
-            grid_hint(g, line, 0, end, last[i], last[i + 1]);
-            end -= 2;
-        }
+    if (field) { /* the others are text there */
+        column = grid_hint(g, line, 0, column, "Enter", "takes it");
+        grid_hint(g, line, 0, column, "Esc", "leaves it as it was");
+        return;
+    }
+    for (int i = 0; i < 6 && end > 30; i += 2) {
+        end -= (int)strlen(last[i]) + 1 + (int)strlen(last[i + 1]);
+        grid_hint(g, line, 0, end, last[i], last[i + 1]);
+        end -= 2;
     }
     for (; keys->keys; keys++) {
         char word[16];

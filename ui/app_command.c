@@ -110,8 +110,7 @@ static enum err_code write_screen(struct app *app, const char *path, struct text
         text_addf(&known, ", .%s", s->forms[i]);
     }
     if (ends_with(path, ".svg")) {
-        grid_to_svg(&app->own->grid, !strcmp(settings_get(app->settings, "theme", "dark"), "light"),
-                    s->name, out);
+        grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, out);
     } else if (ends_with(path, ".txt")) {
         grid_to_text(&app->own->grid, out);
     } else {

@@ -18,6 +18,7 @@
 enum app_popup { POPUP_NONE, POPUP_ASK, POPUP_PROMPT, POPUP_PAGE };
 
 extern const struct screen *const app_screens[SCREENS];
+const char *app_theme(const struct app *app); /* the one that is seen */
 
 struct app_line {
     int level;
@@ -47,11 +48,11 @@ struct app_int {
     bool fresh;    /* the first character replaces what stands there */
     int page_first, page_lines, page_rows;
 
-    struct app_line line[APP_LINES]; /* a ring */
-    size_t line_first, lines;
-    FILE *log;        /* the same on disk */
-    char *log_path;   /* NULL: nowhere */
-    struct text talk; /* the start of a line that was printed */
+    struct app_line line[APP_LINES];      /* a ring */
+    size_t line_first, lines, line_count; /* line_count: those that have gone too */
+    FILE *log;                            /* the same on disk */
+    char *log_path;                       /* NULL: nowhere */
+    struct text talk;                     /* the start of a line that was printed */
 
     /* Lines of whatever thread, until the main one takes them; guarded by lock. */
     pthread_mutex_t lock;

@@ -94,6 +94,7 @@ void app_log(struct app *app, int level, const char *line)
         own->line_first = (own->line_first + 1) % APP_LINES;
         own->lines--;
     }
+    own->line_count++;
     to = &own->line[(own->line_first + own->lines++) % APP_LINES];
     *to = (struct app_line){level, app_wall(app), mem_text(text_str(&clean))};
     if (own->log) {
@@ -123,6 +124,11 @@ const char *app_log_line(const struct app *app, size_t from_last, int *level, do
 size_t app_log_lines(const struct app *app)
 {
     return app->own->lines;
+}
+
+size_t app_log_count(const struct app *app)
+{
+    return app->own->line_count;
 }
 
 int log_fd(const struct app *app)

@@ -133,8 +133,7 @@ static void save(struct script *s, struct app *app, const char *path, bool svg)
     struct text out = {0};
 
     if (svg)
-        grid_to_svg(&app->own->grid, app->config.theme && !strcmp(app->config.theme, "light"),
-                    "chorus", &out);
+        grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), "chorus", &out);
     else
         grid_to_text(&app->own->grid, &out);
     if (io_replace_file(path, text_str(&out), out.n, &s->why) != ERR_OK)

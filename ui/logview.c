@@ -32,7 +32,7 @@ struct logview {
     size_t cursor;           /* counted from the last shown line upwards */
     int left, rows;          /* rows: as drawn last */
     char *filter;            /* NULL: none */
-    size_t seen;             /* lines there were when it was last drawn */
+    size_t seen, known;      /* lines there were when it was last drawn, and when last collected */
     char *run;               /* its log.txt is shown; NULL: the program's own lines */
     char *file;              /* the file's end, lines ended by 0 */
     size_t file_n, at_start; /* at_start: bytes in front that are not shown */
@@ -180,11 +180,13 @@ static void add_file_lines(struct logview *v)
 
 static void collect(struct logview *v)
 {
-    size_t n = app_log_lines(v->app), before = v->lines;
+    size_t n = app_log_lines(v->app), before = v->lines, known = v->known, old = 0;
 
     v->lines = 0;
+    v->known = app_log_count(v->app);
     if (v->run && v->file) {
         add_file_lines(v);
+        old = before;
     } else if (!v->run) {
         for (size_t i = n; i-- > 0;) {
             int level = LOG_INFO;
@@ -193,12 +195,14 @@ static void collect(struct logview *v)
 
             if (text)
                 add(v, text, level, wall);
+            if (v->known - i <= known)
+                old = v->lines;
         }
     }
     if (v->follow)
         v->below = v->cursor = 0;
-    else if (v->lines > before && before) /* what was in sight stays there */
-        v->below += v->lines - before;
+    else if (v->lines > old && before) /* what was in sight stays there */
+        v->below += v->lines - old;
     if (v->lines && v->below >= v->lines)
         v->below = v->lines - 1;
 }
@@ -454,7 +458,7 @@ static void close_screen(void *screen)
 static bool tick(void *screen)
 {
     struct logview *v = screen;
-    size_t n = app_log_lines(v->app);
+    size_t n = app_log_count(v->app);
     bool changed = n != v->seen;
 
     v->seen = n;
