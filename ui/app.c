@@ -153,13 +153,13 @@ static void leave_jobs(void *user, int answer)
 
 static void quit(struct app *app)
 {
-    static const char *const answers[] = {"after this epoch", "now: what runs can be resumed",
-                                          "leave it running, without this terminal", "cancel",
-                                          NULL};
+    static const char *const answers[] = {
+        "after this epoch: stop then, and leave", "now: stop what runs, resumable",
+        "leave it running, without this terminal", "cancel", NULL};
     static const char *const jobs[] = {"leave and end it", "cancel", NULL};
 
     if (feed_busy(app->feed))
-        app_ask(app, "Something runs. Leave the workbench", answers, leave, app);
+        app_ask(app, "Something runs. How do you want to leave?", answers, leave, app);
     else if (jobs_running(app->jobs))
         app_ask(app, "A command still works; the Log screen says which.", jobs, leave_jobs, app);
     else
@@ -199,7 +199,7 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
     case 'w':
         command_write(app);
         return true;
-    case 'T':
+    case 20: /* Ctrl-T */
         next_theme(app);
         return true;
     case 'q':

@@ -25,9 +25,11 @@ struct screen_key {
 };
 
 struct screen {
-    const char *name;               /* "Setup" */
-    const char *about;              /* help: two or three sentences of what it is for */
-    const struct screen_key *keys;  /* its own, a NULL at the end */
+    const char *name;              /* "Setup" */
+    const char *about;             /* help: two or three sentences of what it is for */
+    const struct screen_key *keys; /* its own, a NULL at the end */
+    /* Those that hold just now, for the footer: of a pane, of an open field. NULL: keys. */
+    const struct screen_key *(*hints)(void *screen);
     void *(*open)(struct app *app); /* once, at the start */
     void (*close)(void *screen);
     void (*show)(void *screen); /* it becomes the one that is seen */

@@ -11,7 +11,7 @@ static const struct screen_key everywhere[] = {
     {"?", "help", "this page"},
     {":", "command", "the command line that does what is seen here; Enter runs it"},
     {"w", NULL, "writes what is seen to a file: text, SVG, and what the screen can be written as"},
-    {"T", NULL, "the next theme: dark, light, mono"},
+    {"Ctrl-T", NULL, "the next theme: dark, light, mono"},
     {"Ctrl-L", NULL, "draws everything again"},
     {"Ctrl-Z", NULL, "stops the program until `fg`, and with it what trains here"},
     {"q", "quit", "leaves; where something runs it asks first"},
@@ -77,9 +77,9 @@ static void key_of_hint(const char *keys, char word[16])
 /* What keys do here, as many as there is room for; those of everywhere keep the right end. */
 static void draw_hints(struct app *app, struct grid *g, struct rect line)
 {
-    const struct screen_key *keys = app_screens[app->shown]->keys;
-    const bool field = app_screens[app->shown]->wants_text &&
-                       app_screens[app->shown]->wants_text(app->screen[app->shown]);
+    const struct screen *s = app_screens[app->shown];
+    const struct screen_key *keys = s->hints ? s->hints(app->screen[app->shown]) : s->keys;
+    bool field = s->wants_text && s->wants_text(app->screen[app->shown]);
     static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
     int column = 1, end = line.columns - 1;
 
