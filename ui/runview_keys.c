@@ -419,12 +419,18 @@ static bool scroll_key(struct runview *v, int32_t code)
     }
 }
 
+static bool must_have_folder(struct runview *v, const struct feed_run *run)
+{
+    if (run->path[0])
+        return true;
+    app_say(v->app, GRID_WARN, "it has no folder yet");
+    return false;
+}
+
 static void load(struct runview *v, const struct feed_run *run, bool again)
 {
-    if (!run->path[0]) {
-        app_say(v->app, GRID_WARN, "it has no folder yet");
+    if (!must_have_folder(v, run))
         return;
-    }
     screen_setup_load(v->app->screen[SCREEN_SETUP], run->path, again);
     if (!again)
         app_show(v->app, SCREEN_SETUP);
@@ -436,6 +442,8 @@ static void mark(struct runview *v, const struct feed_run *run)
 {
     bool marked = !library_marked(v->app->library, run->name);
 
+    if (!must_have_folder(v, run))
+        return;
     library_mark(v->app->library, run->name, marked);
     app_say(v->app, GRID_MARKED,
             marked ? "marked: 4 compares what is marked" : "it is marked no more");
@@ -473,6 +481,8 @@ bool runview_key(void *screen, const struct key *key)
         load(v, run, key->code == 'r');
         return true;
     case 'P':
+        if (!must_have_folder(v, run))
+            return true;
         screen_predict_run(v->app->screen[SCREEN_PREDICT], run->name);
         app_show(v->app, SCREEN_PREDICT);
         return true;
