@@ -83,12 +83,12 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
     int column = 1, end = line.columns - 1;
 
-    if (field) { /* the others are text there */
+    if (field && !s->hints) { /* the others are text there */
         column = grid_hint(g, line, 0, column, "Enter", "takes it");
         grid_hint(g, line, 0, column, "Esc", "leaves it as it was");
         return;
     }
-    for (int i = 0; i < 6 && end > 30; i += 2) {
+    for (int i = 0; i < 6 && end > 30 && !field; i += 2) {
         end -= (int)strlen(last[i]) + 1 + (int)strlen(last[i + 1]);
         grid_hint(g, line, 0, end, last[i], last[i + 1]);
         end -= 2;
