@@ -510,24 +510,31 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
     return changed;
 }
 
+/* Of what was begun a moment ago only the wire knows yet. */
+static bool wire_busy(struct wire *wire)
+{
+    size_t sweeps = wire_sweeps(wire, NULL, 0), runs = wire_statuses(wire, NULL, 0), n;
+    struct wire_sweep_status *sweep = mem_new(sweeps + 1, sizeof *sweep);
+    struct wire_status *run = mem_new(runs + 1, sizeof *run);
+    bool busy = false;
+
+    n = wire_sweeps(wire, sweep, sweeps);
+    for (size_t i = 0; i < n && i < sweeps && !busy; i++)
+        busy = !wire_state_ended(sweep[i].state);
+    n = wire_statuses(wire, run, runs);
+    for (size_t i = 0; i < n && i < runs && !busy; i++)
+        busy = !wire_state_ended(run[i].state);
+    free(sweep);
+    free(run);
+    return busy;
+}
+
 bool feed_busy(struct feed *f)
 {
-    struct wire_sweep_status *sweep;
-    bool busy = false;
-    size_t n;
-
     for (size_t i = 0; i < f->count; i++)
         if (f->run[i]->own && !wire_state_ended(f->run[i]->state))
             return true;
-    if (!f->wire)
-        return false;
-    n = wire_sweeps(f->wire, NULL, 0);
-    sweep = mem_new(n + 1, sizeof *sweep);
-    (void)wire_sweeps(f->wire, sweep, n);
-    for (size_t i = 0; i < n; i++)
-        busy |= !wire_state_ended(sweep[i].state);
-    free(sweep);
-    return busy;
+    return f->wire && wire_busy(f->wire);
 }
 
 /* ---- commands ---- */

@@ -141,11 +141,11 @@ static void send(struct wire *wire, const struct wire_command *command)
 }
 
 /* w: what was found before. */
-static int stop(struct works *w, struct wire *wire, struct engine *engine, bool tell)
+static int stop(struct works *w, struct wire *wire, struct engine *engine)
 {
     (void)find_work(w, wire);
     drive_quit(wire, engine, false);
-    for (size_t i = 0; i < w->n && tell; i++) {
+    for (size_t i = 0; i < w->n; i++) {
         char *name = open_name(wire, &w->list[i]);
 
         if (name)
@@ -219,7 +219,7 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine)
     int code = 0;
 
     if (!let_go(w, wire))
-        return stop(w, wire, engine, true);
+        return stop(w, wire, engine);
     drive_quit(wire, engine, true);
     for (size_t i = 0; i < w->n; i++) {
         char *name = open_name(wire, &w->list[i]);
@@ -239,8 +239,7 @@ int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine)
 
     if (end == APP_HUNG_UP)
         return take_rest(wire, engine);
-    code =
-        end == APP_DETACH ? hand_over(&w, wire, engine) : stop(&w, wire, engine, end == APP_STOP);
+    code = end == APP_DETACH ? hand_over(&w, wire, engine) : stop(&w, wire, engine);
     free(w.list);
     drain(wire);
     wire_free(wire);
