@@ -1,0 +1,265 @@
+# Leaving the workbench: what runs is stopped and can be resumed, or goes on without the terminal, and
+# what waits in the queue is done once.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+if ! has_terminals; then
+    skip "leaving the workbench" "$lack"
+    finish
+fi
+
+# play ACTION... -- ARGUMENT...: the program on a terminal. Actions: "until COMMAND" (30 s at most),
+# "key KEYS", "signal NAME", "close" the terminal. Exits with the program's code; ./screen is what it
+# showed behind its screens, ./tty how it left the terminal, ./seconds how long it took to end.
+cat >play.py <<'END'
+import fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
+
+at = sys.argv.index("--")
+actions, arguments = sys.argv[1:at], sys.argv[at + 1:]
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    os.execv(os.environ["CHORUS"], ["chorus"] + arguments)
+open("played.pid", "w").write(str(pid))
+seen, closed, code = b"", False, None
+
+
+def look(seconds):
+    global seen, code
+    if not closed and select.select([fd], [], [], seconds)[0]:
+        try:
+            seen += os.read(fd, 65536)
+        except OSError:
+            time.sleep(seconds)
+    elif closed:
+        time.sleep(seconds)
+    if code is None:
+        got, status = os.waitpid(pid, os.WNOHANG)
+        code = os.waitstatus_to_exitcode(status) if got else None
+
+
+def until(true, what):
+    deadline = time.time() + 60
+    while not true():
+        if time.time() > deadline:
+            os.kill(pid, signal.SIGKILL)
+            sys.exit("in vain: " + what)
+        look(0.05)
+
+
+for action in actions:
+    verb, _, rest = action.partition(" ")
+    if verb == "until":
+        until(lambda: subprocess.run(["bash", "-c", rest]).returncode == 0, rest)
+    elif verb == "key":
+        os.write(fd, rest.encode())
+    elif verb == "signal":
+        os.kill(pid, getattr(signal, "SIG" + rest))
+    elif verb == "close":
+        os.close(fd)
+        closed = True
+began = time.time()
+until(lambda: code is not None, "the end of the program")
+open("seconds", "w").write("%.2f\n" % (time.time() - began))
+while not closed and select.select([fd], [], [], 0)[0]:
+    try:
+        got = os.read(fd, 65536)
+    except OSError:
+        break
+    if not got:
+        break
+    seen += got
+behind = seen.rfind(b"\x1b[?1049l")
+open("screen", "wb").write(seen[behind:] if behind >= 0 else b"")
+if not closed:
+    echo = termios.tcgetattr(fd)[3]
+    fine = behind >= 0 and echo & termios.ECHO and echo & termios.ICANON
+    open("tty", "w").write("fine\n" if fine else "spoiled\n")
+sys.exit(code)
+END
+play()
+{
+    rm -f screen tty seconds
+    python3 play.py "$@"
+    got=$?
+    rm -f played.pid
+}
+
+# ended CODE: so did the last one, with the terminal as it was
+ended()
+{
+    [ "$got" = "$1" ] && [ "$(cat tty)" = fine ] || {
+        echo "  ended with $got, the terminal is $(cat tty)"
+        return 1
+    }
+}
+
+add()
+{
+    "$CHORUS" run tiny.ini backend=fake "$@" --queue --quiet >/dev/null 2>err || cat err
+}
+
+# names: of all runs in the order of their starts, with their states
+names()
+{
+    local folder list=
+    for folder in results/2*/; do
+        [ -e "$folder/run.csv" ] && list="$list $(column "${folder%/}" name):$(column "${folder%/}" state)"
+    done
+    echo "${list# }"
+}
+
+names_are()
+{
+    [ "$(names)" = "$1" ]
+}
+
+# become NAMES: they are so before a minute is over
+become()
+{
+    until_true 60 names_are "$1" || {
+        echo "  runs: $(names)"
+        return 1
+    }
+}
+
+# waits NUMBER: so many are left in the queue
+waits()
+{
+    [ "$(find results/queue -name '*.ini' | wc -l)" = "$1" ]
+}
+
+# Nobody is at work any more, neither on the queue nor on a run.
+nobody()
+{
+    ! "$CHORUS" queue 2>&1 >/dev/null | grep -q '^process' && ! "$CHORUS" ls live --quiet 2>/dev/null | grep -q .
+}
+
+fresh()
+{
+    rm -rf results
+    export CHORUS_FAKE_SCRIPT="step_ms=10"
+}
+
+fast()
+{
+    unset CHORUS_FAKE_SCRIPT
+}
+
+trains='until [ "$(cat results/2*/steps.csv 2>/dev/null | wc -l)" -gt 2 ]'
+
+# ---- stopped, resumable ----
+
+fresh
+add name=a epochs=400
+add name=b epochs=1
+play "$trains" "key qn" --
+check "q, n: it ends well and gives the terminal back" ended 0
+check "it says how to go on" grep -qa 'to go on: chorus resume .*-a-' screen
+check "the run is stopped, the next one waits" eval 'names_are a:stopped && waits 1'
+check "there is a checkpoint" test -s results/2*-a-*/checkpoint.safetensors
+fast
+check "it can be resumed" exits 0 "$CHORUS" resume --quiet
+check "and comes to its end" names_are a:done
+
+fresh
+add name=a epochs=400
+add name=b epochs=1
+play "$trains" "key qa" --
+check "q, a: it leaves after the epoch" ended 0
+check "at the end of one" test "$(tail -n 1 results/2*-a-*/epochs.csv | cut -d, -f2)" = \
+    "$(tail -n 1 results/2*-a-*/steps.csv | cut -d, -f1)"
+check "the run is stopped and nothing more was taken" eval 'names_are a:stopped && waits 1'
+
+fresh
+add lr=0.1,0.2,0.4 epochs=400 --name board
+add name=b epochs=1
+play "$trains" "key qa" --
+check "q, a: a sweep ends with the epoch of its cell" ended 0
+check "none of its others begins, nothing more is taken" eval 'names_are :stopped && waits 1'
+
+fresh
+add name=a epochs=400
+play "$trains" "key qc" "signal INT" --
+check "a cancelled q leaves nothing behind; SIGINT ends with 130" ended 130
+check "resumable" eval 'names_are a:stopped && grep -qa "chorus resume" screen'
+
+for what in run sweep; do
+    fresh
+    if [ $what = run ]; then add name=a epochs=400; else add lr=0.1,0.2,0.4 epochs=3 --name a; fi
+    add name=b epochs=1
+    play "$trains" "signal TERM" --
+    check "SIGTERM in a $what ends with 143" ended 143
+    check "in less than 5 seconds" eval '[ "$(cut -d. -f1 seconds)" -lt 5 ]'
+    check "b waits still" waits 1
+    check "there is a checkpoint of the $what" test -s results/2*/checkpoint.safetensors
+    fast
+    if [ $what = run ]; then
+        check "the run goes on" exits 0 "$CHORUS" resume --quiet
+        check "to its end" names_are a:done
+    else
+        check "the sweep goes on" exits 0 "$CHORUS" resume a --quiet
+        check "to its end, each cell once" names_are ":done :done :done"
+    fi
+done
+
+# ---- left to a process of its own ----
+
+fresh
+add name=a epochs=4
+add name=b epochs=1
+play "$trains" "key ql" --
+check "q, l: it leaves at once" ended 0
+check "it says that the run goes on" grep -qa -e '-a-.* goes on without this terminal' screen
+check "the run and the queue come to their end, each once" become "a:done b:done"
+check "nobody is left" until_true 30 nobody
+check "nothing is left" waits 0
+
+fresh
+add lr=0.1,0.2,0.4 epochs=3 --name board
+add name=b epochs=1
+play "$trains" "key ql" --
+check "q, l: a sweep" ended 0
+check "it goes on as one" eval '[ "$(grep -ca "goes on without" screen)" = 1 ] && grep -qa "board goes on" screen'
+check "each cell once, then the queue" become ":done :done :done b:done"
+check "nobody is left behind it" until_true 30 nobody
+
+fresh
+add name=b epochs=1
+play "until [ -e results/2*-own-*/run.csv ]" "key ql" -- run tiny.ini backend=fake name=own epochs=4 --tui
+check "q, l in the first moments of a run" ended 0
+check "it goes on, then the queue" become "own:done b:done"
+
+fresh
+add name=a epochs=4
+add name=b epochs=1
+play "$trains" "key 2" "key p" "until grep -q ,paused, results/2*/run.csv" "key ql" --
+check "q, l: a run that is paused" ended 0
+check "goes on" become "a:done b:done"
+
+# ---- a terminal that goes away ----
+
+fresh
+add name=a epochs=4
+add lr=0.1,0.2 epochs=1 --name board
+add name=b epochs=1
+play "$trains" "close" --
+check "without its terminal it goes on to the end of the queue and ends" test $got = 0
+check "each one once" names_are "a:done :done :done b:done"
+check "nothing is left of it" eval 'waits 0 && nobody'
+
+fresh
+add name=b epochs=1
+play "$trains" "signal HUP" -- run tiny.ini backend=fake lr=0.1,0.2 name=own epochs=2 --name own --tui
+check "SIGHUP in a sweep" test $got = 0
+check "the sweep, then the queue" names_are "own:done own:done b:done"
+
+fresh
+add name=a epochs=400
+add name=b epochs=1
+play "$trains" "close" "until sleep 1" "signal TERM" --
+check "SIGTERM behind that ends with 143" test $got = 143
+check "with everything resumable" eval 'names_are a:stopped && waits 1'
+
+play "until sleep 1" "signal HUP" -- --results nothing
+check "SIGHUP where nothing runs" ended 0
+finish
