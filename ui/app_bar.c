@@ -106,13 +106,27 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     }
 }
 
+/* Whole, over as many rows as it takes: the reason often stands at its end. */
+static void draw_said(const struct app *app, struct grid *g)
+{
+    struct rect above = rect_above(grid_all(g), 1), words = rect_before(rect_behind(above, 1), 1);
+    struct grid none;
+    int rows;
+
+    grid_init(&none, 0, 0, g->ascii);
+    rows = grid_words(&none, (struct rect){0, 0, 0, words.columns}, 0, GRID_TEXT, app->own->said);
+    grid_free(&none);
+    grid_fill(g, rect_bottom(above, rows), GRID_TEXT);
+    grid_words(g, rect_bottom(words, rows), 0, app->own->said_role, app->own->said);
+}
+
 void bar_bottom(struct app *app, struct grid *g)
 {
     struct rect two = rect_bottom(grid_all(g), 2), line = rect_top(two, 1);
     struct text status = {0};
 
     if (app->own->said[0])
-        grid_cut(g, line, 0, 1, line.columns - 2, app->own->said_role, false, app->own->said);
+        draw_said(app, g);
     else
         draw_hints(app, g, line);
     line = rect_bottom(two, 1);

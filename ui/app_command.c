@@ -24,7 +24,7 @@ static void job_over(void *user, const struct job_end *end)
     else if (end->out->n && app->own->popup != POPUP_NONE) /* somebody types or reads */
         app_say(app, GRID_GOOD, "done; the Log screen has what it said");
     else if (end->out->n)
-        app_page(app, "what the command said", text_str(end->out));
+        popup_whole_page(app, "what the command said", text_str(end->out));
     else
         app_say(app, GRID_GOOD, "done");
     library_tick(app->library, true);
@@ -114,7 +114,8 @@ static enum err_code write_screen(struct app *app, const char *path, struct text
     } else if (ends_with(path, ".txt")) {
         grid_to_text(&app->own->grid, out);
     } else {
-        err_set(e, ERR_INPUT, "%s: the ending says the form, and here it is .txt, screen.svg%s",
+        err_set(e, ERR_INPUT,
+                "%s: the ending says the form; here it is .txt or screen.svg (the whole screen)%s",
                 path, text_str(&known));
         text_free(&known);
         return e->code;

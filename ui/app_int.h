@@ -46,7 +46,8 @@ struct app_int {
     void *user;
     size_t cursor; /* byte of typed */
     bool fresh;    /* the first character replaces what stands there */
-    int page_first, page_lines, page_rows;
+    int page_first, page_left, page_lines, page_rows;
+    bool page_whole; /* lines are not broken: tables */
 
     struct app_line line[APP_LINES];      /* a ring */
     size_t line_first, lines, line_count; /* line_count: those that have gone too */
@@ -68,6 +69,8 @@ struct app_int {
 bool popup_key(struct app *app, const struct key *key); /* true: it was for the popup */
 void popup_draw(struct app *app, struct grid *g);
 void popup_close(struct app *app);
+/* app_page of what has columns: its lines are not broken, but scrolled sideways. */
+void popup_whole_page(struct app *app, const char *title, const char *lines);
 
 /* app_bar.c */
 void bar_top(struct app *app, struct grid *g);

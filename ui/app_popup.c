@@ -63,7 +63,7 @@ void app_prompt(struct app *app, const char *label, const char *text,
     own->user = user;
 }
 
-void app_page(struct app *app, const char *title, const char *lines)
+static void open_page(struct app *app, const char *title, const char *lines, bool whole)
 {
     struct app_int *own = begin(app, POPUP_PAGE);
 
@@ -71,7 +71,18 @@ void app_page(struct app *app, const char *title, const char *lines)
     text_add(&own->label, title);
     text_clear(&own->page);
     text_add(&own->page, lines);
-    own->page_first = 0;
+    own->page_first = own->page_left = 0;
+    own->page_whole = whole;
+}
+
+void app_page(struct app *app, const char *title, const char *lines)
+{
+    open_page(app, title, lines, false);
+}
+
+void popup_whole_page(struct app *app, const char *title, const char *lines)
+{
+    open_page(app, title, lines, true);
 }
 
 static void answer(struct app *app, int which)
@@ -294,6 +305,14 @@ static void page_key(struct app *app, const struct key *key)
     case 'G':
         own->page_first = own->page_lines;
         break;
+    case UI_LEFT:
+    case 'h':
+        own->page_left -= 8;
+        break;
+    case UI_RIGHT:
+    case 'l':
+        own->page_left += 8;
+        break;
     default: /* whatever is pressed, the page goes */
         popup_close(app);
     }
@@ -343,7 +362,7 @@ static int count_rows(const char *text, int columns)
 static void draw_ask(struct app *app, struct grid *g)
 {
     struct app_int *own = app->own;
-    int columns = g->columns < 70 ? g->columns - 4 : 66, rows;
+    int columns = g->columns < 90 ? g->columns : 80, rows;
     struct rect frame, in;
 
     rows = count_rows(text_str(&own->question), columns - 4);
@@ -369,37 +388,58 @@ static void draw_prompt(struct app *app, struct grid *g)
     struct app_int *own = app->own;
     struct rect line = rect_top(rect_bottom(grid_all(g), 2), 1);
     struct text head = {0}, clean = {0}, before_cursor = {0};
-    int column, room, skip;
+    struct rect field;
+    int column, width;
 
     grid_fill(g, line, GRID_TEXT);
-    column = grid_bold(g, line, 0, 1, GRID_KEY, text_str(&own->label)) + 1;
-    room = line.columns - column - 1;
+    column = grid_cut(g, line, 0, 1, line.columns / 2, GRID_KEY, false, text_str(&own->label)) + 1;
+    field = rect_before(rect_behind(line, column), 1);
     text_add_n(&head, text_str(&own->typed), own->cursor);
     text_add_clean(&before_cursor, text_str(&head));
     text_add_clean(&clean, text_str(&own->typed));
-    skip = text_width(text_str(&before_cursor)) - room + 1;
-    if (skip > 0) { /* the cursor stays in sight: what is before it goes out to the left */
-        grid_right(g, line, 0, column + room - 1, GRID_FIELD, text_str(&before_cursor));
-        grid_text(g, line, 0, 1, GRID_KEY, text_str(&own->label));
-        g->cursor_column = line.column + column + room - 1;
+    width = text_width(text_str(&before_cursor));
+    if (width >= field.columns) { /* the cursor stays in sight: what is before it goes out */
+        grid_cut(g, field, 0, 0, field.columns - 1, GRID_FIELD, true, text_str(&before_cursor));
+        width = field.columns - 1;
     } else {
-        grid_text(g, line, 0, column, GRID_FIELD, text_str(&clean));
-        g->cursor_column = line.column + column + text_width(text_str(&before_cursor));
+        grid_cut(g, field, 0, 0, field.columns, GRID_FIELD, false, text_str(&clean));
     }
+    g->cursor_column = field.column + width;
     g->cursor_row = line.row;
     text_free(&head);
     text_free(&clean);
     text_free(&before_cursor);
 }
 
+static int longest_line(const char *text)
+{
+    int most = 0;
+
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        char *line;
+        int width;
+
+        end = text + strcspn(text, "\n");
+        line = mem_text_n(text, (size_t)(end - text));
+        width = text_width(line);
+        free(line);
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
 static void draw_page(struct app *app, struct grid *g)
 {
     struct app_int *own = app->own;
-    int columns = g->columns > 104 ? 100 : g->columns - 4, most;
+    int whole = own->page_whole ? longest_line(text_str(&own->page)) : 0;
+    int columns = g->columns > 104 ? 100 : g->columns, most, wide;
     struct rect frame, in;
     struct grid page;
 
-    own->page_lines = count_rows(text_str(&own->page), columns - 4);
+    if (whole + 4 > columns)
+        columns = whole + 4 < g->columns ? whole + 4 : g->columns;
+    wide = whole > columns - 4 ? whole : columns - 4;
+    own->page_lines = count_rows(text_str(&own->page), wide);
     frame =
         middle(g, own->page_lines + 2 < g->rows - 2 ? own->page_lines + 2 : g->rows - 2, columns);
     grid_fill(g, frame, GRID_TEXT);
@@ -411,18 +451,26 @@ static void draw_page(struct app *app, struct grid *g)
     if (own->page_first < 0)
         own->page_first = 0;
     in = rect_before(rect_behind(in, 1), 1);
-    grid_init(&page, own->page_lines, in.columns, g->ascii);
+    if (own->page_left > wide - in.columns)
+        own->page_left = wide - in.columns;
+    if (own->page_left < 0)
+        own->page_left = 0;
+    grid_init(&page, own->page_lines, wide > 0 ? wide : 0, g->ascii);
     grid_words(&page, grid_all(&page), 0, GRID_TEXT, text_str(&own->page));
     for (int row = 0; row < in.rows && row + own->page_first < page.rows; row++)
-        for (int column = 0; column < in.columns; column++) {
-            struct grid_cell *cell = &page.cell[(row + own->page_first) * page.columns + column];
+        for (int column = 0; column < in.columns && column + own->page_left < page.columns;
+             column++) {
+            struct grid_cell *cell =
+                &page.cell[(row + own->page_first) * page.columns + column + own->page_left];
 
             grid_put(g, in, row, column, cell->code, cell->role, cell->style);
         }
     grid_free(&page);
     grid_scroll(g, rect_inner(frame), own->page_first, in.rows, own->page_lines);
     grid_text(g, frame, frame.rows - 1, 2, GRID_DIM,
-              most > 0 ? " Up and Down scroll, Esc closes " : " Esc closes ");
+              wide > in.columns ? " the arrows scroll, Esc closes "
+              : most > 0        ? " Up and Down scroll, Esc closes "
+                                : " Esc closes ");
 }
 
 void popup_draw(struct app *app, struct grid *g)

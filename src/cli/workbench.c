@@ -153,7 +153,7 @@ int cli_workbench(int argc, char **argv)
     const struct cli_option options[] = {
         {"--ascii", NULL, "draws with ASCII alone", &o.ascii},
         {"--no-mouse", NULL, "leaves the mouse to the terminal", &o.no_mouse},
-        {"--theme", "THEME", "dark, light or mono (the key T changes it)", &o.theme},
+        {"--theme", "THEME", "dark, light or mono (the key Ctrl-T changes it)", &o.theme},
         {"--keys", "FILE", "presses the keys of a script", &o.keys},
         {"--frame", "80x24", "with --keys: draws in memory, without a terminal", &o.frame},
         {NULL, NULL, NULL, NULL},
