@@ -212,6 +212,45 @@ static void fill_answer(struct planner *p, const struct plan *plan, struct wire_
     out->bytes_per_device = bytes / (uint64_t)plan->spec.devices;
 }
 
+/* A start would read the weights and write the results: what then were missing is told before. */
+static enum err_code check_weights(const struct planner *p, const struct spec *spec, struct err *e)
+{
+    const char *from = spec->weights, *ending = strrchr(from, '.');
+    struct record_entry entry = {0};
+
+    if (!*from)
+        return ERR_OK;
+    if ((ending && !strcmp(ending, ".safetensors")) || (io_exists(from) && !io_is_folder(from))) {
+        if (access(from, R_OK) != 0)
+            return err_errno(e, "weights = %s", from);
+        return ERR_OK;
+    }
+    if (record_find(p->engine->results, from, &entry, e) != ERR_OK)
+        return err_context(e, "weights");
+    record_free_entry(&entry);
+    return ERR_OK;
+}
+
+static enum err_code check_results(const struct planner *p, struct err *e)
+{
+    const char *results = p->engine->results;
+    char *folder = mem_text(*results ? results : ".");
+    enum err_code code = ERR_OK;
+
+    while (!io_exists(folder) && strcmp(folder, "/") && strcmp(folder, ".")) {
+        char *above = io_folder_of(folder);
+
+        free(folder);
+        folder = above;
+    }
+    if (!io_is_folder(folder))
+        code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
+    else if (access(folder, W_OK | X_OK) != 0)
+        code = err_errno(e, "no run can be kept in %s", folder);
+    free(folder);
+    return code;
+}
+
 static void answer(struct planner *p, uint32_t question, uint32_t slot)
 {
     struct wire *wire = p->engine->wire;
@@ -230,6 +269,10 @@ static void answer(struct planner *p, uint32_t question, uint32_t slot)
     else
         out.code = plan_make_with(&plan, spec, &p->engine->config.places,
                                   p->engine->config.backends, peek, p, &e);
+    if (out.code == ERR_OK)
+        out.code = check_weights(p, spec, &e);
+    if (out.code == ERR_OK)
+        out.code = check_results(p, &e);
     if (out.code == ERR_OK)
         fill_answer(p, plan, &out);
     else
