@@ -9,24 +9,42 @@
 #define LIST_AGAIN_NS 5000000000u
 
 static const struct screen_key keys[] = {
-    {"r", "run", "Run what the form says: an experiment, or a sweep where a value is a list."},
-    {"Enter", "edit", "Open the field, load the file, or load what waits in the queue."},
+    {"r", "run", "run what the form says: an experiment, or a sweep where a value is a list"},
+    {"Enter", "edit", "open the field, load the file, or load what waits in the queue"},
     {"Left Right", "change",
-     "The next choice, or the next number: of a batch twice or half as much."},
-    {"z", "all keys", "Show every key, or fold away what is default or has no effect."},
-    {"Tab", "pane", "Go to the files, the form, the queue."},
-    {"u", "undo", "Take the last change back, and the one before."},
-    {"d", NULL, "In the form: the default again. In the queue: take it out (asks)."},
-    {"S", "save", "Save the form as a file; a bare name goes into ./experiments."},
-    {"D", NULL, "Save it under a new name, so that the file stays as it is."},
-    {"v", NULL, "View all that it means: costs, what is left out and why, what the file said."},
-    {"f", NULL, "Fetch the data set that is missing."},
-    {"y", NULL, "Take made-up images (data = synthetic) in its place."},
-    {"+ -", NULL, "In the queue: earlier, later."},
-    {"Up Down", NULL, "Choose a field, a file. In an open field: the next choice."},
-    {"g G", NULL, "The first, the last."},
+     "the next choice, or the next number: of a batch twice or half as much"},
+    {"z", "all keys", "show every key, or fold away what is default or has no effect"},
+    {"Tab", "pane", "go to the files, the form, the queue"},
+    {"u", "undo", "take the last change back, and the one before"},
+    {"d", NULL, "in the form: the default again; in the queue: take it out (asks)"},
+    {"S", "save", "save the form as a file; a bare name goes into ./experiments"},
+    {"D", NULL, "save it under a new name, so that the file stays as it is"},
+    {"v", NULL, "view all that it means: costs, what is left out and why, what the file said"},
+    {"f", NULL, "fetch the data set that is missing"},
+    {"y", NULL, "take made-up images (data = synthetic) in its place"},
+    {"+ -", NULL, "in the queue: earlier, later"},
+    {"Up Down", NULL, "choose a field, a file; in an open field: the next choice"},
+    {"g G", NULL, "the first, the last"},
     {NULL, NULL, NULL},
 };
+
+static const struct screen_key files_keys[] = {
+    {"Enter", "load the file", NULL}, {"Up Down", "choose", NULL}, {"Tab", "to the form", NULL},
+    {"r", "run the form", NULL},      {NULL, NULL, NULL},
+};
+
+static const struct screen_key queue_keys[] = {
+    {"Enter", "load", NULL},     {"+ -", "earlier, later", NULL}, {"d", "take it out", NULL},
+    {"Up Down", "choose", NULL}, {"Tab", "to the files", NULL},   {NULL, NULL, NULL},
+};
+
+/* In an open field the footer says itself what its keys do. */
+static const struct screen_key *hints(void *screen)
+{
+    const struct setup *s = screen;
+
+    return s->pane == SETUP_FILES ? files_keys : s->pane == SETUP_QUEUE ? queue_keys : keys;
+}
 
 /* ---- what tasks hold ---- */
 
@@ -366,6 +384,7 @@ const struct screen screen_setup = {
         "it runs. A value with commas (0.05, 0.1) or a form like geom:0.01:1:5 is a sweep. "
         "Changed fields have a star.",
     .keys = keys,
+    .hints = hints,
     .open = open_screen,
     .close = close_screen,
     .show = show,

@@ -264,7 +264,7 @@ static void add_time(const struct setup *s, struct setup_fact *f)
     if (!sum->plan)
         return;
     if (!isfinite(sum->seconds)) {
-        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "unknown" : "");
+        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "no run yet to go by" : "");
         f->role = GRID_DIM;
         return;
     }
@@ -339,6 +339,18 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
     return n;
 }
 
+void setup_add_remark(const struct setup *s, struct text *out)
+{
+    for (const char *line = s->form.remark; *line;) {
+        size_t n = strcspn(line, "\n"), mark = strspn(line, "# ");
+
+        mark = mark < n ? mark : n;
+        text_add_n(out, line + mark, n - mark);
+        text_add(out, "\n");
+        line += n + (line[n] == '\n');
+    }
+}
+
 void setup_mean_page(const struct setup *s, struct text *out)
 {
     struct setup_fact facts[SETUP_FACTS];
@@ -351,6 +363,10 @@ void setup_mean_page(const struct setup *s, struct text *out)
     }
     for (size_t i = 0; i < n; i++)
         text_addf(out, "%-18s %s\n", facts[i].label, facts[i].value);
+    if (s->sum.plan && s->sum.complete && !isfinite(s->sum.seconds))
+        text_add(out,
+                 "\nNo run with this backend has ended here yet: the next one can tell how long "
+                 "such a run takes.\n");
     if (!isnan(s->sum.as_one.lo))
         text_add(out, "\nA single model trained for so many epochs sees as many images as all "
                       "members together.\n");
@@ -367,6 +383,6 @@ void setup_mean_page(const struct setup *s, struct text *out)
     }
     if (*s->form.remark) {
         text_add(out, "\n");
-        text_add(out, s->form.remark);
+        setup_add_remark(s, out);
     }
 }

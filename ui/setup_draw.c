@@ -91,6 +91,22 @@ static void draw_files(struct setup *s, struct grid *g)
     setup_draw_scroll(g, s->places.files, in, s->file_first, s->files);
 }
 
+/* Its name, and behind it what tells it from others of that name, which keeps half of the room. */
+static void draw_waiting(struct grid *g, struct rect in, int r, const struct record_queued *q,
+                         const char *label)
+{
+    const char *name = q->name && *q->name ? q->name : q->file;
+    int width = text_width(name), wants = text_width(label) + 1;
+    int rest = in.columns - (wants < in.columns / 2 ? wants : in.columns / 2);
+
+    if (*label && width > rest)
+        width = rest;
+    if (width > in.columns)
+        width = in.columns;
+    grid_cut(g, in, r, 0, width, q->broken ? GRID_BAD : GRID_TEXT, false, name);
+    grid_cut(g, in, r, width + 1, in.columns - width - 1, GRID_DIM, false, label);
+}
+
 static void draw_queue(struct setup *s, struct grid *g)
 {
     bool focus = s->pane == SETUP_QUEUE;
@@ -107,8 +123,7 @@ static void draw_queue(struct setup *s, struct grid *g)
         const struct record_queued *q = &s->queued[i];
 
         grid_textf(g, in, r, 0, GRID_DIM, "%2zu", i + 1);
-        grid_cut(g, in, r, 3, in.columns - 3, q->broken ? GRID_BAD : GRID_TEXT, false,
-                 q->name && *q->name ? q->name : q->file);
+        draw_waiting(g, rect_behind(in, 3), r, q, s->queue_label[i]);
         if (i == s->queue_at && focus)
             grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
     }
@@ -129,24 +144,65 @@ static int draw_missing(struct setup *s, struct grid *g, struct rect in, int r)
     return r + 1;
 }
 
+/* What is typed cannot be taken: what is known is of the form before. */
+static bool is_stale(const struct setup *s)
+{
+    return s->open && s->typed.code != ERR_OK;
+}
+
+/* Where a long value has no room it ends before its last word: "0.001–0.05, cosine". */
+static void draw_value(struct grid *g, struct rect in, int r, int from, int role, const char *value)
+{
+    char *shorter = mem_text(value), *comma = strchr(shorter, ',');
+
+    if (comma && comma[1] == ' ' && text_width(value) > in.columns - from)
+        *comma = 0;
+    grid_cut(g, in, r, from, in.columns - from, role, false, shorter);
+    free(shorter);
+}
+
+static int widest(const struct setup_fact *facts, size_t from, size_t to, bool label)
+{
+    int most = 0;
+
+    for (size_t i = from; i < to; i++) {
+        int width = text_width(label ? facts[i].label : facts[i].value);
+
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+/* In one column or two; of two the first takes what the second leaves. */
 static void draw_facts(const struct setup *s, struct grid *g, struct rect in, int columns)
 {
     struct setup_fact facts[SETUP_FACTS];
-    size_t n = setup_facts(s, facts);
-    int width = in.columns / columns, value = columns > 1 ? 16 : 18;
+    size_t n = setup_facts(s, facts), from = 0, rows = in.rows > 0 ? (size_t)in.rows : 0;
+    int left = in.columns / columns;
 
-    for (size_t i = 0; i < n; i++) {
-        struct rect part = rect_left(rect_behind(in, (int)i / (in.rows ? in.rows : 1) * width),
-                                     width - (columns > 1));
-        int r = (int)i % (in.rows ? in.rows : 1);
+    if (columns > 1 && n > rows) {
+        size_t to = n < 2 * rows ? n : 2 * rows;
+        int needs = widest(facts, 0, rows, true) + widest(facts, 0, rows, false) + 4;
+        int leaves =
+            in.columns - widest(facts, rows, to, true) - 2 - widest(facts, rows, to, false);
 
-        if ((int)i >= in.rows * columns)
-            return;
-        grid_text(g, part, r, 0, GRID_DIM, facts[i].label);
-        grid_cut(g, part, r, value, part.columns - value, facts[i].role, false,
-                 *facts[i].value   ? facts[i].value
-                 : s->sum.complete ? ""
-                                   : "…");
+        if (needs > left)
+            left = needs < leaves ? needs : leaves > left ? leaves : left;
+    }
+    for (int c = 0; c < columns && from < n; c++, from += rows) {
+        size_t to = from + rows < n ? from + rows : n;
+        struct rect part = c ? rect_behind(in, left) : rect_left(in, left - (columns > 1));
+        int value = columns > 1 ? widest(facts, from, to, true) + 2 : 18;
+
+        for (size_t i = from; i < to; i++) {
+            int role = is_stale(s) ? GRID_DIM : facts[i].role;
+
+            grid_text(g, part, (int)(i - from), 0, GRID_DIM, facts[i].label);
+            draw_value(g, part, (int)(i - from), value, role,
+                       *facts[i].value   ? facts[i].value
+                       : s->sum.complete ? ""
+                                         : "…");
+        }
     }
 }
 
@@ -174,6 +230,7 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
 {
     const char *problem = setup_problem(s);
     struct setup_fact facts[SETUP_FACTS];
+    struct text remark = {0};
     int r = 0;
 
     if (problem) {
@@ -198,16 +255,28 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
         grid_text(g, in, r++, 0, GRID_HEAD, "could not be taken from the file");
         r += grid_words(g, rect_below(in, r), 0, GRID_BAD, s->form.notes) + 1;
     }
-    for (const char *line = s->form.remark; *line && r < in.rows;) {
-        size_t n = strcspn(line, "\n");
-        struct text t = {0};
+    setup_add_remark(s, &remark);
+    (void)grid_words(g, rect_below(in, r), 0, GRID_DIM, text_str(&remark));
+    text_free(&remark);
+}
 
-        line += strspn(line, "# ") < n ? strspn(line, "# ") : n;
-        n = strcspn(line, "\n");
-        text_add_n(&t, line, n);
-        r += grid_words(g, rect_below(in, r), 0, GRID_DIM, text_str(&t));
-        text_free(&t);
-        line += n + (line[n] == '\n');
+/* What matters most of all that has no room, on the frame. */
+static void draw_corner(const struct setup *s, struct grid *g)
+{
+    char one[96];
+
+    if (is_stale(s)) {
+        grid_frame_right(g, s->places.mean, GRID_WARN, "as it was before");
+    } else if (s->places.wide || setup_problem(s)) {
+        return;
+    } else if (is_first_time(s)) {
+        grid_frame_right(g, s->places.mean, GRID_KEY, "r starts it");
+    } else if (!isnan(s->sum.as_one.lo)) {
+        snprintf(one, sizeof one, "costs as much as %.0f epochs alone", s->sum.as_one.hi);
+        grid_frame_right(g, s->places.mean, GRID_TEXT, one);
+    } else if (s->sum.left_out) {
+        snprintf(one, sizeof one, "%zu left out: v says why", s->sum.left_out);
+        grid_frame_right(g, s->places.mean, GRID_WARN, one);
     }
 }
 
@@ -219,6 +288,7 @@ static void draw_mean(struct setup *s, struct grid *g)
     if (s->places.mean.rows < 3)
         return;
     in = rect_before(rect_behind(grid_frame(g, s->places.mean, "what it means", false), 1), 1);
+    draw_corner(s, g);
     if (s->places.wide) {
         draw_wide(s, g, in);
     } else if (problem) {
@@ -227,17 +297,6 @@ static void draw_mean(struct setup *s, struct grid *g)
 
         draw_missing(s, g, in, r < in.rows ? r : in.rows - 1);
     } else {
-        char one[96];
-
-        if (is_first_time(s)) {
-            grid_frame_right(g, s->places.mean, GRID_KEY, "r starts it");
-        } else if (!isnan(s->sum.as_one.lo)) {
-            snprintf(one, sizeof one, "costs as much as %.0f epochs alone", s->sum.as_one.hi);
-            grid_frame_right(g, s->places.mean, GRID_TEXT, one);
-        } else if (s->sum.left_out) {
-            snprintf(one, sizeof one, "%zu left out: v says why", s->sum.left_out);
-            grid_frame_right(g, s->places.mean, GRID_WARN, one);
-        }
         draw_facts(s, g, in, 2);
     }
 }

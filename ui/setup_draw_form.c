@@ -89,6 +89,12 @@ static void draw_open(struct setup *s, struct grid *g, struct rect in, int r)
     text_free(&whole);
 }
 
+/* A row of which a part alone were seen would read as what it is not. */
+static void cover(struct grid *g, struct rect in, struct rect box)
+{
+    grid_fill(g, (struct rect){box.row, in.column, box.rows, in.columns}, GRID_TEXT);
+}
+
 /* The list to choose from, below the open field or above it. */
 static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
 {
@@ -109,6 +115,7 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
         list.row = in.row + in.rows - rows;
     if (list.columns > 30)
         list.columns = 30;
+    cover(g, in, list);
     first = (int)setup_scrolled(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
     grid_fill(g, list, GRID_STATUS);
     for (int k = 0; k < rows; k++) {
@@ -128,7 +135,7 @@ static void draw_error(const struct setup *s, struct grid *g, struct rect in, in
         box = rect_top(rect_below(part, r + 1), rows);
     else
         box = rect_bottom(rect_top(part, r), rows);
-    grid_fill(g, box, GRID_TEXT);
+    cover(g, in, box);
     grid_words(g, box, 0, GRID_BAD, s->typed.text);
 }
 
@@ -190,19 +197,26 @@ static void draw_title(const struct setup *s, struct text *title)
         text_addf(title, " · %zu change%s", changes, changes == 1 ? "" : "s");
 }
 
-/* Where there is room a blank line parts the groups. Returns the line of the open field, or -1. */
-static int draw_rows(struct setup *s, struct grid *g, struct rect list)
+/* Lines of the rows; where there is room a blank one parts the groups. */
+static int lines_of_rows(const struct setup *s, int rows, bool *roomy)
 {
-    size_t row[SETUP_ROWS], n = setup_rows(s, row), at = 0, groups = 1;
-    int chosen = setup_chosen(s), open_at = -1, line = 0;
-    bool roomy;
+    size_t row[SETUP_ROWS], n = setup_rows(s, row), groups = 1;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 1; i < n; i++)
+        groups += s->form.field[row[i]].group != s->form.field[row[i - 1]].group;
+    *roomy = (int)(n + groups - 1) <= rows;
+    return (int)(*roomy ? n + groups - 1 : n);
+}
+
+/* Returns the line of the open field, or -1. */
+static int draw_rows(struct setup *s, struct grid *g, struct rect list, bool roomy)
+{
+    size_t row[SETUP_ROWS], n = setup_rows(s, row), at = 0;
+    int chosen = setup_chosen(s), open_at = -1, line = 0;
+
+    for (size_t i = 0; i < n; i++)
         if ((int)row[i] == chosen)
             at = i;
-        groups += i > 0 && s->form.field[row[i]].group != s->form.field[row[i - 1]].group;
-    }
-    roomy = (int)(n + groups - 1) <= list.rows;
     s->first = setup_scrolled(s->first, at, n, list.rows);
     for (int i = 0; i < SETUP_LINES; i++)
         s->line_row[i] = -1;
@@ -221,12 +235,12 @@ static int draw_rows(struct setup *s, struct grid *g, struct rect list)
     return open_at;
 }
 
-/* What the key is for and what it takes, a line each; in an open field all of it. */
-static void draw_words(struct grid *g, struct rect in, int role, bool open, const char *words)
+/* What the key is for and what it takes: whole, or a line each where there is no more room. */
+static void draw_words(struct grid *g, struct rect in, int role, bool whole, const char *words)
 {
     const char *values = strchr(words, '\n');
 
-    if (role != GRID_DIM || open || !values) {
+    if (whole || !values) {
         grid_words(g, in, 0, role, words);
         return;
     }
@@ -239,10 +253,10 @@ static void draw_words(struct grid *g, struct rect in, int role, bool open, cons
 void setup_draw_form(struct setup *s, struct grid *g)
 {
     struct text title = {0}, words = {0};
-    int role = GRID_DIM, help, open_at;
-    size_t row[SETUP_ROWS];
+    int role = GRID_DIM, help, room, open_at, lines, least;
     struct rect in, list;
     const char *cut;
+    bool roomy, must;
 
     draw_title(s, &title);
     cut = text_str(&title);
@@ -253,17 +267,23 @@ void setup_draw_form(struct setup *s, struct grid *g)
         grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
 
     add_words(s, &words, &role);
-    if (role == GRID_DIM && !s->open) /* what it takes gives way to a field that would be hidden */
-        help = in.rows >= 12 && (int)setup_rows(s, row) <= in.rows - 2 ? 2 : in.rows >= 6;
+    must = role != GRID_DIM || s->open;
+    lines = lines_of_rows(s, in.rows - 2, &roomy);
+    least = in.rows >= 12 && lines <= in.rows - 2 ? 2 : in.rows >= 6;
+    help = rows_of_words(g, in, text_str(&words));
+    room = must || in.rows - lines > MOST_HELP ? MOST_HELP : in.rows - lines;
+    room = room > in.rows - 1 ? in.rows - 1 : room;
+    if (help > room && !must) /* what it takes gives way to a field that would be hidden */
+        help = least;
+    else if (help > room)
+        help = room;
     else
-        help = rows_of_words(g, in, text_str(&words));
-    help = help > MOST_HELP ? MOST_HELP : help;
-    help = help > in.rows - 1 ? in.rows - 1 : help;
+        must = true;
     list = rect_above(in, help);
     s->places.rows = list;
-    open_at = draw_rows(s, g, list);
+    open_at = draw_rows(s, g, list, roomy);
     if (!s->open || s->typed.code == ERR_OK)
-        draw_words(g, rect_bottom(in, help), role, s->open, text_str(&words));
+        draw_words(g, rect_bottom(in, help), role, must, text_str(&words));
     if (open_at >= 0) {
         draw_open(s, g, list, open_at);
         if (s->typed.code != ERR_OK)

@@ -125,6 +125,22 @@ static void give_back(struct setup *s)
     setup_close_field(s);
 }
 
+/* That a field without a text holds chorus's own value, and not that of what was loaded. */
+static void say_default(struct setup *s, size_t i)
+{
+    const struct form_field *x = &s->form.field[i];
+    struct text now = {0};
+    bool normal;
+
+    if (x->text || !x->saved)
+        return;
+    form_shown(&s->form, i, &now, &normal);
+    app_say(s->app, GRID_TEXT,
+            "%s = %.100s, which is the default, not the %.100s of %.100s; u takes it back", x->key,
+            text_str(&now), x->saved, *s->form.source ? s->form.source : "the file");
+    text_free(&now);
+}
+
 /* by: which field is opened next; 0: none. */
 static void take(struct setup *s, int by)
 {
@@ -138,6 +154,8 @@ static void take(struct setup *s, int by)
     now = s->form.field[i].text;
     if ((now != NULL) != (s->before != NULL) || (now && strcmp(now, s->before) != 0))
         form_keep_undo(&s->form, (size_t)i, s->before);
+    if (s->before && !now)
+        say_default(s, (size_t)i);
     setup_close_field(s);
     snprintf(at, sizeof at, "%s", s->at);
     if (by)
@@ -245,8 +263,10 @@ static void set_default(struct setup *s)
     int i = setup_chosen(s);
     struct err e;
 
-    if (i >= 0 && form_set(&s->form, (size_t)i, NULL, &e) == ERR_OK && s->form.turn != s->turn)
-        setup_ask(s);
+    if (i < 0 || form_set(&s->form, (size_t)i, NULL, &e) != ERR_OK || s->form.turn == s->turn)
+        return;
+    say_default(s, (size_t)i);
+    setup_ask(s);
 }
 
 static void undo(struct setup *s)

@@ -263,10 +263,12 @@ void setup_duplicate(struct setup *s)
 {
     char name[SPEC_NAME];
     char *path = NULL;
+    size_t stem;
 
     form_sweep_name(&s->form, name);
+    stem = setup_stem(name);
     for (int i = 2; i < 1000; i++) {
-        path = mem_textf(FOLDER "/%.100s-%d.ini", name, i);
+        path = mem_textf(FOLDER "/%.*s-%d.ini", (int)(stem < 100 ? stem : 100), name, i);
         if (!io_exists(path))
             break;
         free(path);

@@ -63,6 +63,7 @@ struct setup {
     uint64_t listed_ns;
 
     struct record_queued *queued;
+    char **queue_label; /* (queue) */
     size_t queue, queue_at, queue_first;
     uint64_t queue_stamp;
     bool queue_reading;
@@ -102,6 +103,7 @@ bool setup_missing(const struct setup *s, char name[64]);
 size_t setup_facts(const struct setup *s, struct setup_fact *facts);
 const char *setup_problem(const struct setup *s); /* why it cannot run; NULL */
 void setup_mean_page(const struct setup *s, struct text *out);
+void setup_add_remark(const struct setup *s, struct text *out); /* without its marks */
 
 /* setup_files.c */
 void setup_list_files(struct setup *s);
@@ -123,6 +125,9 @@ void setup_load_defaults(struct setup *s);
 void setup_load_path(struct setup *s, const char *path);
 void setup_free_source(struct setup_source *source);
 
+/* setup_label.c: "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */
+void setup_add_label(const struct record_queued *list, size_t count, size_t i, struct text *out);
+
 /* setup_queue.c */
 bool setup_watch(struct setup *s); /* looks whether the queue or the others are other ones */
 void setup_queue_move(struct setup *s, int by);
@@ -136,6 +141,8 @@ void setup_run(struct setup *s);
 void setup_run_again(struct setup *s);                /* s->again */
 const struct form *setup_what(const struct setup *s); /* what is started now */
 void setup_fetch(struct setup *s);
+/* Bytes of a name without the number that tells it from another: of "first-2" those of "first". */
+size_t setup_stem(const char *name);
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);
 
 /* setup_field.c: keys of the form. */

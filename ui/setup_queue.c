@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS_NS 2000000000u
+#define OTHERS_NS       2000000000u
+#define MOST_TOLD_APART 60 /* of one queue: each is compared with each */
 
 /* ---- looking ---- */
 
@@ -16,15 +17,24 @@ struct reading {
     struct setup_link *link;
     char *results;
     struct record_queued *list;
+    char **label;
     size_t count;
     struct record_working *other;
     size_t others;
     bool fine;
 };
 
+static void free_list(struct record_queued *list, char **label, size_t count)
+{
+    for (size_t i = 0; label && i < count; i++)
+        free(label[i]);
+    free(label);
+    record_queue_free(list, count);
+}
+
 static void free_reading(struct reading *r)
 {
-    record_queue_free(r->list, r->count);
+    free_list(r->list, r->label, r->count);
     free(r->other);
     free(r->results);
     free(r);
@@ -35,6 +45,16 @@ static void read_queue(void *arg)
     struct reading *r = arg;
 
     r->fine = record_queue_list(r->results, &r->list, &r->count, NULL) == ERR_OK;
+    if (!r->fine)
+        return;
+    r->label = mem_new(r->count + 1, sizeof *r->label);
+    for (size_t i = 0; i < r->count; i++) {
+        struct text t = {0};
+
+        setup_add_label(r->list, r->count < MOST_TOLD_APART ? r->count : 0, i, &t);
+        r->label[i] = mem_text(text_str(&t));
+        text_free(&t);
+    }
 }
 
 static void queue_read(void *arg, bool dropped)
@@ -47,10 +67,12 @@ static void queue_read(void *arg, bool dropped)
     if (s && !dropped && r->fine) {
         uint64_t id = s->queue_at < s->queue ? s->queued[s->queue_at].id : 0;
 
-        record_queue_free(s->queued, s->queue);
+        free_list(s->queued, s->queue_label, s->queue);
         s->queued = r->list;
+        s->queue_label = r->label;
         s->queue = r->count;
         r->list = NULL;
+        r->label = NULL;
         r->count = 0;
         for (size_t i = 0; i < s->queue; i++) /* the same one stays chosen */
             if (s->queued[i].id == id)
@@ -119,9 +141,10 @@ bool setup_watch(struct setup *s)
 
 void setup_free_queue(struct setup *s)
 {
-    record_queue_free(s->queued, s->queue);
+    free_list(s->queued, s->queue_label, s->queue);
     free(s->other);
     s->queued = NULL;
+    s->queue_label = NULL;
     s->other = NULL;
     s->queue = s->others = 0;
 }
@@ -227,13 +250,18 @@ void setup_queue_drop(struct setup *s)
 {
     static const char *const answers[] = {"take it out", "cancel", NULL};
     const struct record_queued *q = &s->queued[s->queue_at];
-    char question[300];
+    char question[400];
     struct text name = {0};
 
     if (s->queue_at >= s->queue)
         return;
     text_add_clean(&name, q->name && *q->name ? q->name : q->file);
-    snprintf(question, sizeof question, "%.150s waits in the queue.", text_str(&name));
+    if (*s->queue_label[s->queue_at]) {
+        text_add(&name, " with ");
+        text_add_clean(&name, s->queue_label[s->queue_at]);
+    }
+    snprintf(question, sizeof question, "%.250s waits in the queue, place %zu of %zu.",
+             text_str(&name), s->queue_at + 1, s->queue);
     app_ask(s->app, question, answers, drop_answered, s);
     text_free(&name);
 }

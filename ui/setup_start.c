@@ -170,13 +170,26 @@ static bool is_another(const struct setup *s, const char *name)
     return another;
 }
 
+size_t setup_stem(const char *name)
+{
+    size_t n = strlen(name), digits = 0;
+
+    while (digits < n && name[n - digits - 1] >= '0' && name[n - digits - 1] <= '9')
+        digits++;
+    if (!digits || digits > 3 || n < digits + 2 || name[n - digits - 1] != '-')
+        return n;
+    return n - digits - 1;
+}
+
 static void free_name(const struct setup *s, const char *name, char out[SPEC_NAME])
 {
+    size_t stem = setup_stem(name);
+
     for (int i = 2; i < 1000; i++) {
         char *path;
         bool there;
 
-        snprintf(out, SPEC_NAME, "%.60s-%d", name, i);
+        snprintf(out, SPEC_NAME, "%.*s-%d", (int)(stem < 60 ? stem : 60), name, i);
         path = sweep_file(s, out);
         there = io_exists(path);
         free(path);

@@ -355,6 +355,37 @@ static void ask(struct kit *k, const struct spec *s, uint32_t question)
     CHECK_INT(k->plan.question, question);
 }
 
+TEST(the_planner_says_what_a_start_would_miss)
+{
+    struct kit k;
+    struct spec s;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, "weights=/nonexistent/w.safetensors", NULL);
+    ask(&k, &s, 1);
+    CHECK_INT(k.plan.code, ERR_IO);
+    CHECK_HAS(k.plan.error, "weights = /nonexistent/w.safetensors: No such file");
+    kit_spec(&k, &s, "weights=nobody", NULL);
+    ask(&k, &s, 2);
+    CHECK(k.plan.code != ERR_OK);
+    CHECK_HAS(k.plan.error, "weights");
+    kit_spec(&k, &s, NULL);
+    ask(&k, &s, 3);
+    CHECK_INT(k.plan.code, ERR_OK);
+    kit_end(&k);
+
+    kit_folder(&k); /* results where a file is in the way */
+    kit_engine(&k, 4096, 0);
+    (void)rmdir(k.results);
+    kit_write(k.results, "");
+    kit_spec(&k, &s, NULL);
+    ask(&k, &s, 4);
+    CHECK(k.plan.code != ERR_OK);
+    CHECK_HAS(k.plan.error, "is no folder");
+    kit_end(&k);
+}
+
 TEST(the_planner_answers_while_a_run_trains)
 {
     struct kit k;

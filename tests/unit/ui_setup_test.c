@@ -387,7 +387,8 @@ TEST(what_runs_already_is_queued_behind)
     CHECK_HAS(kit.setup->queued[0].text, "# options");
     CHECK_INT(kit.setup->queue_at, 0); /* it goes with what was chosen */
     kit_keys("d");
-    CHECK_HAS(kit.question, "first waits in the queue. [take it out] [cancel]");
+    CHECK_HAS(kit.question,
+              "first with lr=0.1,0.2 waits in the queue, place 1 of 2. [take it out]");
     kit.chosen(kit.user, 0);
     kit_settle();
     screen_setup.tick(kit.setup);
@@ -400,6 +401,133 @@ TEST(what_runs_already_is_queued_behind)
     CHECK_STR(text_of("lr"), "0.002");
     CHECK(form_dirty(&kit.setup->form)); /* nobody has saved it */
     CHECK_INT(kit.setup->pane, SETUP_FORM);
+    kit_end();
+}
+
+TEST(rows_of_one_name_tell_what_differs)
+{
+    struct record_queued list[] = {
+        {.name = "a", .text = "# options: --name a\nlr = 0.1\nbatch = 64\nepochs = 2\n"},
+        {.name = "a", .text = "lr=0.2\nepochs = 2\n"},
+        {.name = "b", .text = "lr = 0.3\n"},
+        {.name = "a", .broken = true},
+    };
+    static const char *const want[] = {"lr=0.1 batch=64", "lr=0.2", "", ""};
+
+    for (size_t i = 0; i < MEM_COUNT(list); i++) {
+        struct text t = {0};
+
+        setup_add_label(list, MEM_COUNT(list), i, &t);
+        CHECK_STR(text_str(&t), want[i]);
+        text_free(&t);
+    }
+}
+
+TEST(panes_have_hints_of_their_own)
+{
+    kit_start();
+    CHECK_STR(screen_setup.hints(kit.setup)[0].hint, "run");
+    kit.setup->pane = SETUP_FILES;
+    CHECK_STR(screen_setup.hints(kit.setup)[0].hint, "load the file");
+    kit.setup->pane = SETUP_QUEUE;
+    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "earlier, later");
+    kit_end();
+}
+
+/* Role of the first cell of a word on the screen that was drawn last. */
+static int role_at(const char *picture, const char *word)
+{
+    const char *at = strstr(picture, word), *start = at;
+    int row = 0, column;
+
+    if (!at)
+        return -1;
+    while (start > picture && start[-1] != '\n')
+        start--;
+    for (const char *p = picture; p < start; p++)
+        row += *p == '\n';
+    char *before = mem_text_n(start, (size_t)(at - start));
+    column = text_width(before);
+    free(before);
+    return kit.grid.cell[row * kit.grid.columns + column].role;
+}
+
+TEST(what_is_of_the_form_before_is_grey)
+{
+    kit_start();
+    CHECK_INT(role_at(kit_draw(42, 160), "129,068"), GRID_TEXT);
+    choose("lr");
+    kit_keys("Enter 0.x");
+    CHECK_INT(role_at(kit_draw(42, 160), "129,068"), GRID_DIM);
+    CHECK_HAS(kit_draw(21, 80), "as it was before");
+    kit_keys("Esc");
+    CHECK_INT(role_at(kit_draw(21, 80), "129,068"), GRID_TEXT);
+    CHECK(!strstr(kit_draw(21, 80), "as it was before"));
+    kit_end();
+}
+
+TEST(an_emptied_field_says_whose_default_it_takes)
+{
+    kit_start();
+    choose("lr");
+    kit_keys("Enter Backspace Enter Esc");
+    CHECK_HAS(kit.said, "lr = 0.1, which is the default, not the 0.002 of first; u takes it back");
+    kit.said[0] = 0;
+    kit_keys("u d");
+    CHECK_HAS(kit.said, "lr = 0.1, which is the default");
+    kit.said[0] = 0;
+    kit_keys("d");
+    CHECK_STR(kit.said, "");
+    kit_end();
+}
+
+TEST(what_pops_up_leaves_no_half_of_a_row)
+{
+    const char *picture;
+
+    kit_start();
+    choose("optimizer");
+    kit_keys("z Enter");
+    picture = kit_draw(21, 80);
+    /* files, an edge, blanks, the choice, blanks, the edge */
+    CHECK_INT(strspn(strstr(line_with(picture, " adamw "), "││") + strlen("││"), " "), 28);
+    kit_end();
+}
+
+TEST(a_range_of_rates_has_room_at_80_columns)
+{
+    kit_start();
+    choose("lr");
+    kit_keys("Enter geom:0.001:0.05:3 Enter Esc");
+    CHECK_HAS(kit_draw(21, 80), "0.001–0.05");
+    CHECK(!strstr(line_with(kit_draw(21, 80), "0.001–0.05"), "…"));
+    kit_end();
+}
+
+TEST(a_name_with_a_number_gets_the_next_one)
+{
+    char *file;
+
+    CHECK_INT(setup_stem("first"), 5);
+    CHECK_INT(setup_stem("first-2"), 5);
+    CHECK_INT(setup_stem("-2"), 2);
+    CHECK_INT(setup_stem("at-2024"), 7);
+    kit_start();
+    for (int i = 1; i < 3; i++) {
+        file = mem_textf("%s/sweeps/first%s/sweep.ini", kit.folder, i > 1 ? "-2" : "");
+        write_file(file, "lr = 1, 2\n");
+        free(file);
+    }
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc r");
+    kit.chosen(kit.user, 0);
+    CHECK_STR(kit.sweep->name, "first-3");
+    file = mem_textf("%s/sweeps/first-3/sweep.ini", kit.folder);
+    write_file(file, "lr = 1, 2\n");
+    free(file);
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    CHECK_STR(kit.sweep->name, "first-4");
     kit_end();
 }
 
