@@ -119,7 +119,7 @@ for verb in ls models "models lenet" "show @"; do
     check "80 columns hold $verb" test "$(grep -av "^lenet: " screen >s && mv s screen && widest_of_all)" -le 80
 done
 show 80 "$CHORUS" ls
-check "ls keeps what matters" grep -qaE "^run +state .*epochs +best acc .*age" screen
+check "ls keeps what matters" grep -qaE "^run +state .*epochs +best acc" screen
 show 40 "$CHORUS" ls
 check "a run's name is cut at the front" grep -qa "^\.\.\..*-[0-9a-f]* " screen
 exits 0 "$CHORUS" ls
