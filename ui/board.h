@@ -29,6 +29,7 @@ struct board_view {
     int best;                 /* in bold: this cell, counted from 1; 0: none */
     const char *const *brief; /* (rows, columns): where words do not fit; or NULL */
     const bool *grey;         /* (rows, columns): a ground without a colour; or NULL */
+    int least, least_brief;   /* columns that words have at least, and brief ones; 0: as they are */
     int top, left;            /* the first that is shown; the view's own */
     struct rect at;           /* of all cells that were drawn last, */
     int high, wide;           /* each of this size, */

@@ -26,11 +26,13 @@ static int names_width(const struct board *b, int room)
 }
 
 /* As wide as all words, else as there is room for, but not narrower than brief ones are. */
-static int cell_width(const struct board *b, const char *const *brief, int room)
+static int cell_width(const struct board *b, const struct board_view *v, int room)
 {
+    const char *const *brief = v->brief ? v->brief : b->words;
     int cells = b->rows * b->columns, even = room / b->columns;
-    int whole = longest(b->words, cells, longest(b->column_name, b->columns, 0)) + 2;
-    int least = longest(brief ? brief : b->words, cells, LEAST_WIDE - 1) + 1;
+    int whole = longest(b->words, cells, longest(b->column_name, b->columns, v->least)) + 2;
+    int brief_least = v->least_brief > LEAST_WIDE - 1 ? v->least_brief : LEAST_WIDE - 1;
+    int least = longest(brief, cells, brief_least) + 1;
     int width = even < whole + AIR ? even : whole + AIR;
 
     width = width > least ? width : least;
@@ -159,7 +161,7 @@ void board_grid(const struct board *b, struct grid *g, struct rect in, struct bo
     v->rows = v->columns = 0;
     if (!b->rows || !b->columns || in.rows < 3 || room < LEAST_WIDE)
         return;
-    v->wide = cell_width(b, v->brief, room);
+    v->wide = cell_width(b, v, room);
     v->columns = room / v->wide < b->columns ? room / v->wide : b->columns;
     v->high = (in.rows - 2) / b->rows;
     v->high = v->high < 1 ? 1 : v->high > MOST_HIGH ? MOST_HIGH : v->high;

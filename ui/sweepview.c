@@ -11,7 +11,6 @@
 
 #define LOOK_NS  1000000000u /* between two looks at the disk */
 #define MERGE_NS 250000000u  /* between two looks at the wire */
-#define OWN_MOST 64
 
 struct sweepview_look_task {
     struct sweepview *view;
@@ -29,13 +28,14 @@ static bool find_own(const struct sweepview *v, const char *name, struct wire_sw
 {
     struct wire_sweep_status *all;
     bool found = false;
-    size_t n;
+    size_t n, room;
 
     if (!v->app->config.wire)
         return false;
-    all = mem_new(OWN_MOST, sizeof *all);
-    n = wire_sweeps(v->app->config.wire, all, OWN_MOST);
-    for (size_t i = 0; i < n && i < OWN_MOST; i++) {
+    room = wire_sweeps(v->app->config.wire, NULL, 0);
+    all = mem_new(room + 1, sizeof *all);
+    n = wire_sweeps(v->app->config.wire, all, room);
+    for (size_t i = 0; i < n && i < room; i++) {
         bool fits = name ? !strcmp(all[i].name, name)
                          : all[i].name[0] && all[i].path[0] && !wire_state_ended(all[i].state);
 
@@ -72,6 +72,9 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
     if (!from->known || from->cell >= v->sweep->cells)
         return;
     c = &v->sweep->cell[from->cell];
+    /* What was dropped stays so: the engine sees it in the ledger when its turn comes. */
+    if (c->known && c->state == WIRE_SKIPPED && from->state == WIRE_WAITING && !v->failed_again)
+        return;
     c->known = true;
     c->left_out = false;
     c->state = from->state;
@@ -81,10 +84,32 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
     c->elsewhere = from->state == WIRE_RUNNING && !from->run;
     if (from->run && from->state != WIRE_WAITING)
         take_run(v, from->run, c);
+    if (c->state == WIRE_RUNNING && from->run && v->status.state == WIRE_PAUSED)
+        c->state = WIRE_PAUSED;
 }
 
-/* True: there was something to take. */
-static bool merge_wire(struct sweepview *v)
+/* What became of a drop that was sent: the cell may have ended on its own before. */
+static void tell_dropped(struct sweepview *v)
+{
+    const struct sweepview_group *group;
+    struct text words = {0};
+
+    if (!v->dropping || v->dropping > v->sweep->groups)
+        return;
+    group = &v->sweep->group[v->dropping - 1];
+    if (group->of_state[WIRE_WAITING] + group->of_state[WIRE_RUNNING] +
+        group->of_state[WIRE_PAUSED])
+        return;
+    sweepview_add_setting(v->sweep, v->dropping - 1, &words);
+    if (group->of_state[WIRE_SKIPPED])
+        app_say(v->app, GRID_GOOD, "%s is dropped.", text_str(&words));
+    else
+        app_say(v->app, GRID_WARN, "%s had ended before it could be dropped.", text_str(&words));
+    text_free(&words);
+    v->dropping = 0;
+}
+
+bool sweepview_merge(struct sweepview *v)
 {
     struct wire *wire = v->app->config.wire;
     size_t n;
@@ -104,7 +129,51 @@ static bool merge_wire(struct sweepview *v)
         merge_cell(v, &v->wire_cell[i]);
     v->sweep->live = true;
     sweepview_sum(v->sweep);
+    tell_dropped(v);
     return true;
+}
+
+static bool at_work(const struct sweepview *v)
+{
+    return v->own || (v->sweep && v->sweep->live);
+}
+
+const char *sweepview_elsewhere(const struct sweepview *v)
+{
+    for (size_t i = 0; i < v->lines; i++)
+        if (v->line[i].live && v->name && strcmp(v->line[i].name, v->name) != 0)
+            return v->line[i].name;
+    return NULL;
+}
+
+/* Each sweep that begins here is shown once without being asked for. */
+static bool follow_own(struct sweepview *v)
+{
+    struct wire_sweep_status own;
+
+    if (!find_own(v, NULL, &own) || own.sweep == v->followed)
+        return false;
+    v->followed = own.sweep;
+    if (v->name && !strcmp(v->name, own.name))
+        return false;
+    sweepview_show_sweep(v, own.name);
+    return true;
+}
+
+/* A sweep of another program that has begun since the look before; NULL: none. */
+static const char *begun(const struct sweepview_line *was, size_t n,
+                         const struct sweepview_disk *disk)
+{
+    for (size_t i = 0; i < disk->lines; i++) {
+        const struct sweepview_line *line = &disk->line[i];
+        bool lived = false;
+
+        for (size_t k = 0; k < n; k++)
+            lived |= was[k].live && !strcmp(was[k].name, line->name);
+        if (line->live && !lived)
+            return line->name;
+    }
+    return NULL;
 }
 
 /* ---- from the disk ---- */
@@ -126,7 +195,9 @@ static void take_sweep(struct sweepview *v, struct sweepview_sweep *s)
     sweepview_free(v->sweep);
     v->sweep = s;
     sweepview_set_text(&v->name, s->name);
-    merge_wire(v);
+    sweepview_merge(v);
+    if (!v->own && !s->problem)
+        tell_dropped(v);
     if (!known && !s->problem)
         sweepview_first_look(s, &v->look);
     v->has_look = !s->problem;
@@ -135,6 +206,7 @@ static void take_sweep(struct sweepview *v, struct sweepview_sweep *s)
 static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const char *asked)
 {
     char *under = v->chosen < v->lines ? mem_text(v->line[v->chosen].name) : NULL;
+    const char *newer = v->read && !at_work(v) ? begun(v->line, v->lines, disk) : NULL;
     bool still = asked && v->name ? !strcmp(asked, v->name) : !asked && !v->name;
 
     sweepview_free_lines(v->line, v->lines);
@@ -159,6 +231,8 @@ static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const ch
     }
     free(under);
     *disk = (struct sweepview_disk){0};
+    if (newer && !at_work(v)) /* its name is the line's */
+        sweepview_show_sweep(v, newer);
 }
 
 static void look_work(void *arg)
@@ -168,14 +242,18 @@ static void look_work(void *arg)
     sweepview_read(t->results, t->name, t->stamp, t->old, t->olds, &t->disk);
 }
 
+static void look(struct sweepview *v);
+
 static void look_done(void *arg, bool dropped)
 {
     struct sweepview_look_task *t = arg;
 
     if (!dropped) {
         t->view->looking = false;
-        t->view->read = true;
         take_disk(t->view, &t->disk, t->name);
+        t->view->read = true;
+        if (t->view->name && !t->view->sweep) /* another was chosen meanwhile */
+            look(t->view);
         t->view->app->dirty = true;
     }
     sweepview_free_lines(t->disk.line, t->disk.lines);
@@ -215,7 +293,8 @@ void sweepview_show_sweep(struct sweepview *v, const char *name)
     sweepview_set_text(&v->name, name);
     sweepview_free(v->sweep);
     v->sweep = NULL;
-    v->has_look = false;
+    v->own = v->has_look = false;
+    v->dropping = 0;
     v->stamp = 0;
     for (size_t i = 0; i < v->lines; i++)
         if (!strcmp(v->line[i].name, name))
@@ -249,6 +328,7 @@ static void close_screen(void *screen)
     sweepview_free_lines(v->line, v->lines);
     sweepview_free(v->sweep);
     free(v->wire_cell);
+    free(v->asked_of);
     free(v->name);
     free(v);
 }
@@ -256,10 +336,9 @@ static void close_screen(void *screen)
 static void show_screen(void *screen)
 {
     struct sweepview *v = screen;
-    struct wire_sweep_status own;
 
-    if (!v->name && find_own(v, NULL, &own))
-        sweepview_show_sweep(v, own.name);
+    if (follow_own(v))
+        v->pane = SWEEPVIEW_BOARD;
     look(v);
 }
 
@@ -273,7 +352,8 @@ static bool tick(void *screen)
         return false;
     if (now - v->merged_ns >= MERGE_NS) {
         v->merged_ns = now;
-        changed = merge_wire(v);
+        changed = follow_own(v);
+        changed |= sweepview_merge(v);
     }
     if (!v->looking && (!v->read || now - v->looked_ns >= LOOK_NS))
         look(v);
@@ -356,6 +436,7 @@ const struct screen screen_sweep = {
         "sweep at the left, a page for what else varies, and open a cell's curves. Sweeps of "
         "other programs are shown as they go; pause and stop reach those too.",
     .keys = sweepview_keys,
+    .hints = sweepview_hints,
     .open = open_screen,
     .close = close_screen,
     .show = show_screen,

@@ -60,9 +60,17 @@ static void draw_list(struct sweepview *v, struct grid *g, struct rect in)
 
 static const char *state_of(const struct sweepview *v)
 {
+    const struct sweepview_sweep *s = v->sweep;
+
     if (v->own)
-        return wire_state_name(v->status.state);
-    return v->sweep->live ? "another program is at work on it" : "nobody is at work on it";
+        return v->status.counting && !v->status.running && v->status.state == WIRE_RUNNING
+                   ? "starting"
+                   : wire_state_name(v->status.state);
+    if (s->live)
+        return sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING)
+                   ? "paused, at another program"
+                   : "another program is at work on it";
+    return sweepview_open(s) ? "stopped: R goes on" : "done";
 }
 
 static void draw_progress(const struct sweepview *v, struct grid *g, struct rect in)
@@ -79,7 +87,11 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
         ended += s->cell[i].known && s->cell[i].state >= WIRE_DONE;
     }
     sweepview_add_counts(s, &counts);
-    if (ended < known && isfinite(seconds)) {
+    if (!isfinite(seconds))
+        seconds = sweepview_left_seconds(s);
+    if (ended < known && !isfinite(seconds) && (v->own || s->live)) {
+        text_add(&left, "time known after a cell");
+    } else if (ended < known && isfinite(seconds)) {
         clock_span(span, seconds);
         text_addf(&left, "%s%s %s", v->own ? "" : "about ", span,
                   s->live ? "left" : "of work left");

@@ -1,6 +1,6 @@
 /* ui/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
  * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _words.c
- * makes sentences and boards of it, _draw.c and _keys.c are the screen. */
+ * makes sentences and boards of it, _draw.c, _keys.c and _act.c are the screen. */
 #ifndef CHORUS_UI_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEPVIEW_INT_H
 
@@ -120,6 +120,9 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out);
 void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out);
 /* Of one cell: "0.8380", "running 33 %", "diverged". */
 void sweepview_add_cell(const struct sweepview_cell *c, struct text *out);
+/* Cells that wait for a result or are stopped on the way to one. */
+size_t sweepview_open(const struct sweepview_sweep *s);
+bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state);
 /* From cells that have ended; nan: nothing is known. */
 double sweepview_left_seconds(const struct sweepview_sweep *s);
 
@@ -167,14 +170,27 @@ struct sweepview {
     bool own;                        /* there is one, and it has not ended */
     struct wire_cell *wire_cell;
     size_t wire_room;
-    size_t asked; /* the cell that a question is about */
-    bool failed_again;
+    size_t asked;      /* the cell that a question is about, */
+    char *asked_of;    /* and its sweep */
+    size_t dropping;   /* a cell whose drop was sent, counted from 1; 0: none */
+    bool failed_again; /* the newest start here: what had ended badly waits again */
+    uint32_t followed; /* this process's sweep that was shown without being asked */
     struct sweepview_look_task *task;
 };
 
 void sweepview_draw(void *screen, struct grid *g, struct rect in);
 bool sweepview_key(void *screen, const struct key *key);
+/* Keys that pause, stop or go on with the sweep; keys of the chosen cell. False: it was neither. */
+bool sweepview_act(struct sweepview *v, int32_t code);
+bool sweepview_act_cell(struct sweepview *v, int32_t code);
+/* The list's chosen sweep into Setup; again: says how it is trained again. */
+void sweepview_load(struct sweepview *v, bool again);
 void sweepview_show_sweep(struct sweepview *v, const char *name);
+/* Takes what the wire tells of it; true: there was something. */
+bool sweepview_merge(struct sweepview *v);
+/* Another sweep than the shown one that is worked on; NULL: none. */
+const char *sweepview_elsewhere(const struct sweepview *v);
 extern const struct screen_key sweepview_keys[];
+const struct screen_key *sweepview_hints(void *screen);
 
 #endif

@@ -236,6 +236,9 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     out->words = mem_new(n + 1, sizeof *out->words);
     out->brief = mem_new(n + 1, sizeof *out->brief);
     look->view.best = 0;
+    /* Of what a cell may come to say, so that no column changes its width on the way there. */
+    look->view.least = s->repeats > 1 ? 16 : 13;
+    look->view.least_brief = 7;
     look->view.row = look->view.row < (int)rows ? look->view.row : (int)rows - 1;
     look->view.column = look->view.column < (int)columns ? look->view.column : (int)columns - 1;
     for (size_t i = 0; i < n; i++) {
@@ -361,6 +364,23 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
     text_add(out, s->by_valid ? " Epochs picked on validation data." : " Epochs picked on test.");
 }
 
+size_t sweepview_open(const struct sweepview_sweep *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->cells; i++)
+        n += s->cell[i].known && s->cell[i].state < WIRE_DONE;
+    return n;
+}
+
+bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state)
+{
+    for (size_t i = 0; i < s->cells; i++)
+        if (s->cell[i].known && s->cell[i].state == state)
+            return true;
+    return false;
+}
+
 double sweepview_left_seconds(const struct sweepview_sweep *s)
 {
     double *x = mem_new(s->cells + 1, sizeof *x), each, left;
@@ -373,7 +393,7 @@ double sweepview_left_seconds(const struct sweepview_sweep *s)
         if (c->known && c->state == WIRE_DONE && isfinite(c->seconds))
             x[n++] = c->seconds;
         waiting += !c->left_out && (!c->known || c->state == WIRE_WAITING);
-        if (c->known && c->state == WIRE_RUNNING) {
+        if (c->known && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED)) {
             running++;
             under_way += isfinite(c->share) ? 1 - c->share : 0.5;
         }

@@ -315,7 +315,7 @@ TEST(the_screen_shows_board_cell_and_best)
     v.name = (char *)"board";
     sweepview_first_look(v.sweep, &v.look);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "nobody is at work on it");
+    CHECK_HAS(text_str(&out), "─ done ─");
     CHECK_HAS(text_str(&out), "9 done");
     CHECK_HAS(text_str(&out), "≈0.8900 ± 0.0100");
     CHECK_HAS(text_str(&out), "seed 2");
@@ -349,6 +349,82 @@ TEST(every_size_can_be_drawn)
             }
     text_free(&out);
     sweepview_free(v.sweep);
+}
+
+TEST(it_says_whether_it_is_done_stopped_or_paused)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct text out = {0};
+
+    v.sweep = three_seeds();
+    REQUIRE(v.sweep);
+    sweepview_first_look(v.sweep, &v.look);
+    set(v.sweep, VALUES("0.4", "2"), WIRE_STOPPED, NAN);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "stopped: R goes on");
+    v.sweep->live = true;
+    set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "paused, at another program");
+    v.own = true;
+    v.status = (struct wire_sweep_status){.state = WIRE_RUNNING, .counting = true};
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "starting");
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
+TEST(columns_keep_their_width_while_cells_run)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct text out = {0};
+    int wide;
+
+    v.sweep = sweep_of("lr = 0.1, 0.2\nbatch = 64, 128\n");
+    REQUIRE(v.sweep);
+    for (size_t i = 0; i < v.sweep->cells; i++)
+        v.sweep->cell[i].known = true;
+    sweepview_sum(v.sweep);
+    sweepview_first_look(v.sweep, &v.look);
+    draw(&v, 21, 80, &out);
+    wide = v.look.view.wide;
+    set(v.sweep, VALUES("0.1", "64"), WIRE_RUNNING, NAN);
+    cell_at(v.sweep, VALUES("0.1", "64"))->share = 0.999;
+    set(v.sweep, VALUES("0.2", "64"), WIRE_OOM, NAN);
+    set(v.sweep, VALUES("0.2", "128"), WIRE_DONE, 0.9);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "running 99 %");
+    CHECK_INT(v.look.view.wide, wide);
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
+TEST(a_sweep_that_begins_is_shown_once_without_being_asked_for)
+{
+    struct wire *wire = wire_new(16);
+    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct wire_sweep_status status = {
+        .sweep = 7, .state = WIRE_RUNNING, .name = "new", .path = "/nonexistent/sweeps/new"};
+    struct sweepview *v = screen_sweep.open(&app);
+
+    screen_sweep_open(v, "old");
+    screen_sweep.show(v);
+    CHECK_STR(v->name, "old");
+    wire_set_sweep(wire, &status);
+    screen_sweep.show(v);
+    CHECK_STR(v->name, "new");
+    screen_sweep_open(v, "old"); /* what is chosen by hand stays */
+    screen_sweep.show(v);
+    CHECK_STR(v->name, "old");
+    status.sweep = 8;
+    memcpy(status.name, "next", 5);
+    wire_set_sweep(wire, &status);
+    screen_sweep.tick(v);
+    CHECK_STR(v->name, "next");
+    screen_sweep.close(v);
+    wire_free(wire);
 }
 
 TEST(without_sweeps_it_says_how_one_is_made)

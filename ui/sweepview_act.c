@@ -1,0 +1,416 @@
+/* What is done to a sweep from its screen, and to the chosen one of its cells. */
+#include "ui/sweepview_int.h"
+
+#include "base/mem.h"
+#include "record/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the sweep ---- */
+
+static void send(struct sweepview *v, struct wire_command command)
+{
+    command.run = v->status.sweep;
+    if (!wire_send(v->app->config.wire, &command))
+        app_say(v->app, GRID_WARN, "The engine has too much to obey just now; try again.");
+    v->merged_ns = 0;
+}
+
+static void control(struct sweepview *v, const char *line)
+{
+    struct err e;
+
+    if (record_sweep_control(v->app->config.results, v->sweep->name, line, &e) != ERR_OK)
+        app_say(v->app, GRID_BAD, "%s", e.text);
+    else
+        app_say(v->app, GRID_DIM, "The program that works on it has been told: %s.", line);
+}
+
+/* Why it hears nothing. */
+static void say_idle(struct sweepview *v)
+{
+    const char *other = sweepview_elsewhere(v);
+    struct text words = {0};
+
+    text_add(&words, sweepview_open(v->sweep) ? "Nobody is at work on it: R goes on with it"
+                                              : "It is done: every cell has its result");
+    if (other)
+        text_addf(&words, "; %s is at work, in the list (Tab)", other);
+    app_say(v->app, GRID_DIM, "%s.", text_str(&words));
+    text_free(&words);
+}
+
+static bool works(struct sweepview *v)
+{
+    if (v->own || v->sweep->live)
+        return true;
+    say_idle(v);
+    return false;
+}
+
+static void pause_sweep(struct sweepview *v)
+{
+    bool paused = v->own ? v->status.state == WIRE_PAUSED : sweepview_any(v->sweep, WIRE_PAUSED);
+
+    if (!works(v))
+        return;
+    if (v->own)
+        send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
+    else
+        control(v, paused ? "go" : "pause");
+}
+
+/* Questions stand for a while: an answer means the sweep that was shown then. */
+static void remember_asked(struct sweepview *v)
+{
+    sweepview_set_text(&v->asked_of, v->name);
+}
+
+static bool still_asked(struct sweepview *v)
+{
+    if (v->sweep && v->name && v->asked_of && !strcmp(v->name, v->asked_of))
+        return true;
+    app_say(v->app, GRID_WARN, "Nothing was done: another sweep is shown now.");
+    return false;
+}
+
+static void stop_chosen(void *user, int answer)
+{
+    static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
+    static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
+    struct sweepview *v = user;
+
+    if (answer < 0 || answer > 2 || !still_asked(v))
+        return;
+    sweepview_merge(v);
+    if (!works(v))
+        return;
+    if (v->own)
+        send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
+    else
+        control(v, lines[answer]);
+}
+
+static void stop_sweep(struct sweepview *v)
+{
+    static const char *const answers[] = {"after the cells that run", "end of this epoch",
+                                          "now, resumable", "cancel", NULL};
+
+    if (!works(v))
+        return;
+    remember_asked(v);
+    app_ask(v->app, "Stop this sweep? What has no result yet is kept for later.", answers,
+            stop_chosen, v);
+}
+
+static size_t count_states(const struct sweepview_sweep *s, bool failed)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->cells; i++) {
+        const struct sweepview_cell *c = &s->cell[i];
+
+        if (failed ? c->known && c->state > WIRE_DONE
+                   : !c->left_out && (!c->known || c->state < WIRE_DONE))
+            n++;
+    }
+    return n;
+}
+
+static void start_sweep(struct sweepview *v, bool failed)
+{
+    const struct sweepview_sweep *s = v->sweep;
+    struct wire_sweep *start;
+    struct text text = {0};
+    struct err e;
+    size_t bytes;
+
+    spec_sweep_write(&s->spec, &text);
+    bytes = sizeof *start + text.n + 1;
+    start = mem_new(bytes, 1);
+    snprintf(start->name, sizeof start->name, "%s", s->name);
+    start->grid = s->options.grid;
+    start->failed = failed;
+    start->jobs = (int32_t)s->options.jobs;
+    start->max_cells = s->options.max_cells;
+    memcpy(start->text, text_str(&text), text.n + 1);
+    text_free(&text);
+    if (!feed_start_sweep(v->app->feed, start, bytes, &e))
+        app_say(v->app, GRID_BAD, "%s", e.text);
+    else
+        app_say(v->app, GRID_GOOD, "%s goes on.", s->name);
+    v->failed_again = failed;
+    free(start);
+    v->merged_ns = 0;
+}
+
+static void go_on(struct sweepview *v)
+{
+    if (v->own || v->sweep->live)
+        app_say(v->app, GRID_DIM, "It is being worked on.");
+    else if (!count_states(v->sweep, false))
+        app_say(v->app, GRID_DIM, "Every cell has its result; F trains again those that failed.");
+    else
+        start_sweep(v, false);
+}
+
+static void again_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer == 0 && still_asked(v))
+        start_sweep(v, true);
+}
+
+static void failed_again(struct sweepview *v)
+{
+    static const char *const answers[] = {"train them again", "cancel", NULL};
+    size_t n = count_states(v->sweep, true);
+    char question[128];
+
+    if (v->own || v->sweep->live) {
+        app_say(v->app, GRID_DIM, "It is being worked on: stop it first, or wait for its end.");
+        return;
+    }
+    if (!n) {
+        app_say(v->app, GRID_DIM, "No cell failed, diverged, ran out of memory or was dropped.");
+        return;
+    }
+    snprintf(question, sizeof question, "Train %zu cell%s without a good end again?", n,
+             n == 1 ? "" : "s");
+    remember_asked(v);
+    app_ask(v->app, question, answers, again_chosen, v);
+}
+
+/* ---- the chosen cell ---- */
+
+static bool may_queue(struct sweepview *v)
+{
+    if (v->own)
+        return true;
+    if (v->sweep->live)
+        app_say(v->app, GRID_DIM,
+                "Another program has the queue: it hears pause, go on and stop alone.");
+    else
+        say_idle(v);
+    return false;
+}
+
+struct waiting {
+    size_t cell;
+    int64_t place;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct waiting *x = a, *y = b;
+
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static void move_cells(struct sweepview *v, int by)
+{
+    const struct sweepview_sweep *s = v->sweep;
+    size_t group = sweepview_chosen(s, &v->look), n = 0;
+    struct waiting *w;
+
+    if (!may_queue(v))
+        return;
+    w = mem_new(s->repeats + 1, sizeof *w);
+    for (size_t r = 0; r < s->repeats; r++) {
+        size_t cell = sweepview_cell_of(s, group, r);
+
+        if (s->cell[cell].known && s->cell[cell].state == WIRE_WAITING)
+            w[n++] = (struct waiting){cell, s->cell[cell].place};
+    }
+    qsort(w, n, sizeof *w, by_place);
+    /* The first goes first, so that they do not change places with each other. */
+    for (size_t i = 0; i < n; i++)
+        send(v, (struct wire_command){
+                    .kind = WIRE_MOVE, .cell = (uint32_t)w[by < 0 ? i : n - 1 - i].cell, .by = by});
+    if (!n)
+        app_say(v->app, GRID_DIM, "This cell does not wait any more.");
+    free(w);
+}
+
+static void drop_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+    size_t n = 0;
+
+    if (answer != 0 || !still_asked(v) || v->asked >= v->sweep->groups)
+        return;
+    sweepview_merge(v);
+    if (!may_queue(v))
+        return;
+    for (size_t r = 0; r < v->sweep->repeats; r++) {
+        size_t cell = sweepview_cell_of(v->sweep, v->asked, r);
+
+        if (v->sweep->cell[cell].known && v->sweep->cell[cell].state < WIRE_STOPPED) {
+            send(v, (struct wire_command){.kind = WIRE_SKIP, .cell = (uint32_t)cell});
+            n++;
+        }
+    }
+    if (!n)
+        app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
+    else
+        v->dropping = v->asked + 1;
+}
+
+static void drop_cells(struct sweepview *v)
+{
+    static const char *const answers[] = {"drop it", "keep it", NULL};
+    struct text question = {0};
+
+    if (!may_queue(v))
+        return;
+    v->asked = sweepview_chosen(v->sweep, &v->look);
+    remember_asked(v);
+    text_add(&question, "Drop ");
+    sweepview_add_setting(v->sweep, v->asked, &question);
+    text_add(&question, "? It gets no result; F brings it back.");
+    app_ask(v->app, text_str(&question), answers, drop_chosen, v);
+    text_free(&question);
+}
+
+/* Names of the chosen cell's runs; the array is the caller's. running: one that computes now. */
+static size_t runs_of(const struct sweepview *v, const char ***names, const char **running)
+{
+    const struct sweepview_sweep *s = v->sweep;
+    size_t group = sweepview_chosen(s, &v->look), n = 0;
+
+    *names = mem_new(s->repeats + 1, sizeof **names);
+    *running = NULL;
+    for (size_t r = 0; r < s->repeats; r++) {
+        const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
+
+        if (!c->run)
+            continue;
+        (*names)[n++] = c->run;
+        if (!*running && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED))
+            *running = c->run;
+    }
+    if (!n)
+        app_say(v->app, GRID_DIM, "This cell has no run yet; e in the list (Tab) loads the sweep.");
+    return n;
+}
+
+static void open_cell(struct sweepview *v)
+{
+    const char **names, *running;
+    size_t n = runs_of(v, &names, &running);
+
+    if (running) {
+        char *folder = library_folder(v->app->library, running);
+
+        screen_run_watch(v->app->screen[SCREEN_RUN], folder);
+        app_show(v->app, SCREEN_RUN);
+        free(folder);
+    } else if (n) {
+        screen_compare_runs(v->app->screen[SCREEN_COMPARE], names, n);
+        app_show(v->app, SCREEN_COMPARE);
+    }
+    free(names);
+}
+
+static void mark_cell(struct sweepview *v)
+{
+    const char **names, *running;
+    size_t n = runs_of(v, &names, &running);
+    bool all = n > 0;
+
+    for (size_t i = 0; i < n; i++)
+        all = all && library_marked(v->app->library, names[i]);
+    for (size_t i = 0; i < n; i++)
+        library_mark(v->app->library, names[i], !all);
+    if (n)
+        app_say(v->app, GRID_MARKED, "%zu run%s %s; %zu marked in all.", n, n == 1 ? "" : "s",
+                all ? "unmarked" : "marked", library_marks(v->app->library));
+    free(names);
+}
+
+static void load_cell(struct sweepview *v, bool again)
+{
+    const char **names, *running;
+    size_t group = sweepview_chosen(v->sweep, &v->look);
+    size_t best = v->sweep->group[group].best, n = runs_of(v, &names, &running);
+
+    if (n) {
+        const char *name = best < v->sweep->cells ? v->sweep->cell[best].run : names[0];
+        char *folder = library_folder(v->app->library, name ? name : names[0]);
+
+        screen_setup_load(v->app->screen[SCREEN_SETUP], folder, again);
+        app_show(v->app, again ? SCREEN_RUN : SCREEN_SETUP);
+        free(folder);
+    }
+    free(names);
+}
+
+void sweepview_load(struct sweepview *v, bool again)
+{
+    char *path;
+
+    if (v->chosen >= v->lines || again) {
+        app_say(v->app, GRID_DIM,
+                again && v->lines
+                    ? "R goes on with this sweep, F trains its failures again; e loads it."
+                    : "There is no sweep yet.");
+        return;
+    }
+    path = mem_textf("%s/sweeps/%s/sweep.ini", v->app->config.results, v->line[v->chosen].name);
+    screen_setup_load_file(v->app->screen[SCREEN_SETUP], path);
+    app_show(v->app, SCREEN_SETUP);
+    free(path);
+}
+
+/* ---- keys ---- */
+
+bool sweepview_act(struct sweepview *v, int32_t code)
+{
+    switch (code) {
+    case 'p':
+        pause_sweep(v);
+        return true;
+    case 'K':
+        stop_sweep(v);
+        return true;
+    case 'R':
+        go_on(v);
+        return true;
+    case 'F':
+        failed_again(v);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool sweepview_act_cell(struct sweepview *v, int32_t code)
+{
+    switch (code) {
+    case UI_ENTER:
+        open_cell(v);
+        return true;
+    case '+':
+    case '=':
+        move_cells(v, -1);
+        return true;
+    case '-':
+        move_cells(v, 1);
+        return true;
+    case 'd':
+        drop_cells(v);
+        return true;
+    case ' ':
+        mark_cell(v);
+        return true;
+    case 'e':
+    case 'r':
+        load_cell(v, code == 'r');
+        return true;
+    default:
+        return false;
+    }
+}
