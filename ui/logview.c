@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "study/compare.h"
+#include "ui/runkeys.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void tail_work(void *arg)
     ssize_t got;
 
     if (fd < 0 || io.fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        t->problem = mem_textf("There is no log in %s.", t->path);
+        t->problem = mem_textf("This run has no log.txt yet; its place is %s.", t->path);
     } else {
         from = st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
         t->bytes = mem_new(TAIL_BYTES + 1, 1);
@@ -313,12 +314,15 @@ static void draw(void *screen, struct grid *g, struct rect in)
 /* ---- keys ---- */
 
 static const struct screen_key keys[] = {
-    {"Up Down", NULL, "The line above or below; Page keys, Home and End go further."},
-    {"Left Right", NULL, "Long lines sideways."},
-    {"Enter", "whole", "The whole line."},
-    {"/", "filter", "Only lines that hold some words; empty shows all again."},
-    {"f", "follow", "Stays at the newest line, or leaves it."},
-    {"l", "run's log", "log.txt of the run that goes on or is the newest, and back."},
+    {"Up Down", NULL, "the line above or below; Page keys, Home and End go further"},
+    {"Left Right", NULL, "long lines sideways"},
+    {"Enter", "whole", "the whole line"},
+    {"/", "filter", "only lines that hold some words; empty shows all again"},
+    {"f", "follow", "stays at the newest line, or leaves it"},
+    {"l", "run's log", "log.txt of the run that goes on or is the newest, and back"},
+    {"e r", NULL,
+     "edits the experiment of the run that goes on or whose log is shown, runs it again"},
+    {"p K R", NULL, "pauses, stops or goes on with that run, on Run"},
     {NULL, NULL, NULL},
 };
 
@@ -401,6 +405,23 @@ static bool move_key(struct logview *v, int32_t code)
     }
 }
 
+/* Of the run whose log is shown, else of the one that computes here. */
+static void run_key(struct logview *v, int32_t code)
+{
+    const struct feed_run *now = v->app->feed ? feed_current(v->app->feed) : NULL;
+    bool works = now && now->own && now->name[0] && !wire_state_ended(now->state);
+    char *name = v->run ? mem_text(v->run) : works ? mem_text(now->name) : NULL;
+
+    if (name)
+        runkeys_do(v->app, name, code);
+    else
+        app_say(v->app, GRID_DIM,
+                "No run goes on here: l shows the log of the newest, and %c "
+                "means that run then.",
+                (char)code);
+    free(name);
+}
+
 static bool key(void *screen, const struct key *pressed)
 {
     struct logview *v = screen;
@@ -430,7 +451,10 @@ static bool key(void *screen, const struct key *pressed)
             return false;
         return true;
     default:
-        return move_key(v, pressed->code);
+        if (!runkeys_is(pressed->code))
+            return move_key(v, pressed->code);
+        run_key(v, pressed->code);
+        return true;
     }
 }
 

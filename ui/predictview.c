@@ -325,6 +325,7 @@ const struct screen screen_predict = {
              "every member and their mean. The confusion matrix tells which classes are taken for "
              "which; Enter on one of its cells shows those images.",
     .keys = predictview_keys,
+    .hints = predictview_hints,
     .open = open_screen,
     .close = close_screen,
     .show = show_screen,

@@ -98,6 +98,7 @@ void predictview_load(struct predictview *v, const char *run, const char *at);
 void predictview_draw(void *screen, struct grid *g, struct rect in);
 bool predictview_key(void *screen, const struct key *key);
 extern const struct screen_key predictview_keys[];
+const struct screen_key *predictview_hints(void *screen);
 /* Words for a board of the confusion matrix; freed by predictview_free_board. */
 struct predictview_board {
     struct board board;

@@ -2,27 +2,47 @@
 #include "ui/predictview_int.h"
 
 #include "base/mem.h"
+#include "ui/runkeys.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct screen_key predictview_keys[] = {
-    {"Up Down Left Right", NULL, "The next image and the one before; cells of the matrix."},
-    {"Enter", NULL, "On the confusion matrix: shows the images of this cell."},
-    {"m", "mistakes", "The worst mistakes: the least probability for the right class first."},
-    {"c", "confusion", "The confusion matrix: labels against answers."},
-    {"d", "disagreement", "The images on which the members disagree most."},
-    {"u", "unsure", "The images of whose answer the models are least sure."},
-    {"/", "class", "One class: the images of one label, by its name or number."},
-    {"g", "go to", "Goes to an image by its number."},
-    {"a", "all", "All test images in their order."},
-    {"B", NULL, "The weights of the best epoch, where the run keeps them."},
-    {"L", NULL, "The last weights; also: predicts anew, where the run has trained on."},
-    {"n N", NULL, "The next run, or the one before."},
-    {"e", NULL, "Loads the run's experiment into Setup."},
-    {"r", NULL, "Runs its experiment again."},
+    {"Up Down Left Right", NULL, "the next image and the one before; cells of the matrix"},
+    {"Enter", NULL, "on the confusion matrix: shows the images of this cell"},
+    {"m", "mistakes", "the worst mistakes: the least probability for the right class first"},
+    {"c", "confusion", "the confusion matrix: labels against answers"},
+    {"d", "disagreement", "the images on which the members disagree most"},
+    {"u", "unsure", "the images of whose answer the models are least sure"},
+    {"/", "class", "one class: the images of one label, by its name or number"},
+    {"g", "go to", "goes to an image by its number"},
+    {"a", "all", "all test images in their order"},
+    {"B", NULL, "the weights of the best epoch, where the run keeps them"},
+    {"L", NULL, "the last weights; also: predicts anew, where the run has trained on"},
+    {"n N", NULL, "the next run, or the one before"},
+    {"e", NULL, "loads the run's experiment into Setup"},
+    {"r", NULL, "runs its experiment again"},
+    {"p K R", NULL, "pauses, stops or goes on with the run, as on Run, where it is shown then"},
     {NULL, NULL, NULL},
 };
+
+/* On a confusion matrix, and without predictions, other keys do something. */
+static const struct screen_key board_keys[] = {
+    {"Up Down Left Right", "cell", ""},
+    {"Enter", "its images", ""},
+    {"c", "images", ""},
+    {"m", "mistakes", ""},
+    {"n N", "run", ""},
+    {NULL, NULL, NULL},
+};
+static const struct screen_key empty_keys[] = {
+    {"n N", "run", ""}, {"e", "edit", ""}, {"r", "again", ""}, {NULL, NULL, NULL}};
+
+const struct screen_key *predictview_hints(void *screen)
+{
+    const struct predictview *v = screen;
+
+    return !v->set ? empty_keys : v->confusion ? board_keys : predictview_keys;
+}
 
 static int clamped(int64_t value, int64_t most)
 {
@@ -102,10 +122,10 @@ static void next_run(struct predictview *v, int by)
     if (!v->app->library)
         return;
     runs = library_runs(v->app->library, &n);
+    if (!v->run)
+        by = -1; /* the newest */
     for (at = 0; at < n && (!v->run || strcmp(runs[at].name, v->run) != 0); at++)
         ;
-    if (at == n && by > 0)
-        return;
     while (by > 0 ? ++at < n : at-- > 0) {
         if (!runs[at].broken && library_number(&runs[at], "epochs_done") >= 1) {
             predictview_load(v, runs[at].name, NULL);
@@ -114,15 +134,6 @@ static void next_run(struct predictview *v, int by)
     }
     app_say(v->app, GRID_DIM,
             by > 0 ? "It is the newest run with an epoch." : "It is the oldest run with an epoch.");
-}
-
-static void load(struct predictview *v, bool again)
-{
-    char *folder = library_folder(v->app->library, v->run);
-
-    screen_setup_load(v->app->screen[SCREEN_SETUP], folder, again);
-    app_show(v->app, again ? SCREEN_RUN : SCREEN_SETUP);
-    free(folder);
 }
 
 static bool move_in_board(struct predictview *v, int32_t code)
@@ -197,6 +208,13 @@ static bool click(struct predictview *v, const struct key *key)
     return false;
 }
 
+static bool has_run(struct predictview *v)
+{
+    if (!v->run)
+        app_say(v->app, GRID_DIM, "No run is chosen: n takes the newest with an epoch.");
+    return v->run != NULL;
+}
+
 static bool run_key(struct predictview *v, int32_t code)
 {
     switch (code) {
@@ -206,16 +224,17 @@ static bool run_key(struct predictview *v, int32_t code)
         return true;
     case 'B':
     case 'L':
-        if (v->run && v->state != PREDICTVIEW_MAKING)
+        if (v->state == PREDICTVIEW_MAKING)
+            app_say(v->app, GRID_DIM, "It is being predicted already.");
+        else if (has_run(v))
             predictview_load(v, v->run, code == 'B' ? "best" : "last");
         return true;
-    case 'e':
-    case 'r':
-        if (v->run)
-            load(v, code == 'r');
-        return true;
     default:
-        return false;
+        if (!runkeys_is(code))
+            return false;
+        if (has_run(v))
+            runkeys_do(v->app, v->run, code);
+        return true;
     }
 }
 
