@@ -8,9 +8,23 @@
 #include <string.h>
 #include <strings.h>
 
+#define PAGE_MOST (64 << 10) /* bytes of a command's output that are shown over the screen */
+
 static const struct screen *shown(const struct app *app)
 {
     return app_screens[app->shown];
+}
+
+/* The start of it, where it is long: every frame lays it out again. */
+static void show_output(struct app *app, const struct text *out)
+{
+    struct text page = {0};
+
+    text_add_n(&page, text_str(out), out->n < PAGE_MOST ? out->n : PAGE_MOST);
+    if (out->n > PAGE_MOST)
+        text_add(&page, "\n... the Log screen has more of it");
+    popup_whole_page(app, "what the command said", text_str(&page));
+    text_free(&page);
 }
 
 static void job_over(void *user, const struct job_end *end)
@@ -24,7 +38,7 @@ static void job_over(void *user, const struct job_end *end)
     else if (end->out->n && app->own->popup != POPUP_NONE) /* somebody types or reads */
         app_say(app, GRID_GOOD, "done; the Log screen has what it said");
     else if (end->out->n)
-        popup_whole_page(app, "what the command said", text_str(end->out));
+        show_output(app, end->out);
     else
         app_say(app, GRID_GOOD, "done");
     library_tick(app->library, true);
@@ -69,6 +83,8 @@ static void run_command(void *user, const char *line)
         args[n++] = "--background";
     if (n == 0)
         app_say(app, GRID_BAD, "that is no command; `help` lists them");
+    else if (!strcmp(args[0], "watch")) /* it would follow to the run's end, and fill the log */
+        app_say(app, GRID_TEXT, "the screen Run is what watches here: Enter on Results opens it");
     else if (jobs_start(app->jobs, args, job_over, app, &e) != ERR_OK)
         app_say(app, GRID_BAD, "%s", e.text);
     else
