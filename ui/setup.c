@@ -38,11 +38,42 @@ static const struct screen_key queue_keys[] = {
     {"Up Down", "choose", NULL}, {"Tab", "to the files", NULL},   {NULL, NULL, NULL},
 };
 
-/* In an open field the footer says itself what its keys do. */
+static const struct screen_key words_keys[] = {
+    {"Enter", "takes it", NULL},
+    {"Tab", "and the next", NULL},
+    {"Esc", "leaves it as it was", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct screen_key choice_keys[] = {
+    {"Enter", "takes it", NULL},
+    {"Up Down", "choose", NULL},
+    {"Tab", "and the next", NULL},
+    {"Esc", "leaves it as it was", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct screen_key path_keys[] = {
+    {"Enter", "takes it", NULL},          {"Tab", "completes", NULL}, {"Up Down", "choose", NULL},
+    {"Esc", "leaves it as it was", NULL}, {NULL, NULL, NULL},
+};
+
+static const struct screen_key *field_hints(const struct setup *s)
+{
+    int i = setup_chosen(s);
+    const char *const *choices = i >= 0 ? setup_choices(s, (size_t)i) : NULL;
+
+    if (i >= 0 && s->form.field[i].is->kind == FORM_PATH)
+        return path_keys;
+    return choices && choices[0] ? choice_keys : words_keys;
+}
+
 static const struct screen_key *hints(void *screen)
 {
     const struct setup *s = screen;
 
+    if (s->open)
+        return field_hints(s);
     return s->pane == SETUP_FILES ? files_keys : s->pane == SETUP_QUEUE ? queue_keys : keys;
 }
 

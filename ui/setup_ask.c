@@ -264,7 +264,7 @@ static void add_time(const struct setup *s, struct setup_fact *f)
     if (!sum->plan)
         return;
     if (!isfinite(sum->seconds)) {
-        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "no run yet to go by" : "");
+        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "no run yet" : "");
         f->role = GRID_DIM;
         return;
     }

@@ -431,6 +431,18 @@ TEST(panes_have_hints_of_their_own)
     CHECK_STR(screen_setup.hints(kit.setup)[0].hint, "load the file");
     kit.setup->pane = SETUP_QUEUE;
     CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "earlier, later");
+    kit.setup->pane = SETUP_FORM;
+    choose("lr");
+    kit_keys("Enter");
+    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "and the next");
+    kit_keys("Esc");
+    choose("optimizer");
+    kit_keys("Enter");
+    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "choose");
+    kit_keys("Esc");
+    choose("data");
+    kit_keys("Enter");
+    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "completes");
     kit_end();
 }
 
