@@ -21,6 +21,7 @@ static void *open_results(struct app *app)
     snprintf(r->since, sizeof r->since, "%s", settings_get(s, "results.looked", ""));
     r->fold = fold > 0 && fold < RESULTS_FOLDS ? (enum results_fold)fold : RESULTS_SINGLE;
     r->percent = settings_is(s, "percent", false);
+    results_take_marks(r);
     return r;
 }
 
@@ -39,6 +40,7 @@ static void close_results(void *screen)
 
     if (r->was_shown)
         keep_looked(r);
+    results_keep_marks(r);
     results_free_view(&r->view);
     for (size_t i = 0; i < RESULTS_MEMBERS; i++)
         free(r->members[i].member);
@@ -60,6 +62,7 @@ static bool tick(void *screen)
     struct results *r = screen;
     bool shown = r->app->shown == SCREEN_RESULTS;
 
+    results_keep_marks(r);
     if (r->was_shown && !shown) {
         keep_looked(r);
         r->was_shown = false;
@@ -95,7 +98,7 @@ void screen_results_filter(void *results, const char *filter)
 
 static const struct screen_key keys[] = {
     {"Enter", "open", "opens the run on the screen Run; unfolds a group"},
-    {"Space", "mark", "marks the run for Compare and for what is done to several"},
+    {"Space", "mark", "marks the run for Compare and for what is done to several; marks are kept"},
     {"*", NULL, "marks all that are shown, or none of them"},
     {"/", "filter",
      "shows only runs that pass: lenet, model=cnn,lenet, lr<0.1, test_acc=0.9.., @best"},
@@ -107,7 +110,7 @@ static const struct screen_key keys[] = {
     {"%", NULL, "accuracies as fractions or per cent"},
     {"Left Right", NULL, "moves along the columns"},
     {"g G", NULL, "the first and the last run"},
-    {"t", "tags", "tags of the run, or for all marked ones"},
+    {"t", "tags", "puts tags on the run, or on all marked ones, or takes them away: +paper -draft"},
     {"N", NULL, "a note on the run"},
     {"e", "edit", "loads the run into Setup"},
     {"r", NULL, "runs it again"},

@@ -41,7 +41,7 @@ static const char **runs_asked(struct results *r, size_t *count)
     const char **names = runs_meant(r, count);
 
     if (hash_of(names, *count) != r->meant) {
-        app_say(r->app, GRID_WARN, "The list has changed meanwhile: nothing was done.");
+        app_say(r->app, GRID_WARN, "the list has changed meanwhile: nothing was done");
         *count = 0;
     }
     return names;
@@ -108,12 +108,26 @@ static const char *obeyed(const char *line)
     return line;
 }
 
+/* The results folder is known: paths below it are said from there on, so that the reason is seen. */
+static void shorten(const char *sentence, const char *folder, struct text *out)
+{
+    size_t n = strlen(folder);
+
+    for (const char *at; n && (at = strstr(sentence, folder)) && at[n] == '/';) {
+        text_add_n(out, sentence, (size_t)(at - sentence));
+        sentence = at + n + 1;
+    }
+    text_add(out, sentence);
+}
+
 static void say_deed(const struct doing *d)
 {
     struct app *app = d->results->app;
+    struct text why = {0};
 
+    shorten(d->e.text, app->config.results, &why);
     if (d->done < d->count)
-        app_say(app, GRID_BAD, "%s%s", d->e.text, d->done ? " (the others are done)" : "");
+        app_say(app, GRID_BAD, "%s%s", text_str(&why), d->done ? " (the others are done)" : "");
     else if (d->deed == DEED_REMOVE)
         app_say(app, GRID_GOOD, "moved to the folder trash of the results: %zu run%s", d->done,
                 d->done == 1 ? "" : "s");
@@ -121,6 +135,7 @@ static void say_deed(const struct doing *d)
         app_say(app, GRID_GOOD, "%s", obeyed(d->line));
     else
         app_say(app, GRID_GOOD, "written into %zu run%s", d->done, d->done == 1 ? "" : "s");
+    text_free(&why);
 }
 
 static void done_deed(void *arg, bool dropped)
@@ -155,64 +170,22 @@ static void start_deed(struct results *r, enum deed deed, const char *const *nam
 
 /* ---- tags and notes ---- */
 
-static bool has_word(const char *words, const char *word, size_t n)
-{
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        size_t m = strcspn(at, " ");
-
-        if (m == n && !memcmp(at, word, n))
-            return true;
-        at += m;
-    }
-    return false;
-}
-
-/* "tag +new -gone" from what stood there and what stands there now. */
-static void tag_line(const char *before, const char *now, struct text *line)
-{
-    text_add(line, "tag");
-    for (const char *at = now + strspn(now, " "); *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-
-        if (!has_word(before, at, n))
-            text_addf(line, " +%.*s", (int)n, at);
-        at += n;
-    }
-    for (const char *at = before; *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-
-        if (!has_word(now, at, n))
-            text_addf(line, " -%.*s", (int)n, at);
-        at += n;
-    }
-}
-
-/* Of several: words are added, those with a minus in front taken away. */
-static void add_words(const char *text, struct text *line)
-{
-    text_add(line, "tag");
-    for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " ");
-
-        text_addf(line, " %s%.*s", *at == '-' || *at == '+' ? "" : "+", (int)n, at);
-        at += n;
-    }
-}
-
 static void take_tags(void *user, const char *text)
 {
     struct results *r = user;
     struct text line = {0};
+    struct err e = {0};
     const char **names;
     size_t count;
 
     if (!text)
         return;
+    if (results_tag_line(text, &line, &e) != ERR_OK) {
+        app_say(r->app, GRID_BAD, "%s", e.text);
+        text_free(&line);
+        return;
+    }
     names = runs_asked(r, &count);
-    if (count == 1)
-        tag_line(library_cell(library_find(r->app->library, names[0]), "tags"), text, &line);
-    else
-        add_words(text, &line);
     if (count && strcmp(text_str(&line), "tag") != 0)
         start_deed(r, DEED_EDIT, names, count, text_str(&line));
     text_free(&line);
@@ -223,16 +196,21 @@ static void ask_tags(struct results *r)
 {
     size_t count;
     const char **names = runs_meant(r, &count);
-    char who[300], label[340];
+    struct text label = {0}, now = {0};
+    char who[300];
 
     r->meant = hash_of(names, count);
     say_runs(who, sizeof who, names, count);
-    snprintf(label, sizeof label, count == 1 ? "tags of %s" : "tags for %s (-TAG takes one away)",
-             who);
+    text_addf(&label, "tags of %.24s", who);
+    if (count == 1)
+        results_cut(library_cell(library_find(r->app->library, names[0]), "tags"), 20, true, &now);
+    if (now.n)
+        text_addf(&label, " (%s)", text_str(&now));
+    text_add(&label, ", +TAG -TAG");
     if (count)
-        app_prompt(r->app, label,
-                   count == 1 ? library_cell(library_find(r->app->library, names[0]), "tags") : "",
-                   take_tags, NULL, r);
+        app_prompt(r->app, text_str(&label), "", take_tags, NULL, r);
+    text_free(&label);
+    text_free(&now);
     free(names);
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* Columns of what stands still: mark, fold, state, hash, best accuracy, age. */
-#define AT_STATE 2
-#define AT_HASH  11
-#define AT_ACC   16
+#define AT_STATE 3
+#define AT_HASH  12
+#define AT_ACC   17
 #define AGE      6
 
 static int state_role(const struct library_run *run)
@@ -192,12 +192,20 @@ static void draw_member(struct results *r, struct grid *g, struct rect in, int r
     text_free(&cell);
 }
 
+static void draw_fold(const struct results *r, struct grid *g, struct rect in, int row,
+                      const struct results_line *line, int role)
+{
+    bool open = results_is_open(r, line->key);
+
+    grid_put(g, in, row, 1, g->ascii ? (open ? '-' : '+') : open ? 0x25be : 0x25b8, role, 0);
+}
+
 static void draw_state(const struct results *r, struct grid *g, struct rect in, int row,
                        const struct results_line *line, const struct library_run *run)
 {
     if (line->kind == RESULTS_GROUP) {
         grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%zu runs", r->view.group[line->at].count);
-        grid_put(g, in, row, 1, results_is_open(r, line->key) ? '-' : '+', GRID_KEY, 0);
+        draw_fold(r, g, in, row, line, GRID_KEY);
         return;
     }
     grid_text(g, in, row, AT_STATE, state_role(run), library_cell(run, "state"));
@@ -207,7 +215,7 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
     if (line->inside)
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
     else if (!strcmp(library_cell(run, "mode"), "ensemble"))
-        grid_put(g, in, row, 1, results_is_open(r, line->key) ? '-' : '+', GRID_DIM, 0);
+        draw_fold(r, g, in, row, line, GRID_DIM);
 }
 
 static void draw_line(struct results *r, struct grid *g, struct rect in, int row, int x,
@@ -358,6 +366,8 @@ static void add_sentence(const struct results *r, const struct library_run *run,
     add_number(r, run, "backend_used", " on ", "", out);
     add_number(r, run, "threads_used", ", ", " threads", out);
     add_number(r, run, "parameters", ", ", " parameters", out);
+    if (!strcmp(library_cell(run, "mode"), "ensemble"))
+        text_add(out, "; u shows its members");
 }
 
 static void add_remarks(const struct results *r, const struct library_run *run, struct text *out)
@@ -398,7 +408,10 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
     if (r->fold == RESULTS_SWEEPS && *sweep)
         text_addf(&words, "%zu runs of the sweep %s", group->count, sweep);
     else
-        text_addf(&words, "%zu runs that differ in their seed alone", group->count);
+        text_addf(&words,
+                  group->seeds == 1 ? "%zu runs of one seed: the same settings again"
+                                    : "%zu runs that differ in their seed alone",
+                  group->count);
     grid_cut(g, in, 0, 1, in.columns - 2, GRID_HEAD, false, text_str(&words));
     text_clear(&words);
     if (group->n) {
@@ -409,6 +422,8 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
             results_share(r, group->sd, &words);
         }
         text_addf(&words, ", n %zu", group->n);
+        if (group->seeds > 0 && group->seeds < group->n)
+            text_addf(&words, " of %zu seed%s", group->seeds, group->seeds == 1 ? "" : "s");
         if (group->n < group->count)
             text_addf(&words, " (%zu not done)", group->count - group->n);
     } else {

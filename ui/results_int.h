@@ -25,8 +25,9 @@ struct results_line {
 struct results_group {
     size_t first, count; /* in the view's order */
     uint64_t key;
-    double mean, sd; /* of best_test_acc */
+    double mean, sd; /* of best_test_acc; sd is nan where all repeats have one seed */
     size_t n;        /* runs that have one */
+    size_t seeds;    /* that these have; a sweep: 0 */
 };
 
 struct results_column {
@@ -85,7 +86,7 @@ struct results_field {
 struct results {
     struct app *app;
     struct results_view view;
-    uint64_t seen_turn;
+    uint64_t seen_turn, marks_turn; /* marks_turn: as they were kept */
     bool stale;
 
     char filter[512], sort[72], columns[512];
@@ -156,6 +157,13 @@ void results_go(struct results *r, size_t line);
 
 /* results_act.c */
 bool results_act(struct results *r, int32_t code);
+
+/* results_tags.c. "+paper -draft" as a line for record_edit, "tag" alone where nothing was typed. */
+enum err_code results_tag_line(const char *text, struct text *line, struct err *e) MUST_USE;
+
+/* results_marks.c */
+void results_take_marks(struct results *r); /* those that were kept the last time */
+void results_keep_marks(struct results *r); /* where they have changed */
 
 /* results_members.c: empty until they have been read */
 const struct results_members *results_members_of(struct results *r, const char *run);

@@ -199,11 +199,28 @@ static void fold_runs(struct results *r, const struct library_run *runs)
     free(m);
 }
 
+static int by_words(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t count_unlike(const char **word, size_t n)
+{
+    size_t unlike = 0;
+
+    qsort(word, n, sizeof *word, by_words);
+    for (size_t i = 0; i < n; i++)
+        unlike += i == 0 || strcmp(word[i], word[i - 1]) != 0;
+    return unlike;
+}
+
 static void measure_groups(struct results *r, const struct library_run *runs)
 {
     struct results_view *v = &r->view;
     double *x = mem_new(v->count + 1, sizeof *x);
-    int field = library_field("best_test_acc");
+    const char **seed = mem_new(v->count + 1, sizeof *seed);
+    int field = library_field("best_test_acc"), seeds = library_field("seed");
+    int sweep = library_field("sweep");
 
     for (size_t g = 0; g < v->groups; g++) {
         struct results_group *group = &v->group[g];
@@ -213,12 +230,21 @@ static void measure_groups(struct results *r, const struct library_run *runs)
             double acc;
 
             /* What is not done is no part of a mean, as in compare. */
-            if (run->state == WIRE_DONE && text_to_double(run->cell[field], &acc) && isfinite(acc))
+            if (run->state == WIRE_DONE && text_to_double(run->cell[field], &acc) &&
+                isfinite(acc)) {
+                seed[group->n] = run->cell[seeds];
                 x[group->n++] = acc;
+            }
         }
         group->mean = study_mean(x, group->n);
         group->sd = study_sd(x, group->n);
+        if (r->fold == RESULTS_SWEEPS && *runs[v->order[group->first]].cell[sweep])
+            continue;
+        group->seeds = count_unlike(seed, group->n);
+        if (group->seeds == 1) /* the same run again says nothing of chance */
+            group->sd = NAN;
     }
+    free(seed);
     free(x);
 }
 

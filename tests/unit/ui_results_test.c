@@ -119,11 +119,11 @@ TEST(repeats_fold_to_their_mean)
     some_runs(&k);
     kit_keys(&k, "v");
     CHECK_STR(lines(&k), "0005 +0004 +0002");
-    CHECK(kit_shows(&k, "+2 runs          0.9100 ±0.0141"));
+    CHECK(kit_shows(&k, "▸ 2 runs          0.9100 ±0.0141"));
     kit_run(&k, "2026-10-29-100001-500-lenet-0006",
             "seed=2 lr=0.1 best_test_acc=0.1 state=diverged");
     kit_turn(&k, true); /* is no part of the mean */
-    CHECK(kit_shows(&k, "+3 runs          0.9100 ±0.0141"));
+    CHECK(kit_shows(&k, "▸ 3 runs          0.9100 ±0.0141"));
     help_remove(io_path(k.folder, "2026-10-29-100001-500-lenet-0006"));
     kit_turn(&k, true);
     kit_keys(&k, "Down Down Enter");
@@ -135,6 +135,26 @@ TEST(repeats_fold_to_their_mean)
     kit_keys(&k, "v"); /* and the sweep as one */
     CHECK_STR(lines(&k), "0005 +0004 +0002");
     CHECK(kit_shows(&k, "sweeps and repeats folded"));
+    kit_end(&k);
+}
+
+/* The same run again says nothing of chance: no deviation, and it is said how many seeds there are. */
+TEST(runs_of_one_seed_are_no_repeats)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "seed=3 best_test_acc=0.9");
+    kit_run(&k, "2026-10-29-100001-000-lenet-0002", "seed=3 best_test_acc=0.9");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    kit_keys(&k, "v");
+    CHECK(kit_shows(&k, "▸ 2 runs                  0.9000   "));
+    CHECK(!kit_shows(&k, "±0.0"));
+    CHECK(kit_shows(&k, "2 runs of one seed: the same settings again"));
+    CHECK(kit_shows(&k, "mean 0.9000, n 2 of 1 seed;"));
+    kit_run(&k, "2026-10-29-100002-000-lenet-0003", "seed=4 best_test_acc=0.8");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "standard deviation 0.0577, n 3 of 2 seeds;"));
     kit_end(&k);
 }
 
@@ -168,6 +188,59 @@ TEST(marks_are_of_the_runs_that_are_shown)
     kit_keys(&k, "*");
     CHECK_INT(library_marks(k.app.library), 1);
     CHECK(kit_shows(&k, "1 marked"));
+    kit_end(&k);
+}
+
+TEST(tags_are_typed_as_for_the_verb)
+{
+    static const char *const cases[][2] = {{"+paper -draft", "tag +paper -draft"},
+                                           {"  paper  ", "tag +paper"},
+                                           {"", "tag"},
+                                           {"+paper, a b", NULL},
+                                           {"+", NULL},
+                                           {"+a=b", NULL}};
+
+    for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+        struct text line = {0};
+        struct err e = {0};
+
+        if (cases[i][1]) {
+            REQUIRE_OK(results_tag_line(cases[i][0], &line, &e));
+            CHECK_STR(text_str(&line), cases[i][1]);
+        } else {
+            CHECK(results_tag_line(cases[i][0], &line, &e) == ERR_INPUT);
+        }
+        text_free(&line);
+    }
+}
+
+/* Left and opened again: with the same settings, the same runs are marked, and in this folder alone. */
+TEST(marks_are_kept)
+{
+    struct kit k;
+    struct app *app = &k.app;
+
+    some_runs(&k);
+    kit_keys(&k, "Space Down Space");
+    CHECK_INT(library_marks(app->library), 2);
+    k.screen->close(k.state);
+    library_free(app->library);
+    app->library = library_new(k.folder, app->tasks);
+    k.state = k.screen->open(app);
+    kit_turn(&k, true);
+    CHECK_INT(library_marks(app->library), 2);
+    CHECK(library_marked(app->library, "2026-10-29-100004-000-cnn-0005"));
+    CHECK(library_marked(app->library, "2026-10-29-100002-000-lenet-0003"));
+    kit_keys(&k, "* *"); /* none, and that is kept too */
+    k.screen->close(k.state);
+    CHECK_STR(settings_get(app->settings, "marks.folders", "none"), "none");
+    app->config.results = "/";
+    library_mark(app->library, "2026-10-29-100004-000-cnn-0005", true);
+    k.state = k.screen->open(app);
+    k.screen->close(k.state);
+    CHECK_STR(settings_get(app->settings, "marks.folders", "none"), "none");
+    app->config.results = k.folder;
+    k.state = k.screen->open(app);
     kit_end(&k);
 }
 
@@ -239,7 +312,7 @@ TEST(states_are_drawn)
     kit_begin(&k);
     kit_open(&k, &screen_results, SCREEN_RESULTS);
     CHECK(kit_shows(&k, "No runs yet."));
-    CHECK(kit_shows(&k, "The key 1 opens Setup"));
+    CHECK(kit_shows(&k, "Setup,"));
     kit_run(&k, "2026-10-29-100000-000-only-0001", "best_test_acc=0.912345 train_seconds=3");
     kit_turn(&k, true);
     CHECK(kit_shows(&k, "done     0001   0.9123      2 h"));
