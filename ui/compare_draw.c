@@ -30,6 +30,19 @@ static void choose_labels(struct compare *c, int panel, int columns)
     }
 }
 
+/* Seconds with no more digits than are read. */
+static const char *cursor_text(const struct compare *c, char out[TEXT_NUMBER_ROOM])
+{
+    double x = c->cursor_x;
+
+    snprintf(out, TEXT_NUMBER_ROOM, "%.*f",
+             c->plot[0].whole_x && x == floor(x) ? 0
+             : fabs(x) < 100                     ? 2
+                                                 : 1,
+             x);
+    return out;
+}
+
 static void draw_plot(struct compare *c, struct grid *g, struct rect at, int panel)
 {
     struct rect in = grid_frame(g, at, c->title[panel], !c->table_pane && panel == 0);
@@ -48,7 +61,7 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
     if (c->cursor && !c->scaling && panel == 0)
         text_addf(&words, "%s %s ",
                   c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x],
-                  text_float(number, (float)c->cursor_x));
+                  cursor_text(c, number));
     if (words.n)
         words.s[--words.n] = 0;
     if (words.n)
@@ -173,7 +186,7 @@ static int draw_read(const struct compare *c, struct grid *g, struct rect in, in
 {
     char number[TEXT_NUMBER_ROOM], head[64];
 
-    snprintf(head, sizeof head, "at %s", text_float(number, (float)c->cursor_x));
+    snprintf(head, sizeof head, "at %s", cursor_text(c, number));
     grid_right(g, in, 0, at + 9, GRID_KEY, head);
     for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
         size_t group = compare_row_group(c, c->top + (size_t)i);
@@ -327,6 +340,8 @@ static void add_notes(const struct compare *c, struct text *out)
     add_focused(c, out);
     if (c->set->left_out)
         text_addf(out, "%s\n", c->set->problem);
+    if (c->over && !c->scaling && c->panels)
+        curves_add_short(&c->curves[0], c->label, out);
     text_add(out, text_str(&c->table.note));
     if (c->equal.on && !c->wrong[0])
         text_add(out, "a run that is not at its end there would have done better with a schedule "

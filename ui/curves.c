@@ -69,9 +69,12 @@ static bool read_point(const struct source *s, const char *column, int i, struct
         if (isfinite(y))
             value[values++] = y;
     }
+    if (runs && !i)
+        l->runs = runs;
     if (runs) {
         double sd = study_sd(value, values);
 
+        l->at_end = runs;
         l->x[i] = study_mean(at, runs);
         l->y[i] = values == runs ? study_mean(value, values) : NAN;
         l->lo[i] = l->hi[i] = l->y[i];
@@ -323,6 +326,20 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
     }
     free(names);
     free(of);
+}
+
+void curves_add_short(const struct curves *c, char *const *label, struct text *out)
+{
+    for (size_t i = 0; i < c->lines; i++) {
+        const struct curves_line *l = &c->line[i];
+
+        if (l->at_end >= l->runs || (i && c->line[i - 1].group == l->group))
+            continue;
+        text_addf(
+            out,
+            "%s: the mean of %zu runs, at the end of the curve of %zu; the others have fewer epochs\n",
+            label ? label[l->group] : l->label, l->runs, l->at_end);
+    }
 }
 
 static enum err_code make(struct curves *c, const struct study_run *runs, size_t count,

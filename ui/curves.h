@@ -23,7 +23,7 @@ struct curves_line {
     bool dashed;
     char *label;
     double *x, *y, *lo, *hi; /* lo and hi: a band */
-    size_t n;
+    size_t n, runs, at_end;  /* runs that its mean is of, at first and at its last point */
 };
 struct curves {
     struct plot panel[2];
@@ -39,6 +39,9 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
 /* The same of runs that are open already. Nothing in it points into them. */
 enum err_code curves_of(struct curves *c, const struct study_run *runs, size_t count,
                         const struct curves_wish *wish, struct err *e) MUST_USE;
+/* Groups whose mean is of fewer runs towards its end, since some ended earlier: a sentence, a line
+ * each. label: (groups), or NULL for the curves' own. */
+void curves_add_short(const struct curves *c, char *const *label, struct text *out);
 /* What tells groups of runs from each other: "lr=0.1 batch=64", nothing where nothing does. A key that
  * separates no two groups which the keys before it leave alike says nothing new; over (or NULL) is left
  * out. names: (groups), empty; the caller frees them. */

@@ -250,6 +250,10 @@ static int draw_curves(struct wish *w, const struct record_entry *runs, size_t c
         curves_text(&c, w->columns, w->rows, w->level, cli_colours(STDOUT_FILENO), &out);
         code = cli_print(&out);
     }
+    text_clear(&out);
+    curves_add_short(&c, NULL, &out);
+    if (out.n)
+        cli_talk("%.*s", (int)out.n - 1, text_str(&out));
     text_free(&out);
     curves_free(&c);
     return code;

@@ -20,6 +20,13 @@ bool study_budget_find(const char *name, enum study_budget *out)
     return false;
 }
 
+void study_budget_text(char out[TEXT_NUMBER_ROOM], enum study_budget budget, double cost)
+{
+    bool whole = budget == STUDY_EPOCHS || budget == STUDY_MODEL_IMAGES;
+
+    snprintf(out, TEXT_NUMBER_ROOM, whole ? "%.0f" : cost < 1000 ? "%.4g" : "%.0f", cost);
+}
+
 double study_least_cost(const struct study_run *runs, size_t count, enum study_budget budget)
 {
     double least = INFINITY;

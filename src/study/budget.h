@@ -13,6 +13,8 @@ enum study_budget {
     STUDY_BUDGETS
 };
 extern const char *const study_budget_name[STUDY_BUDGETS]; /* "model-images" */
+/* With no more digits than anybody reads. */
+void study_budget_text(char out[TEXT_NUMBER_ROOM], enum study_budget budget, double cost);
 bool study_budget_find(const char *name, enum study_budget *out);
 
 struct study_reading {

@@ -408,6 +408,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     double cost = study_least_cost(runs, count, budget);
     char number[TEXT_NUMBER_ROOM];
 
+    study_budget_text(number, budget, cost);
     if (isnan(cost))
         return err_set(e, ERR_INPUT,
                        "a run among them has no whole epoch yet: there is nothing to be equal to");
@@ -436,8 +437,8 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
                 study_table_number(t, value);
         }
     }
-    study_table_note(t, "each run is read at the end of its last epoch within %s %s",
-                     text_double(number, cost), study_budget_name[budget]);
+    study_table_note(t, "each run is read at the end of its last epoch within %s %s", number,
+                     study_budget_name[budget]);
     return ERR_OK;
 }
 

@@ -113,6 +113,25 @@ TEST(repeats_are_one_row)
     kit_end(&k);
 }
 
+/* One of two repeats ended after two of four epochs: behind that the mean is of the other alone. */
+TEST(a_mean_that_loses_runs_says_so)
+{
+    const double acc[] = {0.2, 0.4, 0.6, 0.8};
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "seed=0 best_test_acc=0.8");
+    kit_run(&k, "2026-10-29-100001-000-lenet-0002", "seed=1 best_test_acc=0.4 state=stopped");
+    kit_epochs(&k, "2026-10-29-100000-000-lenet-0001", 1, 4, acc);
+    kit_epochs(&k, "2026-10-29-100001-000-lenet-0002", 1, 2, acc);
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "-000-lenet-0");
+    CHECK(!kit_shows(&k, "the mean of 2 runs"));
+    kit_keys(&k, "o");
+    CHECK(kit_shows(&k, "the mean of 2 runs, at the end of the curve of 1;"));
+    kit_end(&k);
+}
+
 /* The single model spent 400 model-images, which the ensemble had at its second epoch. */
 TEST(equal_budgets)
 {
