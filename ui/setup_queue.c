@@ -303,7 +303,7 @@ void setup_queue_add(struct setup *s)
     struct text ini = {0};
 
     form_sweep_name(what, name);
-    if (!s->runs_again && s->sweep_name && *s->sweep_name)
+    if (spec_sweep_varies(&what->sweep) && !s->runs_again && s->sweep_name && *s->sweep_name)
         snprintf(name, sizeof name, "%s", s->sweep_name);
     c = change_new(s, name);
     c->kind = ADD;

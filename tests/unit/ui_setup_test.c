@@ -540,6 +540,14 @@ TEST(a_name_with_a_number_gets_the_next_one)
     kit_keys("r");
     kit.chosen(kit.user, 0);
     CHECK_STR(kit.sweep->name, "first-4");
+    kit.busy = true;
+    kit_keys("u r"); /* no sweep any more: its name is none of a run */
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    REQUIRE(kit.setup->queue == 1);
+    CHECK_STR(kit.setup->queued[0].name, "first");
     kit_end();
 }
 
