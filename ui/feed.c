@@ -177,10 +177,10 @@ struct feed_run *feed_current(struct feed *f)
 
     for (size_t i = f->count; i-- > 0;) {
         struct feed_run *run = f->run[i];
-        int own = !run->own                      ? (run->live ? 2 : 1)
+        int own = !run->own                      ? (run->live && !run->dead ? 3 : 1)
                   : run->state == WIRE_RUNNING   ? 6
                   : run->state == WIRE_PAUSED    ? 5
-                  : wire_state_ended(run->state) ? 3
+                  : wire_state_ended(run->state) ? 2
                                                  : 4;
 
         if (own > rank) {
@@ -337,17 +337,43 @@ static void on_cell(struct feed *f, const struct wire_event *ev)
     }
 }
 
+/* A start that came to nothing. One that was to go on with a run leaves that as its files say. */
+static void end_refused(struct feed_run *run)
+{
+    run->files->refused = false;
+    if (run->path[0])
+        run->own = false;
+    else
+        run->state = WIRE_FAILED;
+    end_run(run);
+}
+
+/* Other commands are refused to runs that there are: whether it was the start is said by the
+ * snapshot, which the engine may set a moment later. */
 static void on_refused(struct feed *f, const struct wire_event *ev, const char *reason)
 {
     struct feed_run *run = find_number(f, ev->run);
+
+    if (!run || run->known || !run->live)
+        return;
+    run->files->refused = true;
+    snprintf(run->reason, sizeof run->reason, "%.511s", reason);
+}
+
+static bool judge_refused(struct feed *f, struct feed_run *run)
+{
     struct wire_status status;
 
-    /* A start that came to nothing; other commands are refused to runs that there are. */
-    if (!run || run->path[0] || run->known || wire_status(f->wire, ev->run, &status))
-        return;
-    run->state = WIRE_FAILED;
-    snprintf(run->reason, sizeof run->reason, "%.511s", reason);
-    end_run(run);
+    if (!run->files->refused)
+        return false;
+    if (run->known || !run->live) {
+        run->files->refused = false;
+        return false;
+    }
+    if (wire_status(f->wire, run->number, &status) && !wire_state_ended(status.state))
+        return false;
+    end_refused(run);
+    return true;
 }
 
 static bool take_event(struct feed *f, const struct wire_event *ev, feed_other *other, void *user)
@@ -500,7 +526,7 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
     for (size_t i = 0; i < f->count; i++) {
         struct feed_run *run = f->run[i];
 
-        if (look(f, run, now, now + SLICE_NS)) {
+        if (judge_refused(f, run) | look(f, run, now, now + SLICE_NS)) {
             run->changed++;
             changed = true;
         }
@@ -508,6 +534,21 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
     }
     drop_old(f);
     return changed;
+}
+
+uint32_t feed_started(const struct feed *f)
+{
+    return f->last_number;
+}
+
+bool feed_starts(const struct feed *f, const struct feed_run *run)
+{
+    if (!run->own || !run->live || run->state != WIRE_WAITING)
+        return false;
+    for (size_t i = 0; i < f->count && f->run[i] != run; i++)
+        if (f->run[i]->own && f->run[i]->live)
+            return false;
+    return true;
 }
 
 /* Of what was begun a moment ago only the wire knows yet. */

@@ -110,7 +110,7 @@ struct feed_run *feed_by_id(struct feed *f, uint64_t id);     /* NULL: gone */
 struct feed_run *feed_follow(struct feed *f, const char *folder);
 /* The run of which everything is read, members, devices, steps and log too; NULL: none. */
 void feed_watch(struct feed *f, struct feed_run *run);
-/* The one that computes here now, else the newest; NULL: none. */
+/* The one that computes here now, else what computes elsewhere, else the newest; NULL: none. */
 struct feed_run *feed_current(struct feed *f);
 /* Commands: through the wire where the run is ours (a stop of a cell stops its sweep), through its
  * control file else, which may wait for a second. ERR_FAILED: nobody works on it. */
@@ -123,6 +123,10 @@ enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e) MUS
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e);
 uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,
                           struct err *e);
+/* Grows with each run or sweep that is started here. */
+uint32_t feed_started(const struct feed *f);
+/* Whether a waiting run waits for nothing: it is being prepared. */
+bool feed_starts(const struct feed *f, const struct feed_run *run);
 /* Whether anything of this process runs, waits or is paused. */
 bool feed_busy(struct feed *f);
 /* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters

@@ -44,6 +44,7 @@ struct feed_files {
     int dead_looks;              /* in a row that found it dead */
     bool settled;                /* it ended, and all was read since */
     bool units_told;             /* events have told of units since the last row */
+    bool refused;                /* something was refused to it: perhaps its start */
 };
 
 struct feed {

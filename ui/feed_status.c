@@ -77,13 +77,16 @@ static void add_name(const char *name, struct text *out)
     text_add_clean(out, study_short_name(name));
 }
 
-static void add_run(const struct feed_run *run, int parts, size_t waits, struct text *out)
+static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
+                    struct text *out)
 {
     char number[TEXT_NUMBER_ROOM];
     bool ended = wire_state_ended(run->state) || run->dead;
 
     text_addf(out, "%s %s", dot(run->state, run->dead),
-              run->dead ? "dead" : wire_state_name(run->state));
+              run->dead             ? "dead"
+              : feed_starts(f, run) ? "starting"
+                                    : wire_state_name(run->state));
     if (!run->own && run->live)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
@@ -183,7 +186,7 @@ void feed_add_status(struct feed *f, struct text *out, int columns)
             if (in_sweep)
                 add_sweep(run, &sweep, best, falls[i], waits, &line);
             else
-                add_run(run, falls[i], waits, &line);
+                add_run(f, run, falls[i], waits, &line);
             if (text_width(text_str(&line)) <= columns)
                 break;
         }

@@ -33,6 +33,7 @@ static struct feed_run *from_library(struct runview *v)
 void runview_choose(struct runview *v, struct feed_run *run, bool pinned)
 {
     v->pinned = pinned;
+    v->started = feed_started(v->app->feed);
     if (run && run->id == v->id)
         return;
     v->id = run ? run->id : 0;
@@ -93,34 +94,29 @@ static void close_screen(void *screen)
     free(v);
 }
 
-/* A run that was chosen and has ended gives way to one that runs here now. */
+/* A run that was chosen gives way to one that was started since. */
 static void show(void *screen)
 {
     struct runview *v = screen;
-    struct feed_run *run = v->id ? feed_by_id(v->app->feed, v->id) : NULL;
 
-    if (run && run->own && wire_state_ended(run->state))
+    if (feed_started(v->app->feed) != v->started)
         v->pinned = false;
 }
 
 static bool tick(void *screen)
 {
     struct runview *v = screen;
+    struct library *l = v->app->library;
     struct feed_run *run;
 
+    if (l && library_turn(l) != v->followed) { /* the line of status tells of them on all screens */
+        v->followed = library_turn(l);
+        runview_follow_live(v);
+    }
     if (v->app->shown != SCREEN_RUN)
         return false;
     run = runview_run(v);
     return (run ? run->id : 0) != v->drawn_id || (run && run->changed != v->drawn);
-}
-
-static void command(void *screen, struct text *out)
-{
-    const struct feed_run *run = runview_run(screen);
-
-    text_add(out, !run ? "run first" : run->live ? "watch " : "show ");
-    if (run)
-        jobs_add_word(out, run->name);
 }
 
 const struct screen screen_run = {
@@ -138,5 +134,7 @@ const struct screen screen_run = {
     .draw = runview_draw,
     .key = runview_key,
     .tick = tick,
-    .command = command,
+    .command = runview_command,
+    .forms = runview_forms,
+    .write = runview_write,
 };

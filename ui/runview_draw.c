@@ -65,7 +65,7 @@ static void add_best(struct text *out, const struct feed_run *run, bool brief)
 }
 
 /* Where it stands and what can be done about it. */
-static void add_story(struct text *out, const struct feed_run *run, bool brief)
+static void add_story(struct text *out, const struct feed_run *run, bool starts, bool brief)
 {
     if (run->broken) {
         text_addf(out, "it cannot be read: %s", run->reason);
@@ -77,8 +77,9 @@ static void add_story(struct text *out, const struct feed_run *run, bool brief)
     }
     switch (run->state) {
     case WIRE_WAITING:
-        text_add(out, run->path[0] ? "it waits to be resumed, or for its turn"
-                                   : "it waits for its turn");
+        text_add(out, starts         ? "data and model are being prepared"
+                      : run->path[0] ? "it waits to be resumed, or for its turn"
+                                     : "it waits for its turn");
         return;
     case WIRE_PAUSED:
         text_addf(out, "at step %lld: p goes on", (long long)run->step);
@@ -92,11 +93,17 @@ static void add_story(struct text *out, const struct feed_run *run, bool brief)
         add_best(out, run, brief);
         return;
     case WIRE_STOPPED:
-        text_addf(out, "at step %lld: R goes on", (long long)run->step);
-        if (run->reason[0] && !brief)
-            text_addf(out, " (%s)", run->reason);
+        /* the reason has the step of the end; rows may be older */
+        if (!strncmp(run->reason, "stopped ", 8) && run->reason[8])
+            text_addf(out, "%s: R goes on", run->reason + 8);
+        else
+            text_addf(out, "at step %lld: R goes on", (long long)run->step);
         return;
     default:
+        if (!run->path[0]) {
+            text_addf(out, "%s; it did not start: 1 opens Setup, to mend it", run->reason);
+            return;
+        }
         text_addf(out, "%s; r runs it again, e edits it",
                   run->reason[0] ? run->reason : state_of(run));
     }
@@ -134,7 +141,7 @@ static int draw_trouble(const struct feed_run *run, struct grid *g, struct rect 
 
     grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true,
              study_short_name(run->name));
-    add_story(&line, run, false);
+    add_story(&line, run, false, false);
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
@@ -143,7 +150,7 @@ static int draw_trouble(const struct feed_run *run, struct grid *g, struct rect 
 }
 
 /* The rows that it takes. Narrow and low: what the line of status says is not said twice. */
-static int draw_head(const struct feed_run *run, struct grid *g, struct rect in)
+static int draw_head(const struct feed_run *run, bool starts, struct grid *g, struct rect in)
 {
     struct text story = {0}, gain = {0}, facts = {0};
     const char *name = run->name[0] ? study_short_name(run->name) : run->spec.name;
@@ -151,10 +158,10 @@ static int draw_head(const struct feed_run *run, struct grid *g, struct rect in)
 
     if (went_wrong(run))
         return draw_trouble(run, g, in);
-    add_story(&story, run, false);
+    add_story(&story, run, starts, false);
     if (text_width(text_str(&story)) > in.columns / 2) {
         text_clear(&story);
-        add_story(&story, run, true);
+        add_story(&story, run, starts, true);
     }
     add_gain(&gain, run, in.columns < 100);
     if (gain.n && in.rows < 24) {
@@ -164,7 +171,7 @@ static int draw_head(const struct feed_run *run, struct grid *g, struct rect in)
             column = grid_bold(g, in, 0, 1, role_of(run), state_of(run)) + 2;
         grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, false, text_str(&gain));
     } else {
-        column = grid_bold(g, in, 0, 1, role_of(run), state_of(run)) + 2;
+        column = grid_bold(g, in, 0, 1, role_of(run), starts ? "starting" : state_of(run)) + 2;
         if (!run->own && run->live)
             column = grid_text(g, in, 0, column - 1, GRID_DIM, "elsewhere") + 2;
         width = text_width(text_str(&story));
@@ -272,14 +279,17 @@ static void draw_bars(const struct feed_run *run, struct grid *g, struct rect in
 {
     int role = run->state == WIRE_PAUSED ? GRID_WARN : went_wrong(run) ? GRID_BAD : GRID_BAR;
     int half = in.columns / 2;
+    int64_t epochs = run->facts.epochs > 0 ? run->facts.epochs : run->spec.epochs;
     char label[64], speed[64] = "", number[TEXT_NUMBER_ROOM];
     struct text left = {0};
 
     if (run->images_per_second > 0)
         snprintf(speed, sizeof speed, "%s img/s",
                  text_count(number, (uint64_t)(run->images_per_second + 0.5)));
-    snprintf(label, sizeof label, "epoch %lld/%lld", (long long)run->epoch,
-             (long long)run->facts.epochs);
+    if (epochs > 0)
+        snprintf(label, sizeof label, "epoch %lld/%lld", (long long)run->epoch, (long long)epochs);
+    else
+        snprintf(label, sizeof label, "epoch");
     draw_bar(g, rect_left(in, half), label, run->epoch_share, role, speed);
     if (at_work(run))
         feed_add_left(run->left_seconds, &left);
@@ -328,7 +338,7 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
         return;
     }
     v->drawn = run->changed;
-    in = rect_below(in, draw_head(run, g, in));
+    in = rect_below(in, draw_head(run, feed_starts(v->app->feed, run), g, in));
     units = runview_units_rows(run);
     log = in.rows >= 34 ? 6 : in.rows >= 26 ? 5 : in.rows >= 18 ? 2 : 1;
     /* The plots have the larger half, whatever comes below. */

@@ -1,6 +1,6 @@
 /* ui/runview_int.h: what the files of the Run screen share. runview.c says which run is shown,
  * runview_keys.c takes the keys, runview_plots.c makes its curves, runview_draw.c and
- * runview_units.c draw. */
+ * runview_units.c draw, runview_out.c writes. */
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
 
@@ -28,9 +28,11 @@ struct runview_panel {
 
 struct runview {
     struct app *app;
-    uint64_t id; /* of the run that is shown; 0: none */
-    bool pinned; /* it was chosen: another one that starts does not take its place */
-    int axis;    /* enum feed_axis */
+    uint64_t id;       /* of the run that is shown; 0: none */
+    bool pinned;       /* it was chosen: another one that starts does not take its place */
+    uint32_t started;  /* feed_started when it was chosen */
+    uint64_t followed; /* library_turn when runs of other processes were looked for */
+    int axis;          /* enum feed_axis */
     int64_t smooth;
     bool log_y;
     bool cursor;
@@ -52,6 +54,12 @@ struct feed_run *runview_run(struct runview *v);
 /* Chooses it; pinned as above. */
 void runview_choose(struct runview *v, struct feed_run *run, bool pinned);
 bool runview_key(void *screen, const struct key *key);
+/* Runs that go on elsewhere, as far as they are known. */
+void runview_follow_live(struct runview *v);
+/* What is seen as a command line and as a figure. */
+void runview_command(void *screen, struct text *out);
+enum err_code runview_write(void *screen, const char *form, struct text *out, struct err *e);
+extern const char *const runview_forms[];
 extern const struct screen_key runview_keys[];
 
 void runview_make(struct runview *v, const struct feed_run *run);

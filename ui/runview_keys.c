@@ -229,8 +229,7 @@ static void resume(struct runview *v, const struct feed_run *run)
 
 /* ---- the next run ---- */
 
-/* Those of other processes too, as far as they are known. */
-static void follow_live(struct runview *v)
+void runview_follow_live(struct runview *v)
 {
     struct library *l = v->app->library;
     const struct library_run *runs;
@@ -244,7 +243,8 @@ static void follow_live(struct runview *v)
         if (!runs[i].live)
             continue;
         folder = library_folder(l, runs[i].name);
-        feed_follow(v->app->feed, folder);
+        if (!feed_find(v->app->feed, folder))
+            feed_follow(v->app->feed, folder);
         free(folder);
         followed++;
     }
@@ -256,7 +256,7 @@ static void next_run(struct runview *v, int by)
     uint64_t id = v->id;
     size_t n, at = 0;
 
-    follow_live(v);
+    runview_follow_live(v);
     n = feed_count(f);
     for (size_t i = 0; i < n; i++)
         if (feed_at(f, i)->id == id)

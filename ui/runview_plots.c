@@ -189,8 +189,6 @@ static void set_window(struct runview *v, const struct feed_run *run)
         }
     if (isfinite(epoch) && epoch > 0)
         most = ceil(most / epoch - 1e-9) * epoch;
-    else if (!v->zoom)
-        return;
     if (!(most > 0))
         return;
     width = most / (double)(1 << v->zoom);
@@ -209,7 +207,11 @@ void runview_make(struct runview *v, const struct feed_run *run)
     make_steps(v, run);
     begin(v, &v->loss);
     begin(v, &v->acc);
-    add(&v->loss, "train", v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN);
+    /* A short run has rows of epochs alone, or next to. */
+    if (v->steps.n < e->n)
+        add(&v->loss, "train", make_middles(v, run), e->y[FEED_TRAIN_LOSS], e->n, COLOUR_TRAIN);
+    else
+        add(&v->loss, "train", v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN);
     /* Until the first epoch has ended, what training says of accuracy is all there is. */
     if (!e->n)
         add(&v->acc, "train", v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN);

@@ -15,7 +15,7 @@ static const struct {
     int role;
 } parts[] = {
     {"input", 0x2593, '%', GRID_SERIES + 2},
-    {"compute", 0x2588, '#', GRID_BAR},
+    {"compute", 0x2586, '#', GRID_BAR},
     {"reduce", 0x2592, '+', GRID_SERIES + 1},
     {"wait", 0x2591, '.', GRID_REST},
 };

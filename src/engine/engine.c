@@ -182,8 +182,11 @@ static void begin_next(struct engine *e)
 
     e->waiting = r->next;
     r->next = NULL;
-    if (!engine_begin(e, r))
+    if (!engine_begin(e, r)) {
         run_refuse(e, number, ERR_FAILED, "no thread could be started for this run");
+        wire_set_status(e->wire, &(struct wire_status){
+                                     .run = number, .state = WIRE_FAILED, .code = ERR_FAILED});
+    }
 }
 
 /* Whether the run is out of the way: ended, and the command behind its end too. */

@@ -408,3 +408,107 @@ TEST(a_sweep_counts_its_cells)
     text_free(&line);
     kit_close(&k);
 }
+
+static void refuse(struct kit *k, uint32_t number, const char *why)
+{
+    struct wire_event event = {.kind = WIRE_REFUSED, .run = number};
+
+    event.slot = wire_slot_put(k->wire, why, strlen(why) + 1);
+    wire_post(k->wire, &event);
+}
+
+TEST(a_refused_start_is_over)
+{
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct text line = {0};
+    struct wire_status status;
+    struct feed_run *r;
+    struct kit k;
+    struct err e;
+
+    kit_open(&k, 64);
+    snprintf(start->spec.name, sizeof start->spec.name, "first");
+    status = (struct wire_status){.run = feed_start_run(k.feed, start, &e)};
+    wire_set_status(k.wire, &status);
+    CHECK(feed_busy(k.feed));
+    r = feed_at(k.feed, 0);
+    CHECK(feed_starts(k.feed, r));
+    feed_add_status(k.feed, &line, 80);
+    CHECK_STR(text_str(&line), "○ starting  first");
+    /* Another command that is refused to it does not end it; nor does the next one's start begin. */
+    refuse(&k, status.run, "this run has not begun yet");
+    feed_take(k.feed, NULL, NULL);
+    CHECK(feed_busy(k.feed) && r->live);
+    feed_start_run(k.feed, start, &e);
+    CHECK(!feed_starts(k.feed, feed_at(k.feed, 1)));
+    /* The engine tells of it first, and sets the snapshot then. */
+    refuse(&k, status.run, "w.safetensors cannot be read");
+    feed_take(k.feed, NULL, NULL);
+    status.state = WIRE_FAILED;
+    wire_set_status(k.wire, &status);
+    feed_take(k.feed, NULL, NULL);
+    r = feed_at(k.feed, 0);
+    CHECK(!r->live && r->state == WIRE_FAILED);
+    CHECK_STR(r->reason, "w.safetensors cannot be read");
+    CHECK(feed_starts(k.feed, feed_at(k.feed, 1)));
+    refuse(&k, feed_at(k.feed, 1)->number, "the engine is about to end"); /* without a snapshot */
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!feed_busy(k.feed));
+    text_free(&line);
+    free(start);
+    kit_close(&k);
+}
+
+TEST(a_refused_resume_leaves_the_run_as_it_was)
+{
+    struct record_run *run = plain_run(4);
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct record *record;
+    struct wire_status status;
+    struct kit k;
+    struct err e;
+
+    kit_open(&k, 64);
+    run->state = WIRE_STOPPED;
+    record = kit_run(&k, run);
+    snprintf(start->resume, sizeof start->resume, "%s", record_folder(record));
+    record_close(record);
+    status = (struct wire_status){.run = feed_start_run(k.feed, start, &e), .state = WIRE_FAILED};
+    wire_set_status(k.wire, &status);
+    refuse(&k, status.run, "its data are not there");
+    feed_take(k.feed, NULL, NULL);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!feed_busy(k.feed));
+    CHECK(feed_at(k.feed, 0)->state == WIRE_STOPPED && !feed_at(k.feed, 0)->live);
+    free(start);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(what_runs_elsewhere_stands_before_what_ended_here)
+{
+    struct record_run *run = plain_run(4);
+    struct record *ended, *record;
+    struct text line = {0};
+    struct kit k;
+
+    kit_open(&k, 64);
+    ended = kit_run(&k, run);
+    kit_started(&k, 7, record_folder(ended), &run->spec, 100);
+    kit_state(&k, 7, record_folder(ended), WIRE_DONE, "");
+    snprintf(run->run, sizeof run->run, "other");
+    run->state = WIRE_RUNNING;
+    record = kit_run(&k, run);
+    feed_follow(k.feed, record_folder(record));
+    feed_take(k.feed, NULL, NULL);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    feed_add_status(k.feed, &line, 80);
+    CHECK_HAS(text_str(&line), "running elsewhere");
+    text_free(&line);
+    record_close(record);
+    record_close(ended);
+    free(run);
+    kit_close(&k);
+}

@@ -114,7 +114,7 @@ TEST(a_run_as_it_goes)
     CHECK_HAS(text_str(&s.text), "cpu:0");
     draw(&s, 42, 160);
     CHECK_HAS(text_str(&s.text), "1 device · batch 10");
-    CHECK_HAS(text_str(&s.text), "input ▓ compute █ reduce ▒ wait ░");
+    CHECK_HAS(text_str(&s.text), "input ▓ compute ▆ reduce ▒ wait ░");
     for (int axis = 0; axis < FEED_AXES; axis++) {
         s.view.axis = axis;
         s.view.smooth = axis % 2 ? 5 : 0;
@@ -221,6 +221,7 @@ TEST(ends_say_why_and_what_can_be_done)
     } cases[] = {
         {WIRE_DONE, "", {"done", "best 0.8000 at epoch 1", "of training"}},
         {WIRE_STOPPED, "", {"stopped", "at step 100: R goes on", "100 %"}},
+        {WIRE_STOPPED, "stopped at step 103", {"stopped", "at step 103: R goes on", "100 %"}},
         {WIRE_PAUSED, "", {"paused", "p goes on", "epoch 1/4"}},
         {WIRE_DIVERGED,
          "the loss is not finite at step 123: try a smaller lr",
@@ -316,6 +317,95 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     CHECK_STR(s.app.own->said, "there is no other run to show");
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK_STR(s.app.own->said, "pausing after this step");
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(a_run_that_is_prepared_says_so)
+{
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct wire_event event = {.kind = WIRE_REFUSED};
+    struct shown s;
+    struct err e;
+
+    open_view(&s);
+    start->spec.epochs = 4;
+    snprintf(start->spec.name, sizeof start->spec.name, "first");
+    event.run = feed_start_run(s.k.feed, start, &e);
+    CHECK_HAS(draw(&s, 21, 80), "starting  first  data and model are being prepared");
+    CHECK_HAS(text_str(&s.text), "epoch 1/4");
+    event.slot = wire_slot_put(s.k.wire, "no such weights", 16);
+    wire_post(s.k.wire, &event);
+    take(&s);
+    CHECK_HAS(draw(&s, 21, 80), "no such weights; it did not start: 1 opens Setup");
+    free(start);
+    close_view(&s);
+}
+
+TEST(the_run_that_was_just_started_is_shown)
+{
+    struct record_run *run = lenet();
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct record *record;
+    struct shown s;
+    struct err e;
+
+    open_view(&s);
+    run->state = WIRE_DONE;
+    record = kit_run(&s.k, run);
+    screen_run_watch(&s.view, record_folder(record));
+    screen_run.show(&s.view);
+    record_close(record);
+    take(&s);
+    CHECK(s.view.pinned);
+    feed_start_run(s.k.feed, start, &e);
+    take(&s);
+    CHECK(runview_run(&s.view) ==
+          feed_at(s.k.feed, 0)); /* it was chosen, and stays on the screen */
+    screen_run.show(&s.view);
+    CHECK(runview_run(&s.view) == feed_at(s.k.feed, 1));
+    free(start);
+    free(run);
+    close_view(&s);
+}
+
+TEST(what_is_seen_is_written_as_a_figure)
+{
+    struct record_run *run = lenet();
+    struct text out = {0};
+    struct record *record;
+    struct shown s;
+    struct err e;
+
+    open_view(&s);
+    CHECK(runview_write(&s.view, "svg", &out, &e) == ERR_INPUT);
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    kit_epoch(record, 2, 100, 0.25, 0.9);
+    take(&s);
+    runview_command(&s.view, &out);
+    CHECK(!strncmp(text_str(&out), "watch ", 6));
+    kit_state(&s.k, 7, record_folder(record), WIRE_DONE, "");
+    take(&s);
+    text_clear(&out);
+    s.view.axis = FEED_SECONDS;
+    s.view.log_y = true;
+    runview_command(&s.view, &out);
+    CHECK(!strncmp(text_str(&out), "plot ", 5));
+    CHECK_HAS(text_str(&out), " --x seconds --log y");
+    s.view.axis = FEED_EPOCH;
+    for (int i = 0; runview_forms[i]; i++) {
+        static const char *const want[] = {"accuracy", "%PDF", "p1s1_y", "its values"};
+
+        text_clear(&out);
+        REQUIRE_OK(runview_write(&s.view, runview_forms[i], &out, &e));
+        CHECK_HAS(text_str(&out), want[i]);
+        if (i == 2) /* loss of training in the middle of the epoch, and of test at its end */
+            CHECK_HAS(text_str(&out), "\n0.5,0.6,1,0.5,0.5,0.7");
+    }
+    text_free(&out);
     record_close(record);
     free(run);
     close_view(&s);
