@@ -150,6 +150,18 @@ static void enter_sweep(struct sweepview *v)
     v->pane = SWEEPVIEW_BOARD;
 }
 
+/* Keys that would do something to a sweep, where there is none to be seen. */
+static bool say_nothing(struct sweepview *v, int32_t code)
+{
+    if (code <= 0 || code > 127 || !strchr("pKRFer", (int)code))
+        return false;
+    app_say(v->app, GRID_DIM,
+            v->sweep                 ? "This sweep has no board: its files tell nothing of cells."
+            : v->lines || v->looking ? "It is being read."
+                                     : "There is no sweep yet.");
+    return true;
+}
+
 static bool list_key(struct sweepview *v, int32_t code)
 {
     switch (code) {
@@ -186,13 +198,7 @@ static bool list_key(struct sweepview *v, int32_t code)
         sweepview_load(v, code == 'r');
         return true;
     default:
-        if (has_board(v) || !strchr("pKRF", code < 128 && code > 0 ? (int)code : ' '))
-            return has_board(v) && sweepview_act(v, code);
-        app_say(v->app, GRID_DIM,
-                !v->lines  ? "There is no sweep yet."
-                : v->sweep ? "It cannot be read."
-                           : "It is being read.");
-        return true;
+        return has_board(v) ? sweepview_act(v, code) : say_nothing(v, code);
     }
 }
 
@@ -236,5 +242,5 @@ bool sweepview_key(void *screen, const struct key *key)
         v->pane = SWEEPVIEW_LIST;
         return true;
     }
-    return has_board(v) && cell_key(v, key->code);
+    return has_board(v) ? cell_key(v, key->code) : say_nothing(v, key->code);
 }

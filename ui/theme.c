@@ -71,9 +71,10 @@ const struct theme_role *theme_role(bool is_light, int role)
         return is_light ? &light[role] : &dark[role];
     role -= GRID_SHADE;
     if (!shade[1][0].ground) {
-        /* Near the scale of boards in figures, no two alike, none of them a grey. */
-        static const short many[] = {230, 194, 158, 152, 116, 80, 74, 73,
-                                     38,  67,  32,  31,  25,  24, 18, 17};
+        /* One hue from light to dark, so that their order is seen; no two alike, none of them a
+         * grey. */
+        static const short many[] = {230, 195, 159, 153, 117, 81, 75, 39,
+                                     33,  32,  26,  25,  20,  19, 18, 17};
         static const short eight[] = {4, 4, 4, 4, 6, 6, 6, 6, 2, 2, 2, 2, 3, 3, 3, 3};
 
         /* On a dark ground from its dark end, so that what is high stands out on either. */

@@ -427,6 +427,32 @@ TEST(a_sweep_that_begins_is_shown_once_without_being_asked_for)
     wire_free(wire);
 }
 
+TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
+{
+    struct wire *wire = wire_new(16);
+    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct wire_sweep_status status = {
+        .sweep = 7, .state = WIRE_PAUSED, .name = "board", .path = "/nonexistent/sweeps/board"};
+    struct sweepview *v = screen_sweep.open(&app);
+
+    v->sweep = sweep_of("lr = 0.1, 0.2\n");
+    REQUIRE(v->sweep);
+    set(v->sweep, VALUES("0.1"), WIRE_SKIPPED, NAN);
+    wire_set_sweep(wire, &status);
+    wire_set_cell(wire, 7, &(struct wire_cell){.cell = 0, .known = true, .acc = NAN});
+    wire_set_cell(
+        wire, 7,
+        &(struct wire_cell){.cell = 1, .known = true, .state = WIRE_RUNNING, .run = 9, .acc = NAN});
+    CHECK(sweepview_merge(v));
+    CHECK_INT(v->sweep->cell[0].state, WIRE_SKIPPED);
+    CHECK_INT(v->sweep->cell[1].state, WIRE_PAUSED); /* the sweep is */
+    v->failed_again = true;
+    CHECK(sweepview_merge(v));
+    CHECK_INT(v->sweep->cell[0].state, WIRE_WAITING);
+    screen_sweep.close(v);
+    wire_free(wire);
+}
+
 TEST(without_sweeps_it_says_how_one_is_made)
 {
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
