@@ -346,7 +346,8 @@ void setup_add_remark(const struct setup *s, struct text *out)
 
         mark = mark < n ? mark : n;
         text_add_n(out, line + mark, n - mark);
-        text_add(out, "\n");
+        /* a sentence over two lines is one again: other widths break it elsewhere */
+        text_add(out, n > mark && !strchr(".:!?", line[n - 1]) && line[n] ? " " : "\n");
         line += n + (line[n] == '\n');
     }
 }

@@ -103,7 +103,8 @@ bool setup_missing(const struct setup *s, char name[64]);
 size_t setup_facts(const struct setup *s, struct setup_fact *facts);
 const char *setup_problem(const struct setup *s); /* why it cannot run; NULL */
 void setup_mean_page(const struct setup *s, struct text *out);
-void setup_add_remark(const struct setup *s, struct text *out); /* without its marks */
+void setup_add_remark(const struct setup *s,
+                      struct text *out); /* without its marks and line ends */
 
 /* setup_files.c */
 void setup_list_files(struct setup *s);

@@ -109,6 +109,9 @@ TEST(at_160_by_45_there_are_three_panels)
     CHECK_HAS(picture, "╭ what it means");
     CHECK_HAS(picture, "28x28x1, 10 classes");
     CHECK_HAS(picture, "A first look: LeNet learns");
+    kit_keys("v");
+    CHECK_HAS(kit.page, "\nA first look: LeNet learns");
+    CHECK(!strstr(kit.page, "# "));
     kit_end();
 }
 
