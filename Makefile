@@ -101,7 +101,7 @@ clean: ## removes all that was built
 check: ## installs what is missing, builds, and runs every test
 	@sh make/deps.sh --try check
 	@$(MAKE) $(MORE) all tests
-	@$(MAKE) $(MORE) FLAVOUR=asan unit-tests
+	@$(MAKE) $(MORE) FLAVOUR=asan all unit-tests
 	@$(MAKE) $(MORE) FLAVOUR=tsan tsan-tests
 	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS:.c=)' bash tests/run.sh
 
@@ -110,6 +110,13 @@ check-all: ## installs what check skips tests without, clang-format and Python p
 	@sh make/deps.sh --try all
 	@sh make/venv.sh $(BUILD)/venv
 	@PATH=$(abspath $(BUILD))/venv/bin:$$PATH CHORUS_TEST_ALL=1 $(MAKE) check
+
+.PHONY: monkey frames
+monkey: ## presses N (20000) random keys in the workbench, under the sanitizers; SEED=S again
+	@$(MAKE) $(MORE) FLAVOUR=asan all
+	@CHORUS=$(abspath $(BUILD))/chorus BUILD=$(BUILD) nice -n 19 bash tests/ui/monkey.sh $(or $(N),20000) $(SEED)
+frames: $(PROGRAM) ## draws the screens of tests/fixtures/frames anew: look at what changed
+	@CHORUS=$(abspath $(PROGRAM)) BUILD=$(BUILD) bash tests/ui/frames.sh --rewrite
 
 .PHONY: bench peers
 bench: ## compares the speed with PyTorch and JAX: minutes, on an idle machine; ROWS=lenet,mlp some
@@ -144,7 +151,7 @@ help: ## lists the targets
 	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
 
 # The rest says how files are made from files, and needs to know what this machine has.
-ifneq ($(filter-out run deps clean check check-all deps-check fmt fmt-check help peers asan tsan nocuda,\
+ifneq ($(filter-out run deps clean check check-all monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
   $(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif

@@ -128,7 +128,7 @@ start deps-check single deps-check sh make/walls.sh .
 start fmt-check single fmt-check sh make/format.sh --check
 # The slow ones first, so that nobody waits for the last.
 # lib.sh is what the tests of a folder share.
-for test in tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c tests/cli/*.sh tests/unit/*_test.c; do
+for test in tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c tests/ui/*.sh tests/cli/*.sh tests/unit/*_test.c; do
     [ -e "$test" ] || continue
     case $test in
     */lib.sh) ;;

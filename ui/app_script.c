@@ -8,7 +8,8 @@
  *   size 80x24            of the screen, where there is no terminal
  *   click ROW COLUMN      from 0
  *   sleep MS
- *   monkey N SEED         N random keys, clicks and sizes
+ *   monkey N SEED         N random keys, clicks and sizes; from then on only verbs that read are
+ *                         started, and no path leads out of the folder one is in
  *
  * What it waits for in vain ends the program. */
 #include "ui/app_int.h"
@@ -86,6 +87,15 @@ static uint64_t draw_number(struct script *s, uint64_t below)
     return (s->state >> 33) % below;
 }
 
+/* True: what is typed now may become a path. */
+static bool types(const struct app *app)
+{
+    const struct screen *screen = app_screens[app->shown];
+
+    return app->own->popup == POPUP_PROMPT ||
+           (screen->wants_text && screen->wants_text(app->screen[app->shown]));
+}
+
 static void press_at_random(struct script *s, struct app *app, struct key *key)
 {
     static const int32_t special[] = {
@@ -115,6 +125,28 @@ static void press_at_random(struct script *s, struct app *app, struct key *key)
     }
     if (key->code == 'q' && app->own->popup == POPUP_NONE) /* it would be the end */
         key->code = UI_ESC;
+    if ((key->code == '/' || key->code == '~') && types(app))
+        key->code = UI_ENTER;
+}
+
+static void begin_monkey(struct script *s, struct app *app)
+{
+    static const char *const reading[] = {"compare", "devices", "export", "help", "ls", "models",
+                                          "plot",    "predict", "report", "show", NULL};
+
+    s->state = s->state * 2654435761u + 1;
+    jobs_allow(app->jobs, reading);
+}
+
+/* Now and then a person looks, and tasks and jobs come to their end. Most keys see a screen that is
+ * drawn, some come in a burst. */
+static bool monkey_rests(struct script *s, struct app *app)
+{
+    if (app->dirty && draw_number(s, app->own->term ? 64 : 4))
+        return true;
+    if (draw_number(s, 256) == 0)
+        s->until = app_ns(app) + draw_number(s, 40) * 1000000;
+    return s->until != 0;
 }
 
 static bool shows(struct app *app, const char *what)
@@ -212,7 +244,7 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
         s->until = app_ns(app) + (uint64_t)atoi(what) * 1000000;
     else if ((what = behind_word(line, "monkey")) &&
              sscanf(what, "%ld %lu", &s->monkey, &s->state) >= 1)
-        s->state = s->state * 2654435761u + 1;
+        begin_monkey(s, app);
     else if (*line && *line != '#')
         fail(s, "a script of keys knows no such line", line);
     s->at++;
@@ -234,6 +266,10 @@ bool script_next(struct script *s, struct app *app, struct key *key, int *wait_m
             s->until = 0;
         }
         if (s->monkey > 0) {
+            if (monkey_rests(s, app)) {
+                *wait_ms = 0;
+                return false;
+            }
             press_at_random(s, app, key);
             if (key->code)
                 return true;

@@ -38,6 +38,7 @@ struct jobs {
     void *user;
     struct job **job;
     size_t n, room;
+    const char *const *allowed; /* NULL: every verb */
 };
 
 struct jobs *jobs_new(const char *program, void (*say)(void *user, const char *line), void *user)
@@ -142,15 +143,33 @@ static int open_pipe(int *ours, int *theirs)
     return 0;
 }
 
+void jobs_allow(struct jobs *j, const char *const *verbs)
+{
+    j->allowed = verbs;
+}
+
+static bool may_start(const struct jobs *j, const char *verb)
+{
+    if (!j->allowed)
+        return true;
+    for (size_t i = 0; verb && j->allowed[i]; i++)
+        if (!strcmp(verb, j->allowed[i]))
+            return true;
+    return false;
+}
+
 enum err_code jobs_start(struct jobs *j, const char *const *args,
                          void (*done)(void *user, const struct job_end *end), void *user,
                          struct err *e)
 {
-    struct job *job = mem_new(1, sizeof *job);
     int to[2] = {-1, -1}, error = 0;
+    struct job *job;
     size_t n = 0;
     char **all;
 
+    if (!may_start(j, args[0]))
+        return err_set(e, ERR_INPUT, "%s is not started here", args[0] ? args[0] : "nothing");
+    job = mem_new(1, sizeof *job);
     job->watch = job->from[0].fd = job->from[1].fd = -1;
     job->done = done;
     job->user = user;

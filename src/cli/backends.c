@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* fake computes nothing: it is there for tests, and only when they ask for it. */
+/* fake computes nothing: it is there for tests, and only when they ask for it; alone, it is what every
+ * experiment without a backend of its own trains on. */
 const struct backend *const *cli_backends(void)
 {
     static const struct backend *const all[] = {&cpu_backend, &ref_backend, &fake_backend, NULL};
     static const struct backend *const usual[] = {&cpu_backend, &ref_backend, NULL};
+    static const struct backend *const alone[] = {&fake_backend, NULL};
     const char *fake = getenv("CHORUS_FAKE");
 
+    if (fake && !strcmp(fake, "only"))
+        return alone;
     return fake && !strcmp(fake, "1") ? all : usual;
 }

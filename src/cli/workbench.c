@@ -75,6 +75,12 @@ static const char *data_name(int i)
     return data_known_sets[i].name;
 }
 
+/* Frames that are compared with earlier ones stand still at this time, in seconds since 1970. */
+static double stopped_clock(void)
+{
+    return atof(getenv("CHORUS_CLOCK"));
+}
+
 static bool read_frame(const char *frame, struct app_config *config)
 {
     char more;
@@ -109,6 +115,8 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
         wire_free(wire);
         return cli_refuse("--frame %.40s: a size is COLUMNSxROWS, such as 80x24", o->frame);
     }
+    if (o->frame && getenv("CHORUS_CLOCK"))
+        config.wall = stopped_clock;
     setenv("CHORUS_RESULTS", results, 1); /* for the verbs that screens start */
     if (cli_places()->given)
         setenv("CHORUS_DATA", cli_places()->given, 1);

@@ -150,7 +150,7 @@ static enum err_code set_word(struct spec *s, const struct spec_input *in, struc
 {
     const struct spec_field *f = &spec_fields[in->id];
     const char *variable = getenv("CHORUS_FAKE"); /* lets tests choose the backend without sums */
-    bool fake = variable && !strcmp(variable, "1");
+    bool fake = variable && (!strcmp(variable, "1") || !strcmp(variable, "only"));
     const char *allowed[8] = {0};
     int n = 0;
 
