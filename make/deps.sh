@@ -19,6 +19,7 @@ run   libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev  downloads data 
 run   ca-certificates        tells a true server from a false one
 run   dataset-fashion-mnist  70,000 images to train on
 check python3                plays the person at a terminal
+check tmux                   is the terminal of a test from start to end
 check locales                has countries with a comma in their numbers
 all   clang-format           checks the style of the source
 all   python3-venv           opens the weights in Python

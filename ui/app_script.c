@@ -4,6 +4,7 @@
  *   type 0.1, 0.2         presses each character
  *   wait TEXT             until the screen shows it (30 s at most)
  *   gone TEXT             until it does not
+ *   calm                  until nothing is under way and the screen has stood still for a while
  *   save FILE, svg FILE   the screen as text, as a picture
  *   size 80x24            of the screen, where there is no terminal
  *   click ROW COLUMN      from 0
@@ -22,6 +23,7 @@
 #include <string.h>
 
 #define WAIT_NS 30000000000ull
+#define CALM_NS 300000000ull /* three ticks */
 
 struct script {
     char *bytes, *path;
@@ -31,6 +33,8 @@ struct script {
     size_t words, word_at;
     const char *type;
     uint64_t since, until; /* of a wait, of a sleep; 0: none */
+    struct text still;     /* the screen as it was at calm_ns */
+    uint64_t calm_ns;
     int64_t monkey;
     uint64_t state;
     bool over, failed;
@@ -75,6 +79,7 @@ void script_close(struct script *s)
     if (!s)
         return;
     drop_words(s);
+    text_free(&s->still);
     free(s->line);
     free(s->bytes);
     free(s->path);
@@ -195,6 +200,34 @@ static bool wait_for(struct script *s, struct app *app, const char *what, bool t
     return false;
 }
 
+static bool is_calm(struct script *s, struct app *app)
+{
+    uint64_t now = app_ns(app);
+    struct text all = {0};
+    bool same;
+
+    grid_to_text(&app->own->grid, &all);
+    same = s->still.s && !strcmp(text_str(&all), s->still.s) && tasks_idle(app->tasks) &&
+           !jobs_running(app->jobs);
+    if (!s->since)
+        s->since = now;
+    if (!same) {
+        text_free(&s->still);
+        s->still = all;
+        s->calm_ns = now;
+    } else {
+        text_free(&all);
+    }
+    if (same && now - s->calm_ns >= CALM_NS) {
+        text_free(&s->still);
+        s->since = 0;
+        return true;
+    }
+    if (now - s->since > WAIT_NS)
+        fail(s, "the screen never came to rest", s->line[s->at]);
+    return false;
+}
+
 static void split_words(struct script *s, const char *text)
 {
     char *copy = mem_text(text), *rest = copy, *word;
@@ -230,6 +263,9 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
             return false;
     } else if ((what = behind_word(line, "gone"))) {
         if (!wait_for(s, app, what, false))
+            return false;
+    } else if (!strcmp(line, "calm")) {
+        if (!is_calm(s, app))
             return false;
     } else if ((what = behind_word(line, "save")))
         save(s, app, what, false);

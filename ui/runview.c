@@ -32,11 +32,13 @@ static struct feed_run *from_library(struct runview *v)
 
 void runview_choose(struct runview *v, struct feed_run *run, bool pinned)
 {
+    uint64_t id = run ? run->id : 0;
+
     v->pinned = pinned;
     v->started = feed_started(v->app->feed);
-    if (run && run->id == v->id)
+    if (id == v->id)
         return;
-    v->id = run ? run->id : 0;
+    v->id = id;
     v->cursor = false;
     v->zoom = 0;
     v->units_first = 0;

@@ -178,9 +178,12 @@ static bool complete(struct setup *s)
     int i = setup_chosen(s);
     bool added = false;
 
-    if (s->line.selected || i < 0 ||
-        !form_complete(text_str(&s->line.text), setup_choices(s, (size_t)i), &more, &s->several))
+    if (s->line.selected || i < 0)
         return false;
+    if (!form_complete(text_str(&s->line.text), setup_choices(s, (size_t)i), &more, &s->several)) {
+        text_free(&more);
+        return false;
+    }
     if (more.n) {
         text_add(&whole, text_str(&s->line.text));
         text_add(&whole, text_str(&more));

@@ -244,7 +244,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     text_add_clean(&clean, name);
     t->tty = fileno(t->in);
     tcgetattr(t->tty, &crash.modes);
-    crash.tty = t->tty;
+    crash.tty = fileno(t->out); /* the other one is for reading alone */
     t->screen = newterm(NULL, t->out, t->in);
     if (!t->screen) {
         err_set(e, ERR_INPUT,

@@ -1,9 +1,10 @@
 """settle.py RESULTS: what differs between two machines, or two runs of one experiment, becomes the same:
-names, times, speeds, processes. One run gets a name, a note and a tag that would drive a terminal."""
+names, times, speeds, processes. One run gets a note and a log that would drive a terminal."""
 import csv, os, re, sys
 
 root = sys.argv[1]
-HOSTILE = "a very long name \x1b[31mred\x1b[0m \u202egnp.exe \x07 with more behind it than fits in any column"
+LONG = "a-name-of-sixty-four-letters-which-no-column-has-any-room-for-at"
+HOSTILE = "a very long note \x1b[31mred\x1b[0m \u202egnp.exe \x07 with more behind it than fits in any column"
 SECONDS = {"train_seconds": 1.5, "eval_seconds": 0.25, "device_seconds": 1.5, "input_seconds": 0.1,
            "compute_seconds": 1.0, "reduce_seconds": 0.3, "wait_seconds": 0.1, "wall_seconds": 2.0}
 
@@ -35,7 +36,7 @@ def settle_rows(path, minute, names):
                 row[name] = "4194305"
             elif name in ("host", "version", "isa"):
                 row[name] = name
-            elif name in ("real_devices", "threads_used"):
+            elif name in ("real_devices", "threads", "threads_used"):
                 row[name] = "1"
             elif name == "started_utc":
                 row[name] = stamp(minute)
@@ -46,7 +47,7 @@ def settle_rows(path, minute, names):
             elif value in names:
                 row[name] = names[value]
         if row.get("name") == "hostile":
-            row.update(name=HOSTILE, note=HOSTILE, tags="\x1b]0;owned\x07")
+            row.update(name=LONG, note=HOSTILE)
     with open(path, "w", newline="", encoding="utf-8") as f:
         out = csv.DictWriter(f, fields, lineterminator="\n")
         out.writeheader()
@@ -59,8 +60,11 @@ def settle_text(path, names):
     for old, new in names.items():
         text = text.replace(old, new)
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", stamp(0), text)
+    text = re.sub(r"threads = \d+, process \d+ on \S+, chorus \S+", "threads = 1, process 1 on host", text)
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
         f.write(text)
+        if "hostile" in path and path.endswith("log.txt"):
+            f.write(stamp(0) + " warn " + HOSTILE + "\n")
 
 
 runs = sorted(f for f in os.listdir(root) if re.match(r"\d{4}-\d\d-\d\d-\d{6}-\d{3}-", f))
