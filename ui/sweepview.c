@@ -112,13 +112,14 @@ static void tell_dropped(struct sweepview *v)
 bool sweepview_merge(struct sweepview *v)
 {
     struct wire *wire = v->app->config.wire;
+    bool was = v->own;
     size_t n;
 
     v->own = false;
     if (!v->sweep || !find_own(v, v->sweep->name, &v->status))
         return false;
     v->own = !wire_state_ended(v->status.state);
-    if (!v->own || v->sweep->problem)
+    if ((!v->own && !was) || v->sweep->problem)
         return false;
     n = wire_cells(wire, v->status.sweep, v->wire_cell, v->wire_room);
     if (n > v->wire_room) {
@@ -127,7 +128,9 @@ bool sweepview_merge(struct sweepview *v)
     }
     for (size_t i = 0; i < n && i < v->wire_room; i++)
         merge_cell(v, &v->wire_cell[i]);
-    v->sweep->live = true;
+    v->sweep->live = v->own;
+    if (!v->own) /* its end: files tell the rest */
+        v->looked_ns = v->stamp = 0;
     sweepview_sum(v->sweep);
     tell_dropped(v);
     return true;

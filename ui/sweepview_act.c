@@ -235,28 +235,40 @@ static void move_cells(struct sweepview *v, int by)
     free(w);
 }
 
+static bool can_drop(const struct sweepview_sweep *s, size_t group, size_t r)
+{
+    const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
+
+    return c->known && c->state < WIRE_STOPPED;
+}
+
+static bool any_to_drop(const struct sweepview_sweep *s, size_t group)
+{
+    for (size_t r = 0; r < s->repeats; r++)
+        if (can_drop(s, group, r))
+            return true;
+    return false;
+}
+
 static void drop_chosen(void *user, int answer)
 {
     struct sweepview *v = user;
-    size_t n = 0;
 
     if (answer != 0 || !still_asked(v) || v->asked >= v->sweep->groups)
         return;
-    sweepview_merge(v);
+    sweepview_merge(v); /* what has happened while the question stood */
+    if (!any_to_drop(v->sweep, v->asked)) {
+        app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
+        return;
+    }
     if (!may_queue(v))
         return;
-    for (size_t r = 0; r < v->sweep->repeats; r++) {
-        size_t cell = sweepview_cell_of(v->sweep, v->asked, r);
-
-        if (v->sweep->cell[cell].known && v->sweep->cell[cell].state < WIRE_STOPPED) {
-            send(v, (struct wire_command){.kind = WIRE_SKIP, .cell = (uint32_t)cell});
-            n++;
-        }
-    }
-    if (!n)
-        app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
-    else
-        v->dropping = v->asked + 1;
+    for (size_t r = 0; r < v->sweep->repeats; r++)
+        if (can_drop(v->sweep, v->asked, r))
+            send(v,
+                 (struct wire_command){.kind = WIRE_SKIP,
+                                       .cell = (uint32_t)sweepview_cell_of(v->sweep, v->asked, r)});
+    v->dropping = v->asked + 1;
 }
 
 static void drop_cells(struct sweepview *v)
@@ -267,6 +279,10 @@ static void drop_cells(struct sweepview *v)
     if (!may_queue(v))
         return;
     v->asked = sweepview_chosen(v->sweep, &v->look);
+    if (!any_to_drop(v->sweep, v->asked)) {
+        app_say(v->app, GRID_DIM, "This cell has ended: there is nothing to drop.");
+        return;
+    }
     remember_asked(v);
     text_add(&question, "Drop ");
     sweepview_add_setting(v->sweep, v->asked, &question);
