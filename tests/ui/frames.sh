@@ -55,7 +55,7 @@ both results results "calm"
 both run results "calm" "keys / " "type first" "keys Enter Enter" "calm"
 both run-eight results "calm" "keys /" "type eight" "keys Enter Enter" "calm"
 both run-lost results "calm" "keys /" "type lost" "keys Enter Enter" "calm"
-both run-hostile results "calm" "keys /" "type sixty" "keys Enter Enter" "calm"
+both run-hostile results "calm" "keys /" "type hostile" "keys Enter Enter" "calm"
 both compare results "calm" "keys / " "type first" "keys Enter Space /" "keys Ctrl-U" "type second" \
     "keys Enter Space 4" "calm"
 both sweep results "calm" "keys 5" "calm"
