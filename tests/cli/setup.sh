@@ -121,4 +121,18 @@ END
 }
 check 'what runs already is queued behind, and taken out again' queued
 
+missing_weights()
+{
+    { cat small.ini; echo 'weights = /nonexistent/w.safetensors'; } >experiments/first.ini
+    script e 80x24 <<'END' || return
+wait No such file
+keys r
+wait No such file
+save seen
+keys q
+END
+    has seen 'nothing runs' && has seen '/nonexistent/w.safetensors' && ! ls -d e/*-tiny-* 2>err
+}
+check 'weights that are not there are told before a start' missing_weights
+
 finish
