@@ -204,6 +204,7 @@ static enum err_code add_curves(struct report *r, const struct study_run *runs, 
     const struct curves_wish wish = {.metric = r->runs > 6 ? "acc" : NULL,
                                      .over = seeds ? "seed" : NULL,
                                      .band = seeds ? "sd" : NULL};
+    struct text caption = {0}, fewer = {0};
     struct curves c;
     struct figure_panel panel[2];
     enum err_code code;
@@ -211,11 +212,17 @@ static enum err_code add_curves(struct report *r, const struct study_run *runs, 
     TRY(curves_make(&c, r->run, r->runs, &wish, e));
     for (int i = 0; i < c.panels; i++)
         panel[i] = (struct figure_panel){.plot = &c.panel[i]};
+    if (seeds)
+        text_add(&caption, "Means over seeds; the bands are one standard deviation wide to each "
+                           "side. ");
+    text_add(&caption, "Training values are means over an epoch, drawn at its middle.");
+    curves_add_short(&c, NULL, &fewer);
+    for (const char *at = text_str(&fewer); *at; at += strcspn(at, "\n") + 1)
+        text_addf(&caption, " %.*s.", (int)strcspn(at, "\n"), at);
+    text_free(&fewer);
     code = add_figure(r, "curves", "Curves", panel, c.panels, r->runs > 6 ? 110 : 80,
-                      seeds ? "Means over seeds; the bands are one standard deviation wide to each "
-                              "side. Training values are means over an epoch, drawn at its middle."
-                            : "Training values are means over an epoch, drawn at its middle.",
-                      e);
+                      text_str(&caption), e);
+    text_free(&caption);
     curves_free(&c);
     return code;
 }
