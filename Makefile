@@ -115,7 +115,8 @@ check-all: ## installs what check skips tests without, clang-format and Python p
 monkey: ## presses N (20000) random keys in the workbench, under the sanitizers; SEED=S again
 	@$(MAKE) $(MORE) FLAVOUR=asan all
 	@CHORUS=$(abspath $(BUILD))/chorus BUILD=$(BUILD) nice -n 19 bash tests/ui/monkey.sh $(or $(N),20000) $(SEED)
-frames: $(PROGRAM) ## draws the screens of tests/fixtures/frames anew: look at what changed
+frames: ## draws the screens of tests/fixtures/frames anew: look at what changed
+frames: $(PROGRAM)
 	@CHORUS=$(abspath $(PROGRAM)) BUILD=$(BUILD) bash tests/ui/frames.sh --rewrite
 
 .PHONY: bench peers
