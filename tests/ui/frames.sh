@@ -1,5 +1,6 @@
 # tests/ui/frames.sh [--rewrite]: each screen of the program, at a small and a large size, as it was when
 # somebody last looked at it: tests/fixtures/frames. `make frames` draws them anew.
+export TMPDIR=/tmp # folders with names of one length: screens show them
 . "${BASH_SOURCE%/*}/lib.sh"
 
 frames=$here/../fixtures/frames
