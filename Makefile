@@ -102,7 +102,7 @@ check: ## installs what is missing, builds, and runs every test
 	@sh make/deps.sh --try check
 	@$(MAKE) $(MORE) all tests
 	@$(MAKE) $(MORE) FLAVOUR=asan all unit-tests
-	@$(MAKE) $(MORE) FLAVOUR=tsan tsan-tests
+	@$(MAKE) $(MORE) FLAVOUR=tsan all tsan-tests
 	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS:.c=)' bash tests/run.sh
 
 .PHONY: check-all

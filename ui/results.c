@@ -114,7 +114,7 @@ static const struct screen_key keys[] = {
     {"N", NULL, "a note on the run"},
     {"e", "edit", "loads the run into Setup"},
     {"r", NULL, "runs it again"},
-    {"R", "resume", "goes on with a stopped or dead run, in the background"},
+    {"R", "resume", "goes on with a stopped or dead run"},
     {"p", NULL, "pauses a live run, or lets it go on"},
     {"K", NULL, "stops a live run; asks how"},
     {"P", NULL, "shows its predictions"},

@@ -3,6 +3,7 @@
 #include "ui/results_int.h"
 
 #include "base/mem.h"
+#include "ui/runkeys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -380,14 +381,10 @@ static void start_job(struct results *r, const char *verb, const char *const *na
     free(args);
 }
 
+/* As on Run, which shows it from then on. */
 static void resume_run(struct results *r, const struct library_run *run)
 {
-    static const char *const more[] = {"--background", NULL};
-
-    if (run->live)
-        app_say(r->app, GRID_WARN, "%s is at work already", results_hash(run->name));
-    else
-        start_job(r, "resume", &run->name, 1, more);
+    (void)runkeys_do(r->app, run->name, 'R');
 }
 
 static void join_marked(struct results *r)
