@@ -10,7 +10,7 @@ export CHORUS_FAKE_SCRIPT='step_ms=10'
 unset TMUX
 tm="tmux -L chorus-$$ -f /dev/null"
 trap '$tm kill-server 2>/dev/null; clean_up' EXIT
-$tm new-session -d -s s -x 110 -y 32 "env PS1='ready> ' bash --norc --noprofile" 2>tmux.err || {
+$tm new-session -d -s s -x 110 -y 32 "env PS1='ready> ' bash --norc --noprofile --noediting" 2>tmux.err || {
     skip "everything in tmux" "tmux does not start: $(cat tmux.err)"
     finish
 }
