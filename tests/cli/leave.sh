@@ -1,6 +1,7 @@
 # Leaving the workbench: what runs is stopped and can be resumed, or goes on without the terminal, and
 # what waits in the queue is done once.
 . "${BASH_SOURCE%/*}/lib.sh"
+export CHORUS_CACHE=$cache/own # where nobody else is seen to compute
 
 if ! has_terminals; then
     skip "leaving the workbench" "$lack"

@@ -1,6 +1,7 @@
 # The Setup screen in the whole program, driven by scripts of keys without a terminal: what it means
 # comes from the engine's planner, what it starts is the same as its command line's.
 . "${BASH_SOURCE%/*}/lib.sh"
+export CHORUS_CACHE=$cache/own # where nobody else is seen to compute
 
 cat >small.ini <<'END'
 # A small one for the fake backend.

@@ -6,6 +6,8 @@ here=$(cd "${BASH_SOURCE%/*}" && pwd)
 . "$here/../cli/lib.sh"
 export HOME=$work/home XDG_CONFIG_HOME=$work/home/config XDG_STATE_HOME=$work/home/state
 export XDG_DATA_HOME=$work/home/data CHORUS_FAKE=only
+# Who else computes on this machine is seen in the cache: nobody does, for these.
+export CHORUS_CACHE=$cache/own
 mkdir -p "$HOME"
 
 # one RESULTS NAME ARGUMENTS...: a run of the fake backend in that folder.
