@@ -170,4 +170,3 @@ TEST(keys_have_names)
     CHECK(!key_parse("Nonsense", &key));
     CHECK(!key_parse("", &key));
 }
-

@@ -78,4 +78,3 @@ TEST(what_has_not_begun_is_dropped_at_the_end)
         count += dropped[i];
     CHECK_INT(count, 50);
 }
-
