@@ -301,7 +301,8 @@ static void wait_for_something(struct app *app, int ms)
     n = add_fd(fds, n, app->own->term ? term_fd(app->own->term) : -1);
     n = add_fd(fds, n, app->own->term ? term_talk_fd(app->own->term) : -1);
     n = add_fd(fds, n, log_fd(app));
-    n = add_fd(fds, n, app->config.wire ? wire_fd(app->config.wire) : -1);
+    if (app->config.wire && !app->own->busy)
+        n = add_fd(fds, n, wire_fd(app->config.wire));
     n = add_fd(fds, n, tasks_fd(app->tasks));
     n = add_fd(fds, n, app->config.signals.wake);
     for (size_t i = 0; i < count && i < MEM_COUNT(jobs); i++)
@@ -336,6 +337,9 @@ static bool tick(struct app *app)
 {
     bool moved = false;
 
+    /* What trains here posts hundreds of events a second: they are taken tick by tick then, since each
+     * time that this thread wakes, one that computes waits. Setup's answers come at once. */
+    app->own->busy = app->shown != SCREEN_SETUP && feed_busy(app->feed);
     library_tick(app->library, false);
     for (int i = 0; i < SCREENS; i++)
         if (app_screens[i]->tick && app_screens[i]->tick(app->screen[i]))

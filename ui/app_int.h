@@ -31,6 +31,7 @@ struct app_int {
     struct grid grid;
     enum app_end end;
     bool leaving; /* as soon as nothing runs */
+    bool busy;    /* something trains here, and the screen shown asks the engine nothing */
 
     char said[512];
     int said_role;
