@@ -106,6 +106,9 @@ static int refuse_unknown(const char *verb, const struct cli_option *options, co
     text_add_clean(&shown, arg);
     if (near)
         cli_refuse("%s has no option %s; did you mean %s?", verb, text_str(&shown), near);
+    else if (!strcmp(verb, "chorus"))
+        cli_refuse("chorus has no option %s; `chorus --ascii --help` lists those of the workbench",
+                   text_str(&shown));
     else
         cli_refuse("%s has no option %s; `chorus %s --help` lists them", verb, text_str(&shown),
                    verb);

@@ -166,8 +166,11 @@ int cli_workbench(int argc, char **argv)
         {"--frame", "80x24", "with --keys: draws in memory, without a terminal", &o.frame},
         {NULL, NULL, NULL, NULL},
     };
-    int code = cli_options(&usage, options, &argc, argv);
     char *results;
+    int code;
+
+    argv[0] = "chorus"; /* wherever it lies: errors name it */
+    code = cli_options(&usage, options, &argc, argv);
 
     if (code != CLI_ON)
         return code;

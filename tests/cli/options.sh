@@ -9,6 +9,8 @@ check "alone: usage on stderr, exit 2" grep -q "^usage: chorus" err
 check "alone: nothing on stdout" test ! -s out
 exits 0 "$CHORUS" --help
 check "--help" grep -q "^usage: chorus" out
+exits 2 "$CHORUS" --nonsense
+check "an unknown option of the workbench" grep -q "^chorus: chorus has no option --nonsense" err
 exits 0 "$CHORUS" help
 check "help" grep -q "^usage: chorus" out
 exits 0 "$CHORUS" --version
