@@ -74,6 +74,7 @@ int err_exit_code(enum err_code code)
     case ERR_FAILED:
     case ERR_IO:
     case ERR_NOMEM:
+    case ERR_STUCK:
         break;
     }
     return 1;

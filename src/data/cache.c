@@ -169,7 +169,7 @@ bool data_cache_find(struct data_cache *cache, const struct data_found *found,
         for (int i = 0; i < DATA_FILES; i++)
             there = there && add_file(cache, &name, &key, found->files.path[i]);
     } else { /* what is asked for decides how rows are read */
-        text_addf(&name, "csv %d %d %d\n", wanted.h, wanted.w, wanted.c);
+        text_addf(&name, "csv, whole labels %d %d %d\n", wanted.h, wanted.w, wanted.c);
         there = add_file(cache, &name, &key, found->train) &&
                 (!found->test || add_file(cache, &name, &key, found->test));
     }

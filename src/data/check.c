@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "data/data_int.h"
+#include "data/places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -134,6 +135,19 @@ static void measure(struct data_check_part *out, const struct data_set *set,
     out->sd = sqrt(fmax(0, squares / all - out->mean * out->mean));
 }
 
+static enum err_code find_label(struct data_check *check, const char *data,
+                                const struct data_places *places, struct err *e)
+{
+    struct data_found found;
+    enum err_code code = ERR_OK;
+
+    TRY(data_find(&found, data, places, e));
+    if (found.kind == DATA_CSV)
+        code = data_csv_label(found.train, &check->label, e);
+    data_found_free(&found);
+    return code;
+}
+
 enum err_code data_check(struct data_check **out, const char *data,
                          const struct data_places *places, struct err *e)
 {
@@ -149,6 +163,8 @@ enum err_code data_check(struct data_check **out, const char *data,
     spec.normalize = SPEC_NORMALIZE_NONE;
     check = mem_new(1, sizeof *check);
     code = data_open(&check->set, &spec, places, (struct net_shape){0, 0, 0}, e);
+    if (code == ERR_OK)
+        code = find_label(check, data, places, e);
     if (code == ERR_OK) {
         measure(&check->train, check->set, &check->set->train);
         measure(&check->test, check->set, &check->set->test);
@@ -167,6 +183,7 @@ void data_check_free(struct data_check *check)
     if (!check)
         return;
     data_close(check->set);
+    free(check->label);
     free(check->train.of_class);
     free(check->test.of_class);
     free(check);

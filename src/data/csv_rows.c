@@ -1,4 +1,6 @@
-/* Reading the rows of a CSV data set: where the label stands, and numbers. */
+/* Reading the rows of a CSV data set: where the label stands, and numbers. The label is the column
+ * that the header names label, else the first; a table that is meant otherwise is refused rather than
+ * learned from, as soon as its first column shows it. */
 #include "data/csv_int.h"
 
 #include "base/mem.h"
@@ -14,7 +16,8 @@ struct csv_reader {
     struct csv_labels *labels;
     struct csv_grid *grid;
     size_t fields, label_column;
-    bool started, train;
+    bool started, train, named; /* named: by the header */
+    char *name;                 /* of the label's column, NULL without a header */
     enum err_code code;
     struct err *e;
 };
@@ -145,6 +148,13 @@ bool csv_is_number(const char *s)
     return text_to_double(s, &value) && isfinite(value);
 }
 
+static bool is_fraction(const char *s)
+{
+    double value;
+
+    return text_to_double(s, &value) && isfinite(value) && value != floor(value);
+}
+
 const char *csv_shown(const char *field, char out[64])
 {
     struct text clean = {0};
@@ -173,6 +183,7 @@ static enum err_code header_row(struct csv_reader *r, size_t count, char **field
     for (size_t i = 0; i < count; i++)
         if (i != r->label_column)
             g->names[to++] = mem_text(fields[i]);
+    r->name = mem_text(fields[r->label_column]);
     return ERR_OK;
 }
 
@@ -205,15 +216,101 @@ static enum err_code first_row(struct csv_reader *r, size_t line, size_t count, 
     }
     for (size_t i = 1; i < count; i++)
         numbers += csv_is_number(fields[i]);
+    r->named = named;
     *header = named || numbers == 0;
     return *header ? header_row(r, count, fields) : ERR_OK;
 }
 
-static enum err_code value_cell(struct csv_reader *r, size_t line, size_t column, const char *s,
+/* "column 5 (species)" */
+static void add_column(const struct csv_reader *r, struct text *out, size_t column)
+{
+    const struct csv_grid *g = r->grid;
+    char clean[64];
+
+    text_addf(out, "column %zu", column + 1);
+    if (r->name)
+        text_addf(out, " (%s)",
+                  csv_shown(column == r->label_column
+                                ? r->name
+                                : g->names[column - (column > r->label_column)],
+                            clean));
+}
+
+/* What to do where the first column was taken for the label's and is not. fields: of a row, to see
+ * whether the last column could be it; NULL: not known. */
+static const char *say_next(const struct csv_reader *r, char **fields, struct text *out)
+{
+    const char *last = fields ? fields[r->fields - 1] : "";
+
+    text_add(out, r->name ? "name the label's column label in line 1"
+                          : "give the file a first row of names, with label over the label's");
+    if (*last && !is_fraction(last)) {
+        text_add(out, ": ");
+        add_column(r, out, r->fields - 1);
+        text_add(out, " may be it");
+    }
+    return text_str(out);
+}
+
+static enum err_code refuse_fraction(struct csv_reader *r, size_t line, char **fields)
+{
+    struct text which = {0}, next = {0};
+    char clean[64];
+    enum err_code code;
+
+    add_column(r, &which, r->label_column);
+    if (!r->named)
+        text_add(&which, ", taken for the label because no column is named label,");
+    code = err_set(r->e, ERR_INPUT, "%s:%zu: %s is %s; a label is a word or a whole number%s%s",
+                   r->path, line, text_str(&which), csv_shown(fields[r->label_column], clean),
+                   r->named ? "" : ". Next: ", r->named ? "" : say_next(r, fields, &next));
+    text_free(&which);
+    text_free(&next);
+    return code;
+}
+
+static enum err_code refuse_value(struct csv_reader *r, size_t line, size_t column, char **fields)
+{
+    struct text which = {0}, next = {0};
+    char clean[64];
+    enum err_code code;
+
+    if (!r->named)
+        text_addf(&next, "; column %zu was taken for the label: ", r->label_column + 1);
+    add_column(r, &which, column);
+    code = err_set(r->e, ERR_INPUT, "%s:%zu: %s is \"%s\", not a number%s", r->path, line,
+                   text_str(&which), csv_shown(fields[column], clean),
+                   r->named ? "" : say_next(r, fields, &next));
+    text_free(&which);
+    text_free(&next);
+    return code;
+}
+
+/* A first column of nothing but different values numbers the rows, or is a measurement. */
+static enum err_code check_classes(struct csv_reader *r)
+{
+    struct text which = {0}, next = {0};
+    size_t classes = r->labels->count, rows = r->grid->rows;
+    enum err_code code;
+
+    if (r->named || !r->train || rows < 20 || 2 * classes <= rows)
+        return ERR_OK;
+    add_column(r, &which, r->label_column);
+    code =
+        err_set(r->e, ERR_INPUT,
+                "%s: %s, taken for the label because no column is named label, has %zu different "
+                "values in %zu rows. Next: %s",
+                r->path, text_str(&which), classes, rows, say_next(r, NULL, &next));
+    text_free(&which);
+    text_free(&next);
+    return code;
+}
+
+static enum err_code value_cell(struct csv_reader *r, size_t line, size_t column, char **fields,
                                 size_t to)
 {
     struct csv_grid *g = r->grid;
-    char clean[64];
+    const char *s = fields[column];
     double value;
     int small;
 
@@ -224,13 +321,8 @@ static enum err_code value_cell(struct csv_reader *r, size_t line, size_t column
             g->numbers[to] = small;
         return ERR_OK;
     }
-    if (!text_to_double(s, &value) || !isfinite(value)) {
-        return err_set(r->e, ERR_INPUT, "%s:%zu: column %zu is \"%s\", not a number%s", r->path,
-                       line, column + 1, csv_shown(s, clean),
-                       g->rows == 0 && !g->names
-                           ? "; a header row names its label column label, or has no numbers"
-                           : "");
-    }
+    if (!text_to_double(s, &value) || !isfinite(value))
+        return refuse_value(r, line, column, fields);
     TRY(csv_grid_widen(g, to, r->path, r->e));
     g->numbers[to] = value;
     return ERR_OK;
@@ -248,6 +340,8 @@ static enum err_code data_row(struct csv_reader *r, size_t line, size_t count, c
     if (!fields[r->label_column][0])
         return err_set(r->e, ERR_INPUT, "%s:%zu: the label in column %zu is empty", r->path, line,
                        r->label_column + 1);
+    if (is_fraction(fields[r->label_column]))
+        return refuse_fraction(r, line, fields);
     TRY(grid_grow(r));
     g->label[g->rows] = label_number(r, fields[r->label_column], line);
     if (r->labels->count > DATA_CLASSES_MAX) {
@@ -258,7 +352,7 @@ static enum err_code data_row(struct csv_reader *r, size_t line, size_t count, c
     }
     for (size_t i = 0; i < count; i++)
         if (i != r->label_column)
-            TRY(value_cell(r, line, i, fields[i], to++));
+            TRY(value_cell(r, line, i, fields, to++));
     if (++g->rows > DATA_COUNT_MAX)
         return err_set(r->e, ERR_INPUT, "%s: more than %u rows", r->path, DATA_COUNT_MAX);
     return ERR_OK;
@@ -282,11 +376,45 @@ enum err_code csv_grid_read(struct csv_grid *g, const char *path, struct csv_lab
 {
     struct csv_reader r = {.path = path, .labels = labels, .grid = g, .train = train, .e = e};
 
-    TRY(sheet_scan(path, NULL, on_row, &r, e));
-    TRY(r.code);
-    if (!r.started)
-        return err_set(e, ERR_INPUT, "%s: the file is empty", path);
-    if (g->rows == 0)
-        return err_set(e, ERR_INPUT, "%s: a header row and nothing below it", path);
-    return ERR_OK;
+    enum err_code code = sheet_scan(path, NULL, on_row, &r, e);
+
+    if (code == ERR_OK)
+        code = r.code;
+    if (code == ERR_OK && !r.started)
+        code = err_set(e, ERR_INPUT, "%s: the file is empty", path);
+    if (code == ERR_OK && g->rows == 0)
+        code = err_set(e, ERR_INPUT, "%s: a header row and nothing below it", path);
+    if (code == ERR_OK)
+        code = check_classes(&r);
+    free(r.name);
+    return code;
+}
+
+/* The first row, and no more. */
+static bool on_first(void *user, size_t line, size_t count, char **fields, const size_t *lengths)
+{
+    struct csv_reader *r = user;
+    bool header;
+
+    (void)lengths;
+    r->code = first_row(r, line, count, fields, &header);
+    return false;
+}
+
+enum err_code data_csv_label(const char *path, char **words, struct err *e)
+{
+    struct csv_grid grid = {0};
+    struct csv_reader r = {.path = path, .grid = &grid, .e = e};
+    struct text out = {0};
+    enum err_code code = sheet_scan(path, NULL, on_first, &r, e);
+
+    if (code == ERR_OK)
+        code = r.code;
+    if (code == ERR_OK && r.started) {
+        add_column(&r, &out, r.label_column);
+        *words = out.s;
+    }
+    csv_grid_free(&grid);
+    free(r.name);
+    return code;
 }

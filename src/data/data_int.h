@@ -84,6 +84,8 @@ enum err_code data_idx_load(struct data_raw *raw, const struct data_found *found
                             struct err *e) MUST_USE;
 
 /* csv.c. peek: where the file was read before and is the same, its rows are not read again. */
+/* "column 5 (label)": where a CSV file has its labels. The caller frees it. */
+enum err_code data_csv_label(const char *path, char **words, struct err *e) MUST_USE;
 enum err_code data_csv_load(struct data_raw *raw, const struct data_found *found,
                             int64_t train_limit, int64_t test_limit, struct net_shape wanted,
                             bool peek, const char *name, struct err *e) MUST_USE;

@@ -23,6 +23,7 @@
 /* Notes of a checkpoint (decimal). The engine sets them; `weights --at N` and resume read them. */
 #define RECORD_NOTE_EPOCH "chorus.epoch" /* epochs done */
 #define RECORD_NOTE_STEP  "chorus.step"  /* updates done */
+#define RECORD_NOTE_PLANS "chorus.plans" /* run.csv's plans, where the backend has such */
 /* Set by record_pack_weights: what model.net was read with, for whoever has no data at hand. */
 #define RECORD_NOTE_INPUT   "chorus.input"   /* "28 28 1": h w c */
 #define RECORD_NOTE_CLASSES "chorus.classes" /* "10" */

@@ -102,7 +102,7 @@ static enum err_code find_place(struct finder *f, const char *name, struct err *
     if (name[1] && (!text_to_int(name + 1, &place) || place < 1))
         return err_set(e, ERR_INPUT,
                        "'%s' names no run: @ is the newest, @2 the one before, @best the one with "
-                       "the best accuracy",
+                       "the best accuracy, @all every run",
                        name);
     if ((uint64_t)place > f->kept_count) {
         if (f->none_is_fine)
@@ -139,6 +139,15 @@ static enum err_code find_best(struct finder *f, struct err *e)
     return ERR_OK;
 }
 
+static enum err_code find_every(struct finder *f, struct err *e)
+{
+    for (size_t i = 0; i < f->count; i++)
+        take(f, i);
+    if (f->kept_count || f->none_is_fine)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "there is no run '@all': no run in %s%s", f->results, of_those(f));
+}
+
 /* The whole name of a run wins over a sweep's, a sweep's over parts of names. */
 static enum err_code find_word(struct finder *f, const char *name, struct err *e)
 {
@@ -164,8 +173,9 @@ static enum err_code find_word(struct finder *f, const char *name, struct err *e
     return err_set(
         e, ERR_INPUT,
         "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
-        "%s (%zu run%s%s; chorus ls lists them)",
-        name, f->results, f->kept_count, f->kept_count == 1 ? "" : "s", of_those(f));
+        "%s (%zu run%s%s; %s)",
+        name, f->results, f->kept_count, f->kept_count == 1 ? "" : "s", of_those(f),
+        strcmp(name, "all") != 0 ? "chorus ls lists them" : "@all is every run");
 }
 
 static bool is_same_folder(const char *a, const char *b)
@@ -263,6 +273,8 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
     }
     if (!strcmp(name, "@best"))
         return find_best(f, e);
+    if (!strcmp(name, "@all"))
+        return find_every(f, e);
     if (name[0] == '@')
         return find_place(f, name, e);
     return find_word(f, name, e);

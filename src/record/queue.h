@@ -74,6 +74,8 @@ uint64_t record_queue_stamp(const char *results);
 struct record_queue_options {
     char name[128]; /* of a sweep; empty: the item's */
     bool grid, failed;
+    bool alone;              /* its turn comes when no other chorus of this user computes on this
+                                machine, whatever folder its results are in */
     int64_t max_cells, jobs; /* 0: not given */
 };
 void record_queue_add_options(struct text *out, const struct record_queue_options *options);

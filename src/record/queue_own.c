@@ -116,6 +116,8 @@ void record_queue_add_options(struct text *out, const struct record_queue_option
         text_addf(out, " --jobs %lld", (long long)o->jobs);
     if (o->failed)
         text_add(out, " --failed");
+    if (o->alone)
+        text_add(out, " --alone");
     text_add(out, "\n");
 }
 
@@ -147,8 +149,8 @@ enum err_code record_queue_read_options(const char *text, struct record_queue_op
     line = mem_text_n(text, strcspn(text, "\r\n"));
     word = strtok_r(line + sizeof options_head - 1, " \t", &rest);
     for (; fine && word; word = strtok_r(NULL, " \t", &rest)) {
-        if (!strcmp(word, "--failed")) {
-            o->failed = true;
+        if (!strcmp(word, "--failed") || !strcmp(word, "--alone")) {
+            *(word[2] == 'f' ? &o->failed : &o->alone) = true;
             continue;
         }
         value = strtok_r(NULL, " \t", &rest);

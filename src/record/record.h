@@ -96,6 +96,11 @@ enum err_code record_write_ini(struct record *r, const char *ini, struct err *e)
 enum err_code record_sync(struct record *r, struct err *e) MUST_USE; /* fdatasync of the CSVs */
 void record_log(struct record *r, const char *line); /* log.txt, with the time in front */
 
+/* One more time that a program starts itself anew because of this run: how often that has been, this
+ * one among them, since it was forgotten last. */
+enum err_code record_count_restart(struct record *r, int *count, struct err *e) MUST_USE;
+void record_forget_restarts(struct record *r);
+
 /* The checkpoint: the CSVs synced first, then checkpoint -> checkpoint.prev, then the new one in
  * place, each by rename. as: "checkpoint", "best", "epoch-0012". */
 enum err_code record_checkpoint(struct record *r, const char *as,

@@ -1,4 +1,4 @@
-/* The files lie in CACHE/working/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
+/* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
  * not always. Two lines: the results folder, the run's. */
 #include "record/working.h"
 
@@ -17,11 +17,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+static const char working[] = "working", taking[] = "taking";
+
 struct record_work {
-    char *results; /* absolute where it is there */
-    char *path;    /* NULL: nowhere */
-    int fd;        /* -1: nobody is shown */
-    char *shown;   /* the run */
+    const char *part; /* of the cache */
+    char *results;    /* absolute where it is there */
+    char *path;       /* NULL: nowhere */
+    int fd;           /* -1: nobody is shown */
+    char *shown;      /* the run */
 };
 
 /* "HOST-", fit for a file's name. */
@@ -37,13 +40,13 @@ static char *host_prefix(void)
 }
 
 /* Its last part or two are made where they are missing: a home that is not there is nobody's home. */
-static char *working_folder(bool make)
+static char *folder_of(const char *part, bool make)
 {
     char *cache = io_cache_folder(), *folder, *above;
 
     if (!cache)
         return NULL;
-    folder = io_path(cache, "working");
+    folder = io_path(cache, part);
     if (make && io.mkdir(folder, 0700) && errno == ENOENT) {
         above = io_folder_of(cache);
         if (io.mkdir(cache, 0700) && errno == ENOENT && io.mkdir(above, 0700) == 0)
@@ -111,9 +114,9 @@ static bool look(const char *path, struct record_working *w)
     return held;
 }
 
-size_t record_working_list(struct record_working **out)
+static size_t list(const char *part, struct record_working **out)
 {
-    char *folder = working_folder(false), *prefix = host_prefix(), **names = NULL;
+    char *folder = folder_of(part, false), *prefix = host_prefix(), **names = NULL;
     size_t n = 0, count = 0, room = 0;
 
     *out = NULL;
@@ -135,6 +138,29 @@ size_t record_working_list(struct record_working **out)
     return count;
 }
 
+size_t record_working_list(struct record_working **out)
+{
+    return list(working, out);
+}
+
+size_t record_taking_list(struct record_working **out)
+{
+    return list(taking, out);
+}
+
+int64_t record_taking_pid(const char *results)
+{
+    struct record_working *taker;
+    size_t n = record_taking_list(&taker);
+    int64_t pid = 0;
+
+    for (size_t i = 0; i < n && !pid; i++)
+        if (record_working_same(taker[i].results, results))
+            pid = taker[i].pid;
+    free(taker);
+    return pid;
+}
+
 static char *absolute(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -150,19 +176,33 @@ bool record_working_same(const char *results, const char *other)
            a.st_ino == b.st_ino;
 }
 
-struct record_work *record_work_new(const char *results)
+static struct record_work *new_in(const char *part, const char *results)
 {
     static atomic_uint serial;
     struct record_work *w = mem_new(1, sizeof *w);
-    char *folder = working_folder(false), *prefix = host_prefix(), *name;
+    char *folder = folder_of(part, false), *prefix = host_prefix(), *name;
 
     name = mem_textf("%s%ld-%u", prefix, (long)getpid(), atomic_fetch_add(&serial, 1));
     w->results = mem_text(results);
     w->path = folder ? io_path(folder, name) : NULL;
+    w->part = part;
     w->fd = -1;
     free(name);
     free(prefix);
     free(folder);
+    return w;
+}
+
+struct record_work *record_work_new(const char *results)
+{
+    return new_in(working, results);
+}
+
+struct record_work *record_taking_new(const char *results)
+{
+    struct record_work *w = new_in(taking, results);
+
+    record_work_set(w, "");
     return w;
 }
 
@@ -171,7 +211,7 @@ static void hold(struct record_work *w)
 {
     struct stat st;
 
-    free(working_folder(true));
+    free(folder_of(w->part, true));
     for (int tries = 0; w->fd < 0 && tries < 20; tries++) {
         int fd = io.open(w->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
@@ -222,6 +262,34 @@ void record_work_set(struct record_work *w, const char *run)
     free(text);
     free(folder);
     free(results);
+}
+
+bool record_work_claim(struct record_work *w)
+{
+    struct record_working *others = NULL;
+    char *folder, *path;
+    bool free_for_it = false;
+    int fd;
+
+    if (!w->path) /* nobody is seen, nor waited for */
+        return true;
+    folder = folder_of(w->part, true);
+    path = io_path(folder, ".claim");
+    fd = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd < 0 || io.lock(fd, LOCK_EX | LOCK_NB) == 0) {
+        free_for_it = list(w->part, &others) == 0;
+        if (free_for_it)
+            record_work_set(w, "");
+        free_for_it = free_for_it && (fd < 0 || w->fd >= 0);
+    }
+    if (fd >= 0) {
+        io.lock(fd, LOCK_UN); /* a child may hold it open */
+        io.close(fd);
+    }
+    free(others);
+    free(path);
+    free(folder);
+    return free_for_it;
 }
 
 void record_work_free(struct record_work *w)

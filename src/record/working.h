@@ -25,6 +25,15 @@ struct record_work;
 struct record_work *record_work_new(const char *results);
 /* run: the folder of a run that is at work ("" while it is being prepared); NULL: none is. */
 void record_work_set(struct record_work *w, const char *run);
+/* Begins where no other process of this user computes on this machine; of several that ask for it at the
+ * same time one does. False: not now. */
+bool record_work_claim(struct record_work *w);
 void record_work_free(struct record_work *w);
+
+/* Who takes from the queue of a results folder as soon as nobody computes there: the same files in
+ * another folder. The pid of one of them other than this process; 0: nobody does. */
+struct record_work *record_taking_new(const char *results);
+size_t record_taking_list(struct record_working **out);
+int64_t record_taking_pid(const char *results);
 
 #endif

@@ -16,10 +16,12 @@ const struct spec_key spec_keys[] = {
     [KEY_MODEL] = {"model", SPEC_GROUP_MODEL, "lenet",
                    "a built-in name, a name in ./models, or a path with a slash or ending in .net",
                    "the network; model.NAME sets its parameter NAME"},
-    [KEY_DATA] = {"data", SPEC_GROUP_DATA, "fashion-mnist",
-                  "fashion-mnist, mnist, synthetic, a folder of IDX files, or a CSV file "
-                  "(train.csv or train.csv:test.csv)",
-                  "the images to learn from"},
+    [KEY_DATA] =
+        {"data", SPEC_GROUP_DATA, "fashion-mnist",
+         "fashion-mnist, mnist, synthetic, a folder of IDX files, or a CSV file "
+         "(train.csv or train.csv:test.csv; its column of labels is the one named label, else the "
+         "first: chorus data --help)",
+         "the images to learn from"},
     [KEY_NORMALIZE] = {"normalize", SPEC_GROUP_DATA, "255, for numbers in a CSV file standard",
                        "255, standard, none",
                        "how pixels become numbers: divided by 255, standardised from the training "

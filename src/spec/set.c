@@ -47,6 +47,21 @@ enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char
     return code;
 }
 
+enum err_code spec_refuse_count(const struct spec_input *in, const char *what, int64_t lo,
+                                int64_t hi, struct err *e)
+{
+    const char *digits = in->value + (*in->value == '-');
+    bool whole = *digits && !digits[strspn(digits, "0123456789")];
+    int64_t value = *in->value == '-' ? -1 : hi; /* beyond all of them, where it is so long */
+
+    (void)text_to_int(in->value, &value);
+    if (!whole)
+        return spec_refuse(in, e, "it is no %s", what);
+    if (value < lo)
+        return spec_refuse(in, e, "the least is %lld", (long long)lo);
+    return spec_refuse(in, e, "the most is %lld", (long long)hi);
+}
+
 static enum err_code refuse_sweep(const char *where, const char *key, const char *value,
                                   const char *instead, struct err *e)
 {
@@ -61,6 +76,25 @@ static enum err_code refuse_sweep(const char *where, const char *key, const char
     return code;
 }
 
+/* What other programs call a key. */
+static const char *other_name(const char *small)
+{
+    static const char *const names[][2] = {
+        {"learning_rate", "lr"},     {"lrate", "lr"},           {"eta", "lr"},
+        {"batch_size", "batch"},     {"bs", "batch"},           {"n_epochs", "epochs"},
+        {"num_epochs", "epochs"},    {"dataset", "data"},       {"net", "model"},
+        {"network", "model"},        {"arch", "model"},         {"optim", "optimizer"},
+        {"solver", "optimizer"},     {"wd", "weight_decay"},    {"decay", "weight_decay"},
+        {"random_seed", "seed"},     {"scheduler", "schedule"}, {"lr_scheduler", "schedule"},
+        {"ensemble", "members"},     {"workers", "threads"},    {"gpus", "devices"},
+        {"augmentation", "augment"}, {"clip", "grad_clip"},     {"early_stopping", "patience"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i][0], small))
+            return names[i][1];
+    return NULL;
+}
+
 /* LR means lr, and learning-rate what its letters are nearest to: keys are small, with '_'. */
 static const char *nearest_key(const char *key)
 {
@@ -71,7 +105,9 @@ static const char *nearest_key(const char *key)
         names[i] = spec_keys[i].name;
     for (char *p = small; *p; p++)
         *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p == '-' ? '_' : *p;
-    nearest = text_nearest(small, names);
+    nearest = other_name(small);
+    if (!nearest)
+        nearest = text_nearest(small, names);
     free(small);
     return nearest;
 }
@@ -190,10 +226,8 @@ static enum err_code set_count(struct spec *s, const struct spec_input *in, stru
         if (in->id == KEY_REPEATS && text_to_int(in->value, &value) && value > 1)
             return refuse_sweep(in->where, in->key, in->value,
                                 "give 1, and seed = 1, 2, ... by hand", e);
-        if (!text_to_int(in->value, &value))
-            return spec_refuse(in, e, "it is no whole number in reach");
-        if (value < f->lo || value > f->hi)
-            return spec_refuse(in, e, "it is out of range");
+        if (!text_to_int(in->value, &value) || value < f->lo || value > f->hi)
+            return spec_refuse_count(in, "whole number", f->lo, f->hi, e);
     }
     if (f->kind == FIELD_INT) {
         int small = (int)value;

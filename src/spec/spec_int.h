@@ -65,6 +65,10 @@ struct spec_input {
 enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
 
+/* Of a whole number that is none from lo to hi: "the least is 1", or "it is no count of devices". */
+enum err_code spec_refuse_count(const struct spec_input *in, const char *what, int64_t lo,
+                                int64_t hi, struct err *e);
+
 typedef enum err_code spec_set_fn(struct spec *s, const struct spec_input *in, struct err *e);
 typedef void spec_value_fn(const struct spec *s, struct text *out); /* empty where unset */
 

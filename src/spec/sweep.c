@@ -239,10 +239,8 @@ static enum err_code set_repeats(struct spec_sweep *s, const struct spec_input *
     const struct spec_field *f = &spec_fields[KEY_REPEATS];
     int64_t n;
 
-    if (!text_to_int(in->value, &n))
-        return spec_refuse(in, e, "it is no whole number");
-    if (n < f->lo || n > f->hi)
-        return spec_refuse(in, e, "it is out of range");
+    if (!text_to_int(in->value, &n) || n < f->lo || n > f->hi)
+        return spec_refuse_count(in, "whole number", f->lo, f->hi, e);
     s->base.repeats = n;
     s->base.given |= UINT64_C(1) << KEY_REPEATS;
     s->base.line[KEY_REPEATS] = 0;

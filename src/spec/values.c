@@ -71,7 +71,7 @@ enum err_code spec_set_devices(struct spec *s, const struct spec_input *in, stru
 
     if (strncmp(in->value, "gpu:", 4) != 0) {
         if (!is_count(in->value, 1, 1024, &count))
-            return spec_refuse(in, e, "it is no count of devices in reach");
+            return spec_refuse_count(in, "count of devices", 1, 1024, e);
         s->devices = (int)count;
         memset(s->gpu, 0, sizeof s->gpu);
         s->gpus = 0;
@@ -117,7 +117,7 @@ enum err_code spec_set_threads(struct spec *s, const struct spec_input *in, stru
     else if (is_count(in->value, 1, 1024, &count))
         kind = SPEC_THREADS_COUNT;
     else if (strcmp(in->value, "all") != 0)
-        return spec_refuse(in, e, "it is no count of threads in reach");
+        return spec_refuse_count(in, "count of threads", 1, 1024, e);
     s->threads_kind = kind;
     s->threads = kind == SPEC_THREADS_ALL ? 0 : (int)count;
     return ERR_OK;
@@ -138,7 +138,7 @@ enum err_code spec_set_batch(struct spec *s, const struct spec_input *in, struct
     bool per_device = is_per_device(in->value, MOST, &count);
 
     if (!per_device && !is_count(in->value, 1, MOST, &count))
-        return spec_refuse(in, e, "it is no count of images in reach");
+        return spec_refuse_count(in, "count of images", 1, MOST, e);
     s->batch = count;
     s->batch_per_device = per_device;
     return ERR_OK;
@@ -251,7 +251,7 @@ enum err_code spec_set_seed(struct spec *s, const struct spec_input *in, struct 
     int64_t seed = 0;
 
     if (!is_count(in->value, 0, INT64_MAX, &seed))
-        return spec_refuse(in, e, "it is no whole number in reach");
+        return spec_refuse_count(in, "whole number", 0, INT64_MAX, e);
     s->seed = (uint64_t)seed;
     return ERR_OK;
 }

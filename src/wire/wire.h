@@ -112,6 +112,8 @@ struct wire_plan { /* what the Setup screen shows before a run */
     int64_t images, test_images, dropped, steps_per_epoch, batch, batch_per_device;
     int32_t h, w, c, classes, devices, real_devices, members, threads;
     uint64_t parameters, bytes_per_device;
+    uint64_t unused_bytes; /* free on a GPU, where that is too few of them now */
+    bool lacking;
     double flops_per_image, lr, seconds; /* seconds: nan where nothing is known yet */
     char backend[32];
 };
@@ -157,13 +159,14 @@ struct wire_start {
 #define WIRE_OWN_RUNS 0x80000000u
 
 struct wire_sweep {
-    char name[128];    /* results/sweeps/NAME */
-    bool grid;         /* in the grid's order instead of the spread one */
-    bool failed;       /* those without a good end (diverged, oom, failed, skipped) again */
-    int32_t jobs;      /* cells side by side; 0: one at a time */
-    int64_t max_cells; /* 0: all */
-    bool prepare_only; /* make the sweep's folder, run nothing (--background) */
-    char text[];       /* what spec_sweep_write writes, terminated */
+    char name[128];         /* results/sweeps/NAME */
+    bool grid;              /* in the grid's order instead of the spread one */
+    bool failed;            /* those without a good end (diverged, oom, failed, skipped) again */
+    char failed_before[32]; /* failed: if they are older than this UTC; "": than the command */
+    int32_t jobs;           /* cells side by side; 0: one at a time */
+    int64_t max_cells;      /* 0: all */
+    bool prepare_only;      /* make the sweep's folder, run nothing (--background) */
+    char text[];            /* what spec_sweep_write writes, terminated */
 };
 
 struct wire_sweep_status {
@@ -172,8 +175,9 @@ struct wire_sweep_status {
     enum err_code code;
     char name[128], path[1024]; /* of its folder; empty: none yet */
     char reason[512];
-    bool counting; /* the numbers still grow */
-    int64_t cells; /* without those left out: the sum of the next six lines */
+    char failed_before[32]; /* of the command: "" or as in wire_sweep */
+    bool counting;          /* the numbers still grow */
+    int64_t cells;          /* without those left out: the sum of the next six lines */
     int64_t waiting, running;
     int64_t elsewhere; /* another program computes them */
     int64_t stopped;   /* unfinished, and not begun again */
