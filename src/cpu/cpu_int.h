@@ -97,24 +97,25 @@ struct cpu_kernels {
     /* Bytes of 16 images of one channel through a table of 256: out [pixels][16]; NULL: zeros */
     void (*decode)(const uint8_t *const *image, size_t pixels, const float *lut, float *out);
 };
-/* avx512bf16: those of avx512, which round to bf16 by its instruction. Its products of bf16 are half
- * as fast as avx512's of floats (measured on an Emerald Rapids: 91 GFLOP/s, not 179), so that rounded
- * floats are multiplied instead. */
+/* avx512bf16: those of avx512, which round to bf16 by its instruction. Where its products of bf16 are
+ * the faster ones, cpu_tiles_dot makes them; else rounded floats are multiplied. */
 extern const struct cpu_kernels cpu_kernels_avx512bf16, cpu_kernels_avx512, cpu_kernels_avx2,
     cpu_kernels_base;
 
-/* What a processor with tiles (AMX) does better in bf16: convolutions and dense layers, by products of
- * tiles (kernels_amx.inc). Activations, gradients and scratch are 64-byte aligned, groups without gaps
+/* What a processor with products of bf16 does better: convolutions and dense layers, by products of
+ * tiles (AMX) or of vectors in their place (dot; kernels_amx.inc). Activations, gradients and scratch are 64-byte aligned, groups without gaps
  * ([group][unit][16 images]); parameters and their gradients are aligned to nothing. All that goes in
  * is rounded to bf16. Units from..to: `from` is a multiple of 16, `to` too or the last. */
 struct cpu_tiles {
     const char *name;
+    int rows; /* of a dense layer's weights at a time, going backward: a multiple of 32 */
     const struct cpu_conv_ops *conv;
-    /* Floats of packed weights, with what dx needs (if wanted); part `part` of `parts` of packing w,
-     * (inputs, outputs); floats of scratch, forward and backward. */
+    /* Floats of packed weights, with what dx needs (if wanted); rows from..to of w, (inputs, outputs),
+     * packed, which are whole multiples of 32 or end with the last; floats of scratch, forward and
+     * backward. */
     size_t (*dense_packed)(int inputs, int outputs, bool dx);
-    void (*dense_pack)(int inputs, int outputs, bool dx, const float *w, float *packed, int part,
-                       int parts);
+    void (*dense_pack)(int inputs, int outputs, bool dx, int from, int to, const float *w,
+                       float *packed);
     size_t (*dense_scratch)(int groups, int inputs, int outputs);
     /* y[g][o] = bias[o] (may be NULL) + sum over inputs, for units from..to of the outputs. */
     void (*dense)(int groups, int inputs, int outputs, int from, int to, const float *x,
@@ -132,7 +133,7 @@ struct cpu_tiles {
      * processor's are as they should be. */
     void (*product)(const uint16_t *a, const uint16_t *b, float *sum);
 };
-extern const struct cpu_tiles cpu_tiles_amx, cpu_tiles_emulated;
+extern const struct cpu_tiles cpu_tiles_amx, cpu_tiles_dot, cpu_tiles_emulated;
 
 /* The best that this machine has for a precision, or what CHORUS_ISA names (NULL where the machine
  * lacks it). */

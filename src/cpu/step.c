@@ -11,9 +11,10 @@
 
 void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to)
 {
-    int size = w->team->size;
-    /* whole vectors of weights to each, so that no two threads write to one line */
-    size_t each = (units + CPU_LANES * (size_t)size - 1) / (CPU_LANES * (size_t)size) * CPU_LANES;
+    size_t size = (size_t)w->team->size;
+    /* whole vectors of weights to each, so that no two threads write to one line; whole tiles */
+    size_t whole = w->team->s->tiles ? 2 * CPU_LANES : CPU_LANES;
+    size_t each = (units + whole * size - 1) / (whole * size) * whole;
     size_t first = each * (size_t)w->rank, last = first + each;
 
     *from = (int)(first < units ? first : units);
@@ -248,8 +249,8 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         k->dense(images_of(w, g, at_once(groups - g), true), (int)c->out, to - from,
                  dy + (size_t)g * out, out, m->rounded + c->kernel + (size_t)from * c->out, 1,
                  c->out, NULL, c->add, dx + (size_t)g * in + (size_t)from * CPU_LANES, in);
-    for (int row = from; row < to; row += ROWS_AT_ONCE) {
-        int rows = to - row < ROWS_AT_ONCE ? to - row : ROWS_AT_ONCE;
+    for (int row = from, step = tiles ? tiles->rows : ROWS_AT_ONCE; row < to; row += step) {
+        int rows = to - row < step ? to - row : step;
         size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
         if (tiles && dx)
             tiles->dense_back(groups, (int)c->in, (int)c->out, row, row + rows, m->tiles + c->tile,
@@ -263,6 +264,9 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
                              w->scratch + (size_t)g * CPU_LANES * width, width, dparam + at, c->out,
                              g > 0);
         cpu_update_now(w, m, at, (size_t)rows * c->out);
+        if (cpu_packs_at_once(s, c))
+            tiles->dense_pack((int)c->in, (int)c->out, dx != NULL, row, row + rows,
+                              m->param + c->kernel, m->tiles + c->tile);
     }
     if (c->l.bias < 0)
         return;

@@ -294,7 +294,9 @@ void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, 
 
 /* update.c */
 void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step);
-void cpu_pack(struct cpu_worker *w, struct cpu_model *m);
+bool cpu_packs_at_once(const struct backend_session *s, const struct cpu_layer *c);
+/* all: also what was packed as it was updated. */
+void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all);
 /* Parameters [from, from + n) along t->dparam, at once. */
 void cpu_update_now(struct cpu_worker *w, struct cpu_model *m, size_t from, size_t n);
 /* All that is left, by the whole team between two barriers. */

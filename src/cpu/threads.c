@@ -75,7 +75,7 @@ static void *thread_main(void *user)
         else if (job.kind == CPU_EVALUATE)
             cpu_evaluate(mine.w, &job);
         else if (job.model % s->teams == mine.w->team->first_model % s->teams)
-            cpu_pack(mine.w, &s->model[job.model]);
+            cpu_pack(mine.w, &s->model[job.model], true);
         pthread_mutex_lock(&s->lock);
         if (--s->running == 0)
             pthread_cond_signal(&s->done);

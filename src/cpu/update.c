@@ -4,15 +4,37 @@
 #include <math.h>
 #include <string.h>
 
+/* A dense layer's weights on tiles are packed by whoever updates them, while they are in the cache:
+ * but not where they are updated later, all at once. */
+bool cpu_packs_at_once(const struct backend_session *s, const struct cpu_layer *c)
+{
+    return c->tiles && c->units && !(s->plan.grad_clip > 0);
+}
+
+/* All but the kernels of dense layers on tiles, which are rounded as they are packed. */
+static void round_weights(struct cpu_worker *w, struct cpu_model *m)
+{
+    const struct backend_session *s = w->team->s;
+
+    for (int i = 0; i < s->plan.net->params; i++) {
+        const struct net_tensor *t = &s->plan.net->param[i];
+        const struct cpu_layer *c = &s->layer[t->layer];
+        int from, to;
+        if (c->tiles && c->l.kernel == i)
+            continue;
+        cpu_units(w, t->count, &from, &to);
+        s->k->round_bf16((size_t)(to - from), m->param + t->offset + from,
+                         m->rounded + t->offset + from);
+    }
+}
+
 /* Weights in the order that the kernels read them; the threads share out every convolution. */
-void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
+void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all)
 {
     struct backend_session *s = w->team->s;
 
     if (s->bf16) {
-        int from, to;
-        cpu_units(w, s->params, &from, &to);
-        s->k->round_bf16((size_t)(to - from), m->param + from, m->rounded + from);
+        round_weights(w, m);
         cpu_barrier(w);
     }
     for (int i = 0; i < s->layers; i++) {
@@ -23,9 +45,12 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m)
     }
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];
-        if (c->tiles)
-            s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, m->rounded + c->kernel,
-                                 m->tiles + c->tile, w->rank, w->team->size);
+        int from, to;
+        if (!c->tiles || (cpu_packs_at_once(s, c) && !all))
+            continue;
+        cpu_units(w, c->in, &from, &to);
+        s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, from, to, m->param + c->kernel,
+                             m->tiles + c->tile);
     }
 }
 
@@ -146,6 +171,6 @@ void cpu_update(struct cpu_worker *w, struct cpu_model *m)
         memcpy(m->stat, t->next_stat, s->stats * sizeof *m->stat);
     if (s->packed_count || s->bf16) {
         cpu_barrier(w);
-        cpu_pack(w, m);
+        cpu_pack(w, m, false);
     }
 }

@@ -7,8 +7,11 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static pthread_mutex_t script_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fake_script script; /* guarded by script_lock */
@@ -21,6 +24,7 @@ struct backend_session {
     size_t batch, params, stats, element;
     struct rng_key *key; /* (models) */
     void **vector;       /* (models, 4): by enum backend_kind */
+    bool stuck;          /* nothing can be had of it any more */
 };
 
 void fake_set_script(const struct fake_script *s)
@@ -42,6 +46,10 @@ static struct fake_script script_of_words(const char *words)
 
         if (equals)
             *equals = '\0';
+        if (equals && !strcmp(w, "stuck_file")) {
+            snprintf(s.stuck_file, sizeof s.stuck_file, "%s", equals + 1);
+            continue;
+        }
         if (equals && !text_to_int(equals + 1, &value))
             continue;
         if (!strcmp(w, "diverge"))
@@ -62,6 +70,10 @@ static struct fake_script script_of_words(const char *words)
             s.oom_batch = value;
         else if (!strcmp(w, "fail_batch"))
             s.fail_batch = value;
+        else if (!strcmp(w, "stuck"))
+            s.stuck_at = value;
+        else if (!strcmp(w, "stuck_batch"))
+            s.stuck_batch = value;
     }
     free(copy);
     return s;
@@ -243,6 +255,20 @@ static bool rest(int ms, const atomic_bool *stop)
     return !(stop && atomic_load(stop));
 }
 
+/* Whether it is this step, and one of the times. */
+static bool sticks_at(const struct backend_session *s, uint64_t t)
+{
+    struct stat st;
+
+    if (!s->script.stuck_at || t != (uint64_t)s->script.stuck_at ||
+        (s->script.stuck_batch && (int64_t)s->batch != s->script.stuck_batch))
+        return false;
+    if (!s->script.stuck_file[0])
+        return true;
+    return stat(s->script.stuck_file, &st) == 0 && st.st_size > 0 &&
+           truncate(s->script.stuck_file, st.st_size - 1) == 0;
+}
+
 static enum err_code fake_train(struct backend_session *s, const struct backend_span *span,
                                 struct backend_step *results, size_t *done, struct err *e)
 {
@@ -256,6 +282,11 @@ static enum err_code fake_train(struct backend_session *s, const struct backend_
             return ERR_OK;
         if (s->script.fail_at && t + 1 == (uint64_t)s->script.fail_at)
             return err_set(e, ERR_FAILED, "the fake backend fails at step %llu, as it was told",
+                           (unsigned long long)t + 1);
+        s->stuck = s->stuck || sticks_at(s, t + 1);
+        if (s->stuck)
+            return err_set(e, ERR_STUCK,
+                           "the fake backend computes no more in this process from step %llu on",
                            (unsigned long long)t + 1);
         for (int m = 0; m < s->models; m++)
             update(s, m, t, span->lr[*done]);
@@ -280,6 +311,8 @@ static enum err_code fake_evaluate(struct backend_session *s, const struct data_
                                    size_t first, size_t count, const atomic_bool *stop,
                                    float *logits, struct err *e)
 {
+    if (s->stuck)
+        return err_set(e, ERR_STUCK, "the fake backend evaluates no more in this process");
     if (!rest(s->script.evaluate_ms, stop))
         return err_set(e, ERR_STOPPED, "stopped while evaluating");
     for (int m = 0; m < s->models; m++) {
@@ -304,7 +337,8 @@ static enum err_code fake_state(struct backend_session *s, int member, enum back
     void *vector = s->vector[member * 4 + (int)kind];
     size_t bytes = vector_count(s, kind) * s->element;
 
-    (void)e;
+    if (s->stuck)
+        return err_set(e, ERR_STUCK, "the fake backend gives no state any more in this process");
     if (set)
         memcpy(vector, buffer, bytes);
     else
