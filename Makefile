@@ -1,5 +1,5 @@
-# `make help` lists the targets. V=1 shows the commands; FLAVOUR=asan, tsan or nocuda builds that one
-# under build/FLAVOUR; CC, CFLAGS, LDFLAGS and BUILD (the folder) may be set too.
+# `make help` lists the targets. V=1 shows the commands; FLAVOUR=asan, tsan, nocuda or kit builds that one
+# under build/FLAVOUR (kit: what runs where no package is); CC, CFLAGS, LDFLAGS and BUILD (the folder) may be set too.
 
 VERSION := 0.1.0
 
@@ -22,20 +22,26 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 FLAGS    = -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) $(CFLAGS) -ffp-contract=off $(FLAGS_$(FLAVOUR))
 INCLUDES = -Isrc -I. -include $(B)/config.h
 LIBS     = -Wl,--as-needed $(LIBS_NCURSES) $(LIBS_CSV) $(LIBS_CURL) $(LIBS_Z) -lm
+ifeq ($(FLAVOUR),kit)
+LIBS     = -static-libgcc -Wl,-Bstatic -lncursesw -ltinfo -lcsv -lz -Wl,-Bdynamic -lm
+endif
 
 FLAGS_normal :=
 FLAGS_nocuda :=
+FLAGS_kit :=
 FLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FLAGS_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread
 ifeq ($(origin FLAGS_$(FLAVOUR)),undefined)
-$(error There is no flavour $(FLAVOUR): it is normal, asan, tsan or nocuda)
+$(error There is no flavour $(FLAVOUR): it is normal, asan, tsan, nocuda or kit)
 endif
 
 # Flags of one file or of one room. The CPU backend compiles its kernels once for each instruction
 # set, in files of their own, and chooses between them when it runs.
 # The address sanitizer of gcc lays stack frames where vectors of 64 bytes may not lie; the heap, where
 # all buffers are, is watched as everywhere.
-ROOM_FLAGS_cpu := -O3 -Wno-psabi $(if $(filter asan,$(FLAVOUR)),--param asan-stack=0)
+# Under a sanitizer, or where the caller asks for less than -O2, nothing more: four times as long to compile.
+ROOM_FLAGS_cpu := -Wno-psabi $(if $(filter asan tsan,$(FLAVOUR)),,$(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))) \
+  $(if $(filter asan,$(FLAVOUR)),--param asan-stack=0)
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 FILE_FLAGS_src/cpu/kernels_avx512.c := \
   -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
@@ -48,7 +54,9 @@ endif
 own_flags = $(ROOM_FLAGS_$(word 2,$(subst /, ,$(1)))) $(FILE_FLAGS_$(1))
 OWN_FLAGS := $(foreach v,$(sort $(filter ROOM_FLAGS_% FILE_FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 
-SOURCES := $(filter-out src/main.c,$(sort $(wildcard src/*.c src/*/*.c ui/*.c)))
+# The room cuda is a shared object of its own (below); only what loads it is of the program.
+SOURCES := $(filter-out src/main.c src/cuda/%,$(sort $(wildcard src/*.c src/*/*.c ui/*.c))) \
+  src/cuda/load.c
 TESTS   := $(sort $(wildcard tests/unit/*_test.c tests/parity/*_test.c))
 BUILTIN := net_builtin spec_builtin
 OBJECTS := $(SOURCES:%.c=$(B)/obj/%.o) $(patsubst %,$(B)/gen/%.o,$(BUILTIN) version)
@@ -56,6 +64,18 @@ ARCHIVE := $(B)/chorus.a
 # The flavours lie side by side; the normal one is what people start.
 PROGRAM := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus,$(B)/chorus)
 PROGRAMS := $(TESTS:%.c=$(B)/%)
+
+# The part for GPUs, made twice from the same sources: with the CUDA runtime and nvcc's kernels, where
+# there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
+# for tests everywhere.
+CUDA_COMMON := $(filter-out src/cuda/load.c src/cuda/real_%,$(sort $(wildcard src/cuda/*.c)))
+CUDA_REAL   := $(sort $(wildcard src/cuda/real_*.c))
+CUDA_KERNEL := $(sort $(wildcard src/cuda/*.cu))
+CUDA_TWIN   := $(sort $(wildcard src/cuda/twin/*.c src/cuda/twin/*.cpp src/cuda/twin/*.S))
+TWIN        := $(B)/cuda-twin.a
+TWIN_PART   := $(B)/chorus-cuda-twin.so
+PART        := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus-cuda.so,$(B)/chorus-cuda.so)
+TWIN_TESTS  := $(filter tests/unit/cuda_% tests/parity/cuda_%,$(TESTS))
 # What `make bench` drives; PEERS is the Python with PyTorch and JAX, made where it is not there.
 SPELL   := $(B)/tests/bench/spell
 PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
@@ -74,12 +94,16 @@ all: $(PROGRAM)
 run: ## installs what is missing, builds, and starts: the workbench, without a terminal first.ini
 	@sh make/deps.sh --try run
 	@$(MAKE) $(MORE) all
-	@if [ -t 0 ] && [ -t 1 ]; then exec $(BUILD)/chorus; else exec $(BUILD)/chorus run first; fi
+	@if [ -t 0 ] && [ -t 1 ]; then exec $(BUILD)/chorus; fi; \
+	  echo 'No workbench opens, since this is no terminal: the experiment `first` is trained instead.' >&2; \
+	  echo 'In a terminal, `make run` or $(BUILD)/chorus opens it; `$(BUILD)/chorus help` lists commands.' >&2; \
+	  exec $(BUILD)/chorus run first
 
 .PHONY: install
 install: ## installs the program under PREFIX (/usr/local), below DESTDIR where that is set
-install: $(PROGRAM)
+install: all
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/chorus
+	$(if $(CUDA),install -D -m 755 $(PART) $(DESTDIR)$(PREFIX)/lib/chorus/chorus-cuda.so)
 
 .PHONY: deps
 deps: ## installs the Debian packages that building and `make check` need
@@ -127,10 +151,20 @@ bench: peers $(PROGRAM) $(SPELL)
 peers: ## makes the Python with PyTorch and JAX that bench needs (3 GB); PEERS=FOLDER says where
 	@sh make/peers.sh '$(PEERS)'
 
+.PHONY: check-gpu bench-gpu gpu-kit
+check-gpu: ## runs the tests that need a GPU
+bench-gpu: ## compares the speed on a GPU with PyTorch's and JAX's; MODEL=lenet one row of it
+gpu-kit: ## makes build/gpu-kit: all that testing on a machine with a GPU needs, in 54 MiB
+
 .PHONY: screens
 screens: ## draws the pictures of screens in README.md anew: five minutes
 screens: $(PROGRAM)
 	@sh make/screens.sh $(PROGRAM) experiments/example-report/screens
+
+.PHONY: example
+example: ## trains anew what the reports of README.md tell of: eight minutes, on an idle machine
+example: $(PROGRAM)
+	@sh make/example.sh $(PROGRAM) experiments/example-report $(BUILD)/example
 
 .PHONY: tests unit-tests tsan-tests
 tests: $(PROGRAMS)
@@ -157,6 +191,16 @@ ifneq ($(filter-out run deps clean check check-all monkey deps-check fmt fmt-che
 include $(B)/config.mk
 endif
 
+# For which GPUs: the oldest one's PTX serves those that are newer still.
+CUDA_ARCH ?= 90a
+NVCC      := $(CUDA)/bin/nvcc
+ifneq ($(filter-out $(shell for a in $(CUDA_ARCH); do [ "$$(echo $$a | tr -cd 0-9)" -ge 80 ] 2>/dev/null && echo $$a; done),$(CUDA_ARCH)),)
+$(error CUDA_ARCH = $(CUDA_ARCH): GPUs before 80 (Ampere) have no tensor cores for tf32 and bf16; give 80, 86, 89, 90a or newer)
+endif
+OLDEST_ARCH := $(shell printf '%s\n' $(CUDA_ARCH) | tr -cd '0-9\n' | sort -n | head -n 1)
+NVCC_ARCH := $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) \
+  -gencode arch=compute_$(OLDEST_ARCH),code=compute_$(OLDEST_ARCH)
+
 say = @$(if $(V),:,printf '  %-4s  %s\n' $(1) $(2))
 # $(call replace,COMMAND): what the command prints becomes the target, whose date changes only where
 # its contents do.
@@ -170,7 +214,7 @@ FORCE:
 # Everything that decides how a file is compiled; whatever depends on it is made anew with it.
 $(B)/flags: FORCE
 	$(call replace,printf '%s\n' $(call quoted,$(CC) $(FLAGS) $(LDFLAGS)) $(call quoted,$(OWN_FLAGS)) \
-	  "$$CPATH $$LIBRARY_PATH $$CUDA_HOME")
+	  "$$CPATH $$LIBRARY_PATH $$CUDA_HOME $(CUDA_ARCH)")
 
 # Found anew after packages came or went, and each time where one that is needed was missing.
 $(B)/config.mk: make/detect.sh $(B)/flags $(wildcard /var/lib/dpkg/status)
@@ -205,8 +249,100 @@ $(ARCHIVE): $(OBJECTS) $(B)/objects
 	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $(OBJECTS) && mv $@.$$$$ $@
 $(PROGRAM): $(B)/obj/src/main.o $(ARCHIVE)
 	$(link)
-$(PROGRAMS) $(SPELL): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
+$(filter-out $(TWIN_TESTS:%.c=$(B)/%),$(PROGRAMS)) $(SPELL): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
 	$(link)
+
+# What of the program the part needs besides (errors, text, keys) it holds itself.
+pic = $(patsubst %,$(B)/pic/%.o,$(1))
+CUDA_OWN := $(call pic,$(filter-out src/base/sheet.c,$(sort $(wildcard src/base/*.c src/rng/*.c))) \
+  $(addprefix src/net/,layer.c lines.c init.c))
+CXX      ?= g++
+CXXFLAGS ?= -O2 -g
+# A kernel's function is one fiber of many: its stack is small, its shared memory is the emulator's.
+CXX_WARNINGS = -Wall -Wextra -Wno-unknown-pragmas -Wno-missing-field-initializers -Wno-maybe-uninitialized
+FILE_FLAGS_src/cuda/part.c := -DCUDA_ARCHES='"$(CUDA_ARCH)"'
+$(B)/pic/%.c.o: %.c $(B)/flags | $(B)/config.h
+	$(call say,PIC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(if $(findstring /real_,$<),-isystem $(CUDA)/include) \
+	  -fPIC $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+define compile_cxx
+$(call say,CXX,$<)
+$(Q)mkdir -p $(@D) && $(CXX) -std=gnu++17 -pthread $(CXX_WARNINGS) $(CXXFLAGS) $(FLAGS_$(FLAVOUR)) -ffp-contract=off \
+  -fPIC $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $(1) $< -o $@.$$$$ && mv $@.$$$$ $@
+endef
+$(B)/pic/%.cpp.o: %.cpp $(B)/flags | $(B)/config.h
+	$(call compile_cxx)
+$(B)/twin/%.cu.o: %.cu $(B)/flags | $(B)/config.h
+	$(call compile_cxx,$(if $(filter asan tsan,$(FLAVOUR)),-g1) -x c++)
+$(B)/pic/%.S.o: %.S $(B)/flags | $(B)/config.h
+	$(Q)mkdir -p $(@D) && $(CC) -c $< -o $@
+$(B)/nvcc/%.cu.o: %.cu $(B)/flags | $(B)/config.h
+	$(call say,NVCC,$<)
+	$(Q)mkdir -p $(@D) && $(NVCC) -std=c++17 -O3 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Isrc -I. \
+	  -MD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+TWIN_OBJECTS := $(call pic,$(CUDA_COMMON) $(CUDA_TWIN)) $(CUDA_KERNEL:%=$(B)/twin/%.o)
+PART_OBJECTS := $(call pic,$(CUDA_COMMON) $(CUDA_REAL)) $(CUDA_KERNEL:%=$(B)/nvcc/%.o)
+$(TWIN): $(TWIN_OBJECTS)
+	$(Q)rm -f $@.$$$$ && $(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
+$(TWIN_PART): $(TWIN_OBJECTS) $(CUDA_OWN)
+	$(call say,LINK,$@)
+	$(Q)$(CXX) -shared $(FLAGS_$(FLAVOUR)) $(LDFLAGS) -Wl,-Bsymbolic,--no-undefined $^ -pthread -lm -ldl -o $@.$$$$ && mv $@.$$$$ $@
+$(PART): $(PART_OBJECTS) $(CUDA_OWN)
+	$(call say,LINK,$@)
+	$(Q)$(CXX) -shared -static-libstdc++ -static-libgcc $(FLAGS_$(FLAVOUR)) $(LDFLAGS) \
+	  -Wl,-Bsymbolic,--no-undefined $^ -L$(CUDA)/lib64 -lcudart_static -lrt -ldl -pthread -lm \
+	  -o $@.$$$$ && mv $@.$$$$ $@
+.PHONY: twin part
+twin: $(TWIN) $(TWIN_PART) ## builds the twin of the part for GPUs, for tests
+part: $(PART) ## builds the part for GPUs, build/chorus-cuda.so
+
+# Tests that run on the twin run on a GPU as well: the same objects, with the real runtime.
+GPU_TESTS := $(foreach t,unit/cuda_layers unit/cuda_norm unit/cuda_steps parity/cuda_conv parity/cuda_parity\
+  parity/cuda_memory parity/cuda_nccl,\
+  $(wildcard tests/$(t)_test.c))
+# One program of all of them, called by the name of a test: the kernels are 5 MB.
+GPU_PROGRAM := $(B)/gpu/gpu_tests
+$(B)/gpu/%.o: tests/%.c $(B)/flags | $(B)/config.h
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -Dmain=$(notdir $*)_main $(INCLUDES) -Wno-missing-prototypes \
+	  -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+$(B)/gpu/names.h: $(GPU_TESTS)
+	$(Q)mkdir -p $(@D) && for t in $(notdir $(GPU_TESTS:.c=)); do echo "TEST_PROGRAM($$t)"; done >$@
+$(B)/gpu/gpu/main.o: $(B)/gpu/names.h
+$(B)/gpu/gpu/main.o: INCLUDES += -I$(B)/gpu
+GPU_OBJECTS := $(GPU_TESTS:tests/%.c=$(B)/gpu/%.o) $(B)/gpu/gpu/main.o $(B)/gpu/gpu/no_twin.o
+$(GPU_PROGRAM): $(GPU_OBJECTS) $(PART_OBJECTS) $(ARCHIVE)
+	$(call say,LINK,$@)
+	$(Q)$(CXX) -pthread -static-libstdc++ $(FLAGS_$(FLAVOUR)) $(LDFLAGS) $^ $(LIBS) \
+	  -L$(CUDA)/lib64 -lcudart_static -ldl -lrt -o $@.$$$$ && mv $@.$$$$ $@
+check-gpu: $(if $(CUDA),$(PROGRAM) $(PART) $(GPU_PROGRAM),$(PROGRAM))
+	@BUILD=$(BUILD) bash tests/gpu/check.sh
+bench-gpu: $(PROGRAM) $(if $(CUDA),$(PART))
+	@python3 tests/bench/gpu.py --chorus $(abspath $(PROGRAM)) --results tests/bench/gpu-results.md \
+	  $(if $(MODEL),--model $(MODEL)) $(if $(CHORUS_DATA),--data '$(CHORUS_DATA)')
+.PHONY: kit-parts
+kit-parts: $(B)/kit/chorus $(PART) $(GPU_PROGRAM)
+$(B)/kit/chorus: $(PROGRAM)
+	$(Q)mkdir -p $(@D) && cp $< $@
+gpu-kit:
+	$(if $(CUDA),,$(error there is no CUDA toolkit here; CUDA_HOME says where it is))
+	@$(MAKE) $(MORE) FLAVOUR=kit kit-parts
+	@sh make/kit.sh $(BUILD)/gpu-kit $(BUILD)/kit/kit/chorus $(BUILD)/kit/chorus-cuda.so \
+	  $(BUILD)/kit/gpu/gpu_tests
+ifneq ($(and $(CUDA),$(filter normal,$(FLAVOUR))),)
+all: $(PART)
+endif
+ifndef HAVE_CXX
+PROGRAMS := $(filter-out $(TWIN_TESTS:%.c=$(B)/%),$(PROGRAMS))
+else
+tests: $(TWIN_PART)
+endif
+$(TWIN_TESTS:%.c=$(B)/%): $(B)/%: $(B)/obj/%.o $(TWIN) $(ARCHIVE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CXX) -pthread $(FLAGS_$(FLAVOUR)) $(LDFLAGS) $(filter %.o,$^) $(TWIN) $(ARCHIVE) $(LIBS) -ldl -o $@.$$$$ \
+	  && mv $@.$$$$ $@
+# Kernels that do wrong, and a few that do right, for the tests of the emulator and the twin themselves.
+$(B)/tests/unit/cuda_emu_test $(B)/tests/unit/cuda_rt_test: $(B)/twin/tests/unit/cuda_emu_kernels.cu.o
 # Tests of the normal flavour by a shorter name: make build/tests/unit/NAME.
 $(BUILD)/tests/%: $(BUILD)/normal/tests/% ;
 
@@ -220,4 +356,5 @@ $(B)/gen/version.c: FORCE
 	$(call replace,sh make/version.sh $(VERSION))
 
 .SECONDARY:
+-include $(GPU_OBJECTS:.o=.d) $(TWIN_OBJECTS:.o=.d) $(PART_OBJECTS:.o=.d) $(CUDA_OWN:.o=.d)
 -include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(SPELL:$(B)/%=$(B)/obj/%.d) $(B)/obj/src/main.d

@@ -8,7 +8,7 @@ try=
 purpose=${1:-check}
 
 # purpose, package (or alternatives, the first is installed), why. Together they take about 100 MB
-# without what `all` adds: clang-format brings 230 MB of compiler for one test.
+# without what `all` adds, more than a GB: a compiler, a browser and LaTeX, each for a few tests.
 packages()
 {
     cat <<'LIST'
@@ -18,11 +18,18 @@ run   libncurses-dev         draws on the terminal
 run   libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev  downloads data sets
 run   ca-certificates        tells a true server from a false one
 run   dataset-fashion-mnist  70,000 images to train on
+check g++                    compiles kernels for an emulator of GPUs
 check python3                plays the person at a terminal
 check tmux                   is the terminal of a test from start to end
 check locales                has countries with a comma in their numbers
 all   clang-format           checks the style of the source
-all   python3-venv           opens the weights in Python
+all   python3-venv           opens the weights in Python, the CSVs in pandas
+all   chromium               opens the page of a report
+all   fonts-dejavu-core      lets it write
+all   gnuplot-nox|gnuplot-qt|gnuplot-x11  draws the curves of a report again
+all   poppler-utils          reads PDF figures
+all   texlive-latex-recommended  sets tables
+all   texlive-pictures       sets pgfplots
 LIST
 }
 

@@ -84,7 +84,9 @@ int main(void)
 }
 C
 
-if links -lcurl <<'C'; then
+if [ "$FLAVOUR" = kit ]; then
+    line off libcurl "this flavour needs no library where it runs"
+elif links -lcurl <<'C'; then
 #include <curl/curl.h>
 int main(void)
 {
@@ -100,19 +102,36 @@ fi
 cuda=${CUDA_HOME:-/usr/local/cuda}
 if [ "$FLAVOUR" = nocuda ]; then
     line off CUDA "this flavour goes without"
-elif links "-I$cuda/include" "-L$cuda/lib64" -lcudart -lcudnn -lnccl <<'C'; then
+elif ! links "-I$cuda/include" "-L$cuda/lib64" -lcudart_static -ldl -lrt -pthread <<'C'; then
 #include <cuda_runtime_api.h>
-#include <cudnn.h>
-#include <nccl.h>
 int main(void)
 {
     int n = 0;
-    return cudaGetDeviceCount(&n) + (int)cudnnGetVersion() + ncclGetVersion(&n);
+    return cudaGetDeviceCount(&n);
 }
 C
-    line found "CUDA, cuDNN, NCCL" "($cuda; nothing uses them yet)"
+    line none CUDA "optional; CUDA_HOME says where the toolkit is, if not in /usr/local/cuda"
+elif ! [ -x "$cuda/bin/nvcc" ] || ! "$cuda/bin/nvcc" --version >"$t/log" 2>&1; then
+    line none nvcc "$cuda has libraries but no compiler: the program goes without GPUs"
 else
-    line none "CUDA, cuDNN, NCCL" "optional; nothing uses them yet"
+    line found CUDA "($cuda)"
+    printf 'CUDA := %s\n' "$cuda" >>"$t/config.mk"
+    # The rest is opened when the program runs; of cuDNN the build needs the headers.
+    if links -c "-I$cuda/include" <<'C'; then
+#include <cudnn.h>
+int n = CUDNN_VERSION;
+C
+        line found "cuDNN's headers" "($cuda)"
+        printf 'CUDNN := 1\n' >>"$t/config.mk"
+    else
+        line none "cuDNN's headers" "optional; residual networks train on kernels of our own"
+    fi
+fi
+if ! ${CXX:-g++} --version >/dev/null 2>&1; then
+    line none g++ "g++ brings it; without it the CUDA part is not built, and its tests are skipped"
+    sed -i '/^CUDA := /d' "$t/config.mk"
+else
+    echo 'HAVE_CXX := 1' >>"$t/config.mk"
 fi
 
 if [ -n "$missing" ]; then

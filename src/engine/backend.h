@@ -7,6 +7,7 @@
 #define CHORUS_ENGINE_BACKEND_H
 
 #include "base/err.h"
+#include "base/text.h"
 #include "data/data.h"
 #include "net/net.h"
 #include "rng/rng.h"
@@ -93,13 +94,26 @@ enum backend_peek { BACKEND_PEEKED, BACKEND_FUSED };
 
 struct backend_estimate {
     int places;       /* GPUs, or 1 for the CPU's memory */
-    size_t bytes[64]; /* of each place: parameters, state, activations, data */
+    size_t bytes[64]; /* of each place: parameters, state, activations, data, what libraries take */
+    /* Of a place that has too little, where that is known: */
+    size_t unused;     /* bytes that are free there now, where lacking says that they do not do */
+    bool never;        /* it would be too little were nothing else there */
+    char lacking[300]; /* which, how much, and what would fit: one sentence; "" */
+};
+
+struct backend_gauge {                      /* of a GPU while it works; nan: unknown */
+    int gpu;                                /* its number */
+    double percent, memory, celsius, watts; /* memory: bytes in use on it */
 };
 
 struct backend_session;
 
 struct backend {
     const char *name; /* "cpu" */
+
+    /* How many GPUs there are to compute on; 0 and why. ERR_INPUT: none was to be expected, ERR_FAILED:
+     * a user would want to know. NULL where the backend computes on the CPU. Any thread. */
+    int (*gpus)(struct err *why);
 
     /* Whether such a session could run; if not, the reason in words (layer, line, precision). */
     enum err_code (*can)(const struct backend_plan *plan, struct err *e);
@@ -132,6 +146,11 @@ struct backend {
      * BACKEND_FUSED, the group's last one never does. */
     enum err_code (*peek)(struct backend_session *s, int member, int layer, enum backend_what what,
                           double *out, size_t n, enum backend_peek *answer, struct err *e);
+    /* What the GPU of a logical device says of itself; takes a few ms. NULL on the CPU. */
+    void (*gauge)(struct backend_session *s, int device, struct backend_gauge *out);
+    /* How an open session computes, where more decides than the machine and the plan: a library's
+     * choices, one line; "" where it has made none. NULL: there are no such choices. */
+    void (*plans)(struct backend_session *s, struct text *out);
 };
 
 extern const struct backend ref_backend;

@@ -185,6 +185,24 @@ static bool knows_end(struct sweep *s, struct record_cell *found, bool *usable)
     return ended;
 }
 
+/* What has its result is told at once, and not when its turn would come. */
+void claim_take_ended(struct sweep *s)
+{
+    uint64_t until = clock_ns() + LOOK_NS;
+
+    if (s->looked == s->seen || s->closing || clock_ns() < s->hold_ns || !begin_ledger(s))
+        return;
+    for (; s->looked < s->seen && clock_ns() < until; s->looked++) {
+        struct cell *c = &s->cell[s->looked];
+        struct record_cell found = {0};
+
+        if (c->state == WIRE_WAITING && look(s, c, &found) == RECORD_CLAIM_ENDED)
+            take_found(s, c, &found);
+    }
+    record_ledger_end(s->ledger);
+    wire_poke(s->engine->wire); /* there is more to do, but commands wait too */
+}
+
 struct cell *claim_next_waiting(struct sweep *s)
 {
     struct cell *next = NULL;

@@ -243,14 +243,21 @@ static bool work_on_sweeps(struct engine *e)
     return true;
 }
 
-/* What others on this machine see of it. */
+/* What others on this machine see of it. Whoever waits for its end is not to take a moment between two
+ * cells, or between two that waited here, for that. */
 static void show_work(struct engine *e)
 {
     const char *path = NULL;
+    bool paused = false;
 
-    for (struct run *r = e->running; r; r = r->next)
+    for (struct run *r = e->running; r; r = r->next) {
         if (!r->ended && r->state != WIRE_PAUSED)
             path = r->path;
+        paused |= !r->ended && r->state == WIRE_PAUSED;
+    }
+    if (!path && !paused && !e->quitting &&
+        ((e->sweeps && sweep_goes_on(e->sweeps)) || (e->waiting && !e->running)))
+        path = "";
     record_work_set(e->work, path);
 }
 
@@ -310,6 +317,11 @@ enum err_code engine_start(struct engine **out, const struct engine_config *conf
     }
     *out = engine;
     return ERR_OK;
+}
+
+bool engine_is_stuck(struct engine *engine)
+{
+    return atomic_load(&engine->stuck);
 }
 
 bool engine_is_over(struct engine *engine)

@@ -24,6 +24,9 @@ struct engine_config {
 
 enum err_code engine_start(struct engine **out, const struct engine_config *config,
                            struct wire *wire, struct err *e) MUST_USE;
+/* Whether it can compute no more where a run of it did: what was stopped for that has the code
+ * ERR_STUCK, and goes on in another process. Any thread. */
+bool engine_is_stuck(struct engine *engine);
 /* Whether s may go on with the sweep of that name, if there is one: it walks all of its keys, with as
  * many cells side by side (whose share of the threads is part of a cell). s is closed. */
 enum err_code engine_check_sweep(const char *results, const char *name, const struct spec_sweep *s,

@@ -149,6 +149,7 @@ struct run {
     char equal[128]; /* an earlier run of the same settings */
     char hash[17];
     double bytes_per_device;
+    char plans[256];      /* what the backend says of them; complete at MESSAGE_OPENED */
     struct standing from; /* where it starts; complete at MESSAGE_OPENED */
 
     /* The engine thread's alone. */
@@ -159,18 +160,20 @@ struct run {
     struct standing at;
     struct snapshot *last_wanted, *best_wanted, *named_wanted; /* not on disk yet */
     uint64_t kept_ns;                                          /* when one was written last */
+    int64_t told_kept; /* the step of the checkpoint that log.txt tells of last, and 1; 0: none */
     uint64_t opened_ns;
     bool disk_full, give_up;
     bool opened; /* MESSAGE_OPENED was there */
     uint64_t retry_ns;
     bool failed; /* rows can no longer be written: reason says why */
     struct err reason;
-    bool skip;         /* a stop is the cell's result */
-    bool queued;       /* taken from the queue */
-    uint64_t item;     /* what it was taken from; 0: nothing */
-    bool handed_over;  /* its end is none: another process goes on */
-    bool ended;        /* may be joined */
-    bool joined;       /* the session thread is gone */
+    int restarts;     /* because of it, the one to come among them; 0: not counted, -1: not to be */
+    bool skip;        /* a stop is the cell's result */
+    bool queued;      /* taken from the queue */
+    uint64_t item;    /* what it was taken from; 0: nothing */
+    bool handed_over; /* its end is none: another process goes on */
+    bool ended;       /* may be joined */
+    bool joined;      /* the session thread is gone */
     bool commands_end; /* on_end is to be run */
     struct ender *ender;
     uint64_t begun_ns, control_ns; /* when RUN/control was read last */
@@ -189,7 +192,7 @@ struct engine {
     struct record_work *work;
     struct planner *planner;
     bool quitting;
-    atomic_bool over;
+    atomic_bool stuck, over;
 };
 
 /* Its session's thread is started; false: there is none, and the run is freed. */
@@ -238,6 +241,11 @@ void run_tick(struct run *r); /* what waits for the clock: checkpoints, control,
 bool on_end_runs(struct run *r);
 void on_end_stop(struct run *r);
 
+/* stuck.c: the backend said ERR_STUCK. What becomes of the run, whose reason is completed; all else
+ * that runs here is stopped, so that another process can go on with it. May be called again. */
+enum err_code stuck_end(struct run *r, enum wire_state *state, struct err *why,
+                        struct err *e) MUST_USE;
+
 /* sweep.c */
 void sweep_new(struct engine *e, uint32_t number, uint32_t slot);
 void sweep_free(struct sweep *s);
@@ -245,7 +253,9 @@ struct sweep *sweep_find(struct engine *e, uint32_t number);
 struct sweep *sweep_next(struct sweep *s);
 const char *sweep_name(const struct sweep *s);
 bool sweep_has_work(struct sweep *s); /* not only to wait for other programs */
+bool sweep_goes_on(struct sweep *s);  /* one of its cells is about to begin */
 void sweep_command(struct sweep *s, const struct wire_command *c);
+void sweep_halt(struct sweep *s); /* another process shall go on with it */
 bool sweep_is_before(const struct sweep *s, const struct run *r); /* by their turns */
 /* What there is to do now. may_begin: the machine is free for it. False: it is over. */
 bool sweep_work(struct sweep *s, bool may_begin);
@@ -265,7 +275,10 @@ bool queue_work(struct engine *e);
 
 /* tell.c */
 void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
-void run_log_start(struct run *r); /* for log.txt alone: who listens gets the facts */
+/* What goes on by itself: LOG_DEBUG, since whoever shows a run line by line has facts and epochs from
+ * events of their own. */
+void run_log_start(struct run *r);
+void run_log_epoch(struct run *r, const struct record_epoch *row, bool best);
 void run_status(struct run *r, enum err_code code, const char *reason);
 void run_tell_state(struct run *r, enum wire_state state, enum err_code code, const char *reason);
 void run_tell_started(struct run *r);

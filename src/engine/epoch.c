@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,27 @@ static double unit_seconds(const struct trainer *t, int device, int k)
     return train_seconds(ns);
 }
 
+static double known(double x)
+{
+    return isnan(x) ? RECORD_EMPTY : x;
+}
+
+/* What the device is, and what its GPU says of itself. */
+static void fill_gauge(struct trainer *t, int device, struct record_device *row)
+{
+    struct backend_gauge g = {0, NAN, NAN, NAN, NAN};
+
+    snprintf(row->real, sizeof row->real, "cpu");
+    row->memory_bytes = t->s->run->bytes_per_device;
+    if (t->plan->backend->gauge) {
+        t->plan->backend->gauge(t->s->backend, device, &g);
+        snprintf(row->real, sizeof row->real, "gpu:%d", g.gpu);
+    }
+    row->gpu_percent = known(g.percent);
+    row->temperature_c = known(g.celsius);
+    row->power_watts = known(g.watts);
+}
+
 /* Rows of devices: in data-parallel a unit is a device; in an ensemble the members u with
  * u mod devices. */
 static void fill_devices(struct trainer *t, struct message *m, int64_t steps)
@@ -115,7 +137,6 @@ static void fill_devices(struct trainer *t, struct message *m, int64_t steps)
         *row = (struct record_device){
             .epoch = n->epoch,
             .device = d,
-            .real = "cpu",
             .images = n->step * t->unit_images * count,
             .train_loss = loss / (double)(steps * t->unit_images * count),
             .train_acc = right / (double)(steps * t->unit_images * count),
@@ -123,11 +144,8 @@ static void fill_devices(struct trainer *t, struct message *m, int64_t steps)
             .compute_seconds = unit_seconds(t, d, 1),
             .reduce_seconds = unit_seconds(t, d, 2),
             .wait_seconds = unit_seconds(t, d, 3),
-            .memory_bytes = t->s->run->bytes_per_device,
-            .gpu_percent = RECORD_EMPTY,
-            .temperature_c = RECORD_EMPTY,
-            .power_watts = RECORD_EMPTY,
         };
+        fill_gauge(t, d, row);
     }
 }
 

@@ -66,6 +66,8 @@ static enum err_code write_one(struct run *r, struct snapshot **s, const char *a
     if (!*s)
         return ERR_OK;
     code = snapshot_pack(*s, r->plan->net, &pack, e);
+    if (r->plan->backend->plans)
+        record_pack_note(&pack, RECORD_NOTE_PLANS, r->plans);
     if (code == ERR_OK)
         code =
             record_checkpoint(r->record, as, pack.tensor, pack.tensors, pack.note, pack.notes, e);
@@ -75,9 +77,37 @@ static enum err_code write_one(struct run *r, struct snapshot **s, const char *a
     return code;
 }
 
+/* Best and last are one line, and mostly of the same epoch. */
+static void say_kept(struct run *r, int64_t best, const struct standing *last)
+{
+    char epoch[64] = "", ended[32] = "";
+
+    if (last && last->n.epoch && !last->n.batch)
+        snprintf(ended, sizeof ended, ", epoch %lld", (long long)last->n.epoch);
+    if (best && (!last || last->n.epoch != best))
+        snprintf(epoch, sizeof epoch, "best.safetensors is epoch %lld%s", (long long)best,
+                 last ? "; " : "");
+    if (!best && last && r->told_kept == last->n.step + 1)
+        return; /* the same once more, at the end */
+    if (last) {
+        r->told_kept = last->n.step + 1;
+        run_log(r, LOG_DEBUG, "%scheckpoint at step %lld%s%s", epoch, (long long)last->n.step,
+                ended, best && best == last->n.epoch ? ", the best too" : "");
+    } else if (best) {
+        run_log(r, LOG_DEBUG, "%s", epoch);
+    }
+}
+
 enum err_code keep_flush(struct run *r, struct err *e)
 {
+    int64_t best = r->best_wanted ? r->best_wanted->at.n.epoch : 0;
+    struct standing at, *last = NULL;
     char as[32];
+
+    if (r->last_wanted) {
+        at = r->last_wanted->at;
+        last = &at;
+    }
 
     /* The best one first: a checkpoint must not speak of a best one that is not there. */
     TRY(write_one(r, &r->best_wanted, "best", e));
@@ -87,6 +117,7 @@ enum err_code keep_flush(struct run *r, struct err *e)
     }
     TRY(write_one(r, &r->last_wanted, "checkpoint", e));
     r->kept_ns = clock_ns();
+    say_kept(r, best, last);
     return run_write(r, e);
 }
 

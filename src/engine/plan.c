@@ -28,12 +28,37 @@ static void resolve_threads(struct spec *s)
     s->threads_kind = SPEC_THREADS_COUNT;
 }
 
-static enum err_code no_cuda(const struct spec *s, struct err *e)
+static bool wants_gpus(const struct spec *s)
+{
+    return s->backend == SPEC_CUDA || (s->gpus && s->backend == SPEC_AUTO);
+}
+
+static enum err_code no_cuda(const struct spec *s, const char *why, struct err *e)
 {
     return err_set(e, ERR_FAILED,
-                   "%s: no CUDA device here; backend = cpu trains on the processor, with virtual "
-                   "devices where there are several",
-                   s->gpus ? "devices = gpu:..." : "backend = cuda");
+                   "%s: no CUDA device here: %s; backend = cpu trains on the processor, with "
+                   "virtual devices where there are several",
+                   s->gpus ? "devices = gpu:..." : "backend = cuda", why);
+}
+
+/* Whether a backend has the GPUs that the experiment asks for; real: how many devices it has. */
+static enum err_code check_gpus(struct plan *p, const struct backend *b, struct err *e)
+{
+    const struct spec *s = &p->spec;
+    struct err why = {0};
+    int gpus = b->gpus(&why);
+
+    if (gpus < 1) {
+        if (s->backend == SPEC_AUTO && !s->gpus && why.code == ERR_FAILED)
+            snprintf(p->note, sizeof p->note, "%.300s; training on the CPU", why.text);
+        return no_cuda(s, why.text, e);
+    }
+    for (int i = 0; i < s->gpus; i++)
+        if (s->gpu[i] >= gpus)
+            return err_set(e, ERR_FAILED, "devices: there is no GPU %d: %d here, numbered from 0",
+                           s->gpu[i], gpus);
+    p->real_devices = s->gpus ? s->gpus : gpus < s->devices ? gpus : s->devices;
+    return ERR_OK;
 }
 
 static const char *backend_word(enum spec_backend b)
@@ -51,6 +76,17 @@ static enum spec_backend backend_kind_of(const char *name)
     return SPEC_AUTO;
 }
 
+/* Of backend = auto: what was passed over, and what it then was. */
+static void say_why(struct plan *p, const struct backend *b, const char *passed)
+{
+    if (b->gpus)
+        snprintf(p->why, sizeof p->why, "there are GPUs");
+    else if (*passed)
+        snprintf(p->why, sizeof p->why, "no CUDA device here: %.300s", passed);
+    else
+        snprintf(p->why, sizeof p->why, "it is the first that can");
+}
+
 /* auto: the first that can. Where there is another one, the fake one is never chosen, nor the slow ref
  * but for fp64, which it alone has. */
 static enum err_code choose_backend(struct plan *p, const struct backend *const *backends,
@@ -59,22 +95,32 @@ static enum err_code choose_backend(struct plan *p, const struct backend *const 
     struct spec *s = &p->spec;
     const char *word = backend_word(s->backend);
     enum err_code first = ERR_OK;
+    struct err passed = {0};
 
-    if (s->backend == SPEC_CUDA || (s->gpus && s->backend == SPEC_AUTO))
-        return no_cuda(s, e);
     for (int i = 0; backends[i]; i++) {
         const struct backend *b = backends[i];
         struct err why = {0};
 
-        if (s->backend != SPEC_AUTO && strcmp(b->name, word))
+        if (wants_gpus(s) ? !b->gpus : s->backend != SPEC_AUTO && strcmp(b->name, word))
             continue;
         if (s->backend == SPEC_AUTO && i > 0 &&
             (!strcmp(b->name, "fake") || (!strcmp(b->name, "ref") && s->precision != SPEC_FP64)))
             continue;
-        if (b->can(&p->session, &why) == ERR_OK) {
+        /* tf32 is what tensor cores do: elsewhere it is fp32, and is called so. */
+        p->session.precision = s->precision == SPEC_TF32 && !b->gpus ? SPEC_FP32 : s->precision;
+        p->real_devices = 1;
+        if (b->gpus && check_gpus(p, b, &why) != ERR_OK) {
+            passed = why;
+            if (!wants_gpus(s))
+                continue;
+        } else if (b->can(&p->session, &why) == ERR_OK) {
             p->backend = b;
+            if (s->backend == SPEC_AUTO)
+                say_why(p, b, p->note[0] ? p->note : passed.text);
             s->backend = backend_kind_of(b->name);
             return ERR_OK;
+        } else if (b->gpus) {
+            snprintf(p->note, sizeof p->note, "not on the GPU: %.350s", why.text);
         }
         if (first == ERR_OK) {
             first = why.code;
@@ -85,6 +131,16 @@ static enum err_code choose_backend(struct plan *p, const struct backend *const 
     if (first != ERR_OK)
         return first;
     return err_set(e, ERR_FAILED, "backend = %s: this program was built without it", word);
+}
+
+/* Told before anything is opened. */
+static enum err_code check_wanted_gpus(struct plan *p, const struct backend *const *backends,
+                                       struct err *e)
+{
+    for (int i = 0; backends[i]; i++)
+        if (backends[i]->gpus)
+            return check_gpus(p, backends[i], e);
+    return no_cuda(&p->spec, "this program was built without it", e);
 }
 
 static enum err_code check_batch(struct plan *p, struct err *e)
@@ -151,8 +207,6 @@ static void fill_session(struct plan *p, int members)
         p->model_key[m] = net_model_key(s->seed, s->mode == SPEC_ENSEMBLE ? members : 0, m);
     }
     b->mode = s->mode;
-    /* tf32 is what tensor cores do: elsewhere it is fp32, and is called so. */
-    b->precision = s->precision == SPEC_TF32 ? SPEC_FP32 : s->precision;
     b->optimizer = s->optimizer;
     b->momentum = s->momentum;
     b->beta1 = s->beta1;
@@ -183,8 +237,8 @@ static enum err_code make(struct plan *p, const struct data_places *places,
     int members;
 
     TRY(spec_check(s, e));
-    if (s->backend == SPEC_CUDA || (s->gpus && s->backend == SPEC_AUTO))
-        return no_cuda(s, e);
+    if (wants_gpus(s))
+        TRY(check_wanted_gpus(p, backends, e));
     members = 1;
     if (s->mode == SPEC_ENSEMBLE)
         members = s->members = s->members ? s->members : s->devices;
@@ -195,7 +249,6 @@ static enum err_code make(struct plan *p, const struct data_places *places,
     TRY(choose_backend(p, backends, e));
     snprintf(p->precision_used, sizeof p->precision_used, "%s", precisions[p->session.precision]);
 
-    p->real_devices = 1;
     p->batch_per_device = s->mode == SPEC_ENSEMBLE ? s->batch : s->batch / s->devices;
     p->steps_per_epoch = p->train_images / s->batch;
     p->dropped = p->train_images - p->steps_per_epoch * s->batch;
@@ -238,6 +291,23 @@ enum err_code plan_make(struct plan **out, const struct spec *spec,
                         bool open_data, struct err *e)
 {
     return plan_make_with(out, spec, places, backends, open_data ? NULL : just_peek, NULL, e);
+}
+
+void plan_share_gpus(struct plan *p, int share, int shares)
+{
+    int gpus = p->backend->gpus ? p->backend->gpus(NULL) : 0, each, first;
+
+    if (gpus < 1 || shares < 2 || p->spec.gpus)
+        return;
+    each = gpus / shares > 1 ? gpus / shares : 1;
+    each = each < p->spec.devices ? each : p->spec.devices;
+    each = each < SPEC_DEVICES ? each : SPEC_DEVICES;
+    first = gpus / shares > 1 ? share * (gpus / shares) : share % gpus;
+    for (int i = 0; i < each; i++)
+        p->shared_gpu[i] = first + i;
+    p->session.gpu = p->shared_gpu;
+    p->session.gpus = each;
+    p->real_devices = each;
 }
 
 void plan_free(struct plan *p)

@@ -18,10 +18,14 @@ struct plan {         /* owns net and data; freed by plan_free */
     bool shape_known;
     int64_t train_images, valid_images, test_images; /* 0 where only peeked at and not known */
     char precision_used[16];
-    char *ini; /* experiment.ini as text */
+    char note
+        [400]; /* what auto could not take, in a sentence; empty where there is nothing to say */
+    char why[400]; /* auto: why it is this backend; empty where somebody named it */
+    char *ini;     /* experiment.ini as text */
 
-    struct data_set facts; /* of data_peek */
-    int *member_device;    /* what session points to */
+    struct data_set facts;        /* of data_peek */
+    int shared_gpu[SPEC_DEVICES]; /* of plan_share_gpus */
+    int *member_device;           /* what session points to */
     struct rng_key *model_key;
 };
 
@@ -40,6 +44,9 @@ enum err_code plan_make_with(struct plan **out, const struct spec *spec,
                              const struct backend *const *backends, plan_peek *peek, void *user,
                              struct err *e) MUST_USE;
 void plan_free(struct plan *p);
+/* For a run that is one of `shares` side by side: its part of the GPUs, the same for the same share. As
+ * many runs as there are GPUs have one each; the experiment's own choice of GPUs stays. */
+void plan_share_gpus(struct plan *p, int share, int shares);
 
 /* The text of experiment.ini: model is the copy beside it. The caller frees it. */
 char *plan_ini(const struct spec *resolved);

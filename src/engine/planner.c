@@ -2,10 +2,13 @@
  * headers of data, texts of models and earlier runs' run.csv; it never touches a session. Between
  * questions it reads the newest runs, to know how long such a run takes here. */
 #include "engine/engine_int.h"
+#include "engine/expect.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/filter.h"
+#include "record/index.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,13 +23,6 @@
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
 #define READING_NS    25000000 /* of the time for an answer, for reading runs not read yet */
-
-struct experience { /* of an earlier run on this machine */
-    char backend[32], isa[32], precision[16];
-    double flops; /* an image */
-    double rate;  /* seconds, evaluation and all, for a floating point operation */
-    double batch, threads;
-};
 
 struct facts {
     bool used;
@@ -84,21 +80,12 @@ static bool read_run(struct planner *p)
     folder = io_path(p->engine->results, p->names[--p->names_left]);
     if (record_is_run(folder) && record_read_entry(folder, &entry, NULL) == ERR_OK) {
         const struct record_run *run = &entry.run;
-        double work = (double)run->model_images * run->flops_per_image;
+        struct experience x;
 
-        if (!entry.broken && run->state == WIRE_DONE && work > 0 && run->train_seconds > 0 &&
-            (!run->host[0] || !strcmp(run->host, p->host))) {
-            struct experience *x;
-
+        if (!entry.broken && (!run->host[0] || !strcmp(run->host, p->host)) &&
+            expect_learn(&x, run)) {
             p->known = mem_grow(p->known, &p->known_room, p->known_count + 1, sizeof *p->known);
-            x = &p->known[p->known_count++];
-            snprintf(x->backend, sizeof x->backend, "%s", run->backend_used);
-            snprintf(x->isa, sizeof x->isa, "%s", run->isa);
-            snprintf(x->precision, sizeof x->precision, "%s", run->precision_used);
-            x->batch = (double)spec_batch(&run->spec);
-            x->threads = run->threads_used > 0 ? (double)run->threads_used : 1;
-            x->flops = run->flops_per_image;
-            x->rate = (run->train_seconds + run->eval_seconds) / work;
+            p->known[p->known_count++] = x;
         }
         record_free_entry(&entry);
     }
@@ -106,38 +93,30 @@ static bool read_run(struct planner *p)
     return p->names_left > 0;
 }
 
-/* How unlike a run is to what is planned: the instructions and the precision matter most, then the
- * model's size, then batch and threads. */
-static double unlike(const struct experience *x, const struct plan *plan, double threads)
-{
-    return 10 * (strcmp(x->isa, plan_isa(plan)) != 0) +
-           5 * (strcmp(x->precision, plan->precision_used) != 0) +
-           fabs(log(x->flops / plan->net->flops)) + 0.5 * fabs(log(x->threads / threads)) +
-           0.25 * fabs(log(x->batch / (double)plan->spec.batch));
-}
-
-/* By the likest run of the same backend; of equals the newest. Work is taken to share out evenly over
- * the threads. */
 static double expected_seconds(const struct planner *p, const struct plan *plan)
 {
-    const struct experience *best = NULL;
-    double threads = plan->spec.threads > 0 ? plan->spec.threads : 1;
+    const struct spec *s = &plan->spec;
     int64_t steps = plan->total_steps;
+    struct expect_ask ask = {
+        .backend = plan->backend->name,
+        .isa = plan_isa(plan),
+        .precision = plan->precision_used,
+        .data = s->data,
+        .flops = plan->net->flops,
+        .batch = (double)s->batch,
+        .threads = s->threads > 0 ? s->threads : 1,
+        .members = plan->session.members,
+        .test_images = (double)plan->test_images,
+        .valid_images = (double)plan->valid_images,
+        .test_limit = s->test_limit,
+    };
 
-    for (size_t i = 0; i < p->known_count; i++) {
-        const struct experience *x = &p->known[i];
-
-        if (strcmp(x->backend, plan->backend->name))
-            continue;
-        if (!best || unlike(x, plan, threads) < unlike(best, plan, threads))
-            best = x;
-    }
-    if (!best)
-        return NAN;
-    if (plan->spec.max_steps && plan->spec.max_steps < steps)
-        steps = plan->spec.max_steps;
-    return best->rate * best->threads / threads * plan->net->flops * (double)steps *
-           (double)plan->spec.batch * plan->session.members;
+    if (s->max_steps && s->max_steps < steps)
+        steps = s->max_steps;
+    ask.model_images = (double)steps * ask.batch * ask.members;
+    ask.evaluations =
+        plan->steps_per_epoch > 0 ? ceil((double)steps / (double)plan->steps_per_epoch) : 0;
+    return expect_seconds(p->known, p->known_count, &ask);
 }
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
@@ -182,10 +161,24 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
     return ERR_OK;
 }
 
-static void fill_answer(struct planner *p, const struct plan *plan, struct wire_plan *out)
+/* What no GPU here can hold is refused; what is too much only now may have room when it starts. */
+static enum err_code fill_memory(const struct plan *plan, struct wire_plan *out, struct err *e)
 {
     struct backend_estimate estimate = {0};
     uint64_t bytes = 0;
+
+    if (plan->backend->estimate(&plan->session, &estimate, NULL) != ERR_OK)
+        return ERR_OK;
+    for (int i = 0; i < estimate.places; i++)
+        bytes += estimate.bytes[i];
+    out->bytes_per_device = bytes / (uint64_t)plan->spec.devices;
+    out->unused_bytes = estimate.unused;
+    out->lacking = estimate.lacking[0] != '\0';
+    return estimate.never ? err_set(e, ERR_NOMEM, "%s", estimate.lacking) : ERR_OK;
+}
+
+static void fill_answer(struct planner *p, const struct plan *plan, struct wire_plan *out)
+{
 
     out->images = plan->train_images;
     out->test_images = plan->test_images;
@@ -206,10 +199,40 @@ static void fill_answer(struct planner *p, const struct plan *plan, struct wire_
     out->lr = plan->base_lr;
     out->seconds = expected_seconds(p, plan);
     snprintf(out->backend, sizeof out->backend, "%s", plan->backend->name);
-    if (plan->backend->estimate(&plan->session, &estimate, NULL) == ERR_OK)
-        for (int i = 0; i < estimate.places; i++)
-            bytes += estimate.bytes[i];
-    out->bytes_per_device = bytes / (uint64_t)plan->spec.devices;
+}
+
+/* Of many runs reading every run.csv at each keystroke takes too long: whether it can be a RUN is told from
+ * the names alone. Which one, or why not one, a start tells. */
+static enum err_code check_name(const struct planner *p, const char *name, struct err *e)
+{
+    const char *results = p->engine->results;
+    char **names, *sweep, path[128];
+    size_t count, runs = 0;
+    bool is = name[0] == '@' || record_filter_is(name) || record_is_run(name) ||
+              record_sweep_of_path(results, name, path);
+
+    if (is)
+        return ERR_OK;
+    if (strchr(name, '/'))
+        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
+    TRY(io_list_folder(results, &names, &count, e));
+    for (size_t i = 0; i < count && !is; i++) {
+        bool run = record_is_run_name(names[i]);
+
+        runs += run;
+        is = run && strstr(names[i], name);
+    }
+    io_free_names(names, count);
+    sweep = mem_textf("%s/sweeps/%s", results, name);
+    is = is || io_exists(sweep);
+    free(sweep);
+    if (is)
+        return ERR_OK;
+    return err_set(
+        e, ERR_INPUT,
+        "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
+        "%s (%zu runs; chorus ls lists them)",
+        name, results, runs);
 }
 
 /* A start would read the weights and write the results: what then were missing is told before. */
@@ -225,6 +248,10 @@ static enum err_code check_weights(const struct planner *p, const struct spec *s
             return err_errno(e, "weights = %s", from);
         return ERR_OK;
     }
+    if (p->names_count > RUNS_MAX && check_name(p, from, e) != ERR_OK)
+        return err_context(e, "weights");
+    if (p->names_count > RUNS_MAX)
+        return ERR_OK;
     if (record_find(p->engine->results, from, &entry, e) != ERR_OK)
         return err_context(e, "weights");
     record_free_entry(&entry);
@@ -273,6 +300,8 @@ static void answer(struct planner *p, uint32_t question, uint32_t slot)
         out.code = check_weights(p, spec, &e);
     if (out.code == ERR_OK)
         out.code = check_results(p, &e);
+    if (out.code == ERR_OK)
+        out.code = fill_memory(plan, &out, &e);
     if (out.code == ERR_OK)
         fill_answer(p, plan, &out);
     else

@@ -22,6 +22,7 @@
 struct queue {
     struct engine *engine;
     int fd;                    /* of the right to take; -1: not held */
+    struct record_work *taker; /* tells others that this one takes as soon as it may */
     bool off;                  /* nothing more is taken */
     bool current;              /* shown.run is not over */
     bool pending;              /* item's file is still there */
@@ -40,6 +41,7 @@ struct queue *queue_new(struct engine *e)
 
     q->engine = e;
     q->fd = -1;
+    q->taker = record_taking_new(e->results);
     q->shown.state = WIRE_QUEUE_BUSY;
     wire_set_queue(e->wire, &q->shown);
     wire_poke(e->wire); /* the first look is at once */
@@ -57,6 +59,7 @@ void queue_free(struct queue *q)
     if (!q)
         return;
     release(q);
+    record_work_free(q->taker);
     record_queue_free_item(&q->item);
     free(q);
 }
@@ -78,6 +81,7 @@ void queue_stop(struct engine *e)
     if (!e->queue)
         return;
     e->queue->off = true;
+    record_work_set(e->queue->taker, NULL);
     show(e->queue, WIRE_QUEUE_OFF, 0, "");
 }
 
@@ -299,12 +303,25 @@ static void keep(struct queue *q, const struct record_queued *item)
     tell_taken(q);
 }
 
+static bool wants_alone(const struct record_queued *item)
+{
+    struct record_queue_options options = {0};
+
+    return !item->broken && item->text &&
+           record_queue_read_options(item->text, &options, NULL) == ERR_OK && options.alone;
+}
+
 /* item becomes q's. Whether there is something to do at once. */
 static bool take(struct queue *q, struct record_queued *item)
 {
     struct err e = {0};
     enum err_code code;
 
+    if (wants_alone(item) && !record_work_claim(q->engine->work)) {
+        show(q, WIRE_QUEUE_HELD, 0, "another chorus has just begun on this machine");
+        record_queue_free_item(item);
+        return false;
+    }
     if (record_queue_set_taken(q->engine->results, item->id, &e) != ERR_OK) {
         show(q, WIRE_QUEUE_HELD, 0, e.text);
         record_queue_free_item(item);
@@ -398,15 +415,15 @@ static bool settle(struct queue *q, bool *begun)
     return q->settled;
 }
 
-/* Another program that computes into the same results. */
-static bool is_busy(struct queue *q, int64_t *pid, char *reason, size_t room)
+/* Another program that computes into the same results, or (anywhere) into any. */
+static bool is_busy(struct queue *q, bool anywhere, int64_t *pid, char *reason, size_t room)
 {
     struct record_working *list;
     size_t n = record_working_list(&list);
     bool busy = false;
 
     for (size_t i = 0; i < n && !busy; i++) {
-        busy = record_working_same(list[i].results, q->engine->results);
+        busy = anywhere || record_working_same(list[i].results, q->engine->results);
         if (busy) {
             *pid = list[i].pid;
             snprintf(reason, room, "process %lld is at work%s%s", (long long)list[i].pid,
@@ -417,8 +434,9 @@ static bool is_busy(struct queue *q, int64_t *pid, char *reason, size_t room)
     return busy;
 }
 
-/* Whether this engine may take now; else *pid and reason say who is before it. */
-static bool may_take(struct queue *q, int64_t *pid, char *reason, size_t room)
+/* Whether this engine may take the item now; else *pid and reason say who is before it. */
+static bool may_take(struct queue *q, const struct record_queued *item, int64_t *pid, char *reason,
+                     size_t room)
 {
     struct err e = {0};
 
@@ -429,7 +447,7 @@ static bool may_take(struct queue *q, int64_t *pid, char *reason, size_t room)
             return false;
         }
     }
-    return !is_busy(q, pid, reason, room);
+    return !is_busy(q, wants_alone(item), pid, reason, room);
 }
 
 static bool read_first(struct queue *q, struct record_queued *item, bool *found)
@@ -457,7 +475,7 @@ static bool look(struct queue *q)
 
     if ((q->shown.state == WIRE_QUEUE_EMPTY && stamp == q->stamp) || !read_first(q, &item, &found))
         return false;
-    if (found && !may_take(q, &pid, reason, sizeof reason)) {
+    if (found && !may_take(q, &item, &pid, reason, sizeof reason)) {
         show(q, WIRE_QUEUE_HELD, pid, reason);
         record_queue_free_item(&item);
         return false;

@@ -53,10 +53,13 @@ static void answer(struct run *r, bool go)
 void run_want(struct run *r, enum run_wish wish, enum wire_how how)
 {
     pthread_mutex_lock(&r->lock);
-    if (wish == WISH_STOP && how == WIRE_AFTER_EPOCH && r->wish == WISH_GO)
+    if (wish == WISH_STOP && how == WIRE_AFTER_EPOCH) {
         r->after_epoch = true;
-    else if (r->wish != WISH_STOP)
+        if (r->wish == WISH_PAUSE) /* its epoch ends only if it goes on */
+            r->wish = WISH_GO;
+    } else if (r->wish != WISH_STOP) {
         r->wish = wish;
+    }
     r->now |= wish == WISH_STOP && how == WIRE_NOW;
     r->handed_over |= wish == WISH_STOP && how == WIRE_HAND_OVER;
     atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
@@ -175,6 +178,12 @@ static void compare_with_before(struct run *r)
                 "(%s, threads = %lld): bytes may differ from those of an unbroken run",
                 was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
                 is->isa, (long long)is->threads_used);
+    if (strcmp(was->plans, is->plans) != 0)
+        run_log(r, LOG_WARN,
+                "until now convolutions went by other plans (%s), from here on by these: %s; bytes "
+                "may differ from those of an unbroken run",
+                was->plans[0] ? was->plans : "none of a library's",
+                is->plans[0] ? is->plans : "none of a library's");
     if (!r->extended && was->cell[0] && strncmp(was->cell, r->hash, strlen(r->hash)))
         run_log(r, LOG_WARN,
                 "the data, the model or the settings are not those that this run began with");
@@ -211,6 +220,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     r->at = m->at;
     r->opened_ns = clock_ns();
     r->opened = true;
+    snprintf(r->row.plans, sizeof r->row.plans, "%s", r->plans);
     count_shared(r->engine);
     if (r->resumed) {
         TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
@@ -219,8 +229,8 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     }
     r->state = WIRE_RUNNING;
     TRY(run_write(r, e));
-    run_log_start(r);
     run_tell_started(r);
+    run_log_start(r);
     if (r->resumed) {
         run_log(r, LOG_INFO, "goes on at step %lld, epoch %lld", (long long)r->at.n.step,
                 (long long)r->at.n.epoch + 1);
@@ -229,9 +239,18 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     if (p->spec.devices > p->real_devices)
         run_log(r, LOG_INFO, "%d virtual devices on %d real one%s", p->spec.devices,
                 p->real_devices, p->real_devices == 1 ? "" : "s");
+    if (p->note[0])
+        run_log(r, LOG_INFO, "%s", p->note);
     if (r->equal[0])
         run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);
     run_tell_state(r, WIRE_RUNNING, ERR_OK, "");
+    return ERR_OK;
+}
+
+static enum err_code add_epoch(struct run *r, const struct message *m, struct err *e)
+{
+    TRY(record_add_epoch(r->record, m->epoch, e));
+    run_log_epoch(r, m->epoch, m->at.n.best_epoch == m->epoch->epoch);
     return ERR_OK;
 }
 
@@ -251,7 +270,7 @@ static enum err_code write_rows(struct run *r, struct message *m, struct err *e)
         else if (i < epoch)
             TRY(record_add_member(r->record, &m->member[i - members], e));
         else
-            TRY(record_add_epoch(r->record, m->epoch, e));
+            TRY(add_epoch(r, m, e));
     }
     return ERR_OK;
 }
@@ -309,6 +328,8 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         state = WIRE_SKIPPED;
         err_set(&why, ERR_STOPPED, "skipped by the user at step %lld", (long long)r->at.n.step);
     }
+    if (why.code == ERR_STUCK)
+        TRY(stuck_end(r, &state, &why, e));
     r->state = state;
     snprintf(r->row.reason, sizeof r->row.reason, "%.511s", why.text);
     clock_utc(r->row.ended_utc, clock_wall());
@@ -320,8 +341,10 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     } else {
         TRY(run_write(r, e));
     }
-    if (state == WIRE_DONE)
+    if (state == WIRE_DONE) {
         keep_tidy(r);
+        record_forget_restarts(r->record);
+    }
     log_end(r, state, why.text);
     if (r->sweep)
         sweep_take_end(r, state, why.code, why.text);
@@ -349,6 +372,9 @@ static enum err_code take(struct run *r, struct message *m, struct err *e)
         r->at = m->at;
         r->state = m->kind == MESSAGE_PAUSED ? WIRE_PAUSED : WIRE_RUNNING;
         TRY(run_write(r, e));
+        run_log(r, LOG_DEBUG,
+                m->kind == MESSAGE_PAUSED ? "paused at step %lld" : "goes on at step %lld",
+                (long long)r->at.n.step);
         run_tell_state(r, r->state, ERR_OK, "");
         return ERR_OK;
     case MESSAGE_ENDED:

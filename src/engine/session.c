@@ -2,6 +2,7 @@
  * with the engine thread. What it does then stands in train.c. */
 #include "engine/engine_int.h"
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -202,6 +203,7 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     free(spec);
     if (code != ERR_OK || *finished)
         return code;
+    plan_share_gpus(r->plan, r->share, r->shares);
     name_model(r);
     plan_hash(r->plan, r->hash);
     if (r->resumed)
@@ -243,6 +245,15 @@ static enum err_code check_standing(struct session *s, struct err *e)
     return ERR_OK;
 }
 
+/* What computed these numbers: run.csv may say already what a later start of it would have taken. */
+static void read_plans(struct run *r, const struct safetensors *file)
+{
+    const char *plans = safetensors_note(file, RECORD_NOTE_PLANS);
+
+    if (plans)
+        snprintf(r->found.plans, sizeof r->found.plans, "%s", plans);
+}
+
 static enum err_code read_checkpoint(struct session *s, struct record_weights *w, struct err *e)
 {
     struct run *r = s->run;
@@ -260,6 +271,8 @@ static enum err_code read_checkpoint(struct session *s, struct record_weights *w
         code = standing_unpack(&file, &s->at, &s->sums, e);
     if (code == ERR_OK)
         code = check_standing(s, e);
+    if (code == ERR_OK)
+        read_plans(r, &file);
     safetensors_free(&file);
     return code;
 }
@@ -356,6 +369,30 @@ static double bytes_per_device(const struct plan *p)
     return sum / p->session.devices;
 }
 
+/* The line that run.csv holds: of a long one the beginning, and a hash that tells it from others. */
+static void ask_plans(struct session *s, char *out, size_t room)
+{
+    struct text t = {0};
+    struct hash_sha256 hash;
+    uint8_t sum[32];
+    char hex[65];
+
+    out[0] = '\0';
+    if (!s->plan->backend->plans)
+        return;
+    s->plan->backend->plans(s->backend, &t);
+    if (t.n < room) {
+        snprintf(out, room, "%s", text_str(&t));
+    } else {
+        hash_sha256_start(&hash);
+        hash_sha256_add(&hash, t.s, t.n);
+        hash_sha256_end(&hash, sum);
+        hash_hex(hex, sum, sizeof sum);
+        snprintf(out, room, "%.*s... %.16s", (int)room - 21, t.s, hex);
+    }
+    text_free(&t);
+}
+
 static enum err_code work(struct session *s, struct record_weights *w, struct err *e)
 {
     struct run *r = s->run;
@@ -366,6 +403,7 @@ static enum err_code work(struct session *s, struct record_weights *w, struct er
     TRY(move_state(s, w, true, e));
     record_weights_free(w);
     r->bytes_per_device = bytes_per_device(s->plan);
+    ask_plans(s, r->plans, sizeof r->plans);
     r->from = s->at;
     run_send(r, message_new(MESSAGE_OPENED, &s->at));
     return session_train(s, e);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -175,6 +176,37 @@ void sweep_command(struct sweep *s, const struct wire_command *command)
     s->changed = true;
 }
 
+/* "skip 12" and "move 12 -1", of a cell by its number: what does not wait or run here any more is not
+ * meant. False: it is no such line. */
+static bool obey_cell_line(struct sweep *s, const char *line)
+{
+    struct wire_command command = {.run = s->number};
+    struct cell *c;
+    char more;
+
+    if (sscanf(line, "skip %" SCNu32 "%c", &command.cell, &more) == 1)
+        command.kind = WIRE_SKIP;
+    else if (sscanf(line, "move %" SCNu32 " %" SCNd32 "%c", &command.cell, &command.by, &more) == 2)
+        command.kind = WIRE_MOVE;
+    else
+        return false;
+    c = find_cell(s, command.cell);
+    if (c && (c->state == WIRE_WAITING ||
+              (command.kind == WIRE_SKIP && c->run && !sweep_has_result(c->state))))
+        sweep_command(s, &command);
+    return true;
+}
+
+void sweep_halt(struct sweep *s)
+{
+    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_HAND_OVER};
+
+    if (!s->begun || s->closing)
+        return;
+    s->halted = true;
+    sweep_command(s, &stop);
+}
+
 static void obey_control(struct sweep *s)
 {
     static const struct {
@@ -202,7 +234,7 @@ static void obey_control(struct sweep *s)
             struct wire_command c = {.kind = lines[i].kind, .how = lines[i].how};
 
             sweep_command(s, &c);
-        } else {
+        } else if (!obey_cell_line(s, line)) {
             sweep_tell(s, LOG_WARN, "control asks for something unknown: %s", line);
         }
     }
@@ -210,6 +242,7 @@ static void obey_control(struct sweep *s)
 
 static void see_cells(struct sweep *s)
 {
+    bool was = s->status.counting;
     size_t counted;
 
     pthread_mutex_lock(&s->lock);
@@ -224,6 +257,8 @@ static void see_cells(struct sweep *s)
         c->acc = c->seconds = NAN;
         show_cell(s, c);
     }
+    s->status.counting = s->status.counting || s->looked < s->seen;
+    s->changed |= s->status.counting != was;
 }
 
 static void refuse(struct sweep *s, enum err_code code, const char *text)
@@ -278,7 +313,7 @@ static void finish(struct sweep *s)
         t->code = s->trouble.code;
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
     } else if (open || t->counting) {
-        t->code = ERR_STOPPED;
+        t->code = s->halted ? ERR_STUCK : ERR_STOPPED;
         snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cells have no result yet",
                  (long long)open, (long long)t->cells);
     }
@@ -323,6 +358,7 @@ bool sweep_work(struct sweep *s, bool may_begin)
     }
     if (now >= s->hold_ns)
         claim_save(s);
+    claim_take_ended(s);
     claim_look_elsewhere(s);
     while (may_begin && claim_next(s))
         ;
@@ -338,6 +374,11 @@ bool sweep_work(struct sweep *s, bool may_begin)
 bool sweep_has_work(struct sweep *s)
 {
     return !s->begun || s->live || (!s->closing && (s->status.counting || claim_next_waiting(s)));
+}
+
+bool sweep_goes_on(struct sweep *s)
+{
+    return s->opened && !s->closing && !s->paused && claim_next_waiting(s);
 }
 
 bool sweep_is_before(const struct sweep *s, const struct run *r)
@@ -366,7 +407,7 @@ struct sweep *sweep_find(struct engine *e, uint32_t number)
 
 bool engine_runs_alone(const struct spec_sweep *spec)
 {
-    static const char *const keys[] = {"devices", "threads", "members", "backend"};
+    static const char *const keys[] = {"devices", "threads", "mode", "members", "backend"};
 
     for (size_t a = 0; a < spec->axes; a++)
         for (size_t k = 0; k < MEM_COUNT(keys); k++)
@@ -388,6 +429,10 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     memcpy(s->name, from->name, sizeof s->name);
     s->grid = from->grid;
     s->failed = from->failed;
+    if (memchr(from->failed_before, '\0', sizeof from->failed_before) && from->failed_before[0])
+        memcpy(s->begun_utc, from->failed_before, sizeof s->begun_utc);
+    if (s->failed)
+        memcpy(s->status.failed_before, s->begun_utc, sizeof s->status.failed_before);
     s->prepare_only = from->prepare_only;
     s->max_cells = from->max_cells;
     s->asked_jobs = from->jobs;
@@ -404,8 +449,8 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     s->jobs = from->jobs > 1 && !engine_runs_alone(&s->spec) ? from->jobs : 1;
     if (from->jobs > s->jobs)
         sweep_tell(s, LOG_INFO,
-                   "one cell at a time: where devices, threads, members or backend vary, their "
-                   "seconds are compared");
+                   "one cell at a time: where devices, threads, mode, members or backend vary, "
+                   "their seconds are compared");
     return ERR_OK;
 }
 

@@ -65,12 +65,14 @@ struct sweep {
 
     /* The engine thread's alone. */
     size_t seen;          /* cells that the engine thread knows of */
+    size_t looked;        /* of those: it is known whether they had their result before */
     size_t live;          /* that run here */
     size_t unsaved;       /* cells */
     size_t first_waiting; /* no cell before this one waits */
     bool moved;           /* cells no longer wait in the order of the array */
     bool *job;            /* (jobs): taken */
     bool begun, closing, paused, changed;
+    bool halted;  /* closing because this process can compute no more */
     bool opened;  /* what the folder holds is there */
     char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
     struct record_ledger *ledger;
@@ -97,6 +99,7 @@ void sweep_tell_cell(struct sweep *s, const struct cell *c);
 /* claim.c. Returns whether a cell began. */
 bool claim_next(struct sweep *s);
 struct cell *claim_next_waiting(struct sweep *s);
+void claim_take_ended(struct sweep *s);     /* cells that had their result before */
 void claim_look_elsewhere(struct sweep *s); /* whether other programs' cells have ended */
 void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason);
 /* Of a cell that waits: without a result, unless another program has one by now, or is at it. */

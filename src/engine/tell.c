@@ -97,16 +97,49 @@ void run_tell_started(struct run *r)
     wire_post(r->engine->wire, &event);
 }
 
+/* Who computes it, and what of it was found out. */
 void run_log_start(struct run *r)
 {
     const struct plan *p = r->plan;
-    char line[1400];
+    const struct spec *s = &p->spec;
+    struct text t = {0};
+    char number[TEXT_NUMBER_ROOM];
+    bool ensemble = s->mode == SPEC_ENSEMBLE;
 
-    snprintf(line, sizeof line,
-             "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
-             "%ld on %s, chorus %s",
-             r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
-             p->backend->name, plan_isa(p), p->spec.threads, (long)getpid(), r->row.host,
-             r->engine->version);
-    record_log(r->record, line);
+    run_log(r, LOG_DEBUG,
+            "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
+            "%ld on %s, chorus %s",
+            r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
+            p->backend->name, plan_isa(p), s->threads, (long)getpid(), r->row.host,
+            r->engine->version);
+    text_addf(&t, "batch %lld", (long long)s->batch);
+    if (!ensemble && s->devices > 1)
+        text_addf(&t, " (%lld each)", (long long)p->batch_per_device);
+    text_addf(&t, ", lr %s, seed %llu, %lld epochs, %s", text_double(number, p->base_lr),
+              (unsigned long long)s->seed, (long long)s->epochs, p->precision_used);
+    if (ensemble)
+        text_addf(&t, ", %d members", p->session.members);
+    text_addf(&t, ", %d device%s (%d real)", s->devices, s->devices == 1 ? "" : "s",
+              p->real_devices);
+    if (r->bytes_per_device > 0)
+        text_addf(&t, ", %s a device", text_bytes(number, (uint64_t)r->bytes_per_device));
+    if (p->why[0] && !p->note[0]) /* the note tells of it */
+        text_addf(&t, "; backend = auto is %s: %s", p->backend->name, p->why);
+    run_log(r, LOG_DEBUG, "%s", text_str(&t));
+    text_free(&t);
+}
+
+void run_log_epoch(struct run *r, const struct record_epoch *row, bool best)
+{
+    struct text t = {0};
+    char number[TEXT_NUMBER_ROOM];
+
+    text_addf(&t, "epoch %lld of %lld: ", (long long)row->epoch, (long long)r->plan->spec.epochs);
+    if (row->val_acc != RECORD_EMPTY)
+        text_addf(&t, "valid %.4f loss %.4f, ", row->val_acc, row->val_loss);
+    text_addf(&t, "test %.4f loss %.4f, train %.4f loss %.4f%s, %s images/s", row->test_acc,
+              row->test_loss, row->train_acc, row->train_loss, best ? ", the best so far" : "",
+              text_count(number, (uint64_t)(row->images_per_second + 0.5)));
+    run_log(r, LOG_DEBUG, "%s", text_str(&t));
+    text_free(&t);
 }

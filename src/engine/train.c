@@ -27,33 +27,6 @@ static void count_clock(struct trainer *t)
     t->mark = now;
 }
 
-static enum err_code load_order(struct trainer *t, int64_t epoch, struct err *e)
-{
-    size_t n = (size_t)t->plan->train_images;
-    bool own = t->spec->member_order == SPEC_OWN && t->members > 1 && t->spec->shuffle;
-
-    if (t->epoch == epoch)
-        return ERR_OK;
-    t->order_key = net_order_key(t->spec->seed, epoch);
-    for (int m = 0; m < t->members; m++) {
-        struct rng_key key = m ? rng_fold_in(t->order_key, (1u << 16) + (uint32_t)m) : t->order_key;
-
-        if (m && !own) {
-            t->order[m] = t->order[0];
-            continue;
-        }
-        if (!t->order[m] && !(t->order[m] = mem_try(n, sizeof **t->order)))
-            return err_set(e, ERR_NOMEM, "no memory for the order of %zu images", n);
-        if (!t->spec->shuffle)
-            for (size_t i = 0; i < n; i++)
-                t->order[m][i] = (uint32_t)i;
-        else if (!rng_permutation(key, n, t->order[m]))
-            return err_set(e, ERR_NOMEM, "no memory to shuffle %zu images", n);
-    }
-    t->epoch = epoch;
-    return ERR_OK;
-}
-
 double train_lr(const struct trainer *t, int64_t step)
 {
     return spec_lr_at(t->spec, t->plan->base_lr, step, t->plan->steps_per_epoch);
@@ -223,7 +196,7 @@ static enum err_code train_span(struct trainer *t, struct err *e)
     struct backend_span span = {.first_step = (uint64_t)n->step,
                                 .count = span_length(t),
                                 .first_batch = (size_t)n->batch,
-                                .order = (const uint32_t *const *)t->order,
+                                .order = t->order,
                                 .lr = t->lr,
                                 .order_key = t->order_key,
                                 .stop = &s->run->stop};
@@ -272,7 +245,8 @@ static enum err_code train_epoch(struct trainer *t, struct err *e)
 
     TRY(session_obey(t->s, e));
     start_clock(t);
-    TRY(load_order(t, n->epoch + 1, e));
+    TRY(order_of(t->orders, n->epoch + 1, &t->order, e));
+    t->order_key = net_order_key(t->spec->seed, n->epoch + 1);
     while (n->batch < t->plan->steps_per_epoch && !train_early_end(t)) {
         TRY(train_span(t, e));
         if (atomic_load(&t->s->run->stop)) {
@@ -329,22 +303,18 @@ enum err_code session_train(struct session *s, struct err *e)
 {
     struct trainer t = {.s = s, .plan = s->plan, .spec = &s->plan->spec};
     enum err_code code;
-    bool own = false;
 
     t.units = backend_units(&s->plan->session);
     t.members = s->plan->session.members;
     t.unit_images = t.spec->mode == SPEC_ENSEMBLE ? t.spec->batch : t.spec->batch / t.spec->devices;
-    t.order = mem_new((size_t)t.members, sizeof *t.order);
+    t.orders = order_open(s->plan, s->plan->backend->gpus != NULL);
     t.since = mem_new((size_t)t.units, sizeof *t.since);
     t.since_train_ns = s->at.n.train_ns;
     t.span_room = (size_t)(t.units < 64 ? SPAN_ROOM : SPAN_ROOM * 64 / t.units + 1);
     t.results = mem_new(t.span_room * (size_t)t.units, sizeof *t.results);
     t.lr = mem_new(t.span_room, sizeof *t.lr);
     code = train_all(&t, e);
-    own = t.members > 1 && t.order[1] != t.order[0];
-    for (int m = 0; m < (own ? t.members : 1); m++)
-        free(t.order[m]);
-    free(t.order);
+    order_close(t.orders);
     free(t.since);
     free(t.results);
     free(t.lr);

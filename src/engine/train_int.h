@@ -4,6 +4,7 @@
 
 #include "engine/engine_int.h"
 #include "engine/metrics.h"
+#include "engine/order.h"
 
 struct trainer {
     struct session *s;
@@ -12,9 +13,9 @@ struct trainer {
     int units, members;
     int64_t unit_images; /* of one step */
 
-    int64_t epoch; /* whose order is loaded; 0: none */
-    struct rng_key order_key;
-    uint32_t **order; /* (members): all the same pointer, or each its own */
+    struct order *orders;
+    struct rng_key order_key;     /* this epoch's */
+    const uint32_t *const *order; /* (members) this epoch's */
     size_t span_room;
     struct backend_step *results; /* (span_room, units) */
     double *lr;                   /* (span_room) */

@@ -1,0 +1,307 @@
+/* cuda/dnn.c: cuDNN's plans of a place, and their passes in a list of launches. */
+#include "cuda/dnn.h"
+#include "cuda/dnn_turn_args.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKSPACE ((size_t)256 << 20)
+/* Plans of ResNet-18 for an H200 that was described want this and less; those without tensor cores a
+ * copy of both images, in the order of their channels. */
+#define USUAL_WORKSPACE ((size_t)4 << 20)
+
+struct pack { /* one execution: what a list's call points to */
+    struct cuda_dnn *dnn;
+    const struct cuda_dnn_plan *plan;
+    void *address[3]; /* X, W, Y */
+    void *workspace;
+    dnn_descriptor variant;
+    struct pack *next;
+};
+
+struct cuda_dnn_layer {
+    struct cuda_dnn *dnn;
+    struct cuda_conv conv;
+    struct cuda_dnn_plan plan[CUDA_DNN_PASSES];
+    struct cuda_dnn_layer *next;
+};
+
+struct cuda_dnn {
+    const struct cuda_dnn_api *api;
+    struct cuda_dnn_for who;
+    char *folder; /* where plans are kept; NULL: nowhere */
+    struct cuda_dnn_layer *layers;
+    struct pack *packs;
+};
+
+/* Letters and digits of a name, for a folder's. */
+static void add_plain(struct text *t, const char *name)
+{
+    for (; *name; name++)
+        text_addf(t, "%c",
+                  (*name >= '0' && *name <= '9') || (*name >= 'A' && *name <= 'Z') ||
+                          (*name >= 'a' && *name <= 'z')
+                      ? *name
+                      : '-');
+}
+
+static char *plans_folder(const struct cuda_gpu_facts *gpu, int driver, size_t version)
+{
+    char *cache = io_cache_folder(), *folder;
+    struct text t = {0};
+
+    if (!cache)
+        return NULL;
+    text_add(&t, "plans/");
+    add_plain(&t, gpu->name);
+    text_addf(&t, "-%d.%d-driver%d-cudnn%zu", gpu->major, gpu->minor, driver, version);
+    folder = io_path(cache, text_str(&t));
+    text_free(&t);
+    free(cache);
+    return folder;
+}
+
+enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
+                            struct cuda_stream *s, struct err *e)
+{
+    const struct cuda_dnn_api *api = cuda_dnn_usable(e);
+    struct cuda_dnn *d;
+    int failed;
+
+    *out = NULL;
+    if (!api)
+        return ERR_FAILED;
+    d = mem_new(1, sizeof *d);
+    d->api = api;
+    failed = api->create(&d->who.handle);
+    if (!failed)
+        failed = api->set_stream(d->who.handle, s);
+    if (failed) {
+        cuda_dnn_close(d);
+        return err_set(e, ERR_FAILED, "cuDNN does not start on this GPU: status %d", failed);
+    }
+    d->folder = plans_folder(gpu, driver, api->version());
+    *out = d;
+    return ERR_OK;
+}
+
+void cuda_dnn_close(struct cuda_dnn *d)
+{
+    if (!d)
+        return;
+    for (struct pack *p = d->packs, *next; p; p = next) {
+        next = p->next;
+        d->api->discard(p->variant);
+        free(p);
+    }
+    for (struct cuda_dnn_layer *l = d->layers, *next; l; l = next) {
+        next = l->next;
+        for (int i = 0; i < CUDA_DNN_PASSES; i++)
+            cuda_dnn_plan_free(&l->plan[i]);
+        free(l);
+    }
+    if (d->who.handle)
+        d->api->destroy(d->who.handle);
+    free(d->folder);
+    free(d);
+}
+
+bool cuda_dnn_suits(const struct cuda_conv *c)
+{
+    return c->c % 8 == 0 && c->oc % 8 == 0 && c->c >= 32 && c->oc >= 32 && c->h * c->w > 1;
+}
+
+/* ---- plans, kept ---- */
+
+static char *kept_path(const struct cuda_dnn *d, const char *name)
+{
+    return d->folder ? io_path(d->folder, name) : NULL;
+}
+
+/* A kept plan: its engine's number on a line, then cuDNN's text. */
+static bool load_kept(struct cuda_dnn *d, const char *name, struct cuda_dnn_plan *plan)
+{
+    char *path = kept_path(d, name), *bytes = NULL, *line;
+    size_t n = 0;
+    bool good =
+        path && io_exists(path) &&
+        io_read_file(path, (size_t)16 << 20, &bytes, &n, NULL) == ERR_OK &&
+        (line = memchr(bytes, '\n', n)) &&
+        cuda_dnn_plan_load(plan, &d->who, line + 1, n - (size_t)(line + 1 - bytes), NULL) == ERR_OK;
+
+    if (good)
+        plan->engine = strtoll(bytes, NULL, 10);
+    free(bytes);
+    free(path);
+    return good;
+}
+
+static void keep(struct cuda_dnn *d, const char *name, const struct cuda_dnn_plan *plan)
+{
+    char *path = kept_path(d, name), *json = NULL;
+    struct text t = {0};
+    size_t bytes = 0;
+
+    /* Where the cache cannot be written, plans are made anew next time. */
+    if (path && cuda_dnn_plan_save(plan, &json, &bytes, NULL) == ERR_OK &&
+        io_make_folders(d->folder, NULL) == ERR_OK) {
+        text_addf(&t, "%lld\n", (long long)plan->engine);
+        text_add_n(&t, json, bytes);
+        (void)!io_replace_file(path, t.s, t.n, NULL);
+    }
+    text_free(&t);
+    free(json);
+    free(path);
+}
+
+struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv *c, int passes)
+{
+    struct cuda_dnn_layer *l = mem_new(1, sizeof *l);
+    bool any = false;
+
+    l->dnn = d;
+    l->conv = *c;
+    for (int pass = 0; pass < passes; pass++) {
+        char name[96];
+
+        cuda_dnn_name(c, (enum cuda_dnn_pass)pass, name);
+        if (!load_kept(d, name, &l->plan[pass]) &&
+            cuda_dnn_plan_make(&l->plan[pass], &d->who, c, (enum cuda_dnn_pass)pass, WORKSPACE,
+                               NULL) == ERR_OK)
+            keep(d, name, &l->plan[pass]);
+        any = any || l->plan[pass].plan;
+    }
+    if (!any) {
+        free(l);
+        return NULL;
+    }
+    l->next = d->layers;
+    d->layers = l;
+    return l;
+}
+
+bool cuda_dnn_has(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass)
+{
+    return l && l->plan[pass].plan;
+}
+
+/* ---- passes ---- */
+
+static size_t weight_bytes(const struct cuda_conv *c)
+{
+    size_t n = (size_t)c->k * (size_t)c->k * (size_t)c->c * (size_t)c->oc;
+
+    return (n * cuda_element(c->math) + 255) / 256 * 256;
+}
+
+size_t cuda_dnn_scratch(const struct cuda_dnn_layer *l)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < CUDA_DNN_PASSES; i++)
+        if (l->plan[i].workspace > most)
+            most = l->plan[i].workspace;
+    return weight_bytes(&l->conv) + most;
+}
+
+size_t cuda_dnn_usual(const struct cuda_conv *c)
+{
+    size_t x = (size_t)c->n * (size_t)c->h * (size_t)c->w * (size_t)c->c;
+    size_t y = (size_t)c->n * (size_t)c->oh * (size_t)c->ow * (size_t)c->oc;
+
+    return weight_bytes(c) + (c->math == CUDA_FP32 ? (x + y) * sizeof(float) : USUAL_WORKSPACE);
+}
+
+static enum err_code execute(void *user, struct cuda_stream *s, struct err *e)
+{
+    struct pack *p = user;
+    const struct cuda_dnn_api *api = p->dnn->api;
+    char said[200] = "";
+    int status;
+
+    (void)s; /* the handle's own */
+    status = api->execute(p->dnn->who.handle, p->plan->plan, p->variant);
+    if (!status)
+        return ERR_OK;
+    api->last_error(said, sizeof said);
+    return err_set(e, ERR_FAILED, "cuDNN cannot compute a convolution (engine %lld, status %d): %s",
+                   (long long)p->plan->engine, status, said);
+}
+
+static void add_pack(struct cuda_list *list, struct cuda_dnn *d, const struct cuda_dnn_plan *plan,
+                     void *x, void *w, void *y, void *workspace)
+{
+    const int64_t uids[3] = {CUDA_DNN_X, CUDA_DNN_W, CUDA_DNN_Y};
+    struct pack *p = mem_new(1, sizeof *p);
+
+    *p = (struct pack){d, plan, {x, w, y}, workspace, NULL, d->packs};
+    d->packs = p;
+    /* What fails here fails in execute, which says so. */
+    if (!d->api->descriptor(DNN_VARIANT_PACK_DESCRIPTOR, &p->variant)) {
+        d->api->set(p->variant, DNN_VARIANT_PACK_DATA_POINTERS, DNN_TYPE_VOID_PTR, 3, p->address);
+        d->api->set(p->variant, DNN_VARIANT_PACK_UNIQUE_IDS, DNN_TYPE_INT64, 3, uids);
+        d->api->set(p->variant, DNN_VARIANT_PACK_WORKSPACE, DNN_TYPE_VOID_PTR, 1, &p->workspace);
+        d->api->finalize(p->variant);
+    }
+    cuda_list_call(list, execute, p);
+}
+
+static void add_turn(struct cuda_list *list, const struct dev_kernel *kernel, const void *from,
+                     void *to, int rows, int columns)
+{
+    const struct k_turn a = {from, to, rows, columns};
+
+    cuda_list_add(list, kernel, (size_t)(columns + TURN_TILE - 1) / TURN_TILE,
+                  (size_t)(rows + TURN_TILE - 1) / TURN_TILE, 1,
+                  TURN_TILE * (TURN_TILE + 1) * sizeof(float), &a, sizeof a);
+}
+
+static void *model_of(struct cuda_view v, int m, size_t element)
+{
+    return (char *)v.p + (size_t)m * v.stride * element;
+}
+
+void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dnn_pass pass,
+                  struct cuda_view x, struct cuda_view w, struct cuda_view y, void *scratch)
+{
+    const struct cuda_conv *c = &l->conv;
+    size_t element = cuda_element(c->math);
+    int rows = c->k * c->k * c->c; /* of a kernel as Flax has it */
+    void *turned = scratch, *workspace = (char *)scratch + weight_bytes(c);
+    bool half = c->math == CUDA_BF16;
+
+    for (int m = 0; m < c->models; m++) {
+        void *xm = model_of(x, m, element), *ym = model_of(y, m, element);
+
+        if (pass != CUDA_DNN_WEIGHTS)
+            add_turn(list, half ? &k_turn_b16 : &k_turn_f32, model_of(w, m, element), turned, rows,
+                     c->oc);
+        add_pack(list, l->dnn, &l->plan[pass], xm, turned, ym, workspace);
+        if (pass == CUDA_DNN_WEIGHTS)
+            add_turn(list, half ? &k_turn_b16_to_f32 : &k_turn_f32, turned,
+                     model_of(w, m, sizeof(float)), c->oc, rows);
+    }
+}
+
+int64_t cuda_dnn_engine(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass)
+{
+    return cuda_dnn_has(l, pass) ? l->plan[pass].engine : -1;
+}
+
+void cuda_dnn_names(const struct cuda_dnn *d, struct text *out)
+{
+    for (const struct cuda_dnn_layer *l = d->layers; l; l = l->next)
+        for (int pass = 0; pass < CUDA_DNN_PASSES; pass++) {
+            char name[96];
+
+            if (!l->plan[pass].plan)
+                continue;
+            cuda_dnn_name(&l->conv, (enum cuda_dnn_pass)pass, name);
+            text_addf(out, "%s%s:%lld", out->n ? " " : "", name, (long long)l->plan[pass].engine);
+        }
+}

@@ -1,0 +1,46 @@
+/* cuda/dnn_plan.h: how cuDNN would compute a convolution: the first deterministic plan of its
+ * heuristics with the arithmetic that was asked for, never one picked by timing, so that the same
+ * machine gives the same bits. Plans can be kept as text and made again from it. */
+#ifndef CHORUS_CUDA_DNN_PLAN_H
+#define CHORUS_CUDA_DNN_PLAN_H
+
+#include "cuda/conv.h"
+#include "cuda/dnn_abi.h"
+
+enum cuda_dnn_pass { CUDA_DNN_FORWARD, CUDA_DNN_INPUT, CUDA_DNN_WEIGHTS };
+#define CUDA_DNN_PASSES 3
+
+/* Unique numbers of the tensors: what an execution gives addresses for. Activations are (n, h, w, c),
+ * weights (oc, k, k, c). */
+enum { CUDA_DNN_X = 1, CUDA_DNN_W, CUDA_DNN_Y };
+
+/* For whom: a GPU that is here (handle), or one that is described (device: see cuda_dnn_describe). */
+struct cuda_dnn_for {
+    void *handle;
+    dnn_descriptor device;
+};
+
+struct cuda_dnn_plan {
+    dnn_descriptor plan;
+    int64_t engine;
+    size_t workspace;
+    int candidates, usable; /* of the heuristics, and those of them that would do */
+};
+
+/* A GPU described in cuDNN's JSON, for plans without one. */
+enum err_code cuda_dnn_describe(const char *json, dnn_descriptor *out, struct err *e);
+/* most: bytes of workspace. Only models = 1 is looked at. */
+enum err_code cuda_dnn_plan_make(struct cuda_dnn_plan *out, const struct cuda_dnn_for *who,
+                                 const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
+                                 struct err *e);
+/* The plan as text (freed by the caller), and again from it. */
+enum err_code cuda_dnn_plan_save(const struct cuda_dnn_plan *p, char **json, size_t *bytes,
+                                 struct err *e);
+enum err_code cuda_dnn_plan_load(struct cuda_dnn_plan *out, const struct cuda_dnn_for *who,
+                                 const char *json, size_t bytes, struct err *e);
+void cuda_dnn_plan_free(struct cuda_dnn_plan *p);
+
+/* "forward-n256-28x28x64-64-3x3-s1-p1-bf16": of what the plan is, as part of a file's name. */
+void cuda_dnn_name(const struct cuda_conv *c, enum cuda_dnn_pass pass, char out[96]);
+
+#endif

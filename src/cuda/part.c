@@ -1,0 +1,149 @@
+/* cuda/part.c: the one symbol of the part for GPUs, and what it finds when it looks for them. */
+#include "cuda/part.h"
+
+#include "base/err.h"
+#include "cuda/comm.h"
+#include "cuda/cuda_int.h"
+#include "cuda/dnn.h"
+#include "cuda/gauge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the kernels were compiled for: "90a", with PTX that newer GPUs compile when they first run it. */
+#ifndef CUDA_ARCHES
+#define CUDA_ARCHES "90a"
+#endif
+/* The oldest GPUs that have mma.sync with tf32 and bf16, and cp.async. */
+#define OLDEST 80
+
+/* The oldest GPUs that the kernels were compiled for. */
+static int least_arch(void)
+{
+    const char *c = CUDA_ARCHES;
+    int least = 0;
+
+    while (*c) {
+        int arch = (int)strtol(c, NULL, 10);
+
+        least = least == 0 || (arch > 0 && arch < least) ? arch : least;
+        c += strcspn(c, " ");
+        c += strspn(c, " ");
+    }
+    return least;
+}
+
+bool cuda_gpu_fits(const struct cuda_gpu_facts *facts, char *why, size_t room)
+{
+    int arch = facts->major * 10 + facts->minor;
+
+    if (arch < OLDEST)
+        snprintf(why, room, "compute capability %d.%d: chorus needs 8.0 (Ampere) or newer",
+                 facts->major, facts->minor);
+    else if (arch < least_arch())
+        snprintf(why, room,
+                 "compute capability %d.%d, and this program was built for sm_%s: build it with "
+                 "`make CUDA_ARCH=%d`",
+                 facts->major, facts->minor, CUDA_ARCHES, arch);
+    else
+        return true;
+    return false;
+}
+
+static void version_text(int version, char out[16])
+{
+    snprintf(out, 16, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* Why the runtime does not count any GPU. "No driver" and "too old" are one error to it. */
+static void explain(const struct cuda_survey *s, int error, char *out, size_t room)
+{
+    char driver[16], runtime[16];
+
+    version_text(s->driver, driver);
+    version_text(s->runtime, runtime);
+    switch (error) {
+    case CUDA_RT_OK:
+    case CUDA_RT_NO_DEVICE:
+        snprintf(out, room, "the NVIDIA driver sees no GPU here");
+        break;
+    case CUDA_RT_OLD_DRIVER:
+        if (s->driver == 0)
+            snprintf(out, room, "there is no NVIDIA driver here");
+        else
+            snprintf(out, room,
+                     "the NVIDIA driver is too old: it speaks CUDA %s, this program needs %s or "
+                     "newer",
+                     driver, runtime);
+        break;
+    case CUDA_RT_STUB:
+        snprintf(out, room,
+                 "the libcuda.so.1 found first is the CUDA toolkit's stub, not a driver: take its "
+                 "folder out of LD_LIBRARY_PATH");
+        break;
+    case CUDA_RT_BUSY:
+        snprintf(out, room,
+                 "the GPU is busy: another process holds it alone, or its compute mode forbids "
+                 "more (nvidia-smi tells)");
+        break;
+    default:
+        snprintf(out, room, "the GPU does not answer: %s (%d)", cuda_rt()->text(error), error);
+    }
+}
+
+static void survey(struct cuda_survey *s)
+{
+    const struct cuda_rt *rt = cuda_rt();
+    int error, usable = 0;
+
+    memset(s, 0, sizeof *s);
+    rt->runtime_version(&s->runtime);
+    rt->driver_version(&s->driver);
+    error = rt->count(&s->gpus);
+    if (error || s->gpus < 0)
+        s->gpus = 0;
+    if (s->gpus > CUDA_GPUS)
+        s->gpus = CUDA_GPUS;
+    for (int i = 0; i < s->gpus; i++) {
+        struct cuda_gpu *g = &s->gpu[i];
+        struct cuda_gpu_facts facts = {0};
+        int failed = rt->facts(i, &facts);
+
+        snprintf(g->name, sizeof g->name, "%s", failed ? "unknown" : facts.name);
+        g->major = facts.major;
+        g->minor = facts.minor;
+        g->memory = facts.memory;
+        if (failed)
+            explain(s, failed, g->why, sizeof g->why);
+        else
+            g->usable = cuda_gpu_fits(&facts, g->why, sizeof g->why);
+        usable += g->usable;
+    }
+    cuda_gauge_survey(s);
+    if (usable)
+        s->nccl = cuda_nccl_version();
+    if (usable)
+        s->cudnn = cuda_dnn_version();
+    if (s->gpus == 0)
+        explain(s, error, s->reason, sizeof s->reason);
+    else if (!usable)
+        snprintf(s->reason, sizeof s->reason, "GPU 0 (%.90s) cannot be used: %.180s",
+                 s->gpu[0].name, s->gpu[0].why);
+}
+
+__attribute__((visibility("default"))) const struct cuda_part *chorus_cuda_part(void);
+
+const struct cuda_part *chorus_cuda_part(void)
+{
+    static struct cuda_part part = {
+        .version = CUDA_PART_VERSION,
+        .backend = &cuda_session_backend,
+        .survey = survey,
+        .gauge = cuda_gauge_read,
+        .log = log_to,
+    };
+
+    part.build = !strcmp(cuda_rt()->name, "twin") ? "host twin" : "sm_" CUDA_ARCHES " and PTX";
+    return &part;
+}

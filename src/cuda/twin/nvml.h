@@ -1,0 +1,13 @@
+/* cuda/twin/nvml.h: what tests tell the twin of NVML. From the command line CHORUS_TWIN_NVML="missing"
+ * says that there is none. */
+#ifndef CHORUS_CUDA_TWIN_NVML_H
+#define CHORUS_CUDA_TWIN_NVML_H
+
+#include <stdbool.h>
+
+void twin_nvml_missing(bool missing);
+/* Its n-th question from now on (utilisation, memory, temperature, power: 0 ... 3) is not answered on
+ * any GPU; -1: all are. */
+void twin_nvml_unknown(int question);
+
+#endif

@@ -1,0 +1,115 @@
+#include "engine/expect.h"
+
+#include "record/record.h"
+#include "wire/wire.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ENOUGH_SECONDS 10.0 /* a run that trained longer tells no more */
+#define BACKWARD       3.0  /* a training image against one that is only evaluated */
+#define SOME_SECONDS   0.5  /* the first steps of a run are slow: below this it tells little */
+#define HEARSAY        0.1  /* what evaluation counts for where training is asked, and back */
+
+static const char *end_of(const char *data)
+{
+    size_t n = strlen(data), room = sizeof((struct experience *)NULL)->data;
+
+    return n < room ? data : data + n - room + 1;
+}
+
+bool expect_learn(struct experience *x, const struct record_run *run)
+{
+    const struct spec *s = &run->spec;
+    double work = (double)run->model_images * run->flops_per_image;
+
+    if (run->state != WIRE_DONE || !(work > 0) || !(run->train_seconds > 0))
+        return false;
+    *x = (struct experience){
+        .flops = run->flops_per_image,
+        .batch = (double)spec_batch(s),
+        .threads = run->threads_used > 0 ? (double)run->threads_used : 1,
+        .train_seconds = run->train_seconds,
+        .train_work = work,
+        .eval_seconds = run->eval_seconds,
+        .evaluations = (double)run->epochs_done,
+        .members = run->images > 0 ? (double)run->model_images / (double)run->images : 1,
+        .test_limit = s->test_limit,
+        .valid_images = s->valid,
+    };
+    if (s->valid_per_cent) {
+        double epoch = run->epochs_done > 0 ? (double)run->images / (double)run->epochs_done : 0;
+
+        x->valid_images = epoch * s->valid / (100 - s->valid);
+    }
+    snprintf(x->backend, sizeof x->backend, "%s", run->backend_used);
+    snprintf(x->isa, sizeof x->isa, "%s", run->isa);
+    snprintf(x->precision, sizeof x->precision, "%s", run->precision_used);
+    memcpy(x->data, end_of(s->data), strlen(end_of(s->data)) + 1);
+    return true;
+}
+
+/* How unlike a run is to what is planned: the instructions and the precision matter most, then the
+ * model's size, then batch and threads. */
+static double unlike(const struct experience *x, const struct expect_ask *ask)
+{
+    return 10 * (strcmp(x->isa, ask->isa) != 0) + 5 * (strcmp(x->precision, ask->precision) != 0) +
+           fabs(log(x->flops / ask->flops)) + 0.5 * fabs(log(x->threads / ask->threads)) +
+           0.25 * fabs(log(x->batch / ask->batch));
+}
+
+/* The work of its evaluations; 0 where it is not known how many images it was tested on. */
+static double eval_work(const struct experience *x, const struct expect_ask *ask)
+{
+    double images = 0;
+
+    if (!strcmp(x->data, end_of(ask->data)) && x->test_limit == ask->test_limit)
+        images = ask->test_images;
+    else if (x->test_limit > 0)
+        images = (double)x->test_limit;
+    return images > 0 ? (images + x->valid_images) * x->evaluations * x->members * x->flops : 0;
+}
+
+/* A mean of rates by their logarithms, so that one that is ten times too high is no worse than one
+ * that is ten times too low. */
+struct mean {
+    double weight, sum;
+};
+
+static void add(struct mean *m, double weight, double seconds, double work, double factor)
+{
+    if (!(seconds > 0) || !(work > 0))
+        return;
+    weight *= fmin(seconds, ENOUGH_SECONDS) * seconds / (seconds + SOME_SECONDS);
+    m->weight += weight;
+    m->sum += weight * log(seconds / work * factor);
+}
+
+double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask)
+{
+    struct mean train = {0, 0}, eval = {0, 0};
+    double nearest = INFINITY, seconds = 0, tested = ask->test_images + ask->valid_images;
+    int newer = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(known[i].backend, ask->backend))
+            nearest = fmin(nearest, unlike(&known[i], ask));
+    for (size_t i = 0; i < count; i++) {
+        const struct experience *x = &known[i];
+        double shared = x->threads / ask->threads, work = eval_work(x, ask), weight;
+
+        if (strcmp(x->backend, ask->backend))
+            continue;
+        weight = exp(3 * (nearest - unlike(x, ask))) / (1 + 0.2 * newer++);
+        add(&train, weight, x->train_seconds, x->train_work, shared);
+        add(&eval, weight, x->eval_seconds, work, shared);
+        add(&train, HEARSAY * weight, x->eval_seconds, work, shared * BACKWARD);
+        add(&eval, HEARSAY * weight, x->train_seconds, x->train_work, shared / BACKWARD);
+    }
+    if (!(train.weight > 0))
+        return NAN;
+    seconds = exp(train.sum / train.weight) * ask->model_images * ask->flops;
+    return seconds +
+           exp(eval.sum / eval.weight) * ask->evaluations * tested * ask->members * ask->flops;
+}

@@ -1,0 +1,42 @@
+/* engine/expect.h: how long a run will take, by what runs like it took on this machine. Training and
+ * evaluation are priced apart, each for a floating point operation, and a run counts for as much as
+ * it trained: one of two steps says next to nothing about an epoch. */
+#ifndef CHORUS_ENGINE_EXPECT_H
+#define CHORUS_ENGINE_EXPECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct record_run;
+
+struct experience { /* of an earlier run on this machine */
+    char backend[32], isa[32], precision[16];
+    double flops; /* an image */
+    double batch, threads;
+    double train_seconds, train_work; /* work: model-images times flops */
+    double eval_seconds;
+    double evaluations; /* of all members on all test images */
+    double members;
+    char data[256]; /* the end of its name; with test_limit, 0 for none: what it was evaluated on */
+    int64_t test_limit;
+    double valid_images;
+};
+
+/* Whether the run tells anything. */
+bool expect_learn(struct experience *x, const struct record_run *run);
+
+struct expect_ask { /* what is planned */
+    const char *backend, *isa, *precision, *data;
+    double flops, batch, threads, members;
+    double model_images; /* that will be trained */
+    double evaluations;
+    double test_images, valid_images; /* of an evaluation */
+    int64_t test_limit;
+};
+
+/* Newest first. NAN where none of them has that backend. Work is taken to share out evenly over the
+ * threads. */
+double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask);
+
+#endif
