@@ -94,7 +94,10 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return cli_usage_text(false);
     /* `help run` is `run --help`. */
-    if (argc == 3 && !strcmp(argv[1], "help") && is_verb(argv[2]))
-        return dispatch(2, (char *[]){argv[2], "--help", NULL});
+    if (argc == 3 && !strcmp(argv[1], "help") && is_verb(argv[2])) {
+        int code = dispatch(2, (char *[]){argv[2], "--help", NULL});
+
+        return code ? code : cli_key_help(argv[2], "\nThe key of that name\n");
+    }
     return dispatch(argc - 1, argv + 1);
 }

@@ -1,6 +1,8 @@
 /* cli/backends.c: the backends of this program, the preferred ones first. */
 #include "cli/cli.h"
 
+#include "cuda/load.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +10,9 @@
  * experiment without a backend of its own trains on. */
 const struct backend *const *cli_backends(void)
 {
-    static const struct backend *const all[] = {&cpu_backend, &ref_backend, &fake_backend, NULL};
-    static const struct backend *const usual[] = {&cpu_backend, &ref_backend, NULL};
+    static const struct backend *const all[] = {&cuda_backend, &cpu_backend, &ref_backend,
+                                                &fake_backend, NULL};
+    static const struct backend *const usual[] = {&cuda_backend, &cpu_backend, &ref_backend, NULL};
     static const struct backend *const alone[] = {&fake_backend, NULL};
     const char *fake = getenv("CHORUS_FAKE");
 

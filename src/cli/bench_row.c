@@ -321,7 +321,9 @@ static enum err_code check_memory(const struct plan *p, struct err *e)
     char bytes[TEXT_NUMBER_ROOM];
 
     TRY(p->backend->estimate(&p->session, &wants, e));
-    if ((double)wants.bytes[0] > free_memory() / 2)
+    if (wants.lacking[0])
+        return err_set(e, ERR_NOMEM, "%s: %s", p->spec.model, wants.lacking);
+    if (!p->backend->gpus && (double)wants.bytes[0] > free_memory() / 2)
         return err_set(e, ERR_NOMEM,
                        "%s: %s of memory would be wanted, more than half of what is free",
                        p->spec.model, text_bytes(bytes, wants.bytes[0]));

@@ -88,11 +88,18 @@ int cli_limit(int fd);    /* the same, INT_MAX where fd is no terminal: what a l
 bool cli_colours(int fd); /* a terminal, NO_COLOR not set, TERM not dumb */
 bool cli_utf8(void);      /* the locale's character set */
 
+/* What a key of an experiment means, behind `before`; nothing where there is no such key. */
+int cli_key_help(const char *name, const char *before);
+
+/* False: the file's name ends as that of another known form does. path may be NULL. */
+bool cli_ends_in(const char *path, const char *wanted);
+
 /* Tables for people. Cells are cleaned for a terminal by cli_table_add. */
 struct cli_table {
     struct text *cell; /* (rows, columns) */
     size_t columns, cells, room;
-    bool *right; /* (columns): aligned right */
+    bool *right;         /* (columns): aligned right */
+    struct text dropped; /* heads that cli_table_fit took away, '|' between */
 };
 /* columns: "name|-accuracy|-seconds" is the head row; '-' in front: aligned right. */
 void cli_table_start(struct cli_table *t, const char *columns);
@@ -102,6 +109,10 @@ void cli_table_addf(struct cli_table *t, const char *fmt, ...) PRINTF_LIKE(2, 3)
  * NULL), then cuts the cells of one column (NULL: none), at the front or at the end. */
 void cli_table_fit(struct cli_table *t, int columns, const char *const *drop, const char *cut,
                    bool front);
+/* The line below that names what fit left out; nothing where that is nothing. */
+void cli_table_dropped(const struct cli_table *t, int columns, const char *remedy,
+                       struct text *out);
+int cli_table_width(const struct cli_table *t);
 void cli_table_text(const struct cli_table *t, struct text *out); /* and trailing blanks cut */
 void cli_table_free(struct cli_table *t);
 

@@ -69,12 +69,29 @@ static void form_by_name(struct wish *w)
         w->csv = w->file;
 }
 
+/* A table under the name of another form would be opened as what it is not. */
+static bool check_name(const struct wish *w)
+{
+    static const char *const known[] = {".csv", ".md", ".tex", ".html", ".json", ".txt"};
+    const char *slash = w->file ? strrchr(w->file, '/') : NULL;
+    const char *end = w->file ? strrchr(slash ? slash : w->file, '.') : NULL;
+    bool ours = !end || w->csv || w->md || w->tex || w->html || w->json;
+
+    for (size_t i = 0; i < MEM_COUNT(known) && !ours; i++)
+        ours = !strcmp(end, known[i]);
+    if (!ours)
+        cli_refuse("compare -o %s: a table's name ends in .csv, .md, .tex, .html, .json or .txt",
+                   w->file);
+    return ours;
+}
+
 static bool check(struct wish *w)
 {
     int64_t digits = 0;
 
     form_by_name(w);
-
+    if (!check_name(w))
+        return false;
     if (w->md + w->tex + w->html + w->json + (w->csv != NULL) > 1) {
         cli_refuse("compare writes one form at a time: --csv, --md, --tex, --html or --json");
         return false;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "cli/cells.h"
 #include "cli/sweeps.h"
 #include "record/ledger.h"
 
@@ -68,11 +69,65 @@ static int wait_for(const char *folder, enum wire_state wanted)
     return code;
 }
 
-static int refuse_idle(const struct record_entry *entry)
+/* The sweep that the run is a cell of and that somebody is at work on; false: it is none. */
+static bool has_live_sweep(const struct record_entry *entry, struct text *name)
+{
+    if (entry->broken || !entry->run.sweep[0] || !sweeps_live(entry->run.sweep))
+        return false;
+    text_add_clean(name, entry->run.sweep);
+    return true;
+}
+
+/* Between two cells the newest run is one that has ended. */
+static int refuse_ended_cell(const struct record_entry *entry, const char *verb, const char *sweep)
 {
     struct text name = {0};
     int code;
 
+    text_add_clean(&name, entry->name);
+    code = cli_refuse("nobody runs %s: it is %s; of the sweep %s, which goes on, it is one cell: "
+                      "chorus %s %s is for the sweep",
+                      text_str(&name), entry->dead ? "dead" : wire_state_name(entry->run.state),
+                      sweep, verb, sweep);
+    text_free(&name);
+    return code;
+}
+
+/* A cell is not its sweep: which of the two is meant by this, and how to mean the other. */
+static void say_of_cell(const struct record_entry *entry, const char *line)
+{
+    static const struct {
+        const char *line, *verb, *does;
+    } of[] = {{"pause", "pause",
+               "holds this cell alone; what else runs goes on, and nothing "
+               "begins in its place"},
+              {"go", "go", "lets this cell alone go on"},
+              {"skip", "stop", "drops this cell, which gets no result; the sweep goes on"},
+              {"stop", "stop",
+               "stops this cell alone; the sweep goes on with its others, and with "
+               "this one when it is resumed"}};
+    struct text sweep = {0};
+    size_t i = 0;
+
+    if (!has_live_sweep(entry, &sweep))
+        return;
+    while (i + 1 < sizeof of / sizeof *of && strncmp(of[i].line, line, strlen(of[i].line)) != 0)
+        i++;
+    cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s", text_str(&sweep),
+             of[i].does, of[i].verb, text_str(&sweep));
+    text_free(&sweep);
+}
+
+static int refuse_idle(const struct record_entry *entry, const char *verb)
+{
+    struct text name = {0}, sweep = {0};
+    int code;
+
+    if (has_live_sweep(entry, &sweep)) {
+        code = refuse_ended_cell(entry, verb, text_str(&sweep));
+        text_free(&sweep);
+        return code;
+    }
     text_add_clean(&name, entry->name);
     if (entry->broken)
         code = cli_refuse("%s cannot be read", text_str(&name));
@@ -147,6 +202,19 @@ static int send_to_sweep(const char *name, const char *line, enum wire_state wan
     return code;
 }
 
+static int say_after_epoch(const struct record_entry *entry)
+{
+    struct text name = {0};
+
+    text_add_clean(&name, entry->name);
+    cli_talk(entry->run.state == WIRE_PAUSED
+                 ? "%s is no longer paused: it goes on to the end of this epoch and stops there"
+                 : "%s will stop after this epoch",
+             text_str(&name));
+    text_free(&name);
+    return 0;
+}
+
 static int send(const char *run, const char *line, enum wire_state wanted, bool wait)
 {
     struct record_entry entry;
@@ -159,7 +227,7 @@ static int send(const char *run, const char *line, enum wire_state wanted, bool 
     if (cli_find_run(run, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     if (!entry.live || entry.broken) {
-        code = refuse_idle(&entry);
+        code = refuse_idle(&entry, wanted == WIRE_STOPPED ? "stop" : line);
     } else if (wanted != WIRE_STOPPED && entry.run.state == wanted) {
         struct text name = {0};
 
@@ -169,15 +237,9 @@ static int send(const char *run, const char *line, enum wire_state wanted, bool 
         code = 0;
     } else if (record_control(entry.folder, line, &e) != ERR_OK) {
         code = cli_fail(&e);
-    } else if (wait) {
-        code = wait_for(entry.folder, wanted);
     } else {
-        struct text name = {0};
-
-        text_add_clean(&name, entry.name);
-        cli_talk("%s will stop after this epoch", text_str(&name));
-        text_free(&name);
-        code = 0;
+        say_of_cell(&entry, line);
+        code = wait ? wait_for(entry.folder, wanted) : say_after_epoch(&entry);
     }
     record_free_entry(&entry);
     return code;
@@ -195,7 +257,9 @@ int cli_pause(int argc, char **argv)
 {
     static const struct cli_usage usage = {
         "pause RUN or SWEEP",
-        "Makes a run or a sweep of this or another process wait; `chorus go` lets it go on.", NULL};
+        "Makes a run or a sweep of this or another process wait; `chorus go` lets it go on.",
+        "  chorus pause @        the newest run; where that is a cell of a sweep, the cell alone\n"
+        "  chorus pause board    a whole sweep\n"};
     const char *run = NULL;
     int code = cli_options(&usage, NULL, &argc, argv);
 
@@ -207,7 +271,9 @@ int cli_pause(int argc, char **argv)
 int cli_go(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "go RUN or SWEEP", "Lets a paused run or sweep of this or another process go on.", NULL};
+        "go RUN or SWEEP", "Lets a paused run or sweep of this or another process go on.",
+        "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
+        "the sweep's.\n"};
     const char *run = NULL;
     int code = cli_options(&usage, NULL, &argc, argv);
 
@@ -231,21 +297,30 @@ static const char *line_of_stop(bool epoch, bool now, bool cells, bool skip)
 int cli_stop(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "stop RUN or SWEEP [--after-epoch, --now, --after-cells, --skip]",
+        "stop RUN or SWEEP [--after-epoch, --now, --after-cells, --skip [KEY=VALUE...]]",
         "Stops a run or a sweep of this or another process after its step; `chorus resume` goes on.",
-        NULL};
+        "  chorus stop @                              the newest run; where that is a cell of a sweep,\n"
+        "                                             the cell alone, and the sweep goes on\n"
+        "  chorus stop board                          a whole sweep; chorus resume board goes on\n"
+        "  chorus stop @ --skip                       drops the cell that runs: it gets no result\n"
+        "  chorus stop board --skip lr=0.1 batch=64   drops these cells of the sweep, which goes on\n"
+        "  chorus queue move board lr=0.1 -1          moves them in its order instead\n"};
     bool epoch = false, now = false, cells = false, skip = false, sweep;
     const struct cli_option options[] = {
         {"--after-epoch", NULL, "when the epoch is complete", &epoch},
         {"--now", NULL, "at once, without a checkpoint: steps are computed again later", &now},
         {"--after-cells", NULL, "a sweep, when the cells that run have ended", &cells},
-        {"--skip", NULL, "one run of a sweep, which goes on with the next cell", &skip},
+        {"--skip", NULL, "one run of a sweep, or cells by their values: it goes on with the next",
+         &skip},
         {NULL, NULL, NULL, NULL},
     };
     const char *run = NULL, *line;
     char name[128];
     int code = cli_options(&usage, options, &argc, argv);
 
+    if (code == CLI_ON && skip && argc > 2 && strchr(argv[2], '=') && sweeps_find(argv[1], name) &&
+        !epoch && !now && !cells)
+        return cells_skip(name, argv + 2, argc - 2);
     if (code == CLI_ON)
         code = one_run(argc, argv, &run);
     if (code != CLI_ON)
@@ -258,6 +333,7 @@ int cli_stop(int argc, char **argv)
     if (cells && !sweep)
         return cli_refuse("--after-cells is for a sweep, and %s is none", run);
     if (skip && sweep)
-        return cli_refuse("--skip is for one run of a sweep; chorus ls names them");
+        return cli_refuse("--skip is for one run of a sweep (chorus ls names them), or for "
+                          "cells by their values: --skip lr=0.1");
     return send(run, line, WIRE_STOPPED, !epoch && !cells);
 }

@@ -19,7 +19,13 @@ static const struct cli_usage usage = {
     "Without more: a table of the sets known by name, with where they are or what gets them.\n"
     "check: counts, shape, classes, range, and what is odd; exit 2 where it is broken.\n"
     "fetch: downloads into $XDG_DATA_HOME/chorus/NAME (~/.local/share/chorus/NAME), goes on where\n"
-    "an earlier download broke off, and keeps a file only if its checksum is right.\n"};
+    "an earlier download broke off, and keeps a file only if its checksum is right.\n"
+    "\n"
+    "A CSV file: commas, a row an image, one column of labels (words or whole numbers), all others\n"
+    "numbers. A first row of names says with `label` which column that is; without it, the first\n"
+    "column is. As many values as 8x8 or more and square, all bytes: an image; else numbers, each\n"
+    "column standardised. train.csv:test.csv names both sets; of a single file the last sixth of the\n"
+    "rows is the test set, as they stand: mix them first if they are sorted by class.\n"};
 
 /* What gets a set that is not here. */
 static void add_remedy(struct text *out, const struct data_known *set)
@@ -159,6 +165,9 @@ static int list(bool as_json)
 
 /* check */
 
+#define CLASSES_SHOWN 50 /* the table */
+#define ODD_SHOWN     10 /* classes without images, each with a line of its own */
+
 static const char *class_name(const struct data_set *set, int k, char number[16])
 {
     if (set->class_names)
@@ -180,11 +189,14 @@ static void add_oddities(struct text *out, const struct data_check *check)
 {
     const struct data_set *set = check->set;
     char number[16];
+    int odd = 0;
 
     for (int k = 0; k < set->classes; k++) {
         const char *name = class_name(set, k, number);
 
         if (!check->train.of_class[k] || !check->test.of_class[k]) {
+            if (++odd > ODD_SHOWN)
+                continue;
             text_addf(out, "odd: class %d%s", k, set->class_names ? " (" : "");
             if (set->class_names) {
                 text_add_clean(out, name);
@@ -196,6 +208,9 @@ static void add_oddities(struct text *out, const struct data_check *check)
                                                 : "training and no test");
         }
     }
+    if (odd > ODD_SHOWN)
+        text_addf(out, "odd: and %d classes more without training or test images\n",
+                  odd - ODD_SHOWN);
     add_odd(out, "training images", check->train.constant, "have one value everywhere");
     add_odd(out, "test images", check->test.constant, "have one value everywhere");
     add_odd(out, "training images", check->train.again, "are there more than once");
@@ -224,11 +239,13 @@ static void add_report(struct text *out, const struct data_check *check, const c
     text_addf(out, ": %s training and %s test images of %s, %d classes\n",
               text_count(train, set->train.count), text_count(test, set->test.count), shape,
               set->classes);
+    if (check->label)
+        text_addf(out, "%-8s %s\n", "labels", check->label);
     add_range(out, "training", &check->train, set->train.bytes != NULL);
     add_range(out, "test", &check->test, set->train.bytes != NULL);
     text_addf(out, "checksum %s\n\n", set->checksum);
     cli_table_start(&t, "-class|name|-training|-test");
-    for (int k = 0; k < set->classes; k++) {
+    for (int k = 0; k < set->classes && k < CLASSES_SHOWN; k++) {
         cli_table_addf(&t, "%d", k);
         cli_table_add(&t, class_name(set, k, number));
         cli_table_add(&t, text_count(train, check->train.of_class[k]));
@@ -236,6 +253,8 @@ static void add_report(struct text *out, const struct data_check *check, const c
     }
     cli_table_text(&t, out);
     cli_table_free(&t);
+    if (set->classes > CLASSES_SHOWN)
+        text_addf(out, "and %d classes more: --json has them all\n", set->classes - CLASSES_SHOWN);
     text_add(out, "\n");
     before = out->n;
     add_oddities(out, check);

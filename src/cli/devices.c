@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "cuda/load.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -46,12 +47,33 @@ static int usable_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
+static void add_json_gpus(struct text *out, const struct cuda_survey *s)
+{
+    text_addf(out, ", \"cuda_devices\": %d, \"cuda\": {\"reason\": ", cuda_usable(NULL));
+    text_add_json(out, s->reason);
+    text_addf(out, ", \"driver\": %d, \"runtime\": %d, \"cudnn\": %d, \"nccl\": %d, \"devices\": [",
+              s->driver, s->runtime, s->cudnn, s->nccl);
+    for (int i = 0; i < s->gpus; i++) {
+        const struct cuda_gpu *g = &s->gpu[i];
+
+        text_add(out, i ? ", {\"name\": " : "{\"name\": ");
+        text_add_json(out, g->name);
+        text_addf(out,
+                  ", \"capability\": \"%d.%d\", \"memory_bytes\": %zu, \"usable\": %s, \"why\": ",
+                  g->major, g->minor, g->memory, g->usable ? "true" : "false");
+        text_add_json(out, g->why);
+        text_add(out, "}");
+    }
+    text_add(out, "]}");
+}
+
 static void add_json(struct text *out, const char *cpu, int cores, uint64_t memory)
 {
     text_add(out, "{\"cpu\": ");
     text_add_json(out, cpu);
-    text_addf(out, ", \"cores\": %d, \"memory_bytes\": %llu, \"cuda_devices\": 0, \"backends\": [",
-              cores, (unsigned long long)memory);
+    text_addf(out, ", \"cores\": %d, \"memory_bytes\": %llu", cores, (unsigned long long)memory);
+    add_json_gpus(out, cuda_survey());
+    text_add(out, ", \"backends\": [");
     for (const struct backend *const *b = cli_backends(); *b; b++) {
         text_add(out, b == cli_backends() ? "{\"name\": " : ", {\"name\": ");
         text_add_json(out, (*b)->name);
@@ -62,18 +84,67 @@ static void add_json(struct text *out, const char *cpu, int cores, uint64_t memo
     text_add(out, "]}\n");
 }
 
-static void add_lines(struct text *out, const char *cpu, int cores, uint64_t memory)
+/* "13.0", "9.19.0", "2.28.9", "none". */
+static void add_version(struct text *out, const char *name, int version, int thousand, int ten)
+{
+    if (!version)
+        text_addf(out, ", no %s", name);
+    else if (ten > 1)
+        text_addf(out, ", %s %d.%d", name, version / thousand, version % thousand / ten);
+    else
+        text_addf(out, ", %s %d.%d.%d", name, version / thousand, version % thousand / 100,
+                  version % 100);
+}
+
+static void add_gpus(struct text *out, const struct cuda_survey *s)
 {
     char bytes[TEXT_NUMBER_ROOM];
 
+    if (!s->gpus) {
+        text_addf(out, "CUDA     no CUDA device: %s\n", s->reason);
+        return;
+    }
+    for (int i = 0; i < s->gpus; i++) {
+        const struct cuda_gpu *g = &s->gpu[i];
+
+        text_addf(out, "%s %d  ", i ? "         GPU" : "CUDA     GPU", i);
+        text_add_clean(out, g->name);
+        text_addf(out, ", %s of memory, compute capability %d.%d", text_bytes(bytes, g->memory),
+                  g->major, g->minor);
+        if (!g->usable)
+            text_addf(out, "; not usable: %s", g->why);
+        text_add(out, "\n");
+    }
+    text_addf(out, "         driver %s (CUDA %d.%d)",
+              *s->nvidia_driver ? s->nvidia_driver : "unknown", s->driver / 1000,
+              s->driver % 1000 / 10);
+    add_version(out, "runtime", s->runtime, 1000, 10);
+    add_version(out, "cuDNN", s->cudnn, 10000, 1);
+    add_version(out, "NCCL", s->nccl, 10000, 1);
+    text_add(out, "\n");
+}
+
+static void add_lines(struct text *out, const char *cpu, int cores, uint64_t memory)
+{
+    const struct backend *const *b = cli_backends();
+    char bytes[TEXT_NUMBER_ROOM];
+    int usable = cuda_usable(NULL);
+
     text_addf(out, "CPU      %s, %d core%s, %s of memory\n", cpu, cores, cores == 1 ? "" : "s",
               text_bytes(bytes, memory));
-    text_add(out, "CUDA     no CUDA device\n");
-    for (const struct backend *const *b = cli_backends(); *b; b++)
-        text_addf(out, "%s %-8s %s\n", b == cli_backends() ? "backends" : "        ", (*b)->name,
-                  (*b)->isa());
-    text_addf(out, "backend = auto takes %s; devices = N makes N virtual devices on the CPU\n",
-              cli_backends()[0]->name);
+    add_gpus(out, cuda_survey());
+    for (int i = 0; b[i]; i++)
+        text_addf(out, "%s %-8s %s\n", i ? "        " : "backends", b[i]->name, b[i]->isa());
+    while (*b && (*b)->gpus && !usable)
+        b++;
+    if (usable)
+        text_addf(out,
+                  "backend = auto takes cuda; devices = N above %d makes virtual devices on the "
+                  "GPU%s\n",
+                  usable, usable == 1 ? "" : "s");
+    else
+        text_addf(out, "backend = auto takes %s; devices = N makes N virtual devices on the CPU\n",
+                  *b ? (*b)->name : "none");
 }
 
 int cli_devices(int argc, char **argv)

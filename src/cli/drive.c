@@ -462,6 +462,11 @@ enum err_code drive_end(struct drive *d, const char *resumed, bool gave_up, stru
     return code;
 }
 
+bool drive_is_stuck(const struct drive_end *end)
+{
+    return end->state == WIRE_STOPPED && end->code == ERR_STUCK && !end->abandoned;
+}
+
 int drive_exit_code(enum wire_state state, enum err_code code)
 {
     switch (state) {

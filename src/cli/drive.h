@@ -41,6 +41,9 @@ struct drive_end {
                        still at work */
 };
 
+/* It was stopped by what this process cannot mend: restart_program goes on with it. */
+bool drive_is_stuck(const struct drive_end *end);
+
 /* max_steps: of the experiment, for the progress bar. An error: the run never began, nothing was
  * written. */
 enum err_code drive_run(const struct wire_start *start, int64_t max_steps, bool quiet,

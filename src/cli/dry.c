@@ -16,25 +16,31 @@ static void add_count(struct text *out, const char *name, uint64_t value)
     text_addf(out, "# %-17s %s\n", name, text_count(number, value));
 }
 
-static double bytes_of(const struct plan *p)
+static void add_memory(struct text *out, const struct plan *p)
 {
     struct backend_estimate estimate = {0};
-    double most = 0;
+    char number[TEXT_NUMBER_ROOM];
+    size_t most = 0;
     struct err e;
 
     if (p->backend->estimate(&p->session, &estimate, &e) != ERR_OK)
-        return NAN;
+        return;
     for (int i = 0; i < estimate.places && i < 64; i++)
-        most = fmax(most, (double)estimate.bytes[i]);
-    return most;
+        most = estimate.bytes[i] > most ? estimate.bytes[i] : most;
+    text_addf(out, "# %-17s %s%s\n", "memory", text_bytes(number, most),
+              p->backend->gpus && estimate.places > 1 ? " of each GPU" : "");
+    if (estimate.lacking[0])
+        text_addf(out, "# %-17s %s\n", estimate.never ? "cannot be" : "too much now",
+                  estimate.lacking);
 }
 
 static void add_facts(struct text *out, const struct plan *p)
 {
     char number[TEXT_NUMBER_ROOM];
-    double bytes = bytes_of(p);
     int models = p->session.mode == SPEC_ENSEMBLE ? p->session.members : 1;
-    double images = (double)p->total_steps * (double)p->session.batch;
+    int64_t most = p->spec.max_steps;
+    int64_t steps = most && most < p->total_steps ? most : p->total_steps;
+    double images = (double)steps * (double)p->session.batch;
 
     text_addf(out, "# %-17s %s (%s), %d thread%s\n", "backend", p->backend->name, plan_isa(p),
               p->session.threads, p->session.threads == 1 ? "" : "s");
@@ -51,8 +57,7 @@ static void add_facts(struct text *out, const struct plan *p)
     text_addf(out, "# %-17s %s\n", "learning rate", text_double(number, p->base_lr));
     add_count(out, "model-images", (uint64_t)(images * models));
     text_addf(out, "# %-17s %.4g\n", "training FLOP", images * models * p->net->flops);
-    if (isfinite(bytes))
-        text_addf(out, "# %-17s %s\n", "memory", text_bytes(number, (uint64_t)bytes));
+    add_memory(out, p);
 }
 
 /* What the planner expects of it, by what runs on this machine took before; nan: nothing is known. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/dry_ended.h"
 #include "cli/sweeps.h"
 #include "engine/cores.h"
 #include "engine/engine.h"
@@ -25,6 +26,8 @@
 struct one { /* a cell */
     size_t cell;
     char *reason; /* why it is left out; NULL: it is not */
+    bool ended;   /* it has a result, and is not run again */
+    bool taken;   /* it would run */
     enum err_code code;
     double seconds; /* nan: unknown */
     uint64_t hash;  /* of its resolved settings; 0: not known */
@@ -32,11 +35,12 @@ struct one { /* a cell */
 
 struct survey {
     const struct spec_sweep *s;
-    struct one *one; /* (cells) in the order in which they run */
-    size_t cells, left_out, wanted;
-    int jobs;       /* side by side */
-    double seconds; /* of the wanted ones; nan */
-    size_t unknown; /* wanted ones of which nothing is known */
+    struct one *one;               /* (cells) in the order in which they run */
+    size_t cells, left_out, ended; /* ended: of those that --max-cells allows */
+    size_t wanted;                 /* that would run */
+    int jobs;                      /* side by side */
+    double seconds;                /* of the wanted ones; nan */
+    size_t unknown;                /* wanted ones of which nothing is known */
 };
 
 static void leave_out(struct survey *v, struct one *one, enum err_code code, const char *reason)
@@ -91,6 +95,29 @@ static void take_answer(struct survey *v, struct spec *asked, const struct wire_
     text_free(&why);
 }
 
+/* Those that would run: the first of the order that can, as far as --max-cells goes, but for those
+ * with a result. */
+static void choose(struct survey *v, const struct sweep_wish *wish)
+{
+    struct dry_ended *ended = dry_ended_open(wish);
+    struct spec *cell = mem_new(1, sizeof *cell);
+    size_t most = wish->max_cells ? (size_t)wish->max_cells : v->cells;
+
+    for (size_t i = 0; i < v->cells && v->wanted + v->ended < most; i++) {
+        struct one *one = &v->one[i];
+
+        if (one->reason)
+            continue;
+        one->ended = ended && spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK &&
+                     dry_ended_has(ended, cell);
+        one->taken = !one->ended;
+        v->ended += one->ended;
+        v->wanted += one->taken;
+    }
+    free(cell);
+    dry_ended_close(ended);
+}
+
 /* Answers come in the order of the questions. */
 static void look_at_all(struct survey *v, struct ask *ask)
 {
@@ -140,21 +167,18 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
     free(order);
     look_at_all(v, ask);
     ask_end(ask);
+    choose(v, wish);
     pthread_setaffinity_np(pthread_self(), sizeof before, &before);
 
-    v->wanted = cells - v->left_out;
-    if (wish->max_cells && (size_t)wish->max_cells < v->wanted)
-        v->wanted = (size_t)wish->max_cells;
-    for (size_t i = 0, n = 0; i < cells && n < v->wanted; i++) {
-        if (v->one[i].reason)
+    for (size_t i = 0; i < cells; i++) {
+        if (!v->one[i].taken)
             continue;
-        n++;
         if (isfinite(v->one[i].seconds))
             known += v->one[i].seconds;
         else
             v->unknown++;
     }
-    v->seconds = v->unknown < v->wanted ? known / v->jobs : NAN;
+    v->seconds = v->unknown < v->wanted || !v->wanted ? known / v->jobs : NAN;
     if (v->left_out < cells)
         return ERR_OK;
     for (size_t i = 0; i < cells; i++) /* the first of the grid speaks for all */
@@ -224,6 +248,10 @@ static void add_time(const struct survey *v, struct text *out)
     char span[CLOCK_UTC_ROOM];
 
     text_addf(out, "# %-17s ", "expected time");
+    if (!v->wanted) {
+        text_add(out, "none: no cell is missing\n");
+        return;
+    }
     if (!isfinite(v->seconds)) {
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
         return;
@@ -250,8 +278,8 @@ static void add_cells(const struct survey *v, struct text *out)
     if (isfinite(v->seconds))
         text_add(&head, "|-expected");
     cli_table_start(&t, text_str(&head));
-    for (size_t i = 0; i < v->cells && rows < v->wanted && rows < MOST_ROWS; i++) {
-        if (v->one[i].reason)
+    for (size_t i = 0; i < v->cells && rows < MOST_ROWS; i++) {
+        if (!v->one[i].taken)
             continue;
         cli_table_addf(&t, "%zu", ++rows);
         spec_sweep_place(v->s, v->one[i].cell, place);
@@ -288,23 +316,26 @@ static void add_survey(const struct survey *v, const struct sweep_wish *wish, st
 
     text_addf(out, "# %-17s ", "sweep");
     text_add_clean(out, folder);
-    text_addf(out, "%s\n",
-              io_exists(folder) ? " (there already: what has a result in it is not run again)"
-                                : "");
+    text_addf(out, "%s\n", io_exists(folder) ? " (there already)" : "");
     text_addf(out, "# %-17s %zu: ", "cells", v->cells);
     add_lists(v->s, out);
     text_add(out, "\n");
     if (v->left_out)
         add_left_out(v, out);
-    if (v->wanted < possible)
-        text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken", v->wanted,
-                  possible);
+    if (v->wanted + v->ended < possible)
+        text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken",
+                  v->wanted + v->ended, possible);
+    if (v->ended)
+        text_addf(out, "# %-17s %zu of %zu: not run again; %zu would run\n", "with a result",
+                  v->ended, v->wanted + v->ended, v->wanted);
     text_addf(out, "# %-17s %s\n", "order",
               wish->order == SWEEP_GRID ? "grid: as the lists stand, the last key fastest"
                                         : "spread: corners and centre first, then ever finer");
     add_time(v, out);
-    text_add(out, "#\n");
-    add_cells(v, out);
+    if (v->wanted) {
+        text_add(out, "#\n");
+        add_cells(v, out);
+    }
     free(folder);
 }
 
@@ -330,7 +361,7 @@ static void add_json_cell(const struct survey *v, const struct one *one, size_t 
     }
     text_add(out, ", \"seconds\": ");
     text_add_json_double(out, one->seconds);
-    text_add(out, ", ");
+    text_addf(out, ", \"ended\": %s, ", one->ended ? "true" : "false");
     cli_json_field(out, "reason", one->reason ? one->reason : "");
     text_add(out, "}");
     text_free(&value);
@@ -343,12 +374,13 @@ static void add_json(const struct survey *v, const struct sweep_wish *wish, stru
 
     text_add(out, "{");
     cli_json_field(out, "sweep", wish->name);
-    text_addf(out, ", \"cells\": %zu, \"left_out\": %zu, \"taken\": %zu, \"seconds\": ", v->cells,
-              v->left_out, v->wanted);
+    text_addf(out,
+              ", \"cells\": %zu, \"left_out\": %zu, \"ended\": %zu, \"taken\": %zu, \"seconds\": ",
+              v->cells, v->left_out, v->ended, v->wanted);
     text_add_json_double(out, v->unknown ? NAN : v->seconds);
     text_add(out, ", \"list\": [");
     for (size_t i = 0; i < v->cells; i++) {
-        bool taken = !v->one[i].reason && order < v->wanted;
+        bool taken = v->one[i].taken;
 
         order += taken;
         text_add(out, i ? ",\n" : "\n");

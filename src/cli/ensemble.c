@@ -13,6 +13,7 @@
 #include "record/export.h"
 #include "study/compare.h"
 #include "study/members.h"
+#include "study/runs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +65,16 @@ static enum err_code check_part(const struct join *j, size_t i, struct err *e)
     return ERR_OK;
 }
 
+static bool equal_training(const struct join *j)
+{
+    bool equal = true;
+
+    for (size_t i = 1; i < j->runs; i++)
+        equal = equal && j->run[i].run.model_images * j->part[0].members ==
+                             j->run[0].run.model_images * j->part[i].members;
+    return equal;
+}
+
 static enum err_code join_parts(struct join *j, struct err *e)
 {
     struct predictions *all = &j->all;
@@ -94,6 +105,7 @@ static enum err_code join_parts(struct join *j, struct err *e)
         at += (size_t)j->part[i].members;
     }
     study_members(&j->study, all->p, all->members, all->n, all->classes, j->part[0].labels);
+    j->study.unequal = !equal_training(j);
     return ERR_OK;
 }
 
@@ -230,8 +242,37 @@ static bool find_earlier(const struct join *j, struct text *folder)
     return found;
 }
 
+/* The settings that are not the same in all of them, in words; nothing where all are. A run has one
+ * value a column, and it is the first one's. */
+static void add_differing(const struct join *j, struct text *out)
+{
+    struct text first = {0}, other = {0};
+
+    for (int k = 0; spec_keys[k].name; k++) {
+        const char *name = spec_keys[k].name;
+        bool same = true;
+
+        if (!study_is_setting(name) || !strcmp(name, "seed") || !strcmp(name, "mode") ||
+            !strcmp(name, "members"))
+            continue;
+        text_clear(&first);
+        record_run_value(&j->run[0].run, name, &first);
+        for (size_t i = 1; i < j->runs && same; i++) {
+            text_clear(&other);
+            record_run_value(&j->run[i].run, name, &other);
+            same = !strcmp(text_str(&first), text_str(&other));
+        }
+        if (!same)
+            text_addf(out, "%s%s", out->n ? ", " : "", name);
+    }
+    text_free(&first);
+    text_free(&other);
+}
+
 static void fill_run(const struct join *j, struct record_run *run)
 {
+    struct text differing = {0};
+
     *run = j->run[0].run;
     run->run[0] = run->sweep[0] = run->cell[0] = run->reason[0] = run->tags[0] = 0;
     cell_of(j, run->cell);
@@ -260,7 +301,14 @@ static void fill_run(const struct join *j, struct record_run *run)
             run->epochs_done = run->best_epoch = other->epochs_done;
     }
     run->spec.epochs = run->epochs_done;
+    add_differing(j, &differing);
     snprintf(run->note, sizeof run->note, "average of");
+    if (differing.n) {
+        snprintf(run->note, sizeof run->note, CLI_MIXED " %.200s:", text_str(&differing));
+        cli_talk("they differ in %s: the new run's columns hold the first one's",
+                 text_str(&differing));
+    }
+    text_free(&differing);
     for (size_t i = 0; i < j->runs; i++) {
         size_t n = strlen(run->note);
 

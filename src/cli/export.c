@@ -7,6 +7,7 @@
 #include "study/runs.h"
 #include "study/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct job {
     struct text out; /* what is not written yet */
     char **names;    /* (columns) of the file, from the first run that has it */
     size_t columns;
+    size_t runs, rows;           /* that were written */
     struct record_params params; /* names alone, of all runs' models: behind the keys */
 };
 
@@ -126,6 +128,8 @@ static void add_rows(struct job *x, const struct record_entry *entry, const stru
         column[i] = sheet_column(s, x->names[i]);
     add_settings(x, entry, &row);
     settings = row.n;
+    x->runs++;
+    x->rows += s->rows;
     for (size_t r = 0; r < s->rows; r++) {
         row.n = settings;
         row.s[settings] = 0;
@@ -193,7 +197,8 @@ enum err_code export_epochs(const struct record_entry *runs, size_t count, struc
 
 struct column {  /* of a run: its epochs are not kept, a thousand runs shall not lie in memory */
     char **cell; /* (rows) */
-    size_t rows;
+    double *epoch;
+    size_t rows, next; /* next: the first row that is not written yet */
 };
 
 static void free_columns(struct column *columns, size_t count)
@@ -202,6 +207,7 @@ static void free_columns(struct column *columns, size_t count)
         for (size_t r = 0; r < columns[i].rows; r++)
             free(columns[i].cell[r]);
         free(columns[i].cell);
+        free(columns[i].epoch);
     }
     free(columns);
 }
@@ -220,8 +226,11 @@ static enum err_code read_column(const struct job *x, const struct record_entry 
     if (column >= 0) {
         out->rows = s.rows;
         out->cell = mem_new(s.rows + 1, sizeof *out->cell);
-        for (size_t r = 0; r < s.rows; r++)
+        out->epoch = mem_new(s.rows + 1, sizeof *out->epoch);
+        for (size_t r = 0; r < s.rows; r++) {
             out->cell[r] = mem_text(sheet_cell(&s, r, column));
+            out->epoch[r] = sheet_number(&s, r, sheet_column(&s, "epoch"));
+        }
     }
     sheet_free(&s);
     if (column >= 0)
@@ -232,28 +241,49 @@ static enum err_code read_column(const struct job *x, const struct record_entry 
                    x->metric, near ? near : "test_acc");
 }
 
+/* Of those that have no row yet; infinite: all have theirs. A run may begin late: an average of
+ * finished runs has one epoch, its last. */
+static double next_epoch(const struct column *columns, size_t count)
+{
+    double next = INFINITY;
+
+    for (size_t i = 0; i < count; i++)
+        if (columns[i].next < columns[i].rows)
+            next = fmin(next, columns[i].epoch[columns[i].next]);
+    return next;
+}
+
+static void add_epoch(struct column *columns, size_t count, double epoch, struct text *row)
+{
+    sheet_add_int(row, (int64_t)epoch);
+    for (size_t i = 0; i < count; i++) {
+        struct column *c = &columns[i];
+        bool has = c->next < c->rows && c->epoch[c->next] <= epoch;
+
+        sheet_add_text(row, has ? c->cell[c->next] : "");
+        c->next += has;
+    }
+    sheet_end_row(row);
+}
+
 static enum err_code export_wide(struct job *x, const struct record_entry *entry, size_t count,
                                  struct err *e)
 {
     struct column *columns = mem_new(count + 1, sizeof *columns);
     struct text row = {0};
     enum err_code code = ERR_OK;
-    size_t most = 0;
+    double epoch;
 
     sheet_add_text(&row, "epoch");
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
         code = read_column(x, &entry[i], &columns[i], e);
         study_add_field(&row, entry[i].name);
-        most = columns[i].rows > most ? columns[i].rows : most;
     }
     sheet_end_row(&row);
     text_add_n(&x->out, row.s, row.n);
-    for (size_t r = 0; r < most && code == ERR_OK; r++) {
+    while (code == ERR_OK && isfinite(epoch = next_epoch(columns, count))) {
         text_clear(&row);
-        sheet_add_int(&row, (int64_t)r + 1);
-        for (size_t i = 0; i < count; i++)
-            sheet_add_text(&row, r < columns[i].rows ? columns[i].cell[r] : "");
-        sheet_end_row(&row);
+        add_epoch(columns, count, epoch, &row);
         text_add_n(&x->out, row.s, row.n);
     }
     text_free(&row);
@@ -269,6 +299,23 @@ static enum err_code write_all(struct job *x, const struct record_entry *runs, s
     return x->to_file ? io_draft_finish(&x->draft, e) : ERR_OK;
 }
 
+static int say_written(const struct job *x, const char *path, size_t count, bool wide)
+{
+    struct text shown = {0};
+    char runs[TEXT_NUMBER_ROOM], rows[TEXT_NUMBER_ROOM];
+
+    text_add_clean(&shown, path);
+    text_count(runs, wide ? count : x->runs);
+    if (wide)
+        cli_talk("%s: %s runs, a column each", text_str(&shown), runs);
+    else
+        cli_talk("%s: %s run%s, %s row%s of %s.csv", text_str(&shown), runs,
+                 x->runs == 1 ? "" : "s", text_count(rows, x->rows), x->rows == 1 ? "" : "s",
+                 x->file);
+    text_free(&shown);
+    return cli_printf("%s\n", path);
+}
+
 static int write_to(struct job *x, const char *path, const struct record_entry *runs, size_t count,
                     bool wide)
 {
@@ -278,7 +325,7 @@ static int write_to(struct job *x, const char *path, const struct record_entry *
     if (x->to_file && io_draft_open(&x->draft, path, &e) != ERR_OK)
         return cli_fail(&e);
     if (write_all(x, runs, count, wide, &e) == ERR_OK)
-        return x->to_file ? cli_printf("%s\n", path) : 0;
+        return x->to_file ? say_written(x, path, count, wide) : 0;
     if (x->to_file)
         io_draft_drop(&x->draft);
     else if (cli_print_failed())
@@ -308,11 +355,13 @@ int cli_export(int argc, char **argv)
     if (code != CLI_ON)
         return code;
     if (argc < 2)
-        return cli_refuse("export needs RUNs, such as @; `chorus ls` lists them");
+        return cli_refuse("export needs RUNs, such as @ or @all; `chorus ls` lists them");
     if (steps + members + devices + wide > 1)
         return cli_refuse("export takes one of --wide, --steps, --members and --devices");
     if (x.metric && !wide)
         return cli_refuse("--metric belongs to --wide: a long export holds all columns");
+    if (!cli_ends_in(path, ".csv"))
+        return cli_refuse("export writes CSV, and %s is named for another form: -o NAME.csv", path);
     x.metric = x.metric ? x.metric : "test_acc";
     x.file = steps ? "steps" : members ? "members" : devices ? "devices" : "epochs";
     if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)

@@ -1,5 +1,6 @@
 #include "cli/figures.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "cli/predictions.h"
 #include "study/compare.h"
@@ -8,6 +9,7 @@
 #include "study/runs.h"
 #include "study/scaling.h"
 #include "study/stats.h"
+#include "ui/curves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,40 +74,135 @@ void figures_free(struct figures *f)
 
 /* ---- scaling ---- */
 
-static void scale_setting(struct figures *f, const struct study_point *p, size_t n,
-                          const char *label)
+/* How many of them count, or how many do not. */
+static size_t points_that(const struct study_point *p, size_t n, bool count)
 {
-    struct plot_series *ideal;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found += study_point_counts(&p[i]) == count;
+    return found;
+}
+
+static const char *marks_of(const struct study_point *p, size_t n)
+{
+    bool is_virtual = false, shared = false;
+
+    for (size_t i = 0; i < n; i++) {
+        is_virtual |= p[i].is_virtual;
+        shared |= p[i].shared;
+    }
+    return is_virtual && shared ? "virtual or shared" : is_virtual ? "virtual" : "shared";
+}
+
+/* Points that do not count are no part of a curve: each stands alone, between gaps. */
+static void scale_marked(struct figures *f, const struct study_point *p, size_t n,
+                         const char *label)
+{
+    size_t marked = points_that(p, n, false), at = 0;
+    struct plot_series *s;
     double *x, *y;
 
-    add_series(f, 0, label, n, &x, &y);
-    for (size_t i = 0; i < n; i++) {
-        x[i] = (double)p[i].devices;
-        y[i] = p[i].images_per_second;
-    }
-    if (n < 2 || isnan(p[n - 1].speed_up))
+    if (!marked)
         return;
-    ideal = add_series(f, 0, "ideal", n, &x, &y);
-    ideal->dashed = true;
+    s = add_series(f, 0, keep(f, mem_textf("%s, %s", label, marks_of(p, n))), 2 * marked - 1, &x,
+                   &y);
+    s->dashed = true;
     for (size_t i = 0; i < n; i++) {
-        x[i] = (double)p[i].devices;
-        y[i] = p[0].images_per_second * (double)p[i].real_devices / (double)p[0].real_devices;
+        if (study_point_counts(&p[i]))
+            continue;
+        if (at) {
+            x[at] = x[at - 1];
+            y[at++] = NAN;
+        }
+        x[at] = (double)p[i].devices;
+        y[at++] = p[i].images_per_second;
     }
 }
 
+/* By the speed of the fewest devices that count. */
+static void scale_ideal(struct figures *f, const struct study_point *p, size_t n)
+{
+    struct plot_series *ideal;
+    double *x, *y;
+    size_t at = 0;
+
+    if (points_that(p, n, true) < 2)
+        return;
+    ideal = add_series(f, 0, "ideal", points_that(p, n, true), &x, &y);
+    ideal->dashed = true;
+    for (size_t i = 0; i < n; i++) {
+        if (!study_point_counts(&p[i]))
+            continue;
+        x[at] = (double)p[i].devices;
+        y[at] = at ? y[0] * x[at] / x[0] : p[i].images_per_second;
+        at++;
+    }
+}
+
+static void scale_setting(struct figures *f, const struct study_point *p, size_t n,
+                          const char *label)
+{
+    size_t count = points_that(p, n, true), at = 0;
+    double *x, *y;
+
+    if (count)
+        add_series(f, 0, label, count, &x, &y);
+    for (size_t i = 0; i < n; i++) {
+        if (!study_point_counts(&p[i]))
+            continue;
+        x[at] = (double)p[i].devices;
+        y[at++] = p[i].images_per_second;
+    }
+    scale_ideal(f, p, n);
+    scale_marked(f, p, n, label);
+}
+
+/* Of each number of devices the point that counts, where one does; the others stand alone. */
 static void scale_shares(struct figures *f, const struct study_point *p, size_t n)
 {
     static const char *const names[] = {"compute", "reduce", "wait", "input"};
 
     for (int k = 0; k < 4; k++) {
         double *x, *y;
+        struct plot_series *s = add_series(f, 1, names[k], 2 * n, &x, &y);
 
-        add_series(f, 1, names[k], n, &x, &y);
+        s->n = 0;
         for (size_t i = 0; i < n; i++) {
-            x[i] = (double)p[i].devices;
-            y[i] = k == 0 ? p[i].compute : k == 1 ? p[i].reduce : k == 2 ? p[i].wait : p[i].input;
+            const double share[] = {p[i].compute, p[i].reduce, p[i].wait, p[i].input};
+
+            if (i && p[i].devices == p[i - 1].devices)
+                continue;
+            if (s->n && !(study_point_counts(&p[i]) && study_point_counts(&p[i - 1]))) {
+                x[s->n] = x[s->n - 1];
+                y[s->n++] = NAN;
+            }
+            x[s->n] = (double)p[i].devices;
+            y[s->n++] = share[k];
         }
     }
+}
+
+/* What tells the settings apart ("batch=64 lr=0.1"), the run where nothing does. */
+static struct text *setting_names(const struct study_run *runs, const struct study_point *p,
+                                  size_t points)
+{
+    size_t settings = points ? p[points - 1].setting + 1 : 0;
+    struct study_run *first = mem_new(settings + 1, sizeof *first); /* their sheets are borrowed */
+    struct text *name = mem_new(settings + 1, sizeof *name);
+    size_t *of = mem_new(settings + 1, sizeof *of);
+
+    for (size_t i = points; i-- > 0;)
+        first[p[i].setting] = runs[p[i].run];
+    for (size_t i = 0; i < settings; i++)
+        of[i] = i;
+    curves_name_groups(first, settings, of, settings, "devices", name);
+    for (size_t i = 0; i < settings; i++)
+        if (!name[i].n)
+            text_add(&name[i], study_short_name(first[i].entry->name));
+    free(first);
+    free(of);
+    return name;
 }
 
 enum err_code figures_scaling(struct figures *f, const struct record_entry *entry, size_t count,
@@ -113,27 +210,32 @@ enum err_code figures_scaling(struct figures *f, const struct record_entry *entr
 {
     struct study_run *runs;
     struct study_point *p;
+    struct text *name;
     size_t points;
     bool marked = false;
 
     *f = (struct figures){0};
     TRY(study_open(&runs, entry, count, e));
     points = study_scaling(runs, count, &p);
+    name = setting_names(runs, p, points);
     set_plot(f, 0, "images per second", "devices");
     set_plot(f, 1, "share of the devices' time", "devices");
     f->plot[0].zero_y = f->plot[1].zero_y = true;
     for (size_t i = 0, n; i < points; i += n) {
         for (n = 1; i + n < points && p[i + n].setting == p[i].setting;)
             n++;
-        scale_setting(f, p + i, n, keep(f, mem_text(study_short_name(runs[p[i].run].entry->name))));
+        scale_setting(f, p + i, n, keep(f, name[p[i].setting].s));
         if (i == 0)
             scale_shares(f, p, n);
     }
     for (size_t i = 0; i < points; i++)
         marked |= p[i].is_virtual || p[i].shared;
     if (marked)
-        text_add(&f->note, "Some points are of virtual devices, which share the real ones, or of "
-                           "runs that computed beside others: they say nothing of speed-up.\n");
+        text_add(&f->note,
+                 "Points off the curves are of virtual devices, which share the real ones, "
+                 "or of shared runs, which computed beside others: they say nothing of "
+                 "speed-up.\n");
+    free(name); /* the words are the figure's now */
     free(p);
     study_close(runs, count);
     if (points)
@@ -244,8 +346,8 @@ static enum err_code choose_keys(const struct study_run *runs, size_t count, con
 }
 
 /* What stands in a cell: the mean and the deviation, or why there is none. */
-static char *cell_words(const struct study_run *runs, size_t count, const size_t *cell, size_t at,
-                        const char *metric, double *mean)
+static char *cell_words(const struct study_run *runs, size_t count, const size_t *cell,
+                        const bool *again, size_t at, const char *metric, double *mean)
 {
     double *x = mem_new(count, sizeof *x);
     const char *state = "";
@@ -255,7 +357,7 @@ static char *cell_words(const struct study_run *runs, size_t count, const size_t
     for (size_t i = 0; i < count; i++) {
         double value;
 
-        if (cell[i] != at)
+        if (cell[i] != at || again[i])
             continue;
         value = study_number(&runs[i], metric);
         if (runs[i].entry->run.state == WIRE_DONE && isfinite(value))
@@ -298,7 +400,9 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     const char **column_name = mem_new(across.n + 1, sizeof *column_name);
     const char **words = mem_new(cells + 1, sizeof *words);
     double *value = vector(f, cells);
+    bool *again = mem_new(count, sizeof *again);
 
+    study_repeats(runs, count, again); /* done twice, a run counts once */
     for (size_t i = 0; i < count; i++) {
         char *r = value_of(&runs[i], rows), *c = value_of(&runs[i], columns);
 
@@ -307,7 +411,7 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
         free(c);
     }
     for (size_t i = 0; i < cells; i++)
-        words[i] = keep(f, cell_words(runs, count, cell, i, metric, &value[i]));
+        words[i] = keep(f, cell_words(runs, count, cell, again, i, metric, &value[i]));
     short_names(f, &down, row_name);
     short_names(f, &across, column_name);
     f->board = (struct board){keep(f, mem_text(metric)),
@@ -324,9 +428,37 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     keep(f, (char *)words);
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
+    free(again);
     free(cell);
     free_values(&down);
     free_values(&across);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Whether any cell is a mean. */
+static bool shares_a_cell(const struct study_run *runs, size_t count, const char *rows,
+                          const char *columns)
+{
+    char **place = mem_new(count + 1, sizeof *place);
+    bool shared = false;
+
+    for (size_t i = 0; i < count; i++) {
+        struct text value = {0};
+
+        study_value(&runs[i], rows, &value);
+        text_add(&value, "\n");
+        study_value(&runs[i], columns, &value);
+        place[i] = value.s;
+    }
+    qsort(place, count, sizeof *place, by_bytes);
+    for (size_t i = 1; i < count; i++)
+        shared |= !strcmp(place[i - 1], place[i]);
+    io_free_names(place, count);
+    return shared;
 }
 
 /* What a cell is a mean over must be said. */
@@ -336,6 +468,8 @@ static void note_others(struct figures *f, const struct study_run *runs, size_t 
     size_t found, others = 0;
     const char **names = study_differences(runs, count, &found);
 
+    if (!shares_a_cell(runs, count, rows, columns))
+        found = 0;
     for (size_t i = 0; i < found; i++)
         if (strcmp(names[i], rows) != 0 && strcmp(names[i], columns) != 0)
             text_addf(&f->note, "%s%s", others++ ? ", " : "Cells are means over ", names[i]);
@@ -354,6 +488,28 @@ static enum err_code check_name(const struct study_run *run, const char *option,
                    *near ? "; did you mean " : "", near, *near ? "?" : "");
 }
 
+/* A word has no mean and no colour. */
+static enum err_code check_number(const struct study_run *runs, size_t count, const char *metric,
+                                  struct err *e)
+{
+    struct text value = {0};
+    bool word = false, number = false;
+
+    for (size_t i = 0; i < count; i++) {
+        double x;
+
+        text_clear(&value);
+        study_value(&runs[i], metric, &value);
+        number |= value.n && text_to_double(text_str(&value), &x);
+        word |= value.n && !text_to_double(text_str(&value), &x);
+    }
+    text_free(&value);
+    if (!word || number)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "--metric %s holds words: a board shows numbers, such as test_acc",
+                   metric);
+}
+
 enum err_code figures_board(struct figures *f, const struct record_entry *entry, size_t count,
                             const char *metric, const char *rows, const char *columns,
                             struct err *e)
@@ -366,6 +522,8 @@ enum err_code figures_board(struct figures *f, const struct record_entry *entry,
     TRY(study_open(&runs, entry, count, e));
     metric = metric ? metric : "test_acc";
     code = check_name(&runs[0], "--metric", metric, e);
+    if (code == ERR_OK)
+        code = check_number(runs, count, metric, e);
     if (code == ERR_OK)
         code = check_name(&runs[0], "--down", rows, e);
     if (code == ERR_OK)

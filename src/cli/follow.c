@@ -36,6 +36,19 @@ static enum err_code start(const char *name, const struct sweep_wish *wish, cons
     return drive_spawn(args, log, child, e);
 }
 
+/* How much of it there was before. */
+static void say_unfinished(const char *name, const struct sweep_wish *wish)
+{
+    int64_t cells = 0, left = 0;
+    char newest[32];
+
+    if (!wish->goes_on || wish->failed ||
+        sweeps_unfinished(name, &cells, &left, newest, NULL) != ERR_OK)
+        return;
+    cli_talk("%lld of %lld cells have a result already, %lld to run", (long long)(cells - left),
+             (long long)cells, (long long)left);
+}
+
 int sweeps_detach(const char *name, const struct sweep_wish *wish)
 {
     char *folder = sweeps_folder(name), *log = io_path(folder, "log.txt");
@@ -45,6 +58,8 @@ int sweeps_detach(const char *name, const struct sweep_wish *wish)
     struct err e;
     pid_t child;
 
+    if (!wish->quiet)
+        say_unfinished(name, wish);
     if (start(name, wish, log, &child, &e) != ERR_OK) {
         code = cli_fail(&e);
         free(log);
@@ -177,7 +192,7 @@ int sweeps_watch(const char *name, bool quiet, bool json)
     struct sweep_wish wish = {0};
     char newest[32];
     struct err e;
-    int64_t left = 0;
+    int64_t cells, left = 0;
     int code = 0;
     enum err_code err;
 
@@ -189,7 +204,7 @@ int sweeps_watch(const char *name, bool quiet, bool json)
     if (err == ERR_OK)
         err = follow(&w, name, &code, &e);
     if (err == ERR_OK && !code)
-        err = sweeps_unfinished(name, &left, newest, &e);
+        err = sweeps_unfinished(name, &cells, &left, newest, &e);
     record_ledger_close(w.ledger);
     spec_sweep_free(&w.spec);
     free(w.told);

@@ -13,10 +13,12 @@ static const char usage[] =
     "\n"
     "  run [FILE or RUN or NAME] [KEY=VALUE...]   trains; without FILE, the defaults (--tui: watch\n"
     "                                             it in the workbench)\n"
-    "  resume [RUN] [epochs=N]                    goes on where a run stopped\n"
+    "  resume [RUN or SWEEP] [epochs=N]           goes on where a run or a sweep stopped\n"
     "  watch [RUN]                                follows a run of this or another process\n"
-    "  pause RUN, go RUN, stop RUN                for a run of this or another process\n"
-    "  queue [run, rm N, move N BY]               what waits for its turn (`run --queue` adds)\n"
+    "  pause RUN, go RUN, stop RUN                for a run or a sweep of this or another process;\n"
+    "                                             stop --skip drops a cell of one that goes on\n"
+    "  queue [run, rm N, move N BY]               what waits for its turn (`run --queue` adds);\n"
+    "                                             move SWEEP KEY=VALUE BY: cells of a sweep\n"
     "  ls [RUN or FILTER...]                      runs with state, settings, best accuracy\n"
     "  show RUN                                   one run whole\n"
     "  tag RUN... +TAG -TAG, note RUN TEXT        what you write on runs, to find them by\n"
@@ -34,8 +36,8 @@ static const char usage[] =
     "  bench [KEY=VALUE...]                       images per second on this machine\n"
     "  help [COMMAND or KEY]                      this text, a command's own, or a key's\n"
     "\n"
-    "RUN is a folder, any unique part of its name, @ (newest), @2, @best, a sweep's name, or a\n"
-    "filter: model=cnn,lenet lr!=0.1 test_acc=0.9.. tags=paper (`chorus ls --help`).\n"
+    "RUN is a folder, any unique part of its name, @ (newest), @2, @best, @all (every run), a\n"
+    "sweep's name, or a filter: model=cnn,lenet lr!=0.1 test_acc=0.9.. tags=paper (`ls --help`).\n"
     "`chorus run first` trains a small network in under a minute.\n"
     "Exit codes: 0 done, 1 failed, 2 bad command, file or RUN, 3 diverged, 130 stopped,\n"
     "143 by SIGTERM (both resumable).\n";
@@ -91,6 +93,17 @@ static const char lists[] =
     "memory is a result: the sweep goes on, and its exit code is 0 when every cell has one.\n"
     "`--failed` has those again.\n";
 
+int cli_key_help(const char *name, const char *before)
+{
+    int key = spec_key_find(name);
+    const struct spec_key *k = &spec_keys[key >= 0 ? key : 0];
+
+    if (key < 0)
+        return 0;
+    return cli_printf("%s%s: %s\nvalues: %s\ndefault: %s\n", before, k->name, k->help, k->values,
+                      k->fallback);
+}
+
 int cli_help(int argc, char **argv)
 {
     static const struct cli_usage help = {
@@ -99,7 +112,7 @@ int cli_help(int argc, char **argv)
         "  chorus help keys    all keys of an experiment\n"
         "  chorus help lists   lists of values, which make a sweep\n"};
     struct text shown = {0};
-    int key, on = cli_options(&help, NULL, &argc, argv);
+    int on = cli_options(&help, NULL, &argc, argv);
 
     if (on != CLI_ON)
         return on;
@@ -111,13 +124,8 @@ int cli_help(int argc, char **argv)
         return list_keys();
     if (!strcmp(argv[1], "lists") || !strcmp(argv[1], "samples") || !strcmp(argv[1], "zip"))
         return cli_printf("%s", lists);
-    key = spec_key_find(argv[1]);
-    if (key >= 0) {
-        const struct spec_key *k = &spec_keys[key];
-
-        return cli_printf("%s: %s\nvalues: %s\ndefault: %s\n", k->name, k->help, k->values,
-                          k->fallback);
-    }
+    if (spec_key_find(argv[1]) >= 0)
+        return cli_key_help(argv[1], "");
     text_add_clean(&shown, argv[1]);
     cli_refuse(
         "there is no command or key named %s; `chorus help` and `chorus help keys` list them",

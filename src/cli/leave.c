@@ -3,6 +3,7 @@
 #include "cli/leave.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
@@ -10,6 +11,7 @@
 #include "engine/engine.h"
 #include "record/queue.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +103,37 @@ static bool find_work(struct works *w, struct wire *wire)
     return more;
 }
 
+/* What was stopped here and not gone on with since, here or (ERR_STUCK) in another process. */
+static void find_stopped(struct works *w, struct wire *wire)
+{
+    size_t runs, sweeps;
+    bool more = false;
+    struct wire_status *run = all_runs(wire, &runs, &more);
+    struct wire_sweep_status *sweep = all_sweeps(wire, &sweeps, &more);
+
+    for (size_t i = 0; i < sweeps; i++) {
+        bool other =
+            sweep[i].state != WIRE_STOPPED || sweep[i].code == ERR_STUCK || !sweep[i].path[0];
+
+        for (size_t k = i + 1; k < sweeps && !other; k++)
+            other = !strcmp(sweep[i].path, sweep[k].path);
+        if (!other)
+            add_work(w, sweep[i].sweep, true);
+    }
+    for (size_t i = 0; i < runs; i++) {
+        bool other = run[i].state != WIRE_STOPPED || run[i].code == ERR_STUCK || !run[i].path[0];
+
+        for (size_t k = i + 1; k < runs && !other; k++)
+            other = !strcmp(run[i].path, run[k].path);
+        for (size_t k = 0; k < sweeps && !other; k++)
+            other = has_cell(wire, sweep[k].sweep, run[i].run);
+        if (!other)
+            add_work(w, run[i].run, false);
+    }
+    free(run);
+    free(sweep);
+}
+
 /* Its name for `resume`, where it has not come to an end of its own; else NULL. Freed by the caller. */
 static char *open_name(struct wire *wire, const struct work *w)
 {
@@ -134,10 +167,40 @@ static void drain(struct wire *wire)
             free(wire_slot_take(wire, event.slot, &n));
 }
 
-static void send(struct wire *wire, const struct wire_command *command)
+/* Nobody takes commands from an engine that has ended. */
+static void send(struct wire *wire, struct engine *engine, const struct wire_command *command)
 {
-    while (!wire_send(wire, command))
+    while (!engine_is_over(engine) && !wire_send(wire, command))
         clock_sleep_ms(LOOK_MS);
+}
+
+/* It waits for whoever lets it go on, perhaps for days: its own log says why, and how. */
+static void note_paused(struct wire *wire)
+{
+    size_t runs;
+    bool more = false;
+    struct wire_status *run = all_runs(wire, &runs, &more);
+    char utc[CLOCK_UTC_ROOM];
+
+    clock_utc(utc, clock_wall());
+    for (size_t i = 0; i < runs; i++) {
+        const char *slash = strrchr(run[i].path, '/');
+        char *path = io_path(run[i].path, "log.txt");
+        struct text line = {0};
+        int fd = -1;
+
+        if (run[i].state == WIRE_PAUSED && run[i].path[0])
+            fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0);
+        text_addf(&line, "%s the terminal is gone, and it stays paused: chorus go %s\n", utc,
+                  slash ? slash + 1 : run[i].path);
+        if (fd >= 0) {
+            (void)!io.write(fd, line.s, line.n);
+            io.close(fd);
+        }
+        text_free(&line);
+        free(path);
+    }
+    free(run);
 }
 
 /* w: what was found before. */
@@ -159,23 +222,24 @@ static int stop(struct works *w, struct wire *wire, struct engine *engine)
 
 /* Until each has written a checkpoint and let go of its folder. What has no folder yet is waited for:
  * nobody could go on with it. False: a signal says that all shall end. */
-static bool let_go(struct works *w, struct wire *wire)
+static bool let_go(struct works *w, struct wire *wire, struct engine *engine)
 {
     int heard = cli_interrupts + cli_terminated;
     struct wire_queue q;
     size_t told = 0;
 
     /* first of all, or the next one would begin when this one lets go */
-    send(wire, &(struct wire_command){.kind = WIRE_CLOSE});
+    send(wire, engine, &(struct wire_command){.kind = WIRE_CLOSE});
     for (int waited = 0;; waited += LOOK_MS) {
         bool more = find_work(w, wire);
 
         for (; told < w->n; told++)
-            send(wire, &(struct wire_command){
-                           .kind = WIRE_STOP, .run = w->list[told].number, .how = WIRE_HAND_OVER});
+            send(wire, engine,
+                 &(struct wire_command){
+                     .kind = WIRE_STOP, .run = w->list[told].number, .how = WIRE_HAND_OVER});
         drain(wire);
         wire_queue(wire, &q);
-        if (!more && q.state == WIRE_QUEUE_OFF && !find_work(w, wire))
+        if ((!more && q.state == WIRE_QUEUE_OFF && !find_work(w, wire)) || engine_is_over(engine))
             return true;
         if (cli_interrupts + cli_terminated > heard)
             return false;
@@ -213,12 +277,13 @@ static int leave_one(const char *name)
     return code;
 }
 
-static int hand_over(struct works *w, struct wire *wire, struct engine *engine)
+/* queue: what waits there is handed over too where nothing else is. */
+static int hand_over(struct works *w, struct wire *wire, struct engine *engine, bool queue)
 {
     size_t left = 0;
     int code = 0;
 
-    if (!let_go(w, wire))
+    if (!let_go(w, wire, engine))
         return stop(w, wire, engine);
     drive_quit(wire, engine, true);
     for (size_t i = 0; i < w->n; i++) {
@@ -229,7 +294,7 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine)
         code = failed ? failed : code;
         free(name);
     }
-    return left || queue_is_empty() ? code : leave_one(NULL);
+    return left || !queue || queue_is_empty() ? code : leave_one(NULL);
 }
 
 int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine)
@@ -237,9 +302,18 @@ int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine)
     struct works w = {0};
     int code;
 
-    if (end == APP_HUNG_UP)
+    if (end == APP_HUNG_UP) {
+        note_paused(wire);
         return take_rest(wire, engine);
-    code = end == APP_DETACH ? hand_over(&w, wire, engine) : stop(&w, wire, engine);
+    }
+    if (end == APP_LEFT)
+        find_stopped(&w, wire);
+    /* Where nothing ran, what was taken from the queue in that very moment goes on: nobody said that
+     * it shall not. */
+    if (end == APP_DETACH || end == APP_QUIT)
+        code = hand_over(&w, wire, engine, end == APP_DETACH);
+    else
+        code = stop(&w, wire, engine);
     free(w.list);
     drain(wire);
     wire_free(wire);

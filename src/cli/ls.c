@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/runs.h"
+#include "study/compare.h"
 
 #include <limits.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 
 static const struct cli_usage usage = {
     "ls [RUN or FILTER...] [--sort COLUMN] [--since WHEN] [-n N]", "Lists runs, the newest last.",
-    "RUN is a part of runs' names, a sweep's name, @ (newest), @2, @best, or a folder; several\n"
+    "RUN is a part of runs' names, a sweep's name, @ (newest), @2, @best, @all, or a folder; several\n"
     "unite. FILTER is COLUMN=VALUE, and a run must pass all of them:\n"
     "  model=cnn,lenet  lr!=0.1  seed=0..4  test_acc=0.9..  'lr<0.1'  state=dead  tags=paper\n"
     "COLUMN is one of run.csv or epochs.csv, its value that of the best epoch (last.test_acc: of\n"
@@ -26,8 +27,6 @@ static const struct cli_usage usage = {
     "is the test set's at the best epoch; `picked on` says whether that epoch was chosen by the\n"
     "test set itself or by validation images. --since takes today, yesterday, 3h, 2d or a date,\n"
     "in UTC.\n"};
-
-#define LEAST_NAME 20 /* what is left of a run's name where columns have no room */
 
 struct wish {
     bool json;
@@ -219,16 +218,30 @@ static bool differs(const struct cli_table *t, const char *head)
     return false;
 }
 
+/* Names begin with a time: they go without it before a column goes. */
+static void shorten_names(struct cli_table *t, int limit)
+{
+    if (cli_table_width(t) <= limit)
+        return;
+    for (size_t i = t->columns; i < t->cells; i += t->columns) {
+        char *name = mem_text(study_short_name(text_str(&t->cell[i])));
+
+        text_clear(&t->cell[i]);
+        text_add(&t->cell[i], name);
+        free(name);
+    }
+}
+
 /* Where there is no room for all, what is the same in all runs goes first; that an accuracy was
  * picked on test data stands longer than anything but what tells the runs apart. */
 static void fit(struct cli_table *t)
 {
     static const char *const same[] = {"members", "devices", "mode", "data", "batch",
                                        "seed",    "sweep",   "tags", "lr",   "model"};
-    static const char *const then[] = {"age",     "tags",      "sweep", "data",  "mode",  "members",
-                                       "devices", "picked on", "seed",  "model", "batch", "lr"};
+    static const char *const then[] = {"age",       "data", "members", "devices", "sweep", "mode",
+                                       "picked on", "seed", "batch",   "tags",    "model", "lr"};
     const char *drop[MEM_COUNT(same) + MEM_COUNT(then) + 1];
-    int limit = cli_limit(STDOUT_FILENO), spare = 0;
+    int limit = cli_limit(STDOUT_FILENO);
     size_t n = 0;
 
     for (size_t i = 0; i < MEM_COUNT(same); i++)
@@ -237,14 +250,8 @@ static void fit(struct cli_table *t)
     for (size_t i = 0; i < MEM_COUNT(then); i++)
         drop[n++] = then[i];
     drop[n] = NULL;
-    /* names begin with a time: they are cut before more is dropped */
-    for (size_t i = 0; i < t->cells; i += t->columns) {
-        int more = text_width(text_str(&t->cell[i])) - LEAST_NAME;
-
-        spare = more > spare ? more : spare;
-    }
-    cli_table_fit(t, limit < INT_MAX - spare ? limit + spare : limit, drop, NULL, false);
-    cli_table_fit(t, limit, NULL, "run", true);
+    shorten_names(t, limit);
+    cli_table_fit(t, limit, drop, "run", true);
 }
 
 /* Digits that tell learning rates apart. */
@@ -279,6 +286,7 @@ static void add_table(struct text *out, const struct record_entry *list, const s
     fit(&t);
     if (count > 0)
         cli_table_text(&t, out);
+    cli_table_dropped(&t, cli_limit(STDOUT_FILENO), "a pipe shows all", out);
     cli_table_free(&t);
     free(head);
     add_problems(out, list, order, count);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *results_given;
 static struct data_places places;
@@ -89,12 +90,26 @@ static const struct cli_option *find_option(const struct cli_option *options, co
     return NULL;
 }
 
+/* "--learning-rate=3" where keys are taken: whether it is one of an experiment. */
+static bool is_key(const char *verb, const char *arg, char key[32])
+{
+    size_t n = 0;
+
+    if (strcmp(verb, "run") != 0 && strcmp(verb, "bench") != 0 && strcmp(verb, "resume") != 0)
+        return false;
+    for (arg += strspn(arg, "-"); *arg && *arg != '=' && n < 31; arg++)
+        key[n++] = *arg == '-' ? '_' : *arg;
+    key[n] = 0;
+    return spec_key_find(key) >= 0;
+}
+
 static int refuse_unknown(const char *verb, const struct cli_option *options, const char *arg)
 {
     const char *words[64];
     size_t n = 0;
     struct text shown = {0};
     const char *near;
+    char key[32];
 
     for (const struct cli_option *o = options; o && o->name && n + 8 < MEM_COUNT(words); o++)
         if (o->out)
@@ -104,7 +119,10 @@ static int refuse_unknown(const char *verb, const struct cli_option *options, co
     words[n] = NULL;
     near = text_nearest(arg, words);
     text_add_clean(&shown, arg);
-    if (near)
+    if (is_key(verb, arg, key))
+        cli_refuse("%s has no option %s: a key of the experiment goes without dashes, as %s=VALUE",
+                   verb, text_str(&shown), key);
+    else if (near)
         cli_refuse("%s has no option %s; did you mean %s?", verb, text_str(&shown), near);
     else if (!strcmp(verb, "chorus"))
         cli_refuse("chorus has no option %s; `chorus --ascii --help` lists those of the workbench",
@@ -183,4 +201,21 @@ bool cli_number(const char *option, const char *text, int64_t least, int64_t mos
                (long long)least, (long long)most);
     text_free(&shown);
     return false;
+}
+
+bool cli_ends_in(const char *path, const char *wanted)
+{
+    static const char *const forms[] = {".csv",  ".safetensors", ".xlsx",   ".xls", ".ods", ".json",
+                                        ".md",   ".tex",         ".html",   ".svg", ".pdf", ".png",
+                                        ".jpg",  ".pt",          ".pth",    ".npz", ".npy", ".h5",
+                                        ".onnx", ".pkl",         ".parquet"};
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *end = path ? strrchr(slash ? slash : path, '.') : NULL;
+
+    if (!end || !strcasecmp(end, wanted))
+        return true;
+    for (size_t i = 0; i < MEM_COUNT(forms); i++)
+        if (!strcasecmp(end, forms[i]))
+            return false;
+    return true;
 }

@@ -396,8 +396,10 @@ static int show(const struct predictions *p, const struct record_entry *run, con
     } else {
         for (size_t k = 0; w->draw && k < count; k++)
             draw_image(p, pick[k].image, &out);
-        if (!w->draw)
+        if (!w->draw && count)
             add_table(p, pick, count, &out);
+        else if (!count && w->rows)
+            text_addf(&out, "none of the %zu images is of that kind\n", p->n);
         add_accuracy(p, &s, &out);
     }
     code = cli_print(&out);
@@ -438,16 +440,21 @@ static int predict(const struct record_entry *run, struct wish *w)
     if (predictions_make(&p, run, w->at, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else {
-        if (predictions_save(&p, path, &e) != ERR_OK) {
-            code = cli_fail(&e);
-        } else if (!find_class(&p, "--label", w->label, &w->of_label) ||
-                   !find_class(&p, "--answer", w->answer, &w->of_answer)) {
+        bool kept = predictions_save(&p, path, &e) == ERR_OK;
+
+        if (!find_class(&p, "--label", w->label, &w->of_label) ||
+            !find_class(&p, "--answer", w->answer, &w->of_answer)) {
             code = err_exit_code(ERR_INPUT);
         } else {
             code = show(&p, run, w, path);
             text_add_clean(&shown, path);
-            if (!w->json && !w->csv)
+            if (!kept) { /* they were shown, but the Predict screen and ensemble read the file */
+                err_context(&e, "the predictions could not be kept");
+                e.code = ERR_IO; /* nobody asked for that file: it is no bad command */
+                code = code ? code : cli_fail(&e);
+            } else if (!w->json && !w->csv) {
                 cli_talk("all of them: %s", text_str(&shown));
+            }
         }
         predictions_free(&p);
     }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/ask.h"
+#include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
 #include "cli/sweeps.h"
@@ -15,13 +16,15 @@
 #include <string.h>
 
 static const struct cli_usage usage = {
-    "queue [run [--background], rm N..., move N BY]",
+    "queue [run [--background], rm N..., move N BY, move SWEEP KEY=VALUE... BY]",
     "Lists what waits in results/queue; takes from it; removes or moves what is there.",
-    "  chorus run my.ini lr=0.2 --queue   adds an experiment, or a sweep\n"
+    "  chorus run my.ini lr=0.2 --queue   adds an experiment, or a sweep; with --alone it waits\n"
+    "                                     until no other chorus computes on this machine\n"
     "  chorus queue                       lists: number, name, what it is\n"
     "  chorus queue run                   takes one after the other until the queue is empty\n"
     "  chorus queue rm 3                  takes number 3 out\n"
     "  chorus queue move 3 -1             one place earlier; also 2, up, down, first, last\n"
+    "  chorus queue move board lr=0.1 -1  the same of cells of a sweep that is at work\n"
     "A workbench on these results takes from the queue too, whenever it has nothing else to do; one\n"
     "process at a time does. `queue run` prints a folder for each run (a sweep: its table) and exits\n"
     "with 1 where one of them failed, diverged or could not be used. Ctrl-C stops the run after its\n"
@@ -86,6 +89,14 @@ static enum err_code read_item(const struct record_queued *item, struct spec_swe
     return code;
 }
 
+static bool wants_alone(const struct record_queued *item)
+{
+    struct record_queue_options options = {0};
+
+    return !item->broken && record_queue_read_options(item->text, &options, NULL) == ERR_OK &&
+           options.alone;
+}
+
 /* *kind: "run", "sweep" or "broken"; *cells: of a sweep. */
 static void describe(const struct record_queued *item, struct text *out, const char **kind,
                      size_t *cells)
@@ -126,6 +137,8 @@ static void add_object(struct text *out, const struct record_queued *item)
     cli_json_field(out, "kind", kind);
     if (!strcmp(kind, "sweep"))
         text_addf(out, ", \"cells\": %zu", cells);
+    if (wants_alone(item))
+        text_add(out, ", \"alone\": true");
     text_add(out, ", ");
     cli_json_field(out, !strcmp(kind, "broken") ? "problem" : "what", text_str(&what));
     text_add(out, "}");
@@ -148,7 +161,8 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
         else
             cli_table_add(&table, "-");
         cli_table_add(&table, list[i].name);
-        cli_table_addf(&table, "%s%s", !strcmp(kind, "broken") ? "broken: " : "", text_str(&what));
+        cli_table_addf(&table, "%s%s%s", !strcmp(kind, "broken") ? "broken: " : "", text_str(&what),
+                       wants_alone(&list[i]) ? ", alone on this machine" : "");
         text_free(&what);
     }
     cli_table_fit(&table, cli_limit(STDOUT_FILENO), (const char *const[]){NULL}, "what", false);
@@ -156,15 +170,36 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
     cli_table_free(&table);
 }
 
-/* Who takes from it, or why nobody seems to. */
-static void say_taker(void)
+/* The process that is at work on these results; 0: none. elsewhere: on others, on this machine. */
+static int64_t at_work(bool elsewhere)
 {
-    int64_t pid = record_queue_owner(cli_results());
+    struct record_working *working = NULL;
+    size_t n = record_working_list(&working);
+    int64_t pid = 0;
 
-    if (pid)
-        cli_talk("process %lld takes from it", (long long)pid);
+    for (size_t i = 0; i < n && !pid; i++)
+        if (record_working_same(working[i].results, cli_results()) != elsewhere)
+            pid = working[i].pid;
+    free(working);
+    return pid;
+}
+
+/* Who takes from it, now or as soon as he may, or that nobody does. first: of those that wait. */
+static void say_taker(const struct record_queued *first)
+{
+    int64_t owner = record_queue_owner(cli_results()), pid = at_work(false);
+    int64_t taker = owner ? owner : record_taking_pid(cli_results());
+
+    if (!pid && first && wants_alone(first))
+        pid = at_work(true);
+
+    if (taker && pid && taker != pid)
+        cli_talk("process %lld takes from it when process %lld has ended", (long long)taker,
+                 (long long)pid);
+    else if (taker)
+        cli_talk("process %lld takes from it", (long long)taker);
     else
-        cli_talk("an open workbench on these results takes from it, or `chorus queue run`");
+        cli_talk("nobody takes from it now: `chorus queue run` does, or an open workbench");
 }
 
 static int list(bool json, bool quiet)
@@ -193,7 +228,7 @@ static int list(bool json, bool quiet)
         text_add_clean(&shown, cli_results());
         cli_talk("nothing waits in %s/queue; `chorus run --queue` adds to it", text_str(&shown));
     } else if (!json && !quiet) {
-        say_taker();
+        say_taker(items);
     }
     record_queue_free(items, n);
     text_free(&out);
@@ -310,6 +345,21 @@ static int move(const char *word, const char *places, bool quiet, bool json)
     return code ? code : list(json, quiet);
 }
 
+/* NAME KEY=VALUE... PLACES; places: where it was taken for an option. */
+static int move_cells(int argc, char **argv, const char *sweep, const char *places)
+{
+    int64_t by;
+
+    if (!places)
+        places = argv[--argc];
+    if (!read_by(places, &by))
+        return cli_refuse(
+            "queue move %.60s: by so many places, 2 later or -2 earlier; or up, down, "
+            "first, last",
+            places);
+    return cells_move(sweep, argv, argc, by);
+}
+
 static int run_in_background(bool quiet)
 {
     struct err e;
@@ -317,24 +367,28 @@ static int run_in_background(bool quiet)
     if (drive_leave(NULL, &e) != ERR_OK)
         return cli_fail(&e);
     if (!quiet)
-        say_taker();
+        say_taker(NULL);
     return 0;
 }
 
-static int dispatch(int argc, char **argv, const char *places, bool quiet, bool json)
+static int dispatch(int argc, char **argv, const char *places, bool bad_before, bool quiet,
+                    bool json)
 {
     struct text shown = {0};
+    char sweep[128];
     int code;
 
     if (argc == 1)
         return list(json, quiet);
     if (!strcmp(argv[1], "run"))
-        return argc == 2 ? take_queue(quiet, json)
+        return argc == 2 ? take_queue(bad_before, quiet, json)
                          : cli_refuse("queue run takes no names: it runs what waits, in its order");
     if (!strcmp(argv[1], "rm"))
         return argc > 2 ? remove_all(argc - 2, argv + 2, quiet)
                         : cli_refuse("queue rm needs a number; `chorus queue` lists them");
     if (!strcmp(argv[1], "move")) {
+        if (argc + (places != NULL) > 4 && strchr(argv[3], '=') && sweeps_find(argv[2], sweep))
+            return move_cells(argc - 3, argv + 3, sweep, places);
         if (argc == 4 && !places)
             return move(argv[2], argv[3], quiet, json);
         return argc == 3 && places
@@ -351,11 +405,12 @@ static int dispatch(int argc, char **argv, const char *places, bool quiet, bool 
 int cli_queue(int argc, char **argv)
 {
     const char *places = NULL;
-    bool quiet = false, json = false, background = false;
+    bool quiet = false, json = false, background = false, bad_before = false;
     const struct cli_option options[] = {
         {"--background", NULL, "queue run: in a process of its own, and returns", &background},
         {"--quiet", NULL, "says nothing but the result", &quiet},
         {"--json", NULL, "prints objects", &json},
+        {"--bad-before", NULL, NULL, &bad_before}, /* of restart_program */
         {NULL, NULL, NULL, NULL},
     };
     int64_t number;
@@ -373,7 +428,8 @@ int cli_queue(int argc, char **argv)
         return code;
     if (background && (argc != 2 || strcmp(argv[1], "run") != 0))
         return cli_refuse("queue --background is for queue run");
-    return background ? run_in_background(quiet) : dispatch(argc, argv, places, quiet, json);
+    return background ? run_in_background(quiet)
+                      : dispatch(argc, argv, places, bad_before, quiet, json);
 }
 
 /* ---- adding ---- */
@@ -403,8 +459,9 @@ static enum err_code check(const struct spec_sweep *s, const struct sweep_wish *
 static void say_added(const struct record_queued *item)
 {
     struct record_queued *items = NULL;
-    struct record_working *working = NULL;
-    size_t n = 0, others, before = 0;
+    size_t n = 0, before = 0;
+    int64_t pid = at_work(false), elsewhere = at_work(true);
+    bool alone = wants_alone(item);
     struct err e;
 
     if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
@@ -413,14 +470,13 @@ static void say_added(const struct record_queued *item)
         before++;
     if (before < n && before)
         cli_talk("%zu wait%s before it", before, before == 1 ? "s" : "");
-    others = record_working_list(&working);
-    for (size_t i = 0; i < others; i++)
-        if (record_working_same(working[i].results, cli_results())) {
-            cli_talk("process %lld is at work on these results now", (long long)working[i].pid);
-            break;
-        }
-    say_taker();
-    free(working);
+    if (pid)
+        cli_talk("process %lld is at work on these results now", (long long)pid);
+    if (elsewhere)
+        cli_talk("process %lld computes on this machine, with results in another folder: %s",
+                 (long long)elsewhere,
+                 alone ? "its end is waited for" : "`run --queue --alone` waits for its end too");
+    say_taker(before < n ? items : NULL);
     record_queue_free(items, n);
 }
 
@@ -436,6 +492,7 @@ int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
         .failed = wish->failed,
         .max_cells = wish->max_cells,
         .jobs = wish->jobs,
+        .alone = wish->alone,
     };
     struct record_queued item = {0};
     struct text ini = {0}, out = {0};
@@ -444,10 +501,10 @@ int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
 
     if (check(s, wish, &e) != ERR_OK)
         return cli_fail(&e);
-    if (varies) {
+    if (varies)
         snprintf(options.name, sizeof options.name, "%s", wish->name);
+    if (varies || options.alone)
         record_queue_add_options(&ini, &options);
-    }
     spec_sweep_write(s, &ini);
     if (record_queue_add(cli_results(), text_str(&ini), name, &item, &e) != ERR_OK) {
         text_free(&ini);

@@ -6,18 +6,31 @@
 #include <limits.h>
 #include <string.h>
 
-/* Columns are left out from the right until a line holds, then the runs' names are cut. Returns how
- * many were left out. */
-static size_t fit(struct cli_table *t, int columns)
+/* What a comparison is made for: stands as long as anything does. */
+static bool is_wanted(const char *column)
+{
+    static const char *const wanted[] = {"n", "test_acc", "difference", "difference_lo",
+                                         "difference_hi"};
+
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strcmp(wanted[i], column))
+            return true;
+    return false;
+}
+
+/* Columns are left out from the right until a line holds, those that are wanted last; then the runs'
+ * names are cut. */
+static void fit(struct cli_table *t, const struct study_table *from, int columns)
 {
     const char *drop[64];
-    size_t n = 0, before = t->columns;
+    size_t n = 0;
 
-    for (size_t i = t->columns; i-- > 2 && n + 1 < sizeof drop / sizeof *drop;)
-        drop[n++] = text_str(&t->cell[i]);
-    drop[n] = NULL;
+    for (int wanted = 0; wanted < 2; wanted++)
+        for (size_t i = t->columns; i-- > 1 && n + 1 < sizeof drop / sizeof *drop;)
+            if (is_wanted(from->column[i].name) == (wanted == 1))
+                drop[n++] = text_str(&t->cell[i]);
+    drop[n ? n - 1 : 0] = NULL; /* one column beside the names stays */
     cli_table_fit(t, columns, drop, text_str(&t->cell[0]), false);
-    return before - t->columns;
 }
 
 void cli_study_text(const struct study_table *t, const struct study_style *style, int fd,
@@ -25,7 +38,7 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
 {
     struct cli_table table;
     struct text heads = {0}, cell = {0};
-    size_t left_out;
+    int columns = fd < 0 ? INT_MAX : cli_limit(fd);
 
     for (size_t c = 0; c < t->columns; c++)
         text_addf(&heads, "%s%s%s", c ? "|" : "", t->column[c].kind == STUDY_TEXT ? "" : "-",
@@ -36,14 +49,12 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
         study_cell_text(t, i / t->columns, (int)(i % t->columns), style, &cell);
         cli_table_add(&table, text_str(&cell));
     }
-    left_out = fit(&table, fd < 0 ? INT_MAX : cli_limit(fd));
+    fit(&table, t, columns);
     cli_table_text(&table, out);
-    cli_table_free(&table);
-    if (t->note.n || left_out)
+    if (t->note.n || table.dropped.n)
         text_add(out, "\n");
-    if (left_out)
-        text_addf(out, "%zu columns have no room here: --cols chooses, a pipe shows all\n",
-                  left_out);
+    cli_table_dropped(&table, columns, "--cols chooses, a pipe shows all", out);
+    cli_table_free(&table);
     text_add(out, text_str(&t->note));
     text_free(&heads);
     text_free(&cell);

@@ -11,4 +11,7 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
  * Returns the exit code. */
 int cli_write_out(const char *file, const struct text *out);
 
+/* How the note of an average begins whose runs differ: no experiment trains it. */
+#define CLI_MIXED "average of runs that differ in"
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/drive.h"
+#include "cli/restart.h"
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
 #include "cli/take.h"
@@ -22,8 +23,8 @@ static const struct cli_usage usage = {
 struct resume {
     const char *run;
     int64_t epochs; /* 0: as it was */
-    bool epochs_given, background, queue, quiet, json, failed;
-    const char *jobs;
+    bool epochs_given, background, queue, quiet, json, failed, bad_before;
+    const char *jobs, *failed_before;
 };
 
 /* By the key's own rule, before anything is looked for or written. */
@@ -123,7 +124,10 @@ static enum err_code find(const struct resume *r, struct record_entry *entry, st
 static int resume_sweep(const struct resume *r, const char *name)
 {
     struct sweep_wish wish = {.name = name,
-                              .failed = r->failed,
+                              .goes_on = true,
+                              .failed = r->failed || r->failed_before,
+                              .failed_before = r->failed_before,
+                              .bad_before = r->bad_before,
                               .quiet = r->quiet,
                               .json = r->json,
                               .background = r->background,
@@ -195,9 +199,12 @@ static int resume(const struct resume *r)
     start->epochs = r->epochs;
     snprintf(start->resume, sizeof start->resume, "%s", entry.folder);
     if (r->queue)
-        code = take_after_run(start, entry.run.spec.max_steps, r->quiet, r->json);
+        code = take_after_run(start, entry.run.spec.max_steps, r->bad_before, r->quiet, r->json);
     else if (drive_run(start, entry.run.spec.max_steps, r->quiet, &end, &e) != ERR_OK)
         code = cli_fail(&e);
+    else if (drive_is_stuck(&end))
+        code = restart_program(&(struct restart){
+            .name = end.path, .epochs = r->epochs, .quiet = r->quiet, .json = r->json});
     else
         code = drive_finish(&end, r->quiet, r->json);
     free(start);
@@ -215,6 +222,8 @@ int cli_resume(int argc, char **argv)
         {"--json", NULL, "prints run.csv as an object instead of the folder", &r.json},
         {"--failed", NULL, "of a sweep: what has no good end again", &r.failed},
         {"--jobs", "N", "of a sweep: cells side by side", &r.jobs},
+        {"--failed-before", "UTC", NULL, &r.failed_before}, /* these two: of restart_program */
+        {"--bad-before", NULL, NULL, &r.bad_before},
         {"--tui", NULL, NULL, NULL},
         {NULL, NULL, NULL, NULL},
     };

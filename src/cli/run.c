@@ -6,9 +6,13 @@
 #include "cli/drive.h"
 #include "cli/dry.h"
 #include "cli/queue.h"
+#include "cli/restart.h"
+#include "cli/results.h"
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
 #include "cli/workbench.h"
+#include "engine/plan.h"
+#include "net/net.h"
 #include "spec/sweep.h"
 
 #include <ctype.h>
@@ -20,7 +24,7 @@
 #define MOST_NAME 64
 
 struct options {
-    bool background, queue, quiet, json, dry, failed, tui;
+    bool background, queue, alone, quiet, json, dry, failed, tui;
     const char *name, *order, *max_cells, *jobs, *match;
 };
 
@@ -56,6 +60,12 @@ static enum err_code unknown(const char *name, const struct err *why, struct err
     /* A filter, a part of several names: more is known than that there is none. */
     if (strncmp(why->text, "there is no run", 15) != 0)
         return err_set(e, why->code, "%s", why->text);
+    if (net_builtin(name))
+        return err_set(
+            e, ERR_INPUT,
+            "there is no experiment or run named %s: it is a model. model=%s takes it, as "
+            "chorus run model=%s",
+            name, name, name);
     for (; n < 255 && spec_builtin_name(n); n++)
         words[n] = spec_builtin_name(n);
     words[n] = NULL;
@@ -112,6 +122,15 @@ static enum err_code read_run(struct spec_sweep *s, const char *name, char *swee
         if (is_path(name) || name[0] == '@')
             return err_set(e, why.code, "%s", why.text);
         return unknown(name, &why, e);
+    }
+    if (!strncmp(entry.run.note, CLI_MIXED, strlen(CLI_MIXED))) {
+        code =
+            err_set(e, ERR_INPUT,
+                    "%s is an average of runs of different settings, which no experiment trains: "
+                    "name one of the runs (chorus show %s)",
+                    entry.name, entry.name);
+        record_free_entry(&entry);
+        return code;
     }
     if (sweep)
         name_after_run(entry.name, sweep);
@@ -196,13 +215,37 @@ static bool is_given(int argc, char **argv, const char *key)
     return false;
 }
 
-/* As many epochs as make the model-images of the run. They are counted in epochs of its own, so both
- * must see the same images. */
-static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, struct err *e)
+/* The model-images of one epoch of it. */
+static enum err_code count_epoch(const struct spec *spec, double *images, struct err *e)
+{
+    struct plan *plan = NULL;
+    int members;
+
+    TRY(plan_make(&plan, spec, cli_places(), cli_backends(), false, e));
+    members = plan->session.mode == SPEC_ENSEMBLE ? plan->session.members : 1;
+    *images = (double)plan->steps_per_epoch * (double)plan->session.batch * members;
+    plan_free(plan);
+    return ERR_OK;
+}
+
+static void say_match(const struct record_run *run, const char *epochs, double cost)
+{
+    char wanted[TEXT_NUMBER_ROOM], made[TEXT_NUMBER_ROOM];
+
+    if (cost != (double)run->model_images)
+        cli_talk("--match %s: it cost %s model-images, %s whole epoch%s cost %s", run->run,
+                 text_count(wanted, (uint64_t)run->model_images), epochs,
+                 strcmp(epochs, "1") ? "s" : "", text_count(made, (uint64_t)cost));
+}
+
+/* As many whole epochs as come nearest to the model-images of the run. They are counted in epochs of
+ * its own, so both must see the same images. */
+static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, bool quiet,
+                                  struct err *e)
 {
     const struct spec *a = &s->base, *b = &run->spec;
-    int members = a->mode != SPEC_ENSEMBLE ? 1 : a->members > 0 ? a->members : a->devices;
     char epochs[32];
+    double one = 0, n;
 
     if (spec_sweep_varies(s))
         return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
@@ -212,16 +255,37 @@ static enum err_code match_epochs(struct spec_sweep *s, const struct record_run 
                        "--match %s: it trained on %s; a run of the same cost must have the same "
                        "data, train_limit and valid",
                        run->run, b->data);
-    snprintf(epochs, sizeof epochs, "%.0f",
-             fmax(1, round((double)run->model_images * (double)run->epochs_done /
-                           (double)run->images / members)));
-    return spec_sweep_set(s, "epochs", epochs, "--match", NULL, e);
+    TRY(count_epoch(a, &one, e));
+    n = fmax(1, round((double)run->model_images / one));
+    snprintf(epochs, sizeof epochs, "%.0f", n);
+    TRY(spec_sweep_set(s, "epochs", epochs, "--match", NULL, e));
+    if (!quiet)
+        say_match(run, epochs, n * one);
+    return ERR_OK;
 }
 
-/* Without an experiment of its own: the run's as a single model. */
-static enum err_code match_run(struct spec_sweep *s, int argc, char **argv, const char *match,
+/* The run's own experiment as a single model, which trains to its end: what ended the run early, and
+ * its name, stay with the run. */
+static enum err_code take_matched(struct spec_sweep *s, const char *match, struct err *e)
+{
+    static const char *const set[][2] = {{"mode", "data-parallel"},
+                                         {"devices", "1"},
+                                         {"max_steps", "none"},
+                                         {"max_minutes", "none"},
+                                         {"patience", "none"}};
+
+    TRY(read_run(s, match, NULL, e));
+    for (size_t i = 0; i < MEM_COUNT(set); i++)
+        TRY(spec_sweep_set(s, set[i][0], set[i][1], "--match", NULL, e));
+    s->base.name[0] = '\0';
+    return ERR_OK;
+}
+
+/* own: it has an experiment of its own. s is closed by it. */
+static enum err_code match_run(struct spec_sweep *s, int argc, char **argv, const struct options *o,
                                bool own, struct err *e)
 {
+    const char *match = o->match;
     struct record_entry entry;
     enum err_code code;
 
@@ -234,15 +298,13 @@ static enum err_code match_run(struct spec_sweep *s, int argc, char **argv, cons
         code = err_set(e, ERR_INPUT,
                        "--match %s: it has no whole epoch whose cost could be matched", entry.name);
     if (code == ERR_OK && !own)
-        code = read_run(s, match, NULL, e);
-    if (code == ERR_OK && !own)
-        code = spec_sweep_set(s, "mode", "data-parallel", "--match", NULL, e);
-    if (code == ERR_OK && !own)
-        code = spec_sweep_set(s, "devices", "1", "--match", NULL, e);
+        code = take_matched(s, match, e);
     if (code == ERR_OK)
         code = set_keys(s, argc, argv, e);
     if (code == ERR_OK)
-        code = match_epochs(s, &entry.run, e);
+        code = spec_sweep_close(s, e);
+    if (code == ERR_OK)
+        code = match_epochs(s, &entry.run, o->quiet || o->json, e);
     record_free_entry(&entry);
     return code;
 }
@@ -264,10 +326,11 @@ static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, cons
     if (from)
         TRY(read_experiment(s, from, name, e));
     if (o->match)
-        TRY(match_run(s, argc, argv, o->match, from != NULL, e));
+        TRY(match_run(s, argc, argv, o, from != NULL, e));
     else
         TRY(set_keys(s, argc, argv, e));
-    TRY(spec_sweep_close(s, e));
+    if (!o->match)
+        TRY(spec_sweep_close(s, e));
     TRY(set_name(s, argc, argv, o->name, name, e));
     return spec_sweep_varies(s) ? ERR_OK : spec_check(&s->base, e);
 }
@@ -350,6 +413,9 @@ static int run_one(const struct spec *spec, const struct options *o)
         code = workbench_run(start);
     else if (drive_run(start, spec->max_steps, o->quiet, &end, &e) != ERR_OK)
         code = cli_fail(&e);
+    else if (drive_is_stuck(&end))
+        code = restart_program(
+            &(struct restart){.name = end.path, .quiet = o->quiet, .json = o->json});
     else
         code = drive_finish(&end, o->quiet, o->json);
     free(start);
@@ -359,8 +425,11 @@ static int run_one(const struct spec *spec, const struct options *o)
 static int run(int argc, char **argv, const struct options *o)
 {
     struct spec_sweep s;
-    struct sweep_wish wish = {
-        .failed = o->failed, .quiet = o->quiet, .json = o->json, .background = o->background};
+    struct sweep_wish wish = {.failed = o->failed,
+                              .quiet = o->quiet,
+                              .json = o->json,
+                              .background = o->background,
+                              .alone = o->alone};
     char name[SPEC_NAME] = "";
     struct err e;
     int code;
@@ -394,6 +463,8 @@ int cli_run(int argc, char **argv)
         {"--background", NULL, "starts it in a process of its own and returns", &o.background},
         {"--queue", NULL, "waits for its turn in results/queue instead (`chorus queue --help`)",
          &o.queue},
+        {"--alone", NULL, "with --queue: until no other chorus of yours computes on this machine",
+         &o.alone},
         {"--dry-run", NULL, "prints what it resolves to and an estimate, writes nothing", &o.dry},
         {"--max-cells", "N", "a sweep: the first N cells of its order, no more", &o.max_cells},
         {"--order", "ORDER", "a sweep: spread (corners and centre first) or grid", &o.order},
@@ -420,6 +491,9 @@ int cli_run(int argc, char **argv)
     if (code == CLI_ON && o.queue && (o.background || o.dry))
         return cli_refuse("run takes one of --queue and %s, not both",
                           o.dry ? "--dry-run" : "--background");
+    if (code == CLI_ON && o.alone && !o.queue)
+        return cli_refuse("run --alone belongs to --queue: what waits there begins when no other "
+                          "chorus computes on this machine");
     if (code == CLI_ON && o.tui && (o.background || o.dry || o.queue || o.json))
         return cli_refuse("run --tui watches the run in the workbench: no %s with it",
                           o.background ? "--background"

@@ -121,7 +121,8 @@ static int64_t possible_cells(const struct spec_sweep *s, int64_t most)
     return possible;
 }
 
-enum err_code sweeps_unfinished(const char *name, int64_t *cells, char newest[32], struct err *e)
+enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left, char newest[32],
+                                struct err *e)
 {
     struct sweep_wish wish = {0};
     struct record_cell *list = NULL;
@@ -130,19 +131,20 @@ enum err_code sweeps_unfinished(const char *name, int64_t *cells, char newest[32
     size_t n = 0;
 
     newest[0] = '\0';
+    *cells = *left = 0;
     spec_sweep_init(&s);
     code = sweeps_read(name, &s, &wish, e);
     if (code == ERR_OK)
         code = read_cells(name, &list, &n, e);
     if (code == ERR_OK)
-        *cells = possible_cells(&s, wish.max_cells);
+        *left = *cells = possible_cells(&s, wish.max_cells);
     for (size_t i = 0; i < n; i++) {
-        *cells -= list[i].state >= WIRE_DONE;
+        *left -= list[i].state >= WIRE_DONE;
         if (strcmp(list[i].time, newest) > 0)
             snprintf(newest, 32, "%s", list[i].time);
     }
-    if (*cells < 0)
-        *cells = 0;
+    if (*left < 0)
+        *left = 0;
     free(list);
     spec_sweep_free(&s);
     return code;
@@ -152,7 +154,7 @@ bool sweeps_newest_unfinished(char name[128], char newest[32])
 {
     char **names = NULL, time[32];
     size_t n = 0;
-    int64_t cells = 0;
+    int64_t cells = 0, left = 0;
     bool found = false;
 
     newest[0] = '\0';
@@ -160,7 +162,7 @@ bool sweeps_newest_unfinished(char name[128], char newest[32])
         return false;
     for (size_t i = 0; i < n; i++) {
         if (strlen(names[i]) < 128 && is_sweep(names[i]) && !sweeps_live(names[i]) &&
-            sweeps_unfinished(names[i], &cells, time, NULL) == ERR_OK && cells > 0 &&
+            sweeps_unfinished(names[i], &cells, &left, time, NULL) == ERR_OK && left > 0 &&
             (!found || strcmp(time, newest) > 0)) {
             found = true;
             snprintf(name, 128, "%s", names[i]);

@@ -26,8 +26,9 @@ enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_w
  * its keys, with as many cells side by side (whose share of the threads is part of a cell). */
 enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
                                 struct err *e) MUST_USE;
-/* Cells without a result; of the newest line of its ledger the time ("": none). */
-enum err_code sweeps_unfinished(const char *name, int64_t *cells, char newest[32],
+/* How many cells it has, and how many of them without a result; of the newest line of its ledger the
+ * time ("": none). */
+enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left, char newest[32],
                                 struct err *e) MUST_USE;
 /* The unfinished sweep on which somebody worked last and nobody does now. */
 bool sweeps_newest_unfinished(char name[128], char newest[32]);

@@ -54,7 +54,7 @@ static int column_width(const struct cli_table *t, size_t column)
     return width;
 }
 
-static int table_width(const struct cli_table *t)
+int cli_table_width(const struct cli_table *t)
 {
     int width = t->columns ? 2 * ((int)t->columns - 1) : 0;
 
@@ -77,6 +77,7 @@ static void drop_column(struct cli_table *t, size_t column)
 {
     size_t kept = 0;
 
+    text_addf(&t->dropped, "%s%s", t->dropped.n ? "|" : "", text_str(&t->cell[column]));
     for (size_t i = 0; i < t->cells; i++) {
         if (i % t->columns == column)
             text_free(&t->cell[i]);
@@ -134,15 +135,38 @@ void cli_table_fit(struct cli_table *t, int columns, const char *const *drop, co
     int width, over;
     size_t column;
 
-    for (; drop && *drop && table_width(t) > columns; drop++)
+    for (; drop && *drop && cli_table_width(t) > columns; drop++)
         if ((column = find_head(t, *drop)) < t->columns)
             drop_column(t, column);
-    over = table_width(t) - columns;
+    over = cli_table_width(t) - columns;
     if (over <= 0 || !cut || (column = find_head(t, cut)) == t->columns)
         return;
     width = column_width(t, column) - over;
     for (size_t i = column; i < t->cells; i += t->columns)
         cut_cell(&t->cell[i], width < LEAST_CUT ? LEAST_CUT : width, front);
+}
+
+void cli_table_dropped(const struct cli_table *t, int columns, const char *remedy, struct text *out)
+{
+    struct text line = {0};
+    size_t names = 0, more = 0;
+    char *copy = mem_text(text_str(&t->dropped)), *rest = copy;
+
+    text_add(&line, "no room for ");
+    for (const char *name; t->dropped.n && (name = strsep(&rest, "|"));) {
+        if (names &&
+            (more ||
+             text_width(text_str(&line)) + text_width(name) + text_width(remedy) + 16 > columns))
+            more++;
+        else
+            text_addf(&line, "%s%s", names++ ? ", " : "", name);
+    }
+    if (more)
+        text_addf(&line, " and %zu more", more);
+    if (names)
+        text_addf(out, "%s: %s\n", text_str(&line), remedy);
+    text_free(&line);
+    free(copy);
 }
 
 void cli_table_text(const struct cli_table *t, struct text *out)
@@ -178,6 +202,7 @@ void cli_table_free(struct cli_table *t)
         text_free(&t->cell[i]);
     free(t->cell);
     free(t->right);
+    text_free(&t->dropped);
     memset(t, 0, sizeof *t);
 }
 

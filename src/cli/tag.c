@@ -129,10 +129,12 @@ static int change_tags(const struct record_entry *list, size_t count, char *cons
     for (size_t i = 0; i < change_count; i++)
         text_addf(&line, " %s", changes[i]);
     for (size_t i = 0; i < count; i++) {
-        if (record_edit(list[i].folder, text_str(&line), &e) != ERR_OK)
+        if (record_edit(list[i].folder, text_str(&line), &e) != ERR_OK) {
+            err_context(&e, "the tags of %s stay as they were", list[i].name);
             code = cli_fail(&e);
-        else
+        } else {
             changed++;
+        }
     }
     if (changed == 1 && count == 1)
         text_add_clean(&name, list[0].name);
@@ -159,8 +161,13 @@ int cli_tag(int argc, char **argv)
         return code;
     if (argc < 2)
         return cli_refuse("tag needs a RUN, such as @ for the newest: chorus tag @ +paper");
-    if (cli_find_runs(argc - 1, argv + 1, &list, &count, &e) != ERR_OK)
+    if (cli_find_runs(argc - 1, argv + 1, &list, &count, &e) != ERR_OK) {
+        const char *last = argv[argc - 1];
+
+        if (argc > 2 && !change_count && !strncmp(e.text, "there is no run", 15))
+            return cli_refuse("%s. If it is a tag: chorus tag %s +%s", e.text, argv[1], last);
         return cli_fail(&e);
+    }
     code = change_count ? change_tags(list, count, changes, change_count) : print_tags(list, count);
     record_free_list(list, count);
     return code;
@@ -220,10 +227,13 @@ int cli_note(int argc, char **argv)
         text_free(&line);
         return cli_fail(&e);
     }
+    code = 0;
     if (argc == 2)
         code = print_note(&entry);
-    else
-        code = record_edit(entry.folder, text_str(&line), &e) == ERR_OK ? 0 : cli_fail(&e);
+    else if (record_edit(entry.folder, text_str(&line), &e) != ERR_OK) {
+        err_context(&e, "the note is not written");
+        code = cli_fail(&e);
+    }
     text_free(&line);
     record_free_entry(&entry);
     return code;

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "cli/restart.h"
+#include "cli/stuck.h"
 #include "cli/sweeps.h"
 #include "engine/engine.h"
 #include "record/queue.h"
@@ -57,7 +59,9 @@ static void end_run(struct taker *t, bool gave_up)
     struct err e = {0};
     enum err_code code = drive_end(t->run, t->resumed, gave_up, &end, &e);
 
-    if (code == ERR_OK) {
+    if (code == ERR_OK && drive_is_stuck(&end)) {
+        ; /* that is not its end */
+    } else if (code == ERR_OK) {
         int exit_code = drive_finish(&end, t->quiet, t->json);
 
         t->failed |= exit_code && end.state != WIRE_STOPPED;
@@ -72,7 +76,10 @@ static void end_sweep(struct taker *t, bool gave_up)
 {
     struct wire_sweep_status status;
 
-    if (t->sweeper)
+    if (t->sweeper && !gave_up && wire_sweep_status(t->wire, t->number, &status) &&
+        sweep_is_stuck(&status)) {
+        sweep_leave(t->sweeper);
+    } else if (t->sweeper)
         t->failed |=
             sweep_end(t->sweeper, gave_up) && !(wire_sweep_status(t->wire, t->number, &status) &&
                                                 status.state == WIRE_STOPPED && status.path[0]);
@@ -193,9 +200,17 @@ static void obey_signals(struct taker *t)
     }
 }
 
+/* "process 4711 is at work on ...": the same one, though it may have come to another run. */
+static bool same_holder(const char *a, const char *b)
+{
+    size_t n = strspn(a, "proces ") + strspn(a + strspn(a, "proces "), "0123456789");
+
+    return !strcmp(a, b) || (n > 8 && !strncmp(a, "process ", 8) && !strncmp(a, b, n + 1));
+}
+
 static void say_held(struct taker *t, const struct wire_queue *q)
 {
-    if (q->state != WIRE_QUEUE_HELD || t->number || !strcmp(q->reason, t->held))
+    if (q->state != WIRE_QUEUE_HELD || t->number || same_holder(q->reason, t->held))
         return;
     snprintf(t->held, sizeof t->held, "%s", q->reason);
     if (!t->quiet)
@@ -234,17 +249,40 @@ static bool loop(struct taker *t)
         if (ended && t->number == was)
             end_current(t, false);
         say_held(t, &q);
-        if (over || (!t->quitting && q.state == WIRE_QUEUE_EMPTY && !t->number))
+        if (over || (!t->quitting && !t->number &&
+                     (q.state == WIRE_QUEUE_EMPTY ||
+                      (engine_is_stuck(t->engine) && stuck_all_ended(t->wire)))))
             return true;
         if (t->give_up && clock_ns() > t->give_up)
             return false;
     }
 }
 
+/* The program anew with what was stopped first; whatever else there is gets a process of its own. */
+static int restart(struct taker *t, bool failed)
+{
+    struct stuck_known known = {0};
+    struct restart r = {.queue = true, .bad_before = failed, .quiet = t->quiet, .json = t->json};
+    char *first = stuck_next(t->wire, &known), *next, failed_before[32];
+    struct err e;
+
+    memcpy(failed_before, known.failed_before, sizeof failed_before);
+    while ((next = stuck_next(t->wire, &known))) {
+        if (drive_leave(next, &e) != ERR_OK)
+            (void)cli_fail(&e);
+        free(next);
+    }
+    free(known.number);
+    r.name = first;
+    r.failed_before = failed_before;
+    return restart_program(&r);
+}
+
 static int finish(struct taker *t, bool gave_up)
 {
     struct wire_event event;
     struct wire_queue q;
+    bool stuck = !gave_up && !t->quitting && engine_is_stuck(t->engine);
 
     if (!gave_up) {
         drive_quit(t->wire, t->engine, t->quiet);
@@ -253,6 +291,8 @@ static int finish(struct taker *t, bool gave_up)
     }
     end_current(t, gave_up);
     wire_queue(t->wire, &q);
+    if (stuck)
+        return restart(t, t->failed || q.rejected);
     if (!gave_up)
         wire_free(t->wire);
     if (t->quitting)
@@ -271,16 +311,21 @@ static int take(struct taker *t)
     return finish(t, !loop(t));
 }
 
-int take_queue(bool quiet, bool json)
+int take_queue(bool bad_before, bool quiet, bool json)
 {
-    struct taker t = {.quiet = quiet, .json = json, .resumed = "", .wire = wire_new(EVENTS)};
+    struct taker t = {.failed = bad_before,
+                      .quiet = quiet,
+                      .json = json,
+                      .resumed = "",
+                      .wire = wire_new(EVENTS)};
 
     return take(&t);
 }
 
-int take_after_run(const struct wire_start *start, int64_t max_steps, bool quiet, bool json)
+int take_after_run(const struct wire_start *start, int64_t max_steps, bool bad_before, bool quiet,
+                   bool json)
 {
-    struct taker t = {.quiet = quiet, .json = json, .wire = wire_new(EVENTS)};
+    struct taker t = {.failed = bad_before, .quiet = quiet, .json = json, .wire = wire_new(EVENTS)};
     struct err e;
 
     t.number = DRIVE_RUN;
@@ -294,8 +339,11 @@ int take_after_run(const struct wire_start *start, int64_t max_steps, bool quiet
 
 int take_after_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
 {
-    struct taker t = {
-        .quiet = wish->quiet, .json = wish->json, .resumed = "", .wire = wire_new(EVENTS)};
+    struct taker t = {.failed = wish->bad_before,
+                      .quiet = wish->quiet,
+                      .json = wish->json,
+                      .resumed = "",
+                      .wire = wire_new(EVENTS)};
     struct err e;
 
     t.number = DRIVE_RUN;

@@ -82,6 +82,11 @@ int cli_weights(int argc, char **argv)
         return cli_refuse("weights needs -o FILE, the file to write");
     if (!strcmp(file, "-"))
         return cli_refuse("weights cannot be written to stdout: name a file with -o");
+    if (!cli_ends_in(file, ".safetensors"))
+        return cli_refuse(
+            "weights writes safetensors, and %s is named for another form: -o "
+            "NAME.safetensors (in PyTorch: safetensors.torch.load_file, --layout torch)",
+            file);
     torch = layout && !strcmp(layout, "torch");
     if (layout && !torch && strcmp(layout, "flax") != 0)
         return cli_refuse("--layout must be flax or torch");

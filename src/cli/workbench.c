@@ -8,6 +8,7 @@
 #include "cli/drive.h"
 #include "cli/leave.h"
 #include "cli/live.h"
+#include "cli/stuck.h"
 #include "cli/version.h"
 #include "data/places.h"
 #include "engine/engine.h"
@@ -104,6 +105,7 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
                                 .theme = o->theme,
                                 .keys = o->keys};
     struct text device = {0};
+    struct stuck_warden *warden;
     struct engine *engine;
     enum app_end end = APP_QUIT;
     const char **data, **models;
@@ -135,9 +137,11 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
                                           .hung_up = &cli_hung_up,
                                           .wake = cli_wake,
                                           .clear = cli_wake_clear};
+    warden = stuck_watch(wire, engine);
     code = app_run(&config, &end, &why);
     live_start(); /* talk goes to stderr again */
-    left = leave_workbench(end, wire, engine);
+    stuck_unwatch(warden);
+    left = leave_workbench(code == ERR_OK ? end : APP_STOP, wire, engine);
     free(data);
     free(models);
     text_free(&device);
@@ -183,7 +187,9 @@ int cli_workbench(int argc, char **argv)
         return cli_refuse("--frame draws without a terminal, so that it needs --keys FILE");
     if (!o.frame && !workbench_can()) {
         cli_usage_text(true);
-        return err_exit_code(ERR_INPUT);
+        return cli_refuse("the workbench opens on a terminal, and standard %s is none: start it in "
+                          "one, or give a command, such as `chorus run first`",
+                          cli_terminal(STDIN_FILENO) ? "output" : "input");
     }
     results = results_folder();
     code =

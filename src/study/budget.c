@@ -41,24 +41,34 @@ double study_least_cost(const struct study_run *runs, size_t count, enum study_b
     return least;
 }
 
+/* What ended a run that is done before its last step: "max_steps" of the reason "max_steps = 60". */
+static int early_end(const struct study_run *run)
+{
+    const char *reason = run->entry->run.reason;
+
+    return run->entry->run.state == WIRE_DONE ? (int)strcspn(reason, " ") : 0;
+}
+
 /* A learning rate that would have gone on falling is the difference between a result and a look in
  * between; one that is constant has nothing to say. */
 static void say_where(const struct study_run *run, struct study_reading *r)
 {
     const struct spec *spec = &run->entry->run.spec;
     long long epoch = (long long)study_at(run, r->row, "epoch");
+    int early = r->row == run->last ? early_end(run) : 0, n;
 
-    if (r->ended && epoch == spec->epochs)
+    if (r->ended) {
         snprintf(r->where, sizeof r->where, "epoch %lld, its end", epoch);
-    else if (r->ended)
-        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, where it ended", epoch,
-                 (long long)spec->epochs);
-    else if (spec->schedule == SPEC_CONSTANT && spec->warmup <= (double)epoch)
-        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr constant", epoch,
-                 (long long)spec->epochs);
+        return;
+    }
+    n = snprintf(r->where, sizeof r->where, "epoch %lld of %lld%s%.*s", epoch,
+                 (long long)spec->epochs, early ? ", ended by " : "", early < 16 ? early : 16,
+                 run->entry->run.reason);
+    if (spec->schedule == SPEC_CONSTANT && spec->warmup <= (double)epoch)
+        snprintf(r->where + n, sizeof r->where - (size_t)n, ", lr constant");
     else
-        snprintf(r->where, sizeof r->where, "epoch %lld of %lld, lr still %.3g", epoch,
-                 (long long)spec->epochs, study_at(run, r->row, "lr"));
+        snprintf(r->where + n, sizeof r->where - (size_t)n, ", lr still %.3g",
+                 study_at(run, r->row, "lr"));
 }
 
 void study_read_at(const struct study_run *run, enum study_budget budget, double cost,
@@ -77,6 +87,7 @@ void study_read_at(const struct study_run *run, enum study_budget budget, double
         snprintf(out->where, sizeof out->where, "its first epoch costs more");
         return;
     }
-    out->ended = out->row == run->last && run->entry->run.state == WIRE_DONE;
+    out->ended = out->row == run->last && run->entry->run.state == WIRE_DONE && !early_end(run) &&
+                 study_at(run, out->row, "epoch") == (double)run->entry->run.spec.epochs;
     say_where(run, out);
 }

@@ -18,10 +18,10 @@ void study_budget_text(char out[TEXT_NUMBER_ROOM], enum study_budget budget, dou
 bool study_budget_find(const char *name, enum study_budget *out);
 
 struct study_reading {
-    int row;        /* of epochs; -1: not one epoch was within the budget */
-    double cost;    /* at that row, in the budget's unit */
-    bool ended;     /* the run was complete there, and with it its schedule */
-    char where[96]; /* "epoch 10 of 40, lr still 0.085" */
+    int row;     /* of epochs; -1: not one epoch was within the budget */
+    double cost; /* at that row, in the budget's unit */
+    bool ended;  /* the run had all its epochs there, and with them its schedule: no limit cut it */
+    char where[96]; /* "epoch 10 of 40, ended by max_steps, lr still 0.085" */
 };
 
 /* The least of the runs' whole costs, which every one of them has spent. nan: a run has no epoch. */

@@ -43,14 +43,24 @@ enum study_kind study_kind_of(const char *name)
     return STUDY_NUMBER;
 }
 
-/* A value as it stands in the files: a number where it is one. */
-static void add_value(struct study_table *t, const struct study_run *run, const char *name)
+static bool is_word(const char *name)
+{
+    static const char *const words[] = {"run",  "sweep",   "cell", "reason",
+                                        "host", "version", "tags", "note"};
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (!strcmp(name, words[i]))
+            return true;
+    return false;
+}
+
+void study_table_value(struct study_table *t, const struct study_run *run, const char *name)
 {
     struct text value = {0};
     double number;
 
     study_value(run, name, &value);
-    if (value.n && text_to_double(text_str(&value), &number))
+    if (value.n && !is_word(name) && text_to_double(text_str(&value), &number))
         study_table_number(t, number);
     else
         study_table_word(t, text_str(&value));
@@ -58,6 +68,12 @@ static void add_value(struct study_table *t, const struct study_run *run, const 
 }
 
 /* ---- which columns ---- */
+
+/* Of the crossing of a target, and what of epochs.csv they hold. */
+static const char *const crossing[][2] = {{"target_epoch", "epoch"},
+                                          {"target_seconds", "train_seconds"},
+                                          {"target_model_images", "model_images"},
+                                          {"target_device_seconds", "device_seconds"}};
 
 struct columns {
     const char **setting;
@@ -126,6 +142,28 @@ static enum err_code wished_results(struct columns *c, const struct study_run *r
     return ERR_OK;
 }
 
+/* No name stands twice: a CSV's readers rename the second. What was asked for and stands there
+ * already stays where it is. */
+static void drop_repeated(struct columns *c, const struct study_wish *wish, double target)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->results; i++) {
+        const char *name = c->result[i];
+        bool there = !strcmp(name, "run") || (!wish->over && !strcmp(name, "state"));
+
+        for (size_t k = 0; k < c->settings && !there; k++)
+            there = !strcmp(name, c->setting[k]) && !(wish->over && !strcmp(name, wish->over));
+        for (size_t k = 0; k < kept && !there; k++)
+            there = !strcmp(name, c->result[k]);
+        for (size_t k = 0; k < MEM_COUNT(crossing) && target > 0 && !there; k++)
+            there = !strcmp(name, crossing[k][0]);
+        if (!there)
+            c->result[kept++] = name;
+    }
+    c->results = kept;
+}
+
 /* ---- what stands below the table ---- */
 
 static void note_picks(struct study_table *t, const struct study_run *runs, size_t count)
@@ -143,6 +181,23 @@ static void note_picks(struct study_table *t, const struct study_run *runs, size
     if (valid)
         study_table_note(t, "best epochs %swere picked on validation data",
                          test ? "of the others " : "");
+}
+
+/* Seconds that were taken beside other runs are no measure of a run. */
+static void note_shared(struct study_table *t, const struct study_run *runs, size_t count)
+{
+    size_t shared = 0;
+
+    for (size_t i = 0; i < count; i++)
+        shared += runs[i].entry->run.shared > 1;
+    if (shared == count)
+        study_table_note(t,
+                         "%s computed beside others: seconds are longer than those of a run "
+                         "alone",
+                         count == 1 ? "this run" : "all of these runs");
+    else if (shared)
+        study_table_note(t, "shared: how many runs computed at once, at most; where it is above 1 "
+                            "seconds are longer than those of a run alone");
 }
 
 static bool has_diverged(const struct study_table *t, size_t row)
@@ -177,11 +232,6 @@ static double target_of(const struct study_run *runs, size_t count, const struct
     return target;
 }
 
-static const char *const crossing[][2] = {{"target_epoch", "epoch"},
-                                          {"target_seconds", "train_seconds"},
-                                          {"target_model_images", "model_images"},
-                                          {"target_device_seconds", "device_seconds"}};
-
 static void crossing_columns(struct study_table *t, double target, bool spread)
 {
     if (target > 0 && spread)
@@ -207,9 +257,9 @@ static void add_rows(struct study_table *t, const struct study_run *runs, size_t
         study_table_word(t, study_short_name(run->entry->name));
         study_table_word(t, run->entry->dead ? "dead" : wire_state_name(run->entry->run.state));
         for (size_t k = 0; k < c->settings; k++)
-            add_value(t, run, c->setting[k]);
+            study_table_value(t, run, c->setting[k]);
         for (size_t k = 0; k < c->results; k++)
-            add_value(t, run, c->result[k]);
+            study_table_value(t, run, c->result[k]);
         for (size_t k = 0; target > 0 && k < MEM_COUNT(crossing); k++) {
             if (row < 0)
                 study_table_empty(t);
@@ -224,13 +274,15 @@ static void add_rows(struct study_table *t, const struct study_run *runs, size_t
 struct group {
     const struct study_run *runs;
     const size_t *of;
+    const bool *again; /* of study_repeats */
     size_t count, number;
 };
 
-/* A run that diverged, failed or is not at its end yet is no result to take a mean over. */
+/* A run that diverged, failed or is not at its end yet is no result to take a mean over, and one that
+ * was done twice is one result. */
 static bool counts(const struct group *g, size_t i)
 {
-    return g->of[i] == g->number && g->runs[i].entry->run.state == WIRE_DONE;
+    return g->of[i] == g->number && g->runs[i].entry->run.state == WIRE_DONE && !g->again[i];
 }
 
 static size_t values_of(const struct group *g, const char *name, double *out)
@@ -283,15 +335,16 @@ static size_t pairs_of(const struct group *a, const struct group *b, const char 
     return n;
 }
 
-static size_t best_group(const struct study_run *runs, size_t count, const size_t *of,
-                         size_t groups)
+static size_t best_group(struct group all, size_t groups)
 {
-    double *x = mem_new(count, sizeof *x), best = -INFINITY;
+    double *x = mem_new(all.count, sizeof *x), best = -INFINITY;
     size_t which = 0;
 
     for (size_t g = 0; g < groups; g++) {
-        size_t n = values_of(&(struct group){runs, of, count, g}, "test_acc", x);
+        size_t n;
 
+        all.number = g;
+        n = values_of(&all, "test_acc", x);
         if (n && study_mean(x, n) > best) {
             best = study_mean(x, n);
             which = g;
@@ -305,13 +358,16 @@ static void add_difference(struct study_table *t, const struct group *g, const s
                            const char *over, double *x, double *y)
 {
     struct study_interval i;
+    size_t pairs;
 
     if (g->number == best->number) {
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 4; k++)
             study_table_empty(t);
         return;
     }
-    i = study_paired(x, y, pairs_of(g, best, over, x, y));
+    pairs = pairs_of(g, best, over, x, y);
+    i = study_paired(x, y, pairs);
+    study_table_number(t, (double)pairs);
     for (int k = 0; k < 3; k++) {
         double value = k == 0 ? i.mean : k == 1 ? i.lo : i.hi;
 
@@ -320,6 +376,41 @@ static void add_difference(struct study_table *t, const struct group *g, const s
         else
             study_table_empty(t);
     }
+}
+
+/* Whether no run that counts before run i has its value. */
+static bool is_new(const struct group *g, size_t i, const char *name, const char *value)
+{
+    bool is = true;
+
+    for (size_t k = 0; k < i && is; k++) {
+        struct text other = {0};
+
+        if (!counts(g, k))
+            continue;
+        study_value(&g->runs[k], name, &other);
+        is = strcmp(text_str(&other), value) != 0;
+        text_free(&other);
+    }
+    return is;
+}
+
+/* What its runs were computed on and beside, each value once: "1, 2". */
+static void add_conditions(struct study_table *t, const struct group *g, const char *name)
+{
+    struct text all = {0}, value = {0};
+
+    for (size_t i = 0; i < g->count; i++) {
+        if (!counts(g, i))
+            continue;
+        text_clear(&value);
+        study_value(&g->runs[i], name, &value);
+        if (is_new(g, i, name, text_str(&value)))
+            text_addf(&all, "%s%s", all.n ? ", " : "", text_str(&value));
+    }
+    study_table_word(t, text_str(&all));
+    text_free(&all);
+    text_free(&value);
 }
 
 static void add_group(struct study_table *t, const struct group *g, const struct group *best,
@@ -335,8 +426,10 @@ static void add_group(struct study_table *t, const struct group *g, const struct
     study_table_word(t, study_short_name(g->runs[first].entry->name));
     study_table_number(t, (double)n);
     for (size_t k = 0; k < c->settings; k++)
-        if (strcmp(c->setting[k], over) != 0)
-            add_value(t, &g->runs[first], c->setting[k]);
+        if (study_is_condition(c->setting[k]))
+            add_conditions(t, g, c->setting[k]);
+        else if (strcmp(c->setting[k], over) != 0)
+            study_table_value(t, &g->runs[first], c->setting[k]);
     for (size_t k = 0; k < c->results; k++)
         add_mean(t, x, values_of(g, c->result[k], x));
     add_difference(t, g, best, over, x, y);
@@ -357,13 +450,36 @@ static void add_group(struct study_table *t, const struct group *g, const struct
     free(y);
 }
 
+/* Whether all groups have as many runs that count. */
+static bool same_counts(const struct group *all, size_t groups)
+{
+    size_t first = 0;
+
+    for (size_t k = 0; k < groups; k++) {
+        struct group g = *all;
+        size_t n = 0;
+
+        g.number = k;
+        for (size_t i = 0; i < g.count; i++)
+            n += counts(&g, i);
+        if (k == 0)
+            first = n;
+        else if (n != first)
+            return false;
+    }
+    return true;
+}
+
 static void compare_groups(const struct study_run *runs, size_t count, const struct columns *c,
                            const char *over, double target, struct study_table *t)
 {
     size_t *of = mem_new(count, sizeof *of);
-    size_t groups = study_groups(runs, count, over, of), left_out = 0;
-    struct group best = {runs, of, count, best_group(runs, count, of, groups)};
+    bool *again = mem_new(count, sizeof *again);
+    size_t groups = study_groups(runs, count, over, of), left_out = 0, repeats = 0;
+    struct group best = {runs, of, again, count, 0};
 
+    study_repeats(runs, count, again);
+    best.number = best_group(best, groups);
     study_table_column(t, "run", STUDY_TEXT, false);
     study_table_column(t, "n", STUDY_COUNT, false);
     for (size_t k = 0; k < c->settings; k++)
@@ -371,28 +487,44 @@ static void compare_groups(const struct study_run *runs, size_t count, const str
             study_table_column(t, c->setting[k], STUDY_TEXT, false);
     for (size_t k = 0; k < c->results; k++)
         study_table_column(t, c->result[k], study_kind_of(c->result[k]), true);
+    study_table_column(t, "difference_n", STUDY_COUNT, false);
     study_table_column(t, "difference", STUDY_SHARE, false);
     study_table_column(t, "difference_lo", STUDY_SHARE, false);
     study_table_column(t, "difference_hi", STUDY_SHARE, false);
     crossing_columns(t, target, true);
     for (size_t g = 0; g < groups; g++) {
-        struct group group = {runs, of, count, g};
+        struct group group = {runs, of, again, count, g};
 
         add_group(t, &group, &best, c, over, target);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         left_out += runs[i].entry->run.state != WIRE_DONE;
+        repeats += runs[i].entry->run.state == WIRE_DONE && again[i];
+    }
     study_table_note(t, "mean and standard deviation over %s; n: how many runs; run: the first",
                      over);
+    if (!same_counts(&best, groups))
+        study_table_note(t,
+                         "rows with a smaller n lack runs, and their means are of other %ss: the "
+                         "difference over pairs is the fairer comparison",
+                         over);
     if (left_out)
         study_table_note(t,
                          "%zu run%s not done (diverged, failed, running, ...): no part of n and "
                          "of the means",
                          left_out, left_out == 1 ? " is" : "s are");
-    study_table_note(t,
-                     "difference: of test_acc to the best row, over pairs of the same %s, with its "
-                     "95 %% interval (Student's t); one that holds 0 may be chance",
-                     over);
+    if (repeats)
+        study_table_note(t,
+                         "%zu run%s another, settings and seed: the same result counts once in n "
+                         "and in the means",
+                         repeats, repeats == 1 ? " repeats" : "s repeat");
+    study_table_note(
+        t,
+        "difference: of test_acc to the best row, over difference_n pairs of the same "
+        "%s, with its 95 %% interval (Student's t; it takes two pairs); one that holds "
+        "0 may be chance",
+        over);
+    free(again);
     free(of);
 }
 
@@ -425,7 +557,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
         study_read_at(&runs[i], budget, cost, &r);
         study_table_word(t, study_short_name(runs[i].entry->name));
         for (size_t k = 0; k < c->settings; k++)
-            add_value(t, &runs[i], c->setting[k]);
+            study_table_value(t, &runs[i], c->setting[k]);
         study_table_word(t, r.where);
         study_table_word(t, r.row < 0 ? "" : r.ended ? "yes" : "no");
         for (size_t k = 0; k < MEM_COUNT(at); k++) {
@@ -470,6 +602,7 @@ enum err_code study_compare(const struct study_run *runs, size_t count,
     else
         usual_results(&c, runs, count);
     c.setting = study_differences(runs, count, &c.settings);
+    drop_repeated(&c, wish, target);
     if (wish->equal)
         code = compare_equal(runs, count, &c, wish->budget, out, e);
     else if (wish->over)
@@ -481,6 +614,7 @@ enum err_code study_compare(const struct study_run *runs, size_t count,
         return code;
     study_table_shorten(out);
     mark_best(out, "test_acc");
+    note_shared(out, runs, count);
     if (!wish->equal)
         note_picks(out, runs, count);
     return ERR_OK;

@@ -18,6 +18,8 @@ enum err_code study_compare(const struct study_run *runs, size_t count,
                             const struct study_wish *wish, struct study_table *out,
                             struct err *e) MUST_USE;
 /* study_scaling as a table. */
+/* A value as it stands in the files: a number where it is one, but for words that may look like one. */
+void study_table_value(struct study_table *t, const struct study_run *run, const char *name);
 void study_scaling_table(const struct study_run *runs, size_t count, struct study_table *out);
 
 struct study_members;

@@ -29,6 +29,7 @@ struct study_subsets { /* of k members */
 };
 
 struct study_members {
+    bool unequal; /* the caller says so: they were not all trained for as long */
     int members;
     size_t images;
     struct study_model whole, *member; /* (members) */

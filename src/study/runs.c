@@ -160,27 +160,54 @@ bool study_is_setting(const char *name)
     return spec_key_find(name) >= 0;
 }
 
-static bool same(const struct study_run *a, const struct study_run *b, const char *name)
+bool study_is_condition(const char *name)
+{
+    static const char *const conditions[] = {"host", "isa", "real_devices", "threads_used",
+                                             "shared"};
+
+    for (size_t i = 0; i < MEM_COUNT(conditions); i++)
+        if (!strcmp(conditions[i], name))
+            return true;
+    return false;
+}
+
+/* A key without a value has no effect there (member_order of a single model): that is no difference
+ * to what is usual elsewhere. */
+static void add_effect(const struct study_run *run, const char *name, const struct spec *usual,
+                       struct text *out)
+{
+    int key;
+
+    record_run_value(&run->entry->run, name, out);
+    if (out->n || (key = spec_key_find(name)) < 0)
+        return;
+    if (!spec_applies(&run->entry->run.spec, key))
+        spec_value(usual, key, out);
+}
+
+static bool same(const struct study_run *a, const struct study_run *b, const char *name,
+                 const struct spec *usual)
 {
     struct text x = {0}, y = {0};
     bool equal;
 
     if (!strncmp(name, "model.", 6))
         return !strcmp(record_param(&a->params, name), record_param(&b->params, name));
-    record_run_value(&a->entry->run, name, &x);
-    record_run_value(&b->entry->run, name, &y);
+    add_effect(a, name, usual, &x);
+    add_effect(b, name, usual, &y);
     equal = !strcmp(text_str(&x), text_str(&y));
     text_free(&x);
     text_free(&y);
     return equal;
 }
 
-static bool all_same(const struct study_run *runs, size_t count, const char *name)
+static bool all_same(const struct study_run *runs, size_t count, const char *name,
+                     const struct spec *usual)
 {
     bool equal = true;
 
     for (size_t i = 1; i < count && equal; i++)
-        equal = same(&runs[0], &runs[i], name);
+        equal = same(&runs[0], &runs[i], name, usual);
     return equal;
 }
 
@@ -198,43 +225,43 @@ static const char **add_name(const char **names, size_t *found, const char *name
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found)
 {
     const char **names = mem_new(1, sizeof *names);
+    struct spec *usual = mem_new(1, sizeof *usual);
 
     *found = 0;
+    spec_default(usual);
     for (const char *const *column = record_run_columns; *column; column++) {
-        if (study_is_setting(*column) && !all_same(runs, count, *column))
+        if (study_is_setting(*column) && !all_same(runs, count, *column, usual))
             names = add_name(names, found, *column);
         for (size_t i = 0; i < count && !strcmp(*column, "model"); i++)
             for (size_t k = 0; k < runs[i].params.count; k++)
-                if (!all_same(runs, count, runs[i].params.name[k]))
+                if (!all_same(runs, count, runs[i].params.name[k], usual))
                     names = add_name(names, found, runs[i].params.name[k]);
     }
+    free(usual);
     return names;
 }
 
 /* What tells a run from those of other groups. */
-static char *key_of(const struct study_run *run, const char *const *names, size_t count,
-                    const char *over)
+static char *key_of(const struct study_run *run, const char *const *names, size_t count)
 {
     struct text key = {0};
 
     text_add(&key, "");
     for (size_t i = 0; i < count; i++) {
-        if (!strcmp(names[i], over))
-            continue;
         study_value(run, names[i], &key);
         text_add(&key, "\n");
     }
     return key.s;
 }
 
-size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group)
+size_t study_group_by(const struct study_run *runs, size_t count, const char *const *names,
+                      size_t found, size_t *group)
 {
-    size_t found, groups = 0;
-    const char **names = study_differences(runs, count, &found);
+    size_t groups = 0;
     char **key = mem_new(count + 1, sizeof *key); /* of each group */
 
     for (size_t i = 0; i < count; i++) {
-        char *own = key_of(&runs[i], names, found, over);
+        char *own = key_of(&runs[i], names, found);
 
         for (group[i] = 0; group[i] < groups && strcmp(key[group[i]], own) != 0;)
             group[i]++;
@@ -246,8 +273,36 @@ size_t study_groups(const struct study_run *runs, size_t count, const char *over
     for (size_t i = 0; i < groups; i++)
         free(key[i]);
     free(key);
+    return groups;
+}
+
+size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group)
+{
+    size_t found, kept = 0, groups;
+    const char **names = study_differences(runs, count, &found);
+
+    for (size_t i = 0; i < found; i++)
+        if (!study_is_condition(names[i]) && (!over || strcmp(names[i], over) != 0))
+            names[kept++] = names[i];
+    groups = study_group_by(runs, count, names, kept, group);
     free(names);
     return groups;
+}
+
+void study_repeats(const struct study_run *runs, size_t count, bool *again)
+{
+    size_t *of = mem_new(count + 1, sizeof *of);
+    size_t groups = study_groups(runs, count, NULL, of), *stands = mem_new(groups + 1, sizeof *of);
+
+    for (size_t i = count; i-- > 0;)
+        stands[of[i]] = i;
+    for (size_t i = count; i-- > 0;)
+        if (runs[i].entry->run.state == WIRE_DONE)
+            stands[of[i]] = i;
+    for (size_t i = 0; i < count; i++)
+        again[i] = stands[of[i]] != i;
+    free(stands);
+    free(of);
 }
 
 int study_crossing(const struct study_run *run, double accuracy)

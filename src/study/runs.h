@@ -41,9 +41,18 @@ bool study_is_setting(const char *name);
  * array, whose names last as long as the runs. */
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found);
 
+/* Where a run was computed and beside what: it changes its seconds, but is no setting of it. */
+bool study_is_condition(const char *name);
+
 /* group[i]: the number of run i's group, counted from 0 as they come up: runs whose settings are the
- * same but for `over` (a key, such as seed). Returns how many groups there are. */
+ * same but for `over` (a key, such as seed) and for conditions. Returns how many groups there are. */
 size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group);
+/* again[i]: another of the runs has the same settings and the same seed, which give the same result:
+ * it stands for run i, which tells nothing more. Of such runs the first that is done stands. */
+void study_repeats(const struct study_run *runs, size_t count, bool *again);
+/* As study_groups for runs in which these values (of study_value) are the same. */
+size_t study_group_by(const struct study_run *runs, size_t count, const char *const *names,
+                      size_t found, size_t *group);
 
 /* The first epoch at whose end the accuracy (validation, where there is validation) was at least
  * that: a row, or -1. */

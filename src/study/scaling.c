@@ -17,17 +17,17 @@ static bool goes_with_devices(const char *name)
     return false;
 }
 
-static bool same_setting(const struct study_run *a, const struct study_run *b)
+/* Takes those away. */
+static const char **keep_settings(const char **names, size_t *found)
 {
-    struct study_run two[2] = {*a, *b}; /* their sheets are borrowed */
-    size_t found;
-    const char **names = study_differences(two, 2, &found);
-    bool same = true;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < found && same; i++)
-        same = goes_with_devices(names[i]);
-    free(names);
-    return same;
+    for (size_t i = 0; i < *found; i++)
+        if (!goes_with_devices(names[i]))
+            names[kept++] = names[i];
+    names[kept] = NULL;
+    *found = kept;
+    return names;
 }
 
 /* Seconds are counted from the run's start. */
@@ -53,7 +53,11 @@ static void add_run(struct study_point *p, const struct study_run *run)
     p->compute += (share(run, "compute_seconds") - p->compute) / n;
     p->reduce += (share(run, "reduce_seconds") - p->reduce) / n;
     p->wait += (share(run, "wait_seconds") - p->wait) / n;
-    p->shared |= run->entry->run.shared > 1;
+}
+
+bool study_point_counts(const struct study_point *p)
+{
+    return !p->is_virtual && !p->shared;
 }
 
 static int by_place(const void *a, const void *b)
@@ -62,7 +66,11 @@ static int by_place(const void *a, const void *b)
 
     if (x->setting != y->setting)
         return x->setting < y->setting ? -1 : 1;
-    return (x->devices > y->devices) - (x->devices < y->devices);
+    if (x->devices != y->devices)
+        return x->devices < y->devices ? -1 : 1;
+    if (study_point_counts(x) != study_point_counts(y))
+        return study_point_counts(x) ? -1 : 1;
+    return (x->run > y->run) - (x->run < y->run);
 }
 
 static void compare_speed(struct study_point *p, size_t count)
@@ -72,44 +80,64 @@ static void compare_speed(struct study_point *p, size_t count)
 
         p[i].speed_up = p[i].efficiency = NAN;
         for (size_t j = 0; j < count; j++)
-            if (p[j].setting == p[i].setting && !p[j].is_virtual && !p[j].shared &&
+            if (p[j].setting == p[i].setting && study_point_counts(&p[j]) &&
                 (!base || p[j].real_devices < base->real_devices))
                 base = &p[j];
-        if (!base || p[i].is_virtual || p[i].shared)
+        if (!base || !study_point_counts(&p[i]))
             continue;
         p[i].speed_up = p[i].images_per_second / base->images_per_second;
         p[i].efficiency = p[i].speed_up * (double)base->real_devices / (double)p[i].real_devices;
     }
 }
 
+const char **study_scaling_differences(const struct study_run *runs, const struct study_point *p,
+                                       size_t points, size_t *found)
+{
+    struct study_run *first = mem_new(points + 1, sizeof *first); /* their sheets are borrowed */
+    const char **names;
+
+    for (size_t i = 0; i < points; i++)
+        first[i] = runs[p[i].run];
+    names = keep_settings(study_differences(first, points, found), found);
+    free(first);
+    return names;
+}
+
 size_t study_scaling(const struct study_run *runs, size_t count, struct study_point **out)
 {
     struct study_point *p = mem_new(count + 1, sizeof *p);
-    size_t points = 0, settings = 0;
+    size_t *of = mem_new(count + 1, sizeof *of), points = 0, found;
+    const char **names = keep_settings(study_differences(runs, count, &found), &found);
 
+    study_group_by(runs, count, names, found, of);
+    free(names);
     for (size_t i = 0; i < count; i++) {
         const struct record_run *r = &runs[i].entry->run;
-        size_t setting = settings, at = points;
+        size_t at = points;
 
         if (runs[i].last < 0)
             continue;
-        for (size_t j = 0; j < points && setting == settings; j++)
-            if (same_setting(&runs[i], &runs[p[j].run]))
-                setting = p[j].setting;
         for (size_t j = 0; j < points && at == points; j++)
-            if (p[j].setting == setting && p[j].devices == r->spec.devices &&
-                p[j].real_devices == r->real_devices)
+            if (p[j].setting == of[i] && p[j].devices == r->spec.devices &&
+                p[j].real_devices == r->real_devices && p[j].shared == (r->shared > 1))
                 at = j;
         if (at == points)
-            p[points++] = (struct study_point){.setting = setting,
+            p[points++] = (struct study_point){.setting = of[i],
                                                .run = i,
                                                .devices = r->spec.devices,
                                                .real_devices = r->real_devices,
+                                               .shared = r->shared > 1,
                                                .is_virtual = r->spec.devices > r->real_devices};
-        settings += setting == settings;
         add_run(&p[at], &runs[i]);
     }
+    free(of);
     qsort(p, points, sizeof *p, by_place);
+    for (size_t i = 0, n = 0; i < points; i++) { /* runs without an epoch may have left gaps */
+        size_t next = i + 1 < points && p[i + 1].setting != p[i].setting;
+
+        p[i].setting = n;
+        n += next;
+    }
     compare_speed(p, points);
     *out = p;
     return points;

@@ -13,11 +13,17 @@ struct study_point {
     double images_per_second;            /* of all members, in training: the mean over the runs */
     double speed_up, efficiency;         /* nan where they say nothing */
     double input, compute, reduce, wait; /* shares of the devices' time; nan: not known */
-    bool is_virtual, shared;
+    bool is_virtual, shared; /* points of shared runs stand beside those of runs alone */
 };
 
-/* Points by setting, then by devices. The caller frees *out. Speed-up is over the fewest real devices
+/* Whether it says something of speed-up. */
+bool study_point_counts(const struct study_point *p);
+
+/* Points by setting, then by devices, those that count first. The caller frees *out. Speed-up is over the fewest real devices
  * of the same setting, efficiency is per device of those. */
 size_t study_scaling(const struct study_run *runs, size_t count, struct study_point **out);
+/* What tells their settings apart, as study_differences says it; the names are the runs'. */
+const char **study_scaling_differences(const struct study_run *runs, const struct study_point *p,
+                                       size_t points, size_t *found);
 
 #endif

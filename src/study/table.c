@@ -330,6 +330,19 @@ void study_table_tex(const struct study_table *t, const struct study_style *styl
     text_free(&word);
 }
 
+/* On paper a wide table needs heads that may be broken. */
+static void add_html_head(struct text *out, const char *head)
+{
+    struct text safe = {0};
+
+    text_add_html(&safe, head);
+    for (const char *s = text_str(&safe); *s; s++) {
+        text_add_n(out, s, 1);
+        text_add(out, *s == '_' ? "<wbr>" : "");
+    }
+    text_free(&safe);
+}
+
 void study_table_html(const struct study_table *t, const struct study_style *style,
                       struct text *out)
 {
@@ -338,7 +351,7 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
     text_add(out, "<table>\n<thead><tr>");
     for (size_t c = 0; c < t->columns; c++) {
         text_add(out, t->column[c].kind == STUDY_TEXT ? "<th>" : "<th class=\"n\">");
-        text_add_html(out, study_table_head(t, (int)c, style));
+        add_html_head(out, study_table_head(t, (int)c, style));
         text_add(out, "</th>");
     }
     text_add(out, "</tr></thead>\n<tbody>\n");

@@ -21,26 +21,28 @@ void study_scaling_table(const struct study_run *runs, size_t count, struct stud
     static const struct {
         const char *name;
         enum study_kind kind;
-    } columns[] = {{"run", STUDY_TEXT},
-                   {"devices", STUDY_COUNT},
-                   {"real_devices", STUDY_COUNT},
-                   {"runs", STUDY_COUNT},
-                   {"images_per_second", STUDY_COUNT},
-                   {"speed_up", STUDY_SHARE},
-                   {"efficiency", STUDY_SHARE},
-                   {"input", STUDY_SHARE},
-                   {"compute", STUDY_SHARE},
-                   {"reduce", STUDY_SHARE},
-                   {"wait", STUDY_SHARE},
+    } columns[] = {{"devices", STUDY_COUNT},  {"real_devices", STUDY_COUNT},
+                   {"runs", STUDY_COUNT},     {"images_per_second", STUDY_COUNT},
+                   {"speed_up", STUDY_SHARE}, {"efficiency", STUDY_SHARE},
+                   {"input", STUDY_SHARE},    {"compute", STUDY_SHARE},
+                   {"reduce", STUDY_SHARE},   {"wait", STUDY_SHARE},
                    {"mark", STUDY_TEXT}};
     struct study_point *p;
-    size_t points = study_scaling(runs, count, &p);
+    size_t points = study_scaling(runs, count, &p), settings;
+    const char **setting = study_scaling_differences(runs, p, points, &settings);
     bool marked = false;
 
+    study_table_column(t, "run", STUDY_TEXT, false);
+    for (size_t i = 0; i < settings; i++)
+        study_table_column(t, setting[i], STUDY_TEXT, false);
     for (size_t i = 0; i < MEM_COUNT(columns); i++)
         study_table_column(t, columns[i].name, columns[i].kind, false);
     for (size_t i = 0; i < points; i++) {
-        study_table_word(t, study_short_name(runs[p[i].run].entry->name));
+        const struct study_run *run = &runs[p[i].run];
+
+        study_table_word(t, study_short_name(run->entry->name));
+        for (size_t k = 0; k < settings; k++)
+            study_table_value(t, run, setting[k]);
         study_table_number(t, (double)p[i].devices);
         study_table_number(t, (double)p[i].real_devices);
         study_table_number(t, (double)p[i].runs);
@@ -62,6 +64,8 @@ void study_scaling_table(const struct study_run *runs, size_t count, struct stud
     if (marked)
         study_table_note(t, "virtual devices share the real ones, shared runs computed beside "
                             "others: neither has a speed-up or an efficiency");
+    study_table_shorten(t);
+    free(setting);
     free(p);
 }
 
@@ -74,6 +78,7 @@ static void add_model(struct study_table *t, const struct study_model *m)
 
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
+    char cost[64];
     char name[16];
 
     study_table_column(t, "model", STUDY_TEXT, false);
@@ -90,15 +95,17 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     study_table_word(t, "mean member");
     add_model(t, &s->mean);
     study_table_empty(t);
+    if (s->unequal)
+        snprintf(cost, sizeof cost, "the training of all %d, some longer than others", s->members);
+    else
+        snprintf(cost, sizeof cost, "%d times the training of one", s->members);
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
-    study_table_note(
-        t,
-        "ensemble: the mean of the members' probabilities; its gain is %+.4f over the "
-        "mean member, %+.4f over the best one (member %d, picked on test), at %d times "
-        "the training of one",
-        s->gain_mean, s->gain_best, s->best, s->members);
+    study_table_note(t,
+                     "ensemble: the mean of the members' probabilities; its gain is %+.4f over the "
+                     "mean member, %+.4f over the best one (member %d, picked on test), at %s",
+                     s->gain_mean, s->gain_best, s->best, cost);
     study_table_note(t,
                      "disagreement %.4f: the share of test images on which two members' answers "
                      "differ, mean over pairs",

@@ -1,0 +1,12 @@
+/* cli/cells.h: cells of a sweep that somebody works on, by the values that they have. */
+#ifndef CHORUS_CLI_CELLS_H
+#define CHORUS_CLI_CELLS_H
+
+#include <stdint.h>
+
+/* words: KEY=VALUE of keys that vary; all cells that have them are meant. They return exit codes. */
+int cells_skip(const char *sweep, char **words, int count);
+/* By so many places later in the order of those that wait, or (below 0) earlier. */
+int cells_move(const char *sweep, char **words, int count, int64_t by);
+
+#endif

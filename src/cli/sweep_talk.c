@@ -1,0 +1,368 @@
+/* cli/sweep_talk.c: what the engine's snapshot says of the cells becomes lines. */
+#include "cli/sweep_talk.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "cli/sweeps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REDRAW_MS 100
+
+static void add_left(struct text *out, const char *before, double seconds)
+{
+    char span[CLOCK_UTC_ROOM];
+
+    if (!isfinite(seconds))
+        return;
+    if (seconds < 59.5)
+        text_addf(out, "%s%.0f s left", before, seconds < 1 ? 1 : seconds);
+    else {
+        clock_span(span, seconds);
+        text_addf(out, "%s%s left", before, span);
+    }
+}
+
+static void say_clean(const char *text)
+{
+    struct text t = {0};
+
+    text_add_clean(&t, text);
+    cli_talk("%s", text_str(&t));
+    text_free(&t);
+}
+
+/* cell 3 of 24  batch=64 lr=0.1  0.9012  12 s  1:40 left */
+static void say_cell(struct sweeper *w, const struct wire_cell *c)
+{
+    const char *reason = w->shown[c->cell].reason;
+    char span[CLOCK_UTC_ROOM];
+    struct text line = {0};
+
+    text_addf(&line, "cell %lld of %lld%s  ", (long long)w->ended, (long long)w->status.cells,
+              w->status.counting ? "+" : "");
+    sweeps_add_label(w->spec, c->cell, &line);
+    if (c->state == WIRE_DONE) {
+        text_add(&line, isnan(c->acc) ? "" : "  "); /* epochs = 0 has none */
+        cli_add_fraction(&line, isnan(c->acc) ? RECORD_EMPTY : c->acc);
+    } else {
+        text_addf(&line, "  %s",
+                  c->state == WIRE_OOM ? "out of memory" : wire_state_name(c->state));
+        if (reason)
+            text_add(&line, ": ");
+        text_add_clean(&line, reason ? reason : "");
+    }
+    if (isfinite(c->seconds)) {
+        clock_span(span, c->seconds);
+        text_addf(&line, "  %s", span);
+    }
+    if (w->ended < w->status.cells)
+        add_left(&line, "  ", w->status.left_seconds);
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
+}
+
+/* How much of it is there already, and how much is to be done. */
+static void say_before(struct sweeper *w)
+{
+    const struct wire_sweep_status *s = &w->status;
+    long long left = (long long)(s->cells - w->before - s->elsewhere);
+    struct text line = {0};
+
+    if (w->told_before)
+        return;
+    w->told_before = true;
+    if (w->wish->quiet || (!w->before && !w->wish->goes_on))
+        return;
+    if (w->before)
+        text_addf(&line, "%lld of %lld%s cell%s a result already", (long long)w->before,
+                  (long long)s->cells, s->counting ? "+" : "", s->cells == 1 ? " has" : "s have");
+    else
+        text_addf(&line, "none of %lld%s cells has a result yet", (long long)s->cells,
+                  s->counting ? "+" : "");
+    text_addf(&line, ", %lld%s to run", left > 0 ? left : 0, s->counting ? "+" : "");
+    if (s->elsewhere)
+        text_addf(&line, ", %lld at another program", (long long)s->elsewhere);
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
+}
+
+static struct sweep_live *find_live(struct sweeper *w, uint32_t run)
+{
+    for (size_t i = 0; i < w->lives; i++)
+        if (w->live[i].run == run)
+            return &w->live[i];
+    return NULL;
+}
+
+static void drop_live(struct sweeper *w, const struct wire_cell *c)
+{
+    for (size_t i = 0; i < w->lives; i++)
+        if (w->live[i].cell == c->cell && w->live[i].run != c->run) {
+            w->live[i] = w->live[--w->lives];
+            return;
+        }
+}
+
+static void add_live(struct sweeper *w, const struct wire_cell *c)
+{
+    struct sweep_live *l;
+
+    if (find_live(w, c->run))
+        return;
+    w->live = mem_grow(w->live, &w->live_room, w->lives + 1, sizeof *w->live);
+    l = &w->live[w->lives++];
+    memset(l, 0, sizeof *l);
+    l->run = c->run;
+    l->cell = c->cell;
+    progress_start(&l->progress, true);
+}
+
+static void read_cells(struct sweeper *w)
+{
+    size_t n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
+
+    while (n > w->cell_room) {
+        w->cell = mem_grow(w->cell, &w->cell_room, n, sizeof *w->cell);
+        n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
+    }
+    w->cells = n;
+    w->shown = mem_grow(w->shown, &w->shown_room, n, sizeof *w->shown);
+    for (; w->shown_count < n; w->shown_count++)
+        w->shown[w->shown_count] = (struct sweep_shown){0};
+}
+
+static void say_sweep(struct sweeper *w)
+{
+    struct text t = {0};
+
+    if (w->wish->quiet || w->named || !w->status.path[0])
+        return;
+    w->named = true;
+    text_addf(&t, "sweep %s:", w->wish->name);
+    for (size_t a = 0; a < w->spec->axes; a++)
+        text_addf(&t, "%s %zu %s", a ? "," : "", w->spec->axis[a].values, w->spec->axis[a].key);
+    say_clean(text_str(&t));
+    text_free(&t);
+}
+
+/* What has changed since the last look. */
+void sweep_talk_look(struct sweeper *w)
+{
+    w->look = false;
+    (void)wire_sweep_status(w->wire, w->number, &w->status);
+    say_sweep(w);
+    read_cells(w);
+    for (size_t i = 0; i < w->cells; i++) {
+        const struct wire_cell *c = &w->cell[i];
+        bool ended = c->known && c->state >= WIRE_DONE;
+
+        if (!c->known)
+            continue;
+        drop_live(w, c);
+        if (c->run && !ended)
+            add_live(w, c);
+        if (!ended || w->shown[i].ended)
+            continue;
+        w->shown[i].ended = true;
+        w->ended++;
+        w->before += c->again;
+        if (c->again)
+            continue;
+        say_before(w);
+        if (!w->wish->quiet)
+            say_cell(w, c);
+        else if (c->state != WIRE_DONE && c->state != WIRE_SKIPPED && w->shown[i].reason)
+            say_clean(w->shown[i].reason);
+    }
+    if (w->status.path[0] && !w->status.counting)
+        say_before(w);
+}
+
+static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *text)
+{
+    read_cells(w);
+    if (text && ev->u.cell.cell < w->shown_count) {
+        free(w->shown[ev->u.cell.cell].reason);
+        w->shown[ev->u.cell.cell].reason = mem_text(text);
+    }
+    w->look = true;
+}
+
+static void on_started(struct sweeper *w, const struct wire_event *ev, const void *bytes, size_t n)
+{
+    const struct wire_facts *f = bytes;
+    struct sweep_live *l;
+
+    if (!f || n != sizeof *f)
+        return;
+    sweep_talk_look(w);
+    l = find_live(w, ev->run);
+    if (l)
+        progress_set(&l->progress, f->epochs, f->steps_per_epoch, f->steps_done,
+                     f->mode == SPEC_ENSEMBLE ? f->members : 1, w->spec->base.max_steps);
+}
+
+/* The sweep's own talk, and warnings of its cells. */
+static void on_log(struct sweeper *w, const struct wire_event *ev, const char *text)
+{
+    int least = ev->run != w->number || w->wish->quiet ? LOG_WARN : LOG_INFO;
+    struct sweep_live *l = find_live(w, ev->run);
+    struct text t = {0};
+
+    if (!text || ev->u.log.level < least)
+        return;
+    if (l) {
+        sweeps_add_label(w->spec, l->cell, &t);
+        text_add(&t, ": ");
+    }
+    text_add_clean(&t, text);
+    cli_talk("%s", text_str(&t));
+    text_free(&t);
+}
+
+void sweep_talk_event(struct sweeper *w, const struct wire_event *ev)
+{
+    size_t n = 0;
+    void *bytes = ev->slot ? wire_slot_take(w->wire, ev->slot, &n) : NULL;
+    struct sweep_live *l = find_live(w, ev->run);
+
+    switch (ev->kind) {
+    case WIRE_CELL:
+        on_cell(w, ev, bytes);
+        break;
+    case WIRE_STARTED:
+        on_started(w, ev, bytes, n);
+        break;
+    case WIRE_STEP:
+        if (l)
+            progress_step(&l->progress, ev->u.step.step, ev->u.step.loss, ev->u.step.acc,
+                          ev->u.step.images_per_second, ev->u.step.train_seconds);
+        break;
+    case WIRE_STATE:
+        if (l)
+            progress_doing(&l->progress, ev->u.state.state == WIRE_PAUSED ? "paused" : NULL);
+        break;
+    case WIRE_LOG:
+        on_log(w, ev, bytes);
+        break;
+    case WIRE_REFUSED:
+        if (ev->run == w->number) {
+            w->refused = true;
+            err_set(&w->refusal, ev->u.refused.code, "%s", bytes ? (char *)bytes : "");
+        }
+        break;
+    case WIRE_EPOCH:
+    case WIRE_UNIT:
+    case WIRE_PLAN:
+    case WIRE_TAKEN:
+        break;
+    }
+    free(bytes);
+}
+
+/* A line for each cell that runs, as far as there is room, and one for the sweep. */
+void sweep_talk_draw(struct sweeper *w)
+{
+    int columns = cli_columns(STDERR_FILENO) - 2, most = live_rows(STDERR_FILENO) - 2;
+    const struct wire_sweep_status *s = &w->status;
+    struct text lines = {0}, label = {0};
+    uint64_t now = clock_ns();
+    int64_t results = s->done + s->diverged + s->oom + s->failed + s->skipped;
+
+    if (!w->draws || (w->drawn && now - w->drawn < REDRAW_MS * 1000000ull))
+        return;
+    w->drawn = now;
+    (void)wire_sweep_status(w->wire, w->number, &w->status);
+    for (size_t i = 0; i < w->lives && (int)i < most; i++) {
+        const struct progress_view *v = &w->live[i].progress.view;
+
+        text_clear(&label);
+        sweeps_add_label(w->spec, w->live[i].cell, &label);
+        if (text_width(text_str(&label)) + 2 + 20 <= columns) {
+            text_addf(&lines, "%s  ", text_str(&label));
+            columns -= text_width(text_str(&label)) + 2;
+        }
+        progress_line(v, columns, w->live[i].progress.utf8, &lines);
+        columns = cli_columns(STDERR_FILENO) - 2;
+        text_add(&lines, "\n");
+    }
+    text_clear(&label);
+    text_addf(&label, "%lld of %lld%s cells", (long long)results, (long long)s->cells,
+              s->counting ? "+" : "");
+    if (s->diverged + s->oom + s->failed)
+        text_addf(&label, ", %lld without a good end",
+                  (long long)(s->diverged + s->oom + s->failed));
+    if (s->elsewhere)
+        text_addf(&label, ", %lld at another program", (long long)s->elsewhere);
+    if (s->state == WIRE_PAUSED)
+        text_add(&label, ", paused");
+    add_left(&label, "  ", s->left_seconds);
+    if (text_width(text_str(&label)) < columns)
+        text_add(&lines, text_str(&label));
+    else
+        text_addf(&lines, "%lld of %lld", (long long)results, (long long)s->cells);
+    live_draw(text_str(&lines));
+    text_free(&lines);
+    text_free(&label);
+}
+
+void sweep_talk_end(struct sweeper *w)
+{
+    const struct wire_sweep_status *s = &w->status;
+    const struct {
+        int64_t n;
+        const char *word;
+    } parts[] = {{s->done, "done"},         {s->diverged, "diverged"},
+                 {s->oom, "out of memory"}, {s->failed, "failed"},
+                 {s->skipped, "skipped"},   {s->stopped, "stopped"},
+                 {s->waiting, "waiting"},   {s->elsewhere, "at another program"}};
+    const struct wire_cell *best = NULL;
+    struct text t = {0};
+    int n = 0;
+
+    if (w->wish->quiet)
+        return;
+    say_before(w);
+    text_addf(&t, "%lld cell%s:", (long long)s->cells, s->cells == 1 ? "" : "s");
+    for (size_t i = 0; i < MEM_COUNT(parts); i++)
+        if (parts[i].n)
+            text_addf(&t, "%s %lld %s", n++ ? "," : "", (long long)parts[i].n, parts[i].word);
+    for (size_t i = 0; i < w->cells; i++)
+        if (w->cell[i].known && w->cell[i].state == WIRE_DONE && isfinite(w->cell[i].acc) &&
+            (!best || w->cell[i].acc > best->acc))
+            best = &w->cell[i];
+    if (best) {
+        text_add(&t, "; best ");
+        cli_add_fraction(&t, best->acc);
+        text_add(&t, " with ");
+        sweeps_add_label(w->spec, best->cell, &t);
+        text_add(&t, " (picked on test)"); /* the cell is, also where its epoch is not */
+    }
+    cli_talk("%s", text_str(&t));
+    text_clear(&t);
+    if (s->state != WIRE_DONE) {
+        text_add_clean(&t, w->wish->name);
+        cli_talk("to go on: chorus resume %s", text_str(&t));
+    } else if (s->diverged + s->oom + s->failed) {
+        text_add_clean(&t, w->wish->name);
+        cli_talk("those without a good end again: chorus resume %s --failed", text_str(&t));
+    }
+    text_free(&t);
+}
+
+void sweep_talk_free(struct sweeper *w)
+{
+    for (size_t i = 0; i < w->shown_count; i++)
+        free(w->shown[i].reason);
+    free(w->shown);
+    free(w->cell);
+    free(w->live);
+}
