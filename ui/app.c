@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/queue.h"
+#include "record/working.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -14,6 +16,8 @@
 #define TICK_NS  100000000ull
 #define FRAME_NS 50000000ull
 #define FDS      32
+#define SCRIPT_MS                                                                                  \
+    20000 /* a script's keys come before a slow machine has done what the last one asked */
 
 const struct screen *const app_screens[SCREENS] = {&screen_setup,   &screen_run,   &screen_results,
                                                    &screen_compare, &screen_sweep, &screen_predict,
@@ -151,19 +155,84 @@ static void leave_jobs(void *user, int answer)
     app->over |= answer == 0;
 }
 
-static void quit(struct app *app)
+static void leave_queue(void *user, int answer)
+{
+    struct app *app = user;
+
+    if (answer == 0)
+        app->own->end = APP_DETACH;
+    app->over |= answer == 0 || answer == 1;
+}
+
+/* How many experiments wait that nobody would take if this program went: it takes them itself where
+ * something else does not compute into these results first. */
+static size_t stranded(const struct app *app)
+{
+    struct record_queued item = {0};
+    bool found = false;
+    size_t n = 0;
+
+    if (!app->config.wire || record_queue_owner(app->config.results) ||
+        record_queue_first(app->config.results, &item, &found, &n, NULL) != ERR_OK)
+        return 0;
+    if (found)
+        record_queue_free_item(&item);
+    return found && !record_taking_pid(app->config.results) ? n : 0;
+}
+
+static void ask_about_queue(struct app *app, size_t n, const char *words)
 {
     static const char *const answers[] = {
-        "after this epoch: stop then, and leave", "now: stop what runs, resumable",
+        "leave a process that takes from it, without this terminal", "keep it for later, and leave",
+        "cancel", NULL};
+    char question[400];
+
+    snprintf(
+        question, sizeof question,
+        "%s%s%zu experiment%s wait%s in the queue, behind what another program computes; nobody "
+        "else would take from it.",
+        words, *words ? " " : "", n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+    app_ask(app, question, answers, leave_queue, app);
+}
+
+static void leave_form(void *user, int answer)
+{
+    struct app *app = user;
+
+    app->over |= answer == 1;
+    if (answer == 0) {
+        app_show(app, SCREEN_SETUP);
+        screen_setup_save(app->screen[SCREEN_SETUP]);
+    }
+}
+
+static void quit(struct app *app)
+{
+    size_t waiting;
+
+    static const char *const answers[] = {
+        "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
         "leave it running, without this terminal", "cancel", NULL};
     static const char *const jobs[] = {"leave and end it", "cancel", NULL};
+    static const char *const form[] = {"save them first", "leave without them", "cancel", NULL};
+    struct text words = {0};
+    bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
 
-    if (feed_busy(app->feed))
-        app_ask(app, "Something runs. How do you want to leave?", answers, leave, app);
-    else if (jobs_running(app->jobs))
-        app_ask(app, "A command still works; the Log screen says which.", jobs, leave_jobs, app);
-    else
+    if (feed_busy(app->feed)) {
+        text_addf(&words, "%sSomething runs. How do you want to leave?", unsaved ? " " : "");
+        app_ask(app, text_str(&words), answers, leave, app);
+    } else if ((waiting = stranded(app))) {
+        ask_about_queue(app, waiting, text_str(&words));
+    } else if (jobs_running(app->jobs)) {
+        text_addf(&words, "%sA command still works; the Log screen says which.",
+                  unsaved ? " " : "");
+        app_ask(app, text_str(&words), jobs, leave_jobs, app);
+    } else if (unsaved) {
+        app_ask(app, text_str(&words), form, leave_form, app);
+    } else {
         app->over = true;
+    }
+    text_free(&words);
 }
 
 const char *app_theme(const struct app *app)
@@ -256,33 +325,38 @@ static void press(struct app *app, const struct key *key)
         key_of_everywhere(app, key);
 }
 
+static void say_clean(struct app *app, int role, const char *line)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, line);
+    app_say(app, role, "%s", text_str(&clean));
+    text_free(&clean);
+}
+
+/* What the engine warns of is said, not only logged: that an experiment of the queue cannot start is
+ * told nowhere else. */
 static void on_event(void *user, const struct wire_event *event, const void *slot, size_t n)
 {
     struct app *app = user;
+    bool is_text = event->kind == WIRE_LOG || event->kind == WIRE_REFUSED ||
+                   event->kind == WIRE_STATE || event->kind == WIRE_TAKEN;
+    char *words = mem_text_n(is_text && slot ? slot : "", is_text && slot ? n : 0);
 
-    if (event->kind == WIRE_LOG && slot) {
-        char *line = mem_text_n(slot, n);
-
-        app_log(app, event->u.log.level, line);
-        free(line);
-    } else if (event->kind == WIRE_REFUSED && slot) {
-        char *line = mem_text_n(slot, n);
-        struct text clean = {0};
-
-        text_add_clean(&clean, line);
-        app_say(app, GRID_BAD, "%s", text_str(&clean));
-        app_log(app, LOG_ERROR, line);
-        text_free(&clean);
-        free(line);
-    }
+    log_event(app, event, words);
+    if (event->kind == WIRE_REFUSED && *words)
+        say_clean(app, GRID_BAD, words);
+    else if (event->kind == WIRE_LOG && event->u.log.level >= LOG_WARN && *words)
+        say_clean(app, event->u.log.level == LOG_ERROR ? GRID_BAD : GRID_WARN, words);
+    free(words);
     for (int i = 0; i < SCREENS; i++)
         if (app_screens[i]->event)
             app_screens[i]->event(app->screen[i], event, slot, n);
 }
 
-static void say_line(void *user, const char *line)
+static void say_line(void *user, const char *verb, const char *line)
 {
-    app_log(user, LOG_INFO, line);
+    app_log_from(user, LOG_INFO, verb, line);
 }
 
 static int add_fd(struct pollfd *fds, int n, int fd)
@@ -324,6 +398,7 @@ static void look_at_signals(struct app *app)
     if (s->clear)
         s->clear();
     if (*s->hung_up) {
+        app_log(app, LOG_INFO, "the terminal is gone; what runs goes on without it");
         app->own->end = APP_HUNG_UP;
         app->over = true;
     }
@@ -366,8 +441,10 @@ static void read_keys(struct app *app, int *ms)
     while (own->script && !app->over && !script_over(own->script) &&
            script_next(own->script, app, &key, ms))
         press(app, &key);
-    if (own->script && script_over(own->script) && !own->term)
+    if (own->script && script_over(own->script) && !own->term && !app->over) {
+        own->end = APP_STOP;
         app->over = true;
+    }
 }
 
 static void loop(struct app *app)
@@ -383,8 +460,10 @@ static void loop(struct app *app)
         ms = 100;
         take_all(app);
         read_keys(app, &ms);
-        if (app->own->leaving && !feed_busy(app->feed))
+        if (app->own->leaving && !feed_busy(app->feed)) {
+            app->own->end = APP_LEFT;
             app->over = true;
+        }
         if (app->over)
             break;
         now = clock_ns();
@@ -445,6 +524,8 @@ static void close_all(struct app *app)
     struct app_int *own = app->own;
     struct err e;
 
+    fflush(NULL); /* what was printed goes to the log while there is one */
+    log_take(app);
     term_close(own->term);
     own->term = NULL;
     tasks_free(app->tasks);
@@ -458,14 +539,18 @@ static void close_all(struct app *app)
         fprintf(stderr, "chorus: the settings of the screens are not kept: %s\n", e.text);
     settings_close(app->settings);
     log_close(app);
+    command_close(app);
     popup_close(app);
     script_close(own->script);
     grid_free(&own->grid);
+    text_free(&app->did);
+    text_free(&app->about);
+    for (size_t i = 0; i < own->offers; i++)
+        free(own->offer[i]);
     text_free(&own->question);
     text_free(&own->label);
-    text_free(&own->typed);
+    line_free(&own->typed);
     text_free(&own->page);
-    free(own->write_path);
     free(own);
 }
 
@@ -478,6 +563,8 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     log_open(&app);
     app.settings = settings_open(config->settings);
     app.tasks = tasks_new();
+    if (config->keys)
+        tasks_patience(app.tasks, SCRIPT_MS);
     app.jobs = jobs_new(config->program, say_line, &app);
     app.library = library_new(config->results, app.tasks);
     app.feed = feed_new(config->wire, config->results);

@@ -8,6 +8,7 @@
 #include "ui/jobs.h"
 #include "ui/key.h"
 #include "ui/library.h"
+#include "ui/paper.h"
 #include "ui/feed.h"
 #include "ui/settings.h"
 #include "ui/tasks.h"
@@ -44,10 +45,12 @@ struct screen {
     /* Appends the command line that does what is seen here, without "chorus": "compare a b --x
      * images". */
     void (*command)(void *screen, struct text *out);
+    /* Name of the run at hand, for the other verbs that ':' offers; NULL: none. May be NULL. */
+    const char *(*run)(void *screen);
     /* 'w': forms that it can be written in ("csv", "tex", "svg", "pdf", NULL at the end; text and svg
-     * of the whole screen are always there) and the text itself. May be NULL. */
+     * of the whole screen are always there) and a copy of what is to be written. May be NULL. */
     const char *const *forms;
-    enum err_code (*write)(void *screen, const char *form, struct text *out, struct err *e);
+    enum err_code (*write)(void *screen, const char *form, struct paper *out, struct err *e);
 };
 
 enum {
@@ -100,12 +103,15 @@ struct app {
     int shown;             /* SCREEN_... */
     bool dirty;            /* draw again */
     bool over;
+    struct text did;     /* the command line of what a key did last */
+    struct text about;   /* the run that an open question of runkeys is about */
     struct app_int *own; /* the loop's */
 };
 
 /* How it ended, for whoever started it. */
 enum app_end {
     APP_QUIT,   /* nothing runs */
+    APP_LEFT,   /* what ran was stopped after its epoch */
     APP_STOP,   /* stop what runs, resumable, then leave */
     APP_DETACH, /* leave it running without this terminal: by a program of its own */
     APP_HUNG_UP /* the terminal is gone: go on without one, here */
@@ -121,26 +127,45 @@ void app_say(struct app *app, int role, const char *fmt, ...) __attribute__((for
 /* A question in the middle with answers by their first letters (unlike ones); Esc is -1. */
 void app_ask(struct app *app, const char *question, const char *const *answers,
              void (*chosen)(void *user, int answer), void *user);
-/* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds. */
+/* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds; another
+ * thread calls it, since it may look into folders. */
 void app_prompt(struct app *app, const char *label, const char *text,
                 void (*entered)(void *user, const char *text),
                 void (*complete)(const char *text, struct text *more), void *user);
+/* Runs a command line as ':' does, and remembers it. */
+void app_command(struct app *app, const char *line);
+/* The verb that does what a key has just done, for ':': "stop", of these runs (by their names, blanks
+ * between), "--after-epoch". runs and behind may be NULL. */
+void app_did(struct app *app, const char *verb, const char *const *runs, size_t count,
+             const char *behind);
 /* Lines in a window over the screen, scrolled with the arrows, until Esc. */
 void app_page(struct app *app, const char *title, const char *lines);
-/* A line in the Log screen; the engine's, the jobs' and the screens' own talk. */
+/* A line in the Log screen; the engine's, the jobs' and the screens' own talk. from: the run or sweep,
+ * the verb, or "printed" (by whatever library); "" where nobody in particular says it. */
+struct app_line {
+    int level;
+    double wall;
+    char *from, *text;
+};
 void app_log(struct app *app, int level, const char *line);
-const char *app_log_line(const struct app *app, size_t from_last, int *level, double *wall);
+void app_log_from(struct app *app, int level, const char *from, const char *line);
+/* NULL: there is none. Valid until the next line comes. */
+const struct app_line *app_log_line(const struct app *app, size_t from_last);
 size_t app_log_lines(const struct app *app);
 size_t app_log_count(const struct app *app); /* of all there ever were: it only grows */
 
 /* What one screen asks of another. */
 void screen_setup_load(void *setup, const char *folder,
                        bool again); /* a run into the form; again: and run */
+/* Whether the form would be lost, and the sentence that says so. */
+bool screen_setup_unsaved(void *setup, struct text *words);
+void screen_setup_save(void *setup); /* asks where to */
 void screen_setup_load_file(void *setup, const char *path);
 void screen_run_watch(void *run, const char *folder);
+/* The name of the run that it showed last, and whether it has an epoch; NULL: none. */
+const char *screen_run_name(void *run, bool *trained);
 void screen_compare_runs(void *compare, const char *const *names, size_t count);
 void screen_sweep_open(void *sweep, const char *name);
 void screen_predict_run(void *predict, const char *name);
-void screen_results_filter(void *results, const char *filter);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/working.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,24 @@ static void show_output(struct app *app, const struct text *out)
     text_free(&page);
 }
 
+static bool one_line(const struct text *out)
+{
+    const char *end = strchr(text_str(out), '\n');
+
+    return out->n > 0 && out->n < 200 && (!end || !end[1]);
+}
+
+static void say_output(struct app *app, const struct text *out)
+{
+    char *line = mem_text_n(text_str(out), strcspn(text_str(out), "\n"));
+    struct text clean = {0};
+
+    text_add_clean(&clean, line);
+    app_say(app, GRID_GOOD, "%s", text_str(&clean));
+    text_free(&clean);
+    free(line);
+}
+
 static void job_over(void *user, const struct job_end *end)
 {
     struct app *app = user;
@@ -37,6 +56,8 @@ static void job_over(void *user, const struct job_end *end)
                 end->exit_code);
     else if (end->out->n && app->own->popup != POPUP_NONE) /* somebody types or reads */
         app_say(app, GRID_GOOD, "done; the Log screen has what it said");
+    else if (one_line(end->out))
+        say_output(app, end->out);
     else if (end->out->n)
         show_output(app, end->out);
     else
@@ -58,6 +79,92 @@ static bool trains(char **args, size_t count)
     return true;
 }
 
+/* What follows a run to its end stands on Run here. */
+static void watch(struct app *app, const char **args, size_t n)
+{
+    const struct library_run *run = NULL;
+    const char *name = n > 1 ? args[1] : "@";
+    size_t count;
+
+    if (app->library && library_ready(app->library)) {
+        const struct library_run *runs = library_runs(app->library, &count);
+
+        run = library_find(app->library, name);
+        for (size_t i = count; i-- > 0 && !run;)
+            if (!strcmp(name, "@") || strstr(runs[i].name, name))
+                run = &runs[i];
+    }
+    if (run) {
+        char *folder = library_folder(app->library, run->name);
+
+        screen_run_watch(app->screen[SCREEN_RUN], folder);
+        app_show(app, SCREEN_RUN);
+        free(folder);
+    } else {
+        app_say(app, GRID_TEXT, "no run is named so: Enter on Results opens one on Run");
+    }
+}
+
+static void start_job(struct app *app, const char *const *args)
+{
+    struct err e;
+
+    if (jobs_start(app->jobs, args, job_over, app, &e) != ERR_OK)
+        app_say(app, GRID_BAD, "%s", e.text);
+    else
+        app_say(app, GRID_DIM, "chorus %s runs; what it says is on the Log screen", args[0]);
+}
+
+struct training {
+    struct app *app;
+    const char **args; /* (n), each its own */
+    size_t n;
+    bool alone; /* what it would wait for has its results elsewhere */
+};
+
+static void training_chosen(void *user, int answer)
+{
+    struct training *t = user;
+
+    if (answer == 0 || answer == 1) {
+        t->args[t->n] = answer == 0 ? "--queue" : "--background";
+        t->args[t->n + 1] = answer == 0 && t->alone ? "--alone" : NULL;
+        start_job(t->app, t->args);
+    }
+    for (size_t i = 0; i < t->n; i++)
+        free((char *)t->args[i]);
+    free(t->args);
+    free(t);
+}
+
+/* Whether it would have to share the machine; *elsewhere: with a program whose results are others. */
+static bool is_busy(struct app *app, bool *elsewhere)
+{
+    struct record_working *others;
+    size_t n = record_working_list(&others);
+
+    *elsewhere = false;
+    for (size_t i = 0; i < n; i++)
+        *elsewhere |= !record_working_same(others[i].results, app->config.results);
+    free(others);
+    return n || feed_busy(app->feed);
+}
+
+/* `run` beside something else, as by the key r of Setup: a person says where. */
+static void ask_where(struct app *app, const char *const *args, size_t n, bool elsewhere)
+{
+    static const char *const answers[] = {"queue it behind", "run it beside", "cancel", NULL};
+    struct training *t = mem_new(1, sizeof *t);
+
+    t->app = app;
+    t->alone = elsewhere;
+    t->args = mem_new(n + 3, sizeof *t->args);
+    for (; t->n < n; t->n++)
+        t->args[t->n] = mem_text(args[t->n]);
+    app_ask(app, "Something computes on this machine already; beside each other both are slower.",
+            answers, training_chosen, t);
+}
+
 static void run_command(void *user, const char *line)
 {
     struct app *app = user;
@@ -65,6 +172,7 @@ static void run_command(void *user, const char *line)
     char **words;
     size_t count, n = 0;
     struct err e;
+    bool train, elsewhere;
 
     if (!line || !*line)
         return;
@@ -79,27 +187,93 @@ static void run_command(void *user, const char *line)
     args = mem_new(count + 3, sizeof *args);
     for (size_t i = !strcmp(count ? words[0] : "", "chorus"); i < count; i++)
         args[n++] = words[i];
-    if (trains((char **)args, n))
+    train = trains((char **)args, n);
+    if (train && !strcmp(args[0], "run") && is_busy(app, &elsewhere)) {
+        ask_where(app, args, n, elsewhere);
+        free(args);
+        jobs_free_args(words);
+        return;
+    }
+    if (train)
         args[n++] = "--background";
     if (n == 0)
         app_say(app, GRID_BAD, "that is no command; `help` lists them");
     else if (!strcmp(args[0], "watch")) /* it would follow to the run's end, and fill the log */
-        app_say(app, GRID_TEXT, "the screen Run is what watches here: Enter on Results opens it");
-    else if (jobs_start(app->jobs, args, job_over, app, &e) != ERR_OK)
-        app_say(app, GRID_BAD, "%s", e.text);
+        watch(app, args, n);
     else
-        app_say(app, GRID_DIM, "chorus %s runs; what it says is on the Log screen", args[0]);
+        start_job(app, args);
     free(args);
     jobs_free_args(words);
 }
 
+void app_command(struct app *app, const char *line)
+{
+    text_clear(&app->did);
+    text_add(&app->did, line);
+    run_command(app, line);
+}
+
+static void offer(struct app *app, const char *verb, const char *run, const char *behind)
+{
+    struct text line = {0};
+
+    text_addf(&line, "%s ", verb);
+    jobs_add_word(&line, run);
+    text_add(&line, behind);
+    popup_offer(app, text_str(&line));
+    text_free(&line);
+}
+
+/* The verbs that mean a run, as far as its state lets them do anything. */
+static void offer_verbs(struct app *app, const char *name)
+{
+    const struct library_run *run =
+        app->library && library_ready(app->library) ? library_find(app->library, name) : NULL;
+    bool live = run && run->live;
+
+    if (live) {
+        offer(app, "watch", name, "");
+        offer(app, run->state == WIRE_PAUSED ? "go" : "pause", name, "");
+        offer(app, "stop", name, "");
+        offer(app, "stop", name, " --after-epoch");
+    } else if (run) {
+        offer(app, "resume", name, run->state == WIRE_DONE ? " epochs=" : "");
+    }
+    offer(app, "run", name, "");
+    offer(app, "run --match", name, "");
+    offer(app, "show", name, "");
+    offer(app, "plot", name, "");
+    offer(app, "predict", name, "");
+    offer(app, "weights", name, " -o weights.safetensors");
+    offer(app, "tag", name, " +");
+    offer(app, "note", name, " ");
+    offer(app, "compare", name, " @");
+    offer(app, "ensemble", name, " @");
+    offer(app, "export", name, " -o epochs.csv");
+    offer(app, "report", name, " -o report");
+    if (!live)
+        offer(app, "rm", name, "");
+}
+
 void command_show(struct app *app)
 {
+    const struct screen *s = shown(app);
+    const char *run;
     struct text line = {0};
 
     if (shown(app)->command)
         shown(app)->command(app->screen[app->shown], &line);
     app_prompt(app, "chorus", text_str(&line), run_command, NULL, app);
+    popup_offer(app, text_str(&line));
+    if (app->did.n)
+        popup_offer(app, text_str(&app->did));
+    run = s->run ? s->run(app->screen[app->shown]) : NULL;
+    if (run && *run)
+        offer_verbs(app, run);
+    popup_offer(app, "queue");
+    if (app->own->offers > 1)
+        app_say(app, GRID_DIM, "Up and Down bring other verbs%s",
+                app->did.n ? ", first what was done last" : "");
     text_free(&line);
 }
 
@@ -110,8 +284,9 @@ static bool ends_with(const char *path, const char *end)
     return n > m && !strcasecmp(path + n - m, end);
 }
 
-static enum err_code write_screen(struct app *app, const char *path, struct text *out,
-                                  struct err *e)
+/* A copy of what is seen, and in which form the path's ending wants it. */
+static enum err_code copy_screen(struct app *app, const char *path, const char **form,
+                                 struct paper *out, struct err *e)
 {
     const struct screen *s = shown(app);
     struct text known = {0};
@@ -121,63 +296,127 @@ static enum err_code write_screen(struct app *app, const char *path, struct text
         bool is = ends_with(path, end) && !ends_with(path, "screen.svg");
 
         free(end);
-        if (is)
-            return s->write(app->screen[app->shown], s->forms[i], out, e);
+        if (is) {
+            text_free(&known);
+            *form = s->forms[i];
+            return s->write(app->screen[app->shown], *form, out, e);
+        }
         text_addf(&known, ", .%s", s->forms[i]);
     }
-    if (ends_with(path, ".svg")) {
-        grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, out);
-    } else if (ends_with(path, ".txt")) {
-        grid_to_text(&app->own->grid, out);
-    } else {
+    *form = "txt";
+    e->code = ERR_OK;
+    if (ends_with(path, ".svg"))
+        grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, &out->text);
+    else if (ends_with(path, ".txt"))
+        grid_to_text(&app->own->grid, &out->text);
+    else
         err_set(e, ERR_INPUT,
                 "%s: the ending says the form; here it is .txt or screen.svg (the whole screen)%s",
                 path, text_str(&known));
-        text_free(&known);
-        return e->code;
-    }
     text_free(&known);
-    return ERR_OK;
+    return e->code;
 }
 
-static void write_now(struct app *app, const char *path)
-{
-    struct text out = {0};
+struct writing {
+    struct app *app;
+    char *path;
+    const char *form;
+    struct paper paper;
+    bool replace, there;
+    enum err_code code;
     struct err e;
+};
 
-    if (write_screen(app, path, &out, &e) == ERR_OK &&
-        io_replace_file(path, text_str(&out), out.n, &e) == ERR_OK)
-        app_say(app, GRID_GOOD, "written: %s", path);
-    else
-        app_say(app, GRID_BAD, "%s", e.text);
-    text_free(&out);
+static void free_writing(struct writing *w)
+{
+    paper_free(&w->paper);
+    free(w->path);
+    free(w);
 }
+
+static void write_work(void *arg)
+{
+    struct writing *w = arg;
+    struct text bytes = {0};
+
+    w->there = !w->replace && io_exists(w->path);
+    if (w->there)
+        return;
+    paper_write(&w->paper, w->form, &bytes);
+    w->code = io_replace_file(w->path, text_str(&bytes), bytes.n, &w->e);
+    text_free(&bytes);
+}
+
+static void write_done(void *arg, bool dropped);
 
 static void overwrite(void *user, int answer)
 {
     struct app *app = user;
+    struct writing *w = app->own->asked;
 
-    if (answer == 0)
-        write_now(app, app->own->write_path);
+    app->own->asked = NULL;
+    w->replace = answer == 0;
+    if (w->replace)
+        tasks_add_slow(app->tasks, write_work, write_done, w);
+    else
+        free_writing(w);
 }
 
-static void write_to(void *user, const char *path)
+void command_close(struct app *app)
+{
+    if (app->own->asked)
+        free_writing(app->own->asked);
+    app->own->asked = NULL;
+}
+
+/* Somebody may do other things by now: no question comes between. */
+static bool ask_to_replace(struct writing *w)
 {
     static const char *const answers[] = {"replace it", "cancel", NULL};
-    struct app *app = user;
     char *question;
+
+    if (w->app->own->popup != POPUP_NONE) {
+        app_say(w->app, GRID_WARN, "%s is there already, and stays as it is", w->path);
+        return false;
+    }
+    question = mem_textf("%s is there already.", w->path);
+    command_close(w->app); /* an earlier one, whose question went unanswered */
+    w->app->own->asked = w;
+    app_ask(w->app, question, answers, overwrite, w->app);
+    free(question);
+    return true;
+}
+
+static void write_done(void *arg, bool dropped)
+{
+    struct writing *w = arg;
+
+    if (!dropped && w->there && ask_to_replace(w))
+        return;
+    if (!dropped && !w->there && w->code == ERR_OK)
+        app_say(w->app, GRID_GOOD, "written: %s", w->path);
+    else if (!dropped && !w->there)
+        app_say(w->app, GRID_BAD, "%s", w->e.text);
+    free_writing(w);
+}
+
+/* As it is now; how long a disk takes is another thread's business. */
+static void write_to(void *user, const char *path)
+{
+    struct app *app = user;
+    struct writing *w;
+    struct err e = {0};
 
     if (!path || !*path)
         return;
-    if (!io_exists(path)) {
-        write_now(app, path);
+    w = mem_new(1, sizeof *w);
+    *w = (struct writing){.app = app, .path = mem_text(path)};
+    if (copy_screen(app, path, &w->form, &w->paper, &e) == ERR_OK) {
+        tasks_add_slow(app->tasks, write_work, write_done, w);
         return;
     }
-    free(app->own->write_path);
-    app->own->write_path = mem_text(path);
-    question = mem_textf("%s is there already.", path);
-    app_ask(app, question, answers, overwrite, app);
-    free(question);
+    app_say(app, GRID_BAD, "%s", e.text);
+    free_writing(w);
 }
 
 void command_write(struct app *app)
@@ -185,10 +424,13 @@ void command_write(struct app *app)
     const struct screen *s = shown(app);
     struct text label = {0}, path = {0};
 
-    text_add(&label, "write (.txt screen.svg");
-    for (size_t i = 0; s->write && s->forms && s->forms[i]; i++)
-        text_addf(&label, " .%s", s->forms[i]);
-    text_add(&label, ")");
+    /* a label that has no room is cut at its end: figures are asked for most */
+    text_add(&label, "write (");
+    for (int figures = 1; figures >= 0; figures--)
+        for (size_t i = 0; s->write && s->forms && s->forms[i]; i++)
+            if ((!strcmp(s->forms[i], "pdf") || !strcmp(s->forms[i], "svg")) == (figures == 1))
+                text_addf(&label, ".%s ", s->forms[i]);
+    text_add(&label, ".txt screen.svg)");
     text_addf(&path, "%s.%s", s->name, s->write && s->forms && s->forms[0] ? s->forms[0] : "txt");
     path.s[0] = (char)(path.s[0] | 0x20);
     app_prompt(app, text_str(&label), text_str(&path), write_to, NULL, app);

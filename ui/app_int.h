@@ -5,26 +5,22 @@
 
 #include "base/log.h"
 #include "ui/app.h"
+#include "ui/line.h"
 #include "ui/term.h"
 
 #include <pthread.h>
 #include <stdio.h>
 
-#define APP_LINES         2000 /* of the log that are kept */
+#define APP_LINES         4000 /* of the log that are kept */
 #define APP_LEAST_ROWS    16
 #define APP_LEAST_COLUMNS 60
 #define APP_ANSWERS       8
+#define APP_OFFERS        32
 
 enum app_popup { POPUP_NONE, POPUP_ASK, POPUP_PROMPT, POPUP_PAGE };
 
 extern const struct screen *const app_screens[SCREENS];
 const char *app_theme(const struct app *app); /* the one that is seen */
-
-struct app_line {
-    int level;
-    double wall;
-    char *text;
-};
 
 struct app_int {
     struct term *term; /* NULL: a script draws without one */
@@ -38,15 +34,16 @@ struct app_int {
 
     enum app_popup popup;
     uint64_t popups; /* grows with each: a handler may have opened another */
-    struct text question, label, typed, page;
+    struct text question, label, page;
+    struct line_edit typed;
     char *answer[APP_ANSWERS];
     int answers, chosen;
     void (*on_answer)(void *user, int answer);
     void (*on_text)(void *user, const char *text);
     void (*complete)(const char *text, struct text *more);
     void *user;
-    size_t cursor; /* byte of typed */
-    bool fresh;    /* the first character replaces what stands there */
+    char *offer[APP_OFFERS]; /* of a prompt: what Up and Down bring, freed by the next one */
+    size_t offers, offer_at;
     int page_first, page_left, page_lines, page_rows;
     bool page_whole; /* lines are not broken: tables */
 
@@ -55,6 +52,7 @@ struct app_int {
     FILE *log;                            /* the same on disk */
     char *log_path;                       /* NULL: nowhere */
     struct text talk;                     /* the start of a line that was printed */
+    uint64_t talk_ns;                     /* when the last piece of it came */
 
     /* Lines of whatever thread, until the main one takes them; guarded by lock. */
     pthread_mutex_t lock;
@@ -63,7 +61,7 @@ struct app_int {
     int pending_fd;
 
     struct script *script;
-    char *write_path; /* that was asked about */
+    struct writing *asked; /* a file that a question is about */
 };
 
 /* app_popup.c */
@@ -79,14 +77,20 @@ void bar_bottom(struct app *app, struct grid *g);
 int bar_screen_at(const struct app *app, int column); /* of the top line; -1 */
 void bar_help(struct app *app);
 
+/* Of the prompt that was opened just now: another line that Up and Down bring. */
+void popup_offer(struct app *app, const char *line);
+
 /* app_command.c */
 void command_show(struct app *app);  /* ':' */
 void command_write(struct app *app); /* 'w' */
+void command_close(struct app *app);
 
 /* app_log.c */
 void log_open(struct app *app);
 void log_close(struct app *app);
 bool log_take(struct app *app); /* lines of other threads and of what was printed */
+/* What came over the wire, as lines; words: what came with it, or "". */
+void log_event(struct app *app, const struct wire_event *event, const char *words);
 int log_fd(const struct app *app);
 
 /* app_script.c: keys from a file. */

@@ -12,8 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define FILE_MOST    (1 << 20) /* a longer one is begun anew */
+#define FILE_MOST    (1 << 20) /* what is longer is put aside, and thrown away by the next such */
 #define PENDING_MOST 10000
+#define TALK_NS      500000000u /* a line whose end does not come is one by then */
 
 static void sink(void *user, enum log_level level, const char *line)
 {
@@ -50,18 +51,50 @@ static char *path_of_log(void)
     return path;
 }
 
+/* Another workbench may write to the same file, and may have put it aside already. */
+static void open_file(struct app_int *own)
+{
+    struct stat st;
+    char *old;
+
+    if (own->log)
+        fclose(own->log);
+    if (io.stat(own->log_path, &st) == 0 && st.st_size > FILE_MOST) {
+        old = mem_textf("%s.1", own->log_path);
+        if (io.rename(own->log_path, old) != 0)
+            io.unlink(own->log_path);
+        free(old);
+    }
+    own->log = fopen(own->log_path, "ae");
+}
+
 void log_open(struct app *app)
 {
     struct app_int *own = app->own;
-    struct stat st;
 
     pthread_mutex_init(&own->lock, NULL);
     own->pending_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     own->log_path = path_of_log();
     if (own->log_path)
-        own->log = fopen(own->log_path,
-                         io.stat(own->log_path, &st) == 0 && st.st_size > FILE_MOST ? "we" : "ae");
+        open_file(own);
     log_to(sink, own);
+}
+
+static void drop_first(struct app_int *own)
+{
+    struct app_line *line = &own->line[own->line_first];
+
+    free(line->from);
+    free(line->text);
+    *line = (struct app_line){0};
+    own->line_first = (own->line_first + 1) % APP_LINES;
+    own->lines--;
+}
+
+static void end_talk(struct app *app)
+{
+    app_log_from(app, LOG_INFO, "printed", text_str(&app->own->talk));
+    text_clear(&app->own->talk);
 }
 
 void log_close(struct app *app)
@@ -70,8 +103,10 @@ void log_close(struct app *app)
 
     log_to(NULL, NULL);
     log_take(app);
-    for (size_t i = 0; i < own->lines; i++)
-        free(own->line[(own->line_first + i) % APP_LINES].text);
+    if (own->talk.n)
+        end_talk(app);
+    while (own->lines)
+        drop_first(own);
     free(own->pending);
     text_free(&own->talk);
     if (own->log)
@@ -83,42 +118,89 @@ void log_close(struct app *app)
 
 void app_log(struct app *app, int level, const char *line)
 {
-    struct app_int *own = app->own;
-    struct app_line *to;
-    struct text clean = {0};
+    app_log_from(app, level, "", line);
+}
+
+static void write_line(struct app_int *own, const struct app_line *line)
+{
     char utc[CLOCK_UTC_ROOM];
 
+    if (!own->log)
+        return;
+    clock_utc(utc, line->wall);
+    fprintf(own->log, "%s %s%s%s\n", utc, line->from, *line->from ? ": " : "", line->text);
+    fflush(own->log);
+    if (ftell(own->log) > FILE_MOST)
+        open_file(own);
+}
+
+void app_log_from(struct app *app, int level, const char *from, const char *line)
+{
+    struct app_int *own = app->own;
+    struct text clean = {0}, who = {0};
+    struct app_line *to;
+
     text_add_clean(&clean, line);
-    if (own->lines == APP_LINES) {
-        free(own->line[own->line_first].text);
-        own->line_first = (own->line_first + 1) % APP_LINES;
-        own->lines--;
-    }
+    text_add_clean(&who, from);
+    if (own->lines == APP_LINES)
+        drop_first(own);
     own->line_count++;
     to = &own->line[(own->line_first + own->lines++) % APP_LINES];
-    *to = (struct app_line){level, app_wall(app), mem_text(text_str(&clean))};
-    if (own->log) {
-        clock_utc(utc, to->wall);
-        fprintf(own->log, "%s %s\n", utc, to->text);
-        fflush(own->log);
-    }
+    *to = (struct app_line){level, app_wall(app), mem_text(text_str(&who)),
+                            mem_text(text_str(&clean))};
+    write_line(own, to);
     text_free(&clean);
+    text_free(&who);
     app->dirty = true;
 }
 
-const char *app_log_line(const struct app *app, size_t from_last, int *level, double *wall)
+const struct app_line *app_log_line(const struct app *app, size_t from_last)
 {
     const struct app_int *own = app->own;
-    const struct app_line *line;
 
-    if (from_last >= own->lines)
-        return NULL;
-    line = &own->line[(own->line_first + own->lines - 1 - from_last) % APP_LINES];
-    if (level)
-        *level = line->level;
-    if (wall)
-        *wall = line->wall;
-    return line->text;
+    return from_last < own->lines
+               ? &own->line[(own->line_first + own->lines - 1 - from_last) % APP_LINES]
+               : NULL;
+}
+
+/* What ended, and why. That something runs, its own lines say. */
+static void log_state(struct app *app, enum wire_state state, const char *from, const char *why)
+{
+    const char *name = wire_state_name(state);
+    struct text line = {0};
+
+    if (!wire_state_ended(state))
+        return;
+    if (strncmp(why, name, strlen(name)) != 0)
+        text_addf(&line, "%s%s", name, *why ? ": " : "");
+    text_add(&line, why);
+    app_log_from(app,
+                 state == WIRE_FAILED || state == WIRE_OOM     ? LOG_ERROR
+                 : state == WIRE_DONE || state == WIRE_STOPPED ? LOG_INFO
+                                                               : LOG_WARN,
+                 from, text_str(&line));
+    text_free(&line);
+}
+
+void log_event(struct app *app, const struct wire_event *event, const char *words)
+{
+    struct text from = {0}, line = {0};
+
+    if (event->kind == WIRE_LOG || event->kind == WIRE_STATE || event->kind == WIRE_REFUSED ||
+        event->kind == WIRE_TAKEN)
+        feed_add_name(app->feed, event->run, &from);
+    if (event->kind == WIRE_LOG && *words)
+        app_log_from(app, event->u.log.level, text_str(&from), words);
+    else if (event->kind == WIRE_REFUSED && *words)
+        app_log_from(app, LOG_ERROR, text_str(&from), words);
+    else if (event->kind == WIRE_STATE)
+        log_state(app, event->u.state.state, text_str(&from), words);
+    else if (event->kind == WIRE_TAKEN && *words) {
+        text_addf(&line, "%s is taken from the queue", words);
+        app_log_from(app, LOG_INFO, text_str(&from), text_str(&line));
+    }
+    text_free(&from);
+    text_free(&line);
 }
 
 size_t app_log_lines(const struct app *app)
@@ -136,10 +218,11 @@ int log_fd(const struct app *app)
     return app->own->pending_fd;
 }
 
-/* What libraries print comes in pieces; whole lines are taken. */
+/* What libraries print comes in pieces, and is taken by lines. */
 static bool take_talk(struct app *app)
 {
     struct app_int *own = app->own;
+    uint64_t now = clock_ns();
     char bytes[4096];
     bool took = false;
     ssize_t n;
@@ -149,16 +232,18 @@ static bool take_talk(struct app *app)
     while ((n = read(term_talk_fd(own->term), bytes, sizeof bytes)) > 0) {
         took = true;
         for (ssize_t i = 0; i < n; i++) {
-            if (bytes[i] == '\n' || own->talk.n == 4096) {
-                app_log(app, LOG_INFO, text_str(&own->talk));
-                text_clear(&own->talk);
-            }
+            if (bytes[i] == '\n' || own->talk.n == 4096)
+                end_talk(app);
             if (bytes[i] != '\n')
                 text_add_n(&own->talk, &bytes[i], 1);
         }
         if (n < (ssize_t)sizeof bytes)
             break;
     }
+    if (took)
+        own->talk_ns = now;
+    else if (own->talk.n && now - own->talk_ns > TALK_NS)
+        end_talk(app);
     return took;
 }
 

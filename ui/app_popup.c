@@ -13,6 +13,9 @@ void popup_close(struct app *app)
     for (int i = 0; i < own->answers; i++)
         free(own->answer[i]);
     own->answers = 0;
+    for (size_t i = 0; i < own->offers; i++)
+        free(own->offer[i]);
+    own->offers = own->offer_at = 0;
     own->popup = POPUP_NONE;
     app->dirty = true;
 }
@@ -53,11 +56,8 @@ void app_prompt(struct app *app, const char *label, const char *text,
 
     text_clear(&own->label);
     text_add(&own->label, label);
-    text_clear(&own->typed);
-    text_add(&own->typed, copy);
+    line_set(&own->typed, copy);
     free(copy);
-    own->cursor = own->typed.n;
-    own->fresh = false;
     own->on_text = entered;
     own->complete = complete;
     own->user = user;
@@ -129,72 +129,11 @@ static void ask_key(struct app *app, const struct key *key)
     }
 }
 
-static size_t before(const struct text *t, size_t at)
-{
-    while (at > 0 && (((unsigned char)t->s[--at]) & 0xc0) == 0x80)
-        ;
-    return at;
-}
-
-static size_t behind(const struct text *t, size_t at)
-{
-    if (at < t->n)
-        at++;
-    while (at < t->n && ((unsigned char)t->s[at] & 0xc0) == 0x80)
-        at++;
-    return at;
-}
-
-static void cut(struct text *t, size_t from, size_t to)
-{
-    struct text whole = {0};
-
-    text_add_n(&whole, text_str(t), from);
-    text_add_n(&whole, text_str(t) + to, t->n - to);
-    text_free(t);
-    *t = whole;
-}
-
-static void insert(struct text *t, size_t at, const char *s, size_t n)
-{
-    struct text whole = {0};
-
-    text_add_n(&whole, text_str(t), at);
-    text_add_n(&whole, s, n);
-    text_add_n(&whole, text_str(t) + at, t->n - at);
-    text_free(t);
-    *t = whole;
-}
-
-static int encode(int32_t code, char out[4])
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
-}
-
 static void prompt_end(struct app *app, bool take)
 {
     struct app_int *own = app->own;
     void (*entered)(void *user, const char *text) = own->on_text;
-    char *text = take ? mem_text(text_str(&own->typed)) : NULL;
+    char *text = take ? mem_text(text_str(&own->typed.text)) : NULL;
     void *user = own->user;
 
     popup_close(app);
@@ -202,72 +141,87 @@ static void prompt_end(struct app *app, bool take)
     free(text);
 }
 
+struct completing {
+    struct app *app;
+    void (*complete)(const char *text, struct text *more);
+    uint64_t popup; /* what it is for */
+    char *text;
+    struct text whole;
+};
+
+static void look_for(void *arg)
+{
+    struct completing *c = arg;
+
+    text_add(&c->whole, c->text);
+    c->complete(c->text, &c->whole);
+}
+
+/* What was typed meanwhile stands. */
+static void looked_for(void *arg, bool dropped)
+{
+    struct completing *c = arg;
+    struct app_int *own = c->app->own;
+
+    if (!dropped && own->popup == POPUP_PROMPT && own->popups == c->popup &&
+        !strcmp(text_str(&own->typed.text), c->text)) {
+        line_set(&own->typed, text_str(&c->whole));
+        c->app->dirty = true;
+    }
+    text_free(&c->whole);
+    free(c->text);
+    free(c);
+}
+
+static void complete(struct app *app)
+{
+    struct app_int *own = app->own;
+    struct completing *c;
+
+    if (!own->complete || own->typed.at != own->typed.text.n)
+        return;
+    c = mem_new(1, sizeof *c);
+    *c = (struct completing){.app = app,
+                             .complete = own->complete,
+                             .popup = own->popups,
+                             .text = mem_text(text_str(&own->typed.text))};
+    (void)tasks_try(app->tasks, look_for, looked_for, c);
+}
+
+void popup_offer(struct app *app, const char *line)
+{
+    struct app_int *own = app->own;
+
+    for (size_t i = 0; i < own->offers; i++)
+        if (!strcmp(own->offer[i], line))
+            return;
+    if (own->offers < APP_OFFERS && *line)
+        own->offer[own->offers++] = mem_text(line);
+}
+
+static void next_offer(struct app_int *own, int by)
+{
+    if (!own->offers)
+        return;
+    own->offer_at = (own->offer_at + own->offers + (size_t)(by + (int)own->offers)) % own->offers;
+    line_set(&own->typed, own->offer[own->offer_at]);
+}
+
 static void prompt_key(struct app *app, const struct key *key)
 {
     struct app_int *own = app->own;
-    struct text *t = &own->typed;
-    struct text more = {0};
-    char bytes[4];
-    size_t from;
+    bool changed;
 
-    switch (key->code) {
-    case UI_ENTER:
+    if (key->code == UI_ENTER)
         prompt_end(app, true);
-        return;
-    case UI_ESC:
-    case 3:
+    else if (key->code == UI_ESC || key->code == 3)
         prompt_end(app, false);
-        return;
-    case UI_LEFT:
-        own->cursor = before(t, own->cursor);
-        return;
-    case UI_RIGHT:
-        own->cursor = behind(t, own->cursor);
-        return;
-    case UI_HOME:
-    case 1:
-        own->cursor = 0;
-        return;
-    case UI_END:
-    case 5:
-        own->cursor = t->n;
-        return;
-    case UI_BACKSPACE:
-        from = before(t, own->cursor);
-        cut(t, from, own->cursor);
-        own->cursor = from;
-        return;
-    case UI_DELETE:
-        cut(t, own->cursor, behind(t, own->cursor));
-        return;
-    case 21: /* Ctrl-U */
-        cut(t, 0, own->cursor);
-        own->cursor = 0;
-        return;
-    case 23: /* Ctrl-W: a word */
-        from = own->cursor;
-        while (from > 0 && t->s[from - 1] == ' ')
-            from--;
-        while (from > 0 && t->s[from - 1] != ' ')
-            from--;
-        cut(t, from, own->cursor);
-        own->cursor = from;
-        return;
-    case UI_TAB:
-        if (own->complete && own->cursor == t->n) {
-            own->complete(text_str(t), &more);
-            text_add(t, text_str(&more));
-            text_free(&more);
-            own->cursor = t->n;
-        }
-        return;
-    }
-    if (key->code >= ' ' && key->code < 0x110000 && key->code != 0x7f && t->n < 8192) {
-        int n = encode(key->code, bytes);
-
-        insert(t, own->cursor, bytes, (size_t)n);
-        own->cursor += (size_t)n;
-    }
+    else if (key->code == UI_TAB)
+        complete(app);
+    else if (key->code == UI_UP || key->code == UI_DOWN)
+        next_offer(own, key->code == UI_UP ? -1 : 1);
+    else
+        line_key(&own->typed, key->code, &changed);
 }
 
 static void page_key(struct app *app, const struct key *key)
@@ -387,28 +341,11 @@ static void draw_prompt(struct app *app, struct grid *g)
 {
     struct app_int *own = app->own;
     struct rect line = rect_top(rect_bottom(grid_all(g), 2), 1);
-    struct text head = {0}, clean = {0}, before_cursor = {0};
-    struct rect field;
-    int column, width;
+    int column;
 
     grid_fill(g, line, GRID_TEXT);
     column = grid_cut(g, line, 0, 1, line.columns / 2, GRID_KEY, false, text_str(&own->label)) + 1;
-    field = rect_before(rect_behind(line, column), 1);
-    text_add_n(&head, text_str(&own->typed), own->cursor);
-    text_add_clean(&before_cursor, text_str(&head));
-    text_add_clean(&clean, text_str(&own->typed));
-    width = text_width(text_str(&before_cursor));
-    if (width >= field.columns) { /* the cursor stays in sight: what is before it goes out */
-        grid_cut(g, field, 0, 0, field.columns - 1, GRID_FIELD, true, text_str(&before_cursor));
-        width = field.columns - 1;
-    } else {
-        grid_cut(g, field, 0, 0, field.columns, GRID_FIELD, false, text_str(&clean));
-    }
-    g->cursor_column = field.column + width;
-    g->cursor_row = line.row;
-    text_free(&head);
-    text_free(&clean);
-    text_free(&before_cursor);
+    line_draw(&own->typed, g, rect_before(rect_behind(line, column), 1));
 }
 
 static int longest_line(const char *text)

@@ -6,6 +6,7 @@
  *   gone TEXT             until it does not
  *   calm                  until nothing is under way and the screen has stood still for a while
  *   save FILE, svg FILE   the screen as text, as a picture
+ *   roles FILE            a letter for each cell's role, which is its colour
  *   size 80x24            of the screen, where there is no terminal
  *   click ROW COLUMN      from 0
  *   sleep MS
@@ -165,12 +166,16 @@ static bool shows(struct app *app, const char *what)
     return is;
 }
 
-static void save(struct script *s, struct app *app, const char *path, bool svg)
+enum saved { SAVED_TEXT, SAVED_SVG, SAVED_ROLES };
+
+static void save(struct script *s, struct app *app, const char *path, enum saved as)
 {
     struct text out = {0};
 
-    if (svg)
+    if (as == SAVED_SVG)
         grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), "chorus", &out);
+    else if (as == SAVED_ROLES)
+        grid_to_roles(&app->own->grid, &out);
     else
         grid_to_text(&app->own->grid, &out);
     if (io_replace_file(path, text_str(&out), out.n, &s->why) != ERR_OK)
@@ -268,9 +273,11 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
         if (!is_calm(s, app))
             return false;
     } else if ((what = behind_word(line, "save")))
-        save(s, app, what, false);
+        save(s, app, what, SAVED_TEXT);
     else if ((what = behind_word(line, "svg")))
-        save(s, app, what, true);
+        save(s, app, what, SAVED_SVG);
+    else if ((what = behind_word(line, "roles")))
+        save(s, app, what, SAVED_ROLES);
     else if ((what = behind_word(line, "size")) && sscanf(what, "%dx%d", &columns, &rows) == 2)
         app_resize(app, rows, columns);
     else if ((what = behind_word(line, "click")) && sscanf(what, "%d %d", &rows, &columns) == 2) {

@@ -1,9 +1,41 @@
 #include "ui/board.h"
 
+#include "base/mem.h"
+#include "study/stats.h"
 #include "ui/ink.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define FAR_BELOW 10 /* medians of the distances to the median */
+
+bool board_scale(const double *value, size_t n, struct board_scale *out)
+{
+    double *x = mem_new(n + 1, sizeof *x), middle, spread, least = -INFINITY;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(value[i]))
+            x[kept++] = value[i];
+    *out = (struct board_scale){.lo = INFINITY, .hi = -INFINITY};
+    middle = study_median(x, kept);
+    for (size_t i = 0; i < kept; i++)
+        x[i] = fabs(x[i] - middle);
+    spread = study_median(x, kept);
+    if (spread > 0)
+        least = middle - FAR_BELOW * spread;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(value[i]))
+            continue;
+        out->below |= value[i] < least;
+        if (value[i] >= least)
+            out->lo = fmin(out->lo, value[i]);
+        out->hi = fmax(out->hi, value[i]);
+    }
+    free(x);
+    return kept > 0;
+}
 
 bool board_range(const struct board *b, double *lo, double *hi)
 {
@@ -25,13 +57,6 @@ double board_shade_in(const struct board *b, int cell, double lo, double hi)
     if (!isfinite(value))
         return -1;
     return hi > lo ? (value - lo) / (hi - lo) : 0.5;
-}
-
-double board_shade(const struct board *b, int cell)
-{
-    double lo, hi;
-
-    return board_range(b, &lo, &hi) ? board_shade_in(b, cell, lo, hi) : -1;
 }
 
 /* ---- text ---- */

@@ -7,6 +7,7 @@
 #include "ui/grid.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct ink;
 
@@ -23,12 +24,22 @@ struct board {
 void board_text(const struct board *b, int columns, bool colours, struct text *out);
 void board_ink(const struct board *b, struct ink *ink, double left, double top, double width,
                double height);
+/* What colours tell apart on a screen. */
+struct board_scale {
+    double lo, hi;
+    bool below; /* there is such a value */
+};
+/* A value far below the others is as lo, so that it leaves them their colours. False: there is no finite
+ * value. */
+bool board_scale(const double *value, size_t n, struct board_scale *out);
 /* Into a screen: as many cells as have room, those around the chosen one. */
 struct board_view {
     int row, column;          /* the chosen cell; -1: none */
     int best;                 /* in bold: this cell, counted from 1; 0: none */
     const char *const *brief; /* (rows, columns): where words do not fit; or NULL */
     const bool *grey;         /* (rows, columns): a ground without a colour; or NULL */
+    bool legend;              /* what colours mean stands above, and each value has its mark */
+    struct board_scale scale; /* of more than this board; lo and hi both 0: the board's own */
     int least, least_brief;   /* columns that words have at least, and brief ones; 0: as they are */
     int top, left;            /* the first that is shown; the view's own */
     struct rect at;           /* of all cells that were drawn last, */
@@ -38,11 +49,9 @@ struct board_view {
 void board_grid(const struct board *b, struct grid *g, struct rect in, struct board_view *v);
 /* The cell at a place of the grid, as drawn last. */
 bool board_hit(const struct board_view *v, int row, int column, int *cell_row, int *cell_column);
-/* The place of a value between the least and the largest of them, 0 to 1; -1 where it is none. */
-double board_shade(const struct board *b, int cell);
-/* The same of all cells: their range is looked for once. */
-double board_shade_in(const struct board *b, int cell, double lo, double hi);
-/* Those two; false: there is no value. */
+/* The least and the largest value; false: there is none. */
 bool board_range(const struct board *b, double *lo, double *hi);
+/* The place of a cell's value between those two, 0 to 1; -1 where it has none. */
+double board_shade_in(const struct board *b, int cell, double lo, double hi);
 
 #endif

@@ -3,6 +3,7 @@
 #include "ui/board.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,20 +42,34 @@ static int cell_width(const struct board *b, const struct board_view *v, int roo
 
 static int scrolled(int first, int chosen, int shown, int count)
 {
-    if (chosen >= 0 && chosen < first)
-        first = chosen;
-    if (chosen >= first + shown)
-        first = chosen - shown + 1;
-    if (first > count - shown)
-        first = count - shown;
-    return first < 0 ? 0 : first;
+    size_t from = first > 0 ? (size_t)first : 0;
+
+    return (int)grid_first(from, chosen < 0 ? from : (size_t)chosen, (size_t)count, shown);
 }
 
-struct scale {
-    double lo, hi;
-};
+#define MARKS 8
 
-static int role_of(const struct board *b, const struct board_view *v, const struct scale *s,
+/* What a colour says, for whoever sees none. */
+static uint32_t mark_of(const struct grid *g, double share)
+{
+    int i = (int)fmin(fmax(share, 0) * MARKS, MARKS - 1);
+
+    return g->ascii ? (uint32_t) ".:-=+%#@"[i] : 0x2581u + (uint32_t)i;
+}
+
+static double share_of(const struct board_scale *s, double value)
+{
+    if (s->hi <= s->lo)
+        return value < s->lo ? 0 : 0.5;
+    return fmin(fmax((value - s->lo) / (s->hi - s->lo), 0), 1);
+}
+
+static int shade_of(double share)
+{
+    return GRID_SHADE + (int)fmin(share * GRID_SHADES, GRID_SHADES - 1);
+}
+
+static int role_of(const struct board *b, const struct board_view *v, const struct board_scale *s,
                    int cell)
 {
     double value = b->value[cell];
@@ -63,13 +78,27 @@ static int role_of(const struct board *b, const struct board_view *v, const stru
         return GRID_STATUS;
     if (!isfinite(value))
         return GRID_DIM;
-    if (s->hi <= s->lo)
-        return GRID_SHADE + GRID_SHADES / 2;
-    return GRID_SHADE + (int)fmin((value - s->lo) / (s->hi - s->lo) * GRID_SHADES, GRID_SHADES - 1);
+    return shade_of(share_of(s, value));
+}
+
+/* Whether all values have room for a mark behind them: a board has all of them or none. */
+static bool has_marks(const struct board *b, const struct board_view *v)
+{
+    for (int i = 0; v->legend && i < b->rows * b->columns; i++) {
+        const char *words = b->words[i] ? b->words[i] : "";
+
+        if (!isfinite(b->value[i]))
+            continue;
+        if (text_width(words) > v->wide - 1 && v->brief && v->brief[i])
+            words = v->brief[i];
+        if (text_width(words) + 2 > v->wide - 1)
+            return false;
+    }
+    return v->legend;
 }
 
 static void draw_cell(const struct board *b, struct grid *g, struct rect at, int cell,
-                      const struct board_view *v, const struct scale *s)
+                      const struct board_view *v, const struct board_scale *s, bool marks)
 {
     const char *words = b->words[cell] ? b->words[cell] : "";
     bool chosen = cell == v->row * b->columns + v->column && v->row >= 0 && v->column >= 0;
@@ -82,10 +111,13 @@ static void draw_cell(const struct board *b, struct grid *g, struct rect at, int
         grid_fill(g, box, role);
     if (chosen && role == GRID_DIM)
         role = GRID_TEXT;
-    n = text_width(words);
+    marks = marks && isfinite(b->value[cell]);
+    n = text_width(words) + 2 * marks;
     line.row += (at.rows - 1) / 2;
     n = n < width ? (width - n) / 2 : 0;
-    grid_cut(g, line, 0, n, width - n, role, false, words);
+    n = grid_cut(g, line, 0, n, width - n, role, false, words);
+    if (marks)
+        grid_put(g, line, 0, n + 1, mark_of(g, share_of(s, b->value[cell])), role, 0);
     for (int i = 0; i < width && (chosen || cell + 1 == v->best); i++) {
         int column = line.column + i;
 
@@ -136,6 +168,33 @@ static void draw_heads(const struct board *b, struct grid *g, struct rect in, in
     }
 }
 
+/* From the least to the largest value: each mark, and before it, where there is room, its ground. Where
+ * there is none for either it goes: values are numbers too. */
+static void draw_legend(const struct board *b, struct grid *g, struct rect in,
+                        const struct board_scale *s)
+{
+    int from = text_width(b->column_label ? b->column_label : "") + 2, end = in.columns - 5;
+    int each = 2, width, at;
+    char lo[32], hi[32];
+
+    snprintf(lo, sizeof lo, "%s%.4f", !s->below ? "" : g->ascii ? "<" : "≤", s->lo);
+    snprintf(hi, sizeof hi, "%.4f", s->hi);
+    width = text_width(lo) + text_width(hi) + 2;
+    if (from + width + each * MARKS > end)
+        each = 1;
+    width += each * MARKS;
+    if (!(s->hi > s->lo) || from + width > end)
+        return;
+    at = grid_text(g, in, 0, end - width, GRID_DIM, lo) + 1;
+    for (int i = 0; i < each * MARKS; i++) {
+        double share = (i + 0.5) / (each * MARKS);
+        bool mark = each == 1 || i % 2;
+
+        grid_put(g, in, 0, at++, mark ? mark_of(g, share) : ' ', shade_of(share), 0);
+    }
+    grid_text(g, in, 0, at + 1, GRID_DIM, hi);
+}
+
 /* What lies beyond the edges. */
 static void draw_more(const struct board *b, struct grid *g, struct rect in,
                       const struct board_view *v)
@@ -155,9 +214,11 @@ static void draw_more(const struct board *b, struct grid *g, struct rect in,
 void board_grid(const struct board *b, struct grid *g, struct rect in, struct board_view *v)
 {
     int names = names_width(b, in.columns), room = in.columns - names - 1;
-    struct scale scale;
+    struct board_scale scale = v->scale;
+    bool marks;
 
-    board_range(b, &scale.lo, &scale.hi);
+    if (!(scale.hi > scale.lo))
+        board_range(b, &scale.lo, &scale.hi);
     v->rows = v->columns = 0;
     if (!b->rows || !b->columns || in.rows < 3 || room < LEAST_WIDE)
         return;
@@ -171,12 +232,15 @@ void board_grid(const struct board *b, struct grid *g, struct rect in, struct bo
     v->at =
         (struct rect){in.row + 2, in.column + names + 1, v->rows * v->high, v->columns * v->wide};
     draw_heads(b, g, in, names, v);
+    if (v->legend)
+        draw_legend(b, g, rect_behind(in, names + 1), &scale);
+    marks = has_marks(b, v);
     for (int r = 0; r < v->rows; r++) {
         for (int c = 0; c < v->columns; c++) {
             struct rect at = {v->at.row + r * v->high, v->at.column + c * v->wide, v->high,
                               v->wide};
 
-            draw_cell(b, g, at, (v->top + r) * b->columns + v->left + c, v, &scale);
+            draw_cell(b, g, at, (v->top + r) * b->columns + v->left + c, v, &scale, marks);
         }
     }
     draw_cursor(g, in, v);

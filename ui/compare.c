@@ -10,7 +10,7 @@
 
 #define LIVE_NS 1000000000u /* how often runs at work are read again */
 
-static const int smooths[] = {0, 3, 10, 30};
+static const int smooths[] = {0, 3, 10, 30, 100}; /* by the level that is kept */
 
 static int axis_of(const char *name)
 {
@@ -20,11 +20,18 @@ static int axis_of(const char *name)
     return 0;
 }
 
+/* As it was chosen here or on Run, whose curves have more points. */
+static void take_smooth(struct compare *c)
+{
+    int64_t level = settings_number(c->app->settings, "plot.smooth", 0);
+
+    c->smooth = smooths[level > 0 && level < (int64_t)MEM_COUNT(smooths) ? level : 0];
+}
+
 static void *open_compare(struct app *app)
 {
     struct compare *c = mem_new(1, sizeof *c);
     const struct settings *s = app->settings;
-    int64_t smooth = settings_number(s, "plot.smooth", 0);
 
     c->app = app;
     c->metric = 1;
@@ -32,9 +39,7 @@ static void *open_compare(struct app *app)
     c->log_y = settings_is(s, "compare.log", false);
     c->sorted = settings_is(s, "compare.sorted", false);
     c->percent = settings_is(s, "percent", false);
-    for (size_t i = 0; i < MEM_COUNT(smooths); i++)
-        if (smooths[i] == smooth)
-            c->smooth = smooths[i];
+    take_smooth(c);
     return c;
 }
 
@@ -71,6 +76,7 @@ static void show(void *screen)
     struct compare *c = screen;
 
     c->percent = settings_is(c->app->settings, "percent", false);
+    take_smooth(c);
     take_marks(c);
     c->reload = true;
 }
@@ -105,6 +111,7 @@ static bool tick(void *screen)
 
 void screen_compare_runs(void *compare, const char *const *names, size_t count)
 {
+    ((struct compare *)compare)->scaling = false; /* who asks for runs means their curves */
     compare_name(compare, names, count, true);
 }
 
@@ -126,10 +133,10 @@ static void next_smooth(struct compare *c)
 {
     size_t i = 0;
 
-    while (i < MEM_COUNT(smooths) && smooths[i] != c->smooth)
+    while (i < MEM_COUNT(smooths) - 1 && smooths[i] != c->smooth)
         i++;
-    c->smooth = smooths[(i + 1) % MEM_COUNT(smooths)];
-    settings_set_number(c->app->settings, "plot.smooth", c->smooth);
+    settings_set_number(c->app->settings, "plot.smooth", (int64_t)((i + 1) % MEM_COUNT(smooths)));
+    take_smooth(c);
 }
 
 static void next_budget(struct compare *c)

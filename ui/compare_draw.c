@@ -2,12 +2,15 @@
 #include "ui/compare_int.h"
 #include "ui/results_int.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define BESIDE 110 /* columns, from which on there are two plots */
 #define MOST   24  /* columns of a cell */
+#define TWINS  4   /* that are named */
+#define APART  2   /* columns between entries of a legend */
 
 static enum plot_level level_of(const struct grid *g)
 {
@@ -16,18 +19,73 @@ static enum plot_level level_of(const struct grid *g)
 
 /* ---- curves ---- */
 
-/* Whole names where the legend has room for them, else values alone. */
-static void choose_labels(struct compare *c, int panel, int columns)
+/* What curves may be called: the settings that tell them apart, their values alone (the table's heads say
+ * of what), as the table calls them, that without what all begin with, the end of their names. */
+enum label { LABEL_WHOLE, LABEL_VALUES, LABEL_TABLE, LABEL_REST, LABEL_END, LABELS };
+
+static const char *label_of(const struct compare *c, size_t group, enum label kind, size_t front)
 {
-    int total = 0;
-
-    for (int i = 0; i < c->plot[panel].count; i++)
-        total += text_width(c->label[c->curves[panel].line[i].group]) + 5;
-    for (int i = 0; i < c->plot[panel].count; i++) {
-        size_t group = c->curves[panel].line[i].group;
-
-        c->series[panel][i].label = total > 2 * columns ? c->brief[group] : c->label[group];
+    switch (kind) {
+    case LABEL_WHOLE:
+        return c->label[group];
+    case LABEL_VALUES:
+        return c->brief[group];
+    case LABEL_TABLE:
+        return c->plain[group];
+    case LABEL_REST:
+        return c->plain[group] + front;
+    default:
+        return c->tail[group];
     }
+}
+
+/* Bytes of ASCII with which all names of the table begin, up to the end of a word; of none the whole. */
+static size_t common_front(const struct compare *c, const struct curves *of)
+{
+    const char *first = of->lines > 1 ? c->plain[of->line[0].group] : "";
+    size_t n = 0;
+
+    while (first[n] > 0 && first[n] < 0x7f)
+        n++;
+    for (size_t i = 1; i < of->lines; i++) {
+        const char *name = c->plain[of->line[i].group];
+        size_t k = 0;
+
+        while (k < n && name[k] == first[k])
+            k++;
+        n = k;
+    }
+    while (n && isalnum((unsigned char)first[n - 1]))
+        n--;
+    return n;
+}
+
+/* Whether the legend has room for all of them uncut: in a row, or below each other as plot_legend does. */
+static bool labels_fit(const struct compare *c, int panel, enum label kind, size_t front)
+{
+    const struct plot *p = &c->plot[panel];
+    int rows = 1 + (p->rows - PLOT_LEAST_ROWS) / 3, total = -APART, most = 0;
+
+    for (int i = 0; i < p->count; i++) {
+        int width = 3 + (p->values ? 8 : 0) +
+                    text_width(label_of(c, c->curves[panel].line[i].group, kind, front));
+
+        total += width + APART;
+        most = width > most ? width : most;
+    }
+    return total <= p->columns || (p->columns + APART) / (most + APART) * rows >= p->count;
+}
+
+/* What says most without being cut: the middle of a name cannot be missed. */
+static void choose_labels(struct compare *c, int panel)
+{
+    size_t front = common_front(c, &c->curves[panel]);
+    enum label kind = LABEL_WHOLE;
+
+    while (kind + 1 < LABELS && !labels_fit(c, panel, kind, front))
+        kind++;
+    for (int i = 0; i < c->plot[panel].count; i++)
+        c->series[panel][i].label = label_of(c, c->curves[panel].line[i].group, kind, front);
 }
 
 /* Seconds with no more digits than are read. */
@@ -68,7 +126,7 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
         grid_frame_right(g, at, GRID_DIM, text_str(&words));
     text_free(&words);
     if (!c->scaling)
-        choose_labels(c, panel, in.columns);
+        choose_labels(c, panel);
     if (!c->plot[panel].count || c->missing[panel][0])
         grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_DIM, c->missing[panel]);
     else
@@ -100,10 +158,11 @@ static void cell_words(const struct compare *c, size_t row, int column, struct t
 static const char *head_of(const struct study_column *column)
 {
     static const char *const heads[][2] = {
-        {"train_seconds", "seconds"},       {"last.test_acc", "last"},
-        {"best_epoch", "best at"},          {"difference", "difference"},
-        {"difference_lo", "from"},          {"difference_hi", "to"},
-        {"member_acc_mean", "mean member"}, {"member_acc_max", "best member"}};
+        {"train_seconds", "seconds"},     {"last.test_acc", "last"},
+        {"best_epoch", "best at"},        {"difference_n", "pairs"},
+        {"difference", "difference"},     {"difference_lo", "from"},
+        {"difference_hi", "to"},          {"member_acc_mean", "mean member"},
+        {"member_acc_max", "best member"}};
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (!strcmp(column->name, heads[i][0]))
@@ -167,7 +226,7 @@ static int draw_column(const struct compare *c, struct grid *g, struct rect in, 
         text_clear(&cell);
         text_clear(&cut);
         cell_words(c, row, column, &cell);
-        results_cut(text_str(&cell), width, g->ascii, &cut);
+        words_add_cut(&cut, text_str(&cell), width, g->ascii);
         if (words)
             grid_cut(g, in, 1 + i, at, in.columns - at, GRID_TEXT, false, text_str(&cut));
         else if (best)
@@ -199,6 +258,14 @@ static int draw_read(const struct compare *c, struct grid *g, struct rect in, in
     return at + 9;
 }
 
+static bool has_twin(const struct compare *c, size_t group)
+{
+    for (size_t g = 0; group < c->groups && g < c->groups; g++)
+        if (g != group && c->twin[g] == c->twin[group])
+            return true;
+    return false;
+}
+
 static void draw_marks(const struct compare *c, struct grid *g, struct rect in)
 {
     for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
@@ -207,6 +274,8 @@ static void draw_marks(const struct compare *c, struct grid *g, struct rect in)
 
         if (c->equal.on || c->scaling || group < c->groups)
             grid_put(g, in, 1 + i, 1, plot_mark((int)group, level_of(g)), role, GRID_BOLD);
+        if (has_twin(c, group))
+            grid_put(g, in, 1 + i, 2, '=', GRID_WARN, GRID_BOLD);
         if (c->top + (size_t)i == c->row)
             grid_put(g, in, 1 + i, 0, g->ascii ? '>' : 0x203a, GRID_KEY, GRID_BOLD);
     }
@@ -217,16 +286,18 @@ static void draw_rows(struct compare *c, struct grid *g, struct rect in)
     int rows = in.rows - 1, at;
 
     c->page = rows > 1 ? rows : 1;
-    if (c->row < c->top)
-        c->top = c->row;
-    if (rows > 0 && c->row >= c->top + (size_t)rows)
-        c->top = c->row - (size_t)rows + 1;
+    c->top = grid_first(c->top, c->row, c->table.rows, rows);
     draw_marks(c, g, in);
     at = draw_column(c, g, in, 3, c->column[0]);
     if (c->cursor && !c->scaling)
         at = draw_read(c, g, in, at + 2);
-    for (int i = 1 + c->left; i < c->columns && at + 2 < in.columns; i++)
-        at = draw_column(c, g, in, at + 2, c->column[i]);
+    c->hidden = c->left;
+    for (int i = 1 + c->left; i < c->columns; i++) {
+        bool room = at + 2 < in.columns;
+
+        at = room ? draw_column(c, g, in, at + 2, c->column[i]) : at;
+        c->hidden += !room || at > in.columns;
+    }
     if (at > in.columns)
         grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
     for (int i = 0; i < rows && c->top + (size_t)i < c->table.rows; i++)
@@ -248,6 +319,40 @@ static void table_title(const struct compare *c, struct text *out)
                   c->set->count);
 }
 
+/* Runs that are not compared at all. */
+static void draw_left_out(const struct compare *c, struct grid *g, struct rect at)
+{
+    struct text words = {0};
+
+    if (c->more)
+        text_addf(&words, "the newest %d of %zu, %zu left out", COMPARE_MOST, c->count + c->more,
+                  c->more);
+    if (c->set->left_out)
+        text_addf(&words, "%s%zu cannot be read", words.n ? ", " : "", c->set->left_out);
+    if (words.n)
+        grid_frame_right(g, at, GRID_WARN, text_str(&words));
+    text_free(&words);
+}
+
+/* What of the table has no room, in the frame's lower edge. */
+static void draw_hidden(const struct compare *c, struct grid *g, struct rect at, int rows)
+{
+    size_t seen = rows > 0 ? (size_t)rows : 0, last = c->top + seen;
+    struct text words = {0};
+
+    if (c->wrong[0] || !c->table.rows)
+        return;
+    if (c->table.rows > seen)
+        text_addf(&words, "rows %zu to %zu of %zu", c->top + 1,
+                  last < c->table.rows ? last : c->table.rows, c->table.rows);
+    if (c->hidden)
+        text_addf(&words, "%s%d more column%s: Tab, Right", words.n ? ", " : "", c->hidden,
+                  c->hidden == 1 ? "" : "s");
+    if (words.n)
+        grid_frame_right(g, rect_bottom(at, 1), GRID_DIM, text_str(&words));
+    text_free(&words);
+}
+
 static void draw_table(struct compare *c, struct grid *g, struct rect at)
 {
     struct text title = {0};
@@ -256,18 +361,13 @@ static void draw_table(struct compare *c, struct grid *g, struct rect at)
     table_title(c, &title);
     in = grid_frame(g, at, text_str(&title), c->table_pane);
     text_free(&title);
-    if (c->more || c->set->left_out) {
-        char words[128];
-
-        snprintf(words, sizeof words, c->more ? "%zu more are marked" : "%zu cannot be read",
-                 c->more ? c->more : c->set->left_out);
-        grid_frame_right(g, at, GRID_WARN, words);
-    }
+    draw_left_out(c, g, at);
     c->table_at = in;
     if (c->wrong[0])
         grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_WARN, c->wrong);
     else if (c->table.rows)
         draw_rows(c, g, in);
+    draw_hidden(c, g, at, in.rows - 1);
     if (c->table.rows > (size_t)(in.rows > 1 ? in.rows - 1 : 0))
         grid_scroll(g, rect_behind(rect_below(at, 2), at.columns - 1), (int)c->top, in.rows - 1,
                     (int)c->table.rows);
@@ -335,9 +435,27 @@ static void add_focused(const struct compare *c, struct text *out)
     }
 }
 
+/* "a = b = c" of those whose curves lie under each other. */
+static void add_twins(const struct compare *c, struct text *out)
+{
+    for (size_t g = 0; g < c->groups; g++) {
+        size_t n = 0;
+
+        for (size_t k = g; c->twin[g] == g && has_twin(c, g) && k < c->groups; k++)
+            if (c->twin[k] == g && n++ < TWINS) {
+                text_add(out, n > 1 ? " = " : "");
+                words_add_cut(out, c->plain[k], MOST, false);
+            }
+        if (n > TWINS)
+            text_addf(out, " and %zu more", n - TWINS);
+        text_add(out, n ? ": the same curve\n" : "");
+    }
+}
+
 static void add_notes(const struct compare *c, struct text *out)
 {
     add_focused(c, out);
+    add_twins(c, out);
     if (c->set->left_out)
         text_addf(out, "%s\n", c->set->problem);
     if (c->over && !c->scaling && c->panels)

@@ -56,7 +56,11 @@ struct compare {
     struct plot_series *series[COMPARE_PANELS];
     char title[COMPARE_PANELS][64], missing[COMPARE_PANELS][200];
     char **label, **brief; /* (groups): "batch=64 lr=0.1", "64 0.1" */
+    const char **plain;    /* (groups): "cnn-7f3a", of the set or brief */
+    const char **tail;     /* (groups): "7f3a", of the first run */
     size_t *of;            /* (count of the set): the group of each run; without --over, itself */
+    size_t
+        *twin; /* (groups): the first that has the same curves; itself where none before it has */
     size_t groups;
     int panels;                /* that have been made */
     double *read;              /* (groups): at the cursor, of the first panel */
@@ -64,7 +68,7 @@ struct compare {
     size_t points;
 
     size_t row, top; /* of the table: which is focused, as it is shown; and what is scrolled away */
-    int left;
+    int left, hidden; /* hidden: columns that have no room, at both sides */
     struct rect table_at, plot_at[COMPARE_PANELS];
     int page;
     bool wide; /* two panels beside each other */
@@ -93,6 +97,6 @@ void compare_draw(void *screen, struct grid *g, struct rect in);
 /* compare_out.c */
 extern const char *const compare_forms[];
 void compare_command(void *screen, struct text *out);
-enum err_code compare_write(void *screen, const char *form, struct text *out, struct err *e);
+enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e);
 
 #endif

@@ -63,13 +63,17 @@ void compare_free_made(struct compare *c)
     }
     free(c->label);
     free(c->brief);
+    free(c->plain);
+    free(c->tail);
     free(c->of);
+    free(c->twin);
     free(c->order);
     free(c->column);
     free(c->read);
     free(c->point);
     c->label = c->brief = NULL;
-    c->of = c->order = NULL;
+    c->plain = c->tail = NULL;
+    c->of = c->order = c->twin = NULL;
     c->column = NULL;
     c->read = NULL;
     c->point = NULL;
@@ -109,20 +113,27 @@ static void name_all(struct compare *c)
         c->groups = study_groups(set->run, set->count, "seed", c->of);
     c->label = mem_new(c->groups + 1, sizeof *c->label);
     c->brief = mem_new(c->groups + 1, sizeof *c->brief);
+    c->plain = mem_new(c->groups + 1, sizeof *c->plain);
+    c->tail = mem_new(c->groups + 1, sizeof *c->tail);
     curves_name_groups(set->run, set->count, c->of, c->groups, c->over ? "seed" : NULL, names);
     for (size_t g = 0; g < c->groups; g++) {
         size_t first = 0;
+        const char *name, *dash;
         bool again = false;
 
         while (c->of[first] != g)
             first++;
+        name = study_short_name(set->entry[first].name);
+        dash = strrchr(name, '-');
+        c->tail[g] = dash && dash[1] ? dash + 1 : name;
         for (size_t k = 0; k < c->groups; k++)
             again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
         if (again || !names[g].n)
-            c->label[g] = mem_text(study_short_name(set->entry[first].name));
+            c->label[g] = mem_text(name);
         else
             c->label[g] = mem_text(text_str(&names[g]));
         c->brief[g] = values_of(c->label[g]);
+        c->plain[g] = c->groups == set->count ? name : c->brief[g];
     }
     for (size_t g = 0; g < c->groups; g++)
         text_free(&names[g]);
@@ -146,13 +157,19 @@ static bool tells_apart(const struct study_table *t, int column)
     return false;
 }
 
+/* What is equal in all of them, or follows from another setting, says nothing here. */
+static bool is_idle(const struct study_table *t, int column)
+{
+    return study_is_setting(t->column[column].name) && !tells_apart(t, column);
+}
+
 /* The accuracy, settings, then what was asked for most, then the rest; the state at the end. */
 static int rank(const struct study_table *t, int column)
 {
     static const char *const first[] = {"run", "n", "read_at"};
-    static const char *const main[] = {"test_acc",      "difference",    "difference_lo",
-                                       "difference_hi", "gain_mean",     "gain_best",
-                                       "best_epoch",    "last.test_acc", "test_loss"};
+    static const char *const main[] = {
+        "test_acc",  "difference_n", "difference", "difference_lo", "difference_hi",
+        "gain_mean", "gain_best",    "best_epoch", "last.test_acc", "test_loss"};
     const char *name = t->column[column].name;
 
     for (size_t i = 0; i < MEM_COUNT(first); i++)
@@ -163,7 +180,7 @@ static int rank(const struct study_table *t, int column)
     if (!strcmp(name, "test_acc"))
         return 1;
     if (study_is_setting(name))
-        return tells_apart(t, column) ? 100 : 290;
+        return 100;
     for (size_t i = 0; i < MEM_COUNT(main); i++)
         if (!strcmp(name, main[i]))
             return 200 + (int)i;
@@ -175,14 +192,18 @@ static void order_columns(struct compare *c)
     const struct study_table *t = &c->table;
 
     c->column = mem_new(t->columns + 1, sizeof *c->column);
-    for (c->columns = 0; c->columns < (int)t->columns; c->columns++) {
+    c->columns = 0;
+    for (int i = 0; i < (int)t->columns; i++) {
         int at = c->columns;
 
-        while (at > 0 && rank(t, c->column[at - 1]) > rank(t, c->columns)) {
+        if (is_idle(t, i))
+            continue;
+        while (at > 0 && rank(t, c->column[at - 1]) > rank(t, i)) {
             c->column[at] = c->column[at - 1];
             at--;
         }
-        c->column[at] = c->columns;
+        c->column[at] = i;
+        c->columns++;
     }
 }
 
@@ -273,7 +294,34 @@ static void make_curves(struct compare *c, int panel, int metric)
     }
 }
 
-/* Images per second, and the efficiency, by devices: a curve a setting. */
+/* The points of a setting that count, or else those that do not, each between gaps. */
+static struct curves_line scaling_line(const struct compare *c, size_t setting, bool counts,
+                                       bool speed_up)
+{
+    struct curves_line line = {.group = setting, .dashed = !counts};
+
+    line.x = mem_new(2 * c->points, sizeof *line.x);
+    line.y = mem_new(2 * c->points, sizeof *line.y);
+    for (size_t i = 0; i < c->points; i++) {
+        const struct study_point *point = &c->point[i];
+
+        if (point->setting != setting || study_point_counts(point) != counts)
+            continue;
+        if (!counts && line.n) {
+            line.x[line.n] = line.x[line.n - 1];
+            line.y[line.n++] = NAN;
+        }
+        line.x[line.n] = (double)point->devices;
+        line.y[line.n++] = speed_up ? point->speed_up : point->images_per_second;
+        if (!line.label)
+            line.label = mem_textf("%s%s", study_short_name(c->set->entry[point->run].name),
+                                   counts ? "" : ", virtual or shared");
+    }
+    return line;
+}
+
+/* Images per second, and the speed-up, by devices: a curve a setting, and beside it what says
+ * nothing of speed-up. */
 static void make_scaling(struct compare *c, int panel)
 {
     struct curves *of = &c->curves[panel];
@@ -284,29 +332,26 @@ static void make_scaling(struct compare *c, int panel)
              panel ? "speed-up over real devices" : "images per second");
     for (size_t i = 0; i < c->points; i++)
         settings = c->point[i].setting + 1 > settings ? c->point[i].setting + 1 : settings;
-    c->series[panel] = mem_new(settings + 1, sizeof *c->series[panel]);
-    for (size_t s = 0; s < settings; s++) {
-        struct curves_line line = {.group = s};
+    c->series[panel] = mem_new(2 * settings + 1, sizeof *c->series[panel]);
+    for (size_t s = 0; s < 2 * settings; s++) {
+        struct curves_line line = scaling_line(c, s % settings, s < settings, panel);
 
-        line.x = mem_new(c->points, sizeof *line.x);
-        line.y = mem_new(c->points, sizeof *line.y);
-        for (size_t i = 0; i < c->points; i++) {
-            const struct study_point *point = &c->point[i];
-
-            if (point->setting != s)
-                continue;
-            line.x[line.n] = (double)point->devices;
-            line.y[line.n++] = panel ? point->speed_up : point->images_per_second;
-            line.label = line.label ? line.label
-                                    : mem_text(study_short_name(c->set->entry[point->run].name));
+        if (!line.n || (panel && s >= settings)) {
+            free(line.x);
+            free(line.y);
+            free(line.label);
+            continue;
         }
         of->line = mem_grow(of->line, &of->room, of->lines + 1, sizeof *of->line);
         of->line[of->lines++] = line;
-        c->series[panel][s] = (struct plot_series){
-            .label = line.label, .x = line.x, .y = line.y, .n = line.n, .colour = (int)s};
+        c->series[panel][p->count++] = (struct plot_series){.label = line.label,
+                                                            .x = line.x,
+                                                            .y = line.y,
+                                                            .n = line.n,
+                                                            .colour = (int)line.group,
+                                                            .dashed = line.dashed};
     }
     p->series = c->series[panel];
-    p->count = (int)settings;
     p->x_label = "devices";
     p->whole_x = true;
 }
@@ -338,6 +383,51 @@ static void make_plots(struct compare *c)
                          : "No run has ended its first epoch yet.");
             c->plot[i].count = 0;
         }
+    }
+}
+
+static const struct curves_line *line_of(const struct curves *of, size_t group)
+{
+    for (size_t i = 0; i < of->lines; i++)
+        if (of->line[i].group == group)
+            return &of->line[i];
+    return NULL;
+}
+
+static bool same_values(const double *a, const double *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i] && !(isnan(a[i]) && isnan(b[i])))
+            return false;
+    return true;
+}
+
+/* In all that is shown: one lies under the other. */
+static bool same_curves(const struct compare *c, size_t a, size_t b)
+{
+    bool any = false;
+
+    for (int p = 0; p < c->panels; p++) {
+        const struct curves_line *x = line_of(&c->curves[p], a), *y = line_of(&c->curves[p], b);
+
+        if (!x && !y)
+            continue;
+        if (!x || !y || x->n != y->n || !same_values(x->x, y->x, x->n) ||
+            !same_values(x->y, y->y, x->n))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+static void find_twins(struct compare *c)
+{
+    c->twin = mem_new(c->groups + 1, sizeof *c->twin);
+    for (size_t g = 0; g < c->groups; g++) {
+        c->twin[g] = g;
+        for (size_t k = 0; k < g && c->twin[g] == g && !c->scaling; k++)
+            if (same_curves(c, k, g))
+                c->twin[g] = c->twin[k];
     }
 }
 
@@ -439,6 +529,7 @@ void compare_make(struct compare *c)
     name_all(c);
     make_table(c);
     make_plots(c);
+    find_twins(c);
     find_focus(c);
     compare_set_cursor(c);
 }

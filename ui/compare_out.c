@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "study/table.h"
-#include "ui/figure.h"
 
 #include <string.h>
 
@@ -70,43 +69,30 @@ void compare_command(void *screen, struct text *out)
         add_plot(c, out);
 }
 
-enum err_code compare_write(void *screen, const char *form, struct text *out, struct err *e)
+enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct compare *c = screen;
     struct study_style style = {0};
-    struct figure_panel panel[COMPARE_PANELS] = {{0}};
-    struct figure f = {.panel = panel, .width_mm = 120, .height_mm = 80};
-    struct plot named[COMPARE_PANELS];
 
     if (!c->set || !c->set->count)
         return err_set(e, ERR_INPUT, "there is no run to compare: Space marks runs on Results");
     if (c->stale)
         compare_make(c);
     if (!strcmp(form, "svg") || !strcmp(form, "pdf")) {
-        for (int i = 0; i < c->panels; i++) {
-            if (!c->plot[i].count)
-                continue;
-            named[f.panels] = c->plot[i];
-            named[f.panels].title = c->title[i];
-            named[f.panels].cursor = named[f.panels].values = false;
-            panel[f.panels].plot = &named[f.panels];
-            f.panels++;
-        }
-        f.width_mm = f.panels == 2 ? 210 : 120;
-        if (!f.panels)
-            return err_set(e, ERR_INPUT, "%s", c->missing[0]);
-        (strcmp(form, "pdf") ? figure_svg : figure_pdf)(&f, out);
-        return ERR_OK;
+        for (int i = 0; i < c->panels; i++)
+            if (c->plot[i].count)
+                paper_add_plot(out, &c->plot[i], c->title[i]);
+        return out->plots ? ERR_OK : err_set(e, ERR_INPUT, "%s", c->missing[0]);
     }
     if (c->wrong[0])
         return err_set(e, ERR_INPUT, "%s", c->wrong);
-    if (!strcmp(form, "csv"))
-        study_table_csv(&c->table, out);
+    if (!strcmp(form, "csv")) /* it has a row a run, and of these there are few */
+        study_table_csv(&c->table, &out->text);
     else if (!strcmp(form, "md"))
-        study_table_md(&c->table, &style, out);
+        study_table_md(&c->table, &style, &out->text);
     else if (!strcmp(form, "tex"))
-        study_table_tex(&c->table, &style, out);
+        study_table_tex(&c->table, &style, &out->text);
     else
-        study_table_html(&c->table, &style, out);
+        study_table_html(&c->table, &style, &out->text);
     return ERR_OK;
 }

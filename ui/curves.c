@@ -300,6 +300,7 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
                     const struct curves_wish *wish, int axis)
 {
     size_t *of = mem_new(count + 1, sizeof *of), groups = count, first, end;
+    bool *again = mem_new(count + 1, sizeof *again);
     struct text *names;
 
     for (size_t i = 0; i < count; i++)
@@ -309,6 +310,10 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
     names = mem_new(groups + 1, sizeof *names);
     if (wish->over)
         curves_name_groups(runs, count, of, groups, wish->over, names);
+    if (wish->over)
+        study_repeats(runs, count, again);
+    for (size_t i = 0; i < count; i++) /* a run done twice is one of the mean */
+        of[i] = again[i] ? groups : of[i];
     for (size_t g = 0; g < groups; g++) {
         if (!wish->over)
             text_add(&names[g], study_short_name(runs[g].entry->name));
@@ -325,6 +330,7 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
         text_free(&names[g]);
     }
     free(names);
+    free(again);
     free(of);
 }
 

@@ -124,7 +124,18 @@ static struct feed_run *find_number(struct feed *f, uint32_t number)
     return NULL;
 }
 
-static void set_path(struct feed_run *run, const char *path)
+void feed_add_name(struct feed *f, uint32_t number, struct text *out)
+{
+    const struct feed_run *run = find_number(f, number);
+    struct wire_sweep_status sweep;
+
+    if (run)
+        text_add(out, run->name);
+    else if (number && wire_sweep_status(f->wire, number, &sweep))
+        text_add(out, sweep.name);
+}
+
+void feed_set_path(struct feed_run *run, const char *path)
 {
     char copy[1024];
     size_t n;
@@ -146,7 +157,7 @@ struct feed_run *feed_follow(struct feed *f, const char *folder)
 
     if (!run) {
         run = add_run(f);
-        set_path(run, folder);
+        feed_set_path(run, folder);
     }
     run->files->settled = false;
     run->files->run_looked = 0;
@@ -213,7 +224,7 @@ static bool is_sweep(struct feed *f, uint32_t number)
     return wire_sweep_status(f->wire, number, &status);
 }
 
-static struct feed_run *have_number(struct feed *f, uint32_t number)
+struct feed_run *feed_have_number(struct feed *f, uint32_t number)
 {
     struct feed_run *run = find_number(f, number);
 
@@ -228,7 +239,7 @@ static struct feed_run *have_number(struct feed *f, uint32_t number)
 static void on_started(struct feed *f, const struct wire_event *ev, const void *slot, size_t n)
 {
     const struct wire_facts *facts = slot;
-    struct feed_run *run = have_number(f, ev->run), *other;
+    struct feed_run *run = feed_have_number(f, ev->run), *other;
 
     if (!run || !facts || n != sizeof *facts)
         return;
@@ -242,7 +253,7 @@ static void on_started(struct feed *f, const struct wire_event *ev, const void *
                 break;
             }
     }
-    set_path(run, facts->path);
+    feed_set_path(run, facts->path);
     run->facts = *facts;
     run->own = run->live = run->known = true;
     run->dead = run->broken = false;
@@ -308,7 +319,7 @@ static void end_run(struct feed_run *run)
 
 static void on_state(struct feed *f, const struct wire_event *ev, const char *reason)
 {
-    struct feed_run *run = have_number(f, ev->run);
+    struct feed_run *run = feed_have_number(f, ev->run);
     struct wire_status status;
 
     if (!run)
@@ -318,14 +329,14 @@ static void on_state(struct feed *f, const struct wire_event *ev, const char *re
     run->live = !wire_state_ended(run->state);
     snprintf(run->reason, sizeof run->reason, "%.511s", reason);
     if (wire_status(f->wire, ev->run, &status) && status.path[0])
-        set_path(run, status.path);
+        feed_set_path(run, status.path);
     if (!run->live)
         end_run(run);
 }
 
 static void on_cell(struct feed *f, const struct wire_event *ev)
 {
-    struct feed_run *run = ev->u.cell.run ? have_number(f, ev->u.cell.run) : NULL;
+    struct feed_run *run = ev->u.cell.run ? feed_have_number(f, ev->u.cell.run) : NULL;
 
     if (!run)
         return;
@@ -414,7 +425,7 @@ static bool take_event(struct feed *f, const struct wire_event *ev, feed_other *
         break;
     case WIRE_TAKEN:
         if (!ev->u.taken.sweep)
-            have_number(f, ev->run);
+            feed_have_number(f, ev->run);
         break;
     case WIRE_LOG:
         if ((run = find_number(f, ev->run)))
@@ -441,13 +452,13 @@ static void read_missed(struct feed *f)
     all = mem_new(n + 1, sizeof *all);
     n = wire_statuses(f->wire, all, n);
     for (size_t i = 0; i < n; i++) {
-        struct feed_run *run = have_number(f, all[i].run);
+        struct feed_run *run = feed_have_number(f, all[i].run);
 
         if (!run)
             continue;
         run->own = true;
         if (all[i].path[0])
-            set_path(run, all[i].path);
+            feed_set_path(run, all[i].path);
         if (!run->known || run->state != all[i].state)
             run->files->entry_due = true;
         run->state = all[i].state;
@@ -511,6 +522,31 @@ static bool look(struct feed *f, struct feed_run *run, uint64_t now, uint64_t un
     return changed;
 }
 
+/* The one that is watched always; of the others as many as the slice has time for, the next ones at the
+ * next take: after events were missed all of them have files to be read. */
+static bool look_at_all(struct feed *f, uint64_t now)
+{
+    size_t first = f->count ? f->next_look % f->count : 0;
+    bool changed = false, late = false;
+
+    for (size_t k = 0; k < f->count; k++) {
+        size_t i = (first + k) % f->count;
+        struct feed_run *run = f->run[i];
+        bool moved = judge_refused(f, run);
+
+        if (!late && f->ns() > now + SLICE_NS) {
+            late = true;
+            f->next_look = i;
+        }
+        if (!late || run->id == f->watched)
+            moved |= look(f, run, now, now + SLICE_NS);
+        run->changed += moved;
+        changed |= moved;
+        feed_rows_progress(run);
+    }
+    return changed;
+}
+
 bool feed_take(struct feed *f, feed_other *other, void *user)
 {
     struct wire_event event;
@@ -523,15 +559,7 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
         read_missed(f);
         changed = true;
     }
-    for (size_t i = 0; i < f->count; i++) {
-        struct feed_run *run = f->run[i];
-
-        if (judge_refused(f, run) | look(f, run, now, now + SLICE_NS)) {
-            run->changed++;
-            changed = true;
-        }
-        feed_rows_progress(run);
-    }
+    changed |= look_at_all(f, now);
     drop_old(f);
     return changed;
 }
@@ -576,102 +604,4 @@ bool feed_busy(struct feed *f)
         if (f->run[i]->own && !wire_state_ended(f->run[i]->state))
             return true;
     return f->wire && wire_busy(f->wire);
-}
-
-/* ---- commands ---- */
-
-static enum err_code send_command(struct feed *f, const struct wire_command *command, struct err *e)
-{
-    if (!f->wire || !wire_send(f->wire, command))
-        return err_set(e, ERR_FAILED, "the engine takes no commands");
-    return ERR_OK;
-}
-
-static enum err_code tell_other(const struct feed_run *run, const char *line, struct err *e)
-{
-    return record_control(run->path, line, e);
-}
-
-static enum err_code check_live(const struct feed_run *run, struct err *e)
-{
-    if (run->own && run->live)
-        return ERR_OK;
-    if (!run->own && run->path[0] && !run->dead)
-        return ERR_OK; /* its lock says whether somebody is there */
-    if (run->dead)
-        return err_set(e, ERR_FAILED, "nobody runs it any more: its process is gone; R goes on");
-    return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_name(run->state));
-}
-
-enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e)
-{
-    TRY(check_live(run, e));
-    if (!run->own)
-        return tell_other(run, go ? "go" : "pause", e);
-    return send_command(
-        f, &(struct wire_command){.kind = go ? WIRE_GO : WIRE_PAUSE, .run = run->number}, e);
-}
-
-enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how, struct err *e)
-{
-    TRY(check_live(run, e));
-    if (!run->own)
-        return tell_other(run,
-                          how == WIRE_AFTER_EPOCH   ? "stop epoch"
-                          : how == WIRE_NOW         ? "stop now"
-                          : how == WIRE_AFTER_CELLS ? "stop cells"
-                                                    : "stop step",
-                          e);
-    return send_command(f,
-                        &(struct wire_command){.kind = WIRE_STOP,
-                                               .run = run->sweep ? run->sweep : run->number,
-                                               .how = how},
-                        e);
-}
-
-enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)
-{
-    TRY(check_live(run, e));
-    if (!run->own)
-        return tell_other(run, "skip", e);
-    return send_command(
-        f, &(struct wire_command){.kind = WIRE_SKIP, .run = run->sweep, .cell = run->cell}, e);
-}
-
-static uint32_t send_start(struct feed *f, enum wire_command_kind kind, const void *bytes, size_t n,
-                           struct err *e)
-{
-    struct wire_command command = {.kind = kind, .run = f->last_number + 1};
-
-    command.slot = f->wire ? wire_slot_put(f->wire, bytes, n) : 0;
-    if (!command.slot) {
-        err_set(e, ERR_FAILED, "the engine takes no commands");
-        return 0;
-    }
-    if (!wire_send(f->wire, &command)) {
-        free(wire_slot_take(f->wire, command.slot, NULL));
-        err_set(e, ERR_FAILED, "the engine takes no commands: it is too busy with others");
-        return 0;
-    }
-    return ++f->last_number;
-}
-
-uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e)
-{
-    uint32_t number = send_start(f, WIRE_START, start, sizeof *start, e);
-
-    if (number) {
-        struct feed_run *run = have_number(f, number);
-
-        run->spec = start->spec;
-        if (start->resume[0])
-            set_path(run, start->resume);
-    }
-    return number;
-}
-
-uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,
-                          struct err *e)
-{
-    return send_start(f, WIRE_SWEEP, sweep, bytes, e);
 }

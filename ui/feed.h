@@ -53,6 +53,7 @@ struct feed_unit { /* a device or a member, as of the last rows or events */
     double loss, acc;                    /* of training; nan: none yet */
     double test_loss, test_acc, prefix;  /* of a member, as of its last epoch */
     double input, compute, reduce, wait; /* shares of its time; nan: unknown */
+    double gpu_percent, celsius, watts;  /* of its GPU, at the end of an epoch; nan: unknown */
     size_t n, room;                      /* of a member: an epoch each, as feed_epochs */
     double *test_loss_at, *test_acc_at;
 };
@@ -106,6 +107,8 @@ size_t feed_count(const struct feed *f);
 struct feed_run *feed_at(struct feed *f, size_t i);
 struct feed_run *feed_find(struct feed *f, const char *path); /* NULL: not known */
 struct feed_run *feed_by_id(struct feed *f, uint64_t id);     /* NULL: gone */
+/* The name of the run or sweep of that number, as far as it has one. */
+void feed_add_name(struct feed *f, uint32_t number, struct text *out);
 /* Follows a run of whatever process (or one that has ended) by its files. */
 struct feed_run *feed_follow(struct feed *f, const char *folder);
 /* The run of which everything is read, members, devices, steps and log too; NULL: none. */
@@ -129,6 +132,14 @@ uint32_t feed_started(const struct feed *f);
 bool feed_starts(const struct feed *f, const struct feed_run *run);
 /* Whether anything of this process runs, waits or is paused. */
 bool feed_busy(struct feed *f);
+/* A sweep of another program, as its files told at the last look. */
+struct feed_sweep {
+    char name[128]; /* empty: there is none */
+    int64_t cells, ended, running;
+    bool paused;
+    double best, left_seconds; /* nan: unknown */
+};
+void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep);
 /* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters
  * less goes first. */
 void feed_add_status(struct feed *f, struct text *out, int columns);

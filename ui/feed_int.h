@@ -1,6 +1,6 @@
 /* ui/feed_int.h: what the files of feed share. feed.c keeps the runs and takes the wire's events,
  * feed_files.c reads the files of a run piece by piece, feed_rows.c is what their rows mean,
- * feed_status.c what a line says of it all. */
+ * feed_status.c what a line says of it all, feed_command.c what runs are told. */
 #ifndef CHORUS_UI_FEED_INT_H
 #define CHORUS_UI_FEED_INT_H
 
@@ -55,8 +55,14 @@ struct feed {
     uint64_t watched; /* id; 0: none */
     uint64_t last_id;
     uint32_t last_number;
+    struct feed_sweep elsewhere;
+    size_t next_look; /* the run at which the last look ran out of time */
     uint64_t (*ns)(void);
 };
+
+/* The run of that number, new where there is none; NULL: a sweep has it. */
+struct feed_run *feed_have_number(struct feed *f, uint32_t number);
+void feed_set_path(struct feed_run *run, const char *path);
 
 /* What a line of a file says. value: (columns) fields as numbers, nan where one is none; line: the
  * whole, terminated. */

@@ -37,7 +37,8 @@ static const char *const member_names[] = {"epoch",      "member",     "device",
                                            "test_acc",   "prefix_acc", NULL};
 static const char *const device_names[] = {"epoch",          "device",        "train_loss",
                                            "train_acc",      "input_seconds", "compute_seconds",
-                                           "reduce_seconds", "wait_seconds",  NULL};
+                                           "reduce_seconds", "wait_seconds",  "gpu_percent",
+                                           "temperature_c",  "power_watts",   NULL};
 static const char *const step_names[] = {"step", "train_seconds", "loss", "acc", "lr", NULL};
 
 /* ---- epochs ---- */
@@ -147,6 +148,7 @@ void feed_rows_units(struct feed_run *run)
             u->device = (int)i % run->facts.devices;
         u->loss = u->acc = u->test_loss = u->test_acc = u->prefix = NAN;
         u->input = u->compute = u->reduce = u->wait = NAN;
+        u->gpu_percent = u->celsius = u->watts = NAN;
     }
     run->cut++;
     feed_rows_units_again(run);
@@ -191,12 +193,15 @@ static void take_device(struct feed_run *run, const double *v, char *line)
     double all = v[4] + v[5] + v[6] + v[7];
 
     (void)line;
-    if (run->files->units_told)
-        return;
     for (size_t i = 0; i < run->units; i++) {
         struct feed_unit *u = &run->unit[i];
 
         if ((double)u->device != v[1])
+            continue;
+        u->gpu_percent = v[8];
+        u->celsius = v[9];
+        u->watts = v[10];
+        if (run->files->units_told)
             continue;
         if (run->facts.mode != SPEC_ENSEMBLE) {
             u->loss = v[2];

@@ -4,11 +4,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "study/compare.h"
+#include "ui/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_NAME 30
 
 enum {
     PART_NAME = 1,
@@ -71,10 +74,11 @@ static const char *dot(enum wire_state state, bool dead)
     }
 }
 
+/* Of a very long one both ends. */
 static void add_name(const char *name, struct text *out)
 {
     text_add(out, "  ");
-    text_add_clean(out, study_short_name(name));
+    words_add_cut(out, study_short_name(name), MOST_NAME, false);
 }
 
 static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
@@ -119,22 +123,40 @@ static double best_of_cells(struct feed *f, const struct wire_sweep_status *s)
     return best;
 }
 
-static void add_sweep(const struct feed_run *run, const struct wire_sweep_status *s, double best,
-                      int parts, size_t waits, struct text *out)
-{
-    long long done = (long long)(s->done + s->diverged + s->oom + s->failed + s->skipped);
+/* A sweep of this program or of another one. */
+struct shown {
+    struct feed_sweep sweep;
+    bool own, counting;
+    enum wire_state state;
+    const struct feed_run *cell; /* that is told of too; NULL: none */
+};
 
-    text_addf(out, "%s sweep", dot(run && run->sweep == s->sweep ? run->state : s->state, false));
+/* Between two cells it is at the next one. */
+static long long cell_at(const struct feed_sweep *s)
+{
+    int64_t at = s->ended + (s->running > 1 ? s->running : 1);
+
+    return (long long)(at < s->cells ? at : s->cells);
+}
+
+static void add_sweep(const struct shown *s, int parts, size_t waits, struct text *out)
+{
+    const struct feed_run *cell = s->cell;
+
+    text_addf(out, "%s sweep", dot(s->state, false));
+    if (!s->own)
+        text_add(out, " elsewhere");
     if (parts & PART_NAME)
-        add_name(s->name, out);
-    text_addf(out, "  %lld/%lld%s cells", done, (long long)s->cells, s->counting ? "+" : "");
-    if (parts & PART_BEST && isfinite(best))
-        text_addf(out, "  best %.4f", best);
+        add_name(s->sweep.name, out);
+    text_addf(out, "  cell %lld of %lld%s", cell_at(&s->sweep), (long long)s->sweep.cells,
+              s->counting ? "+" : "");
+    if (parts & PART_BEST && isfinite(s->sweep.best))
+        text_addf(out, "  best %.4f", s->sweep.best);
     if (parts & PART_LEFT)
-        add_left(s->left_seconds, out);
-    if (parts & PART_EPOCH && run && run->known && run->sweep == s->sweep)
-        text_addf(out, "  %s: epoch %lld/%lld", study_short_name(run->name), (long long)run->epoch,
-                  (long long)run->facts.epochs);
+        add_left(s->sweep.left_seconds, out);
+    if (parts & PART_EPOCH && cell)
+        text_addf(out, "  %s: epoch %lld/%lld", study_short_name(cell->name),
+                  (long long)cell->epoch, (long long)cell->facts.epochs);
     if (parts & PART_WAIT && waits)
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
 }
@@ -162,12 +184,56 @@ static bool running_sweep(struct feed *f, const struct feed_run *run, struct wir
     return found;
 }
 
+/* What is at work here goes before what others are at. */
+static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown *out)
+{
+    const struct feed_sweep *other = &f->elsewhere;
+    bool known = run && run->known && !wire_state_ended(run->state);
+    struct wire_sweep_status s;
+
+    *out = (struct shown){0};
+    if (running_sweep(f, run, &s)) {
+        *out = (struct shown){.own = true, .counting = s.counting, .state = s.state};
+        snprintf(out->sweep.name, sizeof out->sweep.name, "%s", s.name);
+        out->sweep.cells = s.cells;
+        out->sweep.ended = s.done + s.diverged + s.oom + s.failed + s.skipped;
+        out->sweep.running = s.running + s.elsewhere;
+        out->sweep.best = best_of_cells(f, &s);
+        out->sweep.left_seconds = s.left_seconds;
+        out->cell = known && run->sweep == s.sweep ? run : NULL;
+        if (run && run->sweep == s.sweep)
+            out->state = run->state;
+        return true;
+    }
+    if (!other->name[0] || (run && run->own && run->live))
+        return false;
+    out->sweep = *other;
+    out->state = other->paused ? WIRE_PAUSED : WIRE_RUNNING;
+    if (known && run->live && !run->dead && !strcmp(run->sweep_name, other->name))
+        out->cell = run;
+    return true;
+}
+
+void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep)
+{
+    f->elsewhere = *sweep;
+}
+
+static void add_nothing(const struct wire_queue *queue, size_t waits, struct text *out)
+{
+    text_add(out, "nothing runs");
+    if (!waits)
+        return;
+    text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+    if (queue->state == WIRE_QUEUE_HELD && queue->pid)
+        text_addf(out, " until process %lld has ended", (long long)queue->pid);
+}
+
 void feed_add_status(struct feed *f, struct text *out, int columns)
 {
     const struct feed_run *run = feed_current(f);
-    struct wire_sweep_status sweep;
-    bool in_sweep = running_sweep(f, run, &sweep);
-    double best = in_sweep ? best_of_cells(f, &sweep) : NAN;
+    struct shown sweep;
+    bool in_sweep = find_sweep(f, run, &sweep);
     struct wire_queue queue = {0};
     struct text line = {0};
     size_t waits = 0;
@@ -179,12 +245,16 @@ void feed_add_status(struct feed *f, struct text *out, int columns)
                  !f->run[i]->sweep;
     waits += queue.waiting > 0 ? (size_t)queue.waiting : 0;
     if (!run && !in_sweep) {
-        text_add(&line, "nothing runs");
+        add_nothing(&queue, waits, &line);
+        if (text_width(text_str(&line)) > columns) {
+            text_clear(&line);
+            text_add(&line, "nothing runs");
+        }
     } else {
         for (size_t i = 0; i < MEM_COUNT(falls); i++) {
             text_clear(&line);
             if (in_sweep)
-                add_sweep(run, &sweep, best, falls[i], waits, &line);
+                add_sweep(&sweep, falls[i], waits, &line);
             else
                 add_run(f, run, falls[i], waits, &line);
             if (text_width(text_str(&line)) <= columns)

@@ -57,6 +57,7 @@ void form_end(struct form *f)
     for (size_t i = 0; i < f->undos; i++)
         free(f->undo[i].text);
     free(f->undo);
+    form_free_models(f);
     spec_sweep_free(&f->sweep);
     memset(f, 0, sizeof *f);
 }
@@ -198,7 +199,7 @@ static int blame(const struct form *f, const char *sentence)
     return best;
 }
 
-void form_build(struct form *f)
+static void build(struct form *f)
 {
     struct spec_sweep s;
     struct err e = {0};
@@ -228,6 +229,13 @@ void form_build(struct form *f)
     f->sweep = s;
     if (!f->good)
         f->blamed = blame(f, f->problem.text);
+}
+
+void form_build(struct form *f)
+{
+    f->building = true;
+    build(f);
+    f->building = false;
 }
 
 /* ---- what is seen ---- */

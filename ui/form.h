@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 enum form_kind {
     FORM_CHOICE, /* one of a few words, or a list of them */
@@ -62,6 +63,12 @@ struct form {
     uint64_t turn; /* grows with each change */
     struct form_undo *undo;
     size_t undos, undo_room;
+    struct form_model *model; /* files of models that were read: they are asked at each keystroke */
+    size_t models, model_room;
+    /* Reads such a file on another thread, and tells by form_model_read; NULL: here and now. */
+    void (*read_model)(void *user, const char *path);
+    void *user;
+    bool building;
     /* What it comes to, kept up by every function here. Where good is false problem says why, and
      * blamed is the field that it is about (-1: none); the sweep is closed otherwise. */
     struct spec_sweep sweep;
@@ -117,22 +124,23 @@ void form_keep_undo(struct form *f, size_t i,
 size_t form_rows(const struct form *f, bool folded, size_t *row);
 extern const char *const form_group_names[5];
 
-/* ---- an open field: a line of text with a cursor ---- */
+/* ---- files of models ---- */
 
-struct form_line {
-    struct text text;
-    size_t at;     /* bytes in front of the cursor */
-    bool selected; /* all of it: what is typed takes its place */
+struct form_file {
+    char *path, *text; /* text: NULL where it cannot be had */
+    bool there;
+    struct stat st; /* as it was read */
 };
-void form_line_open(struct form_line *l, const char *text);
-void form_line_free(struct form_line *l);
-/* A key of ui/key.h by its code; false: it is none for a line. *changed: the text is another. */
-bool form_line_key(struct form_line *l, int32_t code, bool *changed);
-void form_line_set(struct form_line *l, const char *text); /* the cursor at its end */
+/* Reads the file at x->path, where it is another one than x says. For any thread. */
+void form_read_file(struct form_file *x);
+/* What was read, given to the form; false: it is as it was. */
+bool form_model_read(struct form *f, struct form_file *x);
+
+/* ---- an open field ---- */
 
 /* What Tab would add to the last value of a list at its end: of the words (NULL at the end; may be
  * NULL) and, where there is a slash or no word fits, of files. False: nothing. several: names of
- * all that would fit, where they are more than one. */
+ * all that would fit, where they are more than one and none of them is there whole. */
 bool form_complete(const char *text, const char *const *words, struct text *more,
                    struct text *several);
 

@@ -13,4 +13,6 @@ void form_add_default(const struct form *f, size_t i, struct text *out);
  * them has that they do not apply. */
 void form_find_parameters(struct form *f, const struct spec_sweep *s);
 
+void form_free_models(struct form *f);
+
 #endif

@@ -1,177 +1,29 @@
-/* An open field: a line of text with a cursor, what Tab adds to it, and one step further. */
+/* An open field: what Tab adds to its text, and one step further. */
 #include "ui/form_int.h"
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "ui/key.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CTRL(letter) ((letter) - 'A' + 1)
-
-void form_line_set(struct form_line *l, const char *text)
-{
-    text_clear(&l->text);
-    text_add(&l->text, text);
-    l->at = l->text.n;
-    l->selected = false;
-}
-
-void form_line_open(struct form_line *l, const char *text)
-{
-    memset(l, 0, sizeof *l);
-    form_line_set(l, text);
-    l->selected = *text;
-}
-
-void form_line_free(struct form_line *l)
-{
-    text_free(&l->text);
-    memset(l, 0, sizeof *l);
-}
-
-static bool is_tail(const struct form_line *l, size_t at)
-{
-    return at < l->text.n && ((unsigned char)l->text.s[at] & 0xc0) == 0x80;
-}
-
-static size_t before(const struct form_line *l, size_t at)
-{
-    at -= at > 0;
-    while (at > 0 && is_tail(l, at))
-        at--;
-    return at;
-}
-
-static size_t behind(const struct form_line *l, size_t at)
-{
-    at += at < l->text.n;
-    while (is_tail(l, at))
-        at++;
-    return at;
-}
-
-/* Puts text where from..to stood; the cursor behind it. */
-static void replace(struct form_line *l, size_t from, size_t to, const char *text)
-{
-    struct text t = {0};
-
-    text_add_n(&t, text_str(&l->text), from);
-    text_add(&t, text);
-    l->at = t.n;
-    text_add(&t, text_str(&l->text) + to);
-    text_free(&l->text);
-    l->text = t;
-}
-
-static size_t word_before(const struct form_line *l)
-{
-    size_t at = l->at;
-    const char *s = text_str(&l->text);
-
-    while (at > 0 && strchr(" ,/", s[at - 1]))
-        at--;
-    while (at > 0 && !strchr(" ,/", s[at - 1]))
-        at--;
-    return at;
-}
-
-static void add_utf8(char out[5], uint32_t code)
-{
-    size_t n = 0;
-
-    if (code < 0x80) {
-        out[n++] = (char)code;
-    } else if (code < 0x800) {
-        out[n++] = (char)(0xc0 | code >> 6);
-        out[n++] = (char)(0x80 | (code & 63));
-    } else if (code < 0x10000) {
-        out[n++] = (char)(0xe0 | code >> 12);
-        out[n++] = (char)(0x80 | (code >> 6 & 63));
-        out[n++] = (char)(0x80 | (code & 63));
-    } else {
-        out[n++] = (char)(0xf0 | (code >> 18 & 7));
-        out[n++] = (char)(0x80 | (code >> 12 & 63));
-        out[n++] = (char)(0x80 | (code >> 6 & 63));
-        out[n++] = (char)(0x80 | (code & 63));
-    }
-    out[n] = 0;
-}
-
-static void erase(struct form_line *l, size_t from, size_t to, bool *changed)
-{
-    if (l->selected) {
-        from = 0;
-        to = l->text.n;
-    }
-    *changed = to > from;
-    if (to > from)
-        replace(l, from, to, "");
-    l->selected = false;
-}
-
-static bool move(struct form_line *l, size_t to)
-{
-    l->at = to;
-    l->selected = false;
-    return true;
-}
-
-bool form_line_key(struct form_line *l, int32_t code, bool *changed)
-{
-    char typed[5];
-
-    *changed = false;
-    switch (code) {
-    case UI_LEFT:
-        return move(l, l->selected ? 0 : before(l, l->at));
-    case UI_RIGHT:
-        return move(l, l->selected ? l->text.n : behind(l, l->at));
-    case UI_HOME:
-    case CTRL('A'):
-        return move(l, 0);
-    case UI_END:
-    case CTRL('E'):
-        return move(l, l->text.n);
-    case UI_BACKSPACE:
-    case CTRL('H'):
-        erase(l, before(l, l->at), l->at, changed);
-        return true;
-    case UI_DELETE:
-        erase(l, l->at, behind(l, l->at), changed);
-        return true;
-    case CTRL('U'):
-        erase(l, 0, l->at, changed);
-        return true;
-    case CTRL('W'):
-        erase(l, word_before(l), l->at, changed);
-        return true;
-    default:
-        break;
-    }
-    if (code < 32 || code == 127 || code >= 0x110000 || (code >= 0xd800 && code < 0xe000))
-        return false;
-    add_utf8(typed, (uint32_t)code);
-    replace(l, l->selected ? 0 : l->at, l->selected ? l->text.n : l->at, typed);
-    l->selected = false;
-    *changed = true;
-    return true;
-}
-
-/* ---- completion ---- */
+#define MOST_SEEN  20
+#define MOST_ASKED 64   /* files */
+#define MOST_SHOWN 4000 /* bytes of their names */
 
 struct fits {
     char *common; /* what all that fit have in common, behind the typed part */
     size_t count;
+    bool whole; /* one of them is what was typed */
 };
 
 static void add_fit(struct fits *fits, const char *rest, const char *name, struct text *several)
 {
     size_t n = 0;
 
+    fits->whole |= !*rest;
     if (!fits->count++) {
         fits->common = mem_text(rest);
     } else {
@@ -179,7 +31,8 @@ static void add_fit(struct fits *fits, const char *rest, const char *name, struc
             n++;
         fits->common[n] = 0;
     }
-    text_addf(several, "%s%s", several->n ? "  " : "", name);
+    if (several->n < MOST_SHOWN)
+        text_addf(several, "%s%s", several->n ? "  " : "", name);
 }
 
 static void add_files(struct fits *fits, const char *typed, struct text *several)
@@ -202,7 +55,9 @@ static void add_files(struct fits *fits, const char *typed, struct text *several
             if (strncmp(names[i], start, n) != 0 || (names[i][0] == '.' && !n))
                 continue;
             path = io_path(folder, names[i]);
-            shown = mem_textf("%s%s", names[i], io_is_folder(path) ? "/" : "");
+            /* of very many nobody sees which are folders, and each is asked of the disk */
+            shown = mem_textf("%s%s", names[i],
+                              fits->count < MOST_ASKED && io_is_folder(path) ? "/" : "");
             add_fit(fits, shown + n, shown, several);
             free(shown);
             free(path);
@@ -210,6 +65,17 @@ static void add_files(struct fits *fits, const char *typed, struct text *several
         io_free_names(names, count);
     }
     free(folder);
+}
+
+/* More than anybody sees: how many there are comes first. */
+static void put_count(const struct fits *fits, struct text *several)
+{
+    struct text all = {0};
+    char number[TEXT_NUMBER_ROOM];
+
+    text_addf(&all, "%s of them: %s", text_count(number, fits->count), text_str(several));
+    text_free(several);
+    *several = all;
 }
 
 bool form_complete(const char *text, const char *const *words, struct text *more,
@@ -232,8 +98,10 @@ bool form_complete(const char *text, const char *const *words, struct text *more
             add_fit(&fits, words[i] + strlen(typed), words[i], several);
     if (!fits.count)
         add_files(&fits, typed, several);
-    if (fits.count < 2)
+    if (fits.count < 2 || fits.whole)
         text_clear(several);
+    else if (fits.count > MOST_SEEN)
+        put_count(&fits, several);
     if (fits.count)
         text_add(more, fits.common);
     free(fits.common);

@@ -11,6 +11,14 @@
 
 #define MOST_TEXT (1 << 20)
 
+#define MOST_KEPT 32 /* files: more models than a sweep has */
+
+struct form_model {
+    struct form_file file;
+    bool known;  /* it was read, or looked for in vain */
+    bool asking; /* somebody reads it */
+};
+
 struct found {
     char key[64], value[64];
 };
@@ -41,25 +49,109 @@ static void read_lines(struct search *s, const char *text)
     }
 }
 
-static void read_model(struct search *s, const char *model)
+static void free_file(struct form_file *x)
+{
+    free(x->path);
+    free(x->text);
+    *x = (struct form_file){0};
+}
+
+void form_free_models(struct form *f)
+{
+    for (size_t i = 0; i < f->models; i++)
+        free_file(&f->model[i].file);
+    free(f->model);
+    f->model = NULL;
+    f->models = f->model_room = 0;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+void form_read_file(struct form_file *x)
+{
+    struct stat before = x->st;
+    bool there = x->there;
+    size_t n;
+
+    x->there = io.stat(x->path, &x->st) == 0;
+    if (x->there && there && same_file(&x->st, &before))
+        return;
+    free(x->text);
+    x->text = NULL;
+    if (x->there && io_read_file(x->path, MOST_TEXT, &x->text, &n, NULL) != ERR_OK)
+        x->text = NULL;
+}
+
+static struct form_model *find_model(struct form *f, const char *path)
+{
+    for (size_t i = 0; i < f->models; i++)
+        if (!strcmp(f->model[i].file.path, path))
+            return &f->model[i];
+    return NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+bool form_model_read(struct form *f, struct form_file *x)
+{
+    struct form_model *m = find_model(f, x->path);
+    bool other;
+
+    if (!m)
+        return false; /* forgotten since */
+    other = !m->known || !same_text(m->file.text, x->text);
+    free_file(&m->file);
+    m->file = *x;
+    *x = (struct form_file){0};
+    m->known = true;
+    m->asking = false;
+    if (other && !f->building)
+        form_build(f);
+    return other;
+}
+
+/* NULL: there is none, or nobody has read it yet. */
+static const char *text_of(struct form *f, const char *path)
+{
+    struct form_model *m = find_model(f, path);
+
+    if (!m) {
+        if (f->models == MOST_KEPT)
+            form_free_models(f);
+        f->model = mem_grow(f->model, &f->model_room, f->models + 1, sizeof *f->model);
+        m = &f->model[f->models++];
+        *m = (struct form_model){.file.path = mem_text(path)};
+    }
+    if (!f->read_model) {
+        form_read_file(&m->file);
+    } else if (!m->asking) {
+        m->asking = true;
+        f->read_model(f->user, path);
+        m = find_model(f, path); /* it may have been read already */
+    }
+    return m ? m->file.text : NULL;
+}
+
+static void read_model(struct form *f, struct search *s, const char *model)
 {
     size_t n = strlen(model);
     bool is_path = strchr(model, '/') || (n >= 4 && !strcmp(model + n - 4, ".net"));
     const char *text = is_path ? NULL : net_builtin(model);
-    char *file, *bytes;
-    size_t length;
+    char *file = is_path ? mem_text(model) : mem_textf("models/%s.net", model);
 
-    if (text) {
+    if (!text)
+        text = text_of(f, file);
+    if (text)
         read_lines(s, text);
-        return;
-    }
-    file = is_path ? mem_text(model) : mem_textf("models/%s.net", model);
-    if (io_read_file(file, MOST_TEXT, &bytes, &length, NULL) == ERR_OK) {
-        read_lines(s, bytes);
-        free(bytes);
-    } else {
+    else
         s->unread = true;
-    }
     free(file);
 }
 
@@ -89,11 +181,11 @@ void form_find_parameters(struct form *f, const struct spec_sweep *s)
 
     for (size_t a = 0; a < s->axes; a++)
         for (size_t v = 0; !strcmp(s->axis[a].key, "model") && v < s->axis[a].values; v++) {
-            read_model(&search, s->axis[a].value[v]);
+            read_model(f, &search, s->axis[a].value[v]);
             listed = true;
         }
     if (!listed)
-        read_model(&search, s->base.model);
+        read_model(f, &search, s->base.model);
     for (size_t i = FORM_KEYS; i < f->fields; i++)
         f->field[i].applies = search.unread;
     for (size_t k = 0; k < search.n; k++) {

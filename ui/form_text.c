@@ -204,6 +204,13 @@ static void drop_defaults(struct form *f)
     text_free(&normal);
 }
 
+/* While a form is made nobody is asked for files of models. */
+static void ask_later(void *user, const char *path)
+{
+    (void)user;
+    (void)path;
+}
+
 void form_load(struct form *f, enum form_from from, const char *source, const char *file,
                const char *text, size_t n)
 {
@@ -211,6 +218,7 @@ void form_load(struct form *f, enum form_from from, const char *source, const ch
     size_t number = 0;
 
     form_start(&new);
+    new.read_model = f->read_model ? ask_later : NULL;
     new.from = from;
     free(new.source);
     new.source = mem_text(source);
@@ -231,8 +239,14 @@ void form_load(struct form *f, enum form_from from, const char *source, const ch
     keep_as_saved(&new);
     form_build(&new);
     new.turn += f->turn;
+    new.read_model = f->read_model;
+    new.user = f->user;
     form_end(f);
     *f = new;
+    if (f->read_model && f->models) {
+        form_free_models(f);
+        form_build(f);
+    }
 }
 
 void form_saved(struct form *f, const char *path)

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "ui/plot.h"
+#include "ui/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -132,39 +133,13 @@ int grid_put(struct grid *g, struct rect in, int row, int column, uint32_t code,
     return column + 1;
 }
 
-/* text_add_clean has looked at the bytes: they are whole characters. */
-static uint32_t next_code(const char **s)
-{
-    const unsigned char *b = (const unsigned char *)*s;
-    int more = b[0] < 0x80 ? 0 : b[0] >= 0xf0 ? 3 : b[0] >= 0xe0 ? 2 : 1;
-    uint32_t code = more ? b[0] & (0x3fu >> more) : b[0];
-
-    for (int i = 1; i <= more && b[i]; i++)
-        code = code << 6 | (b[i] & 0x3fu);
-    *s += 1;
-    for (int i = 0; i < more && **s; i++)
-        *s += 1;
-    return code;
-}
-
 static int width_of(uint32_t code)
 {
-    char bytes[5] = {0};
-    int n = 0;
+    char bytes[5];
 
     if (code < 0x300)
         return 1;
-    if (code < 0x800) {
-        bytes[n++] = (char)(0xc0 | code >> 6);
-    } else if (code < 0x10000) {
-        bytes[n++] = (char)(0xe0 | code >> 12);
-        bytes[n++] = (char)(0x80 | (code >> 6 & 0x3f));
-    } else {
-        bytes[n++] = (char)(0xf0 | code >> 18);
-        bytes[n++] = (char)(0x80 | (code >> 12 & 0x3f));
-        bytes[n++] = (char)(0x80 | (code >> 6 & 0x3f));
-    }
-    bytes[n] = (char)(0x80 | (code & 0x3f));
+    words_code(bytes, code);
     return text_width(bytes);
 }
 
@@ -174,7 +149,7 @@ static const struct {
 } plain[] = {{0x00b7, '.'}, {0x00b1, '+'}, {0x00d7, 'x'}, {0x2013, '-'}, {0x2014, '-'},
              {0x2026, '~'}, {0x25cf, '*'}, {0x25cb, 'o'}, {0x2588, '#'}, {0x2591, '.'},
              {0x2592, ':'}, {0x2593, '%'}, {0x2190, '<'}, {0x2191, '^'}, {0x2192, '>'},
-             {0x2193, 'v'}, {0x25b8, '>'}, {0x25be, 'v'}, {0x2713, 'x'}, {0x2500, '-'},
+             {0x2193, 'v'}, {0x25b8, '>'}, {0x25be, 'v'}, {0x2713, '+'}, {0x2500, '-'},
              {0x2502, '|'}, {0x25b2, '^'}, {0x25a0, '#'}, {0x25c6, 'o'}, {0x25b3, '^'},
              {0x25a1, 'o'}, {0x25c7, 'o'}, {0x2248, '='}, {0x2264, '<'}, {0x2265, '>'}};
 
@@ -192,7 +167,7 @@ static int put_clean(struct grid *g, struct rect in, int row, int column, int ro
                      const char *s)
 {
     while (*s) {
-        uint32_t code = next_code(&s);
+        uint32_t code = words_next(&s);
         int width = width_of(code);
         struct grid_cell *cell = cell_at(g, in, row, column);
 
@@ -252,7 +227,7 @@ static const char *tail_of(const char *s, int columns, int *width)
 {
     *width = text_width(s);
     while (*s && *width > columns) {
-        *width -= width_of(next_code(&s));
+        *width -= width_of(words_next(&s));
     }
     return s;
 }
@@ -306,7 +281,7 @@ static size_t line_of(const char *s, int columns)
 
     while (*at && *at != '\n') {
         const char *before = at;
-        int one = width_of(next_code(&at));
+        int one = width_of(words_next(&at));
 
         if (*before == ' ')
             blank = before;
@@ -448,6 +423,19 @@ int grid_hint(struct grid *g, struct rect in, int row, int column, const char *k
     return grid_text(g, in, row, column + 1, GRID_DIM, what) + 2;
 }
 
+size_t grid_first(size_t first, size_t at, size_t count, int rows)
+{
+    size_t room = rows > 0 ? (size_t)rows : 1;
+
+    if (at < first)
+        first = at;
+    if (at >= first + room)
+        first = at - room + 1;
+    if (first + room > count)
+        first = count > room ? count - room : 0;
+    return first;
+}
+
 void grid_scroll(struct grid *g, struct rect in, int first, int shown, int count)
 {
     int length, from;
@@ -489,29 +477,6 @@ void grid_plot(struct grid *g, struct rect in, const struct plot *p)
     free(cells);
 }
 
-static void add_code(struct text *out, uint32_t code)
-{
-    char b[4];
-    int n = 0;
-
-    if (code < 0x80) {
-        b[n++] = (char)code;
-    } else if (code < 0x800) {
-        b[n++] = (char)(0xc0 | code >> 6);
-        b[n++] = (char)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        b[n++] = (char)(0xe0 | code >> 12);
-        b[n++] = (char)(0x80 | (code >> 6 & 0x3f));
-        b[n++] = (char)(0x80 | (code & 0x3f));
-    } else {
-        b[n++] = (char)(0xf0 | code >> 18);
-        b[n++] = (char)(0x80 | (code >> 12 & 0x3f));
-        b[n++] = (char)(0x80 | (code >> 6 & 0x3f));
-        b[n++] = (char)(0x80 | (code & 0x3f));
-    }
-    text_add_n(out, b, (size_t)n);
-}
-
 void grid_to_text(const struct grid *g, struct text *out)
 {
     for (int row = 0; row < g->rows; row++) {
@@ -522,7 +487,7 @@ void grid_to_text(const struct grid *g, struct text *out)
             end--;
         for (int column = 0; column < end; column++)
             if (cell[column].code != GRID_TAIL)
-                add_code(out, cell[column].code ? cell[column].code : ' ');
+                words_add_code(out, cell[column].code ? cell[column].code : ' ');
         text_add(out, "\n");
     }
 }

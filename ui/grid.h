@@ -105,6 +105,9 @@ int grid_bar(struct grid *g, struct rect in, int row, int column, int columns, d
 /* A key and what it does, as in hints: "p pause"; returns the column behind both and two blanks. */
 int grid_hint(struct grid *g, struct rect in, int row, int column, const char *key,
               const char *what);
+/* The first row that a list of `count` shows in `rows`, so that row `at` is seen: moved from `first`
+ * as little as can be. */
+size_t grid_first(size_t first, size_t at, size_t count, int rows);
 /* Rows that have been scrolled: a mark at the right edge that tells where the view lies. */
 void grid_scroll(struct grid *g, struct rect in, int first, int shown, int count);
 
@@ -116,6 +119,8 @@ void grid_plot(struct grid *g, struct rect in, const struct plot *p);
 
 /* Lines of text, trailing blanks cut, each with a newline. */
 void grid_to_text(const struct grid *g, struct text *out);
+/* The same with a letter for each cell's role, below two lines that say which. */
+void grid_to_roles(const struct grid *g, struct text *out);
 /* A picture of it on a dark or a light ground, for reports and manuals. */
 void grid_to_svg(const struct grid *g, bool light, const char *title, struct text *out);
 

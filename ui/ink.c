@@ -28,11 +28,12 @@ double ink_width(const char *words)
     return sum / 1000 * INK_FONT;
 }
 
-/* Okabe and Ito's colours, told apart by the colour-blind, a little darker where white ground asks. */
+/* Okabe and Ito's colours, told apart by the colour-blind, a little darker where white ground asks; the
+ * last two are darker still, or they would be the second and the first to some eyes. */
 unsigned ink_role(int role, bool mono)
 {
     static const unsigned colours[INK_ROLES] = {0x0072b2, 0xd55e00, 0x009e73,
-                                                0xb35a8c, 0xb37400, 0x2b8cbe};
+                                                0xb35a8c, 0x6b4c00, 0x332288};
 
     return mono ? 0x000000 : colours[(unsigned)role % INK_ROLES];
 }

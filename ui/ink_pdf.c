@@ -4,6 +4,7 @@
 #include "ui/ink.h"
 
 #include "base/mem.h"
+#include "ui/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,14 +92,9 @@ static void add_string(struct text *out, const char *words)
 
     text_add_clean(&clean, words);
     text_add(out, "(");
-    for (const unsigned char *s = (const unsigned char *)text_str(&clean); *s;) {
-        int more = *s < 0x80 ? 0 : *s < 0xe0 ? 1 : *s < 0xf0 ? 2 : 3;
-        unsigned code = more ? *s & (0x3fU >> more) : *s;
-        unsigned char byte;
+    for (const char *s = text_str(&clean); *s;) {
+        unsigned char byte = ansi(words_next(&s));
 
-        for (s++; more && *s; more--, s++)
-            code = code << 6 | (*s & 0x3f);
-        byte = ansi(code);
         if (strchr("()\\", byte))
             text_add(out, "\\");
         text_add_n(out, &byte, 1);

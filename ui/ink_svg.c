@@ -22,7 +22,7 @@ static const char dark[] = "@media (prefers-color-scheme: dark) {\n"
 
 /* Lighter tones of the roles for dark ground. */
 static const unsigned light_role[INK_ROLES] = {0x56b4e9, 0xff8c42, 0x3ccf9f,
-                                               0xe39ac4, 0xf0b94a, 0x9fd3f2};
+                                               0xe39ac4, 0xf0e442, 0x9fd3f2};
 
 static void add_path(struct ink *ink, const struct ink_point *points, size_t n, enum ink_kind kind,
                      int role)

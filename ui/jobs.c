@@ -24,6 +24,7 @@ struct pipe_end { /* what comes from stdout or stderr */
 };
 
 struct job {
+    char *verb;
     pid_t child;
     int watch;               /* pidfd: readable once it has ended; -1 on kernels without it */
     struct pipe_end from[2]; /* stdout, stderr */
@@ -34,14 +35,15 @@ struct job {
 
 struct jobs {
     char *program;
-    void (*say)(void *user, const char *line);
+    void (*say)(void *user, const char *verb, const char *line);
     void *user;
     struct job **job;
     size_t n, room;
     const char *const *allowed; /* NULL: every verb */
 };
 
-struct jobs *jobs_new(const char *program, void (*say)(void *user, const char *line), void *user)
+struct jobs *jobs_new(const char *program,
+                      void (*say)(void *user, const char *verb, const char *line), void *user)
 {
     struct jobs *j = mem_new(1, sizeof *j);
 
@@ -67,6 +69,7 @@ static void free_job(struct job *job)
     }
     text_free(&job->out);
     text_free(&job->last);
+    free(job->verb);
     free(job);
 }
 
@@ -171,6 +174,7 @@ enum err_code jobs_start(struct jobs *j, const char *const *args,
         return err_set(e, ERR_INPUT, "%s is not started here", args[0] ? args[0] : "nothing");
     job = mem_new(1, sizeof *job);
     job->watch = job->from[0].fd = job->from[1].fd = -1;
+    job->verb = mem_text(args[0] ? args[0] : "");
     job->done = done;
     job->user = user;
     while (args[n])
@@ -228,7 +232,7 @@ static void tell(struct jobs *j, struct job *job, int which)
         text_add(&job->last, !strncmp(clean.s, "chorus: ", 8) ? clean.s + 8 : clean.s);
     }
     if (j->say)
-        j->say(j->user, text_str(&clean));
+        j->say(j->user, job->verb, text_str(&clean));
     text_free(&clean);
 }
 

@@ -18,7 +18,8 @@ struct job_end {
 };
 
 /* say: called with each cleaned line of their stderr and stdout. */
-struct jobs *jobs_new(const char *program, void (*say)(void *user, const char *line), void *user);
+struct jobs *jobs_new(const char *program,
+                      void (*say)(void *user, const char *verb, const char *line), void *user);
 void jobs_free(struct jobs *j); /* ends those that run */
 /* From now on no verb but these is started; NULL at the end. The list stays the caller's. */
 void jobs_allow(struct jobs *j, const char *const *verbs);

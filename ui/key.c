@@ -1,6 +1,7 @@
 #include "ui/key.h"
 
 #include "base/mem.h"
+#include "ui/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +33,10 @@ static const struct {
 
 static bool parse_character(const char *word, int32_t *code)
 {
-    const unsigned char *b = (const unsigned char *)word;
-    int more = b[0] < 0x80 ? 0 : b[0] >= 0xf0 ? 3 : b[0] >= 0xe0 ? 2 : 1;
-
-    if (!b[0] || strlen(word) != (size_t)more + 1)
+    if (!*word)
         return false;
-    *code = more ? b[0] & (0x3f >> more) : b[0];
-    for (int i = 1; i <= more; i++)
-        *code = *code << 6 | (b[i] & 0x3f);
-    return true;
+    *code = (int32_t)words_next(&word);
+    return !*word;
 }
 
 bool key_parse(const char *word, struct key *key)
@@ -64,4 +60,30 @@ bool key_parse(const char *word, struct key *key)
         return number >= 1 && number <= 12;
     }
     return parse_character(word, &key->code);
+}
+
+int key_list_move(int32_t code, int page)
+{
+    switch (code) {
+    case UI_UP:
+    case UI_WHEEL_UP:
+    case 'k':
+        return -1;
+    case UI_DOWN:
+    case UI_WHEEL_DOWN:
+    case 'j':
+        return 1;
+    case UI_PAGE_UP:
+        return -(page > 1 ? page : 1);
+    case UI_PAGE_DOWN:
+        return page > 1 ? page : 1;
+    case UI_HOME:
+    case 'g':
+        return -KEY_FAR;
+    case UI_END:
+    case 'G':
+        return KEY_FAR;
+    default:
+        return 0;
+    }
 }

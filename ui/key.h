@@ -40,4 +40,9 @@ struct key {
 /* "a", "Enter", "Ctrl-L", "F5", "Up", "Space": as scripts of keys and the help write them. */
 bool key_parse(const char *word, struct key *key);
 
+/* How far a key moves in a list of so many rows seen at once: the arrows, j and k and the wheel by one,
+ * pages, and Home, End, g and G by KEY_FAR. 0: it does not. */
+#define KEY_FAR 100000000
+int key_list_move(int32_t code, int page);
+
 #endif

@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "ui/runkeys.h"
+#include "ui/words.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +20,11 @@
 #define TAIL_BYTES (256 << 10) /* of log.txt */
 #define LOOK_NS    1000000000u
 #define SIDEWAYS   16
+#define FROM       16 /* columns of who says it, at most */
 
 struct line {
-    const char *text; /* the file's, or the app's until the next line comes */
-    int level;        /* -1: a file's */
+    const char *from, *text; /* the file's, or the app's until the next line comes */
+    int level;               /* -1: a file's */
     double wall;
 };
 
@@ -30,18 +33,20 @@ struct logview {
     bool follow; /* the newest line stays in sight */
     size_t
         below; /* lines between the last shown one and the newest, of those that fit the filter */
-    size_t cursor;           /* counted from the last shown line upwards */
-    int left, rows;          /* rows: as drawn last */
-    char *filter;            /* NULL: none */
-    size_t seen, known;      /* lines there were when it was last drawn, and when last collected */
-    char *run;               /* its log.txt is shown; NULL: the program's own lines */
-    char *file;              /* the file's end, lines ended by 0 */
+    size_t cursor;      /* counted from the last shown line upwards */
+    int left, rows;     /* rows: as drawn last */
+    char *filter;       /* NULL: none */
+    char *only;         /* of the program's own lines those of this run, verb, ...; NULL: all */
+    size_t seen, known; /* lines there were when it was last drawn, and when last collected */
+    char *run;          /* its log.txt is shown; NULL: the program's own lines */
+    char *file;         /* the file's end, lines ended by 0 */
     size_t file_n, at_start; /* at_start: bytes in front that are not shown */
     char *problem;
     bool looking;
     uint64_t looked_ns;
     struct line *line; /* those that fit, the oldest first */
     size_t lines, room;
+    int from; /* columns that the longest takes which says from whom it is; 0: none does */
 };
 
 /* ---- a run's file ---- */
@@ -126,19 +131,24 @@ static void leave_file(struct logview *v)
     free(v->file);
     free(v->problem);
     v->run = v->file = v->problem = NULL;
-    v->file_n = 0;
+    v->file_n = v->at_start = 0;
     v->below = v->cursor = 0;
     v->follow = true;
 }
 
-/* The run that computes here, else the newest. */
+static const struct line *chosen_line(struct logview *v);
+
+/* The run of the chosen line, else the one that computes here, else the newest. */
 static void show_file(struct logview *v)
 {
     const struct feed_run *run = v->app->feed ? feed_current(v->app->feed) : NULL;
+    const struct line *line = v->follow && !v->only ? NULL : chosen_line(v);
     const struct library_run *runs = NULL;
     const char *name = run && run->name[0] ? run->name : NULL;
     size_t n = 0;
 
+    if (line && v->app->library && library_find(v->app->library, line->from))
+        name = line->from;
     if (!name && v->app->library)
         runs = library_runs(v->app->library, &n);
     if (!name && n)
@@ -155,12 +165,17 @@ static void show_file(struct logview *v)
 
 /* ---- the lines ---- */
 
-static void add(struct logview *v, const char *text, int level, double wall)
+static void add(struct logview *v, struct line line)
 {
-    if (v->filter && !strcasestr(text, v->filter))
+    if (v->filter && !strcasestr(line.text, v->filter) && !strcasestr(line.from, v->filter))
         return;
     v->line = mem_grow(v->line, &v->room, v->lines + 1, sizeof *v->line);
-    v->line[v->lines++] = (struct line){text, level, wall};
+    v->line[v->lines++] = line;
+    if (*line.from && v->from < FROM) {
+        int width = text_width(study_short_name(line.from));
+
+        v->from = width > FROM ? FROM : width > v->from ? width : v->from;
+    }
 }
 
 static void add_file_lines(struct logview *v)
@@ -174,7 +189,7 @@ static void add_file_lines(struct logview *v)
             stop = end;
         *stop = 0; /* what was a newline before the first draw is a 0 at the next */
         if (*at)
-            add(v, at, -1, 0);
+            add(v, (struct line){"", at, -1, 0});
         at += strlen(at) + 1;
     }
 }
@@ -184,18 +199,17 @@ static void collect(struct logview *v)
     size_t n = app_log_lines(v->app), before = v->lines, known = v->known, old = 0;
 
     v->lines = 0;
+    v->from = 0;
     v->known = app_log_count(v->app);
     if (v->run && v->file) {
         add_file_lines(v);
         old = before;
     } else if (!v->run) {
         for (size_t i = n; i-- > 0;) {
-            int level = LOG_INFO;
-            double wall = 0;
-            const char *text = app_log_line(v->app, i, &level, &wall);
+            const struct app_line *line = app_log_line(v->app, i);
 
-            if (text)
-                add(v, text, level, wall);
+            if (!v->only || !strcmp(line->from, v->only))
+                add(v, (struct line){line->from, line->text, line->level, line->wall});
             if (v->known - i <= known)
                 old = v->lines;
         }
@@ -210,59 +224,88 @@ static void collect(struct logview *v)
 
 /* ---- drawing ---- */
 
-static const char *level_word(int level)
-{
-    return level == LOG_ERROR ? "error" : level == LOG_WARN ? "warning" : "";
-}
-
 static int level_role(int level)
 {
-    return level == LOG_ERROR   ? GRID_BAD
-           : level == LOG_WARN  ? GRID_WARN
-           : level == LOG_DEBUG ? GRID_DIM
-                                : GRID_TEXT;
+    return level == LOG_ERROR ? GRID_BAD : level == LOG_WARN ? GRID_WARN : GRID_TEXT;
 }
 
-/* The text behind so many columns: people read long lines sideways. */
-static void draw_text(struct grid *g, struct rect in, int row, int left, int role, const char *text)
+/* The text behind so many columns: people read long lines sideways. Where the filter's words stand is
+ * seen. */
+static void draw_text(const struct logview *v, struct grid *g, struct rect in, int row, int role,
+                      const char *text)
 {
     struct text clean = {0};
-    const char *s;
+    const char *s, *found;
+    size_t at = 0;
 
     text_add_clean(&clean, text);
     s = text_str(&clean);
-    for (int i = 0; i < left && *s; i++)
-        for (s++; (*s & 0xc0) == 0x80; s++)
-            ;
-    if (left)
-        grid_text(g, in, row, 0, GRID_DIM, "…");
-    grid_cut(g, in, row, left ? 1 : 0, in.columns - (left ? 1 : 0), role, false, s);
+    for (int i = 0; i < v->left; i++)
+        at = words_behind(s, at);
+    s += at;
+    in = rect_behind(in, grid_text(g, in, row, 0, GRID_DIM, v->left ? "…" : ""));
+    grid_cut(g, in, row, 0, in.columns, role, false, s);
+    found = v->filter ? strcasestr(s, v->filter) : NULL;
+    if (found) {
+        char *before = mem_text_n(s, (size_t)(found - s));
+
+        grid_paint(g, in, row, text_width(before), text_width(v->filter), GRID_MARKED);
+        free(before);
+    }
     text_free(&clean);
+}
+
+/* "2026-11-20T10:00:00.000Z words": the words, behind the time of day; 0: there is no time. */
+static size_t file_time(const char *text)
+{
+    static const char form[] = "0000-00-00T00:00:00.000Z ";
+
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == '0' ? !isdigit((unsigned char)text[i]) : form[i] != text[i])
+            return 0;
+    return sizeof form - 1;
 }
 
 static void draw_line(const struct logview *v, const struct line *line, bool chosen, struct grid *g,
                       struct rect in, int row)
 {
-    char utc[CLOCK_UTC_ROOM];
     int at = 0, role = level_role(line->level);
+    size_t behind = line->level < 0 ? file_time(line->text) : 0;
+    char utc[CLOCK_UTC_ROOM];
+    struct text words = {0};
 
-    if (line->level >= 0) {
+    if (line->level >= 0)
         clock_utc(utc, line->wall);
+    else if (behind)
+        snprintf(utc, sizeof utc, "%.24s", line->text);
+    if (line->level >= 0 || behind) {
         utc[19] = 0;
-        grid_text(g, in, row, 0, GRID_DIM, utc + 11);
-        grid_text(g, in, row, 10, role, level_word(line->level));
-        at = 18;
+        at = grid_text(g, in, row, 0, GRID_DIM, utc + 11) + 1;
     }
-    draw_text(g, rect_behind(in, at), row, v->left, role, line->text);
+    if (v->from && !v->only) {
+        struct text from = {0};
+
+        words_add_cut(&from, study_short_name(line->from), v->from, g->ascii);
+        grid_text(g, in, row, at, GRID_HEAD, text_str(&from));
+        at += v->from + 1;
+        text_free(&from);
+    }
+    text_addf(&words, "%s%s",
+              line->level == LOG_ERROR  ? "error: "
+              : line->level == LOG_WARN ? "warning: "
+                                        : "",
+              line->text + behind);
+    draw_text(v, g, rect_behind(in, at), row, role, text_str(&words));
     if (chosen)
         grid_paint(g, in, row, 0, in.columns, GRID_CHOSEN);
+    text_free(&words);
 }
 
 static void add_title(const struct logview *v, struct text *out)
 {
     text_add(out, "log");
-    if (v->run)
-        text_addf(out, " of %s", study_short_name(v->run));
+    if (v->run || v->only)
+        text_addf(out, " of %s", study_short_name(v->run ? v->run : v->only));
     if (v->filter)
         text_addf(out, ", lines with \"%s\"", v->filter);
 }
@@ -272,14 +315,17 @@ static void draw(void *screen, struct grid *g, struct rect in)
     struct logview *v = screen;
     struct text title = {0};
     struct rect inner;
-    char words[64];
+    char words[96];
 
     collect(v);
     add_title(v, &title);
     inner = grid_frame(g, in, text_str(&title), true);
     text_free(&title);
-    snprintf(words, sizeof words, "%s%zu line%s", v->follow ? "follows, " : "", v->lines,
-             v->lines == 1 ? "" : "s");
+    snprintf(words, sizeof words, "%s%s%zu line%s", v->follow ? "follows, " : "",
+             !v->run && app_log_count(v->app) > app_log_lines(v->app) ? "of the newest, "
+             : v->run && v->at_start                                  ? "of its end, "
+                                                                      : "",
+             v->lines, v->lines == 1 ? "" : "s");
     grid_frame_right(g, in, GRID_DIM, words);
     if (inner.columns > 4)
         inner = rect_before(rect_behind(inner, 1), 1);
@@ -290,7 +336,7 @@ static void draw(void *screen, struct grid *g, struct rect in)
                    : v->filter            ? "No line holds these words."
                    : v->run && v->looking ? "Reading it..."
                    : v->run               ? "This log is empty."
-                                          : "Nothing has been said yet. l shows the log of the "
+                                          : "Nothing has been said yet. L shows the log of the "
                                             "run that goes on, or of the newest.");
         return;
     }
@@ -319,7 +365,9 @@ static const struct screen_key keys[] = {
     {"Enter", "whole", "the whole line"},
     {"/", "filter", "only lines that hold some words; empty shows all again"},
     {"f", "follow", "stays at the newest line, or leaves it"},
-    {"l", "run's log", "log.txt of the run that goes on or is the newest, and back"},
+    {"L", "run's log",
+     "log.txt of the chosen line's run, or of the one that goes on or is the newest, and back"},
+    {"o", "only", "only what the same run, sweep or verb says as the chosen line's; again: all"},
     {"e r", NULL,
      "edits the experiment of the run that goes on or whose log is shown, runs it again"},
     {"p K R", NULL, "pauses, stops or goes on with that run, on Run"},
@@ -358,46 +406,66 @@ static void filter_entered(void *user, const char *text)
     v->follow = true;
 }
 
-static void show_whole(struct logview *v)
+/* NULL: there is none. The strings are the app's, and lines may have come since they were drawn. */
+static const struct line *chosen_line(struct logview *v)
 {
     size_t i;
 
-    collect(v); /* the strings are the app's, and lines may have come since they were drawn */
+    collect(v);
     i = v->lines - v->below - v->cursor - 1;
-    if (v->lines && i < v->lines)
-        app_page(v->app, "line", v->line[i].text);
+    return v->lines && i < v->lines ? &v->line[i] : NULL;
+}
+
+static void show_whole(struct logview *v)
+{
+    const struct line *line = chosen_line(v);
+    struct text words = {0};
+
+    if (!line)
+        return;
+    text_addf(&words, "%s%s%s", line->from, *line->from ? "\n\n" : "", line->text);
+    app_page(v->app, "line", text_str(&words));
+    text_free(&words);
+}
+
+/* While the newest line is followed nobody chose that: the newest that says from whom it is. */
+static void narrow(struct logview *v)
+{
+    const struct line *line = chosen_line(v);
+    size_t i = v->lines;
+
+    if (v->only) {
+        free(v->only);
+        v->only = NULL;
+        return;
+    }
+    while (v->follow && i > 0 && !*(line = &v->line[i - 1])->from)
+        i--;
+    if (v->run || !line || !*line->from) {
+        app_say(v->app, GRID_DIM, "This line is of nobody in particular: no other is its like.");
+        return;
+    }
+    v->only = mem_text(line->from);
+    v->below = v->cursor = 0;
+    v->follow = true;
 }
 
 static bool move_key(struct logview *v, int32_t code)
 {
+    int by = key_list_move(code, v->rows);
+    int64_t all = (int64_t)v->lines;
+
+    if (by) {
+        move(v, by == KEY_FAR ? -all : by == -KEY_FAR ? all : -by);
+        return true;
+    }
     switch (code) {
-    case UI_UP:
-    case 'k':
-    case UI_WHEEL_UP:
-        move(v, 1);
-        return true;
-    case UI_DOWN:
-    case 'j':
-    case UI_WHEEL_DOWN:
-        move(v, -1);
-        return true;
-    case UI_PAGE_UP:
-        move(v, v->rows);
-        return true;
-    case UI_PAGE_DOWN:
-        move(v, -v->rows);
-        return true;
-    case UI_HOME:
-        move(v, (int64_t)v->lines);
-        return true;
-    case UI_END:
-        move(v, -(int64_t)v->lines);
-        return true;
     case UI_LEFT:
     case 'h':
         v->left = v->left > SIDEWAYS ? v->left - SIDEWAYS : 0;
         return true;
     case UI_RIGHT:
+    case 'l':
         v->left += v->left < 4096 ? SIDEWAYS : 0;
         return true;
     default:
@@ -416,7 +484,7 @@ static void run_key(struct logview *v, int32_t code)
         runkeys_do(v->app, name, code);
     else
         app_say(v->app, GRID_DIM,
-                "No run goes on here: l shows the log of the newest, and %c "
+                "No run goes on here: L shows the log of the newest, and %c "
                 "means that run then.",
                 (char)code);
     free(name);
@@ -436,7 +504,10 @@ static bool key(void *screen, const struct key *pressed)
     case 'f':
         v->follow = !v->follow;
         return true;
-    case 'l':
+    case 'o':
+        narrow(v);
+        return true;
+    case 'L':
         if (v->run)
             leave_file(v);
         else
@@ -447,6 +518,8 @@ static bool key(void *screen, const struct key *pressed)
             filter_entered(v, "");
         else if (v->run)
             leave_file(v);
+        else if (v->only)
+            narrow(v);
         else
             return false;
         return true;
@@ -475,6 +548,7 @@ static void close_screen(void *screen)
 
     leave_file(v);
     free(v->filter);
+    free(v->only);
     free(v->line);
     free(v);
 }
@@ -501,11 +575,17 @@ static void command(void *screen, struct text *out)
     jobs_add_word(out, v->run ? v->run : "@");
 }
 
+static const char *run_name(void *screen)
+{
+    return ((struct logview *)screen)->run;
+}
+
 const struct screen screen_log = {
     .name = "Log",
-    .about = "What the engine, the verbs that run here and whatever libraries printed had to say, "
-             "the newest at the bottom, times in UTC. A run's own log is the file log.txt in its "
-             "folder.",
+    .about =
+        "What goes on: how each run was resolved, its epochs, checkpoints and ends, what verbs "
+        "and libraries print, warnings; the newest at the bottom, times in UTC, and from whom. "
+        "The last 4,000 lines are kept here; those of a run stand in log.txt in its folder.",
     .keys = keys,
     .open = open_screen,
     .close = close_screen,
@@ -513,4 +593,5 @@ const struct screen screen_log = {
     .key = key,
     .tick = tick,
     .command = command,
+    .run = run_name,
 };

@@ -68,8 +68,49 @@ static bool choose_coarse(const struct plot_canvas *c, struct plot_axis *y)
     return best.ticks > 0;
 }
 
-/* Those that have a row of their own. */
-static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
+/* How well ticks fit into rows; 0: not four to six of them, or rows that mislead. */
+static int fitness(const struct plot_canvas *c, const struct plot_axis *y)
+{
+    int rows[PLOT_TICKS], least = c->height, most = 0;
+
+    if (y->ticks < 4 || y->ticks > 6)
+        return 0;
+    for (int i = 0; i < y->ticks; i++)
+        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
+    for (int i = 1; i < y->ticks; i++) {
+        int distance = rows[i - 1] - rows[i];
+
+        least = distance < least ? distance : least;
+        most = distance > most ? distance : most;
+    }
+    if (least < 1 || (!y->log && most > least + 1))
+        return 0;
+    /* At distances of one row and two they read as another scale, which two ticks alone do not. */
+    return y->log || most == least || least > 1 ? 3 + (least > 1 ? 2 : 0) + (least == most) : 2;
+}
+
+/* A frame that has room for four shall have them, though of a less common step. */
+static bool choose_four(const struct plot_canvas *c, struct plot_axis *y)
+{
+    struct plot_axis best = *y, one = *y;
+    int most = fitness(c, y) ? fitness(c, y) + 3 : 0;
+
+    for (int k = 0, n; (n = plot_label_step(&one, k)) >= 0; k++) {
+        int fits = n >= 4 && n <= 6 ? fitness(c, &one) : 0;
+
+        fits += fits ? 2 * plot_label_round(&one, k) : 0;
+        if (fits <= most)
+            continue;
+        most = fits;
+        best = one;
+    }
+    if (most)
+        *y = best;
+    return most > 0;
+}
+
+/* Those that have a row of their own; how many they are. */
+static int choose_some(const struct plot_canvas *c, struct plot_axis *y)
 {
     int rows[PLOT_TICKS], first, stride, n = 0, ticks = y->ticks;
 
@@ -77,7 +118,7 @@ static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
         rows[i] = plot_row(c, plot_place(y, y->tick[i]));
     stride = choose_ticks(rows, ticks, y->log, &first);
     if (stride > 1 && first + 2 * stride >= ticks && choose_coarse(c, y))
-        return;
+        return y->ticks;
     for (int i = first; i < ticks; i += stride) {
         /* of powers in one row of a low frame the highest */
         if (i + stride < ticks && rows[i + stride] == rows[i])
@@ -88,6 +129,15 @@ static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
     y->ticks = n;
     if (n < ticks)
         plot_label_again(y);
+    return n;
+}
+
+static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
+{
+    struct plot_axis whole = *y;
+
+    if (choose_some(c, y) < 4 && c->height >= PLOT_FOUR_ROWS && choose_four(c, &whole))
+        *y = whole;
 }
 
 bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)

@@ -2,19 +2,22 @@
 #include "ui/plot_int.h"
 
 #include "base/mem.h"
+#include "ui/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Series are told apart by these too, so that no colour is needed. */
-static const uint32_t marks[] = {0x25cf, 0x25b2, 0x25a0, 0x25c6, 0x25cb, 0x25b3};
-static const char ascii_marks[] = "*+ox#@";
+/* Series are told apart by these too, so that no colour is needed: each of three rounds of colours has
+ * its own. */
+static const uint32_t marks[] = {0x25cf, 0x25b2, 0x25a0, 0x25c6, 0x25cb, 0x25b3,
+                                 0x25a1, 0x25c7, 0x25bc, 0x25bd, 0x25d0, 0x25d1,
+                                 0x25d2, 0x25d3, 0x25c8, 0x25c9, 0x25c4, 0x25ba};
+static const char ascii_marks[] = "*+ox#@%&$svwzunmea";
 
-/* By role as the colour is, so that a run looks the same in every plot. Where the colours begin
- * again the marks are one further on. */
+/* By role as the colour is, so that a run looks the same in every plot. */
 uint32_t plot_mark(int colour, enum plot_level level)
 {
-    size_t n = MEM_COUNT(marks), i = colour < 0 ? 0 : (size_t)(colour + colour / PLOT_ROLES) % n;
+    size_t n = MEM_COUNT(marks), i = colour < 0 ? 0 : (size_t)(colour + colour / (int)n) % n;
 
     return level == PLOT_ASCII ? (uint32_t)ascii_marks[i] : marks[i];
 }
@@ -30,51 +33,6 @@ void plot_put(struct plot_canvas *c, int row, int column, uint32_t code, int col
         c->cells[row * c->p->columns + column] = (struct plot_cell){code, colour};
 }
 
-/* The next character; an invalid byte counts as one of its own, shown as '?'. */
-static uint32_t next_code(const char **s)
-{
-    const unsigned char *b = (const unsigned char *)*s;
-    int more = b[0] < 0x80 ? 0 : b[0] >= 0xf0 && b[0] < 0xf5 ? 3 : b[0] >= 0xe0 ? 2 : 1;
-    uint32_t code = more == 0 ? b[0] : b[0] & (0x3f >> more);
-
-    if (b[0] >= 0x80 && (b[0] < 0xc2 || b[0] >= 0xf5)) {
-        (*s)++;
-        return '?';
-    }
-    for (int i = 1; i <= more; i++) {
-        if ((b[i] & 0xc0) != 0x80) {
-            (*s)++;
-            return '?';
-        }
-        code = code << 6 | (b[i] & 0x3f);
-    }
-    *s += 1 + more;
-    return code;
-}
-
-static void add_code(struct text *out, uint32_t code)
-{
-    char b[4];
-    int n;
-
-    if (code < 0x80) {
-        b[0] = (char)code;
-        n = 1;
-    } else if (code < 0x800) {
-        b[0] = (char)(0xc0 | code >> 6);
-        n = 2;
-    } else if (code < 0x10000) {
-        b[0] = (char)(0xe0 | code >> 12);
-        n = 3;
-    } else {
-        b[0] = (char)(0xf0 | code >> 18);
-        n = 4;
-    }
-    for (int i = 1; i < n; i++)
-        b[i] = (char)(0x80 | (code >> (6 * (n - 1 - i)) & 0x3f));
-    text_add_n(out, b, (size_t)n);
-}
-
 /* Characters that take no column or two, or turn the direction, would move what stands behind. */
 static uint32_t plain_code(uint32_t code, enum plot_level level)
 {
@@ -85,7 +43,7 @@ static uint32_t plain_code(uint32_t code, enum plot_level level)
         return code;
     if (level == PLOT_ASCII)
         return '?';
-    add_code(&t, code);
+    words_add_code(&t, code);
     text_add_clean(&clean, text_str(&t));
     fine = !strcmp(text_str(&t), text_str(&clean)) && text_width(text_str(&t)) == 1;
     text_free(&t);
@@ -96,7 +54,7 @@ static uint32_t plain_code(uint32_t code, enum plot_level level)
 int plot_put_text(struct plot_canvas *c, int row, int column, int end, const char *s, int colour)
 {
     while (*s && column < end)
-        plot_put(c, row, column++, plain_code(next_code(&s), c->p->level), colour);
+        plot_put(c, row, column++, plain_code(words_next(&s), c->p->level), colour);
     return column;
 }
 
@@ -107,7 +65,7 @@ int plot_put_cut(struct plot_canvas *c, int row, int column, int room, const cha
     if (n <= room)
         return plot_put_text(c, row, column, column + n, s, PLOT_TEXT);
     for (int i = 0; i < n && room > 0; i++) {
-        uint32_t code = plain_code(next_code(&s), c->p->level);
+        uint32_t code = plain_code(words_next(&s), c->p->level);
 
         if (i == front)
             plot_put(c, row, at++, c->p->level == PLOT_ASCII ? '~' : 0x2026, PLOT_TEXT);
@@ -122,7 +80,7 @@ int plot_length(const char *s)
     int n = 0;
 
     while (*s) {
-        next_code(&s);
+        words_next(&s);
         n++;
     }
     return n;
@@ -150,7 +108,7 @@ void plot_cells_text(const struct plot_cell *cells, int columns, int rows, bool 
                 else
                     text_addf(out, "\033[%dm", sgr[colour % PLOT_ROLES]);
             }
-            add_code(out, row[i].code ? row[i].code : ' ');
+            words_add_code(out, row[i].code ? row[i].code : ' ');
         }
         text_add(out, colour != PLOT_TEXT ? "\033[0m\n" : "\n");
     }

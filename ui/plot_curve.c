@@ -173,7 +173,7 @@ int plot_order(const struct plot *p, int *order)
     return n;
 }
 
-/* All lines first, so that none hides a mark. */
+/* All lines first, so that none hides a mark; last the marks of curves that are no more than one. */
 void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
 {
     const struct plot *p = c->p;
@@ -188,9 +188,11 @@ void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
         draw_series(&d, order[i], &v->curve[order[i]]);
     }
     put_dots(&d);
-    for (int i = 0; i < n; i++)
-        if (p->level != PLOT_ASCII || p->series[order[i]].weight == PLOT_THIN)
-            draw_marks(c, order[i], &v->curve[order[i]]);
+    for (int alone = 0; alone <= 1; alone++)
+        for (int i = 0; i < n; i++)
+            if ((v->curve[order[i]].n == 1) == alone &&
+                (alone || p->level != PLOT_ASCII || p->series[order[i]].weight == PLOT_THIN))
+                draw_marks(c, order[i], &v->curve[order[i]]);
     free(d.set);
     free(d.owner);
     free(order);

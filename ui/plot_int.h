@@ -64,6 +64,10 @@ void plot_label_axis(struct plot_axis *axis, bool whole, enum plot_unit unit);
 /* The same with another step, the index-th of those that people read well, from the largest down.
  * Returns how many ticks; -1: there is no such step. */
 int plot_label_coarse(struct plot_axis *axis, int index);
+/* The same of every axis, powers too: among these are four ticks for frames of few rows. */
+int plot_label_step(struct plot_axis *axis, int index);
+int plot_label_round(const struct plot_axis *axis, int index); /* how round they are: 0, 1, 2 */
+#define PLOT_FOUR_ROWS 5 /* of curves: so high a frame has four ticks or more */
 /* Some of the ticks have gone: labels with only the digits that the others need. */
 void plot_label_again(struct plot_axis *axis);
 /* A value by itself, as legends show it: four digits. And an x, as precise as it counts. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Multiples of step within lo..hi, at most room. */
 static int tick_multiples(double lo, double hi, double step, double *ticks, int room)
@@ -101,26 +102,58 @@ static int log_series(double lo, double hi, const double *mantissa, int count, i
     return n;
 }
 
+/* How far apart the two nearest to each other are, as a part of the axis; 0 where there are too few or
+ * too many, or where they leave half of it without one. */
+static double log_gap(double lo, double hi, const double *ticks, int n)
+{
+    double length = log10(hi / lo), least = INFINITY;
+
+    if (n < 4 || n > 6 || !(length > 0) || log10(ticks[n - 1] / ticks[0]) < 0.5 * length)
+        return 0;
+    for (int i = 1; i < n; i++)
+        least = fmin(least, log10(ticks[i] / ticks[i - 1]) / length);
+    return least;
+}
+
+static const struct {
+    int count;
+    double mantissa[6];
+} log_lists[] = {{2, {1, 3}},       {3, {1, 2, 5}},
+                 {2, {1, 5}},       {1, {3}},
+                 {1, {2}},          {1, {5}},
+                 {2, {2, 5}},       {4, {1, 2, 3, 5}},
+                 {3, {1, 2, 4}},    {6, {1, 1.5, 2, 3, 5, 7}},
+                 {4, {1, 2, 4, 7}}, {3, {1.5, 3, 7}}};
+
+/* The first list of which low plots can show all; else the one whose ticks are least crowded. */
 static int log_ticks(double lo, double hi, double ticks[8], double *step)
 {
-    static const double m1[] = {1}, m13[] = {1, 3}, m125[] = {1, 2, 5};
-    int n;
+    double best = 0;
+    int n, chosen = -1;
 
     *step = 0;
     for (int every = 1; every < 200; every++) {
-        n = log_series(lo, hi, m1, 1, every, ticks);
+        n = log_series(lo, hi, log_lists[0].mantissa, 1, every, ticks);
         if (n >= 4 && n <= 6)
             return n;
         if (n < 4)
             break;
     }
-    n = log_series(lo, hi, m13, 2, 1, ticks);
-    if (n >= 4 && n <= 6)
+    for (size_t i = 0; i < MEM_COUNT(log_lists) && best < 0.12; i++) {
+        double gap;
+
+        n = log_series(lo, hi, log_lists[i].mantissa, log_lists[i].count, 1, ticks);
+        gap = log_gap(lo, hi, ticks, n);
+        if (gap > best) {
+            best = gap;
+            chosen = (int)i;
+        }
+    }
+    n = plot_ticks(lo, hi, ticks, step);
+    if (chosen < 0 || (best < 0.12 && log_gap(lo, hi, ticks, n) >= best))
         return n;
-    n = log_series(lo, hi, m125, 3, 1, ticks);
-    if (n >= 4 && n <= 6)
-        return n;
-    return plot_ticks(lo, hi, ticks, step);
+    *step = 0;
+    return log_series(lo, hi, log_lists[chosen].mantissa, log_lists[chosen].count, 1, ticks);
 }
 
 /* Steps of clocks and calendars. The second list helps where none of the first gives 4 to 6. */
@@ -276,6 +309,39 @@ int plot_label_coarse(struct plot_axis *a, int index)
     a->ticks = n < PLOT_TICKS ? n : PLOT_TICKS;
     label_numbers(a, largest_of(a), a->step);
     return n;
+}
+
+int plot_label_step(struct plot_axis *a, int index)
+{
+    /* the rounder the earlier: see plot_label_round */
+    static const double steps[] = {5,   2.5,  2,    1,    0.5, 0.25, 0.2,  0.1,  4,
+                                   3,   1.5,  0.75, 0.6,  0.4, 0.3,  0.15, 1.25, 0.125,
+                                   1.2, 0.12, 1.6,  0.16, 0.8, 0.35, 0.7,  0.45, 0.9};
+    int lists = a->log ? (int)MEM_COUNT(log_lists) : 0, n;
+    double ticks[8];
+
+    if (index < lists) {
+        n = log_series(a->lo, a->hi, log_lists[index].mantissa, log_lists[index].count, 1, ticks);
+        a->step = 0;
+    } else if (index - lists < (int)MEM_COUNT(steps)) {
+        a->step = steps[index - lists] * pow(10, floor(log10(a->hi - a->lo)));
+        n = tick_multiples(a->lo, a->hi, a->step, ticks, 8);
+    } else {
+        return -1;
+    }
+    a->ticks = n < PLOT_TICKS ? n : PLOT_TICKS;
+    memcpy(a->tick, ticks, (size_t)a->ticks * sizeof *ticks);
+    if (a->step > 0)
+        label_numbers(a, largest_of(a), a->step);
+    else
+        label_powers(a);
+    return n;
+}
+
+int plot_label_round(const struct plot_axis *a, int index)
+{
+    index -= a->log ? (int)MEM_COUNT(log_lists) : 0;
+    return index < 8 ? 2 : index < 16 ? 1 : 0;
 }
 
 void plot_label_again(struct plot_axis *a)

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/reader.h"
+#include "study/compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ static void take_set(struct predictview *v, struct reading *r)
         v->pick.order = PREDICTVIEW_ALL;
     predictview_pick(v->set, &v->pick);
     v->at = 0;
-    if (v->view.row >= v->set->classes || v->view.column >= v->set->classes)
+    if (v->view.row >= v->set->confusion.classes || v->view.column >= v->set->confusion.classes)
         v->view.row = v->view.column = 0;
 }
 
@@ -212,9 +213,14 @@ void predictview_load(struct predictview *v, const char *run, const char *at)
 
 void screen_predict_run(void *screen, const char *name)
 {
-    const char *slash = strrchr(name, '/');
+    struct predictview *v = screen;
+    const char *slash = strrchr(name, '/'), *shown;
+    bool trained;
 
-    predictview_load(screen, slash && slash[1] ? slash + 1 : name, NULL);
+    /* chosen: what Run shows just now does not put it aside */
+    shown = v->app->feed ? screen_run_name(v->app->screen[SCREEN_RUN], &trained) : NULL;
+    snprintf(v->followed, sizeof v->followed, "%s", shown ? shown : "");
+    predictview_load(v, slash && slash[1] ? slash + 1 : name, NULL);
 }
 
 /* ---- the screen ---- */
@@ -240,6 +246,24 @@ static void close_screen(void *screen)
     free(v);
 }
 
+/* A run that Run shows since this screen was left: whoever watches one and comes here means it. */
+static void follow(struct predictview *v)
+{
+    bool trained = false;
+    const char *name = v->app->feed ? screen_run_name(v->app->screen[SCREEN_RUN], &trained) : NULL;
+
+    if (!name || !strcmp(name, v->followed))
+        return;
+    if (trained) {
+        snprintf(v->followed, sizeof v->followed, "%s", name);
+        if (!v->run || strcmp(v->run, name) != 0)
+            predictview_load(v, name, NULL);
+    } else if (v->run) {
+        app_say(v->app, GRID_WARN, "%s, which Run shows, has no epoch yet: this is another run.",
+                study_short_name(name));
+    }
+}
+
 /* Without a word from anybody: the newest run that has trained an epoch. */
 static void show_screen(void *screen)
 {
@@ -247,6 +271,7 @@ static void show_screen(void *screen)
     const struct library_run *runs;
     size_t n = 0;
 
+    follow(v);
     if (v->run || !v->app->library)
         return;
     runs = library_runs(v->app->library, &n);
@@ -296,28 +321,26 @@ static void command(void *screen, struct text *out)
         add_class_option(v->set, "--answer", v->pick.answer, out);
 }
 
-static enum err_code write_table(void *screen, const char *form, struct text *out, struct err *e)
+static enum err_code write_table(void *screen, const char *form, struct paper *out, struct err *e)
 {
     const struct predictview *v = screen;
-    struct study_table t = {0};
 
+    (void)form;
     if (!v->set)
         return err_set(e, ERR_INPUT, "there are no predictions to write: choose a run first");
     if (v->confusion)
-        study_confusion_table(&v->set->confusion, v->set->name, &t);
+        study_confusion_table(&v->set->confusion, v->set->shown_as, &out->table);
     else
-        predictview_table(v->set, &v->pick, &t);
-    if (!strcmp(form, "csv"))
-        study_table_csv(&t, out);
-    else if (!strcmp(form, "md"))
-        study_table_md(&t, &(struct study_style){0}, out);
-    else
-        study_table_tex(&t, &(struct study_style){0}, out);
-    study_table_free(&t);
+        predictview_table(v->set, &v->pick, &out->table);
     return ERR_OK;
 }
 
 static const char *const forms[] = {"csv", "tex", "md", NULL};
+
+static const char *run_name(void *screen)
+{
+    return ((struct predictview *)screen)->run;
+}
 
 const struct screen screen_predict = {
     .name = "Predict",
@@ -333,6 +356,7 @@ const struct screen screen_predict = {
     .key = predictview_key,
     .tick = tick,
     .command = command,
+    .run = run_name,
     .forms = forms,
     .write = write_table,
 };

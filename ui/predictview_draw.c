@@ -256,12 +256,7 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
     grid_right(g, in, 0, in.columns - (s->members > 1 ? 7 : 2), GRID_HEAD, "p");
     if (s->members > 1)
         grid_right(g, in, 0, in.columns - 2, GRID_HEAD, "diff");
-    if (v->at < v->list_first)
-        v->list_first = v->at;
-    if (v->at >= v->list_first + rows)
-        v->list_first = v->at + 1 - rows;
-    if (v->list_first + rows > v->pick.n)
-        v->list_first = v->pick.n > rows ? v->pick.n - rows : 0;
+    v->list_first = grid_first(v->list_first, v->at, v->pick.n, (int)rows);
     v->list_at = rect_below(in, 1);
     for (size_t row = 0; row < rows && v->list_first + row < v->pick.n; row++) {
         size_t i = v->pick.image[v->list_first + row];
@@ -317,41 +312,41 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
 
 /* ---- the confusion matrix ---- */
 
+/* By their places among the classes that are shown. */
 static uint64_t count_at(const struct predictview_set *s, int label, int answer)
 {
-    return s->confusion.count[(size_t)label * (size_t)s->classes + (size_t)answer];
+    return s->confusion.count[(size_t)label * (size_t)s->confusion.classes + (size_t)answer];
 }
 
 void predictview_make_board(const struct predictview_set *s, struct predictview_board *out)
 {
-    size_t n = (size_t)s->classes;
+    size_t n = (size_t)s->confusion.classes;
 
     *out = (struct predictview_board){0};
     out->row_name = mem_new(n + 1, sizeof *out->row_name);
     out->word = mem_new(n * n + 1, sizeof *out->word);
     out->value = mem_new(n * n + 1, sizeof *out->value);
     for (size_t l = 0; l < n; l++) {
-        uint64_t images = 0;
+        size_t images = s->labelled[s->shown[l]];
 
         for (size_t a = 0; a < n; a++) {
             uint64_t count = count_at(s, (int)l, (int)a);
 
-            images += count;
             /* by magnitude: the diagonal would leave everything else in one colour */
             out->value[l * n + a] = count ? log10((double)count) : NAN;
             out->word[l * n + a] =
                 count ? mem_textf("%llu", (unsigned long long)count) : mem_text("·");
         }
-        out->row_name[l] = images ? mem_textf("%s %.3f", s->name[l],
+        out->row_name[l] = images ? mem_textf("%s %.3f", s->shown_as[l],
                                               (double)count_at(s, (int)l, (int)l) / (double)images)
-                                  : mem_text(s->name[l]);
+                                  : mem_text(s->shown_as[l]);
     }
     out->board = (struct board){.row_label = "label, accuracy",
                                 .column_label = "answer",
-                                .rows = s->classes,
-                                .columns = s->classes,
+                                .rows = s->confusion.classes,
+                                .columns = s->confusion.classes,
                                 .row_name = (const char *const *)out->row_name,
-                                .column_name = (const char *const *)s->name,
+                                .column_name = (const char *const *)s->shown_as,
                                 .value = out->value,
                                 .words = (const char *const *)out->word};
 }
@@ -372,24 +367,23 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
 {
     const struct predictview_set *s = v->set;
     int label = v->view.row, answer = v->view.column, other = -1;
-    uint64_t count = count_at(s, label, answer), images = 0, answers = 0;
+    uint64_t count = count_at(s, label, answer), images = s->labelled[s->shown[label]];
+    uint64_t answers = s->answered[s->shown[answer]];
     struct text words = {0};
 
-    for (int k = 0; k < s->classes; k++) {
-        images += count_at(s, label, k);
-        answers += count_at(s, k, answer);
+    for (int k = 0; k < s->confusion.classes; k++)
         if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
             other = k;
-    }
-    text_addf(&words, "%s %s%s: %llu of %llu images (%.1f %%). ", s->name[label],
+    text_addf(&words, "%s %s%s: %llu of %llu images (%.1f %%). ", s->shown_as[label],
               label == answer ? "answered rightly" : "taken for ",
-              label == answer ? "" : s->name[answer], (unsigned long long)count,
+              label == answer ? "" : s->shown_as[answer], (unsigned long long)count,
               (unsigned long long)images, images ? 100 * (double)count / (double)images : 0);
     text_addf(&words, "%.1f %% of the answers %s are right",
               answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0,
-              s->name[answer]);
+              s->shown_as[answer]);
     if (other >= 0)
-        text_addf(&words, "; %s is most often taken for %s", s->name[label], s->name[other]);
+        text_addf(&words, "; %s is most often taken for %s", s->shown_as[label],
+                  s->shown_as[other]);
     text_add(&words, ". Enter shows the images.");
     grid_words(g, in, 0, GRID_TEXT, text_str(&words));
     text_free(&words);
@@ -397,15 +391,19 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
 
 static void draw_confusion(struct predictview *v, struct grid *g, struct rect in)
 {
+    int shows = v->set->confusion.classes, at;
     struct predictview_board b;
     struct text facts = {0};
 
     add_facts(v, &facts);
-    grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
+    at = grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
+    if (shows < v->set->classes)
+        grid_textf(g, in, 0, at, GRID_DIM, " of the %d classes with the most mistakes, of %d",
+                   shows, v->set->classes);
     grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
     text_free(&facts);
-    v->view.row = v->view.row < v->set->classes ? v->view.row : v->set->classes - 1;
-    v->view.column = v->view.column < v->set->classes ? v->view.column : v->set->classes - 1;
+    v->view.row = v->view.row < shows ? v->view.row : shows - 1;
+    v->view.column = v->view.column < shows ? v->view.column : shows - 1;
     predictview_make_board(v->set, &b);
     board_grid(&b.board, g, rect_above(rect_below(in, 1 + (in.rows > 17)), 4), &v->view);
     predictview_free_board(&b);

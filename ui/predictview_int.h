@@ -13,19 +13,24 @@
 
 /* ---- what the models of a run say ---- */
 
+#define PREDICTVIEW_MOST_CLASSES 64 /* of a confusion matrix: it grows by their square */
+
 struct predictview_set {
     int64_t epoch; /* of the weights; -1: the file does not say */
     int members, classes, h, w, c;
     size_t n;
-    bool bytes;              /* images are 0 to 255, else floats */
-    const char *images;      /* (n, h, w, c); floats may lie anywhere */
-    int64_t *labels;         /* (n) */
-    float *p;                /* (members, n, classes) */
-    float *mean;             /* (n, classes): the average over members */
-    int *answer;             /* (n): the whole's, the lowest class of equals */
-    int *others;             /* (n): how many members answer otherwise */
-    char **name;             /* (classes), never NULL */
-    double acc, *member_acc; /* (members) */
+    bool bytes;                          /* images are 0 to 255, else floats */
+    const char *images;                  /* (n, h, w, c); floats may lie anywhere */
+    int64_t *labels;                     /* (n) */
+    float *p;                            /* (members, n, classes) */
+    float *mean;                         /* (n, classes): the average over members */
+    int *answer;                         /* (n): the whole's, the lowest class of equals */
+    int *others;                         /* (n): how many members answer otherwise */
+    char **name;                         /* (classes), never NULL */
+    double acc, *member_acc;             /* (members) */
+    size_t *labelled, *answered, *right; /* (classes): images of a label, of an answer, of both */
+    int *shown; /* (confusion.classes), rising: those with the most mistakes, at most so many */
+    char **shown_as; /* (confusion.classes): their names, of name */
     struct study_confusion confusion;
     struct safetensors file; /* holds the images */
 };
@@ -90,7 +95,8 @@ struct predictview {
     struct rect list_at; /* as drawn last */
     size_t list_first;
     struct predictview_making *making; /* jobs that run */
-    uint32_t turn; /* counts what was asked: answers to earlier questions are thrown away */
+    char followed[256]; /* the run that Run showed when this screen was entered last */
+    uint32_t turn;      /* counts what was asked: answers to earlier questions are thrown away */
 };
 
 /* at: "best", "last" or NULL: what is there, or the last where nothing or only old ones are. */

@@ -18,9 +18,11 @@ const struct screen_key predictview_keys[] = {
     {"a", "all", "all test images in their order"},
     {"B", NULL, "the weights of the best epoch, where the run keeps them"},
     {"L", NULL, "the last weights; also: predicts anew, where the run has trained on"},
+    {"i", NULL, "what it answers to a picture of yours: a PNG or an IDX file"},
     {"n N", NULL, "the next run, or the one before"},
     {"e", NULL, "loads the run's experiment into Setup"},
     {"r", NULL, "runs its experiment again"},
+    {"W M", NULL, "its weights as a file; a single model of the same cost"},
     {"p K R", NULL, "pauses, stops or goes on with the run, as on Run, where it is shown then"},
     {NULL, NULL, NULL},
 };
@@ -36,6 +38,22 @@ static const struct screen_key board_keys[] = {
 };
 static const struct screen_key empty_keys[] = {
     {"n N", "run", ""}, {"e", "edit", ""}, {"r", "again", ""}, {NULL, NULL, NULL}};
+
+/* Of one's own: answered by the verb, whose words are shown. */
+static void picture_entered(void *user, const char *path)
+{
+    struct predictview *v = user;
+    struct text line = {0};
+
+    if (path && *path && v->run) {
+        text_add(&line, "predict ");
+        jobs_add_word(&line, v->run);
+        text_add(&line, " ");
+        jobs_add_word(&line, path);
+        app_command(v->app, text_str(&line));
+    }
+    text_free(&line);
+}
 
 const struct screen_key *predictview_hints(void *screen)
 {
@@ -102,8 +120,8 @@ static void number_entered(void *user, const char *text)
 
 static void show_cell(struct predictview *v)
 {
-    v->pick.label = v->view.row;
-    v->pick.answer = v->view.column;
+    v->pick.label = v->set->shown[v->view.row];
+    v->pick.answer = v->set->shown[v->view.column];
     choose(v, PREDICTVIEW_PAIR);
     if (v->pick.n)
         return;
@@ -145,8 +163,8 @@ static bool move_in_board(struct predictview *v, int32_t code)
         rows = code == UI_WHEEL_UP ? -1 : 1;
     if (!rows && !columns)
         return false;
-    v->view.row = clamped(v->view.row + rows, v->set->classes - 1);
-    v->view.column = clamped(v->view.column + columns, v->set->classes - 1);
+    v->view.row = clamped(v->view.row + rows, v->set->confusion.classes - 1);
+    v->view.column = clamped(v->view.column + columns, v->set->confusion.classes - 1);
     return true;
 }
 
@@ -229,6 +247,13 @@ static bool run_key(struct predictview *v, int32_t code)
         else if (has_run(v))
             predictview_load(v, v->run, code == 'B' ? "best" : "last");
         return true;
+    case 'i':
+        if (has_run(v))
+            app_prompt(v->app, "picture", "", picture_entered, NULL, v);
+        return true;
+    case 'W':
+    case 'M':
+        return !has_run(v) || runkeys_make(v->app, v->run, code);
     default:
         if (!runkeys_is(code))
             return false;

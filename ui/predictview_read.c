@@ -23,6 +23,11 @@ void predictview_free(struct predictview_set *s)
     free(s->answer);
     free(s->others);
     free(s->member_acc);
+    free(s->labelled);
+    free(s->answered);
+    free(s->right);
+    free(s->shown);
+    free(s->shown_as);
     study_confusion_free(&s->confusion);
     safetensors_free(&s->file);
     free(s);
@@ -87,6 +92,80 @@ static void average(struct predictview_set *s)
     }
 }
 
+static void count_classes(struct predictview_set *s)
+{
+    size_t classes = (size_t)s->classes;
+
+    s->labelled = mem_new(classes, sizeof *s->labelled);
+    s->answered = mem_new(classes, sizeof *s->answered);
+    s->right = mem_new(classes, sizeof *s->right);
+    for (size_t i = 0; i < s->n; i++) {
+        s->labelled[s->labels[i]]++;
+        s->answered[s->answer[i]]++;
+        s->right[s->labels[i]] += s->answer[i] == s->labels[i];
+    }
+}
+
+static size_t mistakes(const struct predictview_set *s, int k)
+{
+    return s->labelled[k] + s->answered[k] - 2 * s->right[k];
+}
+
+/* Classes with the most mistakes, and of equals the first ones, in their own order. */
+static int choose_classes(struct predictview_set *s)
+{
+    int n = 0, most = PREDICTVIEW_MOST_CLASSES;
+    size_t least = 0, all = 0;
+
+    s->shown = mem_new((size_t)most, sizeof *s->shown);
+    for (size_t low = 0, high = 2 * s->n; s->classes > most && low <= high;) {
+        size_t middle = low + (high - low) / 2, there = 0;
+
+        for (int k = 0; k < s->classes; k++)
+            there += mistakes(s, k) >= middle;
+        if (there >= (size_t)most) {
+            least = middle; /* enough have so many */
+            low = middle + 1;
+        } else if (!middle) {
+            break;
+        } else {
+            high = middle - 1;
+        }
+    }
+    for (int k = 0; k < s->classes; k++)
+        all += mistakes(s, k) > least;
+    for (int k = 0, equals = most - (int)all; k < s->classes && n < most; k++)
+        if (s->classes <= most || mistakes(s, k) > least ||
+            (mistakes(s, k) == least && equals-- > 0))
+            s->shown[n++] = k;
+    return n;
+}
+
+static void confuse(struct predictview_set *s)
+{
+    int shows = choose_classes(s), *place = mem_new((size_t)s->classes, sizeof *place);
+    int64_t *labels = mem_new(s->n, sizeof *labels);
+    int *answers = mem_new(s->n, sizeof *answers);
+    size_t n = 0;
+
+    s->shown_as = mem_new((size_t)shows, sizeof *s->shown_as);
+    for (int k = 0; k < s->classes; k++)
+        place[k] = -1;
+    for (int i = 0; i < shows; i++) {
+        place[s->shown[i]] = i;
+        s->shown_as[i] = s->name[s->shown[i]];
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        labels[n] = place[s->labels[i]];
+        answers[n] = place[s->answer[i]];
+        n += labels[n] >= 0 && answers[n] >= 0;
+    }
+    study_confusion(&s->confusion, labels, answers, n, shows);
+    free(place);
+    free(labels);
+    free(answers);
+}
+
 static void answer(struct predictview_set *s)
 {
     size_t right = 0;
@@ -107,7 +186,8 @@ static void answer(struct predictview_set *s)
     s->acc = (double)right / (double)s->n;
     for (int m = 0; m < s->members; m++)
         s->member_acc[m] /= (double)s->n;
-    study_confusion(&s->confusion, s->labels, s->answer, s->n, s->classes);
+    count_classes(s);
+    confuse(s);
 }
 
 static enum err_code take(struct predictview_set *s, const char *path, struct err *e)

@@ -45,6 +45,7 @@ static void close_results(void *screen)
     for (size_t i = 0; i < RESULTS_MEMBERS; i++)
         free(r->members[i].member);
     free(r->opened);
+    line_free(&r->field);
     free(r);
 }
 
@@ -85,17 +86,6 @@ static bool wants_text(void *screen)
     return r->filtering;
 }
 
-void screen_results_filter(void *results, const char *filter)
-{
-    struct results *r = results;
-
-    snprintf(r->filter, sizeof r->filter, "%s", filter);
-    r->filtering = false;
-    r->chosen = 0;
-    r->at = r->top = 0;
-    r->stale = true;
-}
-
 static const struct screen_key keys[] = {
     {"Enter", "open", "opens the run on the screen Run; unfolds a group"},
     {"Space", "mark", "marks the run for Compare and for what is done to several; marks are kept"},
@@ -111,19 +101,29 @@ static const struct screen_key keys[] = {
     {"Left Right", NULL, "moves along the columns"},
     {"g G", NULL, "the first and the last run"},
     {"t", "tags", "puts tags on the run, or on all marked ones, or takes them away: +paper -draft"},
-    {"N", NULL, "a note on the run"},
+    {"n N", NULL, "a note on the run"},
     {"e", "edit", "loads the run into Setup"},
     {"r", NULL, "runs it again"},
-    {"R", "resume", "goes on with a stopped or dead run"},
+    {"R", "go on", "goes on with a stopped or dead run; gives a done one more epochs"},
     {"p", NULL, "pauses a live run, or lets it go on"},
     {"K", NULL, "stops a live run; asks how"},
     {"P", NULL, "shows its predictions"},
+    {"W", NULL, "writes its weights into a file"},
+    {"M", NULL, "trains a single model for as many epochs as make its cost"},
     {"b", NULL, "shows the board of its sweep"},
     {"E", NULL, "averages the marked runs as one ensemble"},
     {"x", NULL, "writes a report or a CSV of the marked runs"},
     {"d", NULL, "moves the run, or the marked ones, to the folder trash; asks"},
     {NULL, NULL, NULL}};
 static const char *const forms[] = {"csv", "md", "tex", "json", NULL};
+
+static const char *run_name(void *screen)
+{
+    struct results *r = screen;
+    const struct results_line *line = results_chosen(r);
+
+    return line && line->kind != RESULTS_GROUP && !r->stale ? results_run(r, line)->name : NULL;
+}
 
 const struct screen screen_results = {
     .name = "Results",
@@ -139,6 +139,7 @@ const struct screen screen_results = {
     .wants_text = wants_text,
     .tick = tick,
     .command = results_command,
+    .run = run_name,
     .forms = forms,
     .write = results_write,
 };

@@ -88,49 +88,6 @@ void results_text(const struct results *r, const char *raw, enum study_kind kind
     }
 }
 
-/* The next whole character. */
-static size_t step(const char *s, size_t at)
-{
-    at += s[at] != 0;
-    while ((s[at] & 0xc0) == 0x80)
-        at++;
-    return at;
-}
-
-void results_cut(const char *s, int columns, bool ascii, struct text *out)
-{
-    struct text clean = {0};
-    const char *dots = ascii ? "..." : "…";
-    int room = columns - (ascii ? 3 : 1), width;
-    size_t head = 0, tail = 0;
-
-    text_add_clean(&clean, s);
-    s = text_str(&clean);
-    width = text_width(s);
-    if (width <= columns || room < 2) {
-        text_add(out, s);
-        text_free(&clean);
-        return;
-    }
-    while (s[head]) { /* the end tells more than the beginning */
-        struct text part = {0};
-        size_t next = step(s, head);
-        bool fits;
-
-        text_add_n(&part, s, next);
-        fits = text_width(text_str(&part)) <= room / 2;
-        text_free(&part);
-        if (!fits)
-            break;
-        head = next;
-    }
-    while (s[tail] && text_width(s + tail) > room - room / 2)
-        tail = step(s, tail);
-    text_add_n(out, s, head);
-    text_addf(out, "%s%s", dots, s + tail);
-    text_free(&clean);
-}
-
 static bool is_path(const char *column)
 {
     return !strcmp(column, "model") || !strcmp(column, "data") || !strcmp(column, "weights");

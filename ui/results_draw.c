@@ -84,15 +84,9 @@ static int draw_filter(const struct results *r, struct grid *g, struct rect in)
     end = grid_text(g, in, 0, 1, GRID_KEY, "/");
     end = grid_text(g, in, 0, end, GRID_TEXT, " ");
     if (r->filtering) {
-        char before[sizeof r->field.text];
-        int at;
+        struct rect field = {in.row, in.column + end, 1, in.columns - end - (int)strlen(count) - 2};
 
-        snprintf(before, sizeof before, "%.*s", (int)r->field.at, r->field.text);
-        grid_paint(g, in, 0, end, in.columns - end - (int)strlen(count) - 2, GRID_FIELD);
-        at = grid_text(g, in, 0, end, GRID_FIELD, before);
-        grid_text(g, in, 0, at, GRID_FIELD, r->field.text + r->field.at);
-        g->cursor_row = in.row;
-        g->cursor_column = in.column + at;
+        line_draw(&r->field, g, field);
     } else {
         grid_cut(g, in, 0, end, in.columns - end - (int)strlen(count) - 2, GRID_TEXT, false,
                  r->filter);
@@ -109,9 +103,9 @@ static int head_role(const struct results *r, int column)
     return r->heading && r->head == column ? GRID_CHOSEN : GRID_HEAD;
 }
 
-static int fixed_width(const struct results *r)
+int results_moving_at(const struct results *r)
 {
-    return AT_ACC + r->view.acc_width + 2 + AGE + 1;
+    return AT_ACC + r->view.acc_width + 2 + AGE + 1 + 2;
 }
 
 static void draw_heads(struct results *r, struct grid *g, struct rect in, int x)
@@ -149,9 +143,11 @@ static void draw_best(const struct results *r, struct grid *g, struct rect in, i
     if (line->kind == RESULTS_GROUP) {
         const struct results_group *group = &v->group[line->at];
 
+        if (group->sweep && group->n)
+            text_add(&cell, "best ");
         if (group->n)
-            results_share(r, group->mean, &cell);
-        if (isfinite(group->sd)) {
+            results_share(r, group->sweep ? group->best : group->mean, &cell);
+        if (isfinite(group->sd) && !group->sweep) {
             text_add(&cell, g->ascii ? " +-" : " ±");
             results_share(r, group->sd, &cell);
         }
@@ -241,7 +237,7 @@ static void draw_line(struct results *r, struct grid *g, struct rect in, int row
         text_clear(&cell);
         text_clear(&cut);
         results_cell(r, line, column, &cell);
-        results_cut(text_str(&cell), column->width, g->ascii, &cut);
+        words_add_cut(&cut, text_str(&cell), column->width, g->ascii);
         if (column->right && at + column->width <= in.columns)
             grid_right(g, in, row, at + column->width, GRID_TEXT, text_str(&cut));
         else if (!column->right)
@@ -287,7 +283,7 @@ static void draw_table(struct results *r, struct grid *g, struct rect frame)
     struct rect in;
     struct text words = {0};
     char number[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
-    int x = fixed_width(r) + 2, rows;
+    int x = results_moving_at(r), rows;
 
     if (v->count < v->total)
         text_addf(&words, "runs  %s of %s", text_count(number, v->count),
@@ -314,12 +310,7 @@ static void draw_table(struct results *r, struct grid *g, struct rect frame)
         draw_empty(r, g, in);
         return;
     }
-    if (r->at < r->top)
-        r->top = r->at;
-    if (rows > 0 && r->at >= r->top + (size_t)rows)
-        r->top = r->at - (size_t)rows + 1;
-    if (rows > 0 && r->top + (size_t)rows > v->lines)
-        r->top = v->lines > (size_t)rows ? v->lines - (size_t)rows : 0;
+    r->top = grid_first(r->top, r->at, v->lines, rows);
     draw_heads(r, g, in, x);
     for (int i = 0; i < in.rows; i++)
         grid_put(g, in, i, x - 2, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
@@ -364,7 +355,8 @@ static void add_sentence(const struct results *r, const struct library_run *run,
     text_addf(out, "epoch %s of %s", library_cell(run, "epochs_done"), library_cell(run, "epochs"));
     add_number(r, run, "train_seconds", ", ", " s of training", out);
     add_number(r, run, "backend_used", " on ", "", out);
-    add_number(r, run, "threads_used", ", ", " threads", out);
+    add_number(r, run, "threads_used", ", ",
+               strcmp(library_cell(run, "threads_used"), "1") ? " threads" : " thread", out);
     add_number(r, run, "parameters", ", ", " parameters", out);
     if (!strcmp(library_cell(run, "mode"), "ensemble"))
         text_add(out, "; u shows its members");
@@ -377,7 +369,7 @@ static void add_remarks(const struct results *r, const struct library_run *run, 
     if (run->broken)
         text_add(out, run->problem);
     else if (run->dead)
-        text_add(out, "its process is gone: R resumes it from its last checkpoint");
+        text_add(out, "its process is gone: R goes on with it from its last checkpoint");
     else if (*reason)
         text_add(out, reason);
     add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);
@@ -404,8 +396,9 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
     const struct library_run *run = results_run(r, line);
     const char *sweep = library_cell(run, "sweep");
     struct text words = {0};
+    size_t count;
 
-    if (r->fold == RESULTS_SWEEPS && *sweep)
+    if (group->sweep)
         text_addf(&words, "%zu runs of the sweep %s", group->count, sweep);
     else
         text_addf(&words,
@@ -415,7 +408,13 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
     grid_cut(g, in, 0, 1, in.columns - 2, GRID_HEAD, false, text_str(&words));
     text_clear(&words);
     if (group->n) {
-        text_add(&words, "best accuracy: mean ");
+        text_add(&words, "best accuracy: ");
+        if (group->sweep) {
+            results_share(r, group->best, &words);
+            text_addf(&words, " of %s; ",
+                      results_hash(library_runs(r->app->library, &count)[group->best_run].name));
+        }
+        text_add(&words, "mean ");
         results_share(r, group->mean, &words);
         if (isfinite(group->sd)) {
             text_add(&words, ", standard deviation ");
@@ -449,7 +448,7 @@ static void draw_detail(const struct results *r, struct grid *g, struct rect in)
         return;
     }
     run = results_run(r, line);
-    results_cut(run->name, in.columns - 2, g->ascii, &cut);
+    words_add_cut(&cut, run->name, in.columns - 2, g->ascii);
     grid_bold(g, in, 0, 1, GRID_HEAD, text_str(&cut));
     add_remarks(r, run, &words);
     if (words.n)

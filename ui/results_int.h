@@ -7,6 +7,8 @@
 #include "record/reader.h"
 #include "study/table.h"
 #include "ui/app.h"
+#include "ui/line.h"
+#include "ui/words.h"
 
 #define RESULTS_COLUMNS 48
 #define RESULTS_CUT     22 /* columns of a cell, at most */
@@ -27,6 +29,9 @@ struct results_group {
     uint64_t key;
     double mean, sd; /* of best_test_acc; sd is nan where all repeats have one seed */
     size_t n;        /* runs that have one */
+    bool sweep;  /* all runs of one: their mean is of no setting, so that the best stands for it */
+    double best; /* of them, and the run that has it; nan: none */
+    size_t best_run; /* in the library's list */
     size_t seeds;    /* that these have; a sweep: 0 */
 };
 
@@ -77,12 +82,6 @@ struct results_filter {
     size_t words;
 };
 
-/* A line of text that is typed. */
-struct results_field {
-    char text[512];
-    size_t at;
-};
-
 struct results {
     struct app *app;
     struct results_view view;
@@ -103,7 +102,7 @@ struct results {
     int left; /* the first of the columns that move */
 
     bool filtering; /* the field is open; the filter before it, and what is wrong now */
-    struct results_field field;
+    struct line_edit field;
     char before[512], wrong[512];
     bool heading; /* a column for the order is being chosen */
     int head;
@@ -145,15 +144,27 @@ void results_share(const struct results *r, double value, struct text *out);
 void results_cell(const struct results *r, const struct results_line *line,
                   const struct results_column *c, struct text *out);
 void results_text(const struct results *r, const char *raw, enum study_kind kind, struct text *out);
-void results_cut(const char *s, int columns, bool ascii, struct text *out); /* in its middle */
 void results_set_column(struct results_column *c, const char *name);
 
 /* results_draw.c */
 void results_draw(void *screen, struct grid *g, struct rect in);
+int results_moving_at(const struct results *r); /* where the columns that move begin */
 
 /* results_keys.c */
 bool results_key_pressed(void *screen, const struct key *key);
 void results_go(struct results *r, size_t line);
+
+/* results_deed.c. The marked runs, or those of the chosen line; the caller frees the array. */
+const char **results_meant(struct results *r, size_t *count);
+uint64_t results_hash_of(const char *const *names, size_t count);
+/* Those that were asked about (r->meant is their hash): none, and it is said, where they have changed. */
+const char **results_asked(struct results *r, size_t *count);
+void results_say_runs(char *out, size_t room, const char *const *names, size_t count);
+void results_ask_tags(struct results *r);
+void results_ask_note(struct results *r, const struct library_run *run);
+void results_ask_trash(struct results *r);
+void results_ask_stop(struct results *r, const struct library_run *run);
+void results_pause(struct results *r, const struct library_run *run);
 
 /* results_act.c */
 bool results_act(struct results *r, int32_t code);
@@ -170,6 +181,6 @@ const struct results_members *results_members_of(struct results *r, const char *
 
 /* results_out.c */
 void results_command(void *screen, struct text *out);
-enum err_code results_write(void *screen, const char *form, struct text *out, struct err *e);
+enum err_code results_write(void *screen, const char *form, struct paper *out, struct err *e);
 
 #endif

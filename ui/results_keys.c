@@ -24,55 +24,6 @@ static void move(struct results *r, int by)
 
 /* ---- the filter ---- */
 
-/* UTF-8: whole characters are stepped over. */
-static size_t before(const char *s, size_t at)
-{
-    while (at > 0 && (s[--at] & 0xc0) == 0x80)
-        ;
-    return at;
-}
-
-static size_t behind(const char *s, size_t at)
-{
-    at += s[at] != 0;
-    while ((s[at] & 0xc0) == 0x80)
-        at++;
-    return at;
-}
-
-static size_t encode(uint32_t code, char out[5])
-{
-    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-
-    if (n == 1) {
-        out[0] = (char)code;
-    } else {
-        for (size_t i = n; i-- > 1; code >>= 6)
-            out[i] = (char)(0x80 | (code & 0x3f));
-        out[0] = (char)((0xf00 >> n) | code);
-    }
-    out[n] = 0;
-    return n;
-}
-
-static void cut_out(struct results_field *f, size_t from, size_t to)
-{
-    memmove(f->text + from, f->text + to, strlen(f->text + to) + 1);
-    f->at = from;
-}
-
-static void insert(struct results_field *f, uint32_t code)
-{
-    char bytes[5];
-    size_t n = encode(code, bytes), length = strlen(f->text);
-
-    if (length + n >= sizeof f->text)
-        return;
-    memmove(f->text + f->at + n, f->text + f->at, length - f->at + 1);
-    memcpy(f->text + f->at, bytes, n);
-    f->at += n;
-}
-
 static void close_filter(struct results *r, const char *text)
 {
     snprintf(r->filter, sizeof r->filter, "%s", text);
@@ -80,53 +31,15 @@ static void close_filter(struct results *r, const char *text)
     r->stale = true;
 }
 
-static void edit(struct results_field *f, const struct key *key)
-{
-    size_t length = strlen(f->text);
-
-    switch (key->code) {
-    case UI_LEFT:
-        f->at = before(f->text, f->at);
-        break;
-    case UI_RIGHT:
-        f->at = behind(f->text, f->at);
-        break;
-    case UI_HOME:
-    case 1: /* Ctrl-A */
-        f->at = 0;
-        break;
-    case UI_END:
-    case 5:
-        f->at = length;
-        break;
-    case UI_BACKSPACE:
-    case 8:
-    case 127:
-        cut_out(f, before(f->text, f->at), f->at);
-        break;
-    case UI_DELETE:
-    case 4:
-        cut_out(f, f->at, behind(f->text, f->at));
-        break;
-    case 21: /* Ctrl-U */
-        cut_out(f, 0, f->at);
-        break;
-    case 11: /* Ctrl-K */
-        cut_out(f, f->at, length);
-        break;
-    default:
-        if (key->code >= 32 && key->code < UI_KEYS && key->code < 0x110000)
-            insert(f, (uint32_t)key->code);
-    }
-}
-
 /* The table follows each keystroke. */
 static bool filter_key(struct results *r, const struct key *key)
 {
+    bool changed;
+
     if (key->code == UI_ENTER && r->wrong[0])
         return true; /* the sentence stands there */
     if (key->code == UI_ENTER) {
-        close_filter(r, r->field.text);
+        close_filter(r, text_str(&r->field.text));
         return true;
     }
     if (key->code == UI_ESC) {
@@ -137,9 +50,10 @@ static bool filter_key(struct results *r, const struct key *key)
         move(r, key->code == UI_UP ? -1 : 1);
         return true;
     }
-    edit(&r->field, key);
-    snprintf(r->filter, sizeof r->filter, "%s", r->field.text);
-    r->stale = true;
+    line_key(&r->field, key->code, &changed);
+    if (changed)
+        snprintf(r->filter, sizeof r->filter, "%s", text_str(&r->field.text));
+    r->stale |= changed;
     return true;
 }
 
@@ -147,8 +61,7 @@ static void open_filter(struct results *r)
 {
     r->filtering = true;
     snprintf(r->before, sizeof r->before, "%s", r->filter);
-    snprintf(r->field.text, sizeof r->field.text, "%s", r->filter);
-    r->field.at = strlen(r->field.text);
+    line_set(&r->field, r->filter);
 }
 
 /* ---- the order ---- */
@@ -244,7 +157,7 @@ static bool head_key(struct results *r, const struct key *key)
 static bool click(struct results *r, const struct key *key)
 {
     int row = key->row - r->table.row, column = key->column - r->table.column;
-    int at = 16 + r->view.acc_width + 11;
+    int at = results_moving_at(r);
 
     if (!rect_holds(r->table, key->row, key->column))
         return false;
@@ -257,9 +170,9 @@ static bool click(struct results *r, const struct key *key)
         return key->again ? results_act(r, UI_ENTER) : true;
     }
     if (column < at) {
-        sort_by(r, head_name(r, column < 10                           ? 0
-                                : column < 16                         ? 1
-                                : column < 16 + r->view.acc_width + 1 ? 2
+        sort_by(r, head_name(r, column < 11                           ? 0
+                                : column < 17                         ? 1
+                                : column < 17 + r->view.acc_width + 1 ? 2
                                                                       : 3));
         return true;
     }

@@ -8,13 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A filter's < and > are the shell's own, where nothing quotes them. */
+static void add_filter(const char *filter, struct text *out)
+{
+    char **words;
+    size_t count;
+
+    if (jobs_split(filter, &words, &count, NULL) != ERR_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        text_add(out, " ");
+        jobs_add_word(out, words[i]);
+    }
+    jobs_free_args(words);
+}
+
 void results_command(void *screen, struct text *out)
 {
     struct results *r = screen;
 
     text_add(out, "ls");
-    if (r->filter[0] && !r->wrong[0])
-        text_addf(out, " %s", r->filter);
+    if (!r->wrong[0])
+        add_filter(r->filter, out);
     if (r->sort[0])
         text_addf(out, " --sort %s", r->sort);
 }
@@ -78,47 +93,38 @@ static void add_run_row(struct results *r, struct study_table *t, const struct r
     }
 }
 
-enum err_code results_write(void *screen, const char *form, struct text *out, struct err *e)
+enum err_code results_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct results *r = screen;
     struct results_view *v = &r->view;
+    struct study_table *t = &out->table;
     bool folded;
-    struct study_table t = {0};
-    struct study_style style = {0};
     struct text cell = {0};
 
+    (void)form;
     if (r->stale || r->seen_turn != library_turn(r->app->library))
         results_make(r);
     folded = r->fold != RESULTS_SINGLE;
     if (!v->lines)
         return err_set(e, ERR_INPUT, "there is no run in the table to write");
-    study_table_column(&t, "run", STUDY_TEXT, false);
-    study_table_column(&t, folded ? "n" : "state", folded ? STUDY_COUNT : STUDY_TEXT, false);
-    study_table_column(&t, "best_test_acc", STUDY_SHARE, folded);
+    study_table_column(t, "run", STUDY_TEXT, false);
+    study_table_column(t, folded ? "n" : "state", folded ? STUDY_COUNT : STUDY_TEXT, false);
+    study_table_column(t, "best_test_acc", STUDY_SHARE, folded);
     for (int c = 0; c < v->columns; c++)
         if (!has_place(&v->column[c]))
-            study_table_column(&t, v->column[c].name, folded ? STUDY_TEXT : v->column[c].kind,
+            study_table_column(t, v->column[c].name, folded ? STUDY_TEXT : v->column[c].kind,
                                false);
     for (size_t i = 0; i < v->lines; i++) {
         if (v->line[i].kind == RESULTS_GROUP)
-            add_group_row(r, &t, &v->line[i], &cell);
+            add_group_row(r, t, &v->line[i], &cell);
         else if (v->line[i].kind == RESULTS_RUN)
-            add_run_row(r, &t, &v->line[i]);
+            add_run_row(r, t, &v->line[i]);
     }
     if (v->on_test)
-        study_table_note(&t,
+        study_table_note(t,
                          "best epochs %swere picked on test data: their accuracies are "
                          "optimistic",
                          v->on_valid ? "of runs without validation data " : "");
-    if (!strcmp(form, "csv"))
-        study_table_csv(&t, out);
-    else if (!strcmp(form, "json"))
-        study_table_json(&t, out);
-    else if (!strcmp(form, "md"))
-        study_table_md(&t, &style, out);
-    else
-        study_table_tex(&t, &style, out);
-    study_table_free(&t);
     text_free(&cell);
     return ERR_OK;
 }

@@ -225,8 +225,10 @@ static void measure_groups(struct results *r, const struct library_run *runs)
     for (size_t g = 0; g < v->groups; g++) {
         struct results_group *group = &v->group[g];
 
+        group->best = NAN;
         for (size_t i = 0; i < group->count; i++) {
-            const struct library_run *run = &runs[v->order[group->first + i]];
+            size_t place = v->order[group->first + i];
+            const struct library_run *run = &runs[place];
             double acc;
 
             /* What is not done is no part of a mean, as in compare. */
@@ -234,11 +236,16 @@ static void measure_groups(struct results *r, const struct library_run *runs)
                 isfinite(acc)) {
                 seed[group->n] = run->cell[seeds];
                 x[group->n++] = acc;
+                if (!(acc <= group->best)) {
+                    group->best = acc;
+                    group->best_run = place;
+                }
             }
         }
         group->mean = study_mean(x, group->n);
         group->sd = study_sd(x, group->n);
-        if (r->fold == RESULTS_SWEEPS && *runs[v->order[group->first]].cell[sweep])
+        group->sweep = r->fold == RESULTS_SWEEPS && *runs[v->order[group->first]].cell[sweep];
+        if (group->sweep)
             continue;
         group->seeds = count_unlike(seed, group->n);
         if (group->seeds == 1) /* the same run again says nothing of chance */
@@ -248,8 +255,8 @@ static void measure_groups(struct results *r, const struct library_run *runs)
     free(x);
 }
 
-/* By the mean of the accuracy where that is the order; elsewhere they stand where their first run
- * would. */
+/* By the accuracy that is shown of them where that is the order; elsewhere they stand where their first
+ * run would. */
 static bool by_accuracy(const struct results *r)
 {
     const char *column = r->sort + (r->sort[0] == '-');
@@ -260,10 +267,11 @@ static bool by_accuracy(const struct results *r)
 static int compare_groups(const void *a, const void *b)
 {
     const struct results_group *x = a, *y = b;
+    double of_x = x->sweep ? x->best : x->mean, of_y = y->sweep ? y->best : y->mean;
 
     if (!x->n || !y->n)
         return (x->n == 0) - (y->n == 0);
-    return x->mean < y->mean ? -1 : x->mean > y->mean;
+    return of_x < of_y ? -1 : of_x > of_y;
 }
 
 static void sort_groups(struct results *r)

@@ -1,5 +1,7 @@
 #include "ui/runkeys.h"
 
+#include "base/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,14 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
 {
     bool own = known && known->own && !wire_state_ended(known->state);
 
-    if (own || code == 'R' || (run && run->live))
+    if (own || (run && run->live))
+        return true;
+    if (code == 'R' && run && !run->dead && run->state > WIRE_DONE) {
+        app_say(app, GRID_WARN, "It is %s: r runs its experiment again.",
+                wire_state_name(run->state));
+        return false;
+    }
+    if (code == 'R')
         return true;
     if (!run)
         app_say(app, GRID_WARN, "This run is not there any more.");
@@ -31,9 +40,11 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
 static void on_run(struct app *app, const char *name, const char *folder, int32_t code)
 {
     const struct feed_run *known = feed_find(app->feed, folder);
+    const struct library_run *run = library_find(app->library, name);
     bool read = known && (known->own || known->known);
+    bool done = run && run->state == WIRE_DONE && !run->dead;
 
-    if (!may(app, library_find(app->library, name), known, code))
+    if (!may(app, run, known, code))
         return;
     screen_run_watch(app->screen[SCREEN_RUN], folder);
     app_show(app, SCREEN_RUN);
@@ -43,7 +54,61 @@ static void on_run(struct app *app, const char *name, const char *folder, int32_
         app_say(app, GRID_DIM, "Here is the run: %c %s.", (char)code,
                 code == 'p'   ? "pauses it"
                 : code == 'K' ? "stops it"
+                : done        ? "gives it more epochs"
                               : "goes on with it");
+}
+
+/* ---- what a verb makes of it ---- */
+
+static void take_weights(void *user, const char *path)
+{
+    struct app *app = user;
+    struct text line = {0};
+
+    if (path && *path) {
+        text_add(&line, "weights ");
+        jobs_add_word(&line, text_str(&app->about));
+        text_add(&line, " -o ");
+        jobs_add_word(&line, path);
+        app_command(app, text_str(&line));
+    }
+    text_free(&line);
+}
+
+static void take_match(void *user, int answer)
+{
+    struct app *app = user;
+    struct text line = {0};
+
+    if (answer == 0 || answer == 1) {
+        text_add(&line, "run --match ");
+        jobs_add_word(&line, text_str(&app->about));
+        text_add(&line, answer == 0 ? " --queue" : " --background");
+        app_command(app, text_str(&line));
+    }
+    text_free(&line);
+}
+
+bool runkeys_make(struct app *app, const char *name, int32_t code)
+{
+    static const char *const answers[] = {"queue it", "at once, in a process of its own", "cancel",
+                                          NULL};
+    struct text words = {0};
+
+    if (code == 'W' || code == 'M') {
+        text_clear(&app->about);
+        text_add(&app->about, name);
+    }
+    if (code == 'W') {
+        app_prompt(app, "weights into the file", "weights.safetensors", take_weights, NULL, app);
+    } else if (code == 'M') {
+        text_add(&words, "Train a single model for as many epochs as make the cost of ");
+        text_add_clean(&words, name);
+        text_add(&words, "?");
+        app_ask(app, text_str(&words), answers, take_match, app);
+    }
+    text_free(&words);
+    return code == 'W' || code == 'M';
 }
 
 bool runkeys_do(struct app *app, const char *name, int32_t code)
@@ -55,7 +120,8 @@ bool runkeys_do(struct app *app, const char *name, int32_t code)
     folder = library_folder(app->library, name);
     if (code == 'e' || code == 'r') {
         screen_setup_load(app->screen[SCREEN_SETUP], folder, code == 'r');
-        app_show(app, code == 'r' ? SCREEN_RUN : SCREEN_SETUP);
+        if (code == 'e') /* where r starts it, that shows Run; it may ask first */
+            app_show(app, SCREEN_SETUP);
     } else {
         on_run(app, name, folder, code);
     }

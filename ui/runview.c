@@ -72,6 +72,15 @@ void screen_run_watch(void *screen, const char *folder)
     runview_choose(v, feed_follow(v->app->feed, folder), true);
 }
 
+const char *screen_run_name(void *screen, bool *trained)
+{
+    struct runview *v = screen;
+    struct feed_run *run = v->id ? feed_by_id(v->app->feed, v->id) : NULL;
+
+    *trained = run && run->epochs.n > 0;
+    return run && run->name[0] ? run->name : NULL;
+}
+
 static void *open_screen(struct app *app)
 {
     struct runview *v = mem_new(1, sizeof *v);
@@ -82,7 +91,7 @@ static void *open_screen(struct app *app)
         v->axis++;
     if (!runview_axes[v->axis])
         v->axis = FEED_EPOCH;
-    v->smooth = settings_number(app->settings, "run.smooth", 0);
+    runview_take_smooth(v);
     v->log_y = settings_is(app->settings, "run.log", false);
     return v;
 }
@@ -103,6 +112,7 @@ static void show(void *screen)
 
     if (feed_started(v->app->feed) != v->started)
         v->pinned = false;
+    runview_take_smooth(v);
 }
 
 static bool tick(void *screen)
@@ -121,6 +131,13 @@ static bool tick(void *screen)
     return (run ? run->id : 0) != v->drawn_id || (run && run->changed != v->drawn);
 }
 
+static const char *run_name(void *screen)
+{
+    const struct feed_run *run = runview_run(screen);
+
+    return run && run->path[0] ? run->name : NULL;
+}
+
 const struct screen screen_run = {
     .name = "Run",
     .about =
@@ -128,7 +145,12 @@ const struct screen screen_run = {
         "run belongs to its folder, not to this screen: it can be left and come back to, also "
         "from another terminal. Curves of training are means since the point before; test values "
         "are of the end of an epoch, in an ensemble of the averaged probabilities (thick), beside "
-        "each member (thin) and the members' mean (dashed).",
+        "each member (thin) and the members' mean (dashed). The rows below say the loss and the "
+        "accuracy of training over the last finished epoch, or while one runs of its last steps, so "
+        "that they are not the curve's last point. Time: input fetches images, compute goes forward "
+        "and back, reduce adds up the gradients of threads and devices and updates the weights, wait "
+        "is for the slowest of them; with a single device too, and more where other programs "
+        "compute.",
     .keys = runview_keys,
     .open = open_screen,
     .close = close_screen,
@@ -137,6 +159,7 @@ const struct screen screen_run = {
     .key = runview_key,
     .tick = tick,
     .command = runview_command,
+    .run = run_name,
     .forms = runview_forms,
     .write = runview_write,
 };

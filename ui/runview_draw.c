@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FEW_ROWS 3 /* of the log */
+
 static bool at_work(const struct feed_run *run)
 {
     return !wire_state_ended(run->state) && !run->dead && !run->broken;
@@ -49,9 +51,10 @@ static void add_gain(struct text *out, const struct feed_run *run, bool brief)
 {
     if (run->facts.mode != SPEC_ENSEMBLE || !isfinite(run->gain_mean))
         return;
-    text_addf(out, "gain %+.1f points over the mean member (%.3f), %+.1f over the best, ",
-              points(run->gain_mean), run->member_acc_mean, points(run->gain_best));
-    text_addf(out, brief ? "%dx training" : "at %dx the training", run->facts.members);
+    text_addf(out, "gain %+.1f%s over the mean member (%.3f), %+.1f over the best, ",
+              points(run->gain_mean), brief ? "" : " points", run->member_acc_mean,
+              points(run->gain_best));
+    text_addf(out, brief ? "%dx the training" : "at %dx the training", run->facts.members);
 }
 
 static void add_best(struct text *out, const struct feed_run *run, bool brief)
@@ -78,7 +81,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
     switch (run->state) {
     case WIRE_WAITING:
         text_add(out, starts         ? "data and model are being prepared"
-                      : run->path[0] ? "it waits to be resumed, or for its turn"
+                      : run->path[0] ? "it waits for R, or for its turn"
                                      : "it waits for its turn");
         return;
     case WIRE_PAUSED:
@@ -207,8 +210,16 @@ static int draw_head(const struct feed_run *run, bool starts, struct grid *g, st
 static void draw_plot(struct grid *g, struct rect in, struct runview_panel *p, const char *title,
                       const char *right, const char *empty)
 {
-    struct rect inside = grid_frame(g, in, title, false);
+    char *words = mem_text(title), *comma;
+    struct rect inside;
 
+    /* What has no room beside the other goes: first the small word, then what the footer said. */
+    if (text_width(words) + text_width(right) + 9 > in.columns && !strncmp(right, "over ", 5))
+        right += 5;
+    while (text_width(words) + text_width(right) + 9 > in.columns && (comma = strrchr(words, ',')))
+        *comma = 0;
+    inside = grid_frame(g, in, words, false);
+    free(words);
     p->in = inside;
     if (right[0])
         grid_frame_right(g, in, GRID_DIM, right);
@@ -301,17 +312,28 @@ static void draw_bars(const struct feed_run *run, struct grid *g, struct rect in
 
 /* ---- log ---- */
 
+/* "10:00:00 checkpoint at step 180": in a few rows other lines tell more. */
+static bool is_routine(const char *line)
+{
+    const char *words = strchr(line, ' ');
+
+    return words && (!strncmp(words, " checkpoint at ", 15) || !strncmp(words, " best.safet", 11));
+}
+
 static void draw_log(const struct feed_run *run, struct grid *g, struct rect in)
 {
     struct rect inside = in;
-    int rows, first;
+    const char *seen[FEED_LOG_LINES];
+    int rows, n = 0;
 
     if (in.rows >= 5)
         inside = grid_frame(g, in, "log", false);
-    rows = inside.rows;
-    first = (int)run->logs > rows ? (int)run->logs - rows : 0;
-    for (int row = 0; row < rows && first + row < (int)run->logs; row++)
-        grid_cut(g, inside, row, 1, inside.columns - 2, GRID_DIM, false, run->log[first + row]);
+    rows = inside.rows < FEED_LOG_LINES ? inside.rows : FEED_LOG_LINES;
+    for (size_t i = run->logs; i-- > 0 && n < rows;)
+        if (rows > FEW_ROWS || !is_routine(run->log[i]))
+            seen[n++] = run->log[i];
+    for (int row = 0; row < n; row++)
+        grid_cut(g, inside, row, 1, inside.columns - 2, GRID_DIM, false, seen[n - 1 - row]);
 }
 
 static void draw_none(struct runview *v, struct grid *g, struct rect in)

@@ -56,9 +56,10 @@ void runview_choose(struct runview *v, struct feed_run *run, bool pinned);
 bool runview_key(void *screen, const struct key *key);
 /* Runs that go on elsewhere, as far as they are known. */
 void runview_follow_live(struct runview *v);
+void runview_take_smooth(struct runview *v); /* as it was chosen here or on Compare */
 /* What is seen as a command line and as a figure. */
 void runview_command(void *screen, struct text *out);
-enum err_code runview_write(void *screen, const char *form, struct text *out, struct err *e);
+enum err_code runview_write(void *screen, const char *form, struct paper *out, struct err *e);
 extern const char *const runview_forms[];
 extern const struct screen_key runview_keys[];
 

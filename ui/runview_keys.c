@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "study/compare.h"
+#include "ui/runkeys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,10 +12,10 @@
 
 #define ZOOM_MOST 10
 
-static const int64_t smooths[] = {0, 5, 20, 100, 500};
+static const int64_t smooths[] = {0, 5, 20, 100, 500}; /* by the level that is kept */
 
 const struct screen_key runview_keys[] = {
-    {"p", "pause", "pauses, or goes on"},
+    {"p", "pause", "pauses, or goes on; it stays paused if the terminal goes: `chorus go RUN`"},
     {"K", "stop", "stops it, after this epoch or now; asks first"},
     {"x", "axis",
      "what the plots run over: epoch, step, images, model-images, seconds, "
@@ -26,8 +27,12 @@ const struct screen_key runview_keys[] = {
     {"n N", "next", "the next run that is at work, the one before"},
     {"e", "edit", "loads its experiment into Setup"},
     {"r", "again", "runs its experiment again"},
-    {"R", "go on", "goes on with a run that was stopped or whose process died"},
+    {"R", "go on",
+     "goes on with a run that was stopped or whose process died; gives a done one more "
+     "epochs"},
     {"P", NULL, "its predictions"},
+    {"W", NULL, "writes its weights into a file"},
+    {"M", NULL, "trains a single model for as many epochs as make its cost"},
     {"Space", NULL, "marks it for Compare"},
     {"Up Down", NULL, "scroll the members or devices"},
     {NULL, NULL, NULL},
@@ -72,7 +77,7 @@ static void tell_other(struct runview *v, const struct feed_run *run, const char
     t->path = mem_text(run->path);
     t->line = mem_text(line);
     t->said = mem_text(said);
-    tasks_add(v->app->tasks, tell_work, tell_done, t);
+    tasks_add_slow(v->app->tasks, tell_work, tell_done, t);
 }
 
 static bool at_work(const struct feed_run *run)
@@ -101,6 +106,13 @@ static void answer_for(struct runview *v, enum err_code code, const struct err *
         app_say(v->app, GRID_WARN, "%s", said);
 }
 
+static void did(struct runview *v, const struct feed_run *run, const char *verb, const char *behind)
+{
+    const char *name = run->name;
+
+    app_did(v->app, verb, &name, 1, behind);
+}
+
 static void pause_or_go(struct runview *v, struct feed_run *run)
 {
     bool go = run->state == WIRE_PAUSED;
@@ -109,6 +121,8 @@ static void pause_or_go(struct runview *v, struct feed_run *run)
 
     if (!must_work(v, run))
         return;
+    if (run->state != WIRE_WAITING)
+        did(v, run, go ? "go" : "pause", "");
     if (run->state == WIRE_WAITING)
         app_say(v->app, GRID_WARN, "it has not begun yet: it waits for another one");
     else if (run->own)
@@ -126,6 +140,7 @@ static void stop_with(struct runview *v, enum wire_how how, const char *said)
 
     if (!run || !must_work(v, run))
         return;
+    did(v, run, "stop", how == WIRE_AFTER_EPOCH ? "--after-epoch" : "");
     if (run->own)
         answer_for(v, feed_stop(v->app->feed, run, how, &e), &e, said);
     else
@@ -149,7 +164,7 @@ static void stop_run(void *user, int answer)
     if (answer == 0)
         stop_with(v, WIRE_AFTER_EPOCH, "stopping after this epoch");
     else
-        stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on later");
+        stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
 }
 
 static void stop_cell(void *user, int answer)
@@ -160,25 +175,28 @@ static void stop_cell(void *user, int answer)
 
     if (answer < 0 || !run || !same_run(v) || !must_work(v, run))
         return;
+    if (answer == 0)
+        did(v, run, "stop", "--skip");
     if (answer == 0 && run->own)
-        answer_for(v, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
-    else if (answer == 0)
-        tell_other(v, run, "skip", "dropping this cell");
-    else if (answer == 1 && run->own)
         stop_with(v, WIRE_AFTER_CELLS, "the sweep stops after its running cells");
+    else if (answer == 1 && run->own)
+        answer_for(v, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
+    else if (answer == 1)
+        tell_other(v, run, "skip", "dropping this cell");
     else if (answer == 2 && run->own)
-        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; it can be resumed");
+        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R goes on with it");
 }
 
 static void ask_stop(struct runview *v, struct feed_run *run)
 {
-    static const char *const plain[] = {"after this epoch", "now: it can be resumed", "cancel",
+    static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
                                         NULL};
     static const char *const waits[] = {"take it out", "cancel", NULL};
-    static const char *const cell[] = {"drop this cell, the sweep goes on",
-                                       "running cells to their end, then no more",
-                                       "stop the sweep now: it can be resumed", "cancel", NULL};
-    static const char *const foreign[] = {"drop this cell, the sweep goes on", "cancel", NULL};
+    /* what gives something up is not the first: Enter takes that */
+    static const char *const cell[] = {"running cells to their end, then no more",
+                                       "drop this cell, the sweep goes on",
+                                       "stop the sweep now; R goes on with it", "cancel", NULL};
+    static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on", NULL};
     bool of_sweep = run->sweep || (!run->own && run->sweep_name[0]);
     struct text question = {0};
 
@@ -201,13 +219,63 @@ static void ask_stop(struct runview *v, struct feed_run *run)
     text_free(&question);
 }
 
-static void resume(struct runview *v, const struct feed_run *run)
+static void start_again(struct runview *v, const struct feed_run *run, int64_t epochs)
 {
-    struct wire_start *start;
+    struct wire_start *start = mem_new(1, sizeof *start);
+    const char *name = run->name;
+    char more[40] = "";
     struct err e = {0};
 
+    start->spec = run->spec;
+    start->epochs = epochs;
+    snprintf(start->resume, sizeof start->resume, "%s", run->path);
+    if (epochs)
+        snprintf(more, sizeof more, "epochs=%lld", (long long)epochs);
+    if (feed_start_run(v->app->feed, start, &e)) {
+        v->pinned = false;
+        app_did(v->app, "resume", &name, 1, more);
+        app_say(v->app, GRID_GOOD, "it goes on");
+    } else {
+        app_say(v->app, GRID_BAD, "%s", e.text);
+    }
+    free(start);
+}
+
+static void take_epochs(void *user, const char *text)
+{
+    struct runview *v = user;
+    const struct feed_run *run = runview_run(v);
+    int64_t epochs;
+
+    if (!text || !*text || !same_run(v))
+        return;
+    if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > 1000000)
+        app_say(v->app, GRID_BAD, "%.40s: it has %lld epochs; a larger whole number goes on", text,
+                (long long)run->spec.epochs);
+    else
+        start_again(v, run, epochs);
+}
+
+static void ask_epochs(struct runview *v, const struct feed_run *run)
+{
+    char label[80], more[32];
+
+    free(v->told);
+    v->told = mem_text(run->path);
+    snprintf(label, sizeof label, "it is done with %lld epochs; go on to",
+             (long long)run->spec.epochs);
+    snprintf(more, sizeof more, "%lld", (long long)(2 * run->spec.epochs));
+    app_prompt(v->app, label, run->spec.epochs ? more : "1", take_epochs, NULL, v);
+}
+
+static void resume(struct runview *v, const struct feed_run *run)
+{
     if (at_work(run)) {
         app_say(v->app, GRID_WARN, "it is at work already");
+        return;
+    }
+    if (!run->dead && run->state == WIRE_DONE) {
+        ask_epochs(v, run);
         return;
     }
     if (!run->dead && run->state != WIRE_STOPPED) {
@@ -215,16 +283,7 @@ static void resume(struct runview *v, const struct feed_run *run)
                 wire_state_name(run->state));
         return;
     }
-    start = mem_new(1, sizeof *start);
-    start->spec = run->spec;
-    snprintf(start->resume, sizeof start->resume, "%s", run->path);
-    if (feed_start_run(v->app->feed, start, &e)) {
-        v->pinned = false;
-        app_say(v->app, GRID_GOOD, "it goes on");
-    } else {
-        app_say(v->app, GRID_BAD, "%s", e.text);
-    }
-    free(start);
+    start_again(v, run, 0);
 }
 
 /* ---- the next run ---- */
@@ -320,14 +379,21 @@ static bool click(struct runview *v, const struct key *key)
     return false;
 }
 
+void runview_take_smooth(struct runview *v)
+{
+    int64_t level = settings_number(v->app->settings, "plot.smooth", 0);
+
+    v->smooth = smooths[level > 0 && level < (int64_t)MEM_COUNT(smooths) ? level : 0];
+}
+
 static void next_smooth(struct runview *v)
 {
     size_t i = 0;
 
     while (i < MEM_COUNT(smooths) - 1 && smooths[i] != v->smooth)
         i++;
-    v->smooth = smooths[(i + 1) % MEM_COUNT(smooths)];
-    settings_set_number(v->app->settings, "run.smooth", v->smooth);
+    settings_set_number(v->app->settings, "plot.smooth", (int64_t)((i + 1) % MEM_COUNT(smooths)));
+    runview_take_smooth(v);
     if (v->smooth)
         app_say(v->app, GRID_TEXT, "training is smoothed over about %lld rows",
                 (long long)v->smooth);
@@ -489,6 +555,9 @@ bool runview_key(void *screen, const struct key *key)
     case ' ':
         mark(v, run);
         return true;
+    case 'W':
+    case 'M':
+        return !must_have_folder(v, run) || runkeys_make(v->app, run->name, key->code);
     default:
         return false;
     }

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "study/compare.h"
-#include "ui/figure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,16 +30,13 @@ void runview_command(void *screen, struct text *out)
 
 /* The two plots as they are seen, on paper: without the cursor. Members have no names on the screen,
  * where the table tells of them, but need them where there is none. */
-enum err_code runview_write(void *screen, const char *form, struct text *out, struct err *e)
+enum err_code runview_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     static const char *const title[] = {"loss", "accuracy"};
     struct runview *v = screen;
     struct runview_panel *both[] = {&v->loss, &v->acc};
     struct feed_run *run = runview_run(v);
     char member[RUNVIEW_MEMBERS][24];
-    struct figure_panel panel[2] = {{0}};
-    struct figure f = {.panel = panel, .width_mm = 210, .height_mm = 80};
-    struct plot named[2];
 
     if (!run)
         return err_set(e, ERR_INPUT, "there is no run to draw");
@@ -56,23 +52,13 @@ enum err_code runview_write(void *screen, const char *form, struct text *out, st
                          both[i]->series[k].colour - 2);
                 both[i]->series[k].label = member[members++];
             }
-        named[f.panels] = both[i]->plot;
-        named[f.panels].title = title[i];
-        named[f.panels].cursor = named[f.panels].values = false;
-        panel[f.panels].plot = &named[f.panels];
-        f.panels++;
-    }
-    if (!f.panels)
-        return err_set(e, ERR_INPUT, "%s has no point to draw", study_short_name(run->name));
-    f.width_mm = f.panels == 2 ? 210 : 120;
-    if (!strcmp(form, "csv")) {
-        figure_csv(&f, out);
-    } else if (!strcmp(form, "tex")) {
-        text_add(out, "% its values: write this screen as run.csv too, beside this file\n");
-        figure_tex(&f, "run.csv", out);
-    } else {
-        (strcmp(form, "pdf") ? figure_svg : figure_pdf)(&f, out);
+        paper_add_plot(out, &both[i]->plot, title[i]);
     }
     runview_make(v, run); /* without those names */
+    if (!out->plots)
+        return err_set(e, ERR_INPUT, "%s has no point to draw", study_short_name(run->name));
+    if (!strcmp(form, "tex"))
+        text_add(&out->text, "% its values: write this screen as run.csv too, beside this file\n");
+    snprintf(out->csv_name, sizeof out->csv_name, "run.csv");
     return ERR_OK;
 }

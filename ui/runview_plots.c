@@ -6,7 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLOUR_TRAIN, COLOUR_TEST, COLOUR_VALID, COLOUR_MEAN };
+/* The mean in the colour of the whole ensemble, with a mark that none of the first nine members has:
+ * they have the colours from 2 on. */
+enum { COLOUR_TRAIN, COLOUR_TEST, COLOUR_VALID, COLOUR_MEAN = 5 * GRID_SERIES_COLOURS + 1 };
 
 const char *const runview_axes[] = {"epoch",   "step",           "images", "model-images",
                                     "seconds", "device-seconds", NULL};

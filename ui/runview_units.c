@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Columns that a bar of times keeps beside a GPU's words. */
+#define BAR       12
+#define BAR_BRIEF 4
+
 enum { AT_NAME = 5, END_LOSS = 25, END_ACC = 36, END_TEST = 47, END_PREFIX = 57 };
 
 /* Shares in the order in which a device passes its time. */
@@ -82,6 +86,38 @@ static void draw_legend(struct grid *g, struct rect in, int column)
     grid_text(g, in, 0, column, GRID_HEAD, " ");
 }
 
+static void add_gauge(const struct feed_unit *u, const struct grid *g, int brief, struct text *out)
+{
+    const char *degrees = g->ascii ? "C" : "°C", *apart = brief ? " " : "  ";
+
+    if (isfinite(u->gpu_percent))
+        text_addf(out, brief ? "%3.0f%%" : "GPU %3.0f %%", u->gpu_percent);
+    if (isfinite(u->celsius))
+        text_addf(out, "%s%3.0f%s%s", out->n ? apart : "", u->celsius, brief ? "" : " ", degrees);
+    if (isfinite(u->watts) && brief < 2)
+        text_addf(out, "%s%3.0f%sW", out->n ? apart : "", u->watts, brief ? "" : " ");
+}
+
+/* How its GPU is, at the right edge where there is room for it; returns the columns that it takes. */
+static int draw_gauge(struct grid *g, struct rect in, int row, int columns,
+                      const struct feed_unit *u)
+{
+    int need = 0;
+
+    for (int brief = 0; brief < 3 && !need; brief++) {
+        struct text line = {0};
+
+        add_gauge(u, g, brief, &line);
+        need = line.n ? text_width(text_str(&line)) + 2 : 0;
+        if (need && columns - need >= (brief ? BAR_BRIEF : BAR))
+            grid_right(g, in, row, in.columns - 2, GRID_DIM, text_str(&line));
+        else
+            need = 0;
+        text_free(&line);
+    }
+    return need;
+}
+
 static void draw_unit(const struct feed_run *run, const struct feed_unit *u, struct grid *g,
                       struct rect in, int row, int bar)
 {
@@ -100,7 +136,8 @@ static void draw_unit(const struct feed_run *run, const struct feed_unit *u, str
         draw_number(g, in, row, END_TEST, GRID_TEXT, u->test_acc);
         draw_number(g, in, row, END_PREFIX, GRID_TEXT, u->prefix);
     }
-    draw_time(g, in, row, bar, in.columns - bar - 2, u);
+    draw_time(g, in, row, bar,
+              in.columns - bar - 2 - draw_gauge(g, in, row, in.columns - bar - 2, u), u);
 }
 
 void runview_draw_units(struct runview *v, const struct feed_run *run, struct grid *g,

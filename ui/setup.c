@@ -20,6 +20,7 @@ static const struct screen_key keys[] = {
     {"S", "save", "save the form as a file; a bare name goes into ./experiments"},
     {"D", NULL, "save it under a new name, so that the file stays as it is"},
     {"v", NULL, "view all that it means: costs, what is left out and why, what the file said"},
+    {"o", NULL, "of a sweep: its name, order, how many cells, how many side by side"},
     {"f", NULL, "fetch the data set that is missing"},
     {"y", NULL, "take made-up images (data = synthetic) in its place"},
     {"+ -", NULL, "in the queue: earlier, later"},
@@ -40,7 +41,7 @@ static const struct screen_key queue_keys[] = {
 
 static const struct screen_key words_keys[] = {
     {"Enter", "takes it", NULL},
-    {"Tab", "and the next", NULL},
+    {"Tab", "opens the next", NULL},
     {"Esc", "leaves it as it was", NULL},
     {NULL, NULL, NULL},
 };
@@ -48,7 +49,7 @@ static const struct screen_key words_keys[] = {
 static const struct screen_key choice_keys[] = {
     {"Enter", "takes it", NULL},
     {"Up Down", "choose", NULL},
-    {"Tab", "and the next", NULL},
+    {"Tab", "opens the next", NULL},
     {"Esc", "leaves it as it was", NULL},
     {NULL, NULL, NULL},
 };
@@ -94,6 +95,13 @@ struct setup *setup_let_go(struct setup_link *link)
     return s;
 }
 
+void setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
+               void *arg)
+{
+    (void)tasks_try(s->app->tasks, work, done, arg);
+    s->app->dirty = true;
+}
+
 /* ---- the screen ---- */
 
 static void *open_screen(struct app *app)
@@ -108,6 +116,7 @@ static void *open_screen(struct app *app)
     s->pane = SETUP_FORM;
     form_start(&s->form);
     form_start(&s->again);
+    setup_read_models(s);
     setup_list_files(s);
     for (size_t i = 0; i < s->files; i++)
         if (!strcmp(s->file[i].name, "first"))
@@ -128,12 +137,13 @@ static void close_screen(void *screen)
     setup_free_source(s->wanted);
     form_end(&s->form);
     form_end(&s->again);
-    form_line_free(&s->line);
+    line_free(&s->line);
     text_free(&s->several);
     free(s->before);
     free(s->shown_before);
     free(s->sweep_name);
     free(s->path);
+    free(s->ran);
     free(s);
 }
 
@@ -195,16 +205,18 @@ static void command(void *screen, struct text *out)
         text_add(out, " --name ");
         jobs_add_word(out, s->sweep_name);
     }
+    if (spec_sweep_varies(&s->form.sweep))
+        setup_add_options(s, out);
 }
 
 /* The experiment itself: what S would save. */
-static enum err_code write_form(void *screen, const char *form, struct text *out, struct err *e)
+static enum err_code write_form(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct setup *s = screen;
 
     (void)form;
     (void)e;
-    form_write(&s->form, out);
+    form_write(&s->form, &out->text);
     return ERR_OK;
 }
 
@@ -227,34 +239,9 @@ static size_t moved(size_t at, size_t count, int by)
     return to < 0 || !count ? 0 : to >= (long)count ? count - 1 : (size_t)to;
 }
 
-/* How far a key moves in a list; 0: it does not. */
-static int movement(int32_t code)
-{
-    switch (code) {
-    case UI_UP:
-    case 'k':
-        return -1;
-    case UI_DOWN:
-    case 'j':
-        return 1;
-    case UI_PAGE_UP:
-        return -10;
-    case UI_PAGE_DOWN:
-        return 10;
-    case UI_HOME:
-    case 'g':
-        return -1000000;
-    case UI_END:
-    case 'G':
-        return 1000000;
-    default:
-        return 0;
-    }
-}
-
 static bool file_key(struct setup *s, const struct key *key)
 {
-    int by = movement(key->code);
+    int by = key_list_move(key->code, 10);
 
     if (by)
         s->file_at = moved(s->file_at, s->files, by);
@@ -269,7 +256,7 @@ static bool file_key(struct setup *s, const struct key *key)
 
 static bool queue_key(struct setup *s, const struct key *key)
 {
-    int by = movement(key->code);
+    int by = key_list_move(key->code, 10);
 
     if (by)
         s->queue_at = moved(s->queue_at, s->queue, by);
@@ -311,6 +298,9 @@ static bool common_key(struct setup *s, const struct key *key)
         return true;
     case 'D':
         setup_duplicate(s);
+        return true;
+    case 'o':
+        setup_ask_options(s);
         return true;
     case 'f':
         setup_fetch(s);

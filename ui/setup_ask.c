@@ -256,6 +256,18 @@ static void add_bytes(struct setup_fact *f, struct survey_range r)
         snprintf(f->value, sizeof f->value, "%.20s–%.20s", lo, hi);
 }
 
+/* Behind what is wanted, where a GPU has less than that: others may use it. */
+static void add_unused(struct setup_fact *f, struct survey_range r)
+{
+    char room[TEXT_NUMBER_ROOM];
+    size_t n = strlen(f->value);
+
+    if (isnan(r.lo))
+        return;
+    snprintf(f->value + n, sizeof f->value - n, ", %.16s free", text_bytes(room, (uint64_t)r.lo));
+    f->role = GRID_WARN;
+}
+
 static void add_time(const struct setup *s, struct setup_fact *f)
 {
     const struct account_sum *sum = &s->sum;
@@ -311,7 +323,9 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
     add_range(add(facts, &n, "images dropped"), sum->dropped, "");
     add_rate(s, add(facts, &n, "learning rate"));
     add_range(add(facts, &n, "parameters"), sum->parameters, "");
-    add_bytes(add(facts, &n, "memory a device"), sum->bytes);
+    f = add(facts, &n, "memory a device");
+    add_bytes(f, sum->bytes);
+    add_unused(f, sum->unused);
     add_cells(s, add(facts, &n, "cells"));
     f = add(facts, &n, "model-images");
     if (p)

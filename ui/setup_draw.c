@@ -39,19 +39,6 @@ struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen)
     return p;
 }
 
-size_t setup_scrolled(size_t first, size_t at, size_t count, int rows)
-{
-    size_t room = rows > 0 ? (size_t)rows : 1;
-
-    if (at < first)
-        first = at;
-    if (at >= first + room)
-        first = at - room + 1;
-    if (first + room > count)
-        first = count > room ? count - room : 0;
-    return first;
-}
-
 void setup_draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
                        size_t count)
 {
@@ -68,7 +55,7 @@ static void draw_files(struct setup *s, struct grid *g)
     struct rect in = grid_frame(g, s->places.files, "experiments", focus);
     bool built_in = false;
 
-    s->file_first = setup_scrolled(s->file_first, s->file_at, s->files, in.rows);
+    s->file_first = grid_first(s->file_first, s->file_at, s->files, in.rows);
     for (int r = 0; r < in.rows && s->file_first + (size_t)r < s->files; r++) {
         size_t i = s->file_first + (size_t)r;
         const struct setup_file *f = &s->file[i];
@@ -117,7 +104,7 @@ static void draw_queue(struct setup *s, struct grid *g)
         return;
     snprintf(title, sizeof title, "queue, %zu", s->queue);
     in = grid_frame(g, s->places.queue, title, focus);
-    s->queue_first = setup_scrolled(s->queue_first, s->queue_at, s->queue, in.rows);
+    s->queue_first = grid_first(s->queue_first, s->queue_at, s->queue, in.rows);
     for (int r = 0; r < in.rows && s->queue_first + (size_t)r < s->queue; r++) {
         size_t i = s->queue_first + (size_t)r;
         const struct record_queued *q = &s->queued[i];

@@ -69,24 +69,9 @@ static int rows_of_words(struct grid *g, struct rect in, const char *words)
 static void draw_open(struct setup *s, struct grid *g, struct rect in, int r)
 {
     struct rect field = {in.row + r, in.column + VALUE, 1, in.columns - VALUE};
-    struct text before = {0}, clean = {0}, whole = {0};
-    int at, from = 0;
 
-    if (r < 0 || r >= in.rows || field.columns <= 0)
-        return;
-    text_add_n(&before, text_str(&s->line.text), s->line.at);
-    text_add_clean(&clean, text_str(&before));
-    text_add_clean(&whole, text_str(&s->line.text));
-    at = text_width(text_str(&clean));
-    if (at >= field.columns)
-        from = at - field.columns + 1;
-    grid_fill(g, field, GRID_FIELD);
-    grid_text(g, field, 0, -from, s->line.selected ? GRID_CHOSEN : GRID_FIELD, text_str(&whole));
-    g->cursor_row = field.row;
-    g->cursor_column = field.column + at - from;
-    text_free(&before);
-    text_free(&clean);
-    text_free(&whole);
+    if (r >= 0 && r < in.rows)
+        line_draw(&s->line, g, field);
 }
 
 /* A row of which a part alone were seen would read as what it is not. */
@@ -116,7 +101,7 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
     if (list.columns > 30)
         list.columns = 30;
     cover(g, in, list);
-    first = (int)setup_scrolled(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
+    first = (int)grid_first(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
     grid_fill(g, list, GRID_STATUS);
     for (int k = 0; k < rows; k++) {
         grid_cut(g, list, k, 1, list.columns - 2, GRID_STATUS, false, choices[first + k]);
@@ -217,7 +202,7 @@ static int draw_rows(struct setup *s, struct grid *g, struct rect list, bool roo
     for (size_t i = 0; i < n; i++)
         if ((int)row[i] == chosen)
             at = i;
-    s->first = setup_scrolled(s->first, at, n, list.rows);
+    s->first = grid_first(s->first, at, n, list.rows);
     for (int i = 0; i < SETUP_LINES; i++)
         s->line_row[i] = -1;
     for (size_t i = s->first; i < n && line < list.rows && line < SETUP_LINES; i++, line++) {

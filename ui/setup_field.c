@@ -75,7 +75,8 @@ void setup_open_field(struct setup *s)
     if (i < 0)
         return;
     form_value(&s->form, (size_t)i, &value);
-    form_line_open(&s->line, text_str(&value));
+    line_set(&s->line, text_str(&value));
+    s->line.selected = value.n;
     s->before = s->form.field[i].text ? mem_text(s->form.field[i].text) : NULL;
     s->shown_before = mem_text(text_str(&value));
     s->typed = (struct err){0};
@@ -86,7 +87,7 @@ void setup_open_field(struct setup *s)
 
 void setup_close_field(struct setup *s)
 {
-    form_line_free(&s->line);
+    line_free(&s->line);
     free(s->before);
     free(s->shown_before);
     s->before = s->shown_before = NULL;
@@ -171,31 +172,75 @@ static bool is_path(const struct setup *s)
     return i >= 0 && s->form.field[i].is->kind == FORM_PATH;
 }
 
-/* False: there was nothing to add, so that Tab goes on. */
+struct completing {
+    struct setup_link *link;
+    char key[64], *text;
+    const char *const *words;
+    bool again; /* what there is to choose from is seen already */
+    struct text more, several;
+};
+
+static void look_for(void *arg)
+{
+    struct completing *c = arg;
+
+    (void)form_complete(c->text, c->words, &c->more, &c->several);
+}
+
+/* What there is to choose from is shown, but for a name that is whole; once more, and where there was
+ * nothing to add, Tab goes on. */
+static void add_found(struct setup *s, struct completing *c)
+{
+    bool choose = c->several.n && *c->text && !c->again;
+    struct text whole = {0};
+
+    text_clear(&s->several);
+    text_add(&s->several, text_str(&c->several));
+    if (c->more.n) {
+        text_addf(&whole, "%s%s", c->text, text_str(&c->more));
+        line_set(&s->line, text_str(&whole));
+        follow(s);
+    } else if (!choose) {
+        take(s, 1);
+    }
+    text_free(&whole);
+}
+
+/* What was typed meanwhile stands. */
+static void looked_for(void *arg, bool dropped)
+{
+    struct completing *c = arg;
+    struct setup *s = setup_let_go(c->link);
+
+    if (s && !dropped && s->open && !strcmp(s->at, c->key) &&
+        !strcmp(text_str(&s->line.text), c->text)) {
+        add_found(s, c);
+        s->app->dirty = true;
+    }
+    text_free(&c->more);
+    text_free(&c->several);
+    free(c->text);
+    free(c);
+}
+
+/* False: there is nothing to look for. */
 static bool complete(struct setup *s)
 {
-    struct text more = {0}, whole = {0};
     int i = setup_chosen(s);
-    bool added = false;
+    struct completing *c;
 
     if (s->line.selected || i < 0)
         return false;
-    if (!form_complete(text_str(&s->line.text), setup_choices(s, (size_t)i), &more, &s->several)) {
-        text_free(&more);
-        return false;
-    }
-    if (more.n) {
-        text_add(&whole, text_str(&s->line.text));
-        text_add(&whole, text_str(&more));
-        form_line_set(&s->line, text_str(&whole));
-        follow(s);
-        added = true;
-    } else if (s->several.n && s->typed.code != ERR_OK) {
-        added = true; /* what there is to choose from is shown */
-    }
-    text_free(&more);
-    text_free(&whole);
-    return added;
+    c = mem_new(1, sizeof *c);
+    c->link = setup_hold(s);
+    snprintf(c->key, sizeof c->key, "%s", s->at);
+    c->text = mem_text(text_str(&s->line.text));
+    c->words = setup_choices(s, (size_t)i);
+    c->again = s->several.n > 0;
+    text_clear(&s->several);
+    text_add(&s->several, "looking for it ...");
+    setup_try(s, look_for, looked_for, c);
+    return true;
 }
 
 static void step_choice(struct setup *s, int by)
@@ -210,7 +255,7 @@ static void step_choice(struct setup *s, int by)
         take(s, by);
         return;
     }
-    form_line_set(&s->line, choices[at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n]);
+    line_set(&s->line, choices[at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n]);
     s->line.selected = true;
     follow(s);
 }
@@ -225,7 +270,7 @@ bool setup_field_key(struct setup *s, const struct key *key)
         give_back(s);
         return true;
     case UI_ENTER:
-        take(s, 1);
+        take(s, 0);
         return true;
     case UI_TAB:
         if (!is_path(s) || !complete(s))
@@ -243,7 +288,7 @@ bool setup_field_key(struct setup *s, const struct key *key)
     default:
         break;
     }
-    if (!form_line_key(&s->line, key->code, &changed))
+    if (!line_key(&s->line, key->code, &changed))
         return key->code != UI_RESIZE && key->code != UI_CLICK && key->code < UI_F1;
     text_clear(&s->several);
     if (changed)
@@ -298,29 +343,13 @@ static void take_synthetic(struct setup *s)
 
 bool setup_form_key(struct setup *s, const struct key *key)
 {
+    int by = key_list_move(key->code, PAGE);
+
+    if (by) {
+        setup_move(s, by > SETUP_ROWS ? SETUP_ROWS : by < -SETUP_ROWS ? -SETUP_ROWS : by);
+        return true;
+    }
     switch (key->code) {
-    case UI_UP:
-    case 'k':
-        setup_move(s, -1);
-        return true;
-    case UI_DOWN:
-    case 'j':
-        setup_move(s, 1);
-        return true;
-    case UI_PAGE_UP:
-        setup_move(s, -PAGE);
-        return true;
-    case UI_PAGE_DOWN:
-        setup_move(s, PAGE);
-        return true;
-    case UI_HOME:
-    case 'g':
-        setup_move(s, -SETUP_ROWS);
-        return true;
-    case UI_END:
-    case 'G':
-        setup_move(s, SETUP_ROWS);
-        return true;
     case UI_LEFT:
     case 'h':
         step(s, -1);

@@ -132,20 +132,62 @@ void setup_load_chosen(struct setup *s)
 struct saving {
     struct setup_link *link;
     char *path;
+    bool replace, there;
     struct text text;
     struct err e;
     uint64_t turn;
 };
 
+static void free_saving(struct saving *v)
+{
+    text_free(&v->text);
+    free(v->path);
+    free(v);
+}
+
 static void save(void *arg)
 {
     struct saving *v = arg;
-    char *folder = io_folder_of(v->path);
+    char *folder;
+    enum err_code code = ERR_OK;
 
-    if (io_make_folders(folder, &v->e) == ERR_OK &&
-        io_replace_file(v->path, text_str(&v->text), v->text.n, &v->e) == ERR_OK)
+    v->there = !v->replace && io_exists(v->path);
+    if (v->there)
+        return;
+    folder = io_folder_of(v->path);
+    if (!strcmp(folder, FOLDER)) /* any other that is not there is a slip of the keys */
+        code = io_make_folders(folder, &v->e);
+    else if (!io_is_folder(folder))
+        code = err_set(&v->e, ERR_IO, "there is no folder %s: nothing is written", folder);
+    if (code == ERR_OK && io_replace_file(v->path, text_str(&v->text), v->text.n, &v->e) == ERR_OK)
         v->e.code = ERR_OK;
     free(folder);
+}
+
+static void start_saving(struct setup *s, const char *path, bool replace);
+
+static void overwrite(void *user, int answer)
+{
+    struct setup *s = user;
+
+    if (s->path && answer == 0)
+        start_saving(s, s->path, true);
+    free(s->path);
+    s->path = NULL;
+}
+
+static void ask_to_replace(struct setup *s, const char *path)
+{
+    static const char *const answers[] = {"replace it", "cancel", NULL};
+    char question[300];
+    struct text shown = {0};
+
+    free(s->path);
+    s->path = mem_text(path);
+    text_add_clean(&shown, path);
+    snprintf(question, sizeof question, "%.200s is there already.", text_str(&shown));
+    app_ask(s->app, question, answers, overwrite, s);
+    text_free(&shown);
 }
 
 static void saved(void *arg, bool dropped)
@@ -153,7 +195,9 @@ static void saved(void *arg, bool dropped)
     struct saving *v = arg;
     struct setup *s = setup_let_go(v->link);
 
-    if (s && !dropped) {
+    if (s && !dropped && v->there) {
+        ask_to_replace(s, v->path);
+    } else if (s && !dropped) {
         if (v->e.code != ERR_OK) {
             app_say(s->app, GRID_BAD, "%s", v->e.text);
         } else {
@@ -166,30 +210,19 @@ static void saved(void *arg, bool dropped)
         }
         s->app->dirty = true;
     }
-    text_free(&v->text);
-    free(v->path);
-    free(v);
+    free_saving(v);
 }
 
-static void start_saving(struct setup *s, const char *path)
+static void start_saving(struct setup *s, const char *path, bool replace)
 {
     struct saving *v = mem_new(1, sizeof *v);
 
     v->link = setup_hold(s);
     v->path = mem_text(path);
+    v->replace = replace;
     v->turn = s->form.turn;
     form_write(&s->form, &v->text);
-    tasks_add(s->app->tasks, save, saved, v);
-}
-
-static void overwrite(void *user, int answer)
-{
-    struct setup *s = user;
-
-    if (s->path && answer == 0)
-        start_saving(s, s->path);
-    free(s->path);
-    s->path = NULL;
+    setup_try(s, save, saved, v);
 }
 
 /* A bare name goes where experiments are, with the ending that they have. */
@@ -202,37 +235,16 @@ static char *path_of(const char *typed)
                               : mem_textf(FOLDER "/%s%s", typed, ending);
 }
 
-static void ask_or_save(struct setup *s, const char *typed)
-{
-    static const char *const answers[] = {"overwrite it", "cancel", NULL};
-    char *copy = mem_text(typed), *name = text_trim(copy), *path;
-    char question[300];
-
-    if (!*name) {
-        free(copy);
-        return;
-    }
-    path = path_of(name);
-    free(copy);
-    if (io_exists(path)) {
-        struct text shown = {0};
-
-        free(s->path);
-        s->path = path;
-        text_add_clean(&shown, path);
-        snprintf(question, sizeof question, "%.200s is there already.", text_str(&shown));
-        app_ask(s->app, question, answers, overwrite, s);
-        text_free(&shown);
-        return;
-    }
-    start_saving(s, path);
-    free(path);
-}
-
 static void entered(void *user, const char *text)
 {
-    if (text)
-        ask_or_save(user, text);
+    char *copy = mem_text(text ? text : ""), *name = text_trim(copy), *path;
+
+    if (*name) {
+        path = path_of(name);
+        start_saving(user, path, false);
+        free(path);
+    }
+    free(copy);
 }
 
 static void complete(const char *text, struct text *more)
@@ -258,23 +270,49 @@ void setup_save_as(struct setup *s)
     free(path);
 }
 
-/* The form under a name that is free: what was loaded stays as it is. */
+void screen_setup_save(void *setup)
+{
+    setup_save_as(setup);
+}
+
+/* ---- the form under a name that is free: what was loaded stays as it is ---- */
+
+struct naming {
+    struct setup_link *link;
+    char name[SPEC_NAME];
+    char *path; /* NULL: there is none */
+};
+
+static void find_name(void *arg)
+{
+    struct naming *n = arg;
+    size_t stem = setup_stem(n->name);
+
+    for (int i = 2; i < 1000; i++) {
+        n->path = mem_textf(FOLDER "/%.*s-%d.ini", (int)(stem < 100 ? stem : 100), n->name, i);
+        if (!io_exists(n->path))
+            return;
+        free(n->path);
+        n->path = NULL;
+    }
+}
+
+static void name_found(void *arg, bool dropped)
+{
+    struct naming *n = arg;
+    struct setup *s = setup_let_go(n->link);
+
+    if (s && !dropped && n->path)
+        app_prompt(s->app, "duplicate as", n->path, entered, complete, s);
+    free(n->path);
+    free(n);
+}
+
 void setup_duplicate(struct setup *s)
 {
-    char name[SPEC_NAME];
-    char *path = NULL;
-    size_t stem;
+    struct naming *n = mem_new(1, sizeof *n);
 
-    form_sweep_name(&s->form, name);
-    stem = setup_stem(name);
-    for (int i = 2; i < 1000; i++) {
-        path = mem_textf(FOLDER "/%.*s-%d.ini", (int)(stem < 100 ? stem : 100), name, i);
-        if (!io_exists(path))
-            break;
-        free(path);
-        path = NULL;
-    }
-    if (path)
-        app_prompt(s->app, "duplicate as", path, entered, complete, s);
-    free(path);
+    n->link = setup_hold(s);
+    form_sweep_name(&s->form, n->name);
+    setup_try(s, find_name, name_found, n);
 }

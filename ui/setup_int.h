@@ -7,6 +7,7 @@
 #include "record/working.h"
 #include "ui/app.h"
 #include "ui/form.h"
+#include "ui/line.h"
 #include "ui/survey.h"
 
 enum setup_pane { SETUP_FILES, SETUP_FORM, SETUP_QUEUE, SETUP_PANES };
@@ -51,7 +52,7 @@ struct setup {
     int line_row[SETUP_LINES]; /* which row stands in each line of it; -1: none */
 
     bool open;             /* a field is: keys are text */
-    struct form_line line; /* its text */
+    struct line_edit line; /* its text */
     char *before;          /* the field's text before, NULL: the default */
     char *shown_before;    /* and what it was opened with */
     struct err typed;      /* what is wrong with what stands in it */
@@ -85,13 +86,21 @@ struct setup {
 
     struct form again; /* a run that is to be run again, beside what stands in the form */
     bool runs_again;   /* it is what is started now, not the form */
-    char *sweep_name;  /* another name than the form's, for the next start; NULL */
-    uint32_t started;  /* number of what was started here last */
+    struct record_queue_options sweep; /* how it is walked; its name is the next */
+    char *sweep_name;                  /* another name than the form's, for the next start; NULL */
+    char free_name[SPEC_NAME];         /* that a question offers */
+    uint32_t started;                  /* number of what was started here last */
+    char *ran;   /* the form as it was run or queued last: it is kept there; NULL */
+    bool partly; /* a person has said that what could not be read shall be left out */
     bool fetching;
     struct setup_source *wanted; /* what is to be loaded, when the person has answered; NULL */
     char *path;                  /* a file that is to be written, likewise */
     struct setup_places places;
 };
+
+/* Work that a key asks of the disk, as tasks_try does it. */
+void setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
+               void *arg);
 
 /* setup_ask.c: what the form means. */
 void setup_ask(struct setup *s);    /* after a change */
@@ -125,20 +134,26 @@ void setup_load_builtin(struct setup *s, const char *name);    /* at once */
 void setup_load_defaults(struct setup *s);
 void setup_load_path(struct setup *s, const char *path);
 void setup_free_source(struct setup_source *source);
+void setup_read_models(struct setup *s); /* from now on, elsewhere */
 
 /* setup_label.c: "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */
 void setup_add_label(const struct record_queued *list, size_t count, size_t i, struct text *out);
 
 /* setup_queue.c */
-bool setup_watch(struct setup *s); /* looks whether the queue or the others are other ones */
+void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */
+bool setup_watch(struct setup *s);   /* looks whether the queue or the others are other ones */
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
 void setup_queue_load(struct setup *s);
-void setup_queue_add(struct setup *s);
+/* alone: its turn comes when nobody computes on this machine, whatever results others have. */
+void setup_queue_add(struct setup *s, bool alone);
 void setup_free_queue(struct setup *s);
 
 /* setup_start.c */
 void setup_run(struct setup *s);
+void setup_ask_options(struct setup *s); /* of a sweep */
+void setup_add_options(const struct setup *s,
+                       struct text *out);             /* " --order grid", without its name */
 void setup_run_again(struct setup *s);                /* s->again */
 const struct form *setup_what(const struct setup *s); /* what is started now */
 void setup_fetch(struct setup *s);
@@ -160,8 +175,6 @@ const char *const *setup_choices(const struct setup *s, size_t field); /* NULL: 
 
 /* setup_draw.c, setup_draw_form.c */
 void setup_draw_form(struct setup *s, struct grid *g);
-/* The first row of a list that shows row `at`, moved as little as can be. */
-size_t setup_scrolled(size_t first, size_t at, size_t count, int rows);
 /* In the frame, beside the rows of the list. */
 void setup_draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
                        size_t count);

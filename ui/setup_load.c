@@ -46,6 +46,8 @@ static void take(struct setup *s)
     free(s->sweep_name);
     s->sweep_name = w->sweep_name;
     w->sweep_name = NULL;
+    s->sweep = (struct record_queue_options){0};
+    s->partly = false;
     choose_first(s);
     s->pane = SETUP_FORM;
     setup_ask(s);
@@ -127,21 +129,18 @@ void setup_load_defaults(struct setup *s)
     setup_load(s, source_of(FORM_DEFAULTS, "", "defaults", "", 0));
 }
 
-void setup_load_path(struct setup *s, const char *path)
-{
-    struct err e = {0};
+/* ---- from the disk ---- */
+
+struct reading {
+    struct setup_link *link;
+    char *path, *run; /* run: its folder; NULL: of a file */
+    bool again;
     char *text;
     size_t n;
-
-    if (io_read_file(path, MOST_TEXT, &text, &n, &e) != ERR_OK) {
-        app_say(s->app, GRID_BAD, "%s", e.text);
-        return;
-    }
-    setup_load(s, source_of(FORM_FILE, path, path, text, n));
-    free(text);
-}
-
-/* ---- runs ---- */
+    const char *model; /* built in; NULL: it is another */
+    enum err_code code;
+    struct err e;
+};
 
 /* The built-in model that a run's copy is word for word; NULL: it is another. */
 static const char *same_model(const char *folder)
@@ -159,6 +158,15 @@ static const char *same_model(const char *folder)
     return found;
 }
 
+static void read_source(void *arg)
+{
+    struct reading *r = arg;
+
+    r->code = io_read_file(r->path, MOST_TEXT, &r->text, &r->n, &r->e);
+    if (r->code == ERR_OK && r->run)
+        r->model = same_model(r->run);
+}
+
 /* The text with the line of the copied model replaced: "lenet" says more than a path. */
 static void name_model(struct text *out, const char *text, const char *model)
 {
@@ -174,34 +182,116 @@ static void name_model(struct text *out, const char *text, const char *model)
     text_add(out, at + sizeof copied - 1);
 }
 
+static void take_run(struct setup *s, const struct reading *r)
+{
+    const char *slash = strrchr(r->run, '/'), *name = slash ? slash + 1 : r->run;
+    struct text named = {0};
+
+    name_model(&named, r->text, r->model);
+    if (r->again) {
+        form_load(&s->again, FORM_RUN, name, r->path, text_str(&named), named.n);
+        setup_run_again(s);
+    } else {
+        setup_load(s, source_of(FORM_RUN, name, r->path, text_str(&named), named.n));
+    }
+    text_free(&named);
+}
+
+static void source_read(void *arg, bool dropped)
+{
+    struct reading *r = arg;
+    struct setup *s = setup_let_go(r->link);
+
+    if (s && !dropped) {
+        if (r->code != ERR_OK)
+            app_say(s->app, GRID_BAD, "%s", r->e.text);
+        else if (r->run)
+            take_run(s, r);
+        else
+            setup_load(s, source_of(FORM_FILE, r->path, r->path, r->text, r->n));
+        s->app->dirty = true;
+    }
+    free(r->text);
+    free(r->path);
+    free(r->run);
+    free(r);
+}
+
+void setup_load_path(struct setup *s, const char *path)
+{
+    struct reading *r = mem_new(1, sizeof *r);
+
+    *r = (struct reading){.link = setup_hold(s), .path = mem_text(path)};
+    setup_try(s, read_source, source_read, r);
+}
+
 void screen_setup_load(void *setup, const char *folder, bool again)
 {
     struct setup *s = setup;
-    char *path = io_path(folder, "experiment.ini"), *text;
-    const char *slash = strrchr(folder, '/');
-    struct text named = {0};
-    struct err e = {0};
-    size_t n;
+    struct reading *r = mem_new(1, sizeof *r);
 
-    if (io_read_file(path, MOST_TEXT, &text, &n, &e) != ERR_OK) {
-        app_say(s->app, GRID_BAD, "%s", e.text);
-    } else {
-        const char *name = slash ? slash + 1 : folder;
-
-        name_model(&named, text, same_model(folder));
-        if (again) {
-            form_load(&s->again, FORM_RUN, name, path, text_str(&named), named.n);
-            setup_run_again(s);
-        } else {
-            setup_load(s, source_of(FORM_RUN, name, path, text_str(&named), named.n));
-        }
-        free(text);
-    }
-    text_free(&named);
-    free(path);
+    *r = (struct reading){.link = setup_hold(s),
+                          .path = io_path(folder, "experiment.ini"),
+                          .run = mem_text(folder),
+                          .again = again};
+    setup_try(s, read_source, source_read, r);
 }
 
 void screen_setup_load_file(void *setup, const char *path)
 {
     setup_load_path(setup, path);
+}
+
+/* ---- models, for the fields of their parameters ---- */
+
+struct reading_model {
+    struct setup_link *link;
+    bool again; /* for that form */
+    struct form_file file;
+};
+
+static void read_model(void *arg)
+{
+    form_read_file(&((struct reading_model *)arg)->file);
+}
+
+static void model_read(void *arg, bool dropped)
+{
+    struct reading_model *r = arg;
+    struct setup *s = setup_let_go(r->link);
+    struct form *f = s ? r->again ? &s->again : &s->form : NULL;
+
+    /* while it is built, whoever builds it asks what it means */
+    if (f && !dropped && form_model_read(f, &r->file) && !f->building && !r->again)
+        setup_ask(s);
+    free(r->file.path);
+    free(r->file.text);
+    free(r);
+}
+
+static void ask_for_model(struct setup *s, const char *path, bool again)
+{
+    struct reading_model *r = mem_new(1, sizeof *r);
+
+    r->link = setup_hold(s);
+    r->again = again;
+    r->file.path = mem_text(path);
+    setup_try(s, read_model, model_read, r);
+}
+
+static void model_of_form(void *user, const char *path)
+{
+    ask_for_model(user, path, false);
+}
+
+static void model_of_again(void *user, const char *path)
+{
+    ask_for_model(user, path, true);
+}
+
+void setup_read_models(struct setup *s)
+{
+    s->form.read_model = model_of_form;
+    s->again.read_model = model_of_again;
+    s->form.user = s->again.user = s;
 }

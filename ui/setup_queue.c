@@ -49,8 +49,12 @@ static void read_queue(void *arg)
         return;
     r->label = mem_new(r->count + 1, sizeof *r->label);
     for (size_t i = 0; i < r->count; i++) {
+        struct record_queue_options options = {0};
         struct text t = {0};
 
+        if (r->list[i].text &&
+            record_queue_read_options(r->list[i].text, &options, NULL) == ERR_OK && options.alone)
+            text_add(&t, "alone");
         setup_add_label(r->list, r->count < MOST_TOLD_APART ? r->count : 0, i, &t);
         r->label[i] = mem_text(text_str(&t));
         text_free(&t);
@@ -233,7 +237,7 @@ void setup_queue_move(struct setup *s, int by)
         return;
     c->kind = MOVE;
     c->by = by;
-    tasks_add(s->app->tasks, change, changed, c);
+    tasks_add_slow(s->app->tasks, change, changed, c);
 }
 
 static void drop_answered(void *user, int answer)
@@ -243,7 +247,7 @@ static void drop_answered(void *user, int answer)
     if (answer != 0 || !(c = change_of_chosen(user)))
         return;
     c->kind = REMOVE;
-    tasks_add(((struct setup *)user)->app->tasks, change, changed, c);
+    tasks_add_slow(((struct setup *)user)->app->tasks, change, changed, c);
 }
 
 void setup_queue_drop(struct setup *s)
@@ -294,7 +298,7 @@ void setup_queue_load(struct setup *s)
     app_say(s->app, GRID_TEXT, "The copy in the queue stays there: d takes it out.");
 }
 
-void setup_queue_add(struct setup *s)
+void setup_queue_add(struct setup *s, bool alone)
 {
     const struct form *what = setup_what(s);
     struct record_queue_options options = {0};
@@ -308,11 +312,16 @@ void setup_queue_add(struct setup *s)
     c = change_new(s, name);
     c->kind = ADD;
     if (spec_sweep_varies(&what->sweep)) {
+        if (!s->runs_again)
+            options = s->sweep;
         snprintf(options.name, sizeof options.name, "%s", name);
-        record_queue_add_options(&c->text, &options);
     }
+    options.alone |= alone;
+    if (options.alone || options.name[0])
+        record_queue_add_options(&c->text, &options);
+    setup_is_kept(s);
     form_write(what, &ini);
     text_add(&c->text, text_str(&ini));
     text_free(&ini);
-    tasks_add(s->app->tasks, change, changed, c);
+    tasks_add_slow(s->app->tasks, change, changed, c);
 }

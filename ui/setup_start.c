@@ -46,11 +46,50 @@ static uint32_t start_sweep(struct setup *s, struct err *e)
     n = sizeof *start + text.n + 1;
     start = mem_new(1, n);
     snprintf(start->name, sizeof start->name, "%s", sweep_name(s, name));
+    if (!s->runs_again) {
+        start->grid = s->sweep.grid;
+        start->failed = s->sweep.failed;
+        start->jobs = (int32_t)s->sweep.jobs;
+        start->max_cells = s->sweep.max_cells;
+    }
     memcpy(start->text, text_str(&text), text.n);
     number = feed_start_sweep(s->app->feed, start, n, e);
     text_free(&text);
     free(start);
     return number;
+}
+
+void setup_is_kept(struct setup *s)
+{
+    struct text now = {0};
+
+    if (s->runs_again)
+        return;
+    form_write(&s->form, &now);
+    free(s->ran);
+    s->ran = now.s;
+}
+
+bool screen_setup_unsaved(void *setup, struct text *words)
+{
+    struct setup *s = setup;
+    struct text now = {0};
+    bool kept;
+
+    if (!form_dirty(&s->form))
+        return false;
+    form_write(&s->form, &now);
+    kept = s->ran && !strcmp(s->ran, text_str(&now));
+    text_free(&now);
+    if (kept)
+        return false;
+    text_add(words, "The form has changes");
+    if (*s->form.source) {
+        text_add(words, " to ");
+        text_add_clean(words, s->form.source);
+    }
+    text_add(words, " that are not saved.");
+    return true;
 }
 
 static void start(struct setup *s)
@@ -64,6 +103,7 @@ static void start(struct setup *s)
         return;
     }
     s->started = number;
+    setup_is_kept(s);
     app_show(s->app, SCREEN_RUN);
 }
 
@@ -77,34 +117,92 @@ bool setup_refused(struct setup *s, const struct wire_event *event, const char *
     return true;
 }
 
+/* ---- how a sweep is walked ---- */
+
+void setup_add_options(const struct setup *s, struct text *out)
+{
+    if (s->sweep.grid)
+        text_add(out, " --order grid");
+    if (s->sweep.max_cells)
+        text_addf(out, " --max-cells %lld", (long long)s->sweep.max_cells);
+    if (s->sweep.jobs)
+        text_addf(out, " --jobs %lld", (long long)s->sweep.jobs);
+    if (s->sweep.failed)
+        text_add(out, " --failed");
+}
+
+/* In the words of `run`, as those that wait in the queue have them. */
+static void take_options(void *user, const char *text)
+{
+    struct setup *s = user;
+    struct record_queue_options options;
+    char *line;
+
+    if (!text)
+        return;
+    line = mem_textf("# options: %s", text);
+    if (record_queue_read_options(line, &options, NULL) != ERR_OK) {
+        app_say(s->app, GRID_BAD,
+                "known: --name NAME, --order grid or spread, --max-cells N, --jobs N, --failed");
+    } else {
+        s->sweep = options;
+        if (options.name[0]) {
+            free(s->sweep_name);
+            s->sweep_name = mem_text(options.name);
+        }
+        app_say(s->app, GRID_GOOD, "r starts it so; : shows the command");
+    }
+    free(line);
+}
+
+void setup_ask_options(struct setup *s)
+{
+    struct text now = {0};
+    char name[SPEC_NAME];
+
+    if (!spec_sweep_varies(&s->form.sweep)) {
+        app_say(s->app, GRID_DIM, "Options are for sweeps: give a key several values, 0.1, 0.2");
+        return;
+    }
+    s->runs_again = false;
+    text_addf(&now, "--name %s", sweep_name(s, name));
+    setup_add_options(s, &now);
+    app_prompt(s->app, "options of the sweep", text_str(&now), take_options, NULL, s);
+    text_free(&now);
+}
+
 /* ---- where something runs already ---- */
 
 static void queue_or_not(void *user, int answer)
 {
     if (answer == 0)
-        setup_queue_add(user);
+        setup_queue_add(user, false);
 }
 
-static void beside_or_not(void *user, int answer)
+/* Whether one of them computes into other results than ours. */
+static bool any_elsewhere(const struct setup *s)
 {
-    if (answer == 0)
-        start(user);
+    for (size_t i = 0; i < s->others; i++)
+        if (!record_working_same(s->other[i].results, s->app->config.results))
+            return true;
+    return false;
 }
 
 static void queue_or_beside(void *user, int answer)
 {
+    struct setup *s = user;
+
     if (answer == 0)
-        setup_queue_add(user);
+        setup_queue_add(s, any_elsewhere(s));
     else if (answer == 1)
-        start(user);
+        start(s);
 }
 
 /* Another program of this user computes here: what comes behind it and what beside is for a person to
- * say. Its queue is ours only where its results are. */
+ * say. */
 static void ask_about_others(struct setup *s)
 {
-    static const char *const both[] = {"queue it behind", "run it beside", "cancel", NULL};
-    static const char *const beside[] = {"run it beside", "cancel", NULL};
+    static const char *const answers[] = {"queue it behind", "run it beside", "cancel", NULL};
     const struct record_working *w = &s->other[0];
     const char *slash;
     char question[500];
@@ -118,15 +216,13 @@ static void ask_about_others(struct setup *s)
         }
     slash = strrchr(w->run, '/');
     text_add_clean(&run, slash ? slash + 1 : w->run);
-    snprintf(question, sizeof question,
-             "Another chorus (process %lld) computes %.150s%s on this machine; beside each other "
-             "both are slower.",
-             (long long)w->pid, run.n ? text_str(&run) : "a run",
-             same ? "" : " into other results");
-    if (same)
-        app_ask(s->app, question, both, queue_or_beside, s);
-    else
-        app_ask(s->app, question, beside, beside_or_not, s);
+    snprintf(
+        question, sizeof question,
+        "Another chorus (process %lld) computes %.150s on this machine%s; beside each other both "
+        "are slower. Queued, it waits until that has ended, also without this terminal.",
+        (long long)w->pid, run.n ? text_str(&run) : "a run",
+        same ? "" : ", with its results in another folder");
+    app_ask(s->app, question, answers, queue_or_beside, s);
     text_free(&run);
 }
 
@@ -144,28 +240,29 @@ static void go_on(struct setup *s)
 
 /* ---- a sweep of that name is there ---- */
 
-static char *sweep_file(const struct setup *s, const char *name)
-{
-    return mem_textf("%s/sweeps/%s/sweep.ini", s->app->config.results, name);
-}
+struct looking { /* at the sweeps in results */
+    struct setup_link *link;
+    char *sweeps, *text; /* the folder; the sweep as spec_sweep_write has it */
+    char name[SPEC_NAME], another[SPEC_NAME];
+    uint64_t turn;
+    bool other; /* one of that name has other lists: `another` is free */
+};
 
 /* Whether results hold a sweep of that name with other lists. */
-static bool is_another(const struct setup *s, const char *name)
+static bool is_another(const struct looking *l)
 {
-    char *path = sweep_file(s, name);
+    char *path = mem_textf("%s/%s/sweep.ini", l->sweeps, l->name);
     struct spec_sweep old;
-    struct text a = {0}, b = {0};
+    struct text had = {0};
     bool another = false;
 
     spec_sweep_init(&old);
     if (spec_sweep_read(&old, path, NULL) == ERR_OK && spec_sweep_close(&old, NULL) == ERR_OK) {
-        spec_sweep_write(&old, &a);
-        spec_sweep_write(&s->form.sweep, &b);
-        another = strcmp(text_str(&a), text_str(&b)) != 0;
+        spec_sweep_write(&old, &had);
+        another = strcmp(text_str(&had), l->text) != 0;
     }
     spec_sweep_free(&old);
-    text_free(&a);
-    text_free(&b);
+    text_free(&had);
     free(path);
     return another;
 }
@@ -181,37 +278,96 @@ size_t setup_stem(const char *name)
     return n - digits - 1;
 }
 
-static void free_name(const struct setup *s, const char *name, char out[SPEC_NAME])
+static bool has_name(char *const *names, size_t count, const char *name)
 {
-    size_t stem = setup_stem(name);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
 
+/* The first number behind the name that no sweep has yet; one look at the folder tells of all. */
+static void find_free_name(struct looking *l)
+{
+    size_t stem = setup_stem(l->name), count = 0;
+    char **names = NULL;
+
+    if (io_list_folder(l->sweeps, &names, &count, NULL) != ERR_OK)
+        count = 0;
     for (int i = 2; i < 1000; i++) {
-        char *path;
-        bool there;
-
-        snprintf(out, SPEC_NAME, "%.*s-%d", (int)(stem < 60 ? stem : 60), name, i);
-        path = sweep_file(s, out);
-        there = io_exists(path);
-        free(path);
-        if (!there)
-            return;
+        snprintf(l->another, sizeof l->another, "%.*s-%d", (int)(stem < 60 ? stem : 60), l->name,
+                 i);
+        if (!has_name(names, count, l->another))
+            break;
     }
+    if (names)
+        io_free_names(names, count);
+}
+
+static void look_at_sweeps(void *arg)
+{
+    struct looking *l = arg;
+
+    l->other = is_another(l);
+    if (l->other)
+        find_free_name(l);
 }
 
 static void new_name_or_not(void *user, int answer)
 {
     struct setup *s = user;
-    char name[SPEC_NAME], another[SPEC_NAME];
 
     if (answer != 0 && answer != 1)
         return;
     if (answer == 0) {
-        snprintf(name, sizeof name, "%s", sweep_name(s, another));
-        free_name(s, name, another);
         free(s->sweep_name);
-        s->sweep_name = mem_text(another);
+        s->sweep_name = mem_text(s->free_name);
     }
     go_on(s);
+}
+
+static void ask_for_name(struct setup *s, const struct looking *l)
+{
+    static const char *const answers[] = {"under a new name", "on in that one", "cancel", NULL};
+    char question[300];
+
+    snprintf(s->free_name, sizeof s->free_name, "%s", l->another);
+    snprintf(
+        question, sizeof question,
+        "Results have a sweep named %.80s with other values. Run this one as %.80s, or go on in "
+        "that one, where what has a result is not run again?",
+        l->name, l->another);
+    app_ask(s->app, question, answers, new_name_or_not, s);
+}
+
+/* Where the form is another one by now, r is pressed for that. */
+static void sweeps_seen(void *arg, bool dropped)
+{
+    struct looking *l = arg;
+    struct setup *s = setup_let_go(l->link);
+
+    if (s && !dropped && s->form.turn == l->turn && l->other)
+        ask_for_name(s, l);
+    else if (s && !dropped && s->form.turn == l->turn)
+        go_on(s);
+    free(l->sweeps);
+    free(l->text);
+    free(l);
+}
+
+static void look_and_go_on(struct setup *s)
+{
+    struct looking *l = mem_new(1, sizeof *l);
+    struct text now = {0};
+
+    l->link = setup_hold(s);
+    l->sweeps = io_path(s->app->config.results, "sweeps");
+    snprintf(l->name, sizeof l->name, "%s", sweep_name(s, l->another));
+    spec_sweep_write(&s->form.sweep, &now);
+    l->text = mem_text(text_str(&now));
+    l->turn = s->form.turn;
+    text_free(&now);
+    setup_try(s, look_at_sweeps, sweeps_seen, l);
 }
 
 void setup_run_again(struct setup *s)
@@ -223,11 +379,34 @@ void setup_run_again(struct setup *s)
         app_say(s->app, GRID_BAD, "%s", s->again.problem.text);
 }
 
+static void partly_or_not(void *user, int answer)
+{
+    struct setup *s = user;
+
+    if (answer == 1)
+        app_page(s->app, "what could not be taken", s->form.notes);
+    if (answer != 0)
+        return;
+    s->partly = true;
+    setup_run(s);
+}
+
+/* The command line refuses such a file: the form does not train half of it unasked. */
+static void ask_about_notes(struct setup *s)
+{
+    static const char *const answers[] = {"run it without", "show all of them", "cancel", NULL};
+    char question[600];
+
+    snprintf(question, sizeof question, "%.*s. That is not in the form: a default stands for it.",
+             (int)(strcspn(s->form.notes, "\n") < 400 ? strcspn(s->form.notes, "\n") : 400),
+             s->form.notes);
+    app_ask(s->app, question, answers, partly_or_not, s);
+}
+
 void setup_run(struct setup *s)
 {
-    static const char *const answers[] = {"under a new name", "on in that one", "cancel", NULL};
     const char *problem = setup_problem(s);
-    char name[SPEC_NAME], missing[64], question[300], another[SPEC_NAME];
+    char missing[64];
 
     s->runs_again = false;
     if (problem) {
@@ -238,18 +417,12 @@ void setup_run(struct setup *s)
             app_say(s->app, GRID_BAD, "%s", problem);
         return;
     }
-    if (!spec_sweep_varies(&s->form.sweep) || !is_another(s, sweep_name(s, name))) {
+    if (*s->form.notes && !s->partly && s->form.from != FORM_RUN)
+        ask_about_notes(s);
+    else if (spec_sweep_varies(&s->form.sweep))
+        look_and_go_on(s);
+    else
         go_on(s);
-        return;
-    }
-    snprintf(name, sizeof name, "%s", sweep_name(s, another));
-    free_name(s, name, another);
-    snprintf(
-        question, sizeof question,
-        "Results have a sweep named %.80s with other values. Run this one as %.80s, or go on in "
-        "that one, where what has a result is not run again?",
-        name, another);
-    app_ask(s->app, question, answers, new_name_or_not, s);
 }
 
 /* ---- data ---- */

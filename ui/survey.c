@@ -270,6 +270,8 @@ static void add_kind_to(struct account_sum *sum, const struct account_kind *k)
     widen(&sum->dropped, (double)p->dropped, (double)p->dropped);
     widen(&sum->parameters, (double)p->parameters, (double)p->parameters);
     widen(&sum->bytes, (double)p->bytes_per_device, (double)p->bytes_per_device);
+    if (p->lacking)
+        widen(&sum->unused, (double)p->unused_bytes, (double)p->unused_bytes);
     if (s->mode == SPEC_ENSEMBLE) {
         widen(&sum->members, models, models);
         widen(&sum->as_one, (double)s->epochs * models, (double)s->epochs * models);
@@ -283,7 +285,7 @@ void account_sum(const struct account *a, struct account_sum *out)
 
     memset(out, 0, sizeof *out);
     out->per_device = out->batch = out->steps = out->dropped = out->parameters = out->bytes =
-        out->members = out->as_one = none;
+        out->unused = out->members = out->as_one = none;
     out->lr = a->lr;
     out->left_out = a->left_out;
     out->runs = out->unknown = a->other;

@@ -63,6 +63,7 @@ struct account_sum {
     const struct spec *spec;      /* its settings */
     const char *problem;          /* nothing can run: why; NULL */
     struct survey_range per_device, batch, steps, dropped, lr, parameters, bytes, members, as_one;
+    struct survey_range unused; /* free bytes of GPUs that have too few now; nan: enough */
     double model_images, flops; /* of all runs */
     double seconds;             /* nan: unknown */
     size_t unknown;             /* runs whose seconds are unknown: seconds leaves them out */

@@ -351,6 +351,7 @@ static bool tick(void *screen)
     uint64_t now = app_ns(v->app);
     bool changed = false;
 
+    sweepview_tell_status(v);
     if (v->app->shown != SCREEN_SWEEP)
         return false;
     if (now - v->merged_ns >= MERGE_NS) {
@@ -409,7 +410,7 @@ static void command(void *screen, struct text *out)
     }
 }
 
-static enum err_code write_board(void *screen, const char *form, struct text *out, struct err *e)
+static enum err_code write_board(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct sweepview *v = screen;
     struct sweepview_board b;
@@ -421,11 +422,11 @@ static enum err_code write_board(void *screen, const char *form, struct text *ou
     sweepview_make_board(v->sweep, &v->look, &b);
     panel = (struct figure_panel){.board = &b.board};
     if (!strcmp(form, "csv"))
-        figure_csv(&figure, out);
+        figure_csv(&figure, &out->text);
     else if (!strcmp(form, "svg"))
-        figure_svg(&figure, out);
+        figure_svg(&figure, &out->text);
     else
-        figure_pdf(&figure, out);
+        figure_pdf(&figure, &out->text);
     sweepview_free_board(&b);
     return ERR_OK;
 }

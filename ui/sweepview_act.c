@@ -18,14 +18,40 @@ static void send(struct sweepview *v, struct wire_command command)
     v->merged_ns = 0;
 }
 
-static void control(struct sweepview *v, const char *line)
+static bool write_control(struct sweepview *v, const char *line)
 {
     struct err e;
 
-    if (record_sweep_control(v->app->config.results, v->sweep->name, line, &e) != ERR_OK)
-        app_say(v->app, GRID_BAD, "%s", e.text);
-    else
+    if (record_sweep_control(v->app->config.results, v->sweep->name, line, &e) == ERR_OK)
+        return true;
+    app_say(v->app, GRID_BAD, "%s", e.text);
+    return false;
+}
+
+static void control(struct sweepview *v, const char *line)
+{
+    if (write_control(v, line))
         app_say(v->app, GRID_DIM, "The program that works on it has been told: %s.", line);
+}
+
+/* To whoever works on it: over the wire where that is this program, by a line else. */
+static void send_cell(struct sweepview *v, enum wire_command_kind kind, size_t cell, int by)
+{
+    char line[64];
+
+    if (v->own) {
+        send(v, (struct wire_command){.kind = kind, .cell = (uint32_t)cell, .by = by});
+        return;
+    }
+    if (kind == WIRE_SKIP)
+        snprintf(line, sizeof line, "skip %zu", cell);
+    else
+        snprintf(line, sizeof line, "move %zu %d", cell, by);
+    if (write_control(v, line))
+        app_say(v->app, GRID_DIM, "The program that works on it has been told: %s.",
+                kind == WIRE_SKIP ? "drop this cell"
+                : by < 0          ? "this cell earlier"
+                                  : "this cell later");
 }
 
 /* Why it hears nothing. */
@@ -96,7 +122,7 @@ static void stop_chosen(void *user, int answer)
 static void stop_sweep(struct sweepview *v)
 {
     static const char *const answers[] = {"after the cells that run", "end of this epoch",
-                                          "now, resumable", "cancel", NULL};
+                                          "now; R goes on with it", "cancel", NULL};
 
     if (!works(v))
         return;
@@ -151,7 +177,10 @@ static void go_on(struct sweepview *v)
     if (v->own || v->sweep->live)
         app_say(v->app, GRID_DIM, "It is being worked on.");
     else if (!count_states(v->sweep, false))
-        app_say(v->app, GRID_DIM, "Every cell has its result; F trains again those that failed.");
+        app_say(
+            v->app, GRID_DIM,
+            "No cell waits: each has its result, or was skipped; F trains those again that have no "
+            "good end.");
     else
         start_sweep(v, false);
 }
@@ -186,18 +215,6 @@ static void failed_again(struct sweepview *v)
 
 /* ---- the chosen cell ---- */
 
-static bool may_queue(struct sweepview *v)
-{
-    if (v->own)
-        return true;
-    if (v->sweep->live)
-        app_say(v->app, GRID_DIM,
-                "Another program has the queue: it hears pause, go on and stop alone.");
-    else
-        say_idle(v);
-    return false;
-}
-
 struct waiting {
     size_t cell;
     int64_t place;
@@ -216,20 +233,21 @@ static void move_cells(struct sweepview *v, int by)
     size_t group = sweepview_chosen(s, &v->look), n = 0;
     struct waiting *w;
 
-    if (!may_queue(v))
+    if (!works(v))
         return;
     w = mem_new(s->repeats + 1, sizeof *w);
     for (size_t r = 0; r < s->repeats; r++) {
         size_t cell = sweepview_cell_of(s, group, r);
 
-        if (s->cell[cell].known && s->cell[cell].state == WIRE_WAITING)
-            w[n++] = (struct waiting){cell, s->cell[cell].place};
+        /* of another program's cells that wait nothing is known beforehand, nor their order */
+        if (s->cell[cell].known ? s->cell[cell].state == WIRE_WAITING
+                                : !v->own && !s->cell[cell].left_out)
+            w[n++] = (struct waiting){cell, v->own ? s->cell[cell].place : (int64_t)cell};
     }
     qsort(w, n, sizeof *w, by_place);
     /* The first goes first, so that they do not change places with each other. */
     for (size_t i = 0; i < n; i++)
-        send(v, (struct wire_command){
-                    .kind = WIRE_MOVE, .cell = (uint32_t)w[by < 0 ? i : n - 1 - i].cell, .by = by});
+        send_cell(v, WIRE_MOVE, w[by < 0 ? i : n - 1 - i].cell, by);
     if (!n)
         app_say(v->app, GRID_DIM, "This cell does not wait any more.");
     free(w);
@@ -261,13 +279,11 @@ static void drop_chosen(void *user, int answer)
         app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
         return;
     }
-    if (!may_queue(v))
+    if (!works(v))
         return;
     for (size_t r = 0; r < v->sweep->repeats; r++)
         if (can_drop(v->sweep, v->asked, r))
-            send(v,
-                 (struct wire_command){.kind = WIRE_SKIP,
-                                       .cell = (uint32_t)sweepview_cell_of(v->sweep, v->asked, r)});
+            send_cell(v, WIRE_SKIP, sweepview_cell_of(v->sweep, v->asked, r), 0);
     v->dropping = v->asked + 1;
 }
 
@@ -276,7 +292,7 @@ static void drop_cells(struct sweepview *v)
     static const char *const answers[] = {"drop it", "keep it", NULL};
     struct text question = {0};
 
-    if (!may_queue(v))
+    if (!works(v))
         return;
     v->asked = sweepview_chosen(v->sweep, &v->look);
     if (!any_to_drop(v->sweep, v->asked)) {
@@ -358,7 +374,8 @@ static void load_cell(struct sweepview *v, bool again)
         char *folder = library_folder(v->app->library, name ? name : names[0]);
 
         screen_setup_load(v->app->screen[SCREEN_SETUP], folder, again);
-        app_show(v->app, again ? SCREEN_RUN : SCREEN_SETUP);
+        if (!again) /* a start shows Run; it may ask first */
+            app_show(v->app, SCREEN_SETUP);
         free(folder);
     }
     free(names);

@@ -44,12 +44,7 @@ static void draw_list(struct sweepview *v, struct grid *g, struct rect in)
     grid_text(g, inner, 0, 2, GRID_HEAD, "name");
     grid_right(g, inner, 0, inner.columns - 9, GRID_HEAD, "ended");
     grid_right(g, inner, 0, inner.columns - 2, GRID_HEAD, "best");
-    if ((int)v->chosen < v->first)
-        v->first = (int)v->chosen;
-    if ((int)v->chosen >= v->first + rows)
-        v->first = (int)v->chosen - rows + 1;
-    if (v->first < 0 || rows < 1)
-        v->first = 0;
+    v->first = (int)grid_first((size_t)v->first, v->chosen, v->lines, rows);
     v->list_at = rect_below(inner, 1);
     for (int row = 0; row < rows && v->first + row < (int)v->lines; row++)
         draw_line(v, g, inner, row + 1, (size_t)(v->first + row));

@@ -1,6 +1,7 @@
 /* ui/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
  * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _words.c
- * makes sentences and boards of it, _draw.c, _keys.c and _act.c are the screen. */
+ * makes sentences and boards of it, _status.c has the line of status know of other programs' sweeps,
+ * _draw.c, _keys.c and _act.c are the screen. */
 #ifndef CHORUS_UI_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEPVIEW_INT_H
 
@@ -146,6 +147,10 @@ struct sweepview_disk {          /* what the thread of tasks brings */
  * the look before, to spare what has not changed. */
 void sweepview_read(const char *results, const char *name, uint64_t stamp,
                     const struct sweepview_line *old, size_t olds, struct sweepview_disk *out);
+/* The sweep that a program works on, of several the one with the newest line; those named in but[n] are
+ * passed over. False: there is none. */
+bool sweepview_read_live(const char *results, const char *const *but, size_t n,
+                         struct feed_sweep *out);
 void sweepview_free_lines(struct sweepview_line *line, size_t n);
 
 /* ---- the screen ---- */
@@ -176,8 +181,13 @@ struct sweepview {
     bool failed_again; /* the newest start here: what had ended badly waits again */
     uint32_t followed; /* this process's sweep that was shown without being asked */
     struct sweepview_look_task *task;
+    bool telling;           /* a task looks for what the line of status says, */
+    uint64_t tell_ns;       /* the next one not before, */
+    struct feed_sweep told; /* and what the last one found */
 };
 
+/* Has the line of status know of other programs' sweeps; from every tick. */
+void sweepview_tell_status(struct sweepview *v);
 void sweepview_draw(void *screen, struct grid *g, struct rect in);
 bool sweepview_key(void *screen, const struct key *key);
 /* Keys that pause, stop or go on with the sweep; keys of the chosen cell. False: it was neither. */

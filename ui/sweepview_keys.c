@@ -11,7 +11,8 @@ const struct screen_key sweepview_keys[] = {
     {"a", "axes", "other keys as rows and columns"},
     {"b", "best", "goes to the best cell, wherever it is"},
     {"p", "pause", "pauses the sweep, or lets it go on"},
-    {"K", "stop", "stops the sweep, resumable: after the cells that run, at an epoch's end, now"},
+    {"K", "stop",
+     "stops the sweep, after the cells that run, at an epoch's end or now; R goes on with it"},
     {"R", "go on", "goes on with a sweep that was stopped: what has no result yet is trained"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
@@ -164,29 +165,13 @@ static bool say_nothing(struct sweepview *v, int32_t code)
 
 static bool list_key(struct sweepview *v, int32_t code)
 {
+    int by = key_list_move(code, 10), all = (int)v->lines;
+
+    if (by) {
+        move_in_list(v, by > all ? all : by < -all ? -all : by);
+        return true;
+    }
     switch (code) {
-    case UI_UP:
-    case 'k':
-    case UI_WHEEL_UP:
-        move_in_list(v, -1);
-        return true;
-    case UI_DOWN:
-    case 'j':
-    case UI_WHEEL_DOWN:
-        move_in_list(v, 1);
-        return true;
-    case UI_PAGE_UP:
-        move_in_list(v, -10);
-        return true;
-    case UI_PAGE_DOWN:
-        move_in_list(v, 10);
-        return true;
-    case UI_HOME:
-        move_in_list(v, -(int)v->lines);
-        return true;
-    case UI_END:
-        move_in_list(v, (int)v->lines);
-        return true;
     case UI_ENTER:
     case UI_RIGHT:
     case 'l':

@@ -260,6 +260,48 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
     }
 }
 
+static bool among(const char *const *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+bool sweepview_read_live(const char *results, const char *const *but, size_t n,
+                         struct feed_sweep *out)
+{
+    char **names = NULL, newest[32], last[32] = "";
+    size_t count = 0;
+
+    *out = (struct feed_sweep){0};
+    if (record_sweeps(results, &names, &count, NULL) != ERR_OK)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!among(but, n, names[i]) && record_sweep_live(results, names[i])) {
+            struct sweepview_sweep *s = read_sweep(results, names[i], newest);
+            struct sweepview_line line = {0};
+
+            fill_line(&line, s);
+            /* Another one that only asked may have held the lock. */
+            if (!s->problem && s->live && (!out->name[0] || strcmp(newest, last) > 0)) {
+                snprintf(out->name, sizeof out->name, "%s", names[i]);
+                out->cells = line.cells;
+                out->ended = line.ended;
+                out->running = line.running;
+                out->best = line.best;
+                out->left_seconds = sweepview_left_seconds(s);
+                out->paused = !line.running && sweepview_any(s, WIRE_PAUSED);
+                memcpy(last, newest, sizeof last);
+            }
+            sweepview_free(s);
+        }
+        free(names[i]);
+    }
+    free(names);
+    return out->name[0];
+}
+
 static int newest_first(const void *a, const void *b)
 {
     const struct sweepview_line *x = a, *y = b;

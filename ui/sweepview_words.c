@@ -221,6 +221,20 @@ static const char *keep(struct sweepview_board *b, struct text *word)
     return b->text[b->texts++];
 }
 
+/* Of all pages, so that a colour means the same on each. */
+static struct board_scale scale_of(const struct sweepview_sweep *s)
+{
+    double *mean = mem_new(s->groups + 1, sizeof *mean);
+    struct board_scale scale;
+
+    for (size_t i = 0; i < s->groups; i++)
+        mean[i] = s->group[i].runs ? s->group[i].mean : NAN;
+    if (!board_scale(mean, s->groups, &scale))
+        scale = (struct board_scale){0};
+    free(mean);
+    return scale;
+}
+
 void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look *look,
                           struct sweepview_board *out)
 {
@@ -236,6 +250,8 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     out->words = mem_new(n + 1, sizeof *out->words);
     out->brief = mem_new(n + 1, sizeof *out->brief);
     look->view.best = 0;
+    look->view.legend = true;
+    look->view.scale = scale_of(s);
     /* Of what a cell may come to say, so that no column changes its width on the way there. */
     look->view.least = s->repeats > 1 ? 16 : 13;
     look->view.least_brief = 7;

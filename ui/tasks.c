@@ -2,29 +2,46 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
+
+#define PATIENCE_MS 30
 
 struct task {
     struct task *next;
     void (*work)(void *arg);
     void (*done)(void *arg, bool dropped);
     void *arg;
+    size_t *open; /* counts it until it is told of; NULL: nothing does */
+    bool over;    /* guarded by the lock: for who waits for it */
+};
+
+enum { LANE_QUICK, LANE_SLOW, LANE_PLACES, LANES };
+
+struct lane {
+    struct tasks *of;
+    pthread_t thread;
+    pthread_cond_t changed;
+    struct task *waiting; /* in the order in which they came */
+    bool working;
 };
 
 struct tasks {
-    pthread_t thread;
-    int fd;
+    int fd, patience_ms;
+    size_t open; /* of LANE_PLACES, not told of yet: the main thread's */
 
-    /* Guarded by lock. */
+    /* Guarded by lock, the lanes too. */
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct task *waiting, *finished; /* in the order in which they came */
-    bool working, end;
+    struct lane lane[LANES];
+    struct task *finished; /* in the order in which they were done */
+    pthread_cond_t one_over;
+    bool end;
 };
 
 static void append(struct task **list, struct task *task)
@@ -37,25 +54,28 @@ static void append(struct task **list, struct task *task)
 
 static void *work(void *user)
 {
-    struct tasks *t = user;
+    struct lane *l = user;
+    struct tasks *t = l->of;
     uint64_t one = 1;
 
     pthread_mutex_lock(&t->lock);
     for (;;) {
         struct task *task;
 
-        while (!t->waiting && !t->end)
-            pthread_cond_wait(&t->changed, &t->lock);
-        if (t->end)
-            break;
-        task = t->waiting;
-        t->waiting = task->next;
-        t->working = true;
+        while (!l->waiting && !t->end)
+            pthread_cond_wait(&l->changed, &t->lock);
+        if (t->end && (l == &t->lane[LANE_QUICK] || !l->waiting))
+            break; /* but what somebody asked for is done */
+        task = l->waiting;
+        l->waiting = task->next;
+        l->working = true;
         pthread_mutex_unlock(&t->lock);
         task->work(task->arg);
         pthread_mutex_lock(&t->lock);
-        t->working = false;
+        l->working = false;
+        task->over = true;
         append(&t->finished, task);
+        pthread_cond_signal(&t->one_over);
         if (write(t->fd, &one, sizeof one) < 0)
             continue; /* a full counter is readable already */
     }
@@ -66,11 +86,16 @@ static void *work(void *user)
 struct tasks *tasks_new(void)
 {
     struct tasks *t = mem_new(1, sizeof *t);
+    pthread_condattr_t monotonic;
     sigset_t all, before;
 
+    t->patience_ms = PATIENCE_MS;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->one_over, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     t->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->changed, NULL);
     sigfillset(&all);
     sigdelset(&all, SIGSEGV); /* blocked, they would end the program without a word */
     sigdelset(&all, SIGBUS);
@@ -78,8 +103,12 @@ struct tasks *tasks_new(void)
     sigdelset(&all, SIGILL);
     sigdelset(&all, SIGABRT);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&t->thread, NULL, work, t) != 0)
-        abort();
+    for (int i = 0; i < LANES; i++) {
+        t->lane[i].of = t;
+        pthread_cond_init(&t->lane[i].changed, NULL);
+        if (pthread_create(&t->lane[i].thread, NULL, work, &t->lane[i]) != 0)
+            abort();
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return t;
 }
@@ -90,6 +119,8 @@ static void finish(struct task *list, bool dropped)
         struct task *task = list;
 
         list = task->next;
+        if (task->open)
+            --*task->open;
         task->done(task->arg, dropped);
         free(task);
     }
@@ -99,27 +130,86 @@ void tasks_free(struct tasks *t)
 {
     pthread_mutex_lock(&t->lock);
     t->end = true;
-    pthread_cond_signal(&t->changed);
+    for (int i = 0; i < LANES; i++)
+        pthread_cond_signal(&t->lane[i].changed);
     pthread_mutex_unlock(&t->lock);
-    pthread_join(t->thread, NULL);
+    for (int i = 0; i < LANES; i++)
+        pthread_join(t->lane[i].thread, NULL);
     finish(t->finished, true);
-    finish(t->waiting, true);
+    for (int i = 0; i < LANES; i++) {
+        finish(t->lane[i].waiting, true);
+        pthread_cond_destroy(&t->lane[i].changed);
+    }
     close(t->fd);
-    pthread_cond_destroy(&t->changed);
+    pthread_cond_destroy(&t->one_over);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
 
-void tasks_add(struct tasks *t, void (*begin)(void *arg), void (*done)(void *arg, bool dropped),
-               void *arg)
+static void add(struct tasks *t, int lane, void (*begin)(void *arg),
+                void (*done)(void *arg, bool dropped), void *arg)
 {
     struct task *task = mem_new(1, sizeof *task);
 
     *task = (struct task){.work = begin, .done = done, .arg = arg};
     pthread_mutex_lock(&t->lock);
-    append(&t->waiting, task);
-    pthread_cond_signal(&t->changed);
+    append(&t->lane[lane].waiting, task);
+    pthread_cond_signal(&t->lane[lane].changed);
     pthread_mutex_unlock(&t->lock);
+}
+
+void tasks_add(struct tasks *t, void (*begin)(void *arg), void (*done)(void *arg, bool dropped),
+               void *arg)
+{
+    add(t, LANE_QUICK, begin, done, arg);
+}
+
+void tasks_add_slow(struct tasks *t, void (*begin)(void *arg),
+                    void (*done)(void *arg, bool dropped), void *arg)
+{
+    add(t, LANE_SLOW, begin, done, arg);
+}
+
+void tasks_patience(struct tasks *t, int ms)
+{
+    t->patience_ms = ms;
+}
+
+static void drop_from(struct task **list, struct task *task)
+{
+    while (*list != task)
+        list = &(*list)->next;
+    *list = task->next;
+    task->next = NULL;
+}
+
+bool tasks_try(struct tasks *t, void (*begin)(void *arg), void (*done)(void *arg, bool dropped),
+               void *arg)
+{
+    struct task *task = mem_new(1, sizeof *task);
+    struct lane *l = &t->lane[LANE_PLACES];
+    struct timespec until;
+    bool over = false;
+
+    *task = (struct task){.work = begin, .done = done, .arg = arg, .open = &t->open};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += t->patience_ms * 1000000ll;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&t->lock);
+    append(&l->waiting, task);
+    pthread_cond_signal(&l->changed);
+    if (!t->open++) { /* nobody waits for what comes behind something slow */
+        while (!task->over && pthread_cond_timedwait(&t->one_over, &t->lock, &until) != ETIMEDOUT)
+            ;
+        over = task->over;
+    }
+    if (over)
+        drop_from(&t->finished, task);
+    pthread_mutex_unlock(&t->lock);
+    if (over)
+        finish(task, false);
+    return over;
 }
 
 int tasks_fd(struct tasks *t)
@@ -147,7 +237,9 @@ bool tasks_idle(struct tasks *t)
     bool idle;
 
     pthread_mutex_lock(&t->lock);
-    idle = !t->waiting && !t->working && !t->finished;
+    idle = !t->finished;
+    for (int i = 0; i < LANES; i++)
+        idle &= !t->lane[i].waiting && !t->lane[i].working;
     pthread_mutex_unlock(&t->lock);
     return idle;
 }

@@ -39,32 +39,77 @@ struct term {
 
 /* For the handler of crashes, which may touch nothing else. */
 static struct {
-    int tty;
+    int tty, own, nowhere, talk; /* own: the same terminal, which nobody draws to */
     volatile sig_atomic_t open;
     struct termios modes;
     char reset[512];
     size_t reset_n;
-    char words[1200];
+    char words[1200], log[1024]; /* log: its path; "": there is none */
     size_t words_n;
-} crash = {.tty = -1};
+} crash = {.tty = -1, .own = -1, .nowhere = -1, .talk = -1};
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
+/* The program's own faults, and what others send that ends it: what is a signal of ours is not here. */
+#define FAULT(name)                                                                                \
+    {                                                                                              \
+        name, #name                                                                                \
+    }
+static const struct {
+    int number;
+    const char *name;
+} faults[] = {FAULT(SIGSEGV), FAULT(SIGBUS),  FAULT(SIGILL),    FAULT(SIGFPE),  FAULT(SIGABRT),
+              FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),   FAULT(SIGXCPU), FAULT(SIGXFSZ),
+              FAULT(SIGALRM), FAULT(SIGPROF), FAULT(SIGVTALRM), FAULT(SIGUSR1), FAULT(SIGUSR2),
+              FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
 static struct sigaction before[MEM_COUNT(faults)];
+
+static void write_words(int fd, const char *words)
+{
+    ssize_t n = write(fd, words, strlen(words));
+
+    (void)n;
+}
+
+/* The log's last words: the signal, and what was printed and not read yet, as malloc's own complaint
+ * before it aborts. */
+static void log_crash(const char *name)
+{
+    int fd = crash.log[0] ? open(crash.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
+    char talk[512];
+    ssize_t n;
+
+    if (fd < 0)
+        return;
+    for (int i = 0; i < 128 && (n = read(crash.talk, talk, sizeof talk)) > 0; i++) {
+        for (ssize_t k = 0; k < n; k++)
+            if (talk[k] != '\n' && ((unsigned char)talk[k] < ' ' || talk[k] == 127))
+                talk[k] = '?';
+        n = write(fd, talk, (size_t)n);
+    }
+    write_words(fd, "the program crashed: ");
+    write_words(fd, name);
+    write_words(fd, "\n");
+    close(fd);
+}
 
 static void on_crash(int number)
 {
+    bool open = crash.open;
     ssize_t n;
 
-    if (crash.open) {
+    if (open) {
         crash.open = 0;
-        n = write(crash.tty, crash.reset, crash.reset_n);
-        n = write(crash.tty, crash.words, crash.words_n);
+        dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
+        n = write(crash.own, crash.reset, crash.reset_n);
+        n = write(crash.own, crash.words, crash.words_n);
         (void)n;
-        tcsetattr(crash.tty, TCSANOW, &crash.modes);
+        tcsetattr(crash.own, TCSANOW, &crash.modes);
     }
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
-        if (faults[i] == number)
+        if (faults[i].number == number) {
+            if (open)
+                log_crash(faults[i].name);
             sigaction(number, &before[i], NULL);
+        }
     raise(number); /* taken as this handler returns, by whoever had it before */
 }
 
@@ -108,20 +153,28 @@ static void watch_for_crashes(const char *log)
                  "\r\nchorus: the program crashed; what it said last is in %s, and `chorus resume` "
                  "goes on from the last checkpoint\r\n",
                  log ? log : "the run's log.txt");
+    snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
     crash.words_n = n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
         sigaltstack(&own, NULL);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
-        sigaction(faults[i], &action, &before[i]);
-    crash.open = 1;
+        sigaction(faults[i].number, &action, &before[i]);
+    crash.own = fcntl(crash.tty, F_DUPFD_CLOEXEC, 3);
+    crash.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    crash.open = crash.own >= 0;
 }
 
 static void forget_crashes(void)
 {
     crash.open = 0;
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
-        sigaction(faults[i], &before[i], NULL);
+        sigaction(faults[i].number, &before[i], NULL);
+    if (crash.own >= 0)
+        close(crash.own);
+    if (crash.nowhere >= 0)
+        close(crash.nowhere);
+    crash.own = crash.nowhere = -1;
 }
 
 /* 1 and 2 lead into a pipe that never blocks: who prints more than is read loses it. */
@@ -133,16 +186,18 @@ static void catch_talk(struct term *t)
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
         return;
     fflush(NULL);
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* to a pipe it would keep lines back */
     for (int i = 0; i < 2; i++) {
         t->kept[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
         dup2(fds[1], i + 1);
     }
     close(fds[1]);
-    t->talk = fds[0];
+    crash.talk = t->talk = fds[0];
 }
 
 static void release_talk(struct term *t)
 {
+    crash.talk = -1;
     fflush(NULL);
     for (int i = 0; i < 2 && t->talk >= 0; i++) {
         if (t->kept[i] < 0)

@@ -1,0 +1,101 @@
+/* ui/feed_command.c: what runs are told: over the wire where they are ours, through their control file
+ * else; and starts. */
+#include "ui/feed_int.h"
+
+#include <stdlib.h>
+
+static enum err_code send_command(struct feed *f, const struct wire_command *command, struct err *e)
+{
+    if (!f->wire || !wire_send(f->wire, command))
+        return err_set(e, ERR_FAILED, "the engine takes no commands");
+    return ERR_OK;
+}
+
+static enum err_code tell_other(const struct feed_run *run, const char *line, struct err *e)
+{
+    return record_control(run->path, line, e);
+}
+
+static enum err_code check_live(const struct feed_run *run, struct err *e)
+{
+    if (run->own && run->live)
+        return ERR_OK;
+    if (!run->own && run->path[0] && !run->dead)
+        return ERR_OK; /* its lock says whether somebody is there */
+    if (run->dead)
+        return err_set(e, ERR_FAILED, "nobody runs it any more: its process is gone; R goes on");
+    return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_name(run->state));
+}
+
+enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e)
+{
+    TRY(check_live(run, e));
+    if (!run->own)
+        return tell_other(run, go ? "go" : "pause", e);
+    return send_command(
+        f, &(struct wire_command){.kind = go ? WIRE_GO : WIRE_PAUSE, .run = run->number}, e);
+}
+
+enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how, struct err *e)
+{
+    TRY(check_live(run, e));
+    if (!run->own)
+        return tell_other(run,
+                          how == WIRE_AFTER_EPOCH   ? "stop epoch"
+                          : how == WIRE_NOW         ? "stop now"
+                          : how == WIRE_AFTER_CELLS ? "stop cells"
+                                                    : "stop step",
+                          e);
+    return send_command(f,
+                        &(struct wire_command){.kind = WIRE_STOP,
+                                               .run = run->sweep ? run->sweep : run->number,
+                                               .how = how},
+                        e);
+}
+
+enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)
+{
+    TRY(check_live(run, e));
+    if (!run->own)
+        return tell_other(run, "skip", e);
+    return send_command(
+        f, &(struct wire_command){.kind = WIRE_SKIP, .run = run->sweep, .cell = run->cell}, e);
+}
+
+static uint32_t send_start(struct feed *f, enum wire_command_kind kind, const void *bytes, size_t n,
+                           struct err *e)
+{
+    struct wire_command command = {.kind = kind, .run = f->last_number + 1};
+
+    command.slot = f->wire ? wire_slot_put(f->wire, bytes, n) : 0;
+    if (!command.slot) {
+        err_set(e, ERR_FAILED, "the engine takes no commands");
+        return 0;
+    }
+    if (!wire_send(f->wire, &command)) {
+        free(wire_slot_take(f->wire, command.slot, NULL));
+        err_set(e, ERR_FAILED, "the engine takes no commands: it is too busy with others");
+        return 0;
+    }
+    return ++f->last_number;
+}
+
+uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e)
+{
+    uint32_t number = send_start(f, WIRE_START, start, sizeof *start, e);
+
+    if (number) {
+        struct feed_run *run = feed_have_number(f, number);
+
+        run->spec = start->spec;
+        if (start->resume[0])
+            feed_set_path(run, start->resume);
+    }
+    return number;
+}
+
+uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,
+                          struct err *e)
+{
+    return send_start(f, WIRE_SWEEP, sweep, bytes, e);
+}

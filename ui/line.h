@@ -1,0 +1,24 @@
+/* ui/line.h: a line of text that is typed: with a cursor, edited by keys. */
+#ifndef CHORUS_UI_LINE_H
+#define CHORUS_UI_LINE_H
+
+#include "ui/grid.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct line_edit {
+    struct text text;
+    size_t at;     /* bytes in front of the cursor */
+    bool selected; /* all of it: what is typed takes its place */
+};
+
+void line_free(struct line_edit *l);
+void line_set(struct line_edit *l, const char *text); /* the cursor at its end */
+/* A key of ui/key.h by its code; false: it is none for a line. *changed: the text is another. */
+bool line_key(struct line_edit *l, int32_t code, bool *changed);
+/* In the first row of a field, whose cursor stays in sight. */
+void line_draw(const struct line_edit *l, struct grid *g, struct rect field);
+
+#endif

@@ -1,0 +1,372 @@
+/* ui/results_deed.c: what is done to runs at once: tags, notes, the trash, pause and stop, each with its
+ * question. Files are written by tasks; nothing here waits. */
+#include "ui/results_int.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The marked runs, or those of the chosen line. The caller frees the array. */
+const char **results_meant(struct results *r, size_t *count)
+{
+    const struct results_line *line;
+    const char **names;
+
+    if (r->stale || r->seen_turn != library_turn(r->app->library))
+        results_make(r); /* lines hold places in the library's list */
+    line = results_chosen(r);
+    if (library_marks(r->app->library) > 0)
+        return library_marked_names(r->app->library, count);
+    names = mem_new(r->view.total + 1, sizeof *names);
+    *count = line ? results_runs_of(r, line, names, r->view.total) : 0;
+    return names;
+}
+
+uint64_t results_hash_of(const char *const *names, size_t count)
+{
+    uint64_t hash = count;
+
+    for (size_t i = 0; i < count; i++)
+        hash = hash * 31 + results_key("run", names[i]);
+    return hash;
+}
+
+/* Those that were asked about, while an answer was thought of others may have come to stand in their
+ * place: then none, and it is said. */
+const char **results_asked(struct results *r, size_t *count)
+{
+    const char **names = results_meant(r, count);
+
+    if (results_hash_of(names, *count) != r->meant) {
+        app_say(r->app, GRID_WARN, "the list has changed meanwhile: nothing was done");
+        *count = 0;
+    }
+    return names;
+}
+
+/* "7f3a", or "3 runs" */
+void results_say_runs(char *out, size_t room, const char *const *names, size_t count)
+{
+    if (count == 1)
+        snprintf(out, room, "%s", *results_hash(names[0]) ? results_hash(names[0]) : names[0]);
+    else
+        snprintf(out, room, "%zu runs", count);
+}
+
+/* ---- tags, notes, trash, pause: by the thread of tasks ---- */
+
+enum deed { DEED_EDIT, DEED_REMOVE, DEED_CONTROL };
+struct doing {
+    struct results *results;
+    enum deed deed;
+    char **folder, *line;
+    size_t count, done;
+    char *where; /* a folder of the trash */
+    struct err e;
+};
+
+static enum err_code remove_one(struct doing *d, const char *folder)
+{
+    struct record_entry entry;
+    enum err_code code;
+
+    TRY(record_read_entry(folder, &entry, &d->e));
+    free(d->where);
+    d->where = NULL;
+    code = entry.live ? err_set(&d->e, ERR_INPUT, "%s is at work: K stops it first", entry.name)
+                      : record_remove(&entry, &d->where, &d->e);
+    record_free_entry(&entry);
+    return code;
+}
+
+static void do_deed(void *arg)
+{
+    struct doing *d = arg;
+
+    for (size_t i = 0; i < d->count; i++) {
+        enum err_code code = d->deed == DEED_REMOVE ? remove_one(d, d->folder[i])
+                             : d->deed == DEED_EDIT ? record_edit(d->folder[i], d->line, &d->e)
+                                                    : record_control(d->folder[i], d->line, &d->e);
+
+        d->done += code == ERR_OK;
+    }
+}
+
+static const char *obeyed(const char *line)
+{
+    static const char *const words[][2] = {{"pause", "it pauses within a second; p lets it go on"},
+                                           {"go", "it goes on"},
+                                           {"stop epoch", "it stops at the end of this epoch"},
+                                           {"stop step", "it stops; R goes on with it"}};
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (!strcmp(words[i][0], line))
+            return words[i][1];
+    return line;
+}
+
+/* The results folder is known: paths below it are said from there on, so that the reason is seen. */
+static void shorten(const char *sentence, const char *folder, struct text *out)
+{
+    size_t n = strlen(folder);
+
+    for (const char *at; n && (at = strstr(sentence, folder)) && at[n] == '/';) {
+        text_add_n(out, sentence, (size_t)(at - sentence));
+        sentence = at + n + 1;
+    }
+    text_add(out, sentence);
+}
+
+static void say_deed(const struct doing *d)
+{
+    struct app *app = d->results->app;
+    struct text why = {0};
+
+    shorten(d->e.text, app->config.results, &why);
+    if (d->done < d->count)
+        app_say(app, GRID_BAD, "%s%s", text_str(&why), d->done ? " (the others are done)" : "");
+    else if (d->deed == DEED_REMOVE)
+        app_say(app, GRID_GOOD, "moved to the folder trash of the results: %zu run%s", d->done,
+                d->done == 1 ? "" : "s");
+    else if (d->deed == DEED_CONTROL)
+        app_say(app, GRID_GOOD, "%s", obeyed(d->line));
+    else
+        app_say(app, GRID_GOOD, "written into %zu run%s", d->done, d->done == 1 ? "" : "s");
+    text_free(&why);
+}
+
+static void done_deed(void *arg, bool dropped)
+{
+    struct doing *d = arg;
+
+    if (!dropped) {
+        say_deed(d);
+        library_tick(d->results->app->library, true);
+    }
+    for (size_t i = 0; i < d->count; i++)
+        free(d->folder[i]);
+    free(d->folder);
+    free(d->line);
+    free(d->where);
+    free(d);
+}
+
+static void tell_deed(struct results *r, enum deed deed, const char *const *names, size_t count,
+                      const char *line)
+{
+    struct text behind = {0};
+
+    if (deed == DEED_REMOVE) {
+        app_did(r->app, "rm", names, count, NULL);
+    } else if (deed == DEED_EDIT && !strncmp(line, "tag ", 4)) {
+        app_did(r->app, "tag", names, count, line + 4);
+    } else if (deed == DEED_EDIT) {
+        jobs_add_word(&behind, line[4] ? line + 5 : "");
+        app_did(r->app, "note", names, count, text_str(&behind));
+    }
+    text_free(&behind);
+}
+
+static void start_deed(struct results *r, enum deed deed, const char *const *names, size_t count,
+                       const char *line)
+{
+    struct doing *d = mem_new(1, sizeof *d);
+
+    tell_deed(r, deed, names, count, line);
+    d->results = r;
+    d->deed = deed;
+    d->line = mem_text(line);
+    d->folder = mem_new(count + 1, sizeof *d->folder);
+    for (size_t i = 0; i < count; i++)
+        d->folder[d->count++] = library_folder(r->app->library, names[i]);
+    tasks_add_slow(r->app->tasks, do_deed, done_deed, d);
+}
+
+/* ---- tags and notes ---- */
+
+static void take_tags(void *user, const char *text)
+{
+    struct results *r = user;
+    struct text line = {0};
+    struct err e = {0};
+    const char **names;
+    size_t count;
+
+    if (!text)
+        return;
+    if (results_tag_line(text, &line, &e) != ERR_OK) {
+        app_say(r->app, GRID_BAD, "%s", e.text);
+        text_free(&line);
+        return;
+    }
+    names = results_asked(r, &count);
+    if (count && strcmp(text_str(&line), "tag") != 0)
+        start_deed(r, DEED_EDIT, names, count, text_str(&line));
+    text_free(&line);
+    free(names);
+}
+
+void results_ask_tags(struct results *r)
+{
+    size_t count;
+    const char **names = results_meant(r, &count);
+    struct text label = {0}, now = {0};
+    char who[300];
+
+    r->meant = results_hash_of(names, count);
+    results_say_runs(who, sizeof who, names, count);
+    text_addf(&label, "tags of %.24s", who);
+    if (count == 1)
+        words_add_cut(&now, library_cell(library_find(r->app->library, names[0]), "tags"), 20,
+                      true);
+    if (now.n)
+        text_addf(&label, " (%s)", text_str(&now));
+    text_add(&label, ", +TAG -TAG");
+    if (count)
+        app_prompt(r->app, text_str(&label), "", take_tags, NULL, r);
+    text_free(&label);
+    text_free(&now);
+    free(names);
+}
+
+static void take_note(void *user, const char *text)
+{
+    struct results *r = user;
+    const struct library_run *run = library_find(r->app->library, r->about);
+    char *line;
+
+    if (!text || !run)
+        return;
+    line = *text ? mem_textf("note %s", text) : mem_text("note");
+    start_deed(r, DEED_EDIT, &run->name, 1, line);
+    free(line);
+}
+
+static void remember(struct results *r, const struct library_run *run)
+{
+    snprintf(r->about, sizeof r->about, "%s", run->name);
+}
+
+void results_ask_note(struct results *r, const struct library_run *run)
+{
+    char label[64];
+
+    snprintf(label, sizeof label, "note on %.20s", results_hash(run->name));
+    remember(r, run);
+    app_prompt(r->app, label, library_cell(run, "note"), take_note, NULL, r);
+}
+
+/* ---- the trash ---- */
+
+static void take_trash(void *user, int answer)
+{
+    struct results *r = user;
+    const char **names;
+    size_t count, kept = 0;
+
+    if (answer != 0)
+        return;
+    names = results_asked(r, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct library_run *run = library_find(r->app->library, names[i]);
+
+        if (run && !run->live)
+            names[kept++] = names[i];
+    }
+    if (kept)
+        start_deed(r, DEED_REMOVE, names, kept, "");
+    free(names);
+}
+
+void results_ask_trash(struct results *r)
+{
+    static const char *const answers[] = {"trash", "keep", NULL};
+    size_t count, live = 0;
+    const char **names = results_meant(r, &count);
+    char who[300], question[500];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct library_run *run = library_find(r->app->library, names[i]);
+
+        live += run && run->live;
+    }
+    r->meant = results_hash_of(names, count);
+    results_say_runs(who, sizeof who, names, count - live || count > 1 ? count : 1);
+    if (count && live == count)
+        app_say(r->app, GRID_WARN, "%s %s at work: K stops a run first", who,
+                count == 1 ? "is" : "are");
+    else if (count) {
+        snprintf(question, sizeof question,
+                 live ? "Move %s to the folder trash? %zu of them at work stay."
+                      : "Move %s to the folder trash?",
+                 who, live);
+        app_ask(r->app, question, answers, take_trash, r);
+    }
+    free(names);
+}
+
+/* ---- live runs ---- */
+
+static void tell(struct results *r, const struct library_run *run, const char *line)
+{
+    char *folder = library_folder(r->app->library, run->name);
+    struct feed_run *own = r->app->feed ? feed_find(r->app->feed, folder) : NULL;
+    struct err e = {0};
+    enum err_code code = ERR_OK;
+    bool stop = !strncmp(line, "stop", 4);
+
+    app_did(r->app, stop ? "stop" : line, &run->name, 1,
+            !strcmp(line, "stop epoch") ? "--after-epoch" : NULL);
+    free(folder);
+    if (!own || !own->own) {
+        start_deed(r, DEED_CONTROL, &run->name, 1, line);
+        return;
+    }
+    if (!strcmp(line, "pause") || !strcmp(line, "go"))
+        code = feed_pause(r->app->feed, own, line[0] == 'g', &e);
+    else
+        code = feed_stop(r->app->feed, own,
+                         !strcmp(line, "stop step") ? WIRE_AFTER_STEP : WIRE_AFTER_EPOCH, &e);
+    if (code != ERR_OK)
+        app_say(r->app, GRID_BAD, "%s", e.text);
+}
+
+static bool must_live(struct results *r, const struct library_run *run)
+{
+    if (run->live)
+        return true;
+    app_say(r->app, GRID_WARN, "%s is not at work: it is %s", results_hash(run->name),
+            library_cell(run, "state"));
+    return false;
+}
+
+static void take_stop(void *user, int answer)
+{
+    static const char *const lines[] = {"stop epoch", "stop step"};
+    struct results *r = user;
+    const struct library_run *run = library_find(r->app->library, r->about);
+
+    if (run && (answer == 0 || answer == 1))
+        tell(r, run, lines[answer]);
+}
+
+void results_ask_stop(struct results *r, const struct library_run *run)
+{
+    static const char *const answers[] = {"after this epoch", "now; R goes on with it", "cancel",
+                                          NULL};
+    char question[400];
+
+    if (!must_live(r, run))
+        return;
+    remember(r, run);
+    snprintf(question, sizeof question, "Stop %s?", run->name);
+    app_ask(r->app, question, answers, take_stop, r);
+}
+
+void results_pause(struct results *r, const struct library_run *run)
+{
+    if (must_live(r, run))
+        tell(r, run, run->state == WIRE_PAUSED ? "go" : "pause");
+}

@@ -1,0 +1,90 @@
+/* What the line of status says of a sweep that another program works on: read by tasks, on whatever
+ * screen one is. */
+#include "ui/sweepview_int.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_NS 1000000000u
+#define REST    20 /* a look that takes long comes the less often */
+
+struct status_task {
+    struct sweepview *view;
+    char *results;
+    const char **own; /* (owns): sweeps of this program */
+    size_t owns;
+    uint64_t took;
+    struct feed_sweep found;
+};
+
+static void work(void *arg)
+{
+    struct status_task *t = arg;
+    uint64_t begun = clock_ns();
+
+    sweepview_read_live(t->results, t->own, t->owns, &t->found);
+    t->took = clock_ns() - begun;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool same_sweep(const struct feed_sweep *a, const struct feed_sweep *b)
+{
+    return !strcmp(a->name, b->name) && a->cells == b->cells && a->ended == b->ended &&
+           a->running == b->running && a->paused == b->paused && same(a->best, b->best) &&
+           same(a->left_seconds, b->left_seconds);
+}
+
+static void done(void *arg, bool dropped)
+{
+    struct status_task *t = arg;
+    struct sweepview *v = t->view;
+
+    if (!dropped) {
+        v->telling = false;
+        v->tell_ns = app_ns(v->app) + (t->took * REST > LOOK_NS ? t->took * REST : LOOK_NS);
+        v->app->dirty = v->app->dirty || !same_sweep(&v->told, &t->found);
+        v->told = t->found;
+        feed_set_elsewhere(v->app->feed, &v->told);
+    }
+    for (size_t i = 0; i < t->owns; i++)
+        free((char *)t->own[i]);
+    free(t->own);
+    free(t->results);
+    free(t);
+}
+
+static void take_own(struct status_task *t, struct wire *wire)
+{
+    size_t room = wire ? wire_sweeps(wire, NULL, 0) : 0, n = 0;
+    struct wire_sweep_status *all = mem_new(room + 1, sizeof *all);
+
+    if (room)
+        n = wire_sweeps(wire, all, room);
+    t->own = mem_new(room + 1, sizeof *t->own);
+    for (size_t i = 0; i < n && i < room; i++)
+        if (!wire_state_ended(all[i].state))
+            t->own[t->owns++] = mem_text(all[i].name);
+    free(all);
+}
+
+void sweepview_tell_status(struct sweepview *v)
+{
+    struct status_task *t;
+
+    if (v->telling || !v->app->tasks || !v->app->feed || app_ns(v->app) < v->tell_ns)
+        return;
+    v->telling = true;
+    t = mem_new(1, sizeof *t);
+    t->view = v;
+    t->results = mem_text(v->app->config.results);
+    take_own(t, v->app->config.wire);
+    tasks_add(v->app->tasks, work, done, t);
+}

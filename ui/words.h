@@ -1,0 +1,22 @@
+/* ui/words.h: the characters of a text (UTF-8): one by one, one more, and a long text shortened. */
+#ifndef CHORUS_UI_WORDS_H
+#define CHORUS_UI_WORDS_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void words_code(char out[5], uint32_t code);
+void words_add_code(struct text *out, uint32_t code);
+/* The character at *s, which is moved behind it; of bytes that are none the first alone, as '?'. */
+uint32_t words_next(const char **s);
+/* The byte at which the character before the one at `at` begins, and the one behind it. */
+size_t words_before(const char *s, size_t at);
+size_t words_behind(const char *s, size_t at);
+/* The clean text in so many columns, its middle left out where it is longer: of names both ends
+ * tell. */
+void words_add_cut(struct text *out, const char *s, int columns, bool ascii);
+
+#endif
