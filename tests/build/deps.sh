@@ -20,7 +20,7 @@ SH
 printf '#!/bin/sh\necho "${USER_ID:-0}"\n' >"$work/bin/id"
 printf '#!/bin/sh\necho "sudo $*" >>"$WORK/calls"\nexec "$@"\n' >"$work/bin/sudo"
 chmod +x "$work/bin"/*
-every="zlib1g-dev libcsv-dev libncurses-dev libcurl4-openssl-dev ca-certificates dataset-fashion-mnist python3 tmux locales"
+every="zlib1g-dev libcsv-dev libncurses-dev libcurl4-openssl-dev ca-certificates dataset-fashion-mnist g++ python3 tmux locales"
 
 # deps PACKAGES ARGUMENTS...: with these packages there already; what it says lands in $work/out,
 # what it calls in $work/calls.
@@ -42,7 +42,7 @@ check nothing_to_do_leaves_apt_alone "$(cat "$work/calls" "$work/out")" test ! -
 check nothing_to_do_is_one_line "$(cat "$work/out")" test "$(wc -l <"$work/out")" = 1
 deps "$every" --try run
 check nothing_to_do_within_other_targets_is_silent "$(cat "$work/out")" test ! -s "$work/out"
-deps "${every/python3 tmux locales/}" run
+deps "${every/g++ python3 tmux locales/}" run
 check what_only_tests_need_is_left_to_them "$(cat "$work/calls")" test ! -s "$work/calls"
 deps "${every/openssl/gnutls}"
 check another_curl_will_do "$(cat "$work/calls")" test ! -s "$work/calls"
@@ -53,7 +53,7 @@ check without_a_terminal_it_goes_ahead "$(cat "$work/calls")" \
 check the_lists_are_brought_up_to_date_first "$(cat "$work/calls")" \
     test "$(head -n 1 "$work/calls")" = "apt-get -q update"
 check it_prints_the_packages_and_why "$(cat "$work/out")" has 'libcsv-dev             reads CSV files'
-deps "zlib1g-dev libncurses-dev libcurl4-openssl-dev ca-certificates dataset-fashion-mnist python3 tmux locales"
+deps "zlib1g-dev libncurses-dev libcurl4-openssl-dev ca-certificates dataset-fashion-mnist g++ python3 tmux locales"
 check it_installs_the_missing_alone "$(cat "$work/calls")" \
     grep -qE 'recommends libcsv-dev *$' "$work/calls"
 

@@ -47,7 +47,7 @@ check without_curl_it_says_what_is_lost "$(cat "$work/out")" \
 check without_curl_nothing_claims_it "$(cat "$build/normal/config.h")" \
     test "$(grep -c CURL "$build/normal/config.h" "$config" | grep -vc ':0')" = 0
 
-without cudart
+without cudart_static
 rm -rf "$build"
 run CC="$work/cc" "$config"
 check without_cuda_nobody_complains "$(cat "$work/err")" test ! -s "$work/err"
@@ -75,7 +75,7 @@ check without_a_compiler_it_says_so "$(cat "$work/err")" \
 
 run FLAVOUR=vanilla
 check an_unknown_flavour_is_refused "$(cat "$work/err")" \
-    grep -q 'no flavour vanilla: it is normal, asan, tsan or nocuda' "$work/err"
+    grep -q 'no flavour vanilla: it is normal, asan, tsan, nocuda or kit' "$work/err"
 
 # Flavours lie side by side: none writes or reads a file of another.
 for flavour in normal asan tsan nocuda; do
@@ -95,7 +95,7 @@ check undefined_behaviour_ends_a_test "it goes on" \
     has_flag asan -fno-sanitize-recover=undefined src/main.c
 check tsan_means_threads "no -fsanitize" has_flag tsan -fsanitize=thread src/main.c
 make -n -B V=1 BUILD="$build" 2>/dev/null | tr -d '\\\n' | tr ';&' '\n\n' | grep ' -c src/' |
-    grep -v kernels_avx >"$work/plan"
+    grep -v -e kernels_avx -e nvcc >"$work/plan"
 check no_contraction_outside_the_kernels "$(grep -v -- -ffp-contract=off "$work/plan" | head -n 1)" \
     test "$(grep -vc -- -ffp-contract=off "$work/plan")" = 0
 check no_fast_math_anywhere "$(grep -E 'fast-math|Ofast' "$work/plan")" \

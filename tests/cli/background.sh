@@ -60,6 +60,23 @@ check "it stopped at an epoch's end" test "$(tail -n 1 "$folder/steps.csv" | cut
 check "watch printed every epoch once" \
     test "$(grep -c '^epoch ' talk)" = "$(rows "$folder/epochs.csv")"
 
+# A paused run has to go on to reach the end of its epoch.
+exits 0 "$CHORUS" run tiny.ini epochs=100000 log_every=1 --background --quiet && folder=$(cat out)
+column "$folder" pid >run.pid
+until_true 60 has_rows "$folder/epochs.csv" 1
+for _ in 1 2 3 4 5 6 7 8; do # until it pauses in the middle of one
+    exits 0 "$CHORUS" pause "$folder"
+    before=$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)
+    test $((before % 30)) = 0 || break
+    exits 0 "$CHORUS" go "$folder"
+done
+exits 0 "$CHORUS" stop "$folder" --after-epoch
+check "stop --after-epoch of a paused run says that it goes on" grep -q "is no longer paused" err
+check "and stops" until_true 60 state_is "$folder" stopped
+steps=$(tail -n 1 "$folder/epochs.csv" | cut -d, -f2)
+check "at an epoch's end" test "$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)" = "$steps"
+check "the one it was paused in" test "$steps" = $(((before / 30 + 1) * 30))
+
 exits 0 "$CHORUS" resume "$folder" --background
 column "$folder" pid >run.pid
 exits 0 "$CHORUS" stop "$folder" --now

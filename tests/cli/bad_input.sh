@@ -253,7 +253,7 @@ seed=99999999999999999999	99999999999999999999
 seed=1,2,x	seed = x
 repeats=	no value
 repeats=0	0
-repeats=1000001	range
+repeats=1000001	1000000
 repeats=2,3	one value
 repeats=x	x
 train_limit=	no value

@@ -80,6 +80,12 @@ printf 'label,x\ncat,1\ndog,2\ncat,3\n' >pets.csv
 exits 0 "$CHORUS" data check pets.csv
 check "a CSV file" has '^pets.csv: 2 training and 1 test images of 1x1x1, 2 classes$'
 check "its classes by name" has '^ +1 +dog +1 +0$'
+check "where its labels stand" has '^labels   column 1 \(label\)$'
+{ echo label,x; for i in $(seq 120); do echo "$((i % 60)),$i"; done; } >many.csv
+exits 0 "$CHORUS" data check many.csv
+check "many odd classes are not all listed" test "$(grep -c '^odd: class' out)" = 10
+check "but counted" has '^odd: and 30 classes more without training or test images$'
+check "nor are all of many classes" has '^and 10 classes more'
 
 small cut
 printf 'abcda' | idx cut/train-images-idx3-ubyte 4 2 2

@@ -129,6 +129,12 @@ waits()
     [ "$(find results/queue -name '*.ini' | wc -l)" = "$1" ]
 }
 
+# Who took from the queue has ended: his file is gone.
+no_taker()
+{
+    [ -z "$(ls "$CHORUS_CACHE/taking" 2>/dev/null)" ]
+}
+
 # Nobody is at work any more, neither on the queue nor on a run.
 nobody()
 {
@@ -236,6 +242,34 @@ add name=b epochs=1
 play "$trains" "key 2" "key p" "until grep -q ,paused, results/2*/run.csv" "key ql" --
 check "q, l: a run that is paused" ended 0
 check "goes on" become "a:done b:done"
+check "and lets go of the queue" until_true 30 no_taker
+
+# What is queued behind another program's run waits for this one alone: leaving asks, and hands it over.
+fresh
+"$CHORUS" run tiny.ini backend=fake name=other epochs=12 --background --quiet >/dev/null 2>err || cat err
+add name=b epochs=1
+"$CHORUS" queue >/dev/null 2>said
+check "queue says that nobody takes from it" grep -q '^nobody takes from it now' said
+play "until sleep 1; '$CHORUS' queue >/dev/null 2>said" "key q" "key l" --
+check "and that an open workbench will" grep -q '^process [0-9]* takes from it when process [0-9]* has ended' said
+check "q, l with nothing but a queue behind another's run" ended 0
+check "it says who goes on" grep -qa 'the queue goes on without this terminal' screen
+"$CHORUS" queue >/dev/null 2>said
+check "a process is left that takes from it" \
+    grep -q '^process [0-9]* takes from it when process [0-9]* has ended' said
+play "until sleep 1" "key q" --
+check "who leaves then is not asked" ended 0
+check "it does, behind the other's run" become "other:done b:done"
+check "and ends" until_true 30 nobody
+
+fresh
+"$CHORUS" run tiny.ini backend=fake name=other epochs=400 --background --quiet >/dev/null 2>err || cat err
+add name=b epochs=1
+play "until sleep 1" "key q" "key k" --
+check "q, k keeps it for later" eval 'ended 0 && waits 1'
+"$CHORUS" queue >/dev/null 2>said
+check "and nobody takes from it" grep -q '^nobody takes from it now' said
+"$CHORUS" stop other >/dev/null 2>&1
 
 # ---- a terminal that goes away ----
 
@@ -263,4 +297,37 @@ check "with everything resumable" eval 'names_are a:stopped && waits 1'
 
 play "until sleep 1" "signal HUP" -- --results nothing
 check "SIGHUP where nothing runs" ended 0
+# ---- this process can compute no more: another one goes on, with the queue ----
+
+stuck()
+{
+    rm -rf results
+    printf ' ' >left
+    export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=70 stuck_file=$PWD/left"
+}
+both_done='until [ "$(cat results/2*/run.csv 2>/dev/null | grep -c ,done,)" = 2 ]'
+
+stuck
+add name=a epochs=4
+add name=b epochs=1
+play "$both_done" "key q" --
+check "a run that is stuck leaves the workbench to itself" ended 0
+check "and both come to their end elsewhere" eval 'names_are "a:done b:done" && waits 0'
+check "it goes on once" test "$(grep -c 'goes on at step' results/2*-a-*/log.txt)" = 1
+check "of which nothing is left to say" eval '! grep -qa "to go on" screen'
+
+stuck
+add lr=0.1,0.2 epochs=4 --name board
+play "$both_done" "key q" --
+check "a sweep too" eval 'ended 0 && waits 0 && grep -c ,done, results/sweeps/board/sweep.csv | grep -qx 2'
+
+stuck
+add name=a epochs=4
+add name=b epochs=1
+play "$trains" close --
+check "without its terminal it starts itself anew" become "a:done b:done"
+check "it goes on from the checkpoint once" test "$(grep -c 'goes on at step' results/2*-a-*/log.txt)" = 1
+check "nobody is left" until_true 30 nobody
+fast
+
 finish

@@ -5,7 +5,7 @@ CHORUS=${CHORUS:-$PWD/build/chorus}
 work=$(mktemp -d)
 cache=$(mktemp -d) # beside it: what is refused leaves nothing in $work
 passed=0 failed=0 skipped=0
-export CHORUS_FAKE=1 LC_ALL=C.UTF-8 TERM=xterm CHORUS_CACHE=${CHORUS_TEST_CACHE:-$cache}
+export CHORUS_CUDA=none CHORUS_FAKE=1 LC_ALL=C.UTF-8 TERM=xterm CHORUS_CACHE=${CHORUS_TEST_CACHE:-$cache}
 unset NO_COLOR CHORUS_RESULTS CHORUS_DATA
 cd "$work" || exit 1
 
@@ -57,8 +57,8 @@ check()
     fi
 }
 
-# run CODE COMMAND...: runs it with stdout in ./out and stderr in ./err; says so where the exit code
-# is another one.
+# exits CODE COMMAND...: runs it with stdout in ./out and stderr in ./err; says so where the exit code
+# is another one, and counts it where no check does.
 exits()
 {
     local want=$1 got
@@ -68,6 +68,7 @@ exits()
     [ "$got" = "$want" ] && return 0
     echo "  $* ended with $got instead of $want"
     tail -n 8 err | sed 's/^/  stderr: /'
+    [ "${FUNCNAME[1]}" = main ] && failed=$((failed + 1))
     return 1
 }
 

@@ -89,6 +89,29 @@ refused "a board over one key twice" "needs two keys" \
     "$CHORUS" plot "$one" "$two" --kind board --down lr --across lr
 refused "a board of one run" "do not differ" "$CHORUS" plot "$one" --kind board
 
+# Every kind in every form.
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 devices=2 epochs=2 --quiet && three=$(cat out)
+exits 0 "$CHORUS" run tiny.ini epochs=2 lr=0.02,0.05 devices=1,2 --name grid --quiet
+for kind in curve:grid scaling:grid board:grid prefix:"$three" confusion:"$one"; do
+    of=${kind#*:} kind=${kind%%:*}
+    exits 0 "$CHORUS" plot "$of" --kind $kind && mv out kind.txt
+    check "$kind as text" test "$(wc -l <kind.txt)" -ge 4
+    for form in svg pdf tex; do
+        exits 0 "$CHORUS" plot "$of" --kind $kind -o kind.$form
+        check "as $form" test -s kind.$form
+    done
+    check "with words" grep -q "<text" kind.svg
+    check "in the PDF too" grep -aq ") Tj" kind.pdf
+    check "pgfplots" grep -q "begin{axis}" kind.tex
+    check "and its values" test "$(rows kind.csv)" -ge 2
+done
+refused "a board of words" "holds words" "$CHORUS" plot grid --kind board --metric state
+exits 0 "$CHORUS" plot grid --kind scaling
+check "settings are told apart by what differs" grep -q "lr=0.02" out
+check "virtual devices are marked" grep -q "say nothing of speed-up" out
+exits 0 "$CHORUS" compare grid --scaling
+check "in the table as well" grep -qE "^tiny.* 0.02 +2 +1 .* virtual$" out
+
 # One figure in three forms; words stay words in a PDF.
 exits 0 "$CHORUS" plot "$one" "$two" -o c.pdf --size 160x70mm
 check "a PDF" grep -aq "^%PDF-1.4" c.pdf

@@ -52,6 +52,15 @@ refused "an epoch that is not kept" "epoch 99" "$CHORUS" predict "$one" --at 99
 cp -r "$one" results/bare && rm results/bare/*.safetensors
 refused "a run without weights" "no weights yet" "$CHORUS" predict bare
 
+cp -r "$one" results/kept && rm -f results/kept/predictions.safetensors &&
+    mkdir results/kept/predictions.safetensors # which cannot be replaced by a file, for root either
+exits 1 "$CHORUS" predict kept --first 3
+check "predictions that cannot be kept are shown" grep -q "^image " out
+check "and that they are not kept is told" grep -q "the predictions could not be kept: " err
+rm -r results/kept
+exits 0 "$CHORUS" predict "$one" --label 0 --answer 0 --first 0
+check "no image is no empty table" eval '! grep -q "^image " out'
+
 # Which images, and in which form.
 exits 0 "$CHORUS" predict "$three" --worst 5 --csv worst.csv
 check "mistakes alone" awk -F, 'NR > 1 && $2 == $3 { exit 1 }' worst.csv

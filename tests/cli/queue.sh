@@ -252,15 +252,16 @@ rm -rf results
 
 # ---- two takers ----
 
-slow 5
+slow 25
 for name in a b c d; do add name=$name epochs=1; done
 start queue run --quiet
 first=$pid
 mv out first.out
+mv err first.err
 must 0 "$CHORUS" queue run
 wait $first
 check "two takers share the queue, each one once" names_are "a:done b:done c:done d:done"
-check "and one waited for the other" grep -q 'the queue waits: .*process' err
+check "and one waited for the other" grep -q 'the queue waits: .*process' err first.err
 rm -rf results
 
 # ---- another chorus at work on the same results ----
@@ -275,6 +276,52 @@ check "it waits for a run that was started by hand" grep -q "the queue waits: pr
 check "and comes behind it" names_are "own:done a:done"
 wait $own
 rm -rf results
+
+# ---- another chorus at work on other results of this machine ----
+
+CHORUS_OLD=$CHORUS_CACHE
+export CHORUS_CACHE=$cache/alone # where other tests are not seen
+slow
+# far ARGUMENTS...: in the background, with files of its own for what it says
+far()
+{
+    "$CHORUS" run tiny.ini backend=fake --results far "$@" >far.out 2>far.err </dev/null &
+    far=$!
+    echo $far >far.pid
+}
+far name=far epochs=4
+until_true 60 eval 'has_rows far/2*/steps.csv 3'
+must 0 "$CHORUS" run tiny.ini backend=fake name=beside epochs=1 --queue
+check "it is noticed, and said how to wait for it" \
+    grep -q "process $far computes on this machine, with results in another folder: .run --queue --alone." err
+must 0 "$CHORUS" run tiny.ini backend=fake name=behind epochs=1 --queue --alone
+check "or that it is waited for" grep -q "its end is waited for" err
+must 0 "$CHORUS" queue
+check "the list says which" eval '[ "$(grep -c ", alone on this machine$" out)" = 1 ]'
+check "so does JSON" eval '"$CHORUS" queue --json 2>/dev/null | grep -q "\"name\": \"behind\".*\"alone\": true"'
+mv out before.out
+must 0 "$CHORUS" queue run
+check "the one that may goes ahead of its end" eval \
+    '[[ "$(column results/2*-beside-* started_utc)" < "$(column far/2* ended_utc)" ]]'
+check "the other one waits for it" grep -q "the queue waits: process $far is at work on .*/far/2" err
+check "and comes behind it" eval \
+    '[[ "$(column far/2* ended_utc)" < "$(column results/2*-behind-* started_utc)" ]]'
+check "both are done" names_are "beside:done behind:done"
+refused "--alone is for what waits" "belongs to --queue" "$CHORUS" run tiny.ini --alone
+wait $far
+rm -rf results far
+# A sweep of many short cells is one piece of work.
+fast
+far lr=step:0.1:1:0.1 epochs=1 --name many
+until_true 60 eval 'ls far/2*/run.csv'
+add name=behind epochs=1 --alone
+must 0 "$CHORUS" queue run --background
+check "it outlives whoever asked for it" until_true 60 names_are "behind:done"
+wait $far
+check "and came behind all its cells" eval \
+    '[[ "$(for f in far/2*/; do column "${f%/}" ended_utc; done | sort | tail -n 1)" < "$(column results/2* started_utc)" ]]'
+rm -rf results far
+export CHORUS_CACHE=$CHORUS_OLD
 
 # ---- a terminal that goes away ----
 

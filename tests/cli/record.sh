@@ -161,8 +161,9 @@ check "--at 0" cmp init.safetensors w2.safetensors
 # A damaged checkpoint.
 cp -r "$again" damaged
 printf 'x' | dd of=damaged/checkpoint.safetensors bs=1 seek=2000 conv=notrunc 2>/dev/null
-exits 0 "$CHORUS" weights damaged -o w2.safetensors
-check "an older checkpoint" says 'is damaged: its checksum .*; checkpoint.prev.safetensors stands in'
+exits 2 "$CHORUS" weights damaged -o w2.safetensors
+check "an older checkpoint is not the last" says 'ask for --at [0-9]'
+check "though there is one" says 'is damaged: its checksum .*; checkpoint.prev.safetensors stands in'
 rm damaged/checkpoint.prev.safetensors
 refused "two damaged ones" "its checksum does not fit" "$CHORUS" weights damaged -o n
 

@@ -89,6 +89,8 @@ check "the sheet says what varies" grep -q "^cell,run,state,reason,.*lr.*best_te
     results/sweeps/plain/sweep.csv
 check "a line a cell" grep -qE "^cell 3 of 4  lr=0.[0-9]+ batch=[46]0  0.[0-9]{4}  [0-9.]+ s  .* left$" err
 check "the best one, and what it was picked on" grep -q "4 done; best 0.* (picked on test)" err
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 epochs=1 valid=100 --results held
+check "the cell is picked on test where its epoch is not" grep -q "2 done; best 0.* (picked on test)" err
 check "runs know their sweep" test "$(column "$(run_of results "$(cut -d, -f1 results/sweeps/plain/sweep.csv | sed -n 2p)")" sweep)" = plain
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet
 check "the same command again runs nothing" test "$(folders)" = 4
@@ -98,6 +100,11 @@ check "a longer list runs what is missing" test "$(folders)" = 6
 check "--json" grep -q '"state": "done".*"done": 6.*"best_test_acc": 0\.' out
 exits 0 "$CHORUS" resume plain
 check "resume of what is finished" test "$(folders)" = 6
+check "it says so" grep -q "^6 of 6 cells have a result already, 0 to run$" err
+exits 0 "$CHORUS" run plain.ini lr=0.03,0.005,0.01,0.02 batch=40,60 --order grid
+check "what is there is counted before anything runs" \
+    eval 'head -n 2 err | grep -qE "^6 of 8\+? cells have a result already, 2\+? to run$"'
+check "though it comes later in the order" grep -qE "^cell 7 of 8\+? " err
 refused "another grid of that name" "--name gives this one" "$CHORUS" run plain.ini lr=0.005,0.01
 refused "another share of the threads" "was begun with --jobs 1, not 2" \
     "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --jobs 2
@@ -269,15 +276,34 @@ exits 0 "$CHORUS" pause slow
 check "pause of a sweep" state_is "$folder" paused
 exits 0 "$CHORUS" go slow
 check "go of a sweep" state_is "$folder" running
+exits 0 "$CHORUS" pause @
+check "pause of a cell" state_is "$folder" paused
+check "says that it is a cell's" grep -q "^a cell of the sweep slow: this holds this cell alone" err
+check "and how the sweep is paused" grep -q "The whole sweep: chorus pause slow$" err
+exits 0 "$CHORUS" go @
+check "go of a cell" state_is "$folder" running
+check "says the same" grep -q "lets this cell alone go on. The whole sweep: chorus go slow$" err
 exits 0 "$CHORUS" stop "$folder" --skip
 check "a skipped cell" state_is "$folder" skipped
 check "is a result" test "$(ledger slow skipped)" = 1
+check "it is said that the sweep goes on" grep -q "drops this cell, .*the sweep goes on. The whole sweep: chorus stop slow$" err
 until_true 60 eval '[ "$(folders)" = 2 ]'
+second=$(ls -d results/2*/ | tail -n 1) && second=${second%/}
+until_true 60 state_is "$second" running
+exits 0 "$CHORUS" stop @
+check "stop @ of a cell stops that alone" eval 'state_is "$second" stopped && ! flock -n results/sweeps/slow/work true'
+check "and says so" grep -q "stops this cell alone; the sweep goes on with its others, and with this one when it is resumed" err
+check "the next one begins" until_true 60 eval '[ "$(folders)" = 3 ]'
+refused "what has ended names its sweep" "is one cell: chorus stop slow is for the sweep" "$CHORUS" stop "$second"
+exits 0 "$CHORUS" stop slow --skip lr=0.02
+check "waiting cells are dropped by their values" test "$(ledger slow skipped)" -ge 2
+check "and it is said how many" grep -q '^dropped: [12] of 2 cells' err
+exits 0 "$CHORUS" queue move slow lr=0.05 -1
 "$CHORUS" watch slow >watched 2>talk </dev/null &
 watcher=$!
 until_true 60 grep -q "skipped" talk
 exits 0 "$CHORUS" stop slow
-check "stop of a sweep" test "$(ledger slow stopped)" = 1
+check "stop of a sweep" test "$(ledger slow stopped)" = 2 # and the one before
 wait $watcher
 check "watch of a sweep ends with it" test $? = 130
 check "and says what ended" grep -q "^skipped lr=0.0[25] batch=[46]0" talk
@@ -285,6 +311,9 @@ check "nobody works on it" until_true 20 eval '! kill -0 "$(cat run.pid)"'
 refused "stop of what nobody runs" "nobody works on the sweep slow" "$CHORUS" stop slow
 refused "more epochs of a sweep" "not a sweep" "$CHORUS" resume slow epochs=50
 refused "--skip of a whole sweep" "one run of a sweep" "$CHORUS" stop slow --skip
+refused "cells of a sweep that nobody runs" "nobody works on" "$CHORUS" stop slow --skip lr=0.02
+refused "cells by a key that does not vary" "no such key" "$CHORUS" stop slow --skip epochs=3
+refused "cells by a value that none has" "no cell" "$CHORUS" queue move slow lr=7 -1
 refused "--after-cells of a run" "is none" "$CHORUS" stop "$folder" --after-cells
 rm -rf results
 exits 0 "$CHORUS" run slow.ini epochs=150 --background --quiet

@@ -140,4 +140,17 @@ check "cells without a run keep their values" test "$(awk -F, 'NR == 1 { for (i 
     NR > 1 && $at["state"] == "skipped" { print $at["batch"], $at["lr"] }' results/sweeps/tiny/sweep.csv |
     sort | tr '\n' ';')" = "2000 0.05;2000 0.1;"
 
+# A sweep that is there: what has a result costs nothing more.
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 --name half --quiet
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --name half --dry-run
+check "those with a result" grep -q '^# with a result  *2 of 3: not run again; 1 would run$' out
+check "the time of what is missing" grep -q '^# expected time  *.* for 1 cell one after' out
+check "and it alone" test "$(table out)" = "$(table out | grep '^0.4 ')" -a -n "$(table out)"
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --name half --dry-run --json
+check "--json too" grep -q '"ended": 2, "taken": 1, ' out
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 --name half --dry-run
+check "nothing is missing" grep -q '^# expected time  *none: no cell is missing$' out
+exits 0 "$CHORUS" run tiny.ini epochs=2 lr=0.1,0.2 --name half --dry-run
+check "other settings are other cells" grep -q ' for 2 cells one after' out
+
 finish

@@ -41,6 +41,15 @@ refused "a tag that drives a terminal" "one word" "$CHORUS" tag @ $'+\033[31m'
 refused "on and off" "either put on or taken away" "$CHORUS" tag @ +a -a
 refused "no run" "needs a RUN" "$CHORUS" tag +a
 refused "a word without its sign" "there is no run 'paper'" "$CHORUS" tag @ paper
+check "says what a tag would be" grep -q "If it is a tag: chorus tag @ +paper$" err
+if [ "$(id -u)" != 0 ]; then
+    chmod a-w "$third" "$third/lock"
+    exits 1 "$CHORUS" note "$third" "seen"
+    check "a note that cannot be written says so" grep -q "^chorus: the note is not written: " err
+    chmod u+w "$third" "$third/lock"
+else
+    skip "a note that cannot be written" "root may write everywhere"
+fi
 refused "too long" "more than 255 bytes" "$CHORUS" tag @ "+$(printf 'x%.0s' {1..300})"
 check "which changed nothing" test "$(tags "$third")" = final
 check "--help" exits 0 "$CHORUS" tag --help

@@ -121,7 +121,8 @@ done
 show 80 "$CHORUS" ls
 check "ls keeps what matters" grep -qaE "^run +state .*epochs +best acc" screen
 show 40 "$CHORUS" ls
-check "a run's name is cut at the front" grep -qa "^\.\.\..*-[0-9a-f]* " screen
+check "a run's name goes without its time" grep -qaE "^lenet-[0-9a-f]{4} |^\.\.\..*-[0-9a-f]{4} " screen
+check "what has no room is told" grep -qa "^no room for " screen
 exits 0 "$CHORUS" ls
 check "a pipe gets all of ls" grep -qE "devices +members +batch +lr" out
 

@@ -1,5 +1,6 @@
 /* Tiles of AMX: those in plain C against what the manual says, by hand; the processor's, where there
- * are some, against those; dense layers on both against plain loops in double. All numbers that go in
+ * are some, against those, and so the products of vectors in their place; dense layers on all of them
+ * against plain loops in double. All numbers that go in
  * are bf16, so that products are exact and the limits are those of float: multiples of EPS = 2^-24
  * times the sum of the absolute terms. */
 #include "cpu/cpu_int.h"
@@ -307,9 +308,9 @@ static void check_dense(int groups, int in, int out, bool biased, bool add)
     d.scratch_floats = tiles->dense_scratch(groups, in, out);
     d.packed = floats(d.packed_floats, false);
     d.scratch = floats(d.scratch_floats, false);
-    int parts = (int)draw(1, 4);
-    for (int part = parts - 1; part >= 0; part--)
-        tiles->dense_pack(in, out, true, d.w, d.packed, part, parts);
+    int rows = 2 * LANES * (int)draw(1, 4);
+    for (int row = (in - 1) / rows * rows; row >= 0; row -= rows)
+        tiles->dense_pack(in, out, true, row, row + rows < in ? row + rows : in, d.w, d.packed);
     check_forward(&d, biased);
     check_back(&d, add);
     bool whole = guarded(d.packed, d.packed_floats) && guarded(d.scratch, d.scratch_floats);
@@ -351,6 +352,15 @@ TEST(dense_layers_on_tiles)
     dense_layers();
 }
 
+TEST(dense_layers_on_vectors)
+{
+    if (!cpu_has_bf16())
+        SKIP("this machine has no AVX-512 with bf16");
+    tiles = &cpu_tiles_dot; /* also where others are faster */
+    dense_layers();
+    CHECK(cpu_tiles_agree(&cpu_tiles_dot));
+}
+
 static void wrong_factor(const uint16_t *a, const uint16_t *b, float *sum)
 {
     cpu_tiles_emulated.product(b, a, sum);
@@ -389,12 +399,15 @@ TEST(wrong_tiles_are_noticed)
 /* An instruction set that is forced brings its own tiles, or none. */
 TEST(tiles_go_with_the_instruction_set)
 {
-    static const char *const others[] = {"avx512", "avx512bf16", "avx2", "base", "mmx"};
+    static const char *const others[] = {"avx512", "avx2", "base", "mmx"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CHECK(!take_tiles(others[i]));
     if (take_tiles("amx-emulated"))
         CHECK(tiles == &cpu_tiles_emulated);
+    /* by the processor's maker: never by what a clock says */
+    CHECK(take_tiles("avx512bf16") == (cpu_has_bf16() && __builtin_cpu_is("amd")));
+    CHECK(!tiles || tiles == &cpu_tiles_dot);
     setenv("CHORUS_ISA", "amx", 1);
     const struct cpu_kernels *beside = cpu_kernels_choose(SPEC_BF16);
     CHECK(!cpu_tiles_choose() == !beside);

@@ -1,6 +1,6 @@
 /* The convolutions of the CPU backend that multiply directly, each instruction set's that this machine
  * has, against plain loops in double: outputs, the bits that let gradients pass, all gradients. Those
- * on tiles, emulated and the processor's, compute with numbers of bf16, whose products are exact: so
+ * on tiles, emulated, the processor's and vectors in their place, compute with numbers of bf16, whose products are exact: so
  * they have the limits of float on numbers of bf16, but where a mean over nine is rounded. */
 #include "cpu/cpu_int.h"
 #include "base/mem.h"
@@ -19,6 +19,7 @@ static const struct {
 #if defined(__x86_64__)
     {&cpu_kernels_avx512, "avx512", NULL}, {&cpu_kernels_avx2, "avx2", NULL},
     {NULL, "amx", &cpu_tiles_amx},         {NULL, "amx-emulated", &cpu_tiles_emulated},
+    {NULL, "avx512bf16", &cpu_tiles_dot},
 #endif
     {&cpu_kernels_base, "base", NULL},
 };
@@ -662,6 +663,14 @@ TEST(all_of_it_on_emulated_tiles)
 {
     if (!take_tiles("amx-emulated"))
         SKIP("this machine has no AVX-512 with bf16");
+    on_tiles();
+}
+
+TEST(all_of_it_on_vectors)
+{
+    if (!cpu_has_bf16())
+        SKIP("this machine has no AVX-512 with bf16");
+    tiles = &cpu_tiles_dot; /* also where others are faster */
     on_tiles();
 }
 

@@ -351,6 +351,37 @@ TEST(wino_does_odd_layers)
     on_all(odd);
 }
 
+/* Outputs of all remainders, so that the last tiles have fewer, or there are no others. */
+static void edges(const char *isa, const struct cpu_conv_ops *ops)
+{
+    dice_state = 9;
+    for (int k = 3; k <= 5; k += 2) {
+        for (int h = 1; h <= 7; h++) {
+            for (int w = 1; w <= 10; w += h % 2 + 1) {
+                struct cpu_conv_layer c = {.cin = 18 + h % 3,
+                                           .cout = 17 + w % 4,
+                                           .k = k,
+                                           .stride = 1,
+                                           .pad_top = h % 3,
+                                           .pad_left = w % 3,
+                                           .in_h = h + 1,
+                                           .in_w = w + 2,
+                                           .conv_h = h,
+                                           .conv_w = w,
+                                           .relu = w % 2,
+                                           .pool = 1};
+                check(isa, ops, &c, 1 + (h + w) % 5, true, true, h % 2);
+            }
+        }
+    }
+    report(isa);
+}
+
+TEST(wino_does_edges_of_any_size)
+{
+    on_all(edges);
+}
+
 static void no_number(const char *isa, const struct cpu_conv_ops *ops)
 {
     struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true};

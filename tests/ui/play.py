@@ -1,6 +1,9 @@
 """play.py ROWSxCOLUMNS STEP... -- COMMAND...: the person at a terminal. Steps: text:WORDS waits until they were
-shown, key:KEYS, sleep:SECONDS, signal:NAME, storm:N sizes, within:SECONDS until the end. What was shown
-goes to ./bytes; the exit code is the command's, as a shell tells it."""
+shown since the text before, key:KEYS, sleep:SECONDS, signal:NAME, size:ROWSxCOLUMNS, storm:N sizes, modes:FILE
+takes the terminal's modes, raw:BYTES as text: but with the escape sequences, keep:FILE writes what came since, file:PATH waits for one, without:WORDS were not shown since the text before,
+within:SECONDS until the end, gone: the terminal is, and
+./gone.pid says who it leaves. What was shown goes to ./bytes; the exit code is the command's, as a shell
+tells it; 99 where something was not so."""
 import fcntl, os, pty, random, re, select, signal, struct, sys, termios, time
 
 size, rest = sys.argv[1], sys.argv[2:]
@@ -31,10 +34,10 @@ def listen(seconds):
     return bool(got)
 
 
-def end(status=None, late=False):
+def end(status=None, wrong=None):
     open("bytes", "wb").write(seen)
-    if late:
-        print("  it did not end in time, or never showed what was waited for")
+    if wrong:
+        print("  " + wrong)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         sys.exit(99)
@@ -42,17 +45,42 @@ def end(status=None, late=False):
 
 
 resize(rows, columns)
+def shown():
+    return re.sub(rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])", b"", seen[mark:])
+
+
 limit = 30.0
 for step in steps:
     kind, _, word = step.partition(":")
+    until = time.time() + 30
     if kind == "text":
-        until = time.time() + 30
-        plain = b""
-        while word.encode() not in plain:
-            if not listen(0.2) or time.time() > until:
-                end(late=True) if time.time() > until else end(os.waitpid(pid, 0)[1])
-            plain = re.sub(rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])", b"", seen[mark:])
+        while word.encode() not in shown():
+            if not listen(0.2):
+                end(os.waitpid(pid, 0)[1])
+            if time.time() > until:
+                end(wrong="it never showed " + word)
         mark = len(seen)
+    elif kind == "raw":
+        while word.encode() not in seen[mark:]:
+            if not listen(0.2):
+                end(os.waitpid(pid, 0)[1])
+            if time.time() > until:
+                end(wrong="it never sent " + repr(word))
+    elif kind == "keep":
+        open(word, "wb").write(seen[mark:])
+        mark = len(seen)
+    elif kind == "without":
+        if word.encode() in shown():
+            end(wrong="it showed " + word)
+    elif kind == "file":
+        while not os.path.exists(word):
+            listen(0.05)
+            if time.time() > until:
+                end(wrong="there never was " + word)
+    elif kind == "modes":
+        open(word, "w").write(repr(termios.tcgetattr(fd)))
+    elif kind == "size":
+        resize(*map(int, word.split("x")))
     elif kind == "key":
         os.write(fd, word.encode())
     elif kind == "sleep":
@@ -68,10 +96,14 @@ for step in steps:
             listen(0.02)
         resize(rows, columns)
         mark = len(seen)
+    elif kind == "gone":
+        open("gone.pid", "w").write(str(pid))
+        os.close(fd)
+        sys.exit(0)
     elif kind == "within":
         limit = float(word)
 until = time.time() + limit
 while listen(0.1):
     if time.time() > until:
-        end(late=True)
+        end(wrong="it did not end in time")
 end(os.waitpid(pid, 0)[1])

@@ -14,14 +14,34 @@ play()
     python3 "$here/play.py" "$@"
 }
 
-for term in linux xterm xterm-256color tmux tmux-256color screen vt100; do
+same_picture()
+{
+    diff drawn seen
+}
+
+# What each shows is what the program drew: the bytes are read as that kind of terminal reads them.
+script "calm" "save drawn"
+rm -rf "$HOME" && mkdir "$HOME"
+exits 0 "$CHORUS" --results results --keys script --frame 80x24
+check "a picture to compare with" grep -q hostile drawn
+for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color vt100; do
     if ! infocmp $term >/dev/null 2>&1; then
         skip "TERM=$term" "this machine does not know it"
         continue
     fi
-    TERM=$term play 24x80 "text:runs" key:q -- "$CHORUS" --results results
+    rm -rf "$HOME" && mkdir "$HOME"
+    TERM=$term play 24x80 "raw:board" sleep:0.7 keep:shown "key:$(tput -T $term kf1)" "text:what it means" key:3 "text:runs" key:q -- \
+        "$CHORUS" --results results
     check "TERM=$term" test $? = 0
     check "nothing of the files' drives $term" sh -c "! grep -qaF '$(printf '\033[31mred')' bytes"
+    python3 "$here/vt.py" 24x80 <shown >seen
+    check "$term shows what was drawn" same_picture
+    python3 "$here/vt.py" 24x80 colours <shown >colours
+    case $(tput -T $term colors) in
+    256) check "$term has the theme's own colours" awk '$3 == 75 { n++ } END { exit !n }' colours ;;
+    8) check "$term has eight colours" awk '$3 > 7 && $3 != "None" || $4 > 7 && $4 != "None" { exit 1 } END { exit !NR }' colours ;;
+    *) check "$term has none" awk '$3 != "None" || $4 != "None" { exit 1 } END { exit !NR }' colours ;;
+    esac
 done
 for term in dumb no-such-terminal ''; do
     TERM=$term play 24x80 -- "$CHORUS" --results results
@@ -29,16 +49,45 @@ for term in dumb no-such-terminal ''; do
     check "TERM=$term ends with 2" test $code = 2
     check "and a sentence" grep -qa TERM bytes
 done
-NO_COLOR=1 play 24x80 "text:runs" key:q -- "$CHORUS" --results results
-check "NO_COLOR" sh -c "! grep -qaE '\[[0-9;]*3[0-7]m' bytes"
-LC_ALL=C play 24x80 "text:runs" key:2 "text:epoch" key:q -- "$CHORUS" --results results
+# Every screen, one after the other, an ensemble's too.
+through=(key:1 "text:what it means" key:2 "text:epoch" key:3 "text:runs" key:4 sleep:0.3 key:5 "text:board"
+    key:6 sleep:0.5 key:7 sleep:0.3 key:3 "text:runs" key:q)
+# colours: whether these bytes set one
+colours()
+{
+    grep -qaE "$(printf '\033')\[([0-9;]*;)?([34][0-7]|[34]8;5;[0-9]+|9[0-7]|10[0-7])(;[0-9;]*)?m" bytes
+}
+TERM=xterm-256color play 24x80 "text:runs" "${through[@]}" -- "$CHORUS" --results results
+check "colours" colours
+NO_COLOR=1 TERM=xterm-256color play 24x80 "text:runs" "${through[@]}" -- "$CHORUS" --results results
+check "NO_COLOR ends well" test $? = 0
+check "without a colour" eval '! colours'
+TERM=xterm-256color play 24x80 "text:runs" "${through[@]}" -- "$CHORUS" --theme mono --results results
+check "so does the theme mono" eval '! colours'
+LC_ALL=C play 24x80 "text:runs" "${through[@]}" -- "$CHORUS" --results results
 check "a locale without UTF-8" sh -c "! LC_ALL=C grep -qa '[^ -~[:cntrl:]]' bytes"
-play 24x80 "text:runs" key:q -- "$CHORUS" --ascii --results results
+play 24x80 "text:runs" "${through[@]}" -- "$CHORUS" --ascii --results results
 check "--ascii" sh -c "! LC_ALL=C grep -qa '[^ -~[:cntrl:]]' bytes"
 play 24x80 "text:runs" key:q -- "$CHORUS" --no-mouse --results results
 check "--no-mouse" sh -c "! grep -qaE '[?;]1000h' bytes"
 play 24x80 "text:runs" key:q -- "$CHORUS" --results results
 check "the mouse" grep -qaE '[?;]1000h' bytes
+# click COLUMN ROW, from 1: the mouse's button goes down and up
+click()
+{
+    printf '\033[<0;%d;%dM\033[<0;%d;%dm' $1 $2 $1 $2
+}
+if [ "$(tput -T xterm kmous)" = "$(printf '\033[<')" ]; then
+    TERM=xterm play 24x80 "text:runs" "key:$(click 12 1)" "text:what it means" "key:$(click 26 1)" "text:runs" \
+        "key:$(click 45 4)" "text:by name" "key:$(click 26 4)" "text:by best" sleep:0.5 "key:$(click 30 6)" sleep:0.5 key:$'\r' "text:loss" key:q -- \
+        "$CHORUS" --results results
+    check "clicks on screens, heads and a run" test $? = 0
+    TERM=xterm play 24x80 "text:runs" sleep:0.3 "key:$(printf '\033[<65;30;8M\033[<65;30;8M')" sleep:0.5 "key:$(printf '\033[<64;30;8M')" \
+        sleep:0.3 key:$'\r' "text:loss" key:q -- "$CHORUS" --results results
+    check "the wheel" test $? = 0
+else
+    skip "clicks" "xterm's mouse is another one here"
+fi
 check "direction overrides stay out" sh -c "! grep -qaF '$(printf '\xe2\x80\xae')' bytes"
 check "bells too" sh -c "! grep -qaF '$(printf '\a')' bytes"
 
@@ -54,6 +103,10 @@ check "and a checkpoint" test -s "$(echo term/2*/checkpoint.safetensors)"
 play 24x80 "text:r starts it" signal:SEGV within:5 -- "$CHORUS" --results crash
 check "a crash gives the terminal back" grep -qaF '[?1049l' bytes
 check "and says so" grep -qa "the program crashed" bytes
+for signal in ABRT BUS FPE ILL SYS TRAP QUIT USR1 USR2 ALRM XCPU; do
+    play 24x80 "text:r starts it" signal:$signal within:5 -- "$CHORUS" --results crash
+    check "SIG$signal gives the terminal back" grep -qaF '[?1049l' bytes
+done
 
 check "without a terminal: usage, exit code 2" exits 2 "$CHORUS"
 "$CHORUS" </dev/null 2>err | cat >out

@@ -6,7 +6,7 @@ if ! command -v tmux >/dev/null; then
     skip "everything in tmux" "there is no tmux"
     finish
 fi
-export CHORUS_FAKE_SCRIPT='step_ms=10'
+export CHORUS_FAKE_SCRIPT='step_ms=4'
 unset TMUX
 tm="tmux -L chorus-$$ -f /dev/null"
 trap '$tm kill-server 2>/dev/null; clean_up' EXIT
@@ -60,9 +60,27 @@ shows "it opens on Setup" "what it means"
 check "on the other screen" test "$($tm display-message -p -t s '#{alternate_on}')" = 1
 check "with the mouse" test "$($tm display-message -p -t s '#{mouse_any_flag}')" = 1
 shows "where the file is in sight" "d2l-lenet-1"
+# Two fields: epochs and the learning rate behind it. What stands in one is selected as it opens.
+for _ in $(seq 20); do
+    seen "passes over the training images" && break
+    press Down
+    sleep 0.1
+done
+press Enter
+shows "a field opens" "Enter takes it"
+press -l 40
+press Tab
+sleep 0.3
+press -l 0.003
+press Enter
+shows "epochs is what was typed" "epochs          40"
+shows "so is lr" "lr              0.003"
 press r
-shows "r runs the experiment" "epoch 1/"
+shows "r runs the experiment" "epoch 1/40"
 shows "it runs" "running"
+folder=$(ls -d kept/2* | head -n 1)
+check "two epochs are waited for" until_true 120 has_rows "$folder/epochs.csv" 2
+shows "the third runs" "/40"
 press q
 shows "q asks" "leave it running"
 press l
@@ -70,19 +88,20 @@ until_true 30 prompt
 check "the terminal is back" prompt
 modes >after
 check "as it was" diff before after
-folder=$(ls -d kept/2* | head -n 1)
-check "the run goes on" test -n "$folder"
+check "the run goes on" until_true 20 sh -c "'$CHORUS' ls --results kept | grep -q running"
+check "with both values" grep -q '^lr = 0.003' "$folder/experiment.ini"
+one kept name=other epochs=2
 press "clear; $CHORUS --results kept" Enter
-shows "back in Results" "runs  1"
+shows "back in Results" "runs  2"
 press Enter
-shows "Enter watches it" "epoch"
-press 3
-press Space 4
-shows "Compare has it" "1 run"
+shows "Enter opens one" "epoch"
+press 3 Home
+shows "Results again" "runs  2"
+press Space Space
+shows "Space marks two" "2 marked"
+press 4
+shows "Compare has both" "2 runs"
 press q
-if seen "Leave" || until_true 2 seen "Leave"; then
-    press n
-fi
 until_true 20 prompt
 check "it leaves" prompt
 modes >after

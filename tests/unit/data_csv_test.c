@@ -310,6 +310,14 @@ TEST(what_is_wrong_is_named_with_its_line)
         {"1,2,3\n2,0x10,3\n", "not a number"},
         {"1,2,3\n2,\"1,5\",3\n", "\"1,5\", not a number"},
         {"1,2,three\n2,1,3\n", "set.csv:1: column 3 is \"three\""},
+        {"x,y,kind\n5.1,2,0\n4,3,1\n", "set.csv:2: column 1 (x), taken for the label because no "
+                                       "column is named label, is 5.1"},
+        {"x,y,kind\n5.1,2,0\n4,3,1\n", "label in line 1: column 3 (kind) may be it"},
+        {"x,y,kind\n5,2,0\n4.5,3,1\n", "set.csv:3: column 1 (x)"},
+        {"5,2,0\n4.5,3,1\n", "label over the label's: column 3 may be it"},
+        {"x,label\n5,0\n4,0.5\n", "set.csv:3: column 2 (label) is 0.5; a label is a word or"},
+        {"x,y,kind\n5,2,dog\n", "column 3 (kind) is \"dog\", not a number; column 1 was taken for "
+                                "the label: name the label's column label in line 1"},
         {"1,2,3\n,1,3\n", "set.csv:2: the label in column 1 is empty"},
         {"1,2,3\n1,5,6\n1,7,8\n", "every row has the label \"1\""},
         {"1,2,3\n1.0,5,6\n", "one class"},
@@ -357,6 +365,30 @@ TEST(too_many_labels)
         text_addf(&t, "%d,1.5\n", i);
     CHECK_INT(open_text(folder, t.s, nothing, &set, &e), ERR_INPUT);
     CHECK_HAS(e.text, "set.csv:65536: more than 65535 different labels");
+    text_free(&t);
+    kit_remove(folder);
+}
+
+TEST(a_first_column_that_numbers_the_rows_is_no_label)
+{
+    char *folder = kit_folder();
+    struct text t = {0};
+    struct data_set *set;
+    struct err e;
+
+    for (int i = 0; i < 60; i++)
+        text_addf(&t, "%s%d,1.5,%d\n", i ? "" : "id,x,kind\n", i, i % 3);
+    CHECK_INT(open_text(folder, t.s, nothing, &set, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "column 1 (id), taken for the label because no column is named label, has 60 "
+                      "different values in 60 rows");
+    CHECK_HAS(e.text, "name the label's column label in line 1");
+    text_free(&t);
+    /* named by its header, it is what the user says */
+    for (int i = 0; i < 60; i++)
+        text_addf(&t, "%s%d,1.5,%d\n", i ? "" : "label,x,kind\n", i % 40, i % 3);
+    REQUIRE_OK(open_text(folder, t.s, nothing, &set, &e));
+    CHECK_INT(set->classes, 40);
+    data_close(set);
     text_free(&t);
     kit_remove(folder);
 }

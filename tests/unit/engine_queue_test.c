@@ -431,7 +431,8 @@ TEST(the_planner_answers_while_a_run_trains)
     kit_set(&s, "epochs=6");
     for (uint32_t q = 8; q < 3000 && !(k.plan.seconds > 0); q++)
         ask(&k, &s, q);
-    CHECK_NEAR(k.plan.seconds, 2 * (run.train_seconds + run.eval_seconds), 1e-9);
+    CHECK_NEAR(k.plan.seconds, 2 * (run.train_seconds + run.eval_seconds),
+               0.4 * k.plan.seconds); /* its rates are weighed: engine_expect_test */
 
     /* a run that hangs in a step does not keep it from answering */
     kit_happen = sleep_long;

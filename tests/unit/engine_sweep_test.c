@@ -79,6 +79,36 @@ TEST(the_same_command_again_runs_what_is_missing)
     kit_end(&k);
 }
 
+/* What has a result is known before its turn comes. */
+TEST(results_that_are_there_are_told_at_once)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct fake_script slow = {.step_ms = 50};
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS], known = 0;
+    uint64_t until;
+    uint32_t sweep;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){.grid = true}, &status);
+    fake_set_script(&slow);
+    sweep = begin_sweep(&k, "lr = 0.4, 0.5, 0.1, 0.2\n", (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    while (wire_sweep_status(k.wire, sweep, &status) && status.counting && clock_ns() < until)
+        clock_sleep_ms(1);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(status.running, 1);
+    CHECK_INT(status.waiting, 1);
+    CHECK_INT(wire_cells(k.wire, sweep, cells, CELLS), 4);
+    for (size_t i = 0; i < 4; i++)
+        known += cells[i].again && cells[i].state == WIRE_DONE && isfinite(cells[i].acc);
+    CHECK_INT(known, 2);
+    kit_end(&k);
+}
+
 TEST(bad_ends_are_results_and_the_sweep_goes_on)
 {
     struct kit k;
@@ -167,6 +197,95 @@ TEST(jobs_run_side_by_side_and_say_so)
         if (!strcmp(list[i].run.sweep, "dev"))
             CHECK_INT(list[i].run.shared, 1);
     record_free_list(list, n);
+    kit_end(&k);
+}
+
+/* One value of such a key, or several of another, keep nobody from running side by side. */
+TEST(seconds_are_compared_where_what_computes_varies)
+{
+    static const struct {
+        const char *line;
+        bool alone;
+    } cases[] = {{"devices = 1, 2", true},
+                 {"threads = 1, 2", true},
+                 {"mode = ensemble\nmembers = 2, 4", true},
+                 {"backend = cpu, ref", true},
+                 {"mode = data-parallel, ensemble", true},
+                 {"devices = 2", false},
+                 {"lr = 0.1, 0.2", false},
+                 {"batch = 32, 64", false},
+                 {"repeats = 3", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct spec_sweep s;
+        struct err e;
+
+        spec_sweep_init(&s);
+        REQUIRE_OK(spec_sweep_parse(&s, cases[i].line, strlen(cases[i].line), "g.ini", &e));
+        REQUIRE_OK(spec_sweep_close(&s, &e));
+        if (engine_runs_alone(&s) != cases[i].alone)
+            TEST_FAILED("%s", cases[i].line);
+        spec_sweep_free(&s);
+    }
+}
+
+/* Which GPUs each session was opened on: bits. */
+static atomic_uint opened_on[8];
+static atomic_int opened;
+static enum err_code (*open_fake)(const struct backend_plan *plan, struct backend_session **out,
+                                  struct err *e);
+
+static int four_gpus(struct err *why)
+{
+    (void)why;
+    return 4;
+}
+
+static enum err_code note_open(const struct backend_plan *plan, struct backend_session **out,
+                               struct err *e)
+{
+    unsigned bits = 0;
+
+    for (int i = 0; i < plan->gpus; i++)
+        bits |= 1u << plan->gpu[i];
+    atomic_store(&opened_on[atomic_fetch_add(&opened, 1) % 8], bits);
+    return open_fake(plan, out, e);
+}
+
+TEST(jobs_side_by_side_have_a_GPU_each)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    unsigned seen = 0, counts[16] = {0};
+
+    kit_folder(&k);
+    open_fake = kit_fake.open;
+    kit_fake.open = note_open;
+    kit_fake.gpus = four_gpus;
+    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8\n",
+              (struct wish){.jobs = 4}, &status);
+    CHECK_INT(status.done, 8);
+    for (int i = 0; i < 8; i++) {
+        seen |= opened_on[i];
+        counts[opened_on[i] & 15]++;
+    }
+    CHECK_INT(seen, 15);                                         /* all four, ... */
+    CHECK_INT(counts[1] + counts[2] + counts[4] + counts[8], 8); /* ... each session on one */
+    /* The first four run at the same time, on four GPUs. */
+    CHECK_INT(opened_on[0] | opened_on[1] | opened_on[2] | opened_on[3], 15);
+
+    /* Two jobs of two devices have two GPUs each. */
+    atomic_store(&opened, 0);
+    run_sweep(&k, "batch = 8\ndevices = 2\nlr = 0.1, 0.2\n",
+              (struct wish){.name = "two", .jobs = 2}, &status);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(opened_on[0] | opened_on[1], 15);
+    CHECK_INT(opened_on[0] & opened_on[1], 0);
+    kit_fake.gpus = NULL;
+    kit_fake.open = open_fake;
+    fake_set_script(&(struct fake_script){0});
     kit_end(&k);
 }
 
@@ -521,6 +640,38 @@ TEST(lines_in_a_sweeps_control_are_obeyed)
     run_sweep(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true}, &status);
     CHECK_INT(status.done, 2);
     CHECK_INT(run_folders(&k), 2);
+    kit_end(&k);
+}
+
+/* What another program's person asks for: cells by their numbers, dropped or sooner. */
+TEST(lines_in_a_sweeps_control_move_and_drop_cells)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 60});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4\nepochs = 2\n",
+                        (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    CHECK_INT(live[0], 0);
+    control(&k, "move 3 -1000000");
+    control(&k, "skip 1");
+    control(&k, "skip 99");
+    control(&k, "move 2");
+    for (int i = 0; i < 20000 && cells[3].state == WIRE_WAITING; i++, clock_sleep_ms(1))
+        (void)wire_cells(k.wire, sweep, cells, CELLS);
+    CHECK_INT(cells[3].state, WIRE_RUNNING); /* before the third */
+    CHECK_INT(cells[2].state, WIRE_WAITING);
+    CHECK_INT(cells[1].state, WIRE_SKIPPED);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.done, 3);
+    CHECK_INT(status.skipped, 1);
+    CHECK_HAS(k.logs, "unknown: move 2");
     kit_end(&k);
 }
 

@@ -493,6 +493,93 @@ TEST(another_program_at_work_on_these_results_comes_first)
     kit_end(&k);
 }
 
+/* What wants to be alone waits for programs with other results too, in its place of the queue. */
+TEST(what_wants_to_be_alone_waits_for_every_other_program)
+{
+    struct kit k;
+    struct wire_queue q;
+    char *other;
+    pid_t elsewhere;
+    int status;
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache;
+
+    kit_folder(&k);
+    cache = io_path(k.folder, "cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    k.queue = true;
+    queue_add(&k, "a", "");
+    queue_add(&k, "b", "# options: --order spread --alone\n");
+    queue_add(&k, "c", "");
+    other = io_path(k.folder, "other");
+    mkdir(other, 0777);
+    elsewhere = work_elsewhere(other);
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 1);
+    CHECK_INT(q.pid, elsewhere);
+    CHECK_HAS(q.reason, "is at work on /a/run");
+    CHECK_INT(q.waiting, 2);
+    CHECK_RUNS(&k, "a:done");
+    kill(elsewhere, SIGKILL);
+    waitpid(elsewhere, &status, 0);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    CHECK_RUNS(&k, "a:done b:done c:done");
+    kit_quit(&k);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
+    free(other);
+    kit_end(&k);
+}
+
+/* Whoever waits for its end is not to take a moment between two cells for it. */
+TEST(a_sweep_is_at_work_between_its_cells_too)
+{
+    struct kit k;
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache, *working;
+    struct fake_script slow = {.step_ms = 1};
+    struct wire_sweep_status sweep;
+    struct wire_queue q = {0};
+    bool begun = false;
+    int gaps = 0;
+    char **names;
+    struct err e;
+    size_t n;
+
+    kit_folder(&k);
+    cache = io_path(k.folder, "cache");
+    working = io_path(cache, "working");
+    setenv("CHORUS_CACHE", cache, 1);
+    fake_set_script(&slow);
+    k.queue = true;
+    queue_sweep(&k, "", "board", "batch = 16\nlr = 0.1, 0.2, 0.3\non_end = sleep 0.1");
+    queue_add(&k, "behind", "");
+    kit_engine(&k, 4096, 0);
+    for (uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull; clock_ns() < until;) {
+        hear_all(&k);
+        wire_queue(k.wire, &q);
+        n = 0;
+        if (io_exists(working) && io_list_folder(working, &names, &n, &e) == ERR_OK)
+            io_free_names(names, n);
+        if (q.state == WIRE_QUEUE_EMPTY)
+            break;
+        /* behind the last cell there is its command's end, of which nothing is asked */
+        gaps += begun && !n && wire_sweep_status(k.wire, WIRE_OWN_RUNS, &sweep) && sweep.waiting;
+        begun |= n > 0;
+    }
+    CHECK(begun);
+    CHECK_INT(q.taken, 2);
+    CHECK_INT(q.rejected, 0);
+    CHECK_INT(gaps, 0);
+    kit_quit(&k);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
+    free(working);
+    kit_end(&k);
+}
+
 /* Others see an engine at work while a run trains, and not while it is paused or over. */
 TEST(an_engine_shows_that_it_is_at_work)
 {

@@ -116,6 +116,30 @@ TEST(log_ticks)
     }
 }
 
+/* Whatever a loss spans, ten rows show four to six ticks over at least half of them. */
+TEST(log_ticks_are_spread)
+{
+    enum { ROWS = 10 };
+    struct plot_axis x;
+
+    for (int i = 0; i < 20; i++)
+        for (int k = 1; k <= 60; k++) {
+            double lo = pow(10, -2 + i / 20.0), hi = lo * pow(10, k / 15.0);
+            struct plot_axis y = axis_of(lo, hi, true, false, &x);
+            int shown = 0, first = -1, last = -1;
+
+            for (int j = 0; j < y.ticks; j++) {
+                int row = (int)(plot_place(&y, y.tick[j]) * (ROWS - 1) + 0.5);
+
+                shown += row != last;
+                first = j ? first : row;
+                last = row;
+            }
+            if (shown < 4 || shown > 6 || 2 * (last - first) < ROWS - 2)
+                TEST_FAILED("%d ticks in rows %d to %d from %g to %g", shown, first, last, lo, hi);
+        }
+}
+
 TEST(places)
 {
     struct plot_axis x, y = axis_of(-1, 3, false, false, &x);

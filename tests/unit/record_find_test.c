@@ -116,6 +116,8 @@ TEST(an_empty_place_has_no_runs)
     record_free_list(list, count);
     check_refused(missing, "@", "holds 0");
     check_refused(missing, "@best", "no run in");
+    check_refused(missing, "@all", "no run in");
+    check_refused(missing, "all", "@all is every run");
     CHECK_INT(record_find_unfinished(missing, &entry, &e), ERR_INPUT);
     CHECK_HAS(e.text, missing);
     help_put(top, "file", "x", 1);

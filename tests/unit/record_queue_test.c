@@ -2,10 +2,13 @@
  * nobody asked for, and a kill or a failure at every file operation. */
 #include "record/queue.h"
 #include "record/working.h"
+#include "base/clock.h"
 #include "tests/unit/record_help.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 
@@ -640,6 +643,12 @@ TEST(options_read_back)
     REQUIRE_OK(record_queue_read_options(t.s, &back, &e));
     CHECK_STR(back.name, "board");
     CHECK(back.grid && back.failed && back.max_cells == 12 && back.jobs == 2);
+    CHECK(!back.alone);
+    text_clear(&t);
+    record_queue_add_options(&t, &(struct record_queue_options){.alone = true});
+    CHECK_STR(t.s, "# options: --order spread --alone\n");
+    REQUIRE_OK(record_queue_read_options(t.s, &back, &e));
+    CHECK(back.alone && !back.failed);
     text_free(&t);
     REQUIRE_OK(record_queue_read_options("lr = 0.1\n# options: --jobs 2\n", &back, &e));
     CHECK(!back.name[0] && !back.jobs && !back.grid && !back.failed);
@@ -652,6 +661,53 @@ TEST(options_read_back)
 }
 
 /* ---- who is at work ---- */
+
+/* Several programs that wait for the same end see it at the same time: one of them has the machine. */
+TEST(of_several_that_want_to_be_alone_one_begins)
+{
+    char *folder = help_folder(), *cache = io_path(folder, "cache"), *before;
+    struct holders {
+        atomic_int now, doubles, claims;
+    } *h = mmap(NULL, sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct record_work *own;
+    int status;
+
+    REQUIRE(h != MAP_FAILED);
+    before = getenv("CHORUS_CACHE") ? mem_text(getenv("CHORUS_CACHE")) : NULL;
+    setenv("CHORUS_CACHE", cache, 1);
+    for (int i = 0; i < 8; i++) {
+        if (fork() == 0) {
+            struct record_work *w = record_work_new(folder);
+
+            for (int k = 0; k < 200; k++) {
+                if (!record_work_claim(w))
+                    continue;
+                atomic_fetch_add(&h->claims, 1);
+                if (atomic_fetch_add(&h->now, 1) > 0)
+                    atomic_fetch_add(&h->doubles, 1);
+                clock_sleep_ms(1);
+                atomic_fetch_sub(&h->now, 1);
+                record_work_set(w, NULL);
+            }
+            _exit(0);
+        }
+    }
+    while (waitpid(-1, &status, 0) > 0)
+        ;
+    CHECK(atomic_load(&h->claims) > 0);
+    CHECK_INT(atomic_load(&h->doubles), 0);
+    munmap(h, sizeof *h);
+    own = record_work_new(folder);
+    CHECK(record_work_claim(own)); /* all of them have gone */
+    record_work_free(own);
+    if (before)
+        setenv("CHORUS_CACHE", before, 1);
+    else
+        unsetenv("CHORUS_CACHE");
+    free(before);
+    free(cache);
+    help_remove(folder);
+}
 
 TEST(who_is_at_work_is_seen_while_it_lives)
 {

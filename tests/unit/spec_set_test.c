@@ -416,6 +416,10 @@ TEST(unknown_keys_are_answered_with_the_nearest_or_with_where_all_are)
     CHECK_HAS(e.text, "did you mean epochs?");
     CHECK_INT(spec_set(&s, "lrrule", "linear", "command line", NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "did you mean lr_rule?");
+    CHECK_INT(spec_set(&s, "learning-rate", "1", "command line", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "did you mean lr?");
+    CHECK_INT(spec_set(&s, "batch_size", "1", "command line", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "did you mean batch?");
     CHECK_INT(spec_set(&s, "colour", "red", "command line", NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "command line: there is no key colour");
     CHECK_HAS(e.text, "`chorus help keys`");

@@ -1,8 +1,10 @@
 /* Comparisons of runs whose files are written here, against values worked out by hand. */
 #include "base/mem.h"
+#include "cli/figures.h"
 #include "study/compare.h"
 #include "study/scaling.h"
 #include "tests/test.h"
+#include "ui/curves.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -67,8 +69,8 @@ static struct record_run *add(struct kit *k, const char *settings, int epochs, c
         int members = run->spec.mode == SPEC_ENSEMBLE ? run->spec.members : 1;
 
         fprintf(f, "%d,%d,%d,%d,%.4f,%.4f,%.4f,%.4f,0.085,%d,%d,0,%d\n", i + 1,
-                100 * members * (i + 1), 10 * (i + 1), 10 * (i + 1), 1 - acc[i], acc[i],
-                acc[i] - 0.02, acc[i] - 0.01, i + 1, 4 * (i + 1), 5 * (i + 1));
+                100 * members * (i + 1), 10 * (i + 1), 10 * (i + 1) * run->spec.devices, 1 - acc[i],
+                acc[i], acc[i] - 0.02, acc[i] - 0.01, i + 1, 4 * (i + 1), 5 * (i + 1));
         if (acc[i] > best) {
             best = acc[i];
             run->best_epoch = i + 1;
@@ -171,6 +173,29 @@ TEST(what_really_ran_differs_too)
     end(&k);
 }
 
+/* member_order and sync_bn have a value in one mode alone, which is the usual one; members says more. */
+TEST(what_has_no_effect_does_not_differ)
+{
+    struct kit k;
+    size_t found;
+    const char **names;
+
+    begin(&k);
+    add(&k, "lr=0.1", 1, (double[]){0.5});
+    add(&k, "lr=0.1 mode=ensemble members=4", 1, (double[]){0.5});
+    add(&k, "lr=0.1 optimizer=momentum", 1, (double[]){0.5});
+    add(&k, "lr=0.1 schedule=cosine lr_min=0.01", 1, (double[]){0.5});
+    if (open_all(&k)) {
+        names = study_differences(k.runs, k.count, &found);
+        CHECK_INT(found, 5);
+        CHECK(found == 5 && !strcmp(names[0], "mode") && !strcmp(names[1], "members") &&
+              !strcmp(names[2], "optimizer") && !strcmp(names[3], "schedule") &&
+              !strcmp(names[4], "lr_min"));
+        free(names);
+    }
+    end(&k);
+}
+
 /* lr 0.1: 0.8, 0.9, 0.85; lr 0.2: 0.7, 0.85, 0.8: differences -0.1, -0.05, -0.05. */
 TEST(groups_over_seeds_by_hand)
 {
@@ -198,10 +223,169 @@ TEST(groups_over_seeds_by_hand)
         CHECK_NEAR(acc->value, 0.85, 1e-12);
         CHECK_NEAR(acc->sd, sd, 1e-12);
         CHECK_STR(cell(&t, 0, "difference"), ""); /* the best one itself */
+        CHECK_STR(cell(&t, 1, "difference_n"), "3");
+        CHECK(!strstr(text_str(&t.note), "smaller n"));
         CHECK_NEAR(atof(cell(&t, 1, "difference")), mean, 1e-12);
         CHECK_NEAR(atof(cell(&t, 1, "difference_lo")), mean - reach, 1e-5);
         CHECK_NEAR(atof(cell(&t, 1, "difference_hi")), mean + reach, 1e-5);
         CHECK_INT(study_table_find(&t, "seed"), -1);
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+TEST(groups_of_which_one_lacks_runs)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.over = "seed"};
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 seed=1", 1, (double[]){0.8});
+    add(&k, "lr=0.1 seed=2", 1, (double[]){0.4});
+    add(&k, "lr=0.2 seed=1", 1, (double[]){0.7});
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_STR(cell(&t, 0, "difference_n"), "1"); /* its mean is the lower one, 0.6 */
+        CHECK_NEAR(atof(cell(&t, 0, "difference")), 0.1, 1e-12);
+        CHECK_STR(cell(&t, 0, "difference_lo"), "");
+        CHECK_HAS(text_str(&t.note), "rows with a smaller n lack runs");
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+/* The same settings and the same seed give the same run: its twin is no second measurement. */
+TEST(a_run_done_twice_counts_once)
+{
+    static const double low[] = {0.7, 0.85, 0.8}, high[] = {0.8, 0.9, 0.85};
+    struct kit k;
+    struct study_table once, twice;
+    struct study_wish wish = {.over = "seed"};
+    struct err e;
+
+    begin(&k);
+    for (int i = 0; i < 12; i++) {
+        char settings[64];
+
+        snprintf(settings, sizeof settings, "lr=%s seed=%d name=%s", i % 2 ? "0.2" : "0.1",
+                 i / 2 % 3, i < 6 ? "s1" : "s2");
+        add(&k, settings, 1, i % 2 ? &low[i / 2 % 3] : &high[i / 2 % 3]);
+    }
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, 6, &wish, &once, &e));
+        REQUIRE_OK(study_compare(k.runs, 12, &wish, &twice, &e));
+        CHECK_INT(twice.rows, 2);
+        CHECK_STR(cell(&twice, 0, "n"), "3");
+        CHECK_STR(cell(&twice, 1, "difference_n"), "3");
+        CHECK_STR(cell(&twice, 1, "difference_lo"), cell(&once, 1, "difference_lo"));
+        CHECK_STR(cell(&twice, 1, "difference_hi"), cell(&once, 1, "difference_hi"));
+        CHECK_NEAR(study_table_cell(&twice, 0, study_table_find(&twice, "test_acc"))->sd,
+                   study_table_cell(&once, 0, study_table_find(&once, "test_acc"))->sd, 1e-15);
+        CHECK_HAS(text_str(&twice.note), "6 runs repeat another");
+        CHECK(!strstr(text_str(&once.note), "repeat another"));
+        study_table_free(&once);
+        study_table_free(&twice);
+    }
+    end(&k);
+}
+
+TEST(a_run_done_twice_is_once_in_a_curve)
+{
+    struct kit k;
+    struct curves c;
+    struct curves_wish wish = {.metric = "test_acc", .over = "seed", .band = "sd"};
+    struct err e;
+
+    begin(&k);
+    add(&k, "seed=1", 2, (double[]){0.5, 0.75});
+    add(&k, "seed=1 name=b", 2, (double[]){0.5, 0.75});
+    add(&k, "seed=2", 2, (double[]){0.25, 0.25});
+    if (open_all(&k)) {
+        REQUIRE_OK(curves_of(&c, k.runs, k.count, &wish, &e));
+        CHECK_INT(c.lines, 1);
+        CHECK_INT(c.line[0].runs, 2);
+        CHECK(c.line[0].y[1] == 0.5);
+        curves_free(&c);
+    }
+    end(&k);
+}
+
+TEST(a_run_done_twice_is_once_in_a_cell)
+{
+    struct kit k;
+    struct figures f;
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 batch=50 seed=1", 1, (double[]){0.5});
+    add(&k, "lr=0.1 batch=50 seed=1 name=b", 1, (double[]){0.5});
+    add(&k, "lr=0.1 batch=50 seed=2", 1, (double[]){0.25});
+    add(&k, "lr=0.2 batch=100 seed=1", 1, (double[]){0.75});
+    if (open_all(&k)) {
+        REQUIRE_OK(figures_board(&f, k.entry, k.count, "test_acc", "lr", "batch", &e));
+        CHECK_STR(f.board.words[0], "0.3750 ± 0.1768");
+        CHECK_STR(f.board.words[3], "0.7500");
+        figures_free(&f);
+    }
+    end(&k);
+}
+
+/* Of twins the one that came to its end counts. */
+TEST(a_twin_that_failed_does_not_stand_for_the_run)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.over = "seed"};
+    struct err e;
+
+    begin(&k);
+    add(&k, "seed=1", 1, (double[]){0.5})->state = WIRE_FAILED;
+    add(&k, "seed=1", 1, (double[]){0.75});
+    add(&k, "seed=2", 1, (double[]){0.25});
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_STR(cell(&t, 0, "n"), "2");
+        CHECK_STR(cell(&t, 0, "test_acc"), "0.5");
+        CHECK_HAS(text_str(&t.note), "1 run is not done");
+        CHECK(!strstr(text_str(&t.note), "repeat another"));
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+/* Where a cell ran, and beside what, is no setting of it: the accuracies are of one row. */
+TEST(shared_and_the_machine_split_no_row)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.over = "seed"};
+    struct record_run *run;
+    size_t of[3];
+    struct err e;
+
+    begin(&k);
+    add(&k, "seed=1", 1, (double[]){0.5})->shared = 2;
+    add(&k, "seed=2", 1, (double[]){0.25});
+    run = add(&k, "seed=3", 1, (double[]){0.75});
+    strcpy(run->host, "other");
+    strcpy(run->isa, "avx2");
+    run->threads_used = 3;
+    if (open_all(&k)) {
+        CHECK_INT(study_groups(k.runs, k.count, "seed", of), 1);
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_INT(t.rows, 1);
+        CHECK_STR(cell(&t, 0, "n"), "3");
+        CHECK_STR(cell(&t, 0, "shared"), "2, 1");
+        CHECK_HAS(text_str(&t.note), "shared: ");
+        study_table_free(&t);
+        wish.over = NULL;
+        REQUIRE_OK(study_compare(k.runs, 1, &wish, &t, &e));
+        CHECK_HAS(text_str(&t.note), "computed beside others");
+        study_table_free(&t);
+        REQUIRE_OK(study_compare(k.runs + 1, 1, &wish, &t, &e));
+        CHECK(!strstr(text_str(&t.note), "beside others"));
         study_table_free(&t);
     }
     end(&k);
@@ -233,6 +417,47 @@ TEST(equal_budgets_by_hand)
         CHECK(!r.ended && r.row == 1 && r.cost == 400);
         study_read_at(&k.runs[1], STUDY_MODEL_IMAGES, 100, &r);
         CHECK_INT(r.row, -1);
+        CHECK_STR(r.where, "its first epoch costs more");
+        /* 40 seconds of one device, 30 of two */
+        CHECK(study_least_cost(k.runs, 2, STUDY_SECONDS) == 30);
+        study_read_at(&k.runs[0], STUDY_SECONDS, 30, &r);
+        CHECK(!r.ended && r.row == 2 && r.cost == 30);
+        CHECK(study_least_cost(k.runs, 2, STUDY_DEVICE_SECONDS) == 40);
+        study_read_at(&k.runs[1], STUDY_DEVICE_SECONDS, 40, &r);
+        CHECK(!r.ended && r.row == 1 && r.cost == 40);
+    }
+    end(&k);
+}
+
+/* A limit that ends a run does not end its schedule, which goes by the epochs that were asked for. */
+TEST(a_run_cut_by_a_limit_had_not_ended_its_schedule)
+{
+    struct kit k;
+    struct study_reading r;
+
+    begin(&k);
+    strcpy(add(&k, "schedule=cosine epochs=20 max_steps=60", 3, (double[]){0.1, 0.2, 0.3})->reason,
+           "max_steps = 60");
+    strcpy(add(&k, "epochs=20 patience=2", 3, (double[]){0.1, 0.2, 0.3})->reason,
+           "patience = 2 epochs without a better loss");
+    strcpy(add(&k, "schedule=cosine epochs=3 max_steps=25", 3, (double[]){0.1, 0.2, 0.3})->reason,
+           "max_steps = 25"); /* within its last epoch */
+    add(&k, "schedule=cosine epochs=3 max_steps=30", 3, (double[]){0.1, 0.2, 0.3});
+    if (open_all(&k)) {
+        study_read_at(&k.runs[0], STUDY_EPOCHS, 3, &r);
+        CHECK(!r.ended && r.row == 2);
+        CHECK_STR(r.where, "epoch 3 of 20, ended by max_steps, lr still 0.085");
+        study_read_at(&k.runs[0], STUDY_EPOCHS, 2, &r);
+        CHECK_STR(r.where, "epoch 2 of 20, lr still 0.085");
+        study_read_at(&k.runs[1], STUDY_EPOCHS, 3, &r);
+        CHECK(!r.ended);
+        CHECK_STR(r.where, "epoch 3 of 20, ended by patience, lr constant");
+        study_read_at(&k.runs[2], STUDY_EPOCHS, 3, &r);
+        CHECK(!r.ended);
+        CHECK_STR(r.where, "epoch 3 of 3, ended by max_steps, lr still 0.085");
+        study_read_at(&k.runs[3], STUDY_EPOCHS, 3, &r);
+        CHECK(r.ended);
+        CHECK_STR(r.where, "epoch 3, its end");
     }
     end(&k);
 }
@@ -271,30 +496,93 @@ TEST(crossing_of_a_target)
     end(&k);
 }
 
-/* One, two and four real devices, and eight virtual ones on four: 10, 10, ... images a second come
+/* One, two and four real devices, eight virtual ones on four, and sixteen beside another run: 10, 10, ... images a second come
  * from the files alone, so every speed-up is 1 and efficiencies are 1, 1/2, 1/4. */
 TEST(scaling_by_hand)
 {
-    static const int devices[] = {4, 1, 8, 2}, real[] = {4, 1, 4, 2};
-    struct kit k;
+    static const int devices[] = {4, 1, 8, 2, 16}, real[] = {4, 1, 4, 2, 16};
+    struct study_table t = {0};
     struct study_point *p;
+    struct kit k;
 
     begin(&k);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
+        struct record_run *run;
         char settings[64];
 
         snprintf(settings, sizeof settings, "devices=%d", devices[i]);
-        add(&k, settings, 2, (double[]){0.5, 0.6})->real_devices = real[i];
+        run = add(&k, settings, 2, (double[]){0.5, 0.6});
+        run->real_devices = real[i];
+        run->shared = 1 + (i == 4);
     }
     if (open_all(&k)) {
-        CHECK_INT(study_scaling(k.runs, k.count, &p), 4);
+        CHECK_INT(study_scaling(k.runs, k.count, &p), 5);
         CHECK(p[0].devices == 1 && p[3].devices == 8 && p[3].is_virtual && !p[2].is_virtual);
         CHECK_NEAR(p[0].images_per_second, 10, 1e-12);
         CHECK(p[1].speed_up == 1 && p[1].efficiency == 0.5 && p[2].efficiency == 0.25);
         CHECK(isnan(p[3].speed_up) && isnan(p[3].efficiency));
+        CHECK(p[4].shared && isnan(p[4].speed_up) && isnan(p[4].efficiency));
         CHECK_NEAR(p[0].wait, 0.5, 1e-12);
         CHECK_NEAR(p[0].compute, 0.4, 1e-12);
+        CHECK_NEAR(p[0].input, 0.1, 1e-12);
+        CHECK(p[0].reduce == 0);
         free(p);
+        study_scaling_table(k.runs, k.count, &t);
+        CHECK_STR(cell(&t, 2, "mark"), "");
+        CHECK_STR(cell(&t, 2, "efficiency"), "0.25");
+        CHECK_STR(cell(&t, 3, "mark"), "virtual");
+        CHECK_STR(cell(&t, 3, "efficiency"), "");
+        CHECK_STR(cell(&t, 4, "mark"), "shared");
+        CHECK_STR(cell(&t, 4, "speed_up"), "");
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+static const struct plot_series *series_named(const struct plot *p, const char *part)
+{
+    for (int i = 0; i < p->count; i++)
+        if (strstr(p->series[i].label, part))
+            return &p->series[i];
+    return NULL;
+}
+
+/* 1, 2 and 4 alone, 4 beside another run, 8 on 4: what runs beside another has a point of its own. */
+TEST(a_shared_run_does_not_spoil_the_point_of_its_count)
+{
+    static const int devices[] = {1, 2, 4, 4, 8}, real[] = {1, 2, 4, 4, 4};
+    const struct plot_series *s;
+    struct study_point *p;
+    struct figures f;
+    struct kit k;
+    struct err e;
+
+    begin(&k);
+    for (int i = 0; i < 5; i++) {
+        struct record_run *run;
+        char settings[64];
+
+        snprintf(settings, sizeof settings, "devices=%d", devices[i]);
+        run = add(&k, settings, 2, (double[]){0.5, 0.6});
+        run->real_devices = real[i];
+        run->shared = 1 + (i == 3);
+    }
+    if (open_all(&k)) {
+        CHECK_INT(study_scaling(k.runs, k.count, &p), 5);
+        CHECK(p[2].devices == 4 && !p[2].shared && p[2].runs == 1 && p[2].efficiency == 0.25);
+        CHECK(p[3].devices == 4 && p[3].shared && isnan(p[3].efficiency));
+        free(p);
+        REQUIRE_OK(figures_scaling(&f, k.entry, k.count, &e));
+        CHECK_INT(f.plot[0].count, 3);
+        CHECK_INT(f.plot[0].series[0].n, 3);
+        s = series_named(&f.plot[0], "ideal");
+        CHECK(s && s->n == 3 && s->x[2] == 4);
+        CHECK(s && fabs(s->y[2] - 40) < 1e-9); /* ten a second on one */
+        s = series_named(&f.plot[0], "virtual or shared");
+        CHECK(s && s->n == 3 && s->x[0] == 4 && isnan(s->y[1]) && s->x[2] == 8);
+        s = &f.plot[1].series[0]; /* 1, 2, 4, a gap, 8 */
+        CHECK(s->n == 5 && s->x[2] == 4 && isnan(s->y[3]) && s->x[4] == 8);
+        figures_free(&f);
     }
     end(&k);
 }

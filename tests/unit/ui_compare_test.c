@@ -133,6 +133,37 @@ TEST(a_mean_that_loses_runs_says_so)
 }
 
 /* The single model spent 400 model-images, which the ensemble had at its second epoch. */
+/* One and two devices alone, two beside another run, four on two. */
+TEST(points_that_say_nothing_of_speed_up_are_off_the_curve)
+{
+    static const char *const runs[] = {"devices=1", "devices=2 real_devices=2",
+                                       "devices=2 real_devices=2 shared=2",
+                                       "devices=4 real_devices=2"};
+    struct kit k;
+
+    kit_begin(&k);
+    for (int i = 0; i < 4; i++) {
+        char name[] = "2026-10-29-100000-000-cnn-0000";
+
+        name[sizeof name - 2] = (char)('0' + i);
+        kit_run(&k, name, runs[i]);
+        kit_epochs(&k, name, 1, 4, low);
+    }
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "-cnn-");
+    kit_keys(&k, "v");
+    CHECK(kit_shows(&k, "virtual or shared"));
+    CHECK_INT(of(&k)->points, 4);
+    CHECK_INT(of(&k)->plot[0].count, 2);
+    if (of(&k)->plot[0].count == 2) {
+        const struct plot_series *s = of(&k)->plot[0].series;
+
+        CHECK(s[0].n == 2 && s[0].x[1] == 2);
+        CHECK(s[1].n == 3 && s[1].x[0] == 2 && isnan(s[1].y[1]) && s[1].x[2] == 4);
+    }
+    kit_end(&k);
+}
+
 TEST(equal_budgets)
 {
     struct kit k;
@@ -219,16 +250,108 @@ TEST(forms)
     struct err e = {0};
 
     some_runs(&k);
-    CHECK(k.screen->write(k.state, "csv", &out, &e) == ERR_INPUT);
+    CHECK(kit_write(k.screen, k.state, "csv", &out, &e) == ERR_INPUT);
     mark(&k, "-0001");
     mark(&k, "-0002");
-    REQUIRE_OK(k.screen->write(k.state, "csv", &out, &e));
+    REQUIRE_OK(kit_write(k.screen, k.state, "csv", &out, &e));
     CHECK(strstr(text_str(&out), "lenet-0002,done,0.2,4,0.875,") != NULL);
     for (size_t i = 0; compare_forms[i]; i++) {
         text_clear(&out);
-        REQUIRE_OK(k.screen->write(k.state, compare_forms[i], &out, &e));
+        REQUIRE_OK(kit_write(k.screen, k.state, compare_forms[i], &out, &e));
         CHECK(out.n > 100);
     }
     text_free(&out);
+    kit_end(&k);
+}
+
+static int count_of(const char *text, const char *words)
+{
+    int n = 0;
+
+    for (const char *at = text; (at = strstr(at, words)); at += strlen(words))
+        n++;
+    return n;
+}
+
+/* lenet-0001 and lenet-0003 have the same values, and so have 0002 and 0004. */
+TEST(curves_that_lie_under_each_other_are_said_to)
+{
+    struct kit k;
+
+    some_runs(&k);
+    mark(&k, "-0001");
+    mark(&k, "-0002");
+    CHECK(!kit_shows(&k, "the same curve"));
+    mark(&k, "-0003");
+    CHECK(kit_shows(&k, "lenet-0001 = lenet-0003: the same curve"));
+    CHECK(kit_shows(&k, "●=lenet-0001"));
+    CHECK(kit_shows(&k, "▲ lenet-0002"));
+    CHECK(kit_shows(&k, "■=lenet-0003"));
+    mark(&k, "-0004");
+    CHECK(kit_shows(&k, "lenet-0002 = lenet-0004: the same curve"));
+    kit_end(&k);
+}
+
+/* What an ensemble has and a single model has not is no setting that tells two runs apart. */
+TEST(settings_that_tell_nothing_apart_are_hidden)
+{
+    struct kit k;
+    char *text;
+
+    some_runs(&k);
+    mark(&k, "-0001");
+    mark(&k, "-0005");
+    text = kit_draw(&k, 45, 300);
+    CHECK(strstr(text, " mode ") != NULL);
+    CHECK(strstr(text, " members ") == NULL); /* 2, or it does not apply */
+    CHECK(strstr(text, " optimizer ") == NULL);
+    free(text);
+    kit_end(&k);
+}
+
+/* As much of it as there is room for, and never cut: values in two rows, names in one. */
+TEST(names_of_curves_tell_them_apart_at_80_columns)
+{
+    static const char *const value[] = {"─ data-parallel 0.2 0 ", "─ data-parallel 0.1 1 ",
+                                        "─ data-parallel 0.2 1 ", "─ ensemble 0.1 0 "};
+    static const char *const name[] = {"─ lenet-0002 ", "─ lenet-0003 ", "─ lenet-0004 "};
+    struct kit k;
+    char *text;
+
+    some_runs(&k);
+    mark(&k, "-000-");
+    text = kit_draw(&k, 22, 80);
+    for (size_t i = 0; i < MEM_COUNT(value); i++)
+        CHECK_INT(count_of(text, value[i]), 1);
+    CHECK_HAS(text, "more columns: Tab, Right");
+    free(text);
+    text = kit_draw(&k, 18, 80);
+    for (size_t i = 0; i < MEM_COUNT(name); i++)
+        CHECK_INT(count_of(text, name[i]), 1);
+    free(text);
+    kit_end(&k);
+}
+
+TEST(what_has_no_room_is_counted)
+{
+    struct kit k;
+    char *text, run[64];
+
+    kit_begin(&k);
+    for (int i = 0; i < 70; i++) {
+        const double acc[] = {0.5, 0.5 + 0.001 * i};
+
+        snprintf(run, sizeof run, "2026-10-29-1000%02d-000-lenet-%04x", i % 60, i);
+        snprintf(run + 15, sizeof run - 15, "%02d-%03d-lenet-%04x", i % 60, i, i);
+        kit_run(&k, run, "best_test_acc=0.5");
+        kit_epochs(&k, run, 1, 2, acc);
+    }
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "lenet");
+    text = kit_draw(&k, 22, 80);
+    CHECK_HAS(text, "the newest 64 of 70, 6 left out");
+    CHECK_HAS(text, "rows 1 to ");
+    CHECK_HAS(text, " of 64");
+    free(text);
     kit_end(&k);
 }

@@ -130,6 +130,43 @@ TEST(what_events_lost_stands_in_the_snapshot_and_in_files)
     kit_close(&k);
 }
 
+static uint64_t late_ns(void) /* whatever is done between two looks at it takes a millisecond */
+{
+    return kit_now += 1000000;
+}
+
+TEST(what_events_lost_of_many_runs_is_read_over_several_takes)
+{
+    enum { RUNS = 60 };
+    struct kit k;
+    size_t known = 0, takes = 0;
+
+    kit_open(&k, 4);
+    feed_set_clock(k.feed, late_ns);
+    for (uint32_t i = 1; i <= RUNS; i++) {
+        struct record_run *run = plain_run(1);
+        struct record *r;
+
+        snprintf(run->spec.name, sizeof run->spec.name, "r%u", i);
+        r = kit_run(&k, run);
+        kit_state(&k, i, record_folder(r), WIRE_RUNNING, ""); /* most of them are dropped */
+        record_close(r);
+        free(run);
+    }
+    while (known < RUNS && takes++ < 200) {
+        uint64_t began = kit_now;
+
+        (void)feed_take(k.feed, NULL, NULL);
+        CHECK(kit_now - began < 200 * 1000000ull);
+        known = 0;
+        for (size_t i = 0; i < feed_count(k.feed); i++)
+            known += feed_at(k.feed, i)->known;
+    }
+    CHECK_INT(known, RUNS);
+    CHECK(takes > 3); /* not all at once */
+    kit_close(&k);
+}
+
 TEST(a_run_of_another_process_live_ended_and_dead)
 {
     struct record_run *run = plain_run(3);
@@ -397,7 +434,7 @@ TEST(a_sweep_counts_its_cells)
     r = feed_at(k.feed, 0);
     CHECK_INT(r->sweep, 9);
     feed_add_status(k.feed, &line, 100);
-    CHECK_HAS(text_str(&line), "sweep  board  7/12 cells  best 0.9100  1:30 left");
+    CHECK_HAS(text_str(&line), "sweep  board  cell 8 of 12  best 0.9100  1:30 left");
     CHECK(feed_busy(k.feed));
     REQUIRE_OK(feed_stop(k.feed, r, WIRE_AFTER_CELLS, &e)); /* of the sweep, not of its cell */
     REQUIRE(wire_next_command(k.wire, &command, 0));
@@ -483,6 +520,77 @@ TEST(a_refused_resume_leaves_the_run_as_it_was)
     CHECK(feed_at(k.feed, 0)->state == WIRE_STOPPED && !feed_at(k.feed, 0)->live);
     free(start);
     free(run);
+    kit_close(&k);
+}
+
+/* Another program's sweep is told of also where none of its cells is at work. */
+TEST(a_sweep_elsewhere_runs_between_its_cells_too)
+{
+    struct feed_sweep sweep = {
+        .name = "board", .cells = 12, .ended = 7, .running = 1, .best = 0.91, .left_seconds = 90};
+    struct record_run *run = plain_run(4);
+    struct record *record;
+    struct text line = {0};
+    struct kit k;
+    struct err e;
+
+    kit_open(&k, 64);
+    feed_set_elsewhere(k.feed, &sweep);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_STR(text_str(&line), "● sweep elsewhere  board  cell 8 of 12  best 0.9100  1:30 left");
+    snprintf(run->sweep, sizeof run->sweep, "board");
+    run->state = WIRE_RUNNING;
+    record = kit_run(&k, run);
+    feed_follow(k.feed, record_folder(record));
+    feed_take(k.feed, NULL, NULL);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 120);
+    CHECK_HAS(text_str(&line), "cell 8 of 12  best 0.9100  1:30 left  ");
+    CHECK_HAS(text_str(&line), ": epoch 1/4");
+    for (int columns = 40; columns < 140; columns++) {
+        text_clear(&line);
+        feed_add_status(k.feed, &line, columns);
+        CHECK(text_width(text_str(&line)) <= columns);
+        CHECK_HAS(text_str(&line), "sweep elsewhere");
+        CHECK_HAS(text_str(&line), "cell 8 of 12");
+    }
+    sweep.ended = 8; /* that one is over, the next one not begun */
+    sweep.running = 0;
+    feed_set_elsewhere(k.feed, &sweep);
+    run->state = WIRE_DONE;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    record_close(record);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_STR(text_str(&line), "● sweep elsewhere  board  cell 9 of 12  best 0.9100  1:30 left");
+    sweep.paused = true;
+    feed_set_elsewhere(k.feed, &sweep);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK(!strncmp(text_str(&line), "‖ sweep elsewhere", strlen("‖ sweep elsewhere")));
+    text_free(&line);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(the_line_says_what_waits_and_for_whom)
+{
+    struct wire_queue queue = {.state = WIRE_QUEUE_HELD, .waiting = 2, .pid = 4711};
+    struct text line = {0};
+    struct kit k;
+
+    kit_open(&k, 64);
+    wire_set_queue(k.wire, &queue);
+    feed_add_status(k.feed, &line, 80);
+    CHECK_STR(text_str(&line), "nothing runs  2 wait until process 4711 has ended");
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 30);
+    CHECK_STR(text_str(&line), "nothing runs");
+    text_free(&line);
     kit_close(&k);
 }
 

@@ -6,7 +6,9 @@
 #include "base/mem.h"
 #include "ui/form.h"
 #include "ui/key.h"
+#include "ui/line.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 static void load(struct form *f, enum form_from from, const char *source, const char *text)
@@ -274,6 +276,45 @@ TEST(a_models_parameters_are_fields)
     form_end(&f);
 }
 
+static int reads;
+static int (*open_before)(const char *path, int flags, mode_t mode);
+
+static int counted_open(const char *path, int flags, mode_t mode)
+{
+    reads += strstr(path, "own.net") != NULL;
+    return open_before(path, flags, mode);
+}
+
+TEST(a_models_file_is_read_once_and_again_when_it_changes)
+{
+    char folder[] = "/tmp/chorus-form-XXXXXX";
+    char *path;
+    struct form f;
+    struct err e;
+
+    REQUIRE(mkdtemp(folder));
+    path = io_path(folder, "own.net");
+    REQUIRE_OK(io_replace_file(path, "input auto\nparam a 1\ndense classes\n", 35, &e));
+    form_start(&f);
+    open_before = io.open;
+    io.open = counted_open;
+    set(&f, "model", path);
+    CHECK(form_find(&f, "model.a") >= 0);
+    reads = 0;
+    set(&f, "lr", "0.01");
+    set(&f, "epochs", "3");
+    CHECK_INT(reads, 0);
+    REQUIRE_OK(io_replace_file(path, "input auto\nparam bb 1\ndense classes\n", 36, &e));
+    set(&f, "lr", "0.02");
+    io.open = open_before;
+    CHECK(form_find(&f, "model.bb") >= 0);
+    CHECK_INT(form_find(&f, "model.a"), -1);
+    form_end(&f);
+    unlink(path);
+    rmdir(folder);
+    free(path);
+}
+
 TEST(a_run_is_loaded_without_what_is_default)
 {
     struct form f;
@@ -351,48 +392,49 @@ TEST(steps_lead_through_choices_and_numbers)
     form_end(&f);
 }
 
-static bool type(struct form_line *l, const char *keys)
+static bool type(struct line_edit *l, const char *keys)
 {
     bool changed = false;
 
     for (; *keys; keys++)
-        form_line_key(l, (unsigned char)*keys, &changed);
+        line_key(l, (unsigned char)*keys, &changed);
     return changed;
 }
 
 TEST(a_line_is_edited_like_any_other)
 {
-    struct form_line l;
+    struct line_edit l = {0};
     bool changed;
 
-    form_line_open(&l, "0.1");
+    line_set(&l, "0.1");
+    l.selected = true;
     CHECK(l.selected);
     CHECK(type(&l, "5")); /* takes the place of what is selected */
     CHECK_STR(text_str(&l.text), "5");
-    form_line_set(&l, "0.1, 0.2");
-    form_line_key(&l, 23, &changed); /* Ctrl-W */
+    line_set(&l, "0.1, 0.2");
+    line_key(&l, 23, &changed); /* Ctrl-W */
     CHECK_STR(text_str(&l.text), "0.1, ");
-    form_line_key(&l, UI_HOME, &changed);
+    line_key(&l, UI_HOME, &changed);
     CHECK(!changed);
     type(&l, "1");
     CHECK_STR(text_str(&l.text), "10.1, ");
-    form_line_key(&l, UI_DELETE, &changed);
+    line_key(&l, UI_DELETE, &changed);
     CHECK_STR(text_str(&l.text), "1.1, ");
-    form_line_key(&l, UI_END, &changed);
-    form_line_key(&l, 0x20ac, &changed); /* three bytes, one character */
+    line_key(&l, UI_END, &changed);
+    line_key(&l, 0x20ac, &changed); /* three bytes, one character */
     CHECK_STR(text_str(&l.text), "1.1, \xe2\x82\xac");
-    form_line_key(&l, UI_LEFT, &changed);
-    form_line_key(&l, UI_RIGHT, &changed);
-    form_line_key(&l, UI_BACKSPACE, &changed);
+    line_key(&l, UI_LEFT, &changed);
+    line_key(&l, UI_RIGHT, &changed);
+    line_key(&l, UI_BACKSPACE, &changed);
     CHECK_STR(text_str(&l.text), "1.1, ");
-    CHECK(!form_line_key(&l, UI_UP, &changed));
-    CHECK(!form_line_key(&l, UI_ESC, &changed));
-    form_line_free(&l);
-    form_line_open(&l, "");
-    form_line_key(&l, UI_BACKSPACE, &changed);
-    form_line_key(&l, UI_LEFT, &changed);
+    CHECK(!line_key(&l, UI_UP, &changed));
+    CHECK(!line_key(&l, UI_ESC, &changed));
+    line_free(&l);
+    line_set(&l, "");
+    line_key(&l, UI_BACKSPACE, &changed);
+    line_key(&l, UI_LEFT, &changed);
     CHECK_STR(text_str(&l.text), "");
-    form_line_free(&l);
+    line_free(&l);
 }
 
 TEST(tab_completes_names_lists_and_paths)
@@ -411,6 +453,7 @@ TEST(tab_completes_names_lists_and_paths)
     CHECK(form_complete("mlp, le", words, &more, &several));
     CHECK_STR(text_str(&more), "net");
     text_clear(&more);
+    CHECK(!form_complete("mlp", words, &more, &several)); /* it is there whole */
 
     REQUIRE(mkdtemp(folder));
     path = io_path(folder, "some-digits.csv");
@@ -419,6 +462,22 @@ TEST(tab_completes_names_lists_and_paths)
     CHECK(form_complete(typed, words, &more, &several));
     CHECK_STR(text_str(&more), "me-digits.csv");
     unlink(path);
+    text_clear(&more);
+    free(typed);
+    typed = mem_textf("%s/", folder);
+    for (int i = 0; i < 2000; i++) { /* names of so many are not all shown */
+        free(path);
+        path = mem_textf("%s/%04d.csv", folder, i);
+        REQUIRE(close(open(path, O_CREAT | O_WRONLY, 0666)) == 0);
+    }
+    CHECK(form_complete(typed, words, &more, &several));
+    CHECK_HAS(text_str(&several), "2,000 of them: 0000.csv  0001.csv");
+    CHECK(several.n < 5000);
+    for (int i = 0; i < 2000; i++) {
+        free(path);
+        path = mem_textf("%s/%04d.csv", folder, i);
+        unlink(path);
+    }
     rmdir(folder);
     free(path);
     free(typed);

@@ -7,10 +7,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-static void say(void *user, const char *line)
+static void say(void *user, const char *verb, const char *line)
 {
     struct text *said = user;
 
+    CHECK(*verb);
     text_addf(said, "[%s]", line);
 }
 
@@ -258,6 +259,29 @@ TEST(a_line_is_parted_as_a_shell_parts_it)
     CHECK(!args);
     CHECK_INT(jobs_split("run \"a\\\"", &args, &n, &e), ERR_INPUT);
     CHECK_INT(jobs_split("run a\\", &args, &n, &e), ERR_INPUT);
+}
+
+/* Every character, through a real shell. */
+TEST(words_come_back_from_a_shell)
+{
+    struct text shell = {0};
+    char word[2] = "", got[4] = "";
+
+    for (int c = 1; c < 128; c++) {
+        FILE *f;
+        size_t n;
+
+        word[0] = (char)c;
+        text_clear(&shell);
+        text_add(&shell, "printf '%s' ");
+        jobs_add_word(&shell, word);
+        REQUIRE((f = popen(text_str(&shell), "r")) != NULL);
+        n = fread(got, 1, sizeof got - 1, f);
+        CHECK_INT(pclose(f), 0);
+        CHECK_INT(n, 1);
+        CHECK_INT(got[0], c);
+    }
+    text_free(&shell);
 }
 
 TEST(words_come_back_through_a_line)

@@ -1,6 +1,12 @@
+#include "base/io.h"
 #include "base/mem.h"
 #include "tests/test.h"
 #include "ui/app_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static double noon(void)
 {
@@ -23,8 +29,12 @@ static void start(struct kit *k)
 static void finish(struct kit *k)
 {
     screen_log.close(k->screen);
-    for (size_t i = 0; i < k->app.own->lines; i++)
-        free(k->app.own->line[(k->app.own->line_first + i) % APP_LINES].text);
+    for (size_t i = 0; i < k->app.own->lines; i++) {
+        struct app_line *line = &k->app.own->line[(k->app.own->line_first + i) % APP_LINES];
+
+        free(line->from);
+        free(line->text);
+    }
     free(k->app.own);
     text_free(&k->seen);
 }
@@ -73,7 +83,7 @@ TEST(lines_have_a_time_and_a_level_in_words)
 
     start(&k);
     add_lines(&k, 7, 1);
-    CHECK_HAS(draw(&k, 10, 60), "12:00:00  error   line 7");
+    CHECK_HAS(draw(&k, 10, 60), "12:00:00 error: line 7");
     finish(&k);
 }
 
@@ -112,5 +122,96 @@ TEST(a_line_of_escape_sequences_is_harmless_at_every_size)
             CHECK(!strchr(draw(&k, rows, columns), '\033'));
     press(&k, UI_RIGHT);
     CHECK_HAS(draw(&k, 5, 60), "…");
+    finish(&k);
+}
+
+TEST(the_file_of_it_does_not_grow_without_end)
+{
+    char folder[] = "/tmp/chorus-log-XXXXXX", line[4001];
+    char *path, *old, *inner;
+    struct kit k;
+    struct stat st;
+
+    CHECK(mkdtemp(folder));
+    setenv("XDG_STATE_HOME", folder, 1);
+    inner = io_path(folder, "chorus");
+    path = io_path(inner, "workbench.log");
+    old = io_path(inner, "workbench.log.1");
+    start(&k);
+    log_open(&k.app);
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = 0;
+    for (int i = 0; i < 700; i++) /* 2.8 MB */
+        app_log(&k.app, LOG_INFO, line);
+    REQUIRE(stat(path, &st) == 0);
+    CHECK(st.st_size < 1100000 && st.st_size > 0);
+    REQUIRE(stat(old, &st) == 0);
+    CHECK(st.st_size > 1000000 && st.st_size < 1100000);
+    log_close(&k.app);
+    k.app.own->lines = 0;
+    finish(&k);
+    unlink(path);
+    unlink(old);
+    rmdir(inner);
+    rmdir(folder);
+    free(path);
+    free(old);
+    free(inner);
+}
+
+static void some_talk(struct kit *k)
+{
+    app_log_from(&k->app, LOG_DEBUG, "2026-10-29-100000-000-lenet-0001", "epoch 1 of 3: fine");
+    app_log_from(&k->app, LOG_DEBUG, "2026-10-29-100000-000-cnn-0002", "epoch 1 of 9: well");
+    app_log_from(&k->app, LOG_INFO, "printed", "a library's own word");
+    app_log(&k->app, LOG_WARN, "of nobody");
+    app_log_from(&k->app, LOG_DEBUG, "2026-10-29-100000-000-lenet-0001", "epoch 2 of 3: better");
+}
+
+TEST(lines_say_from_whom_they_are)
+{
+    struct kit k;
+
+    start(&k);
+    some_talk(&k);
+    CHECK_HAS(draw(&k, 10, 80), "12:00:00 lenet-0001 epoch 1 of 3: fine");
+    CHECK_HAS(text_str(&k.seen), "12:00:00 printed    a library's own word");
+    CHECK_HAS(text_str(&k.seen), "12:00:00            warning: of nobody");
+    finish(&k);
+}
+
+TEST(those_of_one_run_alone)
+{
+    struct kit k;
+
+    start(&k);
+    some_talk(&k);
+    draw(&k, 10, 80);
+    press(&k, 'o'); /* the newest line's */
+    CHECK_HAS(draw(&k, 10, 80), "log of lenet-0001");
+    CHECK_HAS(text_str(&k.seen), "2 lines");
+    CHECK_HAS(text_str(&k.seen), "12:00:00 epoch 1 of 3: fine");
+    CHECK(!strstr(text_str(&k.seen), "epoch 1 of 9"));
+    press(&k, 'o');
+    CHECK_HAS(draw(&k, 10, 80), "5 lines");
+    for (int i = 0; i < 3; i++)
+        press(&k, UI_UP);
+    press(&k, 'o'); /* the chosen line's */
+    CHECK_HAS(draw(&k, 10, 80), "log of cnn-0002");
+    press(&k, UI_ESC);
+    CHECK_HAS(draw(&k, 10, 80), "5 lines");
+    finish(&k);
+}
+
+TEST(no_more_than_so_many_are_kept)
+{
+    struct kit k;
+
+    start(&k);
+    for (int i = 0; i < APP_LINES + 50; i++)
+        app_log_from(&k.app, LOG_INFO, "somebody", "again");
+    CHECK_INT(app_log_lines(&k.app), APP_LINES);
+    CHECK_INT(app_log_count(&k.app), APP_LINES + 50);
+    CHECK_HAS(draw(&k, 10, 80), "of the newest, 4000 lines");
     finish(&k);
 }

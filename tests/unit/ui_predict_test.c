@@ -261,3 +261,60 @@ TEST(images_are_fitted_to_their_room)
     grid_free(&g);
     text_free(&out);
 }
+
+/* Of 3,000 classes, whose matrix would have 9 million places, those with the most mistakes. */
+TEST(a_confusion_matrix_of_many_classes_is_bounded)
+{
+    enum { MANY = 3000, SEEN = 40 };
+    float *probability = mem_new(SEEN * MANY, sizeof *probability);
+    uint8_t *pixel = mem_new(SEEN, 1);
+    int64_t *label = mem_new(SEEN, sizeof *label);
+    char *path = mem_textf("%s/predict-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    const struct safetensors_tensor t[3] = {
+        {.name = "images",
+         .type = SAFETENSORS_U8,
+         .dims = 4,
+         .shape = {SEEN, 1, 1, 1},
+         .bytes = pixel},
+        {.name = "labels", .type = SAFETENSORS_I64, .dims = 1, .shape = {SEEN}, .bytes = label},
+        {.name = "probabilities",
+         .type = SAFETENSORS_F32,
+         .dims = 3,
+         .shape = {1, SEEN, MANY},
+         .bytes = probability},
+    };
+    struct predictview_set *s = NULL;
+    struct predictview_board b;
+    struct safetensors file;
+    struct err e;
+    bool has = false;
+
+    for (int i = 0; i < SEEN; i++) { /* 2990 taken for 2991, ten times; the others are right */
+        int right = i < 10 ? 2990 : 50 * i;
+
+        label[i] = right;
+        probability[i * MANY + (i < 10 ? 2991 : right)] = 1;
+    }
+    close(mkstemp(path));
+    REQUIRE_OK(safetensors_write(path, t, 3, NULL, 0, &e));
+    REQUIRE_OK(safetensors_read(path, &file, &e));
+    REQUIRE_OK(predictview_make(&s, &file, "predictions.safetensors", &e));
+    CHECK_INT(s->confusion.classes, PREDICTVIEW_MOST_CLASSES);
+    for (int i = 0; i < s->confusion.classes; i++) {
+        CHECK(i == 0 || s->shown[i] > s->shown[i - 1]);
+        if (s->shown[i] == 2990) {
+            has = s->shown[i + 1] == 2991;
+            CHECK_INT(s->confusion.count[i * s->confusion.classes + i + 1], 10);
+        }
+    }
+    CHECK(has);
+    predictview_make_board(s, &b);
+    CHECK_INT(b.board.rows, PREDICTVIEW_MOST_CLASSES);
+    predictview_free_board(&b);
+    predictview_free(s);
+    unlink(path);
+    free(path);
+    free(label);
+    free(pixel);
+    free(probability);
+}

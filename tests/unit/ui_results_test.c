@@ -3,6 +3,8 @@
 
 #include "ui/results_int.h"
 
+#include <unistd.h>
+
 static struct results *of(struct kit *k)
 {
     return k->state;
@@ -39,6 +41,21 @@ static void some_runs(struct kit *k)
     kit_open(k, &screen_results, SCREEN_RESULTS);
 }
 
+static void set_filter(void *results, const char *filter)
+{
+    struct key key = {.code = '/'};
+
+    CHECK(screen_results.key(results, &key));
+    key.code = 21; /* Ctrl-U */
+    CHECK(screen_results.key(results, &key));
+    for (; *filter; filter++) {
+        key.code = (unsigned char)*filter;
+        CHECK(screen_results.key(results, &key));
+    }
+    key.code = UI_ENTER;
+    CHECK(screen_results.key(results, &key));
+}
+
 TEST(filters_are_those_of_verbs)
 {
     static const struct {
@@ -61,7 +78,7 @@ TEST(filters_are_those_of_verbs)
 
     some_runs(&k);
     for (size_t i = 0; i < MEM_COUNT(cases); i++) {
-        screen_results_filter(k.state, cases[i].filter);
+        set_filter(k.state, cases[i].filter);
         CHECK_STR(lines(&k), cases[i].want);
     }
     kit_end(&k);
@@ -86,6 +103,38 @@ TEST(a_wrong_filter_is_told_while_it_is_typed)
     CHECK_STR(lines(&k), "0002 0001");
     kit_keys(&k, "Esc");
     CHECK_STR(lines(&k), "0005 0004 0003 0002 0001");
+    kit_end(&k);
+}
+
+/* A real shell parts the line that ':' shows into the words of the filter, and does nothing else. */
+TEST(the_command_line_of_a_filter_is_safe_in_a_shell)
+{
+    static const char *const filters[][2] = {
+        {"lr<0.1", "<ls><lr<0.1>"},
+        {"test_acc>0.9 lr=0.1", "<ls><test_acc>0.9><lr=0.1>"},
+        {"\"a b\" * ; $(id)&", "<ls><a b><*><;><$(id)&>"},
+        {"", "<ls>"},
+    };
+    struct kit k;
+
+    some_runs(&k);
+    for (size_t i = 0; i < MEM_COUNT(filters); i++) {
+        struct text shell = {0};
+        char *command, got[200] = "";
+        FILE *f;
+
+        set_filter(k.state, filters[i][0]);
+        free(kit_draw(&k, 22, 80));
+        command = kit_command(&k);
+        text_addf(&shell, "printf '<%%s>' %s", command);
+        REQUIRE((f = popen(text_str(&shell), "r")) != NULL);
+        got[fread(got, 1, sizeof got - 1, f)] = 0;
+        CHECK_INT(pclose(f), 0);
+        CHECK_STR(got, filters[i][1]);
+        CHECK(access("0.9", F_OK) != 0);
+        free(command);
+        text_free(&shell);
+    }
     kit_end(&k);
 }
 
@@ -135,6 +184,12 @@ TEST(repeats_fold_to_their_mean)
     kit_keys(&k, "v"); /* and the sweep as one */
     CHECK_STR(lines(&k), "0005 +0004 +0002");
     CHECK(kit_shows(&k, "sweeps and repeats folded"));
+    /* the mean over its settings is of none of them */
+    CHECK(kit_shows(&k, "▸ 2 runs             best 0.9500 "));
+    kit_keys(&k, "Home Down");
+    CHECK(kit_shows(&k, "2 runs of the sweep grid"));
+    CHECK(kit_shows(&k,
+                    "best accuracy: 0.9500 of 0004; mean 0.8750, standard deviation 0.1061, n 2;"));
     kit_end(&k);
 }
 
@@ -165,7 +220,7 @@ TEST(columns_are_what_differs)
     char names[256] = "";
 
     some_runs(&k);
-    screen_results_filter(k.state, "lenet");
+    set_filter(k.state, "lenet");
     free(kit_draw(&k, 22, 80));
     v = &of(&k)->view;
     for (int i = 0; i < v->columns; i++)
@@ -182,7 +237,7 @@ TEST(marks_are_of_the_runs_that_are_shown)
     kit_keys(&k, "Down Space");
     CHECK(library_marked(k.app.library, "2026-10-29-100003-000-lenet-0004"));
     CHECK_INT(of(&k)->at, 2);
-    screen_results_filter(k.state, "lr=0.1");
+    set_filter(k.state, "lr=0.1");
     kit_keys(&k, "*");
     CHECK_INT(library_marks(k.app.library), 3);
     kit_keys(&k, "*");
@@ -332,7 +387,7 @@ TEST(states_are_drawn)
     CHECK(kit_shows(&k, "0.5000v"));
     CHECK(kit_shows(&k, "t picked on test, v on validation"));
     kit_keys(&k, "G k"); /* the diverged one's reason stands below */
-    CHECK(kit_shows(&k, "its process is gone: R resumes it"));
+    CHECK(kit_shows(&k, "its process is gone: R goes on with it"));
     kit_keys(&k, "k");
     CHECK(kit_shows(&k, "loss_was_nan"));
     kit_end(&k);
@@ -359,17 +414,17 @@ TEST(what_is_written_is_what_is_seen)
     struct err e = {0};
 
     some_runs(&k);
-    screen_results_filter(k.state, "lr=0.1");
-    REQUIRE_OK(k.screen->write(k.state, "csv", &out, &e));
+    set_filter(k.state, "lr=0.1");
+    REQUIRE_OK(kit_write(k.screen, k.state, "csv", &out, &e));
     CHECK(!strncmp(text_str(&out), "run,state,best_test_acc,seed,", 29));
     CHECK(strstr(text_str(&out), "\n2026-10-29-100001-000-lenet-0002,done,0.92,1,") != NULL);
     text_clear(&out);
     kit_keys(&k, "v");
-    REQUIRE_OK(k.screen->write(k.state, "csv", &out, &e));
+    REQUIRE_OK(kit_write(k.screen, k.state, "csv", &out, &e));
     CHECK(!strncmp(text_str(&out), "run,n,best_test_acc,best_test_acc_sd,", 37));
     text_clear(&out);
-    screen_results_filter(k.state, "none-such");
-    CHECK(k.screen->write(k.state, "md", &out, &e) == ERR_INPUT);
+    set_filter(k.state, "none-such");
+    CHECK(kit_write(k.screen, k.state, "md", &out, &e) == ERR_INPUT);
     text_free(&out);
     kit_end(&k);
 }

@@ -26,6 +26,7 @@ static void close_view(struct shown *s)
     runview_free_curves(&s->view);
     settings_close(s->app.settings);
     text_free(&s->text);
+    text_free(&s->app.did);
     free(s->app.own);
     kit_close(&s->k);
 }
@@ -194,9 +195,8 @@ TEST(an_ensemble_of_eight)
     }
     take(&s);
     draw(&s, 21, 80);
-    CHECK_HAS(text_str(&s.text),
-              "gain +1.0 points over the mean member (0.890), +0.5 over the best, "
-              "8x training");
+    CHECK_HAS(text_str(&s.text), "gain +1.0 over the mean member (0.890), +0.5 over the best, "
+                                 "8x the training");
     CHECK_HAS(text_str(&s.text), "mean");
     CHECK_HAS(text_str(&s.text), "ensemble");
     CHECK_HAS(text_str(&s.text), "prefix");
@@ -370,6 +370,17 @@ TEST(the_run_that_was_just_started_is_shown)
     close_view(&s);
 }
 
+static enum err_code write_as(struct shown *s, const char *form, struct text *out, struct err *e)
+{
+    struct paper paper = {0};
+    enum err_code code = runview_write(&s->view, form, &paper, e);
+
+    if (code == ERR_OK)
+        paper_write(&paper, form, out);
+    paper_free(&paper);
+    return code;
+}
+
 TEST(what_is_seen_is_written_as_a_figure)
 {
     struct record_run *run = lenet();
@@ -379,7 +390,7 @@ TEST(what_is_seen_is_written_as_a_figure)
     struct err e;
 
     open_view(&s);
-    CHECK(runview_write(&s.view, "svg", &out, &e) == ERR_INPUT);
+    CHECK(write_as(&s, "svg", &out, &e) == ERR_INPUT);
     record = kit_run(&s.k, run);
     kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
     kit_epoch(record, 1, 100, 0.5, 0.8);
@@ -400,12 +411,50 @@ TEST(what_is_seen_is_written_as_a_figure)
         static const char *const want[] = {"accuracy", "%PDF", "p1s1_y", "its values"};
 
         text_clear(&out);
-        REQUIRE_OK(runview_write(&s.view, runview_forms[i], &out, &e));
+        REQUIRE_OK(write_as(&s, runview_forms[i], &out, &e));
         CHECK_HAS(text_str(&out), want[i]);
         if (i == 2) /* loss of training in the middle of the epoch, and of test at its end */
             CHECK_HAS(text_str(&out), "\n0.5,0.6,1,0.5,0.5,0.7");
     }
     text_free(&out);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+/* Beside a bar that still tells its shares apart, and as wide in each row. */
+TEST(a_gpu_says_how_it_is_at_80_columns)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+    struct err e;
+
+    open_view(&s);
+    run->spec.devices = 2;
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    for (int device = 0; device < 2; device++) {
+        struct record_device row = {.epoch = 1,
+                                    .device = device,
+                                    .images = 500,
+                                    .train_loss = 0.5,
+                                    .train_acc = 0.8,
+                                    .compute_seconds = 1,
+                                    .memory_bytes = 1,
+                                    .gpu_percent = device ? 5 : 98,
+                                    .temperature_c = 65,
+                                    .power_watts = 480};
+
+        snprintf(row.real, sizeof row.real, "gpu:%d", device);
+        REQUIRE_OK(record_add_device(record, &row, &e));
+    }
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    take(&s);
+    CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆  GPU  98 %   65 °C  480 W  │");
+    CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆  GPU   5 %   65 °C  480 W  │");
+    CHECK_HAS(draw(&s, 21, 70), "▆▆▆▆▆▆   98%  65°C 480W  │");
+    draw_all_sizes(&s);
     record_close(record);
     free(run);
     close_view(&s);

@@ -220,4 +220,17 @@ static inline char *kit_command(struct kit *k)
     return out.s;
 }
 
+/* What 'w' would write. */
+static inline enum err_code kit_write(const struct screen *screen, void *state, const char *form,
+                                      struct text *out, struct err *e)
+{
+    struct paper paper = {0};
+    enum err_code code = screen->write(state, form, &paper, e);
+
+    if (code == ERR_OK)
+        paper_write(&paper, form, out);
+    paper_free(&paper);
+    return code;
+}
+
 #endif

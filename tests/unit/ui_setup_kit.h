@@ -248,6 +248,7 @@ static inline void kit_start(void)
     kit.app.config.data_names = data;
     kit.app.config.model_names = models;
     kit.app.tasks = tasks_new();
+    tasks_patience(kit.app.tasks, 20000); /* what is typed ahead finds things done */
     kit.app.settings = settings_open(settings);
     kit.setup = screen_setup.open(&kit.app);
     screen_setup.show(kit.setup);

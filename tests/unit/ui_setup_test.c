@@ -140,9 +140,16 @@ TEST(a_field_is_typed_over_checked_and_taken)
     CHECK_STR(text_of("optimizer"), "adam"); /* the old value is back */
     CHECK_STR(kit_command(), "run first lr=0.5");
     CHECK_HAS(line_with(kit_draw(21, 80), "0.5 "), "*lr");
+    choose("lr");
     kit_keys("u");
     CHECK_STR(text_of("lr"), "0.002");
     CHECK_STR(kit_command(), "run first");
+    kit_keys("Enter 0 . 3 Enter"); /* takes it, and no field is open: arrows move again */
+    CHECK(!screen_setup.wants_text(kit.setup));
+    CHECK_STR(kit.setup->at, "lr");
+    kit_keys("Down Up Up");
+    CHECK_STR(text_of("optimizer"), "adam");
+    CHECK_STR(text_of("lr"), "0.3");
     kit_end();
 }
 
@@ -282,6 +289,29 @@ TEST(changes_are_not_lost_to_a_file)
     kit_end();
 }
 
+TEST(what_leaving_would_lose_is_known)
+{
+    struct text words = {0};
+
+    kit_start();
+    CHECK(!screen_setup_unsaved(kit.setup, &words));
+    choose("model");
+    kit_keys("Right Right");
+    REQUIRE(screen_setup_unsaved(kit.setup, &words));
+    CHECK_STR(text_str(&words), "The form has changes to first that are not saved.");
+    kit_keys("r"); /* what is run is kept with its run */
+    CHECK(kit.runs == 1);
+    text_clear(&words);
+    CHECK(!screen_setup_unsaved(kit.setup, &words));
+    kit_keys("Right");
+    CHECK(screen_setup_unsaved(kit.setup, &words));
+    kit_keys("u");
+    text_clear(&words);
+    CHECK(!screen_setup_unsaved(kit.setup, &words));
+    text_free(&words);
+    kit_end();
+}
+
 TEST(the_form_is_saved_and_not_over_another_file_unasked)
 {
     char *text;
@@ -294,7 +324,7 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     kit_keys("Right S");
     CHECK_STR(kit.prompt, "save as: experiments/first.ini");
     kit.entered(kit.user, "mine");
-    CHECK_HAS(kit.question, "experiments/mine.ini is there already. [overwrite it] [cancel]");
+    CHECK_HAS(kit.question, "experiments/mine.ini is there already. [replace it] [cancel]");
     kit.chosen(kit.user, 1);
     kit_settle();
     REQUIRE_OK(io_read_file("experiments/mine.ini", 1000, &text, &n, &e));
@@ -307,6 +337,11 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     CHECK_HAS(text, "# A first look");
     free(text);
     CHECK(!form_dirty(&kit.setup->form));
+    kit_keys("S");
+    kit.entered(kit.user, "nowhere/new");
+    kit_settle();
+    CHECK_HAS(kit.said, "there is no folder nowhere");
+    CHECK(!io_exists("nowhere"));
     CHECK_STR(kit_command(), "run experiments/new.ini");
     CHECK_HAS(kit_draw(21, 80), "● new");
     kit_keys("D");
@@ -326,9 +361,18 @@ TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
     CHECK_STR(kit.setup->at, "batch");
     CHECK_HAS(kit_draw(21, 80), "bad.ini:2: batch = many");
     CHECK_HAS(kit_draw(42, 160), "lr stands in a line above already");
+    write_file("torn.ini", "epochs = 3\nlr 0.1\n");
+    screen_setup_load_file(kit.setup, "torn.ini");
+    kit_settle();
+    kit_keys("r");
+    CHECK_INT(kit.runs, 0); /* a default in place of what was meant is not trained unasked */
+    CHECK_HAS(kit.question, "torn.ini:2");
+    CHECK_HAS(kit.question, "[run it without] [show all of them] [cancel]");
+    kit.chosen(kit.user, 0);
+    CHECK_INT(kit.runs, 1);
     screen_setup_load_file(kit.setup, "none.ini");
     CHECK_HAS(kit.said, "none.ini");
-    CHECK_STR(text_of("epochs"), "4");
+    CHECK_STR(text_of("epochs"), "3");
     kit_end();
 }
 
@@ -437,7 +481,7 @@ TEST(panes_have_hints_of_their_own)
     kit.setup->pane = SETUP_FORM;
     choose("lr");
     kit_keys("Enter");
-    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "and the next");
+    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "opens the next");
     kit_keys("Esc");
     choose("optimizer");
     kit_keys("Enter");
@@ -569,11 +613,20 @@ TEST(another_program_at_work_is_noticed)
     CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
     kit.chosen(kit.user, 1);
     CHECK_INT(kit.runs, 1);
+    CHECK(!strstr(kit.question, "another folder"));
     strcpy(kit.setup->other->results, "/elsewhere");
     kit_keys("r");
-    CHECK_HAS(kit.question, "[run it beside] [cancel]");
-    CHECK(!strstr(kit.question, "queue"));
+    CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "with its results in another folder");
+    CHECK_HAS(kit.question, "it waits until that has ended, also without this terminal");
     kit.chosen(kit.user, -1);
+    CHECK_INT(kit.runs, 1);
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    REQUIRE(kit.setup->queue == 1);
+    CHECK(!strncmp(kit.setup->queued[0].text, "# options: --order spread --alone\n", 34));
+    CHECK_STR(kit.setup->queue_label[0], "alone");
     CHECK_INT(kit.runs, 1);
     kit_end();
 }
@@ -671,7 +724,7 @@ static double last_key_ms(const char *list, const char *typed, int32_t last)
         TEST_FAILED("%s", e.text);
     choose("seed");
     kit_keys("Enter");
-    form_line_set(&kit.setup->line, typed);
+    line_set(&kit.setup->line, typed);
     start = clock_ns();
     screen_setup.key(kit.setup, &(struct key){.code = last});
     return (double)(clock_ns() - start) / 1e6;

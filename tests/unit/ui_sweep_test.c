@@ -351,6 +351,107 @@ TEST(every_size_can_be_drawn)
     sweepview_free(v.sweep);
 }
 
+/* The roles of the cells of a board of one row, as drawn. */
+static void draw_roles(const double *value, int n, struct board_view *view, int *role,
+                       struct text *out)
+{
+    const char *words[16], *names[16];
+    char word[16][16];
+    struct board b = {.row_label = "lr",
+                      .column_label = "batch",
+                      .rows = 1,
+                      .columns = n,
+                      .row_name = (const char *const[]){"0.1"},
+                      .column_name = names,
+                      .value = value,
+                      .words = words};
+    struct grid g;
+
+    for (int i = 0; i < n; i++) {
+        snprintf(word[i], sizeof word[i], "%.4f", value[i]);
+        words[i] = word[i];
+        names[i] = "64";
+    }
+    view->row = view->column = -1;
+    board_scale(value, (size_t)n, &view->scale);
+    grid_init(&g, 6, 120, false);
+    board_grid(&b, &g, grid_all(&g), view);
+    for (int i = 0; i < n; i++)
+        role[i] = g.cell[view->at.row * g.columns + view->at.column + i * view->wide].role;
+    text_clear(out);
+    grid_to_text(&g, out);
+    grid_free(&g);
+}
+
+/* All within a per cent: the least and the best have the ends of the scale, which is told. */
+TEST(colours_tell_good_from_bad_within_a_per_cent)
+{
+    const double value[] = {0.8900, 0.8925, 0.8950, 0.8990};
+    struct board_view view = {.legend = true};
+    struct text out = {0};
+    int role[4];
+
+    draw_roles(value, 4, &view, role, &out);
+    CHECK_INT(role[0], GRID_SHADE);
+    CHECK_INT(role[1], GRID_SHADE + 4);
+    CHECK_INT(role[2], GRID_SHADE + 8);
+    CHECK_INT(role[3], GRID_SHADE + GRID_SHADES - 1);
+    CHECK_HAS(text_str(&out), "0.8900  ▁ ▂ ▃ ▄ ▅ ▆ ▇ █ 0.8990"); /* the range */
+    CHECK_HAS(text_str(&out), "0.8900 ▁ "); /* and marks, for whoever sees no colours */
+    CHECK_HAS(text_str(&out), "0.8925 ▃");
+    CHECK_HAS(text_str(&out), "0.8950 ▅");
+    CHECK_HAS(text_str(&out), "0.8990 █");
+    text_free(&out);
+}
+
+/* One that learned nothing leaves the others their colours. */
+TEST(a_value_far_below_does_not_take_the_colours_away)
+{
+    const double value[] = {0.8900, 0.1000, 0.8925, 0.8990, 0.8950};
+    struct board_view view = {.legend = true};
+    struct board_scale scale;
+    struct text out = {0};
+    int role[5];
+
+    draw_roles(value, 5, &view, role, &out);
+    CHECK_INT(role[1], GRID_SHADE);
+    CHECK_INT(role[0], GRID_SHADE);
+    CHECK_INT(role[3], GRID_SHADE + GRID_SHADES - 1);
+    CHECK_INT(role[4], GRID_SHADE + 8);
+    CHECK_HAS(text_str(&out), "≤0.8900  ▁ ▂ ▃ ▄ ▅ ▆ ▇ █ 0.8990");
+    /* Where half of them are far apart, that is what there is to be seen. */
+    CHECK(board_scale((const double[]){0.1, 0.12, 0.88, 0.9}, 4, &scale));
+    CHECK_NEAR(scale.lo, 0.1, 1e-12);
+    CHECK(!scale.below);
+    CHECK(board_scale((const double[]){0.9, NAN, 0.9, 0.9}, 4, &scale));
+    CHECK(scale.lo == scale.hi && !scale.below);
+    CHECK(!board_scale((const double[]){NAN}, 1, &scale));
+    text_free(&out);
+}
+
+TEST(a_colour_means_the_same_on_all_pages)
+{
+    struct sweepview_sweep *s = sweep_of("lr = 0.1, 0.2\nbatch = 64, 128\ndevices = 1, 2\n");
+    struct sweepview_look look;
+    struct sweepview_board b;
+
+    REQUIRE(s);
+    set(s, VALUES("0.1", "64", "1"), WIRE_DONE, 0.80);
+    set(s, VALUES("0.2", "64", "1"), WIRE_DONE, 0.82);
+    set(s, VALUES("0.1", "64", "2"), WIRE_DONE, 0.90);
+    set(s, VALUES("0.2", "128", "2"), WIRE_DIVERGED, 0.10);
+    sweepview_sum(s);
+    sweepview_first_look(s, &look);
+    for (size_t page = 0; page < 2; page++) {
+        sweepview_set_page(s, &look, page);
+        sweepview_make_board(s, &look, &b);
+        CHECK_NEAR(look.view.scale.lo, 0.80, 1e-12);
+        CHECK_NEAR(look.view.scale.hi, 0.90, 1e-12);
+        sweepview_free_board(&b);
+    }
+    sweepview_free(s);
+}
+
 TEST(it_says_whether_it_is_done_stopped_or_paused)
 {
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};

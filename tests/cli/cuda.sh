@@ -1,0 +1,361 @@
+# The program and its part for GPUs where there is none: no driver, an old one, a busy or missing
+# device, the toolkit's stub; a part that is missing, broken or of another version. The part is the
+# real one under drivers that are made up here, and the twin, which is told to act so.
+root=$PWD
+. "${BASH_SOURCE%/*}/lib.sh"
+unset CHORUS_CUDA CHORUS_FAKE CHORUS_TWIN LD_LIBRARY_PATH
+
+build=$root/${BUILD:-build}
+[ -d "${BUILD-}" ] && [[ ${BUILD-} = /* ]] && build=$BUILD
+toolkit=$(sed -n 's/^CUDA := //p' "$build/normal/config.mk" 2>/dev/null)
+part=$build/chorus-cuda.so twin=$build/normal/chorus-cuda-twin.so
+
+# says SENTENCE CODE ENV...: in surroundings where there is no GPU to compute on: devices, a run that
+# asks for one, and one that takes what there is.
+says()
+{
+    local name=$1 sentence=$2
+    shift 2
+    check "$name: devices has a line of it" devices_has "$sentence" "$@"
+    check "$name: backend = cuda is refused with it" cuda_is_refused "$sentence" "$@"
+    check "$name: auto says it and trains on the CPU" auto_goes_on "$sentence" "$@"
+}
+
+devices_has()
+{
+    local sentence=$1
+    shift
+    exits 0 env "$@" "$CHORUS" devices || return
+    grep -qxF "CUDA     no CUDA device: $sentence" out || {
+        cat out
+        return 1
+    }
+    grep -q '^backend = auto takes cpu' out && env "$@" "$CHORUS" devices --json >out 2>err &&
+        grep -qF "\"cuda_devices\": 0, \"cuda\": {\"reason\": \"$sentence\"" out
+}
+
+cuda_is_refused()
+{
+    local sentence=$1
+    shift
+    exits 1 env "$@" "$CHORUS" run tiny.ini backend=cuda || return
+    [ "$(wc -l <err)" = 1 ] && grep -qF "backend = cuda: no CUDA device here: $sentence" err || {
+        cat err
+        return 1
+    }
+}
+
+auto_goes_on()
+{
+    local sentence=$1 run
+    shift
+    rm -rf results
+    exits 0 env "$@" "$CHORUS" run tiny.ini epochs=1 || return
+    [ "$(grep -cF "$sentence; training on the CPU" err)" = 1 ] || {
+        cat err
+        return 1
+    }
+    run=$(echo results/*/)
+    [ "$(column "$run" backend)" = cpu ] && state_is "$run" done
+}
+
+none="there is no NVIDIA driver here"
+old="the NVIDIA driver is too old: it speaks CUDA 12.4, this program needs 13.0 or newer"
+no_device="the NVIDIA driver sees no GPU here"
+busy="the GPU is busy: another process holds it alone, or its compute mode forbids more (nvidia-smi tells)"
+stub="the libcuda.so.1 found first is the CUDA toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH"
+
+# ---- the twin, told what to be ----
+
+if [ -e "$twin" ]; then
+    says "twin, no driver" "$none" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=none
+    says "twin, old driver" "$old" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=old
+    says "twin, no device" "$no_device" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=nodevice
+    says "twin, busy device" "$busy" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=busy
+    says "twin, the stub" "$stub" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=stub
+
+    twin_has()
+    {
+        local words=$1
+        shift
+        exits 0 env CHORUS_CUDA="$twin" "$@" "$CHORUS" devices || return
+        grep -qE -- "$words" out || {
+            cat out
+            return 1
+        }
+    }
+    check "GPUs are listed" twin_has '^ +GPU 1  Twin GPU, 8.* of memory, compute capability 9\.0$' \
+        CHORUS_TWIN=gpus=2
+    check "with the driver and the libraries" \
+        twin_has '^ +driver 580\.65\.06 \(CUDA 13\.0\), runtime 13\.0, .*NCCL 2\.28\.9$' CHORUS_TWIN=gpus=2
+    check "auto would take one" twin_has '^backend = auto takes cuda' CHORUS_TWIN=gpus=2
+    check "a driver that NVML does not tell of" twin_has '^ +driver unknown \(CUDA 13\.0\)' \
+        CHORUS_TWIN_NVML=missing
+    check "no NCCL" twin_has 'no NCCL$' CHORUS_TWIN_NCCL=missing
+    check "an older GPU is listed as not usable" twin_has \
+        'capability 7\.5; not usable: compute capability 7\.5: chorus needs 8\.0 \(Ampere\) or newer$' \
+        CHORUS_TWIN=sm=75
+    check "and refused" cuda_is_refused \
+        "GPU 0 (Twin GPU) cannot be used: compute capability 7.5: chorus needs 8.0" \
+        CHORUS_CUDA="$twin" CHORUS_TWIN=sm=75
+
+    # Two GPUs that add up, and how that ends.
+    fails()
+    {
+        local name=$1 sentence=$2 state=$3
+        shift 3
+        rm -rf results
+        check "$name" ends "$sentence" "$state" env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 "$@" \
+            timeout 120 "$CHORUS" run tiny.ini backend=cuda devices=2 epochs=2
+    }
+    ends()
+    {
+        local sentence=$1 state=$2
+        shift 2
+        exits 1 "$@" || return
+        [ "$(grep -c '^chorus: ' err)" = 1 ] && grep '^chorus: ' err | grep -qE -- "$sentence" || {
+            cat err
+            return 1
+        }
+        if [ -z "$state" ]; then
+            [ ! -e results ]
+        else
+            state_is "$(echo results/*/)" "$state"
+        fi
+    }
+    two_gpus()
+    {
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 timeout 120 "$CHORUS" run tiny.ini \
+            backend=cuda devices=2 epochs=2 && state_is "$(echo results/*/)" done
+    }
+    check "two GPUs train" two_gpus
+
+    # What a GPU could not hold is said before the start, and what it has too little free for: NVML's
+    # twin has 64 MiB of it in use.
+    dry() { exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN="$1" "$CHORUS" run tiny.ini model=cnn batch=800 precision=fp32 backend=cuda --dry-run; }
+    too_much()
+    {
+        local need
+        dry memory=8G && ! grep -qE '^# (cannot be|too much)' out || return
+        need=$(sed -n 's/^# memory  *\([0-9]*\)[0-9.]* MB$/\1/p' out)
+        dry memory=$((need * 6 / 10))M &&
+            grep -qE '^# cannot be +GPU 0 has .* MB in all, this takes .* MB: .* would fit; ' out &&
+            dry memory=${need}M &&
+            grep -qE '^# too much now +GPU 0 has .* MB free, this takes .* MB: .* would fit; ' out || {
+            cat out
+            return 1
+        }
+    }
+    check "what does not fit is said by a dry run" too_much
+
+    # cuDNN's engines are written down, and missed when a run goes on without them.
+    engines()
+    {
+        local run
+        rm -rf results
+        printf 'input auto\nconv 32 3\nrelu\nconv 32 3\nrelu\ndense 10\n' >wide.net
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE=off timeout 120 "$CHORUS" \
+            run tiny.ini model=./wide.net precision=tf32 backend=cuda train_limit=120 \
+            test_limit=40 epochs=1 || return
+        run=$(echo results/*/)
+        [ "$(column "$run" plans)" = "cudnn 91900: 11/11/11/11" ] || return
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CUDNN=off timeout 120 "$CHORUS" \
+            resume "$run" epochs=2 && [ -z "$(column "$run" plans)" ] &&
+            grep -qF 'by other plans (cudnn 91900: 11/11/11/11), from here on by these: none' err
+    }
+    check "cuDNN's engines are written down" engines
+    check "and its version" twin_has ', cuDNN 9\.19\.0, ' CHORUS_TWIN_CUDNN=1
+    check "the twin has none by itself" twin_has ', no cuDNN, '
+    fails "no NCCL for two GPUs" 'NCCL: libnccl\.so\.2 is not on this machine' "" CHORUS_TWIN_NCCL=missing
+    fails "an NCCL that is too old" 'is NCCL 2\.16\.2, chorus needs 2\.18 or newer' "" CHORUS_TWIN_NCCL=old
+    fails "no group can be made" 'cannot make a group of 2 GPUs: unhandled system error' failed \
+        CHORUS_TWIN_NCCL=id:0:0:2
+    fails "a GPU that cannot join" 'GPU 1 \(rank 1\): joining the group over 2 GPUs failed: unhandled system error' \
+        failed CHORUS_TWIN_NCCL=init:1:0:2
+    fails "a sum that is refused" 'GPU 1 \(rank 1\): a sum over 2 GPUs failed: unhandled cuda error' failed \
+        CHORUS_TWIN_NCCL=call:1:1:1
+    fails "an error in the middle" 'GPU 1 \(rank 1\): a sum over 2 GPUs failed: remote process exited' failed \
+        CHORUS_TWIN_NCCL=async:1:9:6
+    fails "one GPU without memory" 'ran out of memory: .*GPU [01] gave no memory for .* though 8.6 GB were free' oom CHORUS_TWIN=gpus=2,fail=take:2:2
+    fails "the other without memory" 'ran out of memory: .*GPU [01] gave no memory' oom CHORUS_TWIN=gpus=2,fail=take:1:2
+    fails "an error that sticks" 'illegal memory access .*\(700\); this process can compute no more on that GPU.*; given up after 3 restarts$' \
+        failed CHORUS_TWIN=gpus=2,fail=kernel:200:700
+else
+    skip "the twin" "it was not built: is there a g++?"
+fi
+
+# ---- the real part under drivers that are made up ----
+
+# Every function of a driver: most say that there is no device. FAKE: what cuInit gives, the version.
+fake_driver()
+{
+    mkdir -p fake stubbed &&
+        ln -sf "$toolkit/lib64/stubs/libcuda.so" stubbed/libcuda.so.1 &&
+        {
+            cat <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int fake(int which)
+{
+    int init = 100, version = 13000;
+    sscanf(getenv("FAKE") ? getenv("FAKE") : "", "%d,%d", &init, &version);
+    return which ? version : init;
+}
+int cuInit(unsigned flags) { (void)flags; return fake(0); }
+int cuDriverGetVersion(int *version) { *version = fake(1); return 0; }
+int cuDeviceGetCount(int *n) { *n = 0; return 0; }
+int cuGetProcAddress(const char *name, void **f, int version, unsigned long flags)
+{
+    void *self = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    (void)version, (void)flags;
+    *f = self ? dlsym(self, name) : 0;
+    return *f ? 0 : 500;
+}
+int cuGetProcAddress_v2(const char *name, void **f, int version, unsigned long flags, int *found)
+{
+    int error = cuGetProcAddress(name, f, version, flags);
+    if (found)
+        *found = error != 0;
+    return error;
+}
+C
+            nm -D --defined-only "$toolkit/lib64/stubs/libcuda.so" |
+                awk '$2 ~ /[TW]/ { sub(/@.*/, "", $3)
+                    if ($3 ~ /^cu/ && $3 !~ /^(cuInit|cuDriverGetVersion|cuDeviceGetCount|cuGetProcAddress(_v2)?)$/ && !seen[$3]++)
+                        print "int " $3 "(void) { return 100; }" }'
+        } >fake/cuda.c &&
+        ${CC:-gcc} -shared -fPIC -w -Wl,-soname,libcuda.so.1 fake/cuda.c -ldl -o fake/libcuda.so.1
+}
+
+if ! [ -e "$part" ]; then
+    skip "the part for GPUs" "it was not built: is there a CUDA toolkit?"
+elif ! [ -e "$toolkit/lib64/stubs/libcuda.so" ] || ! command -v ${CC:-gcc} nm >/dev/null; then
+    skip "drivers that are made up" "this needs the toolkit's stub of libcuda.so, a compiler and nm"
+elif ! fake_driver; then
+    fail "a driver that is made up" "it does not compile"
+else
+    grep -c '^int cu' fake/cuda.c >functions
+    check "the made-up driver has all functions" test "$(cat functions)" -gt 300
+    real=(CHORUS_CUDA="$part")
+    if /sbin/ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
+        skip "no driver" "there is one on this machine"
+    else
+        says "no driver" "$none" "${real[@]}"
+    fi
+    # One of the year before its toolkit: 12.4 where that is 13.0.
+    runtime=$(env "${real[@]}" "$CHORUS" devices --json | sed -n 's/.*"runtime": \([0-9]*\).*/\1/p')
+    before=$((runtime / 1000 - 1))
+    old="the NVIDIA driver is too old: it speaks CUDA $before.4, this program needs $((runtime / 1000)).$((runtime % 1000 / 10)) or newer"
+    says "old driver" "$old" "${real[@]}" FAKE=100,${before}040 LD_LIBRARY_PATH="$work/fake"
+    says "no device" "$no_device" "${real[@]}" FAKE=100,13000 LD_LIBRARY_PATH="$work/fake"
+    says "busy device" "$busy" "${real[@]}" FAKE=46,13000 LD_LIBRARY_PATH="$work/fake"
+    says "the toolkit's stub" "$stub" "${real[@]}" LD_LIBRARY_PATH="$work/stubbed"
+
+    # Beside the program, and in ../lib/chorus of where it lies, the part is found without being named.
+    check "beside the program" bash -c 'mkdir -p a && cp "$1" a/chorus && ln -s "$2" a/chorus-cuda.so &&
+        FAKE=46,13000 LD_LIBRARY_PATH=$PWD/fake a/chorus devices | grep -q "the GPU is busy"' - \
+        "$CHORUS" "$part"
+    check "in ../lib/chorus" bash -c 'mkdir -p b/bin b/lib/chorus && cp "$1" b/bin/chorus &&
+        ln -s "$2" b/lib/chorus/chorus-cuda.so &&
+        FAKE=46,13000 LD_LIBRARY_PATH=$PWD/fake b/bin/chorus devices | grep -q "the GPU is busy"' - \
+        "$CHORUS" "$part"
+    check "it names no library that may be missing" \
+        bash -c '! readelf -d "$1" | grep NEEDED | grep -E "libcuda|libnccl|libcudnn|libnvidia|libcublas"' - "$part"
+fi
+
+# What is declared by hand is what the library's header says.
+nccl=$toolkit/include/nccl.h
+if [ -n "$toolkit" ] && [ -e "$nccl" ] && [ -e "$root/src/cuda/comm.h" ]; then
+    cat >nccl.c <<'C'
+#include <nccl.h>
+#include <stddef.h>
+#include "cuda/comm.h"
+#define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)
+#define FIELD(ours, theirs) SAME(offsetof(struct cuda_nccl_config, ours), offsetof(ncclConfig_t, theirs))
+FIELD(size, size);
+FIELD(magic, magic);
+FIELD(version, version);
+FIELD(blocking, blocking);
+FIELD(cluster, cgaClusterSize);
+FIELD(least_blocks, minCTAs);
+FIELD(most_blocks, maxCTAs);
+FIELD(net, netName);
+FIELD(split_share, splitShare);
+SAME(sizeof(struct cuda_nccl_id), sizeof(ncclUniqueId));
+SAME(CUDA_NCCL_OK, ncclSuccess);
+SAME(CUDA_NCCL_CUDA_ERROR, ncclUnhandledCudaError);
+SAME(CUDA_NCCL_SYSTEM_ERROR, ncclSystemError);
+SAME(CUDA_NCCL_USAGE, ncclInvalidUsage);
+SAME(CUDA_NCCL_REMOTE, ncclRemoteError);
+SAME(CUDA_NCCL_BUSY, ncclInProgress);
+SAME(CUDA_NCCL_FLOAT, ncclFloat32);
+SAME(CUDA_NCCL_SUM, ncclSum);
+static const ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
+int main(void) { return theirs.magic != CUDA_NCCL_MAGIC; }
+C
+    check "NCCL's declarations" bash -c '"$0" -std=c11 -I"$1/src" -isystem "$2/include" nccl.c -o nccl && ./nccl' \
+        "${CC:-gcc}" "$root" "$toolkit"
+else
+    skip "NCCL's declarations" "there is no nccl.h to compare with"
+fi
+
+# ---- a part that is no part ----
+
+says "a missing part" "chorus-cuda.so cannot be opened: $work/gone.so: cannot open shared object file: No such file or directory" \
+    CHORUS_CUDA="$work/gone.so"
+echo "this is no shared library, nor will it be one" >broken.so
+says "a broken part" "chorus-cuda.so cannot be opened: $work/broken.so: file too short" \
+    CHORUS_CUDA="$work/broken.so"
+if command -v ${CC:-gcc} >/dev/null; then
+    echo 'unsigned long part[99] = {999}; void *chorus_cuda_part(void) { return part; }' >other.c
+    echo 'int nothing;' >nothing.c
+    ${CC:-gcc} -shared -fPIC other.c -o other.so && ${CC:-gcc} -shared -fPIC nothing.c -o nothing.so ||
+        fail "other parts" "they do not compile"
+    speaks=$(CHORUS_CUDA=$work/other.so "$CHORUS" devices 2>&1 | sed -n 's/.*this program speaks \([0-9]*\)).*/\1/p')
+    says "a part of another version" "$work/other.so is of another version of chorus (999, this program speaks $speaks): build both anew with \`make\`" \
+        CHORUS_CUDA="$work/other.so"
+    says "a library that is no part" "$work/nothing.so is of another version of chorus (0, this program speaks $speaks): build both anew with \`make\`" \
+        CHORUS_CUDA="$work/nothing.so"
+fi
+
+# Without a part nothing is missed: a program that was built without one says nothing of GPUs.
+alone()
+{
+    mkdir -p c && cp "$CHORUS" c/chorus && rm -rf results && exits 0 c/chorus run tiny.ini epochs=1 &&
+        ! grep -qi "cuda\|gpu" err && exits 1 c/chorus run tiny.ini backend=cuda &&
+        grep -q "this program was built without CUDA" err
+}
+check "a program alone trains on the CPU, silently" alone
+
+# ---- starting ----
+
+# What the cheapest of ten takes of a processor, in milliseconds: others may be at work beside it.
+cheapest()
+{
+    local best=999999 i took TIMEFORMAT='%3U %3S'
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        took=$({ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print int(($1 + $2) * 1000) }')
+        ((took < best)) && best=$took
+    done
+    echo "$best"
+}
+whole=$twin
+[ -e "$part" ] && whole=$part
+if [ -e "$whole" ]; then
+    untouched()
+    {
+        LD_DEBUG=files CHORUS_CUDA=$whole "$CHORUS" "$@" >out 2>err
+        ! grep -q 'chorus-cuda' out err
+    }
+    check "what needs no device opens no part" untouched ls
+    check "nor does help" untouched --help
+    with=$(cheapest env CHORUS_CUDA="$whole" "$CHORUS" devices)
+    without=$(cheapest env CHORUS_CUDA=none "$CHORUS" devices)
+    echo "  devices costs $with ms, $without ms without the part"
+    check "looking for devices is cheap" test "$with" -lt $((without * 3 + 30))
+fi
+
+finish

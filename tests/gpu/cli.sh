@@ -1,0 +1,98 @@
+# The program on a GPU, from outside. CUDA_PART names the part (the twin's, to try this script without
+# a GPU; IMAGES and EPOCHS make it short), else the one beside the program.
+
+. tests/cli/lib.sh
+export CHORUS_CUDA=${CUDA_PART-} CHORUS_FAKE=0
+[ -n "$CHORUS_CUDA" ] || unset CHORUS_CUDA
+[ -n "${GPU_DATA-}" ] && export CHORUS_DATA=$GPU_DATA
+IMAGES=${IMAGES:-6400} EPOCHS=${EPOCHS:-2} MODELS=${MODELS:-lenet cnn mlp resnet18 small} MODEL=${MODEL:-lenet}
+
+chorus() { "$CHORUS" "$@" >out 2>err; }
+
+# train NAME SETTINGS...: trains into results/NAME and leaves its folder in $run
+train()
+{
+    local name=$1
+    shift
+    "$CHORUS" run "$@" --quiet --results "results/$name" >out 2>err
+    code=$?
+    run=$(tail -n 1 out)
+    return $code
+}
+
+cell() # cell FILE COLUMN: the last row's
+{
+    awk -F, -v want="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == want) at = i } { last = $at } END { print last }' "$1"
+}
+
+near() # near A B LIMIT: relative
+{
+    awk -v a="$1" -v b="$2" -v l="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; m = b < 0 ? -b : b; exit !(d <= l * (m > 1e-3 ? m : 1e-3)) }'
+}
+
+common="train_limit=$IMAGES test_limit=$((IMAGES / 4)) epochs=$EPOCHS batch=128"
+
+chorus devices
+check devices_names_a_GPU grep -q '^CUDA     GPU 0' out
+chorus devices --json
+check devices_counts_it grep -q '"cuda_devices": [1-9]' out
+
+for model in $MODELS; do
+    settings="model=$model $common lr=0.01 seed=3"
+    if train "$model" $settings backend=cuda; then
+        ok "${model}_trains"
+        gpu=$(cell "$run/epochs.csv" train_loss)
+        first=$run
+        train "$model-again" $settings backend=cuda
+        check "${model}_twice_is_the_same" test "$(cell "$run/epochs.csv" test_loss)" = "$(cell "$first/epochs.csv" test_loss)"
+        if [ "$model" != resnet18 ] && train "$model-cpu" $settings backend=cpu; then
+            cpu=$(cell "$run/epochs.csv" train_loss)
+            check "${model}_learns_what_the_CPU_learns ($gpu, $cpu)" near "$gpu" "$cpu" 0.02
+        fi
+    else
+        fail "${model}_trains" "$(cat err)"
+    fi
+done
+
+train auto model=tiny $common
+check auto_takes_the_GPU test "$(cell "$run/run.csv" backend_used)" = cuda
+for precision in fp32 tf32 bf16; do
+    train "$precision" model=$MODEL $common precision=$precision backend=cuda
+    check "${precision}_is_what_was_used" test "$(cell "$run/run.csv" precision_used)" = $precision
+done
+run_one() { train "$1" model=$MODEL $common lr=0.05 backend=cuda devices="$2" && cell "$run/epochs.csv" train_loss; }
+one=$(run_one one 1)
+for devices in 2 4 8; do
+    check "devices_${devices}_as_one" near "$(run_one "dp$devices" $devices)" "$one" 0.01
+done
+run=$(echo results/dp8/2*)
+check a_row_for_each_virtual_device test "$(grep -c '^1,' "$run/devices.csv")" = 8
+check the_GPU_is_named_in_its_rows test "$(cell "$run/devices.csv" real)" = gpu:0
+
+train ens model=$MODEL $common mode=ensemble members=3 devices=1 lr=0.05 backend=cuda
+check an_ensemble_of_three_on_one_device test "$(cell "$run/members.csv" member)" = 2
+
+# Stopped, and killed in the middle: it goes on to the same digits.
+train whole model=$MODEL $common lr=0.05 seed=9 backend=cuda
+want=$(cell "$run/epochs.csv" test_loss)
+"$CHORUS" run model=$MODEL $common lr=0.05 seed=9 backend=cuda max_steps=7 --quiet --results results/cut >out 2>err
+cut=$(tail -n 1 out)
+"$CHORUS" run model=$MODEL $common lr=0.05 seed=9 backend=cuda --quiet --results results/killed >out 2>err &
+pid=$!
+for _ in $(seq 600); do
+    sleep 0.05
+    killed=$(ls -d results/killed/2* 2>/dev/null | head -n 1)
+    [ -n "$killed" ] && [ "$(wc -l <"$killed/epochs.csv")" -gt 1 ] && break
+done
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
+"$CHORUS" resume --results results/killed --quiet >out 2>err
+check killed_it_goes_on_to_the_same test "$(cell "$killed/epochs.csv" test_loss)" = "$want"
+check max_steps_ends_it test "$(cell "$cut/run.csv" state)" = done
+
+chorus run model=$MODEL $common lr=1e30 backend=cuda --results results/wild
+check diverged_is_exit_3 test $? = 3
+chorus run model=$MODEL $common backend=cuda devices=gpu:0+63 --results results/no
+check a_GPU_that_is_not_there_is_refused grep -q 'there is no GPU 63' err
+
+finish

@@ -1,0 +1,28 @@
+/* The twin's controls where the real runtime runs: tests say what they want of a twin, and a GPU takes
+ * no notice. What a single GPU cannot be is said by twin_is. */
+#include "cuda/twin/twin.h"
+
+void twin_reset(int gpus)
+{
+    (void)gpus;
+}
+
+void twin_seed(uint64_t seed)
+{
+    (void)seed;
+}
+
+void twin_quiet(bool quiet)
+{
+    (void)quiet;
+}
+
+const char *twin_report(void)
+{
+    return "";
+}
+
+struct twin_counts twin_counted(void)
+{
+    return (struct twin_counts){0};
+}

@@ -1,0 +1,318 @@
+/* Sessions whose convolutions go through a twin of cuDNN: against the naive backend, repeated, captured
+ * in graphs, with plans that are missing or kept, and with a library that fails. */
+#include "base/io.h"
+#include "cuda/dnn.h"
+#include "cuda/twin/cudnn.h"
+#include "tests/parity/cuda_kit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char residual[] =
+    "input auto\nconv 32 3 pad 1\nbatchnorm\nrelu\nresidual {\n conv 32 3 pad 1\n batchnorm\n relu\n"
+    " conv 32 3 pad 1\n batchnorm\n}\nrelu\nresidual {\n conv 40 3 stride 2 pad 1\n batchnorm\n relu\n"
+    " conv 40 3 pad 1 nobias\n batchnorm\n} shortcut {\n conv 40 1 stride 2\n}\nrelu\n"
+    "globalavgpool\ndense 10\n";
+static const struct {
+    const char *name, *text;
+    struct net_shape shape;
+} nets[] = {
+    {"residual", residual, {6, 6, 1}},
+    {"biases and gates",
+     "input auto\nconv 32 3\nrelu\nconv 40 3 pad 1\ntanh\nconv 32 2 same\nrelu\nconv 32 1 nobias\n"
+     "relu\ndense 10\n",
+     {7, 6, 2}},
+    {"gradients added behind a gate",
+     "input auto\nconv 32 2\nrelu\nresidual {\n conv 48 3 pad 1\n} shortcut {\n conv 48 1\n}\nrelu\n"
+     "residual {\n conv 48 3 pad 1\n}\ntanh\ndense 10\n",
+     {6, 5, 1}},
+};
+
+static void begin(int gpus, bool dnn)
+{
+    setenv("CHORUS_CACHE", "off", 1);
+    unsetenv("CHORUS_CUDNN");
+    kit_twin(gpus);
+    twin_dnn(dnn);
+}
+
+static void all_is_given_back(const char *what)
+{
+    struct twin_dnn_counts c = twin_dnn_counted();
+
+    if (c.handles || c.descriptors)
+        TEST_FAILED("%s: %d handles and %d descriptors are left", what, c.handles, c.descriptors);
+    if (c.wrong[0])
+        TEST_FAILED("%s: %s", what, c.wrong);
+    if (twin_report()[0])
+        TEST_FAILED("%s: %s", what, twin_report());
+}
+
+TEST(networks_in_all_precisions)
+{
+    static const struct kit_limits tf32 = {2e-3, 8e-2, 5e-3, 2e-2, 2, true, false};
+    static const struct kit_limits bf16 = {3e-2, 0.4, 4e-2, 1.5e-1, 4, true, false};
+
+    for (size_t k = 0; k < MEM_COUNT(nets); k++)
+        for (int p = 0; p < 3; p++) {
+            struct kit b;
+            char name[80];
+            struct twin_dnn_counts c;
+
+            begin(1, true);
+            REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
+            b.plan.precision = p == 0 ? SPEC_FP32 : p == 1 ? SPEC_TF32 : SPEC_BF16;
+            snprintf(name, sizeof name, "%s in %s", nets[k].name,
+                     p == 0   ? "fp32"
+                     : p == 1 ? "tf32"
+                              : "bf16");
+            kit_compare(&b, name, 2, p == 0 ? &kit_tight : p == 1 ? &tf32 : &bf16);
+            c = twin_dnn_counted();
+            for (int pass = 0; pass < 3; pass++)
+                if (!c.executed[pass])
+                    TEST_FAILED("%s: pass %d did not go through cuDNN", name, pass);
+            all_is_given_back(name);
+            kit_close(&b);
+        }
+}
+
+/* A pass that cuDNN has no plan for is our own kernels'. */
+TEST(a_pass_without_a_plan)
+{
+    for (int off = 0; off < 3; off++) {
+        struct kit b;
+        struct twin_dnn_counts c;
+
+        begin(1, true);
+        twin_dnn_fail(TWIN_DNN_PLAN, off);
+        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 6));
+        kit_compare(&b, "a plan is missing", 2, &kit_tight);
+        c = twin_dnn_counted();
+        for (int pass = 0; pass < 3; pass++)
+            CHECK((c.executed[pass] == 0) == (pass == off));
+        all_is_given_back("a plan is missing");
+        kit_close(&b);
+    }
+}
+
+static const uint64_t hash_start = 1469598103934665603u;
+
+static uint64_t hash_more(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return hash;
+}
+
+/* 8 steps in spans of `cut`: what the parameters and the losses are then. */
+static uint64_t run(struct kit *b, size_t cut)
+{
+    struct backend_session *s = kit_session(BE, b);
+    size_t units = (size_t)backend_units(&b->plan), n = b->net->parameter_count;
+    struct backend_step rows[64] = {0};
+    float *param = mem_new(n, sizeof *param);
+    uint64_t hash = hash_start;
+    struct err e = {0};
+
+    for (size_t at = 0; s && at < 8; at += cut) {
+        size_t count = 8 - at < cut ? 8 - at : cut;
+
+        CHECK_INT(kit_train(BE, s, b, at, count, rows + at * units), count);
+    }
+    for (size_t i = 0; i < 8 * units; i++)
+        hash = hash_more(hash, &rows[i].loss_sum, sizeof rows[i].loss_sum);
+    for (int m = 0; s && m < b->plan.members; m++) {
+        CHECK(BE->state(s, m, BACKEND_PARAMS, false, param, &e) == ERR_OK);
+        hash = hash_more(hash, param, n * sizeof *param);
+    }
+    BE->close(s);
+    free(param);
+    return hash;
+}
+
+TEST(bits_repeat_in_graphs_of_any_size)
+{
+    static const struct {
+        size_t cut;
+        int graph;
+        bool cold;
+    } ways[] = {{8, 0, true}, {8, 8, false}, {3, 4, false}, {1, 1, false}};
+
+    for (int members = 1; members <= 3; members += 2)
+        for (int p = 0; p < 2; p++) {
+            struct kit b;
+            uint64_t first = 0;
+
+            for (size_t i = 0; i < MEM_COUNT(ways); i++) {
+                begin(1, true);
+                cuda_hooks.keep = i % 2;
+                cuda_hooks.cold = ways[i].cold;
+                cuda_hooks.graph = ways[i].graph;
+                twin_seed(i + 3);
+                REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+                b.plan.precision = p ? SPEC_BF16 : SPEC_TF32;
+                if (members > 1)
+                    kit_ensemble(&b, members, 1, true);
+                uint64_t hash = run(&b, ways[i].cut);
+                if (i == 0)
+                    first = hash;
+                if (hash != first)
+                    TEST_FAILED("other bits in spans of %zu and graphs of %d", ways[i].cut,
+                                ways[i].graph);
+                if (!ways[i].cold)
+                    CHECK(twin_counted().graph_launches > 0);
+                all_is_given_back("graphs");
+                kit_close(&b);
+            }
+        }
+}
+
+/* Two GPUs of one model, each with a handle of its own. */
+TEST(two_gpus)
+{
+    struct kit b;
+
+    begin(2, true);
+    REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 8));
+    kit_devices(&b, 2);
+    kit_compare(&b, "two GPUs", 2, &kit_tight);
+    CHECK(twin_dnn_counted().executed[CUDA_DNN_WEIGHTS] > 0);
+    all_is_given_back("two GPUs");
+    kit_close(&b);
+}
+
+/* Without a library, or one that does not start, or one that is not wanted, or without memory for it,
+ * our own kernels go on: the same bits. */
+TEST(without_cudnn_our_own_kernels_go_on)
+{
+    struct kit b;
+    uint64_t own = 0;
+
+    for (int i = 0; i < 5; i++) {
+        begin(1, i == 1 || i == 2 || i == 4);
+        if (i == 2)
+            twin_dnn_fail(TWIN_DNN_CREATE, 0);
+        if (i == 1 || i == 3)
+            setenv("CHORUS_CUDNN", "off", 1);
+        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+        b.plan.precision = SPEC_TF32;
+        if (i == 4) {
+            struct backend_estimate estimate;
+            struct err e = {0};
+
+            setenv("CHORUS_CUDNN", "off", 1);
+            REQUIRE_OK(BE->estimate(&b.plan, &estimate, &e));
+            unsetenv("CHORUS_CUDNN");
+            twin_limit_memory(estimate.bytes[0] + 1000);
+        }
+        uint64_t hash = run(&b, 8);
+        if (i == 0)
+            own = hash;
+        CHECK(hash == own);
+        CHECK_INT(twin_dnn_counted().executed[CUDA_DNN_FORWARD], 0);
+        all_is_given_back("our own kernels");
+        kit_close(&b);
+    }
+    unsetenv("CHORUS_CUDNN");
+    begin(1, true);
+    REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+    b.plan.precision = SPEC_TF32;
+    CHECK(run(&b, 8) != own); /* or nothing was compared above */
+    kit_close(&b);
+}
+
+TEST(an_execution_that_fails_ends_in_words)
+{
+    for (long n = 1; n < 40; n += 13)
+        for (int warm = 0; warm < 2; warm++) {
+            struct backend_session *s = NULL;
+            struct backend_step rows[8];
+            struct err e = {0};
+            struct kit b;
+            double lr[4] = {0.05, 0.05, 0.05, 0.05};
+            atomic_bool stop = false;
+            size_t done = 0;
+
+            begin(1, true);
+            twin_quiet(true);
+            cuda_hooks.cold = !warm;
+            REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+            b.plan.precision = SPEC_BF16;
+            twin_dnn_fail(TWIN_DNN_EXECUTE, n);
+            struct backend_span span = {
+                .count = 4, .order = b.orders, .lr = lr, .order_key = b.order_key, .stop = &stop};
+            enum err_code code = BE->open(&b.plan, &s, &e);
+            if (code == ERR_OK)
+                code = BE->train(s, &span, rows, &done, &e);
+            CHECK_INT(code, ERR_FAILED);
+            CHECK_HAS(e.text, "cuDNN cannot compute a convolution (engine 11, status 5000): the "
+                              "twin was told to fail");
+            BE->close(s);
+            CHECK_INT(twin_dnn_counted().handles, 0);
+            CHECK_INT(twin_dnn_counted().descriptors, 0);
+            CHECK_STR(twin_dnn_counted().wrong, "");
+            twin_quiet(false);
+            kit_close(&b);
+        }
+}
+
+TEST(engines_are_named)
+{
+    static const enum spec_precision precisions[] = {SPEC_FP32, SPEC_BF16};
+    static const char *const lines[] = {
+        "cudnn 91900: 3/3/3/3 3/3/3/3 3/-/3/3 3/3/3/3 3/-/3/3",
+        "cudnn 91900: 11/11/11/11 11/11/11/11 11/11/11/11 11/11/11/11 11/11/11/11",
+    };
+
+    for (int i = 0; i < 3; i++) {
+        struct text t = {0};
+        struct kit b;
+
+        begin(1, i < 2);
+        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+        b.plan.precision = precisions[i % 2];
+        struct backend_session *s = kit_session(BE, &b);
+        REQUIRE(s);
+        BE->plans(s, &t);
+        CHECK_STR(text_str(&t), i < 2 ? lines[i] : "");
+        BE->close(s);
+        text_free(&t);
+        kit_close(&b);
+    }
+}
+
+/* Plans are kept in the cache, and what is damaged there is made anew. */
+TEST(plans_are_kept)
+{
+    char folder[] = "/tmp/chorus-plans-XXXXXX";
+    uint64_t first = 0;
+    char *spoil;
+
+    REQUIRE(mkdtemp(folder));
+    for (int i = 0; i < 3; i++) {
+        struct kit b;
+        struct twin_dnn_counts c;
+
+        begin(1, true);
+        setenv("CHORUS_CACHE", folder, 1);
+        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+        b.plan.precision = SPEC_TF32;
+        uint64_t hash = run(&b, 8);
+        first = i == 0 ? hash : first;
+        CHECK(hash == first);
+        c = twin_dnn_counted();
+        CHECK((c.made > 0) == (i != 1)); /* layers of one shape share them in a session too */
+        CHECK(c.loaded > 0);
+        kit_close(&b);
+        if (i == 1) { /* one file is cut */
+            spoil =
+                mem_textf("for f in %s/plans/*/forward*; do printf '11\\n{' >\"$f\"; done", folder);
+            CHECK(system(spoil) == 0);
+            free(spoil);
+        }
+    }
+    spoil = mem_textf("rm -r %s", folder);
+    CHECK(system(spoil) == 0);
+    free(spoil);
+    setenv("CHORUS_CACHE", "off", 1);
+}

@@ -1,0 +1,70 @@
+/* What is said of a session's memory before it is opened, against what is gone then: on the twin, and
+ * on a GPU, where NVML tells, as the driver and the libraries take their part there too. */
+#include "tests/parity/cuda_kit.h"
+
+#include "cuda/gauge.h"
+
+static bool on_gpu(void)
+{
+    return strcmp(cuda_rt()->name, "twin") != 0;
+}
+
+/* Of the first GPU. The twin of NVML knows nothing of the twin's memory. */
+static size_t free_now(void)
+{
+    size_t unused = 0, total;
+
+    if (!(on_gpu() && cuda_gauge_free(0, &unused)) && cuda_rt()->use(0) == 0)
+        cuda_rt()->memory(&unused, &total);
+    return unused;
+}
+
+static const struct {
+    const char *name;
+    int precision, members;
+    size_t batch, few;                        /* few: on the twin, which touches it all */
+} of[] = {{"resnet18", SPEC_BF16, 1, 256, 8}, /* the first finds no context: all is counted */
+          {"lenet", SPEC_TF32, 1, 256, 64},
+          {"cnn", SPEC_TF32, 8, 128, 16},
+          {"mlp", SPEC_FP32, 1, 200, 200},
+          {"resnet18", SPEC_TF32, 1, 256, 8}};
+
+TEST(the_estimate_is_what_is_taken)
+{
+    struct cuda_gpu_facts facts = {0};
+
+    kit_twin(1);
+    REQUIRE(cuda_rt()->facts(0, &facts) == 0);
+    for (size_t i = 0; i < MEM_COUNT(of); i++) {
+        struct kit b;
+        struct err e = {0};
+        struct backend_estimate estimate;
+        struct backend_session *s = NULL;
+        double before, gone, said;
+
+        kit_twin(1);
+        cuda_hooks.keep = false;
+        cuda_hooks.cold = !on_gpu();
+        REQUIRE(kit_open(&b, net_builtin(of[i].name), (struct net_shape){28, 28, 1}, KIT_IMAGES,
+                         on_gpu() ? of[i].batch : of[i].few));
+        b.plan.precision = (enum spec_precision)of[i].precision;
+        b.plan.optimizer = SPEC_MOMENTUM;
+        if (of[i].members > 1)
+            kit_ensemble(&b, of[i].members, 1, false);
+        before = (double)free_now();
+        REQUIRE_OK(BE->estimate(&b.plan, &estimate, &e));
+        REQUIRE_OK(BE->open(&b.plan, &s, &e));
+        gone = before - (double)free_now();
+        said = (double)estimate.bytes[0] - (i ? (double)facts.context : 0);
+        printf("  %s, batch %zu, %d members: %.1f MB said, %.1f MB gone%s\n", of[i].name,
+               b.plan.batch, of[i].members, said * 1e-6, gone * 1e-6,
+               i ? ", with the context there" : "");
+        CHECK_INT(estimate.places, 1);
+        CHECK_NEAR(said, gone, fmax(0.15 * gone, 64e6));
+        CHECK(estimate.bytes[0] > b.net->parameter_count * 12 * (size_t)of[i].members);
+        BE->close(s);
+        if (!on_gpu())
+            CHECK_INT(free_now(), before);
+        kit_close(&b);
+    }
+}

@@ -1,0 +1,87 @@
+# What another program computes, from the workbench: its sweep's cells are dropped and moved.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+# play RESULTS LINES...: a script of keys without a terminal
+play()
+{
+    local results=$1
+    shift
+    script "$@"
+    timeout 120 "$CHORUS" --results "$results" --keys script --frame 120x40 >said 2>&1 </dev/null && return
+    cat said
+    return 1
+}
+
+export CHORUS_FAKE_SCRIPT='step_ms=25'
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.4,0.8 epochs=6 --name board --order grid --background --results foreign
+until_true 30 eval 'ls foreign/2*/run.csv'
+check "a cell is dropped, another one moved, from another program" play foreign "keys 5" "wait board" "keys Home" \
+    "wait epoch" "keys Right d" "wait Drop" "keys d" "wait has been told: drop" "keys End -" \
+    "wait has been told: this cell later" "keys + + +" "wait has been told: this cell earlier"
+check "the sweep ends" until_true 60 eval 'flock -n foreign/sweeps/board/work true'
+# The order in which their folders were made; the dropped one has one too.
+order()
+{
+    local folder
+    for folder in foreign/2*/; do
+        column "${folder%/}" lr
+    done | tr '\n' ' '
+}
+check "the dropped one has no result" eval '[ "$(grep -c ,skipped, foreign/sweeps/board/ledger.csv)" = 1 ]'
+check "the moved one came first: $(order)" eval '[[ "$(order)" =~ 0\.1.*0\.8.*0\.4 ]]'
+
+# The line of status tells of another program's sweep as long as that lives, between two cells too.
+export CHORUS_FAKE_SCRIPT='step_ms=10'
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.3,0.4,0.5 epochs=1 on_end='sleep 0.3' --name far --background --results shown
+until_true 30 eval 'ls shown/2*/run.csv'
+lines=("wait sweep elsewhere")
+for i in $(seq -w 60); do
+    lines+=("sleep 40" "save line-$i")
+done
+check "the line of status follows it" play shown "${lines[@]}"
+for i in $(seq -w 60); do
+    tail -n 1 "line-$i"
+done >told
+check "it never says that nothing runs: $(grep -v 'sweep elsewhere  far  cell [1-5] of 5' told | sort | uniq -c | head -n 3)" \
+    eval '[ -s told ] && ! grep -v "sweep elsewhere  far  cell [1-5] of 5" told'
+check "it counts its cells" test "$(grep -o 'cell [1-5] of' told | sort -u | wc -l)" -ge 2
+check "and says the best so far" grep -q 'best 0\.' told
+check "and the time left" grep -q ' left' told
+until_true 60 flock -n shown/sweeps/far/work true
+check "and is silent when it has ended" play shown "wait since" "gone sweep elsewhere"
+
+# A machine that computes into another folder is noticed, and the choice offered; what waits for its end
+# begins then, also where the terminal has gone.
+export CHORUS_FAKE_SCRIPT='step_ms=25'
+exits 0 "$CHORUS" run tiny.ini epochs=100000 name=busy --background --results far
+busy=$(ls -d far/2*)
+until_true 30 has_rows "$busy/steps.csv" 2
+asked=("calm" "keys 1" "calm" "keys r" "wait Another chorus (process" "wait results in another folder")
+check "beside it, behind it, or not at all" play near "${asked[@]}" "wait queue it behind" "wait run it beside" \
+    "wait cancel" "keys c" "calm"
+check "nothing was begun by that" test ! -e near/queue
+if has_terminals; then
+    script "${asked[@]}" "keys q" "wait 1 waits until process" "sleep 1000000"
+    python3 "$here/play.py" 40x120 "text:1 waits until process" gone -- "$CHORUS" --results near --keys script
+    check "a terminal that goes leaves one who takes" until_true 20 kill -0 "$(cat gone.pid)"
+    sleep 1 # of which it must make nothing
+    check "it waits" eval '[ -z "$(ls -d near/2* 2>/dev/null)" ] && kill -0 "$(cat gone.pid)"'
+    exits 0 "$CHORUS" stop @ --now --results far
+    check "and begins" until_true 60 eval 'state_is near/2* running || state_is near/2* done'
+    check "when the other one has ended" eval '[[ "$(column "$busy" ended_utc)" < "$(column near/2* started_utc)" ]]'
+    "$CHORUS" stop @ --results near >/dev/null 2>&1
+    check "then it is gone" until_true 30 eval '! kill -0 "$(cat gone.pid)"'
+else
+    skip "a terminal that goes while something waits" "$lack"
+    exits 0 "$CHORUS" stop @ --now --results far
+fi
+
+# Runs of other programs appear by themselves, and one whose process dies is shown as dead.
+mkdir -p live
+(sleep 1.5 && CHORUS_FAKE_SCRIPT='step_ms=25' "$CHORUS" run tiny.ini name=elsewhere epochs=400 --background --quiet \
+    --results live >started && column "$(cat started)" pid >run.pid) &
+(until_true 60 eval 'has_rows live/2*/epochs.csv 1' && sleep 1 && kill -9 "$(cat run.pid)") &
+check "a run that begins elsewhere appears, runs, and is dead" play live "keys 3" "wait No runs yet" "wait elsewhere" \
+    "wait running" "wait dead" "keys Home Enter" "wait elsewhere" "wait its process is gone"
+wait
+finish

@@ -1,0 +1,123 @@
+# What a terminal is owed: its modes while the program is stopped and the picture again afterwards, no word
+# of anybody's over the picture, and all of it back soon after SIGTERM however much computes.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+if ! has_terminals; then
+    skip "everything on terminals" "$lack"
+    finish
+fi
+prepare results
+
+play()
+{
+    python3 "$here/play.py" "$@"
+}
+
+# before TEXT: of the bytes, those that came before it
+before()
+{
+    LC_ALL=C grep -abo -F -- "$1" bytes | head -n 1 | cut -d: -f1 | xargs -I N head -c N bytes
+}
+
+play 24x80 "text:runs" modes:runs key:$'\x1a' "text:[stopped]" size:30x100 key:$'\n' "text:chorus" \
+    "text:runs" sleep:0.3 modes:again key:q -- python3 "$here/job.py" "$CHORUS" --results results
+check "Ctrl-Z, and back: it goes on and ends" test $? = 0
+check "a terminal whose program is stopped has its modes" cmp -s before stopped
+check "other ones than while it runs" test "$(cat runs)" != "$(cat stopped)"
+check "which it takes again" cmp -s runs again
+check "and gives back at the end" cmp -s before after
+before "[stopped]" >first
+check "the picture goes while it is stopped" grep -qaF '[?1049l' first
+check "the mouse too" grep -qaF '1000l' first
+tail -c +"$(($(wc -c <first) + 1))" bytes >second
+check "both come back" sh -c "grep -qaF '[?1049h' second && grep -qaF '1000h' second"
+check "in the size that the terminal has then" grep -qaF '[30;' second
+
+# The picture follows the terminal's size while nothing else happens: to its new last row and column when it
+# grows, and not a cell beyond when it shrinks.
+esc=$(printf '\033')
+play 24x80 "text:runs" sleep:0.5 keep:began size:45x132 "raw:$esc[45" sleep:0.7 keep:grown size:18x64 \
+    "raw:$esc[18" sleep:0.7 keep:shrunk key:q -- "$CHORUS" --results results
+check "a terminal that grows, then shrinks" test $? = 0
+# most FILE d|G: the largest row (d) or column (G) that the cursor was sent to
+most()
+{
+    LC_ALL=C grep -ao -e "$esc\[[0-9]*;[0-9]*H" -e "$esc\[[0-9]*$2" "$1" | tr -c '0-9\n' ' ' |
+        awk -v which="$2" '{ n = NF > 1 && which == "G" ? $2 : $1 } n + 0 > most { most = n + 0 }
+                           END { print most + 0 }'
+}
+check "is drawn to its last row: $(most grown d)" test "$(most grown d)" = 45
+check "and as wide as it is: $(most grown G)" test "$(most grown G)" -gt 80
+check "then not below it: $(most shrunk d)" test "$(most shrunk d)" = 18
+check "nor beside it: $(most shrunk G)" test "$(most shrunk G)" -le 64
+
+cat >says.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void *say(void *path)
+{
+    sleep(2);
+    printf("said with printf\n"); /* and not flushed */
+    if (write(2, "written to 2\nwith\033[31m a colour", 31) == 31)
+        fclose(fopen(path, "w"));
+    return NULL;
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+    pthread_t thread;
+
+    unsetenv("LD_PRELOAD");
+    pthread_create(&thread, NULL, say, "has-said");
+}
+C
+if ! ${CC:-cc} -shared -fPIC -pthread -o says.so says.c 2>says.err; then
+    skip "what libraries print" "no compiler here: $(head -n 1 says.err)"
+else
+    play 24x80 "text:runs" file:has-said sleep:0.7 "without:said with" "without:written to" key:7 \
+        "text:written to 2" key:q -- \
+        env LD_PRELOAD="$work/says.so" "$CHORUS" --results results
+    check "what a library prints stands on the Log screen, not over the picture" test $? = 0
+    check "what it did not flush too" grep -qa "said with printf" bytes
+    check "its end of a line that never came too, with its control characters made visible" sh -c \
+        "grep -qa 'a colour' home/state/chorus/workbench.log && ! grep -qaF '$(printf 'with\033[31m')' bytes"
+fi
+
+export CHORUS_FAKE_SCRIPT='step_ms=20'
+play 24x80 "text:img/s" key:q "text:after this epoch" key:a "text:leaving after" -- \
+    "$CHORUS" run tiny.ini --tui epochs=50 --results left
+check "leaving after this epoch ends well" test $? = 0
+run=$(echo left/2*)
+check "with what was stopped: $(column "$run" state)" state_is "$run" stopped
+check "and how to go on with it" grep -qa "chorus resume.*${run##*/}" bytes
+
+# What is paused waits headless, for ever if need be, and is seen.
+play 24x80 "text:img/s" key:p "text:paused" gone: -- "$CHORUS" run tiny.ini --tui --results paused
+run=$(echo paused/2*)
+check "a paused run whose terminal goes says so in its log" \
+    until_true 10 grep -q "stays paused: chorus go ${run##*/}" "$run/log.txt"
+check "it is seen as paused" sh -c "'$CHORUS' ls --results paused | grep -q ' paused '"
+check "somebody works on it" kill -0 "$(cat gone.pid)"
+"$CHORUS" go --results paused @ >go.out 2>&1
+check "and it goes on to its end" until_true 30 state_is "$run" done
+
+# An experiment of the queue that cannot start is not passed over in silence.
+mkdir -p stuck/queue
+sed 's/^batch.*/batch = 99999/' tiny.ini >stuck/queue/0001-toolarge.ini
+play 24x80 "text:cannot be used" key:q -- "$CHORUS" --results stuck
+check "what the queue holds and cannot start is said" test $? = 0
+
+unset CHORUS_FAKE_SCRIPT CHORUS_FAKE
+play 24x80 "text:img/s" sleep:2 signal:TERM within:5 -- "$CHORUS" run tiny.ini --tui model=resnet18 \
+    batch=64 epochs=50 train_limit=6400 --results real
+check "SIGTERM while the processor trains ends with 143 in 5 s" test $? = 143
+check "the terminal is given back" grep -qaF '[?1049l' bytes
+run=$(echo real/2*)
+check "a run that can go on: $(column "$run" state) at $(column "$run" backend_used)" \
+    test "$(column "$run" state) $(column "$run" backend_used)" = "stopped cpu"
+check "with a checkpoint" test -s "$run/checkpoint.safetensors"
+check "and a word about how" grep -qa "chorus resume" bytes
+finish

@@ -1,0 +1,53 @@
+# What the verbs do to runs, by keys: more epochs, weights, the same cost, a picture, how a sweep is walked;
+# and ':' offers the verbs themselves.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+# play RESULTS LINES...: a script of keys without a terminal
+play()
+{
+    local results=$1
+    shift
+    script "$@"
+    timeout 120 "$CHORUS" --results "$results" --keys script --frame 120x40 >said 2>&1 </dev/null && return
+    cat said
+    return 1
+}
+
+one results name=first epochs=4
+run=$(echo results/2*)
+check "R gives a done run more epochs" play results "calm" "keys R" "wait gives it more epochs" "calm" "keys R" \
+    "wait it is done with 4 epochs; go on to" "keys Ctrl-U" "type 3" "keys Enter" "wait it has 4 epochs" "keys R" \
+    "keys Ctrl-U" "type 6" "keys Enter" "wait done" "wait epoch 6" "calm" "keys :" "wait chorus" "keys Down" \
+    "wait resume ${run##*/} epochs=6" "keys Esc"
+check "as many as were asked for" test "$(rows "$run/epochs.csv")" = 6
+check "W writes weights, from the verb that : shows then" play results "calm" "keys W" "wait weights into" \
+    "keys Ctrl-U" "type its weights.safetensors" "keys Enter" "wait done" "keys :" "keys Down" \
+    "wait weights ${run##*/} -o 'its weights.safetensors'" "keys Esc" "calm"
+check "they are weights" sh -c "head -c 400 'its weights.safetensors' | grep -qa F32"
+check ": offers what can be done with the run at hand" play results "calm" "keys :" "wait ls" "keys Down" \
+    "wait resume ${run##*/} epochs=" "keys Up Up" "wait queue" "keys Up" "wait rm ${run##*/}" "keys Esc"
+check "Enter on a watch shows the run" play results "calm" "keys :" "keys Ctrl-U" "type watch ${run##*/}" \
+    "keys Enter" "wait test accuracy" "wait log"
+{ printf 'P5\n28 28\n255\n' && head -c 784 /dev/zero; } >'my picture.pgm'
+check "a picture of one's own is answered" play results "calm" "keys P" "calm" "keys i" "wait picture" \
+    "type my picture.pgm" "keys Enter" "wait my picture.pgm: " "keys :" "keys Down" \
+    "wait predict ${run##*/} 'my picture.pgm'" "keys Esc"
+check "M trains a single model of the same cost" play results "calm" "keys M" "wait as make the cost of" "keys a" \
+    "wait done" "calm"
+check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
+check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
+    "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
+check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
+
+# A sweep, as its options say.
+mkdir -p swept experiments
+{ sed '/^lr/d' tiny.ini && echo 'lr = 0.1, 0.2, 0.4'; } >experiments/board.ini
+sed -i 's#\./tiny.net#../tiny.net#' experiments/board.ini
+check "options of a sweep are asked for" play swept "calm" "keys Tab Home Down" "keys Enter" "wait 0.1, 0.2, 0.4" "calm" "keys o" \
+    "wait options of the sweep" "keys Ctrl-U" "type --name mine --bad" "keys Enter" "wait known: --name" "keys o" \
+    "keys Ctrl-U" "type --name mine --order grid --max-cells 2 --jobs 2" "keys Enter" "wait r starts it so" \
+    "keys :" "wait --name mine --order grid --max-cells 2 --jobs 2" "keys Esc" "keys r" "wait done" \
+    "keys 5" "wait mine" "calm"
+check "and obeyed" grep -q '^# options:.*--order grid --max-cells 2 --jobs 2' swept/sweeps/mine/sweep.ini
+check "two cells alone" test "$(ls -d swept/2*/ | wc -l)" = 2
+finish

@@ -1,0 +1,754 @@
+/* Sessions of the CUDA backend on its twin: spans however cut, graphs of any size, state in and out,
+ * stops, losses that are not finite, evaluation, memory, errors. */
+#include "tests/parity/cuda_kit.h"
+
+#include "base/log.h"
+#include "cuda/twin/nccl.h"
+
+static const char small[] = "input auto\nconv 5 3\nrelu\nmaxpool 2\nbatchnorm\ndropout 0.2\n"
+                            "dense 17\ntanh\ndense 10\n";
+static const char plain[] = "input auto\ndense 12\nrelu\ndense 10\n";
+static const struct net_shape shape = {9, 8, 1};
+
+/* The bytes of a session's whole state, by a small hash. */
+static uint64_t fingerprint(const struct kit *b, struct backend_session *s)
+{
+    struct err e = {0};
+    size_t n = b->net->parameter_count + b->net->stat_count + 1;
+    unsigned char *bytes = mem_new(n, sizeof(float));
+    uint64_t hash = 1469598103934665603u;
+
+    for (int m = 0; m < b->plan.members; m++)
+        for (int kind = BACKEND_PARAMS; kind <= BACKEND_SLOT2; kind++) {
+            size_t count = kind == BACKEND_STATS ? b->net->stat_count : b->net->parameter_count;
+
+            if (kind - BACKEND_STATS > backend_slots(b->plan.optimizer))
+                continue;
+            CHECK(BE->state(s, m, (enum backend_kind)kind, false, bytes, &e) == ERR_OK);
+            for (size_t i = 0; i < count * sizeof(float); i++)
+                hash = (hash ^ bytes[i]) * 1099511628211u;
+        }
+    free(bytes);
+    return hash;
+}
+
+/* 8 steps in spans of `cut`. */
+static uint64_t run(struct kit *b, size_t cut, struct backend_step *rows)
+{
+    struct backend_session *s = kit_session(BE, b);
+    size_t units = (size_t)backend_units(&b->plan);
+    uint64_t hash;
+
+    if (!s)
+        return 0;
+    for (size_t at = 0; at < 8; at += cut) {
+        size_t count = 8 - at < cut ? 8 - at : cut;
+
+        CHECK_INT(kit_train(BE, s, b, at, count, rows + at * units), count);
+    }
+    hash = fingerprint(b, s);
+    BE->close(s);
+    return hash;
+}
+
+static void all_cuts(struct kit *b, const char *what)
+{
+    struct backend_step first[64], again[64];
+    int units = backend_units(&b->plan);
+    uint64_t whole = run(b, 8, first);
+
+    for (int i = 0; i < 8; i++) {
+        static const size_t cut[8] = {8, 1, 2, 3, 5, 7, 8, 8};
+        static const int graph[8] = {0, 0, 0, 4, 2, 8, 64, 8};
+
+        cuda_hooks.graph = graph[i];
+        cuda_hooks.cold = i != 7 && i != 4;
+        cuda_hooks.keep = i < 6;
+        twin_seed((uint64_t)i + 7);
+        if (run(b, cut[i], again) != whole)
+            TEST_FAILED("%s: other bytes in spans of %zu and graphs of %d", what, cut[i], graph[i]);
+        for (int k = 0; k < 8 * units; k++)
+            CHECK(first[k].loss_sum == again[k].loss_sum && first[k].right == again[k].right);
+    }
+    if (twin_report()[0])
+        TEST_FAILED("%s: %s", what, twin_report());
+}
+
+TEST(bytes_repeat_however_spans_are_cut)
+{
+    for (int members = 1; members <= 3; members++)
+        for (int p = SPEC_FP32; p <= SPEC_BF16; p++) {
+            struct kit b;
+            char name[64];
+
+            if ((p != SPEC_FP32 && p != SPEC_TF32 && p != SPEC_BF16) ||
+                (members == 2 && p != SPEC_FP32) || (members == 3 && p != SPEC_BF16))
+                continue;
+            kit_twin(1);
+            REQUIRE(kit_open(&b, small, shape, 64, 8));
+            snprintf(name, sizeof name, "%d members, precision %d", members, p);
+            b.plan.precision = (enum spec_precision)p;
+            b.plan.optimizer = SPEC_ADAM;
+            b.plan.augment = SPEC_FLIP | SPEC_CROP;
+            b.plan.crop_pad = 1;
+            if (members > 1)
+                kit_ensemble(&b, members, 2, members == 3);
+            else
+                kit_devices(&b, 4);
+            all_cuts(&b, name);
+            kit_close(&b);
+        }
+}
+
+TEST(state_goes_in_and_out_unchanged)
+{
+    struct err e = {0};
+    struct kit b;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, small, shape, 64, 16));
+    b.plan.optimizer = SPEC_ADAM;
+    b.plan.precision = SPEC_BF16;
+    kit_ensemble(&b, 3, 2, false);
+    struct backend_session *s = kit_session(BE, &b);
+    size_t n = b.net->parameter_count + b.net->stat_count;
+    float *in = mem_new(n, sizeof *in), *out = mem_new(n, sizeof *out);
+    for (int m = 0; s && m < 3; m++)
+        for (int kind = BACKEND_PARAMS; kind <= BACKEND_SLOT2; kind++) {
+            for (size_t i = 0; i < n; i++)
+                in[i] = (float)i + (float)(kind * 1000 + m * 10000);
+            CHECK(BE->state(s, m, (enum backend_kind)kind, true, in, &e) == ERR_OK);
+        }
+    for (int m = 0; s && m < 3; m++)
+        for (int kind = BACKEND_PARAMS; kind <= BACKEND_SLOT2; kind++) {
+            size_t count = kind == BACKEND_STATS ? b.net->stat_count : b.net->parameter_count;
+
+            CHECK(BE->state(s, m, (enum backend_kind)kind, false, out, &e) == ERR_OK);
+            for (size_t i = 0; i < count; i++)
+                if (out[i] != (float)i + (float)(kind * 1000 + m * 10000)) {
+                    TEST_FAILED("element %zu of kind %d of member %d is %g", i, kind, m,
+                                (double)out[i]);
+                    break;
+                }
+        }
+    CHECK_INT(BE->state(s, 3, BACKEND_PARAMS, false, out, &e), ERR_FAILED);
+    BE->close(s);
+    b.plan.optimizer = SPEC_MOMENTUM;
+    s = kit_session(BE, &b);
+    CHECK_INT(BE->state(s, 0, BACKEND_SLOT1, false, out, &e), ERR_OK);
+    CHECK_INT(BE->state(s, 0, BACKEND_SLOT2, false, out, &e), ERR_FAILED);
+    BE->close(s);
+    free(in);
+    free(out);
+    kit_close(&b);
+}
+
+/* State carried into a session of another layout of memory goes on bit for bit. */
+TEST(a_new_session_goes_on_where_the_old_one_stood)
+{
+    struct err e = {0};
+    struct kit b;
+    struct backend_step rows[16];
+
+    for (int p = SPEC_FP32; p <= SPEC_BF16; p++) {
+        if (p != SPEC_FP32 && p != SPEC_BF16)
+            continue;
+        kit_twin(1);
+        REQUIRE(kit_open(&b, small, shape, 100, 12));
+        b.plan.optimizer = SPEC_ADAMW;
+        b.plan.precision = (enum spec_precision)p;
+        b.plan.weight_decay = 0.01;
+        uint64_t whole = run(&b, 8, rows);
+        struct backend_session *s = kit_session(BE, &b);
+        CHECK_INT(kit_train(BE, s, &b, 0, 3, rows), 3);
+        size_t n = b.net->parameter_count + b.net->stat_count;
+        float *state = mem_new(4 * n, sizeof *state);
+        for (int kind = 0; kind < 4; kind++)
+            REQUIRE_OK(BE->state(s, 0, (enum backend_kind)kind, false, state + kind * n, &e));
+        BE->close(s);
+        cuda_hooks.keep = false;
+        s = kit_session(BE, &b);
+        for (int kind = 0; kind < 4; kind++)
+            REQUIRE_OK(BE->state(s, 0, (enum backend_kind)kind, true, state + kind * n, &e));
+        CHECK_INT(kit_train(BE, s, &b, 3, 5, rows), 5);
+        CHECK(fingerprint(&b, s) == whole);
+        BE->close(s);
+        free(state);
+        kit_close(&b);
+    }
+}
+
+/* Another order at the same address, which begins as the one before did. */
+TEST(orders_are_compared_not_where_they_lie)
+{
+    struct kit b;
+    struct err e = {0};
+    struct backend_step first[3], again[3], fresh[3];
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, plain, shape, 60, 10));
+    struct backend_session *s = kit_session(BE, &b);
+    float *param = mem_new(b.net->parameter_count, sizeof *param);
+    REQUIRE_OK(BE->state(s, 0, BACKEND_PARAMS, false, param, &e));
+    CHECK_INT(kit_train(BE, s, &b, 0, 3, first), 3);
+    for (size_t i = 5; i < 30; i++)
+        b.order[0][i] = (uint32_t)(i * 7 % 60);
+    REQUIRE_OK(BE->state(s, 0, BACKEND_PARAMS, true, param, &e));
+    CHECK_INT(kit_train(BE, s, &b, 0, 3, again), 3);
+    BE->close(s);
+    s = kit_session(BE, &b);
+    CHECK_INT(kit_train(BE, s, &b, 0, 3, fresh), 3);
+    for (int i = 0; i < 3; i++)
+        CHECK(again[i].loss_sum == fresh[i].loss_sum && again[i].loss_sum != first[i].loss_sum);
+    BE->close(s);
+    free(param);
+    kit_close(&b);
+}
+
+TEST(a_stop_is_obeyed_before_an_update)
+{
+    struct err e = {0};
+    struct kit b;
+    double lr[8] = {0};
+    atomic_bool stop = true;
+    struct backend_step rows[8];
+    size_t done = 99;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, plain, shape, 200, 20));
+    struct backend_session *s = kit_session(BE, &b);
+    struct backend_span span = {.count = 8, .order = b.orders, .lr = lr, .stop = &stop};
+    uint64_t before = fingerprint(&b, s);
+    REQUIRE_OK(BE->train(s, &span, rows, &done, &e));
+    CHECK_INT(done, 0);
+    CHECK(fingerprint(&b, s) == before);
+    BE->close(s);
+    kit_close(&b);
+}
+
+static void *raise_flag(void *flag)
+{
+    struct timespec nap = {.tv_nsec = 30000000};
+
+    nanosleep(&nap, NULL);
+    atomic_store((atomic_bool *)flag, true);
+    return NULL;
+}
+
+/* A stop in the middle of a span: the steps that were made are those that count, and the run goes on
+ * behind them as if nothing had been. */
+TEST(a_stop_between_graphs)
+{
+    struct err e = {0};
+    struct kit b;
+    double lr[50];
+    struct backend_step rows[50], whole[50];
+    size_t done = 99;
+    pthread_t other;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, small, (struct net_shape){20, 20, 1}, 250, 5));
+    struct backend_session *s = kit_session(BE, &b);
+    CHECK_INT(kit_train(BE, s, &b, 0, 50, whole), 50);
+    uint64_t hash = fingerprint(&b, s);
+    BE->close(s);
+    s = kit_session(BE, &b);
+    atomic_bool stop = false;
+    for (int i = 0; i < 50; i++)
+        lr[i] = 0.05;
+    struct backend_span span = {
+        .count = 50, .order = b.orders, .lr = lr, .order_key = b.order_key, .stop = &stop};
+    REQUIRE(pthread_create(&other, NULL, raise_flag, &stop) == 0);
+    REQUIRE_OK(BE->train(s, &span, rows, &done, &e));
+    pthread_join(other, NULL);
+    CHECK(done < 50);
+    kit_train(BE, s, &b, done, 50 - done, rows + done);
+    for (int i = 0; i < 50; i++)
+        CHECK(rows[i].loss_sum == whole[i].loss_sum);
+    CHECK(fingerprint(&b, s) == hash);
+    BE->close(s);
+    kit_close(&b);
+}
+
+TEST(a_loss_that_is_not_finite_ends_the_span)
+{
+    struct kit b;
+    struct backend_step rows[16] = {0};
+    struct err e = {0};
+
+    for (int graph = 1; graph <= 8; graph *= 8) {
+        kit_twin(1);
+        cuda_hooks.graph = graph;
+        REQUIRE(kit_open(&b, plain, shape, 200, 20));
+        kit_ensemble(&b, 2, 2, false);
+        struct backend_session *s = kit_session(BE, &b);
+        size_t n = b.net->parameter_count;
+        float *param = mem_new(n, sizeof *param), *other = mem_new(n, sizeof *param);
+        CHECK_INT(kit_train(BE, s, &b, 0, 1, rows), 1);
+        REQUIRE_OK(BE->state(s, 1, BACKEND_PARAMS, false, param, &e));
+        param[0] = NAN;
+        REQUIRE_OK(BE->state(s, 1, BACKEND_PARAMS, true, param, &e));
+        CHECK_INT(kit_train(BE, s, &b, 1, 8, rows), 1);
+        CHECK(rows[1].not_finite && !rows[0].not_finite);
+        REQUIRE_OK(BE->state(s, 0, BACKEND_PARAMS, false, param, &e));
+        BE->close(s);
+        /* member 0 has made two steps, and no more */
+        b.plan.members = 2;
+        s = kit_session(BE, &b);
+        CHECK_INT(kit_train(BE, s, &b, 0, 2, rows), 2);
+        REQUIRE_OK(BE->state(s, 0, BACKEND_PARAMS, false, other, &e));
+        CHECK(!memcmp(param, other, n * sizeof *param));
+        BE->close(s);
+        free(param);
+        free(other);
+        kit_close(&b);
+    }
+}
+
+/* ---- evaluation ---- */
+
+TEST(evaluation_of_any_count)
+{
+    static const size_t counts[] = {1, 2, 7, 63, 199};
+    struct kit b;
+    struct err e = {0};
+    float *all = mem_new(2 * 200 * 10, sizeof *all), *some = mem_new(2 * 200 * 10, sizeof *some);
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, small, shape, 200, 12));
+    kit_ensemble(&b, 2, 1, false);
+    b.plan.precision = SPEC_BF16;
+    struct backend_session *s = kit_session(BE, &b);
+    REQUIRE_OK(BE->evaluate(s, &b.set.test, 0, 200, NULL, all, &e));
+    for (size_t i = 0; i < MEM_COUNT(counts); i++) {
+        size_t first = (200 - counts[i]) / 2, n = counts[i];
+
+        REQUIRE_OK(BE->evaluate(s, &b.set.test, first, n, NULL, some, &e));
+        for (size_t m = 0; m < 2; m++)
+            CHECK(!memcmp(some + m * n * 10, all + (m * 200 + first) * 10, n * 10 * sizeof *all));
+    }
+    /* images that the session does not hold */
+    struct data_part strange = {.count = 30, .bytes = b.bytes + 72 * 50, .labels = b.labels};
+    REQUIRE_OK(BE->evaluate(s, &strange, 5, 20, NULL, some, &e));
+    for (size_t m = 0; m < 2; m++)
+        CHECK(!memcmp(some + m * 200, all + (m * 200 + 55) * 10, 200 * sizeof *all));
+    BE->close(s);
+    kit_close(&b);
+    free(all);
+    free(some);
+}
+
+TEST(an_evaluation_that_was_stopped_says_so)
+{
+    struct err e = {0};
+    struct kit b;
+    float logits[40 * 10];
+    atomic_bool stop = true;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, plain, shape, 200, 20));
+    struct backend_session *s = kit_session(BE, &b);
+    CHECK_INT(BE->evaluate(s, &b.set.test, 0, 40, &stop, logits, &e), ERR_STOPPED);
+    stop = false;
+    CHECK_INT(BE->evaluate(s, &b.set.test, 0, 40, &stop, logits, &e), ERR_OK);
+    BE->close(s);
+    kit_close(&b);
+}
+
+/* ---- peek ---- */
+
+TEST(peek_tells_what_is_fused)
+{
+    struct kit b;
+    struct err e = {0};
+    double out[12 * 7 * 6 * 5];
+    enum backend_peek answer;
+    struct backend_step rows[2];
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, small, shape, 100, 12));
+    struct backend_session *s = kit_session(BE, &b);
+    CHECK_INT(BE->peek(s, 0, 0, BACKEND_OUTPUT, out, 12 * 210, &answer, &e), ERR_FAILED);
+    CHECK_INT(kit_train(BE, s, &b, 0, 1, rows), 1);
+    REQUIRE_OK(BE->peek(s, 0, 0, BACKEND_OUTPUT, out, 12 * 210, &answer, &e));
+    CHECK_INT(answer, BACKEND_FUSED); /* conv, whose relu is made with it */
+    REQUIRE_OK(BE->peek(s, 0, 1, BACKEND_OUTPUT, out, 12 * 210, &answer, &e));
+    CHECK_INT(answer, BACKEND_PEEKED);
+    CHECK_INT(BE->peek(s, 0, 1, BACKEND_OUTPUT, out, 12 * 209, &answer, &e), ERR_FAILED);
+    CHECK_INT(BE->peek(s, 0, 1, BACKEND_GRAD_KERNEL, out, 12, &answer, &e), ERR_FAILED);
+    REQUIRE_OK(BE->peek(s, 0, 0, BACKEND_GRAD_KERNEL, out, 45, &answer, &e));
+    CHECK_INT(answer, BACKEND_PEEKED);
+    BE->close(s);
+    kit_close(&b);
+}
+
+TEST(peek_tells_that_a_pool_is_fused)
+{
+    struct kit b;
+    struct err e = {0};
+    double out[12 * 7 * 6 * 4];
+    enum backend_peek answer;
+    struct backend_step rows[2];
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, "input auto\nconv 4 3\nrelu\nmaxpool 2\ndense 10\n",
+                     (struct net_shape){9, 8, 1}, 100, 12));
+    for (int apart = 0; apart < 2; apart++) {
+        cuda_hooks.apart = apart;
+        struct backend_session *s = kit_session(BE, &b);
+        REQUIRE(s);
+        CHECK_INT(kit_train(BE, s, &b, 0, 1, rows), 1);
+        for (int what = BACKEND_OUTPUT; what <= BACKEND_GRAD_OUTPUT; what++)
+            for (int layer = 0; layer < 3; layer++) {
+                bool seen = layer == 2 || (apart && layer == (what == BACKEND_OUTPUT));
+
+                REQUIRE_OK(BE->peek(s, 0, layer, (enum backend_what)what, out,
+                                    layer < 2 ? 12 * 7 * 6 * 4 : 12 * 3 * 3 * 4, &answer, &e));
+                if (answer != (seen ? BACKEND_PEEKED : BACKEND_FUSED))
+                    TEST_FAILED("layer %d, %d, apart %d: %d", layer, what, apart, answer);
+            }
+        REQUIRE_OK(BE->peek(s, 0, 0, BACKEND_GRAD_KERNEL, out, 36, &answer, &e));
+        CHECK_INT(answer, BACKEND_PEEKED);
+        BE->close(s);
+    }
+    kit_close(&b);
+}
+
+/* ---- memory and errors ---- */
+
+TEST(too_little_memory_is_said_in_words)
+{
+    struct kit b;
+    struct err e = {0};
+    struct backend_session *s = NULL;
+    size_t unused, total;
+
+    kit_twin(1);
+    twin_limit_memory(1 << 20);
+    REQUIRE(kit_open(&b, net_builtin("lenet"), (struct net_shape){28, 28, 1}, 250, 64));
+    CHECK_INT(BE->open(&b.plan, &s, &e), ERR_NOMEM);
+    CHECK(s == NULL);
+    CHECK_HAS(e.text, "GPU 0");
+    CHECK_HAS(e.text, "GPU 0 has 1.0 MB free, this takes ");
+    CHECK_HAS(e.text, "no smaller batch would fit");
+    CHECK_HAS(e.text, "64 images");
+    cuda_rt()->memory(&unused, &total);
+    CHECK_INT(unused, total);
+    kit_close(&b);
+}
+
+/* What is said before it is opened, and then: the same, with a batch that fits, which does. */
+TEST(what_does_not_fit_is_said_with_what_would)
+{
+    struct backend_estimate estimate;
+    struct backend_session *s = NULL;
+    struct err e = {0};
+    size_t whole, batch = 0;
+    struct kit b;
+
+    kit_twin(1);
+    cuda_hooks.keep = false;
+    REQUIRE(kit_open(&b, net_builtin("cnn"), (struct net_shape){28, 28, 1}, 250, 200));
+    kit_ensemble(&b, 5, 1, false);
+    REQUIRE_OK(BE->estimate(&b.plan, &estimate, &e));
+    CHECK(!estimate.never && !estimate.lacking[0]);
+    whole = estimate.bytes[0];
+    /* NVML's twin has 64 MiB in use already: too little is free, though the GPU could have it. */
+    twin_limit_memory(whole + ((size_t)10 << 20));
+    REQUIRE_OK(BE->estimate(&b.plan, &estimate, &e));
+    CHECK(estimate.unused > 0 && !estimate.never);
+    CHECK_HAS(estimate.lacking, " free, this takes ");
+    twin_limit_memory(whole * 3 / 4);
+    REQUIRE_OK(BE->estimate(&b.plan, &estimate, &e));
+    CHECK(estimate.never);
+    CHECK_HAS(estimate.lacking, " in all, this takes ");
+    CHECK_INT(BE->open(&b.plan, &s, &e), ERR_NOMEM);
+    CHECK_HAS(e.text, "a batch of ");
+    CHECK_HAS(e.text, " would fit; fewer members need less; precision = bf16 needs less");
+    CHECK(sscanf(strstr(e.text, "a batch of ") ? strstr(e.text, "a batch of ") : "",
+                 "a batch of %zu", &batch) == 1);
+    CHECK(batch > 0 && batch < 200);
+    b.plan.batch = batch;
+    REQUIRE_OK(BE->open(&b.plan, &s, &e));
+    BE->close(s);
+    kit_close(&b);
+}
+
+TEST(memory_that_is_refused_though_it_is_there)
+{
+    struct backend_session *s = NULL;
+    struct err e = {0};
+    struct kit b;
+
+    kit_twin(1);
+    twin_quiet(true);
+    REQUIRE(kit_open(&b, plain, shape, 100, 10));
+    twin_fail("take", 1, CUDA_RT_NOMEM);
+    CHECK_INT(BE->open(&b.plan, &s, &e), ERR_NOMEM);
+    CHECK_HAS(e.text, "GPU 0 gave no memory for ");
+    CHECK_HAS(e.text, " though 8.6 GB were free");
+    kit_close(&b);
+}
+
+TEST(what_it_cannot_do_is_said)
+{
+    struct kit b;
+    struct err e = {0};
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, plain, shape, 200, 20));
+    b.plan.precision = SPEC_FP64;
+    CHECK_INT(BE->can(&b.plan, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "ref");
+    b.plan.precision = SPEC_FP32;
+    CHECK_INT(BE->can(&b.plan, &e), ERR_OK);
+    kit_devices(&b, 3);
+    CHECK_INT(BE->can(&b.plan, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "does not divide");
+    kit_devices(&b, 1);
+    b.set.shape.c = 2;
+    CHECK_INT(BE->can(&b.plan, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "9x8x2");
+    b.set.shape.c = 1;
+    twin_set_driver(TWIN_DRIVER_NONE);
+    CHECK(BE->can(&b.plan, &e) != ERR_OK);
+    kit_close(&b);
+}
+
+/* Every call of the runtime may fail, at any time: an error with a text, nothing left open. */
+TEST(every_failure_climbs)
+{
+    static const char *const functions[] = {
+        "use",          "memory", "take",         "take_pinned",  "stream_open",   "copy",
+        "set",          "launch", "event_open",   "event_record", "capture_begin", "capture_end",
+        "graph_launch", "kernel", "stream_query", "event_query"};
+
+    for (size_t f = 0; f < MEM_COUNT(functions); f++)
+        for (int n = 1; n <= 40; n = n * 2 + 1) {
+            struct kit b;
+            struct err e = {0};
+            struct backend_session *s = NULL;
+            struct backend_step rows[8];
+            double lr[4] = {0.1, 0.1, 0.1, 0.1};
+            float logits[20 * 10];
+            atomic_bool stop = false;
+            size_t done;
+            enum err_code code;
+
+            kit_twin(1);
+            twin_quiet(true);
+            cuda_hooks.graph = 2;
+            cuda_hooks.cold = false;
+            REQUIRE(kit_open(&b, plain, shape, 40, 10));
+            twin_fail(functions[f], n, f % 2 ? CUDA_RT_ILLEGAL : CUDA_RT_NOMEM);
+            code = BE->open(&b.plan, &s, &e);
+            struct backend_span span = {.count = 4, .order = b.orders, .lr = lr, .stop = &stop};
+            if (code == ERR_OK)
+                code = BE->train(s, &span, rows, &done, &e);
+            if (code == ERR_OK)
+                code = BE->evaluate(s, &b.set.test, 0, 20, NULL, logits, &e);
+            if (code != ERR_OK && (code != e.code || strlen(e.text) < 10))
+                TEST_FAILED("%s: error %d, \"%s\"", functions[f], code, e.text);
+            if (n == 1 && code == ERR_OK && strncmp(functions[f], "event_q", 7))
+                TEST_FAILED("%s failed, and nobody noticed", functions[f]);
+            BE->close(s);
+            kit_close(&b);
+        }
+}
+
+/* ---- several GPUs ---- */
+
+static void step_hash(struct kit *b, struct backend_step *rows, uint64_t *hash)
+{
+    *hash = run(b, 3, rows);
+    if (twin_report()[0])
+        TEST_FAILED("%s", twin_report());
+}
+
+/* One model on 2 and 4 GPUs, with 1, 2 or 3 virtual devices each: as on one GPU, but for the order in
+ * which gradients are added. */
+TEST(data_parallel_on_several_gpus)
+{
+    static const struct {
+        int gpus, devices;
+    } of[] = {{2, 4}, {3, 3}, {2, 3}};
+
+    for (size_t i = 0; i < MEM_COUNT(of); i++)
+        for (int synced = 0; synced < 2; synced++) {
+            struct kit b;
+            struct backend_step one[8 * 6], many[8 * 6], again[8 * 6];
+            uint64_t hash, twice;
+            char name[64];
+
+            kit_twin(1);
+            REQUIRE(kit_open(&b, small, shape, 100, 12));
+            snprintf(name, sizeof name, "%d devices on %d GPUs%s", of[i].devices, of[i].gpus,
+                     synced ? ", synchronised" : "");
+            kit_devices(&b, of[i].devices);
+            b.plan.sync_bn = synced;
+            b.plan.optimizer = SPEC_MOMENTUM;
+            b.plan.augment = SPEC_FLIP | SPEC_CROP;
+            b.plan.crop_pad = 1;
+            step_hash(&b, one, &hash);
+            kit_twin(of[i].gpus);
+            cuda_hooks.graph = 2;
+            cuda_hooks.cold = false;
+            step_hash(&b, many, &hash);
+            kit_compare_rows(many, one, 8 * (size_t)of[i].devices, 1e-4, 1, name);
+            twin_seed(77);
+            step_hash(&b, again, &twice);
+            CHECK(hash == twice);
+            kit_twin(of[i].gpus);
+            kit_compare(&b, name, 3, &kit_tight);
+            kit_close(&b);
+        }
+}
+
+TEST(an_ensemble_on_several_gpus)
+{
+    for (int own = 0; own < 2; own++) {
+        struct kit b;
+        struct backend_step one[8 * 5], many[8 * 5];
+        uint64_t hash, other;
+
+        kit_twin(1);
+        REQUIRE(kit_open(&b, small, shape, 100, 12));
+        kit_ensemble(&b, 5, 3, own);
+        b.plan.optimizer = SPEC_ADAM;
+        step_hash(&b, one, &hash);
+        kit_twin(3);
+        cuda_hooks.graph = 2;
+        step_hash(&b, many, &other);
+        CHECK(hash == other); /* members need nobody else */
+        for (int i = 0; i < 8 * 5; i++)
+            CHECK(one[i].loss_sum == many[i].loss_sum);
+        kit_twin(3);
+        b.plan.optimizer = SPEC_MOMENTUM; /* adam makes rounding of small gradients large */
+        kit_compare(&b, "5 members on 3 GPUs", 3, &kit_tight);
+        kit_close(&b);
+    }
+}
+
+/* A GPU that fails takes the others along, within the group's time. */
+TEST(a_gpu_that_fails_ends_all)
+{
+    static const int after[] = {1, 9, 60, 150, 300};
+
+    for (size_t i = 0; i < MEM_COUNT(after); i++) {
+        struct kit b;
+        struct err e = {0};
+        struct backend_session *s = NULL;
+        struct backend_step rows[16];
+        double lr[8] = {0};
+        atomic_bool stop = false;
+        size_t done = 0;
+        struct backend_span span = {.count = 8, .lr = lr, .stop = &stop};
+        enum err_code code;
+
+        kit_twin(2);
+        twin_quiet(true);
+        cuda_hooks.cold = false;
+        REQUIRE(kit_open(&b, plain, shape, 200, 20));
+        kit_devices(&b, 2);
+        span.order = b.orders;
+        twin_fail("kernel", after[i], CUDA_RT_ILLEGAL);
+        code = BE->open(&b.plan, &s, &e);
+        for (int k = 0; k < 40 && code == ERR_OK; k++)
+            code = BE->train(s, &span, rows, &done, &e);
+        CHECK_INT(code, ERR_STUCK);
+        CHECK_HAS(e.text, "GPU");
+        BE->close(s);
+        kit_close(&b);
+    }
+}
+
+/* ---- GPUs that do not answer ---- */
+
+/* A sum whose numbers are lost on the way: both GPUs are fine, and both are given back. */
+TEST(a_sum_that_is_lost_ends_the_session)
+{
+    for (long n = 1; n <= 9; n += 4) {
+        struct kit b;
+        struct err e = {0};
+        struct backend_session *s = NULL;
+        struct backend_step rows[16];
+        double lr[8] = {0};
+        atomic_bool stop = false;
+        size_t done = 0, unused, total;
+        struct backend_span span = {.count = 8, .lr = lr, .stop = &stop};
+        enum err_code code;
+
+        kit_twin(2);
+        twin_nccl_reset();
+        twin_nccl_fail(TWIN_NCCL_LOST, 1, n, 0);
+        cuda_hooks.cold = false;
+        cuda_hooks.limit_ms = 300;
+        REQUIRE(kit_open(&b, plain, shape, 200, 20));
+        kit_devices(&b, 2);
+        span.order = b.orders;
+        code = BE->open(&b.plan, &s, &e);
+        for (int k = 0; k < 4 && code == ERR_OK; k++)
+            code = BE->train(s, &span, rows, &done, &e);
+        CHECK_INT(code, ERR_FAILED);
+        CHECK_HAS(e.text, "waited 0.3 s for a sum: a GPU or a link between GPUs hangs");
+        BE->close(s);
+        CHECK_INT(twin_nccl_counted().open, 0);
+        CHECK_INT(twin_nccl_counted().aborted, 2);
+        CHECK_STR(twin_nccl_counted().wrong, "");
+        CHECK_STR(twin_report(), "");
+        REQUIRE(cuda_rt()->use(0) == 0 && cuda_rt()->memory(&unused, &total) == 0);
+        CHECK_INT(unused, total);
+        twin_nccl_reset();
+        kit_close(&b);
+    }
+}
+
+static int lost_lines;
+
+static void count_lost(void *user, enum log_level level, const char *line)
+{
+    (void)user;
+    lost_lines +=
+        level == LOG_WARN && strstr(line, "does not answer: what was taken of GPUs stays");
+}
+
+/* A kernel that never ends: the run ends by the limit, and nothing waits for that GPU once more. The
+ * last test here: aborts of its groups may never come back. */
+TEST(a_gpu_that_hangs_is_left_alone)
+{
+    static const int after[] = {1, 20, 90};
+
+    for (int gpus = 1; gpus <= 2; gpus++)
+        for (size_t i = 0; i < MEM_COUNT(after); i++) {
+            struct kit b;
+            struct err e = {0};
+            struct backend_session *s = NULL;
+            struct backend_step rows[16];
+            double lr[8] = {0};
+            atomic_bool stop = false;
+            size_t done = 0;
+            struct backend_span span = {.count = 8, .lr = lr, .stop = &stop};
+            enum err_code code;
+
+            kit_twin(gpus);
+            cuda_hooks.cold = false;
+            cuda_hooks.limit_ms = 300;
+            lost_lines = 0;
+            log_to(count_lost, NULL);
+            REQUIRE(kit_open(&b, plain, shape, 200, 20));
+            kit_devices(&b, gpus);
+            span.order = b.orders;
+            twin_fail("kernel", after[i], CUDA_RT_NOT_READY);
+            code = BE->open(&b.plan, &s, &e);
+            for (int k = 0; k < 40 && code == ERR_OK; k++)
+                code = BE->train(s, &span, rows, &done, &e);
+            CHECK_INT(code, ERR_STUCK);
+            CHECK_HAS(e.text, "did not answer for 0.3 s");
+            CHECK_HAS(e.text, "this process can compute no more on that GPU");
+            BE->close(s);
+            CHECK_INT(lost_lines, 1);
+            CHECK_STR(twin_report(), "");
+            log_to(NULL, NULL);
+            kit_close(&b);
+        }
+}

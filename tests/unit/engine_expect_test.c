@@ -1,0 +1,116 @@
+/* How long a run will take, by made-up runs whose true price is known. */
+#include "engine/expect.h"
+#include "record/record.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A machine that trains an image in 60 us and tests one in 20; a step has a price of its own. */
+#define TRAIN   60e-6
+#define TESTING 20e-6
+
+static void ran(struct experience *x, double images, double epochs, double tested, double first)
+{
+    struct record_run run = {.state = WIRE_DONE};
+
+    spec_default(&run.spec);
+    snprintf(run.spec.data, sizeof run.spec.data, "fashion-mnist");
+    snprintf(run.backend_used, sizeof run.backend_used, "cpu");
+    snprintf(run.isa, sizeof run.isa, "avx512");
+    snprintf(run.precision_used, sizeof run.precision_used, "fp32");
+    run.threads_used = 2;
+    run.flops_per_image = 1e6;
+    run.epochs_done = (int64_t)epochs;
+    run.images = run.model_images = (int64_t)(images * epochs);
+    run.train_seconds = first + images * epochs * TRAIN;
+    run.eval_seconds = tested * epochs * TESTING;
+    CHECK(expect_learn(x, &run));
+}
+
+static struct expect_ask wanted(double images, double epochs)
+{
+    return (struct expect_ask){.backend = "cpu",
+                               .isa = "avx512",
+                               .precision = "fp32",
+                               .data = "fashion-mnist",
+                               .flops = 1e6,
+                               .batch = 128,
+                               .threads = 2,
+                               .members = 1,
+                               .model_images = images * epochs,
+                               .evaluations = epochs,
+                               .test_images = 10000};
+}
+
+static bool near(double got, double right, double factor)
+{
+    return got > right / factor && got < right * factor;
+}
+
+TEST(a_tiny_run_does_not_spoil_it)
+{
+    struct experience known[3];
+    struct expect_ask ask = wanted(60000, 2);
+    double right = 120000 * TRAIN + 20000 * TESTING;
+
+    ran(&known[1], 60000, 2, 10000, 0);
+    CHECK(near(expect_seconds(&known[1], 1, &ask), right, 1.001));
+    ran(&known[0], 256, 1, 10000, 0.05); /* newer; its first steps were slow */
+    CHECK(near(expect_seconds(known, 2, &ask), right, 1.1));
+    /* and alone it tells the order of size: its evaluation took most of its time */
+    CHECK(near(expect_seconds(known, 1, &ask), right, 2.5));
+    /* nor does the long one spoil what a tiny one is expected to take */
+    ask = wanted(256, 1);
+    CHECK(near(expect_seconds(&known[1], 1, &ask), 256 * TRAIN + 10000 * TESTING, 1.1));
+}
+
+TEST(members_and_epochs_are_priced)
+{
+    struct experience known[1];
+    struct expect_ask ask = wanted(60000, 10);
+
+    ran(&known[0], 60000, 2, 10000, 0);
+    CHECK(near(expect_seconds(known, 1, &ask), 10 * (60000 * TRAIN + 10000 * TESTING), 1.001));
+    ask.members = 4;
+    ask.model_images *= 4;
+    CHECK(near(expect_seconds(known, 1, &ask), 40 * (60000 * TRAIN + 10000 * TESTING), 1.001));
+}
+
+TEST(like_runs_count_for_more)
+{
+    struct experience known[2];
+    struct expect_ask ask = wanted(60000, 1);
+
+    ran(&known[0], 60000, 2, 10000, 0); /* a model of fifty times the size, at half the price */
+    known[0].flops *= 50;
+    known[0].train_work *= 100;
+    ran(&known[1], 60000, 2, 10000, 0);
+    CHECK(near(expect_seconds(known, 2, &ask), 60000 * TRAIN + 10000 * TESTING, 1.02));
+}
+
+TEST(another_backend_tells_nothing)
+{
+    struct experience known[1];
+    struct expect_ask ask = wanted(60000, 1);
+
+    ran(&known[0], 60000, 2, 10000, 0);
+    ask.backend = "cuda";
+    CHECK(isnan(expect_seconds(known, 1, &ask)));
+    CHECK(isnan(expect_seconds(known, 0, &ask)));
+}
+
+TEST(what_never_trained_tells_nothing)
+{
+    struct record_run run = {.state = WIRE_DONE, .flops_per_image = 1e6, .eval_seconds = 1};
+    struct experience x;
+
+    spec_default(&run.spec);
+    CHECK(!expect_learn(&x, &run));
+    run.model_images = 100;
+    run.train_seconds = 1;
+    CHECK(expect_learn(&x, &run));
+    run.state = WIRE_STOPPED;
+    CHECK(!expect_learn(&x, &run));
+}

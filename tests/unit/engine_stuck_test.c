@@ -1,0 +1,138 @@
+/* A backend that can compute no more in its process: what becomes of the run, and of all else. */
+#include "tests/unit/sweep_kit.h"
+
+static void script(int64_t at, int64_t batch)
+{
+    struct fake_script s = {.stuck_at = at, .stuck_batch = batch};
+
+    fake_set_script(&s);
+}
+
+/* An engine as a new process has it. */
+static void begin_anew(struct kit *k)
+{
+    kit_quit(k);
+    kit_engine(k, 4096, 0);
+}
+
+static void make_spec(struct kit *k, struct spec *s)
+{
+    kit_spec(k, s, "lr=0.1", NULL);
+}
+
+TEST(it_stops_and_goes_on_from_its_last_checkpoint)
+{
+    struct wire_status whole, status;
+    struct record_run run;
+    struct spec s;
+    struct kit k;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    make_spec(&k, &s);
+    kit_run(&k, &s, &whole);
+    script(9, 0); /* six steps are an epoch */
+    kit_run(&k, &s, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STUCK);
+    CHECK(engine_is_stuck(k.engine));
+    CHECK_HAS(k.logs, "restart 1 of 3 goes on from the last checkpoint");
+    kit_read_run(status.path, &run);
+    CHECK_INT(run.state, WIRE_STOPPED);
+    CHECK_INT(run.epochs_done, 1);
+    script(0, 0);
+    begin_anew(&k);
+    CHECK(!engine_is_stuck(k.engine));
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(kit_same_sheet(whole.path, status.path, "epochs"), 3);
+    CHECK(kit_same_sheet(whole.path, status.path, "steps") > 0);
+    kit_same_weights(whole.path, status.path, "checkpoint.safetensors");
+    kit_end(&k);
+}
+
+TEST(after_three_restarts_it_has_failed)
+{
+    struct wire_status status;
+    struct spec s;
+    struct kit k;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    make_spec(&k, &s);
+    script(9, 0);
+    kit_run(&k, &s, &status);
+    for (int i = 2; i <= 4; i++) {
+        CHECK_INT(status.state, WIRE_STOPPED);
+        begin_anew(&k);
+        kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+        CHECK_INT(status.code, ERR_STUCK);
+    }
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_HAS(status.reason, "given up after 3 restarts");
+    begin_anew(&k); /* whoever wants it again has three more */
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_HAS(status.reason, "restart 1 goes on");
+    kit_end(&k);
+}
+
+TEST(cells_beside_it_stop_and_are_not_counted)
+{
+    struct wire_sweep_status status;
+    struct record_cell *cells;
+    struct kit k;
+    size_t n, stopped = 0;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    fake_set_script(&(struct fake_script){.stuck_at = 5, .stuck_batch = 16, .step_ms = 10});
+    run_sweep(&k, "batch = 8, 16\nepochs = 4\n", (struct wish){.jobs = 2}, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STUCK);
+    cells = ledger_cells(&k, "grid", &n);
+    for (size_t i = 0; i < n; i++) {
+        char *folder = io_path(k.results, cells[i].run), *count = io_path(folder, "restarts");
+        struct record_run run;
+
+        kit_read_run(folder, &run);
+        stopped += cells[i].state == WIRE_STOPPED;
+        CHECK_INT(io_exists(count), run.spec.batch == 16);
+        free(folder);
+        free(count);
+    }
+    CHECK_INT(stopped, 2);
+    free(cells);
+    script(0, 0);
+    begin_anew(&k);
+    run_sweep(&k, "batch = 8, 16\nepochs = 4\n", (struct wish){.jobs = 2}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2);
+    kit_end(&k);
+}
+
+static bool stop_it(struct kit *k, const struct wire_event *event)
+{
+    if (event->kind == WIRE_STARTED)
+        kit_send(k, WIRE_STOP, event->run, WIRE_AFTER_EPOCH);
+    return false;
+}
+
+TEST(who_wanted_it_to_end_has_it_ended)
+{
+    struct wire_status status;
+    struct spec s;
+    struct kit k;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    make_spec(&k, &s);
+    fake_set_script(&(struct fake_script){.stuck_at = 4, .step_ms = 100});
+    k.on_event = stop_it;
+    kit_run(&k, &s, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STOPPED);
+    CHECK(!engine_is_stuck(k.engine));
+    kit_end(&k);
+}

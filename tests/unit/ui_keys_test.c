@@ -1,0 +1,34 @@
+/* One table holds keys and help: what stands there is a key, once, with a sentence. */
+#include "tests/test.h"
+
+#include "base/mem.h"
+#include "ui/app_int.h"
+
+TEST(every_key_of_every_screen_is_one_and_explained)
+{
+    for (int s = 0; s < SCREENS; s++) {
+        const struct screen *screen = app_screens[s];
+        struct text seen = {0};
+
+        CHECK(screen->name && screen->about && screen->keys);
+        for (const struct screen_key *k = screen->keys; k->keys; k++) {
+            char *copy = mem_text(k->keys), *rest = copy;
+
+            if (!k->help || strlen(k->help) < 4)
+                TEST_FAILED("%s: nothing is said of %s", screen->name, k->keys);
+            for (char *word; (word = strsep(&rest, " "));) {
+                char *once = mem_textf(" %s ", word);
+                struct key key;
+
+                if (!key_parse(word, &key))
+                    TEST_FAILED("%s: %s is no key", screen->name, word);
+                if (strstr(text_str(&seen), once))
+                    TEST_FAILED("%s: %s stands there twice", screen->name, word);
+                text_add(&seen, once);
+                free(once);
+            }
+            free(copy);
+        }
+        text_free(&seen);
+    }
+}

@@ -1,0 +1,213 @@
+/* A folder on a disk that does not answer: keys go on being taken, and what comes late comes in order
+ * or, where it is of no use any more, not at all. */
+#include "ui_setup_kit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t here;
+static int on_this_thread; /* how often it went to the slow disk */
+
+static void go_to(const char *path)
+{
+    if (!strstr(path, "slow"))
+        return;
+    if (pthread_equal(pthread_self(), here)) {
+        on_this_thread++;
+        return;
+    }
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static int slow_stat(const char *path, struct stat *st)
+{
+    go_to(path);
+    return stat(path, st);
+}
+
+static int slow_open(const char *path, int flags, mode_t mode)
+{
+    go_to(path);
+    return open(path, flags, mode);
+}
+
+static void put(const char *path, const char *text)
+{
+    struct err e;
+
+    REQUIRE_OK(io_replace_file(path, text, strlen(text), &e));
+}
+
+static void start(void)
+{
+    here = pthread_self();
+    io.stat = slow_stat;
+    io.open = slow_open;
+    kit_start();
+    REQUIRE(mkdir("slow", 0777) == 0);
+    put("slow/abc.net", "input auto\nparam width 8\ndense classes\n");
+    put("slow/abd.net", "input auto\ndense classes\n");
+    put("fast.ini", "epochs = 5\n");
+    put("slow.ini", "epochs = 3\n");
+    tasks_patience(kit.app.tasks, 10);
+    on_this_thread = 0;
+    pthread_mutex_lock(&gate);
+}
+
+/* Without a look at what tasks have done. */
+static void press(const char *words)
+{
+    char *copy = mem_text(words), *rest = copy, *word;
+
+    while ((word = strsep(&rest, " "))) {
+        struct key key = {0};
+
+        bool named = key_parse(word, &key);
+
+        if (named)
+            screen_setup.key(kit.setup, &key);
+        for (const char *p = word; !named && *p; p++)
+            screen_setup.key(kit.setup, &(struct key){.code = (unsigned char)*p});
+    }
+    free(copy);
+}
+
+static void answer(void)
+{
+    pthread_mutex_unlock(&gate);
+    kit_settle();
+}
+
+static void end(void)
+{
+    CHECK_INT(on_this_thread, 0);
+    kit_end();
+}
+
+static void open_model(void)
+{
+    setup_choose(kit.setup, (size_t)form_find(&kit.setup->form, "model"));
+    press("Enter");
+}
+
+TEST(names_of_files_may_come_late)
+{
+    uint64_t began;
+
+    start();
+    open_model();
+    press("Backspace slow/a");
+    began = clock_ns();
+    press("Tab");
+    CHECK_HAS(kit_draw(24, 80), "looking for it");
+    for (int i = 0; i < 100; i++) /* each takes its turn, and no time */
+        press("Left Right");
+    CHECK((clock_ns() - began) / 1000000 < 1000);
+    answer();
+    CHECK_STR(text_str(&kit.setup->line.text), "slow/ab");
+    CHECK_HAS(kit_draw(24, 80), "abc.net  abd.net");
+    press("Esc");
+    end();
+}
+
+/* A folder would do as a model's path, by its form: what is in it is shown before Tab goes on. */
+TEST(what_there_is_to_choose_from_is_seen_before_tab_goes_on)
+{
+    start();
+    pthread_mutex_unlock(&gate);
+    open_model();
+    press("Backspace slow/ab Tab"); /* nothing to add */
+    kit_settle();
+    CHECK(kit.setup->open);
+    CHECK_STR(text_str(&kit.setup->line.text), "slow/ab");
+    CHECK_HAS(kit_draw(24, 80), "abc.net  abd.net");
+    press("Tab");
+    kit_settle();
+    CHECK(strcmp(kit.setup->at, "model") != 0);
+    press("Esc");
+    end();
+}
+
+TEST(what_was_typed_meanwhile_stands)
+{
+    start();
+    open_model();
+    press("Backspace slow/a Tab b d");
+    CHECK_STR(text_str(&kit.setup->line.text), "slow/abd");
+    answer();
+    CHECK_STR(text_str(&kit.setup->line.text), "slow/abd");
+    press("Tab");
+    kit_settle();
+    CHECK_STR(text_str(&kit.setup->line.text), "slow/abd.net");
+    press("Esc");
+    end();
+}
+
+TEST(a_field_that_was_left_takes_no_late_answer)
+{
+    start();
+    open_model();
+    press("Backspace slow/a Tab Esc");
+    CHECK(!kit.setup->open);
+    answer();
+    CHECK(!kit.setup->open);
+    CHECK_INT(form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "model")), 0);
+    end();
+}
+
+TEST(a_model_is_read_beside_the_keys)
+{
+    start();
+    open_model();
+    press("Backspace slow/abc.net");
+    CHECK_INT(form_find(&kit.setup->form, "model.width"), -1);
+    press("Enter");
+    CHECK(!kit.setup->open); /* it is taken all the same */
+    answer();
+    CHECK(form_find(&kit.setup->form, "model.width") >= 0);
+    press("z");
+    CHECK_HAS(kit_draw(45, 160), "model.width");
+    end();
+}
+
+TEST(a_file_may_be_loaded_late_and_the_last_one_stays)
+{
+    start();
+    setup_load_path(kit.setup, "slow.ini");
+    setup_load_path(kit.setup, "fast.ini"); /* in the order in which they were asked */
+    CHECK_STR(kit.setup->form.path, "first.ini");
+    answer();
+    CHECK_STR(kit.setup->form.path, "fast.ini");
+    end();
+}
+
+TEST(a_form_is_saved_late)
+{
+    start();
+    REQUIRE(mkdir("experiments", 0777) == 0);
+    press("S");
+    kit.entered(kit.user, "slow/saved.ini");
+    CHECK_STR(kit.said, "");
+    answer();
+    CHECK_HAS(kit.said, "written to slow/saved.ini");
+    press("S");
+    kit.entered(kit.user, "slow/saved.ini");
+    kit_settle();
+    CHECK_HAS(kit.question, "is there already");
+    end();
+}
+
+TEST(a_screen_that_is_gone_is_told_nothing)
+{
+    start();
+    open_model();
+    press("Backspace slow/a Tab");
+    setup_load_path(kit.setup, "slow.ini");
+    screen_setup.close(kit.setup);
+    pthread_mutex_unlock(&gate);
+    kit.setup = screen_setup.open(&kit.app);
+    kit_settle();
+    kit_end();
+}

@@ -1,0 +1,200 @@
+/* 'w': what is seen is copied at once and written by another thread, however slow the disk. */
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "tests/test.h"
+#include "ui/app_int.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t here;
+static int on_this_thread;
+
+static int slow_stat(const char *path, struct stat *st)
+{
+    if (pthread_equal(pthread_self(), here)) {
+        on_this_thread++;
+    } else {
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return stat(path, st);
+}
+
+struct kit {
+    struct app app;
+    char folder[64], *settings;
+};
+
+static void start(struct kit *k)
+{
+    *k = (struct kit){.app.shown = SCREEN_LOG};
+    here = pthread_self();
+    io.stat = slow_stat;
+    strcpy(k->folder, "/tmp/chorus-write-XXXXXX");
+    REQUIRE(mkdtemp(k->folder));
+    k->settings = io_path(k->folder, "settings");
+    k->app.own = mem_new(1, sizeof *k->app.own);
+    k->app.settings = settings_open(k->settings);
+    k->app.tasks = tasks_new();
+    k->app.screen[SCREEN_LOG] = screen_log.open(&k->app);
+    app_resize(&k->app, 24, 80);
+    on_this_thread = 0;
+}
+
+static void press(struct kit *k, int32_t code)
+{
+    CHECK(popup_key(&k->app, &(struct key){.code = code}));
+}
+
+static void write_as(struct kit *k, const char *name)
+{
+    char *path = io_path(k->folder, name);
+
+    command_write(&k->app);
+    press(k, 21); /* Ctrl-U */
+    for (const char *p = path; *p; p++)
+        press(k, *p);
+    press(k, UI_ENTER);
+    free(path);
+}
+
+static void settle(struct kit *k)
+{
+    while (!tasks_idle(k->app.tasks)) {
+        struct pollfd fd = {.fd = tasks_fd(k->app.tasks), .events = POLLIN};
+
+        poll(&fd, 1, 100);
+        tasks_take(k->app.tasks);
+    }
+}
+
+static void finish(struct kit *k)
+{
+    char *remove = mem_textf("rm -rf %s", k->folder);
+
+    CHECK_INT(on_this_thread, 0);
+    tasks_free(k->app.tasks);
+    command_close(&k->app);
+    popup_close(&k->app);
+    screen_log.close(k->app.screen[SCREEN_LOG]);
+    settings_close(k->app.settings);
+    line_free(&k->app.own->typed);
+    text_free(&k->app.own->label);
+    text_free(&k->app.own->question);
+    grid_free(&k->app.own->grid);
+    free(k->app.own);
+    free(k->settings);
+    CHECK_INT(system(remove), 0);
+    free(remove);
+}
+
+TEST(a_slow_disk_holds_up_nothing_and_gets_what_was_seen)
+{
+    struct kit k;
+    uint64_t began;
+    char *path, *bytes;
+    struct err e;
+    size_t n;
+
+    start(&k);
+    grid_text(&k.app.own->grid, grid_all(&k.app.own->grid), 0, 0, GRID_TEXT, "what was seen");
+    pthread_mutex_lock(&gate);
+    began = clock_ns();
+    write_as(&k, "a.txt");
+    CHECK((clock_ns() - began) / 1000000 < 500);
+    grid_clear(&k.app.own->grid);
+    CHECK_STR(k.app.own->said, "");
+    pthread_mutex_unlock(&gate);
+    settle(&k);
+    CHECK_HAS(k.app.own->said, "written: ");
+    path = io_path(k.folder, "a.txt");
+    REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
+    CHECK_HAS(bytes, "what was seen");
+    free(bytes);
+    free(path);
+    finish(&k);
+}
+
+TEST(a_file_that_is_there_is_asked_about)
+{
+    struct kit k;
+
+    start(&k);
+    write_as(&k, "a.txt");
+    settle(&k);
+    write_as(&k, "a.txt");
+    settle(&k);
+    REQUIRE(k.app.own->popup == POPUP_ASK);
+    CHECK_HAS(text_str(&k.app.own->question), "is there already");
+    press(&k, UI_ENTER);
+    settle(&k);
+    CHECK_HAS(k.app.own->said, "written: ");
+    write_as(&k, "a.txt");
+    settle(&k);
+    press(&k, UI_ESC);
+    write_as(&k, "a.txt"); /* and once more, with the question open to the end */
+    settle(&k);
+    CHECK(k.app.own->popup == POPUP_ASK);
+    finish(&k);
+}
+
+TEST(a_late_question_does_not_come_over_what_is_typed)
+{
+    struct kit k;
+
+    start(&k);
+    write_as(&k, "a.txt");
+    settle(&k);
+    pthread_mutex_lock(&gate);
+    write_as(&k, "a.txt");
+    command_write(&k.app);
+    press(&k, 'x');
+    pthread_mutex_unlock(&gate);
+    settle(&k);
+    CHECK(k.app.own->popup == POPUP_PROMPT);
+    CHECK_HAS(k.app.own->said, "stays as it is");
+    finish(&k);
+}
+
+static void add_slowly(const char *text, struct text *more)
+{
+    struct stat st;
+
+    (void)text;
+    slow_stat("/", &st);
+    text_add(more, "-and-more");
+}
+
+static void take_text(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+}
+
+TEST(a_prompt_completes_late_or_not_at_all)
+{
+    struct kit k;
+
+    start(&k);
+    tasks_patience(k.app.tasks, 10);
+    app_prompt(&k.app, "file", "abc", take_text, add_slowly, NULL);
+    pthread_mutex_lock(&gate);
+    press(&k, UI_TAB);
+    CHECK_STR(text_str(&k.app.own->typed.text), "abc");
+    pthread_mutex_unlock(&gate);
+    settle(&k);
+    CHECK_STR(text_str(&k.app.own->typed.text), "abc-and-more");
+    pthread_mutex_lock(&gate);
+    press(&k, UI_TAB);
+    press(&k, '!');
+    pthread_mutex_unlock(&gate);
+    settle(&k);
+    CHECK_STR(text_str(&k.app.own->typed.text), "abc-and-more!");
+    finish(&k);
+}
