@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_MARKS   200 /* of a folder: the newest runs */
-#define KEPT_FOLDERS 20  /* in which something was marked last */
+#define KEPT_BYTES   (1 << 20) /* of the names of a folder, the newest runs': 20,000 or more */
+#define KEPT_FOLDERS 20        /* in which something was marked last */
 #define FOLDERS      "marks.folders"
 
 /* "marks.0123456789abcdef"; false: the folder is not there. */
@@ -59,23 +59,38 @@ static void list_folder(struct settings *s, const char *entry, bool marked)
     free(copy);
 }
 
+/* The first one that is kept: what is in front of it there is no room for. */
+static size_t first_kept(const char *const *names, size_t count)
+{
+    size_t first = count, bytes = 0;
+
+    while (first > 0 && (bytes += strlen(names[first - 1]) + 1) <= KEPT_BYTES)
+        first--;
+    return first;
+}
+
 void results_keep_marks(struct results *r)
 {
     struct library *l = r->app->library;
     struct text list = {0};
     const char **names;
     char entry[40];
-    size_t count;
+    size_t count, first;
 
     if (r->marks_turn == library_marks_turn(l) || !library_ready(l) ||
         !find_entry(r, entry, sizeof entry))
         return;
     r->marks_turn = library_marks_turn(l);
     names = library_marked_names(l, &count);
-    for (size_t i = count > KEPT_MARKS ? count - KEPT_MARKS : 0; i < count; i++)
+    first = first_kept(names, count);
+    for (size_t i = first; i < count; i++)
         text_addf(&list, "%s%s", list.n ? "\n" : "", names[i]);
     settings_set(r->app->settings, entry, list.n ? text_str(&list) : NULL);
     list_folder(r->app->settings, entry, list.n > 0);
+    if (first)
+        app_say(r->app, GRID_WARN,
+                "%zu runs are marked; for the next time the newest %zu of them are remembered",
+                count, count - first);
     text_free(&list);
     free(names);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_BYTES (1 << 20)
+#define FILE_BYTES (32 << 20) /* marks of many runs are long, and those of many folders are kept */
 
 struct line {
     char *text;         /* as it stands in the file */

@@ -1,6 +1,7 @@
 /* The table of all runs: filter, order, folding, columns, and how it is drawn in all its states. */
 #include "ui_runs_kit.h"
 
+#include "ui/app_int.h"
 #include "ui/results_int.h"
 
 #include <unistd.h>
@@ -296,6 +297,59 @@ TEST(marks_are_kept)
     CHECK_STR(settings_get(app->settings, "marks.folders", "none"), "none");
     app->config.results = k.folder;
     k.state = k.screen->open(app);
+    kit_end(&k);
+}
+
+/* So many runs with names of so many bytes, all marked, left and opened again: how many are marked. */
+static size_t marks_after(struct kit *k, int runs, int bytes)
+{
+    struct app *app = &k->app;
+    char *settings;
+
+    kit_begin(k);
+    settings = io_path(k->folder, ".settings");
+    for (int i = 0; i < runs; i++) {
+        char name[256];
+
+        snprintf(name, sizeof name, "2026-10-29-100000-000-%0*d", bytes - 22, i);
+        kit_run(k, name, "seed=0");
+    }
+    kit_open(k, &screen_results, SCREEN_RESULTS);
+    app->own = mem_new(1, sizeof *app->own);
+    kit_draw(k, 22, 80);
+    kit_keys(k, "*");
+    CHECK_INT(library_marks(app->library), runs);
+    k->screen->close(k->state);
+    settings_close(app->settings);
+    library_free(app->library);
+    app->settings = settings_open(settings);
+    app->library = library_new(k->folder, app->tasks);
+    k->state = k->screen->open(app);
+    kit_turn(k, true);
+    free(settings);
+    return library_marks(app->library);
+}
+
+TEST(marks_of_many_runs_are_kept)
+{
+    struct kit k;
+
+    CHECK_INT(marks_after(&k, 1000, 40), 1000);
+    CHECK_STR(k.app.own->said, "");
+    free(k.app.own);
+    kit_end(&k);
+}
+
+/* A megabyte of names holds them all but for the oldest, and that is said. */
+TEST(marks_that_are_too_many_are_told)
+{
+    struct kit k;
+    size_t fit = (1 << 20) / 241;
+
+    CHECK_INT(marks_after(&k, 4500, 240), fit);
+    CHECK(strstr(k.app.own->said, "4500 runs are marked"));
+    CHECK(strstr(k.app.own->said, "newest 4350"));
+    free(k.app.own);
     kit_end(&k);
 }
 
