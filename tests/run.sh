@@ -27,7 +27,7 @@ export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktra
 echo leak:argz_add_sep >"$temp/leaks" # newlocale of glibc loses the words of LOCPATH
 echo leak:libcudnn >>"$temp/leaks"    # cuDNN loses some of its own
 # A GPU that hangs keeps what a session holds there, and so does its twin.
-printf 'leak:%s\n' cuda_place_open start_graph >>"$temp/leaks"
+printf 'leak:%s\n' cuda_place_open cuda_capture_all start_graph >>"$temp/leaks"
 export LSAN_OPTIONS=suppressions=$temp/leaks:print_suppressions=0
 export TSAN_OPTIONS=second_deadlock_stack=1
 
@@ -123,8 +123,8 @@ if mkdir "$temp/locale" && localedef -i de_DE -f UTF-8 "$temp/locale/de_DE.UTF-8
     export LOCPATH=$temp/locale
 fi
 
-# Many wait rather than compute: one more than there are processors keeps these busy.
-slots=${JOBS:-$(($(nproc) + 1))}
+# Many wait rather than compute: two more than there are processors keep these busy.
+slots=${JOBS:-$(($(nproc) + 2))}
 limit="timeout -k 10 $( ((${CHORUS_TEST_ALL:-0})) && echo 7200 || echo 600)"
 ((${CHORUS_TEST_ALL:-0})) && export CHORUS_TEST_NETWORKS=${CHORUS_TEST_NETWORKS:-500}
 

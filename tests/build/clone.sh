@@ -16,7 +16,7 @@ here=$PWD
 cd "$tree" || exit 1
 # The part for GPUs takes minutes, and the tree that is tested has it.
 export CUDA_HOME=/nowhere
-export CFLAGS="-O1 -g" # half the time of -O2
+export CFLAGS=-O0 # a third of the time of -O2
 
 quiet() { [ ! -s "$1" ]; }
 

@@ -2,7 +2,7 @@
 # weights, byte for byte, as one that nobody killed.
 . "${BASH_SOURCE%/*}/lib.sh"
 
-kills=${KILLS:-10}
+kills=${KILLS:-$( ((${CHORUS_TEST_ALL:-0})) && echo 10 || echo 5)}
 
 # start_run FILE: in the background; its folder goes to $folder, its process to $pid
 start_run()
