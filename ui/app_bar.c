@@ -107,17 +107,17 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
 }
 
 /* Whole, over as many rows as it takes: the reason often stands at its end. */
-static void draw_said(const struct app *app, struct grid *g)
+static void draw_said(struct grid *g, int role, const char *said)
 {
     struct rect above = rect_above(grid_all(g), 1), words = rect_before(rect_behind(above, 1), 1);
     struct grid none;
     int rows;
 
     grid_init(&none, 0, 0, g->ascii);
-    rows = grid_words(&none, (struct rect){0, 0, 0, words.columns}, 0, GRID_TEXT, app->own->said);
+    rows = grid_words(&none, (struct rect){0, 0, 0, words.columns}, 0, GRID_TEXT, said);
     grid_free(&none);
     grid_fill(g, rect_bottom(above, rows), GRID_TEXT);
-    grid_words(g, rect_bottom(words, rows), 0, app->own->said_role, app->own->said);
+    grid_words(g, rect_bottom(words, rows), 0, role, said);
 }
 
 void bar_bottom(struct app *app, struct grid *g)
@@ -126,9 +126,12 @@ void bar_bottom(struct app *app, struct grid *g)
     struct text status = {0};
 
     if (app->own->said[0])
-        draw_said(app, g);
+        draw_said(g, app->own->said_role, app->own->said);
+    else if (feed_add_trouble(app->feed, &status))
+        draw_said(g, GRID_BAD, text_str(&status));
     else
         draw_hints(app, g, line);
+    text_clear(&status);
     line = rect_bottom(two, 1);
     grid_fill(g, line, GRID_STATUS);
     feed_add_status(app->feed, &status, g->columns - 2);

@@ -143,6 +143,8 @@ void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep);
 /* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters
  * less goes first. */
 void feed_add_status(struct feed *f, struct text *out, int columns);
+/* What cannot go on here just now but will by itself, as on a full disk: a sentence. False: nothing. */
+bool feed_add_trouble(struct feed *f, struct text *out);
 /* "1:12 left" and the like; nothing where it is unknown. */
 void feed_add_left(double seconds, struct text *out);
 /* For tests: another clock than clock_ns. */

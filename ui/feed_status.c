@@ -161,6 +161,31 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
 }
 
+static void add_waits(const char *reason, struct text *out)
+{
+    text_add_clean(out, reason);
+    text_add(out, ": it waits, and goes on by itself");
+}
+
+bool feed_add_trouble(struct feed *f, struct text *out)
+{
+    size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, before = out->n;
+    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+    struct wire_status status;
+
+    for (size_t i = 0; i < f->count && out->n == before; i++)
+        if (f->run[i]->own && f->run[i]->live && wire_status(f->wire, f->run[i]->number, &status) &&
+            status.code == ERR_IO && !wire_state_ended(status.state))
+            add_waits(status.reason, out);
+    if (room)
+        (void)wire_sweeps(f->wire, sweep, room);
+    for (size_t i = 0; i < room && out->n == before; i++)
+        if (sweep[i].code != ERR_OK && !wire_state_ended(sweep[i].state))
+            add_waits(sweep[i].reason, out);
+    free(sweep);
+    return out->n > before;
+}
+
 static bool running_sweep(struct feed *f, const struct feed_run *run, struct wire_sweep_status *out)
 {
     struct wire_sweep_status *all;

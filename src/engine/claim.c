@@ -57,8 +57,18 @@ static bool is_full(const struct err *e)
     return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
 }
 
+/* Until it is over, for who has not seen the line. */
+static void show_trouble(struct sweep *s, enum err_code code, const char *reason)
+{
+    s->status.code = code;
+    snprintf(s->status.reason, sizeof s->status.reason, "%.511s", reason);
+    s->changed = true;
+}
+
 static void hold_over(struct sweep *s)
 {
+    if (s->held_told)
+        show_trouble(s, ERR_OK, "");
     if (s->held_told)
         sweep_tell(s, LOG_WARN, "%s: the sweep goes on",
                    s->busy ? "the ledger is free again" : "there is room on the disk again");
@@ -82,6 +92,7 @@ static void hold(struct sweep *s, const struct err *e)
                "%s: the sweep waits until %s and then goes on by itself; Ctrl-C or chorus stop %s "
                "ends it, resumable",
                e->text, s->busy ? "it is free" : "there is room", s->name);
+    show_trouble(s, e->code, e->text);
 }
 
 void claim_trouble(struct sweep *s, const struct err *e)

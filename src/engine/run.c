@@ -396,6 +396,7 @@ static void trouble(struct run *r, const struct err *e)
                     "chorus stop %s ends it, resumable",
                     e->text, r->sweep ? sweep_name(r->sweep) : r->row.run);
             hold(r, true);
+            run_status(r, ERR_IO, e->text);
         }
         r->disk_full = true;
         r->retry_ns = clock_ns() + 1000000000;
@@ -440,6 +441,7 @@ static void room_again(struct run *r)
     run_log(r, LOG_WARN, "there is room on the disk again: training goes on");
     r->disk_full = false;
     hold(r, false);
+    run_status(r, ERR_OK, "");
 }
 
 /* Whether what waits to be kept could be written. The row that failed is still to be tried: until it

@@ -309,6 +309,10 @@ static void finish(struct sweep *s)
     int64_t open = t->waiting + t->elsewhere + t->stopped;
 
     book_write_sheet(s, true);
+    if (s->held_told) { /* what it waited for is no matter any more */
+        t->code = ERR_OK;
+        t->reason[0] = '\0';
+    }
     if (s->trouble.code) {
         t->code = s->trouble.code;
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);

@@ -40,6 +40,16 @@ static void wait_failures(int n)
     CHECK(atomic_load(&failures) >= n);
 }
 
+/* The snapshot says that it waits for the disk. */
+static void wait_told(struct kit *k, uint32_t number, struct wire_status *status)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+
+    while (wire_status(k->wire, number, status) && status->code != ERR_IO && clock_ns() < until)
+        clock_sleep_ms(1);
+    CHECK_INT(status->code, ERR_IO);
+}
+
 static void begin(struct kit *k, struct spec *s, void (*happen)(const struct backend_span *),
                   int at)
 {
@@ -68,9 +78,10 @@ TEST(training_waits_until_there_is_room)
 
         begin(&k, &s, fill_disk, at);
         number = kit_start(&k, &s);
-        wait_failures(2); /* also after it was tried again */
-        wire_status(k.wire, number, &status);
+        wait_failures(2);               /* also after it was tried again */
+        wait_told(&k, number, &status); /* for whoever looks later */
         CHECK(!wire_state_ended(status.state));
+        CHECK_HAS(status.reason, strerror(ENOSPC));
         atomic_store(&write_error, 0);
         kit_wait(&k, number, &status);
         CHECK_INT(status.state, WIRE_DONE);

@@ -104,8 +104,13 @@ TEST(a_claim_that_cannot_be_written_leaves_one_folder)
     hear_all(&k);
     CHECK_HAS(k.logs, "ledger.csv: No space left on device: the sweep waits until there is room");
     CHECK_HAS(k.logs, "chorus stop grid ends it");
+    for (int i = 0; wire_sweep_status(k.wire, sweep, &status) && !status.code && i < 2000; i++)
+        clock_sleep_ms(1);
+    CHECK_INT(status.code, ERR_IO); /* for whoever looks later */
+    CHECK_HAS(status.reason, "ledger.csv: No space left on device");
     fail_writes(NULL, 0);
     wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.code, ERR_OK);
     CHECK_INT(status.state, WIRE_DONE);
     CHECK_INT(status.done, 2);
     CHECK_INT(run_folders(&k), 2);

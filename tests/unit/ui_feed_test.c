@@ -454,6 +454,42 @@ static void refuse(struct kit *k, uint32_t number, const char *why)
     wire_post(k->wire, &event);
 }
 
+/* Told as long as it lasts, of a run and of a sweep that has no cell at work. */
+TEST(what_waits_for_room_on_the_disk_is_told)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING};
+    struct wire_sweep_status sweep = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
+    struct text line = {0};
+    struct kit k;
+
+    kit_open(&k, 64);
+    kit_state(&k, 7, "", WIRE_RUNNING, "");
+    wire_set_sweep(k.wire, &sweep);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!feed_add_trouble(k.feed, &line));
+    status.code = ERR_IO;
+    snprintf(status.reason, sizeof status.reason, "steps.csv: No space left on device");
+    wire_set_status(k.wire, &status);
+    CHECK(feed_add_trouble(k.feed, &line));
+    CHECK_STR(text_str(&line),
+              "steps.csv: No space left on device: it waits, and goes on by itself");
+    status.code = ERR_OK;
+    wire_set_status(k.wire, &status);
+    text_clear(&line);
+    CHECK(!feed_add_trouble(k.feed, &line));
+    sweep.code = ERR_IO;
+    snprintf(sweep.reason, sizeof sweep.reason, "ledger.csv: No space left on device");
+    wire_set_sweep(k.wire, &sweep);
+    CHECK(feed_add_trouble(k.feed, &line));
+    CHECK_HAS(text_str(&line), "ledger.csv: No space");
+    sweep.state = WIRE_STOPPED;
+    wire_set_sweep(k.wire, &sweep);
+    text_clear(&line);
+    CHECK(!feed_add_trouble(k.feed, &line));
+    text_free(&line);
+    kit_close(&k);
+}
+
 TEST(a_refused_start_is_over)
 {
     struct wire_start *start = mem_new(1, sizeof *start);
