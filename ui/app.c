@@ -359,6 +359,20 @@ static void say_line(void *user, const char *verb, const char *line)
     app_log_from(user, LOG_INFO, verb, line);
 }
 
+/* Who was stopped and goes on has a terminal again, or not yet. */
+static void look_at_terminal(struct app *app)
+{
+    struct app_int *own = app->own;
+    enum term_place place = own->term ? term_place(own->term) : TERM_HERE;
+    int rows, columns;
+
+    own->away = place == TERM_AWAY;
+    if (place != TERM_BACK)
+        return;
+    term_size(own->term, &rows, &columns);
+    app_resize(app, rows, columns);
+}
+
 static int add_fd(struct pollfd *fds, int n, int fd)
 {
     if (fd >= 0 && n < FDS)
@@ -373,6 +387,8 @@ static void wait_for_something(struct app *app, int ms)
     size_t count = jobs_fds(app->jobs, jobs, MEM_COUNT(jobs));
 
     n = add_fd(fds, n, app->own->term ? term_fd(app->own->term) : -1);
+    if (n && app->own->away)
+        fds[0].events = 0; /* but that it has gone is heard */
     n = add_fd(fds, n, app->own->term ? term_talk_fd(app->own->term) : -1);
     n = add_fd(fds, n, log_fd(app));
     if (app->config.wire && !app->own->busy)
@@ -436,8 +452,10 @@ static void read_keys(struct app *app, int *ms)
     struct app_int *own = app->own;
     struct key key;
 
-    while (own->term && !app->over && term_key(own->term, &key))
+    while (own->term && !own->away && !app->over && term_key(own->term, &key)) {
         press(app, &key);
+        look_at_terminal(app); /* a key may have stopped the program */
+    }
     while (own->script && !app->over && !script_over(own->script) &&
            script_next(own->script, app, &key, ms))
         press(app, &key);
@@ -459,6 +477,7 @@ static void loop(struct app *app)
         look_at_signals(app);
         ms = 100;
         take_all(app);
+        look_at_terminal(app);
         read_keys(app, &ms);
         if (app->own->leaving && !feed_busy(app->feed)) {
             app->own->end = APP_LEFT;
@@ -471,7 +490,7 @@ static void loop(struct app *app)
             ticked = now;
             app->dirty |= tick(app);
         }
-        if (!app->dirty)
+        if (!app->dirty || app->own->away)
             continue;
         if (app->own->term && now - drawn < FRAME_NS) {
             int rest = (int)((FRAME_NS - (now - drawn)) / 1000000) + 1;

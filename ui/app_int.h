@@ -26,6 +26,7 @@ struct app_int {
     struct term *term; /* NULL: a script draws without one */
     struct grid grid;
     enum app_end end;
+    bool away;    /* the terminal is others' just now */
     bool leaving; /* as soon as nothing runs */
     bool busy;    /* something trains here, and the screen shown asks the engine nothing */
 

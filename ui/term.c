@@ -60,7 +60,25 @@ static const struct {
               FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),   FAULT(SIGXCPU), FAULT(SIGXFSZ),
               FAULT(SIGALRM), FAULT(SIGPROF), FAULT(SIGVTALRM), FAULT(SIGUSR1), FAULT(SIGUSR2),
               FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
-static struct sigaction before[MEM_COUNT(faults)];
+static struct sigaction before[MEM_COUNT(faults)], before_continue;
+
+/* The program was stopped, by whomever, and goes on: its terminal has other modes and another picture. */
+static volatile sig_atomic_t continued;
+
+static void on_continue(int number)
+{
+    (void)number;
+    continued = 1;
+}
+
+static void watch_for_stops(void)
+{
+    struct sigaction action = {.sa_handler = on_continue};
+
+    continued = 0;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCONT, &action, &before_continue);
+}
 
 static void write_words(int fd, const char *words)
 {
@@ -327,6 +345,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     term_theme(t, options->theme);
     take_size(t);
     watch_for_crashes(options->log);
+    watch_for_stops();
     catch_talk(t);
     *out = t;
     return ERR_OK;
@@ -337,8 +356,11 @@ void term_close(struct term *t)
     if (!t)
         return;
     forget_crashes();
-    curs_set(1);
-    endwin();
+    if (term_place(t) != TERM_AWAY) { /* it is others' by now */
+        curs_set(1);
+        endwin();
+    }
+    sigaction(SIGCONT, &before_continue, NULL);
     delscreen(t->screen);
     release_talk(t);
     fclose(t->in);
@@ -515,14 +537,31 @@ void term_suspend(struct term *t)
 {
     struct sigaction action = {.sa_handler = SIG_DFL}, old;
 
+    (void)t;
     sigemptyset(&action.sa_mask);
-    def_prog_mode();
     endwin();
     sigaction(SIGTSTP, &action, &old);
     kill(0, SIGTSTP); /* the whole job, as the terminal does: a shell may wait for make */
     sigaction(SIGTSTP, &old, NULL);
+    continued = 1;
+}
+
+/* In front of others alone: whoever sets modes from behind is stopped for it. */
+enum term_place term_place(struct term *t)
+{
+    pid_t front;
+
+    if (!continued)
+        return TERM_HERE;
+    front = tcgetpgrp(t->tty);
+    if (front >= 0 && front != getpgrp())
+        return TERM_AWAY;
+    continued = 0;
+    if (!isendwin())
+        endwin();
     reset_prog_mode();
     take_size(t);
     clearok(curscr, TRUE);
     refresh();
+    return TERM_BACK;
 }

@@ -32,5 +32,13 @@ int term_talk_fd(const struct term *t);
 void term_theme(struct term *t, const char *theme);
 void term_redraw(struct term *t);  /* all of it, whatever it shows now */
 void term_suspend(struct term *t); /* Ctrl-Z: stops this process, and goes on after fg */
+/* Asked before keys are read and before anything is drawn. After a stop, by Ctrl-Z or by whatever signal,
+ * the terminal is taken anew as soon as this program is the one in front. */
+enum term_place {
+    TERM_HERE,
+    TERM_AWAY, /* another one is in front: it has the keys and the picture */
+    TERM_BACK  /* taken anew just now, perhaps in another size */
+};
+enum term_place term_place(struct term *t);
 
 #endif

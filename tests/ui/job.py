@@ -1,6 +1,7 @@
-"""job.py COMMAND...: what a shell with jobs does, without its kindness of putting a terminal's modes right: the
-command has a group of its own, in front; where it stops, the modes are noted in ./stopped, and after a line
-of input it goes on. ./before and ./after have the modes around it all."""
+"""job.py COMMAND...: what a shell with jobs does: the command has a group of its own, in front, and its process
+id in ./job.pid; where it stops, the modes that it left are noted in ./stopped, the shell's own are set, and
+after a line of input it goes on in front: first behind, until the next line, where that is "bg". ./before and
+./after have the modes around it all: at the end nobody puts them right."""
 import os, signal, sys, termios
 
 tty = os.open("/dev/tty", os.O_RDWR)
@@ -13,12 +14,14 @@ def note(path):
 
 
 note("before")
+own = termios.tcgetattr(tty)
 pid = os.fork()
 if pid == 0:
     os.setpgid(0, 0)
     os.tcsetpgrp(tty, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
     os.execvp(sys.argv[1], sys.argv[1:])
+open("job.pid", "w").write(str(pid))
 try:
     os.setpgid(pid, pid)
 except OSError:
@@ -29,8 +32,12 @@ while True:
         break
     os.tcsetpgrp(tty, os.getpgrp())
     note("stopped")
+    termios.tcsetattr(tty, termios.TCSADRAIN, own)
     os.write(tty, b"[stopped]")
-    os.read(tty, 100)
+    if os.read(tty, 100).startswith(b"bg"):
+        os.kill(-pid, signal.SIGCONT)
+        os.write(tty, b"[behind]")
+        os.read(tty, 100)
     os.tcsetpgrp(tty, pid)
     os.kill(-pid, signal.SIGCONT)
 os.tcsetpgrp(tty, os.getpgrp())

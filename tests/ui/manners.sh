@@ -33,6 +33,25 @@ tail -c +"$(($(wc -c <first) + 1))" bytes >second
 check "both come back" sh -c "grep -qaF '[?1049h' second && grep -qaF '1000h' second"
 check "in the size that the terminal has then" grep -qaF '[30;' second
 
+# Whoever is stopped by a signal that nobody can catch finds the shell's modes and picture afterwards.
+rm -f stopped runs again first second
+play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" size:30x100 keep:first key:$'\n' "text:chorus" \
+    "text:runs" sleep:0.3 modes:again keep:second key:q -- python3 "$here/job.py" "$CHORUS" --results results
+check "kill -STOP, and fg: it goes on and ends" test $? = 0
+check "with its modes again" cmp -s runs again
+check "given back at the end" cmp -s before after
+tail -c +2 bytes | LC_ALL=C grep -aob -F '[?1049h' | wc -l >pictures
+check "its picture is drawn anew" test "$(cat pictures)" -ge 2
+check "all of it, in the size that the terminal has then" grep -qaF '[30;' bytes
+rm -f again
+# Behind, it draws nothing, reads no key and is not stopped for its modes.
+play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" key:$'bg\n' "text:[behind]" keep:none sleep:1 \
+    keep:behind key:$'\n' "text:runs" sleep:0.3 modes:again key:q \
+    -- python3 "$here/job.py" "$CHORUS" --results results
+check "bg, and then fg: it goes on and ends" test $? = 0
+check "not a byte was drawn behind" test ! -s behind
+check "and its modes come with fg" cmp -s runs again
+
 # The picture follows the terminal's size while nothing else happens: to its new last row and column when it
 # grows, and not a cell beyond when it shrinks.
 esc=$(printf '\033')

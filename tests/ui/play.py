@@ -1,5 +1,5 @@
 """play.py ROWSxCOLUMNS STEP... -- COMMAND...: the person at a terminal. Steps: text:WORDS waits until they were
-shown since the text before, key:KEYS, sleep:SECONDS, signal:NAME, size:ROWSxCOLUMNS, storm:N sizes, modes:FILE
+shown since the text before, key:KEYS, sleep:SECONDS, signal:NAME, job:NAME (a signal to job.py's command), size:ROWSxCOLUMNS, storm:N sizes, modes:FILE
 takes the terminal's modes, raw:BYTES as text: but with the escape sequences, keep:FILE writes what came since, file:PATH waits for one, without:WORDS were not shown since the text before,
 within:SECONDS until the end, gone: the terminal is, and
 ./gone.pid says who it leaves. What was shown goes to ./bytes; the exit code is the command's, as a shell
@@ -89,6 +89,8 @@ for step in steps:
             listen(0.05)
     elif kind == "signal":
         os.kill(pid, getattr(signal, "SIG" + word))
+    elif kind == "job":
+        os.kill(int(open("job.pid").read()), getattr(signal, "SIG" + word))
     elif kind == "storm":
         draw = random.Random(1)
         for _ in range(int(word)):
