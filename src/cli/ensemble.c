@@ -29,8 +29,10 @@ static const struct cli_usage usage = {
     "One ensemble: its tables. Several runs, single models or ensembles, of the same test images: the\n"
     "tables of all their models averaged, kept as a run of its own in the results folder.\n"
     "  gain        accuracy of the averaged probabilities less that of the mean member, or of the\n"
-    "              best member on these very images (picked on test)\n"
-    "  nll         mean of -log of the label's probability\n"
+    "              best member on these very images (picked on test), at the last epoch, as in the\n"
+    "              tables; of one ensemble also at its best epoch, by its epochs.csv\n"
+    "  nll         mean of -log of the label's probability, in double and from the logits, as in\n"
+    "              training; of an older file of probabilities one below 1.4e-45 counts as that\n"
     "  ece         images in 15 equal bins of their highest probability: the sum over bins of\n"
     "              |right answers - sum of those probabilities| / images\n"
     "  prefix_acc  accuracy of members 0 to this one, averaged\n"
@@ -47,6 +49,17 @@ struct join {
 
 /* ---- the probabilities of all models ---- */
 
+/* Numbers come normalised, by training rows that may be others: their data set tells. */
+static bool same_images(const struct join *j, size_t i)
+{
+    const struct spec *a = &j->run[0].run.spec, *b = &j->run[i].run.spec;
+
+    if (predictions_same_images(&j->part[0], &j->part[i]))
+        return true;
+    return !j->part[0].bytes && !j->part[i].bytes && !strcmp(a->data, b->data) &&
+           a->test_limit == b->test_limit;
+}
+
 static enum err_code check_part(const struct join *j, size_t i, struct err *e)
 {
     const struct predictions *a = &j->part[0], *b = &j->part[i];
@@ -62,6 +75,12 @@ static enum err_code check_part(const struct join *j, size_t i, struct err *e)
                        "%s was tested on other images than %s, for their labels are others: only "
                        "answers to the same images can be averaged",
                        j->run[i].name, j->run[0].name);
+    if (!same_images(j, i))
+        return err_set(e, ERR_INPUT,
+                       "%s was tested on other images than %s, though on the same labels (data, "
+                       "normalize and test_limit choose them): only answers to the same images can "
+                       "be averaged",
+                       j->run[i].name, j->run[0].name);
     return ERR_OK;
 }
 
@@ -75,9 +94,38 @@ static bool equal_training(const struct join *j)
     return equal;
 }
 
+/* Where all parts have them. */
+static void join_logs(struct join *j)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < j->runs; i++)
+        if (!j->part[i].log_p)
+            return;
+    j->all.log_p = mem_new((size_t)j->all.members * j->all.n, sizeof *j->all.log_p);
+    for (size_t i = 0; i < j->runs; i++) {
+        size_t n = (size_t)j->part[i].members * j->all.n;
+
+        memcpy(j->all.log_p + at, j->part[i].log_p, n * sizeof *j->all.log_p);
+        at += n;
+    }
+}
+
+/* Of one ensemble: what its own files say of its best epoch. */
+static enum err_code tell_best(struct join *j, struct err *e)
+{
+    struct study_run *run;
+
+    TRY(study_open(&run, j->run, 1, e));
+    study_members_from(&j->study, run);
+    study_close(run, 1);
+    return ERR_OK;
+}
+
 static enum err_code join_parts(struct join *j, struct err *e)
 {
     struct predictions *all = &j->all;
+    struct study_answers answers;
     size_t row, at = 0;
 
     for (size_t i = 0; i < j->runs; i++) {
@@ -104,9 +152,13 @@ static enum err_code join_parts(struct join *j, struct err *e)
         memcpy(all->p + at * row, j->part[i].p, (size_t)j->part[i].members * row * sizeof *all->p);
         at += (size_t)j->part[i].members;
     }
-    study_members(&j->study, all->p, all->members, all->n, all->classes, j->part[0].labels);
+    join_logs(j);
+    all->labels = j->part[0].labels;
+    answers = predictions_answers(all);
+    study_members(&j->study, &answers);
+    all->labels = NULL; /* the first part's */
     j->study.unequal = !equal_training(j);
-    return ERR_OK;
+    return j->runs == 1 ? tell_best(j, e) : ERR_OK;
 }
 
 /* ---- a run of its own ---- */
@@ -423,6 +475,21 @@ static enum err_code write_run(const struct join *j, struct text *folder, struct
 
 /* ---- the verb ---- */
 
+/* When those gains were, and what they were at the best epoch. */
+static void add_epochs(const struct study_members *s, struct text *out)
+{
+    if (s->epoch > 0)
+        text_addf(out, "\"epoch\": %lld, ", (long long)s->epoch);
+    if (s->at_best.epoch > 0) {
+        text_addf(out, "\"best_epoch\": %lld, \"picked\": \"%s\", \"best_gain_mean\": ",
+                  (long long)s->at_best.epoch, s->at_best.on_test ? "test" : "valid");
+        text_add_json_double(out, s->at_best.mean);
+        text_add(out, ", \"best_gain_best\": ");
+        text_add_json_double(out, s->at_best.best);
+        text_add(out, ", ");
+    }
+}
+
 static int print(const struct join *j, const struct text *folder, bool csv, bool json)
 {
     struct study_table members = {0}, subsets = {0}, pairs = {0};
@@ -443,6 +510,7 @@ static int print(const struct join *j, const struct text *folder, bool csv, bool
         study_table_json(&pairs, &out);
         text_addf(&out, ", \"disagreement\": %.9g, \"gain_mean\": %.9g, \"gain_best\": %.9g, ",
                   j->study.disagreement, j->study.gain_mean, j->study.gain_best);
+        add_epochs(&j->study, &out);
         text_add(&out, "\"folder\": ");
         if (folder->n)
             text_add_json(&out, text_str(folder));

@@ -574,11 +574,13 @@ void figures_prefix_add(struct figures *f, const char *run, const struct study_m
 
 static enum err_code add_prefix(struct figures *f, const struct record_entry *run, struct err *e)
 {
+    struct study_answers answers;
     struct predictions p;
     struct study_members s;
 
     TRY(predictions_get(&p, run, e));
-    study_members(&s, p.p, p.members, p.n, p.classes, p.labels);
+    answers = predictions_answers(&p);
+    study_members(&s, &answers);
     figures_prefix_add(f, run->name, &s);
     study_members_free(&s);
     predictions_free(&p);

@@ -27,7 +27,13 @@ static const struct cli_usage usage = {
     "  --worst    mistakes, those with the least probability for the right class first\n"
     "  --split    an ensemble's images by how many members answer otherwise than the whole\n"
     "  --sure     the images by their highest probability; --unsure the other way round\n"
-    "  --label    only images of that class, --answer only those that were given it\n"};
+    "  --label    only images of that class, --answer only those that were given it\n"
+    "  --csv      a row an image: label, prediction, the averaged probability of each class (p0, p1,\n"
+    "             ...), each member's prediction, and with --members its probabilities (member0_p0,\n"
+    "             ...); with --confusion a row a label and a column an answer; with --classes a row\n"
+    "             a class\n"
+    "The loss is the mean of -log of the label's probability, in double and from the logits, as in\n"
+    "training.\n"};
 
 enum order { ORDER_FILE, ORDER_WORST, ORDER_SPLIT, ORDER_SURE, ORDER_UNSURE };
 
@@ -35,7 +41,7 @@ struct wish {
     const char *at, *csv;
     const char *first, *worst, *split, *sure, *unsure, *label, *answer;
     int of_label, of_answer; /* -1: of every class */
-    bool json, confusion, classes, draw, invert;
+    bool json, confusion, classes, members, draw, invert;
     enum order order;
     int64_t rows;
 };
@@ -302,11 +308,13 @@ static void add_json(const struct predictions *p, const struct record_entry *run
     text_add(out, "]}\n");
 }
 
-/* A row an image: label, prediction, the mean's probabilities, the members' answers. */
+/* A row an image: label, prediction, the mean's probabilities, the members' answers, and where they are
+ * wished for their probabilities. */
 static void add_csv(const struct predictions *p, const struct pick *pick, size_t count,
-                    struct study_table *t)
+                    bool members, struct study_table *t)
 {
     struct text name = {0};
+    int own = members ? p->members * p->classes : 0;
 
     study_table_column(t, "image", STUDY_COUNT, false);
     study_table_column(t, "label", STUDY_COUNT, false);
@@ -316,6 +324,11 @@ static void add_csv(const struct predictions *p, const struct pick *pick, size_t
         text_clear(&name);
         text_addf(&name, k < p->classes ? "p%d" : "member%d_prediction",
                   k < p->classes ? k : k - p->classes);
+        study_table_column(t, text_str(&name), STUDY_SHARE, false);
+    }
+    for (int k = 0; k < own; k++) {
+        text_clear(&name);
+        text_addf(&name, "member%d_p%d", k / p->classes, k % p->classes);
         study_table_column(t, text_str(&name), STUDY_SHARE, false);
     }
     for (size_t k = 0; k < count; k++) {
@@ -329,8 +342,28 @@ static void add_csv(const struct predictions *p, const struct pick *pick, size_t
             study_table_number(t, p->mean[i * (size_t)p->classes + (size_t)c]);
         for (int m = 0; m < p->members; m++)
             study_table_number(t, predictions_answer(p, m, i));
+        for (int c = 0; c < own; c++) {
+            size_t row = (size_t)(c / p->classes) * p->n + i;
+
+            study_table_number(t,
+                               (double)p->p[row * (size_t)p->classes + (size_t)(c % p->classes)]);
+        }
     }
     text_free(&name);
+}
+
+/* Labels against answers, else a row a class. */
+static void make_matrix(const struct predictions *p, bool confusion, struct study_table *t)
+{
+    int *answers = mem_new(p->n, sizeof *answers);
+    struct study_confusion c;
+
+    for (size_t i = 0; i < p->n; i++)
+        answers[i] = predictions_answer(p, -1, i);
+    study_confusion(&c, p->labels, answers, p->n, p->classes);
+    (confusion ? study_confusion_table : study_classes_table)(&c, p->class_names, t);
+    study_confusion_free(&c);
+    free(answers);
 }
 
 static int write_csv(const struct predictions *p, const struct wish *w, const struct pick *pick,
@@ -340,7 +373,10 @@ static int write_csv(const struct predictions *p, const struct wish *w, const st
     struct text out = {0};
     int code;
 
-    add_csv(p, pick, count, &t);
+    if (w->confusion || w->classes)
+        make_matrix(p, w->confusion, &t);
+    else
+        add_csv(p, pick, count, w->members, &t);
     study_table_csv(&t, &out);
     study_table_free(&t);
     code = cli_write_out(w->csv, &out);
@@ -352,31 +388,25 @@ static int write_csv(const struct predictions *p, const struct wish *w, const st
 
 static void add_matrices(const struct predictions *p, const struct wish *w, struct text *out)
 {
-    int *answers = mem_new(p->n, sizeof *answers);
-    struct study_confusion c;
     struct study_table t = {0};
 
-    for (size_t i = 0; i < p->n; i++)
-        answers[i] = predictions_answer(p, -1, i);
-    study_confusion(&c, p->labels, answers, p->n, p->classes);
     if (w->confusion) {
-        study_confusion_table(&c, p->class_names, &t);
+        make_matrix(p, true, &t);
         cli_study_text(&t, NULL, -1, out);
         study_table_free(&t);
     }
     if (w->classes) {
         text_add(out, out->n ? "\n" : "");
-        study_classes_table(&c, p->class_names, &t);
+        make_matrix(p, false, &t);
         cli_study_text(&t, NULL, STDOUT_FILENO, out);
         study_table_free(&t);
     }
-    study_confusion_free(&c);
-    free(answers);
 }
 
 static int show(const struct predictions *p, const struct record_entry *run, const struct wish *w,
                 const char *path)
 {
+    struct study_answers answers;
     struct study_members s;
     struct pick *pick;
     size_t count = pick_images(p, w, &pick);
@@ -388,7 +418,8 @@ static int show(const struct predictions *p, const struct record_entry *run, con
         free(pick);
         return code;
     }
-    study_members(&s, p->p, p->members, p->n, p->classes, p->labels);
+    answers = predictions_answers(p);
+    study_members(&s, &answers);
     if (w->json) {
         add_json(p, run, &s, path, pick, count, &out);
     } else if (w->confusion || w->classes) {
@@ -522,8 +553,22 @@ static bool check(struct wish *w)
         if (!cli_number(orders[i].name, orders[i].value, 0, INT64_C(1) << 40, &w->rows))
             return false;
     }
-    if (w->json + (w->confusion || w->classes) + w->draw + (w->csv != NULL) > 1) {
+    if (w->json + (w->csv || w->confusion || w->classes) + w->draw > 1) {
         cli_refuse("predict prints one form: --json, --csv, --draw, or --confusion and --classes");
+        return false;
+    }
+    if (w->csv && w->confusion && w->classes) {
+        cli_refuse("a CSV file is one table: --csv with --confusion or with --classes, not both");
+        return false;
+    }
+    if (w->members && (!w->csv || w->confusion || w->classes)) {
+        cli_refuse("--members is for --csv FILE, whose rows are images: it adds each member's "
+                   "probabilities");
+        return false;
+    }
+    if (w->csv && (w->confusion || w->classes) && (given || w->label || w->answer)) {
+        cli_refuse("--confusion and --classes count all images: they take no --first, --worst, "
+                   "--label and the like");
         return false;
     }
     return true;
@@ -553,7 +598,9 @@ int cli_predict(int argc, char **argv)
         {"--draw", NULL, "draws the images beside their probabilities", &w.draw},
         {"--confusion", NULL, "labels against answers", &w.confusion},
         {"--classes", NULL, "accuracy and precision of each class", &w.classes},
-        {"--csv", "FILE", "all of them, or those asked for, as CSV (-: stdout)", &w.csv},
+        {"--csv", "FILE", "all of them, those asked for, or the matrix, as CSV (-: stdout)",
+         &w.csv},
+        {"--members", NULL, "with --csv: each member's probabilities too", &w.members},
         {"--at", "WHEN", "weights of the best epoch, the last, or epoch N if kept (last)", &w.at},
         {"--invert", NULL, "PICTUREs: black becomes white", &w.invert},
         {"--json", NULL, "as an object", &w.json},

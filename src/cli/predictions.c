@@ -26,6 +26,7 @@ void predictions_free(struct predictions *p)
     free(p->images);
     free(p->labels);
     free(p->p);
+    free(p->log_p);
     free(p->mean);
     *p = (struct predictions){0};
 }
@@ -115,7 +116,9 @@ static enum err_code evaluate(struct predictions *p, const struct plan *plan,
     plan->backend->close(session);
     TRY(code);
     row = mem_new(classes, sizeof *row);
+    p->log_p = mem_new((size_t)p->members * p->n, sizeof *p->log_p);
     for (size_t i = 0; i < (size_t)p->members * p->n; i++) {
+        p->log_p[i] = metrics_log_p(p->p + i * classes, p->classes, (int)p->labels[i % p->n]);
         metrics_softmax(p->p + i * classes, p->classes, row);
         for (size_t c = 0; c < classes; c++)
             p->p[i * classes + c] = (float)row[c];
@@ -233,7 +236,7 @@ enum err_code predictions_of_pictures(struct predictions *p, const struct record
 enum err_code predictions_save(const struct predictions *p, const char *path, struct err *e)
 {
     const struct net_shape *s = &p->shape;
-    const struct safetensors_tensor t[3] = {
+    const struct safetensors_tensor t[4] = {
         {.name = "images",
          .type = p->bytes ? SAFETENSORS_U8 : SAFETENSORS_F32,
          .dims = 4,
@@ -245,6 +248,11 @@ enum err_code predictions_save(const struct predictions *p, const char *path, st
          .dims = 3,
          .shape = {(size_t)p->members, p->n, (size_t)p->classes},
          .bytes = p->p},
+        {.name = "label_log_probabilities",
+         .type = SAFETENSORS_F64,
+         .dims = 2,
+         .shape = {(size_t)p->members, p->n},
+         .bytes = p->log_p},
     };
     struct text epoch = {0}, names = {0};
     struct safetensors_note note[2];
@@ -255,7 +263,7 @@ enum err_code predictions_save(const struct predictions *p, const char *path, st
         text_addf(&names, "%s%s", c ? "\n" : "", p->class_names[c] ? p->class_names[c] : "");
     note[0] = (struct safetensors_note){(char *)RECORD_NOTE_EPOCH, epoch.s};
     note[1] = (struct safetensors_note){(char *)"chorus.class_names", names.s};
-    code = safetensors_write(path, t, 3, note, names.n ? 2 : 1, e);
+    code = safetensors_write(path, t, p->log_p ? 4 : 3, note, names.n ? 2 : 1, e);
     text_free(&epoch);
     text_free(&names);
     return code;
@@ -266,7 +274,8 @@ static enum err_code unpack(struct predictions *p, const struct safetensors *s, 
 {
     const struct safetensors_tensor *images = safetensors_find(s, "images"),
                                     *labels = safetensors_find(s, "labels"),
-                                    *probs = safetensors_find(s, "probabilities");
+                                    *probs = safetensors_find(s, "probabilities"),
+                                    *logs = safetensors_find(s, "label_log_probabilities");
     const char *names = safetensors_note(s, "chorus.class_names");
 
     if (!images || !labels || !probs || images->dims != 4 || labels->dims != 1 ||
@@ -290,6 +299,11 @@ static enum err_code unpack(struct predictions *p, const struct safetensors *s, 
     memcpy(p->images, images->bytes, images->size);
     memcpy(p->labels, labels->bytes, labels->size);
     memcpy(p->p, probs->bytes, probs->size);
+    if (logs && logs->type == SAFETENSORS_F64 && logs->dims == 2 &&
+        logs->shape[0] == (size_t)p->members && logs->shape[1] == p->n) {
+        p->log_p = mem_new((size_t)p->members * p->n, sizeof *p->log_p);
+        memcpy(p->log_p, logs->bytes, logs->size);
+    }
     for (size_t i = 0; i < p->n; i++)
         if (p->labels[i] < 0 || p->labels[i] >= p->classes)
             return err_set(e, ERR_INPUT, "%s: label %lld of image %zu is none of %d classes", path,
@@ -323,16 +337,23 @@ enum err_code predictions_read(struct predictions *p, const char *path, struct e
 enum err_code predictions_get(struct predictions *p, const struct record_entry *run, struct err *e)
 {
     char *path = predictions_path(run);
+    struct predictions kept = {0};
+    bool fits = io_exists(path) && predictions_read(&kept, path, e) == ERR_OK &&
+                kept.epoch == run->run.epochs_done;
     enum err_code code = ERR_OK;
     struct err ignored;
 
     *p = (struct predictions){0};
-    if (!io_exists(path) || predictions_read(p, path, &ignored) != ERR_OK ||
-        p->epoch != run->run.epochs_done) {
-        predictions_free(p);
+    if (!fits || !kept.log_p) {
         code = predictions_make(p, run, "last", e);
         if (code == ERR_OK && predictions_save(p, path, &ignored) != ERR_OK)
             cli_talk("the predictions could not be kept: %s", ignored.text);
+    }
+    if (fits && (kept.log_p || code != ERR_OK)) { /* of an older version: better than nothing */
+        *p = kept;
+        code = ERR_OK;
+    } else {
+        predictions_free(&kept);
     }
     free(path);
     return code;
@@ -347,6 +368,18 @@ void predictions_row(const struct predictions *p, int member, size_t image, doub
     for (size_t c = 0; c < classes; c++)
         row[c] = member < 0 ? p->mean[image * classes + c]
                             : (double)p->p[(n * p->n + image) * classes + c];
+}
+
+bool predictions_same_images(const struct predictions *a, const struct predictions *b)
+{
+    return a->n == b->n && a->bytes == b->bytes && a->shape.h == b->shape.h &&
+           a->shape.w == b->shape.w && a->shape.c == b->shape.c &&
+           !memcmp(a->images, b->images, a->n * pixels_of(a) * (a->bytes ? 1 : sizeof(float)));
+}
+
+struct study_answers predictions_answers(const struct predictions *p)
+{
+    return (struct study_answers){p->members, p->classes, p->n, p->p, p->log_p, p->labels};
 }
 
 int predictions_answer(const struct predictions *p, int member, size_t image)

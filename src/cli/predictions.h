@@ -7,6 +7,7 @@
 #include "net/net.h"
 #include "record/reader.h"
 #include "record/safetensors.h"
+#include "study/members.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct predictions {
     void *images;       /* (n, h, w, c) uint8_t or float */
     int64_t *labels;    /* (n) */
     float *p;           /* (members, n, classes) */
+    double *log_p;      /* (members, n): logarithm of the label's; NULL: an older file has none */
     double *mean;       /* (n, classes): the average over members */
     char **class_names; /* (classes), or NULL */
 };
@@ -44,6 +46,10 @@ void predictions_free(struct predictions *p);
 char *predictions_path(const struct record_entry *run);
 /* A member's row, or (-1) the mean's, as doubles: (classes). */
 void predictions_row(const struct predictions *p, int member, size_t image, double *row);
+/* Whether these are answers to the same images, which are known by their bytes. */
+bool predictions_same_images(const struct predictions *a, const struct predictions *b);
+/* What study_members asks for; it points into p. */
+struct study_answers predictions_answers(const struct predictions *p);
 /* The most probable class, the lowest of equals; of a member or (-1) of the mean. */
 int predictions_answer(const struct predictions *p, int member, size_t image);
 

@@ -166,7 +166,7 @@ static enum err_code add_members(struct report *r, const char *run, const struct
 }
 
 /* Ensembles whose weights or data are gone are left out. */
-static enum err_code add_all_members(struct report *r, struct err *e)
+static enum err_code add_all_members(struct report *r, const struct study_run *runs, struct err *e)
 {
     struct study_members *s = mem_new(r->runs, sizeof *s);
     struct figures f;
@@ -175,6 +175,7 @@ static enum err_code add_all_members(struct report *r, struct err *e)
 
     figures_prefix_start(&f);
     for (size_t i = 0; i < r->runs; i++) {
+        struct study_answers answers;
         struct predictions p;
         struct err why;
 
@@ -184,7 +185,9 @@ static enum err_code add_all_members(struct report *r, struct err *e)
             cli_talk("%s: its members are left out: %s", r->run[i].name, why.text);
             continue;
         }
-        study_members(&s[i], p.p, p.members, p.n, p.classes, p.labels);
+        answers = predictions_answers(&p);
+        study_members(&s[i], &answers);
+        study_members_from(&s[i], &runs[i]);
         predictions_free(&p);
         figures_prefix_add(&f, r->run[i].name, &s[i]);
         known++;
@@ -208,7 +211,7 @@ static enum err_code add_ensembles(struct report *r, const struct study_run *run
 
     if (!ensembles)
         return ERR_OK;
-    TRY(add_all_members(r, e));
+    TRY(add_all_members(r, runs, e));
     if (ensembles == r->runs)
         return ERR_OK;
     return add_comparison(r, runs,

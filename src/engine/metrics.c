@@ -23,6 +23,17 @@ static double log_sum_exp(const double *x, int n)
     return top + log(sum);
 }
 
+double metrics_log_p(const float *logits, int classes, int class)
+{
+    double *row = mem_new((size_t)classes, sizeof *row), log_p;
+
+    for (int c = 0; c < classes; c++)
+        row[c] = logits[c];
+    log_p = row[class] - log_sum_exp(row, classes);
+    free(row);
+    return log_p;
+}
+
 void metrics_softmax(const float *logits, int classes, double *probabilities)
 {
     double top = logits[0], sum = 0;

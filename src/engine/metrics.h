@@ -19,6 +19,8 @@ void metrics_compute(struct metrics *m, const float *logits, int members, size_t
                      const uint16_t *labels);
 void metrics_free(struct metrics *m);
 
+/* The logarithm of a class's probability, in double: finite wherever the logits are. */
+double metrics_log_p(const float *logits, int classes, int class);
 /* Softmax of one row, in double. */
 void metrics_softmax(const float *logits, int classes, double *probabilities);
 

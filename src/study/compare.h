@@ -23,6 +23,8 @@ void study_table_value(struct study_table *t, const struct study_run *run, const
 void study_scaling_table(const struct study_run *runs, size_t count, struct study_table *out);
 
 struct study_members;
+/* Whose they are: their epoch, its last, and what its files say of its best one. */
+void study_members_from(struct study_members *s, const struct study_run *run);
 /* A row a member, their mean and the whole; then a row for each number of members. */
 void study_members_table(const struct study_members *s, struct study_table *out);
 void study_subsets_table(const struct study_members *s, struct study_table *out);

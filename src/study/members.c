@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define BINS  15
-#define LEAST 1e-45 /* below it a float is 0, and a loss would be infinite */
+#define LEAST 1.401298464324817e-45 /* the least float above 0: of a 0 a loss would be infinite */
 
 /* The most probable class; the lowest of equals; -1 where one is not a number. */
 static int answer_of(const double *p, int classes)
@@ -28,12 +28,13 @@ struct tally { /* over the images of a model */
     double nll, bin_confidence[BINS];
 };
 
-static int count(struct tally *t, const double *p, int classes, int64_t label)
+/* log_p: of the label's probability. */
+static int count(struct tally *t, const double *p, int classes, int64_t label, double log_p)
 {
     int answer = answer_of(p, classes), bin;
 
     t->right += answer == label;
-    t->nll -= log(fmax(p[label], LEAST));
+    t->nll -= log_p;
     if (answer < 0)
         return answer;
     bin = (int)ceil(p[answer] * BINS) - 1;
@@ -54,7 +55,7 @@ static struct study_model model_of(const struct tally *t, size_t images)
 }
 
 struct work {
-    const float *p; /* (members, images, classes) */
+    const struct study_answers *a;
     int members, classes;
     size_t images;
     const int64_t *labels;
@@ -63,7 +64,7 @@ struct work {
 
 static const float *row_of(const struct work *w, int member, size_t image)
 {
-    return w->p + ((size_t)member * w->images + image) * (size_t)w->classes;
+    return w->a->p + ((size_t)member * w->images + image) * (size_t)w->classes;
 }
 
 /* n over k; whether it is at most STUDY_MOST_SETS. */
@@ -174,12 +175,38 @@ static void subsets(const struct work *w, struct study_subsets *of)
         of[k - 1].mean /= (double)of[k - 1].sets;
 }
 
+/* The logarithm of a probability's label; fmax would take what is no number for the least one. */
+static double log_of(const struct work *w, size_t member, size_t image)
+{
+    double p = (double)row_of(w, (int)member, image)[w->labels[image]];
+
+    if (w->a->log_p)
+        return w->a->log_p[member * w->images + image];
+    return log(p < LEAST ? LEAST : p);
+}
+
+/* The logarithm of the mean of what these are logarithms of, without ever leaving logarithms. */
+static double log_mean(const double *x, size_t n)
+{
+    double top = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > top || isnan(x[i]))
+            top = x[i];
+    if (!isfinite(top))
+        return top;
+    for (size_t i = 0; i < n; i++)
+        sum += exp(x[i] - top);
+    return top + log(sum / (double)n);
+}
+
 /* Members alone, in pairs and as prefixes: one pass over the images. */
 static void pass(struct study_members *s, const struct work *w)
 {
     size_t members = (size_t)w->members, classes = (size_t)w->classes;
     struct tally *tally = mem_new(members, sizeof *tally), whole = {0};
     double *p = mem_new(classes, sizeof *p), *sum = w->sum;
+    double *log_p = mem_new(members, sizeof *log_p);
     int *answer = mem_new(members, sizeof *answer);
     double one = 1 / (double)w->images;
 
@@ -192,14 +219,15 @@ static void pass(struct study_members *s, const struct work *w)
                 p[c] = (double)row[c];
                 sum[c] += p[c];
             }
-            answer[m] = count(&tally[m], p, w->classes, w->labels[i]);
+            log_p[m] = log_of(w, m, i);
+            answer[m] = count(&tally[m], p, w->classes, w->labels[i], log_p[m]);
             s->prefix[m] += answer_of(sum, w->classes) == w->labels[i] ? one : 0;
             for (size_t b = 0; b < m; b++)
                 s->differ[m * members + b] += answer[m] != answer[b] ? one : 0;
         }
         for (size_t c = 0; c < classes; c++)
             p[c] = sum[c] / (double)members;
-        count(&whole, p, w->classes, w->labels[i]);
+        count(&whole, p, w->classes, w->labels[i], log_mean(log_p, members));
     }
     s->whole = model_of(&whole, w->images);
     for (size_t m = 0; m < members; m++) {
@@ -208,31 +236,32 @@ static void pass(struct study_members *s, const struct work *w)
     }
     free(tally);
     free(p);
+    free(log_p);
     free(answer);
 }
 
-void study_members(struct study_members *s, const float *probabilities, int members, size_t images,
-                   int classes, const int64_t *labels)
+void study_members(struct study_members *s, const struct study_answers *a)
 {
-    struct work w = {probabilities, members, classes, images, labels, NULL};
+    struct work w = {a, a->members, a->classes, a->images, a->labels, NULL};
+    int members = a->members;
     size_t n = (size_t)members;
 
-    *s = (struct study_members){.members = members, .images = images};
+    *s = (struct study_members){.members = members, .images = a->images};
     s->member = mem_new(n, sizeof *s->member);
     s->differ = mem_new(n * n, sizeof *s->differ);
     s->prefix = mem_new(n, sizeof *s->prefix);
     s->of = mem_new(n, sizeof *s->of);
-    w.sum = mem_new(images * (size_t)classes, sizeof *w.sum);
+    w.sum = mem_new(a->images * (size_t)a->classes, sizeof *w.sum);
     pass(s, &w);
-    for (size_t a = 0; a < n; a++) {
-        s->mean.acc += s->member[a].acc / members;
-        s->mean.nll += s->member[a].nll / members;
-        s->mean.ece += s->member[a].ece / members;
-        if (s->member[a].acc > s->member[s->best].acc)
-            s->best = (int)a;
-        for (size_t b = 0; b < a; b++) {
-            s->differ[b * n + a] = s->differ[a * n + b];
-            s->disagreement += s->differ[a * n + b] / ((double)n * (double)(n - 1) / 2);
+    for (size_t m = 0; m < n; m++) {
+        s->mean.acc += s->member[m].acc / members;
+        s->mean.nll += s->member[m].nll / members;
+        s->mean.ece += s->member[m].ece / members;
+        if (s->member[m].acc > s->member[s->best].acc)
+            s->best = (int)m;
+        for (size_t b = 0; b < m; b++) {
+            s->differ[b * n + m] = s->differ[m * n + b];
+            s->disagreement += s->differ[m * n + b] / ((double)n * (double)(n - 1) / 2);
         }
     }
     s->gain_mean = s->whole.acc - s->mean.acc;

@@ -2,7 +2,9 @@
  * of them, from their probabilities for the test images.
  *
  * accuracy        share of images whose most probable class is the label; ties: the lowest class
- * nll             mean of -log of the label's probability, of the averaged probabilities for the whole
+ * nll             mean of -log of the label's probability, of the averaged probabilities for the whole;
+ *                 from the logarithms that the logits gave, else of probabilities kept as floats, where
+ *                 one below 1.4e-45 counts as that
  * ece             images in 15 equal bins ((b/15, (b+1)/15]) by their highest probability; the sum
  *                 over bins of |right answers - sum of those probabilities| / images
  * disagreement    share of images on which two members' answers differ
@@ -28,8 +30,16 @@ struct study_subsets { /* of k members */
     bool sampled; /* not all sets */
 };
 
+struct study_gain { /* at a run's best epoch, by its epochs.csv */
+    int64_t epoch;  /* 0: not told */
+    bool on_test;   /* picked on test, else on validation data */
+    double mean, best;
+};
+
 struct study_members {
-    bool unequal; /* the caller says so: they were not all trained for as long */
+    int64_t epoch;             /* whose weights these are; 0: of several, each its last */
+    struct study_gain at_best; /* of an ensemble that was trained as one */
+    bool unequal;              /* the caller says so: they were not all trained for as long */
     int members;
     size_t images;
     struct study_model whole, *member; /* (members) */
@@ -42,9 +52,14 @@ struct study_members {
     struct study_subsets *of;          /* (members): of[k - 1] */
 };
 
-/* probabilities: (members, images, classes); labels below classes. */
-void study_members(struct study_members *s, const float *probabilities, int members, size_t images,
-                   int classes, const int64_t *labels);
+struct study_answers { /* to images; the caller's */
+    int members, classes;
+    size_t images;
+    const float *p;      /* probabilities (members, images, classes) */
+    const double *log_p; /* (members, images): logarithm of the label's, from the logits; or NULL */
+    const int64_t *labels; /* (images), below classes */
+};
+void study_members(struct study_members *s, const struct study_answers *a);
 void study_members_free(struct study_members *s);
 
 #endif

@@ -75,11 +75,11 @@ static void add_at(const struct study_run *run, int row, const char *column, str
         text_add(out, sheet_cell(&run->epochs, (size_t)row, sheet_column(&run->epochs, column)));
 }
 
-/* What the averaged model is better by, at the best epoch: over the mean of its members, over the
- * best of them. */
-static void add_gain(const struct study_run *run, const char *over, struct text *out)
+/* What the averaged model is better by in a row: over the mean of its members, over the best of
+ * them. */
+static void add_gain(const struct study_run *run, int row, const char *over, struct text *out)
 {
-    double gain = study_at(run, run->best, "test_acc") - study_at(run, run->best, over);
+    double gain = study_at(run, row, "test_acc") - study_at(run, row, over);
     char number[TEXT_NUMBER_ROOM];
 
     if (run->entry->run.spec.mode == SPEC_ENSEMBLE && isfinite(gain))
@@ -89,19 +89,20 @@ static void add_gain(const struct study_run *run, const char *over, struct text 
 bool study_value(const struct study_run *run, const char *name, struct text *out)
 {
     const char *column = strncmp(name, "last.", 5) ? name : name + 5;
+    int row = column == name ? run->best : run->last;
 
     if (!strcmp(name, "picked")) {
         text_add(out, run->entry->run.best_by);
-    } else if (!strcmp(name, "gain_mean")) {
-        add_gain(run, "member_acc_mean", out);
-    } else if (!strcmp(name, "gain_best")) {
-        add_gain(run, "member_acc_max", out);
+    } else if (!strcmp(column, "gain_mean")) {
+        add_gain(run, row, "member_acc_mean", out);
+    } else if (!strcmp(column, "gain_best")) {
+        add_gain(run, row, "member_acc_max", out);
     } else if (!strncmp(name, "model.", 6)) {
         text_add(out, record_param(&run->params, name));
     } else if (column == name && record_is_run_column(name)) {
         record_run_value(&run->entry->run, name, out);
     } else if (sheet_column(&run->epochs, column) >= 0) {
-        add_at(run, column == name ? run->best : run->last, column, out);
+        add_at(run, row, column, out);
     } else {
         return false;
     }
@@ -121,7 +122,8 @@ double study_number(const struct study_run *run, const char *name)
 
 const char *study_name_near(const struct study_run *run, const char *name)
 {
-    static const char *const own[] = {"picked", "gain_mean", "gain_best"};
+    static const char *const own[] = {"picked", "gain_mean", "gain_best", "last.gain_mean",
+                                      "last.gain_best"};
     struct text value = {0};
     const char **words, *near;
     size_t n = 0, room = run->epochs.columns + MEM_COUNT(own) + 1;
@@ -305,10 +307,19 @@ void study_repeats(const struct study_run *runs, size_t count, bool *again)
     free(of);
 }
 
-int study_crossing(const struct study_run *run, double accuracy)
+const char *study_choice(const struct study_run *runs, size_t count)
 {
-    const char *column = run->entry->run.spec.valid > 0 ? "val_acc" : "test_acc";
+    for (size_t i = 0; i < count; i++) {
+        const struct record_run *run = &runs[i].entry->run;
 
+        if (*run->best_by ? strcmp(run->best_by, "valid") != 0 : !(run->spec.valid > 0))
+            return "test_acc";
+    }
+    return count ? "val_acc" : "test_acc";
+}
+
+int study_crossing(const struct study_run *run, const char *column, double accuracy)
+{
     for (int i = 0; i <= run->last; i++)
         if (study_at(run, i, column) >= accuracy)
             return i;

@@ -23,7 +23,8 @@ enum err_code study_open(struct study_run **out, const struct record_entry *entr
 void study_close(struct study_run *runs, size_t count);
 
 /* A value by its name: a column of run.csv, "model.NAME", a parameter of the model, or of epochs.csv at the best epoch, "last.COLUMN" at the
- * last; also "gain_mean", "gain_best" (of an ensemble), "picked" (what best was chosen on). Empty
+ * last; also "gain_mean", "gain_best" (of an ensemble, at the best epoch; "last." in front: at the
+ * last), "picked" (what best was chosen on). Empty
  * where it does not apply. False: there is no such name. */
 bool study_value(const struct study_run *run, const char *name, struct text *out);
 /* The same as a number; nan where it is empty or a word. */
@@ -54,8 +55,10 @@ void study_repeats(const struct study_run *runs, size_t count, bool *again);
 size_t study_group_by(const struct study_run *runs, size_t count, const char *const *names,
                       size_t found, size_t *group);
 
-/* The first epoch at whose end the accuracy (validation, where there is validation) was at least
- * that: a row, or -1. */
-int study_crossing(const struct study_run *run, double accuracy);
+/* What these runs are chosen by among each other: "val_acc" where the best epoch of all of them was
+ * picked on validation data, else "test_acc". */
+const char *study_choice(const struct study_run *runs, size_t count);
+/* The first epoch at whose end an accuracy, a column of epochs.csv, was at least that: a row, or -1. */
+int study_crossing(const struct study_run *run, const char *column, double accuracy);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add_or_empty(struct study_table *t, double value)
 {
@@ -76,9 +77,17 @@ static void add_model(struct study_table *t, const struct study_model *m)
     study_table_number(t, m->ece);
 }
 
+void study_members_from(struct study_members *s, const struct study_run *run)
+{
+    s->epoch = run->entry->run.epochs_done;
+    s->at_best = (struct study_gain){
+        run->best < 0 ? 0 : run->entry->run.best_epoch, !strcmp(run->entry->run.best_by, "test"),
+        study_number(run, "gain_mean"), study_number(run, "gain_best")};
+}
+
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
-    char cost[64];
+    char cost[64], when[64] = "at each run's last epoch";
     char name[16];
 
     study_table_column(t, "model", STUDY_TEXT, false);
@@ -102,16 +111,27 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
+    if (s->epoch > 0)
+        snprintf(when, sizeof when, "at the last epoch, %lld,", (long long)s->epoch);
     study_table_note(t,
-                     "ensemble: the mean of the members' probabilities; its gain is %+.4f over the "
-                     "mean member, %+.4f over the best one (member %d, picked on test), at %s",
-                     s->gain_mean, s->gain_best, s->best, cost);
+                     "ensemble: the mean of the members' probabilities; %s its gain is %+.2f "
+                     "points over the mean member, %+.2f over the best one (member %d, picked on "
+                     "test), at %s; a point is 0.01 of test_acc",
+                     when, 100 * s->gain_mean, 100 * s->gain_best, s->best, cost);
+    if (s->at_best.epoch > 0)
+        study_table_note(t,
+                         "at the best epoch, %lld (picked on %s), its gain was %+.2f points over "
+                         "the mean member, %+.2f over the best one then",
+                         (long long)s->at_best.epoch, s->at_best.on_test ? "test" : "validation",
+                         100 * s->at_best.mean, 100 * s->at_best.best);
     study_table_note(t,
                      "disagreement %.4f: the share of test images on which two members' answers "
                      "differ, mean over pairs",
                      s->disagreement);
-    study_table_note(t, "nll: mean of -log of the label's probability; ece: 15 equal bins of the "
-                        "highest probability; prefix_acc: of members 0 to this one, averaged");
+    study_table_note(
+        t,
+        "nll: mean of -log of the label's probability, from the logits; ece: 15 equal bins of the "
+        "highest probability; prefix_acc: of members 0 to this one, averaged");
 }
 
 void study_subsets_table(const struct study_members *s, struct study_table *t)

@@ -85,6 +85,22 @@ exits 0 "$CHORUS" predict mode=ensemble members=3 --first 1
 check "filters name the run" grep -q "member 2" out
 exits 0 "$CHORUS" weights mode=ensemble members=3 -o named.safetensors
 check "of weights too" test -s named.safetensors
+exits 0 "$CHORUS" predict "$three" --confusion --csv matrix.csv
+check "the matrix as CSV" test "$(awk -F, 'NR > 1 { for (i = NF - 9; i <= NF; i++) sum += $i }
+    END { print NR, sum }' matrix.csv)" = "11 300"
+exits 0 "$CHORUS" predict "$three" --classes --csv - && cp out classes.csv
+check "classes as CSV" test "$(head -n 1 classes.csv | cut -d, -f 1-3) $(wc -l <classes.csv)" = \
+    "class,images,accuracy 11"
+exits 0 "$CHORUS" predict "$three" --first 4 --members --csv members.csv
+check "members' probabilities" awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["member2_p9"]) exit 1 }
+    NR > 1 { mean = ($at["member0_p3"] + $at["member1_p3"] + $at["member2_p3"]) / 3 - $at["p3"]
+             sum = 0
+             for (c = 0; c < 10; c++) sum += $at["member1_p" c]
+             if (mean > 1e-7 || mean < -1e-7 || sum < 0.99999 || sum > 1.00001) exit 1 }' members.csv
+refused "two tables in one CSV" "one table" "$CHORUS" predict "$three" --confusion --classes --csv -
+refused "members of a matrix" "--members is for --csv" "$CHORUS" predict "$three" --confusion --members
+refused "a matrix of some images" "count all images" "$CHORUS" predict "$three" --confusion --worst 3 --csv -
 printf 'P2 2 2 255 0 255 255 0' >own.pgm
 exits 0 "$CHORUS" predict "$three" own.pgm own.pgm
 check "pictures of one's own" test "$(grep -c '^own.pgm: [0-9]' out)" = 2

@@ -27,7 +27,8 @@ static void begin(struct kit *k)
 }
 
 /* A run with settings such as "lr=0.2 seed=1" and a row of epochs.csv for each accuracy; an epoch has
- * 100 images, costs ten seconds, half of them waiting, and its loss is 1 - accuracy. */
+ * 100 images, costs ten seconds, half of them waiting, and its loss is 1 - accuracy, as is the accuracy on
+ * validation images where there are some. */
 static struct record_run *add(struct kit *k, const char *settings, int epochs, const double *acc)
 {
     struct record_entry *entry = &k->entry[k->count];
@@ -55,7 +56,7 @@ static struct record_run *add(struct kit *k, const char *settings, int epochs, c
     run->spec.epochs = run->spec.epochs == 10 ? epochs : run->spec.epochs;
     run->state = WIRE_DONE;
     run->real_devices = run->shared = 1;
-    strcpy(run->best_by, "test");
+    strcpy(run->best_by, run->spec.valid > 0 ? "valid" : "test");
     path = mem_textf("mkdir %s", entry->folder);
     if (system(path))
         abort();
@@ -63,16 +64,22 @@ static struct record_run *add(struct kit *k, const char *settings, int epochs, c
     path = mem_textf("%s/epochs.csv", entry->folder);
     f = fopen(path, "w");
     free(path);
-    fprintf(f, "epoch,model_images,train_seconds,device_seconds,test_loss,test_acc,member_acc_mean,"
-               "member_acc_max,lr,input_seconds,compute_seconds,reduce_seconds,wait_seconds\n");
+    fprintf(
+        f,
+        "epoch,model_images,train_seconds,device_seconds,val_acc,test_loss,test_acc,member_acc_mean,"
+        "member_acc_max,lr,input_seconds,compute_seconds,reduce_seconds,wait_seconds\n");
     for (int i = 0; i < epochs; i++) {
         int members = run->spec.mode == SPEC_ENSEMBLE ? run->spec.members : 1;
 
-        fprintf(f, "%d,%d,%d,%d,%.4f,%.4f,%.4f,%.4f,0.085,%d,%d,0,%d\n", i + 1,
-                100 * members * (i + 1), 10 * (i + 1), 10 * (i + 1) * run->spec.devices, 1 - acc[i],
-                acc[i], acc[i] - 0.02, acc[i] - 0.01, i + 1, 4 * (i + 1), 5 * (i + 1));
-        if (acc[i] > best) {
-            best = acc[i];
+        char valid[32] = "";
+
+        if (run->spec.valid > 0)
+            snprintf(valid, sizeof valid, "%.4f", 1 - acc[i]);
+        fprintf(f, "%d,%d,%d,%d,%s,%.4f,%.4f,%.4f,%.4f,0.085,%d,%d,0,%d\n", i + 1,
+                100 * members * (i + 1), 10 * (i + 1), 10 * (i + 1) * run->spec.devices, valid,
+                1 - acc[i], acc[i], acc[i] - 0.02, acc[i] - 0.01, i + 1, 4 * (i + 1), 5 * (i + 1));
+        if ((run->spec.valid > 0 ? 1 - acc[i] : acc[i]) > best) {
+            best = run->spec.valid > 0 ? 1 - acc[i] : acc[i];
             run->best_epoch = i + 1;
         }
     }
@@ -664,4 +671,90 @@ TEST(sorting_puts_what_is_empty_last)
     CHECK_STR(cell(&t, 0, "x"), "-1");
     CHECK_STR(cell(&t, 2, "x"), "10");
     study_table_free(&t);
+}
+
+/* On validation the first is best, on test the second; the accuracies in the table are of test. */
+TEST(rows_are_chosen_on_validation_where_there_is_some)
+{
+    struct study_wish wish = {.over = "seed"};
+    struct study_table t;
+    struct kit k;
+    struct err e;
+
+    begin(&k);
+    for (int seed = 1; seed <= 2; seed++) {
+        add(&k, seed == 1 ? "lr=0.1 valid=10 seed=1" : "lr=0.1 valid=10 seed=2", 1,
+            (double[]){0.25 + 0.01 * seed});
+        add(&k, seed == 1 ? "lr=0.2 valid=10 seed=1" : "lr=0.2 valid=10 seed=2", 1,
+            (double[]){0.5 + 0.02 * seed});
+    }
+    if (open_all(&k) && study_compare(k.runs, k.count, &wish, &t, &e) == ERR_OK) {
+        CHECK(study_table_cell(&t, 0, study_table_find(&t, "val_acc"))->best);
+        CHECK(!study_table_cell(&t, 1, study_table_find(&t, "val_acc"))->best);
+        CHECK_STR(cell(&t, 0, "difference"), ""); /* it is the one that the other is held against */
+        CHECK(strtod(cell(&t, 1, "difference"), NULL) > 0.25);
+        CHECK(strstr(text_str(&t.note), "row with the highest val_acc,") != NULL);
+        CHECK(strstr(text_str(&t.note), "picked on test)") == NULL);
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+TEST(one_run_without_validation_makes_test_the_choice)
+{
+    struct study_wish wish = {.target = 0.4};
+    struct study_table t;
+    struct kit k;
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 valid=10", 2, (double[]){0.25, 0.5});
+    add(&k, "lr=0.2", 2, (double[]){0.35, 0.45});
+    if (open_all(&k) && study_compare(k.runs, k.count, &wish, &t, &e) == ERR_OK) {
+        /* by validation the first run came to 0.4 in its first epoch */
+        CHECK_STR(cell(&t, 0, "target_epoch"), "2");
+        CHECK_STR(cell(&t, 1, "target_epoch"), "2");
+        CHECK(strstr(text_str(&t.note), "at whose end test_acc was 0.4 or more") != NULL);
+        CHECK(strstr(text_str(&t.note), "highest test_acc: it is picked on test") != NULL);
+        CHECK(study_table_cell(&t, 1, study_table_find(&t, "test_acc"))->best);
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+TEST(a_target_is_crossed_on_validation_where_all_have_it)
+{
+    struct study_wish wish = {.target = 0.7};
+    struct study_table t;
+    struct kit k;
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 valid=10", 2, (double[]){0.25, 0.75});
+    if (open_all(&k) && study_compare(k.runs, k.count, &wish, &t, &e) == ERR_OK) {
+        CHECK_STR(cell(&t, 0, "target_epoch"), "1");
+        CHECK(strstr(text_str(&t.note), "at whose end val_acc was 0.7 or more") != NULL);
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
+TEST(gains_at_the_best_epoch_and_at_the_last)
+{
+    struct study_wish wish = {0};
+    struct study_table t;
+    struct kit k;
+    struct err e;
+
+    begin(&k);
+    add(&k, "mode=ensemble members=2 devices=2", 3, (double[]){0.5, 0.75, 0.625});
+    if (open_all(&k) && study_compare(k.runs, k.count, &wish, &t, &e) == ERR_OK) {
+        CHECK_NEAR(study_number(k.runs, "gain_mean"), 0.02, 1e-12);
+        CHECK_NEAR(study_number(k.runs, "last.gain_best"), 0.01, 1e-12);
+        CHECK(study_table_find(&t, "last.gain_mean") > study_table_find(&t, "gain_mean"));
+        CHECK(strstr(text_str(&t.note), "gain_* at best_epoch, last.gain_* at the last epoch") !=
+              NULL);
+        study_table_free(&t);
+    }
+    end(&k);
 }

@@ -30,7 +30,7 @@ TEST(three_members_by_hand)
     float p[24];
 
     fill(p);
-    study_members(&s, p, 3, 4, 2, labels);
+    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
     CHECK(s.member[0].acc == 0.5 && s.member[1].acc == 0.75 && s.member[2].acc == 0.5);
     CHECK(s.whole.acc == 0.75);
     CHECK_INT(s.best, 1);
@@ -68,7 +68,7 @@ TEST(all_sets_of_few_members)
     float p[24];
 
     fill(p);
-    study_members(&s, p, 3, 4, 2, labels);
+    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
     for (int k = 1; k <= 3; k++) {
         double mean = 0, least = 1, most = 0;
         int sets = 0;
@@ -113,8 +113,8 @@ TEST(many_sets_are_sampled)
             p[m][i][1] = (float)((i * 7 + m * 13) % 17) / 17;
             p[m][i][0] = 1 - p[m][i][1];
         }
-    study_members(&s, &p[0][0][0], MEMBERS, IMAGES, 2, label);
-    study_members(&again, &p[0][0][0], MEMBERS, IMAGES, 2, label);
+    study_members(&s, &(struct study_answers){MEMBERS, 2, IMAGES, &p[0][0][0], NULL, label});
+    study_members(&again, &(struct study_answers){MEMBERS, 2, IMAGES, &p[0][0][0], NULL, label});
     CHECK_INT(s.of[1].sets, 66);
     CHECK_INT(s.of[5].sets, STUDY_MOST_SETS);
     CHECK(s.of[5].sampled && !s.of[1].sampled && !s.of[10].sampled);
@@ -132,7 +132,7 @@ TEST(a_single_model)
     float p[24];
 
     fill(p);
-    study_members(&s, p, 1, 4, 2, labels);
+    study_members(&s, &(struct study_answers){1, 2, 4, p, NULL, labels});
     CHECK(s.disagreement == 0 && s.gain_mean == 0 && s.gain_best == 0 && s.of[0].mean == 0.5);
     study_members_free(&s);
 }
@@ -143,7 +143,22 @@ TEST(a_vanished_probability_is_no_infinite_loss)
     const int64_t label = 1;
     struct study_members s;
 
-    study_members(&s, p, 1, 1, 2, &label);
+    study_members(&s, &(struct study_answers){1, 2, 1, p, NULL, &label});
     CHECK(isfinite(s.whole.nll) && s.whole.nll > 100);
+    study_members_free(&s);
+}
+
+/* What training's metrics say of logits far apart: 2168.9 and not the floor of a float. */
+TEST(a_loss_from_logits_has_no_floor)
+{
+    const float p[] = {1, 0, 1, 0};
+    const double log_p[] = {-4000, -10};
+    const int64_t label = 1;
+    struct study_members s;
+
+    study_members(&s, &(struct study_answers){2, 2, 1, p, log_p, &label});
+    CHECK_NEAR(s.member[0].nll, 4000, 1e-9);
+    CHECK_NEAR(s.mean.nll, 2005, 1e-9);
+    CHECK_NEAR(s.whole.nll, 10 + log(2), 1e-9);
     study_members_free(&s);
 }

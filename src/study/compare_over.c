@@ -1,0 +1,267 @@
+/* Runs that differ in one key as one row: mean and deviation, and the difference to the best row. */
+#include "study/compare_int.h"
+
+#include "base/mem.h"
+#include "study/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct group {
+    const struct study_run *runs;
+    const size_t *of;
+    const bool *again; /* of study_repeats */
+    size_t count, number;
+};
+
+/* A run that diverged, failed or is not at its end yet is no result to take a mean over, and one that
+ * was done twice is one result. */
+static bool counts(const struct group *g, size_t i)
+{
+    return g->of[i] == g->number && g->runs[i].entry->run.state == WIRE_DONE && !g->again[i];
+}
+
+static size_t values_of(const struct group *g, const char *name, double *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->count; i++) {
+        double value = counts(g, i) ? study_number(&g->runs[i], name) : NAN;
+
+        if (isfinite(value))
+            out[n++] = value;
+    }
+    return n;
+}
+
+static void add_mean(struct study_table *t, const double *x, size_t n)
+{
+    if (n)
+        study_table_mean(t, study_mean(x, n), study_sd(x, n));
+    else
+        study_table_empty(t);
+}
+
+/* Pairs of runs of two groups whose `over` is the same, with their accuracies. */
+static size_t pairs_of(const struct group *a, const struct group *b, const char *over, double *x,
+                       double *y)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t j = 0; counts(a, i) && j < b->count; j++) {
+            struct text p = {0}, q = {0};
+            bool pair;
+
+            if (!counts(b, j))
+                continue;
+            study_value(&a->runs[i], over, &p);
+            study_value(&b->runs[j], over, &q);
+            pair = !strcmp(text_str(&p), text_str(&q));
+            text_free(&p);
+            text_free(&q);
+            if (!pair)
+                continue;
+            x[n] = study_number(&a->runs[i], "test_acc");
+            y[n] = study_number(&b->runs[j], "test_acc");
+            n += isfinite(x[n]) && isfinite(y[n]);
+            break;
+        }
+    }
+    return n;
+}
+
+/* By the mean of what runs are chosen by: validation, where all of them have it. */
+static size_t best_group(struct group all, size_t groups, const char *choice)
+{
+    double *x = mem_new(all.count, sizeof *x), best = -INFINITY;
+    size_t which = 0;
+
+    for (size_t g = 0; g < groups; g++) {
+        size_t n;
+
+        all.number = g;
+        n = values_of(&all, choice, x);
+        if (n && study_mean(x, n) > best) {
+            best = study_mean(x, n);
+            which = g;
+        }
+    }
+    free(x);
+    return which;
+}
+
+static void add_difference(struct study_table *t, const struct group *g, const struct group *best,
+                           const char *over, double *x, double *y)
+{
+    struct study_interval i;
+    size_t pairs;
+
+    if (g->number == best->number) {
+        for (int k = 0; k < 4; k++)
+            study_table_empty(t);
+        return;
+    }
+    pairs = pairs_of(g, best, over, x, y);
+    i = study_paired(x, y, pairs);
+    study_table_number(t, (double)pairs);
+    for (int k = 0; k < 3; k++) {
+        double value = k == 0 ? i.mean : k == 1 ? i.lo : i.hi;
+
+        if (isfinite(value))
+            study_table_number(t, value);
+        else
+            study_table_empty(t);
+    }
+}
+
+/* Whether no run that counts before run i has its value. */
+static bool is_new(const struct group *g, size_t i, const char *name, const char *value)
+{
+    bool is = true;
+
+    for (size_t k = 0; k < i && is; k++) {
+        struct text other = {0};
+
+        if (!counts(g, k))
+            continue;
+        study_value(&g->runs[k], name, &other);
+        is = strcmp(text_str(&other), value) != 0;
+        text_free(&other);
+    }
+    return is;
+}
+
+/* What its runs were computed on and beside, each value once: "1, 2". */
+static void add_conditions(struct study_table *t, const struct group *g, const char *name)
+{
+    struct text all = {0}, value = {0};
+
+    for (size_t i = 0; i < g->count; i++) {
+        if (!counts(g, i))
+            continue;
+        text_clear(&value);
+        study_value(&g->runs[i], name, &value);
+        if (is_new(g, i, name, text_str(&value)))
+            text_addf(&all, "%s%s", all.n ? ", " : "", text_str(&value));
+    }
+    study_table_word(t, text_str(&all));
+    text_free(&all);
+    text_free(&value);
+}
+
+static void add_group(struct study_table *t, const struct group *g, const struct group *best,
+                      const struct study_columns *c, const char *over)
+{
+    double *x = mem_new(g->count, sizeof *x), *y = mem_new(g->count, sizeof *y);
+    size_t first = 0, n = 0;
+
+    while (g->of[first] != g->number)
+        first++;
+    for (size_t i = 0; i < g->count; i++)
+        n += counts(g, i);
+    study_table_word(t, study_short_name(g->runs[first].entry->name));
+    study_table_number(t, (double)n);
+    for (size_t k = 0; k < c->settings; k++)
+        if (study_is_condition(c->setting[k]))
+            add_conditions(t, g, c->setting[k]);
+        else if (strcmp(c->setting[k], over) != 0)
+            study_table_value(t, &g->runs[first], c->setting[k]);
+    for (size_t k = 0; k < c->results; k++)
+        add_mean(t, x, values_of(g, c->result[k], x));
+    add_difference(t, g, best, over, x, y);
+    for (size_t k = 0; c->target > 0 && k < STUDY_CROSSINGS; k++) {
+        size_t crossed = 0;
+
+        for (size_t i = 0; i < g->count; i++) {
+            int row = counts(g, i) ? study_crossing(&g->runs[i], c->choice, c->target) : -1;
+
+            if (row >= 0)
+                x[crossed++] = study_at(&g->runs[i], row, study_crossings[k][1]);
+        }
+        if (k == 0)
+            study_table_number(t, (double)crossed);
+        add_mean(t, x, crossed);
+    }
+    free(x);
+    free(y);
+}
+
+/* Whether all groups have as many runs that count. */
+static bool same_counts(const struct group *all, size_t groups)
+{
+    size_t first = 0;
+
+    for (size_t k = 0; k < groups; k++) {
+        struct group g = *all;
+        size_t n = 0;
+
+        g.number = k;
+        for (size_t i = 0; i < g.count; i++)
+            n += counts(&g, i);
+        if (k == 0)
+            first = n;
+        else if (n != first)
+            return false;
+    }
+    return true;
+}
+
+void study_compare_groups(const struct study_run *runs, size_t count, const struct study_columns *c,
+                          const char *over, struct study_table *t)
+{
+    size_t *of = mem_new(count, sizeof *of);
+    bool *again = mem_new(count, sizeof *again);
+    size_t groups = study_groups(runs, count, over, of), left_out = 0, repeats = 0;
+    struct group best = {runs, of, again, count, 0};
+
+    study_repeats(runs, count, again);
+    best.number = best_group(best, groups, c->choice);
+    study_table_column(t, "run", STUDY_TEXT, false);
+    study_table_column(t, "n", STUDY_COUNT, false);
+    for (size_t k = 0; k < c->settings; k++)
+        if (strcmp(c->setting[k], over) != 0)
+            study_table_column(t, c->setting[k], STUDY_TEXT, false);
+    for (size_t k = 0; k < c->results; k++)
+        study_table_column(t, c->result[k], study_kind_of(c->result[k]), true);
+    study_table_column(t, "difference_n", STUDY_COUNT, false);
+    study_table_column(t, "difference", STUDY_SHARE, false);
+    study_table_column(t, "difference_lo", STUDY_SHARE, false);
+    study_table_column(t, "difference_hi", STUDY_SHARE, false);
+    study_crossing_columns(t, c, true);
+    for (size_t g = 0; g < groups; g++) {
+        struct group group = {runs, of, again, count, g};
+
+        add_group(t, &group, &best, c, over);
+    }
+    for (size_t i = 0; i < count; i++) {
+        left_out += runs[i].entry->run.state != WIRE_DONE;
+        repeats += runs[i].entry->run.state == WIRE_DONE && again[i];
+    }
+    study_table_note(t, "mean and standard deviation over %s; n: how many runs; run: the first",
+                     over);
+    if (!same_counts(&best, groups))
+        study_table_note(t,
+                         "rows with a smaller n lack runs, and their means are of other %ss: the "
+                         "difference over pairs is the fairer comparison",
+                         over);
+    if (left_out)
+        study_table_note(t,
+                         "%zu run%s not done (diverged, failed, running, ...): no part of n and "
+                         "of the means",
+                         left_out, left_out == 1 ? " is" : "s are");
+    if (repeats)
+        study_table_note(t,
+                         "%zu run%s another, settings and seed: the same result counts once in n "
+                         "and in the means",
+                         repeats, repeats == 1 ? " repeats" : "s repeat");
+    study_table_note(
+        t,
+        "difference: of test_acc to the row with the highest %s%s, over difference_n pairs of the "
+        "same %s, with its 95 %% interval (Student's t; it takes two pairs); one that holds "
+        "0 may be chance",
+        c->choice, strcmp(c->choice, "test_acc") ? "" : " (picked on test)", over);
+    free(again);
+    free(of);
+}

@@ -1,0 +1,61 @@
+# What tables say of gains, of losses and of averages, and what they leave out.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+# field FILE ROW COLUMN
+field()
+{
+    awk -F, -v row="$2" -v name="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+        NR == row + 1 { print $c }' "$1"
+}
+
+# number KEY: of the object in ./out
+number()
+{
+    sed -n "s/.*\"$1\": \([-0-9.e]*\).*/\1/p" out | tail -n 1
+}
+
+# near A B: to a billionth
+near()
+{
+    awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d < 1e-9 && d > -1e-9) }'
+}
+
+# ---- gains: each with its epoch, the same everywhere ----
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 devices=1 lr=0.2 epochs=5 --quiet && three=$(cat out)
+exits 0 "$CHORUS" compare "$three" --csv gains.csv
+exits 0 "$CHORUS" ensemble "$three" --json
+check "ensemble's gain is compare's last" near "$(number gain_mean)" "$(field gains.csv 1 last.gain_mean)"
+check "over the best one too" near "$(number gain_best)" "$(field gains.csv 1 last.gain_best)"
+check "and its best compare's bare one" near "$(number best_gain_mean)" "$(field gains.csv 1 gain_mean)"
+check "both name their epochs" test "$(number epoch) $(number best_epoch)" = \
+    "5 $(column "$three" best_epoch)"
+exits 0 "$CHORUS" compare "$three"
+check "compare says at which epochs" grep -q "gain_\* at best_epoch, last.gain_\* at the last epoch" out
+exits 0 "$CHORUS" ensemble "$three"
+check "ensemble says so" grep -q "at the last epoch, 5, its gain is [-+][0-9.]* points over the mean member" out
+check "how the best was picked" grep -q "at the best epoch, [1-5] (picked on test), its gain was" out
+exits 0 "$CHORUS" report "$three" -o report
+check "and the report" grep -q "at the best epoch, [1-5] (picked on test), its gain was" report/index.html
+
+# ---- one definition of a loss ----
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=2 devices=1 batch=20 lr=3000 momentum=0.95 epochs=2 --quiet
+wild=$(cat out)
+exits 0 "$CHORUS" ensemble "$wild" --csv && cp out wild.csv
+check "a member's loss is training's, however large" near "$(field wild.csv 1 nll)" \
+    "$(awk -F, 'END { print loss } $1 == 2 && $2 == 0 { loss = $6 }' "$wild/members.csv")"
+check "the whole's too" near "$(field wild.csv 4 nll)" "$(column "$wild" last_test_loss)"
+check "which is far beyond the floor of a float" awk -v loss="$(field wild.csv 1 nll)" 'BEGIN { exit !(loss > 104) }'
+exits 0 "$CHORUS" predict "$wild" --json
+check "predict says the same" near "$(number test_loss)" "$(column "$wild" last_test_loss)"
+
+# ---- the same labels, other images ----
+for set in a b; do
+    awk -v set=$set 'BEGIN { srand(7); for (i = 0; i < 120; i++) { line = i % 3
+        for (k = 0; k < 64; k++) line = line "," int(rand() * 200) + (set == "b"); print line } }' >$set.csv
+    exits 0 "$CHORUS" run tiny.ini data=./$set.csv train_limit=90 test_limit=20 batch=20 epochs=1 --quiet
+    cp out $set.run
+done
+exits 2 "$CHORUS" ensemble "$(cat a.run)" "$(cat b.run)"
+check "are not averaged" grep -q "was tested on other images than .* though on the same labels" err
+
+finish
