@@ -229,6 +229,13 @@ struct cell *claim_next_waiting(struct sweep *s)
     return next;
 }
 
+static void leave_to_other(struct sweep *s, struct cell *c)
+{
+    c->state = WIRE_RUNNING;
+    c->elsewhere = true;
+    sweep_tell_cell(s, c);
+}
+
 /* Under the ledger's lock. Returns whether the cell is to be run: from[] is the name of the run to
  * go on with, or empty. Where not, it is something else than waiting now. */
 static bool is_ours(struct sweep *s, struct cell *c, char from[256])
@@ -245,9 +252,7 @@ static bool is_ours(struct sweep *s, struct cell *c, char from[256])
         take_found(s, c, &found);
         return false;
     case RECORD_CLAIM_OTHER:
-        c->state = WIRE_RUNNING;
-        c->elsewhere = true;
-        sweep_tell_cell(s, c);
+        leave_to_other(s, c);
         return false;
     case RECORD_CLAIM_RESUME:
         if (knows_end(s, &found, &usable)) {
@@ -332,6 +337,44 @@ static void start_cell(struct sweep *s, struct cell *c, const char *from)
     free(start);
 }
 
+/* Cells that other programs have, or have ended, while this one waits for its turn. */
+static void see_others(struct sweep *s)
+{
+    for (size_t i = s->first_waiting; i < s->seen; i++) {
+        struct cell *c = &s->cell[i];
+        struct record_cell found = {0};
+        enum record_claim how;
+
+        if (c->state != WIRE_WAITING)
+            continue;
+        how = look(s, c, &found);
+        if (how == RECORD_CLAIM_ENDED)
+            take_found(s, c, &found);
+        else if (how == RECORD_CLAIM_OTHER)
+            leave_to_other(s, c);
+    }
+    s->sheet_old = true;
+}
+
+/* Under the ledger's lock: whether a cell that another program computes is to end first. */
+static bool is_others_turn(struct sweep *s)
+{
+    char run[256];
+
+    if (!s->alone || !record_ledger_is_worked_on(s->ledger, run))
+        return false;
+    s->turn_ns = clock_ns() + SECOND;
+    see_others(s);
+    if (!s->turn_told)
+        sweep_tell(s, LOG_INFO,
+                   "waits for %s, which another program computes: where devices, threads, mode, "
+                   "members or backend vary, cells run one at a time, so that their seconds can be "
+                   "compared (with --jobs it would not wait)",
+                   run);
+    s->turn_told = true;
+    return true;
+}
+
 /* Returns whether one began. */
 bool claim_next(struct sweep *s)
 {
@@ -341,8 +384,13 @@ bool claim_next(struct sweep *s)
     bool ours = false;
 
     if (s->closing || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
-        !claim_next_waiting(s) || !begin_ledger(s))
+        clock_ns() < s->turn_ns || !claim_next_waiting(s) || !begin_ledger(s))
         return false;
+    if (is_others_turn(s)) {
+        record_ledger_end(s->ledger);
+        claim_save(s);
+        return false;
+    }
     while (!ours && (c = claim_next_waiting(s)) && clock_ns() < until)
         ours = is_ours(s, c, from);
     if (!ours && c)
@@ -430,7 +478,7 @@ enum err_code sweep_claim(struct run *r, bool *mine, struct err *e)
         claim_trouble(s, e);
         return code;
     }
-    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before);
+    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before) && !is_others_turn(s);
     if (*mine)
         code = make_claim(r, e);
     record_ledger_end(s->ledger);

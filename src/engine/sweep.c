@@ -451,6 +451,7 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     TRY(session_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
     s->jobs = from->jobs > 1 && !engine_runs_alone(&s->spec) ? from->jobs : 1;
+    s->alone = !from->jobs && engine_runs_alone(&s->spec);
     if (from->jobs > s->jobs)
         sweep_tell(s, LOG_INFO,
                    "one cell at a time: where devices, threads, mode, members or backend vary, "

@@ -48,6 +48,7 @@ struct sweep {
     char name[128];
     bool grid, failed, prepare_only;
     int jobs, asked_jobs;
+    bool alone; /* one cell at a time, whoever computes it: their seconds are compared */
     int64_t max_cells;
     struct spec_sweep spec; /* the cells' thread reads it only */
     char begun_utc[32];     /* a result that is younger is not had anew by --failed */
@@ -87,8 +88,10 @@ struct sweep {
     /* The ledger cannot be had, or the disk is full: all is tried again at hold_ns. */
     uint64_t hold_ns, held_since_ns; /* since: 0 where there is no such trouble */
     bool held_told, busy;            /* busy: another program has the ledger */
-    bool unclaimed;                  /* a run could not claim its cell, which waits on */
-    struct err trouble;              /* what ended the sweep */
+    uint64_t turn_ns;                /* alone: another program's cell runs until then at least */
+    bool turn_told;
+    bool unclaimed;     /* a run could not claim its cell, which waits on */
+    struct err trouble; /* what ended the sweep */
     struct wire_sweep_status status;
 };
 

@@ -323,6 +323,22 @@ enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, 
     return gone ? RECORD_CLAIM_NEW : owned ? RECORD_CLAIM_OTHER : RECORD_CLAIM_RESUME;
 }
 
+bool record_ledger_is_worked_on(const struct record_ledger *l, char run[256])
+{
+    bool owned = false;
+
+    for (size_t i = 0; i < l->rows && !owned; i++) {
+        const struct ledger_row *row = &l->row[i];
+        char *folder = run_folder(l, row);
+
+        owned = row->lines && !has_result(row->state) && *row->run && record_is_owned(folder);
+        if (owned)
+            snprintf(run, 256, "%s", row->run);
+        free(folder);
+    }
+    return owned;
+}
+
 /* A line of a table: what would break it becomes a blank. */
 static void add_one_line(struct text *out, const char *s, size_t most)
 {

@@ -54,6 +54,8 @@ enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, 
  * for itself. */
 enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const char *run,
                                 enum wire_state state, const char *reason, struct err *e) MUST_USE;
+/* Whether somebody is at work on a run of it, and on which: computing, or paused. */
+bool record_ledger_is_worked_on(const struct record_ledger *l, char run[256]);
 /* All cells of the ledger, in the order in which they came up first; one whose run is gone waits, and
  * has none. The caller frees the array. */
 enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **out, size_t *count,
