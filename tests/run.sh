@@ -19,8 +19,8 @@ CHORUS_TEST_DATA=${CHORUS_TEST_DATA:-${CHORUS_DATA:-${XDG_DATA_HOME:-${HOME-}/.l
 # The same surroundings for everybody.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES NO_COLOR CHORUS_RESULTS CHORUS_DATA
 export CHORUS=$temp/chorus XDG_DATA_HOME=$temp/share
-# One cache for all, so that each set is decoded once; nothing may fall back to the user's own.
-export XDG_CACHE_HOME=$temp/cache CHORUS_TEST_CACHE=$temp/cache/chorus CHORUS_CACHE=$temp/cache/chorus
+# Nothing may fall back to the user's own.
+export XDG_CACHE_HOME=$temp/cache
 cp "$BUILD/chorus" "$temp" || exit 1 # building meanwhile disturbs no test
 # gcc puts its fake stacks where vectors of 64 bytes may not lie (its bug 110027).
 export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -68,7 +68,8 @@ start()
         trap - EXIT
         own=$(mktemp -d "$temp/XXXXXX")
         begun=${EPOCHREALTIME/[.,]/}
-        TMPDIR=$own "$@" >"$(log_of "$name")" 2>&1 </dev/null &
+        # A cache of its own: who computes on this machine is seen there, and marks what computes beside it.
+        TMPDIR=$own CHORUS_CACHE=$own/cache "$@" >"$(log_of "$name")" 2>&1 </dev/null &
         trap 'kill $! 2>/dev/null; wait' TERM
         wait $!
         echo "$? $(((${EPOCHREALTIME/[.,]/} - begun) / 1000))" >"$temp/${name//[ \/]/-}.end"

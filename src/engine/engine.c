@@ -249,16 +249,20 @@ static void show_work(struct engine *e)
 {
     const char *path = NULL;
     bool paused = false;
+    int runs = 0;
 
     for (struct run *r = e->running; r; r = r->next) {
-        if (!r->ended && r->state != WIRE_PAUSED)
+        bool works = !r->ended && r->state != WIRE_PAUSED;
+
+        if (works)
             path = r->path;
+        runs += works && r->path[0];
         paused |= !r->ended && r->state == WIRE_PAUSED;
     }
     if (!path && !paused && !e->quitting &&
         ((e->sweeps && sweep_goes_on(e->sweeps)) || (e->waiting && !e->running)))
         path = "";
-    record_work_set(e->work, path);
+    record_work_set(e->work, path, runs);
 }
 
 static void *engine_main(void *user)

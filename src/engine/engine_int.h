@@ -190,6 +190,8 @@ struct engine {
     uint32_t own_runs;   /* numbers given to cells' runs and to what was taken from the queue */
     struct queue *queue; /* NULL: nothing is taken */
     struct record_work *work;
+    int64_t others; /* runs that other programs computed on this machine at others_ns */
+    uint64_t others_ns;
     struct planner *planner;
     bool quitting;
     atomic_bool stuck, over;

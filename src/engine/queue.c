@@ -81,7 +81,7 @@ void queue_stop(struct engine *e)
     if (!e->queue)
         return;
     e->queue->off = true;
-    record_work_set(e->queue->taker, NULL);
+    record_work_set(e->queue->taker, NULL, 0);
     show(e->queue, WIRE_QUEUE_OFF, 0, "");
 }
 

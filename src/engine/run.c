@@ -5,11 +5,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "record/queue.h"
+#include "record/working.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define OTHERS_NS 200000000u /* between two looks at who else computes on this machine */
 
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start)
 {
@@ -201,16 +204,30 @@ static void compare_with_before(struct run *r)
                                                 r->plan->steps_per_epoch)));
 }
 
-/* How many compute beside each other: each of them may see the most so far. */
+/* How many compute beside each other, those of other programs among them: each of them may see the
+ * most so far. */
 static void count_shared(struct engine *e)
 {
     int64_t n = 0;
 
     for (struct run *r = e->running; r; r = r->next)
-        n += r->opened && !r->ended;
+        n += r->opened && !r->ended && r->state != WIRE_PAUSED;
     for (struct run *r = e->running; r; r = r->next)
-        if (r->opened && !r->ended && r->row.shared < n)
-            r->row.shared = n;
+        if (r->opened && !r->ended && r->state != WIRE_PAUSED && r->row.shared < n + e->others)
+            r->row.shared = n + e->others;
+}
+
+static void look_at_others(struct engine *e)
+{
+    struct record_working *list;
+    size_t n = record_working_list(&list);
+
+    e->others = 0;
+    for (size_t i = 0; i < n; i++)
+        e->others += list[i].runs;
+    free(list);
+    e->others_ns = clock_ns();
+    count_shared(e);
 }
 
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
@@ -221,7 +238,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     r->opened_ns = clock_ns();
     r->opened = true;
     snprintf(r->row.plans, sizeof r->row.plans, "%s", r->plans);
-    count_shared(r->engine);
+    look_at_others(r->engine);
     if (r->resumed) {
         TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
         if (r->extended)
@@ -515,6 +532,8 @@ void run_tick(struct run *r)
         r->control_ns = now;
         obey_control(r);
     }
+    if (r->opened && now - r->engine->others_ns >= OTHERS_NS)
+        look_at_others(r->engine);
     if (!r->disk_full && !r->failed && keep_is_due(r) && keep_flush(r, &e) != ERR_OK)
         trouble(r, &e);
 }

@@ -1,5 +1,5 @@
 /* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
- * not always. Two lines: the results folder, the run's. */
+ * not always. Three lines: the results folder, a run's, how many of them compute. */
 #include "record/working.h"
 
 #include "base/clock.h"
@@ -25,6 +25,7 @@ struct record_work {
     char *path;       /* NULL: nowhere */
     int fd;           /* -1: nobody is shown */
     char *shown;      /* the run */
+    int runs;         /* how many are shown */
 };
 
 /* "HOST-", fit for a file's name. */
@@ -81,6 +82,7 @@ static void read_lines(int fd, struct record_working *w)
 {
     char bytes[2048], *line = bytes, *end;
     ssize_t got = io.read(fd, bytes, sizeof bytes - 1);
+    int64_t runs;
 
     bytes[got > 0 ? got : 0] = 0;
     /* A line without its end is being written. */
@@ -95,6 +97,14 @@ static void read_lines(int fd, struct record_working *w)
         return;
     *end = 0;
     snprintf(w->run, sizeof w->run, "%.1023s", line);
+    w->runs = w->run[0] ? 1 : 0;
+    line = end + 1;
+    end = strchr(line, '\n');
+    if (!end)
+        return;
+    *end = 0;
+    if (w->run[0] && text_to_int(line, &runs) && runs > 1 && runs < INT_MAX)
+        w->runs = (int)runs;
 }
 
 /* A file that nobody holds is removed. */
@@ -202,7 +212,7 @@ struct record_work *record_taking_new(const char *results)
 {
     struct record_work *w = new_in(taking, results);
 
-    record_work_set(w, "");
+    record_work_set(w, "", 0);
     return w;
 }
 
@@ -238,11 +248,11 @@ static void drop(struct record_work *w)
     w->shown = NULL;
 }
 
-void record_work_set(struct record_work *w, const char *run)
+void record_work_set(struct record_work *w, const char *run, int runs)
 {
     char *results, *folder, *text;
 
-    if (!w->path || (run ? w->shown && !strcmp(w->shown, run) : !w->shown))
+    if (!w->path || (run ? w->shown && !strcmp(w->shown, run) && w->runs == runs : !w->shown))
         return;
     if (!run) {
         drop(w);
@@ -252,10 +262,11 @@ void record_work_set(struct record_work *w, const char *run)
         hold(w);
     free(w->shown);
     w->shown = mem_text(run);
+    w->runs = runs;
     results = absolute(w->results);
     folder = run[0] ? absolute(run) : mem_text("");
-    text = mem_textf("%s\n%s\n", results, folder);
-    /* Cut behind the write: whoever reads meanwhile finds two lines. */
+    text = mem_textf("%s\n%s\n%d\n", results, folder, runs);
+    /* Cut behind the write: whoever reads meanwhile finds its lines. */
     if (w->fd >= 0 && io.seek(w->fd, 0, SEEK_SET) == 0 &&
         io.write(w->fd, text, strlen(text)) == (ssize_t)strlen(text))
         (void)!io.truncate(w->fd, (off_t)strlen(text));
@@ -279,7 +290,7 @@ bool record_work_claim(struct record_work *w)
     if (fd < 0 || io.lock(fd, LOCK_EX | LOCK_NB) == 0) {
         free_for_it = list(w->part, &others) == 0;
         if (free_for_it)
-            record_work_set(w, "");
+            record_work_set(w, "", 0);
         free_for_it = free_for_it && (fd < 0 || w->fd >= 0);
     }
     if (fd >= 0) {

@@ -11,7 +11,8 @@
 struct record_working {
     int64_t pid;
     char results[1024]; /* the folder of its runs, absolute */
-    char run[1024];     /* path of the run's folder; empty: it is being prepared */
+    char run[1024];     /* path of a run's folder; empty: it is being prepared */
+    int runs;           /* that compute there */
 };
 
 /* Those of other processes of this user on this machine. Returns how many there are; freed by free().
@@ -23,8 +24,9 @@ bool record_working_same(const char *results, const char *other);
 /* Of one who computes. */
 struct record_work;
 struct record_work *record_work_new(const char *results);
-/* run: the folder of a run that is at work ("" while it is being prepared); NULL: none is. */
-void record_work_set(struct record_work *w, const char *run);
+/* run: the folder of a run that is at work ("" while it is being prepared), one of so many; NULL: none
+ * is. */
+void record_work_set(struct record_work *w, const char *run, int runs);
 /* Begins where no other process of this user computes on this machine; of several that ask for it at the
  * same time one does. False: not now. */
 bool record_work_claim(struct record_work *w);

@@ -442,7 +442,7 @@ static pid_t work_elsewhere(const char *results)
     if (child == 0) {
         struct record_work *w = record_work_new(results);
 
-        record_work_set(w, "/a/run");
+        record_work_set(w, "/a/run", 1);
         if (write(ends[1], "y", 1) == 1)
             pause();
         _exit(1);

@@ -687,7 +687,7 @@ TEST(of_several_that_want_to_be_alone_one_begins)
                     atomic_fetch_add(&h->doubles, 1);
                 clock_sleep_ms(1);
                 atomic_fetch_sub(&h->now, 1);
-                record_work_set(w, NULL);
+                record_work_set(w, NULL, 0);
             }
             _exit(0);
         }
@@ -729,7 +729,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     free(list);
     CHECK(!io_exists(cache));
     own = record_work_new(results);
-    record_work_set(own, run);
+    record_work_set(own, run, 1);
     CHECK_INT(help_count(working, "-"), 1);
     CHECK_INT(record_working_list(&list), 0); /* not our own */
     free(list);
@@ -738,8 +738,8 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     if (child == 0) {
         struct record_work *w = record_work_new(results);
 
-        record_work_set(w, "");
-        record_work_set(w, run);
+        record_work_set(w, "", 0);
+        record_work_set(w, run, 1);
         if (write(pipe_[1], "y", 1) == 1)
             pause();
         _exit(1);
@@ -759,21 +759,21 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     CHECK_INT(record_working_list(&list), 0);
     free(list);
     CHECK_INT(help_count(working, "-"), 1); /* the dead one's file is gone */
-    record_work_set(own, NULL);
+    record_work_set(own, NULL, 0);
     CHECK_INT(help_count(working, "-"), 0);
-    record_work_set(own, ""); /* and again */
+    record_work_set(own, "", 0); /* and again */
     CHECK_INT(help_count(working, "-"), 1);
     record_work_free(own);
     CHECK_INT(help_count(working, "-"), 0);
     /* nothing of it is needed */
     setenv("CHORUS_CACHE", "/proc/nowhere", 1);
     own = record_work_new(results);
-    record_work_set(own, run);
+    record_work_set(own, run, 1);
     CHECK_INT(record_working_list(&list), 0);
     record_work_free(own);
     setenv("CHORUS_CACHE", "off", 1);
     own = record_work_new(results);
-    record_work_set(own, run);
+    record_work_set(own, run, 1);
     record_work_free(own);
     if (before)
         setenv("CHORUS_CACHE", before, 1);
