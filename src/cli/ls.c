@@ -28,6 +28,8 @@ static const struct cli_usage usage = {
     "test set itself or by validation images. --since takes today, yesterday, 3h, 2d or a date,\n"
     "in UTC.\n"};
 
+#define LEAST_NAME 16 /* of a run where there is little room: some of its end, with the hash */
+
 struct wish {
     bool json;
     const char *sort, *since;
@@ -36,7 +38,7 @@ struct wish {
 
 /* Which columns say something of these runs. */
 struct shown {
-    bool seed, sweep, tags;
+    bool seed, train_limit, shared, sweep, tags;
     int lr_digits;
     char sorted[64]; /* the column that they are sorted by, where it has no place of its own */
 };
@@ -118,12 +120,16 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     add_cell(t, &cell);
     if (shown->seed)
         cli_table_addf(t, "%llu", (unsigned long long)run->spec.seed);
+    if (shown->train_limit)
+        cli_table_addf(t, run->spec.train_limit ? "%lld" : "all", (long long)run->spec.train_limit);
     cli_table_addf(t, "%lld/%lld", (long long)run->epochs_done, (long long)run->spec.epochs);
     cli_add_fraction(&cell, run->best_test_acc);
     add_cell(t, &cell);
     cli_table_add(t, run->best_test_acc == RECORD_EMPTY ? "" : run->best_by);
     add_age(&cell, run->started_utc);
     add_cell(t, &cell);
+    if (shown->shared)
+        cli_table_addf(t, "%lld", (long long)run->shared);
     if (shown->sorted[0]) {
         record_entry_value(entry, shown->sorted, &cell);
         add_cell(t, &cell);
@@ -194,13 +200,16 @@ static struct shown choose_columns(const struct record_entry *list, const size_t
             continue;
         first = first ? first : run;
         shown.seed = shown.seed || run->spec.seed != first->spec.seed;
+        shown.train_limit = shown.train_limit || run->spec.train_limit != first->spec.train_limit;
+        shown.shared = shown.shared || run->shared > 1;
         shown.sweep = shown.sweep || run->sweep[0];
         shown.tags = shown.tags || run->tags[0];
     }
     if (sort) {
         sort += *sort == '-' || *sort == '+';
         snprintf(shown.sorted, sizeof shown.sorted, "%.*s", (int)strcspn(sort, ","), sort);
-        if (has_place(shown.sorted))
+        if (has_place(shown.sorted) || (shown.shared && !strcmp(shown.sorted, "shared")) ||
+            (shown.train_limit && !strcmp(shown.sorted, "train_limit")))
             shown.sorted[0] = 0;
     }
     return shown;
@@ -232,26 +241,50 @@ static void shorten_names(struct cli_table *t, int limit)
     }
 }
 
+/* Columns go until there is room for names of so little width; then the names have all that is left. */
+static void fit_names(struct cli_table *t, int limit, const char *const *drop)
+{
+    size_t rows = t->cells / t->columns;
+    char **name = mem_new(rows, sizeof *name);
+
+    for (size_t i = 1; i < rows; i++) {
+        struct text *cell = &t->cell[i * t->columns];
+
+        name[i] = mem_text(text_str(cell));
+        text_clear(cell);
+        text_addf(cell, "%.*s", LEAST_NAME, name[i]);
+    }
+    cli_table_fit(t, limit, drop, NULL, false);
+    for (size_t i = 1; i < rows; i++) {
+        struct text *cell = &t->cell[i * t->columns];
+
+        text_clear(cell);
+        text_add(cell, name[i]);
+        free(name[i]);
+    }
+    free(name);
+    cli_table_fit(t, limit, NULL, "run", true);
+}
+
 /* Where there is no room for all, what is the same in all runs goes first; that an accuracy was
  * picked on test data stands longer than anything but what tells the runs apart. */
 static void fit(struct cli_table *t)
 {
-    static const char *const same[] = {"members", "devices", "mode", "data", "batch",
-                                       "seed",    "sweep",   "tags", "lr",   "model"};
-    static const char *const then[] = {"age",       "data", "members", "devices", "sweep", "mode",
-                                       "picked on", "seed", "batch",   "tags",    "model", "lr"};
-    const char *drop[MEM_COUNT(same) + MEM_COUNT(then) + 1];
+    static const char *const same[] = {"members", "devices", "mode", "data",   "batch", "seed",
+                                       "sweep",   "tags",    "age",  "shared", "lr",    "model"};
+    static const char *const then[] = {"age",    "picked on", "sweep",       "data", "mode",
+                                       "shared", "devices",   "members",     "seed", "tags",
+                                       "batch",  "model",     "train_limit", "lr"};
+    const char *drop[MEM_COUNT(same) + MEM_COUNT(then) + 1] = {NULL};
     int limit = cli_limit(STDOUT_FILENO);
     size_t n = 0;
 
     for (size_t i = 0; i < MEM_COUNT(same); i++)
         if (!differs(t, same[i]))
             drop[n++] = same[i];
-    for (size_t i = 0; i < MEM_COUNT(then); i++)
-        drop[n++] = then[i];
-    drop[n] = NULL;
+    memcpy(drop + n, then, sizeof then);
     shorten_names(t, limit);
-    cli_table_fit(t, limit, drop, "run", true);
+    fit_names(t, limit, drop);
 }
 
 /* Digits that tell learning rates apart. */
@@ -274,10 +307,12 @@ static void add_table(struct text *out, const struct record_entry *list, const s
 {
     struct shown shown = choose_columns(list, order, count, sort);
     struct cli_table t;
-    char *head = mem_textf("run|state|model|data|mode|-devices|-members|-batch|-lr%s|-epochs|-best "
-                           "acc|picked on|-age%s%s%s%s",
-                           shown.seed ? "|-seed" : "", shown.sorted[0] ? "|-" : "", shown.sorted,
-                           shown.sweep ? "|sweep" : "", shown.tags ? "|tags" : "");
+    char *head =
+        mem_textf("run|state|model|data|mode|-devices|-members|-batch|-lr%s%s|-epochs|-best "
+                  "acc|picked on|-age%s%s%s%s%s",
+                  shown.seed ? "|-seed" : "", shown.train_limit ? "|-train_limit" : "",
+                  shown.shared ? "|-shared" : "", shown.sorted[0] ? "|-" : "", shown.sorted,
+                  shown.sweep ? "|sweep" : "", shown.tags ? "|tags" : "");
 
     shown.lr_digits = digits_of_lr(list, order, count);
     cli_table_start(&t, head);

@@ -101,6 +101,14 @@ PY
     check "what is the same goes" eval '! grep -qE "data-parallel|synthetic" narrow'
     check "and is named" grep -q "^no room for .*data.*: a pipe shows all" narrow
     check "names go without their time" grep -qE "^[a-z][a-z0-9]*-[0-9a-f]{4} " narrow
+    for batch in 20 40; do
+        exits 0 "$CHORUS" run tiny.ini lr=0.0$batch batch=$batch train_limit=4$batch epochs=1 --results long --quiet \
+            --name what-came-of-a-long-evening-with-many-ideas-and-one-name
+    done
+    python3 narrow.py "$CHORUS" ls --results long >narrow
+    check "80 columns of long names" test "$(wc -L <narrow)" -le 80
+    check "they are cut before what differs goes" grep -qE "^run .* batch  +lr  +train_limit .* best acc  picked on" narrow
+    check "their hash stays" test "$(grep -oE '[.][.][.][a-z-]*-[0-9a-f]{4} ' narrow | sort -u | wc -l)" = 2
     python3 narrow.py "$CHORUS" compare "$run" @ --results "${run%/*}" >narrow
     check "80 columns of compare" test "$(wc -L <narrow)" -le 80
     check "the result stays" grep -qE "^run .* test_acc" narrow
