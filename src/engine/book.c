@@ -229,6 +229,44 @@ static bool walks(const struct spec_sweep *s, const struct spec_sweep *keys)
     return all;
 }
 
+static bool varies(const struct spec_sweep *s, const char *key)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < s->axes && !found; i++)
+        found = !strcmp(s->axis[i].key, key);
+    return found;
+}
+
+/* Two cells that a key alone tells apart need its column, which a key that does not vary has not. */
+static enum err_code check_values(const char *name, const struct spec_sweep *old,
+                                  const struct spec_sweep *new, struct err *e)
+{
+    struct text a = {0}, b = {0};
+    enum err_code code = ERR_OK;
+
+    for (int k = 0; spec_keys[k].name && code == ERR_OK; k++) {
+        const char *key = spec_keys[k].name;
+
+        if (!plan_key_names(key) || varies(old, key) || varies(new, key) ||
+            !spec_applies(&old->base, k) || !spec_applies(&new->base, k))
+            continue;
+        text_clear(&a);
+        text_clear(&b);
+        spec_value(&old->base, k, &a);
+        spec_value(&new->base, k, &b);
+        if (strcmp(text_str(&a), text_str(&b)) != 0)
+            code = err_set(e, ERR_INPUT,
+                           "the sweep %s was begun with %s = %s, not %s: --name gives this one a "
+                           "name of its own, a list (%s=%s,%s) adds to it",
+                           name, key, a.n ? text_str(&a) : "none", b.n ? text_str(&b) : "none", key,
+                           a.n ? text_str(&a) : "none", b.n ? text_str(&b) : "none");
+    }
+    text_free(&a);
+    text_free(&b);
+    return code;
+}
+
 static enum err_code check_same(const char *name, const struct spec_sweep *old,
                                 const struct spec_sweep *new, int64_t old_jobs, int64_t jobs,
                                 struct err *e)
@@ -243,15 +281,33 @@ static enum err_code check_same(const char *name, const struct spec_sweep *old,
                        "the sweep %s walks %s, and these lists walk %s: --name gives this one a "
                        "name of its own",
                        name, text_str(&a), text_str(&b));
-    else if ((old_jobs > 1 ? old_jobs : 1) != (jobs > 1 ? jobs : 1))
+    else if (!engine_runs_alone(new) && (old_jobs > 1 ? old_jobs : 1) != (jobs > 1 ? jobs : 1))
         code = err_set(e, ERR_INPUT,
                        "the sweep %s was begun with --jobs %lld, not %lld: a cell's share of the "
                        "threads is part of it, so all would be trained anew; --name gives this one "
                        "a name of its own",
                        name, (long long)(old_jobs > 1 ? old_jobs : 1),
                        (long long)(jobs > 1 ? jobs : 1));
+    if (code == ERR_OK)
+        code = check_values(name, old, new, e);
     text_free(&a);
     text_free(&b);
+    return code;
+}
+
+/* The new one as it would be written: weights by the folder that they mean. */
+static enum err_code check_named(const char *results, const char *name,
+                                 const struct spec_sweep *old, const struct spec_sweep *new,
+                                 int64_t old_jobs, int64_t jobs, struct err *e)
+{
+    struct spec_sweep *named = mem_new(1, sizeof *named); /* borrows all but the base */
+    enum err_code code;
+
+    *named = *new;
+    code = session_name_weights(results, &named->base, e);
+    if (code == ERR_OK)
+        code = check_same(name, old, named, old_jobs, jobs, e);
+    free(named);
     return code;
 }
 
@@ -271,7 +327,7 @@ enum err_code engine_check_sweep(const char *results, const char *name, const st
         record_queue_read_options(text, &options, &ignored) == ERR_OK &&
         spec_sweep_parse(&old, text, n, path, &ignored) == ERR_OK &&
         spec_sweep_close(&old, &ignored) == ERR_OK)
-        code = check_same(name, &old, s, options.jobs, jobs, e);
+        code = check_named(results, name, &old, s, options.jobs, jobs, e);
     spec_sweep_free(&old);
     free(text);
     free(path);

@@ -348,25 +348,34 @@ static void add_layers(struct text *t, const struct net *net)
     }
 }
 
+bool plan_key_names(const char *key)
+{
+    static const char *const left_out[] = {"name",   "log_every", "keep", "target_acc",
+                                           "on_end", "repeats",   NULL};
+    int i = 0;
+
+    while (left_out[i] && strcmp(left_out[i], key) != 0)
+        i++;
+    return !left_out[i];
+}
+
 void plan_hash(const struct plan *p, char out[17])
 {
-    static const char *const left_out[] = {"name",  "log_every", "keep",    "target_acc", "on_end",
-                                           "model", "data",      "repeats", NULL};
     struct hash_sha256 h;
     struct text t = {0}, value = {0};
     uint8_t digest[32];
     char hex[65];
 
     for (int k = 0; spec_keys[k].name; k++) {
-        int i = 0;
+        const char *key = spec_keys[k].name;
 
-        while (left_out[i] && strcmp(left_out[i], spec_keys[k].name))
-            i++;
-        if (left_out[i] || !spec_applies(&p->spec, k))
+        /* The layers and the data's checksum stand for these two. */
+        if (!plan_key_names(key) || !strcmp(key, "model") || !strcmp(key, "data") ||
+            !spec_applies(&p->spec, k))
             continue;
         text_clear(&value);
         spec_value(&p->spec, k, &value);
-        text_addf(&t, "%s=%s\n", spec_keys[k].name, text_str(&value));
+        text_addf(&t, "%s=%s\n", key, text_str(&value));
     }
     add_layers(&t, p->net);
     /* The checksum is of the bytes that are trained and tested on. */

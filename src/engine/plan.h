@@ -50,6 +50,8 @@ void plan_share_gpus(struct plan *p, int share, int shares);
 
 /* The text of experiment.ini: model is the copy beside it. The caller frees it. */
 char *plan_ini(const struct spec *resolved);
+/* Whether a key is part of what determines a result: not a name, nor how often a row is written. */
+bool plan_key_names(const char *key);
 /* Sixteen hexadecimal digits of what determines a run's results: its settings, layers and data. */
 void plan_hash(const struct plan *p, char out[17]);
 

@@ -150,7 +150,13 @@ exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --name half --dry-run --j
 check "--json too" grep -q '"ended": 2, "taken": 1, ' out
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 --name half --dry-run
 check "nothing is missing" grep -q '^# expected time  *none: no cell is missing$' out
-exits 0 "$CHORUS" run tiny.ini epochs=2 lr=0.1,0.2 --name half --dry-run
-check "other settings are other cells" grep -q ' for 2 cells one after' out
+refused "another value of a key without a list" "was begun with epochs = 1, not 2: --name gives" \
+    "$CHORUS" run tiny.ini epochs=2 lr=0.1,0.2 --name half
+refused "that is queued too" "a list (epochs=1,2) adds to it" \
+    "$CHORUS" run tiny.ini epochs=2 lr=0.1,0.2 --name half --queue
+exits 0 "$CHORUS" run tiny.ini epochs=1,2 lr=0.1,0.2 --name half --dry-run
+check "a list of it adds cells" grep -q '^# with a result  *2 of 4: not run again; 2 would run$' out
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 log_every=7 --name half --dry-run
+check "how often a row is written makes no other cell" grep -q 'none: no cell is missing$' out
 
 finish
