@@ -1,6 +1,7 @@
 #include "ui/tasks.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -106,7 +107,7 @@ struct tasks *tasks_new(void)
     for (int i = 0; i < LANES; i++) {
         t->lane[i].of = t;
         pthread_cond_init(&t->lane[i].changed, NULL);
-        if (pthread_create(&t->lane[i].thread, NULL, work, &t->lane[i]) != 0)
+        if (thread_start(&t->lane[i].thread, work, &t->lane[i]) != 0)
             abort();
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "cpu/peak.h"
 
 #include <fcntl.h>
@@ -58,7 +59,7 @@ enum err_code bench_begin(struct bench *b, struct err *e)
 {
     cli_signals_start();
     cli_signals_block();
-    if (pthread_create(&b->watch, NULL, watch, b)) {
+    if (thread_start(&b->watch, watch, b)) {
         cli_signals_unblock();
         return err_set(e, ERR_FAILED, "cannot start a thread");
     }

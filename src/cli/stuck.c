@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
 #include "cli/sweep.h"
@@ -170,7 +171,7 @@ struct stuck_warden *stuck_watch(struct wire *wire, struct engine *engine)
     w->wire = wire;
     w->engine = engine;
     cli_signals_block();
-    none = pthread_create(&w->thread, NULL, warden_main, w) != 0;
+    none = thread_start(&w->thread, warden_main, w) != 0;
     cli_signals_unblock();
     if (none) {
         free(w);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -156,7 +157,7 @@ double cpu_peak_flops(int threads, double seconds)
     for (; begun < threads; begun++) {
         r[begun] =
             (struct runner){.go = &go, .way = way_of(NULL), .ns = (uint64_t)(seconds * 1e9) + 1};
-        if (pthread_create(&r[begun].thread, NULL, run, &r[begun]))
+        if (thread_start(&r[begun].thread, run, &r[begun]))
             break;
     }
     atomic_store(&go, true);

@@ -3,6 +3,7 @@
 #include "cpu/team.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ bool cpu_start_threads(struct backend_session *s)
         struct cpu_team *t = &s->team[s->teams > 1 ? i : 0];
         struct cpu_thread *mine = mem_new(1, sizeof *mine);
         *mine = (struct cpu_thread){s, &t->worker[s->teams > 1 ? 0 : i]};
-        if (pthread_create(&s->thread[i], NULL, thread_main, mine)) {
+        if (thread_start(&s->thread[i], thread_main, mine)) {
             free(mine);
             return false;
         }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -112,7 +113,7 @@ static void take_away(struct member *m)
     if (m->comm) { /* where no thread can be had, all that waits ends by its limit */
         m->taken = m->comm;
         m->comm = NULL;
-        m->aborting = pthread_create(&m->aborter, NULL, abort_one, m) == 0;
+        m->aborting = thread_start(&m->aborter, abort_one, m) == 0;
     }
     if (locked)
         pthread_mutex_unlock(&m->lock);

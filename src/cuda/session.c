@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,7 +323,7 @@ static enum err_code open_places(struct backend_session *s, const struct cuda_sh
             s->place[i].group = group;
     }
     for (int i = 0; s->places > 1 && i < s->places; i++) {
-        if (pthread_create(&s->place[i].thread, NULL, place_main, &s->place[i]))
+        if (thread_start(&s->place[i].thread, place_main, &s->place[i]))
             return err_set(e, ERR_FAILED, "cuda: no thread for GPU %d", s->place[i].share.gpu);
         s->place[i].started = true;
     }

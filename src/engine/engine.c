@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "record/working.h"
 
 #include <signal.h>
@@ -20,7 +21,7 @@ int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
         sigdelset(&all, faults[i]); /* blocked, they would end the program without a word */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(thread, NULL, main_function, user);
+    failed = thread_start(thread, main_function, user);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }

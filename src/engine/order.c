@@ -2,6 +2,7 @@
 #include "engine/order.h"
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ enum err_code order_of(struct order *o, int64_t epoch, const uint32_t *const **o
             return err_set(e, o->now->error.code, "%s", o->now->error.text);
         /* Without a thread the next order is made when it is asked for. */
         if (o->ahead && epoch < o->plan->spec.epochs)
-            o->running = pthread_create(&o->thread, NULL, make_next, o) == 0;
+            o->running = thread_start(&o->thread, make_next, o) == 0;
     }
     *out = (const uint32_t *const *)o->now->order;
     return ERR_OK;
