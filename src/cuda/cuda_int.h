@@ -115,7 +115,8 @@ struct cuda_layout {
     /* byte offsets */
     size_t param, half, gradient, batch_stats, flag, slot[2], running;
     size_t parts; /* (shards; params): each virtual device's gradient, where they are separate */
-    size_t order, label, clock, rate,
+    size_t order, next; /* of this epoch and of the one behind it: (models; training images) */
+    size_t label, clock, rate,
         key;                      /* rate: (CUDA_SPAN) doubles; key: (dropouts; models, 2) */
     size_t norm_stats, norm_sums; /* (pieces of batch norm; models, groups, 2, c) */
     size_t *norm_at;              /* (pieces): bytes from either */
@@ -247,7 +248,8 @@ struct cuda_place {
     struct cuda_result *result, *result_device; /* pinned: (CUDA_SPAN, units) */
     struct dev_clock *clock; /* pinned: what goes to the device, and comes back */
     double *rate;            /* pinned, behind clock: (CUDA_SPAN) */
-    uint32_t *order;         /* pinned: (models; training images), as there */
+    uint32_t *order, *next;  /* pinned: (models; training images), as there */
+    const uint32_t *sent;    /* whose copy next is; NULL: nobody's */
     void *bounce;            /* pinned: state and logits on their way */
     size_t bounce_bytes;
     uint32_t *chunk, *chunk_device; /* pinned: (CUDA_DEPTH) images of evaluation */

@@ -115,6 +115,7 @@ static void place_state(struct cuda_layout *l, const struct backend_plan *plan,
                    ? part(l, (size_t)share->shards * params * 4)
                    : SIZE_MAX;
     l->order = part(l, models * plan->data->train.count * 4);
+    l->next = part(l, models * plan->data->train.count * 4);
     l->label_turn = cuda_round(models * (size_t)l->images, CUDA_ALIGN);
     l->label = part(l, 2 * l->label_turn * 2);
     l->clock = part(l, sizeof(struct dev_clock) + CUDA_SPAN * sizeof(double));

@@ -90,7 +90,7 @@ enum err_code cuda_place_pinned(void **host, void **device, size_t bytes, struct
 
 static enum err_code take_pinned(struct cuda_place *p, struct err *e)
 {
-    size_t images = p->session->plan.data->train.count;
+    size_t order = (size_t)p->share.models * p->session->plan.data->train.count * sizeof *p->order;
     void *host, *device;
 
     TRY(cuda_place_pinned(
@@ -101,9 +101,11 @@ static enum err_code take_pinned(struct cuda_place *p, struct err *e)
     p->clock = host;
     p->rate = (double *)(void *)(p->clock + 1);
     memset(p->clock, 0, sizeof *p->clock + CUDA_SPAN * sizeof *p->rate);
-    TRY(cuda_place_pinned(&host, NULL, (size_t)p->share.models * images * sizeof *p->order, e));
+    TRY(cuda_place_pinned(&host, NULL, order, e));
     p->order = host;
-    memset(p->order, 0, (size_t)p->share.models * images * sizeof *p->order);
+    memset(p->order, 0, order);
+    TRY(cuda_place_pinned(&host, NULL, order, e));
+    p->next = host;
     TRY(cuda_place_pinned(&host, &device, CUDA_DEPTH * sizeof *p->chunk, e));
     p->chunk = host;
     p->chunk_device = device;
@@ -270,6 +272,7 @@ static void close_device(struct cuda_place *p)
     rt->give_pinned(p->result);
     rt->give_pinned(p->clock);
     rt->give_pinned(p->order);
+    rt->give_pinned(p->next);
     rt->give_pinned(p->chunk);
     rt->give_pinned(p->bounce);
     if (p->stream)

@@ -1,5 +1,6 @@
-/* cuda/span.c: steps of training. A span's order, learning rates and clock go up, graphs of steps are
- * started one behind the other, results come down: the host waits once, at the end. Between graphs the
+/* cuda/span.c: steps of training. A span's learning rates and clock go up, graphs of steps are started
+ * one behind the other, results come down: the host waits once, at the end. An epoch's order goes up
+ * while the epoch before it runs, where it is made by then. Between graphs the
  * stop flag is read; as no more than CUDA_DEPTH of them are under way, a stop takes effect soon. */
 #include "cuda/cuda_int.h"
 
@@ -37,6 +38,55 @@ static bool own_orders(const struct cuda_place *p, const struct backend_span *sp
     return false;
 }
 
+static int orders_of(const struct cuda_place *p)
+{
+    return p->own ? p->share.models : 1;
+}
+
+/* Whether images from ... of every order are those that `held` has. */
+static bool holds(const struct cuda_place *p, const uint32_t *held, const uint32_t *const *order,
+                  size_t from, size_t n)
+{
+    size_t images = p->session->plan.data->train.count;
+
+    for (int m = 0; m < orders_of(p); m++)
+        if (memcmp(held + (size_t)m * images + from, order[member_of(p, m)] + from,
+                   n * sizeof *held) != 0)
+            return false;
+    return true;
+}
+
+/* The order that went up ahead becomes the one that steps read. */
+static enum err_code take_next(struct cuda_place *p, struct err *e)
+{
+    size_t n = (size_t)orders_of(p) * p->session->plan.data->train.count;
+    uint32_t *was = p->order;
+
+    p->order = p->next;
+    p->next = was;
+    p->sent = NULL;
+    return cuda_place_copy(p, p->memory + p->layout.order, p->memory + p->layout.next,
+                           n * sizeof *p->order, "the order of images", e);
+}
+
+/* The next epoch's order, as soon as it is made: steps never wait for it. */
+static enum err_code send_next(struct cuda_place *p, const struct backend_span *span,
+                               struct err *e)
+{
+    const uint32_t *const *next = span->next ? span->next(span->next_user) : NULL;
+    size_t images = p->session->plan.data->train.count;
+
+    if (!next || p->sent == next[member_of(p, 0)])
+        return ERR_OK;
+    for (int m = 0; m < orders_of(p); m++)
+        memcpy(p->next + (size_t)m * images, next[member_of(p, m)], images * sizeof *p->next);
+    TRY(cuda_place_copy(p, p->memory + p->layout.next, p->next,
+                        (size_t)orders_of(p) * images * sizeof *p->next, "the next order of images",
+                        e));
+    p->sent = next[member_of(p, 0)];
+    return ERR_OK;
+}
+
 /* The images that these steps take. What the device holds is compared, not where it came from: an
  * epoch's order may lie where another one's lay. */
 static enum err_code upload_order(struct cuda_place *p, const struct span_work *w, struct err *e)
@@ -48,12 +98,14 @@ static enum err_code upload_order(struct cuda_place *p, const struct span_work *
     if (from + n > images)
         return err_set(e, ERR_FAILED, "cuda: steps up to image %zu of an epoch of %zu images",
                        from + n, images);
-    for (int m = 0; m < (p->own ? p->share.models : 1); m++) {
+    if (holds(p, p->order, w->span->order, from, n))
+        return ERR_OK;
+    if (p->sent && holds(p, p->next, w->span->order, 0, images))
+        return take_next(p, e);
+    for (int m = 0; m < orders_of(p); m++) {
         const uint32_t *order = w->span->order[member_of(p, m)] + from;
         size_t at = (size_t)m * images + from;
 
-        if (!memcmp(p->order + at, order, n * sizeof *order))
-            continue;
         memcpy(p->order + at, order, n * sizeof *order);
         TRY(cuda_place_copy(p, p->memory + p->layout.order + at * sizeof *order, p->order + at,
                             n * sizeof *order, "the order of images", e));
@@ -194,6 +246,7 @@ static enum err_code start_steps(struct cuda_place *p, const struct span_work *w
         error = cuda_rt()->event_record(p->paced[slot], p->stream);
         if (error)
             return run_failed(p, error, e);
+        TRY(send_next(p, w->span, e));
     }
     return ERR_OK;
 }

@@ -39,6 +39,7 @@ struct backend_plan {
     int threads;                     /* CPU threads */
     const int *gpu;                  /* (gpus) */
     int gpus;
+    bool tune; /* a library's plans are chosen by their times, and written down for later sessions */
 };
 
 /* Rows of results: in an ensemble a unit is a member, in data-parallel a replica (a device). */
@@ -60,6 +61,10 @@ struct backend_span {
                                      are order[m][batch * (first_batch + i) ...] */
     const uint32_t *const *order; /* (members): indices into data->train; the same pointer for all
                                      members unless member_order = own */
+    /* The order of the epoch behind this one, of the same form, once it is made; else NULL. May be asked
+     * while the steps run, by any thread. NULL: nobody knows it. */
+    const uint32_t *const *(*next)(void *user);
+    void *next_user;
     const double *lr;             /* (count) */
     struct rng_key order_key;     /* the epoch's, for augmentation */
     const atomic_bool *stop;      /* read at least every 100 ms, obeyed before an update */

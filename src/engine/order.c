@@ -5,6 +5,7 @@
 #include "base/thread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 struct set {          /* one epoch's */
@@ -18,6 +19,7 @@ struct order {
     int members, own; /* own: how many orders differ from each other */
     bool ahead, running;
     struct set set[2], *now; /* the other one is the thread's while it runs */
+    atomic_bool made;        /* the other one is that of the next epoch */
     pthread_t thread;
 };
 
@@ -90,7 +92,8 @@ static void *make_next(void *user)
 {
     struct order *o = user;
 
-    make(o, other(o), o->now->epoch + 1);
+    if (make(o, other(o), o->now->epoch + 1) == ERR_OK)
+        atomic_store(&o->made, true);
     return NULL;
 }
 
@@ -98,6 +101,7 @@ enum err_code order_of(struct order *o, int64_t epoch, const uint32_t *const **o
 {
     if (o->now->epoch != epoch) {
         join(o);
+        atomic_store(&o->made, false);
         if (other(o)->epoch == epoch)
             o->now = other(o);
         else if (make(o, o->now, epoch) != ERR_OK)
@@ -108,4 +112,11 @@ enum err_code order_of(struct order *o, int64_t epoch, const uint32_t *const **o
     }
     *out = (const uint32_t *const *)o->now->order;
     return ERR_OK;
+}
+
+const uint32_t *const *order_next(void *user)
+{
+    struct order *o = user;
+
+    return atomic_load(&o->made) ? (const uint32_t *const *)other(o)->order : NULL;
 }

@@ -14,4 +14,8 @@ void order_close(struct order *o); /* NULL is fine */
 enum err_code order_of(struct order *o, int64_t epoch, const uint32_t *const **out,
                        struct err *e) MUST_USE;
 
+/* The order of the next epoch, once it is made; else NULL. user: the orders. Good as long as the one
+ * that order_of gave. Any thread, between two calls of order_of. */
+const uint32_t *const *order_next(void *user);
+
 #endif

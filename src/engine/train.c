@@ -197,6 +197,8 @@ static enum err_code train_span(struct trainer *t, struct err *e)
                                 .count = span_length(t),
                                 .first_batch = (size_t)n->batch,
                                 .order = t->order,
+                                .next = order_next,
+                                .next_user = t->orders,
                                 .lr = t->lr,
                                 .order_key = t->order_key,
                                 .stop = &s->run->stop};

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define IMAGES 999
 
@@ -79,5 +80,35 @@ TEST(without_shuffling_it_is_the_files_order)
     for (uint32_t i = 0; i < IMAGES; i++)
         CHECK(order[1][i] == i);
     order_close(o);
+    free(p);
+}
+
+/* Whoever computes meanwhile is told of the next order once it is made, and not before. */
+TEST(the_next_order_while_an_epoch_runs)
+{
+    struct plan *p = mem_new(1, sizeof *p);
+    const uint32_t *const *order, *const *next = NULL;
+    struct err e = {0};
+
+    fill(p, 3, SPEC_OWN, true);
+    for (int ahead = 0; ahead < 2; ahead++) {
+        struct order *o = order_open(p, ahead);
+
+        CHECK(!order_next(o));
+        for (int64_t epoch = 1; epoch <= 5; epoch++) {
+            REQUIRE_OK(order_of(o, epoch, &order, &e));
+            CHECK(!next || next == order);
+            next = NULL;
+            for (int tries = 0; ahead && epoch < 5 && !next && tries < 5000; tries++) {
+                usleep(1000);
+                next = order_next(o);
+            }
+            CHECK((next != NULL) == (ahead && epoch < 5));
+            for (int m = 0; next && m < 3; m++)
+                CHECK(right(p, next[m], epoch + 1, m));
+        }
+        CHECK(!order_next(o));
+        order_close(o);
+    }
     free(p);
 }
