@@ -37,6 +37,7 @@ struct cuda_hooks {
     bool apart;    /* a pool behind a convolution is a kernel of its own */
     bool alone;    /* no two products share a launch */
     bool late;     /* parameters are updated behind all gradients */
+    bool stream;   /* images of training stay in the host's memory though they would fit */
     int graph;     /* steps of the largest graph, a power of two; 0: as many as CUDA_GRAPH_MS has */
     int limit_ms;  /* how long a GPU may take to answer; 0: a minute */
 };
@@ -51,6 +52,7 @@ struct cuda_share { /* of one place */
     int first_shard;        /* the first virtual device's number */
     int images,
         first_image; /* of each model's batch: shards * (batch / devices); an ensemble: all */
+    bool streams;    /* images of training stay in the host's memory, and each step reads its own */
 };
 /* gpu: (usable) numbers of GPUs that can be used. The places are those of plan->gpu, else as many of
  * gpu as there are devices. Device d of D sits on place d * places / D. */
@@ -116,10 +118,9 @@ struct cuda_layout {
     size_t param, half, gradient, batch_stats, flag, slot[2], running;
     size_t parts; /* (shards; params): each virtual device's gradient, where they are separate */
     size_t order, next; /* of this epoch and of the one behind it: (models; training images) */
-    size_t label, clock, rate,
-        key;                      /* rate: (CUDA_SPAN) doubles; key: (dropouts; models, 2) */
-    size_t norm_stats, norm_sums; /* (pieces of batch norm; models, groups, 2, c) */
-    size_t *norm_at;              /* (pieces): bytes from either */
+    size_t label, clock, rate, key; /* rate: (CUDA_SPAN) doubles; key: (dropouts; models, 2) */
+    size_t norm_stats, norm_sums;   /* (pieces of batch norm; models, groups, 2, c) */
+    size_t *norm_at;                /* (pieces): bytes from either */
     size_t scratch, scratch_bytes;
     size_t turns, turn_bytes; /* the clock's turn in front: CUDA_TICK_TURN bytes */
     bool sides; /* two weights' gradients may go side by side, each with half of both */
@@ -166,6 +167,10 @@ struct cuda_need {
 };
 enum err_code cuda_need_of(const struct backend_plan *plan, const struct cuda_share *share,
                            int places, struct cuda_need *out, struct err *e);
+/* The same where so much is free beside the context: share->streams is set where all but the images of
+ * training would fit, and they do not. */
+enum err_code cuda_need_within(const struct backend_plan *plan, struct cuda_share *share,
+                               int places, size_t room, struct cuda_need *out, struct err *e);
 /* What of it that layout does not hold. dnn: cuDNN will be used. */
 size_t cuda_need_libraries(const struct backend_plan *plan, const struct cuda_layout *l, int places,
                            bool dnn);
@@ -291,7 +296,8 @@ enum err_code cuda_place_copy(struct cuda_place *p, void *to, const void *from, 
 enum err_code cuda_place_bounce(struct cuda_place *p, size_t bytes, struct err *e);
 enum err_code cuda_place_pinned(void **host, void **device, size_t bytes, struct err *e);
 /* The data set on the device (data.c): its bytes there; its upload, which fills in place.part. */
-size_t cuda_data_place(const struct backend_plan *plan);
+size_t cuda_data_place(const struct backend_plan *plan, bool streams);
+size_t cuda_data_streamed(const struct backend_plan *plan); /* bytes of the images of training */
 enum err_code cuda_data_upload(struct cuda_place *p, struct err *e);
 
 /* ---- convolutions through cuDNN (dnn_place.c) ---- */
@@ -324,6 +330,7 @@ struct backend_session {
     bool trained;      /* peek has something to see */
     int largest;       /* graphs have up to 1 << largest steps */
     uint64_t measured; /* when a step was measured part by part; 0: never */
+    void *streamed;    /* pinned: images of training for the places that stream; under the lock */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -461,7 +461,7 @@ enum err_code cuda_layout_make(struct cuda_layout *out, const struct backend_pla
     place_norms(l, plan->net);
     place_scratch(l, plan, share);
     l->lasting = l->bytes;
-    l->data_bytes = cuda_data_place(plan);
+    l->data_bytes = cuda_data_place(plan, share->streams);
     l->data = part(l, l->data_bytes);
     place_arena(l, plan);
     shift(l, part(l, l->arena));

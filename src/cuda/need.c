@@ -79,20 +79,39 @@ enum err_code cuda_need_of(const struct backend_plan *plan, const struct cuda_sh
     return code;
 }
 
-/* What the same experiment takes there with another batch; SIZE_MAX: it cannot be. */
-static size_t with_batch(struct backend_plan plan, size_t batch, int place)
+enum err_code cuda_need_within(const struct backend_plan *plan, struct cuda_share *share,
+                               int places, size_t room, struct cuda_need *out, struct err *e)
+{
+    struct cuda_need less;
+
+    share->streams = false;
+    TRY(cuda_need_of(plan, share, places, out, e));
+    if (out->block + out->libraries <= room && !cuda_hooks.stream)
+        return ERR_OK;
+    share->streams = true;
+    TRY(cuda_need_of(plan, share, places, &less, e));
+    share->streams =
+        cuda_hooks.stream || (less.block + less.libraries <= room && less.block < out->block);
+    if (share->streams)
+        *out = less;
+    return ERR_OK;
+}
+
+/* Whether the same experiment fits there with another batch. */
+static bool with_batch(struct backend_plan plan, size_t batch, int place, size_t room)
 {
     struct cuda_share *share = mem_new(CUDA_PLACES, sizeof *share);
     int gpu[CUDA_GPUS], usable = cuda_usable_gpus(gpu, NULL), places;
     struct cuda_need need;
-    size_t bytes = SIZE_MAX;
+    bool fits;
 
     plan.batch = batch;
-    if (usable && cuda_share(&plan, gpu, usable, share, &places, NULL) == ERR_OK &&
-        place < places && cuda_need_of(&plan, &share[place], places, &need, NULL) == ERR_OK)
-        bytes = need.block + need.libraries;
+    fits = usable && cuda_share(&plan, gpu, usable, share, &places, NULL) == ERR_OK &&
+           place < places &&
+           cuda_need_within(&plan, &share[place], places, room, &need, NULL) == ERR_OK &&
+           need.block + need.libraries <= room;
     free(share);
-    return bytes;
+    return fits;
 }
 
 size_t cuda_need_batch(const struct backend_plan *plan, int place, size_t room)
@@ -100,7 +119,7 @@ size_t cuda_need_batch(const struct backend_plan *plan, int place, size_t room)
     for (size_t batch = plan->batch / 2; batch > 0; batch /= 2) {
         if (plan->mode != SPEC_ENSEMBLE)
             batch -= batch % (size_t)plan->devices;
-        if (batch && with_batch(*plan, batch, place) <= room)
+        if (batch && with_batch(*plan, batch, place, room))
             return batch;
     }
     return 0;

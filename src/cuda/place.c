@@ -216,9 +216,20 @@ static enum err_code open_stream(struct cuda_place *p, struct err *e)
     return error ? cuda_rt_fail(e, error, "opening GPU %d", p->share.gpu) : ERR_OK;
 }
 
+/* What lies where, as much as is free now allows. */
+static enum err_code make_layout(struct cuda_place *p, struct err *e)
+{
+    const struct backend_plan *plan = &p->session->plan;
+    struct cuda_need need;
+
+    TRY(cuda_need_within(plan, &p->share, p->session->places, p->unused, &need, e));
+    return cuda_layout_make(&p->layout, plan, &p->share, e);
+}
+
 enum err_code cuda_place_open(struct cuda_place *p, struct err *e)
 {
     TRY(open_stream(p, e));
+    TRY(make_layout(p, e));
     cuda_place_plan(p);
     TRY(take_memory(p, e));
     TRY(take_pinned(p, e));
@@ -275,6 +286,8 @@ static void close_device(struct cuda_place *p)
     rt->give_pinned(p->next);
     rt->give_pinned(p->chunk);
     rt->give_pinned(p->bounce);
+    if (p->number == 0) /* all places have ended */
+        rt->give_pinned(p->session->streamed);
     if (p->stream)
         rt->stream_close(p->stream);
 }

@@ -233,27 +233,43 @@ enum err_code cuda_can(const struct backend_plan *plan, struct err *e)
 
 /* What other processes have there may go, or more may come: only what the GPU cannot have is certain. */
 static void compare_with_free(const struct backend_plan *plan, int place, int gpu,
-                              const struct cuda_need *need, struct backend_estimate *out)
+                              const struct cuda_need *need, size_t unused, size_t memory,
+                              struct backend_estimate *out)
 {
     char all[TEXT_NUMBER_ROOM], room[TEXT_NUMBER_ROOM];
-    struct cuda_gpu_facts facts;
-    size_t wanted = cuda_need_all(need), unused;
+    size_t wanted = cuda_need_all(need);
     struct text advice = {0};
 
-    if (cuda_rt()->facts(gpu, &facts) != 0)
-        return;
-    if (!cuda_gauge_free(gpu, &unused) || unused > facts.memory)
-        unused = facts.memory;
     if (wanted <= unused)
         return;
     out->unused = unused;
-    out->never = wanted > facts.memory;
+    out->never = wanted > memory;
     cuda_need_advice(plan, place, out->places, unused > need->context ? unused - need->context : 0,
                      &advice);
     snprintf(out->lacking, sizeof out->lacking, "GPU %d has %s %s, this takes %s: %.200s", gpu,
-             text_bytes(room, out->never ? facts.memory : unused), out->never ? "in all" : "free",
+             text_bytes(room, out->never ? memory : unused), out->never ? "in all" : "free",
              text_bytes(all, wanted), text_str(&advice));
     text_free(&advice);
+}
+
+static enum err_code estimate_place(const struct backend_plan *plan, int place,
+                                    struct cuda_share *share, struct backend_estimate *out,
+                                    struct err *e)
+{
+    struct cuda_gpu_facts facts;
+    struct cuda_need need;
+    bool known = cuda_rt()->facts(share->gpu, &facts) == 0;
+    size_t unused = SIZE_MAX;
+
+    if (known && (!cuda_gauge_free(share->gpu, &unused) || unused > facts.memory))
+        unused = facts.memory;
+    TRY(cuda_need_within(plan, share, out->places,
+                         known && unused > facts.context ? unused - facts.context : unused, &need,
+                         e));
+    out->bytes[place] = cuda_need_all(&need);
+    if (known && !out->lacking[0])
+        compare_with_free(plan, place, share->gpu, &need, unused, facts.memory, out);
+    return ERR_OK;
 }
 
 enum err_code cuda_estimate(const struct backend_plan *plan, struct backend_estimate *out,
@@ -264,14 +280,8 @@ enum err_code cuda_estimate(const struct backend_plan *plan, struct backend_esti
 
     memset(out, 0, sizeof *out);
     TRY(check(plan, &share, &out->places, e));
-    for (int i = 0; i < out->places && code == ERR_OK; i++) {
-        struct cuda_need need;
-
-        code = cuda_need_of(plan, &share[i], out->places, &need, e);
-        out->bytes[i] = cuda_need_all(&need);
-        if (code == ERR_OK && !out->lacking[0])
-            compare_with_free(plan, i, share[i].gpu, &need, out);
-    }
+    for (int i = 0; i < out->places && code == ERR_OK; i++)
+        code = estimate_place(plan, i, &share[i], out, e);
     free(share);
     return code;
 }
@@ -315,7 +325,6 @@ static enum err_code open_places(struct backend_session *s, const struct cuda_sh
         p->session = s;
         p->number = i;
         p->share = share[i];
-        TRY(cuda_layout_make(&p->layout, &s->plan, &p->share, e));
     }
     if (s->places > 1 && s->plan.mode != SPEC_ENSEMBLE) {
         TRY(cuda_group_open(&group, s->places, s->hooks.limit_ms, e));

@@ -7,6 +7,11 @@ void twin_reset(int gpus)
     (void)gpus;
 }
 
+void twin_limit_memory(size_t bytes)
+{
+    (void)bytes;
+}
+
 void twin_seed(uint64_t seed)
 {
     (void)seed;
