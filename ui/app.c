@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "record/queue.h"
 #include "record/working.h"
+#include "ui/beat.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -13,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_NS  100000000ull
-#define FRAME_NS 50000000ull
-#define FDS      32
+#define TICK_NS   100000000ull
+#define ANSWER_NS 10000000ull /* a frame waits so long for an answer that makes it whole */
+#define FDS       32
 #define SCRIPT_MS                                                                                  \
     20000 /* a script's keys come before a slow machine has done what the last one asked */
 
@@ -290,6 +291,7 @@ static void press(struct app *app, const struct key *key)
     const struct screen *s = app_screens[app->shown];
 
     app->dirty = true;
+    app->own->keyed_ns = clock_ns();
     switch (key->code) {
     case UI_RESIZE:
         app_resize(app, key->row, key->column);
@@ -465,13 +467,25 @@ static void read_keys(struct app *app, int *ms)
     }
 }
 
+/* How long the next frame is to wait: for its turn, or for what a key has asked. */
+static uint64_t wait_for_frame(const struct app *app, const struct beat *beat, uint64_t now)
+{
+    const struct screen *s = app_screens[app->shown];
+    uint64_t since = now - app->own->keyed_ns, rest = beat_wait(beat, now);
+
+    if (!rest && since < ANSWER_NS && s->expects && s->expects(app->screen[app->shown]))
+        rest = ANSWER_NS - since;
+    return rest;
+}
+
 static void loop(struct app *app)
 {
-    uint64_t ticked = 0, drawn = 0;
+    struct beat beat = {0};
+    uint64_t ticked = 0;
     int ms = 0;
 
     while (!app->over) {
-        uint64_t now;
+        uint64_t now, rest;
 
         wait_for_something(app, ms);
         look_at_signals(app);
@@ -492,14 +506,13 @@ static void loop(struct app *app)
         }
         if (!app->dirty || app->own->away)
             continue;
-        if (app->own->term && now - drawn < FRAME_NS) {
-            int rest = (int)((FRAME_NS - (now - drawn)) / 1000000) + 1;
-
-            ms = rest < ms ? rest : ms;
+        rest = app->own->term ? wait_for_frame(app, &beat, now) : 0;
+        if (rest) {
+            ms = (int)(rest / 1000000) + 1 < ms ? (int)(rest / 1000000) + 1 : ms;
             continue;
         }
         draw(app);
-        drawn = now;
+        beat_drawn(&beat, now);
     }
 }
 

@@ -38,6 +38,9 @@ struct screen {
     /* True: the key was its own. While app_wants_text (a field is open) all keys come here first. */
     bool (*key)(void *screen, const struct key *key);
     bool (*wants_text)(void *screen); /* NULL: never */
+    /* True: an answer to the last key is on its way; a frame without it would soon be followed by one
+     * with it. NULL: never. */
+    bool (*expects)(void *screen);
     /* What came over the wire for whoever asked: plans, refusals, cells, log lines. May be NULL. */
     void (*event)(void *screen, const struct wire_event *event, const void *slot, size_t n);
     /* Ten times a second, shown or not; true: it must be drawn again. May be NULL. */

@@ -26,9 +26,10 @@ struct app_int {
     struct term *term; /* NULL: a script draws without one */
     struct grid grid;
     enum app_end end;
-    bool away;    /* the terminal is others' just now */
-    bool leaving; /* as soon as nothing runs */
-    bool busy;    /* something trains here, and the screen shown asks the engine nothing */
+    uint64_t keyed_ns; /* when a key was pressed last */
+    bool away;         /* the terminal is others' just now */
+    bool leaving;      /* as soon as nothing runs */
+    bool busy;         /* something trains here, and the screen shown asks the engine nothing */
 
     char said[512];
     int said_role;

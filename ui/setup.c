@@ -168,6 +168,13 @@ static bool wants_text(void *screen)
     return ((struct setup *)screen)->open;
 }
 
+static bool expects(void *screen)
+{
+    struct setup *s = screen;
+
+    return s->form.good && !s->sum.complete;
+}
+
 static bool tick(void *screen)
 {
     struct setup *s = screen;
@@ -412,6 +419,7 @@ const struct screen screen_setup = {
     .draw = draw,
     .key = key,
     .wants_text = wants_text,
+    .expects = expects,
     .event = event,
     .tick = tick,
     .command = command,

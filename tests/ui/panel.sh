@@ -1,0 +1,17 @@
+# From a key in a field of Setup to the panel of what it means, through a terminal: with the answer in the same
+# frame. A frame's pause behind it, 50 ms, is what a person sees.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+if ! has_terminals; then
+    skip "everything on terminals" "$lack"
+    finish
+fi
+unset CHORUS_FAKE
+read -r keys median longest < <(python3 "$here/panel.py" 30 "$CHORUS" --results none --no-mouse)
+check "each of 30 keys changes the picture: $keys" test "$keys" -ge 28
+check "the panel is whole after $median ms, in the middle" test "$median" -lt 40
+if ((${CHORUS_TEST_ALL:-0})); then
+    check "in less than 25" test "$median" -lt 25
+    check "and after $longest ms at most" test "$longest" -lt 50
+fi
+finish
