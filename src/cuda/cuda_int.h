@@ -37,6 +37,7 @@ struct cuda_hooks {
     bool apart;    /* a pool behind a convolution is a kernel of its own */
     bool alone;    /* no two products share a launch */
     bool late;     /* parameters are updated behind all gradients */
+    int in_turn;   /* members: 1 one after another, -1 all in each launch, 0 as fills the GPU */
     bool stream;   /* images of training stay in the host's memory though they would fit */
     int graph;     /* steps of the largest graph, a power of two; 0: as many as CUDA_GRAPH_MS has */
     int limit_ms;  /* how long a GPU may take to answer; 0: a minute */
@@ -127,13 +128,14 @@ struct cuda_layout {
     size_t half_scratch, half_turns;
     size_t pixel_turn, label_turn; /* elements between this batch and the next, if both are there */
     size_t data, data_bytes;       /* images and labels (data.c) */
+    /* All of the first model. */
     struct cuda_slot pixels, *out, *grad; /* of training; (pieces) */
     struct cuda_slot *mask;               /* (pieces): of pools, a byte an output */
     struct cuda_slot eval_pixels, *eval_out;
-    size_t arena;
-    int evaluate;   /* images of a chunk of evaluation */
-    size_t lasting; /* what is neither data nor arena */
-    size_t bytes;   /* the whole */
+    size_t arena, between; /* bytes; between: from a model's part to the next one's */
+    int evaluate;          /* images of a chunk of evaluation */
+    size_t lasting;        /* what is neither data nor arena */
+    size_t bytes;          /* the whole */
 };
 #define CUDA_ALIGN     64
 #define CUDA_TICK_TURN 256
@@ -185,7 +187,7 @@ size_t cuda_need_batch(const struct backend_plan *plan, int place, size_t room);
 void cuda_need_advice(const struct backend_plan *plan, int place, int places, size_t room,
                       struct text *out);
 
-/* ---- the program of a place (program.c forward, program_back.c) ---- */
+/* ---- the program of a place (program.c, program_forward.c, program_back.c) ---- */
 
 struct cuda_place;
 
@@ -201,6 +203,7 @@ struct cuda_program {
     struct cuda_list begin; /* where not empty: the images of a span's first step, then each step
                                   fetches those of the next */
     struct cuda_list evaluate; /* forward of layout.evaluate images, without their gathering */
+    bool in_turn;              /* a member's launches stand behind another's; else each has all */
     struct cuda_sum *sum;      /* (sums) */
     int sums;
 };
@@ -213,14 +216,23 @@ struct cuda_writer {
     struct cuda_place *p;
     const struct net *net;
     struct cuda_list *list;
-    int n;         /* images */
-    bool training; /* or evaluation: other memory, running statistics, no dropout */
+    int n;             /* images */
+    int model, models; /* which of the place's: so many from that one on */
+    bool training;     /* or evaluation: other memory, running statistics, no dropout */
     bool own;
     bool ahead;                       /* each step fetches the images of the next */
     bool tail;                        /* the last piece and the loss are one kernel */
     const struct update_here *update; /* by the gradients' kernels; NULL: one behind them all */
     size_t weights;                   /* where the list stood behind the last gradient's launch */
 };
+/* From the writer's first model on: tensors that lie stride elements behind each other; what is needed
+ * for a part of a step; floats. */
+struct cuda_view cuda_write_view(const struct cuda_writer *w, size_t offset, size_t stride,
+                                 size_t element);
+struct cuda_view cuda_write_slot(const struct cuda_writer *w, const struct cuda_slot *s,
+                                 size_t element);
+struct cuda_view cuda_write_floats(const struct cuda_writer *w, size_t offset, size_t stride);
+struct cuda_view cuda_write_gradient(const struct cuda_writer *w, int piece);
 struct cuda_view cuda_write_tensor(const struct cuda_writer *w, int piece); /* or NET_IMAGES */
 struct cuda_view cuda_write_mask(const struct cuda_writer *w, int piece);   /* none in evaluation */
 struct cuda_view cuda_write_weight(const struct cuda_writer *w, int tensor);
@@ -233,6 +245,7 @@ bool cuda_write_synced(const struct cuda_writer *w); /* batch norm over several 
 void cuda_write_dropout(const struct cuda_writer *w, int piece, struct cuda_view from, bool add,
                         struct cuda_view to);
 struct cuda_pool cuda_pool_of(const struct net_layer *l);
+void cuda_write_piece(const struct cuda_writer *w, int piece); /* forwards */
 void cuda_write_back(struct cuda_writer *w);
 
 /* ---- a place (place.c) ---- */

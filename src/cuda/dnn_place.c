@@ -151,7 +151,7 @@ static struct cuda_conv conv_of(const struct cuda_writer *w, int layer)
 {
     const struct cuda_layout *l = &w->p->layout;
 
-    return cuda_conv_of(&w->net->layer[layer], l->models, w->n, l->math);
+    return cuda_conv_of(&w->net->layer[layer], w->models, w->n, l->math);
 }
 
 static void add_bias(const struct cuda_writer *w, const struct cuda_conv *c, struct cuda_view bias,

@@ -20,7 +20,7 @@ struct chunks { /* one place's */
     size_t from, to; /* of the evaluation's images */
     size_t outputs, stride,
         bytes;          /* logits of an image, of a model, of a chunk in the bounce buffer */
-    const void *logits; /* on the device */
+    const char *logits; /* on the device, of the first model */
 };
 
 /* ---- the images ---- */
@@ -97,6 +97,7 @@ static enum err_code start_chunk(struct cuda_place *p, const struct evaluation *
 {
     const struct cuda_layout *l = &p->layout;
     const struct cuda_writer w = {.p = p, .net = p->session->plan.net, .n = l->evaluate};
+    size_t one = c->bytes / (size_t)l->models;
     int slot = (int)(i % CUDA_DEPTH), error;
     struct cuda_list gather = {0};
     enum err_code code;
@@ -108,8 +109,9 @@ static enum err_code start_chunk(struct cuda_place *p, const struct evaluation *
     cuda_list_free(&gather);
     TRY(code);
     TRY(cuda_list_run(&p->program.evaluate, p->stream, e));
-    TRY(cuda_place_copy(p, (char *)p->bounce + (size_t)slot * c->bytes, c->logits, c->bytes,
-                        "logits", e));
+    for (int m = 0; m < l->models; m++)
+        TRY(cuda_place_copy(p, (char *)p->bounce + (size_t)slot * c->bytes + (size_t)m * one,
+                            c->logits + (size_t)m * l->between, one, "logits", e));
     error = cuda_rt()->event_record(p->paced[slot], p->stream);
     return error ? cuda_rt_fail(e, error, "evaluating on GPU %d", p->share.gpu) : ERR_OK;
 }

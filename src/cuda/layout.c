@@ -1,5 +1,6 @@
 /* cuda/layout.c: a place's memory, counted before any device is opened. What lasts lies first, then the
- * data set, then one region whose parts are used several times in a step, and by evaluation. */
+ * data set, then a region for each model whose parts are used several times in a step, and by
+ * evaluation: whichever model works first, it works in its own. */
 #include "cuda/cuda_int.h"
 
 #include "base/mem.h"
@@ -211,12 +212,12 @@ static void place_scratch(struct cuda_layout *l, const struct backend_plan *plan
     l->scratch = part(l, l->scratch_bytes);
 }
 
-/* ---- what is needed for a while. Of P pieces, piece i works forward at time i, backward at 2 P - i;
+/* ---- what a model needs for a while. Of P pieces, piece i works forward at time i, backward at 2 P - i;
  *      the images are gathered at -1 and losses taken at P ---- */
 
 static size_t tensor_bytes(const struct cuda_layout *l, const struct net_shape *shape, int n)
 {
-    return (size_t)l->models * cuda_stride((size_t)n * size_of(shape)) * cuda_element(l->math);
+    return cuda_stride((size_t)n * size_of(shape)) * cuda_element(l->math);
 }
 
 /* Whether a piece looks at what it read once more when it works backwards. */
@@ -259,6 +260,8 @@ static void time_outputs(struct cuda_layout *l, const struct net *net)
         l->pixels.bytes *= 2;
         l->pixels.to = 2 * n + 1;
     }
+    if (l->models > 1) /* another one may read the same images after all this */
+        l->pixels.to = 2 * n + 1;
     for (int i = 0; i < n; i++) {
         const struct cuda_piece *p = &l->pieces.at[i];
         struct cuda_slot *x = p->x >= 0 ? &l->out[p->x] : &l->pixels;
@@ -318,7 +321,7 @@ static void time_masks(struct cuda_layout *l, const struct net *net)
         const struct cuda_piece *p = &l->pieces.at[i];
         size_t elements = p->pool < 0 ? 0 : (size_t)l->images * size_of(&net->layer[p->pool].out);
 
-        l->mask[i] = (struct cuda_slot){.bytes = (size_t)l->models * cuda_stride(elements),
+        l->mask[i] = (struct cuda_slot){.bytes = cuda_stride(elements),
                                         .from = i,
                                         .to = 2 * l->pieces.n - i + later(l, net, i)};
     }
@@ -339,7 +342,7 @@ static void place_training(struct cuda_layout *l, const struct net *net)
     memcpy(all + 1, l->out, (size_t)n * sizeof *all);
     memcpy(all + 1 + n, l->grad, (size_t)n * sizeof *all);
     memcpy(all + 1 + 2 * n, l->mask, (size_t)n * sizeof *all);
-    l->arena = cuda_slots_place(all, 3 * n + 1, cuda_hooks.keep);
+    l->between = cuda_slots_place(all, 3 * n + 1, cuda_hooks.keep);
     l->pixels = all[0];
     memcpy(l->out, all + 1, (size_t)n * sizeof *all);
     memcpy(l->grad, all + 1 + n, (size_t)n * sizeof *all);
@@ -365,8 +368,8 @@ static size_t place_evaluation(struct cuda_layout *l, const struct net *net, int
     struct cuda_slot *all = mem_new((size_t)n + 1, sizeof *all);
     size_t bytes;
 
-    all[0] =
-        (struct cuda_slot){.bytes = tensor_bytes(l, &net->input, images), .from = -1, .to = -1};
+    all[0] = (struct cuda_slot){
+        .bytes = tensor_bytes(l, &net->input, images), .from = -1, .to = l->models > 1 ? n : -1};
     for (int i = 0; i < n; i++) {
         const struct cuda_piece *p = &l->pieces.at[i];
 
@@ -404,11 +407,12 @@ static void place_arena(struct cuda_layout *l, const struct backend_plan *plan)
     l->evaluate = images < 1 ? 1 : images < CHUNK ? (int)images : CHUNK;
     for (;;) {
         bytes = place_evaluation(l, plan->net, l->evaluate);
-        if (bytes <= most(l->arena, CHUNK_BYTES) || l->evaluate == 1)
+        if (bytes <= most(l->between, CHUNK_BYTES / (size_t)l->models) || l->evaluate == 1)
             break;
         l->evaluate = (l->evaluate + 1) / 2;
     }
-    l->arena = most(l->arena, bytes);
+    l->between = cuda_round(most(l->between, bytes), 256);
+    l->arena = (size_t)l->models * l->between;
 }
 
 /* Moves all slots to where the region begins. */

@@ -90,7 +90,7 @@ static enum err_code peek_job(struct cuda_place *p, void *arg, struct err *e)
         w->fused = true;
         return ERR_OK;
     }
-    return fetch(p, slot->at + (size_t)w->model * cuda_stride(n) * element, n, element,
+    return fetch(p, slot->at + (size_t)w->model * l->between, n, element,
                  w->out + (size_t)p->share.first_image * size, e);
 }
 

@@ -1,5 +1,5 @@
-/* cuda/program.c: the list of launches that is a step, and the forward half of it, which evaluation
- * has too. */
+/* cuda/program.c: the list of launches that is a step: images, the forward half, losses, the backward
+ * half, the update, the clock. */
 #include "cuda/cuda_int.h"
 
 #include "base/mem.h"
@@ -13,244 +13,6 @@ static size_t size_of(const struct net_shape *s)
 {
     return (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
-
-/* ---- where things lie ---- */
-
-static struct cuda_view view(const struct cuda_writer *w, size_t offset, size_t stride)
-{
-    return (struct cuda_view){w->p->memory + offset, stride};
-}
-
-struct cuda_view cuda_write_tensor(const struct cuda_writer *w, int piece)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const struct cuda_slot *out = w->training ? l->out : l->eval_out;
-
-    while (!w->training && piece >= 0 && w->net->layer[l->pieces.at[piece].head].op == NET_DROPOUT)
-        piece = l->pieces.at[piece].x;
-    if (piece < 0)
-        return view(w, w->training ? l->pixels.at : l->eval_pixels.at,
-                    w->own ? cuda_stride((size_t)w->n * size_of(&w->net->input)) : 0);
-    return view(w, out[piece].at,
-                cuda_stride((size_t)w->n * size_of(&w->net->layer[l->pieces.at[piece].tail].out)));
-}
-
-struct cuda_view cuda_write_mask(const struct cuda_writer *w, int piece)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const struct net_shape *out = &w->net->layer[l->pieces.at[piece].tail].out;
-
-    return w->training ? view(w, l->mask[piece].at, cuda_stride((size_t)w->n * size_of(out)))
-                       : none;
-}
-
-struct cuda_view cuda_write_param(const struct cuda_writer *w, int tensor)
-{
-    const struct cuda_layout *l = &w->p->layout;
-
-    return tensor == NET_NONE ? none : view(w, l->param + l->param_at[tensor] * 4, l->params);
-}
-
-struct cuda_view cuda_write_weight(const struct cuda_writer *w, int tensor)
-{
-    const struct cuda_layout *l = &w->p->layout;
-
-    return l->math == CUDA_BF16 ? view(w, l->half + l->param_at[tensor] * 2, l->params)
-                                : cuda_write_param(w, tensor);
-}
-
-struct cuda_norm_stats cuda_write_stats(const struct cuda_writer *w, int piece)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const struct net_layer *head = &w->net->layer[l->pieces.at[piece].head];
-    size_t channels = (size_t)head->out.c, stride = (size_t)l->groups * 2 * channels;
-    size_t at = l->norm_stats + l->norm_at[piece];
-
-    if (!w->training)
-        return (struct cuda_norm_stats){
-            .mean = view(w, l->running + l->stat_at[head->mean] * 4, l->stats),
-            .var = view(w, l->running + l->stat_at[head->var] * 4, l->stats)};
-    return (struct cuda_norm_stats){.mean = view(w, at, stride),
-                                    .var = view(w, at + channels * 4, stride),
-                                    .group_stride = 2 * channels};
-}
-
-/* ---- sums over places ---- */
-
-static enum err_code sum_up(void *user, struct cuda_stream *s, struct err *e)
-{
-    const struct cuda_sum *sum = user;
-
-    return cuda_group_sum(sum->place->group, sum->place->number, sum->buffer, sum->count, s, e);
-}
-
-void cuda_write_sum(const struct cuda_writer *w, float *buffer, size_t count)
-{
-    struct cuda_program *p = &w->p->program;
-
-    if (!w->p->group)
-        return;
-    p->sum[p->sums] = (struct cuda_sum){w->p, buffer, count};
-    cuda_list_call(w->list, sum_up, &p->sum[p->sums++]);
-}
-
-bool cuda_write_synced(const struct cuda_writer *w)
-{
-    return w->p->session->plan.sync_bn && w->p->group != NULL;
-}
-
-double cuda_write_count(const struct cuda_writer *w, const struct net_layer *norm)
-{
-    const struct backend_plan *plan = &w->p->session->plan;
-    size_t images = plan->mode == SPEC_ENSEMBLE || plan->sync_bn
-                        ? plan->batch
-                        : plan->batch / (size_t)plan->devices;
-
-    return (double)images * norm->in.h * norm->in.w;
-}
-
-/* ---- forward ---- */
-
-/* Mean and variance of the batch, of each virtual device or over all. */
-static void take_statistics(const struct cuda_writer *w, int piece, struct cuda_view x)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const struct backend_plan *plan = &w->p->session->plan;
-    const struct net_layer *head = &w->net->layer[l->pieces.at[piece].head];
-    const struct cuda_norm b = {.groups = l->groups};
-    struct cuda_shape s = cuda_shape_of(head, l->models, w->n, l->math);
-    size_t channels = (size_t)head->out.c;
-    struct cuda_norm_stats stats = cuda_write_stats(w, piece);
-    struct cuda_view sums = view(w, l->norm_sums + l->norm_at[piece], channels);
-    void *scratch = w->p->memory + l->scratch;
-    double factor = plan->mode == SPEC_ENSEMBLE ? 1.0
-                    : plan->sync_bn             ? 1.0 / w->p->session->places
-                                                : 1.0 / plan->devices;
-
-    if (cuda_write_synced(w)) {
-        double count = cuda_write_count(w, head);
-
-        cuda_norm_sum(w->list, &s, x, scratch, sums);
-        cuda_write_sum(w, sums.p, channels);
-        cuda_norm_mean(w->list, &s, count, sums, stats.mean);
-        cuda_norm_squares(w->list, &s, x, scratch, stats.mean, sums);
-        cuda_write_sum(w, sums.p, channels);
-        cuda_norm_variance(w->list, &s, count, sums, stats.mean);
-    } else {
-        cuda_norm_statistics(w->list, &s, &b, x, scratch, stats.mean);
-    }
-    cuda_norm_batch_mean(w->list, &s, &b, factor, &stats,
-                         view(w, l->batch_stats + l->stat_at[head->mean] * 4, l->stats));
-}
-
-static void write_norm(const struct cuda_writer *w, int piece, struct cuda_view x,
-                       struct cuda_view x2, struct cuda_view y)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const struct cuda_piece *p = &l->pieces.at[piece];
-    const struct net_layer *head = &w->net->layer[p->head];
-    struct cuda_shape s = cuda_shape_of(head, l->models, w->n, l->math);
-    const struct cuda_norm b = {.groups = w->training ? l->groups : 1};
-    struct cuda_norm_stats stats = cuda_write_stats(w, piece);
-
-    if (w->training)
-        take_statistics(w, piece, x);
-    cuda_norm_forward(w->list, &s, &b, x, &stats, cuda_write_param(w, head->kernel),
-                      cuda_write_param(w, head->bias), x2, p->act, y);
-}
-
-static int count_dropouts(const struct net *net, int before)
-{
-    int n = 0;
-
-    for (int i = 0; i < before; i++)
-        n += net->layer[i].op == NET_DROPOUT;
-    return n;
-}
-
-/* (models, 2): the keys of a dropout layer. */
-static const uint32_t *dropout_keys(const struct cuda_writer *w, int layer)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const uint32_t *keys = (const uint32_t *)(const void *)(w->p->memory + l->key);
-
-    return keys + (size_t)count_dropouts(w->net, layer) * (size_t)l->models * 2;
-}
-
-void cuda_write_dropout(const struct cuda_writer *w, int piece, struct cuda_view from, bool add,
-                        struct cuda_view to)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    int layer = l->pieces.at[piece].head;
-    struct cuda_shape s = cuda_shape_of(&w->net->layer[layer], l->models, w->n, l->math);
-
-    cuda_dropout(w->list, &s, w->net->layer[layer].rate, dropout_keys(w, layer),
-                 (const struct dev_clock *)(const void *)(w->p->memory + l->clock),
-                 (size_t)w->p->share.first_image, from, add, to);
-}
-
-struct cuda_pool cuda_pool_of(const struct net_layer *l)
-{
-    return (struct cuda_pool){.k = l->k,
-                              .stride = l->stride,
-                              .oh = l->out.h,
-                              .ow = l->out.w,
-                              .max = l->op == NET_MAXPOOL};
-}
-
-static void write_piece(const struct cuda_writer *w, int piece)
-{
-    const struct cuda_layout *l = &w->p->layout;
-    const struct cuda_piece *p = &l->pieces.at[piece];
-    const struct net_layer *head = &w->net->layer[p->head];
-    struct cuda_shape s = cuda_shape_of(head, l->models, w->n, l->math);
-    struct cuda_view x = cuda_write_tensor(w, p->x), y = cuda_write_tensor(w, piece);
-    struct cuda_view x2 = p->x2 == NET_NONE ? none : cuda_write_tensor(w, p->x2);
-
-    switch (head->op) {
-    case NET_CONV:
-    case NET_DENSE: {
-        struct cuda_conv c = cuda_conv_of(head, l->models, w->n, l->math);
-        struct cuda_view weight = cuda_write_weight(w, head->kernel);
-        struct cuda_view bias = cuda_write_param(w, head->bias);
-
-        if (p->pool >= 0) {
-            struct cuda_block b = cuda_block_of(w->net, p, l->models, w->n, l->math);
-
-            cuda_block_forward(w->list, &b, x, weight, bias, p->act, y, cuda_write_mask(w, piece));
-        } else if (!cuda_write_dnn_forward(w, p->head, x, p->act, y)) {
-            cuda_conv_forward(w->list, &c, x, weight, bias, p->act, y);
-        }
-        break;
-    }
-    case NET_RELU:
-    case NET_TANH:
-        cuda_act_forward(w->list, &s, head->op == NET_RELU ? CUDA_RELU : CUDA_TANH, x, y);
-        break;
-    case NET_AVGPOOL:
-    case NET_MAXPOOL: {
-        struct cuda_pool pool = cuda_pool_of(head);
-
-        cuda_pool_forward(w->list, &s, &pool, x, y);
-        break;
-    }
-    case NET_GLOBALAVGPOOL:
-        cuda_mean_forward(w->list, &s, x, y);
-        break;
-    case NET_BATCHNORM:
-        write_norm(w, piece, x, x2, y);
-        break;
-    case NET_DROPOUT:
-        if (w->training)
-            cuda_write_dropout(w, piece, x, false, y);
-        break;
-    case NET_ADD:
-        cuda_add_forward(w->list, &s, x, x2, p->act, y);
-        break;
-    }
-}
-
-/* ---- the whole step ---- */
 
 static void write_gather(const struct cuda_writer *w, struct cuda_list *list,
                          const struct dev_clock *clock)
@@ -308,8 +70,7 @@ static void write_loss(const struct cuda_writer *w, const struct dev_clock *cloc
 
     cuda_loss(w->list, &c, clock, cuda_write_tensor(w, l->pieces.n - 1),
               (const uint16_t *)(const void *)(p->memory + l->label),
-              w->own ? (size_t)l->images : 0,
-              view(w, l->grad[l->pieces.n - 1].at, cuda_stride((size_t)w->n * outputs)),
+              w->own ? (size_t)l->images : 0, cuda_write_gradient(w, l->pieces.n - 1),
               p->result_device, (float *)(void *)(p->memory + l->flag));
 }
 
@@ -345,14 +106,13 @@ static void write_tail(const struct cuda_writer *w, const struct cuda_tail *t,
     const struct cuda_layout *l = &p->layout;
     int last = l->pieces.n - 1, x = l->pieces.at[last].x;
     const struct net_layer *head = &w->net->layer[l->pieces.at[last].head];
-    size_t in = cuda_stride((size_t)w->n * (size_t)t->c);
     struct cuda_tail_at at = {
         .x = cuda_write_tensor(w, x),
         .weight = cuda_write_weight(w, head->kernel),
         .bias = cuda_write_param(w, head->bias),
         .z = cuda_write_tensor(w, last),
-        .dz = view(w, l->grad[last].at, cuda_stride((size_t)w->n * (size_t)t->outputs)),
-        .dx = x >= 0 ? view(w, l->grad[x].at, in) : none,
+        .dz = cuda_write_gradient(w, last),
+        .dx = x >= 0 ? cuda_write_gradient(w, x) : none,
         .label = (const uint16_t *)(const void *)(p->memory + l->label),
         .label_stride = w->own ? (size_t)l->images : 0,
         .label_turn = w->ahead ? l->label_turn : 0,
@@ -419,12 +179,13 @@ static void write_update(const struct cuda_writer *w, const struct dev_clock *cl
     struct cuda_update u = update_of(p);
 
     cuda_update(w->list, &u, clock, (const double *)(const void *)(p->memory + l->rate),
-                p->memory + l->scratch, view(w, l->gradient, l->params),
-                view(w, l->param, l->params),
-                l->slot[0] == SIZE_MAX ? none : view(w, l->slot[0], l->params),
-                l->slot[1] == SIZE_MAX ? none : view(w, l->slot[1], l->params),
-                l->half == SIZE_MAX ? none : view(w, l->half, l->params),
-                view(w, l->batch_stats, l->stats), view(w, l->running, l->stats));
+                p->memory + l->scratch, cuda_write_floats(w, l->gradient, l->params),
+                cuda_write_floats(w, l->param, l->params),
+                l->slot[0] == SIZE_MAX ? none : cuda_write_floats(w, l->slot[0], l->params),
+                l->slot[1] == SIZE_MAX ? none : cuda_write_floats(w, l->slot[1], l->params),
+                l->half == SIZE_MAX ? none : cuda_write_floats(w, l->half, l->params),
+                cuda_write_floats(w, l->batch_stats, l->stats),
+                cuda_write_floats(w, l->running, l->stats));
 }
 
 /* By the last gradient's kernel where that ends the step, else by one of its own. */
@@ -479,7 +240,7 @@ struct cuda_turn cuda_write_turn(const struct cuda_writer *w)
                               l->pixel_turn};
 }
 
-/* Up to the gradients. */
+/* Up to the gradients, all models in each launch. */
 static void write_step(struct cuda_writer *w, const struct cuda_tail *tail,
                        const struct dev_clock *clock)
 {
@@ -492,7 +253,7 @@ static void write_step(struct cuda_writer *w, const struct cuda_tail *tail,
     for (int i = 0; i < l->pieces.n - w->tail; i++) {
         const struct cuda_turn turn = cuda_write_turn(w);
 
-        write_piece(w, i);
+        cuda_write_piece(w, i);
         if (w->ahead && i == 0)
             cuda_conv_turn(w->list, &turn);
     }
@@ -501,6 +262,120 @@ static void write_step(struct cuda_writer *w, const struct cuda_tail *tail,
     else
         write_loss(w, clock);
     cuda_write_back(w);
+}
+
+/* ---- members one after another ---- */
+
+static struct cuda_writer of_model(const struct cuda_writer *all, int model)
+{
+    struct cuda_writer w = *all;
+
+    w.model = model;
+    w.models = 1;
+    return w;
+}
+
+static void write_forward(const struct cuda_writer *w)
+{
+    for (int i = 0; i < w->p->layout.pieces.n; i++)
+        cuda_write_piece(w, i);
+}
+
+/* The same: what a member's launch writes is still in the cache when its next one reads it. */
+static void write_in_turn(struct cuda_writer *all, const struct dev_clock *clock)
+{
+    struct cuda_program *program = &all->p->program;
+
+    write_gather(all, all->list, clock);
+    program->cut[0] = program->step.n;
+    for (int m = 0; m < all->models; m++) {
+        const struct cuda_writer one = of_model(all, m);
+
+        write_forward(&one);
+    }
+    write_loss(all, clock);
+    for (int m = 0; m < all->models; m++) {
+        struct cuda_writer one = of_model(all, m);
+
+        cuda_write_back(&one);
+    }
+}
+
+/* Whether one member fills the GPU. A launch is computed in waves of as many blocks as the GPU has room
+ * for, two of most kernels on a processor: one member after another is right where that takes hardly
+ * more waves than all of them in each launch. */
+static bool fills(const struct cuda_writer *all)
+{
+    const struct cuda_place *p = all->p;
+    struct cuda_gpu_facts facts;
+    struct cuda_list list = {0};
+    struct cuda_writer one = of_model(all, 0);
+    size_t models = (size_t)all->models, in_turn = 0, together = 0, room;
+
+    if (cuda_rt()->facts(p->share.gpu, &facts) || facts.processors < 1)
+        return false;
+    one.list = &list;
+    one.tail = one.ahead = false;
+    one.update = NULL;
+    write_forward(&one);
+    cuda_write_back(&one);
+    room = 2 * (size_t)facts.processors;
+    for (size_t i = 0; i < list.n; i++) {
+        const struct cuda_launch *l = &list.at[i];
+        size_t blocks = (size_t)l->grid[0] * l->grid[1] * l->grid[2];
+
+        if (!l->kernel) /* cuDNN's are one after another anyway */
+            continue;
+        in_turn += models * ((blocks + room - 1) / room);
+        together += (models * blocks + room - 1) / room;
+    }
+    cuda_list_free(&list);
+    return in_turn <= together + together / 10;
+}
+
+static bool takes_turns(const struct cuda_writer *all)
+{
+    int wanted = all->p->session->hooks.in_turn;
+
+    if (all->models < 2 || wanted < 0)
+        return false;
+    return wanted > 0 || fills(all);
+}
+
+/* ---- the whole ---- */
+
+static void write_together(struct cuda_writer *w, const struct update_here *here,
+                           const struct dev_clock *clock)
+{
+    struct cuda_program *program = &w->p->program;
+    struct cuda_tail tail;
+
+    w->tail = tail_of(w, &tail);
+    w->update = can_update_here(w) ? here : NULL;
+    w->ahead = can_fetch_ahead(w);
+    write_step(w, &tail, clock);
+    if (w->ahead && cuda_jobs_last(&program->step)) {
+        write_gather(w, &program->begin, clock);
+    } else if (w->ahead) { /* no launch at the end that could do it */
+        w->ahead = false;
+        cuda_list_free(&program->step);
+        write_step(w, &tail, clock);
+    }
+}
+
+static void write_evaluation(struct cuda_place *p)
+{
+    const struct cuda_writer all = {.p = p,
+                                    .net = p->session->plan.net,
+                                    .list = &p->program.evaluate,
+                                    .n = p->layout.evaluate,
+                                    .models = p->layout.models};
+
+    for (int m = 0; m < (p->program.in_turn ? all.models : 1); m++) {
+        const struct cuda_writer one = p->program.in_turn ? of_model(&all, m) : all;
+
+        write_forward(&one);
+    }
 }
 
 void cuda_program_make(struct cuda_place *p, bool own)
@@ -512,34 +387,25 @@ void cuda_program_make(struct cuda_place *p, bool own)
                             .net = p->session->plan.net,
                             .list = &program->step,
                             .n = l->images,
+                            .models = l->models,
                             .training = true,
                             .own = own};
     const struct update_here here = update_here(p, clock);
-    struct cuda_tail tail;
 
     *program = (struct cuda_program){0};
     program->sum = mem_new(count_sums(w.net), sizeof *program->sum);
-    w.tail = tail_of(&w, &tail);
-    w.update = can_update_here(&w) ? &here : NULL;
-    w.ahead = can_fetch_ahead(&w);
-    write_step(&w, &tail, clock);
-    if (w.ahead && cuda_jobs_last(&program->step)) {
-        write_gather(&w, &program->begin, clock);
-    } else if (w.ahead) { /* no launch at the end that could do it */
-        w.ahead = false;
-        cuda_list_free(&program->step);
-        write_step(&w, &tail, clock);
-    }
+    program->in_turn = takes_turns(&w);
+    if (program->in_turn)
+        write_in_turn(&w, clock);
+    else
+        write_together(&w, &here, clock);
     program->cut[1] = program->step.n;
     cuda_write_sum(&w, (float *)(void *)(p->memory + l->gradient), l->reduce);
     program->cut[2] = program->step.n;
     if (!w.update)
         write_update(&w, clock);
     write_tick(&w, clock);
-
-    w = (struct cuda_writer){.p = p, .net = w.net, .list = &program->evaluate, .n = l->evaluate};
-    for (int i = 0; i < l->pieces.n; i++)
-        write_piece(&w, i);
+    write_evaluation(p);
 }
 
 void cuda_program_free(struct cuda_program *p)

@@ -23,21 +23,9 @@ static size_t size_of(const struct net_shape *s)
     return (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
-static struct cuda_view view(const struct back *b, size_t offset, size_t stride)
-{
-    return (struct cuda_view){b->w->p->memory + offset, stride};
-}
-
 static const struct net_layer *head_of(const struct back *b, int piece)
 {
     return &b->w->net->layer[b->l->pieces.at[piece].head];
-}
-
-static struct cuda_view gradient_of(const struct back *b, int piece)
-{
-    const struct net_layer *tail = &b->w->net->layer[b->l->pieces.at[piece].tail];
-
-    return view(b, b->l->grad[piece].at, cuda_stride((size_t)b->w->n * size_of(&tail->out)));
 }
 
 /* Where the gradient of what a piece reads goes, if it goes anywhere. */
@@ -51,7 +39,7 @@ static bool target_of(struct back *b, int read, struct target *t)
 {
     if (read < 0)
         return false;
-    *t = (struct target){.dx = gradient_of(b, read), .add = b->written[read]};
+    *t = (struct target){.dx = cuda_write_gradient(b->w, read), .add = b->written[read]};
     if (b->l->pieces.at[read].gated) {
         t->gate = cuda_write_tensor(b->w, read);
         t->act = b->l->pieces.at[read].act;
@@ -64,7 +52,7 @@ static bool target_of(struct back *b, int read, struct target *t)
 static void hand_on(struct back *b, int piece, int read, struct cuda_view dy)
 {
     struct cuda_shape s = cuda_shape_of(&b->w->net->layer[b->l->pieces.at[piece].tail],
-                                        b->l->models, b->w->n, b->l->math);
+                                        b->w->models, b->w->n, b->l->math);
     struct target t;
 
     if (!target_of(b, read, &t) || b->l->pieces.at[read].same == piece)
@@ -76,8 +64,9 @@ static void hand_on(struct back *b, int piece, int read, struct cuda_view dy)
 
 static struct cuda_view parameter_gradient(const struct back *b, int tensor)
 {
-    return tensor == NET_NONE ? none
-                              : view(b, b->l->gradient + b->l->param_at[tensor] * 4, b->l->params);
+    return tensor == NET_NONE
+               ? none
+               : cuda_write_floats(b->w, b->l->gradient + b->l->param_at[tensor] * 4, b->l->params);
 }
 
 /* Virtual device `shard`'s own. */
@@ -87,7 +76,7 @@ static struct cuda_view part_gradient(const struct back *b, int tensor, int shar
 
     if (tensor == NET_NONE)
         return none;
-    return view(b, b->l->parts + (at + b->l->param_at[tensor]) * 4, b->l->params);
+    return cuda_write_floats(b->w, b->l->parts + (at + b->l->param_at[tensor]) * 4, b->l->params);
 }
 
 static struct cuda_view images_from(const struct back *b, struct cuda_view v, size_t first,
@@ -115,7 +104,7 @@ static struct cuda_weights weights_of(const struct back *b, const struct net_lay
 static void conv_weights(struct back *b, int layer, struct cuda_view x, struct cuda_view dy)
 {
     const struct net_layer *head = &b->w->net->layer[layer];
-    struct cuda_conv c = cuda_conv_of(head, b->l->models, b->w->n, b->l->math);
+    struct cuda_conv c = cuda_conv_of(head, b->w->models, b->w->n, b->l->math);
     int shards = b->w->p->share.shards;
 
     if (b->l->parts == SIZE_MAX) {
@@ -139,7 +128,7 @@ static void block_weights(struct back *b, int piece, struct cuda_view dy)
 {
     const struct cuda_piece *p = &b->l->pieces.at[piece];
     const struct net_layer *head = head_of(b, piece);
-    struct cuda_block part = cuda_block_of(b->w->net, p, b->l->models, b->w->n, b->l->math);
+    struct cuda_block part = cuda_block_of(b->w->net, p, b->w->models, b->w->n, b->l->math);
     struct cuda_view x = cuda_write_tensor(b->w, p->x), mask = cuda_write_mask(b->w, piece);
     const struct net_shape *out = &b->w->net->layer[p->pool].out;
     bool parts = b->l->parts != SIZE_MAX;
@@ -174,10 +163,10 @@ static bool input_job(struct back *b, int piece, struct cuda_view dy, struct cud
                            .add = t.add,
                            .dx = t.dx};
     if (j->block) {
-        j->b = cuda_block_of(b->w->net, p, b->l->models, b->w->n, b->l->math);
+        j->b = cuda_block_of(b->w->net, p, b->w->models, b->w->n, b->l->math);
         j->mask = cuda_write_mask(b->w, piece);
     } else {
-        j->b.conv = cuda_conv_of(head, b->l->models, b->w->n, b->l->math);
+        j->b.conv = cuda_conv_of(head, b->w->models, b->w->n, b->l->math);
     }
     return true;
 }
@@ -195,10 +184,10 @@ static struct cuda_job weights_job(const struct back *b, int piece, struct cuda_
     if (p->x == NET_IMAGES)
         j.turn = cuda_write_turn(b->w);
     if (j.block) {
-        j.b = cuda_block_of(b->w->net, p, b->l->models, b->w->n, b->l->math);
+        j.b = cuda_block_of(b->w->net, p, b->w->models, b->w->n, b->l->math);
         j.mask = cuda_write_mask(b->w, piece);
     } else {
-        j.b.conv = cuda_conv_of(head, b->l->models, b->w->n, b->l->math);
+        j.b.conv = cuda_conv_of(head, b->w->models, b->w->n, b->l->math);
     }
     return j;
 }
@@ -295,12 +284,12 @@ static void norm_back(struct back *b, int piece, struct cuda_view dy)
 {
     const struct cuda_piece *p = &b->l->pieces.at[piece];
     const struct net_layer *head = head_of(b, piece);
-    struct cuda_shape s = cuda_shape_of(head, b->l->models, b->w->n, b->l->math);
+    struct cuda_shape s = cuda_shape_of(head, b->w->models, b->w->n, b->l->math);
     struct cuda_norm all = {.groups = b->l->groups};
     struct cuda_norm_stats stats = cuda_write_stats(b->w, piece);
     size_t values = (size_t)b->l->groups * 2 * (size_t)s.c;
     struct cuda_view x = cuda_write_tensor(b->w, p->x);
-    struct cuda_view sums = view(b, b->l->norm_sums + b->l->norm_at[piece], values);
+    struct cuda_view sums = cuda_write_floats(b->w, b->l->norm_sums + b->l->norm_at[piece], values);
     struct target t;
 
     cuda_norm_back_sums(b->w->list, &s, &all, x, &stats, dy, b->w->p->memory + b->l->scratch, sums);
@@ -320,7 +309,7 @@ static void pool_back(struct back *b, int piece, struct cuda_view dy)
 {
     const struct cuda_piece *p = &b->l->pieces.at[piece];
     const struct net_layer *head = head_of(b, piece);
-    struct cuda_shape s = cuda_shape_of(head, b->l->models, b->w->n, b->l->math);
+    struct cuda_shape s = cuda_shape_of(head, b->w->models, b->w->n, b->l->math);
     struct cuda_pool pool = cuda_pool_of(head);
     struct target t;
 
@@ -338,7 +327,7 @@ static void act_back(struct back *b, int piece, struct cuda_view dy)
 {
     const struct cuda_piece *p = &b->l->pieces.at[piece];
     const struct net_layer *head = head_of(b, piece);
-    struct cuda_shape s = cuda_shape_of(head, b->l->models, b->w->n, b->l->math);
+    struct cuda_shape s = cuda_shape_of(head, b->w->models, b->w->n, b->l->math);
     struct target t;
 
     if (target_of(b, p->x, &t))
@@ -349,7 +338,7 @@ static void act_back(struct back *b, int piece, struct cuda_view dy)
 static void piece_back(struct back *b, int piece)
 {
     const struct cuda_piece *p = &b->l->pieces.at[piece];
-    struct cuda_view dy = gradient_of(b, piece);
+    struct cuda_view dy = cuda_write_gradient(b->w, piece);
     enum net_op op = head_of(b, piece)->op;
     struct target t;
 
@@ -357,7 +346,7 @@ static void piece_back(struct back *b, int piece)
         write_late(b);
     if (cuda_piece_derives(p) && !p->gated) {
         const struct net_shape *out = &b->w->net->layer[p->tail].out;
-        struct cuda_shape s = {b->l->models, b->w->n, out->h, out->w, out->c, b->l->math};
+        struct cuda_shape s = {b->w->models, b->w->n, out->h, out->w, out->c, b->l->math};
 
         cuda_act_backward(b->w->list, &s, p->act, cuda_write_tensor(b->w, piece), dy, false, dy);
     }
