@@ -241,7 +241,8 @@ int cli_compare(int argc, char **argv)
     else if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
         code = cli_fail(&e);
     else {
-        code = compare(&w, runs, count);
+        code = results_leave_out(runs, &count, "epochs", &e) == ERR_OK ? compare(&w, runs, count)
+                                                                       : cli_fail(&e);
         record_free_list(runs, count);
     }
     free(w.column_text);

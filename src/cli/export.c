@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "study/runs.h"
 #include "study/table.h"
 
@@ -151,24 +152,44 @@ static bool has_file(const struct record_entry *entry, const char *file)
     return has;
 }
 
+/* One bad file does not keep the other runs back. */
+static void leave_out(const struct record_entry *run, const struct err *why)
+{
+    struct text words = {0};
+
+    text_add_clean(&words, run->name);
+    text_add(&words, " is left out: ");
+    text_add_clean(&words, why->text);
+    cli_talk("chorus: %s", text_str(&words));
+    text_free(&words);
+}
+
 static enum err_code export_long(struct job *x, const struct record_entry *runs, size_t count,
                                  struct err *e)
 {
+    size_t bad = 0;
+
     find_params(x, runs, count);
     for (size_t i = 0; i < count; i++) {
         struct sheet s;
 
-        if (runs[i].broken)
-            return err_set(e, ERR_INPUT, "%s cannot be read: %s", runs[i].name, runs[i].problem);
         if (!strcmp(x->file, "members") && !has_file(&runs[i], x->file))
             continue; /* only ensembles have one */
-        TRY(record_read_sheet(runs[i].folder, x->file, &s, e));
+        if (record_read_sheet(runs[i].folder, x->file, &s, e) != ERR_OK) {
+            if (count == 1)
+                return e->code;
+            leave_out(&runs[i], e);
+            bad++;
+            continue;
+        }
         if (!x->names)
             add_heads(x, &s);
         add_rows(x, &runs[i], &s);
         sheet_free(&s);
         TRY(hand_on(x, PIECE, e));
     }
+    if (!x->names && bad)
+        return err_set(e, ERR_INPUT, "none of these %zu runs can be read", count);
     if (!x->names)
         return err_set(e, ERR_INPUT, "none of these runs is an ensemble: there is no members.csv");
     return ERR_OK;
@@ -199,6 +220,7 @@ struct column {  /* of a run: its epochs are not kept, a thousand runs shall not
     char **cell; /* (rows) */
     double *epoch;
     size_t rows, next; /* next: the first row that is not written yet */
+    bool bad;          /* its file cannot be read */
 };
 
 static void free_columns(struct column *columns, size_t count)
@@ -219,9 +241,10 @@ static enum err_code read_column(const struct job *x, const struct record_entry 
     struct sheet s;
     int column;
 
-    if (run->broken)
-        return err_set(e, ERR_INPUT, "%s cannot be read: %s", run->name, run->problem);
-    TRY(record_read_sheet(run->folder, "epochs", &s, e));
+    if (record_read_sheet(run->folder, "epochs", &s, e) != ERR_OK) {
+        out->bad = true;
+        return e->code;
+    }
     column = sheet_column(&s, x->metric);
     if (column >= 0) {
         out->rows = s.rows;
@@ -276,9 +299,20 @@ static enum err_code export_wide(struct job *x, const struct record_entry *entry
 
     sheet_add_text(&row, "epoch");
     for (size_t i = 0; i < count && code == ERR_OK; i++) {
-        code = read_column(x, &entry[i], &columns[i], e);
+        struct column *c = &columns[x->runs];
+
+        code = read_column(x, &entry[i], c, e);
+        if (c->bad && count > 1) {
+            leave_out(&entry[i], e);
+            c->bad = false;
+            code = ERR_OK;
+            continue;
+        }
         study_add_field(&row, entry[i].name);
+        x->runs++;
     }
+    if (code == ERR_OK && !x->runs)
+        code = err_set(e, ERR_INPUT, "none of these %zu runs can be read", count);
     sheet_end_row(&row);
     text_add_n(&x->out, row.s, row.n);
     while (code == ERR_OK && isfinite(epoch = next_epoch(columns, count))) {
@@ -299,13 +333,13 @@ static enum err_code write_all(struct job *x, const struct record_entry *runs, s
     return x->to_file ? io_draft_finish(&x->draft, e) : ERR_OK;
 }
 
-static int say_written(const struct job *x, const char *path, size_t count, bool wide)
+static int say_written(const struct job *x, const char *path, bool wide)
 {
     struct text shown = {0};
     char runs[TEXT_NUMBER_ROOM], rows[TEXT_NUMBER_ROOM];
 
     text_add_clean(&shown, path);
-    text_count(runs, wide ? count : x->runs);
+    text_count(runs, x->runs);
     if (wide)
         cli_talk("%s: %s runs, a column each", text_str(&shown), runs);
     else
@@ -325,7 +359,7 @@ static int write_to(struct job *x, const char *path, const struct record_entry *
     if (x->to_file && io_draft_open(&x->draft, path, &e) != ERR_OK)
         return cli_fail(&e);
     if (write_all(x, runs, count, wide, &e) == ERR_OK)
-        return x->to_file ? say_written(x, path, count, wide) : 0;
+        return x->to_file ? say_written(x, path, wide) : 0;
     if (x->to_file)
         io_draft_drop(&x->draft);
     else if (cli_print_failed())
@@ -366,7 +400,10 @@ int cli_export(int argc, char **argv)
     x.file = steps ? "steps" : members ? "members" : devices ? "devices" : "epochs";
     if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
         return cli_fail(&e);
-    code = write_to(&x, path, runs, count, wide);
+    if (results_leave_out(runs, &count, NULL, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = write_to(&x, path, runs, count, wide);
     forget_names(&x);
     text_free(&x.out);
     record_free_list(runs, count);

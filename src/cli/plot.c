@@ -6,6 +6,7 @@
 #include "ui/curves.h"
 #include "cli/figures.h"
 #include "cli/live.h"
+#include "cli/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,7 +355,10 @@ int cli_plot(int argc, char **argv)
         return err_exit_code(ERR_INPUT);
     if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
         return cli_fail(&e);
-    code = (w.kind == KIND_CURVE ? draw_curves : draw_figure)(&w, runs, count);
+    if (results_leave_out(runs, &count, "epochs", &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = (w.kind == KIND_CURVE ? draw_curves : draw_figure)(&w, runs, count);
     record_free_list(runs, count);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/export.h"
 #include "cli/report.h"
+#include "cli/results.h"
 #include "cli/version.h"
 #include "study/compare.h"
 #include "study/runs.h"
@@ -306,6 +307,11 @@ int cli_report(int argc, char **argv)
     if (code != CLI_ON) {
         free(given);
         return code;
+    }
+    if (results_leave_out(runs, &r.runs, "epochs", &e) != ERR_OK) {
+        record_free_list(runs, r.runs);
+        free(given);
+        return cli_fail(&e);
     }
     r.run = runs;
     r.title = r.title ? r.title : r.runs == 1 ? runs[0].name : argv[1];

@@ -1,6 +1,7 @@
 #include "cli/results.h"
 
 #include "base/io.h"
+#include "base/sheet.h"
 #include "cli/cli.h"
 
 #include <limits.h>
@@ -58,6 +59,51 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
     text_add(out, text_str(&t->note));
     text_free(&heads);
     text_free(&cell);
+}
+
+static bool reads(const struct record_entry *run, const char *file, struct err *e)
+{
+    struct sheet s;
+
+    if (run->broken) {
+        err_set(e, ERR_INPUT, "%s", run->problem);
+        return false;
+    }
+    if (!file)
+        return true;
+    if (record_read_sheet(run->folder, file, &s, e) != ERR_OK)
+        return false;
+    sheet_free(&s);
+    return true;
+}
+
+enum err_code results_leave_out(struct record_entry *list, size_t *count, const char *file,
+                                struct err *e)
+{
+    struct text name = {0}, why = {0};
+    size_t kept = 0, all = *count;
+
+    for (size_t i = 0; i < all; i++) {
+        if (reads(&list[i], file, e)) {
+            list[kept++] = list[i];
+            continue;
+        }
+        text_clear(&name);
+        text_clear(&why);
+        text_add_clean(&name, list[i].name);
+        text_add_clean(&why, e->text);
+        if (all > 1)
+            cli_talk("chorus: %s is left out: %s", text_str(&name), text_str(&why));
+        record_free_entry(&list[i]);
+    }
+    *count = kept;
+    if (!kept && all > 1)
+        err_set(e, ERR_INPUT, "none of these %zu runs can be read", all);
+    else if (!kept)
+        err_set(e, ERR_INPUT, "%s cannot be read: %s", text_str(&name), text_str(&why));
+    text_free(&name);
+    text_free(&why);
+    return kept ? ERR_OK : ERR_INPUT;
 }
 
 int cli_write_out(const char *file, const struct text *out)

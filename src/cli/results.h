@@ -2,6 +2,7 @@
 #ifndef CHORUS_CLI_RESULTS_H
 #define CHORUS_CLI_RESULTS_H
 
+#include "record/reader.h"
 #include "study/table.h"
 
 /* For people. fd: where it goes, whose width it keeps to; -1: a file, as wide as it is. */
@@ -10,6 +11,12 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
 /* What a verb made: to a file, whose name goes to stdout then, or (NULL and "-") to stdout itself.
  * Returns the exit code. */
 int cli_write_out(const char *file, const struct text *out);
+
+/* Takes those out of the list whose run.csv or FILE.csv (NULL: none) cannot be read, with a sentence
+ * each that names file and line: one bad run does not keep the others from being looked at. ERR_INPUT
+ * where none is left. */
+enum err_code results_leave_out(struct record_entry *list, size_t *count, const char *file,
+                                struct err *e) MUST_USE;
 
 /* How the note of an average begins whose runs differ: no experiment trains it. */
 #define CLI_MIXED "average of runs that differ in"

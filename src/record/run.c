@@ -379,7 +379,7 @@ enum err_code record_read_cells(const char *path, struct record_run *run, struct
             text_add_n(cells, cell[i], strlen(cell[i]) + 1);
     }
     if (code == ERR_OK && record_take_cells(run, cell, NULL, NULL, &inner) != ERR_OK)
-        code = err_set(e, ERR_INPUT, "%s cannot be read: %s", path, inner.text);
+        code = err_set(e, ERR_INPUT, "%s:2 cannot be read: %s", path, inner.text);
     sheet_free(&s);
     return code;
 }

@@ -58,4 +58,33 @@ done
 exits 2 "$CHORUS" ensemble "$(cat a.run)" "$(cat b.run)"
 check "are not averaged" grep -q "was tested on other images than .* though on the same labels" err
 
+# ---- one run that cannot be read does not keep the others back ----
+for lr in 0.01 0.02 0.05; do
+    exits 0 "$CHORUS" run tiny.ini lr=$lr epochs=2 --results some --quiet
+done
+bad=$(ls -d some/2* | sed -n 2p) torn=$(ls -d some/2* | sed -n 3p)
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR == 2 { $at["parameters"] = "many" } 1' "$bad/run.csv" >r.csv && mv r.csv "$bad/run.csv"
+for verb in "compare @all --csv left.csv" "export @all -o left.csv" "export @all --wide -o left.csv" \
+    "plot @all -o left.svg" "report @all -o left"; do
+    # shellcheck disable=SC2086
+    exits 0 "$CHORUS" $verb --results some
+    check "${verb%% *} leaves it out in a sentence" grep -q \
+        "^chorus: ${bad##*/} is left out: .*/run.csv:2 cannot be read: its column parameters holds 'many'" err
+done
+exits 0 "$CHORUS" export @all -o left.csv --results some
+check "and takes the others" test "$(rows left.csv)" = 4
+printf '7,8\n9,9\n' >>"$torn/epochs.csv"
+for verb in "compare @all --csv left.csv" "export @all -o left.csv" "export @all --wide -o left.csv" \
+    "plot @all -o left.svg"; do
+    # shellcheck disable=SC2086
+    exits 0 "$CHORUS" $verb --results some
+    check "${verb%% *} leaves out one whose epochs.csv is broken" grep -q \
+        "^chorus: ${torn##*/} is left out: .*/epochs.csv:[34]" err
+done
+refused "where it is the only one" "epochs.csv:" "$CHORUS" export "${torn##*/}" --results some
+refused "of a table too" "cannot be read: " "$CHORUS" compare "${torn##*/}" --results some
+exits 2 "$CHORUS" compare "${bad##*/}" "${torn##*/}" --results some
+check "where none is left" grep -q "none of these 2 runs can be read" err
+
 finish
