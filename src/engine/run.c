@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/ledger.h"
 #include "record/queue.h"
 #include "record/working.h"
 
@@ -320,6 +321,16 @@ static void log_end(struct run *r, enum wire_state state, const char *why)
     record_log(r->record, line);
 }
 
+/* A cell that went on by itself: its sweep's sheet tells of it too. */
+static void tell_sweep(struct run *r)
+{
+    struct err e;
+
+    if (record_sweep_take_run(r->engine->results, &r->row, &e) != ERR_OK)
+        run_log(r, LOG_WARN, "the sheet of sweep %s could not be written: %s", r->row.sweep,
+                e.text);
+}
+
 static enum err_code take_ended(struct run *r, const struct message *m, struct err *e)
 {
     enum wire_state state = m->state;
@@ -365,6 +376,8 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     log_end(r, state, why.text);
     if (r->sweep)
         sweep_take_end(r, state, why.code, why.text);
+    else
+        tell_sweep(r);
     r->commands_end = !r->handed_over;
     close_and_tell(r, state, why.code, why.text);
     return ERR_OK;

@@ -69,6 +69,12 @@ void record_ledger_expect(struct record_ledger *l, const char *cell, const char 
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
                                         struct err *e) MUST_USE;
 
+struct record_run;
+/* A run of a sweep that ended outside of it (`resume RUN epochs=N`): its row of sweep.csv, and its line
+ * of the ledger where that says another end. Nothing where it is of no sweep, or no cell of it. */
+enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
+                                    struct err *e) MUST_USE;
+
 /* The sweeps of a results folder by name, sorted; the caller frees the strings and the array. */
 enum err_code record_sweeps(const char *results, char ***names, size_t *count,
                             struct err *e) MUST_USE;

@@ -60,7 +60,13 @@ struct record_run { /* run.csv; the keys of spec stand in its middle under their
     double target_seconds; /* RECORD_EMPTY: not crossed */
     double peak_memory_bytes;
     char plans[256], tags[256], note[512];
+    /* Bit i: column i holds no value of one run: those that were averaged differ in it. */
+    uint64_t several[2];
 };
+/* What stands in such a column; where numbers stand and no words, nothing. */
+#define RECORD_SEVERAL "several"
+void record_run_set_several(struct record_run *run, const char *column);
+bool record_run_is_several(const struct record_run *run, const char *column);
 
 struct record;
 

@@ -159,6 +159,7 @@ static const struct column places[] = {
 };
 
 _Static_assert(MEM_COUNT(record_run_columns) == RECORD_COLUMNS + 1, "as many as are named");
+_Static_assert(RECORD_COLUMNS <= 8 * sizeof((struct record_run *)0)->several, "a bit for each");
 
 /* Found once: a list of 10,000 runs asks for each of them. */
 static struct column columns[RECORD_COLUMNS];
@@ -180,6 +181,21 @@ static const struct column *column_at(size_t i)
 {
     pthread_once(&columns_found, find_columns);
     return &columns[i];
+}
+
+static bool is_several(const struct record_run *run, const struct column *column)
+{
+    size_t i = (size_t)(column - columns);
+
+    return run->several[i / 64] >> i % 64 & 1;
+}
+
+static void set_several(struct record_run *run, const struct column *column, bool on)
+{
+    size_t i = (size_t)(column - columns);
+    uint64_t bit = UINT64_C(1) << i % 64;
+
+    run->several[i / 64] = on ? run->several[i / 64] | bit : run->several[i / 64] & ~bit;
 }
 
 /* The quotes of an experiment's text do not belong into a table; a key without effect is empty. */
@@ -219,7 +235,7 @@ static void add_value(const struct record_run *run, const struct column *column,
     case COLUMN_INT:
     case COLUMN_COUNT:
         memcpy(&n, at, sizeof n);
-        if (n || column->kind == COLUMN_INT)
+        if (n || (column->kind == COLUMN_INT && !is_several(run, column)))
             text_addf(out, "%" PRId64, n);
         break;
     case COLUMN_NUMBER:
@@ -231,7 +247,10 @@ static void add_value(const struct record_run *run, const struct column *column,
         text_add(out, wire_state_name(run->state));
         break;
     case COLUMN_KEY:
-        add_key(&run->spec, spec_key_find(column->name), out);
+        if (is_several(run, column))
+            text_add(out, RECORD_SEVERAL);
+        else
+            add_key(&run->spec, spec_key_find(column->name), out);
         break;
     }
 }
@@ -255,6 +274,26 @@ void record_run_value(const struct record_run *run, const char *column, struct t
 
     if (i < RECORD_COLUMNS)
         add_value(run, column_at(i), out);
+}
+
+void record_run_set_several(struct record_run *run, const char *column)
+{
+    const struct column *c = column_at(column_place(column));
+    char *at = (char *)run + c->at;
+    const double none = RECORD_EMPTY;
+
+    set_several(run, c, true);
+    if (c->kind == COLUMN_TEXT)
+        snprintf(at, c->size, "%s", RECORD_SEVERAL);
+    else if (c->kind == COLUMN_NUMBER)
+        memcpy(at, &none, sizeof none);
+    else if (c->kind == COLUMN_INT || c->kind == COLUMN_COUNT)
+        memset(at, 0, c->size);
+}
+
+bool record_run_is_several(const struct record_run *run, const char *column)
+{
+    return is_several(run, column_at(column_place(column)));
 }
 
 bool record_column_is_number(const char *name)
@@ -297,6 +336,7 @@ static bool read_value(struct record_run *run, const struct column *column, cons
         if (*cell && !text_to_int(cell, &n))
             break;
         memcpy(at, &n, sizeof n);
+        set_several(run, column, !*cell);
         return true;
     case COLUMN_NUMBER:
         if (*cell && !text_to_double(cell, &d))
@@ -308,7 +348,9 @@ static bool read_value(struct record_run *run, const struct column *column, cons
             return true;
         break;
     case COLUMN_KEY:
-        if (!*cell)
+        set_several(run, column,
+                    !strcmp(cell, RECORD_SEVERAL) && strcmp(column->name, "name") != 0);
+        if (!*cell || is_several(run, column))
             return true;
         return read_key(&run->spec, column->name, cell, e);
     }

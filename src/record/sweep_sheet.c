@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const results_of[] = {
+const char *const ledger_results[] = {
     "epochs_done",    "best_epoch",     "best_by",       "best_test_acc",  "best_test_loss",
     "last_test_acc",  "last_test_loss", "train_seconds", "eval_seconds",   "wall_seconds",
     "device_seconds", "images",         "model_images",  "target_seconds", "peak_memory_bytes",
@@ -62,10 +62,10 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
         add_value(run ? &entry : NULL, row, keys[k], k, &value);
         sheet_add_text(&line, text_str(&value));
     }
-    for (size_t i = 0; results_of[i]; i++) {
+    for (size_t i = 0; ledger_results[i]; i++) {
         text_clear(&value);
         if (run)
-            record_run_value(run, results_of[i], &value);
+            record_run_value(run, ledger_results[i], &value);
         sheet_add_text(&line, text_str(&value));
     }
     sheet_end_row(&line);
@@ -110,8 +110,8 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
         text_add(&t, "cell,run,state,reason");
         for (size_t k = 0; keys[k]; k++)
             sheet_add_text(&t, keys[k]);
-        for (size_t i = 0; results_of[i]; i++)
-            text_addf(&t, ",%s", results_of[i]);
+        for (size_t i = 0; ledger_results[i]; i++)
+            text_addf(&t, ",%s", ledger_results[i]);
         text_add(&t, "\n");
         for (size_t i = 0; i < l->rows; i++) {
             if (l->row[i].sheet)

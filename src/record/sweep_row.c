@@ -1,0 +1,102 @@
+/* A cell that went on outside of its sweep (`resume RUN epochs=N`): its row of sweep.csv, which is
+ * otherwise written when the sweep's own cells end, and its line of the ledger. */
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/sheet.h"
+#include "record/ledger_int.h"
+#include "record/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE 2000 /* milliseconds that others may have the ledger */
+
+static bool is_result(const char *column)
+{
+    for (size_t i = 0; ledger_results[i]; i++)
+        if (!strcmp(ledger_results[i], column))
+            return true;
+    return !strcmp(column, "state") || !strcmp(column, "reason");
+}
+
+static void add_row(const struct sheet *s, size_t row, const struct record_run *run,
+                    struct text *out)
+{
+    struct text value = {0};
+
+    for (size_t c = 0; c < s->columns; c++) {
+        text_clear(&value);
+        if (run && is_result(s->names[c]))
+            record_run_value(run, s->names[c], &value);
+        else
+            text_add(&value, sheet_cell(s, row, (int)c));
+        sheet_add_text(out, text_str(&value));
+    }
+    text_free(&value);
+}
+
+/* The ledger says what a cell came to; the sheet is made from it. */
+static enum err_code note_state(struct record_ledger *l, const char *cell,
+                                const struct record_run *run, struct err *e)
+{
+    struct record_cell found = {0};
+
+    record_ledger_look(l, cell, false, &found);
+    if (!wire_state_ended(run->state) || found.state == run->state)
+        return ERR_OK;
+    return record_ledger_add(l, cell, run->run, run->state, run->reason, e);
+}
+
+static enum err_code write_sheet(struct record_ledger *l, const char *path,
+                                 const struct record_run *run, struct err *e)
+{
+    struct sheet s;
+    struct text line = {0}, all = {0};
+    enum err_code code = ERR_OK;
+    bool found = false;
+
+    TRY(sheet_read(path, &s, e));
+    for (size_t c = 0; c < s.columns; c++)
+        sheet_add_text(&line, s.names[c]);
+    sheet_end_row(&line);
+    text_add_n(&all, text_str(&line), line.n);
+    for (size_t r = 0; r < s.rows && code == ERR_OK; r++) {
+        bool mine = !strcmp(sheet_cell(&s, r, sheet_column(&s, "run")), run->run);
+
+        text_clear(&line);
+        add_row(&s, r, mine ? run : NULL, &line);
+        sheet_end_row(&line);
+        text_add_n(&all, text_str(&line), line.n);
+        if (mine)
+            code = note_state(l, sheet_cell(&s, r, sheet_column(&s, "cell")), run, e);
+        found |= mine;
+    }
+    if (found && code == ERR_OK)
+        code = io_replace_file(path, text_str(&all), all.n, e);
+    text_free(&line);
+    text_free(&all);
+    sheet_free(&s);
+    return code;
+}
+
+enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
+                                    struct err *e)
+{
+    char *path = mem_textf("%s/sweeps/%s/sweep.csv", results, run->sweep);
+    struct record_ledger *l = NULL;
+    enum err_code code = ERR_OK;
+
+    if (*run->sweep && io_exists(path)) {
+        code = record_ledger_open_within(&l, results, run->sweep, PATIENCE, e);
+        if (code == ERR_OK)
+            code = record_ledger_begin(l, e);
+        if (code == ERR_OK) {
+            code = write_sheet(l, path, run, e);
+            record_ledger_end(l);
+        }
+        if (l)
+            record_ledger_close(l);
+    }
+    free(path);
+    return code;
+}
