@@ -116,10 +116,15 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     add_cell(t, &cell);
     record_run_value(run, "batch", &cell);
     add_cell(t, &cell);
-    text_add_short(&cell, text_double(number, run->spec.lr), shown->lr_digits);
+    if (record_run_is_several(run, "lr"))
+        text_add(&cell, RECORD_SEVERAL);
+    else
+        text_add_short(&cell, text_double(number, run->spec.lr), shown->lr_digits);
     add_cell(t, &cell);
-    if (shown->seed)
-        cli_table_addf(t, "%llu", (unsigned long long)run->spec.seed);
+    if (shown->seed) {
+        record_run_value(run, "seed", &cell);
+        add_cell(t, &cell);
+    }
     if (shown->train_limit)
         cli_table_addf(t, run->spec.train_limit ? "%lld" : "all", (long long)run->spec.train_limit);
     cli_table_addf(t, "%lld/%lld", (long long)run->epochs_done, (long long)run->spec.epochs);

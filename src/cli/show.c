@@ -92,7 +92,9 @@ static void add_settings(struct text *out, const struct record_entry *entry)
         spec_value(&entry->run.spec, i, &value);
         text_clear(&plain);
         spec_add_plain(&plain, text_str(&value));
-        add_line(out, spec_keys[i].name, text_str(&plain));
+        add_line(out, spec_keys[i].name,
+                 record_run_is_several(&entry->run, spec_keys[i].name) ? RECORD_SEVERAL
+                                                                       : text_str(&plain));
         if (!strcmp(spec_keys[i].name, "model"))
             add_params(out, entry);
     }

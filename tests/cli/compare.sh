@@ -254,7 +254,7 @@ check "with the accuracy it was kept with" grep -q \
     "^accuracy $(printf %.4f "$(column "$joined" last_test_acc)")" out
 exits 0 "$CHORUS" run tiny.ini lr=0.1 seed=1 epochs=2 --quiet && brief=$(cat out)
 exits 0 "$CHORUS" ensemble "${runs[0]}" "$brief"
-check "what the averaged differ in is said" grep -q "differ in epochs, lr: " err
+check "what the averaged differ in is said" grep -q "differ in epochs, lr, which the new run.s columns call several" err
 check "kept with the run" grep -q "average of runs that differ in epochs, lr:" "$(tail -n 1 out)/run.csv"
 check "of unequal cost, not as equal" grep -q "at the training of all 2, some longer" out
 refused "no experiment trains it" "of different settings" "$CHORUS" run @

@@ -58,6 +58,37 @@ done
 exits 2 "$CHORUS" ensemble "$(cat a.run)" "$(cat b.run)"
 check "are not averaged" grep -q "was tested on other images than .* though on the same labels" err
 
+# ---- an average stands under no run's own settings ----
+exits 0 "$CHORUS" run tiny.ini lr=0.05 epochs=2 seed=1 --quiet && one=$(cat out)
+exits 0 "$CHORUS" run tiny.ini lr=0.1 epochs=3 seed=1 --quiet && two=$(cat out)
+exits 0 "$CHORUS" ensemble "$one" "$two" --json && average=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "what differs is several" test "$(column "$average" lr) $(column "$average" epochs)" = "several several"
+check "what is the same stands there" test "$(column "$average" seed) $(column "$average" batch)" = "1 40"
+check "numbers that differ are empty" test "$(column "$average" lr_used)$(column "$average" images)" = ""
+exits 0 "$CHORUS" tag "$average" +kept
+check "and stay so when the run is written again" test "$(column "$average" lr)$(column "$average" lr_used)" = several
+exits 0 "$CHORUS" compare "$one" "$two" "$average" --csv average.csv
+check "in tables too" test "$(field average.csv 3 lr) $(field average.csv 1 lr)" = "several 0.05"
+exits 0 "$CHORUS" show "$average"
+check "show says so" grep -q "^ *lr  *several" out
+exits 0 "$CHORUS" ls
+check "ls too" grep -q "several" out
+exits 0 "$CHORUS" ls lr=0.05
+check "no filter takes it for the first" eval '! grep -q "${average##*-}" out'
+exits 0 "$CHORUS" predict "$average" --first 1
+check "and it predicts" grep -q "member 1" out
+
+# ---- a cell that goes on by itself ----
+exits 0 "$CHORUS" run tiny.ini lr=0.02,0.05 epochs=2 --name longer --quiet
+cell=$(field results/sweeps/longer/sweep.csv 2 run)
+cp results/sweeps/longer/sweep.csv before.csv
+exits 0 "$CHORUS" resume "$cell" epochs=3 --quiet
+check "its row of the sheet tells of it" test "$(field results/sweeps/longer/sweep.csv 2 epochs_done)" = 3
+check "with its results" test "$(field results/sweeps/longer/sweep.csv 2 last_test_acc)" = \
+    "$(column "results/$cell" last_test_acc)"
+check "the other row is as it was" cmp -s <(sed -n 1,2p before.csv) \
+    <(sed -n 1,2p results/sweeps/longer/sweep.csv)
+
 # ---- one run that cannot be read does not keep the others back ----
 for lr in 0.01 0.02 0.05; do
     exits 0 "$CHORUS" run tiny.ini lr=$lr epochs=2 --results some --quiet
