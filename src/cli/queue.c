@@ -1,11 +1,13 @@
 /* cli/queue.c: chorus queue, and `run --queue`. */
 #include "cli/queue.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "cli/runs.h"
 #include "cli/sweeps.h"
 #include "cli/take.h"
 #include "record/queue.h"
@@ -40,12 +42,29 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* "lenet"; of the copy in a run's folder what that run calls it. */
+static void add_model(struct text *out, const struct spec *s)
+{
+    char *folder = io_folder_of(s->model);
+    struct record_entry entry;
+
+    if (strcmp(last_part(s->model), "model.net") != 0 || !record_is_run(folder) ||
+        record_read_entry(folder, &entry, NULL) != ERR_OK) {
+        cli_add_model(out, s);
+    } else {
+        cli_add_model(out, entry.broken ? s : &entry.run.spec);
+        record_free_entry(&entry);
+    }
+    free(folder);
+}
+
 static void describe_run(const struct spec *s, struct text *out)
 {
     char lr[TEXT_NUMBER_ROOM];
     struct text t = {0};
 
-    text_addf(&t, "%s on %s", last_part(s->model), last_part(s->data));
+    add_model(&t, s);
+    text_addf(&t, " on %s", last_part(s->data));
     if (s->mode == SPEC_ENSEMBLE)
         text_addf(&t, ", %d members", s->members > 0 ? s->members : s->devices);
     else if (s->devices > 1)
@@ -483,10 +502,11 @@ static void say_added(const struct record_queued *item)
 int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
 {
     bool varies = spec_sweep_varies(s);
+    struct text model = {0};
     const char *name = varies            ? wish->name
                        : s->base.name[0] ? s->base.name
                        : wish->name[0]   ? wish->name
-                                         : last_part(s->base.model);
+                                         : (add_model(&model, &s->base), text_str(&model));
     struct record_queue_options options = {
         .grid = wish->order == SWEEP_GRID,
         .failed = wish->failed,
@@ -499,17 +519,22 @@ int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
     struct err e;
     int code;
 
-    if (check(s, wish, &e) != ERR_OK)
+    if (check(s, wish, &e) != ERR_OK) {
+        text_free(&model);
         return cli_fail(&e);
+    }
     if (varies)
         snprintf(options.name, sizeof options.name, "%s", wish->name);
     if (varies || options.alone)
         record_queue_add_options(&ini, &options);
     spec_sweep_write(s, &ini);
-    if (record_queue_add(cli_results(), text_str(&ini), name, &item, &e) != ERR_OK) {
-        text_free(&ini);
-        return cli_fail(&e);
-    }
+    code = record_queue_add(cli_results(), text_str(&ini), name, &item, &e) == ERR_OK
+               ? CLI_ON
+               : cli_fail(&e);
+    text_free(&ini);
+    text_free(&model);
+    if (code != CLI_ON)
+        return code;
     if (!wish->quiet)
         say_added(&item);
     if (wish->json) {
@@ -523,7 +548,6 @@ int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
     text_add(&out, "\n");
     code = cli_print(&out);
     text_free(&out);
-    text_free(&ini);
     record_queue_free_item(&item);
     return code;
 }

@@ -283,6 +283,17 @@ check "where the cost is the same, no word" test "$(grep -c "match" err)" = 0
 exits 0 "$CHORUS" run --match cut batch=500 max_steps=3 --dry-run
 check "what is asked for beside it counts" grep -q "^max_steps = 3$" out
 check "where it cannot be the same, that is said" grep -q "cost 3,600 model-images, 4 whole epochs cost 4,000" err
+refused "a cost that is not known yet" "not at its end yet (epoch " eval '
+    "$CHORUS" run tiny.ini epochs=100000 --name endless --quiet >long 2>&1 </dev/null & echo $! >long.pid
+    until_true 30 eval "state_is results/*-endless-* running" >long.err 2>&1
+    "$CHORUS" run --match endless
+    got=$?; kill $(cat long.pid); wait $(cat long.pid); rm -rf results/*-endless-* long long.err long.pid; (exit $got)'
+exits 0 "$CHORUS" run --match "$ensemble" --queue
+check "what waits is called by its model" grep -q "/[0-9]*-tiny.ini$" out
+exits 0 "$CHORUS" queue
+check "and shown as it" grep -qE "tiny +tiny on synthetic" out
+exits 0 "$CHORUS" queue rm 1
+rm -rf results/queue
 refused "epochs as well" "leave out epochs=" "$CHORUS" run --match "$ensemble" epochs=3
 refused "other data" "the same data" "$CHORUS" run --match "$ensemble" train_limit=100
 

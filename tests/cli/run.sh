@@ -59,6 +59,23 @@ case $(cat out) in
 *) fail "--name is in the folder's name" "$(cat out)" ;;
 esac
 
+# A file of experiments/ goes before what is built in.
+mkdir experiments
+sed 's/^lr = .*/lr = 0.03/; s|^model = ./|model = ../|' tiny.ini >experiments/first.ini
+sed 's|^model = ./|model = ../|' tiny.ini >experiments/mine.ini
+exits 0 "$CHORUS" run first --dry-run
+check "the file is what runs" grep -q "^lr = 0.03$" out
+check "which is said" grep -qx "experiments/first.ini is taken, not the built-in experiment of that name" err
+exits 0 "$CHORUS" run first --dry-run --quiet
+check "but not to who wants no words" test ! -s err
+exits 0 "$CHORUS" run mine lr=0.1,0.2 --dry-run
+check "what has a file alone" grep -q "results/sweeps/mine$" out
+rm -r experiments
+exits 0 "$CHORUS" run first data=synthetic --dry-run
+check "without it the built-in one" eval '! grep -q taken err && grep -q "^epochs = 2$" out'
+exits 0 "$CHORUS" run --help
+check "help tells the rule" grep -q "experiments/NAME.ini is what NAME means" out
+
 # From another folder, with the models and experiments inside the program.
 mkdir elsewhere
 (cd elsewhere && exits 0 "$CHORUS" run synthetic epochs=1 train_limit=256 test_limit=100 batch=64 \

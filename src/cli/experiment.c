@@ -1,0 +1,197 @@
+/* cli/experiment.c: what `run` starts from: a file, what is built in, or an earlier run; and the keys of
+ * the command line behind it. */
+#include "cli/experiment.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/results.h"
+#include "net/net.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER    "experiments"
+#define MOST_NAME 64
+
+/* "lr=0.1", "=3" and other mistakes, but not "./a=b/first.ini". */
+bool experiment_is_assignment(const char *arg)
+{
+    const char *equals = strchr(arg, '=');
+
+    if (!equals)
+        return false;
+    for (const char *s = arg; s < equals; s++)
+        if (!isalnum((unsigned char)*s) && *s != '_' && *s != '.' && *s != '-')
+            return false;
+    return true;
+}
+
+static bool is_path(const char *name)
+{
+    size_t n = strlen(name);
+
+    return strchr(name, '/') || (n > 4 && !strcmp(name + n - 4, ".ini"));
+}
+
+static enum err_code unknown(const char *name, const struct err *why, struct err *e)
+{
+    const char *words[256], *near;
+    int n = 0;
+
+    if (!*name)
+        return err_set(e, ERR_INPUT,
+                       "'' names no experiment and no run; `chorus help run` lists the built-in "
+                       "experiments, `chorus ls` the runs");
+    /* A filter, a part of several names: more is known than that there is none. */
+    if (strncmp(why->text, "there is no run", 15) != 0)
+        return err_set(e, why->code, "%s", why->text);
+    if (net_builtin(name))
+        return err_set(
+            e, ERR_INPUT,
+            "there is no experiment or run named %s: it is a model. model=%s takes it, as "
+            "chorus run model=%s",
+            name, name, name);
+    for (; n < 255 && spec_builtin_name(n); n++)
+        words[n] = spec_builtin_name(n);
+    words[n] = NULL;
+    near = text_nearest(name, words);
+    return err_set(e, ERR_INPUT,
+                   "there is no experiment or run named %s%s%s%s `chorus help run` lists the "
+                   "built-in experiments, `chorus ls` the runs; a file's name ends in .ini",
+                   name, near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+}
+
+/* What the experiment comes from names a sweep: results/sweeps/NAME. */
+void experiment_name_after(const char *path, char name[SPEC_NAME])
+{
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
+    size_t length = strlen(from), n = 0;
+
+    if (length > 4 && (!strcmp(from + length - 4, ".ini") || !strcmp(from + length - 4, ".net")))
+        length -= 4;
+    for (size_t i = 0; i < length && n < MOST_NAME; i++) {
+        bool fits = isascii((unsigned char)from[i]) &&
+                    (isalnum((unsigned char)from[i]) || strchr("-_.", from[i]));
+
+        if (fits && (n || (from[i] != '.' && from[i] != '-')))
+            name[n++] = from[i];
+        else if (!fits && n && name[n - 1] != '-')
+            name[n++] = '-';
+    }
+    name[n] = 0;
+    if (!n)
+        strcpy(name, "sweep");
+}
+
+/* "lenet" of 2026-11-20-101530-412-lenet-7f3a */
+static void name_after_run(const char *run, char name[SPEC_NAME])
+{
+    const size_t stamp = strlen("2026-11-20-101530-412-"), hash = strlen("-7f3a");
+    size_t n = strlen(run);
+    char *label =
+        mem_text_n(run + (n > stamp + hash ? stamp : 0), n > stamp + hash ? n - stamp - hash : n);
+
+    experiment_name_after(label, name);
+    free(label);
+}
+
+enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *sweep,
+                                  struct err *e)
+{
+    struct record_entry entry;
+    struct err why;
+    char *path;
+    enum err_code code;
+
+    if (cli_find_run(name, &entry, &why) != ERR_OK) {
+        if (is_path(name) || name[0] == '@')
+            return err_set(e, why.code, "%s", why.text);
+        return unknown(name, &why, e);
+    }
+    if (!strncmp(entry.run.note, CLI_MIXED, strlen(CLI_MIXED))) {
+        code =
+            err_set(e, ERR_INPUT,
+                    "%s is an average of runs of different settings, which no experiment trains: "
+                    "name one of the runs (chorus show %s)",
+                    entry.name, entry.name);
+        record_free_entry(&entry);
+        return code;
+    }
+    if (sweep)
+        name_after_run(entry.name, sweep);
+    path = io_path(entry.folder, "experiment.ini");
+    code = spec_sweep_read(s, path, e);
+    free(path);
+    record_free_entry(&entry);
+    return code;
+}
+
+/* experiments/NAME.ini, which goes before what is built in under that name; NULL: there is none. */
+static char *file_of(const char *name)
+{
+    char *path =
+        *name && name[0] != '.' && !strchr(name, '/') ? mem_textf(FOLDER "/%s.ini", name) : NULL;
+
+    if (path && io_exists(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* A file that is not what is built in is easily forgotten. */
+static void say_file(const char *path, const char *builtin)
+{
+    char *text = NULL;
+    size_t n = 0;
+
+    if (!builtin || io_read_file(path, 1 << 20, &text, &n, NULL) != ERR_OK)
+        return;
+    if (n != strlen(builtin) || memcmp(text, builtin, n) != 0)
+        cli_talk("%s is taken, not the built-in experiment of that name", path);
+    free(text);
+}
+
+enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet,
+                              char name[SPEC_NAME], struct err *e)
+{
+    bool path = is_path(from) && !io_is_folder(from);
+    const char *text = path ? NULL : spec_builtin(from);
+    char *file = path ? mem_text(from) : file_of(from);
+    enum err_code code;
+
+    if (!file && !text)
+        return experiment_read_run(s, from, name, e);
+    if (file && !quiet)
+        say_file(file, text);
+    experiment_name_after(file ? file : from, name);
+    if (file) {
+        code = spec_sweep_read(s, file, e);
+    } else {
+        file = mem_textf("%s.ini", from);
+        code = spec_sweep_parse(s, text, strlen(text), file, e);
+    }
+    free(file);
+    return code;
+}
+
+enum err_code experiment_set_keys(struct spec_sweep *s, int argc, char **argv, struct err *e)
+{
+    for (int i = 1; i < argc; i++) {
+        char *equals = strchr(argv[i], '='), *key;
+        enum err_code code;
+
+        if (!experiment_is_assignment(argv[i]))
+            continue;
+        key = mem_text_n(argv[i], (size_t)(equals - argv[i]));
+        code = spec_sweep_set(s, key, equals + 1, "command line", NULL, e);
+        for (int j = 1; code == ERR_OK && j < i; j++)
+            if (experiment_is_assignment(argv[j]) && !strncmp(argv[j], argv[i], strlen(key) + 1))
+                code = err_set(e, ERR_INPUT, "command line: the key %s is given twice", key);
+        free(key);
+        TRY(code);
+    }
+    return ERR_OK;
+}

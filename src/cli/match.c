@@ -1,0 +1,119 @@
+/* cli/match.c: `run --match RUN`: a single model for as many epochs as RUN cost in all. */
+#include "cli/match.h"
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/experiment.h"
+#include "engine/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_given(int argc, char **argv, const char *key)
+{
+    size_t n = strlen(key);
+
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], key, n) && argv[i][n] == '=')
+            return true;
+    return false;
+}
+
+/* The model-images of one epoch of it. */
+static enum err_code count_epoch(const struct spec *spec, double *images, struct err *e)
+{
+    struct plan *plan = NULL;
+    int members;
+
+    TRY(plan_make(&plan, spec, cli_places(), cli_backends(), false, e));
+    members = plan->session.mode == SPEC_ENSEMBLE ? plan->session.members : 1;
+    *images = (double)plan->steps_per_epoch * (double)plan->session.batch * members;
+    plan_free(plan);
+    return ERR_OK;
+}
+
+static void say_match(const struct record_run *run, const char *epochs, double cost)
+{
+    char wanted[TEXT_NUMBER_ROOM], made[TEXT_NUMBER_ROOM];
+
+    if (cost != (double)run->model_images)
+        cli_talk("--match %s: it cost %s model-images, %s whole epoch%s cost %s", run->run,
+                 text_count(wanted, (uint64_t)run->model_images), epochs,
+                 strcmp(epochs, "1") ? "s" : "", text_count(made, (uint64_t)cost));
+}
+
+/* As many whole epochs as come nearest to the model-images of the run. They are counted in epochs of
+ * its own, so both must see the same images. */
+static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, bool quiet,
+                                  struct err *e)
+{
+    const struct spec *a = &s->base, *b = &run->spec;
+    char epochs[32];
+    double one = 0, n;
+
+    if (spec_sweep_varies(s))
+        return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
+    if (strcmp(a->data, b->data) != 0 || a->train_limit != b->train_limit || a->valid != b->valid ||
+        a->valid_per_cent != b->valid_per_cent)
+        return err_set(e, ERR_INPUT,
+                       "--match %s: it trained on %s; a run of the same cost must have the same "
+                       "data, train_limit and valid",
+                       run->run, b->data);
+    TRY(count_epoch(a, &one, e));
+    n = fmax(1, round((double)run->model_images / one));
+    snprintf(epochs, sizeof epochs, "%.0f", n);
+    TRY(spec_sweep_set(s, "epochs", epochs, "--match", NULL, e));
+    if (!quiet)
+        say_match(run, epochs, n * one);
+    return ERR_OK;
+}
+
+/* The run's own experiment as a single model, which trains to its end: what ended the run early, and
+ * its name, stay with the run. */
+static enum err_code take_matched(struct spec_sweep *s, const char *match, struct err *e)
+{
+    static const char *const set[][2] = {{"mode", "data-parallel"},
+                                         {"devices", "1"},
+                                         {"max_steps", "none"},
+                                         {"max_minutes", "none"},
+                                         {"patience", "none"}};
+
+    TRY(experiment_read_run(s, match, NULL, e));
+    for (size_t i = 0; i < MEM_COUNT(set); i++)
+        TRY(spec_sweep_set(s, set[i][0], set[i][1], "--match", NULL, e));
+    s->base.name[0] = '\0';
+    return ERR_OK;
+}
+
+enum err_code match_run(struct spec_sweep *s, int argc, char **argv, const char *match, bool own,
+                        bool quiet, struct err *e)
+{
+    struct record_entry entry;
+    enum err_code code;
+
+    if (is_given(argc, argv, "epochs"))
+        return err_set(e, ERR_INPUT, "--match finds the epochs: leave out epochs=");
+    code = cli_find_run(match, &entry, e);
+    if (code != ERR_OK)
+        return err_context(e, "--match %s", match);
+    if (entry.live)
+        code = err_set(e, ERR_INPUT,
+                       "--match %s: it is not at its end yet (epoch %lld of %lld), so that nobody "
+                       "knows what it costs: chorus watch %s tells when it is",
+                       entry.name, (long long)entry.run.epochs_done,
+                       (long long)entry.run.spec.epochs, entry.name);
+    else if (entry.broken || entry.run.epochs_done < 1 || entry.run.images < 1)
+        code = err_set(e, ERR_INPUT,
+                       "--match %s: it has no whole epoch whose cost could be matched", entry.name);
+    if (code == ERR_OK && !own)
+        code = take_matched(s, match, e);
+    if (code == ERR_OK)
+        code = experiment_set_keys(s, argc, argv, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(s, e);
+    if (code == ERR_OK)
+        code = match_epochs(s, &entry.run, quiet, e);
+    record_free_entry(&entry);
+    return code;
+}
