@@ -47,9 +47,11 @@ static int wait_for(const char *folder, enum wire_state wanted)
         if (there) {
             text_add_clean(&name, entry.name);
             if (entry.dead && wanted == WIRE_STOPPED)
-                cli_talk("%s has ended, but could not write so: is the disk full? chorus resume "
-                         "goes on from its last checkpoint",
-                         text_str(&name));
+                cli_talk("%s has ended, but could not write so: is the disk full? chorus resume %s",
+                         text_str(&name),
+                         record_has_checkpoint(folder)
+                             ? "goes on from its last checkpoint"
+                             : "begins it again: it has no checkpoint yet");
             else
                 cli_talk("%s is %s", text_str(&name),
                          entry.dead ? "dead: its process is gone"

@@ -505,10 +505,12 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
 
     if (end->abandoned) {
         code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
-        say_clean(end->path[0]
-                      ? "stopped at once; to go on from the last checkpoint: chorus resume "
-                      : "stopped at once, while the run was being prepared",
-                  end->path);
+        say_clean(
+            !end->path[0] ? "stopped at once, while the run was being prepared"
+            : record_has_checkpoint(end->path)
+                ? "stopped at once; to go on from the last checkpoint: chorus resume "
+                : "stopped at once, before its first checkpoint; to begin it again: chorus resume ",
+            end->path);
         if (!end->path[0])
             return code;
     }

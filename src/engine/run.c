@@ -182,6 +182,12 @@ static void compare_with_before(struct run *r)
                 "(%s, threads = %lld): bytes may differ from those of an unbroken run",
                 was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
                 is->isa, (long long)is->threads_used);
+    if (strcmp(was->version, is->version) != 0)
+        run_log(
+            r, LOG_WARN,
+            "until now this run was computed by chorus %s, from here on by chorus %s: bytes may "
+            "differ from those of an unbroken run where their kernels do",
+            was->version, is->version);
     if (strcmp(was->plans, is->plans) != 0)
         run_log(r, LOG_WARN,
                 "until now convolutions went by other plans (%s), from here on by these: %s; bytes "
@@ -438,8 +444,9 @@ static void trouble(struct run *r, const struct err *e)
     r->reason = *e;
     r->disk_full = false;
     keep_drop(r);
-    run_log(r, LOG_ERROR, "%s: the run ends here; resume goes on from its last checkpoint",
-            e->text);
+    run_log(r, LOG_ERROR, "%s: the run ends here; %s", e->text,
+            record_has_checkpoint(r->path) ? "resume goes on from its last checkpoint"
+                                           : "resume begins it again: there is no checkpoint yet");
     run_want(r, WISH_STOP, WIRE_NOW);
 }
 

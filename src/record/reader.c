@@ -75,17 +75,31 @@ void record_free_list(struct record_entry *list, size_t count)
     free(list);
 }
 
+static bool has_any(const char *folder, const char *const *names, size_t count)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < count && !has; i++) {
+        char *path = io_path(folder, names[i]);
+
+        has = io_exists(path);
+        free(path);
+    }
+    return has;
+}
+
+bool record_has_checkpoint(const char *folder)
+{
+    static const char *const any[] = {"checkpoint.safetensors", "checkpoint.prev.safetensors"};
+
+    return has_any(folder, any, MEM_COUNT(any));
+}
+
 bool record_is_run(const char *folder)
 {
     static const char *const any[] = {"run.csv", "experiment.ini"};
-    bool is = false;
 
-    for (size_t i = 0; i < MEM_COUNT(any) && !is; i++) {
-        char *path = io_path(folder, any[i]);
-        is = io_exists(path);
-        free(path);
-    }
-    return is;
+    return has_any(folder, any, MEM_COUNT(any));
 }
 
 enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,

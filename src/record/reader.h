@@ -56,6 +56,8 @@ bool record_find_done(const char *results, const char *cell, char *name, size_t 
 bool record_is_owned(const char *folder);
 /* Whether the folder is a run's, whole or broken. */
 bool record_is_run(const char *folder);
+/* Whether a resume would go on from somewhere, and not begin again. */
+bool record_has_checkpoint(const char *folder);
 /* The run in a folder; ERR_INPUT where it is none. A broken one is no error. */
 enum err_code record_read_entry(const char *folder, struct record_entry *out,
                                 struct err *e) MUST_USE;

@@ -30,6 +30,13 @@ refused "another key" "lr" "$CHORUS" resume "$half" lr=1
 exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
 exits 0 "$CHORUS" resume "$(cat out)"
 check "one epoch" grep -q "is finished: 1 epoch;" err
+
+# Another build of the program may have other kernels.
+sed -i "2s/$(column "$half" version | sed 's/[.]/[.]/g')/0.0.9/" "$half/run.csv"
+exits 0 "$CHORUS" resume "$half" epochs=5
+check "another version is told" grep -q "until now this run was computed by chorus 0.0.9, from here on by chorus .*: bytes may differ" err
+exits 0 "$CHORUS" resume "$half" epochs=6
+check "the same one is no news" eval '! grep -q "until now" err'
 refused "two runs" "not both" "$CHORUS" resume "$half" "$whole"
 refused "resume --jobs belongs to a later version" "--jobs" "$CHORUS" resume --jobs 2
 

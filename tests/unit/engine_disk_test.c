@@ -126,18 +126,25 @@ TEST(a_disk_that_fails_ends_the_run)
     struct kit k;
     struct spec s;
     struct wire_status status, whole;
+    struct record_run run;
 
     begin(&k, &s, break_disk, 9);
     kit_run(&k, &s, &status);
     CHECK_INT(status.state, WIRE_FAILED);
     CHECK_INT(status.code, ERR_IO);
     CHECK_HAS(status.reason, strerror(EIO));
-    CHECK_HAS(k.logs, "resume goes on from its last checkpoint");
+    CHECK_HAS(k.logs, "resume begins it again: there is no checkpoint yet");
     atomic_store(&write_error, 0);
     kit_wait(&k, kit_resume(&k, status.path, 0), &status);
     CHECK_INT(status.state, WIRE_DONE);
     kit_run(&k, &s, &whole);
     kit_same_runs(status.path, whole.path, false);
+    kit_read_run(status.path, &run);
+    atomic_store(&kit_at, run.images / run.spec.batch + 1);
+    kit_wait(&k, kit_resume(&k, status.path, run.spec.epochs + 1), &status);
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_HAS(k.logs, "resume goes on from its last checkpoint");
+    atomic_store(&write_error, 0);
     finish(&k);
 }
 
