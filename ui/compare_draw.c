@@ -511,6 +511,10 @@ static void draw_empty(const struct compare *c, struct grid *g, struct rect at)
         grid_words(g, rect_before(in, 2), 0, GRID_BAD, c->set->problem);
         return;
     }
+    if (!library_ready(c->app->library)) { /* marks are those of runs that are there */
+        grid_text(g, in, 0, 0, GRID_DIM, "Reading the runs ...");
+        return;
+    }
     grid_bold(g, in, 0, 0, GRID_TEXT, "Nothing is marked.");
     grid_words(g, rect_before(in, 2), 2, GRID_TEXT,
                "On Results (key 3) Space marks a run and * all that a filter leaves; then they are "

@@ -265,15 +265,14 @@ static void follow(struct predictview *v)
 }
 
 /* Without a word from anybody: the newest run that has trained an epoch. */
-static void show_screen(void *screen)
+static void take_newest(struct predictview *v)
 {
-    struct predictview *v = screen;
     const struct library_run *runs;
     size_t n = 0;
 
-    follow(v);
     if (v->run || !v->app->library)
         return;
+    v->library_turn = library_turn(v->app->library);
     runs = library_runs(v->app->library, &n);
     while (n-- > 0) {
         if (runs[n].broken || runs[n].live || !(library_number(&runs[n], "epochs_done") >= 1))
@@ -283,10 +282,21 @@ static void show_screen(void *screen)
     }
 }
 
+static void show_screen(void *screen)
+{
+    follow(screen);
+    take_newest(screen);
+}
+
 static bool tick(void *screen)
 {
     struct predictview *v = screen;
 
+    if (v->app->shown == SCREEN_PREDICT && !v->run && v->app->library &&
+        library_turn(v->app->library) != v->library_turn) {
+        take_newest(v); /* runs are known since, or have ended */
+        v->app->dirty = true;
+    }
     v->now_ns = app_ns(v->app);
     return v->app->shown == SCREEN_PREDICT &&
            (v->state == PREDICTVIEW_MAKING || v->state == PREDICTVIEW_READING);

@@ -446,7 +446,9 @@ void predictview_draw(void *screen, struct grid *g, struct rect in)
         grid_frame_right(g, in, GRID_WARN, "predicting anew...");
     else if (v->set && v->old)
         grid_frame_right(g, in, GRID_WARN, "there are newer weights: L");
-    if (!v->run) {
+    if (!v->run && v->app->library && !library_ready(v->app->library)) {
+        grid_words(g, rect_below(inner, 1), 0, GRID_DIM, "Reading the runs ...");
+    } else if (!v->run) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM,
                    "No run is chosen, and none has trained an epoch yet. On Results, P opens the "
                    "predictions of the run under the cursor.");

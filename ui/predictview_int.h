@@ -95,8 +95,9 @@ struct predictview {
     struct rect list_at; /* as drawn last */
     size_t list_first;
     struct predictview_making *making; /* jobs that run */
-    char followed[256]; /* the run that Run showed when this screen was entered last */
-    uint32_t turn;      /* counts what was asked: answers to earlier questions are thrown away */
+    char followed[256];    /* the run that Run showed when this screen was entered last */
+    uint64_t library_turn; /* when it was looked for a run last */
+    uint32_t turn;         /* counts what was asked: answers to earlier questions are thrown away */
 };
 
 /* at: "best", "last" or NULL: what is there, or the last where nothing or only old ones are. */

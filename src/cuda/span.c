@@ -70,8 +70,7 @@ static enum err_code take_next(struct cuda_place *p, struct err *e)
 }
 
 /* The next epoch's order, as soon as it is made: steps never wait for it. */
-static enum err_code send_next(struct cuda_place *p, const struct backend_span *span,
-                               struct err *e)
+static enum err_code send_next(struct cuda_place *p, const struct backend_span *span, struct err *e)
 {
     const uint32_t *const *next = span->next ? span->next(span->next_user) : NULL;
     size_t images = p->session->plan.data->train.count;

@@ -39,7 +39,8 @@ struct backend_plan {
     int threads;                     /* CPU threads */
     const int *gpu;                  /* (gpus) */
     int gpus;
-    bool tune; /* a library's plans are chosen by their times, and written down for later sessions */
+    bool
+        tune; /* a library's plans are chosen by their times, and written down for later sessions */
 };
 
 /* Rows of results: in an ensemble a unit is a member, in data-parallel a replica (a device). */
@@ -65,9 +66,9 @@ struct backend_span {
      * while the steps run, by any thread. NULL: nobody knows it. */
     const uint32_t *const *(*next)(void *user);
     void *next_user;
-    const double *lr;             /* (count) */
-    struct rng_key order_key;     /* the epoch's, for augmentation */
-    const atomic_bool *stop;      /* read at least every 100 ms, obeyed before an update */
+    const double *lr;         /* (count) */
+    struct rng_key order_key; /* the epoch's, for augmentation */
+    const atomic_bool *stop;  /* read at least every 100 ms, obeyed before an update */
 };
 
 struct backend_step { /* of one step and unit */

@@ -53,6 +53,23 @@ TEST(nothing_marked_says_how)
     kit_end(&k);
 }
 
+/* Opened before the runs have been read: it fills itself. */
+TEST(what_is_not_read_yet_is_no_empty_list)
+{
+    struct kit k;
+
+    some_runs(&k);
+    library_free(k.app.library);
+    k.app.library = library_new(k.folder, k.app.tasks);
+    library_mark(k.app.library, "2026-10-29-100000-000-lenet-0001", true);
+    k.screen->show(k.state);
+    CHECK(kit_shows(&k, "Reading the runs"));
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "picked on test"));
+    CHECK(kit_shows(&k, "lenet-0001"));
+    kit_end(&k);
+}
+
 TEST(given_runs_stay_until_marks_change)
 {
     static const char *const names[] = {"2026-10-29-100000-000-lenet-0001",
