@@ -116,25 +116,35 @@ static void start_job(struct app *app, const char *const *args)
 }
 
 struct training {
-    struct app *app;
     const char **args; /* (n), each its own */
     size_t n;
     bool alone; /* what it would wait for has its results elsewhere */
 };
 
-static void training_chosen(void *user, int answer)
+static void free_training(struct app *app)
 {
-    struct training *t = user;
+    struct training *t = app->own->training;
 
-    if (answer == 0 || answer == 1) {
-        t->args[t->n] = answer == 0 ? "--queue" : "--background";
-        t->args[t->n + 1] = answer == 0 && t->alone ? "--alone" : NULL;
-        start_job(t->app, t->args);
-    }
+    app->own->training = NULL;
+    if (!t)
+        return;
     for (size_t i = 0; i < t->n; i++)
         free((char *)t->args[i]);
     free(t->args);
     free(t);
+}
+
+static void training_chosen(void *user, int answer)
+{
+    struct app *app = user;
+    struct training *t = app->own->training;
+
+    if (answer == 0 || answer == 1) {
+        t->args[t->n] = answer == 0 ? "--queue" : "--background";
+        t->args[t->n + 1] = answer == 0 && t->alone ? "--alone" : NULL;
+        start_job(app, t->args);
+    }
+    free_training(app);
 }
 
 /* Whether it would have to share the machine; *elsewhere: with a program whose results are others. */
@@ -156,13 +166,14 @@ static void ask_where(struct app *app, const char *const *args, size_t n, bool e
     static const char *const answers[] = {"queue it behind", "run it beside", "cancel", NULL};
     struct training *t = mem_new(1, sizeof *t);
 
-    t->app = app;
+    free_training(app); /* an earlier one, whose question went unanswered */
+    app->own->training = t;
     t->alone = elsewhere;
     t->args = mem_new(n + 3, sizeof *t->args);
     for (; t->n < n; t->n++)
         t->args[t->n] = mem_text(args[t->n]);
     app_ask(app, "Something computes on this machine already; beside each other both are slower.",
-            answers, training_chosen, t);
+            answers, training_chosen, app);
 }
 
 static void run_command(void *user, const char *line)
@@ -367,6 +378,7 @@ void command_close(struct app *app)
     if (app->own->asked)
         free_writing(app->own->asked);
     app->own->asked = NULL;
+    free_training(app);
 }
 
 /* Somebody may do other things by now: no question comes between. */

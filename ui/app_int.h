@@ -63,7 +63,8 @@ struct app_int {
     int pending_fd;
 
     struct script *script;
-    struct writing *asked; /* a file that a question is about */
+    struct writing *asked;     /* a file that a question is about */
+    struct training *training; /* a command that one is about */
 };
 
 /* app_popup.c */
