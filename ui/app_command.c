@@ -151,7 +151,7 @@ static void training_chosen(void *user, int answer)
 static bool is_busy(struct app *app, bool *elsewhere)
 {
     struct record_working *others;
-    size_t n = record_working_list(&others);
+    size_t n = record_computing_list(&others);
 
     *elsewhere = false;
     for (size_t i = 0; i < n; i++)

@@ -94,7 +94,7 @@ static void read_others(void *arg)
 {
     struct reading *r = arg;
 
-    r->others = record_working_list(&r->other);
+    r->others = record_computing_list(&r->other);
 }
 
 static void others_read(void *arg, bool dropped)

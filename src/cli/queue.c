@@ -193,7 +193,7 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
 static int64_t at_work(bool elsewhere)
 {
     struct record_working *working = NULL;
-    size_t n = record_working_list(&working);
+    size_t n = elsewhere ? record_computing_list(&working) : record_working_list(&working);
     int64_t pid = 0;
 
     for (size_t i = 0; i < n && !pid; i++)

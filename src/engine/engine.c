@@ -248,8 +248,7 @@ static bool work_on_sweeps(struct engine *e)
  * cells, or between two that waited here, for that. */
 static void show_work(struct engine *e)
 {
-    const char *path = NULL;
-    bool paused = false;
+    const char *path = NULL, *paused = NULL;
     int runs = 0;
 
     for (struct run *r = e->running; r; r = r->next) {
@@ -258,11 +257,14 @@ static void show_work(struct engine *e)
         if (works)
             path = r->path;
         runs += works && r->path[0];
-        paused |= !r->ended && r->state == WIRE_PAUSED;
+        if (!r->ended && r->state == WIRE_PAUSED)
+            paused = r->path;
     }
     if (!path && !paused && !e->quitting &&
         ((e->sweeps && sweep_goes_on(e->sweeps)) || (e->waiting && !e->running)))
         path = "";
+    if (!path && paused && paused[0] && !e->quitting)
+        path = paused; /* its turn is not over: nobody is to take what waits behind it */
     record_work_set(e->work, path, runs);
 }
 

@@ -415,7 +415,7 @@ static bool settle(struct queue *q, bool *begun)
     return q->settled;
 }
 
-/* Another program that computes into the same results, or (anywhere) into any. */
+/* Another program that has a run in the same results, be it paused, or (anywhere) computes into any. */
 static bool is_busy(struct queue *q, bool anywhere, int64_t *pid, char *reason, size_t room)
 {
     struct record_working *list;
@@ -423,12 +423,18 @@ static bool is_busy(struct queue *q, bool anywhere, int64_t *pid, char *reason, 
     bool busy = false;
 
     for (size_t i = 0; i < n && !busy; i++) {
-        busy = anywhere || record_working_same(list[i].results, q->engine->results);
-        if (busy) {
-            *pid = list[i].pid;
-            snprintf(reason, room, "process %lld is at work%s%s", (long long)list[i].pid,
-                     list[i].run[0] ? " on " : "", list[i].run);
-        }
+        const struct record_working *w = &list[i];
+        bool paused = w->run[0] && !w->runs;
+
+        busy = (anywhere && !paused) || record_working_same(w->results, q->engine->results);
+        if (!busy)
+            continue;
+        *pid = w->pid;
+        if (paused)
+            snprintf(reason, room, "process %lld has paused %s", (long long)w->pid, w->run);
+        else
+            snprintf(reason, room, "process %lld is at work%s%s", (long long)w->pid,
+                     w->run[0] ? " on " : "", w->run);
     }
     free(list);
     return busy;

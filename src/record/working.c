@@ -103,7 +103,7 @@ static void read_lines(int fd, struct record_working *w)
     if (!end)
         return;
     *end = 0;
-    if (w->run[0] && text_to_int(line, &runs) && runs > 1 && runs < INT_MAX)
+    if (w->run[0] && text_to_int(line, &runs) && runs >= 0 && runs < INT_MAX)
         w->runs = (int)runs;
 }
 
@@ -151,6 +151,16 @@ static size_t list(const char *part, struct record_working **out)
 size_t record_working_list(struct record_working **out)
 {
     return list(working, out);
+}
+
+size_t record_computing_list(struct record_working **out)
+{
+    size_t n = list(working, out), kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(*out)[i].run[0] || (*out)[i].runs)
+            (*out)[kept++] = (*out)[i];
+    return kept;
 }
 
 size_t record_taking_list(struct record_working **out)
@@ -288,7 +298,7 @@ bool record_work_claim(struct record_work *w)
     path = io_path(folder, ".claim");
     fd = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (fd < 0 || io.lock(fd, LOCK_EX | LOCK_NB) == 0) {
-        free_for_it = list(w->part, &others) == 0;
+        free_for_it = record_computing_list(&others) == 0;
         if (free_for_it)
             record_work_set(w, "", 0);
         free_for_it = free_for_it && (fd < 0 || w->fd >= 0);

@@ -12,20 +12,22 @@ struct record_working {
     int64_t pid;
     char results[1024]; /* the folder of its runs, absolute */
     char run[1024];     /* path of a run's folder; empty: it is being prepared */
-    int runs;           /* that compute there */
+    int runs;           /* that compute there; 0 with a run: it is paused */
 };
 
 /* Those of other processes of this user on this machine. Returns how many there are; freed by free().
  * Costs a listing of a small folder and a few opens. */
 size_t record_working_list(struct record_working **out);
+/* The same without those whose runs are paused: they have their results, but not the machine. */
+size_t record_computing_list(struct record_working **out);
 /* Whether both folders are the same one; a results folder as in record_working. */
 bool record_working_same(const char *results, const char *other);
 
 /* Of one who computes. */
 struct record_work;
 struct record_work *record_work_new(const char *results);
-/* run: the folder of a run that is at work ("" while it is being prepared), one of so many; NULL: none
- * is. */
+/* run: the folder of a run that is at work ("" while it is being prepared), one of so many, or of a
+ * paused one with 0; NULL: none is. */
 void record_work_set(struct record_work *w, const char *run, int runs);
 /* Begins where no other process of this user computes on this machine; of several that ask for it at the
  * same time one does. False: not now. */

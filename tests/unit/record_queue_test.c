@@ -741,6 +741,9 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         record_work_set(w, "", 0);
         record_work_set(w, run, 1);
         if (write(pipe_[1], "y", 1) == 1)
+            usleep(300000);
+        record_work_set(w, run, 0);
+        if (write(pipe_[1], "p", 1) == 1)
             pause();
         _exit(1);
     }
@@ -753,6 +756,13 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         CHECK(!record_working_same(list[0].results, folder));
     }
     free(list);
+    CHECK(read(pipe_[0], &byte, 1) == 1); /* paused: it has its results, and not the machine */
+    CHECK_INT(record_working_list(&list), 1);
+    CHECK_INT(list ? list[0].runs : -1, 0);
+    free(list);
+    CHECK_INT(record_computing_list(&list), 0);
+    free(list);
+    CHECK(record_work_claim(own));
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     CHECK_INT(help_count(working, "-"), 2);
