@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLAIM_NS      5000000000u /* a start has shown itself by then */
 #define LIST_AGAIN_NS 5000000000u
 
 static const struct screen_key keys[] = {
@@ -180,6 +181,9 @@ static bool tick(void *screen)
     struct setup *s = screen;
     bool again = false;
 
+    /* Behind its start, or what came to nothing, the engine says whether somebody computes here. */
+    if (s->claim && (!s->started || app_ns(s->app) - s->claim_ns > CLAIM_NS))
+        setup_drop_claim(s);
     if (s->app->shown == SCREEN_SETUP) {
         again = setup_watch(s);
         if (app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)

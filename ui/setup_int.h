@@ -71,6 +71,8 @@ struct setup {
     struct record_working *other; /* who else computes here */
     size_t others;
     bool others_reading;
+    struct record_work *claim; /* of the machine, for a start; NULL: none */
+    uint64_t claim_ns;
     uint64_t others_ns;
 
     struct setup_survey *survey; /* NULL: the form is no experiment */
@@ -141,7 +143,8 @@ void setup_add_label(const struct record_queued *list, size_t count, size_t i, s
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */
-bool setup_watch(struct setup *s);   /* looks whether the queue or the others are other ones */
+void setup_drop_claim(struct setup *s);
+bool setup_watch(struct setup *s); /* looks whether the queue or the others are other ones */
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
 void setup_queue_load(struct setup *s);

@@ -145,6 +145,7 @@ bool setup_watch(struct setup *s)
 
 void setup_free_queue(struct setup *s)
 {
+    setup_drop_claim(s);
     free_list(s->queued, s->queue_label, s->queue);
     free(s->other);
     s->queued = NULL;

@@ -1,6 +1,7 @@
 /* From the form to a run: at once, behind what runs, or beside what another program does. */
 #include "ui/setup_int.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -226,16 +227,83 @@ static void ask_about_others(struct setup *s)
     text_free(&run);
 }
 
+/* Before a start the machine is claimed: of two workbenches that begin at the same time one is asked. */
+struct claiming {
+    struct setup_link *link;
+    char *results;
+    struct record_work *work;
+    struct record_working *other;
+    size_t others;
+    uint64_t turn;
+    bool claimed;
+};
+
+static void claim(void *arg)
+{
+    struct claiming *c = arg;
+
+    c->work = record_work_new(c->results);
+    /* Who claims at this very moment is seen a moment later. */
+    for (int tries = 0; tries < 20 && !c->others; tries++) {
+        c->claimed = record_work_claim(c->work);
+        if (c->claimed)
+            break;
+        free(c->other);
+        c->others = record_computing_list(&c->other);
+        clock_sleep_ms(1);
+    }
+}
+
+static void claimed(void *arg, bool dropped)
+{
+    struct claiming *c = arg;
+    struct setup *s = setup_let_go(c->link);
+
+    if (s && !dropped && (s->runs_again || s->form.turn == c->turn)) {
+        if (!c->claimed && c->others) {
+            free(s->other);
+            s->other = c->other;
+            s->others = c->others;
+            c->other = NULL;
+            ask_about_others(s);
+        } else {
+            setup_drop_claim(s);
+            s->claim = c->work; /* until the engine shows what it does */
+            s->claim_ns = app_ns(s->app);
+            c->work = NULL;
+            start(s);
+        }
+    }
+    record_work_free(c->work);
+    free(c->other);
+    free(c->results);
+    free(c);
+}
+
+void setup_drop_claim(struct setup *s)
+{
+    record_work_free(s->claim);
+    s->claim = NULL;
+}
+
 static void go_on(struct setup *s)
 {
     static const char *const answers[] = {"queue it behind", "cancel", NULL};
+    struct claiming *c;
 
-    if (feed_busy(s->app->feed))
+    if (feed_busy(s->app->feed)) {
         app_ask(s->app, "Something runs here already.", answers, queue_or_not, s);
-    else if (s->others)
+        return;
+    }
+    if (s->others) {
         ask_about_others(s);
-    else
-        start(s);
+        return;
+    }
+    c = mem_new(1, sizeof *c);
+    c->link = setup_hold(s);
+    c->results = mem_text(s->app->config.results);
+    c->turn = s->form.turn;
+    setup_try(s, claim, claimed, c);
 }
 
 /* ---- a sweep of that name is there ---- */

@@ -1,6 +1,10 @@
 /* The Setup screen: what is drawn at both sizes, what keys do, and what is started. */
 #include "tests/unit/ui_setup_kit.h"
 
+#include <sys/wait.h>
+
+#include <unistd.h>
+
 static void write_file(const char *path, const char *text)
 {
     struct err e = {0};
@@ -628,6 +632,53 @@ TEST(another_program_at_work_is_noticed)
     CHECK(!strncmp(kit.setup->queued[0].text, "# options: --order spread --alone\n", 34));
     CHECK_STR(kit.setup->queue_label[0], "alone");
     CHECK_INT(kit.runs, 1);
+    kit_end();
+}
+
+/* Begun so short a time ago that nobody has looked since: whoever claims the machine first has it. */
+TEST(who_begins_at_the_same_time_is_asked)
+{
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache, byte;
+    int told[2], answer[2], status;
+    pid_t child;
+
+    kit_start();
+    cache = io_path(kit.folder, "cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    REQUIRE(pipe(told) == 0 && pipe(answer) == 0);
+    child = fork();
+    if (child == 0) {
+        struct record_work *w = record_work_new(kit.folder);
+        bool first = record_work_claim(w), second;
+
+        (void)!write(told[1], first ? "y" : "n", 1);
+        (void)!read(answer[0], &byte, 1);
+        record_work_free(w);
+        (void)!write(told[1], "-", 1);
+        (void)!read(answer[0], &byte, 1);
+        w = record_work_new(kit.folder);
+        second = record_work_claim(w);
+        (void)!write(told[1], second ? "y" : "n", 1);
+        _exit(0);
+    }
+    REQUIRE(read(told[0], &byte, 1) == 1 && byte == 'y');
+    kit_keys("r");
+    CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
+    CHECK_INT(kit.runs, 0);
+    kit.chosen(kit.user, -1);
+    REQUIRE(write(answer[1], "g", 1) == 1 && read(told[0], &byte, 1) == 1);
+    free(kit.setup->other);
+    kit.setup->other = NULL;
+    kit.setup->others = 0; /* as the next look finds it */
+    kit_keys("r");
+    CHECK_INT(kit.runs, 1);
+    REQUIRE(write(answer[1], "g", 1) == 1 && read(told[0], &byte, 1) == 1);
+    CHECK_INT(byte, 'n'); /* it is ours by now */
+    waitpid(child, &status, 0);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
     kit_end();
 }
 
