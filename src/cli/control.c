@@ -4,8 +4,10 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/mem.h"
 #include "cli/cells.h"
 #include "cli/sweeps.h"
+#include "record/filter.h"
 #include "record/ledger.h"
 
 #include <stdlib.h>
@@ -217,71 +219,127 @@ static int say_after_epoch(const struct record_entry *entry)
     return 0;
 }
 
-static int send(const char *run, const char *line, enum wire_state wanted, bool wait)
+/* CLI_ON: it was told, and is to be waited for. */
+static int tell(const struct record_entry *entry, const char *line, enum wire_state wanted)
+{
+    struct text name = {0};
+    struct err e;
+
+    if (!entry->live || entry->broken)
+        return refuse_idle(entry, wanted == WIRE_STOPPED ? "stop" : line);
+    if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
+        text_add_clean(&name, entry->name);
+        cli_talk("%s is %s already", text_str(&name), wire_state_name(wanted));
+        text_free(&name);
+        return 0;
+    }
+    if (record_control(entry->folder, line, &e) != ERR_OK)
+        return cli_fail(&e);
+    say_of_cell(entry, line);
+    return CLI_ON;
+}
+
+static int await(const struct record_entry *entry, enum wire_state wanted, bool wait)
+{
+    return wait ? wait_for(entry->folder, wanted) : say_after_epoch(entry);
+}
+
+static int send_to_run(const char *run, const char *line, enum wire_state wanted, bool wait)
 {
     struct record_entry entry;
-    char sweep[128];
     struct err e;
     int code;
 
-    if (sweeps_find(run, sweep))
-        return send_to_sweep(sweep, line, wanted, wait);
     if (cli_find_run(run, &entry, &e) != ERR_OK)
         return cli_fail(&e);
-    if (!entry.live || entry.broken) {
-        code = refuse_idle(&entry, wanted == WIRE_STOPPED ? "stop" : line);
-    } else if (wanted != WIRE_STOPPED && entry.run.state == wanted) {
-        struct text name = {0};
-
-        text_add_clean(&name, entry.name);
-        cli_talk("%s is %s already", text_str(&name), wire_state_name(wanted));
-        text_free(&name);
-        code = 0;
-    } else if (record_control(entry.folder, line, &e) != ERR_OK) {
-        code = cli_fail(&e);
-    } else {
-        say_of_cell(&entry, line);
-        code = wait ? wait_for(entry.folder, wanted) : say_after_epoch(&entry);
-    }
+    code = tell(&entry, line, wanted);
+    if (code == CLI_ON)
+        code = await(&entry, wanted, wait);
     record_free_entry(&entry);
     return code;
 }
 
-static int one_run(int argc, char **argv, const char **run)
+/* Those that somebody computes among the runs that the words choose. All are told before the first one
+ * is waited for. */
+static int send_to_all(int count, char **words, const char *line, enum wire_state wanted, bool wait)
 {
-    if (argc != 2)
-        return cli_refuse("%s needs one RUN, such as @ for the newest", argv[0]);
-    *run = argv[1];
-    return CLI_ON;
+    struct record_entry *list, now;
+    size_t n, live = 0;
+    struct err e;
+    int code = 0, one, *told;
+
+    if (cli_find_runs(count, words, &list, &n, &e) != ERR_OK)
+        return cli_fail(&e);
+    told = mem_new(n + 1, sizeof *told);
+    for (size_t i = 0; i < n; i++) {
+        if (!record_is_owned(list[i].folder) ||
+            record_read_entry(list[i].folder, &now, NULL) != ERR_OK)
+            continue;
+        told[i] = tell(&now, line, wanted);
+        code = told[i] > 0 ? told[i] : code;
+        live++;
+        record_free_entry(&now);
+    }
+    for (size_t i = 0; i < n; i++) {
+        one = told[i] == CLI_ON ? await(&list[i], wanted, wait) : 0;
+        code = one ? one : code;
+    }
+    if (!live)
+        code = cli_refuse("nobody computes any of the %zu run%s that %s", n, n == 1 ? "" : "s",
+                          n == 1 ? "this names" : "these names and filters choose");
+    free(told);
+    record_free_list(list, n);
+    return code;
+}
+
+/* What a word alone names is one run or one sweep; a filter, or several words, may choose many. */
+static bool is_choice(int count, char **words)
+{
+    return count > 1 || record_filter_is(words[0]) || !strcmp(words[0], "@all");
+}
+
+static int send(int count, char **words, const char *line, enum wire_state wanted, bool wait)
+{
+    char sweep[128];
+
+    if (is_choice(count, words))
+        return send_to_all(count, words, line, wanted, wait);
+    return sweeps_find(words[0], sweep) ? send_to_sweep(sweep, line, wanted, wait)
+                                        : send_to_run(words[0], line, wanted, wait);
+}
+
+static int need_run(int argc, char **argv)
+{
+    return argc > 1 ? CLI_ON : cli_refuse("%s needs a RUN, such as @ for the newest", argv[0]);
 }
 
 int cli_pause(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "pause RUN or SWEEP",
+        "pause RUN, SWEEP or FILTER...",
         "Makes a run or a sweep of this or another process wait; `chorus go` lets it go on.",
         "  chorus pause @        the newest run; where that is a cell of a sweep, the cell alone\n"
-        "  chorus pause board    a whole sweep\n"};
-    const char *run = NULL;
+        "  chorus pause board    a whole sweep\n"
+        "  chorus pause model=cnn lr=0.1   all that compute and pass these filters (`chorus ls --help`)\n"};
     int code = cli_options(&usage, NULL, &argc, argv);
 
     if (code == CLI_ON)
-        code = one_run(argc, argv, &run);
-    return code == CLI_ON ? send(run, "pause", WIRE_PAUSED, true) : code;
+        code = need_run(argc, argv);
+    return code == CLI_ON ? send(argc - 1, argv + 1, "pause", WIRE_PAUSED, true) : code;
 }
 
 int cli_go(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "go RUN or SWEEP", "Lets a paused run or sweep of this or another process go on.",
+        "go RUN, SWEEP or FILTER...",
+        "Lets a paused run or sweep of this or another process go on.",
         "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
         "the sweep's.\n"};
-    const char *run = NULL;
     int code = cli_options(&usage, NULL, &argc, argv);
 
     if (code == CLI_ON)
-        code = one_run(argc, argv, &run);
-    return code == CLI_ON ? send(run, "go", WIRE_RUNNING, true) : code;
+        code = need_run(argc, argv);
+    return code == CLI_ON ? send(argc - 1, argv + 1, "go", WIRE_RUNNING, true) : code;
 }
 
 /* The line of RUN/control for one of the options, of which there may be one. NULL: several. */
@@ -299,11 +357,12 @@ static const char *line_of_stop(bool epoch, bool now, bool cells, bool skip)
 int cli_stop(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "stop RUN or SWEEP [--after-epoch, --now, --after-cells, --skip [KEY=VALUE...]]",
+        "stop RUN, SWEEP or FILTER... [--after-epoch, --now, --after-cells, --skip [KEY=VALUE...]]",
         "Stops a run or a sweep of this or another process after its step; `chorus resume` goes on.",
         "  chorus stop @                              the newest run; where that is a cell of a sweep,\n"
         "                                             the cell alone, and the sweep goes on\n"
         "  chorus stop board                          a whole sweep; chorus resume board goes on\n"
+        "  chorus stop model=cnn                      all that compute and pass the filter\n"
         "  chorus stop @ --skip                       drops the cell that runs: it gets no result\n"
         "  chorus stop board --skip lr=0.1 batch=64   drops these cells of the sweep, which goes on\n"
         "  chorus queue move board lr=0.1 -1          moves them in its order instead\n"};
@@ -316,7 +375,7 @@ int cli_stop(int argc, char **argv)
          &skip},
         {NULL, NULL, NULL, NULL},
     };
-    const char *run = NULL, *line;
+    const char *line;
     char name[128];
     int code = cli_options(&usage, options, &argc, argv);
 
@@ -324,18 +383,18 @@ int cli_stop(int argc, char **argv)
         !epoch && !now && !cells)
         return cells_skip(name, argv + 2, argc - 2);
     if (code == CLI_ON)
-        code = one_run(argc, argv, &run);
+        code = need_run(argc, argv);
     if (code != CLI_ON)
         return code;
     line = line_of_stop(epoch, now, cells, skip);
     if (!line)
         return cli_refuse("stop takes one of --after-epoch, --now, --after-cells and --skip, not "
                           "both");
-    sweep = sweeps_find(run, name);
+    sweep = argc == 2 && sweeps_find(argv[1], name);
     if (cells && !sweep)
-        return cli_refuse("--after-cells is for a sweep, and %s is none", run);
+        return cli_refuse("--after-cells is for a sweep, and %s is none", argv[1]);
     if (skip && sweep)
         return cli_refuse("--skip is for one run of a sweep (chorus ls names them), or for "
                           "cells by their values: --skip lr=0.1");
-    return send(run, line, WIRE_STOPPED, !epoch && !cells);
+    return send(argc - 1, argv + 1, line, WIRE_STOPPED, !epoch && !cells);
 }

@@ -7,21 +7,25 @@
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
 #include "cli/take.h"
+#include "record/filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct cli_usage usage = {
-    "resume [RUN or SWEEP] [epochs=N]",
+    "resume [RUN, SWEEP or FILTER...] [epochs=N]",
     "Goes on with a run or a sweep where it stopped or was killed; without a name, the newest "
     "unfinished one.",
-    "With epochs=N a finished run goes on to N epochs. What is computed again gives the same rows\n"
-    "and the same weights, byte for byte. A sweep runs the cells that have no result yet; with\n"
-    "--failed also those that failed, diverged, ran out of memory or were skipped.\n"};
+    "Filters (`chorus ls --help`) choose among runs: `resume model=cnn` goes on with the one of cnn\n"
+    "that is unfinished. With epochs=N a finished run goes on to N epochs. What is computed again\n"
+    "gives the same rows and the same weights, byte for byte. A sweep runs the cells that have no\n"
+    "result yet; with --failed also those that failed, diverged, ran out of memory or were skipped.\n"};
 
 struct resume {
-    const char *run;
+    const char *run; /* the one name; NULL: there is none, or filters choose */
+    char **names;    /* (count) with filters */
+    int count;
     int64_t epochs; /* 0: as it was */
     bool epochs_given, background, queue, quiet, json, failed, bad_before;
     const char *jobs, *failed_before;
@@ -51,22 +55,27 @@ static bool read_epochs(struct resume *r, const char *value)
 
 static bool read_operands(struct resume *r, int argc, char **argv)
 {
+    bool filters = false;
+
+    r->names = argv + 1; /* what is taken out was read before */
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "epochs=", 7)) {
             if (!read_epochs(r, argv[i] + 7))
                 return false;
-        } else if (strchr(argv[i], '=')) {
-            cli_refuse("resume changes no key but epochs, so not %s; `chorus run %s` runs it "
-                       "again with others",
-                       argv[i], r->run ? r->run : "RUN KEY=VALUE");
-            return false;
+        } else if (record_filter_is(argv[i])) {
+            filters = true;
+            r->names[r->count++] = argv[i];
         } else if (r->run) {
             cli_refuse("resume takes one RUN, not both %s and %s", r->run, argv[i]);
             return false;
         } else {
-            r->run = argv[i];
+            r->run = r->names[r->count++] = argv[i];
         }
     }
+    if (filters)
+        r->run = NULL;
+    else
+        r->count = 0;
     return true;
 }
 
@@ -109,11 +118,70 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     return code;
 }
 
+/* What a resume would go on with: 2 unfinished, 1 with an end that more epochs or another try can
+ * change, 0 neither. */
+static int can_go_on(const struct resume *r, const struct record_entry *entry)
+{
+    enum wire_state state = entry->run.state;
+
+    if (entry->broken || entry->live)
+        return 0;
+    if (state == WIRE_STOPPED || state == WIRE_WAITING || entry->dead)
+        return 2;
+    return state != WIRE_DONE || r->epochs_given;
+}
+
+/* The one run that filters leave; of several the one that is unfinished. */
+static enum err_code find_choice(const struct resume *r, struct record_entry *entry, struct err *e)
+{
+    struct record_entry *list;
+    size_t count, kept = 0;
+    int best = 0;
+    enum err_code code;
+
+    code = cli_find_runs(r->count, r->names, &list, &count, e);
+    if (code != ERR_OK)
+        return err_context(e, "resume changes no key but epochs, other KEY=VALUE choose runs");
+    for (size_t i = 0; i < count; i++) {
+        struct record_entry now;
+        int how;
+
+        /* The list may not have asked who holds a lock. */
+        if (list[i].run.state != WIRE_DONE &&
+            record_read_entry(list[i].folder, &now, NULL) == ERR_OK) {
+            record_free_entry(&list[i]);
+            list[i] = now;
+        }
+        how = can_go_on(r, &list[i]);
+        kept = how > best ? 0 : kept;
+        best = how > best ? how : best;
+        if (how == best) { /* to the front */
+            struct record_entry held = list[kept];
+
+            list[kept++] = list[i];
+            list[i] = held;
+        }
+    }
+    if (kept == 1 && (best || count == 1))
+        code = record_read_entry(list[0].folder, entry, e);
+    else if (!best)
+        code = err_set(e, ERR_INPUT, "none of the %zu runs that match is unfinished", count);
+    else
+        code = err_set(e, ERR_INPUT,
+                       "%zu of the runs that match can go on, %s, %s%s; one is needed: a further "
+                       "filter or a name chooses it",
+                       kept, list[0].name, list[1].name, kept > 2 ? ", ..." : "");
+    record_free_list(list, count);
+    return code;
+}
+
 /* Without a name the newest unfinished run; where all are finished, the newest, which says so. */
 static enum err_code find(const struct resume *r, struct record_entry *entry, struct err *e)
 {
     struct err none;
 
+    if (r->count)
+        return find_choice(r, entry, e);
     if (r->run)
         return cli_find_run(r->run, entry, e);
     if (record_find_unfinished(cli_results(), entry, e) == ERR_OK)
@@ -158,6 +226,8 @@ static bool find_sweep(const struct resume *r, char name[128])
     char newest[32];
     bool sweep;
 
+    if (r->count)
+        return false;
     if (r->run)
         return sweeps_find(r->run, name);
     sweep = !r->epochs_given && sweeps_newest_unfinished(name, newest);

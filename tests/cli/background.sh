@@ -32,12 +32,27 @@ check "go trains on" until_true 60 has_rows "$folder/steps.csv" $((before + 5))
 exits 0 "$CHORUS" go "$folder"
 check "go twice" grep -q "is running already" err
 
+# Filters choose among those that compute.
+exits 0 "$CHORUS" run tiny.ini epochs=100000 batch=60 --background --quiet && second=$(cat out)
+column "$second" pid >second.pid
+exits 0 "$CHORUS" pause batch=60 state=running
+check "a filter pauses what passes it" eval 'state_is "$second" paused && state_is "$folder" running'
+exits 0 "$CHORUS" pause optimizer=momentum
+check "what is paused already is no harm" eval 'state_is "$folder" paused && grep -q "is paused already" err'
+exits 0 "$CHORUS" go "$folder" "$second"
+check "several names" eval 'state_is "$second" running && state_is "$folder" running'
+refused "none that passes" "no run matches" "$CHORUS" stop batch=61
+exits 0 "$CHORUS" stop batch=60
+check "stop by a filter" eval 'state_is "$second" stopped && state_is "$folder" running'
+refused "of those none computes" "nobody computes any of the 1 run" "$CHORUS" stop batch=60
+rm -r "$second" second.pid
+
 exits 0 "$CHORUS" stop "$folder"
 check "stop" state_is "$folder" stopped
 check "stop waits until nobody owns it" eval '! live "$folder"'
 for verb in pause go stop; do
     refused "$verb of what nobody runs" "it is stopped" "$CHORUS" $verb "$folder"
-    refused "$verb without a run" "needs one RUN" "$CHORUS" $verb
+    refused "$verb without a run" "needs a RUN" "$CHORUS" $verb
     refused "$verb of an unknown run" "nonsense" "$CHORUS" $verb nonsense
 done
 refused "stop in two ways" "not both" "$CHORUS" stop "$folder" --now --after-epoch

@@ -26,7 +26,7 @@ refused "no epochs" "epochs = ''" "$CHORUS" resume "$half" epochs=
 refused "epochs beyond what the key allows" "from 0 to 1000000" "$CHORUS" resume "$half" epochs=1000001
 check "leave its experiment as it was" grep -q "^epochs = 4" "$half/experiment.ini"
 refused "epochs twice" "twice" "$CHORUS" resume "$half" epochs=5 epochs=6
-refused "another key" "lr" "$CHORUS" resume "$half" lr=1
+refused "another key" "resume changes no key but epochs" "$CHORUS" resume "$half" lr=1
 exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
 exits 0 "$CHORUS" resume "$(cat out)"
 check "one epoch" grep -q "is finished: 1 epoch;" err
@@ -60,6 +60,17 @@ env --default-signal=INT "$CHORUS" resume >out 2>err </dev/null &
 pid=$!
 stop_it
 check "without a name, the newest unfinished" test "$(cat out)" = "$stopped"
+
+# Filters choose among runs, and of several the one that is unfinished.
+env --default-signal=INT "$CHORUS" resume epochs!=7 optimizer=momentum >out 2>err </dev/null &
+pid=$!
+stop_it
+check "of those that pass, the unfinished one" test "$(cat out)" = "$stopped"
+exits 0 "$CHORUS" resume batch=40 state=done epochs=7 @
+check "filters and a name" test "$(column "$(cat out)" epochs_done)" = 7
+refused "several could go on" "one is needed" "$CHORUS" resume batch=40 state=done epochs=200
+refused "none that could" "none of the " "$CHORUS" resume batch=40 state=done
+refused "a filter that none passes" "no run matches" "$CHORUS" resume batch=41
 
 # A part of the name, from another folder.
 mkdir elsewhere && cd elsewhere || exit 1
