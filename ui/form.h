@@ -89,6 +89,8 @@ void form_load(struct form *f, enum form_from from, const char *source, const ch
 void form_saved(struct form *f, const char *path);
 /* INI text of what is given, in the order of the fields, the remark on top. */
 void form_write(const struct form *f, struct text *out);
+/* The keys that are given and have no effect, which form_write leaves out. */
+void form_add_dropped(const struct form *f, struct text *out);
 /* "run first lr=0.05": the command line that starts the same. */
 void form_command(const struct form *f, struct text *out);
 /* A copy of the sweep for somebody else, who frees it. */

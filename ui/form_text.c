@@ -288,6 +288,13 @@ void form_write(const struct form *f, struct text *out)
     }
 }
 
+void form_add_dropped(const struct form *f, struct text *out)
+{
+    for (size_t i = 0; i < f->fields; i++)
+        if (f->field[i].text && !f->field[i].applies)
+            text_addf(out, "%s%s", out->n ? ", " : "", f->field[i].key);
+}
+
 static void add_word(struct text *out, const char *key, const char *value)
 {
     struct text word = {0};

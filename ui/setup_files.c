@@ -132,8 +132,9 @@ void setup_load_chosen(struct setup *s)
 struct saving {
     struct setup_link *link;
     char *path;
+    char *folder; /* what was typed, where the ending is ours: it may be a folder's name; NULL */
     bool replace, there;
-    struct text text;
+    struct text text, dropped; /* dropped: keys without effect, which are not written */
     struct err e;
     uint64_t turn;
 };
@@ -141,7 +142,9 @@ struct saving {
 static void free_saving(struct saving *v)
 {
     text_free(&v->text);
+    text_free(&v->dropped);
     free(v->path);
+    free(v->folder);
     free(v);
 }
 
@@ -151,6 +154,11 @@ static void save(void *arg)
     char *folder;
     enum err_code code = ERR_OK;
 
+    if (v->folder && io_is_folder(v->folder)) {
+        err_set(&v->e, ERR_INPUT, "%s is a folder: name a file in it, as %s%sNAME.ini", v->folder,
+                v->folder, v->folder[strlen(v->folder) - 1] == '/' ? "" : "/");
+        return;
+    }
     v->there = !v->replace && io_exists(v->path);
     if (v->there)
         return;
@@ -164,14 +172,14 @@ static void save(void *arg)
     free(folder);
 }
 
-static void start_saving(struct setup *s, const char *path, bool replace);
+static void start_saving(struct setup *s, const char *path, const char *folder, bool replace);
 
 static void overwrite(void *user, int answer)
 {
     struct setup *s = user;
 
     if (s->path && answer == 0)
-        start_saving(s, s->path, true);
+        start_saving(s, s->path, NULL, true);
     free(s->path);
     s->path = NULL;
 }
@@ -205,7 +213,11 @@ static void saved(void *arg, bool dropped)
                 form_saved(&s->form, v->path);
                 s->turn = s->form.turn;
             }
-            app_say(s->app, GRID_GOOD, "written to %s", v->path);
+            if (v->dropped.n)
+                app_say(s->app, GRID_GOOD, "written to %s, without %s: no effect here", v->path,
+                        text_str(&v->dropped));
+            else
+                app_say(s->app, GRID_GOOD, "written to %s", v->path);
             setup_list_files(s);
         }
         s->app->dirty = true;
@@ -213,23 +225,31 @@ static void saved(void *arg, bool dropped)
     free_saving(v);
 }
 
-static void start_saving(struct setup *s, const char *path, bool replace)
+static void start_saving(struct setup *s, const char *path, const char *folder, bool replace)
 {
     struct saving *v = mem_new(1, sizeof *v);
 
     v->link = setup_hold(s);
     v->path = mem_text(path);
+    v->folder = folder ? mem_text(folder) : NULL;
     v->replace = replace;
     v->turn = s->form.turn;
     form_write(&s->form, &v->text);
+    form_add_dropped(&s->form, &v->dropped);
     setup_try(s, save, saved, v);
+}
+
+static bool has_ending(const char *typed)
+{
+    size_t n = strlen(typed);
+
+    return n > 4 && !strcmp(typed + n - 4, ".ini");
 }
 
 /* A bare name goes where experiments are, with the ending that they have. */
 static char *path_of(const char *typed)
 {
-    size_t n = strlen(typed);
-    const char *ending = n > 4 && !strcmp(typed + n - 4, ".ini") ? "" : ".ini";
+    const char *ending = has_ending(typed) ? "" : ".ini";
 
     return strchr(typed, '/') ? mem_textf("%s%s", typed, ending)
                               : mem_textf(FOLDER "/%s%s", typed, ending);
@@ -241,7 +261,7 @@ static void entered(void *user, const char *text)
 
     if (*name) {
         path = path_of(name);
-        start_saving(user, path, false);
+        start_saving(user, path, strchr(name, '/') && !has_ending(name) ? name : NULL, false);
         free(path);
     }
     free(copy);

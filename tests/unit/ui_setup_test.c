@@ -346,6 +346,14 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     kit_settle();
     CHECK_HAS(kit.said, "there is no folder nowhere");
     CHECK(!io_exists("nowhere"));
+    kit_keys("S");
+    kit.entered(kit.user, "./experiments");
+    kit_settle();
+    CHECK_HAS(kit.said, "./experiments is a folder: name a file in it, as ./experiments/NAME.ini");
+    kit.entered(kit.user, "./experiments/");
+    kit_settle();
+    CHECK_HAS(kit.said, "as ./experiments/NAME.ini");
+    CHECK(!io_exists("experiments.ini"));
     CHECK_STR(kit_command(), "run experiments/new.ini");
     CHECK_HAS(kit_draw(21, 80), "● new");
     kit_keys("D");
