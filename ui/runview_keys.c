@@ -175,7 +175,7 @@ static void stop_cell(void *user, int answer)
 
     if (answer < 0 || !run || !same_run(v) || !must_work(v, run))
         return;
-    if (answer == 0)
+    if (answer == 1)
         did(v, run, "stop", "--skip");
     if (answer == 0 && run->own)
         stop_with(v, WIRE_AFTER_CELLS, "the sweep stops after its running cells");
@@ -185,6 +185,8 @@ static void stop_cell(void *user, int answer)
         tell_other(v, run, "skip", "dropping this cell");
     else if (answer == 2 && run->own)
         stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R goes on with it");
+    else if (answer == 2)
+        stop_with(v, WIRE_AFTER_STEP, "stopping this cell; the sweep goes on with the next one");
 }
 
 static void ask_stop(struct runview *v, struct feed_run *run)
@@ -196,7 +198,9 @@ static void ask_stop(struct runview *v, struct feed_run *run)
     static const char *const cell[] = {"running cells to their end, then no more",
                                        "drop this cell, the sweep goes on",
                                        "stop the sweep now; R goes on with it", "cancel", NULL};
-    static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on", NULL};
+    static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on",
+                                          "stop it now: R goes on with it, the sweep with the next",
+                                          NULL};
     bool of_sweep = run->sweep || (!run->own && run->sweep_name[0]);
     struct text question = {0};
 

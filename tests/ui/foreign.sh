@@ -30,6 +30,16 @@ order()
 check "the dropped one has no result" eval '[ "$(grep -c ,skipped, foreign/sweeps/board/ledger.csv)" = 1 ]'
 check "the moved one came first: $(order)" eval '[[ "$(order)" =~ 0\.1.*0\.8.*0\.4 ]]'
 
+# A cell of another program's sweep is stopped alone: R goes on with it, and the sweep with the next.
+export CHORUS_FAKE_SCRIPT='step_ms=40'
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=6 --name pair --order grid --background --results cell
+until_true 30 eval 'ls cell/2*/run.csv'
+first=$(echo cell/2*)
+check "K on it offers to stop it" play cell "keys 2" "wait epoch" "keys K" "wait Stop" "keys s" "wait stopping this cell"
+check "it is stopped" until_true 30 state_is "$first" stopped
+check "and the sweep goes on" until_true 60 eval '[ "$(ls -d cell/2* | wc -l)" = 2 ]'
+"$CHORUS" stop pair --now --results cell >/dev/null 2>&1
+
 # The line of status tells of another program's sweep as long as that lives, between two cells too.
 export CHORUS_FAKE_SCRIPT='step_ms=10'
 exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.3,0.4,0.5 epochs=1 on_end='sleep 0.3' --name far --background --results shown
