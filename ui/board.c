@@ -162,13 +162,14 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
 void board_ink(const struct board *b, struct ink *ink, double left, double top, double width,
                double height)
 {
-    double names = ink_width(b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT, lo, hi;
+    double names = ink_width(ink, b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT, lo,
+           hi;
 
     if (!b->rows || !b->columns)
         return;
     board_range(b, &lo, &hi);
     for (int r = 0; r < b->rows; r++)
-        names = fmax(names, ink_width(b->row_name[r]));
+        names = fmax(names, ink_width(ink, b->row_name[r]));
     x = left + names + 16;
     cell_w = (left + width - 12 - x) / b->columns;
     if (b->title && *b->title) {
@@ -191,7 +192,7 @@ void board_ink(const struct board *b, struct ink *ink, double left, double top, 
             ink_words(ink, x - 8, line, INK_END, b->row_name[i / b->columns]);
         if (shade >= 0) {
             ink_box(ink, cx + 0.5, cy + 0.5, cell_w - 1, cell_h - 1, shade, 0);
-            if (ink_width(b->words[i]) < cell_w)
+            if (ink_width(ink, b->words[i]) < cell_w)
                 ink_words_on(ink, cx + cell_w / 2, line, shade, b->words[i]);
         } else {
             ink_words(ink, cx + cell_w / 2, line, INK_MIDDLE, b->words[i]);

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_NAMED                                                                                 \
+    500 /* runs: nobody reads the names of more, and each is held against all others */
+
 static const struct {
     const char *name, *column, *label;
     bool whole;
@@ -296,6 +299,41 @@ void curves_name_groups(const struct study_run *runs, size_t count, const size_t
     free(differ);
 }
 
+/* Runs that nothing tells apart, or nothing but what others have too, go by their folders. */
+static void name_alike(const struct study_run *runs, size_t count, struct text *names)
+{
+    bool *alike = mem_new(count + 1, sizeof *alike);
+
+    for (size_t a = 0; a < count; a++)
+        for (size_t b = 0; b < a && count <= MOST_NAMED; b++)
+            if (!strcmp(text_str(&names[a]), text_str(&names[b])))
+                alike[a] = alike[b] = true;
+    for (size_t i = 0; i < count; i++)
+        if (!names[i].n)
+            text_add(&names[i], study_short_name(runs[i].entry->name));
+        else if (alike[i])
+            text_addf(&names[i], " %s", study_short_name(runs[i].entry->name));
+    free(alike);
+}
+
+char **curves_names(const struct study_run *runs, size_t count)
+{
+    struct text *names = mem_new(count + 1, sizeof *names);
+    size_t *of = mem_new(count + 1, sizeof *of);
+    char **words = mem_new(count + 1, sizeof *words);
+
+    for (size_t i = 0; i < count; i++)
+        of[i] = i;
+    if (count <= MOST_NAMED)
+        curves_name_groups(runs, count, of, count, NULL, names);
+    name_alike(runs, count, names);
+    for (size_t i = 0; i < count; i++)
+        words[i] = names[i].s;
+    free(of);
+    free(names);
+    return words;
+}
+
 static void add_all(struct curves *c, const struct study_run *runs, size_t count,
                     const struct curves_wish *wish, int axis)
 {
@@ -308,16 +346,16 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
     if (wish->over)
         groups = study_groups(runs, count, wish->over, of);
     names = mem_new(groups + 1, sizeof *names);
-    if (wish->over)
+    if (wish->over || groups <= MOST_NAMED)
         curves_name_groups(runs, count, of, groups, wish->over, names);
+    if (!wish->over)
+        name_alike(runs, groups, names);
     if (wish->over)
         study_repeats(runs, count, again);
     for (size_t i = 0; i < count; i++) /* a run done twice is one of the mean */
         of[i] = again[i] ? groups : of[i];
     for (size_t g = 0; g < groups; g++) {
-        if (!wish->over)
-            text_add(&names[g], study_short_name(runs[g].entry->name));
-        else if (!names[g].n)
+        if (wish->over && !names[g].n)
             text_addf(&names[g], "mean over %s", wish->over);
         /* a thousand groups are not looked for among all runs at every point */
         for (first = 0; first < count && of[first] != g;)

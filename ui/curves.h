@@ -47,6 +47,9 @@ void curves_add_short(const struct curves *c, char *const *label, struct text *o
  * out. names: (groups), empty; the caller frees them. */
 void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
                         const char *over, struct text *names);
+/* The same of single runs, for legends: (count), by their folders where nothing tells them apart. The
+ * caller frees all of it. */
+char **curves_names(const struct study_run *runs, size_t count);
 /* Beside each other where the frame is wide, else above each other. */
 #define CURVES_BESIDE 90 /* columns */
 /* The fewest rows of a frame of so many columns into which these curves can be drawn. */

@@ -1,9 +1,12 @@
 #include "ui/figure.h"
 
+#include "base/mem.h"
 #include "base/sheet.h"
 #include "ui/ink.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *title_of(const struct figure_panel *p)
@@ -54,8 +57,10 @@ void figure_pdf(const struct figure *f, struct text *out)
 
 /* ---- pgfplots ---- */
 
-/* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; a board's are pP_column, pP_row and
- * pP_value. */
+#define TEX_LETTER 1.8 /* mm, of a letter in a legend */
+
+/* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; band b is pPbB_x and pPbB_y, the outline of
+ * its areas; a board's are pP_column, pP_row and pP_value. */
 static void add_names(struct text *out, const char *option, const char *const *names, int n)
 {
     text_addf(out, ",\n  %s={", option);
@@ -64,6 +69,25 @@ static void add_names(struct text *out, const char *option, const char *const *n
         text_add_tex(out, names[i]);
         text_add(out, "}");
     }
+    text_add(out, "}");
+}
+
+/* Below its own plot, where no other panel is, one or two entries beside each other; names longer than
+ * the plot is wide are broken. */
+static void tex_legend(const struct figure *f, const struct plot *p, struct text *out)
+{
+    double room = f->width_mm / f->panels - 22;
+    size_t longest = 0;
+
+    for (int s = 0; s < p->count; s++)
+        if (p->series[s].label && strlen(p->series[s].label) > longest)
+            longest = strlen(p->series[s].label);
+    text_addf(out,
+              ",\n  legend columns=%d, legend cell align=left, legend style={at={(0.5,-0.2)}, "
+              "anchor=north, font=\\footnotesize%s",
+              2 * (TEX_LETTER * (double)longest + 12) < room ? 2 : 1, f->mono ? "" : ", draw=none");
+    if (TEX_LETTER * (double)longest + 12 > room)
+        text_addf(out, ", nodes={text width=%.1fmm}", room - 12);
     text_add(out, "}");
 }
 
@@ -83,11 +107,10 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
     text_add_tex(out, b ? b->row_label : "");
     text_add(out, "}");
     if (!b) {
-        text_addf(out,
-                  ",\n  unbounded coords=jump, grid=major, legend pos=outer north east, "
-                  "legend cell align=left%s%s",
+        text_addf(out, ",\n  unbounded coords=jump, grid=major%s%s",
                   p->plot->log_y ? ", ymode=log" : "",
                   f->mono ? ", cycle list name=linestyles*" : "");
+        tex_legend(f, p->plot, out);
     } else {
         text_addf(out,
                   ",\n  colormap/viridis, enlargelimits=false, y dir=reverse, xtick={0,...,%d}, "
@@ -99,13 +122,41 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
     text_add(out, "]\n");
 }
 
-static void tex_curves(const struct plot *p, int panel, const char *csv, struct text *out)
+/* A role's colour and mark, as in the other forms. */
+static void tex_role(const struct plot_series *s, bool mono, struct text *out)
 {
-    for (int s = 0; s < p->count; s++) {
+    static const char *const marks[] = {"*", "triangle*", "square*", "diamond*"};
+
+    text_add(out, mono ? "\\addplot+[" : "\\addplot[");
+    if (!mono)
+        text_addf(out, "chorus%d, mark=%s, mark options={solid}, ", s->colour % INK_ROLES,
+                  marks[s->colour % 4]);
+    text_addf(out, "mark size=1.2pt%s]", s->dashed ? ", dashed" : "");
+}
+
+static void tex_colours(struct text *out)
+{
+    for (int i = 0; i < INK_ROLES; i++)
+        text_addf(out, "\\definecolor{chorus%d}{HTML}{%06X}\n", i, ink_role(i, false));
+}
+
+static void tex_curves(const struct plot *p, int panel, const char *csv, bool mono,
+                       struct text *out)
+{
+    char colour[32] = "black";
+
+    for (int b = 0; b < p->bands; b++) {
+        if (!mono)
+            snprintf(colour, sizeof colour, "chorus%d", p->band[b].colour % INK_ROLES);
         text_addf(out,
-                  "\\addplot+[mark size=1.2pt%s] table[col sep=comma, x=p%ds%d_x, y=p%ds%d_y] "
-                  "{%s};\n\\addlegendentry{",
-                  p->series[s].dashed ? ", dashed" : "", panel, s, panel, s, csv);
+                  "\\addplot[draw=none, fill=%s, fill opacity=0.18, forget plot] table[col "
+                  "sep=comma, x=p%db%d_x, y=p%db%d_y] {%s};\n",
+                  colour, panel, b, panel, b, csv);
+    }
+    for (int s = 0; s < p->count; s++) {
+        tex_role(&p->series[s], mono, out);
+        text_addf(out, " table[col sep=comma, x=p%ds%d_x, y=p%ds%d_y] {%s};\n\\addlegendentry{",
+                  panel, s, panel, s, csv);
         text_add_tex(out, p->series[s].label);
         text_add(out, "}\n");
     }
@@ -133,12 +184,14 @@ static void tex_board(const struct board *b, int panel, const char *csv, struct 
 void figure_tex(const struct figure *f, const char *csv_name, struct text *out)
 {
     text_add(out, "% \\usepackage{pgfplots} \\pgfplotsset{compat=1.17}\n\\begin{tikzpicture}\n");
+    if (!f->mono)
+        tex_colours(out);
     for (int i = 0; i < f->panels; i++) {
         tex_axis(f, &f->panel[i], i, out);
         if (f->panel[i].board)
             tex_board(f->panel[i].board, i, csv_name, out);
         else
-            tex_curves(f->panel[i].plot, i, csv_name, out);
+            tex_curves(f->panel[i].plot, i, csv_name, f->mono, out);
         text_add(out, "\\end{axis}\n");
     }
     text_add(out, "\\end{tikzpicture}\n");
@@ -146,7 +199,36 @@ void figure_tex(const struct figure *f, const char *csv_name, struct text *out)
 
 /* ---- the values themselves ---- */
 
-static size_t most_rows(const struct figure *f)
+struct outline { /* of a band's areas: forth along the upper edge, back along the lower one */
+    double *x, *y;
+    size_t n;
+};
+
+static struct outline outline_of(const struct plot_band *b, bool log_y)
+{
+    struct outline o = {mem_new(3 * b->n + 1, sizeof(double)),
+                        mem_new(3 * b->n + 1, sizeof(double)), 0};
+
+    for (size_t from = 0, to; from < b->n; from = to + 1) {
+        for (to = from;
+             to < b->n && isfinite(b->lo[to]) && isfinite(b->hi[to]) && (!log_y || b->lo[to] > 0);
+             to++) {
+            o.x[o.n] = b->x[to];
+            o.y[o.n++] = b->hi[to];
+        }
+        for (size_t i = to; i-- > from;) {
+            o.x[o.n] = b->x[i];
+            o.y[o.n++] = b->lo[i];
+        }
+        if (to > from && to < b->n) { /* the next area begins behind a gap */
+            o.x[o.n] = b->x[to];
+            o.y[o.n++] = NAN;
+        }
+    }
+    return o;
+}
+
+static size_t most_rows(const struct figure *f, struct outline *const *outline)
 {
     size_t most = 0;
 
@@ -158,6 +240,9 @@ static size_t most_rows(const struct figure *f)
         for (int s = 0; !b && s < f->panel[i].plot->count; s++)
             if (f->panel[i].plot->series[s].n > most)
                 most = f->panel[i].plot->series[s].n;
+        for (int k = 0; !b && k < f->panel[i].plot->bands; k++)
+            if (outline[i][k].n > most)
+                most = outline[i][k].n;
     }
     return most;
 }
@@ -175,10 +260,16 @@ static void add_head(const struct figure_panel *p, int panel, struct text *row)
             text_addf(&name, "p%ds%d_%c", panel, i / 2, "xy"[i % 2]);
         sheet_add_text(row, text_str(&name));
     }
+    for (int i = 0; !p->board && i < 2 * p->plot->bands; i++) {
+        text_clear(&name);
+        text_addf(&name, "p%db%d_%c", panel, i / 2, "xy"[i % 2]);
+        sheet_add_text(row, text_str(&name));
+    }
     text_free(&name);
 }
 
-static void add_values(const struct figure_panel *p, size_t r, struct text *row)
+static void add_values(const struct figure_panel *p, const struct outline *outline, size_t r,
+                       struct text *row)
 {
     const struct board *b = p->board;
 
@@ -197,21 +288,54 @@ static void add_values(const struct figure_panel *p, size_t r, struct text *row)
         sheet_add_double(row, r < series->n ? series->x[r] : NAN);
         sheet_add_double(row, r < series->n ? series->y[r] : NAN);
     }
+    for (int i = 0; !b && i < p->plot->bands; i++) {
+        sheet_add_double(row, r < outline[i].n ? outline[i].x[r] : NAN);
+        sheet_add_double(row, r < outline[i].n ? outline[i].y[r] : NAN);
+    }
+}
+
+static struct outline **make_outlines(const struct figure *f)
+{
+    struct outline **all = mem_new((size_t)f->panels + 1, sizeof *all);
+
+    for (int i = 0; i < f->panels; i++) {
+        const struct plot *p = f->panel[i].plot;
+        int bands = f->panel[i].board ? 0 : p->bands;
+
+        all[i] = mem_new((size_t)bands + 1, sizeof *all[i]);
+        for (int k = 0; k < bands; k++)
+            all[i][k] = outline_of(&p->band[k], p->log_y);
+    }
+    return all;
+}
+
+static void free_outlines(struct outline **all, const struct figure *f)
+{
+    for (int i = 0; i < f->panels; i++) {
+        for (int k = 0; !f->panel[i].board && k < f->panel[i].plot->bands; k++) {
+            free(all[i][k].x);
+            free(all[i][k].y);
+        }
+        free(all[i]);
+    }
+    free(all);
 }
 
 void figure_csv(const struct figure *f, struct text *out)
 {
     struct text row = {0};
-    size_t rows = most_rows(f);
+    struct outline **outline = make_outlines(f);
+    size_t rows = most_rows(f, outline);
 
     for (int i = 0; i < f->panels; i++)
         add_head(&f->panel[i], i, &row);
     sheet_end_row(&row);
     for (size_t r = 0; r < rows; r++) {
         for (int i = 0; i < f->panels; i++)
-            add_values(&f->panel[i], r, &row);
+            add_values(&f->panel[i], outline[i], r, &row);
         sheet_end_row(&row);
     }
     text_add_n(out, text_str(&row), row.n);
+    free_outlines(outline, f);
     text_free(&row);
 }

@@ -2,6 +2,7 @@
 #include "ui/ink.h"
 
 #include "base/mem.h"
+#include "ui/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,16 +15,23 @@ static const short widths[95] = {
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
 
-double ink_width(const char *words)
+/* DejaVu Sans's, the widest that browsers take where nothing else is installed. */
+static const short wide_widths[95] = {
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
+    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635,  611, 732, 684, 989, 685,
+    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352,  635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592,  525, 636, 337, 636, 838};
+
+double ink_width(const struct ink *ink, const char *words)
 {
+    const short *width = ink->wide ? wide_widths : widths;
     double sum = 0;
 
-    for (const char *s = words ? words : ""; *s; s++) {
-        unsigned char c = (unsigned char)*s;
+    for (const char *s = words ? words : ""; *s;) {
+        uint32_t c = words_next(&s);
 
-        if (c >= 0x80 && (c & 0xc0) == 0x80)
-            continue; /* the rest of a character */
-        sum += c >= 32 && c < 127 ? widths[c - 32] : 600;
+        sum += c >= 32 && c < 127 ? width[c - 32] : c >= 0x1100 ? 1000 : ink->wide ? 780 : 600;
     }
     return sum / 1000 * INK_FONT;
 }

@@ -35,6 +35,7 @@ struct ink {
     struct text page; /* PDF: what the page holds, until its length is known */
     double width, height;
     bool mono; /* black alone: roles differ by marks and dashes */
+    bool wide; /* whoever shows it chooses the font */
 };
 struct ink_ops {
     void (*path)(struct ink *ink, const struct ink_point *points, size_t n, enum ink_kind kind,
@@ -64,7 +65,8 @@ void ink_words(struct ink *ink, double x, double y, enum ink_anchor anchor, cons
 void ink_title(struct ink *ink, double x, double y, const char *words);
 /* On a box of that shade: dark or light, so that it can be read. */
 void ink_words_on(struct ink *ink, double x, double y, double shade, const char *words);
-double ink_width(const char *words); /* of words as they are drawn */
+/* Of words as they are drawn: in a PDF exactly, in an SVG in the widest of the fonts it may get. */
+double ink_width(const struct ink *ink, const char *words);
 
 /* The scale of boards, readable in grey and by the colour-blind: 0xRRGGBB. */
 unsigned ink_shade(double shade);

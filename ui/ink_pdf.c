@@ -106,7 +106,7 @@ static void add_string(struct text *out, const char *words)
 static void add_words(struct ink *ink, double x, double y, enum ink_anchor anchor, bool bold,
                       enum ink_tone tone, const char *words)
 {
-    double width = ink_width(words);
+    double width = ink_width(ink, words);
 
     set_colour(ink, tone == INK_LIGHT ? 0xffffff : 0x222222, 1, false);
     text_addf(&ink->page, "BT /F%d %g Tf 1 0 0 -1 ", bold ? 2 : 1, INK_FONT);

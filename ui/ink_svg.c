@@ -91,7 +91,8 @@ void ink_begin_svg(struct ink *ink, double width_mm, double height_mm, const cha
                         .out = out,
                         .width = width_mm * INK_PER_MM,
                         .height = height_mm * INK_PER_MM,
-                        .mono = mono};
+                        .mono = mono,
+                        .wide = true};
     text_addf(out,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%gmm\" height=\"%gmm\" "
               "viewBox=\"0 0 %g %g\" role=\"img\">\n<title>",

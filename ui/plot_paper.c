@@ -14,13 +14,13 @@ struct box {
 };
 
 /* A label cut to a width, with dots in place of its end. */
-static void fit_label(const char *label, double width, struct text *out)
+static void fit_label(const struct ink *ink, const char *label, double width, struct text *out)
 {
     text_clear(out);
     text_add(out, label ? label : "");
-    if (ink_width(text_str(out)) <= width)
+    if (ink_width(ink, text_str(out)) <= width)
         return;
-    while (out->n && ink_width(text_str(out)) + ink_width("...") > width) {
+    while (out->n && ink_width(ink, text_str(out)) + ink_width(ink, "...") > width) {
         while (out->n && (out->s[out->n - 1] & 0xc0) == 0x80)
             out->s[--out->n] = 0;
         out->s[out->n ? --out->n : 0] = 0;
@@ -39,8 +39,8 @@ static double draw_legend(struct ink *ink, const struct plot *p, const struct bo
         const struct plot_series *s = &p->series[i];
         double width;
 
-        fit_label(s->label, b->width - 26, &label);
-        width = 26 + ink_width(text_str(&label));
+        fit_label(ink, s->label, b->width - 26, &label);
+        width = 26 + ink_width(ink, text_str(&label));
         if (x > b->left && x + width > b->left + b->width) {
             if (lines == most) {
                 text_clear(&label);
@@ -148,7 +148,7 @@ void plot_ink(const struct plot *p, struct ink *ink, double left, double top, do
     const char *title = p->title ? p->title : p->y_label;
 
     for (int i = 0; any && i < v.y.ticks; i++)
-        label = fmax(label, ink_width(v.y.label[i]));
+        label = fmax(label, ink_width(ink, v.y.label[i]));
     b.left += label + 14;
     b.width -= label + 14 + 12;
     if (title && *title) {

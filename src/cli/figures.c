@@ -614,6 +614,21 @@ enum err_code figures_prefix(struct figures *f, const struct record_entry *runs,
     return ERR_OK;
 }
 
+/* Whether it has letters that neither LaTeX nor the fonts of every PDF reader know. */
+static bool is_foreign(const char *name)
+{
+    struct text tex = {0};
+    size_t asked = 0, got = 0;
+
+    text_add_tex(&tex, name);
+    for (const char *s = name; *s; s++)
+        asked += *s == '?';
+    for (const char *s = text_str(&tex); *s; s++)
+        got += *s == '?';
+    text_free(&tex);
+    return got > asked;
+}
+
 enum err_code figures_confusion(struct figures *f, const struct record_entry *run, struct err *e)
 {
     struct predictions p;
@@ -622,6 +637,7 @@ enum err_code figures_confusion(struct figures *f, const struct record_entry *ru
     int *answers, n;
     const char **names, **words;
     double *value;
+    bool foreign = false;
 
     *f = (struct figures){0};
     TRY(predictions_get(&p, run, e));
@@ -634,8 +650,15 @@ enum err_code figures_confusion(struct figures *f, const struct record_entry *ru
     names = mem_new((size_t)n + 1, sizeof *names);
     words = mem_new((size_t)n * (size_t)n + 1, sizeof *words);
     value = vector(f, (size_t)n * (size_t)n);
-    for (int i = 0; i < n; i++)
-        names[i] = keep(f, mem_text(study_table_cell(&t, (size_t)i, 0)->text));
+    for (int i = 0; i < n; i++) {
+        const char *name = study_table_cell(&t, (size_t)i, 0)->text;
+
+        foreign |= is_foreign(name);
+        names[i] = keep(f, is_foreign(name) ? mem_textf("%d %s", i, name) : mem_text(name));
+    }
+    if (foreign)
+        text_add(&f->note, "Letters that are not Latin stand as ? in PDF and LaTeX: the number in "
+                           "front tells the class.\n");
     for (int i = 0; i < n * n; i++) {
         value[i] = (double)c.count[i];
         words[i] = keep(f, mem_textf("%llu", (unsigned long long)c.count[i]));

@@ -301,3 +301,20 @@ TEST(scale_of_boards_falls_in_lightness)
         before = light;
     }
 }
+
+/* Browsers show an SVG in the font they have: entries of a legend must not meet in the widest. */
+TEST(words_of_an_svg_have_room_for_a_wide_font)
+{
+    struct text out = {0};
+    struct ink svg, pdf;
+
+    ink_begin_svg(&svg, 100, 50, "t", false, &out);
+    ink_begin_pdf(&pdf, 100, 50, "t", false, &out);
+    CHECK(ink_width(&svg, "optimizer=momentum lr=0.01") >
+          1.12 * ink_width(&pdf, "optimizer=momentum lr=0.01"));
+    CHECK_NEAR(ink_width(&svg, "mm"), 2 * 0.974 * INK_FONT, 1e-9);
+    CHECK_NEAR(ink_width(&svg, "猫"), INK_FONT, 1e-9);
+    ink_finish(&svg);
+    ink_finish(&pdf);
+    text_free(&out);
+}
