@@ -22,13 +22,15 @@ static const struct cli_usage usage = {
     "compare RUN... [--over seed] [--equal epochs]",
     "What differs between runs, and what came of it: results at the best epoch and at the last.",
     "  --cols   names of run.csv's columns, or of epochs.csv's (read at the best epoch; last.NAME\n"
-    "           at the last), gain_mean, gain_best, picked\n"
+    "           at the last), gain_mean, gain_best, last.gain_mean, last.gain_best, picked\n"
     "  --over   runs that differ in this key alone become one row: mean, standard deviation, n,\n"
     "           and the paired difference to the best row with its 95 % interval\n"
     "  --equal  epochs, model-images, seconds or device-seconds: every run is read at the end of\n"
     "           its last epoch within what the cheapest of them cost in all\n"
     "  gain_mean, gain_best: accuracy of an ensemble's averaged probabilities less that of its mean\n"
-    "           member, of its best one\n"};
+    "           member, of its best one, at the best epoch; last.gain_mean, last.gain_best: at the last\n"
+    "The best row is the one with the highest val_acc where the best epochs of all runs were picked on\n"
+    "validation data, else with the highest test_acc; --target is crossed by the same.\n"};
 
 /* "a,b" as a list that ends with NULL; text is cut up. */
 static const char **split(char *text)

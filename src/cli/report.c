@@ -11,7 +11,9 @@
 #include "cli/version.h"
 #include "study/compare.h"
 #include "study/runs.h"
+#include "ui/curves.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +21,11 @@ static const struct cli_usage usage = {
     "report RUN... -o DIR [--title TEXT]",
     "A folder for a report: a page that needs nothing else, figures, tables, the CSVs, a manifest.",
     "  index.html     the page: light and dark, prints well; opens without a network\n"
-    "  tables/        each as CSV, Markdown and LaTeX (booktabs)\n"
+    "  tables/        each as CSV, Markdown and LaTeX (booktabs; a wide one also takes graphicx, and\n"
+    "                 says below it what is the same in all rows)\n"
     "  figures/       each as SVG, PDF and pgfplots with its CSV\n"
     "  epochs.csv     every epoch of every run, with its settings\n"
-    "  plot.gp        a gnuplot script that draws the curves again from epochs.csv\n"
+    "  plot.gp        a gnuplot script that draws loss and accuracy again from epochs.csv\n"
     "  networks/      what was trained, as model = networks/NAME.net in the manifest's settings\n"
     "  manifest.txt   the command, versions, machine, settings and seeds, a checksum of each file\n"};
 
@@ -63,6 +66,7 @@ enum err_code report_add_table(struct report *r, const char *name, const char *t
         const char *end;
         void (*form)(const struct study_table *, const struct study_style *, struct text *);
     } forms[] = {{"md", study_table_md}, {"tex", study_table_tex}};
+    const struct study_style style = {.narrow = true};
     struct text out = {0};
     char *file = mem_textf("tables/%s.csv", name);
     enum err_code code;
@@ -72,7 +76,7 @@ enum err_code report_add_table(struct report *r, const char *name, const char *t
     free(file);
     for (size_t i = 0; i < MEM_COUNT(forms) && code == ERR_OK; i++) {
         text_clear(&out);
-        forms[i].form(t, NULL, &out);
+        forms[i].form(t, &style, &out);
         file = mem_textf("tables/%s.%s", name, forms[i].end);
         code = report_write(r, file, &out, e);
         free(file);
@@ -210,6 +214,27 @@ static void add_gnuplot(struct text *out, const char *word)
     text_free(&clean);
 }
 
+/* The axis of the page's own figure: gnuplot's own range has no air above and below the curves. */
+static void add_gnuplot_panel(const struct report *r, const char *title, const char *column,
+                              const struct report_range *y, struct text *out)
+{
+    char lo[TEXT_NUMBER_ROOM], hi[TEXT_NUMBER_ROOM];
+    double air = 0.05 * (y->hi > y->lo ? y->hi - y->lo : fabs(y->hi) > 0 ? fabs(y->hi) : 1);
+
+    text_addf(out, "set title '%s'\n%sset logscale y\n", title, y->log ? "" : "un");
+    if (y->lo <= y->hi)
+        text_addf(out, "set yrange [%s:%s]\n", text_double(lo, y->log ? y->lo / 1.2 : y->lo - air),
+                  text_double(hi, y->log ? y->hi * 1.2 : y->hi + air));
+    text_add(out, "plot \\\n");
+    for (size_t i = 0; i < r->runs; i++) {
+        text_add(out, "  'epochs.csv' using (strcol('run') eq ");
+        add_gnuplot(out, r->run[i].run.run);
+        text_addf(out, " ? column('epoch') : 1/0):(column('%s')) with linespoints title ", column);
+        add_gnuplot(out, r->label && r->label[i] ? r->label[i] : study_short_name(r->run[i].name));
+        text_addf(out, " noenhanced%s\n", i + 1 < r->runs ? ", \\" : "");
+    }
+}
+
 static enum err_code write_gnuplot(struct report *r, struct err *e)
 {
     struct text out = {0};
@@ -217,15 +242,11 @@ static enum err_code write_gnuplot(struct report *r, struct err *e)
 
     text_add(&out, "# Draws the curves again: gnuplot plot.gp makes curves-gnuplot.svg.\n"
                    "set datafile separator ','\nset terminal svg size 900,420\n"
-                   "set output 'curves-gnuplot.svg'\nset key outside\nset xlabel 'epoch'\n"
-                   "set ylabel 'test accuracy'\nset grid\nplot \\\n");
-    for (size_t i = 0; i < r->runs; i++) {
-        text_add(&out, "  'epochs.csv' using (strcol('run') eq ");
-        add_gnuplot(&out, r->run[i].run.run);
-        text_add(&out, " ? column('epoch') : 1/0):(column('test_acc')) with linespoints title ");
-        add_gnuplot(&out, study_short_name(r->run[i].name));
-        text_addf(&out, " noenhanced%s\n", i + 1 < r->runs ? ", \\" : "");
-    }
+                   "set output 'curves-gnuplot.svg'\nset xlabel 'epoch'\nset xrange [0:*]\n"
+                   "set grid\nset multiplot layout 1,2\n");
+    add_gnuplot_panel(r, "test loss", "test_loss", &r->loss, &out);
+    add_gnuplot_panel(r, "test accuracy", "test_acc", &r->acc, &out);
+    text_add(&out, "unset multiplot\n");
     code = report_write(r, "plot.gp", &out, e);
     text_free(&out);
     return code;
@@ -274,6 +295,9 @@ static enum err_code make_report(struct report *r, struct err *e)
     TRY(make_folder(r, "networks", e));
     TRY(study_open(&runs, r->run, r->runs, e));
     code = report_sections(r, runs, e);
+    r->label = curves_names(runs, r->runs);
+    r->loss = report_range_of(runs, r->runs, "test_loss");
+    r->acc = report_range_of(runs, r->runs, "test_acc");
     study_close(runs, r->runs);
     TRY(code);
     TRY(copy_epochs(r, e));
@@ -319,6 +343,9 @@ int cli_report(int argc, char **argv)
         code = cli_fail(&e);
     else
         code = cli_printf("%s/index.html\n", r.folder);
+    for (size_t i = 0; r.label && i < r.runs; i++)
+        free(r.label[i]);
+    free(r.label);
     text_free(&r.page);
     text_free(&r.files);
     record_free_list(runs, r.runs);

@@ -6,10 +6,16 @@
 #include "study/table.h"
 #include "ui/figure.h"
 
+struct report_range { /* of the values of a figure's axis; lo above hi: none is finite */
+    double lo, hi;
+    bool log; /* one run that came apart would press all others to the floor */
+};
 struct report {
     const char *folder, *title;
     const struct record_entry *run;
     size_t runs;
+    char **label;                  /* (runs): what tells each from the others */
+    struct report_range loss, acc; /* of all runs' test_loss and test_acc */
     int argc;
     char **argv;
     struct text page, files; /* the page's sections; of manifest.txt: "SHA-256  name" */
@@ -30,6 +36,7 @@ enum err_code report_add_figure(struct report *r, const char *name, const char *
 enum err_code report_manifest(struct report *r, struct err *e) MUST_USE;
 bool report_is_one(const char *folder);
 
+struct report_range report_range_of(const struct study_run *runs, size_t count, const char *column);
 /* Everything that these runs have to say. */
 enum err_code report_sections(struct report *r, const struct study_run *runs,
                               struct err *e) MUST_USE;

@@ -58,6 +58,21 @@ static enum err_code add_comparison(struct report *r, const struct study_run *ru
     return code;
 }
 
+struct report_range report_range_of(const struct study_run *runs, size_t count, const char *column)
+{
+    struct report_range r = {INFINITY, -INFINITY, false};
+
+    for (size_t i = 0; i < count; i++)
+        for (int row = 0; row <= runs[i].last; row++) {
+            double y = study_at(&runs[i], row, column);
+
+            r.lo = isfinite(y) ? fmin(r.lo, y) : r.lo;
+            r.hi = isfinite(y) ? fmax(r.hi, y) : r.hi;
+        }
+    r.log = r.lo > 0 && r.hi > 100 * r.lo;
+    return r;
+}
+
 /* One run that came apart would press all others to the floor. */
 static bool spreads(const struct curves *c, int panel)
 {

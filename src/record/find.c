@@ -119,17 +119,46 @@ static enum err_code find_place(struct finder *f, const char *name, struct err *
     return ERR_OK;
 }
 
+static bool may_be_best(const struct finder *f, size_t i)
+{
+    double acc = f->list[i].run.best_test_acc;
+
+    return f->kept[i] && !f->list[i].broken && acc != RECORD_EMPTY && isfinite(acc) &&
+           f->list[i].run.state != WIRE_DIVERGED;
+}
+
+/* On validation images at its best epoch; nan without. */
+static double valid_acc(const struct record_entry *entry)
+{
+    struct text value = {0};
+    double acc;
+
+    record_entry_value(entry, "val_acc", &value);
+    if (!value.n || !text_to_double(text_str(&value), &acc))
+        acc = NAN;
+    text_free(&value);
+    return acc;
+}
+
+/* By validation where all that may be the best have it: test images choose nothing then. */
 static enum err_code find_best(struct finder *f, struct err *e)
 {
     size_t best = f->count;
+    double most = -INFINITY;
+    bool valid = true;
 
+    for (size_t i = 0; i < f->count; i++)
+        valid &= !may_be_best(f, i) || !strcmp(f->list[i].run.best_by, "valid");
     for (size_t i = 0; i < f->count; i++) {
-        double acc = f->list[i].run.best_test_acc;
-        if (!f->kept[i] || f->list[i].broken || acc == RECORD_EMPTY || !isfinite(acc) ||
-            f->list[i].run.state == WIRE_DIVERGED)
+        double acc;
+
+        if (!may_be_best(f, i))
             continue;
-        if (best == f->count || acc > f->list[best].run.best_test_acc)
-            best = i;
+        acc = valid ? valid_acc(&f->list[i]) : f->list[i].run.best_test_acc;
+        if (best < f->count && !(acc > most))
+            continue;
+        best = i;
+        most = isnan(acc) ? -INFINITY : acc;
     }
     if (best < f->count)
         take(f, best);

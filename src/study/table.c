@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEX_PAGE 70 /* letters across a page of a paper, with what stands between columns */
+
 void study_table_column(struct study_table *t, const char *name, enum study_kind kind, bool spread)
 {
     t->column = mem_grow(t->column, &t->column_room, t->columns + 1, sizeof *t->column);
@@ -298,27 +300,105 @@ void study_table_md(const struct study_table *t, const struct study_style *style
     text_free(&word);
 }
 
-void study_table_tex(const struct study_table *t, const struct study_style *style, struct text *out)
+/* Whether a column is left out: not the first, nor one that says which row is best. */
+static bool tells_nothing(const struct study_table *t, size_t column,
+                          const struct study_style *style)
+{
+    if (!style || !style->narrow || t->rows < 2 || !column)
+        return false;
+    for (size_t r = 0; r < t->rows; r++) {
+        const struct study_cell *c = &t->cell[r * t->columns + column];
+
+        if (c->best || strcmp(c->text, t->cell[column].text) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* In letters, of what is shown. */
+static size_t tex_width(const struct study_table *t, const struct study_style *style)
+{
+    struct text word = {0};
+    size_t sum = 0;
+
+    for (size_t c = 0; c < t->columns; c++) {
+        size_t most = strlen(study_table_head(t, (int)c, style));
+
+        for (size_t r = 0; r < t->rows; r++) {
+            text_clear(&word);
+            study_cell_text(t, r, (int)c, style, &word);
+            most = word.n > most ? word.n : most;
+        }
+        sum += tells_nothing(t, c, style) ? 0 : most + 2;
+    }
+    text_free(&word);
+    return sum;
+}
+
+static void tex_rows(const struct study_table *t, const struct study_style *style,
+                     const bool *out_of, struct text *out)
 {
     struct text word = {0};
 
-    text_add(out, "\\begin{tabular}{");
-    for (size_t c = 0; c < t->columns; c++)
-        text_add(out, t->column[c].kind == STUDY_TEXT ? "l" : "r");
-    text_add(out, "}\n\\toprule\n");
+    for (size_t i = 0; i < t->cells + t->columns; i++) { /* the heads are row 0 */
+        size_t c = i % t->columns, row = i / t->columns;
+        bool best = row && t->cell[i - t->columns].best;
+
+        if (!out_of[c]) {
+            text_clear(&word);
+            if (row)
+                study_cell_text(t, row - 1, (int)c, style, &word);
+            else
+                text_add(&word, study_table_head(t, (int)c, style));
+            text_add(out, c ? " & " : "");
+            text_add(out, best ? "\\textbf{" : "");
+            text_add_tex(out, text_str(&word));
+            text_add(out, best ? "}" : "");
+        }
+        if (c + 1 == t->columns)
+            text_add(out, row ? " \\\\\n" : " \\\\\n\\midrule\n");
+    }
+    text_free(&word);
+}
+
+/* What was left out, as a comment. */
+static void tex_same(const struct study_table *t, const struct study_style *style,
+                     const bool *out_of, struct text *out)
+{
+    struct text word = {0};
+    bool any = false;
+
     for (size_t c = 0; c < t->columns; c++) {
-        text_add_tex(out, study_table_head(t, (int)c, style));
-        text_add(out, c + 1 == t->columns ? " \\\\\n\\midrule\n" : " & ");
-    }
-    for (size_t i = 0; i < t->cells; i++) {
+        if (!out_of[c])
+            continue;
         text_clear(&word);
-        study_cell_text(t, i / t->columns, (int)(i % t->columns), style, &word);
-        text_add(out, t->cell[i].best ? "\\textbf{" : "");
-        text_add_tex(out, text_str(&word));
-        text_add(out, t->cell[i].best ? "}" : "");
-        text_add(out, i % t->columns == t->columns - 1 ? " \\\\\n" : " & ");
+        study_cell_text(t, 0, (int)c, style, &word);
+        text_addf(out, "%s%s = ", any ? ", " : "% the same in all rows: ",
+                  study_table_head(t, (int)c, style));
+        text_add_clean(out, word.n ? text_str(&word) : "(empty)");
+        any = true;
     }
-    text_add(out, "\\bottomrule\n\\end{tabular}\n");
+    text_add(out, any ? "\n" : "");
+    text_free(&word);
+}
+
+void study_table_tex(const struct study_table *t, const struct study_style *style, struct text *out)
+{
+    bool broad = tex_width(t, style) > TEX_PAGE, *out_of = mem_new(t->columns + 1, sizeof *out_of);
+
+    if (broad)
+        text_add(out, "% \\usepackage{booktabs,graphicx}\n\\resizebox{\\ifdim\\width>\\linewidth"
+                      "\\linewidth\\else\\width\\fi}{!}{%\n");
+    text_add(out, "\\begin{tabular}{");
+    for (size_t c = 0; c < t->columns; c++) {
+        out_of[c] = tells_nothing(t, c, style);
+        text_add(out, out_of[c] ? "" : t->column[c].kind == STUDY_TEXT ? "l" : "r");
+    }
+    text_add(out, "}\n\\toprule\n");
+    tex_rows(t, style, out_of, out);
+    text_add(out, broad ? "\\bottomrule\n\\end{tabular}}\n" : "\\bottomrule\n\\end{tabular}\n");
+    tex_same(t, style, out_of, out);
+    free(out_of);
     for (const char *line = text_str(&t->note); *line;) {
         size_t n = strcspn(line, "\n");
 
@@ -327,7 +407,6 @@ void study_table_tex(const struct study_table *t, const struct study_style *styl
         text_add(out, "\n");
         line += n + (line[n] == '\n');
     }
-    text_free(&word);
 }
 
 /* On paper a wide table needs heads that may be broken. */
@@ -385,7 +464,7 @@ void study_add_field(struct text *row, const char *word)
 {
     struct text guarded = {0};
 
-    if (*word && strchr("=+-@\t", *word)) { /* quotes do not stop a spreadsheet */
+    if (*word && strchr("=+-@\t\r\n", *word)) { /* quotes do not stop a spreadsheet */
         text_addf(&guarded, "'%s", word);
         sheet_add_text(row, text_str(&guarded));
     } else {

@@ -59,6 +59,7 @@ void study_table_sort(struct study_table *t, int column, bool falling);
 struct study_style {
     int digits;              /* of shares and losses; 0: four */
     const char *const *head; /* "test_acc=Accuracy", ...; ends with NULL; may be NULL */
+    bool narrow; /* LaTeX: columns that are the same in all rows are told below, not shown */
 };
 /* A cell and a head for people. */
 void study_cell_text(const struct study_table *t, size_t row, int column,
@@ -71,7 +72,7 @@ const char *study_table_head(const struct study_table *t, int column,
 void study_table_csv(const struct study_table *t, struct text *out);
 void study_table_json(const struct study_table *t, struct text *out);
 void study_table_md(const struct study_table *t, const struct study_style *style, struct text *out);
-/* A tabular in booktabs' manner. */
+/* A tabular in booktabs' manner; one that would be wider than a page is scaled down to it (graphicx). */
 void study_table_tex(const struct study_table *t, const struct study_style *style,
                      struct text *out);
 void study_table_html(const struct study_table *t, const struct study_style *style,

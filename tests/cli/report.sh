@@ -125,7 +125,7 @@ if command -v gnuplot >/dev/null; then
         check "gnuplot draws $folder" sh -c "cd $folder && gnuplot plot.gp >said 2>&1 && test ! -s said &&
             test \"\$(grep -c '<path stroke=' curves-gnuplot.svg)\" -ge 2 || { cat said; false; }"
     done
-    check "a curve a run" test "$(grep -c 'gnuplot_plot_[0-9]*"' report/curves-gnuplot.svg)" = 9
+    check "a curve a run in each of two panels" test "$(grep -c 'gnuplot_plot_[0-9]*[a-z]*"' report/curves-gnuplot.svg)" = 18
 else
     skip "gnuplot draws it" "there is no gnuplot"
 fi

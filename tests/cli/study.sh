@@ -58,6 +58,20 @@ done
 exits 2 "$CHORUS" ensemble "$(cat a.run)" "$(cat b.run)"
 check "are not averaged" grep -q "was tested on other images than .* though on the same labels" err
 
+# ---- the best run by validation, where there is some ----
+for lr in 0.02 0.05; do
+    exits 0 "$CHORUS" run tiny.ini valid=10% lr=$lr epochs=1 --results valid --quiet
+done
+first=$(ls -d valid/2* | head -n 1)
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR > 1 { $at["val_acc"] = 0.999; $at["test_acc"] = 0.001 } 1' "$first/epochs.csv" >e.csv && mv e.csv "$first/epochs.csv"
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR == 2 { $at["best_test_acc"] = 0.001 } 1' "$first/run.csv" >r.csv && mv r.csv "$first/run.csv"
+exits 0 "$CHORUS" show @best --json --results valid
+check "@best goes by validation" grep -q "\"run\": \"${first##*/}\"" out
+exits 0 "$CHORUS" compare @all --md --results valid
+check "as the bold row does" grep -q "\*\*0.9990\*\*" out
+
 # ---- an average stands under no run's own settings ----
 exits 0 "$CHORUS" run tiny.ini lr=0.05 epochs=2 seed=1 --quiet && one=$(cat out)
 exits 0 "$CHORUS" run tiny.ini lr=0.1 epochs=3 seed=1 --quiet && two=$(cat out)
@@ -93,6 +107,49 @@ check "the other row is as it was" cmp -s <(sed -n 1,2p before.csv) \
 for lr in 0.01 0.02 0.05; do
     exits 0 "$CHORUS" run tiny.ini lr=$lr epochs=2 --results some --quiet
 done
+exits 0 "$CHORUS" plot @all -o names.tex --results some
+check "curves are named by what differs" grep -q "addlegendentry{lr=0.02 train}" names.tex
+check "legends below their own panels" test "$(grep -c "legend style={at={(0.5,-0.2)}" names.tex)" = 2
+exits 0 "$CHORUS" run tiny.ini lr=0.01,0.02 seed=1,2 epochs=2 --results bands --quiet
+exits 0 "$CHORUS" plot @all --metric test_acc --over seed --band sd -o bands.tex --results bands
+check "bands in pgfplots" test "$(grep -c "fill opacity=0.18, forget plot" bands.tex)" = 2
+check "with the values of their outlines" grep -q "p0b1_x,p0b1_y" bands.csv
+exits 0 "$CHORUS" report @all -o wide --results some
+check "a table wider than a page is scaled down" grep -q "resizebox{.ifdim.width>.linewidth" wide/tables/runs.tex
+check "without columns that tell nothing" grep -q "^% the same in all rows: .*state = done" wide/tables/runs.tex
+check "which are no columns then" eval '! grep -q "& state &" wide/tables/runs.tex'
+check "gnuplot's loss and accuracy, each in its range" test "$(grep -c "^set yrange \[[0-9.]*:[0-9.]*\]" wide/plot.gp)" = 2
+check "named by what differs" grep -q "title 'lr=0.02' noenhanced" wide/plot.gp
+if command -v gnuplot >/dev/null; then
+    check "gnuplot draws them" sh -c 'cd wide && gnuplot plot.gp 2>&1 && grep -q "lr=0.05" curves-gnuplot.svg'
+else
+    skip "gnuplot draws them" "there is no gnuplot"
+fi
+if command -v pdflatex >/dev/null && kpsewhich pgfplots.sty booktabs.sty >/dev/null; then
+    {
+        printf '%s\n' '\documentclass[a4paper]{article}' '\usepackage[margin=15mm]{geometry}' \
+            '\usepackage{pgfplots,booktabs,graphicx}' \
+            '\pgfplotsset{compat=1.17}' '\begin{document}'
+        printf '\\noindent\\input{%s}\n\n' bands.tex wide/tables/runs.tex
+        echo '\end{document}'
+    } >paper.tex
+    check "LaTeX takes bands and the wide table" sh -c \
+        'pdflatex -interaction=batchmode -halt-on-error paper.tex >/dev/null || { tail -n 20 paper.log; false; }'
+    check "no line of which is too wide" eval '! grep -q "^Overfull .hbox" paper.log'
+else
+    skip "LaTeX takes bands and the wide table" "there is no pdflatex with booktabs and pgfplots"
+fi
+awk 'BEGIN { srand(7); split("кот,пёс,=1+1", word, ","); for (i = 0; i < 120; i++) { line = word[i % 3 + 1]
+    for (k = 0; k < 64; k++) line = line "," int(rand() * 200); print line } }' >letters.csv
+exits 0 "$CHORUS" run tiny.ini data=./letters.csv train_limit=90 test_limit=20 batch=20 epochs=1 --quiet && words=$(cat out)
+exits 0 "$CHORUS" plot "$words" --kind confusion -o words.tex
+check "letters that LaTeX lacks are told" grep -q "stand as ? in PDF and LaTeX" err
+check "and are not in the file" eval '! grep -q "[^ -~]" words.tex'
+check "the number tells the class" grep -q "{[0-2] ???}" words.tex
+exits 0 "$CHORUS" plot "$words" --kind confusion -o words.svg
+check "an SVG has them" grep -Eq ">[0-2] пёс<" words.svg
+exits 0 "$CHORUS" predict "$words" --confusion --csv -
+check "no class is a formula" grep -q "^'=1+1," out
 bad=$(ls -d some/2* | sed -n 2p) torn=$(ls -d some/2* | sed -n 3p)
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
     NR == 2 { $at["parameters"] = "many" } 1' "$bad/run.csv" >r.csv && mv r.csv "$bad/run.csv"
