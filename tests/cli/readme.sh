@@ -9,6 +9,12 @@ if chorus data | grep -q '^fashion-mnist .* missing'; then
     skip "the commands of README.md" "Fashion-MNIST is not here"
     finish
 fi
+# Whether a sweep is at work.
+sweep_runs()
+{
+    ! flock -n results/sweeps/long/work true
+}
+
 few="train_limit=2560 test_limit=500"
 n=0
 while read -r line; do
@@ -28,7 +34,9 @@ while read -r line; do
     *) fail "$line" "status $status: $(tail -n 3 err.log)" ;;
     esac
     case $line in
-    *--background) until_true 20 grep -q running results/*/run.csv ;;
+    *--background) until_true 20 grep -q ,running, results/*/run.csv ;;
+    # the next cell is at work: @ is it
+    "chorus stop @"*) until_true 20 eval '! sweep_runs || state_is "$(ls -d results/2*/ | tail -n 1)" running' ;;
     esac
 done < <(awk '/^```sh/ { inside = 1; next } /^```/ { inside = 0 } inside && /^chorus / { sub(/ +#.*/, ""); print }' "$readme")
 check "there are commands in it" test "$n" -ge 15
