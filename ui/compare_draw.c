@@ -76,15 +76,30 @@ static bool labels_fit(const struct compare *c, int panel, enum label kind, size
     return total <= p->columns || (p->columns + APART) / (most + APART) * rows >= p->count;
 }
 
-/* What says most without being cut: the middle of a name cannot be missed. */
-static void choose_labels(struct compare *c, int panel)
+static enum label longest_label(const struct compare *c, int panel, size_t front)
 {
-    size_t front = common_front(c, &c->curves[panel]);
     enum label kind = LABEL_WHOLE;
 
     while (kind + 1 < LABELS && !labels_fit(c, panel, kind, front))
         kind++;
-    for (int i = 0; i < c->plot[panel].count; i++)
+    return kind;
+}
+
+/* What says most without being cut: the middle of a name cannot be missed. Without a cursor names say
+ * more than the values at the end, which the table has too. */
+static void choose_labels(struct compare *c, int panel)
+{
+    struct plot *p = &c->plot[panel];
+    size_t front = common_front(c, &c->curves[panel]);
+    enum label kind;
+
+    p->values = p->count <= COMPARE_MANY;
+    kind = longest_label(c, panel, front);
+    if (kind + 1 == LABELS && p->values && !p->cursor) {
+        p->values = false;
+        kind = longest_label(c, panel, front);
+    }
+    for (int i = 0; i < p->count; i++)
         c->series[panel][i].label = label_of(c, c->curves[panel].line[i].group, kind, front);
 }
 

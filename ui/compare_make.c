@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY 8 /* curves, from which on those without focus are thin */
-
 const char *const compare_x_names[] = {"epoch",        "step",    "images",
                                        "model-images", "seconds", "device-seconds"};
 
@@ -466,7 +464,6 @@ void compare_set_cursor(struct compare *c)
     for (int i = 0; i < c->panels; i++) {
         c->plot[i].cursor = !c->scaling && (c->cursor || isfinite(cost));
         c->plot[i].cursor_x = c->cursor ? c->cursor_x : cost;
-        c->plot[i].values = c->plot[i].cursor && c->plot[i].count <= MANY;
     }
     free(c->read);
     c->read = mem_new(c->groups + 1, sizeof *c->read);
@@ -499,7 +496,7 @@ void compare_focus(struct compare *c, size_t row)
             bool is = c->curves[p].line[i].group == group;
 
             c->series[p][i].weight = is                        ? PLOT_THICK
-                                     : c->plot[p].count > MANY ? PLOT_THIN
+                                     : c->plot[p].count > COMPARE_MANY ? PLOT_THIN
                                                                : PLOT_NORMAL;
             if (is)
                 c->plot[p].front = i + 1;

@@ -16,16 +16,16 @@
 
 static const struct {
     const char *name, *column, *label;
-    bool whole;
+    bool whole, parts;
     enum plot_unit unit;
 } axes[] = {
-    {"epoch", "epoch", "epoch", true, PLOT_NUMBER},
-    {"step", "step", "step", true, PLOT_NUMBER},
-    {"images", "images", "images", true, PLOT_NUMBER},
-    {"model-images", "model_images", "model-images", true, PLOT_NUMBER},
-    {"seconds", "train_seconds", "seconds of training", false, PLOT_TIME},
-    {"device-seconds", "device_seconds", "device-seconds", false, PLOT_TIME},
-    {NULL, NULL, NULL, false, PLOT_NUMBER},
+    {"epoch", "epoch", "epoch", true, true, PLOT_NUMBER},
+    {"step", "step", "step", true, false, PLOT_NUMBER},
+    {"images", "images", "images", true, false, PLOT_NUMBER},
+    {"model-images", "model_images", "model-images", true, false, PLOT_NUMBER},
+    {"seconds", "train_seconds", "seconds of training", false, false, PLOT_TIME},
+    {"device-seconds", "device_seconds", "device-seconds", false, false, PLOT_TIME},
+    {NULL, NULL, NULL, false, false, PLOT_NUMBER},
 };
 
 /* Runs that are drawn as one curve: the group's number stands in `of`. */
@@ -213,6 +213,7 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
             p->title = (metric && !strcmp(metric, "acc")) || i == 1 ? "accuracy" : "loss";
         p->x_label = axes[axis].label;
         p->whole_x = axes[axis].whole;
+        p->parts_x = axes[axis].parts;
         p->x_unit = axes[axis].unit;
         p->log_y = wish->log_y;
         c->series[i] = mem_new(c->lines + 1, sizeof *c->series[i]);

@@ -181,8 +181,35 @@ struct span {
     int from, end; /* columns that a label below the x axis takes */
 };
 
+static uint32_t line_code(const struct plot_canvas *c)
+{
+    return c->p->level == PLOT_ASCII ? '-' : 0x2500;
+}
+
+/* In the line of the axis, where ticks stand wider apart than their labels. */
+static bool name_in_line(struct plot_canvas *c, int row, const char *name, int n)
+{
+    const struct plot_cell *line = c->cells + (size_t)row * (size_t)c->p->columns;
+
+    for (int end = c->p->columns, from; end > c->left; end = from - 1) {
+        from = end;
+        while (from > c->left && line[from - 1].code == line_code(c))
+            from--;
+        if (end - from < n)
+            continue;
+        if (end - from >= n + 2) {
+            from += (end - from - n) / 2;
+            plot_put(c, row, from - 1, ' ', PLOT_TEXT);
+            plot_put(c, row, from + n, ' ', PLOT_TEXT);
+        }
+        plot_put_text(c, row, from, end, name, PLOT_TEXT);
+        return true;
+    }
+    return false;
+}
+
 /* At the end, or in the middle of the last gap between the labels that it fits into with a blank on
- * both sides; else in place of the last label but one. */
+ * both sides, or above them; else in place of the last label but one. */
 static void draw_x_name(struct plot_canvas *c, int row, const struct span *taken, int labels)
 {
     const char *name = c->p->x_label ? c->p->x_label : "";
@@ -203,7 +230,7 @@ static void draw_x_name(struct plot_canvas *c, int row, const struct span *taken
             return;
         }
     }
-    if (labels < 3 || c->p->cursor)
+    if (name_in_line(c, row - 1, name, n) || labels < 3 || c->p->cursor)
         return;
     left = taken[labels - 3].end;
     right = taken[labels - 1].from;
@@ -242,12 +269,12 @@ static struct span draw_cursor_x(struct plot_canvas *c, int row, const struct pl
 static void draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
 {
     bool ascii = c->p->level == PLOT_ASCII, placed = false;
-    int bottom = c->top + c->height, end = c->p->columns, behind = c->left - 1, labels = 0;
+    int bottom = c->top + c->height, end = c->p->columns, behind = -1, labels = 0;
     struct span taken[PLOT_TICKS + 1], cursor = draw_cursor_x(c, bottom + 1, x);
 
     plot_put(c, bottom, c->left - 1, ascii ? '+' : 0x2514, PLOT_TEXT);
     for (int i = c->left; i < end; i++)
-        plot_put(c, bottom, i, ascii ? '-' : 0x2500, PLOT_TEXT);
+        plot_put(c, bottom, i, line_code(c), PLOT_TEXT);
     for (int i = 0; i < x->ticks; i++) {
         int column = plot_column(c, plot_place(x, x->tick[i]));
         int n = plot_length(x->label[i]), from = column - n / 2;

@@ -59,8 +59,10 @@ struct plot_extent plot_extent(const struct plot_series *s, bool log);
 struct plot_point *plot_thin(const struct plot_series *s, bool sorted, bool log, double lo,
                              double hi, int columns, size_t *count);
 
+/* Where ticks may stand: anywhere, at whole numbers, at these before halves and quarters. */
+enum plot_count { PLOT_ANY, PLOT_WHOLE, PLOT_PARTS };
 /* Ticks and labels of an axis whose range stands. */
-void plot_label_axis(struct plot_axis *axis, bool whole, enum plot_unit unit);
+void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_unit unit);
 /* The same with another step, the index-th of those that people read well, from the largest down.
  * Returns how many ticks; -1: there is no such step. */
 int plot_label_coarse(struct plot_axis *axis, int index);

@@ -80,14 +80,27 @@ static int whole_ticks(double lo, double hi, double ticks[8], double *step)
     return n <= 6 ? n : plot_ticks(lo, hi, ticks, step);
 }
 
-/* mantissas of each decade, or one power of every `every` decades */
-static int log_series(double lo, double hi, const double *mantissa, int count, int every,
+/* Of what has parts halves and quarters too, where whole numbers are fewer than four. */
+static int part_ticks(double lo, double hi, double ticks[8], double *step)
+{
+    int n = find_ticks(lo, hi, true, ticks, step);
+
+    for (double part = 1; part >= 0.25 && !n; part /= 2) {
+        *step = part;
+        n = tick_multiples(lo, hi, part, ticks, 8);
+        n = n >= 4 && n <= 6 ? n : 0;
+    }
+    return n ? n : plot_ticks(lo, hi, ticks, step);
+}
+
+/* mantissas of each decade, or one power of every `every` decades, from the phase-th on */
+static int log_series(double lo, double hi, const double *mantissa, int count, int every, int phase,
                       double ticks[8])
 {
     int n = 0;
 
     for (int e = (int)floor(log10(lo)); e <= (int)ceil(log10(hi)); e++) {
-        if (e % every)
+        if ((e - phase) % every)
             continue;
         for (int i = 0; i < count; i++) {
             double t = mantissa[i] * pow(10, e);
@@ -125,6 +138,25 @@ static const struct {
                  {3, {1, 2, 4}},    {6, {1, 1.5, 2, 3, 5, 7}},
                  {4, {1, 2, 4, 7}}, {3, {1.5, 3, 7}}};
 
+/* Powers of ten alone, as close as 4 to 6 of them are; 0: there are too few. */
+static int log_powers(double lo, double hi, double ticks[8])
+{
+    static const double one = 1;
+    int most = 8;
+
+    for (int every = 1; every < 200 && most >= 4; every++) {
+        most = 0;
+        for (int phase = 0; phase < every; phase++) {
+            int n = log_series(lo, hi, &one, 1, every, phase, ticks);
+
+            if (n >= 4 && n <= 6)
+                return n;
+            most = n > most ? n : most;
+        }
+    }
+    return 0;
+}
+
 /* The first list of which low plots can show all; else the one whose ticks are least crowded. */
 static int log_ticks(double lo, double hi, double ticks[8], double *step)
 {
@@ -132,17 +164,13 @@ static int log_ticks(double lo, double hi, double ticks[8], double *step)
     int n, chosen = -1;
 
     *step = 0;
-    for (int every = 1; every < 200; every++) {
-        n = log_series(lo, hi, log_lists[0].mantissa, 1, every, ticks);
-        if (n >= 4 && n <= 6)
-            return n;
-        if (n < 4)
-            break;
-    }
+    n = log_powers(lo, hi, ticks);
+    if (n)
+        return n;
     for (size_t i = 0; i < MEM_COUNT(log_lists) && best < 0.12; i++) {
         double gap;
 
-        n = log_series(lo, hi, log_lists[i].mantissa, log_lists[i].count, 1, ticks);
+        n = log_series(lo, hi, log_lists[i].mantissa, log_lists[i].count, 1, 0, ticks);
         gap = log_gap(lo, hi, ticks, n);
         if (gap > best) {
             best = gap;
@@ -153,7 +181,7 @@ static int log_ticks(double lo, double hi, double ticks[8], double *step)
     if (chosen < 0 || (best < 0.12 && log_gap(lo, hi, ticks, n) >= best))
         return n;
     *step = 0;
-    return log_series(lo, hi, log_lists[chosen].mantissa, log_lists[chosen].count, 1, ticks);
+    return log_series(lo, hi, log_lists[chosen].mantissa, log_lists[chosen].count, 1, 0, ticks);
 }
 
 /* Steps of clocks and calendars. The second list helps where none of the first gives 4 to 6. */
@@ -277,7 +305,7 @@ static double largest_of(const struct plot_axis *a)
     return a->ticks ? fmax(fabs(a->tick[0]), fabs(a->tick[a->ticks - 1])) : 0;
 }
 
-void plot_label_axis(struct plot_axis *a, bool whole, enum plot_unit unit)
+void plot_label_axis(struct plot_axis *a, enum plot_count count, enum plot_unit unit)
 {
     double step = 0;
 
@@ -286,7 +314,9 @@ void plot_label_axis(struct plot_axis *a, bool whole, enum plot_unit unit)
     else if (unit == PLOT_TIME)
         a->ticks = time_ticks(a->lo, a->hi, a->tick, &step);
     else
-        a->ticks = (whole ? whole_ticks : plot_ticks)(a->lo, a->hi, a->tick, &step);
+        a->ticks = (count == PLOT_WHOLE   ? whole_ticks
+                    : count == PLOT_PARTS ? part_ticks
+                                          : plot_ticks)(a->lo, a->hi, a->tick, &step);
     a->step = step;
     if (unit == PLOT_TIME)
         for (int i = 0; i < a->ticks; i++)
@@ -321,7 +351,7 @@ int plot_label_step(struct plot_axis *a, int index)
     double ticks[8];
 
     if (index < lists) {
-        n = log_series(a->lo, a->hi, log_lists[index].mantissa, log_lists[index].count, 1, ticks);
+        n = log_series(a->lo, a->hi, log_lists[index].mantissa, log_lists[index].count, 1, 0, ticks);
         a->step = 0;
     } else if (index - lists < (int)MEM_COUNT(steps)) {
         a->step = steps[index - lists] * pow(10, floor(log10(a->hi - a->lo)));
@@ -381,8 +411,8 @@ void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL])
     if (p->x_unit == PLOT_TIME)
         label_time(fabs(x) < 10 ? round(x * 10) / 10 : round(x), fabs(x) < 10 ? 0.1 : 1, fabs(x),
                    out);
-    else if (p->whole_x && fabs(x) < 1e15)
-        snprintf(out, PLOT_LABEL, "%.12g", x);
+    else if (p->whole_x && (x == floor(x) || fabs(x) >= 1000) && fabs(x) < 1e15)
+        snprintf(out, PLOT_LABEL, "%.0f", x);
     else
         snprintf(out, PLOT_LABEL, "%.5g", x);
 }

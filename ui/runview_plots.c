@@ -125,6 +125,7 @@ static void begin(struct runview *v, struct runview_panel *to)
                                                                          : runview_axes[v->axis],
                              .log_y = v->log_y,
                              .whole_x = !time,
+                             .parts_x = v->axis == FEED_EPOCH,
                              .x_unit = time ? PLOT_TIME : PLOT_NUMBER,
                              .values = true,
                              .columns = to->in.columns,

@@ -100,10 +100,38 @@ TEST(whole_numbers_alone)
     CHECK_INT(x.ticks, 4);
 }
 
+/* Epochs have halves, steps have none. */
+TEST(parts_of_epochs)
+{
+    static const struct {
+        double hi;
+        int ticks;
+        double step;
+    } wanted[] = {{1, 5, 0.25}, {2, 5, 0.5}, {3, 4, 1}, {10, 6, 2}};
+    double xs[2] = {0.1}, ys[2] = {1, 2};
+    struct plot_series s = {"s", xs, ys, 2, 0, false, PLOT_NORMAL};
+    struct plot p = {.series = &s, .count = 1, .whole_x = true, .parts_x = true};
+    struct plot_view v;
+
+    for (size_t i = 0; i < MEM_COUNT(wanted); i++) {
+        xs[1] = wanted[i].hi;
+        CHECK(plot_look(&p, 80, &v));
+        CHECK_INT(v.x.ticks, wanted[i].ticks);
+        CHECK_NEAR(v.x.step, wanted[i].step, 0);
+        plot_view_free(&v);
+    }
+    p.x_lo = 0.3; /* a part of one */
+    p.x_hi = 0.9;
+    CHECK(plot_look(&p, 80, &v));
+    CHECK(v.x.ticks >= 4 && v.x.ticks <= 6);
+    plot_view_free(&v);
+}
+
 TEST(log_ticks)
 {
     static const double ranges[][2] = {{1, 1e5}, {0.9, 1.1},      {1e-30, 1}, {0.2, 3},
-                                       {1, 20},  {1e-300, 1e300}, {3, 700}};
+                                       {1, 20},  {1e-300, 1e300}, {3, 700},
+                                       {1, 1.02}, {0.0112, 1e5},  {0.0112, 1e9}};
     struct plot_axis x;
 
     for (size_t i = 0; i < MEM_COUNT(ranges); i++) {

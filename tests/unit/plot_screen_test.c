@@ -443,6 +443,7 @@ TEST(one_epoch)
                      .series = s,
                      .count = 2,
                      .whole_x = true,
+                     .parts_x = true,
                      .columns = 50,
                      .rows = 10};
 
