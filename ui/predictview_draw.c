@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_WIDE 40
-#define LIST_MORE 6   /* where no members need room at the right */
+#define LIST_NAMES 9 /* of a class, at least */
+#define LIST_MOST  16
+#define IMAGE_WIDE 56 /* of 28 pixels */
 #define BOTH_WIDE 118 /* from here on the list stands beside the image */
 
 /* ---- heads ---- */
@@ -144,6 +145,11 @@ static void put_small(struct grid *g, struct rect in, int row, int column, float
                  eighths ? GRID_SERIES : GRID_DIM, 0);
 }
 
+static int member_wide(int digits)
+{
+    return digits > 2 ? digits + 4 : digits + 3;
+}
+
 static void draw_members(const struct predictview_set *s, size_t i, int class, struct grid *g,
                          struct rect in, int row, int digits)
 {
@@ -152,7 +158,7 @@ static void draw_members(const struct predictview_set *s, size_t i, int class, s
         bool own = predictview_answer(s, m, i) == class;
 
         if (digits)
-            grid_textf(g, in, row, m * (digits + 4), own ? GRID_TEXT : GRID_DIM, "%.*f", digits,
+            grid_textf(g, in, row, m * member_wide(digits), own ? GRID_TEXT : GRID_DIM, "%.*f", digits,
                        (double)p);
         else
             put_small(g, in, row, m, p);
@@ -164,12 +170,12 @@ static int member_digits(const struct predictview_set *s, int room)
 {
     if (s->members < 2)
         return 0;
-    return room >= 7 * s->members ? 3 : room >= 6 * s->members ? 2 : 0;
+    return room >= member_wide(3) * s->members ? 3 : room >= member_wide(2) * s->members ? 2 : 0;
 }
 
 static int members_width(const struct predictview_set *s, int digits)
 {
-    return s->members < 2 ? 0 : digits ? (digits + 4) * s->members : s->members + 1;
+    return s->members < 2 ? 0 : digits ? member_wide(digits) * s->members : s->members + 1;
 }
 
 #define MARK_WIDE  2 /* in front of a class's name */
@@ -189,7 +195,7 @@ static void draw_heads(const struct predictview_set *s, struct grid *g, struct r
 
     grid_text(g, in, 0, value + 1, GRID_HEAD, s->members > 1 ? "mean" : "p");
     for (int m = 0; s->members > 1 && m < s->members; m++)
-        grid_textf(g, right, 0, digits ? m * (digits + 4) : m, GRID_HEAD, "%d",
+        grid_textf(g, right, 0, digits ? m * member_wide(digits) : m, GRID_HEAD, "%d",
                    digits ? m : m % 10);
 }
 
@@ -221,34 +227,60 @@ static void draw_classes(const struct predictview_set *s, size_t i, struct grid 
     free(c.class);
 }
 
-static void draw_image(const struct predictview *v, struct grid *g, struct rect in)
+/* Returns how many columns the image took. */
+static int draw_pixels(const struct predictview_set *s, size_t i, struct grid *g, struct rect in)
 {
-    const struct predictview_set *s = v->set;
-    size_t i = v->pick.image[v->at];
     uint8_t *bytes = predictview_bytes(s, i);
     struct tile t = {bytes, s->h, s->w, s->c == 3 ? 3 : 1};
-    int wide = in.columns - table_width(s) - 3;
     struct rect took;
 
-    if (wide < in.columns / 4)
-        wide = in.columns / 4;
-    draw_sentence(s, i, g, in, 0);
     if (s->c != 1 && s->c != 3) { /* what it would look like, nobody knows: its first channel */
         for (int k = 0; k < s->h * s->w; k++)
             bytes[k] = bytes[k * s->c];
     }
-    took = tile_grid(&t, g, rect_left(rect_below(in, 2), wide));
-    draw_classes(s, i, g, rect_behind(rect_below(in, 2), took.columns + 3));
+    took = tile_grid(&t, g, in);
     free(bytes);
+    return took.columns;
+}
+
+static void draw_image(const struct predictview *v, struct grid *g, struct rect in)
+{
+    const struct predictview_set *s = v->set;
+    size_t i = v->pick.image[v->at];
+    int wide = in.columns - table_width(s) - 3;
+    struct rect below = rect_below(in, 2);
+
+    if (wide < in.columns / 4)
+        wide = in.columns / 4;
+    draw_sentence(s, i, g, in, 0);
+    wide = predictview_is_table(s) ? predictview_draw_values(s, i, g, rect_left(below, wide))
+                                   : draw_pixels(s, i, g, rect_left(below, wide));
+    draw_classes(s, i, g, rect_behind(below, wide + 3));
 }
 
 /* ---- the list ---- */
+
+/* Two names of classes, and what stands around them. */
+static int list_width(const struct predictview_set *s, int names)
+{
+    return 2 * names + 17 + (s->members > 1 ? 5 : 0);
+}
+
+/* Names whole where image and members keep the room that they want. */
+static int list_names(const struct predictview_set *s, int columns)
+{
+    int image = IMAGE_WIDE + 3 + table_width(s) - members_width(s, 0) + members_width(s, 2);
+    int most = (columns - list_width(s, 0) - 2 - image) / 2, names = names_width(s, LIST_MOST);
+
+    names = names < most ? names : most;
+    return names > LIST_NAMES ? names : LIST_NAMES;
+}
 
 static void draw_list(struct predictview *v, struct grid *g, struct rect in)
 {
     const struct predictview_set *s = v->set;
     size_t rows = in.rows > 1 ? (size_t)(in.rows - 1) : 0;
-    int name = (in.columns - 8 - 7 - 7) / 2;
+    int name = (in.columns - list_width(s, 0)) / 2;
 
     grid_right(g, in, 0, 6, GRID_HEAD, "image");
     grid_text(g, in, 0, 8, GRID_HEAD, "label");
@@ -262,10 +294,9 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
         size_t i = v->pick.image[v->list_first + row];
         bool wrong = s->answer[i] != s->labels[i];
         int line = (int)row + 1;
-        char number[32];
+        char number[TEXT_NUMBER_ROOM];
 
-        snprintf(number, sizeof number, "%zu", i);
-        grid_right(g, in, line, 6, GRID_DIM, number);
+        grid_right(g, in, line, 6, GRID_DIM, text_count(number, i));
         grid_cut(g, in, line, 8, name, GRID_TEXT, false, s->name[s->labels[i]]);
         grid_cut(g, in, line, 9 + name, name, wrong ? GRID_BAD : GRID_TEXT, false,
                  s->name[s->answer[i]]);
@@ -285,7 +316,7 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
     struct text words = {0}, facts = {0};
     bool wide = in.columns >= BOTH_WIDE;
     char at[TEXT_NUMBER_ROOM], n[TEXT_NUMBER_ROOM];
-    int end, list = LIST_WIDE + (v->set->members > 1 ? 0 : LIST_MORE);
+    int end, list = list_width(v->set, list_names(v->set, in.columns));
 
     predictview_add_pick(v->set, &v->pick, &words);
     end = grid_bold(g, in, 0, 0, GRID_TEXT, text_str(&words)) + 2;
@@ -322,6 +353,8 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
 {
     size_t n = (size_t)s->confusion.classes;
 
+    char number[TEXT_NUMBER_ROOM];
+
     *out = (struct predictview_board){0};
     out->row_name = mem_new(n + 1, sizeof *out->row_name);
     out->word = mem_new(n * n + 1, sizeof *out->word);
@@ -335,7 +368,7 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
             /* by magnitude: the diagonal would leave everything else in one colour */
             out->value[l * n + a] = count ? log10((double)count) : NAN;
             out->word[l * n + a] =
-                count ? mem_textf("%llu", (unsigned long long)count) : mem_text("·");
+                count ? mem_text(text_count(number, count)) : mem_text("·");
         }
         out->row_name[l] = images ? mem_textf("%s %.3f", s->shown_as[l],
                                               (double)count_at(s, (int)l, (int)l) / (double)images)
@@ -369,15 +402,16 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
     int label = v->view.row, answer = v->view.column, other = -1;
     uint64_t count = count_at(s, label, answer), images = s->labelled[s->shown[label]];
     uint64_t answers = s->answered[s->shown[answer]];
+    char number[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
     struct text words = {0};
 
     for (int k = 0; k < s->confusion.classes; k++)
         if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
             other = k;
-    text_addf(&words, "%s %s%s: %llu of %llu images (%.1f %%). ", s->shown_as[label],
+    text_addf(&words, "%s %s%s: %s of %s images (%.1f %%). ", s->shown_as[label],
               label == answer ? "answered rightly" : "taken for ",
-              label == answer ? "" : s->shown_as[answer], (unsigned long long)count,
-              (unsigned long long)images, images ? 100 * (double)count / (double)images : 0);
+              label == answer ? "" : s->shown_as[answer], text_count(number, count),
+              text_count(all, images), images ? 100 * (double)count / (double)images : 0);
     text_addf(&words, "%.1f %% of the answers %s are right",
               answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0,
               s->shown_as[answer]);

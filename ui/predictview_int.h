@@ -27,6 +27,7 @@ struct predictview_set {
     int *answer;                         /* (n): the whole's, the lowest class of equals */
     int *others;                         /* (n): how many members answer otherwise */
     char **name;                         /* (classes), never NULL */
+    char **column;                       /* (c) of a table whose file has a header, else NULL */
     double acc, *member_acc;             /* (members) */
     size_t *labelled, *answered, *right; /* (classes): images of a label, of an answer, of both */
     int *shown; /* (confusion.classes), rising: those with the most mistakes, at most so many */
@@ -43,6 +44,14 @@ float predictview_highest(const struct predictview_set *s, size_t image);
 int predictview_answer(const struct predictview_set *s, int member, size_t image);
 /* An image's bytes, floats between their least and largest; freed by the caller. */
 uint8_t *predictview_bytes(const struct predictview_set *s, size_t image);
+
+/* ---- rows of tables ---- */
+
+bool predictview_is_table(const struct predictview_set *s);
+void predictview_name_columns(struct predictview_set *s);
+/* The values of a row, their names before them; returns how many columns they took. */
+int predictview_draw_values(const struct predictview_set *s, size_t image, struct grid *g,
+                            struct rect in);
 
 /* ---- which images ---- */
 

@@ -17,6 +17,9 @@ void predictview_free(struct predictview_set *s)
     for (int k = 0; s->name && k < s->classes; k++)
         free(s->name[k]);
     free(s->name);
+    for (int k = 0; s->column && k < s->c; k++)
+        free(s->column[k]);
+    free(s->column);
     free(s->labels);
     free(s->p);
     free(s->mean);
@@ -218,6 +221,7 @@ static enum err_code take(struct predictview_set *s, const char *path, struct er
             return err_set(e, ERR_INPUT, "%s: label %lld of image %zu is none of %d classes", path,
                            (long long)s->labels[i], i, s->classes);
     name_classes(s);
+    predictview_name_columns(s);
     average(s);
     answer(s);
     return ERR_OK;

@@ -23,6 +23,7 @@ void predictions_free(struct predictions *p)
     for (int c = 0; p->class_names && c < p->classes; c++)
         free(p->class_names[c]);
     free(p->class_names);
+    free(p->columns);
     free(p->images);
     free(p->labels);
     free(p->p);
@@ -63,8 +64,25 @@ static void average(struct predictions *p)
 
 /* ---- made ---- */
 
+static char *one_line(char *name)
+{
+    for (char *c = name; (c = strchr(c, '\n'));)
+        *c = ' ';
+    return name;
+}
+
+static void copy_columns(struct predictions *p, const struct data_set *data)
+{
+    struct text names = {0};
+
+    for (int k = 0; data->column_names && k < data->shape.c; k++)
+        text_addf(&names, "%s%s", k ? "\n" : "", one_line(data->column_names[k]));
+    p->columns = names.s;
+}
+
 static void copy_names(struct predictions *p, const struct data_set *data)
 {
+    copy_columns(p, data);
     if (!data->class_names)
         return;
     p->class_names = mem_new((size_t)p->classes, sizeof *p->class_names);
@@ -255,15 +273,19 @@ enum err_code predictions_save(const struct predictions *p, const char *path, st
          .bytes = p->log_p},
     };
     struct text epoch = {0}, names = {0};
-    struct safetensors_note note[2];
+    struct safetensors_note note[3];
+    int notes = 1;
     enum err_code code;
 
     text_addf(&epoch, "%lld", (long long)p->epoch);
     for (int c = 0; p->class_names && c < p->classes; c++)
         text_addf(&names, "%s%s", c ? "\n" : "", p->class_names[c] ? p->class_names[c] : "");
     note[0] = (struct safetensors_note){(char *)RECORD_NOTE_EPOCH, epoch.s};
-    note[1] = (struct safetensors_note){(char *)"chorus.class_names", names.s};
-    code = safetensors_write(path, t, p->log_p ? 4 : 3, note, names.n ? 2 : 1, e);
+    if (names.n)
+        note[notes++] = (struct safetensors_note){(char *)"chorus.class_names", names.s};
+    if (p->columns)
+        note[notes++] = (struct safetensors_note){(char *)"chorus.column_names", p->columns};
+    code = safetensors_write(path, t, p->log_p ? 4 : 3, note, notes, e);
     text_free(&epoch);
     text_free(&names);
     return code;

@@ -24,6 +24,7 @@ struct predictions {
     double *log_p;      /* (members, n): logarithm of the label's; NULL: an older file has none */
     double *mean;       /* (n, classes): the average over members */
     char **class_names; /* (classes), or NULL */
+    char *columns;      /* of a table: their names, a line each; or NULL */
 };
 
 /* at: "best", "last" or an epoch's number; NULL: the last. Needs the data. */

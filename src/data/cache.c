@@ -2,9 +2,9 @@
  * time, and shared by all who train on it. Nothing depends on it: whatever is wrong with the folder or
  * a file, the set is decoded as if there were none.
  *
- * A file: struct head; the names of the classes, each ended by a 0; training images, training labels,
- * test images, test labels. Every section starts at a multiple of 64 bytes, zeros in between. It is
- * named after where the set comes from and so replaces the one of an earlier state of these files; the
+ * A file: struct head; the names of classes and of a table's columns, each ended by a 0; training
+ * images, training labels, test images, test labels. Every section starts at a multiple of 64 bytes,
+ * zeros in between. It is named after where the set comes from and so replaces the one of an earlier state of these files; the
  * key in its head says of which state it is. It is written under another name, renamed, and never
  * touched again. */
 #include "data/data_int.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION 1
+#define VERSION 2
 #define ORDER   0x01020304u
 #define ALIGN   64
 /* All files together, the newest first; none takes more than half of it. */
@@ -42,7 +42,7 @@ struct head {
     int32_t h, w, c, classes;
     uint64_t width;       /* bytes of a value: 1, or 8 for doubles */
     uint64_t train, test; /* images */
-    uint64_t names;       /* bytes of the names of the classes, 0 for none */
+    uint64_t names;       /* bytes of the names of classes and columns, 0 for none */
     char checksum[72];    /* data_set's, of all images; terminated */
 };
 _Static_assert(sizeof(struct head) % ALIGN == 0, "the sections follow the head");
@@ -217,22 +217,34 @@ static bool read_head(const struct data_cache *cache, int fd, struct head *head)
            head->checksum[sizeof head->checksum - 1] == 0;
 }
 
+/* So many of those between *names and end; NULL: there are not so many. */
+static char **take_some(const char **names, const char *end, size_t count)
+{
+    char **to = mem_new(count, sizeof *to);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t left = (size_t)(end - *names), length = strnlen(*names, left);
+
+        if (length == left) {
+            data_free_names(to, i);
+            return NULL;
+        }
+        to[i] = mem_text_n(*names, length);
+        *names += length + 1;
+    }
+    return to;
+}
+
 static bool take_names(struct data_raw *raw, const char *names, size_t n)
 {
     const char *end = names + n;
 
     if (n == 0)
         return true;
-    raw->class_names = mem_new((size_t)raw->classes, sizeof *raw->class_names);
-    for (int i = 0; i < raw->classes; i++) {
-        size_t left = (size_t)(end - names), length = strnlen(names, left);
-
-        if (length == left)
-            return false;
-        raw->class_names[i] = mem_text_n(names, length);
-        names += length + 1;
-    }
-    return names == end;
+    raw->class_names = take_some(&names, end, (size_t)raw->classes);
+    if (raw->class_names && names < end)
+        raw->column_names = take_some(&names, end, data_values(raw->shape));
+    return raw->class_names && names == end;
 }
 
 static bool labels_fit(const struct data_raw_part *part, int classes)
@@ -412,6 +424,8 @@ static bool make_content(struct content *c, const struct data_cache *cache,
     memcpy(c->head.checksum, raw->checksum, sizeof raw->checksum);
     for (int i = 0; raw->class_names && i < raw->classes; i++)
         text_add_n(&c->names, raw->class_names[i], strlen(raw->class_names[i]) + 1);
+    for (size_t i = 0; raw->class_names && raw->column_names && i < data_values(raw->shape); i++)
+        text_add_n(&c->names, raw->column_names[i], strlen(raw->column_names[i]) + 1);
     c->of[NAMES] = c->names.s;
     c->size[NAMES] = c->head.names = c->names.n;
     if (!lay_out(&c->head, at))

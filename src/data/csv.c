@@ -290,6 +290,10 @@ static enum err_code load(struct csv_load *l, struct data_raw *raw, const struct
     TRY(scan(l, raw, found, e));
     TRY(limit_both(raw, &l->facts, train_limit, test_limit, name, e));
     TRY(settle_shape(raw, &l->train, &l->test, &l->facts, wanted, found->train, e));
+    if (raw->shape.h == 1 && raw->shape.w == 1) {
+        raw->column_names = l->train.names;
+        l->train.names = NULL;
+    }
     if (found->test)
         TRY(take_rows(&raw->test, &l->test, 0, l->class_of, found->test, e));
     else

@@ -23,6 +23,7 @@ struct data_set {
     struct net_shape shape;
     int classes;
     char **class_names; /* (classes), NULL where the source names none */
+    char **column_names; /* (h * w * c) of a table with a header, else NULL */
     /* valid.count is 0 without `valid`; train is without it, in the file's order, valid in the
      * permutation's. */
     struct data_part train, valid, test;

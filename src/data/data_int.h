@@ -34,12 +34,15 @@ struct data_raw {
     struct net_shape shape;
     bool bytes; /* the parts have (or, peeked at, would have) bytes, else numbers */
     int classes;
-    char **class_names; /* NULL where none */
+    char **class_names;  /* NULL where none */
+    char **column_names; /* (values of an image) of a table with a header, else NULL */
     struct data_raw_part train, test;
     struct data_map *map; /* NULL where the memory is the parts' own */
     char checksum[65];    /* data_set's while nothing is limited; "" where it is not known yet */
 };
 void data_raw_free(struct data_raw *raw);
+size_t data_values(struct net_shape shape); /* of an image */
+void data_free_names(char **names, size_t count);
 
 /* Keeps the first `limit` (0: all) of `all`; key names the limit in the error. */
 enum err_code data_limit(const char *key, int64_t limit, size_t all, const char *what,

@@ -32,14 +32,25 @@ static void part_free(struct data_raw_part *part)
     *part = (struct data_raw_part){0};
 }
 
+size_t data_values(struct net_shape shape)
+{
+    return (size_t)shape.h * (size_t)shape.w * (size_t)shape.c;
+}
+
+void data_free_names(char **names, size_t count)
+{
+    for (size_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
 void data_raw_free(struct data_raw *raw)
 {
     part_free(&raw->train);
     part_free(&raw->test);
     data_map_free(raw->map);
-    for (int i = 0; raw->class_names && i < raw->classes; i++)
-        free(raw->class_names[i]);
-    free(raw->class_names);
+    data_free_names(raw->class_names, (size_t)raw->classes);
+    data_free_names(raw->column_names, data_values(raw->shape));
     *raw = (struct data_raw){0};
 }
 
@@ -433,6 +444,8 @@ static enum err_code build(struct data_set *set, struct data_raw *raw, const str
     set->classes = raw->classes;
     set->class_names = raw->class_names;
     raw->class_names = NULL;
+    set->column_names = raw->column_names;
+    raw->column_names = NULL;
     set->normalize = resolve(spec->normalize, bytes);
     if (!raw->checksum[0])
         sum_up(raw, raw->checksum);
@@ -491,9 +504,8 @@ void data_close(struct data_set *set)
         free(hold->part[i].values);
     }
     data_map_free(hold->map);
-    for (int i = 0; set->class_names && i < set->classes; i++)
-        free(set->class_names[i]);
-    free(set->class_names);
+    data_free_names(set->class_names, (size_t)set->classes);
+    data_free_names(set->column_names, data_values(set->shape));
     free(set->lut);
     free(hold);
     free(set);

@@ -152,6 +152,11 @@ static bool same_set(const struct data_set *a, const struct data_set *b)
     for (int i = 0; a->class_names && i < a->classes; i++)
         if (strcmp(a->class_names[i], b->class_names[i]) != 0)
             return false;
+    if (!a->column_names != !b->column_names)
+        return false;
+    for (size_t i = 0; a->column_names && i < size; i++)
+        if (strcmp(a->column_names[i], b->column_names[i]) != 0)
+            return false;
     return same_part(&a->train, &b->train, size) && same_part(&a->valid, &b->valid, size) &&
            same_part(&a->test, &b->test, size);
 }
@@ -248,6 +253,31 @@ TEST(every_number_of_csv)
         CHECK_INT(cache_count(&b), 2);
         bench_free(&b);
     }
+}
+
+/* A table with a header keeps the names of its columns. */
+TEST(columns_with_names)
+{
+    struct text rows = {0};
+    struct bench b = bench_new();
+    struct data_set *set;
+    struct err e;
+
+    text_add(&rows, "length,label,width\n");
+    for (int i = 0; i < 40; i++)
+        text_addf(&rows, "%d.5,%s,%d\n", i, i % 3 ? "a" : "b", i * i);
+    kit_write(b.source, "set.csv", rows.s, rows.n);
+    text_free(&rows);
+    snprintf(b.spec.data, sizeof b.spec.data, "%s/set.csv", b.source);
+    all_ways(&b, nothing);
+    REQUIRE(data_open(&set, &b.spec, &(struct data_places){0}, nothing, &e) == ERR_OK);
+    CHECK(set->column_names);
+    if (set->column_names) {
+        CHECK_STR(set->column_names[0], "length");
+        CHECK_STR(set->column_names[1], "width");
+    }
+    data_close(set);
+    bench_free(&b);
 }
 
 /* The shape that a model demands decides what the rows of a CSV file are. */

@@ -16,8 +16,9 @@ static const float p[MEMBERS][IMAGES][CLASSES] = {
     {{0.80f, 0.10f, 0.10f}, {0.10f, 0.80f, 0.10f}, {0.95f, 0.03f, 0.02f}, {0.20f, 0.36f, 0.44f}}};
 static const uint8_t images[IMAGES][4][4] = {{{0, 255}, {255, 0}}, {{255, 255, 255, 255}}};
 
-/* As it comes from the disk. names: NULL: none. */
-static bool write_and_read(const char *names, const int64_t *own_labels, struct safetensors *file)
+/* As it comes from the disk. names: NULL: none. shape: of 16 values. */
+static bool write_shape(const char *names, const int64_t *own_labels, const size_t shape[3],
+                        struct safetensors *file)
 {
     char *path = mem_textf("%s/predict-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     int fd = mkstemp(path);
@@ -25,7 +26,7 @@ static bool write_and_read(const char *names, const int64_t *own_labels, struct 
         {.name = "images",
          .type = SAFETENSORS_U8,
          .dims = 4,
-         .shape = {IMAGES, 4, 4, 1},
+         .shape = {IMAGES, shape[0], shape[1], shape[2]},
          .bytes = images},
         {.name = "labels",
          .type = SAFETENSORS_I64,
@@ -38,16 +39,23 @@ static bool write_and_read(const char *names, const int64_t *own_labels, struct 
          .shape = {MEMBERS, IMAGES, CLASSES},
          .bytes = p},
     };
-    const struct safetensors_note note[2] = {{(char *)"chorus.epoch", (char *)"7"},
-                                             {(char *)"chorus.class_names", (char *)names}};
+    const struct safetensors_note note[3] = {
+        {(char *)"chorus.epoch", (char *)"7"},
+        {(char *)"chorus.column_names", (char *)"length\nwidth"},
+        {(char *)"chorus.class_names", (char *)names}};
     struct err e;
-    bool fine = fd >= 0 && safetensors_write(path, t, 3, note, names ? 2 : 1, &e) == ERR_OK &&
+    bool fine = fd >= 0 && safetensors_write(path, t, 3, note, names ? 3 : 2, &e) == ERR_OK &&
                 safetensors_read(path, file, &e) == ERR_OK;
 
     close(fd);
     unlink(path);
     free(path);
     return fine;
+}
+
+static bool write_and_read(const char *names, const int64_t *own_labels, struct safetensors *file)
+{
+    return write_shape(names, own_labels, (const size_t[3]){4, 4, 1}, file);
 }
 
 static struct predictview_set *new_set(const char *names)
@@ -188,6 +196,34 @@ TEST(the_screen_tells_who_says_what_of_an_image)
     CHECK_HAS(text_str(&out), "shirt 0.960, wrong: it is bag");
     draw(&v, 42, 160, true, &out);
     CHECK_HAS(text_str(&out), "label");
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
+/* A row of a table is no picture: its values stand there, with their columns' names. */
+TEST(rows_of_a_table_are_values)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+    struct safetensors file;
+    struct err e;
+
+    start(&v, &app, NULL);
+    predictview_free(v.set);
+    v.set = NULL;
+    REQUIRE(write_shape("shirt\ncoat\nbag", labels, (const size_t[3]){1, 1, 16}, &file));
+    REQUIRE(predictview_make(&v.set, &file, "predictions.safetensors", &e) == ERR_OK);
+    predictview_pick(v.set, &v.pick);
+    draw(&v, 21, 80, true, &out);
+    CHECK_HAS(text_str(&out), "what the model sees");
+    CHECK_HAS(text_str(&out), "length          0 ");
+    CHECK_HAS(text_str(&out), "width         255 ");
+    CHECK_HAS(text_str(&out), "value 16 ");
+    CHECK_HAS(text_str(&out), "shirt");
+    draw(&v, 14, 60, true, &out);
+    CHECK_HAS(text_str(&out), " more");
     free(v.pick.image);
     predictview_free(v.set);
     text_free(&out);
