@@ -80,7 +80,9 @@ static enum label longest_label(const struct compare *c, int panel, size_t front
 {
     enum label kind = LABEL_WHOLE;
 
-    while (kind + 1 < LABELS && !labels_fit(c, panel, kind, front))
+    /* values of settings before a value of the curve would read as one list */
+    while (kind + 1 < LABELS && (!labels_fit(c, panel, kind, front) ||
+                                 (kind == LABEL_VALUES && c->plot[panel].values)))
         kind++;
     return kind;
 }
@@ -108,11 +110,9 @@ static const char *cursor_text(const struct compare *c, char out[TEXT_NUMBER_ROO
 {
     double x = c->cursor_x;
 
-    snprintf(out, TEXT_NUMBER_ROOM, "%.*f",
-             c->plot[0].whole_x && x == floor(x) ? 0
-             : fabs(x) < 100                     ? 2
-                                                 : 1,
-             x);
+    if (c->plot[0].whole_x && x >= 0 && x < 1e15 && (x == floor(x) || x >= 1000))
+        return text_count(out, (uint64_t)(x + 0.5));
+    snprintf(out, TEXT_NUMBER_ROOM, "%.*f", fabs(x) < 100 ? 2 : 1, x);
     return out;
 }
 
@@ -320,7 +320,7 @@ static void draw_rows(struct compare *c, struct grid *g, struct rect in)
             grid_paint(g, in, 1 + i, 3, in.columns - 3, GRID_CHOSEN);
 }
 
-static void table_title(const struct compare *c, struct text *out)
+static void add_title(const struct compare *c, struct text *out)
 {
     if (c->scaling)
         text_add(out, "scaling");
@@ -335,18 +335,35 @@ static void table_title(const struct compare *c, struct text *out)
 }
 
 /* Runs that are not compared at all. */
-static void draw_left_out(const struct compare *c, struct grid *g, struct rect at)
+static void add_left_out(const struct compare *c, struct text *out)
 {
-    struct text words = {0};
+    char all[TEXT_NUMBER_ROOM];
 
     if (c->more)
-        text_addf(&words, "the newest %d of %zu, %zu left out", COMPARE_MOST, c->count + c->more,
-                  c->more);
+        text_addf(out, "the newest of %s that are marked", text_count(all, c->count + c->more));
     if (c->set->left_out)
-        text_addf(&words, "%s%zu cannot be read", words.n ? ", " : "", c->set->left_out);
-    if (words.n)
-        grid_frame_right(g, at, GRID_WARN, text_str(&words));
-    text_free(&words);
+        text_addf(out, "%s%zu cannot be read", out->n ? ", " : "", c->set->left_out);
+}
+
+/* Both whole: what the table shows is told more briefly where they have no room beside each other. */
+static struct rect draw_titles(const struct compare *c, struct grid *g, struct rect at)
+{
+    struct text title = {0}, left_out = {0};
+    struct rect in;
+
+    add_title(c, &title);
+    add_left_out(c, &left_out);
+    if (left_out.n && !c->over && !c->equal.on && !c->scaling &&
+        text_width(text_str(&title)) + text_width(text_str(&left_out)) + 8 > at.columns) {
+        text_clear(&title);
+        text_addf(&title, "%zu run%s", c->set->count, c->set->count == 1 ? "" : "s");
+    }
+    in = grid_frame(g, at, text_str(&title), c->table_pane);
+    if (left_out.n)
+        grid_frame_right(g, at, GRID_WARN, text_str(&left_out));
+    text_free(&title);
+    text_free(&left_out);
+    return in;
 }
 
 /* What of the table has no room, in the frame's lower edge. */
@@ -370,13 +387,8 @@ static void draw_hidden(const struct compare *c, struct grid *g, struct rect at,
 
 static void draw_table(struct compare *c, struct grid *g, struct rect at)
 {
-    struct text title = {0};
-    struct rect in;
+    struct rect in = draw_titles(c, g, at);
 
-    table_title(c, &title);
-    in = grid_frame(g, at, text_str(&title), c->table_pane);
-    text_free(&title);
-    draw_left_out(c, g, at);
     c->table_at = in;
     if (c->wrong[0])
         grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_WARN, c->wrong);
@@ -517,9 +529,11 @@ static int note_rows(const struct compare *c, int columns)
 static void draw_empty(const struct compare *c, struct grid *g, struct rect at)
 {
     struct rect in = rect_behind(rect_below(grid_frame(g, at, "compare", true), 1), 2);
+    char number[TEXT_NUMBER_ROOM];
 
     if (c->count && (c->loading || !c->set)) {
-        grid_textf(g, in, 0, 0, GRID_DIM, "Reading %zu runs ...", c->count);
+        grid_textf(g, in, 0, 0, GRID_DIM, "Reading %s runs ...",
+                   text_count(number, c->count + c->more));
         return;
     }
     if (c->count && c->set && c->set->left_out) {

@@ -408,11 +408,14 @@ void plot_number(double v, char out[PLOT_LABEL])
 
 void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL])
 {
+    char number[TEXT_NUMBER_ROOM];
+
     if (p->x_unit == PLOT_TIME)
         label_time(fabs(x) < 10 ? round(x * 10) / 10 : round(x), fabs(x) < 10 ? 0.1 : 1, fabs(x),
                    out);
     else if (p->whole_x && (x == floor(x) || fabs(x) >= 1000) && fabs(x) < 1e15)
-        snprintf(out, PLOT_LABEL, "%.0f", x);
+        snprintf(out, PLOT_LABEL, "%s%s", x < 0 ? "-" : "",
+                 text_count(number, (uint64_t)(fabs(x) + 0.5)));
     else
         snprintf(out, PLOT_LABEL, "%.5g", x);
 }

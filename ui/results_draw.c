@@ -74,13 +74,13 @@ static void draw_news(const struct results *r, struct grid *g, struct rect in)
 static int draw_filter(const struct results *r, struct grid *g, struct rect in)
 {
     const struct results_view *v = &r->view;
-    char count[64];
+    char count[80], shown[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
     int end;
 
     if (!r->filtering && !r->filter[0])
         return 0;
-    snprintf(count, sizeof count, "%zu of %zu%s ", v->count, v->total,
-             v->pending ? ", reading" : "");
+    snprintf(count, sizeof count, "%s of %s%s ", text_count(shown, v->count),
+             text_count(all, v->total), v->pending ? ", reading" : "");
     end = grid_text(g, in, 0, 1, GRID_KEY, "/");
     end = grid_text(g, in, 0, end, GRID_TEXT, " ");
     if (r->filtering) {
@@ -199,8 +199,11 @@ static void draw_fold(const struct results *r, struct grid *g, struct rect in, i
 static void draw_state(const struct results *r, struct grid *g, struct rect in, int row,
                        const struct results_line *line, const struct library_run *run)
 {
+    char number[TEXT_NUMBER_ROOM];
+
     if (line->kind == RESULTS_GROUP) {
-        grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%zu runs", r->view.group[line->at].count);
+        grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%s runs",
+                   text_count(number, r->view.group[line->at].count));
         draw_fold(r, g, in, row, line, GRID_KEY);
         return;
     }
@@ -254,6 +257,7 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
     const char *problem = library_problem(r->app->library);
     struct rect words = rect_behind(rect_below(in, 1), 2);
     struct text where = {0}, say = {0};
+    char number[TEXT_NUMBER_ROOM];
 
     text_add_clean(&where, r->app->config.results);
     if (!library_ready(r->app->library)) {
@@ -269,8 +273,8 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
                   "name another folder.",
                   text_str(&where));
     } else {
-        text_addf(&say, "None of the %zu runs passes this filter. / changes it, Esc takes it away.",
-                  v->total);
+        text_addf(&say, "None of the %s runs passes this filter. / changes it, Esc takes it away.",
+                  text_count(number, v->total));
     }
     grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
     text_free(&where);
@@ -396,15 +400,15 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
     const struct library_run *run = results_run(r, line);
     const char *sweep = library_cell(run, "sweep");
     struct text words = {0};
+    char number[TEXT_NUMBER_ROOM];
     size_t count;
 
+    text_addf(&words, "%s runs ", text_count(number, group->count));
     if (group->sweep)
-        text_addf(&words, "%zu runs of the sweep %s", group->count, sweep);
+        text_addf(&words, "of the sweep %s", sweep);
     else
-        text_addf(&words,
-                  group->seeds == 1 ? "%zu runs of one seed: the same settings again"
-                                    : "%zu runs that differ in their seed alone",
-                  group->count);
+        text_add(&words, group->seeds == 1 ? "of one seed: the same settings again"
+                                           : "that differ in their seed alone");
     grid_cut(g, in, 0, 1, in.columns - 2, GRID_HEAD, false, text_str(&words));
     text_clear(&words);
     if (group->n) {

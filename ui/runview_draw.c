@@ -70,6 +70,8 @@ static void add_best(struct text *out, const struct feed_run *run, bool brief)
 /* Where it stands and what can be done about it. */
 static void add_story(struct text *out, const struct feed_run *run, bool starts, bool brief)
 {
+    char number[TEXT_NUMBER_ROOM];
+
     if (run->broken) {
         text_addf(out, "it cannot be read: %s", run->reason);
         return;
@@ -85,7 +87,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
                                      : "it waits for its turn");
         return;
     case WIRE_PAUSED:
-        text_addf(out, "at step %lld: p goes on", (long long)run->step);
+        text_addf(out, "at step %s: p goes on", text_count(number, (uint64_t)run->step));
         return;
     case WIRE_RUNNING:
         add_best(out, run, brief);
@@ -100,7 +102,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         if (!strncmp(run->reason, "stopped ", 8) && run->reason[8])
             text_addf(out, "%s: R goes on", run->reason + 8);
         else
-            text_addf(out, "at step %lld: R goes on", (long long)run->step);
+            text_addf(out, "at step %s: R goes on", text_count(number, (uint64_t)run->step));
         return;
     default:
         if (!run->path[0]) {
@@ -126,7 +128,7 @@ static void add_facts(struct text *out, const struct feed_run *run)
               f->devices == 1 ? "" : "s");
     text_addf(out, " · batch %s", text_count(number, (uint64_t)f->batch));
     if (!ensemble && f->devices > 1 && f->batch_per_device)
-        text_addf(out, " (%lld each)", (long long)f->batch_per_device);
+        text_addf(out, " (%s each)", text_count(number, (uint64_t)f->batch_per_device));
     if (f->parameters)
         text_addf(out, " · %s parameters", text_count(number, f->parameters));
     if (isfinite(run->lr) || f->lr > 0)

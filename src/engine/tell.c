@@ -103,13 +103,14 @@ void run_log_start(struct run *r)
     const struct plan *p = r->plan;
     const struct spec *s = &p->spec;
     struct text t = {0};
-    char number[TEXT_NUMBER_ROOM];
+    char number[TEXT_NUMBER_ROOM], steps[TEXT_NUMBER_ROOM];
     bool ensemble = s->mode == SPEC_ENSEMBLE;
 
     run_log(r, LOG_DEBUG,
-            "%s on %s: %lld training images, %lld steps an epoch; %s (%s), threads = %d, process "
+            "%s on %s: %s training images, %s steps an epoch; %s (%s), threads = %d, process "
             "%ld on %s, chorus %s",
-            r->model, p->data->name, (long long)p->train_images, (long long)p->steps_per_epoch,
+            r->model, p->data->name, text_count(number, (uint64_t)p->train_images),
+            text_count(steps, (uint64_t)p->steps_per_epoch),
             p->backend->name, plan_isa(p), s->threads, (long)getpid(), r->row.host,
             r->engine->version);
     text_addf(&t, "batch %lld", (long long)s->batch);

@@ -24,7 +24,12 @@ void study_budget_text(char out[TEXT_NUMBER_ROOM], enum study_budget budget, dou
 {
     bool whole = budget == STUDY_EPOCHS || budget == STUDY_MODEL_IMAGES;
 
-    snprintf(out, TEXT_NUMBER_ROOM, whole ? "%.0f" : cost < 1000 ? "%.4g" : "%.0f", cost);
+    if (isnan(cost))
+        snprintf(out, TEXT_NUMBER_ROOM, "nan");
+    else if (whole || cost >= 1000)
+        text_count(out, (uint64_t)(cost + 0.5));
+    else
+        snprintf(out, TEXT_NUMBER_ROOM, "%.4g", cost);
 }
 
 double study_least_cost(const struct study_run *runs, size_t count, enum study_budget budget)

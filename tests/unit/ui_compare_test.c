@@ -326,11 +326,11 @@ TEST(settings_that_tell_nothing_apart_are_hidden)
     kit_end(&k);
 }
 
-/* As much of it as there is room for, and never cut: values in two rows, names in one. */
+/* As much of it as there is room for, and never cut, with what each reads at its end. */
 TEST(names_of_curves_tell_them_apart_at_80_columns)
 {
-    static const char *const value[] = {"─ data-parallel 0.2 0 ", "─ data-parallel 0.1 1 ",
-                                        "─ data-parallel 0.2 1 ", "─ ensemble 0.1 0 "};
+    static const char *const value[] = {"─ 0002 0.8750", "─ 0003 0.6250", "─ 0004 0.8750",
+                                        "─ ens2-0005 0.8750"};
     static const char *const name[] = {"─ lenet-0002 ", "─ lenet-0003 ", "─ lenet-0004 "};
     struct kit k;
     char *text;
@@ -366,7 +366,8 @@ TEST(what_has_no_room_is_counted)
     kit_open(&k, &screen_compare, SCREEN_COMPARE);
     mark(&k, "lenet");
     text = kit_draw(&k, 22, 80);
-    CHECK_HAS(text, "the newest 64 of 70, 6 left out");
+    CHECK_HAS(text, "╭ 64 runs ──");
+    CHECK_HAS(text, "─ the newest of 70 that are marked ─╮");
     CHECK_HAS(text, "rows 1 to ");
     CHECK_HAS(text, " of 64");
     free(text);
