@@ -152,6 +152,7 @@ const struct screen screen_run = {
         "is for the slowest of them; with a single device too, and more where other programs "
         "compute.",
     .keys = runview_keys,
+    .hints = runview_hints,
     .open = open_screen,
     .close = close_screen,
     .show = show,

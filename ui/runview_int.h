@@ -62,6 +62,7 @@ void runview_command(void *screen, struct text *out);
 enum err_code runview_write(void *screen, const char *form, struct paper *out, struct err *e);
 extern const char *const runview_forms[];
 extern const struct screen_key runview_keys[];
+const struct screen_key *runview_hints(void *screen);
 
 void runview_make(struct runview *v, const struct feed_run *run);
 void runview_free_curves(struct runview *v);

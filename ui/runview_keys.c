@@ -38,6 +38,22 @@ const struct screen_key runview_keys[] = {
     {NULL, NULL, NULL},
 };
 
+/* What ended is neither paused nor stopped. */
+static const struct screen_key ended_hints[] = {
+    {"r", "again", ""},  {"R", "go on", ""},  {"e", "edit", ""},    {"P", "predictions", ""},
+    {"x", "axis", ""},   {"y", "log", ""},    {"m", "smooth", ""},  {"[ ]", "cursor", ""},
+    {"+ -", "zoom", ""}, {"n N", "next", ""}, {"M", "match", ""},   {NULL, NULL, NULL},
+};
+
+const struct screen_key *runview_hints(void *screen)
+{
+    const struct feed_run *run = runview_run(screen);
+    bool ended = run && (run->dead || (run->state != WIRE_WAITING && run->state != WIRE_RUNNING &&
+                                       run->state != WIRE_PAUSED));
+
+    return ended ? ended_hints : runview_keys;
+}
+
 /* ---- telling other processes ---- */
 
 struct tell {

@@ -354,6 +354,7 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
 void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
 {
     const struct sweepview_group *best = s->best < s->groups ? &s->group[s->best] : NULL;
+    char images[TEXT_NUMBER_ROOM];
     size_t even = 0;
 
     if (!best)
@@ -372,8 +373,9 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
     } else {
         text_add(out, "One run a cell: the test set alone gives an accuracy ");
         if (isfinite(s->test_images))
-            text_addf(out, "of %.3f an error of ± %.4f (%.0f images, one standard deviation).",
-                      best->mean, study_accuracy_error(best->mean, s->test_images), s->test_images);
+            text_addf(out, "of %.3f an error of ± %.4f (%s images, one standard deviation).",
+                      best->mean, study_accuracy_error(best->mean, s->test_images),
+                      text_count(images, (uint64_t)s->test_images));
         else
             text_add(out, "an error of √(p (1 - p) / n) over n images.");
     }
