@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct cli_usage usage = {
-    "bench [KEY=VALUE...] [--seconds N] [--json]",
+    "bench [KEY=VALUE...] [--seconds N] [--tune] [--json]",
     "Measures images per second of each backend, model, mode and precision on this machine.",
     "backend, model, mode and precision take lists, which choose the rows: model=lenet,cnn\n"
     "backend=cpu. Any other key holds for all rows: batch=128 threads=1 devices=4 members=8.\n"
@@ -20,7 +20,12 @@ static const struct cli_usage usage = {
     "\n"
     "img/s counts what all members see, in training alone. The limit is what the processor could\n"
     "do if it multiplied and added without a pause: its measured fp32 peak, from registers, by the\n"
-    "model's work per image (`chorus models`). Methods that multiply less, and bf16, can pass it.\n"};
+    "model's work per image (`chorus models`). Methods that multiply less, and bf16, can pass it.\n"
+    "\n"
+    "On a GPU convolutions go by the first of cuDNN's plans that gives the same bits each time.\n"
+    "With --tune those of a row's shapes are timed, and the quickest are written down for this GPU,\n"
+    "driver and cuDNN: later runs of the same model, batch and precision take them, and say so in\n"
+    "run.csv's plans. Their bits are others than before, and the same each time again.\n"};
 
 #define ROW_SECONDS 1.5
 #define LISTS       4 /* keys that choose rows */
@@ -93,8 +98,9 @@ static enum err_code fill_spec(const struct choice *c, struct spec *s,
         snprintf(number, sizeof number, "%lld", (long long)images);
         TRY(set(s, "train_limit", number, e));
     }
+    /* Plans are also for evaluation, whose chunks are as large as there are images for. */
     if (!was_given(c, "test_limit"))
-        TRY(set(s, "test_limit", "1", e));
+        TRY(set(s, "test_limit", c->bench.tune ? "1024" : "1", e));
     return ERR_OK;
 }
 
@@ -152,6 +158,7 @@ static enum err_code try_row(struct choice *c, const char *const word[LISTS])
     }
     if (plan_row(c, &p, word, batch, true, &why) != ERR_OK)
         return leave_out(c, &why);
+    p->session.tune = c->bench.tune;
     code = bench_row(&c->bench, p);
     plan_free(p);
     return code;
@@ -271,6 +278,10 @@ static int finish(struct bench *b, enum err_code code)
     if (code != ERR_OK && !bench_leaving(b))
         return cli_fail(&b->last);
     bench_finish_rows(b);
+    if (b->tune && !b->tuned)
+        cli_talk(
+            "nothing was tuned: plans to choose from are cuDNN's, on a GPU, of convolutions with "
+            "many channels");
     if (cli_terminated || cli_hung_up)
         return err_exit_code(ERR_TERMINATED);
     if (cli_interrupts)
@@ -298,6 +309,7 @@ int cli_bench(int argc, char **argv)
     const char *seconds = NULL;
     const struct cli_option options[] = {
         {"--seconds", "N", "a row (1.5); parts of one are fine", &seconds},
+        {"--tune", NULL, "times cuDNN's plans, and writes down the quickest", &b->tune},
         {"--json", NULL, "one object instead of a table", &b->json},
         {NULL, NULL, NULL, NULL}};
     int code = cli_options(&usage, options, &argc, argv);

@@ -12,7 +12,8 @@
 
 struct bench {
     double seconds; /* a row */
-    bool json;
+    bool json, tune;
+    bool tuned;        /* a row had plans to choose from */
     int threads, rows; /* as many threads as most rows use; rows shown */
     double peak[2];    /* fp32 operations a second of one thread and of `threads` */
     struct text out;

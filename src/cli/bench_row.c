@@ -25,7 +25,8 @@ struct row {
     double rate; /* images a second; 0: not one step within its time */
     int64_t steps;
     double seconds;
-    bool not_finite; /* a loss was: no figure */
+    bool not_finite;   /* a loss was: no figure */
+    struct text plans; /* of a library, by which the backend computes */
 };
 
 /* Signals reach this thread alone. */
@@ -181,6 +182,8 @@ static enum err_code measure(struct bench *b, struct row *r, struct err *e)
     code = p->backend->open(&p->session, &s, e);
     if (code == ERR_OK)
         code = set_weights(p, s, e);
+    if (code == ERR_OK && p->backend->plans)
+        p->backend->plans(s, &r->plans);
     if (code == ERR_OK)
         code = time_steps(b, r, s, orders, e);
     atomic_store(&b->deadline, 0);
@@ -220,6 +223,10 @@ static void add_row_json(struct bench *b, const struct row *r, double limit)
     text_addf(&b->out, ", \"finite\": %s", r->not_finite ? "false" : "true");
     text_add(&b->out, ", \"limit_images_per_second\": ");
     text_add_json_double(&b->out, limit);
+    if (r->plans.n) {
+        text_add(&b->out, ", \"plans\": ");
+        text_add_json(&b->out, text_str(&r->plans));
+    }
     text_add(&b->out, "}");
 }
 
@@ -331,30 +338,50 @@ static enum err_code check_memory(const struct plan *p, struct err *e)
     return ERR_OK;
 }
 
-enum err_code bench_row(struct bench *b, const struct plan *p)
+static void tell_plans(struct bench *b, const struct row *r)
 {
-    struct row r = {.plan = p, .batch = p->spec.batch};
+    const struct plan *p = r->plan;
+
+    if (!b->tune || !r->plans.n)
+        return;
+    cli_talk("%s, %s, batch %lld: %s", p->spec.model, p->precision_used, (long long)r->batch,
+             text_str(&r->plans));
+    b->tuned = true;
+}
+
+static enum err_code show_row(struct bench *b, const struct plan *p, struct row *r)
+{
     double limit =
         peak_of(b, !strcmp(p->backend->name, "ref") ? 1 : p->session.threads) / p->net->flops;
 
     if (check_memory(p, &b->last) != ERR_OK) {
         cli_talk("left out: %s, %s, %d members, batch %lld: %s", p->backend->name,
-                 p->precision_used, p->session.members, (long long)r.batch, b->last.text);
+                 p->precision_used, p->session.members, (long long)r->batch, b->last.text);
         return ERR_OK;
     }
-    TRY(measure(b, &r, &b->last));
-    if (bench_leaving(b) && !r.steps && !r.not_finite)
+    TRY(measure(b, r, &b->last));
+    tell_plans(b, r);
+    if (bench_leaving(b) && !r->steps && !r->not_finite)
         return ERR_OK;
     if (!b->rows)
         add_head(b);
     if (b->json)
-        add_row_json(b, &r, limit);
+        add_row_json(b, r, limit);
     else
-        add_row_line(b, &r, limit);
+        add_row_line(b, r, limit);
     b->rows++;
     if (!b->json)
         flush(b);
     return ERR_OK;
+}
+
+enum err_code bench_row(struct bench *b, const struct plan *p)
+{
+    struct row r = {.plan = p, .batch = p->spec.batch};
+    enum err_code code = show_row(b, p, &r);
+
+    text_free(&r.plans);
+    return code;
 }
 
 void bench_finish_rows(struct bench *b)

@@ -14,6 +14,7 @@
 /* Plans of ResNet-18 for an H200 that was described want this and less; those without tensor cores a
  * copy of both images, in the order of their channels. */
 #define USUAL_WORKSPACE ((size_t)4 << 20)
+#define TRIED           8 /* plans of a pass that are timed, at most */
 
 struct pack { /* one execution: what a list's call points to */
     struct cuda_dnn *dnn;
@@ -34,6 +35,8 @@ struct cuda_dnn_layer {
 struct cuda_dnn {
     const struct cuda_dnn_api *api;
     struct cuda_dnn_for who;
+    struct cuda_stream *stream;
+    bool tune;
     char *folder; /* where plans are kept; NULL: nowhere */
     struct cuda_dnn_layer *layers;
     struct pack *packs;
@@ -67,7 +70,7 @@ static char *plans_folder(const struct cuda_gpu_facts *gpu, int driver, size_t v
 }
 
 enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
-                            struct cuda_stream *s, struct err *e)
+                            struct cuda_stream *s, bool tune, struct err *e)
 {
     const struct cuda_dnn_api *api = cuda_dnn_usable(e);
     struct cuda_dnn *d;
@@ -78,6 +81,8 @@ enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *
         return ERR_FAILED;
     d = mem_new(1, sizeof *d);
     d->api = api;
+    d->stream = s;
+    d->tune = tune;
     failed = api->create(&d->who.handle);
     if (!failed)
         failed = api->set_stream(d->who.handle, s);
@@ -118,15 +123,23 @@ bool cuda_dnn_suits(const struct cuda_conv *c)
 
 /* ---- plans, kept ---- */
 
-static char *kept_path(const struct cuda_dnn *d, const char *name)
+/* One that was picked by its time stands beside the first one, and goes before it. */
+static char *kept_path(const struct cuda_dnn *d, const char *name, bool tuned)
 {
-    return d->folder ? io_path(d->folder, name) : NULL;
+    char *file, *path;
+
+    if (!d->folder)
+        return NULL;
+    file = mem_textf("%s%s", name, tuned ? ".tuned" : "");
+    path = io_path(d->folder, file);
+    free(file);
+    return path;
 }
 
 /* A kept plan: its engine's number on a line, then cuDNN's text. */
-static bool load_kept(struct cuda_dnn *d, const char *name, struct cuda_dnn_plan *plan)
+static bool load_kept(struct cuda_dnn *d, const char *name, bool tuned, struct cuda_dnn_plan *plan)
 {
-    char *path = kept_path(d, name), *bytes = NULL, *line;
+    char *path = kept_path(d, name, tuned), *bytes = NULL, *line;
     size_t n = 0;
     bool good =
         path && io_exists(path) &&
@@ -134,8 +147,10 @@ static bool load_kept(struct cuda_dnn *d, const char *name, struct cuda_dnn_plan
         (line = memchr(bytes, '\n', n)) &&
         cuda_dnn_plan_load(plan, &d->who, line + 1, n - (size_t)(line + 1 - bytes), NULL) == ERR_OK;
 
-    if (good)
+    if (good) {
         plan->engine = strtoll(bytes, NULL, 10);
+        plan->tuned = tuned;
+    }
     free(bytes);
     free(path);
     return good;
@@ -143,7 +158,7 @@ static bool load_kept(struct cuda_dnn *d, const char *name, struct cuda_dnn_plan
 
 static void keep(struct cuda_dnn *d, const char *name, const struct cuda_dnn_plan *plan)
 {
-    char *path = kept_path(d, name), *json = NULL;
+    char *path = kept_path(d, name, plan->tuned), *json = NULL;
     struct text t = {0};
     size_t bytes = 0;
 
@@ -159,6 +174,52 @@ static void keep(struct cuda_dnn *d, const char *name, const struct cuda_dnn_pla
     free(path);
 }
 
+/* The quickest of the first plans. */
+static bool tune(struct cuda_dnn *d, const struct cuda_conv *c, enum cuda_dnn_pass pass,
+                 struct cuda_dnn_plan *out)
+{
+    struct cuda_dnn_plan plan[TRIED];
+    int n = cuda_dnn_plans_make(plan, TRIED, &d->who, c, pass, WORKSPACE, NULL);
+    int best = cuda_dnn_quickest(&d->who, d->stream, c, plan, n);
+
+    for (int i = 0; i < n; i++)
+        if (i != best)
+            cuda_dnn_plan_free(&plan[i]);
+    if (n) {
+        *out = plan[best];
+        out->tuned = true;
+    }
+    return n > 0;
+}
+
+/* Layers of one shape have one plan, whose file this session wrote. */
+static bool tuned_before(const struct cuda_dnn *d, const char *name, enum cuda_dnn_pass pass)
+{
+    for (const struct cuda_dnn_layer *l = d->layers; l; l = l->next) {
+        char other[96];
+
+        cuda_dnn_name(&l->conv, pass, other);
+        if (l->plan[pass].plan && !strcmp(other, name))
+            return true;
+    }
+    return false;
+}
+
+static void take_plan(struct cuda_dnn *d, const struct cuda_conv *c, enum cuda_dnn_pass pass,
+                      struct cuda_dnn_plan *out)
+{
+    char name[96];
+
+    cuda_dnn_name(c, pass, name);
+    if ((!d->tune || tuned_before(d, name, pass)) && load_kept(d, name, true, out))
+        return;
+    if (!d->tune && load_kept(d, name, false, out))
+        return;
+    if (d->tune ? tune(d, c, pass, out)
+                : cuda_dnn_plan_make(out, &d->who, c, pass, WORKSPACE, NULL) == ERR_OK)
+        keep(d, name, out);
+}
+
 struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv *c, int passes)
 {
     struct cuda_dnn_layer *l = mem_new(1, sizeof *l);
@@ -167,13 +228,7 @@ struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv
     l->dnn = d;
     l->conv = *c;
     for (int pass = 0; pass < passes; pass++) {
-        char name[96];
-
-        cuda_dnn_name(c, (enum cuda_dnn_pass)pass, name);
-        if (!load_kept(d, name, &l->plan[pass]) &&
-            cuda_dnn_plan_make(&l->plan[pass], &d->who, c, (enum cuda_dnn_pass)pass, WORKSPACE,
-                               NULL) == ERR_OK)
-            keep(d, name, &l->plan[pass]);
+        take_plan(d, c, (enum cuda_dnn_pass)pass, &l->plan[pass]);
         any = any || l->plan[pass].plan;
     }
     if (!any) {
@@ -286,6 +341,15 @@ void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dn
             add_turn(list, half ? &k_turn_b16_to_f32 : &k_turn_f32, turned,
                      model_of(w, m, sizeof(float)), c->oc, rows);
     }
+}
+
+bool cuda_dnn_tuned(const struct cuda_dnn *d)
+{
+    for (const struct cuda_dnn_layer *l = d->layers; l; l = l->next)
+        for (int pass = 0; pass < CUDA_DNN_PASSES; pass++)
+            if (l->plan[pass].plan && l->plan[pass].tuned)
+                return true;
+    return false;
 }
 
 int64_t cuda_dnn_engine(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass)

@@ -11,9 +11,9 @@ struct cuda_dnn;       /* of one place: a handle and its plans */
 struct cuda_dnn_layer; /* a layer's plans */
 
 /* ERR_FAILED where there is no cuDNN; the place's thread calls this and all that follows. gpu: what its
- * name is kept under. */
+ * name is kept under. tune: plans are picked by their times, and kept for whoever comes later. */
 enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
-                            struct cuda_stream *s, struct err *e);
+                            struct cuda_stream *s, bool tune, struct err *e);
 void cuda_dnn_close(struct cuda_dnn *d); /* NULL is fine; after the graphs are closed */
 
 /* Whether cuDNN is worth its while: enough channels on both sides for tensor cores. */
@@ -29,6 +29,8 @@ size_t cuda_dnn_usual(const struct cuda_conv *c);
  * copy going in, fp32 coming out of CUDA_DNN_WEIGHTS. Nothing is added and no bias. */
 void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dnn_pass pass,
                   struct cuda_view x, struct cuda_view w, struct cuda_view y, void *scratch);
+/* Whether any of its plans was picked by its time, now or when it was kept. */
+bool cuda_dnn_tuned(const struct cuda_dnn *d);
 /* cuDNN's number of the engine that a pass has; -1: none. */
 int64_t cuda_dnn_engine(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass);
 /* "forward-...:67 ..." of all plans in use, for run.csv. */

@@ -118,7 +118,8 @@ void cuda_place_plan(struct cuda_place *p)
 
         if (!suits(net, l, i, &c))
             continue;
-        if (!p->dnn && cuda_dnn_open(&p->dnn, &facts, driver, p->stream, NULL) != ERR_OK)
+        if (!p->dnn && cuda_dnn_open(&p->dnn, &facts, driver, p->stream, p->session->plan.tune,
+                                     NULL) != ERR_OK)
             return;
         bytes = most(bytes, plan_layer(p, i, c));
         any = any || p->dnn_layer[i] || p->dnn_evaluate[i];
@@ -254,7 +255,8 @@ static void add_layers(const struct cuda_place *p, struct text *out)
 }
 
 /* "cudnn 91900: 67/71/58/67 67/71/-/67": the engines of each layer's three passes and of evaluation,
- * those of other places behind a bar where they have others. */
+ * those of other places behind a bar where they have others. "cudnn 91900 tuned: ...": some of them were
+ * picked by their times. */
 void cuda_plans(struct backend_session *s, struct text *out)
 {
     struct text first = {0};
@@ -263,7 +265,8 @@ void cuda_plans(struct backend_session *s, struct text *out)
         struct text one = {0};
 
         if (s->place[i].dnn)
-            text_addf(&one, "cudnn %d:", cuda_dnn_version());
+            text_addf(&one, "cudnn %d%s:", cuda_dnn_version(),
+                      cuda_dnn_tuned(s->place[i].dnn) ? " tuned" : "");
         add_layers(&s->place[i], &one);
         if (i == 0)
             text_add(out, text_str(&one));

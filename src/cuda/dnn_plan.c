@@ -206,11 +206,14 @@ static dnn_descriptor try_plan(const struct cuda_dnn_api *api, const struct cuda
     return NULL;
 }
 
-static void choose(struct cuda_dnn_plan *out, struct chain *k, const struct cuda_dnn_for *who,
-                   dnn_descriptor heuristics, enum cuda_math math, size_t most)
+/* out: (room), all alike in their counts. Returns how many plans there are. */
+static int choose(struct cuda_dnn_plan *out, int room, struct chain *k,
+                  const struct cuda_dnn_for *who, dnn_descriptor heuristics, enum cuda_math math,
+                  size_t most)
 {
     dnn_descriptor config[CANDIDATES] = {NULL};
     int64_t n = 0, got = 0, engine;
+    int plans = 0, usable = 0;
 
     check(k,
           k->api->get(heuristics, DNN_ENGINEHEUR_RESULTS, DNN_TYPE_BACKEND_DESCRIPTOR, 0, &n, NULL),
@@ -227,27 +230,34 @@ static void choose(struct cuda_dnn_plan *out, struct chain *k, const struct cuda
     for (int64_t i = 0; i < got && !k->failed; i++) {
         if (!suits(k->api, config[i], math, &engine))
             continue;
-        out->usable++;
-        if (!out->plan && (out->plan = try_plan(k->api, who, config[i], most, &out->workspace)))
-            out->engine = engine;
+        usable++;
+        if (plans < room &&
+            (out[plans].plan = try_plan(k->api, who, config[i], most, &out[plans].workspace)))
+            out[plans++].engine = engine;
     }
-    out->candidates = (int)got;
+    for (int i = 0; i < room; i++) {
+        out[i].candidates = (int)got;
+        out[i].usable = usable;
+    }
     for (int64_t i = 0; i < n; i++)
         if (config[i])
             k->api->discard(config[i]);
+    return plans;
 }
 
-enum err_code cuda_dnn_plan_make(struct cuda_dnn_plan *out, const struct cuda_dnn_for *who,
-                                 const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
-                                 struct err *e)
+int cuda_dnn_plans_make(struct cuda_dnn_plan *out, int room, const struct cuda_dnn_for *who,
+                        const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
+                        struct err *e)
 {
     const int mode = DNN_HEUR_MODE_A;
     dnn_descriptor op, graph, heuristics;
     struct chain k;
     char name[96];
+    int plans = 0;
 
-    memset(out, 0, sizeof *out);
-    TRY(start(&k, e));
+    memset(out, 0, (size_t)room * sizeof *out);
+    if (start(&k, e) != ERR_OK)
+        return 0;
     op = operation(&k, c, pass);
     graph = begin(&k, DNN_OPERATIONGRAPH_DESCRIPTOR);
     put_descriptor(&k, graph, DNN_OPERATIONGRAPH_OPS, op);
@@ -259,18 +269,28 @@ enum err_code cuda_dnn_plan_make(struct cuda_dnn_plan *out, const struct cuda_dn
     put_device(&k, heuristics, who, -1, DNN_ENGINEHEUR_DEVICEPROP);
     finish(&k, heuristics, "heuristics");
     if (!k.failed)
-        choose(out, &k, who, heuristics, c->math, most);
+        plans = choose(out, room, &k, who, heuristics, c->math, most);
     end(&k);
     cuda_dnn_name(c, pass, name);
     if (k.failed)
-        return err_set(e, ERR_FAILED, "cuDNN cannot plan %s: %s", name, k.text);
-    if (!out->plan)
-        return err_set(
-            e, ERR_FAILED,
-            "cuDNN has no plan for %s that gives the same bits each time: %d candidates, "
-            "%d of that arithmetic, none within %zu bytes of workspace",
-            name, out->candidates, out->usable, most);
-    return ERR_OK;
+        err_set(e, ERR_FAILED, "cuDNN cannot plan %s: %s", name, k.text);
+    else if (!plans)
+        err_set(e, ERR_FAILED,
+                "cuDNN has no plan for %s that gives the same bits each time: %d candidates, "
+                "%d of that arithmetic, none within %zu bytes of workspace",
+                name, out->candidates, out->usable, most);
+    return plans;
+}
+
+enum err_code cuda_dnn_plan_make(struct cuda_dnn_plan *out, const struct cuda_dnn_for *who,
+                                 const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
+                                 struct err *e)
+{
+    struct err why = {0};
+
+    if (cuda_dnn_plans_make(out, 1, who, c, pass, most, &why))
+        return ERR_OK;
+    return err_set(e, why.code, "%s", why.text);
 }
 
 enum err_code cuda_dnn_describe(const char *json, dnn_descriptor *out, struct err *e)

@@ -1,6 +1,7 @@
 /* cuda/dnn_plan.h: how cuDNN would compute a convolution: the first deterministic plan of its
- * heuristics with the arithmetic that was asked for, never one picked by timing, so that the same
- * machine gives the same bits. Plans can be kept as text and made again from it. */
+ * heuristics with the arithmetic that was asked for. One is picked by timing only where that is asked
+ * for, and then kept, so that the same machine gives the same bits. Plans can be kept as text and made
+ * again from it. */
 #ifndef CHORUS_CUDA_DNN_PLAN_H
 #define CHORUS_CUDA_DNN_PLAN_H
 
@@ -25,6 +26,7 @@ struct cuda_dnn_plan {
     int64_t engine;
     size_t workspace;
     int candidates, usable; /* of the heuristics, and those of them that would do */
+    bool tuned;             /* picked by its time */
 };
 
 /* A GPU described in cuDNN's JSON, for plans without one. */
@@ -33,6 +35,15 @@ enum err_code cuda_dnn_describe(const char *json, dnn_descriptor *out, struct er
 enum err_code cuda_dnn_plan_make(struct cuda_dnn_plan *out, const struct cuda_dnn_for *who,
                                  const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
                                  struct err *e);
+/* The first of them in cuDNN's order, `room` at most; returns how many, 0 and why. */
+int cuda_dnn_plans_make(struct cuda_dnn_plan *out, int room, const struct cuda_dnn_for *who,
+                        const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
+                        struct err *e);
+/* Times n plans of the same operation on the GPU of the handle and its stream (dnn_tune.c), with memory
+ * taken for that: the quickest one's number; the first one's where none is clearly quicker, or where
+ * there is no memory. */
+int cuda_dnn_quickest(const struct cuda_dnn_for *who, struct cuda_stream *s,
+                      const struct cuda_conv *c, const struct cuda_dnn_plan *plan, int n);
 /* The plan as text (freed by the caller), and again from it. */
 enum err_code cuda_dnn_plan_save(const struct cuda_dnn_plan *p, char **json, size_t *bytes,
                                  struct err *e);

@@ -35,6 +35,9 @@ check "keys that hold for all rows" exits 0 "$CHORUS" bench --seconds 0.1 model=
 check "devices" has '^cpu +tiny +4 devices +fp32 +96 '
 check "members" has '^cpu +tiny +ensemble of 8 +fp32 +96 '
 check "no run is kept" test ! -e results
+check "nothing to tune on a CPU" exits 0 "$CHORUS" bench --tune --seconds 0.05 model=tiny backend=cpu \
+    precision=fp32 mode=data-parallel
+check "which it says" grep -q "^nothing was tuned: plans to choose from are cuDNN's, on a GPU" err
 
 {
     echo input auto

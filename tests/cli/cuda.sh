@@ -165,6 +165,25 @@ if [ -e "$twin" ]; then
             grep -qF 'by other plans (cudnn 91900: 11/11/11/11), from here on by these: none' err
     }
     check "cuDNN's engines are written down" engines
+
+    # bench times them where that is asked for; a run takes what was found, and says so.
+    tuned()
+    {
+        local cache=$PWD/plans.cache run
+        rm -rf results "$cache"
+        printf 'input auto\navgpool 7\nconv 32 1\nrelu\nconv 32 1\nrelu\ndense 10\n' >wide.net
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE="$cache" timeout 120 "$CHORUS" \
+            bench --tune --seconds 0.05 backend=cuda model=./wide.net mode=data-parallel precision=tf32 \
+            batch=12 train_limit=24 test_limit=40 &&
+            grep -qE 'wide.net, tf32, batch 12: cudnn 91900 tuned: 1[13]/1[13]/1[13]/1[13]' err &&
+            [ "$(ls "$cache"/plans/*/*.tuned | wc -l)" = 4 ] || return
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE="$cache" timeout 120 "$CHORUS" \
+            run tiny.ini model=./wide.net precision=tf32 backend=cuda batch=12 train_limit=120 \
+            test_limit=40 epochs=1 || return
+        run=$(echo results/*/)
+        column "$run" plans | grep -qE '^cudnn 91900 tuned: 1[13]/1[13]/1[13]/1[13]$'
+    }
+    check "bench --tune picks cuDNN's engines by their times" tuned
     check "and its version" twin_has ', cuDNN 9\.19\.0, ' CHORUS_TWIN_CUDNN=1
     check "the twin has none by itself" twin_has ', no cuDNN, '
     fails "no NCCL for two GPUs" 'NCCL: libnccl\.so\.2 is not on this machine' "" CHORUS_TWIN_NCCL=missing

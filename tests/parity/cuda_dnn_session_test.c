@@ -28,6 +28,8 @@ static const struct {
      {6, 5, 1}},
 };
 
+static const char *cache; /* a folder */
+
 static void begin(int gpus, bool dnn)
 {
     setenv("CHORUS_CACHE", "off", 1);
@@ -315,4 +317,84 @@ TEST(plans_are_kept)
     CHECK(system(spoil) == 0);
     free(spoil);
     setenv("CHORUS_CACHE", "off", 1);
+}
+
+static void plans_of(struct kit *b, bool tune, char out[256])
+{
+    struct backend_session *s;
+    struct text t = {0};
+
+    begin(1, true);
+    twin_dnn_slow(11, 3); /* what cuDNN names first */
+    setenv("CHORUS_CACHE", cache, 1);
+    b->plan.tune = tune;
+    s = kit_session(BE, b);
+    out[0] = 0;
+    if (!s)
+        return;
+    BE->plans(s, &t);
+    snprintf(out, 256, "%s", text_str(&t));
+    text_free(&t);
+    BE->close(s);
+    all_is_given_back("plans");
+}
+
+static const char alike[] = "input auto\nconv 32 1\nrelu\nconv 32 1\nrelu\nconv 32 1\ndense 10\n";
+
+/* Only who asks for it has plans timed; whoever comes later takes them, and says so. */
+TEST(plans_that_are_tuned)
+{
+    static const char first[] = "cudnn 91900: 11/11/11/11",
+                      tuned[] = "cudnn 91900 tuned: 13/13/13/13";
+    char folder[] = "/tmp/chorus-plans-XXXXXX", said[256], *remove;
+    struct kit b;
+
+    REQUIRE(mkdtemp(folder));
+    cache = folder;
+    begin(1, true);
+    REQUIRE(kit_open(&b, alike, (struct net_shape){4, 3, 1}, 40, 4));
+    b.plan.precision = SPEC_TF32;
+    plans_of(&b, false, said);
+    CHECK(!strncmp(said, first, strlen(first)));
+    plans_of(&b, true, said);
+    if (strncmp(said, tuned, strlen(tuned)) != 0)
+        TEST_FAILED("tuned plans are said to be \"%s\"", said);
+    plans_of(&b, false, said);
+    if (strncmp(said, tuned, strlen(tuned)) != 0)
+        TEST_FAILED("kept plans are said to be \"%s\"", said);
+    CHECK_INT(twin_dnn_counted().made, 0); /* all are kept ones */
+
+    b.plan.batch = 5; /* another shape is another plan */
+    plans_of(&b, false, said);
+    CHECK(!strncmp(said + strlen("cudnn 91900 tuned: "), "11/11/11/13", 11));
+    kit_close(&b);
+    remove = mem_textf("rm -r %s", folder);
+    CHECK(system(remove) == 0);
+    free(remove);
+    setenv("CHORUS_CACHE", "off", 1);
+}
+
+/* Without memory to time them in, the first is taken, as ever. */
+TEST(tuning_without_memory)
+{
+    struct cuda_dnn_plan plan[2] = {{.workspace = 0}, {.workspace = (size_t)1 << 40}};
+    struct cuda_conv c = {.models = 1,
+                          .n = 2,
+                          .h = 4,
+                          .w = 4,
+                          .c = 32,
+                          .oh = 4,
+                          .ow = 4,
+                          .oc = 32,
+                          .k = 1,
+                          .stride = 1,
+                          .math = CUDA_TF32};
+    struct cuda_stream *s = NULL;
+    struct cuda_dnn_for who = {0};
+
+    begin(1, true);
+    CHECK_INT(cuda_rt()->stream_open(&s), 0);
+    CHECK_INT(cuda_dnn_quickest(&who, s, &c, plan, 2), 0);
+    CHECK_INT(cuda_rt()->stream_close(s), 0);
+    CHECK_INT(twin_counted().blocks, 0);
 }

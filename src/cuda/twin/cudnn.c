@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VERSION 91900
 
@@ -29,6 +30,8 @@ static struct {
     bool on;
     enum twin_dnn_fault fault;
     long n;
+    int slow; /* an engine */
+    double slow_ms;
     struct twin_dnn_counts counts;
 } twin = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
@@ -391,10 +394,23 @@ struct execution {
     void *tensor[3], *workspace;
 };
 
+static void linger(int engine)
+{
+    struct timespec nap = {0};
+
+    pthread_mutex_lock(&twin.lock);
+    if (engine == twin.slow)
+        nap.tv_nsec = (long)(twin.slow_ms * 1e6);
+    pthread_mutex_unlock(&twin.lock);
+    if (nap.tv_nsec)
+        nanosleep(&nap, NULL);
+}
+
 static int compute(void *user)
 {
     struct execution *x = user;
 
+    linger(x->work.engine);
     /* What workspace is is the library's: whoever keeps something there learns of it. */
     if (x->workspace)
         memset(x->workspace, 0xff, twin_dnn_workspace(&x->work));
@@ -482,7 +498,16 @@ void twin_dnn(bool on)
     pthread_mutex_lock(&twin.lock);
     twin.on = on;
     twin.fault = TWIN_DNN_FINE;
+    twin.slow = 0;
     twin.counts = (struct twin_dnn_counts){0};
+    pthread_mutex_unlock(&twin.lock);
+}
+
+void twin_dnn_slow(int engine, double ms)
+{
+    pthread_mutex_lock(&twin.lock);
+    twin.slow = engine;
+    twin.slow_ms = ms;
     pthread_mutex_unlock(&twin.lock);
 }
 

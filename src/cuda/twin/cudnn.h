@@ -14,6 +14,8 @@ enum twin_dnn_fault {
 
 /* Everything anew, and whether there is a library. While one is on, handles are its own. */
 void twin_dnn(bool on);
+/* The engine's executions take so much longer (0: no engine's do). */
+void twin_dnn_slow(int engine, double ms);
 void twin_dnn_fail(enum twin_dnn_fault fault, long n);
 
 struct twin_dnn_counts {

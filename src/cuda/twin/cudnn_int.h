@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TWIN_DNN_ENGINES 5
+#define TWIN_DNN_ENGINES 7
 #define TWIN_DNN_TEXT    1024
 
 struct twin_dnn_tensor {

@@ -17,6 +17,8 @@ static const struct {
     {7, 1, {DNN_NOTE_TENSOR_CORE}, (size_t)1 << 30},
     {11, 1, {DNN_NOTE_TENSOR_CORE}, 4096},
     {2, 2, {DNN_NOTE_TENSOR_CORE, DNN_NOTE_WINOGRAD}, 0},
+    {13, 1, {DNN_NOTE_TENSOR_CORE}, 8192},
+    {17, 0, {0}, 0},
 };
 
 static int index_of(int engine)
