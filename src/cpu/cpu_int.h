@@ -97,8 +97,9 @@ struct cpu_kernels {
     /* Bytes of 16 images of one channel through a table of 256: out [pixels][16]; NULL: zeros */
     void (*decode)(const uint8_t *const *image, size_t pixels, const float *lut, float *out);
 };
-/* avx512bf16: those of avx512, which round to bf16 by its instruction. Where its products of bf16 are
- * the faster ones, cpu_tiles_dot makes them; else rounded floats are multiplied. */
+/* avx512bf16: those of avx512, which round to bf16 by its instruction; rounded floats are multiplied.
+ * Where its products of bf16 are the faster ones, cpu_tiles_dot makes them, which are other bytes: so
+ * their name is avx512bf16-dot. */
 extern const struct cpu_kernels cpu_kernels_avx512bf16, cpu_kernels_avx512, cpu_kernels_avx2,
     cpu_kernels_base;
 

@@ -44,7 +44,8 @@ const struct cpu_kernels *cpu_kernels_choose(enum spec_precision precision)
     const char *forced = getenv("CHORUS_ISA");
     const struct cpu_kernels *floats = NULL;
 
-    if (forced && !strncmp(forced, "amx", 3)) { /* the others beside tiles */
+    /* the others beside tiles */
+    if (forced && (!strncmp(forced, "amx", 3) || !strcmp(forced, "avx512bf16-dot"))) {
         if (!cpu_tiles_choose())
             return NULL;
         forced = "avx512bf16";
@@ -57,7 +58,6 @@ const struct cpu_kernels *cpu_kernels_choose(enum spec_precision precision)
         floats = all[i + 1]; /* avx512: it does all the rest, so that is what is used */
     }
     return floats;
-    return NULL;
 }
 
 bool cpu_has_bf16(void)
@@ -167,7 +167,7 @@ const struct cpu_tiles *cpu_tiles_choose(void)
     if (forced && !strcmp(forced, cpu_tiles_emulated.name))
         return isa_has(&cpu_kernels_avx512) && cpu_has_bf16() ? &cpu_tiles_emulated : NULL;
     if (forced && !strcmp(forced, cpu_tiles_dot.name))
-        return dots_pay() ? &cpu_tiles_dot : NULL;
+        return isa_has(&cpu_kernels_avx512bf16) ? &cpu_tiles_dot : NULL;
     if (forced && *forced && strcmp(forced, cpu_tiles_amx.name))
         return NULL;
     pthread_once(&once, find_tiles);

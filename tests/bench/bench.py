@@ -67,12 +67,14 @@ for model, ratio in ("cnn", 4), ("lenet", 4), ("mlp", 2), ("resnet18", 2):
     ROWS[f"{model}-bf16"] = dict(
         ROWS[model], title=f"{model}, bf16 with AMX", spec=ROWS[model]["spec"] + " precision=bf16",
         limit=3e-2, targets=(ratio, None, None), evaluate=None, memory=None, needs="amx_bf16")
+# The kernels that are taken where there is no AMX.
+WITHOUT_AMX = "avx512bf16-dot" if cpu("vendor_id") == "AuthenticAMD" else "avx512bf16"
 for model in "cnn", "mlp":
     ROWS[f"{model}-bf16-plain"] = dict(
         ROWS[model], title=f"{model}, bf16 without AMX",
         spec=ROWS[model]["spec"] + " precision=bf16", limit=3e-2, targets=(1.5, None, None),
         evaluate=None, memory=None, needs="avx512_bf16",
-        environment={"CHORUS_ISA": "avx512bf16", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
+        environment={"CHORUS_ISA": WITHOUT_AMX, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
 
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
           "MALLOC_TOP_PAD_": str(1 << 26)}

@@ -399,15 +399,19 @@ TEST(wrong_tiles_are_noticed)
 /* An instruction set that is forced brings its own tiles, or none. */
 TEST(tiles_go_with_the_instruction_set)
 {
-    static const char *const others[] = {"avx512", "avx2", "base", "mmx"};
+    static const char *const others[] = {"avx512bf16", "avx512", "avx2", "base", "mmx"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CHECK(!take_tiles(others[i]));
     if (take_tiles("amx-emulated"))
         CHECK(tiles == &cpu_tiles_emulated);
-    /* by the processor's maker: never by what a clock says */
-    CHECK(take_tiles("avx512bf16") == (cpu_has_bf16() && __builtin_cpu_is("amd")));
+    CHECK(take_tiles("avx512bf16-dot") == cpu_has_bf16());
     CHECK(!tiles || tiles == &cpu_tiles_dot);
+    /* unasked by the processor's maker: never by what a clock says */
+    unsetenv("CHORUS_ISA");
+    tiles = cpu_tiles_choose();
+    CHECK(tiles != &cpu_tiles_dot || __builtin_cpu_is("amd"));
+    CHECK(tiles || !cpu_has_bf16() || !__builtin_cpu_is("amd"));
     setenv("CHORUS_ISA", "amx", 1);
     const struct cpu_kernels *beside = cpu_kernels_choose(SPEC_BF16);
     CHECK(!cpu_tiles_choose() == !beside);

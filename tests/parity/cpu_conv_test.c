@@ -17,9 +17,11 @@ static const struct {
     const struct cpu_tiles *tiles;
 } isas[] = {
 #if defined(__x86_64__)
-    {&cpu_kernels_avx512, "avx512", NULL}, {&cpu_kernels_avx2, "avx2", NULL},
-    {NULL, "amx", &cpu_tiles_amx},         {NULL, "amx-emulated", &cpu_tiles_emulated},
-    {NULL, "avx512bf16", &cpu_tiles_dot},
+    {&cpu_kernels_avx512, "avx512", NULL},
+    {&cpu_kernels_avx2, "avx2", NULL},
+    {NULL, "amx", &cpu_tiles_amx},
+    {NULL, "amx-emulated", &cpu_tiles_emulated},
+    {NULL, "avx512bf16-dot", &cpu_tiles_dot},
 #endif
     {&cpu_kernels_base, "base", NULL},
 };

@@ -973,6 +973,7 @@ static const struct way {
     {"avx2", SPEC_BF16, "avx2 in bf16"},
     {"base", SPEC_BF16, "base in bf16"},
     {"amx-emulated", SPEC_BF16, "emulated amx in bf16"},
+    {"avx512bf16-dot", SPEC_BF16, "products of bf16"},
 };
 #define WAYS ((int)MEM_COUNT(ways))
 
@@ -1193,4 +1194,9 @@ TEST(random_networks_on_base_in_bf16)
 TEST(random_networks_on_emulated_amx_in_bf16)
 {
     check_way(8);
+}
+
+TEST(random_networks_on_products_of_bf16)
+{
+    check_way(9);
 }

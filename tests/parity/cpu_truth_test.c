@@ -262,8 +262,8 @@ static void judge(const struct recipe *r, const struct net *net, const struct tr
 
 static void run(const struct recipe *r)
 {
-    static const char *const isas[] = {"amx",    "amx-emulated", "avx512bf16",
-                                       "avx512", "avx2",         "base"};
+    static const char *const isas[] = {
+        "amx", "amx-emulated", "avx512bf16-dot", "avx512bf16", "avx512", "avx2", "base"};
     const char *making = getenv("CHORUS_TEST_MAKE"), *all = getenv("CHORUS_TEST_ALL");
     struct net_wants wants = {.input = {28, 28, 1}, .classes = 10};
     const char *text = net_builtin(r->model);
