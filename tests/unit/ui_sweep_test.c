@@ -210,7 +210,7 @@ TEST(with_one_run_a_cell_nothing_is_noise)
     CHECK(!s->group[1].even);
     sweepview_add_footer(s, &words);
     /* sqrt(0.9 * 0.1 / 10000) */
-    CHECK_HAS(text_str(&words), "an error of ± 0.0030 (10000 images");
+    CHECK_HAS(text_str(&words), "an error of ± 0.0030 (10,000 images");
     text_free(&words);
     sweepview_free(s);
 }
