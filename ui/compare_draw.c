@@ -81,8 +81,8 @@ static enum label longest_label(const struct compare *c, int panel, size_t front
     enum label kind = LABEL_WHOLE;
 
     /* values of settings before a value of the curve would read as one list */
-    while (kind + 1 < LABELS && (!labels_fit(c, panel, kind, front) ||
-                                 (kind == LABEL_VALUES && c->plot[panel].values)))
+    while (kind + 1 < LABELS &&
+           (!labels_fit(c, panel, kind, front) || (kind == LABEL_VALUES && c->plot[panel].values)))
         kind++;
     return kind;
 }

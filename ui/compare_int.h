@@ -10,7 +10,7 @@
 #include "ui/curves.h"
 
 #define COMPARE_MOST   64 /* runs */
-#define COMPARE_MANY   8  /* curves, from which on those without focus are thin and have no values */
+#define COMPARE_MANY   8 /* curves, from which on those without focus are thin and have no values */
 #define COMPARE_PANELS 2
 
 /* Runs that can be read, with their epochs. Nobody changes one that has been loaded. */

@@ -495,9 +495,9 @@ void compare_focus(struct compare *c, size_t row)
         for (int i = 0; i < c->plot[p].count; i++) {
             bool is = c->curves[p].line[i].group == group;
 
-            c->series[p][i].weight = is                        ? PLOT_THICK
+            c->series[p][i].weight = is                                ? PLOT_THICK
                                      : c->plot[p].count > COMPARE_MANY ? PLOT_THIN
-                                                               : PLOT_NORMAL;
+                                                                       : PLOT_NORMAL;
             if (is)
                 c->plot[p].front = i + 1;
         }

@@ -351,7 +351,8 @@ int plot_label_step(struct plot_axis *a, int index)
     double ticks[8];
 
     if (index < lists) {
-        n = log_series(a->lo, a->hi, log_lists[index].mantissa, log_lists[index].count, 1, 0, ticks);
+        n = log_series(a->lo, a->hi, log_lists[index].mantissa, log_lists[index].count, 1, 0,
+                       ticks);
         a->step = 0;
     } else if (index - lists < (int)MEM_COUNT(steps)) {
         a->step = steps[index - lists] * pow(10, floor(log10(a->hi - a->lo)));

@@ -13,8 +13,8 @@
 
 #define LIST_NAMES 9 /* of a class, at least */
 #define LIST_MOST  16
-#define IMAGE_WIDE 56 /* of 28 pixels */
-#define BOTH_WIDE 118 /* from here on the list stands beside the image */
+#define IMAGE_WIDE 56  /* of 28 pixels */
+#define BOTH_WIDE  118 /* from here on the list stands beside the image */
 
 /* ---- heads ---- */
 
@@ -158,8 +158,8 @@ static void draw_members(const struct predictview_set *s, size_t i, int class, s
         bool own = predictview_answer(s, m, i) == class;
 
         if (digits)
-            grid_textf(g, in, row, m * member_wide(digits), own ? GRID_TEXT : GRID_DIM, "%.*f", digits,
-                       (double)p);
+            grid_textf(g, in, row, m * member_wide(digits), own ? GRID_TEXT : GRID_DIM, "%.*f",
+                       digits, (double)p);
         else
             put_small(g, in, row, m, p);
     }
@@ -367,8 +367,7 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
 
             /* by magnitude: the diagonal would leave everything else in one colour */
             out->value[l * n + a] = count ? log10((double)count) : NAN;
-            out->word[l * n + a] =
-                count ? mem_text(text_count(number, count)) : mem_text("·");
+            out->word[l * n + a] = count ? mem_text(text_count(number, count)) : mem_text("·");
         }
         out->row_name[l] = images ? mem_textf("%s %.3f", s->shown_as[l],
                                               (double)count_at(s, (int)l, (int)l) / (double)images)

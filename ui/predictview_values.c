@@ -79,7 +79,11 @@ static void draw_value(const struct predictview_set *s, size_t image, int column
     name_of(s, column, &name);
     words_add_cut(&cut, text_str(&name), names, g->ascii);
     grid_text(g, in, 0, 0, GRID_DIM, text_str(&cut));
-    snprintf(number, sizeof number, s->bytes ? "%.0f" : fabs(value) < 1000 ? "%.3f" : "%.4g", value);
+    snprintf(number, sizeof number,
+             s->bytes             ? "%.0f"
+             : fabs(value) < 1000 ? "%.3f"
+                                  : "%.4g",
+             value);
     grid_right(g, in, 0, names + VALUE_WIDE, GRID_TEXT, number);
     text_free(&name);
     text_free(&cut);
@@ -99,7 +103,8 @@ int predictview_draw_values(const struct predictview_set *s, size_t image, struc
     used = (shown + rows - 1) / rows * each - APART;
     head = grid_text(g, in, 0, 0, GRID_HEAD, "what the model sees");
     for (int k = 0; k < shown; k++)
-        draw_value(s, image, k, g, rect_behind(rect_below(in, 1 + k % rows), k / rows * each), names);
+        draw_value(s, image, k, g, rect_behind(rect_below(in, 1 + k % rows), k / rows * each),
+                   names);
     if (shown < s->c)
         grid_textf(g, in, 1 + rows, 0, GRID_DIM, "and %d more", s->c - shown);
     return used > head ? used : head;

@@ -40,9 +40,9 @@ const struct screen_key runview_keys[] = {
 
 /* What ended is neither paused nor stopped. */
 static const struct screen_key ended_hints[] = {
-    {"r", "again", ""},  {"R", "go on", ""},  {"e", "edit", ""},    {"P", "predictions", ""},
-    {"x", "axis", ""},   {"y", "log", ""},    {"m", "smooth", ""},  {"[ ]", "cursor", ""},
-    {"+ -", "zoom", ""}, {"n N", "next", ""}, {"M", "match", ""},   {NULL, NULL, NULL},
+    {"r", "again", ""},  {"R", "go on", ""},  {"e", "edit", ""},   {"P", "predictions", ""},
+    {"x", "axis", ""},   {"y", "log", ""},    {"m", "smooth", ""}, {"[ ]", "cursor", ""},
+    {"+ -", "zoom", ""}, {"n N", "next", ""}, {"M", "match", ""},  {NULL, NULL, NULL},
 };
 
 const struct screen_key *runview_hints(void *screen)

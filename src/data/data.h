@@ -22,7 +22,7 @@ struct data_set {
     char name[128]; /* "fashion-mnist", or the path */
     struct net_shape shape;
     int classes;
-    char **class_names; /* (classes), NULL where the source names none */
+    char **class_names;  /* (classes), NULL where the source names none */
     char **column_names; /* (h * w * c) of a table with a header, else NULL */
     /* valid.count is 0 without `valid`; train is without it, in the file's order, valid in the
      * permutation's. */

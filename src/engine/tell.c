@@ -110,9 +110,8 @@ void run_log_start(struct run *r)
             "%s on %s: %s training images, %s steps an epoch; %s (%s), threads = %d, process "
             "%ld on %s, chorus %s",
             r->model, p->data->name, text_count(number, (uint64_t)p->train_images),
-            text_count(steps, (uint64_t)p->steps_per_epoch),
-            p->backend->name, plan_isa(p), s->threads, (long)getpid(), r->row.host,
-            r->engine->version);
+            text_count(steps, (uint64_t)p->steps_per_epoch), p->backend->name, plan_isa(p),
+            s->threads, (long)getpid(), r->row.host, r->engine->version);
     text_addf(&t, "batch %lld", (long long)s->batch);
     if (!ensemble && s->devices > 1)
         text_addf(&t, " (%lld each)", (long long)p->batch_per_device);

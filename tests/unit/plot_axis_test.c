@@ -129,9 +129,9 @@ TEST(parts_of_epochs)
 
 TEST(log_ticks)
 {
-    static const double ranges[][2] = {{1, 1e5}, {0.9, 1.1},      {1e-30, 1}, {0.2, 3},
-                                       {1, 20},  {1e-300, 1e300}, {3, 700},
-                                       {1, 1.02}, {0.0112, 1e5},  {0.0112, 1e9}};
+    static const double ranges[][2] = {{1, 1e5},      {0.9, 1.1},      {1e-30, 1}, {0.2, 3},
+                                       {1, 20},       {1e-300, 1e300}, {3, 700},   {1, 1.02},
+                                       {0.0112, 1e5}, {0.0112, 1e9}};
     struct plot_axis x;
 
     for (size_t i = 0; i < MEM_COUNT(ranges); i++) {

@@ -246,8 +246,7 @@ TEST(ends_say_why_and_what_can_be_done)
         for (int k = 0; k < 3; k++)
             CHECK_HAS(text_str(&s.text), cases[i].want[k]);
         CHECK(!strstr(text_str(&s.text), " left"));
-        CHECK_STR(runview_hints(&s.view)->hint,
-                  cases[i].state == WIRE_PAUSED ? "pause" : "again");
+        CHECK_STR(runview_hints(&s.view)->hint, cases[i].state == WIRE_PAUSED ? "pause" : "again");
         draw_all_sizes(&s);
         record_close(record);
         free(run);
