@@ -464,7 +464,7 @@ TEST(name_of_the_x_axis)
             if (p.columns >= (i ? 70 : 35)) {
                 CHECK_HAS(t.s, names[i]);
                 for (int tick = 0; tick <= 10; tick += 2) {
-                    char number[8];
+                    char number[16];
 
                     snprintf(number, sizeof number, " %d", tick);
                     CHECK_HAS(last, number);
