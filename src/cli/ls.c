@@ -90,6 +90,16 @@ static void add_cell(struct cli_table *t, struct text *cell)
     text_clear(cell);
 }
 
+/* An average of runs that differ in a key has no value of it. */
+static bool add_several(struct text *cell, const struct record_run *run, const char *key)
+{
+    bool several = record_run_is_several(run, key);
+
+    if (several)
+        text_add(cell, RECORD_SEVERAL);
+    return several;
+}
+
 static void add_row(struct cli_table *t, const struct record_entry *entry,
                     const struct shown *shown)
 {
@@ -105,9 +115,11 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
             cli_table_add(t, "");
         return;
     }
-    cli_add_model(&cell, &run->spec);
+    if (!add_several(&cell, run, "model"))
+        cli_add_model(&cell, &run->spec);
     add_cell(t, &cell);
-    add_data(&cell, &run->spec);
+    if (!add_several(&cell, run, "data"))
+        add_data(&cell, &run->spec);
     add_cell(t, &cell);
     cli_table_add(t, ensemble ? "ensemble" : "data-parallel");
     cli_table_addf(t, "%d", run->spec.devices);
@@ -116,18 +128,21 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     add_cell(t, &cell);
     record_run_value(run, "batch", &cell);
     add_cell(t, &cell);
-    if (record_run_is_several(run, "lr"))
-        text_add(&cell, RECORD_SEVERAL);
-    else
+    if (!add_several(&cell, run, "lr"))
         text_add_short(&cell, text_double(number, run->spec.lr), shown->lr_digits);
     add_cell(t, &cell);
     if (shown->seed) {
         record_run_value(run, "seed", &cell);
         add_cell(t, &cell);
     }
-    if (shown->train_limit)
-        cli_table_addf(t, run->spec.train_limit ? "%lld" : "all", (long long)run->spec.train_limit);
-    cli_table_addf(t, "%lld/%lld", (long long)run->epochs_done, (long long)run->spec.epochs);
+    if (shown->train_limit) {
+        record_run_value(run, "train_limit", &cell);
+        add_cell(t, &cell);
+    }
+    text_addf(&cell, "%lld", (long long)run->epochs_done);
+    if (!record_run_is_several(run, "epochs"))
+        text_addf(&cell, "/%lld", (long long)run->spec.epochs);
+    add_cell(t, &cell);
     cli_add_fraction(&cell, run->best_test_acc);
     add_cell(t, &cell);
     cli_table_add(t, run->best_test_acc == RECORD_EMPTY ? "" : run->best_by);
@@ -193,19 +208,39 @@ static bool has_place(const char *column)
     return false;
 }
 
+/* Whether two of the runs have other values of the key; an average of several has none. */
+static bool key_varies(const struct record_entry *list, const size_t *order, size_t count,
+                       const char *key)
+{
+    struct text first = {0}, value = {0};
+    bool varies = false;
+
+    for (size_t i = 0; i < count && !varies; i++) {
+        const struct record_entry *entry = &list[order[i]];
+
+        if (entry->broken || record_run_is_several(&entry->run, key))
+            continue;
+        text_clear(&value);
+        record_run_value(&entry->run, key, &value);
+        varies = first.n && strcmp(text_str(&first), text_str(&value)) != 0;
+        if (!first.n)
+            text_add(&first, text_str(&value));
+    }
+    text_free(&first);
+    text_free(&value);
+    return varies;
+}
+
 static struct shown choose_columns(const struct record_entry *list, const size_t *order,
                                    size_t count, const char *sort)
 {
-    struct shown shown = {0};
-    const struct record_run *first = NULL;
+    struct shown shown = {.seed = key_varies(list, order, count, "seed"),
+                          .train_limit = key_varies(list, order, count, "train_limit")};
 
     for (size_t i = 0; i < count; i++) {
         const struct record_run *run = &list[order[i]].run;
         if (list[order[i]].broken)
             continue;
-        first = first ? first : run;
-        shown.seed = shown.seed || run->spec.seed != first->spec.seed;
-        shown.train_limit = shown.train_limit || run->spec.train_limit != first->spec.train_limit;
         shown.shared = shown.shared || run->shared > 1;
         shown.sweep = shown.sweep || run->sweep[0];
         shown.tags = shown.tags || run->tags[0];
@@ -297,11 +332,13 @@ static int digits_of_lr(const struct record_entry *list, const size_t *order, si
 {
     char(*number)[TEXT_NUMBER_ROOM] = mem_new(count + 1, sizeof *number);
     const char **values = mem_new(count + 1, sizeof *values);
+    size_t n = 0;
     int digits;
 
     for (size_t i = 0; i < count; i++)
-        values[i] = text_double(number[i], list[order[i]].run.spec.lr);
-    digits = text_least_digits(values, count);
+        if (!record_run_is_several(&list[order[i]].run, "lr"))
+            values[n++] = text_double(number[i], list[order[i]].run.spec.lr);
+    digits = text_least_digits(values, n);
     free(values);
     free(number);
     return digits;

@@ -43,24 +43,37 @@ static void say_match(const struct record_run *run, const char *epochs, double c
                  strcmp(epochs, "1") ? "s" : "", text_count(made, (uint64_t)cost));
 }
 
-/* As many whole epochs as come nearest to the model-images of the run. They are counted in epochs of
- * its own, so both must see the same images. */
-static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, bool quiet,
-                                  struct err *e)
+static enum err_code check_images(const struct spec *a, const struct record_run *run, struct err *e)
 {
-    const struct spec *a = &s->base, *b = &run->spec;
-    char epochs[32];
-    double one = 0, n;
+    const struct spec *b = &run->spec;
 
-    if (spec_sweep_varies(s))
-        return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
+    if (record_run_is_several(run, "data") || record_run_is_several(run, "train_limit") ||
+        record_run_is_several(run, "valid"))
+        return err_set(e, ERR_INPUT,
+                       "--match %s: it is an average of runs that did not see the same images: "
+                       "name one of the runs themselves",
+                       run->run);
     if (strcmp(a->data, b->data) != 0 || a->train_limit != b->train_limit || a->valid != b->valid ||
         a->valid_per_cent != b->valid_per_cent)
         return err_set(e, ERR_INPUT,
                        "--match %s: it trained on %s; a run of the same cost must have the same "
                        "data, train_limit and valid",
                        run->run, b->data);
-    TRY(count_epoch(a, &one, e));
+    return ERR_OK;
+}
+
+/* As many whole epochs as come nearest to the model-images of the run. They are counted in epochs of
+ * its own, so both must see the same images. */
+static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, bool quiet,
+                                  struct err *e)
+{
+    char epochs[32];
+    double one = 0, n;
+
+    if (spec_sweep_varies(s))
+        return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
+    TRY(check_images(&s->base, run, e));
+    TRY(count_epoch(&s->base, &one, e));
     n = fmax(1, round((double)run->model_images / one));
     snprintf(epochs, sizeof epochs, "%.0f", n);
     TRY(spec_sweep_set(s, "epochs", epochs, "--match", NULL, e));
@@ -103,7 +116,7 @@ enum err_code match_run(struct spec_sweep *s, int argc, char **argv, const char 
                        "knows what it costs: chorus watch %s tells when it is",
                        entry.name, (long long)entry.run.epochs_done,
                        (long long)entry.run.spec.epochs, entry.name);
-    else if (entry.broken || entry.run.epochs_done < 1 || entry.run.images < 1)
+    else if (entry.broken || entry.run.epochs_done < 1 || entry.run.model_images < 1)
         code = err_set(e, ERR_INPUT,
                        "--match %s: it has no whole epoch whose cost could be matched", entry.name);
     if (code == ERR_OK && !own)

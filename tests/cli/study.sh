@@ -88,6 +88,22 @@ check "show says so" grep -q "^ *lr  *several" out
 exits 0 "$CHORUS" ls
 check "ls too" grep -q "several" out
 exits 0 "$CHORUS" ls lr=0.05
+printf 'input auto\ndense classes\n' >plain.net
+exits 0 "$CHORUS" run tiny.ini model=./plain.net train_limit=600 epochs=2 seed=1 --quiet && plain=$(cat out)
+exits 0 "$CHORUS" ensemble "$one" "$plain" --json && other=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+exits 0 "$CHORUS" ls "$one" "$plain" "$other"
+check "of models and images too" test "$(awk -v name="${other##*/}" '
+    NR == 1 { m = index($0, "model"); t = index($0, "train_limit") + 3 }
+    $1 == name { print $3, substr($0, t) }' out | awk '{ print $1, $2 }')" = "several several"
+exits 0 "$CHORUS" ls "$one" "$other"
+check "which is no value that tells runs apart" eval '! grep -q "train_limit" out'
+exits 0 "$CHORUS" ls "$average"
+check "epochs that differ have no number that all were to reach" grep -q " 3  *0\.[0-9]*" out
+refused "nor images of it" "it is an average of runs that did not see the same images" \
+    "$CHORUS" run tiny.ini --match "$other"
+exits 0 "$CHORUS" run tiny.ini --match "$average" --dry-run
+check "of the same images the cost is that of all" grep -q "^# model-images *6,000$" out
+exits 0 "$CHORUS" ls lr=0.05
 check "no filter takes it for the first" eval '! grep -q "${average##*-}" out'
 exits 0 "$CHORUS" predict "$average" --first 1
 check "and it predicts" grep -q "member 1" out
