@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "net/net.h"
+#include "study/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,11 +159,26 @@ static const char *same_model(const char *folder)
     return found;
 }
 
+/* A run whose run.csv cannot be read may have an experiment all the same. */
+static enum err_code check_run(const char *folder, struct err *e)
+{
+    struct record_entry entry;
+    enum err_code code;
+
+    if (record_read_entry(folder, &entry, NULL) != ERR_OK)
+        return ERR_OK;
+    code = entry.broken ? ERR_OK : study_check_trainable(&entry, e);
+    record_free_entry(&entry);
+    return code;
+}
+
 static void read_source(void *arg)
 {
     struct reading *r = arg;
 
-    r->code = io_read_file(r->path, MOST_TEXT, &r->text, &r->n, &r->e);
+    r->code = r->run ? check_run(r->run, &r->e) : ERR_OK;
+    if (r->code == ERR_OK)
+        r->code = io_read_file(r->path, MOST_TEXT, &r->text, &r->n, &r->e);
     if (r->code == ERR_OK && r->run)
         r->model = same_model(r->run);
 }

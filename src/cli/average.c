@@ -6,7 +6,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/results.h"
 #include "cli/version.h"
 #include "engine/plan.h"
 #include "record/checkpoint.h"
@@ -246,7 +245,8 @@ static void fill_run(const struct average *a, struct record_run *run)
     add_differing(a, &differing);
     snprintf(run->note, sizeof run->note, "average of");
     if (differing.n) {
-        snprintf(run->note, sizeof run->note, CLI_MIXED " %.200s:", text_str(&differing));
+        snprintf(run->note, sizeof run->note,
+                 "average of runs that differ in %.200s:", text_str(&differing));
         cli_talk("they differ in %s, which the new run's columns call " RECORD_SEVERAL,
                  text_str(&differing));
     }

@@ -5,8 +5,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/results.h"
 #include "net/net.h"
+#include "study/runs.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -111,19 +111,12 @@ enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *
             return err_set(e, why.code, "%s", why.text);
         return unknown(name, &why, e);
     }
-    if (!strncmp(entry.run.note, CLI_MIXED, strlen(CLI_MIXED))) {
-        code =
-            err_set(e, ERR_INPUT,
-                    "%s is an average of runs of different settings, which no experiment trains: "
-                    "name one of the runs (chorus show %s)",
-                    entry.name, entry.name);
-        record_free_entry(&entry);
-        return code;
-    }
     if (sweep)
         name_after_run(entry.name, sweep);
     path = io_path(entry.folder, "experiment.ini");
-    code = spec_sweep_read(s, path, e);
+    code = study_check_trainable(&entry, e);
+    if (code == ERR_OK)
+        code = spec_sweep_read(s, path, e);
     free(path);
     record_free_entry(&entry);
     return code;

@@ -18,7 +18,4 @@ int cli_write_out(const char *file, const struct text *out);
 enum err_code results_leave_out(struct record_entry *list, size_t *count, const char *file,
                                 struct err *e) MUST_USE;
 
-/* How the note of an average begins whose runs differ: no experiment trains it. */
-#define CLI_MIXED "average of runs that differ in"
-
 #endif

@@ -162,6 +162,24 @@ bool study_is_setting(const char *name)
     return spec_key_find(name) >= 0;
 }
 
+enum err_code study_check_trainable(const struct record_entry *entry, struct err *e)
+{
+    struct text differing = {0};
+    enum err_code code = ERR_OK;
+
+    for (int k = 0; spec_keys[k].name; k++)
+        if (study_is_setting(spec_keys[k].name) && strcmp(spec_keys[k].name, "seed") != 0 &&
+            record_run_is_several(&entry->run, spec_keys[k].name))
+            text_addf(&differing, "%s%s", differing.n ? ", " : "", spec_keys[k].name);
+    if (differing.n)
+        code = err_set(e, ERR_INPUT,
+                       "%s is an average of runs of different settings (%s), which no experiment "
+                       "trains: take one of the runs themselves",
+                       entry->name, text_str(&differing));
+    text_free(&differing);
+    return code;
+}
+
 bool study_is_condition(const char *name)
 {
     static const char *const conditions[] = {"host", "isa", "real_devices", "threads_used",

@@ -36,6 +36,8 @@ const char *study_name_near(const struct study_run *run, const char *name);
 
 /* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
 bool study_is_setting(const char *name);
+/* ERR_INPUT for an average of runs whose settings differ, but for the seed: no experiment trains it. */
+enum err_code study_check_trainable(const struct record_entry *entry, struct err *e) MUST_USE;
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
  * keys of the experiment, the model's parameters behind the model, then what was really used. Names of keys that change nothing (name,
  * log_every, keep, target_acc, on_end) are left out. Ends with NULL; the caller frees the

@@ -257,7 +257,9 @@ exits 0 "$CHORUS" ensemble "${runs[0]}" "$brief"
 check "what the averaged differ in is said" grep -q "differ in epochs, lr, which the new run.s columns call several" err
 check "kept with the run" grep -q "average of runs that differ in epochs, lr:" "$(tail -n 1 out)/run.csv"
 check "of unequal cost, not as equal" grep -q "at the training of all 2, some longer" out
-refused "no experiment trains it" "of different settings" "$CHORUS" run @
+refused "no experiment trains it" "of different settings (epochs, lr)" "$CHORUS" run @
+exits 0 "$CHORUS" note @ mine
+refused "whatever its note says" "of different settings (epochs, lr)" "$CHORUS" run @ --dry-run
 refused "a single model" "name several runs" "$CHORUS" ensemble "${runs[0]}"
 exits 0 "$CHORUS" run tiny.ini test_limit=50 --quiet && fewer=$(cat out)
 exits 2 "$CHORUS" ensemble "${runs[0]}" "$fewer"

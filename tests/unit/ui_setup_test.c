@@ -410,6 +410,30 @@ TEST(a_run_is_loaded_and_run_again)
     kit_end();
 }
 
+TEST(an_average_of_different_settings_is_no_experiment)
+{
+    struct record_run run = {.state = WIRE_DONE, .note = "mine"};
+    struct record *record = NULL;
+    struct err e = {0};
+
+    kit_start();
+    spec_default(&run.spec);
+    record_run_set_several(&run, "lr");
+    REQUIRE_OK(
+        record_create(&record, ".", &run, "model = lenet\nlr = 0.7\n", "# net\n", false, &e));
+    for (int again = 0; again < 2; again++) {
+        kit.said[0] = 0;
+        screen_setup_load(kit.setup, record_folder(record), again);
+        kit_settle();
+        CHECK_HAS(kit.said,
+                  "is an average of runs of different settings (lr), which no experiment");
+    }
+    CHECK_INT(kit.runs, 0);
+    CHECK(strcmp(text_of("lr"), "0.7") != 0);
+    record_close(record);
+    kit_end();
+}
+
 TEST(what_runs_already_is_queued_behind)
 {
     struct record_queued *list;
