@@ -171,39 +171,52 @@ static bool cells_reached(const char *name, enum wire_state wanted)
     return all;
 }
 
-static int send_to_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
+/* CLI_ON: it was told, and is to be waited for. */
+static int tell_sweep(const char *name, const char *line)
 {
     struct text shown = {0};
     struct err e;
-    bool there = !wait;
-    int code = 0;
+    int code = CLI_ON;
 
     text_add_clean(&shown, name);
-    if (!sweeps_live(name)) {
+    if (!sweeps_live(name))
         code = cli_refuse("nobody works on the sweep %s; chorus resume %s goes on",
                           text_str(&shown), text_str(&shown));
-    } else if (sweeps_control(name, line, &e) != ERR_OK) {
+    else if (sweeps_control(name, line, &e) != ERR_OK)
         code = cli_fail(&e);
-    } else {
-        for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
-            clock_sleep_ms(LOOK_MS);
-            there = !sweeps_live(name) ||
-                    (wanted != WIRE_STOPPED && waited > 500 && cells_reached(name, wanted));
-        }
-        if (!there)
-            code = err_exit_code(ERR_FAILED);
-        if (!there)
-            cli_talk("chorus: the sweep was told, but has not answered within %d s",
-                     WAIT_MS / 1000);
-        else if (!wait)
-            cli_talk("%s will stop after %s", text_str(&shown),
-                     !strcmp(line, "stop cells") ? "its running cells" : "this epoch");
-        else
-            cli_talk("%s is %s", text_str(&shown),
-                     sweeps_live(name) ? wire_state_name(wanted) : "stopped");
-    }
     text_free(&shown);
     return code;
+}
+
+static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
+{
+    struct text shown = {0};
+    bool there = !wait;
+
+    text_add_clean(&shown, name);
+    for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
+        clock_sleep_ms(LOOK_MS);
+        there = !sweeps_live(name) ||
+                (wanted != WIRE_STOPPED && waited > 500 && cells_reached(name, wanted));
+    }
+    if (!there)
+        cli_talk("chorus: the sweep %s was told, but has not answered within %d s",
+                 text_str(&shown), WAIT_MS / 1000);
+    else if (!wait)
+        cli_talk("%s will stop after %s", text_str(&shown),
+                 !strcmp(line, "stop cells") ? "its running cells" : "this epoch");
+    else
+        cli_talk("%s is %s", text_str(&shown),
+                 sweeps_live(name) ? wire_state_name(wanted) : "stopped");
+    text_free(&shown);
+    return there ? 0 : err_exit_code(ERR_FAILED);
+}
+
+static int send_to_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
+{
+    int code = tell_sweep(name, line);
+
+    return code == CLI_ON ? await_sweep(name, line, wanted, wait) : code;
 }
 
 static int say_after_epoch(const struct record_entry *entry)
@@ -259,6 +272,24 @@ static int send_to_run(const char *run, const char *line, enum wire_state wanted
     return code;
 }
 
+static int refuse_all_idle(const struct record_entry *list, size_t n)
+{
+    struct text name = {0};
+    int code;
+
+    if (n == 1) {
+        text_add_clean(&name, list[0].name);
+        code = cli_refuse("nobody computes %s: it is %s; chorus ls state=running lists what runs",
+                          text_str(&name), record_entry_state(&list[0]));
+    } else {
+        code = cli_refuse("nobody computes any of the %zu runs that these names and filters "
+                          "choose; chorus ls state=running lists what runs",
+                          n);
+    }
+    text_free(&name);
+    return code;
+}
+
 /* Those that somebody computes among the runs that the words choose. All are told before the first one
  * is waited for. */
 static int send_to_all(int count, char **words, const char *line, enum wire_state wanted, bool wait)
@@ -285,25 +316,60 @@ static int send_to_all(int count, char **words, const char *line, enum wire_stat
         code = one ? one : code;
     }
     if (!live)
-        code = cli_refuse("nobody computes any of the %zu run%s that %s", n, n == 1 ? "" : "s",
-                          n == 1 ? "this names" : "these names and filters choose");
+        code = refuse_all_idle(list, n);
     free(told);
     record_free_list(list, n);
     return code;
 }
 
-/* What a word alone names is one run or one sweep; a filter, or several words, may choose many. */
-static bool is_choice(int count, char **words)
+static bool has_filter(int count, char **words)
 {
-    return count > 1 || record_filter_is(words[0]) || !strcmp(words[0], "@all");
+    for (int i = 0; i < count; i++)
+        if (record_filter_is(words[i]))
+            return true;
+    return false;
 }
 
+/* Names of sweeps mean the whole sweeps; the runs are told, and waited for, before a sweep is. */
+static int send_to_each(int count, char **words, const char *line, enum wire_state wanted,
+                        bool wait)
+{
+    char(*sweep)[128] = mem_new((size_t)count, sizeof *sweep);
+    char **run = mem_new((size_t)count, sizeof *run);
+    int sweeps = 0, runs = 0, code = 0, one;
+
+    for (int i = 0; i < count; i++) {
+        if (!sweeps_find(words[i], sweep[sweeps])) {
+            run[runs++] = words[i];
+            continue;
+        }
+        one = tell_sweep(sweep[sweeps], line);
+        code = one == CLI_ON ? code : one;
+        sweeps += one == CLI_ON;
+    }
+    if (runs) {
+        one = send_to_all(runs, run, line, wanted, wait);
+        code = one ? one : code;
+    }
+    for (int i = 0; i < sweeps; i++) {
+        one = await_sweep(sweep[i], line, wanted, wait);
+        code = one ? one : code;
+    }
+    free(sweep);
+    free(run);
+    return code;
+}
+
+/* A word alone names one run or one sweep. Among what several name a filter chooses: of a sweep the
+ * cells that pass. */
 static int send(int count, char **words, const char *line, enum wire_state wanted, bool wait)
 {
     char sweep[128];
 
-    if (is_choice(count, words))
+    if (has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all")))
         return send_to_all(count, words, line, wanted, wait);
+    if (count > 1)
+        return send_to_each(count, words, line, wanted, wait);
     return sweeps_find(words[0], sweep) ? send_to_sweep(sweep, line, wanted, wait)
                                         : send_to_run(words[0], line, wanted, wait);
 }
@@ -363,10 +429,11 @@ int cli_stop(int argc, char **argv)
         "                                             the cell alone, and the sweep goes on\n"
         "  chorus stop board                          a whole sweep; chorus resume board goes on\n"
         "  chorus stop model=cnn                      all that compute and pass the filter\n"
+        "  chorus stop board lr=0.1                   of the sweep the cells that pass\n"
         "  chorus stop @ --skip                       drops the cell that runs: it gets no result\n"
         "  chorus stop board --skip lr=0.1 batch=64   drops these cells of the sweep, which goes on\n"
         "  chorus queue move board lr=0.1 -1          moves them in its order instead\n"};
-    bool epoch = false, now = false, cells = false, skip = false, sweep;
+    bool epoch = false, now = false, cells = false, skip = false;
     const struct cli_option options[] = {
         {"--after-epoch", NULL, "when the epoch is complete", &epoch},
         {"--now", NULL, "at once, without a checkpoint: steps are computed again later", &now},
@@ -390,11 +457,14 @@ int cli_stop(int argc, char **argv)
     if (!line)
         return cli_refuse("stop takes one of --after-epoch, --now, --after-cells and --skip, not "
                           "both");
-    sweep = argc == 2 && sweeps_find(argv[1], name);
-    if (cells && !sweep)
-        return cli_refuse("--after-cells is for a sweep, and %s is none", argv[1]);
-    if (skip && sweep)
-        return cli_refuse("--skip is for one run of a sweep (chorus ls names them), or for "
-                          "cells by their values: --skip lr=0.1");
+    for (int i = 1; i < argc && (cells || skip); i++) {
+        bool sweep = sweeps_find(argv[i], name);
+
+        if (cells && !sweep)
+            return cli_refuse("--after-cells is for a sweep, and %s is none", argv[i]);
+        if (skip && sweep && !has_filter(argc - 1, argv + 1))
+            return cli_refuse("--skip is for one run of a sweep (chorus ls names them), or for "
+                              "cells by their values: --skip lr=0.1");
+    }
     return send(argc - 1, argv + 1, line, WIRE_STOPPED, !epoch && !cells);
 }

@@ -44,7 +44,8 @@ check "several names" eval 'state_is "$second" running && state_is "$folder" run
 refused "none that passes" "no run matches" "$CHORUS" stop batch=61
 exits 0 "$CHORUS" stop batch=60
 check "stop by a filter" eval 'state_is "$second" stopped && state_is "$folder" running'
-refused "of those none computes" "nobody computes any of the 1 run" "$CHORUS" stop batch=60
+refused "of those none computes" "nobody computes ${second##*/}: it is stopped; chorus ls state=running lists what runs" \
+    "$CHORUS" stop batch=60
 rm -r "$second" second.pid
 
 exits 0 "$CHORUS" stop "$folder"

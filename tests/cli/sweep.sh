@@ -323,6 +323,30 @@ check "after the cells that run" eval '[ "$(ledger slow stopped)" = 0 ] && [ "$(
     [ "$(ledger slow done)" = "$(folders)" ]'
 rm -rf results
 
+# Several sweeps by their names, beside a run.
+names="long other"
+for name in $names; do
+    exits 0 "$CHORUS" run slow.ini epochs=100000 --background --quiet --name $name
+    until_true 60 eval '[ "$(column "$(ls -d results/2*/ | tail -n 1)" sweep)" = $name ]'
+done
+exits 0 "$CHORUS" run slow.ini lr=0.01 batch=40 epochs=100000 --background --quiet && single=$(cat out)
+for folder in results/2*/; do column "$folder" pid; done | sort -u >three.pid
+until_true 60 state_is "$single" running
+exits 0 "$CHORUS" pause $names
+check "pause of several sweeps" test "$(grep -c "^\(long\|other\) is paused$" err)" = 2
+exits 0 "$CHORUS" go $names
+check "--after-cells takes sweeps alone" eval 'refused "of a run beside them" "${single##*/} is none" \
+    "$CHORUS" stop $names "${single##*/}" --after-cells'
+refused "--skip takes none" "one run of a sweep" "$CHORUS" stop $names --skip
+exits 0 "$CHORUS" stop $names --after-cells
+check "after the cells of both" test "$(grep -c "^\(long\|other\) will stop after its running cells$" err)" = 2
+exits 0 "$CHORUS" stop $names "$single"
+check "stop of several sweeps stops them whole" eval 'flock -n results/sweeps/long/work true &&
+    flock -n results/sweeps/other/work true && [ "$(grep -c "^\(long\|other\) is stopped$" err)" = 2 ]'
+check "and the run beside them" state_is "$single" stopped
+check "of no cell alone" eval '! grep -q "cell alone" err'
+rm -rf results
+
 # on_end: of each cell, with what it needs to know; its failure is a warning.
 exits 0 "$CHORUS" run plain.ini lr=0.01,1e9 --order grid \
     on_end='"echo ""$CHORUS_STATE $(basename ""$CHORUS_RUN"")"" >>'"$work"'/ends; echo said; exit 3"'
