@@ -64,19 +64,25 @@ static void average(struct predictions *p)
 
 /* ---- made ---- */
 
-static char *one_line(char *name)
+/* Lines part the names. */
+static void add_name(struct text *out, const char *name)
 {
-    for (char *c = name; (c = strchr(c, '\n'));)
-        *c = ' ';
-    return name;
+    size_t from = out->n;
+
+    text_add(out, name);
+    for (size_t i = from; i < out->n; i++)
+        if (out->s[i] == '\n')
+            out->s[i] = ' ';
 }
 
 static void copy_columns(struct predictions *p, const struct data_set *data)
 {
     struct text names = {0};
 
-    for (int k = 0; data->column_names && k < data->shape.c; k++)
-        text_addf(&names, "%s%s", k ? "\n" : "", one_line(data->column_names[k]));
+    for (int k = 0; data->column_names && k < data->shape.c; k++) {
+        text_add(&names, k ? "\n" : "");
+        add_name(&names, data->column_names[k]);
+    }
     p->columns = names.s;
 }
 
@@ -278,8 +284,10 @@ enum err_code predictions_save(const struct predictions *p, const char *path, st
     enum err_code code;
 
     text_addf(&epoch, "%lld", (long long)p->epoch);
-    for (int c = 0; p->class_names && c < p->classes; c++)
-        text_addf(&names, "%s%s", c ? "\n" : "", p->class_names[c] ? p->class_names[c] : "");
+    for (int c = 0; p->class_names && c < p->classes; c++) {
+        text_add(&names, c ? "\n" : "");
+        add_name(&names, p->class_names[c] ? p->class_names[c] : "");
+    }
     note[0] = (struct safetensors_note){(char *)RECORD_NOTE_EPOCH, epoch.s};
     if (names.n)
         note[notes++] = (struct safetensors_note){(char *)"chorus.class_names", names.s};

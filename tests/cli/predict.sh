@@ -120,4 +120,16 @@ refused "two orders" "one of --first, --worst" "$CHORUS" predict "$three" --wors
 refused "two forms" "one form" "$CHORUS" predict "$three" --json --draw
 refused "--invert of test images" "for PICTUREs" "$CHORUS" predict "$three" --invert
 
+# A name of two lines is one name, kept and read again.
+awk 'BEGIN { srand(7); printf "label"; for (k = 0; k < 4; k++) printf ",\"value\n%d\"", k; print ""
+    for (i = 0; i < 120; i++) { printf "%s", i % 2 ? "\"one\ntwo\"" : "three"
+        for (k = 0; k < 4; k++) printf ",%d", int(rand() * 200); print "" } }' >lines.csv
+printf 'input auto\ndense classes\n' >flat.net
+exits 0 "$CHORUS" run model=./flat.net data=./lines.csv train_limit=90 test_limit=20 batch=20 epochs=1 --quiet && lines=$(cat out)
+exits 0 "$CHORUS" predict "$lines"
+check "names are kept a line each" grep -qF '"chorus.class_names":"one two\nthree","chorus.column_names":"value 0\nvalue 1\n' \
+    "$lines/predictions.safetensors"
+exits 0 "$CHORUS" plot "$lines" --kind confusion -o lines.svg
+check "so that each class has its own" grep -q ">three<" lines.svg
+
 finish
