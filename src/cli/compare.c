@@ -221,7 +221,7 @@ int cli_compare(int argc, char **argv)
         {"--sort", "COL", "by a column; -COL: falling", &w.sort},
         {"--csv", "FILE", "as CSV (-: on stdout)", &w.csv},
         {"--md", NULL, "as Markdown", &w.md},
-        {"--tex", NULL, "as LaTeX (booktabs)", &w.tex},
+        {"--tex", NULL, "as LaTeX (booktabs; a wide table also takes graphicx)", &w.tex},
         {"--html", NULL, "as an HTML table", &w.html},
         {"--json", NULL, "as JSON", &w.json},
         {"--digits", "N", "of accuracies and losses, for people (4)", &w.digits},
