@@ -152,18 +152,6 @@ static bool has_file(const struct record_entry *entry, const char *file)
     return has;
 }
 
-/* One bad file does not keep the other runs back. */
-static void leave_out(const struct record_entry *run, const struct err *why)
-{
-    struct text words = {0};
-
-    text_add_clean(&words, run->name);
-    text_add(&words, " is left out: ");
-    text_add_clean(&words, why->text);
-    cli_talk("chorus: %s", text_str(&words));
-    text_free(&words);
-}
-
 static enum err_code export_long(struct job *x, const struct record_entry *runs, size_t count,
                                  struct err *e)
 {
@@ -178,7 +166,7 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
         if (record_read_sheet(runs[i].folder, x->file, &s, e) != ERR_OK) {
             if (count == 1)
                 return e->code;
-            leave_out(&runs[i], e);
+            results_say_left_out(&runs[i], e);
             bad++;
             continue;
         }
@@ -303,7 +291,7 @@ static enum err_code export_wide(struct job *x, const struct record_entry *entry
 
         code = read_column(x, &entry[i], c, e);
         if (c->bad && count > 1) {
-            leave_out(&entry[i], e);
+            results_say_left_out(&entry[i], e);
             c->bad = false;
             code = ERR_OK;
             continue;

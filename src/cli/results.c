@@ -77,6 +77,17 @@ static bool reads(const struct record_entry *run, const char *file, struct err *
     return true;
 }
 
+void results_say_left_out(const struct record_entry *run, const struct err *why)
+{
+    struct text name = {0}, reason = {0};
+
+    text_add_clean(&name, run->name);
+    text_add_clean(&reason, why->text);
+    cli_talk("chorus: %s is left out: %s", text_str(&name), text_str(&reason));
+    text_free(&name);
+    text_free(&reason);
+}
+
 enum err_code results_leave_out(struct record_entry *list, size_t *count, const char *file,
                                 struct err *e)
 {
@@ -88,12 +99,12 @@ enum err_code results_leave_out(struct record_entry *list, size_t *count, const 
             list[kept++] = list[i];
             continue;
         }
-        text_clear(&name);
-        text_clear(&why);
-        text_add_clean(&name, list[i].name);
-        text_add_clean(&why, e->text);
-        if (all > 1)
-            cli_talk("chorus: %s is left out: %s", text_str(&name), text_str(&why));
+        if (all > 1) {
+            results_say_left_out(&list[i], e);
+        } else {
+            text_add_clean(&name, list[i].name);
+            text_add_clean(&why, e->text);
+        }
         record_free_entry(&list[i]);
     }
     *count = kept;

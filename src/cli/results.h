@@ -12,6 +12,8 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
  * Returns the exit code. */
 int cli_write_out(const char *file, const struct text *out);
 
+/* One bad file does not keep the other runs back. */
+void results_say_left_out(const struct record_entry *run, const struct err *why);
 /* Takes those out of the list whose run.csv or FILE.csv (NULL: none) cannot be read, with a sentence
  * each that names file and line: one bad run does not keep the others from being looked at. ERR_INPUT
  * where none is left. */
