@@ -5,13 +5,11 @@
 #include "base/mem.h"
 #include "ui/jobs.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_LINES 4000 /* of a file that is an experiment and not something else */
-#define MOST_NAME  64
 
 /* ---- reading ---- */
 
@@ -361,43 +359,15 @@ void form_command(const struct form *f, struct text *out)
 
 /* ---- the name of a sweep ---- */
 
-static void name_after(const char *path, char name[SPEC_NAME])
-{
-    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
-    size_t length = strlen(from), n = 0;
-
-    if (length > 4 && (!strcmp(from + length - 4, ".ini") || !strcmp(from + length - 4, ".net")))
-        length -= 4;
-    for (size_t i = 0; i < length && n < MOST_NAME; i++) {
-        bool fits = isascii((unsigned char)from[i]) &&
-                    (isalnum((unsigned char)from[i]) || strchr("-_.", from[i]));
-
-        if (fits && (n || (from[i] != '.' && from[i] != '-')))
-            name[n++] = from[i];
-        else if (!fits && n && name[n - 1] != '-')
-            name[n++] = '-';
-    }
-    name[n] = 0;
-    if (!n)
-        strcpy(name, "sweep");
-}
-
-/* As `run` names it: after the file, or the run without its stamp and hash, or the model. */
+/* As `run` names it: after the file, the run or the model. */
 void form_sweep_name(const struct form *f, char name[SPEC_NAME])
 {
-    const size_t stamp = strlen("2026-11-20-101530-412-"), hash = strlen("-7f3a");
-    size_t n = strlen(f->source);
-    char *label;
+    const struct spec *s = &f->sweep.base;
 
-    if (f->from == FORM_DEFAULTS) {
-        name_after(f->sweep.base.name[0] ? f->sweep.base.name : f->sweep.base.model, name);
-        return;
-    }
-    if (f->from != FORM_RUN || n <= stamp + hash) {
-        name_after(f->source, name);
-        return;
-    }
-    label = mem_text_n(f->source + stamp, n - stamp - hash);
-    name_after(label, name);
-    free(label);
+    if (f->from == FORM_DEFAULTS)
+        spec_sweep_name_after(s->name[0] ? s->name : s->model, name);
+    else if (f->from == FORM_RUN)
+        spec_sweep_name_after_run(f->source, name);
+    else
+        spec_sweep_name_after(f->source, name);
 }

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER    "experiments"
-#define MOST_NAME 64
+#define FOLDER "experiments"
 
 /* "lr=0.1", "=3" and other mistakes, but not "./a=b/first.ini". */
 bool experiment_is_assignment(const char *arg)
@@ -64,40 +63,6 @@ static enum err_code unknown(const char *name, const struct err *why, struct err
                    name, near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
 }
 
-/* What the experiment comes from names a sweep: results/sweeps/NAME. */
-void experiment_name_after(const char *path, char name[SPEC_NAME])
-{
-    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
-    size_t length = strlen(from), n = 0;
-
-    if (length > 4 && (!strcmp(from + length - 4, ".ini") || !strcmp(from + length - 4, ".net")))
-        length -= 4;
-    for (size_t i = 0; i < length && n < MOST_NAME; i++) {
-        bool fits = isascii((unsigned char)from[i]) &&
-                    (isalnum((unsigned char)from[i]) || strchr("-_.", from[i]));
-
-        if (fits && (n || (from[i] != '.' && from[i] != '-')))
-            name[n++] = from[i];
-        else if (!fits && n && name[n - 1] != '-')
-            name[n++] = '-';
-    }
-    name[n] = 0;
-    if (!n)
-        strcpy(name, "sweep");
-}
-
-/* "lenet" of 2026-11-20-101530-412-lenet-7f3a */
-static void name_after_run(const char *run, char name[SPEC_NAME])
-{
-    const size_t stamp = strlen("2026-11-20-101530-412-"), hash = strlen("-7f3a");
-    size_t n = strlen(run);
-    char *label =
-        mem_text_n(run + (n > stamp + hash ? stamp : 0), n > stamp + hash ? n - stamp - hash : n);
-
-    experiment_name_after(label, name);
-    free(label);
-}
-
 enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *sweep,
                                   struct err *e)
 {
@@ -112,7 +77,7 @@ enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *
         return unknown(name, &why, e);
     }
     if (sweep)
-        name_after_run(entry.name, sweep);
+        spec_sweep_name_after_run(entry.name, sweep);
     path = io_path(entry.folder, "experiment.ini");
     code = study_check_trainable(&entry, e);
     if (code == ERR_OK)
@@ -159,7 +124,7 @@ enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet
         return experiment_read_run(s, from, name, e);
     if (file && !quiet)
         say_file(file, text);
-    experiment_name_after(file ? file : from, name);
+    spec_sweep_name_after(file ? file : from, name);
     if (file) {
         code = spec_sweep_read(s, file, e);
     } else {

@@ -16,7 +16,5 @@ enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *
 /* The KEY=VALUE among the operands. */
 enum err_code experiment_set_keys(struct spec_sweep *s, int argc, char **argv,
                                   struct err *e) MUST_USE;
-/* What the experiment comes from names a sweep: results/sweeps/NAME. */
-void experiment_name_after(const char *path, char name[SPEC_NAME]);
 
 #endif

@@ -35,7 +35,7 @@ static enum err_code set_name(struct spec_sweep *s, int argc, char **argv, const
         if (given)
             snprintf(name, SPEC_NAME, "%s", named->name);
         else if (!*name)
-            experiment_name_after(s->base.name[0] ? s->base.name : s->base.model, name);
+            spec_sweep_name_after(s->base.name[0] ? s->base.name : s->base.model, name);
         free(named);
         return code;
     }

@@ -61,4 +61,9 @@ void spec_sweep_spread(const struct spec_sweep *s, size_t *order);
 /* INI text that reads back as the same sweep. */
 void spec_sweep_write(const struct spec_sweep *s, struct text *out);
 
+/* What a sweep is called (results/sweeps/NAME) that is made from a file or a model; from a run: without
+ * the run's time and hash. */
+void spec_sweep_name_after(const char *path, char name[SPEC_NAME]);
+void spec_sweep_name_after_run(const char *run, char name[SPEC_NAME]);
+
 #endif

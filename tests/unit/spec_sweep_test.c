@@ -595,3 +595,25 @@ TEST(a_line_of_64_KiB_and_as_many_values_as_fit)
     spec_sweep_free(&s);
     text_free(&t);
 }
+
+TEST(a_sweep_is_called_after_what_it_is_made_from)
+{
+    static const char *const names[][2] = {{"experiments/lr.ini", "lr"},
+                                           {"models/wide.net", "wide"},
+                                           {"/a b/ a b(2).ini", "a-b-2-"},
+                                           {"..-x", "x"},
+                                           {"ü.ini", "sweep"},
+                                           {".ini", "ini"}};
+    static const char *const runs[][2] = {{"2026-11-20-101530-412-lenet-7f3a", "lenet"},
+                                          {"short", "short"}};
+    char name[SPEC_NAME];
+
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        spec_sweep_name_after(names[i][0], name);
+        CHECK_STR(name, names[i][1]);
+    }
+    for (size_t i = 0; i < MEM_COUNT(runs); i++) {
+        spec_sweep_name_after_run(runs[i][0], name);
+        CHECK_STR(name, runs[i][1]);
+    }
+}
