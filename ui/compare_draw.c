@@ -453,12 +453,12 @@ static void add_focused(const struct compare *c, struct text *out)
         int members = run->entry->run.spec.members > 0 ? run->entry->run.spec.members
                                                        : run->entry->run.spec.devices;
 
-        text_addf(out,
-                  "%s: gain %+.1f points over the mean member (%.3f), %+.1f over the best, at %dx "
-                  "the training\n",
-                  c->label[row], 100 * study_number(run, "gain_mean"),
-                  study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"),
-                  members);
+        text_addf(
+            out,
+            "%s: at epoch %.0f a gain of %+.1f points over the mean member (%.3f), %+.1f over the "
+            "best, at %dx the training\n",
+            c->label[row], (double)run->entry->run.best_epoch, 100 * study_number(run, "gain_mean"),
+            study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"), members);
     }
 }
 

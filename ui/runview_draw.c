@@ -77,7 +77,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         return;
     }
     if (run->dead) {
-        text_add(out, "its process is gone; R goes on from its last checkpoint");
+        text_add(out, "its process is gone; R goes on from its last checkpoint, or begins again");
         return;
     }
     switch (run->state) {

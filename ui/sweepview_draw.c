@@ -188,8 +188,13 @@ static void add_gap(const struct sweepview_sweep *s, size_t group, bool mean, st
     if (group == s->best) {
         text_add(out, "the best");
     } else if (c->runs && s->best < s->groups) {
-        text_addf(out, "%.4f below the best", s->group[s->best].mean - c->mean);
-        if (isfinite(c->gap.lo))
+        double gap = s->group[s->best].mean - c->mean;
+
+        if (gap == 0)
+            text_add(out, "equal to the best");
+        else
+            text_addf(out, "%.4f below the best", gap);
+        if (isfinite(c->gap.lo) && (c->gap.lo < 0 || c->gap.hi > 0))
             text_addf(out, " (95 %%: %.4f to %.4f)", c->gap.lo, c->gap.hi);
     }
 }

@@ -28,11 +28,20 @@ static const struct screen_key list_keys[] = {
     {"R", "go on", ""},         {"F", "failed", ""},        {"e", "edit", ""},  {NULL, NULL, NULL},
 };
 
+/* What nobody works on is neither paused nor stopped. */
+static const struct screen_key ended_keys[] = {
+    {"Enter", "open", ""}, {"Tab", "list", ""}, {"a", "axes", ""},     {"b", "best", ""},
+    {"R", "go on", ""},    {"F", "failed", ""}, {"Space", "mark", ""}, {"e", "edit", ""},
+    {"r", "again", ""},    {NULL, NULL, NULL},
+};
+
 const struct screen_key *sweepview_hints(void *screen)
 {
     const struct sweepview *v = screen;
 
-    return v->pane == SWEEPVIEW_LIST ? list_keys : sweepview_keys;
+    if (v->pane == SWEEPVIEW_LIST)
+        return list_keys;
+    return v->sweep && !v->sweep->live && !v->own ? ended_keys : sweepview_keys;
 }
 
 /* ---- moving ---- */
