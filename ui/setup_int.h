@@ -73,6 +73,7 @@ struct setup {
     bool others_reading;
     struct record_work *claim; /* of the machine, for a start; NULL: none */
     uint64_t claim_ns;
+    bool claiming; /* a task is about to */
     uint64_t others_ns;
 
     struct setup_survey *survey; /* NULL: the form is no experiment */

@@ -259,7 +259,11 @@ static void claimed(void *arg, bool dropped)
     struct claiming *c = arg;
     struct setup *s = setup_let_go(c->link);
 
-    if (s && !dropped && (s->runs_again || s->form.turn == c->turn)) {
+    if (s)
+        s->claiming = false;
+    if (s && !dropped && !s->runs_again && s->form.turn != c->turn) {
+        app_say(s->app, GRID_WARN, "not started: the form was changed meanwhile; r starts it");
+    } else if (s && !dropped) {
         if (!c->claimed && c->others) {
             free(s->other);
             s->other = c->other;
@@ -291,6 +295,10 @@ static void go_on(struct setup *s)
     static const char *const answers[] = {"queue it behind", "cancel", NULL};
     struct claiming *c;
 
+    if (s->claiming) {
+        app_say(s->app, GRID_DIM, "it starts already");
+        return;
+    }
     if (feed_busy(s->app->feed)) {
         app_ask(s->app, "Something runs here already.", answers, queue_or_not, s);
         return;
@@ -299,6 +307,7 @@ static void go_on(struct setup *s)
         ask_about_others(s);
         return;
     }
+    s->claiming = true;
     c = mem_new(1, sizeof *c);
     c->link = setup_hold(s);
     c->results = mem_text(s->app->config.results);

@@ -553,10 +553,12 @@ enum term_place term_place(struct term *t)
 
     if (!continued)
         return TERM_HERE;
+    continued = 0; /* before it looks: what comes meanwhile is not lost */
     front = tcgetpgrp(t->tty);
-    if (front >= 0 && front != getpgrp())
+    if (front >= 0 && front != getpgrp()) {
+        continued = 1;
         return TERM_AWAY;
-    continued = 0;
+    }
     if (!isendwin())
         endwin();
     reset_prog_mode();

@@ -170,6 +170,19 @@ TEST(a_field_opened_and_left_is_no_change)
     kit_end();
 }
 
+TEST(a_start_that_still_looks_around_is_not_begun_twice)
+{
+    kit_start();
+    kit.setup->claiming = true;
+    kit_keys("r");
+    CHECK_INT(kit.runs, 0);
+    CHECK_HAS(kit.said, "it starts already");
+    kit.setup->claiming = false;
+    kit_keys("r r");
+    CHECK_INT(kit.runs, 2); /* each looked around for itself */
+    kit_end();
+}
+
 TEST(choices_are_stepped_through_and_chosen_from_a_list)
 {
     kit_start();
