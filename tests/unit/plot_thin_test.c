@@ -348,7 +348,7 @@ TEST(a_redraw_costs_a_few_passes)
         printf("%s y: a redraw takes %.1f ms, a pass %.1f ms\n", log ? "logarithmic" : "linear",
                1e3 * draw, 1e3 * plain);
         CHECK(sum > 0);
-        CHECK(draw < 8 * plain);
+        CHECK(draw < 8 * plain); /* 2.5 where memory is slow, 6 where it is fast */
     }
     for (int k = 0; k < SERIES; k++) {
         free((double *)s[k].x);
