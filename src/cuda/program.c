@@ -281,7 +281,8 @@ static void write_forward(const struct cuda_writer *w)
         cuda_write_piece(w, i);
 }
 
-/* The same: what a member's launch writes is still in the cache when its next one reads it. */
+/* A step up to the gradients, member by member: what a member's launch writes is still in the cache when
+ * its next one reads it. */
 static void write_in_turn(struct cuda_writer *all, const struct dev_clock *clock)
 {
     struct cuda_program *program = &all->p->program;
