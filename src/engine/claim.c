@@ -67,11 +67,11 @@ static void show_trouble(struct sweep *s, enum err_code code, const char *reason
 
 static void hold_over(struct sweep *s)
 {
-    if (s->held_told)
+    if (s->held_told) {
         show_trouble(s, ERR_OK, "");
-    if (s->held_told)
         sweep_tell(s, LOG_WARN, "%s: the sweep goes on",
                    s->busy ? "the ledger is free again" : "there is room on the disk again");
+    }
     s->held_told = s->busy = false;
     s->held_since_ns = 0;
 }
@@ -352,12 +352,13 @@ static void see_others(struct sweep *s)
             take_found(s, c, &found);
         else if (how == RECORD_CLAIM_OTHER)
             leave_to_other(s, c);
+        s->sheet_old |= c->state != WIRE_WAITING;
     }
-    s->sheet_old = true;
 }
 
-/* Under the ledger's lock: whether a cell that another program computes is to end first. */
-static bool is_others_turn(struct sweep *s)
+/* Under the ledger's lock: true where a cell that another program computes is to end first, which is
+ * looked at again in a second. */
+static bool wait_for_others(struct sweep *s)
 {
     char run[256];
 
@@ -386,7 +387,7 @@ bool claim_next(struct sweep *s)
     if (s->closing || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
         clock_ns() < s->turn_ns || !claim_next_waiting(s) || !begin_ledger(s))
         return false;
-    if (is_others_turn(s)) {
+    if (wait_for_others(s)) {
         record_ledger_end(s->ledger);
         claim_save(s);
         return false;
@@ -478,7 +479,7 @@ enum err_code sweep_claim(struct run *r, bool *mine, struct err *e)
         claim_trouble(s, e);
         return code;
     }
-    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before) && !is_others_turn(s);
+    *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before) && !wait_for_others(s);
     if (*mine)
         code = make_claim(r, e);
     record_ledger_end(s->ledger);

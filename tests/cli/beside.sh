@@ -36,6 +36,20 @@ wait $first
 check "with --jobs it does not wait" eval '! grep -q "waits for" err && [[ "$(shared results/2*/)" == *2* ]]'
 rm -rf results
 
+"$CHORUS" run $fake epochs=60 threads=1,2,3 --name alone >out1 2>err1 </dev/null &
+first=$!
+until_true 30 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
+"$CHORUS" run $fake epochs=60 threads=1,2,3 --name alone >out2 2>err2 </dev/null &
+second=$!
+until_true 30 grep -q "waits for 2" err2
+sleep 1.5
+written=$(stat -c '%i %y' results/sweeps/alone/sweep.csv)
+sleep 2.5
+check "who waits leaves the sheet as it is" test "$(stat -c '%i %y' results/sweeps/alone/sweep.csv)" = "$written"
+kill -INT $second $first
+wait $second $first
+rm -rf results
+
 # ---- two runs on one machine ----
 
 "$CHORUS" run $fake epochs=12 --name one >out1 2>err1 </dev/null &
