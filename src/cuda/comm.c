@@ -217,6 +217,19 @@ void cuda_rest(unsigned tries)
         nanosleep(&t, NULL);
 }
 
+int cuda_wait_within(struct cuda_stream *s, int limit_ms)
+{
+    uint64_t begun = clock_ns();
+    int error;
+
+    for (unsigned tries = 0; (error = cuda_rt()->stream_query(s)) == CUDA_RT_NOT_READY; tries++) {
+        if (clock_ns() - begun > (uint64_t)limit_ms * 1000000)
+            break;
+        cuda_rest(tries);
+    }
+    return error;
+}
+
 static bool over(const struct cuda_group *g, uint64_t begun)
 {
     return clock_ns() - begun > (uint64_t)g->limit_ms * 1000000;

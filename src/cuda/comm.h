@@ -66,6 +66,9 @@ struct cuda_group; /* one session's communicators */
 int cuda_limit_ms(int wanted);
 /* Between two looks at something, longer from time to time, up to a fifth of a millisecond. */
 void cuda_rest(unsigned tries);
+/* The runtime's own wait has no end where a GPU hangs. This one's, after so many milliseconds, is
+ * CUDA_RT_NOT_READY. */
+int cuda_wait_within(struct cuda_stream *s, int limit_ms);
 
 /* limit_ms: how long anything may take before the group is given up. */
 enum err_code cuda_group_open(struct cuda_group **out, int ranks, int limit_ms, struct err *e);

@@ -315,8 +315,9 @@ enum err_code cuda_data_upload(struct cuda_place *p, struct err *e);
 
 /* ---- convolutions through cuDNN (dnn_place.c) ---- */
 
-/* Opens cuDNN where it is here, plans the layers that suit it, and makes room for it in the layout. */
-void cuda_place_plan(struct cuda_place *p);
+/* Opens cuDNN where it is here, plans the layers that suit it, and makes room for it in the layout. False:
+ * the GPU did not answer while plans were timed. */
+bool cuda_place_plan(struct cuda_place *p);
 void cuda_place_unplan(struct cuda_place *p); /* after the graphs are closed */
 /* Scratch that its plans are expected to need, before any is made; 0: no layer suits it. */
 size_t cuda_dnn_expected(const struct net *net, const struct cuda_layout *l);

@@ -36,7 +36,8 @@ struct cuda_dnn {
     const struct cuda_dnn_api *api;
     struct cuda_dnn_for who;
     struct cuda_stream *stream;
-    bool tune;
+    int tune_ms;
+    bool hangs;
     char *folder; /* where plans are kept; NULL: nowhere */
     struct cuda_dnn_layer *layers;
     struct pack *packs;
@@ -70,7 +71,7 @@ static char *plans_folder(const struct cuda_gpu_facts *gpu, int driver, size_t v
 }
 
 enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
-                            struct cuda_stream *s, bool tune, struct err *e)
+                            struct cuda_stream *s, int tune_ms, struct err *e)
 {
     const struct cuda_dnn_api *api = cuda_dnn_usable(e);
     struct cuda_dnn *d;
@@ -82,7 +83,7 @@ enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *
     d = mem_new(1, sizeof *d);
     d->api = api;
     d->stream = s;
-    d->tune = tune;
+    d->tune_ms = tune_ms;
     failed = api->create(&d->who.handle);
     if (!failed)
         failed = api->set_stream(d->who.handle, s);
@@ -174,26 +175,27 @@ static void keep(struct cuda_dnn *d, const char *name, const struct cuda_dnn_pla
     free(path);
 }
 
-/* The quickest of the first plans. */
+/* The quickest of the first plans; false where they could not be timed. */
 static bool tune(struct cuda_dnn *d, const struct cuda_conv *c, enum cuda_dnn_pass pass,
                  struct cuda_dnn_plan *out)
 {
     struct cuda_dnn_plan plan[TRIED];
     int n = cuda_dnn_plans_make(plan, TRIED, &d->who, c, pass, WORKSPACE, NULL);
-    int best = cuda_dnn_quickest(&d->who, d->stream, c, plan, n);
+    int best = cuda_dnn_quickest(&d->who, d->stream, d->tune_ms, c, plan, n);
 
-    for (int i = 0; i < n; i++)
+    d->hangs = best == CUDA_DNN_NO_ANSWER;
+    for (int i = 0; i < n && !d->hangs; i++)
         if (i != best)
             cuda_dnn_plan_free(&plan[i]);
-    if (n) {
-        *out = plan[best];
-        out->tuned = true;
-    }
-    return n > 0;
+    if (best < 0)
+        return false;
+    *out = plan[best];
+    out->tuned = true;
+    return true;
 }
 
 /* Layers of one shape have one plan, whose file this session wrote. */
-static bool tuned_before(const struct cuda_dnn *d, const char *name, enum cuda_dnn_pass pass)
+static bool planned_before(const struct cuda_dnn *d, const char *name, enum cuda_dnn_pass pass)
 {
     for (const struct cuda_dnn_layer *l = d->layers; l; l = l->next) {
         char other[96];
@@ -209,15 +211,19 @@ static void take_plan(struct cuda_dnn *d, const struct cuda_conv *c, enum cuda_d
                       struct cuda_dnn_plan *out)
 {
     char name[96];
+    bool timed;
 
     cuda_dnn_name(c, pass, name);
-    if ((!d->tune || tuned_before(d, name, pass)) && load_kept(d, name, true, out))
+    timed = d->tune_ms && !planned_before(d, name, pass) && tune(d, c, pass, out);
+    if (d->hangs || (!timed && (load_kept(d, name, true, out) || load_kept(d, name, false, out))))
         return;
-    if (!d->tune && load_kept(d, name, false, out))
-        return;
-    if (d->tune ? tune(d, c, pass, out)
-                : cuda_dnn_plan_make(out, &d->who, c, pass, WORKSPACE, NULL) == ERR_OK)
+    if (timed || cuda_dnn_plan_make(out, &d->who, c, pass, WORKSPACE, NULL) == ERR_OK)
         keep(d, name, out);
+}
+
+bool cuda_dnn_hangs(const struct cuda_dnn *d)
+{
+    return d->hangs;
 }
 
 struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv *c, int passes)
@@ -227,7 +233,7 @@ struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv
 
     l->dnn = d;
     l->conv = *c;
-    for (int pass = 0; pass < passes; pass++) {
+    for (int pass = 0; pass < passes && !d->hangs; pass++) {
         take_plan(d, c, (enum cuda_dnn_pass)pass, &l->plan[pass]);
         any = any || l->plan[pass].plan;
     }

@@ -11,13 +11,16 @@ struct cuda_dnn;       /* of one place: a handle and its plans */
 struct cuda_dnn_layer; /* a layer's plans */
 
 /* ERR_FAILED where there is no cuDNN; the place's thread calls this and all that follows. gpu: what its
- * name is kept under. tune: plans are picked by their times, and kept for whoever comes later. */
+ * name is kept under. tune_ms: 0, or plans are picked by their times, and kept for whoever comes later; the GPU
+ * has so long to answer meanwhile. */
 enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
-                            struct cuda_stream *s, bool tune, struct err *e);
+                            struct cuda_stream *s, int tune_ms, struct err *e);
 void cuda_dnn_close(struct cuda_dnn *d); /* NULL is fine; after the graphs are closed */
 
 /* Whether cuDNN is worth its while: enough channels on both sides for tensor cores. */
 bool cuda_dnn_suits(const struct cuda_conv *c);
+/* Whether the GPU did not answer while plans were timed: nothing more is to be asked of it. */
+bool cuda_dnn_hangs(const struct cuda_dnn *d);
 /* The layer's plans for its first `passes` passes, owned by d; NULL where cuDNN has none for any. */
 struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv *c, int passes);
 bool cuda_dnn_has(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass);

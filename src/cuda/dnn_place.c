@@ -97,14 +97,17 @@ static size_t plan_layer(struct cuda_place *p, int layer, struct cuda_conv c)
     p->dnn_layer[layer] = cuda_dnn_layer(p->dnn, &c, CUDA_DNN_PASSES);
     if (p->dnn_layer[layer])
         bytes = scratch_of(cuda_dnn_scratch(p->dnn_layer[layer]), &c);
+    if (cuda_dnn_hangs(p->dnn))
+        return bytes;
     c.n = p->layout.evaluate;
     p->dnn_evaluate[layer] = cuda_dnn_layer(p->dnn, &c, CUDA_DNN_FORWARD + 1);
     return p->dnn_evaluate[layer] ? most(bytes, cuda_dnn_scratch(p->dnn_evaluate[layer])) : bytes;
 }
 
-void cuda_place_plan(struct cuda_place *p)
+bool cuda_place_plan(struct cuda_place *p)
 {
     const struct net *net = p->session->plan.net;
+    int tune_ms = p->session->plan.tune ? cuda_limit_ms(p->session->hooks.limit_ms) : 0;
     const struct cuda_layout *l = &p->layout;
     struct cuda_gpu_facts facts;
     size_t bytes = 0, unused = 0, libraries, total;
@@ -112,16 +115,17 @@ void cuda_place_plan(struct cuda_place *p)
     bool any = false;
 
     if (cuda_rt()->facts(p->share.gpu, &facts) || cuda_rt()->driver_version(&driver))
-        return;
+        return true;
     for (int i = 0; i < net->layers; i++) {
         struct cuda_conv c;
 
         if (!suits(net, l, i, &c))
             continue;
-        if (!p->dnn && cuda_dnn_open(&p->dnn, &facts, driver, p->stream, p->session->plan.tune,
-                                     NULL) != ERR_OK)
-            return;
+        if (!p->dnn && cuda_dnn_open(&p->dnn, &facts, driver, p->stream, tune_ms, NULL) != ERR_OK)
+            return true;
         bytes = most(bytes, plan_layer(p, i, c));
+        if (cuda_dnn_hangs(p->dnn))
+            return false;
         any = any || p->dnn_layer[i] || p->dnn_evaluate[i];
     }
     /* Where memory is too short for its workspace, our own kernels may still have enough. */
@@ -131,6 +135,7 @@ void cuda_place_plan(struct cuda_place *p)
         drop(p);
     else
         cuda_layout_scratch(&p->layout, bytes);
+    return true;
 }
 
 void cuda_place_unplan(struct cuda_place *p)

@@ -40,9 +40,11 @@ int cuda_dnn_plans_make(struct cuda_dnn_plan *out, int room, const struct cuda_d
                         const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
                         struct err *e);
 /* Times n plans of the same operation on the GPU of the handle and its stream (dnn_tune.c), with memory
- * taken for that: the quickest one's number; the first one's where none is clearly quicker, or where
- * there is no memory. */
-int cuda_dnn_quickest(const struct cuda_dnn_for *who, struct cuda_stream *s,
+ * taken for that: the quickest one's number, the first one's where none is clearly quicker. Or that
+ * none was timed (no memory for it, or no choice), or that the GPU did not answer for limit_ms: what it
+ * computes on stays taken, the plans too. */
+enum { CUDA_DNN_UNTIMED = -1, CUDA_DNN_NO_ANSWER = -2 };
+int cuda_dnn_quickest(const struct cuda_dnn_for *who, struct cuda_stream *s, int limit_ms,
                       const struct cuda_conv *c, const struct cuda_dnn_plan *plan, int n);
 /* The plan as text (freed by the caller), and again from it. */
 enum err_code cuda_dnn_plan_save(const struct cuda_dnn_plan *p, char **json, size_t *bytes,

@@ -14,6 +14,8 @@ struct bed { /* what a plan is timed on */
     char *memory;
     void *address[3]; /* X, W, Y */
     void *workspace;
+    int limit_ms;
+    bool hangs;
 };
 
 static size_t room_of(size_t elements, const struct cuda_conv *c)
@@ -44,11 +46,22 @@ static bool open_bed(struct bed *b, const struct cuda_conv *c, size_t workspace)
            !rt->event_open(&b->event[1]);
 }
 
+/* Whether all is done, without an error. */
+static bool settle(struct bed *b)
+{
+    int error = b->hangs ? CUDA_RT_NOT_READY : cuda_wait_within(b->stream, b->limit_ms);
+
+    b->hangs = error == CUDA_RT_NOT_READY;
+    return !error;
+}
+
 static void close_bed(struct bed *b)
 {
     const struct cuda_rt *rt = cuda_rt();
 
-    (void)rt->stream_wait(b->stream);
+    (void)settle(b);
+    if (b->hangs) /* to give anything back would wait for it */
+        return;
     for (int i = 0; i < 2; i++)
         if (b->event[i])
             rt->event_close(b->event[i]);
@@ -64,7 +77,7 @@ static double round_of(struct bed *b, const struct cuda_dnn_plan *plan, dnn_desc
 
     for (int i = 0; i < TIMES && good; i++)
         good = !b->api->execute(b->who->handle, plan->plan, pack);
-    good = good && !rt->event_record(b->event[1], b->stream) && !rt->stream_wait(b->stream) &&
+    good = good && !rt->event_record(b->event[1], b->stream) && settle(b) &&
            !rt->event_ms(b->event[0], b->event[1], &ms);
     return good ? (double)ms : -1;
 }
@@ -82,39 +95,38 @@ static double time_of(struct bed *b, const struct cuda_dnn_plan *plan)
     b->api->set(pack, DNN_VARIANT_PACK_UNIQUE_IDS, DNN_TYPE_INT64, 3, uids);
     b->api->set(pack, DNN_VARIANT_PACK_WORKSPACE, DNN_TYPE_VOID_PTR, 1, &b->workspace);
     if (!b->api->finalize(pack) && !b->api->execute(b->who->handle, plan->plan, pack))
-        for (int i = 0; i < ROUNDS; i++) {
+        for (int i = 0; i < ROUNDS && !b->hangs; i++) {
             double ms = round_of(b, plan, pack);
 
             best = ms >= 0 && (best < 0 || ms < best) ? ms : best;
         }
-    (void)cuda_rt()->stream_wait(b->stream);
-    b->api->discard(pack);
+    (void)settle(b);
+    if (!b->hangs)
+        b->api->discard(pack);
     return best;
 }
 
-int cuda_dnn_quickest(const struct cuda_dnn_for *who, struct cuda_stream *s,
+int cuda_dnn_quickest(const struct cuda_dnn_for *who, struct cuda_stream *s, int limit_ms,
                       const struct cuda_conv *c, const struct cuda_dnn_plan *plan, int n)
 {
-    struct bed b = {.api = cuda_dnn_api(NULL), .who = who, .stream = s};
+    struct bed b = {.api = cuda_dnn_api(NULL), .who = who, .stream = s, .limit_ms = limit_ms};
     size_t workspace = 0;
     double best = 0;
-    int found = 0;
+    int found = CUDA_DNN_UNTIMED;
 
     for (int i = 0; i < n; i++)
         workspace = plan[i].workspace > workspace ? plan[i].workspace : workspace;
     if (n < 2 || !b.api)
-        return 0;
+        return found;
     if (open_bed(&b, c, workspace))
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n && !b.hangs; i++) {
             double ms = time_of(&b, &plan[i]);
 
-            if (i == 0)
-                best = ms * CLEAR;
-            else if (ms >= 0 && ms < best) {
-                best = ms;
+            if (ms >= 0 && (found < 0 || ms < best)) {
+                best = i == 0 ? ms * CLEAR : ms;
                 found = i;
             }
         }
     close_bed(&b);
-    return found;
+    return b.hangs ? CUDA_DNN_NO_ANSWER : found;
 }

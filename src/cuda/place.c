@@ -135,25 +135,21 @@ enum err_code cuda_place_copy(struct cuda_place *p, void *to, const void *from, 
                  : ERR_OK;
 }
 
-/* The runtime's own wait has no end where a GPU hangs. */
+static enum err_code no_answer(const struct cuda_place *p, struct err *e)
+{
+    return err_set(e, ERR_STUCK,
+                   "cuda: GPU %d did not answer for %g s; this process can compute no more on that "
+                   "GPU",
+                   p->share.gpu, cuda_limit_ms(p->session->hooks.limit_ms) / 1e3);
+}
+
 static enum err_code wait_alone(struct cuda_place *p, struct err *e)
 {
-    uint64_t begun = clock_ns(), limit = (uint64_t)cuda_limit_ms(p->session->hooks.limit_ms);
+    int error = cuda_wait_within(p->stream, cuda_limit_ms(p->session->hooks.limit_ms));
 
-    for (unsigned tries = 0;; tries++) {
-        int error = cuda_rt()->stream_query(p->stream);
-
-        if (!error)
-            return ERR_OK;
-        if (error != CUDA_RT_NOT_READY)
-            return cuda_rt_fail(e, error, "waiting for GPU %d", p->share.gpu);
-        if (clock_ns() - begun > limit * 1000000)
-            return err_set(e, ERR_STUCK,
-                           "cuda: GPU %d did not answer for %g s; this process can compute no more "
-                           "on that GPU",
-                           p->share.gpu, (double)limit / 1e3);
-        cuda_rest(tries);
-    }
+    if (error == CUDA_RT_NOT_READY)
+        return no_answer(p, e);
+    return error ? cuda_rt_fail(e, error, "waiting for GPU %d", p->share.gpu) : ERR_OK;
 }
 
 /* Where it gave up although the stream still has work, the GPU hangs. */
@@ -230,7 +226,10 @@ enum err_code cuda_place_open(struct cuda_place *p, struct err *e)
 {
     TRY(open_stream(p, e));
     TRY(make_layout(p, e));
-    cuda_place_plan(p);
+    if (!cuda_place_plan(p)) {
+        p->lost = true;
+        return no_answer(p, e);
+    }
     TRY(take_memory(p, e));
     TRY(take_pinned(p, e));
     if (p->group)

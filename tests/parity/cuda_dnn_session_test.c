@@ -5,6 +5,7 @@
 #include "cuda/twin/cudnn.h"
 #include "tests/parity/cuda_kit.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -319,16 +320,16 @@ TEST(plans_are_kept)
     setenv("CHORUS_CACHE", "off", 1);
 }
 
-static void plans_of(struct kit *b, bool tune, char out[256])
+static void plans_of(struct kit *b, bool tune, int slow, char out[256])
 {
     struct backend_session *s;
     struct text t = {0};
 
-    begin(1, true);
-    twin_dnn_slow(11, 3); /* what cuDNN names first */
+    twin_dnn_slow(slow, 3);
     setenv("CHORUS_CACHE", cache, 1);
     b->plan.tune = tune;
     s = kit_session(BE, b);
+    setenv("CHORUS_CACHE", "off", 1);
     out[0] = 0;
     if (!s)
         return;
@@ -341,41 +342,108 @@ static void plans_of(struct kit *b, bool tune, char out[256])
 
 static const char alike[] = "input auto\nconv 32 1\nrelu\nconv 32 1\nrelu\nconv 32 1\ndense 10\n";
 
-/* Only who asks for it has plans timed; whoever comes later takes them, and says so. */
+/* A cache of its own, where nothing is kept yet. */
+static bool open_alike(struct kit *b, char *folder)
+{
+    cache = mkdtemp(folder);
+    begin(1, true);
+    if (!cache || !kit_open(b, alike, (struct net_shape){4, 3, 1}, 40, 4))
+        return false;
+    b->plan.precision = SPEC_TF32;
+    return true;
+}
+
+static void close_alike(struct kit *b)
+{
+    char *remove = mem_textf("rm -r %s", cache);
+
+    CHECK(system(remove) == 0);
+    free(remove);
+    kit_close(b);
+}
+
+/* What is kept in the cache under names that match. */
+static int kept(const char *names)
+{
+    char *pattern = mem_textf("%s/plans/*/%s", cache, names);
+    glob_t g;
+    int n = glob(pattern, 0, NULL, &g) ? 0 : (int)g.gl_pathc;
+
+    globfree(&g);
+    free(pattern);
+    return n;
+}
+
+static void said_is(const char *said, const char *expected)
+{
+    if (strncmp(said, expected, strlen(expected)) != 0)
+        TEST_FAILED("plans are said to be \"%s\", not \"%s\"", said, expected);
+}
+
+/* Only who asks for it has plans timed; whoever comes later takes them, and says so. cuDNN names 11
+ * first. */
 TEST(plans_that_are_tuned)
 {
-    static const char first[] = "cudnn 91900: 11/11/11/11",
-                      tuned[] = "cudnn 91900 tuned: 13/13/13/13";
-    char folder[] = "/tmp/chorus-plans-XXXXXX", said[256], *remove;
+    char folder[] = "/tmp/chorus-plans-XXXXXX", said[256];
     struct kit b;
 
-    REQUIRE(mkdtemp(folder));
-    cache = folder;
+    REQUIRE(open_alike(&b, folder));
+    plans_of(&b, false, 11, said);
+    said_is(said, "cudnn 91900: 11/11/11/11");
     begin(1, true);
-    REQUIRE(kit_open(&b, alike, (struct net_shape){4, 3, 1}, 40, 4));
-    b.plan.precision = SPEC_TF32;
-    plans_of(&b, false, said);
-    CHECK(!strncmp(said, first, strlen(first)));
-    plans_of(&b, true, said);
-    if (strncmp(said, tuned, strlen(tuned)) != 0)
-        TEST_FAILED("tuned plans are said to be \"%s\"", said);
-    plans_of(&b, false, said);
-    if (strncmp(said, tuned, strlen(tuned)) != 0)
-        TEST_FAILED("kept plans are said to be \"%s\"", said);
+    plans_of(&b, true, 11, said);
+    said_is(said, "cudnn 91900 tuned: 13/13/13/13");
+    begin(1, true);
+    plans_of(&b, false, 11, said);
+    said_is(said, "cudnn 91900 tuned: 13/13/13/13");
     CHECK_INT(twin_dnn_counted().made, 0); /* all are kept ones */
 
     b.plan.batch = 5; /* another shape is another plan */
-    plans_of(&b, false, said);
-    CHECK(!strncmp(said + strlen("cudnn 91900 tuned: "), "11/11/11/13", 11));
-    kit_close(&b);
-    remove = mem_textf("rm -r %s", folder);
-    CHECK(system(remove) == 0);
-    free(remove);
-    setenv("CHORUS_CACHE", "off", 1);
+    begin(1, true);
+    plans_of(&b, false, 11, said);
+    said_is(said, "cudnn 91900 tuned: 11/11/11/13");
+    close_alike(&b);
 }
 
-/* Without memory to time them in, the first is taken, as ever. */
-TEST(tuning_without_memory)
+/* The quickest of those that can be timed. */
+TEST(a_plan_that_cannot_be_timed_is_not_the_quickest)
+{
+    char folder[] = "/tmp/chorus-plans-XXXXXX", said[256];
+    struct kit b;
+
+    REQUIRE(open_alike(&b, folder));
+    twin_dnn_fail(TWIN_DNN_EXECUTE, 1);
+    plans_of(&b, true, 13, said);
+    said_is(said, "cudnn 91900 tuned: 13/11/11/11 13/11/11/11");
+    close_alike(&b);
+}
+
+/* Without memory to time them in the first is taken, and not called tuned. */
+TEST(what_is_not_timed_is_not_kept_as_tuned)
+{
+    char folder[] = "/tmp/chorus-plans-XXXXXX", said[256];
+    struct kit b;
+
+    REQUIRE(open_alike(&b, folder));
+    twin_fail("take", 1, CUDA_RT_NOMEM);
+    plans_of(&b, true, 11, said);
+    said_is(said, "cudnn 91900 tuned: 11/13/13/13 11/13/13/13");
+    CHECK_INT(kept("*"), 4);
+    CHECK_INT(kept("*.tuned"), 3);
+    CHECK_INT(kept("forward-n4-*.tuned"), 0);
+    CHECK_INT(kept("forward-n4-*"), 1);
+
+    begin(1, true); /* what was tuned before is better than nothing */
+    plans_of(&b, true, 11, said);
+    said_is(said, "cudnn 91900 tuned: 13/13/13/13");
+    begin(1, true);
+    twin_fail("take", 1, CUDA_RT_NOMEM);
+    plans_of(&b, true, 11, said);
+    said_is(said, "cudnn 91900 tuned: 13/13/13/13");
+    close_alike(&b);
+}
+
+TEST(tuning_without_memory_or_choice)
 {
     struct cuda_dnn_plan plan[2] = {{.workspace = 0}, {.workspace = (size_t)1 << 40}};
     struct cuda_conv c = {.models = 1,
@@ -394,7 +462,35 @@ TEST(tuning_without_memory)
 
     begin(1, true);
     CHECK_INT(cuda_rt()->stream_open(&s), 0);
-    CHECK_INT(cuda_dnn_quickest(&who, s, &c, plan, 2), 0);
+    CHECK_INT(cuda_dnn_quickest(&who, s, 1000, &c, plan, 2), CUDA_DNN_UNTIMED);
+    CHECK_INT(cuda_dnn_quickest(&who, s, 1000, &c, plan, 1), CUDA_DNN_UNTIMED);
     CHECK_INT(cuda_rt()->stream_close(s), 0);
     CHECK_INT(twin_counted().blocks, 0);
+}
+
+/* The last test here: what it takes stays taken. */
+TEST(a_gpu_that_hangs_ends_the_tuning)
+{
+    static const int after[] = {1, 2, 30, 150};
+
+    for (size_t i = 0; i < MEM_COUNT(after); i++) {
+        char folder[] = "/tmp/chorus-plans-XXXXXX";
+        struct backend_session *s = NULL;
+        struct err e = {0};
+        struct kit b;
+
+        REQUIRE(open_alike(&b, folder));
+        cuda_hooks.limit_ms = 300;
+        twin_dnn_fail(TWIN_DNN_HANG, after[i]);
+        b.plan.tune = true;
+        setenv("CHORUS_CACHE", cache, 1);
+        CHECK_INT(BE->open(&b.plan, &s, &e), ERR_STUCK);
+        setenv("CHORUS_CACHE", "off", 1);
+        CHECK_HAS(e.text, "GPU 0 did not answer for 0.3 s");
+        CHECK_HAS(e.text, "this process can compute no more on that GPU");
+        CHECK_STR(twin_report(), "");
+        BE->close(s);
+        CHECK_STR(twin_report(), "");
+        close_alike(&b);
+    }
 }

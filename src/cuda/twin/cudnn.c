@@ -392,6 +392,7 @@ struct execution {
     struct handle *handle;
     struct twin_dnn_work work;
     void *tensor[3], *workspace;
+    bool hangs;
 };
 
 static void linger(int engine)
@@ -410,6 +411,8 @@ static int compute(void *user)
 {
     struct execution *x = user;
 
+    if (x->hangs)
+        return CUDA_RT_NOT_READY;
     linger(x->work.engine);
     /* What workspace is is the library's: whoever keeps something there learns of it. */
     if (x->workspace)
@@ -446,7 +449,8 @@ static int execute(void *handle, dnn_descriptor plan, dnn_descriptor pack)
     if (twin_dnn_workspace(&p->work) && !v->workspace)
         return wrong("an execution without its workspace");
     x = mem_new(1, sizeof *x);
-    *x = (struct execution){.handle = h, .work = p->work, .workspace = v->workspace};
+    *x = (struct execution){
+        .handle = h, .work = p->work, .workspace = v->workspace, .hangs = due(TWIN_DNN_HANG, true)};
     for (int t = 0; t < 3; t++)
         for (int i = 0; i < 3; i++)
             if (v->uid[i] == p->work.tensor[t].uid)

@@ -9,6 +9,7 @@ enum twin_dnn_fault {
     TWIN_DNN_FINE,
     TWIN_DNN_CREATE,  /* no handle can be made */
     TWIN_DNN_EXECUTE, /* the n-th execution (1: the next) is refused */
+    TWIN_DNN_HANG,    /* the n-th execution never ends */
     TWIN_DNN_PLAN,    /* no plan of such a pass (n: enum cuda_dnn_pass) can be built */
 };
 
