@@ -131,6 +131,8 @@ exits 0 "$CHORUS" plot @all --metric test_acc --over seed --band sd -o bands.tex
 check "bands in pgfplots" test "$(grep -c "fill opacity=0.18, forget plot" bands.tex)" = 2
 check "with the values of their outlines" grep -q "p0b1_x,p0b1_y" bands.csv
 exits 0 "$CHORUS" report @all -o wide --results some
+exits 0 "$CHORUS" compare --help
+check "what a wide table takes in LaTeX is said" grep -q "^  --tex .*booktabs.*graphicx" out
 check "a table wider than a page is scaled down" grep -q "resizebox{.ifdim.width>.linewidth" wide/tables/runs.tex
 check "without columns that tell nothing" grep -q "^% the same in all rows: .*state = done" wide/tables/runs.tex
 check "which are no columns then" eval '! grep -q "& state &" wide/tables/runs.tex'
