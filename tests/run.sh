@@ -124,8 +124,8 @@ if mkdir "$temp/locale" && localedef -i de_DE -f UTF-8 "$temp/locale/de_DE.UTF-8
     export LOCPATH=$temp/locale
 fi
 
-# Many wait rather than compute: two more than there are processors keep these busy.
-slots=${JOBS:-$(($(nproc) + 2))}
+# Many wait rather than compute: one more than there are processors keeps these busy.
+slots=${JOBS:-$(($(nproc) + 1))}
 limit="timeout -k 10 $( ((${CHORUS_TEST_ALL:-0})) && echo 7200 || echo 600)"
 ((${CHORUS_TEST_ALL:-0})) && export CHORUS_TEST_NETWORKS=${CHORUS_TEST_NETWORKS:-500}
 
