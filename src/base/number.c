@@ -1,6 +1,7 @@
 /* Numbers as text and back. printf and strtod follow the locale, so they run in the C locale here. */
 #include "base/text.h"
 
+#include <float.h>
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -38,7 +39,8 @@ const char *text_double(char out[TEXT_NUMBER_ROOM], double value)
     if (number_special(out, value))
         return out;
     locale_t before = uselocale(number_c());
-    for (int digits = 1; digits <= 17; digits++) {
+    /* What fewer digits tell, 15 tell too, without zeros behind them; but for numbers that hold fewer. */
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(out, TEXT_NUMBER_ROOM, "%.*g", digits, value);
         if (strtod(out, NULL) == value)
             break;
@@ -54,7 +56,7 @@ const char *text_float(char out[TEXT_NUMBER_ROOM], float value)
     if (number_special(out, (double)value))
         return out;
     locale_t before = uselocale(number_c());
-    for (int digits = 1; digits <= 9; digits++) {
+    for (int digits = fabsf(value) < FLT_MIN ? 1 : 6; digits <= 9; digits++) {
         snprintf(out, TEXT_NUMBER_ROOM, "%.*g", digits, (double)value);
         if (strtof(out, NULL) == value)
             break;

@@ -391,7 +391,7 @@ void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
         }
         clock_sleep_ms(nap);
         if (!quiet && waited < 2000 && waited + nap >= 2000)
-            cli_talk("on_end is still at work (Ctrl-C ends it)");
+            cli_talk("still ending: what was begun, or on_end, is at work (Ctrl-C ends it)");
     }
     engine_join(engine);
 }

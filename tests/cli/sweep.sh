@@ -358,7 +358,7 @@ exits 0 "$CHORUS" run plain.ini on_end='echo one >>'"$work"'/single' --backgroun
 exits 0 "$CHORUS" watch "$(cat out)" --quiet
 check "a hand-over is no end" until_true 20 test "$(cat single)" = one
 start run plain.ini epochs=1 on_end="sleep 60"
-until_true 60 grep -q "on_end is still at work" err
+until_true 60 grep -q "still ending: .* on_end, is at work" err
 kill -INT $pid
 wait $pid
 check "a second signal ends the command, not the result" state_is "$(cat out)" done
