@@ -284,12 +284,35 @@ static enum err_code check_folder(const struct report *r, struct err *e)
     return code;
 }
 
-static enum err_code make_report(struct report *r, struct err *e)
+/* No half report stays: its files would stand in the way of the next try. */
+static void remove_half(const struct report *r, bool folder)
+{
+    static const char *const inside[] = {"tables", "figures", "networks"};
+    char *files = mem_text(text_str(&r->files)), *rest = files, *line;
+
+    while ((line = strsep(&rest, "\n"))) {
+        char *path = *line ? io_path(r->folder, line + 66) : NULL;
+
+        if (path)
+            io.unlink(path);
+        free(path);
+    }
+    for (size_t i = 0; i < MEM_COUNT(inside); i++) {
+        char *path = io_path(r->folder, inside[i]);
+
+        io.rmdir(path);
+        free(path);
+    }
+    if (folder)
+        io.rmdir(r->folder);
+    free(files);
+}
+
+static enum err_code fill_folder(struct report *r, struct err *e)
 {
     struct study_run *runs;
     enum err_code code;
 
-    TRY(check_folder(r, e));
     TRY(make_folder(r, "tables", e));
     TRY(make_folder(r, "figures", e));
     TRY(make_folder(r, "networks", e));
@@ -304,6 +327,18 @@ static enum err_code make_report(struct report *r, struct err *e)
     TRY(write_gnuplot(r, e));
     TRY(write_page(r, e));
     return report_manifest(r, e);
+}
+
+static enum err_code make_report(struct report *r, struct err *e)
+{
+    bool is_new = !io_exists(r->folder), earlier = report_is_one(r->folder);
+    enum err_code code;
+
+    TRY(check_folder(r, e));
+    code = fill_folder(r, e);
+    if (code != ERR_OK && !earlier)
+        remove_half(r, is_new);
+    return code;
 }
 
 int cli_report(int argc, char **argv)

@@ -132,13 +132,22 @@ static enum err_code add_made(struct report *r, enum err_code made, struct figur
     return code;
 }
 
+static bool any_epoch(const struct study_run *runs, size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        any |= runs[i].last >= 0;
+    return any;
+}
+
 static enum err_code add_scaling(struct report *r, const struct study_run *runs, struct err *e)
 {
     struct figures f;
     struct study_table t = {0};
     enum err_code code;
 
-    if (!differ_in(runs, r->runs, "devices"))
+    if (!differ_in(runs, r->runs, "devices") || !any_epoch(runs, r->runs))
         return ERR_OK;
     TRY(add_made(r, figures_scaling(&f, r->run, r->runs, e), &f, "scaling", "Scaling", 80, e));
     study_scaling_table(runs, r->runs, &t);
@@ -227,7 +236,7 @@ static enum err_code add_ensembles(struct report *r, const struct study_run *run
     if (!ensembles)
         return ERR_OK;
     TRY(add_all_members(r, runs, e));
-    if (ensembles == r->runs)
+    if (ensembles == r->runs || !any_epoch(runs, r->runs))
         return ERR_OK;
     return add_comparison(r, runs,
                           &(struct study_wish){.equal = true, .budget = STUDY_MODEL_IMAGES},

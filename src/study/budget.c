@@ -39,11 +39,10 @@ double study_least_cost(const struct study_run *runs, size_t count, enum study_b
     for (size_t i = 0; i < count; i++) {
         double cost = study_at(&runs[i], runs[i].last, columns[budget]);
 
-        if (isnan(cost))
-            return NAN;
-        least = fmin(least, cost);
+        if (!isnan(cost))
+            least = fmin(least, cost);
     }
-    return least;
+    return isfinite(least) ? least : NAN;
 }
 
 /* What ended a run that is done before its last step: "max_steps" of the reason "max_steps = 60". */
@@ -80,6 +79,11 @@ void study_read_at(const struct study_run *run, enum study_budget budget, double
                    struct study_reading *out)
 {
     *out = (struct study_reading){.row = -1, .cost = NAN};
+    if (run->last < 0) {
+        snprintf(out->where, sizeof out->where, "%s, no whole epoch",
+                 run->entry->dead ? "dead" : wire_state_name(run->entry->run.state));
+        return;
+    }
     for (int i = 0; i <= run->last; i++) {
         double spent = study_at(run, i, columns[budget]);
 

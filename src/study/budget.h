@@ -24,7 +24,8 @@ struct study_reading {
     char where[96]; /* "epoch 10 of 40, ended by max_steps, lr still 0.085" */
 };
 
-/* The least of the runs' whole costs, which every one of them has spent. nan: a run has no epoch. */
+/* The least of the runs' whole costs, which every one of them has spent that has a whole epoch. nan:
+ * none has. */
 double study_least_cost(const struct study_run *runs, size_t count, enum study_budget budget);
 /* The last epoch that ended within the budget. */
 void study_read_at(const struct study_run *run, enum study_budget budget, double cost,

@@ -311,7 +311,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     study_budget_text(number, budget, cost);
     if (isnan(cost))
         return err_set(e, ERR_INPUT,
-                       "a run among them has no whole epoch yet: there is nothing to be equal to");
+                       "none of these runs has a whole epoch yet: there is nothing to be equal to");
     study_table_column(t, "run", STUDY_TEXT, false);
     for (size_t k = 0; k < c->settings; k++)
         study_table_column(t, c->setting[k], STUDY_TEXT, false);

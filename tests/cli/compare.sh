@@ -326,4 +326,12 @@ else
     skip "pandas reads the CSVs with all their names" "there is no pandas"
 fi
 
+# ---- a run without a whole epoch ----
+exits 3 "$CHORUS" run tiny.ini lr=1e30 --quiet && diverged=$(ls -td results/*-*-*-* | head -n 1)
+exits 0 "$CHORUS" compare "${runs[0]}" "$ensemble" "$diverged" --equal model-images --csv equal.csv
+check "a run without an epoch says so" grep -q "diverged, no whole epoch" equal.csv
+check "and the others are compared" grep -q '"epoch 4, its end",yes' equal.csv
+refused "none with one" "none of these runs has a whole epoch" \
+    "$CHORUS" compare "$diverged" "$diverged" --equal epochs
+
 finish

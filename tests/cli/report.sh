@@ -90,6 +90,22 @@ refused "no runs" "needs RUNs" "$CHORUS" report -o nothing
 exits 1 "$CHORUS" report "$one" -o /proc/nothing
 check "a folder that cannot be" grep -q "/proc/nothing" err
 
+# A run without a whole epoch beside others, and a report that fails.
+exits 3 "$CHORUS" run tiny.ini lr=1e30 --name diverged --quiet
+exits 0 "$CHORUS" report "$one" "$ensemble" diverged -o mixed
+check "a run without an epoch stops no report" grep -q "diverged, no whole epoch" mixed/tables/equal.csv
+limited()
+{
+    (trap '' XFSZ && ulimit -f 8 && exec "$CHORUS" report "$one" -o "$1")
+}
+mkdir there
+for folder in half there; do
+    exits 1 limited $folder
+    check "no half report stays in $folder" test "$(find half there 2>/dev/null)" = there
+done
+exits 0 "$CHORUS" report "$one" -o half
+check "nor stands in the way of the next" test -s half/index.html
+
 # The same bytes in every locale, but for the time.
 without_time()
 {

@@ -432,6 +432,12 @@ TEST(equal_budgets_by_hand)
         CHECK(study_least_cost(k.runs, 2, STUDY_DEVICE_SECONDS) == 40);
         study_read_at(&k.runs[1], STUDY_DEVICE_SECONDS, 40, &r);
         CHECK(!r.ended && r.row == 1 && r.cost == 40);
+        k.runs[1].last = -1; /* diverged in its first epoch, say: no measure for the others */
+        CHECK(study_least_cost(k.runs, 2, STUDY_EPOCHS) == 4);
+        study_read_at(&k.runs[1], STUDY_EPOCHS, 4, &r);
+        CHECK_INT(r.row, -1);
+        CHECK_STR(r.where, "done, no whole epoch");
+        CHECK(isnan(study_least_cost(k.runs + 1, 1, STUDY_EPOCHS)));
     }
     end(&k);
 }
