@@ -175,6 +175,8 @@ struct run {
     bool ended;       /* may be joined */
     bool joined;      /* the session thread is gone */
     bool commands_end; /* on_end is to be run */
+    enum err_code end_code;
+    uint64_t sheet_until_ns; /* the end waits for its sweep's sheet; 0: it does not */
     struct ender *ender;
     uint64_t begun_ns, control_ns; /* when RUN/control was read last */
 };

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS_NS 200000000u /* between two looks at who else computes on this machine */
+#define OTHERS_NS 200000000u  /* between two looks at who else computes on this machine */
+#define SHEET_NS  3000000000u /* with a ledger that others hold */
+#define AGAIN_NS  250000000u
 
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start)
 {
@@ -327,14 +329,29 @@ static void log_end(struct run *r, enum wire_state state, const char *why)
     record_log(r->record, line);
 }
 
-/* A cell that went on by itself: its sweep's sheet tells of it too. */
-static void tell_sweep(struct run *r)
+/* A cell that went on by itself: its sweep's sheet tells of it too. False: others have its ledger, and
+ * commands are to be heard before it is tried again. */
+static bool tell_sweep(struct run *r)
 {
-    struct err e;
+    struct err e = {0};
 
-    if (record_sweep_take_run(r->engine->results, &r->row, &e) != ERR_OK)
-        run_log(r, LOG_WARN, "the sheet of sweep %s could not be written: %s", r->row.sweep,
-                e.text);
+    if (record_sweep_take_run(r->engine->results, &r->row, &e) == ERR_OK)
+        return true;
+    if (e.sys == EWOULDBLOCK && clock_ns() < r->sheet_until_ns) {
+        r->retry_ns = clock_ns() + AGAIN_NS;
+        return false;
+    }
+    run_log(r, LOG_WARN, "the sheet of sweep %s could not be written: %s", r->row.sweep, e.text);
+    return true;
+}
+
+static void end_when_told(struct run *r)
+{
+    if (!r->sweep && !tell_sweep(r))
+        return;
+    r->sheet_until_ns = 0;
+    r->commands_end = !r->handed_over;
+    close_and_tell(r, r->state, r->end_code, r->row.reason);
 }
 
 static enum err_code take_ended(struct run *r, const struct message *m, struct err *e)
@@ -382,10 +399,9 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     log_end(r, state, why.text);
     if (r->sweep)
         sweep_take_end(r, state, why.code, why.text);
-    else
-        tell_sweep(r);
-    r->commands_end = !r->handed_over;
-    close_and_tell(r, state, why.code, why.text);
+    r->end_code = why.code;
+    r->sheet_until_ns = clock_ns() + SHEET_NS;
+    end_when_told(r);
     return ERR_OK;
 }
 
@@ -548,6 +564,11 @@ void run_tick(struct run *r)
 
     if (!r->record || r->ended)
         return;
+    if (r->sheet_until_ns) {
+        if (now >= r->retry_ns)
+            end_when_told(r);
+        return;
+    }
     if (now - r->control_ns >= 250000000) {
         r->control_ns = now;
         obey_control(r);

@@ -71,7 +71,8 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
 
 struct record_run;
 /* A run of a sweep that ended outside of it (`resume RUN epochs=N`): its row of sweep.csv, and its line
- * of the ledger where that says another end. Nothing where it is of no sweep, or no cell of it. */
+ * of the ledger where that says another end. Nothing where it is of no sweep, or no cell of it. Where
+ * others have the ledger it soon gives up, as begin does. */
 enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
                                     struct err *e) MUST_USE;
 

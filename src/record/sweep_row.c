@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE 2000 /* milliseconds that others may have the ledger */
+#define LOCK_MS 100 /* whoever wants it tries again */
 
 static bool is_result(const char *column)
 {
@@ -87,7 +87,7 @@ enum err_code record_sweep_take_run(const char *results, const struct record_run
     enum err_code code = ERR_OK;
 
     if (*run->sweep && io_exists(path)) {
-        code = record_ledger_open_within(&l, results, run->sweep, PATIENCE, e);
+        code = record_ledger_open_within(&l, results, run->sweep, LOCK_MS, e);
         if (code == ERR_OK)
             code = record_ledger_begin(l, e);
         if (code == ERR_OK) {

@@ -203,6 +203,70 @@ TEST(a_ledger_that_a_stopped_program_holds_keeps_nobody_from_stopping)
     end(&k);
 }
 
+static void read_first_row(struct kit *k, const char *column, char out[32])
+{
+    char *path = io_path(k->results, "sweeps/grid/sweep.csv");
+    struct sheet s;
+
+    out[0] = '\0';
+    if (sheet_read(path, &s, NULL) == ERR_OK) {
+        snprintf(out, 32, "%s", sheet_cell(&s, 0, sheet_column(&s, column)));
+        sheet_free(&s);
+    }
+    free(path);
+}
+
+/* A cell that goes on by itself and ends while others have the ledger: its row is written when it is
+ * free, and commands are heard until then. */
+TEST(the_end_of_a_cell_gone_on_with_waits_for_the_ledger)
+{
+    struct kit k;
+    struct wire_sweep_status sweep;
+    struct wire_status first = {0}, second = {0};
+    struct record_run run = {0};
+    struct spec spec;
+    uint32_t one, two;
+    struct record_cell *cells;
+    char epochs[32], *path;
+    size_t n;
+    int fd;
+
+    begin(&k);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &sweep);
+    CHECK_INT(sweep.done, 2);
+    cells = ledger_cells(&k, "grid", &n);
+    REQUIRE(n == 2);
+    path = io_path(k.results, cells[0].run);
+    free(cells);
+    fd = hold_ledger(&k);
+    kit_spec(&k, &spec, NULL);
+    one = kit_resume(&k, path, 4);
+    two = kit_start(&k, &spec);
+    for (int i = 0; i < 10000 && (run.epochs_done < 4 || run.state != WIRE_DONE); i++) {
+        clock_sleep_ms(2);
+        kit_read_run(path, &run);
+    }
+    CHECK_INT(run.epochs_done, 4);
+    kit_send(&k, WIRE_STOP, two, WIRE_AFTER_STEP);
+    kit_wait(&k, two, &second);
+    CHECK_INT(second.state, WIRE_STOPPED);
+    CHECK(wire_status(k.wire, one, &first) && !wire_state_ended(first.state));
+    close(fd);
+    kit_wait(&k, one, &first);
+    CHECK_INT(first.state, WIRE_DONE);
+    CHECK(!strstr(k.logs, "could not be written"));
+    read_first_row(&k, "epochs_done", epochs);
+    CHECK_STR(epochs, "4");
+
+    fd = hold_ledger(&k); /* for longer than anybody waits */
+    kit_wait(&k, kit_resume(&k, path, 5), &first);
+    CHECK_INT(first.state, WIRE_DONE);
+    CHECK_HAS(k.logs, "the sheet of sweep grid could not be written: ");
+    close(fd);
+    free(path);
+    end(&k);
+}
+
 TEST(the_ledger_can_be_read_while_it_is_held)
 {
     struct kit k;
