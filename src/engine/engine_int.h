@@ -149,8 +149,8 @@ struct run {
     char equal[128]; /* an earlier run of the same settings */
     char hash[17];
     double bytes_per_device;
-    char plans[256];      /* what the backend says of them; complete at MESSAGE_OPENED */
-    struct standing from; /* where it starts; complete at MESSAGE_OPENED */
+    char plans[RECORD_PLANS_ROOM]; /* what the backend says of them; complete at MESSAGE_OPENED */
+    struct standing from;          /* where it starts; complete at MESSAGE_OPENED */
 
     /* The engine thread's alone. */
     struct record *record;

@@ -40,6 +40,9 @@ struct record_step {
     double train_seconds, loss, acc, lr;
 };
 
+/* Three places whose plans differ, of ResNet-18: up to 250 characters each. */
+#define RECORD_PLANS_ROOM 768
+
 struct record_run { /* run.csv; the keys of spec stand in its middle under their own names */
     char run[256], sweep[128], cell[32];
     enum wire_state state;
@@ -59,7 +62,7 @@ struct record_run { /* run.csv; the keys of spec stand in its middle under their
     int64_t images, model_images;
     double target_seconds; /* RECORD_EMPTY: not crossed */
     double peak_memory_bytes;
-    char plans[256], tags[256], note[512];
+    char plans[RECORD_PLANS_ROOM], tags[256], note[512];
     /* Bit i: column i holds no value of one run: those that were averaged differ in it. */
     uint64_t several[2];
 };
