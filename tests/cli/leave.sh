@@ -246,7 +246,7 @@ check "and lets go of the queue" until_true 30 no_taker
 
 # What is queued behind another program's run waits for this one alone: leaving asks, and hands it over.
 fresh
-"$CHORUS" run tiny.ini backend=fake name=other epochs=12 --background --quiet >/dev/null 2>err || cat err
+"$CHORUS" run tiny.ini backend=fake name=other epochs=20 --background --quiet >/dev/null 2>err || cat err
 add name=b epochs=1
 "$CHORUS" queue >/dev/null 2>said
 check "queue says that nobody takes from it" grep -q '^nobody takes from it now' said

@@ -52,13 +52,14 @@ check "the line of status follows it" play shown "${lines[@]}"
 for i in $(seq -w 60); do
     tail -n 1 "line-$i"
 done >told
+# Where this machine is slow it may have ended before the last look.
 check "it never says that nothing runs: $(grep -v 'sweep elsewhere  far  cell [1-5] of 5' told | sort | uniq -c | head -n 3)" \
-    eval '[ -s told ] && ! grep -v "sweep elsewhere  far  cell [1-5] of 5" told'
+    awk '/sweep elsewhere  far  cell [1-5] of 5/ { if (other) exit 1; seen = 1; next } { other = 1 } END { if (!seen) exit 1 }' told
 check "it counts its cells" test "$(grep -o 'cell [1-5] of' told | sort -u | wc -l)" -ge 2
 check "and says the best so far" grep -q 'best 0\.' told
 check "and the time left" grep -q ' left' told
 until_true 60 flock -n shown/sweeps/far/work true
-check "and is silent when it has ended" play shown "wait since" "gone sweep elsewhere"
+check "and is silent when it has ended" play shown "wait nothing runs" "calm" "gone sweep elsewhere"
 
 # A machine that computes into another folder is noticed, and the choice offered; what waits for its end
 # begins then, also where the terminal has gone.
