@@ -166,10 +166,11 @@ static void add(struct counter *c, size_t number, const char *hash, const struct
     }
 }
 
-static void leave_out(struct sweep *s, const struct err *e)
+static void leave_out(struct sweep *s, const struct err *e, bool twin)
 {
     pthread_mutex_lock(&s->lock);
     s->left_out++;
+    s->twins += twin;
     if (s->first.code == ERR_OK)
         s->first = *e;
     pthread_mutex_unlock(&s->lock);
@@ -185,7 +186,7 @@ static void count_one(struct counter *c, size_t number, struct spec *spec)
     enum err_code code = spec_sweep_cell(&s->spec, number, spec, &e);
 
     if (code != ERR_OK) {
-        leave_out(s, &e);
+        leave_out(s, &e, false);
         return;
     }
     code = session_name_weights(config->results, spec, &e);
@@ -197,7 +198,7 @@ static void count_one(struct counter *c, size_t number, struct spec *spec)
         hash_of_text(spec, hash);
     if (remember(c, hash)) {
         err_set(&e, ERR_INPUT, "another cell is the same");
-        leave_out(s, &e);
+        leave_out(s, &e, true);
     } else {
         add(c, number, hash, plan, &e);
     }

@@ -1,6 +1,7 @@
 #include "engine/plan.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "data/places.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -359,6 +360,25 @@ bool plan_key_names(const char *key)
     return !left_out[i];
 }
 
+/* What a table calls its classes and columns: its checksum counts them only. A set that is known by
+ * name has the same ones always. */
+static void add_names(struct text *t, const struct data_set *data)
+{
+    if (!data->class_names || data_known_find(data->name))
+        return;
+    for (int i = 0; i < data->classes; i++) {
+        text_add(t, "class ");
+        text_add_json(t, data->class_names[i]);
+        text_add(t, "\n");
+    }
+    for (size_t i = 0, n = (size_t)data->shape.h * (size_t)data->shape.w * (size_t)data->shape.c;
+         data->column_names && i < n; i++) {
+        text_add(t, "column ");
+        text_add_json(t, data->column_names[i]);
+        text_add(t, "\n");
+    }
+}
+
 void plan_hash(const struct plan *p, char out[17])
 {
     struct hash_sha256 h;
@@ -380,6 +400,7 @@ void plan_hash(const struct plan *p, char out[17])
     add_layers(&t, p->net);
     /* The checksum is of the bytes that are trained and tested on. */
     text_addf(&t, "data %s\n", p->session.data->checksum);
+    add_names(&t, p->session.data);
     hash_sha256_start(&h);
     hash_sha256_add(&h, text_str(&t), t.n);
     hash_sha256_end(&h, digest);

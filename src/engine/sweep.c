@@ -242,11 +242,13 @@ static void obey_control(struct sweep *s)
 
 static void see_cells(struct sweep *s)
 {
-    bool was = s->status.counting;
-    size_t counted;
+    bool was = s->status.counting, ended;
+    size_t counted, twins;
 
     pthread_mutex_lock(&s->lock);
     counted = s->counted;
+    twins = s->twins;
+    ended = !s->counting;
     s->status.left_out = (int64_t)s->left_out;
     s->status.counting = s->counting;
     pthread_mutex_unlock(&s->lock);
@@ -256,6 +258,15 @@ static void see_cells(struct sweep *s)
         c->place = (int64_t)s->seen;
         c->acc = c->seconds = NAN;
         show_cell(s, c);
+    }
+    if (ended && twins && !s->twins_told) {
+        sweep_tell(s, LOG_INFO,
+                   twins == 1 ? "%zu cell comes to the same as another one, settings and data, and "
+                                "is run once with it"
+                              : "%zu cells come to the same as others, settings and data, and are "
+                                "run once with them",
+                   twins);
+        s->twins_told = true;
     }
     s->status.counting = s->status.counting || s->looked < s->seen;
     s->changed |= s->status.counting != was;

@@ -58,6 +58,7 @@ struct sweep {
     pthread_mutex_t lock;
     atomic_bool stop;
     size_t counted, left_out, planned; /* planned: of those counted; guarded by lock */
+    size_t twins;                      /* of those left out: the same as another; by lock */
     bool counting;                     /* guarded by lock */
     struct err first;  /* why the first one that cannot be planned cannot; by lock */
     struct cell *cell; /* (spec_sweep_cells) */
@@ -90,6 +91,7 @@ struct sweep {
     bool held_told, busy;            /* busy: another program has the ledger */
     uint64_t turn_ns;                /* alone: another program's cell runs until then at least */
     bool turn_told;
+    bool twins_told;
     bool unclaimed;     /* a run could not claim its cell, which waits on */
     struct err trouble; /* what ended the sweep */
     struct wire_sweep_status status;

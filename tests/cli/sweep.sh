@@ -397,4 +397,17 @@ else
     skip "a sweep on a terminal" "$lack"
 fi
 
+# ---- tables of the same numbers ----
+for i in $(seq 20); do
+    echo "$((i % 2 ? 1 : 0)),$i,$((i * 7 % 20)),3,4"
+done >numbers
+{ echo label,a,b,c,d && sed 's/^0/x/; s/^1/y/' numbers; } >words.csv
+{ echo label,a,b,c,d && sed 's/^0/-1/; s/^1/2/' numbers; } >signed.csv
+{ echo label,e,f,g,h && sed 's/^0/x/; s/^1/y/' numbers; } >headed.csv
+cp words.csv copy.csv
+exits 0 "$CHORUS" run model=./plain.net data=words.csv,signed.csv,headed.csv,copy.csv epochs=1 batch=2 \
+    --name tables
+check "other classes and other columns are other data" grep -q "^3 cells: 3 done" err
+check "the same twice is said" grep -q "^1 cell comes to the same as another one" err
+
 finish
