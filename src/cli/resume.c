@@ -8,6 +8,7 @@
 #include "cli/sweeps.h"
 #include "cli/take.h"
 #include "record/filter.h"
+#include "study/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,18 @@ static bool read_operands(struct resume *r, int argc, char **argv)
     return true;
 }
 
+static bool is_average(const struct record_entry *entry)
+{
+    struct study_run *run;
+    bool average;
+
+    if (entry->run.spec.mode != SPEC_ENSEMBLE || study_open(&run, entry, 1, NULL) != ERR_OK)
+        return false;
+    average = study_is_average(run);
+    study_close(run, 1);
+    return average;
+}
+
 /* CLI_ON: there is something to do. */
 static int say_finished(const struct record_entry *entry, const struct resume *r)
 {
@@ -96,6 +109,11 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     } else if (entry->live) {
         code = cli_refuse("%s is run by process %lld; chorus watch follows it", text_str(&name),
                           (long long)run->pid);
+    } else if (is_average(entry)) {
+        code =
+            cli_refuse("%s is an average of runs, which cannot be trained on: go on with the runs "
+                       "themselves and average them again",
+                       text_str(&name));
     } else if (r->epochs_given && r->epochs < run->spec.epochs) {
         code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld",
                           text_str(&name), (long long)run->spec.epochs, (long long)r->epochs);

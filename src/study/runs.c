@@ -162,6 +162,16 @@ bool study_is_setting(const char *name)
     return spec_key_find(name) >= 0;
 }
 
+bool study_is_average(const struct study_run *run)
+{
+    const struct record_run *is = &run->entry->run;
+
+    /* Where an epoch was trained, it had a learning rate. */
+    return is->spec.mode == SPEC_ENSEMBLE &&
+           (record_run_is_several(is, "seed") ||
+            (run->last >= 0 && is->epochs_done > 0 && isnan(study_at(run, run->last, "lr"))));
+}
+
 enum err_code study_check_trainable(const struct record_entry *entry, struct err *e)
 {
     struct text differing = {0};

@@ -36,6 +36,8 @@ const char *study_name_near(const struct study_run *run, const char *name);
 
 /* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
 bool study_is_setting(const char *name);
+/* Whether it is an average of other runs, which was never trained itself. */
+bool study_is_average(const struct study_run *run);
 /* ERR_INPUT for an average of runs whose settings differ, but for the seed: no experiment trains it. */
 enum err_code study_check_trainable(const struct record_entry *entry, struct err *e) MUST_USE;
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
