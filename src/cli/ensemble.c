@@ -7,6 +7,7 @@
 #include "study/compare.h"
 #include "study/runs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@ static const struct cli_usage usage = {
     "ensemble RUN...",
     "What averaging brings: the members of an ensemble, or finished runs averaged as if they were one.",
     "One ensemble: its tables. Several runs, single models or ensembles, of the same test images: the\n"
-    "tables of all their models averaged, kept as a run of its own in the results folder.\n"
+    "tables of all their models averaged, kept as a run of its own in the results folder. No model may\n"
+    "stand in it twice.\n"
     "  gain        accuracy of the averaged probabilities less that of the mean member, or of the\n"
     "              best member on these very images (picked on test), at the last epoch, as in the\n"
     "              tables; of one ensemble also at its best epoch, by its epochs.csv\n"
@@ -66,10 +68,42 @@ static enum err_code check_part(const struct average *j, size_t i, struct err *e
     return ERR_OK;
 }
 
+/* Two models that say the same of all images, to the bit, are one model: averaged with itself it only
+ * weighs more. */
+static enum err_code refuse_twin(const struct average *j, size_t i, struct err *e)
+{
+    const struct predictions *own = &j->part[i];
+    size_t n = own->n * (size_t)own->classes;
+
+    for (size_t k = 0; k < i; k++) {
+        const struct predictions *other = &j->part[k];
+
+        for (int a = 0; a < own->members; a++)
+            for (int b = 0; b < other->members; b++) {
+                char of[2][32] = {"", ""};
+
+                if (memcmp(own->p + (size_t)a * n, other->p + (size_t)b * n, n * sizeof *own->p) !=
+                    0)
+                    continue;
+                if (own->members > 1)
+                    snprintf(of[0], sizeof of[0], "member %d of ", a);
+                if (other->members > 1)
+                    snprintf(of[1], sizeof of[1], "member %d of ", b);
+                return err_set(e, ERR_INPUT,
+                               "%s%s is the same model as %s%s: each model can stand in an average "
+                               "once, so leave one of the two runs out",
+                               of[0], j->run[i].name, of[1], j->run[k].name);
+            }
+    }
+    return ERR_OK;
+}
+
 static bool equal_training(const struct average *j)
 {
     bool equal = true;
 
+    for (size_t i = 0; i < j->runs; i++) /* an average of runs that were not trained for as long */
+        equal = equal && !record_run_is_several(&j->run[i].run, "images");
     for (size_t i = 1; i < j->runs; i++)
         equal = equal && j->run[i].run.model_images * j->part[0].members ==
                              j->run[0].run.model_images * j->part[i].members;
@@ -93,13 +127,14 @@ static void join_logs(struct average *j)
     }
 }
 
-/* Of one ensemble: what its own files say of its best epoch. */
+/* Of one run: what its own files say of its best epoch; an average has none but its members'. */
 static enum err_code tell_best(struct average *j, struct err *e)
 {
     struct study_run *run;
 
     TRY(study_open(&run, j->run, 1, e));
-    study_members_from(&j->study, run);
+    if (!study_is_average(run))
+        study_members_from(&j->study, run);
     study_close(run, 1);
     return ERR_OK;
 }
@@ -117,6 +152,7 @@ static enum err_code join_parts(struct average *j, struct err *e)
                            j->run[i].broken ? "broken" : wire_state_name(j->run[i].run.state));
         TRY(predictions_get(&j->part[i], &j->run[i], e));
         TRY(check_part(j, i, e));
+        TRY(refuse_twin(j, i, e));
         all->members += j->part[i].members;
     }
     *all = (struct predictions){.epoch = average_last_epoch(j),

@@ -257,6 +257,18 @@ exits 0 "$CHORUS" ensemble "${runs[0]}" "$brief"
 check "what the averaged differ in is said" grep -q "differ in epochs, lr, which the new run.s columns call several" err
 check "kept with the run" grep -q "average of runs that differ in epochs, lr:" "$(tail -n 1 out)/run.csv"
 check "of unequal cost, not as equal" grep -q "at the training of all 2, some longer" out
+uneven=$(tail -n 1 out)
+exits 0 "$CHORUS" ensemble "$uneven"
+check "nor later" grep -q "at each run's last epoch .* at the training of all 2, some longer" out
+check "without a best epoch of its own" test "$(grep -c "at the best epoch" out)" = 0
+refused "no model twice" "member 0 of ${uneven##*/} is the same model as ${runs[0]##*/}" \
+    "$CHORUS" ensemble "${runs[0]}" "$uneven"
+for average in "$joined" "$uneven"; do
+    refused "an average is not trained on" "is an average of runs, which cannot be trained on" \
+        "$CHORUS" resume "$average"
+    refused "for no more epochs" "is an average of runs, which cannot be trained on" \
+        "$CHORUS" resume "$average" epochs=99
+done
 refused "no experiment trains it" "of different settings (epochs, lr)" "$CHORUS" run @
 exits 0 "$CHORUS" note @ mine
 refused "whatever its note says" "of different settings (epochs, lr)" "$CHORUS" run @ --dry-run
