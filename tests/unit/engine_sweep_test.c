@@ -311,7 +311,7 @@ TEST(a_stopped_sweep_goes_on_in_its_own_folders)
     size_t n, m;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
+    fake_set_script(&(struct fake_script){.step_ms = 40});
     kit_engine(&k, 4096, 0);
     stop_it(&k, keys, (struct wish){.grid = true, .jobs = 2}, WIRE_AFTER_STEP, &status);
     CHECK_INT(status.state, WIRE_STOPPED);

@@ -316,7 +316,7 @@ static size_t marks_after(struct kit *k, int runs, int bytes)
     }
     kit_open(k, &screen_results, SCREEN_RESULTS);
     app->own = mem_new(1, sizeof *app->own);
-    kit_draw(k, 22, 80);
+    free(kit_draw(k, 22, 80));
     kit_keys(k, "*");
     CHECK_INT(library_marks(app->library), runs);
     k->screen->close(k->state);
