@@ -265,7 +265,8 @@ static char *value_of(const struct study_run *run, const char *key)
 {
     struct text value = {0};
 
-    study_value(run, key, &value);
+    if (*key)
+        study_value(run, key, &value);
     return value.s ? value.s : mem_text("");
 }
 
@@ -304,12 +305,14 @@ static void free_values(struct values *v)
     free(v->text);
 }
 
-/* lr down and batch across where both vary, else the two keys with most values. */
+/* lr down and batch across where both vary, else the two keys with most values. "": no key is left
+ * for that side. */
 static enum err_code choose_keys(const struct study_run *runs, size_t count, const char **rows,
                                  const char **columns, struct err *e)
 {
     static const char *const liked[] = {"lr", "batch"};
     const char *best[2] = {*rows, *columns};
+    bool free_sides = !*rows && !*columns;
     size_t found;
     const char **names = study_differences(runs, count, &found);
 
@@ -336,44 +339,87 @@ static enum err_code choose_keys(const struct study_run *runs, size_t count, con
         }
     }
     free(names);
-    *rows = best[0] ? best[0] : "name";
-    *columns = best[1] ? best[1] : best[0] ? "name" : NULL;
-    if (*columns)
+    if (free_sides && !best[0]) {
+        best[0] = best[1];
+        best[1] = NULL;
+    }
+    *rows = best[0] ? best[0] : "";
+    *columns = best[1] ? best[1] : "";
+    if (best[0] || best[1])
         return ERR_OK;
     return err_set(e, ERR_INPUT,
                    "these runs do not differ in any key: a board needs two that vary, such as lr "
                    "and batch");
 }
 
-/* What stands in a cell: the mean and the deviation, or why there is none. */
-static char *cell_words(const struct study_run *runs, size_t count, const size_t *cell,
-                        const bool *again, size_t at, const char *metric, double *mean)
+struct cells { /* of a board: where each of its runs stands */
+    const struct study_run *runs;
+    size_t count, settings;
+    size_t *cell, *setting; /* (count); runs of one setting differ in their seeds alone */
+    bool *again;            /* (count): done twice, a run counts once */
+    size_t least, most;     /* results of a setting, where there are any */
+};
+
+/* Of n results and their settings: within each setting, that nothing but seeds spreads them. nan: no
+ * setting has two. */
+static double sd_over_seeds(struct cells *c, const double *x, const size_t *setting, size_t n)
 {
-    double *x = mem_new(count, sizeof *x);
+    double *sum = mem_new(c->settings + 1, sizeof *sum), squares = 0;
+    size_t *of = mem_new(c->settings + 1, sizeof *of), freedom = n;
+
+    for (size_t i = 0; i < n; i++) {
+        sum[setting[i]] += x[i];
+        of[setting[i]]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double off = x[i] - sum[setting[i]] / (double)of[setting[i]];
+
+        squares += off * off;
+    }
+    for (size_t k = 0; k < c->settings; k++) {
+        if (!of[k])
+            continue;
+        freedom--;
+        c->least = of[k] < c->least ? of[k] : c->least;
+        c->most = of[k] > c->most ? of[k] : c->most;
+    }
+    free(sum);
+    free(of);
+    return freedom ? sqrt(squares / (double)freedom) : NAN;
+}
+
+/* What stands in a cell: the mean and the deviation, or why there is none. */
+static char *cell_words(struct cells *c, size_t at, const char *metric, double *mean)
+{
+    double *x = mem_new(c->count, sizeof *x), sd;
+    size_t *setting = mem_new(c->count, sizeof *setting), n = 0;
     const char *state = "";
-    size_t n = 0;
     char room[64];
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
+        const struct record_entry *entry = c->runs[i].entry;
         double value;
 
-        if (cell[i] != at || again[i])
+        if (c->cell[i] != at || c->again[i])
             continue;
-        value = study_number(&runs[i], metric);
-        if (runs[i].entry->run.state == WIRE_DONE && isfinite(value))
+        value = study_number(&c->runs[i], metric);
+        if (entry->run.state == WIRE_DONE && isfinite(value)) {
+            setting[n] = c->setting[i];
             x[n++] = value;
-        else
-            state = runs[i].entry->dead ? "dead" : wire_state_name(runs[i].entry->run.state);
+        } else {
+            state = entry->dead ? "dead" : wire_state_name(entry->run.state);
+        }
     }
     *mean = n ? study_mean(x, n) : NAN;
+    sd = sd_over_seeds(c, x, setting, n);
     if (!n)
         snprintf(room, sizeof room, "%s", state);
-    else if (n == 1)
+    else if (isnan(sd))
         snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f" : "%.1f", *mean);
     else
-        snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f ± %.4f" : "%.1f ± %.1f", *mean,
-                 study_sd(x, n));
+        snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f ± %.4f" : "%.1f ± %.1f", *mean, sd);
     free(x);
+    free(setting);
     return mem_text(room);
 }
 
@@ -391,27 +437,43 @@ static void short_names(struct figures *f, const struct values *v, const char **
     }
 }
 
+static void note_spread(struct figures *f, const struct cells *c)
+{
+    if (c->most < 2)
+        return;
+    text_addf(&f->note, "± is one standard deviation over seeds alone, n = %zu", c->least);
+    if (c->least < c->most)
+        text_addf(&f->note, " to %zu", c->most);
+    text_add(&f->note, " runs of a setting.\n");
+}
+
 static void fill_board(struct figures *f, const struct study_run *runs, size_t count,
                        const char *metric, const char *rows, const char *columns)
 {
     struct values down = values_of(runs, count, rows), across = values_of(runs, count, columns);
-    size_t *cell = mem_new(count, sizeof *cell), cells = down.n * across.n;
+    size_t cells = down.n * across.n;
+    struct cells place = {.runs = runs,
+                          .count = count,
+                          .cell = mem_new(count, sizeof *place.cell),
+                          .setting = mem_new(count, sizeof *place.setting),
+                          .again = mem_new(count, sizeof *place.again),
+                          .least = count};
     const char **row_name = mem_new(down.n + 1, sizeof *row_name);
     const char **column_name = mem_new(across.n + 1, sizeof *column_name);
     const char **words = mem_new(cells + 1, sizeof *words);
     double *value = vector(f, cells);
-    bool *again = mem_new(count, sizeof *again);
 
-    study_repeats(runs, count, again); /* done twice, a run counts once */
+    study_repeats(runs, count, place.again);
+    place.settings = study_groups(runs, count, "seed", place.setting);
     for (size_t i = 0; i < count; i++) {
         char *r = value_of(&runs[i], rows), *c = value_of(&runs[i], columns);
 
-        cell[i] = place_of(&down, r) * across.n + place_of(&across, c);
+        place.cell[i] = place_of(&down, r) * across.n + place_of(&across, c);
         free(r);
         free(c);
     }
     for (size_t i = 0; i < cells; i++)
-        words[i] = keep(f, cell_words(runs, count, cell, again, i, metric, &value[i]));
+        words[i] = keep(f, cell_words(&place, i, metric, &value[i]));
     short_names(f, &down, row_name);
     short_names(f, &across, column_name);
     f->board = (struct board){keep(f, mem_text(metric)),
@@ -428,8 +490,10 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     keep(f, (char *)words);
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
-    free(again);
-    free(cell);
+    note_spread(f, &place);
+    free(place.again);
+    free(place.cell);
+    free(place.setting);
     free_values(&down);
     free_values(&across);
 }
@@ -447,12 +511,11 @@ static bool shares_a_cell(const struct study_run *runs, size_t count, const char
     bool shared = false;
 
     for (size_t i = 0; i < count; i++) {
-        struct text value = {0};
+        char *r = value_of(&runs[i], rows), *c = value_of(&runs[i], columns);
 
-        study_value(&runs[i], rows, &value);
-        text_add(&value, "\n");
-        study_value(&runs[i], columns, &value);
-        place[i] = value.s;
+        place[i] = mem_textf("%s\n%s", r, c);
+        free(r);
+        free(c);
     }
     qsort(place, count, sizeof *place, by_bytes);
     for (size_t i = 1; i < count; i++)
@@ -475,6 +538,19 @@ static void note_others(struct figures *f, const struct study_run *runs, size_t 
             text_addf(&f->note, "%s%s", others++ ? ", " : "Cells are means over ", names[i]);
     text_add(&f->note, others ? ".\n" : "");
     free(names);
+}
+
+static void note_picks(struct figures *f, const struct study_run *runs, size_t count)
+{
+    size_t test = 0, valid = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        test += !strcmp(runs[i].entry->run.best_by, "test");
+        valid += !strcmp(runs[i].entry->run.best_by, "valid");
+    }
+    if (test)
+        text_addf(&f->note, "Best epochs %swere picked on test data.\n",
+                  valid ? "of runs without validation data " : "");
 }
 
 static enum err_code check_name(const struct study_run *run, const char *option, const char *name,
@@ -516,7 +592,6 @@ enum err_code figures_board(struct figures *f, const struct record_entry *entry,
 {
     struct study_run *runs;
     enum err_code code;
-    size_t picked = 0;
 
     *f = (struct figures){0};
     TRY(study_open(&runs, entry, count, e));
@@ -531,13 +606,11 @@ enum err_code figures_board(struct figures *f, const struct record_entry *entry,
     if (code == ERR_OK)
         code = choose_keys(runs, count, &rows, &columns, e);
     if (code == ERR_OK)
+        note_others(f, runs, count, rows, columns);
+    if (code == ERR_OK)
         fill_board(f, runs, count, metric, rows, columns);
     if (code == ERR_OK)
-        note_others(f, runs, count, rows, columns);
-    for (size_t i = 0; i < count; i++)
-        picked += !strcmp(entry[i].run.best_by, "test");
-    if (code == ERR_OK && picked)
-        text_add(&f->note, "Best epochs were picked on test data.\n");
+        note_picks(f, runs, count);
     study_close(runs, count);
     return code;
 }

@@ -22,8 +22,8 @@ struct figures { /* what a figure is made of; the panels point into it */
 /* Images per second over the devices with the ideal line; shares of the devices' time. */
 enum err_code figures_scaling(struct figures *f, const struct record_entry *runs, size_t count,
                               struct err *e) MUST_USE;
-/* metric over two keys that vary (rows, columns; NULL: the two with most values, lr and batch first);
- * the mean over all other differences. */
+/* metric over two keys that vary (rows, columns; NULL: the two with most values, lr and batch first; one
+ * alone has no other side); the mean over all other differences, ± what seeds alone spread. */
 enum err_code figures_board(struct figures *f, const struct record_entry *runs, size_t count,
                             const char *metric, const char *rows, const char *columns,
                             struct err *e) MUST_USE;

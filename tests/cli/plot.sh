@@ -89,6 +89,18 @@ refused "a board over one key twice" "needs two keys" \
     "$CHORUS" plot "$one" "$two" --kind board --down lr --across lr
 refused "a board of one run" "do not differ" "$CHORUS" plot "$one" --kind board
 
+exits 0 "$CHORUS" plot "$one" "$two" --kind board
+check "which epochs were picked on test" grep -qx "Best epochs of runs without validation data were picked on test data." out
+
+# A board over one key.
+for key in lr=0.02,0.05 batch=20,40; do
+    exits 0 "$CHORUS" run tiny.ini epochs=1 $key repeats=2 --name "only-${key%%=*}" --quiet
+    exits 0 "$CHORUS" plot "only-${key%%=*}" --kind board
+    check "has ${key%%=*} down" grep -qx " *${key%%=*}  *" out
+    check "and no other axis" eval '! grep -q name out'
+    check "what its ± is" grep -qx "± is one standard deviation over seeds alone, n = 2 runs of a setting." out
+done
+
 # Every kind in every form.
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 devices=2 epochs=2 --quiet && three=$(cat out)
 exits 0 "$CHORUS" run tiny.ini epochs=2 lr=0.02,0.05 devices=1,2 --name grid --quiet

@@ -339,6 +339,30 @@ TEST(a_run_done_twice_is_once_in_a_cell)
     end(&k);
 }
 
+/* 0.25 and 0.5 on one device, 0.3 more on two: the devices' 0.3 is no noise of seeds. */
+TEST(a_cell_spreads_over_seeds_alone)
+{
+    struct kit k;
+    struct figures f;
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 batch=50 seed=1", 1, (double[]){0.25});
+    add(&k, "lr=0.1 batch=50 seed=2", 1, (double[]){0.5});
+    add(&k, "lr=0.1 batch=50 seed=1 devices=2", 1, (double[]){0.55});
+    add(&k, "lr=0.1 batch=50 seed=2 devices=2", 1, (double[]){0.8});
+    add(&k, "lr=0.2 batch=100 seed=1", 1, (double[]){0.5});
+    add(&k, "lr=0.2 batch=100 seed=1 devices=2", 1, (double[]){0.75});
+    if (open_all(&k)) {
+        REQUIRE_OK(figures_board(&f, k.entry, k.count, "test_acc", "lr", "batch", &e));
+        CHECK_STR(f.board.words[0], "0.5250 ± 0.1768");
+        CHECK_STR(f.board.words[3], "0.6250");
+        CHECK(strstr(text_str(&f.note), "over seeds alone, n = 1 to 2 runs of a setting"));
+        figures_free(&f);
+    }
+    end(&k);
+}
+
 /* Of twins the one that came to its end counts. */
 TEST(a_twin_that_failed_does_not_stand_for_the_run)
 {
