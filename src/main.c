@@ -81,14 +81,83 @@ static int dispatch(int argc, char **argv)
     return unknown_verb(argv[0]);
 }
 
+/* The options of the workbench alone; values: those that stand before one. */
+static bool is_of_workbench(const char *arg, bool *values)
+{
+    static const char *const switches[] = {"--ascii", "--no-mouse"};
+    static const char *const settings[] = {"--theme", "--keys", "--frame"};
+
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (!strcmp(arg, switches[i]))
+            return true;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        size_t n = strlen(settings[i]);
+
+        if (!strncmp(arg, settings[i], n) && (!arg[n] || arg[n] == '=')) {
+            *values = !arg[n];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `chorus --quiet run first`: where the command stands; 0 where there is none. */
+static int verb_behind_options(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool values = !strcmp(argv[i], "--results") || !strcmp(argv[i], "--data-dir");
+
+        if (is_verb(argv[i]))
+            return i;
+        if (values || (is_of_workbench(argv[i], &values) && values))
+            i++;
+    }
+    return 0;
+}
+
+/* With the line to type, in which the workbench's options have no place. */
+static int refuse_before_verb(int argc, char **argv, int verb)
+{
+    const char *dropped = NULL;
+    struct text line = {0}, shown = {0};
+
+    text_addf(&line, "chorus %s", argv[verb]);
+    for (int pass = 0; pass < 2; pass++) /* its operands, then what stood before it */
+        for (int i = pass ? 1 : verb + 1; i < (pass ? verb : argc); i++) {
+            bool values = false;
+
+            if (pass && is_of_workbench(argv[i], &values)) {
+                dropped = dropped ? dropped : argv[i];
+                i += values;
+                continue;
+            }
+            text_add(&line, " ");
+            text_add_clean(&line, argv[i]);
+        }
+    if (dropped) {
+        text_add_clean(&shown, dropped);
+        cli_refuse("%s is an option of the workbench, and a command's own stand behind it: `%s`",
+                   text_str(&shown), text_str(&line));
+    } else {
+        cli_refuse("options stand behind the command: `%s`", text_str(&line));
+    }
+    text_free(&line);
+    text_free(&shown);
+    return err_exit_code(ERR_INPUT);
+}
+
 int main(int argc, char **argv)
 {
+    int verb;
+
     /* A closed pipe is an error of a write, not the end of a run. */
     signal(SIGPIPE, SIG_IGN);
     live_start();
     if (argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--version") != 0 &&
-                     strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0))
-        return cli_workbench(argc, argv);
+                     strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)) {
+        verb = verb_behind_options(argc, argv);
+        return verb ? refuse_before_verb(argc, argv, verb) : cli_workbench(argc, argv);
+    }
     if (!strcmp(argv[1], "--version"))
         return cli_printf("chorus %s\n", chorus_version);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -62,6 +62,15 @@ fi
 (unset CHORUS_FAKE && exits 2 "$CHORUS" run tiny.ini backend=fake)
 check "backend = fake is refused to users" test $? = 0
 
+refused "an option before the command" 'behind the command: `chorus ls --results /nope`' \
+    "$CHORUS" --results /nope ls
+refused "before its operands" 'behind the command: `chorus run first --quiet`' \
+    "$CHORUS" --quiet run first
+refused "one of the workbench" '--ascii is an option of the workbench, and a command' "$CHORUS" --ascii ls
+check "which the line does without" grep -qF '`chorus ls --json`' <("$CHORUS" --theme mono ls --json 2>&1)
+exits 2 "$CHORUS" --results ls
+check "a folder of a command's name is none" grep -q "standard input is none" err
+
 # A listing whose reader goes away is no crash.
 (trap '' PIPE; "$CHORUS" help keys 2>err | true)
 check "a reader that goes away" test ! -s err
