@@ -410,6 +410,8 @@ static int dispatch(int argc, char **argv, const char *places, bool bad_before, 
             return move_cells(argc - 3, argv + 3, sweep, places);
         if (argc == 4 && !places)
             return move(argv[2], argv[3], quiet, json);
+        if (argc + (places != NULL) > 4 && strchr(argv[3], '='))
+            return sweeps_refuse(argv[2]);
         return argc == 3 && places
                    ? move(argv[2], places, quiet, json)
                    : cli_refuse(

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_NAMED 5 /* sweeps in a sentence */
+
 char *sweeps_folder(const char *name)
 {
     return record_sweep_folder(cli_results(), name);
@@ -43,6 +45,34 @@ bool sweeps_find(const char *word, char name[128])
     if (is)
         memcpy(name, found, sizeof found);
     return is;
+}
+
+int sweeps_refuse(const char *word)
+{
+    char **names = NULL;
+    size_t n = 0, named = 0;
+    struct text shown = {0}, there = {0};
+
+    if (record_sweeps(cli_results(), &names, &n, NULL) != ERR_OK)
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_sweep(names[i]) && ++named <= MOST_NAMED) {
+            text_add(&there, named > 1 ? ", " : "");
+            text_add_clean(&there, names[i]);
+        }
+        free(names[i]);
+    }
+    free(names);
+    text_add_clean(&shown, word);
+    if (named)
+        cli_refuse("there is no sweep %.60s; there %s %s%s", text_str(&shown),
+                   named == 1 ? "is" : "are", text_str(&there), named > MOST_NAMED ? ", ..." : "");
+    else
+        cli_refuse("there is no sweep %.60s, and no other one yet; `chorus queue` lists what waits",
+                   text_str(&shown));
+    text_free(&shown);
+    text_free(&there);
+    return err_exit_code(ERR_INPUT);
 }
 
 /* Values as short as they tell the cells apart. */

@@ -121,6 +121,8 @@ check "past the end is the end" queue_is "1 board,2 a,3 tiny"
 refused "a number that is not there" "nothing of number or name 7" "$CHORUS" queue move 7 1
 refused "a place that is none" "by so many places" "$CHORUS" queue move 1 sideways
 refused "a word that is none" "not burn" "$CHORUS" queue burn
+refused "cells of a sweep that is not there" "there is no sweep nosuch" \
+    "$CHORUS" queue move nosuch lr=0.2 1
 refused "rm without a number" "needs a number" "$CHORUS" queue rm
 refused "all or nothing" "nothing of number or name 9" "$CHORUS" queue rm 1 9
 check "all are there still" queue_is "1 board,2 a,3 tiny"
