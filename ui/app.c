@@ -600,6 +600,8 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     app.jobs = jobs_new(config->program, say_line, &app);
     app.library = library_new(config->results, app.tasks);
     app.feed = feed_new(config->wire, config->results);
+    if (config->start)
+        feed_expect(app.feed, config->started, config->start);
     code = open_screen(&app, e);
     if (code == ERR_OK) {
         for (int i = 0; i < SCREENS; i++)

@@ -81,9 +81,11 @@ struct app_config {
     const char *results; /* folder */
     const char *program; /* this executable, for jobs */
     const char *version;
-    const char *device;   /* at the right of the first line: "cpu, 2 threads" */
-    const char *open_run; /* a run to begin with on Run; NULL */
-    int start_screen;     /* -1: Setup without results, else Results */
+    const char *device;             /* at the right of the first line: "cpu, 2 threads" */
+    const char *open_run;           /* a run to begin with on Run; NULL */
+    const struct wire_start *start; /* of the run that the wire holds already; NULL */
+    uint32_t started;               /* its number */
+    int start_screen;               /* -1: Setup without results, else Results */
     bool ascii, no_mouse, no_colour;
     const char *theme;    /* "dark", "light", "mono"; NULL: as the settings say */
     const char *keys;     /* a script of keys; NULL */

@@ -236,15 +236,12 @@ struct feed_run *feed_have_number(struct feed *f, uint32_t number)
     return run;
 }
 
-static void on_started(struct feed *f, const struct wire_event *ev, const void *slot, size_t n)
+/* The folder is this run's: whoever was followed there before it went on here is the same. */
+static void take_folder(struct feed *f, struct feed_run *run, const char *path)
 {
-    const struct wire_facts *facts = slot;
-    struct feed_run *run = feed_have_number(f, ev->run), *other;
+    struct feed_run *other = feed_find(f, path);
 
-    if (!run || !facts || n != sizeof *facts)
-        return;
-    other = feed_find(f, facts->path);
-    if (other && other != run) { /* it was looked at before it went on here */
+    if (other && other != run) {
         if (f->watched == other->id)
             f->watched = run->id;
         for (size_t i = 0; i < f->count; i++)
@@ -253,7 +250,35 @@ static void on_started(struct feed *f, const struct wire_event *ev, const void *
                 break;
             }
     }
-    feed_set_path(run, facts->path);
+    feed_set_path(run, path);
+}
+
+/* A run has its folder while it is being prepared, and no event says so. */
+static bool take_folders(struct feed *f)
+{
+    struct wire_status status;
+    bool changed = false;
+
+    for (size_t i = 0; i < f->count; i++) {
+        struct feed_run *run = f->run[i];
+
+        if (!f->wire || !run->own || !run->live || run->path[0] ||
+            !wire_status(f->wire, run->number, &status) || !status.path[0])
+            continue;
+        take_folder(f, run, status.path);
+        changed = true;
+    }
+    return changed;
+}
+
+static void on_started(struct feed *f, const struct wire_event *ev, const void *slot, size_t n)
+{
+    const struct wire_facts *facts = slot;
+    struct feed_run *run = feed_have_number(f, ev->run);
+
+    if (!run || !facts || n != sizeof *facts)
+        return;
+    take_folder(f, run, facts->path);
     run->facts = *facts;
     run->own = run->live = run->known = true;
     run->dead = run->broken = false;
@@ -559,6 +584,7 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
         read_missed(f);
         changed = true;
     }
+    changed |= take_folders(f);
     changed |= look_at_all(f, now);
     drop_old(f);
     return changed;

@@ -122,6 +122,8 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                         struct err *e) MUST_USE;
 /* Of a sweep: this cell gets no result, the sweep goes on. */
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
+/* The wire holds this start already, under that number: the run is there from now on. */
+void feed_expect(struct feed *f, uint32_t number, const struct wire_start *start);
 /* Starts; the number of the run or sweep on the wire, or 0 with e filled in. */
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e);
 uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,

@@ -80,17 +80,21 @@ static uint32_t send_start(struct feed *f, enum wire_command_kind kind, const vo
     return ++f->last_number;
 }
 
+void feed_expect(struct feed *f, uint32_t number, const struct wire_start *start)
+{
+    struct feed_run *run = feed_have_number(f, number);
+
+    run->spec = start->spec;
+    if (start->resume[0])
+        feed_set_path(run, start->resume);
+}
+
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e)
 {
     uint32_t number = send_start(f, WIRE_START, start, sizeof *start, e);
 
-    if (number) {
-        struct feed_run *run = feed_have_number(f, number);
-
-        run->spec = start->spec;
-        if (start->resume[0])
-            feed_set_path(run, start->resume);
-    }
+    if (number)
+        feed_expect(f, number, start);
     return number;
 }
 

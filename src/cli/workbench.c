@@ -91,13 +91,16 @@ static bool read_frame(const char *frame, struct app_config *config)
                       config->rows <= 1000);
 }
 
-/* The wire may hold a first command. */
-static int open_on(struct wire *wire, const struct options *o, const char *results, int screen)
+/* The wire may hold a first command; start: that of a run, or NULL. */
+static int open_on(struct wire *wire, const struct options *o, const char *results, int screen,
+                   const struct wire_start *start)
 {
     struct app_config config = {.wire = wire,
                                 .results = results,
                                 .program = "/proc/self/exe",
                                 .version = chorus_version,
+                                .start = start,
+                                .started = DRIVE_RUN,
                                 .start_screen = screen,
                                 .ascii = o->ascii,
                                 .no_mouse = o->no_mouse,
@@ -192,8 +195,8 @@ int cli_workbench(int argc, char **argv)
                           cli_terminal(STDIN_FILENO) ? "output" : "input");
     }
     results = results_folder();
-    code =
-        open_on(wire_new(EVENTS), &o, results, has_runs(results) ? SCREEN_RESULTS : SCREEN_SETUP);
+    code = open_on(wire_new(EVENTS), &o, results, has_runs(results) ? SCREEN_RESULTS : SCREEN_SETUP,
+                   NULL);
     free(results);
     return code;
 }
@@ -211,7 +214,7 @@ static int open_with(struct wire_command command, const void *slot, size_t bytes
         wire_free(wire);
         code = cli_refuse("the engine takes no commands");
     } else {
-        code = open_on(wire, &o, results, SCREEN_RUN);
+        code = open_on(wire, &o, results, SCREEN_RUN, command.kind == WIRE_START ? slot : NULL);
     }
     free(results);
     return code;

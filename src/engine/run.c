@@ -166,6 +166,8 @@ static void take_planned(struct run *r, const struct message *m)
     } else if (r->start.prepare_only) {
         run_tell_started(r);
         close_and_tell(r, WIRE_WAITING, ERR_OK, "");
+    } else {
+        run_status(r, ERR_OK, ""); /* whose the folder is, to who finds it before the start */
     }
     answer(r, !r->ended);
 }

@@ -106,9 +106,10 @@ else
 fi
 
 export CHORUS_FAKE_SCRIPT='step_ms=20'
-play 24x80 "text:img/s" key:q "text:after this epoch" key:a "text:leaving after" -- \
+play 24x80 "text:being prepared" "text:img/s" key:q \
+    "text:after this epoch" key:a "text:leaving after" -- \
     "$CHORUS" run tiny.ini --tui epochs=50 --results left
-check "leaving after this epoch ends well" test $? = 0
+check "run --tui opens on its run; leaving after this epoch ends well" test $? = 0
 run=$(echo left/2*)
 check "with what was stopped: $(column "$run" state)" state_is "$run" stopped
 check "and how to go on with it" grep -qa "chorus resume.*${run##*/}" bytes
@@ -139,4 +140,10 @@ check "a run that can go on: $(column "$run" state) at $(column "$run" backend_u
     test "$(column "$run" state) $(column "$run" backend_used)" = "stopped cpu"
 check "with a checkpoint" test -s "$run/checkpoint.safetensors"
 check "and a word about how" grep -qa "chorus resume" bytes
+
+# The folder that it prepares is its own, though the list of runs shows it first.
+play 24x80 "text:heavy-" sleep:2 signal:TERM within:20 -- "$CHORUS" run tiny.ini --tui \
+    name=heavy model=resnet18 batch=1024 train_limit=2048 --results real
+check "a run has its name while it is prepared" test $? = 143
+check "and is nobody else's" sh -c "! grep -qa elsewhere bytes"
 finish

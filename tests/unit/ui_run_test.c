@@ -128,6 +128,40 @@ TEST(a_run_as_it_goes)
     close_view(&s);
 }
 
+/* As `run --tui` begins: the wire holds the start before there is a screen, and the library finds the
+ * folder while the data are being prepared. */
+TEST(a_run_that_the_wire_held_is_shown_and_its_own)
+{
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct record_run *run = lenet();
+    struct wire_status status = {.run = 1, .state = WIRE_WAITING};
+    struct record *record;
+    struct text line = {0};
+    struct shown s;
+
+    open_view(&s);
+    snprintf(start->spec.name, sizeof start->spec.name, "heavy");
+    feed_expect(s.k.feed, 1, start);
+    record = kit_run(&s.k, run);
+    feed_follow(s.k.feed, record_folder(record)); /* found before the wire knows whose it is */
+    take(&s);
+    CHECK_HAS(draw(&s, 21, 80), "starting  heavy  data and model are being prepared");
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(s.k.wire, &status);
+    take(&s);
+    CHECK_INT(feed_count(s.k.feed), 1);
+    CHECK(feed_follow(s.k.feed, record_folder(record))->own);
+    CHECK_HAS(draw(&s, 21, 80), "data and model are being prepared");
+    feed_add_status(s.k.feed, &line, 80);
+    CHECK_HAS(text_str(&line), "starting");
+    CHECK(!strstr(text_str(&line), "elsewhere"));
+    text_free(&line);
+    record_close(record);
+    free(run);
+    free(start);
+    close_view(&s);
+}
+
 TEST(curves_are_made_by_hand_calculation)
 {
     struct record_run *run = lenet();
