@@ -10,7 +10,7 @@
 #define BAR       12
 #define BAR_BRIEF 4
 
-enum { AT_NAME = 5, END_LOSS = 25, END_ACC = 36, END_TEST = 47, END_PREFIX = 57 };
+enum { AT_NAME = 5, END_NAME = 15, END_LOSS = 25, END_ACC = 36, END_TEST = 47, END_PREFIX = 57 };
 
 /* Shares in the order in which a device passes its time. */
 static const struct {
@@ -118,6 +118,20 @@ static int draw_gauge(struct grid *g, struct rect in, int row, int columns,
     return need;
 }
 
+/* Its number is seen whole, however long the backend's name is. */
+static void draw_device(const struct feed_run *run, const struct feed_unit *u, struct grid *g,
+                        struct rect in, int row, int column)
+{
+    const char *backend = run->facts.backend[0] ? run->facts.backend : "device";
+    char number[16];
+    int width;
+
+    snprintf(number, sizeof number, ":%d", u->device);
+    width = END_NAME - column - (int)strlen(number);
+    column = grid_cut(g, in, row, column, width, GRID_DIM, false, backend);
+    grid_text(g, in, row, column, GRID_DIM, number);
+}
+
 static void draw_unit(const struct feed_run *run, const struct feed_unit *u, struct grid *g,
                       struct rect in, int row, int bar)
 {
@@ -128,8 +142,7 @@ static void draw_unit(const struct feed_run *run, const struct feed_unit *u, str
     if (ensemble && u->unit < RUNVIEW_MEMBERS)
         grid_put(g, in, row, 4, plot_mark(2 + u->unit, (enum plot_level)mark),
                  GRID_SERIES + (2 + u->unit) % GRID_SERIES_COLOURS, 0);
-    grid_textf(g, in, row, AT_NAME + ensemble, GRID_DIM, "%s:%d",
-               run->facts.backend[0] ? run->facts.backend : "device", u->device);
+    draw_device(run, u, g, in, row, AT_NAME + ensemble);
     draw_number(g, in, row, END_LOSS, GRID_TEXT, u->loss);
     draw_number(g, in, row, END_ACC, GRID_TEXT, u->acc);
     if (ensemble) {

@@ -128,6 +128,28 @@ TEST(a_run_as_it_goes)
     close_view(&s);
 }
 
+TEST(a_long_backend_stays_in_its_column)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+    struct feed_run *r;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    take(&s);
+    r = runview_run(&s.view);
+    snprintf(r->facts.backend, sizeof r->facts.backend, "another_programs_accelerator");
+    r->unit[0].device = 12;
+    r->unit[0].loss = 0.5;
+    CHECK_HAS(draw(&s, 30, 80), "anothe…:12    0.5000");
+    draw_all_sizes(&s);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
 /* As `run --tui` begins: the wire holds the start before there is a screen, and the library finds the
  * folder while the data are being prepared. */
 TEST(a_run_that_the_wire_held_is_shown_and_its_own)
