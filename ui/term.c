@@ -351,6 +351,16 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     return ERR_OK;
 }
 
+/* Without an alternate screen the picture stays, and the prompt comes where its last line is. */
+static void leave_last_line(void)
+{
+    if (has("rmcup"))
+        return;
+    move(LINES - 1, 0);
+    clrtoeol();
+    refresh();
+}
+
 void term_close(struct term *t)
 {
     if (!t)
@@ -358,6 +368,7 @@ void term_close(struct term *t)
     forget_crashes();
     if (term_place(t) != TERM_AWAY) { /* it is others' by now */
         curs_set(1);
+        leave_last_line();
         endwin();
     }
     sigaction(SIGCONT, &before_continue, NULL);

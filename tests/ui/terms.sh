@@ -36,6 +36,8 @@ for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color
     check "nothing of the files' drives $term" sh -c "! grep -qaF '$(printf '\033[31mred')' bytes"
     python3 "$here/vt.py" 24x80 <shown >seen
     check "$term shows what was drawn" same_picture
+    python3 "$here/vt.py" 24x80 <bytes >left
+    check "$term has nothing where its prompt comes" test -z "$(sed -n 24p left | tr -d ' ')"
     python3 "$here/vt.py" 24x80 colours <shown >colours
     case $(tput -T $term colors) in
     256) check "$term has the theme's own colours" awk '$3 == 75 { n++ } END { exit !n }' colours ;;
