@@ -441,7 +441,7 @@ TEST(states_are_drawn)
     CHECK(kit_shows(&k, "0.5000v"));
     CHECK(kit_shows(&k, "t picked on test, v on validation"));
     kit_keys(&k, "G k"); /* the diverged one's reason stands below */
-    CHECK(kit_shows(&k, "its process is gone: R goes on with it"));
+    CHECK(kit_shows(&k, "its process is gone: R goes on from its last checkpoint"));
     kit_keys(&k, "k");
     CHECK(kit_shows(&k, "loss_was_nan"));
     kit_end(&k);
