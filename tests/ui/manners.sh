@@ -45,7 +45,7 @@ check "its picture is drawn anew" test "$(cat pictures)" -ge 2
 check "all of it, in the size that the terminal has then" grep -qaF '[30;' bytes
 rm -f again
 # Behind, it draws nothing, reads no key and is not stopped for its modes.
-play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" key:$'bg\n' "text:[behind]" keep:none sleep:1 \
+play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" key:$'bg\n' "text:[behind]" sleep:0.3 keep:none sleep:1 \
     keep:behind key:$'\n' "text:runs" sleep:0.3 modes:again key:q \
     -- python3 "$here/job.py" "$CHORUS" --results results
 check "bg, and then fg: it goes on and ends" test $? = 0
@@ -106,7 +106,7 @@ else
 fi
 
 export CHORUS_FAKE_SCRIPT='step_ms=20'
-play 24x80 "text:being prepared" "text:img/s" key:q \
+play 24x80 "text:img/s" key:q \
     "text:after this epoch" key:a "text:leaving after" -- \
     "$CHORUS" run tiny.ini --tui epochs=50 --results left
 check "run --tui opens on its run; leaving after this epoch ends well" test $? = 0
