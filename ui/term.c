@@ -34,7 +34,8 @@ struct term {
     short *pixel_pair, pixel_pairs; /* (above, below) of the 256 colours; 0: none yet */
     uint64_t clicked;
     int click_row, click_column;
-    cchar_t *line; /* (columns) */
+    cchar_t *line;           /* (columns) */
+    struct grid_cell *drawn; /* (rows, columns) as curses has them */
 };
 
 /* For the handler of crashes, which may touch nothing else. */
@@ -233,6 +234,13 @@ static attr_t attributes(int style)
            (style & THEME_DIM ? A_DIM : 0) | (style & THEME_UNDERLINE ? A_UNDERLINE : 0);
 }
 
+/* No row is as it was drawn: no cell is of all ones. */
+static void forget_drawn(struct term *t)
+{
+    if (t->drawn)
+        memset(t->drawn, 0xff, (size_t)t->rows * (size_t)t->columns * sizeof *t->drawn);
+}
+
 void term_theme(struct term *t, const char *theme)
 {
     t->light = theme && !strcmp(theme, "light");
@@ -248,6 +256,7 @@ void term_theme(struct term *t, const char *theme)
         t->pair[role] = (short)(role + 1);
         init_pair(t->pair[role], many ? r->text : r->text8, many ? r->ground : r->ground8);
     }
+    forget_drawn(t);
     if (crash.open)
         clearok(curscr, TRUE);
 }
@@ -282,6 +291,8 @@ static void take_size(struct term *t)
     if (t->columns > MOST_COLUMNS)
         t->columns = MOST_COLUMNS;
     t->line = mem_resize(t->line, (size_t)t->columns + 1, sizeof *t->line);
+    t->drawn = mem_resize(t->drawn, (size_t)t->rows * (size_t)t->columns + 1, sizeof *t->drawn);
+    forget_drawn(t);
 }
 
 static void set_modes(const struct term_options *options)
@@ -377,6 +388,7 @@ void term_close(struct term *t)
     fclose(t->in);
     fclose(t->out);
     free(t->line);
+    free(t->drawn);
     free(t->pixel_pair);
     free(t);
 }
@@ -429,6 +441,7 @@ static short pixel_pair(struct term *t, const struct grid_cell *cell)
     if (first + t->pixel_pairs >= (COLOR_PAIRS < 32767 ? COLOR_PAIRS : 32767)) {
         memset(t->pixel_pair, 0, 256 * 256 * sizeof *t->pixel_pair);
         t->pixel_pairs = 0;
+        forget_drawn(t); /* the pairs in it are others' from now on */
         clearok(curscr, TRUE);
     }
     *pair = (short)(first + t->pixel_pairs++);
@@ -436,28 +449,40 @@ static short pixel_pair(struct term *t, const struct grid_cell *cell)
     return *pair;
 }
 
+static void draw_row(struct term *t, int row, const struct grid_cell *cell, int columns)
+{
+    int n = 0;
+
+    for (int column = 0; column < columns; column++) {
+        wchar_t code[2] = {cell[column].code ? (wchar_t)cell[column].code : L' ', 0};
+        int role = cell[column].role < GRID_ROLES ? cell[column].role : GRID_TEXT;
+        attr_t attribute = t->attribute[role] | (cell[column].style & GRID_BOLD ? A_BOLD : 0) |
+                           (cell[column].style & GRID_UNDERLINE ? A_UNDERLINE : 0);
+        short pair = t->pair[role];
+
+        if (cell[column].code == GRID_TAIL)
+            continue; /* curses makes it of the cell before */
+        if (role == GRID_PIXEL && (pair = pixel_pair(t, &cell[column])) != 0)
+            code[0] = 0x2580; /* upper half block */
+        setcchar(&t->line[n++], code, attribute, pair, NULL);
+    }
+    mvadd_wchnstr(row, 0, t->line, n);
+}
+
+/* Curses compares cells too, but only once they are made into its own, which is most of what a frame costs. */
 void term_draw(struct term *t, const struct grid *g)
 {
     int columns = g->columns < t->columns ? g->columns : t->columns;
+    size_t bytes = (size_t)columns * sizeof *t->drawn;
 
     for (int row = 0; row < g->rows && row < t->rows; row++) {
         const struct grid_cell *cell = &g->cell[row * g->columns];
-        int n = 0;
+        struct grid_cell *drawn = &t->drawn[row * t->columns];
 
-        for (int column = 0; column < columns; column++) {
-            wchar_t code[2] = {cell[column].code ? (wchar_t)cell[column].code : L' ', 0};
-            int role = cell[column].role < GRID_ROLES ? cell[column].role : GRID_TEXT;
-            attr_t attribute = t->attribute[role] | (cell[column].style & GRID_BOLD ? A_BOLD : 0) |
-                               (cell[column].style & GRID_UNDERLINE ? A_UNDERLINE : 0);
-            short pair = t->pair[role];
-
-            if (cell[column].code == GRID_TAIL)
-                continue; /* curses makes it of the cell before */
-            if (role == GRID_PIXEL && (pair = pixel_pair(t, &cell[column])) != 0)
-                code[0] = 0x2580; /* upper half block */
-            setcchar(&t->line[n++], code, attribute, pair, NULL);
-        }
-        mvadd_wchnstr(row, 0, t->line, n);
+        if (!memcmp(drawn, cell, bytes))
+            continue;
+        memcpy(drawn, cell, bytes);
+        draw_row(t, row, cell, columns);
     }
     if (g->cursor_row >= 0) {
         curs_set(1);
