@@ -148,6 +148,41 @@ TEST(the_estimate_is_what_is_held)
     check_held("dense network", mlp, 128);
 }
 
+/* Whether the memory at p asks for large pages: "hg" among its flags. */
+static bool asks_for_large_pages(const void *p)
+{
+    char line[512];
+    unsigned long from, to;
+    bool here = false, asks = false;
+    FILE *f = fopen("/proc/self/smaps", "r");
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            here = from <= (uintptr_t)p && (uintptr_t)p < to;
+        else if (here && !strncmp(line, "VmFlags:", 8))
+            asks = strstr(line, " hg") != NULL;
+    }
+    if (f)
+        fclose(f);
+    return asks;
+}
+
+TEST(large_weights_ask_for_large_pages)
+{
+    struct holder h;
+    struct backend_session *s = NULL;
+    struct err e = {0};
+
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK))
+        SKIP("this system has no large pages");
+    REQUIRE(holder_open(&h, mlp, 32));
+    REQUIRE_OK(cpu_backend.open(&h.plan, &s, &e));
+    CHECK(asks_for_large_pages(s->model[0].param));
+    CHECK(!asks_for_large_pages(s->team[0].image_loss));
+    cpu_backend.close(s);
+    holder_close(&h);
+}
+
 /* Floats of an image and of what all images share, from two batches. */
 static void growth(const char *text, size_t less, size_t more, double *image, double *fixed)
 {
