@@ -71,17 +71,27 @@ static size_t cell_of(const struct hashes *h, const char *hash, size_t *from, si
     return none;
 }
 
+/* What waits, or is impossible, the lists themselves tell; whether it is known of by now, the ledger. */
+static bool says_nothing_new(const struct sweepview_cell *c, const char *state, const char *run)
+{
+    return !*run && (!strcmp(state, wire_state_name(WIRE_WAITING)) ||
+                     (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
+}
+
 static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell)
 {
     struct sweepview_cell *c = &s->cell[cell];
+    const char *state = sheet_cell(t, row, sheet_column(t, "state"));
 
+    if (says_nothing_new(c, state, sheet_cell(t, row, sheet_column(t, "run"))))
+        return;
     c->known = true;
     c->left_out = false;
     c->acc = sheet_number(t, row, sheet_column(t, "best_test_acc"));
     c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
     sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
     sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
-    if (!wire_state_find(sheet_cell(t, row, sheet_column(t, "state")), &c->state))
+    if (!wire_state_find(state, &c->state))
         c->state = WIRE_WAITING;
     if (!strcmp(sheet_cell(t, row, sheet_column(t, "best_by")), "valid"))
         s->by_valid = true;

@@ -88,10 +88,11 @@ static const char lists[] =
     "only some combinations use (momentum in optimizer=sgd,momentum, members in a sweep over mode)\n"
     "lapses in the others. `--dry-run` shows the cells and how long they should take; corners and\n"
     "centre run first (`--order grid`: as the lists stand). results/sweeps/NAME/sweep.csv has a row a\n"
-    "cell; NAME is `--name`, else the experiment's. The same command again runs what is missing; a cell\n"
-    "whose run was removed (`chorus rm`) is missing too. Longer or further lists add to it; another\n"
-    "value of a key that has no list needs another NAME. A cell that diverges, fails or runs out of\n"
-    "memory is a result: the sweep goes on, and its exit code is 0 when every cell has one.\n"
+    "cell, also of those that wait, and of the impossible ones (skipped, with the reason); NAME is\n"
+    "`--name`, else the experiment's. The same command again runs what is missing; a cell whose run\n"
+    "was removed (`chorus rm`) is missing too. Longer or further lists add to it; another value of a\n"
+    "key that has no list needs another NAME. A cell that diverges, fails or runs out of memory is a\n"
+    "result: the sweep goes on, and its exit code is 0 when every cell has one.\n"
     "`--failed` has those again.\n";
 
 int cli_key_help(const char *name, const char *before)

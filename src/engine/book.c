@@ -158,31 +158,38 @@ void book_add_orphan(struct sweep *s, const char *hash, const char *run)
     snprintf(o->run, sizeof o->run, "%s", run);
 }
 
-/* The values of cells that have no run to tell them. */
-static void tell_values(struct sweep *s)
+static void tell_values(struct sweep *s, size_t number, const char *hash, const char *reason)
 {
-    size_t *place = mem_new(s->spec.axes + 1, sizeof *place);
-    struct text *value = mem_new(s->spec.axes + 1, sizeof *value);
-    const char **values = mem_new(s->spec.axes + 1, sizeof *values);
+    size_t axes = s->spec.axes, *place = mem_new(axes + 1, sizeof *place);
+    struct text *value = mem_new(axes + 1, sizeof *value);
+    const char **values = mem_new(axes + 1, sizeof *values);
 
-    for (size_t i = 0; i < s->seen; i++) {
-        const struct cell *c = &s->cell[i];
-
-        if (c->folder[0] || !sweep_has_result(c->state))
-            continue;
-        spec_sweep_place(&s->spec, c->number, place);
-        for (size_t a = 0; a < s->spec.axes; a++) {
-            text_clear(&value[a]);
-            spec_add_plain(&value[a], s->spec.axis[a].value[place[a]]);
-            values[a] = text_str(&value[a]);
-        }
-        record_ledger_expect(s->ledger, c->hash, values);
+    spec_sweep_place(&s->spec, number, place);
+    for (size_t a = 0; a < axes; a++) {
+        spec_add_plain(&value[a], s->spec.axis[a].value[place[a]]);
+        values[a] = text_str(&value[a]);
     }
-    for (size_t a = 0; a < s->spec.axes; a++)
+    record_ledger_expect(s->ledger, hash, values, reason);
+    for (size_t a = 0; a < axes; a++)
         text_free(&value[a]);
     free(value);
     free(values);
     free(place);
+}
+
+/* Each once, in the order in which they run; those that are impossible come behind. */
+static void tell_cells(struct sweep *s)
+{
+    for (; s->told < s->seen; s->told++)
+        tell_values(s, s->cell[s->told].number, s->cell[s->told].hash, NULL);
+    pthread_mutex_lock(&s->lock);
+    for (bool all = !s->counting && s->seen == s->counted;
+         all && s->told_impossible < s->left_out - s->twins; s->told_impossible++) {
+        const struct left_out *o = &s->impossible[s->told_impossible];
+
+        tell_values(s, o->number, o->hash, o->reason);
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 void book_write_sheet(struct sweep *s, bool last)
@@ -199,7 +206,7 @@ void book_write_sheet(struct sweep *s, bool last)
     keys = mem_new(s->spec.axes + 1, sizeof *keys);
     for (size_t i = 0; i < s->spec.axes; i++)
         keys[i] = s->spec.axis[i].key;
-    tell_values(s);
+    tell_cells(s);
     code = record_ledger_write_sheet(s->ledger, keys, &e);
     if (code != ERR_OK && last)
         sweep_tell(s, LOG_WARN, "%s", e.text);

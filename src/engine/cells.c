@@ -95,22 +95,42 @@ static bool remember(struct counter *c, const char *hex)
     return false;
 }
 
-/* What names a cell that has no plan: its settings alone. */
-static void hash_of_text(const struct spec *spec, char out[17])
+static void hash_of_text(const struct text *t, char out[17])
 {
-    struct text t = {0};
     struct hash_sha256 h;
     uint8_t digest[32];
     char hex[65];
 
-    spec_write(spec, &t);
     hash_sha256_start(&h);
-    hash_sha256_add(&h, text_str(&t), t.n);
+    hash_sha256_add(&h, text_str(t), t->n);
     hash_sha256_end(&h, digest);
     hash_hex(hex, digest, sizeof digest);
     memcpy(out, hex, 16);
     out[16] = '\0';
+}
+
+/* What names a cell that has no plan: its settings alone. */
+static void hash_of_spec(const struct spec *spec, char out[17])
+{
+    struct text t = {0};
+
+    spec_write(spec, &t);
+    hash_of_text(&t, out);
     text_free(&t);
+}
+
+/* What names one that is no experiment at all: its place in the lists. */
+static void hash_of_values(const struct spec_sweep *s, size_t number, char out[17])
+{
+    size_t *place = mem_new(s->axes + 1, sizeof *place);
+    struct text t = {0};
+
+    spec_sweep_place(s, number, place);
+    for (size_t a = 0; a < s->axes; a++)
+        text_addf(&t, "%s = %s\n", s->axis[a].key, s->axis[a].value[place[a]]);
+    hash_of_text(&t, out);
+    text_free(&t);
+    free(place);
 }
 
 /* Under the lock, for the engine thread reads them. */
@@ -166,9 +186,21 @@ static void add(struct counter *c, size_t number, const char *hash, const struct
     }
 }
 
-static void leave_out(struct sweep *s, const struct err *e, bool twin)
+static void leave_out(struct sweep *s, size_t number, const struct err *e, bool twin)
 {
+    struct left_out one = {.number = number};
+
+    if (!twin) {
+        hash_of_values(&s->spec, number, one.hash);
+        one.reason = mem_text(e->text);
+    }
     pthread_mutex_lock(&s->lock);
+    if (!twin) {
+        size_t n = s->left_out - s->twins;
+
+        s->impossible = mem_grow(s->impossible, &s->impossible_room, n + 1, sizeof one);
+        s->impossible[n] = one;
+    }
     s->left_out++;
     s->twins += twin;
     if (s->first.code == ERR_OK)
@@ -186,7 +218,7 @@ static void count_one(struct counter *c, size_t number, struct spec *spec)
     enum err_code code = spec_sweep_cell(&s->spec, number, spec, &e);
 
     if (code != ERR_OK) {
-        leave_out(s, &e, false);
+        leave_out(s, number, &e, false);
         return;
     }
     code = session_name_weights(config->results, spec, &e);
@@ -195,10 +227,10 @@ static void count_one(struct counter *c, size_t number, struct spec *spec)
     if (code == ERR_OK)
         plan_hash(plan, hash);
     else
-        hash_of_text(spec, hash);
+        hash_of_spec(spec, hash);
     if (remember(c, hash)) {
         err_set(&e, ERR_INPUT, "another cell is the same");
-        leave_out(s, &e, true);
+        leave_out(s, number, &e, true);
     } else {
         add(c, number, hash, plan, &e);
     }
@@ -278,6 +310,9 @@ void cells_stop(struct sweep *s)
     pthread_mutex_destroy(&s->lock);
     for (size_t i = 0; i < s->counted; i++)
         free(s->cell[i].reason);
+    for (size_t i = 0; i < s->left_out - s->twins; i++)
+        free(s->impossible[i].reason);
+    free(s->impossible);
     free(s->cell);
     free(s->kind);
     free(s->orphan);

@@ -249,6 +249,7 @@ static void see_cells(struct sweep *s)
     counted = s->counted;
     twins = s->twins;
     ended = !s->counting;
+    s->sheet_old |= s->seen < counted || (ended && s->told_impossible < s->left_out - s->twins);
     s->status.left_out = (int64_t)s->left_out;
     s->status.counting = s->counting;
     pthread_mutex_unlock(&s->lock);

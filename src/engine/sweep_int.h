@@ -30,6 +30,11 @@ struct cell {
     char before[256];
 };
 
+struct left_out { /* a cell that is impossible */
+    size_t number;
+    char hash[17], *reason;
+};
+
 struct kind { /* of cells that should take equally long: seeds and learning rates do not matter */
     double cost; /* model-images * FLOPs / threads; no more than compared */
     int64_t batch, steps;
@@ -59,14 +64,18 @@ struct sweep {
     atomic_bool stop;
     size_t counted, left_out, planned; /* planned: of those counted; guarded by lock */
     size_t twins;                      /* of those left out: the same as another; by lock */
-    bool counting;                     /* guarded by lock */
+    struct left_out *impossible;       /* (left_out - twins); by lock */
+    size_t impossible_room;
+    bool counting;     /* guarded by lock */
     struct err first;  /* why the first one that cannot be planned cannot; by lock */
     struct cell *cell; /* (spec_sweep_cells) */
     struct kind *kind; /* grown under the lock, the engine thread reads under it */
     size_t kinds, kind_room;
 
     /* The engine thread's alone. */
-    size_t seen;          /* cells that the engine thread knows of */
+    size_t seen; /* cells that the engine thread knows of */
+    size_t told; /* of those: their values are known to the ledger */
+    size_t told_impossible;
     size_t looked;        /* of those: it is known whether they had their result before */
     size_t live;          /* that run here */
     size_t unsaved;       /* cells */

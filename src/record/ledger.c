@@ -96,6 +96,7 @@ void record_ledger_close(struct record_ledger *l)
         for (size_t k = 0; k < l->row[i].values; k++)
             free(l->row[i].value[k]);
         free(l->row[i].value);
+        free(l->row[i].impossible);
     }
     free(l->row);
     free(l->place);

@@ -14,7 +14,8 @@ struct ledger_row { /* a cell */
     size_t lines, first; /* how many it has, and which its first is among all cells' first ones */
     char **value;        /* (values): of the keys that vary, by record_ledger_expect */
     size_t values;
-    char *sheet; /* its row of sweep.csv, where it has ended and nothing came since */
+    char *impossible; /* why it cannot be run, by the same; NULL */
+    char *sheet;      /* its row of sweep.csv, where it has ended and nothing came since */
 };
 
 struct record_ledger {

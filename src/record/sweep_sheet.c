@@ -15,7 +15,8 @@ const char *const ledger_results[] = {
     "device_seconds", "images",         "model_images",  "target_seconds", "peak_memory_bytes",
     "parameters",     "real_devices",   "threads_used",  "shared",         NULL};
 
-void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values)
+void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values,
+                          const char *reason)
 {
     struct ledger_row *row = ledger_row_of(l, cell);
     size_t n = 0;
@@ -28,6 +29,8 @@ void record_ledger_expect(struct record_ledger *l, const char *cell, const char 
     row->values = n;
     for (size_t i = 0; i < n; i++)
         row->value[i] = mem_text(values[i]);
+    free(row->impossible);
+    row->impossible = reason ? mem_text(reason) : NULL;
     free(row->sheet);
     row->sheet = NULL;
 }
@@ -35,12 +38,23 @@ void record_ledger_expect(struct record_ledger *l, const char *cell, const char 
 static void add_value(const struct record_entry *entry, const struct ledger_row *row,
                       const char *key, size_t k, struct text *out)
 {
-    if (k < row->values)
-        text_add(out, row->value[k]);
-    else if (entry && !strncmp(key, "model.", 6))
+    if (entry && !strncmp(key, "model.", 6))
         record_entry_value(entry, key, out);
     else if (entry)
         record_run_value(&entry->run, key, out);
+    else if (k < row->values)
+        text_add(out, row->value[k]);
+}
+
+/* What the ledger says of it, else what is known beforehand. */
+static void add_state(const struct ledger_row *row, bool gone, struct text *out)
+{
+    bool told = row->lines && !gone;
+    enum wire_state before = row->impossible ? WIRE_SKIPPED : WIRE_WAITING;
+    const char *reason = told ? row->reason : row->impossible;
+
+    sheet_add_text(out, wire_state_name(told ? row->state : before));
+    sheet_add_text(out, reason ? reason : "");
 }
 
 static void add_row(struct record_ledger *l, struct ledger_row *row, const char *const *keys,
@@ -55,8 +69,7 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
 
     sheet_add_text(&line, row->cell);
     sheet_add_text(&line, named ? row->run : "");
-    sheet_add_text(&line, wire_state_name(row->lines && !gone ? row->state : WIRE_WAITING));
-    sheet_add_text(&line, row->reason && !gone ? row->reason : "");
+    add_state(row, gone, &line);
     for (size_t k = 0; keys[k]; k++) {
         text_clear(&value);
         add_value(run ? &entry : NULL, row, keys[k], k, &value);

@@ -110,6 +110,19 @@ refused "another share of the threads" "was begun with --jobs 1, not 2" \
     "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --jobs 2
 rm -rf results
 
+# What waits, and what cannot be, have their rows too.
+exits 0 "$CHORUS" run plain.ini batch=40,60 devices=1,3 lr=0.005 --order grid --name mixed --max-cells 1 --quiet
+state_of()
+{
+    awk -F, -v batch="$1" -v devices="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $at["batch"] == batch && $at["devices"] == devices { print $at["state"], $4 }' results/sweeps/mixed/sweep.csv
+}
+check "what ended" test "$(state_of 40 1)" = "done "
+exits 0 "$CHORUS" run plain.ini batch=40,60 devices=1,3 lr=0.005 --order grid --name mixed --quiet
+check "what cannot be, and why" eval '[[ "$(state_of 40 3)" == "skipped "?*3* ]]'
+check "a row each" test "$(rows results/sweeps/mixed/sweep.csv)" = 4
+rm -rf results
+
 # A cell that diverges is a result.
 exits 0 "$CHORUS" run plain.ini lr=0.01,1e9,0.02 --order grid
 check "a diverged cell ends no sweep" test "$(ledger plain done)$(ledger plain diverged)" = 21

@@ -55,6 +55,42 @@ TEST(every_cell_is_run_once_and_one_at_a_time)
     kit_end(&k);
 }
 
+/* While the first cell computes: the second waits, and three devices cannot share 16 images. */
+TEST(the_sheet_tells_what_waits_and_what_cannot_be)
+{
+    struct kit k;
+    struct fake_script slow = {.step_ms = 50};
+    struct sheet s = {0};
+    struct err e;
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    char *path;
+    int state = 0;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    fake_set_script(&slow);
+    begin_sweep(&k, "devices = 1, 3\nlr = 0.1, 0.2\n", (struct wish){.grid = true});
+    path = mem_textf("%s/sweeps/grid/sweep.csv", k.results);
+    while (s.rows < 4 && clock_ns() < until) {
+        clock_sleep_ms(1);
+        sheet_free(&s);
+        if (sheet_read(path, &s, &e) != ERR_OK)
+            s = (struct sheet){0};
+    }
+    state = sheet_column(&s, "state");
+    REQUIRE(s.rows == 4);
+    CHECK_STR(sheet_cell(&s, 0, state), "running");
+    CHECK_STR(sheet_cell(&s, 1, state), "waiting");
+    CHECK_STR(sheet_cell(&s, 1, sheet_column(&s, "lr")), "0.2");
+    CHECK_STR(sheet_cell(&s, 2, state), "skipped");
+    CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "devices")), "3");
+    CHECK(*sheet_cell(&s, 2, sheet_column(&s, "reason")));
+    sheet_free(&s);
+    free(path);
+    fake_set_script(&(struct fake_script){0});
+    kit_end(&k);
+}
+
 TEST(the_same_command_again_runs_what_is_missing)
 {
     struct kit k;

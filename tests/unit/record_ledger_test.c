@@ -436,8 +436,9 @@ TEST(the_sheet_has_a_row_a_cell_with_what_its_run_came_to)
     if (!open_one(&e))
         return;
     path = mem_textf("%s/sweeps/grid/sweep.csv", results);
-    record_ledger_expect(ledger, "c1", (const char *const[]){"0.050", "8", NULL});
-    record_ledger_expect(ledger, "c2", (const char *const[]){"0.1", "8", NULL});
+    record_ledger_expect(ledger, "c1", (const char *const[]){"0.050", "8", NULL}, NULL);
+    record_ledger_expect(ledger, "c2", (const char *const[]){"0.1", "8", NULL}, NULL);
+    record_ledger_expect(ledger, "c3", (const char *const[]){"9", "8", NULL}, "8 is too many");
     run->spec.lr = 0.25;
     run->state = WIRE_DONE;
     run->best_test_acc = 0.75;
@@ -450,23 +451,26 @@ TEST(the_sheet_has_a_row_a_cell_with_what_its_run_came_to)
     for (int again = 0; again < 2; again++) { /* the second from what the first kept */
         REQUIRE_OK(record_ledger_write_sheet(ledger, keys, &e));
         REQUIRE_OK(sheet_read(path, &s, &e));
-        CHECK_INT(s.rows, 3);
+        CHECK_INT(s.rows, 4);
         CHECK_STR(sheet_cell(&s, 0, sheet_column(&s, "cell")), "c1");
         CHECK_STR(sheet_cell(&s, 0, sheet_column(&s, "state")), "waiting");
         CHECK_STR(sheet_cell(&s, 0, sheet_column(&s, "lr")), "0.050");
         CHECK_STR(sheet_cell(&s, 0, sheet_column(&s, "best_test_acc")), "");
         CHECK_STR(sheet_cell(&s, 1, sheet_column(&s, "reason")), "out, of luck");
-        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "run")), run->run);
-        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "lr")), "0.25");
-        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "best_test_acc")), "0.75");
-        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "best_epoch")), "3");
+        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "state")), "skipped");
+        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "reason")), "8 is too many");
+        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "lr")), "9");
+        CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "run")), run->run);
+        CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "lr")), "0.25");
+        CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "best_test_acc")), "0.75");
+        CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "best_epoch")), "3");
         sheet_free(&s);
     }
     /* another list of keys, another header */
     REQUIRE_OK(record_ledger_write_sheet(ledger, (const char *const[]){"epochs", NULL}, &e));
     REQUIRE_OK(sheet_read(path, &s, &e));
     CHECK_INT(sheet_column(&s, "lr"), -1);
-    CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "epochs")), "10");
+    CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "epochs")), "10");
     sheet_free(&s);
     free(path);
     free(run);

@@ -627,7 +627,8 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     write_file(folder, "sweep.csv",
                "cell,run,state,reason,lr,batch,best_by,best_test_acc,wall_seconds\n"
                "aa,,done,,0.1,64,test,0.8,12.5\n"
-               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,\n");
+               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,\n"
+               "cc,,waiting,,0.2,128,,,\n");
     write_file(folder, "ledger.csv",
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
                "2026-11-21T17:00:01.000Z,bb,,diverged,\"the loss, it is not finite\"\n");
