@@ -266,12 +266,24 @@ static bool separates(const struct text *names, const struct text *value, size_t
     return false;
 }
 
-/* The last part of a path: models and data sets lie anywhere. */
-static const char *last_part(const char *value)
+/* The last part of a path, for models and data sets lie anywhere, and computed numbers as short as they
+ * differ. */
+static void add_values(const char *key, const struct text *value, size_t groups, struct text *names)
 {
-    const char *slash = strrchr(value, '/');
+    const char **words = mem_new(groups + 1, sizeof *words);
+    int digits;
 
-    return slash && slash[1] ? slash + 1 : value;
+    for (size_t g = 0; g < groups; g++) {
+        const char *whole = text_str(&value[g]), *slash = strrchr(whole, '/');
+
+        words[g] = slash && slash[1] ? slash + 1 : whole;
+    }
+    digits = text_least_digits(words, groups);
+    for (size_t g = 0; g < groups; g++) {
+        text_addf(&names[g], "%s%s=", names[g].n ? " " : "", key);
+        text_add_short(&names[g], words[g], digits);
+    }
+    free(words);
 }
 
 void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
@@ -288,11 +300,8 @@ void curves_name_groups(const struct study_run *runs, size_t count, const size_t
             text_clear(&value[of[i]]);
             study_value(&runs[i], differ[k], &value[of[i]]);
         }
-        if (!separates(names, value, groups))
-            continue;
-        for (size_t g = 0; g < groups; g++)
-            text_addf(&names[g], "%s%s=%s", names[g].n ? " " : "", differ[k],
-                      last_part(text_str(&value[g])));
+        if (separates(names, value, groups))
+            add_values(differ[k], value, groups, names);
     }
     for (size_t g = 0; g < groups; g++)
         text_free(&value[g]);

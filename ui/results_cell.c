@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#define RESULTS_DIGITS 4 /* of numbers that were computed, as a sweep's learning rates are */
+
 /* Four hexadecimal digits behind the last dash. */
 const char *results_hash(const char *run)
 {
@@ -83,6 +85,9 @@ void results_text(const struct results *r, const char *raw, enum study_kind kind
         else
             text_add(out, raw);
         break;
+    case STUDY_NUMBER:
+        text_add_short(out, raw, RESULTS_DIGITS);
+        break;
     default:
         text_add(out, raw);
     }
@@ -130,6 +135,8 @@ static void one_cell(const struct results *r, const struct library_run *run,
         text_add(out, "…");
         return;
     }
+    if (!*raw && !run->broken)
+        raw = study_none(c->name);
     if (!strcmp(c->name, "run")) {
         results_label(run->name, out);
     } else if (!strcmp(c->name, "epochs_done")) {

@@ -2,6 +2,7 @@
 #include "ui/results_int.h"
 
 #include "base/mem.h"
+#include "study/runs.h"
 #include "study/table.h"
 
 #include <math.h>
@@ -86,6 +87,8 @@ static void add_run_row(struct results *r, struct study_table *t, const struct r
 
         if (has_place(column))
             continue;
+        if (raw && !*raw && !run->broken)
+            raw = study_none(column->name);
         if (raw && column->kind != STUDY_TEXT && text_to_double(raw, &value))
             study_table_number(t, value);
         else

@@ -350,10 +350,11 @@ static void add_column(struct results *r, const char *name)
 /* Whether two of the runs have different values in it; where it does not apply it has none. */
 static bool differs(const struct results_view *v, const struct library_run *runs, size_t field)
 {
-    const char *first = NULL;
+    const char *first = NULL, *none = study_none(record_run_columns[field]);
 
     for (size_t i = 0; i < v->count; i++) {
-        const char *cell = runs[v->order[i]].cell[field];
+        const struct library_run *run = &runs[v->order[i]];
+        const char *cell = *run->cell[field] || run->broken ? run->cell[field] : none;
 
         if (!*cell)
             continue;

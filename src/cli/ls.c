@@ -137,6 +137,7 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     }
     if (shown->train_limit) {
         record_run_value(run, "train_limit", &cell);
+        text_add(&cell, cell.n ? "" : study_none("train_limit"));
         add_cell(t, &cell);
     }
     text_addf(&cell, "%lld", (long long)run->epochs_done);
@@ -222,6 +223,7 @@ static bool key_varies(const struct record_entry *list, const size_t *order, siz
             continue;
         text_clear(&value);
         record_run_value(&entry->run, key, &value);
+        text_add(&value, value.n ? "" : study_none(key));
         varies = first.n && strcmp(text_str(&first), text_str(&value)) != 0;
         if (!first.n)
             text_add(&first, text_str(&value));

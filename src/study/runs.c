@@ -86,6 +86,14 @@ static void add_gain(const struct study_run *run, int row, const char *over, str
         text_add(out, text_double(number, gain));
 }
 
+const char *study_none(const char *name)
+{
+    int key = strncmp(name, "model.", 6) ? spec_key_find(name) : -1;
+    const char *usual = key < 0 ? "" : spec_keys[key].fallback;
+
+    return !strcmp(usual, "all") || !strcmp(usual, "none") ? usual : "";
+}
+
 bool study_value(const struct study_run *run, const char *name, struct text *out)
 {
     const char *column = strncmp(name, "last.", 5) ? name : name + 5;
@@ -100,7 +108,10 @@ bool study_value(const struct study_run *run, const char *name, struct text *out
     } else if (!strncmp(name, "model.", 6)) {
         text_add(out, record_param(&run->params, name));
     } else if (column == name && record_is_run_column(name)) {
+        size_t before = out->n;
+
         record_run_value(&run->entry->run, name, out);
+        text_add(out, out->n > before ? "" : study_none(name));
     } else if (sheet_column(&run->epochs, column) >= 0) {
         add_at(run, row, column, out);
     } else {

@@ -25,7 +25,7 @@ void study_close(struct study_run *runs, size_t count);
 /* A value by its name: a column of run.csv, "model.NAME", a parameter of the model, or of epochs.csv at the best epoch, "last.COLUMN" at the
  * last; also "gain_mean", "gain_best" (of an ensemble, at the best epoch; "last." in front: at the
  * last), "picked" (what best was chosen on). Empty
- * where it does not apply. False: there is no such name. */
+ * where it does not apply, the word for it where there is none of it (study_none). False: there is no such name. */
 bool study_value(const struct study_run *run, const char *name, struct text *out);
 /* The same as a number; nan where it is empty or a word. */
 double study_number(const struct study_run *run, const char *name);
@@ -33,6 +33,10 @@ double study_number(const struct study_run *run, const char *name);
 double study_at(const struct study_run *run, int row, const char *column);
 /* NULL where the name is known, else the known name nearest to it ("" where none is near). */
 const char *study_name_near(const struct study_run *run, const char *name);
+
+/* What an empty value of a key says: "all" of train_limit, "none" of grad_clip; "" where it says that
+ * the key does not apply, and of what is no key. */
+const char *study_none(const char *name);
 
 /* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
 bool study_is_setting(const char *name);

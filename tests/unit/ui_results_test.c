@@ -230,6 +230,22 @@ TEST(columns_are_what_differs)
     kit_end(&k);
 }
 
+/* 10^-1.5, as a sweep makes it; and what is not limited is all of it, which differs from a number. */
+TEST(computed_numbers_are_short_and_no_limit_is_all)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "lr=0.03162277660168379 train_limit=600");
+    kit_run(&k, "2026-10-29-100001-000-lenet-0002", "lr=0.1");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, " 0.03162 "));
+    CHECK(kit_shows(&k, " train_limit"));
+    CHECK(kit_shows(&k, "  all  "));
+    CHECK(!kit_shows(&k, "test_limit"));
+    kit_end(&k);
+}
+
 TEST(marks_are_of_the_runs_that_are_shown)
 {
     struct kit k;
