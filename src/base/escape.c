@@ -24,14 +24,32 @@ void text_add_html(struct text *out, const char *word)
     text_free(&clean);
 }
 
-/* A character beyond ASCII; returns its bytes. What LaTeX knows without packages, '?' for all else: of a
- * letter that it does not know it makes no page at all. */
+/* A character beyond ASCII; returns its bytes. What LaTeX knows without packages, what the program
+ * itself writes among it; '?' for all else: of a letter that it does not know it makes no page at all. */
 static size_t add_tex_letter(struct text *out, const char *s)
 {
-    static const char *const known[][2] = {{"×", "$\\times$"}, {"−", "$-$"},     {"–", "--"},
-                                           {"—", "---"},       {"‘", "`"},       {"’", "'"},
-                                           {"“", "``"},        {"”", "''"},      {"…", "\\ldots{}"},
-                                           {"µ", "$\\mu$"},    {"·", "$\\cdot$"}};
+    static const char *const known[][2] = {{"±", "$\\pm$"},      {"×", "$\\times$"},
+                                           {"−", "$-$"},         {"–", "--"},
+                                           {"—", "---"},         {"‘", "`"},
+                                           {"’", "'"},           {"“", "``"},
+                                           {"”", "''"},          {"…", "\\ldots{}"},
+                                           {"·", "$\\cdot$"},    {"•", "$\\bullet$"},
+                                           {"→", "$\\to$"},      {"←", "$\\leftarrow$"},
+                                           {"↑", "$\\uparrow$"}, {"↓", "$\\downarrow$"},
+                                           {"≤", "$\\le$"},      {"≥", "$\\ge$"},
+                                           {"≠", "$\\ne$"},      {"≈", "$\\approx$"},
+                                           {"÷", "$\\div$"},     {"∞", "$\\infty$"},
+                                           {"√", "$\\surd$"},    {"°", "$^\\circ$"},
+                                           {"²", "$^2$"},        {"³", "$^3$"},
+                                           {"§", "\\S{}"},       {"µ", "$\\mu$"},
+                                           {"μ", "$\\mu$"},      {"Δ", "$\\Delta$"},
+                                           {"Σ", "$\\Sigma$"},   {"Ω", "$\\Omega$"},
+                                           {"α", "$\\alpha$"},   {"β", "$\\beta$"},
+                                           {"γ", "$\\gamma$"},   {"δ", "$\\delta$"},
+                                           {"ε", "$\\epsilon$"}, {"η", "$\\eta$"},
+                                           {"θ", "$\\theta$"},   {"λ", "$\\lambda$"},
+                                           {"π", "$\\pi$"},      {"ρ", "$\\rho$"},
+                                           {"σ", "$\\sigma$"},   {"ω", "$\\omega$"}};
     const unsigned char *b = (const unsigned char *)s;
     size_t n = 1;
 
@@ -56,16 +74,13 @@ void text_add_tex(struct text *out, const char *word)
 
     text_add_clean(&clean, word ? word : "");
     for (const char *s = text_str(&clean); *s; s++) {
-        if (!strncmp(s, "±", 2)) {
-            text_add(out, "$\\pm$");
-            s++;
-        } else if (*s == '\\') {
+        if (*s == '\\') {
             text_add(out, "\\textbackslash{}");
         } else if (*s == '~' || *s == '^') {
             text_addf(out, "\\%c{}", *s);
         } else if (strchr("&%$#_{}", *s)) {
             text_addf(out, "\\%c", *s);
-        } else if (*s == '<' || *s == '>') {
+        } else if (*s == '<' || *s == '>' || *s == '|') {
             text_addf(out, "$%c$", *s);
         } else if ((unsigned char)*s >= 0x80) {
             s += add_tex_letter(out, s) - 1;

@@ -259,6 +259,22 @@ void study_table_json(const struct study_table *t, struct text *out)
     text_add(out, t->cells ? "\n]\n" : "]\n");
 }
 
+/* The table's notes, each between those and in the letters of a form. */
+static void add_notes(const struct study_table *t, const char *before, const char *after,
+                      void (*add_words)(struct text *out, const char *words), struct text *out)
+{
+    char *notes = mem_text(text_str(&t->note)), *rest = notes, *line;
+
+    while ((line = strsep(&rest, "\n"))) {
+        if (!*line)
+            continue;
+        text_add(out, before);
+        add_words(out, line);
+        text_add(out, after);
+    }
+    free(notes);
+}
+
 static void add_md(struct text *out, const char *word)
 {
     struct text clean = {0};
@@ -293,10 +309,7 @@ void study_table_md(const struct study_table *t, const struct study_style *style
         if (i % t->columns == t->columns - 1)
             text_add(out, "|\n");
     }
-    if (t->note.n) {
-        text_add(out, "\n");
-        text_add(out, text_str(&t->note));
-    }
+    add_notes(t, "\n", "\n", add_md, out);
     text_free(&word);
 }
 
@@ -361,25 +374,42 @@ static void tex_rows(const struct study_table *t, const struct study_style *styl
     text_free(&word);
 }
 
-/* What was left out, as a comment. */
+/* What was left out, as a sentence. */
 static void tex_same(const struct study_table *t, const struct study_style *style,
                      const bool *out_of, struct text *out)
 {
-    struct text word = {0};
-    bool any = false;
+    struct text word = {0}, all = {0};
 
     for (size_t c = 0; c < t->columns; c++) {
         if (!out_of[c])
             continue;
         text_clear(&word);
         study_cell_text(t, 0, (int)c, style, &word);
-        text_addf(out, "%s%s = ", any ? ", " : "% the same in all rows: ",
-                  study_table_head(t, (int)c, style));
-        text_add_clean(out, word.n ? text_str(&word) : "(empty)");
-        any = true;
+        text_addf(&all, "%s%s = %s",
+                  all.n ? ", " : "the same in all rows: ", study_table_head(t, (int)c, style),
+                  word.n ? text_str(&word) : "(empty)");
     }
-    text_add(out, any ? "\n" : "");
+    text_add_tex(out, text_str(&all));
+    text_add(out, all.n ? "\\par\n" : "");
     text_free(&word);
+    text_free(&all);
+}
+
+/* A paragraph below the table: what must be read with it is printed with it. */
+static void tex_notes(const struct study_table *t, const struct study_style *style,
+                      const bool *out_of, struct text *out)
+{
+    struct text notes = {0};
+
+    tex_same(t, style, out_of, &notes);
+    add_notes(t, "", "\\par\n", text_add_tex, &notes);
+    if (notes.n)
+        text_addf(
+            out,
+            "\\par\\smallskip\n\\noindent\\begin{minipage}{\\linewidth}\\footnotesize\\sloppy\n%s"
+            "\\end{minipage}\n",
+            text_str(&notes));
+    text_free(&notes);
 }
 
 void study_table_tex(const struct study_table *t, const struct study_style *style, struct text *out)
@@ -397,16 +427,8 @@ void study_table_tex(const struct study_table *t, const struct study_style *styl
     text_add(out, "}\n\\toprule\n");
     tex_rows(t, style, out_of, out);
     text_add(out, broad ? "\\bottomrule\n\\end{tabular}}\n" : "\\bottomrule\n\\end{tabular}\n");
-    tex_same(t, style, out_of, out);
+    tex_notes(t, style, out_of, out);
     free(out_of);
-    for (const char *line = text_str(&t->note); *line;) {
-        size_t n = strcspn(line, "\n");
-
-        text_add(out, "% ");
-        text_add_n(out, line, n);
-        text_add(out, "\n");
-        line += n + (line[n] == '\n');
-    }
 }
 
 /* On paper a wide table needs heads that may be broken. */
@@ -447,16 +469,7 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
                   c == t->columns - 1 ? "</tr>\n" : "");
     }
     text_add(out, "</tbody></table>\n");
-    for (const char *line = text_str(&t->note); *line;) {
-        size_t n = strcspn(line, "\n");
-        char *copy = mem_text_n(line, n);
-
-        text_add(out, "<p class=\"note\">");
-        text_add_html(out, copy);
-        text_add(out, "</p>\n");
-        free(copy);
-        line += n + (line[n] == '\n');
-    }
+    add_notes(t, "<p class=\"note\">", "</p>\n", text_add_html, out);
     text_free(&word);
 }
 
