@@ -1,13 +1,12 @@
 /* cli/predict.c: chorus predict RUN: the test images, or pictures of one's own, through the trained
  * models. */
 #include "cli/cli.h"
+#include "cli/predict_int.h"
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/predictions.h"
 #include "cli/results.h"
 #include "record/filter.h"
-#include "study/confusion.h"
 #include "study/members.h"
 #include "ui/tile.h"
 
@@ -48,14 +47,9 @@ struct wish {
 
 /* ---- which images ---- */
 
-struct pick {
-    size_t image;
-    double key; /* the least first */
-};
-
 static int by_key(const void *a, const void *b)
 {
-    const struct pick *x = a, *y = b;
+    const struct predict_pick *x = a, *y = b;
 
     if (isnan(x->key) || isnan(y->key)) { /* of weights that are not finite: last */
         if (!isnan(x->key) || !isnan(y->key))
@@ -64,11 +58,6 @@ static int by_key(const void *a, const void *b)
         return x->key < y->key ? -1 : 1;
     }
     return (x->image > y->image) - (x->image < y->image);
-}
-
-static double highest(const struct predictions *p, size_t image)
-{
-    return p->mean[image * (size_t)p->classes + (size_t)predictions_answer(p, -1, image)];
 }
 
 static int others(const struct predictions *p, size_t image)
@@ -81,9 +70,10 @@ static int others(const struct predictions *p, size_t image)
 }
 
 /* The images in the order that was asked for; the caller frees *out. */
-static size_t pick_images(const struct predictions *p, const struct wish *w, struct pick **out)
+static size_t pick_images(const struct predictions *p, const struct wish *w,
+                          struct predict_pick **out)
 {
-    struct pick *pick = mem_new(p->n + 1, sizeof *pick);
+    struct predict_pick *pick = mem_new(p->n + 1, sizeof *pick);
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++) {
@@ -96,12 +86,12 @@ static size_t pick_images(const struct predictions *p, const struct wish *w, str
         if (w->order == ORDER_WORST)
             key = right;
         else if (w->order == ORDER_SPLIT)
-            key = -others(p, i) + highest(p, i); /* among equals the least sure */
+            key = -others(p, i) + predictions_highest(p, i); /* among equals the least sure */
         else if (w->order == ORDER_SURE)
-            key = -highest(p, i);
+            key = -predictions_highest(p, i);
         else if (w->order == ORDER_UNSURE)
-            key = highest(p, i);
-        pick[n++] = (struct pick){i, key};
+            key = predictions_highest(p, i);
+        pick[n++] = (struct predict_pick){i, key};
     }
     if (w->order != ORDER_FILE)
         qsort(pick, n, sizeof *pick, by_key);
@@ -127,7 +117,7 @@ static void add_class_cell(struct cli_table *t, const struct predictions *p, int
     text_free(&cell);
 }
 
-static void add_table(const struct predictions *p, const struct pick *pick, size_t count,
+static void add_table(const struct predictions *p, const struct predict_pick *pick, size_t count,
                       struct text *out)
 {
     struct cli_table t;
@@ -145,7 +135,7 @@ static void add_table(const struct predictions *p, const struct pick *pick, size
         add_class_cell(&t, p, (int)p->labels[i]);
         add_class_cell(&t, p, said);
         cli_table_add(&t, said == p->labels[i] ? "" : "wrong");
-        cli_table_addf(&t, "%.4f", highest(p, i));
+        cli_table_addf(&t, "%.4f", predictions_highest(p, i));
         for (int m = 0; p->members > 1 && m < p->members; m++) {
             int own = predictions_answer(p, m, i);
             size_t at = ((size_t)m * p->n + i) * (size_t)p->classes + (size_t)own;
@@ -264,119 +254,17 @@ static void add_accuracy(const struct predictions *p, const struct study_members
 
 /* ---- for programs ---- */
 
-static void add_row(const struct predictions *p, int member, size_t image, struct text *out)
-{
-    double *row = mem_new((size_t)p->classes, sizeof *row);
-
-    predictions_row(p, member, image, row);
-    text_add(out, "[");
-    for (int c = 0; c < p->classes; c++) {
-        text_add(out, c ? ", " : "");
-        text_add_json_double(out, row[c]);
-    }
-    text_add(out, "]");
-    free(row);
-}
-
-static void add_json(const struct predictions *p, const struct record_entry *run,
-                     const struct study_members *s, const char *path, const struct pick *pick,
-                     size_t count, struct text *out)
-{
-    text_add(out, "{\"run\": ");
-    text_add_json(out, run->name);
-    text_addf(out, ", \"epoch\": %lld, \"images\": %zu, \"members\": %d, \"test_acc\": ",
-              (long long)p->epoch, p->n, p->members);
-    text_add_json_double(out, s->whole.acc);
-    text_add(out, ", \"test_loss\": ");
-    text_add_json_double(out, s->whole.nll);
-    text_add(out, ", \"file\": ");
-    text_add_json(out, path);
-    text_add(out, ", \"first\": [");
-    for (size_t k = 0; k < count; k++) {
-        size_t i = pick[k].image;
-
-        text_addf(out, "%s{\"image\": %zu, \"label\": %lld, \"prediction\": %d, \"mean\": ",
-                  k ? ", " : "", i, (long long)p->labels[i], predictions_answer(p, -1, i));
-        add_row(p, -1, i, out);
-        text_add(out, ", \"members\": [");
-        for (int m = 0; m < p->members; m++) {
-            text_add(out, m ? ", " : "");
-            add_row(p, m, i, out);
-        }
-        text_add(out, "]}");
-    }
-    text_add(out, "]}\n");
-}
-
-/* A row an image: label, prediction, the mean's probabilities, the members' answers, and where they are
- * wished for their probabilities. */
-static void add_csv(const struct predictions *p, const struct pick *pick, size_t count,
-                    bool members, struct study_table *t)
-{
-    struct text name = {0};
-    int own = members ? p->members * p->classes : 0;
-
-    study_table_column(t, "image", STUDY_COUNT, false);
-    study_table_column(t, "label", STUDY_COUNT, false);
-    study_table_column(t, "prediction", STUDY_COUNT, false);
-    study_table_column(t, "probability", STUDY_SHARE, false);
-    for (int k = 0; k < p->classes + p->members; k++) {
-        text_clear(&name);
-        text_addf(&name, k < p->classes ? "p%d" : "member%d_prediction",
-                  k < p->classes ? k : k - p->classes);
-        study_table_column(t, text_str(&name), STUDY_SHARE, false);
-    }
-    for (int k = 0; k < own; k++) {
-        text_clear(&name);
-        text_addf(&name, "member%d_p%d", k / p->classes, k % p->classes);
-        study_table_column(t, text_str(&name), STUDY_SHARE, false);
-    }
-    for (size_t k = 0; k < count; k++) {
-        size_t i = pick[k].image;
-
-        study_table_number(t, (double)i);
-        study_table_number(t, (double)p->labels[i]);
-        study_table_number(t, predictions_answer(p, -1, i));
-        study_table_number(t, highest(p, i));
-        for (int c = 0; c < p->classes; c++)
-            study_table_number(t, p->mean[i * (size_t)p->classes + (size_t)c]);
-        for (int m = 0; m < p->members; m++)
-            study_table_number(t, predictions_answer(p, m, i));
-        for (int c = 0; c < own; c++) {
-            size_t row = (size_t)(c / p->classes) * p->n + i;
-
-            study_table_number(t,
-                               (double)p->p[row * (size_t)p->classes + (size_t)(c % p->classes)]);
-        }
-    }
-    text_free(&name);
-}
-
-/* Labels against answers, else a row a class. */
-static void make_matrix(const struct predictions *p, bool confusion, struct study_table *t)
-{
-    int *answers = mem_new(p->n, sizeof *answers);
-    struct study_confusion c;
-
-    for (size_t i = 0; i < p->n; i++)
-        answers[i] = predictions_answer(p, -1, i);
-    study_confusion(&c, p->labels, answers, p->n, p->classes);
-    (confusion ? study_confusion_table : study_classes_table)(&c, p->class_names, t);
-    study_confusion_free(&c);
-    free(answers);
-}
-
-static int write_csv(const struct predictions *p, const struct wish *w, const struct pick *pick,
-                     size_t count)
+static int write_csv(const struct predictions *p, const struct wish *w,
+                     const struct predict_pick *pick, size_t count)
 {
     struct study_table t = {0};
     struct text out = {0};
     int code;
 
     if (w->confusion || w->classes)
-        make_matrix(p, w->confusion, &t);
+        predict_matrix(p, w->confusion, &t);
     else
-        add_csv(p, pick, count, w->members, &t);
+        predict_rows(p, pick, count, w->members, &t);
     study_table_csv(&t, &out);
     study_table_free(&t);
     code = cli_write_out(w->csv, &out);
@@ -391,13 +279,13 @@ static void add_matrices(const struct predictions *p, const struct wish *w, stru
     struct study_table t = {0};
 
     if (w->confusion) {
-        make_matrix(p, true, &t);
+        predict_matrix(p, true, &t);
         cli_study_text(&t, NULL, -1, out);
         study_table_free(&t);
     }
     if (w->classes) {
         text_add(out, out->n ? "\n" : "");
-        make_matrix(p, false, &t);
+        predict_matrix(p, false, &t);
         cli_study_text(&t, NULL, STDOUT_FILENO, out);
         study_table_free(&t);
     }
@@ -408,7 +296,7 @@ static int show(const struct predictions *p, const struct record_entry *run, con
 {
     struct study_answers answers;
     struct study_members s;
-    struct pick *pick;
+    struct predict_pick *pick;
     size_t count = pick_images(p, w, &pick);
     struct text out = {0};
     int code;
@@ -421,7 +309,7 @@ static int show(const struct predictions *p, const struct record_entry *run, con
     answers = predictions_answers(p);
     study_members(&s, &answers);
     if (w->json) {
-        add_json(p, run, &s, path, pick, count, &out);
+        predict_json(p, run, &s, path, pick, count, &out);
     } else if (w->confusion || w->classes) {
         add_matrices(p, w, &out);
     } else {
@@ -515,7 +403,7 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
         }
         text_addf(&line, "%s: ", files[i]);
         add_class(&p, said, &line);
-        text_addf(&line, " %.4f", highest(&p, (size_t)i));
+        text_addf(&line, " %.4f", predictions_highest(&p, (size_t)i));
         for (int m = 0; p.members > 1 && m < p.members; m++)
             text_addf(&line, "  %d", predictions_answer(&p, m, (size_t)i));
         text_add_clean(&out, text_str(&line));

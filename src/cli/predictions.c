@@ -423,3 +423,8 @@ int predictions_answer(const struct predictions *p, int member, size_t image)
             best = c;
     return (int)best;
 }
+
+double predictions_highest(const struct predictions *p, size_t image)
+{
+    return p->mean[image * (size_t)p->classes + (size_t)predictions_answer(p, -1, image)];
+}

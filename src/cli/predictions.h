@@ -53,5 +53,7 @@ bool predictions_same_images(const struct predictions *a, const struct predictio
 struct study_answers predictions_answers(const struct predictions *p);
 /* The most probable class, the lowest of equals; of a member or (-1) of the mean. */
 int predictions_answer(const struct predictions *p, int member, size_t image);
+/* The mean's probability of its answer. */
+double predictions_highest(const struct predictions *p, size_t image);
 
 #endif

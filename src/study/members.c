@@ -56,15 +56,12 @@ static struct study_model model_of(const struct tally *t, size_t images)
 
 struct work {
     const struct study_answers *a;
-    int members, classes;
-    size_t images;
-    const int64_t *labels;
     double *sum; /* (images, classes) */
 };
 
 static const float *row_of(const struct work *w, int member, size_t image)
 {
-    return w->a->p + ((size_t)member * w->images + image) * (size_t)w->classes;
+    return w->a->p + ((size_t)member * w->a->images + image) * (size_t)w->a->classes;
 }
 
 /* n over k; whether it is at most STUDY_MOST_SETS. */
@@ -80,17 +77,17 @@ static bool few_sets(int n, int k)
 /* One more member into the sums, whose answers are then counted. */
 static double add_member(const struct work *w, int member, bool first)
 {
-    size_t classes = (size_t)w->classes, right = 0;
+    size_t classes = (size_t)w->a->classes, right = 0;
 
-    for (size_t i = 0; i < w->images; i++) {
+    for (size_t i = 0; i < w->a->images; i++) {
         const float *row = row_of(w, member, i);
         double *sum = w->sum + i * classes;
 
         for (size_t c = 0; c < classes; c++)
             sum[c] = (first ? 0 : sum[c]) + (double)row[c];
-        right += answer_of(sum, w->classes) == w->labels[i];
+        right += answer_of(sum, w->a->classes) == w->a->labels[i];
     }
-    return (double)right / (double)w->images;
+    return (double)right / (double)w->a->images;
 }
 
 static void take_set(struct study_subsets *s, double acc)
@@ -104,7 +101,7 @@ static void take_set(struct study_subsets *s, double acc)
 /* All sets of k, in lexical order. */
 static void all_sets(const struct work *w, int k, struct study_subsets *s)
 {
-    int n = w->members, *at = mem_new((size_t)k, sizeof *at), i;
+    int n = w->a->members, *at = mem_new((size_t)k, sizeof *at), i;
 
     for (i = 0; i < k; i++)
         at[i] = i;
@@ -137,7 +134,7 @@ static uint64_t draw(uint64_t *state)
 /* The first k of random orders of the members are random sets of k, for every k at once. */
 static void sample_sets(const struct work *w, struct study_subsets *of)
 {
-    int n = w->members, *order = mem_new((size_t)n, sizeof *order);
+    int n = w->a->members, *order = mem_new((size_t)n, sizeof *order);
     uint64_t state = (uint64_t)n;
 
     for (int i = 0; i < n; i++)
@@ -163,25 +160,25 @@ static void subsets(const struct work *w, struct study_subsets *of)
 {
     bool sample = false;
 
-    for (int k = 1; k <= w->members; k++) {
-        of[k - 1].sampled = !few_sets(w->members, k);
+    for (int k = 1; k <= w->a->members; k++) {
+        of[k - 1].sampled = !few_sets(w->a->members, k);
         sample |= of[k - 1].sampled;
         if (!of[k - 1].sampled)
             all_sets(w, k, &of[k - 1]);
     }
     if (sample)
         sample_sets(w, of);
-    for (int k = 1; k <= w->members; k++)
+    for (int k = 1; k <= w->a->members; k++)
         of[k - 1].mean /= (double)of[k - 1].sets;
 }
 
 /* The logarithm of a probability's label; fmax would take what is no number for the least one. */
 static double log_of(const struct work *w, size_t member, size_t image)
 {
-    double p = (double)row_of(w, (int)member, image)[w->labels[image]];
+    double p = (double)row_of(w, (int)member, image)[w->a->labels[image]];
 
     if (w->a->log_p)
-        return w->a->log_p[member * w->images + image];
+        return w->a->log_p[member * w->a->images + image];
     return log(p < LEAST ? LEAST : p);
 }
 
@@ -203,14 +200,14 @@ static double log_mean(const double *x, size_t n)
 /* Members alone, in pairs and as prefixes: one pass over the images. */
 static void pass(struct study_members *s, const struct work *w)
 {
-    size_t members = (size_t)w->members, classes = (size_t)w->classes;
+    size_t members = (size_t)w->a->members, classes = (size_t)w->a->classes;
     struct tally *tally = mem_new(members, sizeof *tally), whole = {0};
     double *p = mem_new(classes, sizeof *p), *sum = w->sum;
     double *log_p = mem_new(members, sizeof *log_p);
     int *answer = mem_new(members, sizeof *answer);
-    double one = 1 / (double)w->images;
+    double one = 1 / (double)w->a->images;
 
-    for (size_t i = 0; i < w->images; i++) {
+    for (size_t i = 0; i < w->a->images; i++) {
         memset(sum, 0, classes * sizeof *sum);
         for (size_t m = 0; m < members; m++) {
             const float *row = row_of(w, (int)m, i);
@@ -220,19 +217,19 @@ static void pass(struct study_members *s, const struct work *w)
                 sum[c] += p[c];
             }
             log_p[m] = log_of(w, m, i);
-            answer[m] = count(&tally[m], p, w->classes, w->labels[i], log_p[m]);
-            s->prefix[m] += answer_of(sum, w->classes) == w->labels[i] ? one : 0;
+            answer[m] = count(&tally[m], p, w->a->classes, w->a->labels[i], log_p[m]);
+            s->prefix[m] += answer_of(sum, w->a->classes) == w->a->labels[i] ? one : 0;
             for (size_t b = 0; b < m; b++)
                 s->differ[m * members + b] += answer[m] != answer[b] ? one : 0;
         }
         for (size_t c = 0; c < classes; c++)
             p[c] = sum[c] / (double)members;
-        count(&whole, p, w->classes, w->labels[i], log_mean(log_p, members));
+        count(&whole, p, w->a->classes, w->a->labels[i], log_mean(log_p, members));
     }
-    s->whole = model_of(&whole, w->images);
+    s->whole = model_of(&whole, w->a->images);
     for (size_t m = 0; m < members; m++) {
-        s->member[m] = model_of(&tally[m], w->images);
-        s->prefix[m] = round(s->prefix[m] * (double)w->images) / (double)w->images;
+        s->member[m] = model_of(&tally[m], w->a->images);
+        s->prefix[m] = round(s->prefix[m] * (double)w->a->images) / (double)w->a->images;
     }
     free(tally);
     free(p);
@@ -242,7 +239,7 @@ static void pass(struct study_members *s, const struct work *w)
 
 void study_members(struct study_members *s, const struct study_answers *a)
 {
-    struct work w = {a, a->members, a->classes, a->images, a->labels, NULL};
+    struct work w = {a, NULL};
     int members = a->members;
     size_t n = (size_t)members;
 
