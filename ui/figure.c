@@ -321,6 +321,11 @@ static void free_outlines(struct outline **all, const struct figure *f)
     free(all);
 }
 
+bool figure_is_csv(const char *text)
+{
+    return !strncmp(text, "p0s0_x,", 7) || !strncmp(text, "p0_column,", 10);
+}
+
 void figure_csv(const struct figure *f, struct text *out)
 {
     struct text row = {0};

@@ -22,5 +22,9 @@ void figure_pdf(const struct figure *f, struct text *out);
 /* For pgfplots: a tikzpicture that reads its values from the CSV whose name it is given. */
 void figure_tex(const struct figure *f, const char *csv_name, struct text *out);
 void figure_csv(const struct figure *f, struct text *out);
+/* Whether these are the first bytes of such a CSV. */
+bool figure_is_csv(const char *text);
+/* Lines of a gnuplot script that draw it as SVG from the CSV. */
+void figure_gnuplot(const struct figure *f, const char *csv, const char *svg, struct text *out);
 
 #endif

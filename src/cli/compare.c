@@ -187,15 +187,12 @@ static int write_out(const struct wish *w, const struct study_table *t)
     return code;
 }
 
-static int compare(const struct wish *w, const struct record_entry *entry, size_t count)
+static int compare(const struct wish *w, const struct study_run *runs, size_t count)
 {
-    struct study_run *runs;
     struct study_table t = {0};
     struct err e;
     int code;
 
-    if (study_open(&runs, entry, count, &e) != ERR_OK)
-        return cli_fail(&e);
     if (w->scaling)
         study_scaling_table(runs, count, &t);
     if (!w->scaling && study_compare(runs, count, &w->study, &t, &e) != ERR_OK)
@@ -205,7 +202,6 @@ static int compare(const struct wish *w, const struct record_entry *entry, size_
     else
         code = write_out(w, &t);
     study_table_free(&t);
-    study_close(runs, count);
     return code;
 }
 
@@ -229,7 +225,8 @@ int cli_compare(int argc, char **argv)
         {"-o", "FILE", "writes it there, in the form of its ending", &w.file},
         {NULL, NULL, NULL, NULL},
     };
-    struct record_entry *runs;
+    struct record_entry *entry;
+    struct study_run *runs;
     size_t count;
     struct err e;
     int code = cli_options(&usage, options, &argc, argv);
@@ -240,12 +237,13 @@ int cli_compare(int argc, char **argv)
         return cli_refuse("compare needs RUNs, such as @ and @2; `chorus ls` lists them");
     if (!check(&w))
         code = err_exit_code(ERR_INPUT);
-    else if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
+    else if (cli_find_runs(argc - 1, argv + 1, &entry, &count, &e) != ERR_OK)
         code = cli_fail(&e);
     else {
-        code = results_leave_out(runs, &count, "epochs", &e) == ERR_OK ? compare(&w, runs, count)
-                                                                       : cli_fail(&e);
-        record_free_list(runs, count);
+        code = results_open_runs(entry, &count, &runs, &e) == ERR_OK ? compare(&w, runs, count)
+                                                                     : cli_fail(&e);
+        study_close(runs, count);
+        record_free_list(entry, count);
     }
     free(w.column_text);
     free(w.head_text);

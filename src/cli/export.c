@@ -388,7 +388,7 @@ int cli_export(int argc, char **argv)
     x.file = steps ? "steps" : members ? "members" : devices ? "devices" : "epochs";
     if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
         return cli_fail(&e);
-    if (results_leave_out(runs, &count, NULL, &e) != ERR_OK)
+    if (results_leave_out(runs, &count, &e) != ERR_OK)
         code = cli_fail(&e);
     else
         code = write_to(&x, path, runs, count, wide);

@@ -2,8 +2,8 @@
 #ifndef CHORUS_CLI_FIGURES_H
 #define CHORUS_CLI_FIGURES_H
 
-#include "record/reader.h"
 #include "study/members.h"
+#include "study/runs.h"
 #include "ui/figure.h"
 
 struct figures { /* what a figure is made of; the panels point into it */
@@ -20,20 +20,20 @@ struct figures { /* what a figure is made of; the panels point into it */
 };
 
 /* Images per second over the devices with the ideal line; shares of the devices' time. */
-enum err_code figures_scaling(struct figures *f, const struct record_entry *runs, size_t count,
+enum err_code figures_scaling(struct figures *f, const struct study_run *runs, size_t count,
                               struct err *e) MUST_USE;
 /* metric over two keys that vary (rows, columns; NULL: the two with most values, lr and batch first; one
  * alone has no other side); the mean over all other differences, ± what seeds alone spread. */
-enum err_code figures_board(struct figures *f, const struct record_entry *runs, size_t count,
+enum err_code figures_board(struct figures *f, const struct study_run *runs, size_t count,
                             const char *metric, const char *rows, const char *columns,
                             struct err *e) MUST_USE;
 /* Accuracy of k members of an ensemble, a curve a run. */
-enum err_code figures_prefix(struct figures *f, const struct record_entry *runs, size_t count,
+enum err_code figures_prefix(struct figures *f, const struct study_run *runs, size_t count,
                              struct err *e) MUST_USE;
 /* The same from members that are known: begun, then a curve a run. */
 void figures_prefix_start(struct figures *f);
 void figures_prefix_add(struct figures *f, const char *run, const struct study_members *s);
-enum err_code figures_confusion(struct figures *f, const struct record_entry *run,
+enum err_code figures_confusion(struct figures *f, const struct study_run *run,
                                 struct err *e) MUST_USE;
 void figures_free(struct figures *f);
 

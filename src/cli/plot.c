@@ -194,12 +194,33 @@ static char *csv_of(const char *tex)
     return mem_textf("%.*s.csv", (int)strlen(tex) - 4, tex);
 }
 
+/* What an earlier figure left is replaced; another table of that name is somebody's. */
+static enum err_code check_csv(const char *tex, const char *csv, struct err *e)
+{
+    char *text = NULL;
+    size_t n;
+    enum err_code code = ERR_OK;
+
+    if (io_exists(csv) &&
+        (io_read_file(csv, 64 << 20, &text, &n, NULL) != ERR_OK || !figure_is_csv(text)))
+        code = err_set(e, ERR_INPUT,
+                       "plot -o %s keeps its values in %s, which holds something else: take "
+                       "another name",
+                       tex, csv);
+    free(text);
+    return code;
+}
+
 static enum err_code write_tex(const struct wish *w, const struct figure *f, struct err *e)
 {
     struct text tex = {0}, values = {0};
     char *csv = csv_of(w->file), *slash = strrchr(csv, '/');
-    enum err_code code;
+    enum err_code code = check_csv(w->file, csv, e);
 
+    if (code != ERR_OK) {
+        free(csv);
+        return code;
+    }
     figure_tex(f, slash ? slash + 1 : csv, &tex);
     figure_csv(f, &values);
     code = io_replace_file(csv, values.s, values.n, e);
@@ -232,7 +253,7 @@ static int write_figure(const struct wish *w, struct figure f)
     return cli_printf("%s\n", w->file);
 }
 
-static int draw_curves(struct wish *w, const struct record_entry *runs, size_t count)
+static int draw_curves(struct wish *w, const struct study_run *runs, size_t count)
 {
     struct err e;
     struct curves c;
@@ -241,7 +262,7 @@ static int draw_curves(struct wish *w, const struct record_entry *runs, size_t c
 
     if (!w->file && !set_frame(w))
         return err_exit_code(ERR_INPUT);
-    if (curves_make(&c, runs, count, &w->curves, &e) != ERR_OK)
+    if (curves_of(&c, runs, count, &w->curves, &e) != ERR_OK)
         return cli_fail(&e);
     if (w->file) {
         const struct figure_panel panel[2] = {{.plot = &c.panel[0]}, {.plot = &c.panel[1]}};
@@ -260,7 +281,7 @@ static int draw_curves(struct wish *w, const struct record_entry *runs, size_t c
     return code;
 }
 
-static enum err_code make(struct figures *f, const struct wish *w, const struct record_entry *runs,
+static enum err_code make(struct figures *f, const struct wish *w, const struct study_run *runs,
                           size_t count, struct err *e)
 {
     switch (w->kind) {
@@ -296,7 +317,7 @@ static void add_panels(struct figures *f, const struct wish *w, struct text *out
     text_add(out, text_str(&f->note));
 }
 
-static int draw_figure(struct wish *w, const struct record_entry *runs, size_t count)
+static int draw_figure(struct wish *w, const struct study_run *runs, size_t count)
 {
     struct figures f;
     struct text out = {0};
@@ -342,7 +363,8 @@ int cli_plot(int argc, char **argv)
         {"--mono", NULL, "black alone", &w.mono},
         {NULL, NULL, NULL, NULL},
     };
-    struct record_entry *runs;
+    struct record_entry *entry;
+    struct study_run *runs;
     size_t count;
     struct err e;
     int code = cli_options(&usage, options, &argc, argv);
@@ -353,12 +375,13 @@ int cli_plot(int argc, char **argv)
         return cli_refuse("plot needs a RUN, such as @ for the newest; `chorus ls` lists them");
     if (!check(&w))
         return err_exit_code(ERR_INPUT);
-    if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
+    if (cli_find_runs(argc - 1, argv + 1, &entry, &count, &e) != ERR_OK)
         return cli_fail(&e);
-    if (results_leave_out(runs, &count, "epochs", &e) != ERR_OK)
+    if (results_open_runs(entry, &count, &runs, &e) != ERR_OK)
         code = cli_fail(&e);
     else
         code = (w.kind == KIND_CURVE ? draw_curves : draw_figure)(&w, runs, count);
-    record_free_list(runs, count);
+    study_close(runs, count);
+    record_free_list(entry, count);
     return code;
 }

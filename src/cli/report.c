@@ -11,9 +11,7 @@
 #include "cli/version.h"
 #include "study/compare.h"
 #include "study/runs.h"
-#include "ui/curves.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +23,7 @@ static const struct cli_usage usage = {
     "                 says below it what is the same in all rows)\n"
     "  figures/       each as SVG, PDF and pgfplots with its CSV\n"
     "  epochs.csv     every epoch of every run, with its settings\n"
-    "  plot.gp        a gnuplot script that draws loss and accuracy again from epochs.csv\n"
+    "  plot.gp        a gnuplot script that draws the figures again from their CSVs\n"
     "  networks/      what was trained, as model = networks/NAME.net in the manifest's settings\n"
     "  manifest.txt   the command, versions, machine, settings and seeds, a checksum of each file\n"};
 
@@ -36,7 +34,7 @@ static const struct cli_usage usage = {
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
                            struct err *e)
 {
-    char *path = io_path(r->folder, name), sum[65];
+    char *path = mem_textf("%s/%s.new", r->folder, name), sum[65];
     enum err_code code = io_replace_file(path, text_str(bytes), bytes->n, e);
     struct hash_sha256 h;
     uint8_t raw[32];
@@ -109,7 +107,7 @@ enum err_code report_add_figure(struct report *r, const char *name, const char *
     struct text out = {0};
     char *svg = mem_textf("figures/%s.svg", name), *pdf = mem_textf("figures/%s.pdf", name);
     char *tex = mem_textf("figures/%s.tex", name), *csv = mem_textf("figures/%s.csv", name);
-    char *base = mem_textf("%s.csv", name);
+    char *base = mem_textf("%s.csv", name), *drawn = mem_textf("%s-gnuplot.svg", name);
     enum err_code code;
 
     figure_svg(&f, &out);
@@ -134,12 +132,14 @@ enum err_code report_add_figure(struct report *r, const char *name, const char *
     figure_csv(&f, &out);
     if (code == ERR_OK)
         code = report_write(r, csv, &out, e);
+    figure_gnuplot(&f, csv, drawn, &r->script);
     text_free(&out);
     free(svg);
     free(pdf);
     free(tex);
     free(csv);
     free(base);
+    free(drawn);
     return code;
 }
 
@@ -201,52 +201,14 @@ static enum err_code write_page(struct report *r, struct err *e)
 
 /* ---- what goes with it ---- */
 
-/* Between single quotes nothing but a quote means anything else. */
-static void add_gnuplot(struct text *out, const char *word)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, word);
-    text_add(out, "'");
-    for (const char *s = text_str(&clean); *s; s++)
-        text_add_n(out, *s == '\'' ? "''" : s, *s == '\'' ? 2 : 1);
-    text_add(out, "'");
-    text_free(&clean);
-}
-
-/* The axis of the page's own figure: gnuplot's own range has no air above and below the curves. */
-static void add_gnuplot_panel(const struct report *r, const char *title, const char *column,
-                              const struct report_range *y, struct text *out)
-{
-    char lo[TEXT_NUMBER_ROOM], hi[TEXT_NUMBER_ROOM];
-    double air = 0.05 * (y->hi > y->lo ? y->hi - y->lo : fabs(y->hi) > 0 ? fabs(y->hi) : 1);
-
-    text_addf(out, "set title '%s'\n%sset logscale y\n", title, y->log ? "" : "un");
-    if (y->lo <= y->hi)
-        text_addf(out, "set yrange [%s:%s]\n", text_double(lo, y->log ? y->lo / 1.2 : y->lo - air),
-                  text_double(hi, y->log ? y->hi * 1.2 : y->hi + air));
-    text_add(out, "plot \\\n");
-    for (size_t i = 0; i < r->runs; i++) {
-        text_add(out, "  'epochs.csv' using (strcol('run') eq ");
-        add_gnuplot(out, r->run[i].run.run);
-        text_addf(out, " ? column('epoch') : 1/0):(column('%s')) with linespoints title ", column);
-        add_gnuplot(out, r->label && r->label[i] ? r->label[i] : study_short_name(r->run[i].name));
-        text_addf(out, " noenhanced%s\n", i + 1 < r->runs ? ", \\" : "");
-    }
-}
-
 static enum err_code write_gnuplot(struct report *r, struct err *e)
 {
     struct text out = {0};
     enum err_code code;
 
-    text_add(&out, "# Draws the curves again: gnuplot plot.gp makes curves-gnuplot.svg.\n"
-                   "set datafile separator ','\nset terminal svg size 900,420\n"
-                   "set output 'curves-gnuplot.svg'\nset xlabel 'epoch'\nset xrange [0:*]\n"
-                   "set grid\nset multiplot layout 1,2\n");
-    add_gnuplot_panel(r, "test loss", "test_loss", &r->loss, &out);
-    add_gnuplot_panel(r, "test accuracy", "test_acc", &r->acc, &out);
-    text_add(&out, "unset multiplot\n");
+    text_add(&out, "# Draws the figures again, from figures/NAME.csv: gnuplot plot.gp makes\n"
+                   "# NAME-gnuplot.svg of each.\n");
+    text_add(&out, text_str(&r->script));
     code = report_write(r, "plot.gp", &out, e);
     text_free(&out);
     return code;
@@ -284,19 +246,49 @@ static enum err_code check_folder(const struct report *r, struct err *e)
     return code;
 }
 
-/* No half report stays: its files would stand in the way of the next try. */
+/* Does it with each file of the report as it lies there until the report is whole, by that name and by
+ * its own; the manifest is the last. */
+static enum err_code each_file(const struct report *r,
+                               enum err_code (*act)(const char *new, const char *name,
+                                                    struct err *e),
+                               struct err *e)
+{
+    char *files = mem_textf("%s%64s  manifest.txt", text_str(&r->files), ""), *rest = files, *line;
+    enum err_code code = ERR_OK;
+
+    while ((line = strsep(&rest, "\n")) && code == ERR_OK) {
+        char *name = io_path(r->folder, line + 66), *new = mem_textf("%s.new", name);
+
+        code = act(new, name, e);
+        free(name);
+        free(new);
+    }
+    free(files);
+    return code;
+}
+
+static enum err_code put_in_place(const char *new, const char *name, struct err *e)
+{
+    return io.rename(new, name) < 0 ? err_errno(e, "cannot put %s in its place", name) : ERR_OK;
+}
+
+static enum err_code remove_new(const char *new, const char *name, struct err *e)
+{
+    (void)name;
+    (void)e;
+    io.unlink(new);
+    return ERR_OK;
+}
+
+/* No half report stays: its files would stand in the way of the next try, or among those of an earlier
+ * one. */
 static void remove_half(const struct report *r, bool folder)
 {
     static const char *const inside[] = {"tables", "figures", "networks"};
-    char *files = mem_text(text_str(&r->files)), *rest = files, *line;
+    struct err none;
 
-    while ((line = strsep(&rest, "\n"))) {
-        char *path = *line ? io_path(r->folder, line + 66) : NULL;
-
-        if (path)
-            io.unlink(path);
-        free(path);
-    }
+    if (each_file(r, remove_new, &none) != ERR_OK)
+        return;
     for (size_t i = 0; i < MEM_COUNT(inside); i++) {
         char *path = io_path(r->folder, inside[i]);
 
@@ -305,40 +297,33 @@ static void remove_half(const struct report *r, bool folder)
     }
     if (folder)
         io.rmdir(r->folder);
-    free(files);
 }
 
-static enum err_code fill_folder(struct report *r, struct err *e)
+static enum err_code fill_folder(struct report *r, const struct study_run *runs, struct err *e)
 {
-    struct study_run *runs;
-    enum err_code code;
-
     TRY(make_folder(r, "tables", e));
     TRY(make_folder(r, "figures", e));
     TRY(make_folder(r, "networks", e));
-    TRY(study_open(&runs, r->run, r->runs, e));
-    code = report_sections(r, runs, e);
-    r->label = curves_names(runs, r->runs);
-    r->loss = report_range_of(runs, r->runs, "test_loss");
-    r->acc = report_range_of(runs, r->runs, "test_acc");
-    study_close(runs, r->runs);
-    TRY(code);
+    TRY(report_sections(r, runs, e));
     TRY(copy_epochs(r, e));
     TRY(write_gnuplot(r, e));
     TRY(write_page(r, e));
     return report_manifest(r, e);
 }
 
-static enum err_code make_report(struct report *r, struct err *e)
+static enum err_code make_report(struct report *r, const struct study_run *runs, struct err *e)
 {
-    bool is_new = !io_exists(r->folder), earlier = report_is_one(r->folder);
+    bool is_new = !io_exists(r->folder);
     enum err_code code;
 
     TRY(check_folder(r, e));
-    code = fill_folder(r, e);
-    if (code != ERR_OK && !earlier)
+    code = fill_folder(r, runs, e);
+    if (code != ERR_OK) {
         remove_half(r, is_new);
-    return code;
+        return code;
+    }
+    report_remove_old(r);
+    return each_file(r, put_in_place, e);
 }
 
 int cli_report(int argc, char **argv)
@@ -350,7 +335,8 @@ int cli_report(int argc, char **argv)
         {NULL, NULL, NULL, NULL},
     };
     char **given = mem_new((size_t)argc + 1, sizeof *given);
-    struct record_entry *runs;
+    struct record_entry *entry;
+    struct study_run *runs;
     struct err e;
     int code;
 
@@ -361,29 +347,25 @@ int cli_report(int argc, char **argv)
         code = cli_refuse("report needs RUNs, such as a sweep's name; `chorus ls` lists them");
     else if (code == CLI_ON && !r.folder)
         code = cli_refuse("report needs -o DIR, the folder that it writes");
-    else if (code == CLI_ON && cli_find_runs(argc - 1, argv + 1, &runs, &r.runs, &e) != ERR_OK)
+    else if (code == CLI_ON && cli_find_runs(argc - 1, argv + 1, &entry, &r.runs, &e) != ERR_OK)
         code = cli_fail(&e);
     if (code != CLI_ON) {
         free(given);
         return code;
     }
-    if (results_leave_out(runs, &r.runs, "epochs", &e) != ERR_OK) {
-        record_free_list(runs, r.runs);
-        free(given);
-        return cli_fail(&e);
-    }
-    r.run = runs;
-    r.title = r.title ? r.title : r.runs == 1 ? runs[0].name : argv[1];
-    if (make_report(&r, &e) != ERR_OK)
+    if (results_open_runs(entry, &r.runs, &runs, &e) != ERR_OK) {
         code = cli_fail(&e);
-    else
-        code = cli_printf("%s/index.html\n", r.folder);
-    for (size_t i = 0; r.label && i < r.runs; i++)
-        free(r.label[i]);
-    free(r.label);
+    } else {
+        r.run = entry;
+        r.title = r.title ? r.title : r.runs == 1 ? entry[0].name : argv[1];
+        code = make_report(&r, runs, &e) != ERR_OK ? cli_fail(&e)
+                                                   : cli_printf("%s/index.html\n", r.folder);
+    }
     text_free(&r.page);
+    text_free(&r.script);
     text_free(&r.files);
-    record_free_list(runs, r.runs);
+    study_close(runs, r.runs);
+    record_free_list(entry, r.runs);
     free(given);
     return code;
 }

@@ -6,22 +6,18 @@
 #include "study/table.h"
 #include "ui/figure.h"
 
-struct report_range { /* of the values of a figure's axis; lo above hi: none is finite */
-    double lo, hi;
-    bool log; /* one run that came apart would press all others to the floor */
-};
 struct report {
     const char *folder, *title;
     const struct record_entry *run;
     size_t runs;
-    char **label;                  /* (runs): what tells each from the others */
-    struct report_range loss, acc; /* of all runs' test_loss and test_acc */
     int argc;
     char **argv;
-    struct text page, files; /* the page's sections; of manifest.txt: "SHA-256  name" */
+    struct text page, script; /* the page's sections; plot.gp's */
+    struct text files;        /* of manifest.txt: "SHA-256  name" */
 };
 
-/* A file of the folder, whose checksum will stand in the manifest. */
+/* A file of the folder, whose checksum will stand in the manifest. It lies there as NAME.new until the
+ * report is whole. */
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
                            struct err *e) MUST_USE;
 /* Each is written to the folder, a table and a figure in all their forms, and is a section of the
@@ -32,11 +28,13 @@ enum err_code report_add_figure(struct report *r, const char *name, const char *
                                 const struct figure_panel *panel, int panels, double height_mm,
                                 const char *note, struct err *e) MUST_USE;
 
-/* manifest.txt, and the networks that it names. The last of a report. */
+/* The networks, and manifest.txt, which names them and all others. The last of a report. */
 enum err_code report_manifest(struct report *r, struct err *e) MUST_USE;
 bool report_is_one(const char *folder);
+/* Files of an earlier report there that this one has not: that one's manifest knows them, so they are
+ * nobody's. */
+void report_remove_old(const struct report *r);
 
-struct report_range report_range_of(const struct study_run *runs, size_t count, const char *column);
 /* Everything that these runs have to say. */
 enum err_code report_sections(struct report *r, const struct study_run *runs,
                               struct err *e) MUST_USE;

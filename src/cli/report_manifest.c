@@ -141,8 +141,7 @@ bool report_is_one(const char *folder)
     return is;
 }
 
-/* Files of an earlier report that this one has not: its manifest knows them, so they are nobody's. */
-static void remove_old(const struct report *r)
+void report_remove_old(const struct report *r)
 {
     char *text = read_manifest(r->folder), *rest = text, *line;
 
@@ -193,9 +192,7 @@ enum err_code report_manifest(struct report *r, struct err *e)
     text_add(&out, "\n\nfiles (SHA-256)\n");
     text_add(&out, text_str(&r->files));
     text_add(&out, text_str(&runs));
-    path = io_path(r->folder, "manifest.txt");
-    if (code == ERR_OK)
-        remove_old(r);
+    path = io_path(r->folder, "manifest.txt.new");
     if (code == ERR_OK)
         code = io_replace_file(path, text_str(&out), out.n, e);
     free(path);

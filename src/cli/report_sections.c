@@ -58,21 +58,6 @@ static enum err_code add_comparison(struct report *r, const struct study_run *ru
     return code;
 }
 
-struct report_range report_range_of(const struct study_run *runs, size_t count, const char *column)
-{
-    struct report_range r = {INFINITY, -INFINITY, false};
-
-    for (size_t i = 0; i < count; i++)
-        for (int row = 0; row <= runs[i].last; row++) {
-            double y = study_at(&runs[i], row, column);
-
-            r.lo = isfinite(y) ? fmin(r.lo, y) : r.lo;
-            r.hi = isfinite(y) ? fmax(r.hi, y) : r.hi;
-        }
-    r.log = r.lo > 0 && r.hi > 100 * r.lo;
-    return r;
-}
-
 /* One run that came apart would press all others to the floor. */
 static bool spreads(const struct curves *c, int panel)
 {
@@ -99,7 +84,7 @@ static enum err_code add_curves(struct report *r, const struct study_run *runs, 
     struct figure_panel panel[2];
     enum err_code code;
 
-    TRY(curves_make(&c, r->run, r->runs, &wish, e));
+    TRY(curves_of(&c, runs, r->runs, &wish, e));
     for (int i = 0; i < c.panels; i++) {
         c.panel[i].log_y = spreads(&c, i);
         if (c.panel[i].log_y)
@@ -145,11 +130,12 @@ static enum err_code add_scaling(struct report *r, const struct study_run *runs,
 {
     struct figures f;
     struct study_table t = {0};
+    struct err none;
     enum err_code code;
 
-    if (!differ_in(runs, r->runs, "devices") || !any_epoch(runs, r->runs))
+    if (figures_scaling(&f, runs, r->runs, &none) != ERR_OK)
         return ERR_OK;
-    TRY(add_made(r, figures_scaling(&f, r->run, r->runs, e), &f, "scaling", "Scaling", 80, e));
+    TRY(add_made(r, ERR_OK, &f, "scaling", "Scaling", 80, e));
     study_scaling_table(runs, r->runs, &t);
     code = report_add_table(r, "scaling", "Speed by devices", &t, e);
     study_table_free(&t);
@@ -270,7 +256,7 @@ enum err_code report_sections(struct report *r, const struct study_run *runs, st
         TRY(add_comparison(r, runs, &(struct study_wish){.over = "seed"}, "seeds",
                            "Mean and deviation over seeds", e));
     if (r->runs >= 4 && keys_that_differ(runs, r->runs) >= 2)
-        TRY(add_made(r, figures_board(&f, r->run, r->runs, "test_acc", NULL, NULL, e), &f, "board",
+        TRY(add_made(r, figures_board(&f, runs, r->runs, "test_acc", NULL, NULL, e), &f, "board",
                      "Test accuracy", 80, e));
     TRY(add_scaling(r, runs, e));
     TRY(add_ensembles(r, runs, e));

@@ -1,10 +1,11 @@
 #include "cli/results.h"
 
 #include "base/io.h"
-#include "base/sheet.h"
+#include "base/mem.h"
 #include "cli/cli.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a comparison is made for: stands as long as anything does. */
@@ -61,20 +62,18 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
     text_free(&cell);
 }
 
-static bool reads(const struct record_entry *run, const char *file, struct err *e)
+static enum err_code read_one(const struct record_entry *run, struct study_run *open, struct err *e)
 {
-    struct sheet s;
+    struct study_run *one;
 
-    if (run->broken) {
-        err_set(e, ERR_INPUT, "%s", run->problem);
-        return false;
-    }
-    if (!file)
-        return true;
-    if (record_read_sheet(run->folder, file, &s, e) != ERR_OK)
-        return false;
-    sheet_free(&s);
-    return true;
+    if (run->broken)
+        return err_set(e, ERR_INPUT, "%s", run->problem);
+    if (!open)
+        return ERR_OK;
+    TRY(study_open(&one, run, 1, e));
+    *open = *one;
+    free(one);
+    return ERR_OK;
 }
 
 void results_say_left_out(const struct record_entry *run, const struct err *why)
@@ -88,15 +87,19 @@ void results_say_left_out(const struct record_entry *run, const struct err *why)
     text_free(&reason);
 }
 
-enum err_code results_leave_out(struct record_entry *list, size_t *count, const char *file,
-                                struct err *e)
+/* runs: (*count), or NULL where they need not be open. */
+static enum err_code keep_readable(struct record_entry *list, size_t *count, struct study_run *runs,
+                                   struct err *e)
 {
     struct text name = {0}, why = {0};
     size_t kept = 0, all = *count;
 
     for (size_t i = 0; i < all; i++) {
-        if (reads(&list[i], file, e)) {
-            list[kept++] = list[i];
+        if (read_one(&list[i], runs ? &runs[kept] : NULL, e) == ERR_OK) {
+            list[kept] = list[i];
+            if (runs)
+                runs[kept].entry = &list[kept];
+            kept++;
             continue;
         }
         if (all > 1) {
@@ -115,6 +118,23 @@ enum err_code results_leave_out(struct record_entry *list, size_t *count, const 
     text_free(&name);
     text_free(&why);
     return kept ? ERR_OK : ERR_INPUT;
+}
+
+enum err_code results_leave_out(struct record_entry *list, size_t *count, struct err *e)
+{
+    return keep_readable(list, count, NULL, e);
+}
+
+enum err_code results_open_runs(struct record_entry *list, size_t *count, struct study_run **runs,
+                                struct err *e)
+{
+    struct study_run *open = mem_new(*count + 1, sizeof *open);
+    enum err_code code = keep_readable(list, count, open, e);
+
+    *runs = code == ERR_OK ? open : NULL;
+    if (code != ERR_OK)
+        free(open);
+    return code;
 }
 
 int cli_write_out(const char *file, const struct text *out)

@@ -3,6 +3,7 @@
 #define CHORUS_CLI_RESULTS_H
 
 #include "record/reader.h"
+#include "study/runs.h"
 #include "study/table.h"
 
 /* For people. fd: where it goes, whose width it keeps to; -1: a file, as wide as it is. */
@@ -14,10 +15,11 @@ int cli_write_out(const char *file, const struct text *out);
 
 /* One bad file does not keep the other runs back. */
 void results_say_left_out(const struct record_entry *run, const struct err *why);
-/* Takes those out of the list whose run.csv or FILE.csv (NULL: none) cannot be read, with a sentence
- * each that names file and line: one bad run does not keep the others from being looked at. ERR_INPUT
- * where none is left. */
-enum err_code results_leave_out(struct record_entry *list, size_t *count, const char *file,
+/* Takes those out of the list whose run.csv cannot be read, with a sentence each that names file and
+ * line: one bad run does not keep the others from being looked at. ERR_INPUT where none is left. */
+enum err_code results_leave_out(struct record_entry *list, size_t *count, struct err *e) MUST_USE;
+/* The same of those whose epochs.csv cannot be read either; what is left is open, for study_close. */
+enum err_code results_open_runs(struct record_entry *list, size_t *count, struct study_run **runs,
                                 struct err *e) MUST_USE;
 
 #endif

@@ -131,12 +131,20 @@ check "with words" grep -aq "(accuracy) Tj" c.pdf
 exits 0 "$CHORUS" plot "$one" "$two" -o c.tex
 check "pgfplots" grep -q "addplot.*{c.csv}" c.tex
 check "its values" test "$(head -n 1 c.csv | tr , '\n' | grep -c _y)" -ge 4
+exits 0 "$CHORUS" plot "$one" -o c.tex
+check "over an earlier one" test "$(head -c 6 c.csv)" = p0s0_x
+echo "a,b" >words.csv
+refused "values that would go over another table" "words.csv, which holds something else" \
+    "$CHORUS" plot "$one" -o words.tex
+check "which stays" test "$(cat words.csv)" = "a,b"
 exits 0 "$CHORUS" plot "$one" "$two" -o m.svg --mono
 check "black alone" test "$(grep -c '#0072b2' m.svg)" = 0
 exits 0 "$CHORUS" plot "$one" --kind confusion
 check "a matrix" grep -q "label against answer" out
-exits 0 "$CHORUS" plot "$one" --kind scaling --ascii
+exits 0 "$CHORUS" plot grid --kind scaling --ascii
 check "speed by devices" grep -q "images per second" out
+refused "speed by one number of devices" "scaling takes such, as devices=1,2,4 makes them" \
+    "$CHORUS" plot "$one" "$two" --kind scaling
 if command -v pdftotext >/dev/null; then
     check "another program reads the PDF" grep -q epoch <(pdftotext c.pdf -)
 else

@@ -204,6 +204,25 @@ TEST(what_has_no_effect_does_not_differ)
 }
 
 /* lr 0.1: 0.8, 0.9, 0.85; lr 0.2: 0.7, 0.85, 0.8: differences -0.1, -0.05, -0.05. */
+TEST(what_is_not_limited_is_all)
+{
+    struct kit k;
+    struct study_table t;
+    struct err e;
+
+    begin(&k);
+    add(&k, "train_limit=600 grad_clip=1", 1, (double[]){0.5});
+    add(&k, "", 1, (double[]){0.5});
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, k.count, &(struct study_wish){0}, &t, &e));
+        CHECK_STR(cell(&t, 0, "train_limit"), "600");
+        CHECK_STR(cell(&t, 1, "train_limit"), "all");
+        CHECK_STR(cell(&t, 1, "grad_clip"), "none");
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
 TEST(groups_over_seeds_by_hand)
 {
     struct kit k;
@@ -331,7 +350,7 @@ TEST(a_run_done_twice_is_once_in_a_cell)
     add(&k, "lr=0.1 batch=50 seed=2", 1, (double[]){0.25});
     add(&k, "lr=0.2 batch=100 seed=1", 1, (double[]){0.75});
     if (open_all(&k)) {
-        REQUIRE_OK(figures_board(&f, k.entry, k.count, "test_acc", "lr", "batch", &e));
+        REQUIRE_OK(figures_board(&f, k.runs, k.count, "test_acc", "lr", "batch", &e));
         CHECK_STR(f.board.words[0], "0.3750 ± 0.1768");
         CHECK_STR(f.board.words[3], "0.7500");
         figures_free(&f);
@@ -354,7 +373,7 @@ TEST(a_cell_spreads_over_seeds_alone)
     add(&k, "lr=0.2 batch=100 seed=1", 1, (double[]){0.5});
     add(&k, "lr=0.2 batch=100 seed=1 devices=2", 1, (double[]){0.75});
     if (open_all(&k)) {
-        REQUIRE_OK(figures_board(&f, k.entry, k.count, "test_acc", "lr", "batch", &e));
+        REQUIRE_OK(figures_board(&f, k.runs, k.count, "test_acc", "lr", "batch", &e));
         CHECK_STR(f.board.words[0], "0.5250 ± 0.1768");
         CHECK_STR(f.board.words[3], "0.6250");
         CHECK(strstr(text_str(&f.note), "over seeds alone, n = 1 to 2 runs of a setting"));
@@ -609,7 +628,7 @@ TEST(a_shared_run_does_not_spoil_the_point_of_its_count)
         CHECK(p[2].devices == 4 && !p[2].shared && p[2].runs == 1 && p[2].efficiency == 0.25);
         CHECK(p[3].devices == 4 && p[3].shared && isnan(p[3].efficiency));
         free(p);
-        REQUIRE_OK(figures_scaling(&f, k.entry, k.count, &e));
+        REQUIRE_OK(figures_scaling(&f, k.runs, k.count, &e));
         CHECK_INT(f.plot[0].count, 3);
         CHECK_INT(f.plot[0].series[0].n, 3);
         s = series_named(&f.plot[0], "ideal");
@@ -620,6 +639,34 @@ TEST(a_shared_run_does_not_spoil_the_point_of_its_count)
         s = &f.plot[1].series[0]; /* 1, 2, 4, a gap, 8 */
         CHECK(s->n == 5 && s->x[2] == 4 && isnan(s->y[3]) && s->x[4] == 8);
         figures_free(&f);
+    }
+    end(&k);
+}
+
+TEST(scaling_is_named_by_what_differs_among_what_scales)
+{
+    struct kit k;
+    struct figures f;
+    struct err e;
+
+    begin(&k);
+    add(&k, "batch=64 lr=0.1", 1, (double[]){0.5});
+    add(&k, "batch=64 lr=0.1 devices=2", 1, (double[]){0.5});
+    add(&k, "batch=64 lr=0.2", 1, (double[]){0.5});
+    add(&k, "batch=64 lr=0.2 devices=2", 1, (double[]){0.5});
+    add(&k, "batch=32 lr=0.1 optimizer=adam", 1, (double[]){0.5});
+    for (size_t i = 0; i < k.count; i++)
+        k.entry[i].run.real_devices = k.entry[i].run.spec.devices;
+    if (open_all(&k)) {
+        REQUIRE_OK(figures_scaling(&f, k.runs, k.count, &e));
+        CHECK_INT(f.plot[0].count, 4);
+        CHECK_STR(f.plot[0].series[0].label, "lr=0.1");
+        CHECK_STR(f.plot[0].series[2].label, "lr=0.2");
+        CHECK_HAS(text_str(&f.note), "1 setting on one number of devices alone is left out.");
+        CHECK_HAS(text_str(&f.note), "The shares of time are those of lr=0.1.");
+        figures_free(&f);
+        CHECK_INT(figures_scaling(&f, k.runs + 4, 1, &e), ERR_INPUT);
+        CHECK_HAS(e.text, "devices=1,2,4");
     }
     end(&k);
 }
@@ -635,7 +682,7 @@ static void small_table(struct study_table *t)
     study_table_mean(t, 0.5, 0.125);
     study_table_word(t, "a_b & 50 % <i>");
     study_table_number(t, -0.25);
-    study_table_note(t, "a note");
+    study_table_note(t, "a note: gain_* → 0");
 }
 
 TEST(csv_keeps_numbers_and_disarms_formulas)
@@ -664,6 +711,7 @@ TEST(markdown_latex_html_and_json)
     study_table_md(&t, NULL, &out);
     CHECK_HAS(text_str(&out), "| a\\_b & 50 % \\<i\\> | -0.2500 |\n");
     CHECK_HAS(text_str(&out), "| 0.5000 ± 0.1250 |");
+    CHECK_HAS(text_str(&out), "\n\na note: gain\\_\\* → 0\n");
     text_clear(&out);
     study_table_tex(&t,
                     &(struct study_style){
@@ -672,10 +720,11 @@ TEST(markdown_latex_html_and_json)
     CHECK_HAS(text_str(&out), "run & Accuracy (\\%) \\\\\n\\midrule\n");
     CHECK_HAS(text_str(&out), "a\\_b \\& 50 \\% $<$i$>$ & -0.25 \\\\\n");
     CHECK_HAS(text_str(&out), "0.50 $\\pm$ 0.12");
+    CHECK_HAS(text_str(&out), "\\footnotesize\\sloppy\na note: gain\\_* $\\to$ 0\\par\n");
     text_clear(&out);
     study_table_html(&t, NULL, &out);
     CHECK_HAS(text_str(&out), "<td>a_b &amp; 50 % &lt;i&gt;</td>");
-    CHECK_HAS(text_str(&out), "<p class=\"note\">a note</p>");
+    CHECK_HAS(text_str(&out), "<p class=\"note\">a note: gain_* → 0</p>");
     text_clear(&out);
     study_table_json(&t, &out);
     CHECK_HAS(text_str(&out),
