@@ -208,6 +208,8 @@ NVCC      := $(CUDA)/bin/nvcc
 ifneq ($(filter-out $(shell for a in $(CUDA_ARCH); do [ "$$(echo $$a | tr -cd 0-9)" -ge 80 ] 2>/dev/null && echo $$a; done),$(CUDA_ARCH)),)
 $(error CUDA_ARCH = $(CUDA_ARCH): GPUs before 80 (Ampere) have no tensor cores for tf32 and bf16; give 80, 86, 89, 90a or newer)
 endif
+# Less than half as large, which is unpacked when it is loaded; older toolkits have no such choice.
+NVCC_SMALL = $(if $(shell $(NVCC) --help 2>/dev/null | grep -e --compress-mode),--compress-mode=size)
 OLDEST_ARCH := $(shell printf '%s\n' $(CUDA_ARCH) | tr -cd '0-9\n' | sort -n | head -n 1)
 NVCC_ARCH := $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) \
   -gencode arch=compute_$(OLDEST_ARCH),code=compute_$(OLDEST_ARCH)
@@ -289,8 +291,8 @@ $(B)/pic/%.S.o: %.S $(B)/flags | $(B)/config.h
 	$(Q)mkdir -p $(@D) && $(CC) -c $< -o $@
 $(B)/nvcc/%.cu.o: %.cu $(B)/flags | $(B)/config.h
 	$(call say,NVCC,$<)
-	$(Q)mkdir -p $(@D) && $(NVCC) -std=c++17 -O3 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Isrc -I. \
-	  -MD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+	$(Q)mkdir -p $(@D) && $(NVCC) -std=c++17 -O3 $(NVCC_ARCH) $(NVCC_SMALL) -Isrc -I. \
+	  -Xcompiler -fPIC,-fvisibility=hidden -MD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 TWIN_OBJECTS := $(call pic,$(CUDA_COMMON) $(CUDA_TWIN)) $(CUDA_KERNEL:%=$(B)/twin/%.o)
 PART_OBJECTS := $(call pic,$(CUDA_COMMON) $(CUDA_REAL)) $(CUDA_KERNEL:%=$(B)/nvcc/%.o)
 $(TWIN): $(TWIN_OBJECTS)

@@ -15,14 +15,17 @@ cp tests/cli/lib.sh "$out/tests/cli/"
 cp tests/bench/gpu.py "$out/tests/bench/"
 cp tests/bench/peers/*.py "$out/tests/bench/peers/"
 git rev-parse --short HEAD >"$out/COMMIT" 2>/dev/null || echo unknown >"$out/COMMIT"
+cp tests/gpu/README.md "$out/"
 cat >"$out/check-gpu" <<'SH'
 #!/bin/sh
-# check-gpu: the tests. bench-gpu [ROW]: the speeds.
-cd "$(dirname "$0")" && KIT=$PWD exec bash tests/gpu/check.sh
+# check-gpu [NAME...]: the tests, or some of their programs.
+cd "$(dirname "$0")" && KIT=$PWD exec bash tests/gpu/check.sh "$@"
 SH
 cat >"$out/bench-gpu" <<'SH'
 #!/bin/sh
-cd "$(dirname "$0")" && exec python3 tests/bench/gpu.py --chorus ./chorus --data data ${1:+--model "$1"}
+# bench-gpu [ROW,ROW...]: the speeds; into $RESULTS too, where that names a file.
+cd "$(dirname "$0")" && exec python3 tests/bench/gpu.py --chorus ./chorus --data data \
+    ${RESULTS:+--results "$RESULTS"} ${1:+--model "$1"}
 SH
 chmod +x "$out/check-gpu" "$out/bench-gpu"
 

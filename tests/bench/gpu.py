@@ -1,10 +1,11 @@
-"""gpu.py --chorus PROGRAM [--data FOLDER] [--model ROW] [--results FILE]
+"""gpu.py --chorus PROGRAM [--data FOLDER] [--model ROW,ROW...] [--results FILE] [--seconds N]
 
 Training on one GPU: chorus, PyTorch and JAX on the same model, batch, precision and resident data.
 Seconds of an epoch of 60,000 images, the median of five after two, each in one process. The ratio is
-to the fastest way of the peers. A table goes to stdout and, with --results, its lines into that file.
-Rows: lenet cnn cnn-ensemble mlp resnet18-bf16 resnet18-tf32; without --model all of them, and the
-overhead of evaluation, rows and checkpoints.
+to the fastest way of the peers. A table goes to stdout and, with --results, into that file, each row
+as soon as it is measured. Rows: lenet cnn cnn-ensemble mlp resnet18-bf16 resnet18-tf32; without
+--model all of them. A row takes no longer than N seconds (170): what has no answer by then is stopped,
+with all that it started, and what it had found counts.
 """
 
 import argparse
@@ -13,10 +14,12 @@ import datetime
 import json
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = os.path.join(HERE, "peers")
@@ -46,39 +49,59 @@ def say(text):
 
 def column(path, name):
     with open(path, newline="") as f:
-        return [float(row[name]) for row in csv.DictReader(f) if row[name]]
+        return [row[name] for row in csv.DictReader(f)]
 
 
-def chorus(program, spec, epochs, data):
-    """Seconds of each epoch's training, and run.csv's row."""
+def run(command, seconds):
+    """Its exit code, None where it was stopped because its time was over; stdout and stderr."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(command, stdout=out, stderr=err, process_group=0)
+        try:
+            code = process.wait(timeout=max(seconds, 1))
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        out.seek(0)
+        err.seek(0)
+        return code, out.read(), err.read()
+
+
+def chorus(program, spec, epochs, data, seconds):
+    """Seconds of each epoch's training, of each epoch with all that comes between two, run.csv's row."""
     with tempfile.TemporaryDirectory() as results:
         command = [program, "run", *spec.split(), f"epochs={epochs}", "backend=cuda", "--quiet",
                    "--results", results] + (["--data-dir", data] if data else [])
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            raise RuntimeError(f"chorus: exit {done.returncode}: {done.stderr.strip()[-300:]}")
-        run = done.stdout.strip().splitlines()[-1]
-        total = column(os.path.join(run, "epochs.csv"), "train_seconds")
-        with open(os.path.join(run, "run.csv"), newline="") as f:
+        code, out, err = run(command, seconds)
+        if code is None:
+            raise RuntimeError(f"chorus: no answer within {seconds:.0f} s")
+        if code:
+            raise RuntimeError(f"chorus: exit {code}: {err.strip()[-300:]}")
+        folder = out.strip().splitlines()[-1]
+        rows = os.path.join(folder, "epochs.csv")
+        total = [0.0] + [float(s) for s in column(rows, "train_seconds")]
+        ended = [datetime.datetime.fromisoformat(t.rstrip("Z")) for t in column(rows, "ended_utc")]
+        with open(os.path.join(folder, "run.csv"), newline="") as f:
             row = next(csv.DictReader(f))
-    return [b - a for a, b in zip([0] + total, total)], row
+    return ([b - a for a, b in zip(total, total[1:])],
+            [(b - a).total_seconds() for a, b in zip(ended, ended[1:])], row)
 
 
-def peer(name, row, data):
-    command = [sys.executable, os.path.join(PEERS, f"gpu_{name}.py"), row] + ([data] if data else [])
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=150)
-    except subprocess.TimeoutExpired:
-        say(f"  {name}: no answer within 150 s")
-        return {}
-    if done.returncode:
-        say(f"  {name}: {done.stderr.strip()[-400:]}")
-        return {}
-    if done.stderr.strip():
-        say("  " + done.stderr.strip()[-400:].replace("\n", "\n  "))
-    answer = json.loads(done.stdout.strip().splitlines()[-1])
-    return {f"{name} {way}": s for way, s in answer.items() if s}
+def peer(name, row, data, seconds):
+    """Seconds of an epoch by each of its ways: the last line that it printed whole."""
+    command = [sys.executable, os.path.join(PEERS, f"gpu_{name}.py"), row]
+    code, out, err = run(command + ([data] if data else []) + ["--seconds", str(seconds * 0.7)], seconds)
+    if code is None:
+        say(f"  {name}: stopped after {seconds:.0f} s")
+    if code or err.strip():
+        say("  " + err.strip()[-400:].replace("\n", "\n  "))
+    found = {}
+    for line in out.splitlines():
+        if line.startswith("{") and line.endswith("}"):
+            found = json.loads(line)
+    return {f"{name} {way}": s for way, s in found.items() if s}
 
 
 def commit():
@@ -100,18 +123,18 @@ def verdict(good):
 
 def measure(a, name):
     spec, limit, most, ratio = ROWS[name]
+    until = time.monotonic() + a.seconds
     say(f"{name}: chorus")
     try:
-        epochs, row = chorus(a.chorus, spec, 7, a.data)
+        epochs, between, row = chorus(a.chorus, spec, 7, a.data, a.seconds / 2)
     except RuntimeError as e:
         return f"| {name} | {e} |" + " |" * 9
     own = statistics.median(epochs[2:])
-    wall = float(row["wall_seconds"])
-    train = float(row["train_seconds"])
     found = {}
-    for peer_name in ("torch", "jax"):
-        say(f"  {peer_name}")
-        found.update(peer(peer_name, name, a.data))
+    for peer_name, share in (("jax", 0.45), ("torch", 1)):
+        left = until - time.monotonic()
+        say(f"  {peer_name}, {left * share:.0f} s")
+        found.update(peer(peer_name, name, a.data, left * share))
     members = 8 if name == "cnn-ensemble" else 1
     batch = int(re.search(r"batch=(\d+)", spec).group(1))
     rate = 60000 // batch * batch * members / own
@@ -122,7 +145,7 @@ def measure(a, name):
              f"{found[best] / own:.2f}" if best else "",
              f"{ratio}: {verdict(found[best] / own >= ratio)}" if best else f"{ratio}",
              ", ".join(f"{k} {v:.4f}" for k, v in found.items()),
-             f"whole run {wall / train:.2f} x its training",
+             f"an epoch with both takes {statistics.median(between[1:]) / own:.2f} x its training",
              f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}, {commit()}, {row['isa']}"]
     return "| " + " | ".join(cells) + " |"
 
@@ -130,34 +153,50 @@ def measure(a, name):
 def overhead(a):
     """Ten epochs of lenet with evaluation, rows and checkpoints against their training alone."""
     try:
-        epochs, row = chorus(a.chorus, ROWS["lenet"][0], 10, a.data)
+        epochs, _, row = chorus(a.chorus, ROWS["lenet"][0], 10, a.data, 60)
     except RuntimeError as e:
         return str(e)
-    between = float(row["wall_seconds"]) / sum(epochs)
-    return (f"Ten epochs of lenet with evaluation take {between:.2f} times their training "
-            f"(at most 2: {verdict(between <= 2)}).")
+    whole = float(row["wall_seconds"]) / sum(epochs)
+    return (f"Ten epochs of lenet with evaluation take {whole:.2f} times their training "
+            f"(at most 2: {verdict(whole <= 2)}).")
+
+
+def rows_of(text):
+    names = text.split(",")
+    for name in names:
+        if name not in ROWS:
+            raise argparse.ArgumentTypeError(f"{name} is none of {' '.join(ROWS)}")
+    return names
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and what runs is stopped with it
     parser = argparse.ArgumentParser()
     parser.add_argument("--chorus", required=True)
     parser.add_argument("--data")
-    parser.add_argument("--model", choices=ROWS)
+    parser.add_argument("--model", type=rows_of, default=list(ROWS))
     parser.add_argument("--results")
+    parser.add_argument("--seconds", type=float, default=170)
     a = parser.parse_args()
-    devices = json.loads(subprocess.run([a.chorus, "devices", "--json"], capture_output=True,
-                                        text=True, check=True).stdout)
+    code, out, err = run([a.chorus, "devices", "--json"], 60)
+    if code != 0:
+        sys.exit(f"chorus devices does not answer: {err.strip()[-300:]}")
+    devices = json.loads(out)
     if not devices["cuda_devices"]:
-        print(f"skipped: no CUDA device ({devices['cuda']['reason']}); {len(ROWS)} rows")
+        print(f"skipped: no CUDA device ({devices['cuda']['reason']}); {len(a.model)} rows")
         return
-    lines = [measure(a, name) for name in ([a.model] if a.model else ROWS)]
-    text = HEAD + "\n" + "\n".join(lines) + "\n"
-    if not a.model or a.model == "lenet":
-        text += "\n" + overhead(a) + "\n"
-    print(text)
-    if a.results:
-        with open(a.results, "a") as f:
-            f.write("\n" + text)
+
+    def tell(text):
+        print(text, flush=True)
+        if a.results:
+            with open(a.results, "a") as f:
+                f.write(text + "\n")
+
+    tell("\n" + HEAD)
+    for name in a.model:
+        tell(measure(a, name))
+    if "lenet" in a.model:
+        tell("\n" + overhead(a))
 
 
 main()

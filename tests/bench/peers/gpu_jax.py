@@ -1,6 +1,6 @@
-"""gpu_jax.py ROW DATA [--images N]: seconds of an epoch of training by JAX, the median of five after
-two: images resident, the whole epoch one jitted scan, parameters donated; members by vmap. One JSON
-object on stdout, as gpu_torch.py's."""
+"""gpu_jax.py ROW DATA [--images N] [--seconds N]: seconds of an epoch of training by JAX, the median of
+five after two: images resident, the whole epoch one jitted scan, parameters donated; members by vmap.
+JSON objects on stdout, as gpu_torch.py's, one behind each epoch that counts."""
 
 import argparse
 import functools
@@ -99,6 +99,7 @@ def main():
     parser.add_argument("row", choices=gpu_data.ROWS)
     parser.add_argument("data", nargs="?")
     parser.add_argument("--images", type=int, default=60000)
+    parser.add_argument("--seconds", type=float)  # there is one way, which is never left out
     a = parser.parse_args()
     batch, kind, lr, precision, members = gpu_data.ROWS[a.row]
     name = a.row.split("-")[0]
@@ -146,7 +147,9 @@ def main():
         p, v = epoch(p, v, order)
         jax.block_until_ready(p)
         took.append(time.perf_counter() - begin)
-    print(json.dumps({"scan" + ("+vmap" if members > 1 else ""): statistics.median(took[2:])}))
+        if i >= 2:
+            way = "scan+vmap" if members > 1 else "scan"
+            print(json.dumps({way: statistics.median(took[2:])}), flush=True)
 
 
 main()

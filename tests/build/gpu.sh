@@ -1,0 +1,76 @@
+# What is taken to a machine with a GPU (tests/gpu/check.sh, tests/bench/gpu.py), with programs that are
+# made up here: one without a GPU, one that answers, some that hang. Nothing is lost and nothing stays.
+
+. tests/build/lib.sh
+
+kit=$work/kit
+mkdir -p "$kit/tests/gpu"
+part() # part FILE: a program from stdin
+{
+    { echo '#!/bin/bash' && cat; } >"$kit/$1" && chmod +x "$kit/$1"
+}
+says() # says NAME CODE LINES...: what ran last ended so, and each line stands in what it printed
+{
+    local name=$1 code=$2 line
+    shift 2
+    for line in "$@"; do
+        grep -qxF -- "$line" "$work/out" && continue
+        bad "$name" "$(cat "$work/out" "$work/err")"
+        return
+    done
+    check "$name" "it ended with $ended" test "$ended" = "$code"
+}
+tests() # tests NAME...
+{
+    KIT=$kit LOG=$work/log LIMIT=1 timeout 60 bash tests/gpu/check.sh "$@" >"$work/out" 2>"$work/err"
+    ended=$?
+}
+speeds()
+{
+    timeout "${LIMIT:-60}" python3 tests/bench/gpu.py --chorus "$kit/chorus" --model mlp --seconds 3 \
+        --results "$work/rows" "$@" >"$work/out" 2>"$work/err"
+    ended=$?
+}
+stays() { pgrep -f "$kit/chorus run" >/dev/null; }
+
+part chorus <<'SH'
+echo '{"cuda_devices": 0, "cuda": {"reason": "there is no NVIDIA driver here"}}'
+SH
+part tests/gpu/gpu_tests <<'SH'
+[ $# = 0 ] && printf 'one_test\nhangs_test\n' && exit
+[ $1 = one_test ] && printf 'ok a\n3 passed, 0 failed, 1 skipped\n' && exit
+echo 'begun'
+exec sleep 60
+SH
+tests
+says without_a_GPU_all_is_skipped 0 'skipped: no CUDA device: there is no NVIDIA driver here' \
+    '0 passed, 0 failed, 3 skipped'
+speeds
+says and_no_speed_is_measured 0 'skipped: no CUDA device (there is no NVIDIA driver here); 1 rows'
+
+part chorus <<'SH'
+[ "$1" = devices ] && echo '{"cuda_devices": 1, "cuda": {}}' && exit
+exec sleep 60
+SH
+tests one_test hangs_test
+grep -v '^compute-sanitizer ' "$work/out" | sed 's/  *[0-9]* s$//; s/   */ /g' >"$work/table" &&
+    mv "$work/table" "$work/out"
+says what_hangs_is_stopped_and_counted 1 'one_test 3 passed 0 failed 1 skipped' \
+    'hangs_test ended with 124' 'hangs_test 0 passed 1 failed 0 skipped'
+check all_of_it_is_in_the_log "$(cat "$work/log")" grep -qx begun "$work/log"
+speeds
+row=$(sed -n 's/ |$//; s/\( |\)*$//; /^| mlp/p' "$work/rows")
+check a_run_that_hangs_is_a_row "$(cat "$work/rows" "$work/err")" \
+    test "$row" = '| mlp | chorus: no answer within 2 s'
+check and_is_stopped "it still runs" eval '! stays'
+LIMIT=1 speeds
+check nothing_outlives_the_measurement "it still runs" eval '! stays'
+
+part tests/gpu/gpu_tests <<'SH'
+echo 'error while loading shared libraries: libc.so.7'
+exit 127
+SH
+tests
+says tests_that_do_not_start_are_no_skip 1 '0 passed, 1 failed, 0 skipped'
+
+finish
