@@ -58,6 +58,7 @@ void form_end(struct form *f)
         free(f->undo[i].text);
     free(f->undo);
     form_free_models(f);
+    form_free_lists(f);
     spec_sweep_free(&f->sweep);
     memset(f, 0, sizeof *f);
 }
@@ -106,7 +107,7 @@ size_t form_in_order(const struct form *f, const struct form_field **given)
 }
 
 /* What is given, without what has no effect; not closed yet. */
-static enum err_code set_all(const struct form *f, struct spec_sweep *s, bool all, struct err *e)
+static enum err_code set_all(struct form *f, struct spec_sweep *s, bool all, struct err *e)
 {
     const struct form_field **given = mem_new(f->fields, sizeof *given);
     size_t n = form_in_order(f, given);
@@ -115,34 +116,9 @@ static enum err_code set_all(const struct form *f, struct spec_sweep *s, bool al
     spec_sweep_init(s);
     for (size_t i = 0; i < n && code == ERR_OK; i++)
         if (all || given[i]->applies)
-            code = spec_sweep_set(s, given[i]->key, given[i]->text, NULL, NULL, e);
+            code = form_set_key(f, s, given[i]->key, given[i]->text, e);
     free(given);
     return code;
-}
-
-static char *copy_of(const char *text)
-{
-    return text ? mem_text(text) : NULL;
-}
-
-void form_copy_sweep(const struct form *f, struct spec_sweep *out)
-{
-    *out = f->sweep;
-    out->zip = copy_of(out->zip);
-    out->zip_where = copy_of(out->zip_where);
-    out->samples_where = copy_of(out->samples_where);
-    out->axis = mem_new(out->axes + 1, sizeof *out->axis);
-    for (size_t a = 0; a < out->axes; a++) {
-        struct spec_axis *axis = &out->axis[a];
-
-        *axis = f->sweep.axis[a];
-        axis->where = copy_of(axis->where);
-        axis->folder = copy_of(axis->folder);
-        axis->list = copy_of(axis->list);
-        axis->value = mem_new(axis->values + 1, sizeof *axis->value);
-        for (size_t v = 0; v < axis->values; v++)
-            axis->value[v] = mem_text(f->sweep.axis[a].value[v]);
-    }
 }
 
 static enum err_code close_sweep(struct spec_sweep *s, struct err *e)
@@ -205,6 +181,7 @@ static void build(struct form *f)
     struct err e = {0};
 
     f->turn++;
+    f->waits = false;
     if (set_all(f, &s, true, &e) != ERR_OK) {
         /* A file came or went since it was typed: the values before stand until it is mended. */
         f->good = false;
@@ -299,17 +276,33 @@ static void add_default_words(const struct form *f, size_t i, struct text *out)
         text_add(out, id >= 0 ? spec_keys[id].fallback : "none");
 }
 
-bool form_given(const struct form *f, size_t i)
+static bool is_default(const struct form *f, size_t i, const char *text)
 {
     struct text normal = {0};
-    bool given;
+    double value, other;
+    bool is;
 
-    if (!f->field[i].text)
-        return false;
     form_add_default(f, i, &normal);
-    given = strcmp(text_str(&normal), f->field[i].text) != 0;
+    is = !strcmp(text_str(&normal), text) ||
+         (text_to_double(text, &value) && text_to_double(text_str(&normal), &other) &&
+          value == other); /* 0.10 */
     text_free(&normal);
-    return given;
+    return is;
+}
+
+bool form_given(const struct form *f, size_t i)
+{
+    return f->field[i].text && !is_default(f, i, f->field[i].text);
+}
+
+enum err_code form_set_default(struct form *f, size_t i, struct err *e)
+{
+    const char *saved = f->field[i].saved;
+    char *text = saved && is_default(f, i, saved) ? mem_text(saved) : NULL;
+    enum err_code code = form_set(f, i, text, e);
+
+    free(text);
+    return code;
 }
 
 void form_shown(const struct form *f, size_t i, struct text *out, bool *is_default)
@@ -338,23 +331,27 @@ const char *form_wrong(const struct form *f, size_t i)
 
 /* ---- changes ---- */
 
-static enum err_code try(const struct form *f, size_t i, const char *text, bool *list,
-                         struct err *e)
+static enum err_code try(struct form *f, size_t i, const char *text, bool *list, struct err *e)
 {
     struct spec_sweep s;
+    bool waits = f->waits;
     enum err_code code;
 
     *list = false;
+    f->asked = false;
     if (!text || !text[strspn(text, " \t")])
         return ERR_OK;
     spec_sweep_init(&s);
-    code = spec_sweep_set(&s, f->field[i].key, text, NULL, NULL, e);
+    f->waits = false;
+    code = form_set_key(f, &s, f->field[i].key, text, e);
+    f->asked = f->waits;
+    f->waits = waits;
     *list = s.axes > 0;
     spec_sweep_free(&s);
     return code;
 }
 
-enum err_code form_try(const struct form *f, size_t i, const char *text, struct err *e)
+enum err_code form_try(struct form *f, size_t i, const char *text, struct err *e)
 {
     bool list;
 
@@ -419,10 +416,22 @@ enum err_code form_set(struct form *f, size_t i, const char *text, struct err *e
     return code;
 }
 
+bool form_put_back(struct form *f, size_t i, const char *text)
+{
+    struct err e;
+
+    if (form_follow(f, i, text, &e) == ERR_OK)
+        return true;
+    if (f->asked) {
+        put(f, i, text, true);
+        form_build(f);
+    }
+    return f->asked;
+}
+
 int form_undo(struct form *f)
 {
     struct form_undo last;
-    struct err e;
     int i;
 
     if (!f->undos)
@@ -431,7 +440,7 @@ int form_undo(struct form *f)
     i = form_find(f, last.key);
     if (i < 0 && !strncmp(last.key, "model.", 6))
         i = (int)form_add_parameter(f, last.key);
-    if (i >= 0 && form_follow(f, (size_t)i, last.text, &e) != ERR_OK)
+    if (i >= 0 && !form_put_back(f, (size_t)i, last.text))
         i = -1;
     free(last.text);
     return i >= 0 ? form_find(f, last.key) : -1;

@@ -67,8 +67,14 @@ struct form {
     size_t models, model_room;
     /* Reads such a file on another thread, and tells by form_model_read; NULL: here and now. */
     void (*read_model)(void *user, const char *path);
+    struct form_list *list; /* long ones that were checked */
+    size_t lists, list_room;
+    /* Checks such a list on another thread, and tells by form_list_checked; NULL: here and now. */
+    void (*check_list)(void *user, const char *key, const char *value);
     void *user;
     bool building;
+    bool waits; /* what it comes to, for the check of a list: problem is none */
+    bool asked; /* the same of what was tried last */
     /* What it comes to, kept up by every function here. Where good is false problem says why, and
      * blamed is the field that it is about (-1: none); the sweep is closed otherwise. */
     struct spec_sweep sweep;
@@ -85,6 +91,10 @@ void form_end(struct form *f);
  * FORM_DEFAULTS all that is given is a change that nobody has saved. */
 void form_load(struct form *f, enum form_from from, const char *source, const char *file,
                const char *text, size_t n);
+/* The same in two parts: the form is made by any thread, and f becomes it; made is freed. */
+struct form *form_make(enum form_from from, const char *source, const char *file, const char *text,
+                       size_t n);
+void form_take(struct form *f, struct form *made);
 /* The form is what was saved under that path. */
 void form_saved(struct form *f, const char *path);
 /* INI text of what is given, in the order of the fields, the remark on top. */
@@ -93,8 +103,6 @@ void form_write(const struct form *f, struct text *out);
 void form_add_dropped(const struct form *f, struct text *out);
 /* "run first lr=0.05": the command line that starts the same. */
 void form_command(const struct form *f, struct text *out);
-/* A copy of the sweep for somebody else, who frees it. */
-void form_copy_sweep(const struct form *f, struct spec_sweep *out);
 /* The name under which a sweep of it goes. */
 void form_sweep_name(const struct form *f, char name[SPEC_NAME]);
 
@@ -110,11 +118,15 @@ void form_value(const struct form *f, size_t i, struct text *out);
 const char *form_wrong(const struct form *f, size_t i);
 
 /* Whether the field could hold this text; "": the default. In the command line's words. */
-enum err_code form_try(const struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
+enum err_code form_try(struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
 /* Gives it a text (NULL or "": the default). Kept as it is, with e, where it cannot. */
 enum err_code form_set(struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
+/* The default, as what was loaded has it: that is no change then. */
+enum err_code form_set_default(struct form *f, size_t i, struct err *e) MUST_USE;
 /* As set, but no step for undo: while somebody types. */
 enum err_code form_follow(struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
+/* A text that it had: a long list that has been forgotten is checked behind that. */
+bool form_put_back(struct form *f, size_t i, const char *text);
 /* One choice or one step further (by: 1 or -1). False: there is none. */
 bool form_step(struct form *f, size_t i, int by, const char *const *choices);
 /* Takes the last change back: the field that it was in, or -1. */
@@ -137,6 +149,19 @@ struct form_file {
 void form_read_file(struct form_file *x);
 /* What was read, given to the form; false: it is as it was. */
 bool form_model_read(struct form *f, struct form_file *x);
+
+/* ---- long lists ---- */
+
+struct form_checked {
+    char key[64], *value;
+    struct spec_axis list;
+    enum err_code code;
+    struct err e;
+};
+/* Fills in what is behind the value. For any thread. */
+void form_check_list(struct form_checked *x);
+/* What was checked, given to the form. False: nobody waits for it any more. */
+bool form_list_checked(struct form *f, struct form_checked *x);
 
 /* ---- an open field ---- */
 

@@ -14,5 +14,10 @@ void form_add_default(const struct form *f, size_t i, struct text *out);
 void form_find_parameters(struct form *f, const struct spec_sweep *s);
 
 void form_free_models(struct form *f);
+void form_free_lists(struct form *f);
+/* As spec_sweep_set; a long list is checked once. Where it is not yet, that is what e says, and f
+ * waits. */
+enum err_code form_set_key(struct form *f, struct spec_sweep *s, const char *key, const char *value,
+                           struct err *e);
 
 #endif

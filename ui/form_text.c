@@ -209,42 +209,55 @@ static void ask_later(void *user, const char *path)
     (void)path;
 }
 
-void form_load(struct form *f, enum form_from from, const char *source, const char *file,
-               const char *text, size_t n)
+struct form *form_make(enum form_from from, const char *source, const char *file, const char *text,
+                       size_t n)
 {
-    struct form new;
+    struct form *new = mem_new(1, sizeof *new);
     size_t number = 0;
 
-    form_start(&new);
-    new.read_model = f->read_model ? ask_later : NULL;
-    new.from = from;
-    free(new.source);
-    new.source = mem_text(source);
-    free(new.path);
-    new.path = mem_text(file);
-    take_remark(&new, text, n);
+    form_start(new);
+    new->read_model = ask_later;
+    new->from = from;
+    free(new->source);
+    new->source = mem_text(source);
+    free(new->path);
+    new->path = mem_text(file);
+    take_remark(new, text, n);
     for (const char *at = text, *last = text + n; at < last && number < MOST_LINES;) {
         const char *newline = memchr(at, '\n', (size_t)(last - at));
         const char *end = newline ? newline : last;
 
-        take_line(&new, file, ++number, at, (size_t)(end - at));
+        take_line(new, file, ++number, at, (size_t)(end - at));
         at = end + (newline != NULL);
     }
-    check_whole(&new, file, text, n);
-    form_build(&new);
+    check_whole(new, file, text, n);
+    form_build(new);
     if (from == FORM_RUN)
-        drop_defaults(&new);
-    keep_as_saved(&new);
-    form_build(&new);
-    new.turn += f->turn;
-    new.read_model = f->read_model;
-    new.user = f->user;
+        drop_defaults(new);
+    keep_as_saved(new);
+    form_build(new);
+    return new;
+}
+
+void form_take(struct form *f, struct form *made)
+{
+    made->turn += f->turn;
+    made->read_model = f->read_model;
+    made->check_list = f->check_list;
+    made->user = f->user;
     form_end(f);
-    *f = new;
-    if (f->read_model && f->models) {
+    *f = *made;
+    free(made);
+    if (f->models) {
         form_free_models(f);
         form_build(f);
     }
+}
+
+void form_load(struct form *f, enum form_from from, const char *source, const char *file,
+               const char *text, size_t n)
+{
+    form_take(f, form_make(from, source, file, text, n));
 }
 
 void form_saved(struct form *f, const char *path)

@@ -137,7 +137,7 @@ void setup_ask(struct setup *s)
         account_sum(&s->account, &s->sum);
         return;
     }
-    form_copy_sweep(&s->form, &sweep);
+    spec_sweep_copy(&sweep, &s->form.sweep);
     v = mem_new(1, sizeof *v);
     v->setup = s;
     v->survey = survey_new(&sweep);

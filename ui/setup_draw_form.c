@@ -121,7 +121,7 @@ static void draw_error(const struct setup *s, struct grid *g, struct rect in, in
     else
         box = rect_bottom(rect_top(part, r), rows);
     cover(g, in, box);
-    grid_words(g, box, 0, GRID_BAD, s->typed.text);
+    grid_words(g, box, 0, s->form.asked ? GRID_DIM : GRID_BAD, s->typed.text);
 }
 
 static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, size_t i, int from)

@@ -80,6 +80,7 @@ void setup_open_field(struct setup *s)
     s->before = s->form.field[i].text ? mem_text(s->form.field[i].text) : NULL;
     s->shown_before = mem_text(text_str(&value));
     s->typed = (struct err){0};
+    s->takes = false;
     text_clear(&s->several);
     s->open = true;
     text_free(&value);
@@ -118,10 +119,8 @@ static void follow(struct setup *s)
 static void give_back(struct setup *s)
 {
     int i = setup_chosen(s);
-    struct err e;
 
-    if (i >= 0 && form_follow(&s->form, (size_t)i, s->before, &e) == ERR_OK &&
-        s->form.turn != s->turn)
+    if (i >= 0 && form_put_back(&s->form, (size_t)i, s->before) && s->form.turn != s->turn)
         setup_ask(s);
     setup_close_field(s);
 }
@@ -150,6 +149,8 @@ static void take(struct setup *s, int by)
     char at[sizeof s->at];
 
     follow(s);
+    s->takes = s->form.asked && i >= 0;
+    s->take_by = by;
     if (s->typed.code != ERR_OK || i < 0)
         return; /* it stays open, and says why */
     now = s->form.field[i].text;
@@ -163,6 +164,18 @@ static void take(struct setup *s, int by)
         setup_move(s, by);
     if (by && strcmp(at, s->at) != 0)
         setup_open_field(s);
+}
+
+/* What was typed meanwhile is looked at by itself. */
+void setup_list_checked(struct setup *s)
+{
+    s->app->dirty = true;
+    if (s->open && s->takes)
+        take(s, s->take_by);
+    else if (s->open)
+        follow(s);
+    else if (s->form.turn != s->turn)
+        setup_ask(s);
 }
 
 static bool is_path(const struct setup *s)
@@ -288,6 +301,7 @@ bool setup_field_key(struct setup *s, const struct key *key)
     default:
         break;
     }
+    s->takes = false;
     if (!line_key(&s->line, key->code, &changed))
         return key->code != UI_RESIZE && key->code != UI_CLICK && key->code < UI_F1;
     text_clear(&s->several);
@@ -311,7 +325,7 @@ static void set_default(struct setup *s)
     int i = setup_chosen(s);
     struct err e;
 
-    if (i < 0 || form_set(&s->form, (size_t)i, NULL, &e) != ERR_OK || s->form.turn == s->turn)
+    if (i < 0 || form_set_default(&s->form, (size_t)i, &e) != ERR_OK || s->form.turn == s->turn)
         return;
     say_default(s, (size_t)i);
     setup_ask(s);

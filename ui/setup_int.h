@@ -56,7 +56,9 @@ struct setup {
     char *before;          /* the field's text before, NULL: the default */
     char *shown_before;    /* and what it was opened with */
     struct err typed;      /* what is wrong with what stands in it */
-    struct text several;   /* what Tab found */
+    bool takes;            /* Enter or Tab were pressed on a list that is being checked */
+    int take_by;
+    struct text several; /* what Tab found */
 
     struct setup_file *file;
     size_t files, file_at, file_first;
@@ -130,14 +132,17 @@ struct setup_source {
     enum form_from from;
     char *source, *file, *text; /* as form_load takes them */
     size_t n;
-    char *sweep_name; /* NULL: the form's own */
+    char *sweep_name;  /* NULL: the form's own */
+    struct form *made; /* of that; NULL: not yet */
 };
 void setup_load(struct setup *s, struct setup_source *source); /* which becomes the screen's */
-void setup_load_builtin(struct setup *s, const char *name);    /* at once */
+/* The same, made on another thread, as whatever may hold long lists; words (may be NULL): to say. */
+void setup_load_aside(struct setup *s, struct setup_source *source, const char *words);
+void setup_load_builtin(struct setup *s, const char *name); /* at once */
 void setup_load_defaults(struct setup *s);
 void setup_load_path(struct setup *s, const char *path);
 void setup_free_source(struct setup_source *source);
-void setup_read_models(struct setup *s); /* from now on, elsewhere */
+void setup_read_models(struct setup *s); /* from now on, elsewhere; and checks long lists there */
 
 /* setup_label.c: "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */
 void setup_add_label(const struct record_queued *list, size_t count, size_t i, struct text *out);
@@ -174,6 +179,7 @@ void setup_move(struct setup *s, int by);
 void setup_open_field(struct setup *s);
 void setup_close_field(struct setup *s); /* what was typed and not taken is lost */
 bool setup_field_key(struct setup *s, const struct key *key); /* while one is open */
+void setup_list_checked(struct setup *s);                     /* that the form asked for */
 bool setup_form_key(struct setup *s, const struct key *key);
 const char *const *setup_choices(const struct setup *s, size_t field); /* NULL: none */
 

@@ -20,7 +20,15 @@ void setup_free_source(struct setup_source *source)
     free(source->file);
     free(source->text);
     free(source->sweep_name);
+    if (source->made)
+        form_end(source->made);
+    free(source->made);
     free(source);
+}
+
+static void make(struct setup_source *w)
+{
+    w->made = form_make(w->from, w->source, w->file, w->text, w->n);
 }
 
 static void choose_first(struct setup *s)
@@ -43,7 +51,10 @@ static void take(struct setup *s)
     s->wanted = NULL;
     if (s->open) /* of the form that was there, left by a key such as F3 */
         setup_close_field(s);
-    form_load(&s->form, w->from, w->source, w->file, w->text, w->n);
+    if (!w->made)
+        make(w);
+    form_take(&s->form, w->made);
+    w->made = NULL;
     free(s->sweep_name);
     s->sweep_name = w->sweep_name;
     w->sweep_name = NULL;
@@ -136,9 +147,7 @@ struct reading {
     struct setup_link *link;
     char *path, *run; /* run: its folder; NULL: of a file */
     bool again;
-    char *text;
-    size_t n;
-    const char *model; /* built in; NULL: it is another */
+    struct setup_source *source; /* what was read */
     enum err_code code;
     struct err e;
 };
@@ -172,17 +181,6 @@ static enum err_code check_run(const char *folder, struct err *e)
     return code;
 }
 
-static void read_source(void *arg)
-{
-    struct reading *r = arg;
-
-    r->code = r->run ? check_run(r->run, &r->e) : ERR_OK;
-    if (r->code == ERR_OK)
-        r->code = io_read_file(r->path, MOST_TEXT, &r->text, &r->n, &r->e);
-    if (r->code == ERR_OK && r->run)
-        r->model = same_model(r->run);
-}
-
 /* The text with the line of the copied model replaced: "lenet" says more than a path. */
 static void name_model(struct text *out, const char *text, const char *model)
 {
@@ -198,19 +196,48 @@ static void name_model(struct text *out, const char *text, const char *model)
     text_add(out, at + sizeof copied - 1);
 }
 
-static void take_run(struct setup *s, const struct reading *r)
+static const char *last_part(const char *path)
 {
-    const char *slash = strrchr(r->run, '/'), *name = slash ? slash + 1 : r->run;
-    struct text named = {0};
+    const char *slash = strrchr(path, '/');
 
-    name_model(&named, r->text, r->model);
-    if (r->again) {
-        form_load(&s->again, FORM_RUN, name, r->path, text_str(&named), named.n);
+    return slash ? slash + 1 : path;
+}
+
+static void read_source(void *arg)
+{
+    struct reading *r = arg;
+    struct text named = {0};
+    char *text = NULL;
+    size_t n;
+
+    r->code = r->run ? check_run(r->run, &r->e) : ERR_OK;
+    if (r->code == ERR_OK)
+        r->code = io_read_file(r->path, MOST_TEXT, &text, &n, &r->e);
+    if (r->code == ERR_OK && r->run) {
+        name_model(&named, text, same_model(r->run));
+        r->source = source_of(FORM_RUN, last_part(r->run), r->path, text_str(&named), named.n);
+    } else if (r->code == ERR_OK) {
+        r->source = source_of(FORM_FILE, r->path, r->path, text, n);
+    }
+    if (r->source)
+        make(r->source);
+    text_free(&named);
+    free(text);
+}
+
+static void take_read(struct setup *s, struct reading *r)
+{
+    if (r->code != ERR_OK) {
+        app_say(s->app, GRID_BAD, "%s", r->e.text);
+    } else if (r->again) {
+        form_take(&s->again, r->source->made);
+        r->source->made = NULL;
         setup_run_again(s);
     } else {
-        setup_load(s, source_of(FORM_RUN, name, r->path, text_str(&named), named.n));
+        setup_load(s, r->source);
+        r->source = NULL;
     }
-    text_free(&named);
+    s->app->dirty = true;
 }
 
 static void source_read(void *arg, bool dropped)
@@ -218,16 +245,9 @@ static void source_read(void *arg, bool dropped)
     struct reading *r = arg;
     struct setup *s = setup_let_go(r->link);
 
-    if (s && !dropped) {
-        if (r->code != ERR_OK)
-            app_say(s->app, GRID_BAD, "%s", r->e.text);
-        else if (r->run)
-            take_run(s, r);
-        else
-            setup_load(s, source_of(FORM_FILE, r->path, r->path, r->text, r->n));
-        s->app->dirty = true;
-    }
-    free(r->text);
+    if (s && !dropped)
+        take_read(s, r);
+    setup_free_source(r->source);
     free(r->path);
     free(r->run);
     free(r);
@@ -256,6 +276,43 @@ void screen_setup_load(void *setup, const char *folder, bool again)
 void screen_setup_load_file(void *setup, const char *path)
 {
     setup_load_path(setup, path);
+}
+
+struct making {
+    struct setup_link *link;
+    struct setup_source *source;
+    char *words;
+};
+
+static void make_aside(void *arg)
+{
+    make(((struct making *)arg)->source);
+}
+
+static void made_aside(void *arg, bool dropped)
+{
+    struct making *m = arg;
+    struct setup *s = setup_let_go(m->link);
+
+    if (s && !dropped) {
+        setup_load(s, m->source);
+        m->source = NULL;
+        if (m->words)
+            app_say(s->app, GRID_TEXT, "%s", m->words);
+        s->app->dirty = true;
+    }
+    setup_free_source(m->source);
+    free(m->words);
+    free(m);
+}
+
+void setup_load_aside(struct setup *s, struct setup_source *source, const char *words)
+{
+    struct making *m = mem_new(1, sizeof *m);
+
+    *m = (struct making){.link = setup_hold(s), .source = source};
+    m->words = words ? mem_text(words) : NULL;
+    setup_try(s, make_aside, made_aside, m);
 }
 
 /* ---- models, for the fields of their parameters ---- */
@@ -305,9 +362,58 @@ static void model_of_again(void *user, const char *path)
     ask_for_model(user, path, true);
 }
 
+/* ---- long lists ---- */
+
+struct checking {
+    struct setup_link *link;
+    bool again;
+    struct form_checked is;
+};
+
+static void check_list(void *arg)
+{
+    form_check_list(&((struct checking *)arg)->is);
+}
+
+static void list_checked(void *arg, bool dropped)
+{
+    struct checking *c = arg;
+    struct setup *s = setup_let_go(c->link);
+    struct form *f = s ? c->again ? &s->again : &s->form : NULL;
+
+    if (f && !dropped && form_list_checked(f, &c->is) && !f->building && !c->again)
+        setup_list_checked(s);
+    spec_axis_free(&c->is.list);
+    free(c->is.value);
+    free(c);
+}
+
+static void ask_for_list(struct setup *s, const char *key, const char *value, bool again)
+{
+    struct checking *c = mem_new(1, sizeof *c);
+
+    c->link = setup_hold(s);
+    c->again = again;
+    snprintf(c->is.key, sizeof c->is.key, "%s", key);
+    c->is.value = mem_text(value);
+    setup_try(s, check_list, list_checked, c);
+}
+
+static void list_of_form(void *user, const char *key, const char *value)
+{
+    ask_for_list(user, key, value, false);
+}
+
+static void list_of_again(void *user, const char *key, const char *value)
+{
+    ask_for_list(user, key, value, true);
+}
+
 void setup_read_models(struct setup *s)
 {
     s->form.read_model = model_of_form;
     s->again.read_model = model_of_again;
+    s->form.check_list = list_of_form;
+    s->again.check_list = list_of_again;
     s->form.user = s->again.user = s;
 }

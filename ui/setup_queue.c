@@ -295,8 +295,7 @@ void setup_queue_load(struct setup *s)
     w->text = mem_text_n(q->text, q->n);
     w->n = q->n;
     w->sweep_name = mem_text(options.name[0] ? options.name : q->name ? q->name : "");
-    setup_load(s, w);
-    app_say(s->app, GRID_TEXT, "The copy in the queue stays there: d takes it out.");
+    setup_load_aside(s, w, "The copy in the queue stays there: d takes it out.");
 }
 
 void setup_queue_add(struct setup *s, bool alone)

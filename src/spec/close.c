@@ -52,11 +52,7 @@ static enum err_code draw(struct spec_sweep *s, struct spec_axis *a, struct err 
         struct spec *before = mem_new(1, sizeof *before);
 
         *before = s->base;
-        for (size_t i = 0; i < a->values; i++)
-            free(a->value[i]);
-        free(a->value);
-        a->value = list.value;
-        a->values = list.count;
+        spec_axis_take(a, list.value, list.count);
         code = spec_set(&s->base, a->key, a->value[0], a->where, a->folder, e);
         memcpy(s->base.line, before->line, sizeof before->line);
         for (int i = 0; i < before->params; i++)
@@ -192,15 +188,9 @@ static enum err_code close_repeats(struct spec_sweep *s, struct err *e)
     if (s->base.seed > (uint64_t)INT64_MAX - (uint64_t)(n - 1))
         return wrong(at, "repeats", number, e, "from seed = %llu they leave the range of seeds",
                      (unsigned long long)s->base.seed);
-    s->axis = mem_resize(s->axis, s->axes + 1, sizeof *s->axis);
-    a = &s->axis[s->axes++];
-    memset(a, 0, sizeof *a);
-    strcpy(a->key, "seed");
+    a = spec_add_axis(s, "seed");
     a->where = at ? mem_text(at) : NULL;
-    a->values = (size_t)n;
-    a->value = mem_new(a->values, sizeof *a->value);
-    for (size_t i = 0; i < a->values; i++)
-        a->value[i] = mem_textf("%llu", (unsigned long long)s->base.seed + i);
+    spec_axis_count(a, s->base.seed, (size_t)n);
     return ERR_OK;
 }
 

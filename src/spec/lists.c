@@ -139,6 +139,43 @@ static enum err_code add_between(struct spec_list *list, bool geom, char **field
     return add(list, field[1], in, e);
 }
 
+/* Of a form that is none the reading says what is wrong with it. */
+static size_t length_of_form(const char *text)
+{
+    double a, b, n;
+    char last[3][TEXT_NUMBER_ROOM];
+    const char *at = strchr(text, ':') + 1;
+
+    if (sscanf(at, "%39[^:]:%39[^:]:%39[^:,]", last[0], last[1], last[2]) != 3 ||
+        !text_to_double(text_trim(last[0]), &a) || !text_to_double(text_trim(last[1]), &b) ||
+        !text_to_double(text_trim(last[2]), &n))
+        return 0;
+    if (!strncmp(text, "step:", 5))
+        n = (b - a) / n;
+    return n > 0 && n <= SPEC_MOST_CELLS ? (size_t)n : 0;
+}
+
+size_t spec_list_length(const char *value)
+{
+    size_t n = 0;
+    bool quoted = false;
+
+    value += strspn(value, " \t");
+    if (!spec_is_list(value))
+        return 0;
+    for (const char *p = value; *p; p++) {
+        bool begins = p == value || (!quoted && p[-1] == ',');
+
+        p += begins ? strspn(p, " \t") : 0;
+        quoted ^= *p == '"';
+        if (begins)
+            n += spec_is_form(p) ? length_of_form(p) : 1;
+        if (!*p)
+            break;
+    }
+    return n;
+}
+
 /* field: what stands between the colons; its text is the caller's. */
 static enum err_code add_form(struct spec_list *list, const struct form *form, char **field,
                               const struct spec_input *in, struct err *e)
@@ -225,17 +262,29 @@ enum err_code spec_list_read(struct spec_list *list, const struct spec_input *in
     return code;
 }
 
-static bool has(const struct spec_list *list, const char *value)
+/* Which values there are: places in the list by what they say, 1 more than the place; 0: nobody's. */
+struct seen {
+    size_t *place, room; /* a power of two */
+};
+
+/* False: it is there already. */
+static bool see(struct seen *s, const struct spec_list *list, const char *value)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->value[i], value))
-            return true;
-    return false;
+    uint64_t hash = 0xcbf29ce484222325u;
+    size_t at;
+
+    for (const char *p = value; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    for (at = hash & (s->room - 1); s->place[at]; at = (at + 1) & (s->room - 1))
+        if (!strcmp(list->value[s->place[at] - 1], value))
+            return false;
+    s->place[at] = list->count + 1;
+    return true;
 }
 
 /* Each value is made from bits of the key's name and its number alone. */
-enum err_code spec_list_draw(struct spec_list *list, size_t samples, const struct spec_input *in,
-                             struct err *e)
+static enum err_code draw(struct spec_list *list, struct seen *seen, size_t samples,
+                          const struct spec_input *in, struct err *e)
 {
     struct rng_key key = rng_key(0);
     double lo = log(list->lo), hi = log(list->hi);
@@ -265,8 +314,22 @@ enum err_code spec_list_draw(struct spec_list *list, size_t samples, const struc
             else if (tries < DRAWS / 2 && short_x >= list->lo && short_x <= list->hi)
                 x = short_x;
             text_double(room, x);
-        } while (has(list, room));
+        } while (!see(seen, list, room));
         TRY(add(list, room, in, e));
     }
     return ERR_OK;
+}
+
+enum err_code spec_list_draw(struct spec_list *list, size_t samples, const struct spec_input *in,
+                             struct err *e)
+{
+    struct seen seen = {.room = 16};
+    enum err_code code;
+
+    while (seen.room < 2 * samples)
+        seen.room *= 2;
+    seen.place = mem_new(seen.room, sizeof *seen.place);
+    code = draw(list, &seen, samples, in, e);
+    free(seen.place);
+    return code;
 }

@@ -131,11 +131,15 @@ bool spec_is_form(const char *value); /* "geom:...", "lin:...", "step:...", "log
  * *with: those that use it. -1: none does. */
 int spec_used_by(int key, const char **with);
 
-/* sweep.c */
+/* axis.c */
 struct spec_sweep;
 struct spec_axis;
 struct spec_axis *spec_find_axis(const struct spec_sweep *s, const char *key); /* NULL: none */
+struct spec_axis *spec_add_axis(struct spec_sweep *s, const char *key);
 void spec_drop_axis(struct spec_sweep *s, struct spec_axis *axis);
+/* Instead of those that it has: (n) texts, which become the axis's with the array. */
+void spec_axis_take(struct spec_axis *axis, char **value, size_t n);
+void spec_axis_count(struct spec_axis *axis, uint64_t first, size_t n); /* first, first + 1, ... */
 
 /* lists.c: the values that a list stands for. */
 struct spec_list {

@@ -15,53 +15,15 @@ void spec_sweep_init(struct spec_sweep *s)
     spec_default(&s->base);
 }
 
-static void free_axis(struct spec_axis *a)
-{
-    for (size_t i = 0; i < a->values; i++)
-        free(a->value[i]);
-    free(a->value);
-    free(a->where);
-    free(a->folder);
-    free(a->list);
-}
-
 void spec_sweep_free(struct spec_sweep *s)
 {
     for (size_t a = 0; a < s->axes; a++)
-        free_axis(&s->axis[a]);
+        spec_axis_free(&s->axis[a]);
     free(s->axis);
     free(s->zip);
     free(s->zip_where);
     free(s->samples_where);
     memset(s, 0, sizeof *s);
-}
-
-struct spec_axis *spec_find_axis(const struct spec_sweep *s, const char *key)
-{
-    for (size_t a = 0; a < s->axes; a++)
-        if (!strcmp(s->axis[a].key, key))
-            return &s->axis[a];
-    return NULL;
-}
-
-void spec_drop_axis(struct spec_sweep *s, struct spec_axis *a)
-{
-    size_t behind = s->axes - 1 - (size_t)(a - s->axis);
-
-    free_axis(a);
-    memmove(a, a + 1, behind * sizeof *a);
-    s->axes--;
-}
-
-static struct spec_axis *add_axis(struct spec_sweep *s, const char *key)
-{
-    struct spec_axis *a;
-
-    s->axis = mem_resize(s->axis, s->axes + 1, sizeof *s->axis);
-    a = &s->axis[s->axes++];
-    memset(a, 0, sizeof *a);
-    snprintf(a->key, sizeof a->key, "%s", key);
-    return a;
 }
 
 /* ---- setting ---- */
@@ -170,14 +132,12 @@ static enum err_code set_list(struct spec_sweep *s, const struct spec_input *in,
         struct spec_axis *a = spec_find_axis(s, in->key);
 
         if (a) {
-            free_axis(a);
-            memset(a, 0, sizeof *a);
+            spec_axis_free(a);
             snprintf(a->key, sizeof a->key, "%s", in->key);
         } else {
-            a = add_axis(s, in->key);
+            a = spec_add_axis(s, in->key);
         }
-        a->value = list.value;
-        a->values = list.count;
+        spec_axis_take(a, list.value, list.count);
         a->drawn = list.drawn;
         a->where = in->where ? mem_text(in->where) : NULL;
         a->folder = in->folder ? mem_text(in->folder) : NULL;

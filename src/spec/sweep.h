@@ -5,13 +5,16 @@
 
 #include "spec/spec.h"
 
+#include <stdatomic.h>
+
 struct spec_axis { /* a key that varies */
     char key[64];  /* "lr", "model.width"; "seed" of repeats */
     char **value;  /* (values), as they were typed and as spec_set takes them */
     size_t values;
-    int zip;      /* axes of one number above 0 walk together */
-    bool drawn;   /* by loguniform */
-    char *where;  /* for errors: "file.ini:12" */
+    atomic_uint *holders; /* copies that share them: nobody changes them */
+    int zip;              /* axes of one number above 0 walk together */
+    bool drawn;           /* by loguniform */
+    char *where;          /* for errors: "file.ini:12" */
     char *folder; /* what relative paths in the values are relative to; NULL: the current one */
     char *list;   /* as given: "geom:0.01:1:5"; paths in it are absolute */
     int digits;   /* that tell the values apart: text_add_short's; when the sweep is closed */
@@ -30,6 +33,8 @@ struct spec_sweep {
 
 void spec_sweep_init(struct spec_sweep *s); /* the defaults */
 void spec_sweep_free(struct spec_sweep *s);
+void spec_sweep_copy(struct spec_sweep *out,
+                     const struct spec_sweep *s); /* the values are shared */
 
 /* As spec_set, spec_parse and spec_read, but a value may be a list: A, B, C; geom:A:B:N; lin:A:B:N;
  * step:A:B:S; loguniform:A:B; and there are the keys samples and zip. A list that a later text sets
@@ -40,6 +45,14 @@ enum err_code spec_sweep_set(struct spec_sweep *s, const char *key, const char *
 enum err_code spec_sweep_parse(struct spec_sweep *s, const char *text, size_t n, const char *file,
                                struct err *e) MUST_USE;
 enum err_code spec_sweep_read(struct spec_sweep *s, const char *path, struct err *e) MUST_USE;
+/* A list of a hundred thousand values takes a while: it is checked once, by whatever thread, and then
+ * set as often as one likes, in no time. At least so many values a list will have: 0 for what is none. */
+size_t spec_list_length(const char *value);
+enum err_code spec_list_check(struct spec_axis *out, const char *key, const char *value,
+                              struct err *e) MUST_USE;
+enum err_code spec_sweep_set_checked(struct spec_sweep *s, const struct spec_axis *list,
+                                     struct err *e) MUST_USE;
+void spec_axis_free(struct spec_axis *axis);
 /* Behind the last of those: what only the whole can tell (lists of zip of unlike length, samples
  * without loguniform, more than a million cells); draws samples, makes repeats an axis. */
 enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e) MUST_USE;

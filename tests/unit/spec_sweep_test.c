@@ -617,3 +617,30 @@ TEST(a_sweep_is_called_after_what_it_is_made_from)
         CHECK_STR(name, runs[i][1]);
     }
 }
+
+TEST(a_list_that_was_checked_before_is_the_same_list)
+{
+    struct spec_sweep set, checked, copy;
+    struct spec_axis list;
+    struct err e;
+
+    spec_sweep_init(&set);
+    spec_sweep_init(&checked);
+    CHECK_INT(spec_list_length("geom:0.001:1:5000"), 5000);
+    CHECK_INT(spec_list_length("step:0:1000:0.5"), 2000);
+    CHECK_INT(spec_list_length(" 1, lin:2:3:40, \"4,5\""), 42);
+    CHECK_INT(spec_list_length("0.1"), 0);
+    REQUIRE(spec_sweep_set(&set, "lr", "geom:0.001:1:5000", NULL, NULL, &e) == ERR_OK);
+    REQUIRE(spec_list_check(&list, "lr", "geom:0.001:1:5000", &e) == ERR_OK);
+    REQUIRE(spec_sweep_set_checked(&checked, &list, &e) == ERR_OK);
+    spec_sweep_copy(&copy, &checked);
+    spec_sweep_free(&checked);
+    spec_axis_free(&list);
+    REQUIRE(copy.axes == 1 && copy.axis[0].values == set.axis[0].values);
+    for (size_t i = 0; i < copy.axis[0].values; i++)
+        if (strcmp(copy.axis[0].value[i], set.axis[0].value[i]) != 0)
+            TEST_FAILED("value %zu is %s, not %s", i, copy.axis[0].value[i], set.axis[0].value[i]);
+    CHECK(copy.base.lr == set.base.lr);
+    spec_sweep_free(&copy);
+    spec_sweep_free(&set);
+}

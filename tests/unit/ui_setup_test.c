@@ -589,6 +589,26 @@ TEST(an_emptied_field_says_whose_default_it_takes)
     kit_end();
 }
 
+TEST(the_default_that_a_file_says_is_no_change)
+{
+    kit_start();
+    write_file("said.ini", "lr = 0.10\nbatch = 64\n");
+    setup_load_path(kit.setup, "said.ini");
+    kit_settle();
+    choose("lr");
+    kit_keys("d");
+    CHECK(!form_dirty(&kit.setup->form));
+    kit_keys("Enter Backspace 0.5 Enter");
+    CHECK(form_dirty(&kit.setup->form));
+    kit_keys("d");
+    CHECK(!form_dirty(&kit.setup->form));
+    CHECK_STR(text_of("lr"), "0.10");
+    choose("batch");
+    kit_keys("d");
+    CHECK(form_dirty(&kit.setup->form));
+    kit_end();
+}
+
 TEST(what_pops_up_leaves_no_half_of_a_row)
 {
     const char *picture;

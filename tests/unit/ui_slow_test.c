@@ -211,3 +211,89 @@ TEST(a_screen_that_is_gone_is_told_nothing)
     kit_settle();
     kit_end();
 }
+
+/* ---- lists of a hundred thousand values: whoever checks them is held up too ---- */
+
+static void at_gate(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static void passed(void *arg, bool dropped)
+{
+    (void)arg;
+    (void)dropped;
+}
+
+static size_t values_of(const char *key)
+{
+    const struct spec_sweep *s = &kit.setup->form.sweep;
+
+    for (size_t a = 0; a < s->axes; a++)
+        if (!strcmp(s->axis[a].key, key))
+            return s->axis[a].values;
+    return 0;
+}
+
+static void start_list(void)
+{
+    start();
+    tasks_try(kit.app.tasks, at_gate, passed, NULL);
+    setup_choose(kit.setup, (size_t)form_find(&kit.setup->form, "lr"));
+    press("Enter Backspace lin:0.001:1:100000");
+}
+
+TEST(a_long_list_is_checked_beside_the_keys)
+{
+    start_list();
+    CHECK_STR(text_str(&kit.setup->line.text), "lin:0.001:1:100000");
+    CHECK_HAS(kit_draw(24, 80), "its 100,000 values are being looked at");
+    press("Enter"); /* typed ahead */
+    CHECK(kit.setup->open);
+    answer();
+    CHECK(!kit.setup->open);
+    CHECK_INT(values_of("lr"), 100000);
+    CHECK_HAS(kit_draw(24, 80), "100,000");
+    press("u");
+    CHECK_INT(values_of("lr"), 0);
+    end();
+}
+
+TEST(a_long_list_that_is_wrong_stays_open_and_says_why)
+{
+    start_list();
+    press("Backspace Backspace Backspace Backspace Backspace Backspace 200000,0.5,0.5 Enter");
+    answer();
+    CHECK(kit.setup->open);
+    CHECK_HAS(kit.setup->typed.text, "twice");
+    press("Esc");
+    CHECK_INT(form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "lr")), 0);
+    end();
+}
+
+TEST(a_long_list_that_was_left_is_not_taken)
+{
+    start_list();
+    press("Esc");
+    answer();
+    CHECK(!kit.setup->open);
+    CHECK_INT(values_of("lr"), 0);
+    end();
+}
+
+TEST(a_file_with_a_long_list_is_made_into_a_form_beside_the_keys)
+{
+    start();
+    put("long.ini", "lr = lin:0.001:1:100000\n");
+    tasks_try(kit.app.tasks, at_gate, passed, NULL);
+    setup_load_path(kit.setup, "long.ini");
+    press("j k");
+    CHECK_STR(kit.setup->form.path, "first.ini");
+    answer();
+    CHECK_STR(kit.setup->form.path, "long.ini");
+    CHECK_INT(values_of("lr"), 100000);
+    CHECK(!form_dirty(&kit.setup->form));
+    end();
+}
