@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "record/reader.h"
 #include "ui/pace.h"
+#include "ui/tasks.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
@@ -96,7 +97,9 @@ struct feed_run {
 
 struct feed *feed_new(struct wire *wire, const char *results);
 void feed_free(struct feed *f);
-/* Takes what the wire holds and looks at the files that are followed, for some milliseconds at most;
+/* Files are read by a thread of them from now on, not by whoever calls feed_take. */
+void feed_use_tasks(struct feed *f, struct tasks *tasks);
+/* Takes what the wire holds and what was read of the files that are followed, for some milliseconds at most;
  * all events but those of steps and units go to `other` too (slot: what came with it, n bytes, the
  * feed's). True: something changed. */
 typedef void feed_other(void *user, const struct wire_event *event, const void *slot, size_t n);

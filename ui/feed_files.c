@@ -1,5 +1,5 @@
-/* ui/feed_files.c: files that grow, read piece by piece: never the same bytes twice, never for longer
- * than a frame allows. */
+/* ui/feed_files.c: files that grow: fetched by another thread, never the same bytes twice, and taken
+ * piece by piece by the main one, never for longer than a frame allows. */
 #include "ui/feed_int.h"
 
 #include "base/io.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE 65536
+#define PIECE      65536        /* is taken at a time */
+#define MOST_BYTES (16 * PIECE) /* are fetched at a time */
 
 static bool same_time(const struct stat *st, const struct feed_tail *t)
 {
@@ -137,64 +138,59 @@ static void keep_guard(struct feed_tail *t, const char *piece, size_t taken)
     memcpy(t->guard, piece + taken - t->guards, t->guards);
 }
 
-static enum feed_read read_on(struct feed_run *run, struct feed_tail *t, int fd,
-                              const char *const *names, feed_line_fn *take, uint64_t (*ns)(void),
-                              uint64_t until)
+/* More is there where all of the room was filled. */
+static void fetch_bytes(struct feed_fetch *x, int fd)
 {
-    enum feed_read result = FEED_READ_NOTHING;
-    char *piece = mem_new(PIECE, 1);
+    ssize_t got = 1;
 
-    t->more = true;
-    while (io.seek(fd, t->at, SEEK_SET) >= 0) {
-        ssize_t got = io.read(fd, piece, PIECE);
-        size_t taken = got > 0 ? take_lines(run, t, piece, (size_t)got, names, take) : 0;
-
-        if (!taken && got == PIECE)
-            taken = PIECE; /* no line of ours is so long */
-        if (taken) {
-            keep_guard(t, piece, taken);
-            t->at += (off_t)taken;
-            result = FEED_READ_LINES;
-        }
-        if (got < PIECE) {
-            t->more = false;
-            break;
-        }
-        if (ns() >= until)
-            break;
-    }
-    free(piece);
-    return result;
+    x->bytes = mem_new(MOST_BYTES, 1);
+    if (io.seek(fd, x->from.at, SEEK_SET) < 0)
+        return;
+    while (x->n < MOST_BYTES && (got = io.read(fd, x->bytes + x->n, MOST_BYTES - x->n)) > 0)
+        x->n += (size_t)got;
+    x->more = x->n == MOST_BYTES;
 }
 
-enum feed_read feed_tail_read(struct feed_run *run, struct feed_tail *t, const char *name,
-                              const char *const *names, feed_line_fn *take, uint64_t (*ns)(void),
-                              uint64_t until)
+void feed_fetch(struct feed_fetch *x)
 {
-    char path[1200];
-    enum feed_read result = FEED_READ_NOTHING;
     struct stat st;
     int fd;
 
-    if (snprintf(path, sizeof path, "%s/%s", run->path, name) >= (int)sizeof path)
-        return result;
-    if (!t->more && t->guards && io.stat(path, &st) == 0 && same_time(&st, t))
-        return result;
-    fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    x->got = FEED_READ_NOTHING;
+    if (!x->from.more && x->from.guards && io.stat(x->path, &st) == 0 && same_time(&st, &x->from))
+        return;
+    fd = io.open(x->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     if (fd < 0)
-        return result;
+        return;
     if (io.fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        t->seen = st.st_mtim;
-        t->size = st.st_size;
-        if (st.st_size < t->at || !guard_holds(fd, t)) {
-            *t = (struct feed_tail){0};
-            result = FEED_READ_AGAIN;
-        } else if (st.st_size > t->at) {
-            result = read_on(run, t, fd, names, take, ns, until);
-        } else {
-            t->more = false;
+        x->got = FEED_READ_LINES;
+        if (st.st_size < x->from.at || !guard_holds(fd, &x->from)) {
+            x->from = (struct feed_tail){0};
+            x->got = FEED_READ_AGAIN;
         }
+        x->from.seen = st.st_mtim;
+        x->from.size = st.st_size;
+        if (st.st_size > x->from.at)
+            fetch_bytes(x, fd);
     }
     io.close(fd);
-    return result;
+}
+
+bool feed_take_piece(struct feed_run *run, struct feed_tail *t, struct feed_fetch *x,
+                     const char *const *names, feed_line_fn *take)
+{
+    size_t n = x->n - x->taken < PIECE ? x->n - x->taken : PIECE;
+    size_t taken = n ? take_lines(run, t, x->bytes + x->taken, n, names, take) : 0;
+
+    if (!taken && n == PIECE)
+        taken = PIECE; /* no line of ours is so long */
+    if (taken) {
+        keep_guard(t, x->bytes + x->taken, taken);
+        t->at += (off_t)taken;
+        x->taken += taken;
+    }
+    /* what is left without its end comes again with the next ones */
+    x->over = n < PIECE;
+    t->more = !x->over || x->more;
+    return taken > 0;
 }

@@ -1,9 +1,10 @@
-/* ui/feed_int.h: what the files of feed share. feed.c keeps the runs and takes the wire's events,
- * feed_files.c reads the files of a run piece by piece, feed_rows.c is what their rows mean,
+/* ui/feed_int.h: what the files of feed share. feed.c keeps the runs, feed_event.c takes the wire's
+ * events, feed_look.c has the files of runs read, feed_files.c reads them piece by piece, feed_rows.c is what their rows mean,
  * feed_status.c what a line says of it all, feed_command.c what runs are told. */
 #ifndef CHORUS_UI_FEED_INT_H
 #define CHORUS_UI_FEED_INT_H
 
+#include "record/reader.h"
 #include "ui/feed.h"
 
 #include <sys/types.h>
@@ -32,14 +33,30 @@ enum feed_file {
     FEED_FILES
 };
 
+enum feed_read { FEED_READ_NOTHING, FEED_READ_LINES, FEED_READ_AGAIN };
+
+/* What is to be fetched of a file, and what was. */
+struct feed_fetch {
+    bool wanted;
+    char path[1200];
+    struct feed_tail was, from; /* where the run stood; from: where the bytes begin */
+    enum feed_read got;         /* LINES: those behind; AGAIN: it is another file, from its begin */
+    char *bytes;
+    size_t n, taken;
+    bool more; /* there are more behind them */
+    bool over; /* all are taken */
+};
+
 struct feed_files {
     struct feed_tail tail[FEED_FILES];
+    struct feed_fetch fetched[FEED_FILES]; /* bytes: that are not taken yet */
     struct pace pace;
     double last_eval;            /* cumulative, of the last row; nan: none */
     int64_t steps_per_epoch;     /* 0: unknown */
     bool dirty[FEED_FILES];      /* to be looked at */
     uint64_t looked, run_looked; /* when the rows and when run.csv were looked at last */
     uint64_t told;               /* when a step was said to have changed something */
+    bool asked;                  /* another thread looks at them */
     bool entry_due;              /* run.csv must be read */
     int dead_looks;              /* in a row that found it dead */
     bool settled;                /* it ended, and all was read since */
@@ -58,29 +75,48 @@ struct feed {
     struct feed_sweep elsewhere;
     size_t next_look; /* the run at which the last look ran out of time */
     uint64_t (*ns)(void);
+    struct tasks *tasks; /* NULL: files are read here */
+    bool asked; /* for a run that is not watched: one at a time, so that the other waits for none */
+    bool came;  /* something that was read has changed a run */
 };
 
 /* The run of that number, new where there is none; NULL: a sweep has it. */
 struct feed_run *feed_have_number(struct feed *f, uint32_t number);
 void feed_set_path(struct feed_run *run, const char *path);
+struct feed_run *feed_find_number(struct feed *f, uint32_t number); /* NULL: none */
+/* The folder is this run's: whoever was followed there before it went on here is the same. */
+void feed_take_folder(struct feed *f, struct feed_run *run, const char *path);
+
+/* True: something changed. */
+bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *other, void *user);
+void feed_read_missed(struct feed *f); /* events were dropped */
+bool feed_judge_refused(struct feed *f, struct feed_run *run);
+
+/* Has files read that are due, and takes what was read of them. True: something changed. */
+bool feed_look(struct feed *f, uint64_t now);
 
 /* What a line of a file says. value: (columns) fields as numbers, nan where one is none; line: the
  * whole, terminated. */
 typedef void feed_line_fn(struct feed_run *run, const double *value, char *line);
-enum feed_read { FEED_READ_NOTHING, FEED_READ_LINES, FEED_READ_AGAIN };
-/* Reads what came since, but begins no further piece after `until`. AGAIN: it is another file, or was
- * cut: the caller throws away what it took, and calls again. names: NULL at the end; NULL: every line
- * as it is. */
-enum feed_read feed_tail_read(struct feed_run *run, struct feed_tail *t, const char *name,
-                              const char *const *names, feed_line_fn *take, uint64_t (*ns)(void),
-                              uint64_t until);
+/* Any thread: x->path, from x->from on, a megabyte at most. */
+void feed_fetch(struct feed_fetch *x);
+/* The next lines of what was fetched, up to x->over. names: NULL at the end; NULL: every line as it is.
+ * False: there was none. */
+bool feed_take_piece(struct feed_run *run, struct feed_tail *t, struct feed_fetch *x,
+                     const char *const *names, feed_line_fn *take);
 /* A decimal number as our files have them, fast; nan where it is none. */
 double feed_number(const char *s, size_t n);
 
-/* Looks at the files that are due. True: something changed. */
-bool feed_rows_look(struct feed_run *run, bool all, uint64_t (*ns)(void), uint64_t until);
-/* Takes over what run.csv says. True: something changed. */
-bool feed_rows_entry(struct feed_run *run);
+/* What is due, as it is to be fetched; all: not the epochs alone. */
+void feed_rows_want(struct feed_run *run, bool all, struct feed_fetch fetch[FEED_FILES]);
+/* Any thread. Of a run that nothing is known of its entry says whose members and devices there are. */
+void feed_rows_fetch(struct feed_fetch fetch[FEED_FILES], bool known, bool ensemble);
+/* What was fetched becomes the run's, and is freed; where the run has gone on since it is of no use. */
+void feed_rows_keep(struct feed_run *run, struct feed_fetch fetch[FEED_FILES]);
+/* Takes of it for so long. True: something changed. */
+bool feed_rows_take(struct feed_run *run, uint64_t (*ns)(void), uint64_t until);
+/* Takes over what run.csv says (NULL: it could not be read, for that reason). True: something changed. */
+bool feed_rows_entry(struct feed_run *run, const struct record_entry *entry, const char *why);
 /* Shares of what is done, and the time that is left. */
 void feed_rows_progress(struct feed_run *run);
 void feed_rows_free(struct feed_run *run);

@@ -124,6 +124,17 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     }
 }
 
+/* It is read from its begin. */
+static void forget(struct feed_run *run, enum feed_file which)
+{
+    struct feed_files *f = run->files;
+
+    free(f->fetched[which].bytes);
+    f->fetched[which] = (struct feed_fetch){0};
+    f->tail[which] = (struct feed_tail){0};
+    f->dirty[which] = true;
+}
+
 /* ---- members and devices ---- */
 
 void feed_rows_units(struct feed_run *run)
@@ -159,9 +170,8 @@ void feed_rows_units_again(struct feed_run *run)
     for (size_t i = 0; i < run->units; i++)
         run->unit[i].n = 0;
     run->files->units_told = false;
-    memset(&run->files->tail[FEED_FILE_MEMBERS], 0, sizeof run->files->tail[0]);
-    memset(&run->files->tail[FEED_FILE_DEVICES], 0, sizeof run->files->tail[0]);
-    run->files->dirty[FEED_FILE_MEMBERS] = run->files->dirty[FEED_FILE_DEVICES] = true;
+    forget(run, FEED_FILE_MEMBERS);
+    forget(run, FEED_FILE_DEVICES);
 }
 
 static void take_member(struct feed_run *run, const double *v, char *line)
@@ -332,35 +342,88 @@ static void clear(struct feed_run *run, enum feed_file which)
         run->step = 0;
 }
 
-bool feed_rows_look(struct feed_run *run, bool all, uint64_t (*ns)(void), uint64_t until)
+void feed_rows_want(struct feed_run *run, bool all, struct feed_fetch fetch[FEED_FILES])
+{
+    struct feed_files *f = run->files;
+
+    for (int i = 0; i < FEED_FILES; i++) {
+        struct feed_fetch *x = &fetch[i];
+
+        x->wanted = run->path[0] && (all || i == FEED_FILE_EPOCHS) && !f->fetched[i].bytes &&
+                    (f->dirty[i] || f->tail[i].more) &&
+                    snprintf(x->path, sizeof x->path, "%s/%s", run->path, file_of[i].name) <
+                        (int)sizeof x->path;
+        if (x->wanted)
+            f->dirty[i] = false;
+        x->was = x->from = f->tail[i];
+    }
+}
+
+void feed_rows_fetch(struct feed_fetch fetch[FEED_FILES], bool known, bool ensemble)
+{
+    for (int i = 0; i < FEED_FILES; i++) {
+        if (i == FEED_FILE_DEVICES && !known)
+            continue; /* nobody knows whose they are */
+        if (i == FEED_FILE_MEMBERS && !(known && ensemble))
+            continue;
+        if (fetch[i].wanted)
+            feed_fetch(&fetch[i]);
+    }
+}
+
+static bool same_place(const struct feed_tail *a, const struct feed_tail *b)
+{
+    return a->at == b->at && a->guards == b->guards && a->headed == b->headed;
+}
+
+void feed_rows_keep(struct feed_run *run, struct feed_fetch fetch[FEED_FILES])
+{
+    struct feed_files *f = run->files;
+
+    for (int i = 0; i < FEED_FILES; i++) {
+        struct feed_fetch *x = &fetch[i];
+        bool units = i == FEED_FILE_MEMBERS || i == FEED_FILE_DEVICES;
+
+        if (!x->wanted || x->got == FEED_READ_NOTHING) {
+            f->dirty[i] |= x->wanted && units && !run->known;
+            if (x->wanted)
+                f->tail[i].more = false;
+        } else if (!same_place(&x->was, &f->tail[i]) || (units && !run->known)) {
+            f->dirty[i] = true;
+            free(x->bytes);
+        } else {
+            if (x->got == FEED_READ_AGAIN) {
+                f->tail[i] = (struct feed_tail){0};
+                clear(run, (enum feed_file)i);
+                run->changed++;
+            }
+            f->tail[i].seen = x->from.seen;
+            f->tail[i].size = x->from.size;
+            f->tail[i].more = x->bytes != NULL;
+            if (x->bytes)
+                f->fetched[i] = *x;
+        }
+    }
+}
+
+bool feed_rows_take(struct feed_run *run, uint64_t (*ns)(void), uint64_t until)
 {
     struct feed_files *f = run->files;
     bool changed = false;
 
-    if (!run->path[0])
-        return false;
     run->reading = false;
     for (int i = 0; i < FEED_FILES; i++) {
-        enum feed_read got;
+        struct feed_fetch *x = &f->fetched[i];
 
-        if (!f->dirty[i] && !f->tail[i].more)
-            continue;
-        if (i != FEED_FILE_EPOCHS && !all)
-            continue;
-        /* without facts nobody knows whose they are */
-        if ((i == FEED_FILE_MEMBERS || i == FEED_FILE_DEVICES) && !run->known)
-            continue;
-        if (i == FEED_FILE_MEMBERS && run->facts.mode != SPEC_ENSEMBLE)
-            continue;
-        f->dirty[i] = false;
-        got = feed_tail_read(run, &f->tail[i], file_of[i].name, file_of[i].columns, file_of[i].take,
-                             ns, until);
-        if (got == FEED_READ_AGAIN) {
-            clear(run, (enum feed_file)i);
-            got = feed_tail_read(run, &f->tail[i], file_of[i].name, file_of[i].columns,
-                                 file_of[i].take, ns, until);
+        while (x->bytes && !x->over) {
+            changed |= feed_take_piece(run, &f->tail[i], x, file_of[i].columns, file_of[i].take);
+            if (!x->over && ns() >= until)
+                break;
         }
-        changed |= got != FEED_READ_NOTHING;
+        if (x->over) {
+            free(x->bytes);
+            *x = (struct feed_fetch){0};
+        }
         run->reading |= f->tail[i].more;
     }
     return changed;
@@ -409,26 +472,16 @@ static void take_entry(struct feed_run *run, const struct record_entry *entry)
     take_facts(run, r);
 }
 
-bool feed_rows_entry(struct feed_run *run)
+bool feed_rows_entry(struct feed_run *run, const struct record_entry *entry, const char *why)
 {
     enum wire_state state = run->state;
     bool live = run->live, dead = run->dead, known = run->known, broken = run->broken;
-    struct record_entry entry;
-    struct err e;
 
-    if (!run->path[0])
-        return false;
-    if (record_read_entry(run->path, &entry, &e) != ERR_OK) {
-        run->broken = !run->own;
-        snprintf(run->reason, sizeof run->reason, "%.511s", e.text);
-        return !broken;
-    }
-    run->broken = entry.broken && !run->own;
-    if (!entry.broken)
-        take_entry(run, &entry);
-    else if (!run->own)
-        snprintf(run->reason, sizeof run->reason, "%s", entry.problem);
-    record_free_entry(&entry);
+    run->broken = !run->own && (!entry || entry->broken);
+    if (entry && !entry->broken)
+        take_entry(run, entry);
+    else if (!entry || !run->own)
+        snprintf(run->reason, sizeof run->reason, "%.511s", entry ? entry->problem : why);
     return state != run->state || live != run->live || dead != run->dead || known != run->known ||
            broken != run->broken;
 }
@@ -465,8 +518,7 @@ static void free_steps(struct feed_steps *s)
 void feed_rows_drop_steps(struct feed_run *run)
 {
     free_steps(&run->steps);
-    memset(&run->files->tail[FEED_FILE_STEPS], 0, sizeof run->files->tail[0]);
-    run->files->dirty[FEED_FILE_STEPS] = true;
+    forget(run, FEED_FILE_STEPS);
     run->cut++;
 }
 
@@ -484,6 +536,8 @@ void feed_rows_free(struct feed_run *run)
     free(run->unit);
     for (size_t i = 0; i < run->logs; i++)
         free(run->log[i]);
+    for (int i = 0; i < FEED_FILES; i++)
+        free(run->files->fetched[i].bytes);
     free(run->files);
     free(run);
 }

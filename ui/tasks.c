@@ -21,9 +21,10 @@ struct task {
     void *arg;
     size_t *open; /* counts it until it is told of; NULL: nothing does */
     bool over;    /* guarded by the lock: for who waits for it */
+    bool quiet;
 };
 
-enum { LANE_QUICK, LANE_SLOW, LANE_PLACES, LANES };
+enum { LANE_QUICK, LANE_SLOW, LANE_PLACES, LANE_LIVE, LANES };
 
 struct lane {
     struct tasks *of;
@@ -65,7 +66,7 @@ static void *work(void *user)
 
         while (!l->waiting && !t->end)
             pthread_cond_wait(&l->changed, &t->lock);
-        if (t->end && (l == &t->lane[LANE_QUICK] || !l->waiting))
+        if (t->end && (l == &t->lane[LANE_QUICK] || l == &t->lane[LANE_LIVE] || !l->waiting))
             break; /* but what somebody asked for is done */
         task = l->waiting;
         l->waiting = task->next;
@@ -152,7 +153,7 @@ static void add(struct tasks *t, int lane, void (*begin)(void *arg),
 {
     struct task *task = mem_new(1, sizeof *task);
 
-    *task = (struct task){.work = begin, .done = done, .arg = arg};
+    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane == LANE_LIVE};
     pthread_mutex_lock(&t->lock);
     append(&t->lane[lane].waiting, task);
     pthread_cond_signal(&t->lane[lane].changed);
@@ -169,6 +170,12 @@ void tasks_add_slow(struct tasks *t, void (*begin)(void *arg),
                     void (*done)(void *arg, bool dropped), void *arg)
 {
     add(t, LANE_SLOW, begin, done, arg);
+}
+
+void tasks_add_live(struct tasks *t, void (*begin)(void *arg),
+                    void (*done)(void *arg, bool dropped), void *arg)
+{
+    add(t, LANE_LIVE, begin, done, arg);
 }
 
 void tasks_patience(struct tasks *t, int ms)
@@ -221,6 +228,7 @@ int tasks_fd(struct tasks *t)
 bool tasks_take(struct tasks *t)
 {
     struct task *list;
+    bool seen = false;
     uint64_t count;
 
     if (read(t->fd, &count, sizeof count) < 0)
@@ -229,8 +237,10 @@ bool tasks_take(struct tasks *t)
     list = t->finished;
     t->finished = NULL;
     pthread_mutex_unlock(&t->lock);
+    for (const struct task *task = list; task; task = task->next)
+        seen |= !task->quiet;
     finish(list, false);
-    return list != NULL;
+    return seen;
 }
 
 bool tasks_idle(struct tasks *t)

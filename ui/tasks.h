@@ -19,6 +19,10 @@ void tasks_add(struct tasks *t, void (*work)(void *arg), void (*done)(void *arg,
                void *arg);
 void tasks_add_slow(struct tasks *t, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
                     void *arg);
+/* For what is looked at again and again, such as the rows of a run: it waits for nothing else, and its
+ * end alone changes nothing that is seen. */
+void tasks_add_live(struct tasks *t, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
+                    void *arg);
 /* For what a key asks of a place that a person named. What is done within a moment is done when this
  * returns (true), so that keys typed ahead find it so; the rest comes by tasks_take as always, and in
  * the order in which it was asked. */
@@ -26,7 +30,7 @@ bool tasks_try(struct tasks *t, void (*work)(void *arg), void (*done)(void *arg,
                void *arg);
 void tasks_patience(struct tasks *t, int ms); /* how long that moment is: for scripts and tests */
 int tasks_fd(struct tasks *t);                /* readable where something is done */
-bool tasks_take(struct tasks *t);             /* calls what is done; false: nothing was */
+bool tasks_take(struct tasks *t); /* calls what is done; false: nothing to be seen was */
 bool tasks_idle(struct tasks *t);
 
 #endif

@@ -1,6 +1,10 @@
 /* Runs as they go: from events, from files that grow, after events were lost, of other processes. */
 #include "tests/unit/ui_feed_kit.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+
 static struct record_run *plain_run(int64_t epochs)
 {
     struct record_run *run = help_run();
@@ -654,5 +658,90 @@ TEST(what_runs_elsewhere_stands_before_what_ended_here)
     record_close(record);
     record_close(ended);
     free(run);
+    kit_close(&k);
+}
+
+/* ---- a disk that does not answer ---- */
+
+static pthread_t here;
+static int asked_here; /* how often the disk was asked by this thread */
+
+static int counted_open(const char *path, int flags, mode_t mode)
+{
+    asked_here += pthread_equal(pthread_self(), here);
+    return open(path, flags, mode);
+}
+
+static int counted_stat(const char *path, struct stat *st)
+{
+    asked_here += pthread_equal(pthread_self(), here);
+    return stat(path, st);
+}
+
+static void settle(struct kit *k, struct tasks *tasks)
+{
+    for (int i = 0; i < 3; i++) { /* what was read may ask for more */
+        kit_pass(3);
+        (void)feed_take(k->feed, NULL, NULL);
+        while (!tasks_idle(tasks)) {
+            struct pollfd fd = {.fd = tasks_fd(tasks), .events = POLLIN};
+
+            poll(&fd, 1, 100);
+            CHECK(
+                !tasks_take(tasks)); /* what it read says itself whether there is anything to see */
+        }
+        (void)feed_take(k->feed, NULL, NULL);
+    }
+}
+
+TEST(files_are_read_by_another_thread)
+{
+    struct record_run *run = plain_run(3), *own = plain_run(3);
+    int (*open_before)(const char *, int, mode_t) = io.open;
+    int (*stat_before)(const char *, struct stat *) = io.stat;
+    struct record *record, *mine;
+    struct tasks *tasks = tasks_new();
+    struct feed_run *r, *m;
+    struct kit k;
+
+    kit_open(&k, 16);
+    feed_use_tasks(k.feed, tasks);
+    record = kit_run(&k, run);
+    kit_step(record, 40, 0, 2.0);
+    kit_epoch(record, 1, 50, 0.5, 0.8);
+    snprintf(own->spec.name, sizeof own->spec.name, "own");
+    mine = kit_run(&k, own);
+    kit_epoch(mine, 1, 50, 0.5, 0.7);
+    here = pthread_self();
+    io.open = counted_open;
+    io.stat = counted_stat;
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    CHECK(feed_find(k.feed, record_folder(record)) == r);
+    kit_state(&k, 7, record_folder(mine), WIRE_RUNNING, "");
+    kit_started(&k, 7, record_folder(mine), &own->spec, 50);
+    settle(&k, tasks);
+    m = feed_at(k.feed, 1);
+    CHECK(r->live && r->known && r->state == WIRE_RUNNING);
+    CHECK_INT(r->steps.n, 1);
+    CHECK_INT(r->epochs.n, 1);
+    CHECK(m->own);
+    CHECK_INT(m->epochs.n, 1);
+    CHECK_INT(m->steps.n, 0); /* nobody looks at it */
+    feed_watch(k.feed, m);
+    (void)feed_take(k.feed, NULL, NULL); /* somebody reads, and it ends meanwhile */
+    kit_epoch(mine, 2, 50, 0.4, 0.75);
+    kit_state(&k, 7, record_folder(mine), WIRE_DONE, "");
+    settle(&k, tasks);
+    CHECK_INT(m->epochs.n, 2);
+    CHECK(!m->live);
+    CHECK_INT(asked_here, 0);
+    io.open = open_before;
+    io.stat = stat_before;
+    record_close(record);
+    record_close(mine);
+    tasks_free(tasks);
+    free(run);
+    free(own);
     kit_close(&k);
 }

@@ -1,0 +1,184 @@
+/* ui/feed_look.c: which runs' files are due, and what comes of it. How long a disk takes is another
+ * thread's business. */
+#include "ui/feed_int.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_NS  200000000u  /* between two looks at the rows of a run */
+#define ENTRY_NS 500000000u  /* and at the run.csv of one that another process owns */
+#define QUIET_NS 2000000000u /* at one that has ended, or that nobody watches */
+#define SLICE_NS 5000000u    /* of the main thread, for all of one feed_take */
+
+struct look {
+    struct feed *feed;
+    uint64_t id;
+    char path[1024];
+    bool all, over;             /* it was watched; it had ended before it was looked at */
+    bool known, ensemble, rows; /* what is known of it; rows are wanted */
+    bool entry, due, read; /* run.csv is wanted; by somebody who is told then; it is filled in */
+    struct record_entry is;
+    struct err e;
+    struct feed_fetch file[FEED_FILES];
+};
+
+static void work(void *arg)
+{
+    struct look *l = arg;
+    bool good;
+
+    if (l->entry)
+        l->read = record_read_entry(l->path, &l->is, &l->e) == ERR_OK;
+    good = l->read && !l->is.broken;
+    if (!l->known && good)
+        l->ensemble = l->is.run.spec.mode == SPEC_ENSEMBLE;
+    if (l->rows)
+        feed_rows_fetch(l->file, l->known || good, l->ensemble);
+}
+
+static bool take_entry(struct feed_run *run, const struct look *l)
+{
+    const struct record_entry *entry = l->read ? &l->is : NULL;
+    bool changed = feed_rows_entry(run, entry, l->e.text);
+
+    if (run->own && !run->known && run->state >= WIRE_RUNNING) { /* its facts were missed */
+        enum wire_state state = run->state;
+        bool live = run->live;
+
+        run->own = false;
+        (void)feed_rows_entry(run, entry, l->e.text);
+        run->own = true;
+        run->state = state;
+        run->live = live;
+    }
+    return changed;
+}
+
+static void done(void *arg, bool dropped)
+{
+    struct look *l = arg;
+    struct feed *f = l->feed;
+    struct feed_run *run = dropped ? NULL : feed_by_id(f, l->id);
+
+    if (!l->all)
+        f->asked = false;
+    if (run) {
+        run->files->asked = false;
+        if (l->entry && (take_entry(run, l) || l->due)) {
+            run->changed++;
+            f->came = true;
+        }
+        feed_rows_keep(run, l->file);
+        if (l->rows && (l->over || (l->read && !run->own && !run->live)) &&
+            (l->all || run->id != f->watched))
+            run->files->settled = true;
+    } else {
+        for (int i = 0; i < FEED_FILES; i++)
+            free(l->file[i].bytes);
+    }
+    if (l->read)
+        record_free_entry(&l->is);
+    free(l);
+}
+
+/* Whether run.csv is to be read. */
+static bool entry_is_due(struct feed_run *run, bool watched, uint64_t now)
+{
+    struct feed_files *files = run->files;
+    bool ended = run->dead || wire_state_ended(run->state);
+    uint64_t pause = run->own ? 0 : watched && !ended ? ENTRY_NS : QUIET_NS;
+
+    if (!files->entry_due && !(pause && now - files->run_looked >= pause) &&
+        !(run->own && !run->live && watched && now - files->run_looked >= QUIET_NS))
+        return false;
+    files->run_looked = now;
+    return true;
+}
+
+/* Those of one that has ended have settled when all was read since. */
+static bool rows_are_due(struct feed_run *run, uint64_t now)
+{
+    struct feed_files *files = run->files;
+
+    if (!run->live && files->settled && !run->reading)
+        return false;
+    if (now - files->looked < LOOK_NS && !run->reading)
+        return false;
+    files->looked = now;
+    if (!run->own)
+        memset(files->dirty, true, sizeof files->dirty);
+    return true;
+}
+
+static bool has_fetched(const struct feed_run *run)
+{
+    for (int i = 0; i < FEED_FILES; i++)
+        if (run->files->fetched[i].bytes)
+            return true;
+    return false;
+}
+
+/* False: nothing is due. */
+static bool ask(struct feed *f, struct feed_run *run, uint64_t now)
+{
+    bool watched = run->id == f->watched, entry, rows;
+    struct look *l;
+
+    if (!run->path[0] || run->files->asked || has_fetched(run) || (!watched && f->asked))
+        return false;
+    entry = entry_is_due(run, watched, now);
+    rows = rows_are_due(run, now);
+    if (!entry && !rows)
+        return false;
+    l = mem_new(1, sizeof *l);
+    *l = (struct look){.feed = f, .id = run->id, .all = watched, .entry = entry, .rows = rows};
+    memcpy(l->path, run->path, sizeof l->path);
+    l->over = !run->live;
+    l->known = run->known;
+    l->ensemble = run->facts.mode == SPEC_ENSEMBLE;
+    l->due = run->files->entry_due;
+    run->files->entry_due = false;
+    if (rows)
+        feed_rows_want(run, watched, l->file);
+    run->files->asked = true;
+    f->asked |= !watched;
+    if (f->tasks) {
+        tasks_add_live(f->tasks, work, done, l);
+    } else {
+        work(l);
+        done(l, false);
+    }
+    return true;
+}
+
+/* The one that is watched always; of the others as many as the slice has time for, the next ones at the
+ * next take: after events were missed all of them have files to be read. */
+bool feed_look(struct feed *f, uint64_t now)
+{
+    size_t first = f->count ? f->next_look % f->count : 0;
+    bool changed = f->came, late = false;
+
+    f->came = false;
+    for (size_t k = 0; k < f->count; k++) {
+        size_t i = (first + k) % f->count;
+        struct feed_run *run = f->run[i];
+        bool moved = feed_judge_refused(f, run);
+
+        if (!late && f->ns() > now + SLICE_NS) {
+            late = true;
+            f->next_look = i;
+        }
+        if (!late || run->id == f->watched) {
+            if (ask(f, run, now) && f->tasks && f->asked)
+                f->next_look = i + 1;
+            moved |= feed_rows_take(run, f->ns, now + SLICE_NS);
+        }
+        run->changed += moved;
+        changed |= moved || f->came;
+        f->came = false;
+        feed_rows_progress(run);
+    }
+    return changed;
+}
