@@ -4,9 +4,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "record/queue.h"
-#include "record/working.h"
 #include "ui/beat.h"
+#include "ui/claim.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -101,141 +100,6 @@ static void draw(struct app *app)
         term_draw(own->term, g);
 }
 
-/* A sweep that has no cell at work has no run to be told by. */
-static void stop_sweeps(struct app *app)
-{
-    struct wire *wire = app->config.wire;
-    size_t n = wire ? wire_sweeps(wire, NULL, 0) : 0;
-    struct wire_sweep_status *sweep = mem_new(n + 1, sizeof *sweep);
-
-    if (n)
-        (void)wire_sweeps(wire, sweep, n);
-    for (size_t i = 0; i < n; i++)
-        if (!wire_state_ended(sweep[i].state))
-            (void)wire_send(wire, &(struct wire_command){.kind = WIRE_STOP,
-                                                         .run = sweep[i].sweep,
-                                                         .how = WIRE_AFTER_EPOCH});
-    free(sweep);
-}
-
-static void leave(void *user, int answer)
-{
-    struct app *app = user;
-    struct err e;
-
-    switch (answer) {
-    case 0:
-        if (app->config.wire) /* what waits in the queue stays there */
-            (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_CLOSE});
-        stop_sweeps(app);
-        for (size_t i = 0; i < feed_count(app->feed); i++) {
-            struct feed_run *run = feed_at(app->feed, i);
-
-            if (run->own && !wire_state_ended(run->state) &&
-                feed_stop(app->feed, run, WIRE_AFTER_EPOCH, &e) != ERR_OK)
-                app_log(app, LOG_WARN, e.text);
-        }
-        app->own->leaving = true;
-        app_say(app, GRID_WARN, "leaving after this epoch");
-        break;
-    case 1:
-        app->own->end = APP_STOP;
-        app->over = true;
-        break;
-    case 2:
-        app->own->end = APP_DETACH;
-        app->over = true;
-        break;
-    }
-}
-
-static void leave_jobs(void *user, int answer)
-{
-    struct app *app = user;
-
-    app->over |= answer == 0;
-}
-
-static void leave_queue(void *user, int answer)
-{
-    struct app *app = user;
-
-    if (answer == 0)
-        app->own->end = APP_DETACH;
-    app->over |= answer == 0 || answer == 1;
-}
-
-/* How many experiments wait that nobody would take if this program went: it takes them itself where
- * something else does not compute into these results first. */
-static size_t stranded(const struct app *app)
-{
-    struct record_queued item = {0};
-    bool found = false;
-    size_t n = 0;
-
-    if (!app->config.wire || record_queue_owner(app->config.results) ||
-        record_queue_first(app->config.results, &item, &found, &n, NULL) != ERR_OK)
-        return 0;
-    if (found)
-        record_queue_free_item(&item);
-    return found && !record_taking_pid(app->config.results) ? n : 0;
-}
-
-static void ask_about_queue(struct app *app, size_t n, const char *words)
-{
-    static const char *const answers[] = {
-        "leave a process that takes from it, without this terminal", "keep it for later, and leave",
-        "cancel", NULL};
-    char question[400];
-
-    snprintf(
-        question, sizeof question,
-        "%s%s%zu experiment%s wait%s in the queue, behind what another program computes; nobody "
-        "else would take from it.",
-        words, *words ? " " : "", n, n == 1 ? "" : "s", n == 1 ? "s" : "");
-    app_ask(app, question, answers, leave_queue, app);
-}
-
-static void leave_form(void *user, int answer)
-{
-    struct app *app = user;
-
-    app->over |= answer == 1;
-    if (answer == 0) {
-        app_show(app, SCREEN_SETUP);
-        screen_setup_save(app->screen[SCREEN_SETUP]);
-    }
-}
-
-static void quit(struct app *app)
-{
-    size_t waiting;
-
-    static const char *const answers[] = {
-        "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
-        "leave it running, without this terminal", "cancel", NULL};
-    static const char *const jobs[] = {"leave and end it", "cancel", NULL};
-    static const char *const form[] = {"save them first", "leave without them", "cancel", NULL};
-    struct text words = {0};
-    bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
-
-    if (feed_busy(app->feed)) {
-        text_addf(&words, "%sSomething runs. How do you want to leave?", unsaved ? " " : "");
-        app_ask(app, text_str(&words), answers, leave, app);
-    } else if ((waiting = stranded(app))) {
-        ask_about_queue(app, waiting, text_str(&words));
-    } else if (jobs_running(app->jobs)) {
-        text_addf(&words, "%sA command still works; the Log screen says which.",
-                  unsaved ? " " : "");
-        app_ask(app, text_str(&words), jobs, leave_jobs, app);
-    } else if (unsaved) {
-        app_ask(app, text_str(&words), form, leave_form, app);
-    } else {
-        app->over = true;
-    }
-    text_free(&words);
-}
-
 const char *app_theme(const struct app *app)
 {
     return app->config.theme ? app->config.theme : settings_get(app->settings, "theme", "dark");
@@ -273,10 +137,10 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
         next_theme(app);
         return true;
     case 'q':
-        quit(app);
+        app_quit(app);
         return true;
     case 3: /* Ctrl-C */
-        quit(app);
+        app_quit(app);
         return true;
     }
     if (key->code >= '1' && key->code <= '7') {
@@ -351,6 +215,8 @@ static void on_event(void *user, const struct wire_event *event, const void *slo
     else if (event->kind == WIRE_LOG && event->u.log.level >= LOG_WARN && *words)
         say_clean(app, event->u.log.level == LOG_ERROR ? GRID_BAD : GRID_WARN, words);
     free(words);
+    if (event->kind == WIRE_STARTED || event->kind == WIRE_CELL || event->kind == WIRE_REFUSED)
+        claim_drop(app); /* the engine shows others what it does */
     for (int i = 0; i < SCREENS; i++)
         if (app_screens[i]->event)
             app_screens[i]->event(app->screen[i], event, slot, n);
@@ -434,6 +300,7 @@ static bool tick(struct app *app)
      * time that this thread wakes, one that computes waits. Setup's answers come at once. */
     app->own->busy = app->shown != SCREEN_SETUP && feed_busy(app->feed);
     library_tick(app->library, false);
+    claim_tick(app);
     for (int i = 0; i < SCREENS; i++)
         if (app_screens[i]->tick && app_screens[i]->tick(app->screen[i]))
             moved |= i == app->shown;
@@ -443,8 +310,8 @@ static bool tick(struct app *app)
 /* Everything that came from elsewhere. */
 static void take_all(struct app *app)
 {
-    app->dirty |= feed_take(app->feed, on_event, app);
     app->dirty |= tasks_take(app->tasks);
+    app->dirty |= feed_take(app->feed, on_event, app);
     app->dirty |= jobs_take(app->jobs);
     app->dirty |= log_take(app);
 }
@@ -561,6 +428,7 @@ static void close_all(struct app *app)
     term_close(own->term);
     own->term = NULL;
     tasks_free(app->tasks);
+    claim_close(app);
     jobs_free(app->jobs);
     for (int i = 0; i < SCREENS; i++)
         if (app->screen[i])
@@ -600,6 +468,7 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     app.jobs = jobs_new(config->program, say_line, &app);
     app.library = library_new(config->results, app.tasks);
     app.feed = feed_new(config->wire, config->results);
+    feed_use_tasks(app.feed, app.tasks);
     if (config->start)
         feed_expect(app.feed, config->started, config->start);
     code = open_screen(&app, e);

@@ -108,9 +108,12 @@ struct app {
     int shown;             /* SCREEN_... */
     bool dirty;            /* draw again */
     bool over;
-    struct text did;     /* the command line of what a key did last */
-    struct text about;   /* the run that an open question of runkeys is about */
-    struct app_int *own; /* the loop's */
+    struct record_work *claim; /* of the machine, for what was started last; NULL: none */
+    uint64_t claim_ns;         /* when it was made */
+    struct claim *claiming;    /* that is being made or asked about */
+    struct text did;           /* the command line of what a key did last */
+    struct text about;         /* the run that an open question of runkeys is about */
+    struct app_int *own;       /* the loop's */
 };
 
 /* How it ended, for whoever started it. */
@@ -132,6 +135,8 @@ void app_say(struct app *app, int role, const char *fmt, ...) __attribute__((for
 /* A question in the middle with answers by their first letters (unlike ones); Esc is -1. */
 void app_ask(struct app *app, const char *question, const char *const *answers,
              void (*chosen)(void *user, int answer), void *user);
+/* The question whose answer goes there is taken away, where it stands still. */
+void app_ask_end(struct app *app, void (*chosen)(void *user, int answer));
 /* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds; another
  * thread calls it, since it may look into folders. */
 void app_prompt(struct app *app, const char *label, const char *text,
@@ -167,6 +172,7 @@ bool screen_setup_unsaved(void *setup, struct text *words);
 void screen_setup_save(void *setup); /* asks where to */
 void screen_setup_load_file(void *setup, const char *path);
 void screen_run_watch(void *run, const char *folder);
+void screen_run_go(void *run, const struct feed_run *paused); /* of this program; may ask first */
 /* The name of the run that it showed last, and whether it has an epoch; NULL: none. */
 const char *screen_run_name(void *run, bool *trained);
 void screen_compare_runs(void *compare, const char *const *names, size_t count);

@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/working.h"
+#include "ui/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,23 +115,35 @@ static void start_job(struct app *app, const char *const *args)
         app_say(app, GRID_DIM, "chorus %s runs; what it says is on the Log screen", args[0]);
 }
 
-struct training {
+struct training { /* a command that trains, while the machine is claimed for it */
+    struct app *app;
     const char **args; /* (n), each its own */
     size_t n;
-    bool alone; /* what it would wait for has its results elsewhere */
 };
 
-static void free_training(struct app *app)
+static void free_training(struct training *t)
 {
-    struct training *t = app->own->training;
-
-    app->own->training = NULL;
-    if (!t)
-        return;
     for (size_t i = 0; i < t->n; i++)
         free((char *)t->args[i]);
     free(t->args);
     free(t);
+}
+
+/* What it would wait for has its results elsewhere: alone. */
+static void start_training(struct training *t, bool queue, bool alone)
+{
+    t->args[t->n] = queue ? "--queue" : "--background";
+    t->args[t->n + 1] = queue && alone ? "--alone" : NULL;
+    start_job(t->app, t->args);
+}
+
+static void begin_training(void *user, enum claim_how how, bool elsewhere)
+{
+    struct training *t = user;
+
+    if (how != CLAIM_NOT)
+        start_training(t, how == CLAIM_BEHIND, elsewhere);
+    free_training(t);
 }
 
 static void training_chosen(void *user, int answer)
@@ -139,39 +151,29 @@ static void training_chosen(void *user, int answer)
     struct app *app = user;
     struct training *t = app->own->training;
 
-    if (answer == 0 || answer == 1) {
-        t->args[t->n] = answer == 0 ? "--queue" : "--background";
-        t->args[t->n + 1] = answer == 0 && t->alone ? "--alone" : NULL;
-        start_job(app, t->args);
-    }
-    free_training(app);
-}
-
-/* Whether it would have to share the machine; *elsewhere: with a program whose results are others. */
-static bool is_busy(struct app *app, bool *elsewhere)
-{
-    struct record_working *others;
-    size_t n = record_computing_list(&others);
-
-    *elsewhere = false;
-    for (size_t i = 0; i < n; i++)
-        *elsewhere |= !record_working_same(others[i].results, app->config.results);
-    free(others);
-    return n || feed_busy(app->feed);
+    app->own->training = NULL;
+    if (t && (answer == 0 || answer == 1))
+        start_training(t, answer == 0, false);
+    if (t)
+        free_training(t);
 }
 
 /* `run` beside something else, as by the key r of Setup: a person says where. */
-static void ask_where(struct app *app, const char *const *args, size_t n, bool elsewhere)
+static void train(struct app *app, const char *const *args, size_t n)
 {
     static const char *const answers[] = {"queue it behind", "run it beside", "cancel", NULL};
     struct training *t = mem_new(1, sizeof *t);
 
-    free_training(app); /* an earlier one, whose question went unanswered */
-    app->own->training = t;
-    t->alone = elsewhere;
+    t->app = app;
     t->args = mem_new(n + 3, sizeof *t->args);
     for (; t->n < n; t->n++)
         t->args[t->n] = mem_text(args[t->n]);
+    if (!feed_busy(app->feed)) {
+        claim_machine(app, true, begin_training, t);
+        return;
+    }
+    training_chosen(app, -1); /* an earlier one, whose question went unanswered */
+    app->own->training = t;
     app_ask(app, "Something computes on this machine already; beside each other both are slower.",
             answers, training_chosen, app);
 }
@@ -183,7 +185,7 @@ static void run_command(void *user, const char *line)
     char **words;
     size_t count, n = 0;
     struct err e;
-    bool train, elsewhere;
+    bool trains_here;
 
     if (!line || !*line)
         return;
@@ -198,16 +200,12 @@ static void run_command(void *user, const char *line)
     args = mem_new(count + 3, sizeof *args);
     for (size_t i = !strcmp(count ? words[0] : "", "chorus"); i < count; i++)
         args[n++] = words[i];
-    train = trains((char **)args, n);
-    if (train && !strcmp(args[0], "run") && is_busy(app, &elsewhere)) {
-        ask_where(app, args, n, elsewhere);
-        free(args);
-        jobs_free_args(words);
-        return;
-    }
-    if (train)
+    trains_here = trains((char **)args, n);
+    if (trains_here && strcmp(args[0], "run") != 0)
         args[n++] = "--background";
-    if (n == 0)
+    if (trains_here && !strcmp(args[0], "run"))
+        train(app, args, n);
+    else if (n == 0)
         app_say(app, GRID_BAD, "that is no command; `help` lists them");
     else if (!strcmp(args[0], "watch")) /* it would follow to the run's end, and fill the log */
         watch(app, args, n);
@@ -378,7 +376,7 @@ void command_close(struct app *app)
     if (app->own->asked)
         free_writing(app->own->asked);
     app->own->asked = NULL;
-    free_training(app);
+    training_chosen(app, -1);
 }
 
 /* Somebody may do other things by now: no question comes between. */

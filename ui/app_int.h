@@ -29,6 +29,7 @@ struct app_int {
     uint64_t keyed_ns; /* when a key was pressed last */
     bool away;         /* the terminal is others' just now */
     bool leaving;      /* as soon as nothing runs */
+    bool quitting;     /* q was pressed: whether something waits is being looked at */
     bool busy;         /* something trains here, and the screen shown asks the engine nothing */
 
     char said[512];
@@ -66,6 +67,9 @@ struct app_int {
     struct writing *asked;     /* a file that a question is about */
     struct training *training; /* a command that one is about */
 };
+
+/* app_quit.c */
+void app_quit(struct app *app); /* 'q': asks where something would be lost */
 
 /* app_popup.c */
 bool popup_key(struct app *app, const struct key *key); /* true: it was for the popup */

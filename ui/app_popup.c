@@ -47,6 +47,12 @@ void app_ask(struct app *app, const char *question, const char *const *answers,
     own->user = user;
 }
 
+void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
+{
+    if (app->own->popup == POPUP_ASK && app->own->on_answer == chosen)
+        popup_close(app);
+}
+
 void app_prompt(struct app *app, const char *label, const char *text,
                 void (*entered)(void *user, const char *text),
                 void (*complete)(const char *text, struct text *more), void *user)

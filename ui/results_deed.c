@@ -324,8 +324,12 @@ static void tell(struct results *r, const struct library_run *run, const char *l
         start_deed(r, DEED_CONTROL, &run->name, 1, line);
         return;
     }
-    if (!strcmp(line, "pause") || !strcmp(line, "go"))
-        code = feed_pause(r->app->feed, own, line[0] == 'g', &e);
+    if (!strcmp(line, "go")) {
+        screen_run_go(r->app->screen[SCREEN_RUN], own);
+        return;
+    }
+    if (!strcmp(line, "pause"))
+        code = feed_pause(r->app->feed, own, false, &e);
     else
         code = feed_stop(r->app->feed, own,
                          !strcmp(line, "stop step") ? WIRE_AFTER_STEP : WIRE_AFTER_EPOCH, &e);

@@ -86,6 +86,7 @@ struct results {
     struct app *app;
     struct results_view view;
     uint64_t seen_turn, marks_turn; /* marks_turn: as they were kept */
+    char entry[40];                 /* among the settings, for these marks; "" until it is known */
     bool stale;
 
     char filter[512], sort[72], columns[512];

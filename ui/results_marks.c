@@ -12,22 +12,24 @@
 #define KEPT_FOLDERS 20        /* in which something was marked last */
 #define FOLDERS      "marks.folders"
 
-/* "marks.0123456789abcdef"; false: the folder is not there. */
-static bool find_entry(const struct results *r, char *out, size_t room)
+/* "marks.0123456789abcdef", once the folder is there; "" until then. */
+static const char *find_entry(struct results *r)
 {
-    char *real = realpath(r->app->config.results, NULL);
+    char *real = r->entry[0] ? NULL : realpath(r->app->config.results, NULL);
 
     if (real)
-        snprintf(out, room, "marks.%016llx", (unsigned long long)results_key("marks", real));
+        snprintf(r->entry, sizeof r->entry, "marks.%016llx",
+                 (unsigned long long)results_key("marks", real));
     free(real);
-    return real != NULL;
+    return r->entry;
 }
 
 void results_take_marks(struct results *r)
 {
-    char entry[40], *copy, *rest;
+    const char *entry = find_entry(r);
+    char *copy, *rest;
 
-    if (find_entry(r, entry, sizeof entry)) {
+    if (*entry) {
         rest = copy = mem_text(settings_get(r->app->settings, entry, ""));
         for (char *name; (name = strsep(&rest, "\n"));)
             if (*name)
@@ -73,12 +75,10 @@ void results_keep_marks(struct results *r)
 {
     struct library *l = r->app->library;
     struct text list = {0};
-    const char **names;
-    char entry[40];
+    const char **names, *entry;
     size_t count, first;
 
-    if (r->marks_turn == library_marks_turn(l) || !library_ready(l) ||
-        !find_entry(r, entry, sizeof entry))
+    if (r->marks_turn == library_marks_turn(l) || !library_ready(l) || !*(entry = find_entry(r)))
         return;
     r->marks_turn = library_marks_turn(l);
     names = library_marked_names(l, &count);

@@ -12,11 +12,6 @@
 
 #define FEW_ROWS 3 /* of the log */
 
-static bool at_work(const struct feed_run *run)
-{
-    return !wire_state_ended(run->state) && !run->dead && !run->broken;
-}
-
 static bool went_wrong(const struct feed_run *run)
 {
     return run->dead || run->broken || run->state == WIRE_FAILED || run->state == WIRE_OOM ||
@@ -172,7 +167,7 @@ static int draw_head(const struct feed_run *run, bool starts, struct grid *g, st
     if (gain.n && in.rows < 24) {
         column = 1;
         /* the line of status says it too */
-        if (!at_work(run) && text_width(text_str(&gain)) + 12 < in.columns)
+        if (!runview_at_work(run) && text_width(text_str(&gain)) + 12 < in.columns)
             column = grid_bold(g, in, 0, 1, role_of(run), state_of(run)) + 2;
         grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, false, text_str(&gain));
     } else {
@@ -245,15 +240,16 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
         snprintf(words, sizeof words, "reading");
     snprintf(title, sizeof title, "loss%s%s", v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
     draw_plot(g, left, &v->loss, title, words,
-              run->steps.n   ? "None of its values is finite."
-              : at_work(run) ? "The first point comes with the first steps."
-                             : "There is no point.");
+              run->steps.n           ? "None of its values is finite."
+              : runview_at_work(run) ? "The first point comes with the first steps."
+                                     : "There is no point.");
     snprintf(title, sizeof title, "%s accuracy%s%s",
              v->acc.plot.count && run->epochs.n ? "test" : "training", v->log_y ? ", log" : "",
              v->zoom ? ", zoomed" : "");
     snprintf(words, sizeof words, v->axis == FEED_EPOCH ? "" : "over %s", runview_axes[v->axis]);
     draw_plot(g, right, &v->acc, title, words,
-              at_work(run) ? "The first point comes with the first steps." : "There is no point.");
+              runview_at_work(run) ? "The first point comes with the first steps."
+                                   : "There is no point.");
 }
 
 /* ---- progress ---- */
@@ -304,7 +300,7 @@ static void draw_bars(const struct feed_run *run, struct grid *g, struct rect in
     else
         snprintf(label, sizeof label, "epoch");
     draw_bar(g, rect_left(in, half), label, run->epoch_share, role, speed);
-    if (at_work(run))
+    if (runview_at_work(run))
         feed_add_left(run->left_seconds, &left);
     else
         add_spent(run, &left);

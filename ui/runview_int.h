@@ -1,5 +1,5 @@
 /* ui/runview_int.h: what the files of the Run screen share. runview.c says which run is shown,
- * runview_keys.c takes the keys, runview_plots.c makes its curves, runview_draw.c and
+ * runview_keys.c takes the keys, runview_tell.c what they say to a run, runview_plots.c makes its curves, runview_draw.c and
  * runview_units.c draw, runview_out.c writes. */
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
@@ -54,6 +54,10 @@ struct feed_run *runview_run(struct runview *v);
 /* Chooses it; pinned as above. */
 void runview_choose(struct runview *v, struct feed_run *run, bool pinned);
 bool runview_key(void *screen, const struct key *key);
+bool runview_at_work(const struct feed_run *run);
+void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
+void runview_ask_stop(struct runview *v, struct feed_run *run);
+void runview_resume(struct runview *v, const struct feed_run *run);
 /* Runs that go on elsewhere, as far as they are known. */
 void runview_follow_live(struct runview *v);
 void runview_take_smooth(struct runview *v); /* as it was chosen here or on Compare */

@@ -1,8 +1,7 @@
-/* ui/runview_keys.c: the keys of the Run screen. Whatever may wait is done by tasks. */
+/* ui/runview_keys.c: the keys of the Run screen. What a run is told stands in runview_tell.c. */
 #include "ui/runview_int.h"
 
 #include "base/mem.h"
-#include "study/compare.h"
 #include "ui/runkeys.h"
 
 #include <math.h>
@@ -54,258 +53,6 @@ const struct screen_key *runview_hints(void *screen)
     return ended ? ended_hints : runview_keys;
 }
 
-/* ---- telling other processes ---- */
-
-struct tell {
-    struct runview *v;
-    char *path, *line, *said;
-    enum err_code code;
-    struct err e;
-};
-
-static void tell_work(void *arg)
-{
-    struct tell *t = arg;
-
-    t->code = record_control(t->path, t->line, &t->e);
-}
-
-static void tell_done(void *arg, bool dropped)
-{
-    struct tell *t = arg;
-
-    if (!dropped && t->code != ERR_OK)
-        app_say(t->v->app, GRID_BAD, "%s", t->e.text);
-    else if (!dropped)
-        app_say(t->v->app, GRID_WARN, "%s", t->said);
-    free(t->path);
-    free(t->line);
-    free(t->said);
-    free(t);
-}
-
-static void tell_other(struct runview *v, const struct feed_run *run, const char *line,
-                       const char *said)
-{
-    struct tell *t = mem_new(1, sizeof *t);
-
-    t->v = v;
-    t->path = mem_text(run->path);
-    t->line = mem_text(line);
-    t->said = mem_text(said);
-    tasks_add_slow(v->app->tasks, tell_work, tell_done, t);
-}
-
-static bool at_work(const struct feed_run *run)
-{
-    return !wire_state_ended(run->state) && !run->dead && !run->broken;
-}
-
-static bool must_work(struct runview *v, const struct feed_run *run)
-{
-    if (at_work(run))
-        return true;
-    if (run->dead)
-        app_say(v->app, GRID_WARN, "nobody runs it any more: its process is gone; R goes on");
-    else if (run->state == WIRE_STOPPED)
-        app_say(v->app, GRID_WARN, "it is stopped already; R goes on");
-    else
-        app_say(v->app, GRID_WARN, "it has ended: it is %s", wire_state_name(run->state));
-    return false;
-}
-
-static void answer_for(struct runview *v, enum err_code code, const struct err *e, const char *said)
-{
-    if (code != ERR_OK)
-        app_say(v->app, GRID_BAD, "%s", e->text);
-    else
-        app_say(v->app, GRID_WARN, "%s", said);
-}
-
-static void did(struct runview *v, const struct feed_run *run, const char *verb, const char *behind)
-{
-    const char *name = run->name;
-
-    app_did(v->app, verb, &name, 1, behind);
-}
-
-static void pause_or_go(struct runview *v, struct feed_run *run)
-{
-    bool go = run->state == WIRE_PAUSED;
-    const char *said = go ? "going on" : "pausing after this step";
-    struct err e = {0};
-
-    if (!must_work(v, run))
-        return;
-    if (run->state != WIRE_WAITING)
-        did(v, run, go ? "go" : "pause", "");
-    if (run->state == WIRE_WAITING)
-        app_say(v->app, GRID_WARN, "it has not begun yet: it waits for another one");
-    else if (run->own)
-        answer_for(v, feed_pause(v->app->feed, run, go, &e), &e, said);
-    else
-        tell_other(v, run, go ? "go" : "pause", said);
-}
-
-/* ---- stopping ---- */
-
-static void stop_with(struct runview *v, enum wire_how how, const char *said)
-{
-    struct feed_run *run = runview_run(v);
-    struct err e = {0};
-
-    if (!run || !must_work(v, run))
-        return;
-    did(v, run, "stop", how == WIRE_AFTER_EPOCH ? "--after-epoch" : "");
-    if (run->own)
-        answer_for(v, feed_stop(v->app->feed, run, how, &e), &e, said);
-    else
-        tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
-}
-
-/* Whether the run that was asked about is still the one that is shown. */
-static bool same_run(struct runview *v)
-{
-    struct feed_run *run = runview_run(v);
-
-    return run && v->told && !strcmp(v->told, run->path);
-}
-
-static void stop_run(void *user, int answer)
-{
-    struct runview *v = user;
-
-    if (answer < 0 || answer > 1 || !same_run(v))
-        return;
-    if (answer == 0)
-        stop_with(v, WIRE_AFTER_EPOCH, "stopping after this epoch");
-    else
-        stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
-}
-
-static void stop_cell(void *user, int answer)
-{
-    struct runview *v = user;
-    struct feed_run *run = runview_run(v);
-    struct err e = {0};
-
-    if (answer < 0 || !run || !same_run(v) || !must_work(v, run))
-        return;
-    if (answer == 1)
-        did(v, run, "stop", "--skip");
-    if (answer == 0 && run->own)
-        stop_with(v, WIRE_AFTER_CELLS, "the sweep stops after its running cells");
-    else if (answer == 1 && run->own)
-        answer_for(v, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
-    else if (answer == 1)
-        tell_other(v, run, "skip", "dropping this cell");
-    else if (answer == 2 && run->own)
-        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R goes on with it");
-    else if (answer == 2)
-        stop_with(v, WIRE_AFTER_STEP, "stopping this cell; the sweep goes on with the next one");
-}
-
-static void ask_stop(struct runview *v, struct feed_run *run)
-{
-    static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
-                                        NULL};
-    static const char *const waits[] = {"take it out", "cancel", NULL};
-    /* what gives something up is not the first: Enter takes that */
-    static const char *const cell[] = {"running cells to their end, then no more",
-                                       "drop this cell, the sweep goes on",
-                                       "stop the sweep now; R goes on with it", "cancel", NULL};
-    static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on",
-                                          "stop it now: R goes on with it, the sweep with the next",
-                                          NULL};
-    bool of_sweep = run->sweep || (!run->own && run->sweep_name[0]);
-    struct text question = {0};
-
-    if (!must_work(v, run))
-        return;
-    free(v->told);
-    v->told = mem_text(run->path);
-    text_add(&question, "Stop ");
-    text_add_clean(&question, run->name[0] ? study_short_name(run->name) : "the run that waits");
-    if (of_sweep && run->sweep_name[0]) {
-        text_add(&question, ", a cell of the sweep ");
-        text_add_clean(&question, run->sweep_name);
-    }
-    text_add(&question, "?");
-    if (of_sweep)
-        app_ask(v->app, text_str(&question), run->own ? cell : foreign, stop_cell, v);
-    else
-        app_ask(v->app, text_str(&question), run->state == WIRE_WAITING ? waits : plain, stop_run,
-                v);
-    text_free(&question);
-}
-
-static void start_again(struct runview *v, const struct feed_run *run, int64_t epochs)
-{
-    struct wire_start *start = mem_new(1, sizeof *start);
-    const char *name = run->name;
-    char more[40] = "";
-    struct err e = {0};
-
-    start->spec = run->spec;
-    start->epochs = epochs;
-    snprintf(start->resume, sizeof start->resume, "%s", run->path);
-    if (epochs)
-        snprintf(more, sizeof more, "epochs=%lld", (long long)epochs);
-    if (feed_start_run(v->app->feed, start, &e)) {
-        v->pinned = false;
-        app_did(v->app, "resume", &name, 1, more);
-        app_say(v->app, GRID_GOOD, "it goes on");
-    } else {
-        app_say(v->app, GRID_BAD, "%s", e.text);
-    }
-    free(start);
-}
-
-static void take_epochs(void *user, const char *text)
-{
-    struct runview *v = user;
-    const struct feed_run *run = runview_run(v);
-    int64_t epochs;
-
-    if (!text || !*text || !same_run(v))
-        return;
-    if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > 1000000)
-        app_say(v->app, GRID_BAD, "%.40s: it has %lld epochs; a larger whole number goes on", text,
-                (long long)run->spec.epochs);
-    else
-        start_again(v, run, epochs);
-}
-
-static void ask_epochs(struct runview *v, const struct feed_run *run)
-{
-    char label[80], more[32];
-
-    free(v->told);
-    v->told = mem_text(run->path);
-    snprintf(label, sizeof label, "it is done with %lld epochs; go on to",
-             (long long)run->spec.epochs);
-    snprintf(more, sizeof more, "%lld", (long long)(2 * run->spec.epochs));
-    app_prompt(v->app, label, run->spec.epochs ? more : "1", take_epochs, NULL, v);
-}
-
-static void resume(struct runview *v, const struct feed_run *run)
-{
-    if (at_work(run)) {
-        app_say(v->app, GRID_WARN, "it is at work already");
-        return;
-    }
-    if (!run->dead && run->state == WIRE_DONE) {
-        ask_epochs(v, run);
-        return;
-    }
-    if (!run->dead && run->state != WIRE_STOPPED) {
-        app_say(v->app, GRID_WARN, "it is %s: r runs its experiment again",
-                wire_state_name(run->state));
-        return;
-    }
-    start_again(v, run, 0);
-}
-
 /* ---- the next run ---- */
 
 void runview_follow_live(struct runview *v)
@@ -345,7 +92,7 @@ static void next_run(struct runview *v, int by)
             struct feed_run *run = feed_at(f, (at + (by > 0 ? i : n - i)) % n);
 
             /* one that was only just followed has not been looked at yet */
-            if (live && !(at_work(run) || (!run->own && !run->known)))
+            if (live && !(runview_at_work(run) || (!run->own && !run->known)))
                 continue;
             runview_choose(v, run, true);
             return;
@@ -548,13 +295,13 @@ bool runview_key(void *screen, const struct key *key)
         return true;
     switch (key->code) {
     case 'p':
-        pause_or_go(v, run);
+        runview_pause(v, run);
         return true;
     case 'K':
-        ask_stop(v, run);
+        runview_ask_stop(v, run);
         return true;
     case 'R':
-        resume(v, run);
+        runview_resume(v, run);
         return true;
     case 'n':
         next_run(v, 1);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLAIM_NS      5000000000u /* a start has shown itself by then */
 #define LIST_AGAIN_NS 5000000000u
 
 static const struct screen_key keys[] = {
@@ -118,11 +117,7 @@ static void *open_screen(struct app *app)
     form_start(&s->form);
     form_start(&s->again);
     setup_read_models(s);
-    setup_list_files(s);
-    for (size_t i = 0; i < s->files; i++)
-        if (!strcmp(s->file[i].name, "first"))
-            s->file_at = i;
-    setup_load_chosen(s);
+    setup_list_files(s); /* and loads the first experiment */
     return s;
 }
 
@@ -154,7 +149,7 @@ static void show(void *screen)
     struct setup *s = screen;
 
     setup_list_files(s);
-    (void)setup_watch(s);
+    setup_watch(s);
     if (!s->open)
         setup_ask(s);
 }
@@ -179,17 +174,13 @@ static bool expects(void *screen)
 static bool tick(void *screen)
 {
     struct setup *s = screen;
-    bool again = false;
 
-    /* Behind its start, or what came to nothing, the engine says whether somebody computes here. */
-    if (s->claim && (!s->started || app_ns(s->app) - s->claim_ns > CLAIM_NS))
-        setup_drop_claim(s);
     if (s->app->shown == SCREEN_SETUP) {
-        again = setup_watch(s);
+        setup_watch(s);
         if (app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
             setup_list_files(s);
     }
-    return setup_ask_on(s) || again;
+    return setup_ask_on(s);
 }
 
 static void event(void *screen, const struct wire_event *event, const void *slot, size_t n)

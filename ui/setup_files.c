@@ -76,19 +76,22 @@ static void listed(void *arg, bool dropped)
     if (s)
         s->listing = false;
     if (s && !dropped) {
-        char *at = s->file_at < s->files ? mem_text(s->file[s->file_at].name) : NULL;
+        bool first = !s->files;
+        char *at = first ? mem_text("first") : mem_text(s->file[s->file_at].name);
 
         setup_free_files(s);
         s->file = l->file;
         s->files = l->files;
         l->file = NULL;
         l->files = 0;
-        for (size_t i = 0; at && i < s->files; i++)
+        for (size_t i = 0; i < s->files; i++)
             if (!strcmp(s->file[i].name, at))
                 s->file_at = i;
         if (s->file_at >= s->files)
             s->file_at = s->files - 1;
         free(at);
+        if (first && !form_dirty(&s->form) && !*s->form.source)
+            setup_load_chosen(s);
         s->app->dirty = true;
     }
     free_files(l->file, l->files);
@@ -105,12 +108,10 @@ void setup_list_files(struct setup *s)
     s->listed_ns = app_ns(s->app);
     l = mem_new(1, sizeof *l);
     l->link = setup_hold(s);
-    if (s->files) {
+    if (s->files)
         tasks_add(s->app->tasks, list, listed, l);
-        return;
-    }
-    list(l); /* the first one is seen at once */
-    listed(l, false);
+    else
+        setup_try(s, list, listed, l); /* the first one is seen at once, where that can be had */
 }
 
 void setup_load_chosen(struct setup *s)

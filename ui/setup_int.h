@@ -4,7 +4,6 @@
 #define CHORUS_UI_SETUP_INT_H
 
 #include "record/queue.h"
-#include "record/working.h"
 #include "ui/app.h"
 #include "ui/form.h"
 #include "ui/line.h"
@@ -69,14 +68,7 @@ struct setup {
     char **queue_label; /* (queue) */
     size_t queue, queue_at, queue_first;
     uint64_t queue_stamp;
-    bool queue_reading;
-    struct record_working *other; /* who else computes here */
-    size_t others;
-    bool others_reading;
-    struct record_work *claim; /* of the machine, for a start; NULL: none */
-    uint64_t claim_ns;
-    bool claiming; /* a task is about to */
-    uint64_t others_ns;
+    bool queue_reading, queue_again; /* again: it was changed from here meanwhile */
 
     struct setup_survey *survey; /* NULL: the form is no experiment */
     struct account account;
@@ -149,8 +141,7 @@ void setup_add_label(const struct record_queued *list, size_t count, size_t i, s
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */
-void setup_drop_claim(struct setup *s);
-bool setup_watch(struct setup *s); /* looks whether the queue or the others are other ones */
+void setup_watch(struct setup *s);   /* looks whether the queue is another one */
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
 void setup_queue_load(struct setup *s);

@@ -1,5 +1,5 @@
-/* The queue beside the form: what waits in results/queue, and who else computes on this machine. All
- * that reads or writes is done by the thread of tasks. */
+/* The queue beside the form: what waits in results/queue. All that reads or writes is done by the threads
+ * of tasks. */
 #include "ui/setup_int.h"
 
 #include "base/mem.h"
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS_NS       2000000000u
 #define MOST_TOLD_APART 60 /* of one queue: each is compared with each */
 
 /* ---- looking ---- */
@@ -16,11 +15,10 @@
 struct reading {
     struct setup_link *link;
     char *results;
+    uint64_t stamp; /* of the queue when it was read last; then: as it is now */
     struct record_queued *list;
     char **label;
     size_t count;
-    struct record_working *other;
-    size_t others;
     bool fine;
 };
 
@@ -35,7 +33,6 @@ static void free_list(struct record_queued *list, char **label, size_t count)
 static void free_reading(struct reading *r)
 {
     free_list(r->list, r->label, r->count);
-    free(r->other);
     free(r->results);
     free(r);
 }
@@ -43,7 +40,11 @@ static void free_reading(struct reading *r)
 static void read_queue(void *arg)
 {
     struct reading *r = arg;
+    uint64_t before = r->stamp;
 
+    r->stamp = record_queue_stamp(r->results);
+    if (r->stamp == before)
+        return;
     r->fine = record_queue_list(r->results, &r->list, &r->count, NULL) == ERR_OK;
     if (!r->fine)
         return;
@@ -68,6 +69,10 @@ static void queue_read(void *arg, bool dropped)
 
     if (s)
         s->queue_reading = false;
+    if (s && !dropped && !s->queue_again) /* else it may have been read before the change */
+        s->queue_stamp = r->stamp;
+    if (s)
+        s->queue_again = false;
     if (s && !dropped && r->fine) {
         uint64_t id = s->queue_at < s->queue ? s->queued[s->queue_at].id : 0;
 
@@ -90,68 +95,26 @@ static void queue_read(void *arg, bool dropped)
     free_reading(r);
 }
 
-static void read_others(void *arg)
+void setup_watch(struct setup *s)
 {
-    struct reading *r = arg;
+    struct reading *r;
 
-    r->others = record_computing_list(&r->other);
-}
-
-static void others_read(void *arg, bool dropped)
-{
-    struct reading *r = arg;
-    struct setup *s = setup_let_go(r->link);
-
-    if (s)
-        s->others_reading = false;
-    if (s && !dropped) {
-        s->app->dirty = s->app->dirty || s->others != r->others;
-        free(s->other);
-        s->other = r->other;
-        s->others = r->others;
-        r->other = NULL;
-    }
-    free_reading(r);
-}
-
-static struct reading *reading_new(struct setup *s)
-{
-    struct reading *r = mem_new(1, sizeof *r);
-
+    if (s->queue_reading || !s->app->config.results || !s->app->tasks)
+        return;
+    r = mem_new(1, sizeof *r);
     r->link = setup_hold(s);
     r->results = mem_text(s->app->config.results);
-    return r;
-}
-
-bool setup_watch(struct setup *s)
-{
-    uint64_t stamp, now = app_ns(s->app);
-
-    if (!s->app->config.results || !s->app->tasks)
-        return false;
-    stamp = record_queue_stamp(s->app->config.results);
-    if (stamp != s->queue_stamp && !s->queue_reading) {
-        s->queue_stamp = stamp;
-        s->queue_reading = true;
-        tasks_add(s->app->tasks, read_queue, queue_read, reading_new(s));
-    }
-    if (!s->others_reading && (!s->others_ns || now - s->others_ns > OTHERS_NS)) {
-        s->others_ns = now ? now : 1;
-        s->others_reading = true;
-        tasks_add(s->app->tasks, read_others, others_read, reading_new(s));
-    }
-    return false;
+    r->stamp = s->queue_stamp;
+    s->queue_reading = true;
+    tasks_add_live(s->app->tasks, read_queue, queue_read, r);
 }
 
 void setup_free_queue(struct setup *s)
 {
-    setup_drop_claim(s);
     free_list(s->queued, s->queue_label, s->queue);
-    free(s->other);
     s->queued = NULL;
     s->queue_label = NULL;
-    s->other = NULL;
-    s->queue = s->others = 0;
+    s->queue = 0;
 }
 
 /* ---- changing ---- */
@@ -194,8 +157,9 @@ static void changed(void *arg, bool dropped)
         else if (c->kind == REMOVE)
             app_say(s->app, GRID_TEXT, "%s is out of the queue", c->name);
         s->queue_stamp = 0; /* another look */
+        s->queue_again = s->queue_reading;
         s->app->dirty = true;
-        (void)setup_watch(s);
+        setup_watch(s);
     }
     free(c->item.file);
     free(c->item.name);

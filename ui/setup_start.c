@@ -1,7 +1,7 @@
 /* From the form to a run: at once, behind what runs, or beside what another program does. */
+#include "ui/claim.h"
 #include "ui/setup_int.h"
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -180,139 +180,39 @@ static void queue_or_not(void *user, int answer)
         setup_queue_add(user, false);
 }
 
-/* Whether one of them computes into other results than ours. */
-static bool any_elsewhere(const struct setup *s)
-{
-    for (size_t i = 0; i < s->others; i++)
-        if (!record_working_same(s->other[i].results, s->app->config.results))
-            return true;
-    return false;
-}
-
-static void queue_or_beside(void *user, int answer)
-{
-    struct setup *s = user;
-
-    if (answer == 0)
-        setup_queue_add(s, any_elsewhere(s));
-    else if (answer == 1)
-        start(s);
-}
-
-/* Another program of this user computes here: what comes behind it and what beside is for a person to
- * say. */
-static void ask_about_others(struct setup *s)
-{
-    static const char *const answers[] = {"queue it behind", "run it beside", "cancel", NULL};
-    const struct record_working *w = &s->other[0];
-    const char *slash;
-    char question[500];
-    struct text run = {0};
-    bool same = false;
-
-    for (size_t i = 0; i < s->others && !same; i++)
-        if (record_working_same(s->other[i].results, s->app->config.results)) {
-            same = true;
-            w = &s->other[i];
-        }
-    slash = strrchr(w->run, '/');
-    text_add_clean(&run, slash ? slash + 1 : w->run);
-    snprintf(
-        question, sizeof question,
-        "Another chorus (process %lld) computes %.150s on this machine%s; beside each other both "
-        "are slower. Queued, it waits until that has ended, also without this terminal.",
-        (long long)w->pid, run.n ? text_str(&run) : "a run",
-        same ? "" : ", with its results in another folder");
-    app_ask(s->app, question, answers, queue_or_beside, s);
-    text_free(&run);
-}
-
-/* Before a start the machine is claimed: of two workbenches that begin at the same time one is asked. */
-struct claiming {
+struct starting {
     struct setup_link *link;
-    char *results;
-    struct record_work *work;
-    struct record_working *other;
-    size_t others;
     uint64_t turn;
-    bool claimed;
 };
 
-static void claim(void *arg)
+static void begin(void *user, enum claim_how how, bool elsewhere)
 {
-    struct claiming *c = arg;
+    struct starting *b = user;
+    struct setup *s = setup_let_go(b->link);
 
-    c->work = record_work_new(c->results);
-    /* Who claims at this very moment is seen a moment later. */
-    for (int tries = 0; tries < 20 && !c->others; tries++) {
-        c->claimed = record_work_claim(c->work);
-        if (c->claimed)
-            break;
-        free(c->other);
-        c->others = record_computing_list(&c->other);
-        clock_sleep_ms(1);
-    }
-}
-
-static void claimed(void *arg, bool dropped)
-{
-    struct claiming *c = arg;
-    struct setup *s = setup_let_go(c->link);
-
-    if (s)
-        s->claiming = false;
-    if (s && !dropped && !s->runs_again && s->form.turn != c->turn) {
+    if (s && how != CLAIM_NOT && !s->runs_again && s->form.turn != b->turn)
         app_say(s->app, GRID_WARN, "not started: the form was changed meanwhile; r starts it");
-    } else if (s && !dropped) {
-        if (!c->claimed && c->others) {
-            free(s->other);
-            s->other = c->other;
-            s->others = c->others;
-            c->other = NULL;
-            ask_about_others(s);
-        } else {
-            setup_drop_claim(s);
-            s->claim = c->work; /* until the engine shows what it does */
-            s->claim_ns = app_ns(s->app);
-            c->work = NULL;
-            start(s);
-        }
-    }
-    record_work_free(c->work);
-    free(c->other);
-    free(c->results);
-    free(c);
-}
-
-void setup_drop_claim(struct setup *s)
-{
-    record_work_free(s->claim);
-    s->claim = NULL;
+    else if (s && how == CLAIM_NOW)
+        start(s);
+    else if (s && how == CLAIM_BEHIND)
+        setup_queue_add(s, elsewhere);
+    free(b);
 }
 
 static void go_on(struct setup *s)
 {
     static const char *const answers[] = {"queue it behind", "cancel", NULL};
-    struct claiming *c;
+    struct starting *b;
 
-    if (s->claiming) {
-        app_say(s->app, GRID_DIM, "it starts already");
-        return;
-    }
     if (feed_busy(s->app->feed)) {
         app_ask(s->app, "Something runs here already.", answers, queue_or_not, s);
         return;
     }
-    if (s->others) {
-        ask_about_others(s);
-        return;
-    }
-    s->claiming = true;
-    c = mem_new(1, sizeof *c);
-    c->link = setup_hold(s);
-    c->results = mem_text(s->app->config.results);
-    c->turn = s->form.turn;
-    setup_try(s, claim, claimed, c);
+    b = mem_new(1, sizeof *b);
+    b->link = setup_hold(s);
+    b->turn = s->form.turn;
+    claim_machine(s->app, true, begin, b);
+    s->app->dirty = true;
 }
 
 /* ---- a sweep of that name is there ---- */

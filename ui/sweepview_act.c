@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "record/ledger.h"
+#include "ui/claim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,20 +19,45 @@ static void send(struct sweepview *v, struct wire_command command)
     v->merged_ns = 0;
 }
 
-static bool write_control(struct sweepview *v, const char *line)
-{
+struct control {
+    struct sweepview *view;
+    char *results, *name, *line, *said;
     struct err e;
+};
 
-    if (record_sweep_control(v->app->config.results, v->sweep->name, line, &e) == ERR_OK)
-        return true;
-    app_say(v->app, GRID_BAD, "%s", e.text);
-    return false;
+static void control_work(void *arg)
+{
+    struct control *c = arg;
+
+    if (record_sweep_control(c->results, c->name, c->line, &c->e) == ERR_OK)
+        c->e.code = ERR_OK;
 }
 
-static void control(struct sweepview *v, const char *line)
+static void control_done(void *arg, bool dropped)
 {
-    if (write_control(v, line))
-        app_say(v->app, GRID_DIM, "The program that works on it has been told: %s.", line);
+    struct control *c = arg;
+
+    if (!dropped && c->e.code != ERR_OK)
+        app_say(c->view->app, GRID_BAD, "%s", c->e.text);
+    else if (!dropped)
+        app_say(c->view->app, GRID_DIM, "The program that works on it has been told: %s.", c->said);
+    free(c->results);
+    free(c->name);
+    free(c->line);
+    free(c->said);
+    free(c);
+}
+
+static void control(struct sweepview *v, const char *line, const char *said)
+{
+    struct control *c = mem_new(1, sizeof *c);
+
+    *c = (struct control){.view = v,
+                          .results = mem_text(v->app->config.results),
+                          .name = mem_text(v->sweep->name),
+                          .line = mem_text(line),
+                          .said = mem_text(said)};
+    tasks_add_slow(v->app->tasks, control_work, control_done, c);
 }
 
 /* To whoever works on it: over the wire where that is this program, by a line else. */
@@ -47,11 +73,10 @@ static void send_cell(struct sweepview *v, enum wire_command_kind kind, size_t c
         snprintf(line, sizeof line, "skip %zu", cell);
     else
         snprintf(line, sizeof line, "move %zu %d", cell, by);
-    if (write_control(v, line))
-        app_say(v->app, GRID_DIM, "The program that works on it has been told: %s.",
-                kind == WIRE_SKIP ? "drop this cell"
-                : by < 0          ? "this cell earlier"
-                                  : "this cell later");
+    control(v, line,
+            kind == WIRE_SKIP ? "drop this cell"
+            : by < 0          ? "this cell earlier"
+                              : "this cell later");
 }
 
 /* Why it hears nothing. */
@@ -85,7 +110,7 @@ static void pause_sweep(struct sweepview *v)
     if (v->own)
         send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
     else
-        control(v, paused ? "go" : "pause");
+        control(v, paused ? "go" : "pause", paused ? "go" : "pause");
 }
 
 /* Questions stand for a while: an answer means the sweep that was shown then. */
@@ -116,7 +141,7 @@ static void stop_chosen(void *user, int answer)
     if (v->own)
         send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
     else
-        control(v, lines[answer]);
+        control(v, lines[answer], lines[answer]);
 }
 
 static void stop_sweep(struct sweepview *v)
@@ -145,17 +170,41 @@ static size_t count_states(const struct sweepview_sweep *s, bool failed)
     return n;
 }
 
+struct starting { /* a sweep, while the machine is claimed for it */
+    struct sweepview *view;
+    struct wire_sweep *start;
+    size_t bytes;
+};
+
+static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
+{
+    struct starting *b = user;
+    struct sweepview *v = b->view;
+    struct err e;
+
+    (void)elsewhere;
+    if (how == CLAIM_NOW && !feed_start_sweep(v->app->feed, b->start, b->bytes, &e)) {
+        app_say(v->app, GRID_BAD, "%s", e.text);
+    } else if (how == CLAIM_NOW) {
+        app_say(v->app, GRID_GOOD, "%s goes on.", b->start->name);
+        v->failed_again = b->start->failed;
+        v->merged_ns = 0;
+    }
+    free(b->start);
+    free(b);
+}
+
 static void start_sweep(struct sweepview *v, bool failed)
 {
     const struct sweepview_sweep *s = v->sweep;
+    struct starting *b = mem_new(1, sizeof *b);
     struct wire_sweep *start;
     struct text text = {0};
-    struct err e;
-    size_t bytes;
 
     spec_sweep_write(&s->spec, &text);
-    bytes = sizeof *start + text.n + 1;
-    start = mem_new(bytes, 1);
+    b->view = v;
+    b->bytes = sizeof *start + text.n + 1;
+    b->start = start = mem_new(b->bytes, 1);
     snprintf(start->name, sizeof start->name, "%s", s->name);
     start->grid = s->options.grid;
     start->failed = failed;
@@ -163,13 +212,10 @@ static void start_sweep(struct sweepview *v, bool failed)
     start->max_cells = s->options.max_cells;
     memcpy(start->text, text_str(&text), text.n + 1);
     text_free(&text);
-    if (!feed_start_sweep(v->app->feed, start, bytes, &e))
-        app_say(v->app, GRID_BAD, "%s", e.text);
+    if (feed_busy(v->app->feed)) /* it takes its turn with what runs here */
+        begin_sweep(b, CLAIM_NOW, false);
     else
-        app_say(v->app, GRID_GOOD, "%s goes on.", s->name);
-    v->failed_again = failed;
-    free(start);
-    v->merged_ns = 0;
+        claim_machine(v->app, false, begin_sweep, b);
 }
 
 static void go_on(struct sweepview *v)

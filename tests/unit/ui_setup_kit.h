@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "net/net.h"
 #include "tests/test.h"
+#include "ui/claim.h"
 #include "ui/setup_int.h"
 
 #include <poll.h>
@@ -78,6 +79,13 @@ void app_ask(struct app *app, const char *question, const char *const *answers,
     kit.chosen = chosen;
     kit.user = user;
     text_free(&t);
+}
+
+void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
+{
+    (void)app;
+    if (kit.chosen == chosen)
+        kit.question[0] = 0;
 }
 
 void app_prompt(struct app *app, const char *label, const char *text,
@@ -262,6 +270,7 @@ static inline void kit_end(void)
 
     screen_setup.close(kit.setup);
     tasks_free(kit.app.tasks);
+    claim_close(&kit.app);
     settings_close(kit.app.settings);
     wire_free(kit.app.config.wire);
     grid_free(&kit.grid);

@@ -1,6 +1,9 @@
 /* The Setup screen: what is drawn at both sizes, what keys do, and what is started. */
 #include "tests/unit/ui_setup_kit.h"
 
+#include "record/working.h"
+
+#include <pthread.h>
 #include <sys/wait.h>
 
 #include <unistd.h>
@@ -170,14 +173,43 @@ TEST(a_field_opened_and_left_is_no_change)
     kit_end();
 }
 
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void at_gate(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static void passed(void *arg, bool dropped)
+{
+    (void)arg;
+    (void)dropped;
+}
+
+static void begun(void *user, enum claim_how how, bool elsewhere)
+{
+    (void)elsewhere;
+    *(int *)user += how == CLAIM_NOW;
+}
+
 TEST(a_start_that_still_looks_around_is_not_begun_twice)
 {
+    int begins = 0;
+
     kit_start();
-    kit.setup->claiming = true;
-    kit_keys("r");
+    tasks_patience(kit.app.tasks, 0);
+    pthread_mutex_lock(&gate);
+    (void)tasks_try(kit.app.tasks, at_gate, passed, NULL);
+    claim_machine(&kit.app, true, begun, &begins);
+    screen_setup.key(kit.setup, &(struct key){.code = 'r'});
     CHECK_INT(kit.runs, 0);
     CHECK_HAS(kit.said, "it starts already");
-    kit.setup->claiming = false;
+    pthread_mutex_unlock(&gate);
+    kit_settle();
+    CHECK_INT(begins, 1);
+    tasks_patience(kit.app.tasks, 20000);
     kit_keys("r r");
     CHECK_INT(kit.runs, 2); /* each looked around for itself */
     kit_end();
@@ -667,23 +699,68 @@ TEST(a_name_with_a_number_gets_the_next_one)
     kit_end();
 }
 
+/* Another program that computes until a byte comes. */
+static pid_t other_program(const char *results, const char *run, int *end)
+{
+    int there[2], over[2];
+    char byte;
+    pid_t child;
+
+    if (pipe(there) || pipe(over))
+        exit(2);
+    child = fork();
+    if (child == 0) {
+        struct record_work *w = record_work_new(results);
+
+        record_work_set(w, run, 1);
+        (void)!write(there[1], "y", 1);
+        (void)!read(over[0], &byte, 1);
+        record_work_free(w);
+        _exit(0);
+    }
+    CHECK(read(there[0], &byte, 1) == 1);
+    close(there[0]);
+    close(there[1]);
+    close(over[0]);
+    *end = over[1];
+    return child;
+}
+
+static void end_program(pid_t child, int end)
+{
+    CHECK(write(end, "g", 1) == 1);
+    waitpid(child, NULL, 0);
+    close(end);
+}
+
 TEST(another_program_at_work_is_noticed)
 {
-    struct record_working other = {.pid = 4711, .run = "/r/2026-11-20-101530-412-cnn-7f3a"};
+    static const char run[] = "/r/2026-11-20-101530-412-cnn-7f3a";
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache;
+    pid_t child;
+    int end;
 
     kit_start();
-    snprintf(other.results, sizeof other.results, "%s", kit.folder);
-    free(kit.setup->other);
-    kit.setup->other = mem_new(1, sizeof other);
-    *kit.setup->other = other;
-    kit.setup->others = 1;
+    cache = io_path(kit.folder, "cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    child = other_program(kit.folder, run, &end);
     kit_keys("r");
-    CHECK_HAS(kit.question, "process 4711) computes 2026-11-20-101530-412-cnn-7f3a");
+    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine;");
     CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
     kit.chosen(kit.user, 1);
     CHECK_INT(kit.runs, 1);
-    CHECK(!strstr(kit.question, "another folder"));
-    strcpy(kit.setup->other->results, "/elsewhere");
+    kit_keys("r");
+    CHECK_HAS(kit.question, "[queue it behind]");
+    end_program(child, end);
+    kit.ns = clock_ns() + 1000000000u;
+    claim_tick(&kit.app); /* the question is about nobody any more */
+    kit_settle();
+    CHECK_STR(kit.question, "");
+    CHECK_HAS(kit.said, "The other one has ended");
+    CHECK_INT(kit.runs, 1);
+
+    child = other_program("/", run, &end);
     kit_keys("r");
     CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
     CHECK_HAS(kit.question, "with its results in another folder");
@@ -693,10 +770,16 @@ TEST(another_program_at_work_is_noticed)
     kit_keys("r");
     kit.chosen(kit.user, 0);
     kit_settle();
+    screen_setup.tick(kit.setup);
+    kit_settle();
     REQUIRE(kit.setup->queue == 1);
     CHECK(!strncmp(kit.setup->queued[0].text, "# options: --order spread --alone\n", 34));
     CHECK_STR(kit.setup->queue_label[0], "alone");
     CHECK_INT(kit.runs, 1);
+    end_program(child, end);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
     kit_end();
 }
 
@@ -733,9 +816,6 @@ TEST(who_begins_at_the_same_time_is_asked)
     CHECK_INT(kit.runs, 0);
     kit.chosen(kit.user, -1);
     REQUIRE(write(answer[1], "g", 1) == 1 && read(told[0], &byte, 1) == 1);
-    free(kit.setup->other);
-    kit.setup->other = NULL;
-    kit.setup->others = 0; /* as the next look finds it */
     kit_keys("r");
     CHECK_INT(kit.runs, 1);
     REQUIRE(write(answer[1], "g", 1) == 1 && read(told[0], &byte, 1) == 1);

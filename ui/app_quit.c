@@ -1,0 +1,181 @@
+/* ui/app_quit.c: the key q: what is asked before the workbench goes. */
+#include "ui/app_int.h"
+
+#include "base/mem.h"
+#include "record/queue.h"
+#include "record/working.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A sweep that has no cell at work has no run to be told by. */
+static void stop_sweeps(struct app *app)
+{
+    struct wire *wire = app->config.wire;
+    size_t n = wire ? wire_sweeps(wire, NULL, 0) : 0;
+    struct wire_sweep_status *sweep = mem_new(n + 1, sizeof *sweep);
+
+    if (n)
+        (void)wire_sweeps(wire, sweep, n);
+    for (size_t i = 0; i < n; i++)
+        if (!wire_state_ended(sweep[i].state))
+            (void)wire_send(wire, &(struct wire_command){.kind = WIRE_STOP,
+                                                         .run = sweep[i].sweep,
+                                                         .how = WIRE_AFTER_EPOCH});
+    free(sweep);
+}
+
+static void leave(void *user, int answer)
+{
+    struct app *app = user;
+    struct err e;
+
+    switch (answer) {
+    case 0:
+        if (app->config.wire) /* what waits in the queue stays there */
+            (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_CLOSE});
+        stop_sweeps(app);
+        for (size_t i = 0; i < feed_count(app->feed); i++) {
+            struct feed_run *run = feed_at(app->feed, i);
+
+            if (run->own && !wire_state_ended(run->state) &&
+                feed_stop(app->feed, run, WIRE_AFTER_EPOCH, &e) != ERR_OK)
+                app_log(app, LOG_WARN, e.text);
+        }
+        app->own->leaving = true;
+        app_say(app, GRID_WARN, "leaving after this epoch");
+        break;
+    case 1:
+        app->own->end = APP_STOP;
+        app->over = true;
+        break;
+    case 2:
+        app->own->end = APP_DETACH;
+        app->over = true;
+        break;
+    }
+}
+
+static void leave_jobs(void *user, int answer)
+{
+    struct app *app = user;
+
+    app->over |= answer == 0;
+}
+
+static void leave_queue(void *user, int answer)
+{
+    struct app *app = user;
+
+    if (answer == 0)
+        app->own->end = APP_DETACH;
+    app->over |= answer == 0 || answer == 1;
+}
+
+/* How many experiments wait that nobody would take if this program went: it takes them itself where
+ * something else does not compute into these results first. */
+struct stranded {
+    struct app *app;
+    char *results;
+    size_t n;
+};
+
+static void count_stranded(void *arg)
+{
+    struct stranded *s = arg;
+    struct record_queued item = {0};
+    bool found = false;
+    size_t n = 0;
+
+    if (record_queue_owner(s->results) ||
+        record_queue_first(s->results, &item, &found, &n, NULL) != ERR_OK)
+        return;
+    if (found)
+        record_queue_free_item(&item);
+    if (found && !record_taking_pid(s->results))
+        s->n = n;
+}
+
+static void ask_about_queue(struct app *app, size_t n, const char *words)
+{
+    static const char *const answers[] = {
+        "leave a process that takes from it, without this terminal", "keep it for later, and leave",
+        "cancel", NULL};
+    char question[400];
+
+    snprintf(
+        question, sizeof question,
+        "%s%s%zu experiment%s wait%s in the queue, behind what another program computes; nobody "
+        "else would take from it.",
+        words, *words ? " " : "", n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+    app_ask(app, question, answers, leave_queue, app);
+}
+
+static void leave_form(void *user, int answer)
+{
+    struct app *app = user;
+
+    app->over |= answer == 1;
+    if (answer == 0) {
+        app_show(app, SCREEN_SETUP);
+        screen_setup_save(app->screen[SCREEN_SETUP]);
+    }
+}
+
+/* Nothing runs here. */
+static void quit_idle(struct app *app, size_t waiting)
+{
+    static const char *const jobs[] = {"leave and end it", "cancel", NULL};
+    static const char *const form[] = {"save them first", "leave without them", "cancel", NULL};
+    struct text words = {0};
+    bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
+
+    if (waiting) {
+        ask_about_queue(app, waiting, text_str(&words));
+    } else if (jobs_running(app->jobs)) {
+        text_addf(&words, "%sA command still works; the Log screen says which.",
+                  unsaved ? " " : "");
+        app_ask(app, text_str(&words), jobs, leave_jobs, app);
+    } else if (unsaved) {
+        app_ask(app, text_str(&words), form, leave_form, app);
+    } else {
+        app->over = true;
+    }
+    text_free(&words);
+}
+
+static void stranded_counted(void *arg, bool dropped)
+{
+    struct stranded *s = arg;
+    struct app *app = s->app;
+
+    app->own->quitting = false;
+    if (!dropped && app->own->popup == POPUP_NONE)
+        quit_idle(app, s->n);
+    free(s->results);
+    free(s);
+}
+
+void app_quit(struct app *app)
+{
+    static const char *const answers[] = {
+        "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
+        "leave it running, without this terminal", "cancel", NULL};
+    struct text words = {0};
+    struct stranded *s;
+
+    if (feed_busy(app->feed)) {
+        if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
+            text_add(&words, " ");
+        text_add(&words, "Something runs. How do you want to leave?");
+        app_ask(app, text_str(&words), answers, leave, app);
+        text_free(&words);
+    } else if (!app->config.wire) {
+        quit_idle(app, 0);
+    } else if (!app->own->quitting) {
+        app->own->quitting = true;
+        s = mem_new(1, sizeof *s);
+        *s = (struct stranded){.app = app, .results = mem_text(app->config.results)};
+        (void)tasks_try(app->tasks, count_stranded, stranded_counted, s);
+    }
+}

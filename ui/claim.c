@@ -1,0 +1,204 @@
+#include "ui/claim.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "record/working.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_NS 5000000000u /* a start has shown itself by then */
+#define LOOK_NS 500000000u  /* between two looks whether those who are asked about still compute */
+#define TRIES   20          /* who claims at this very moment is seen a millisecond later */
+
+struct claim {
+    struct app *app;
+    bool queue, asking, looking; /* a question stands; a task looks again */
+    uint64_t looked_ns;
+    claim_begin *begin; /* NULL: it was called */
+    void *user;
+
+    char *results;
+    struct record_work *work;     /* ours */
+    struct record_working *other; /* (others) */
+    size_t others, here;          /* here: with results that are ours */
+    bool got;
+    bool elsewhere; /* what is asked about */
+};
+
+static void free_claim(struct claim *c)
+{
+    record_work_free(c->work);
+    free(c->other);
+    free(c->results);
+    free(c);
+}
+
+/* Those of our results first. */
+static void sort_others(struct claim *c)
+{
+    c->here = 0;
+    for (size_t i = 0; i < c->others; i++)
+        if (record_working_same(c->other[i].results, c->results)) {
+            struct record_working w = c->other[c->here];
+
+            c->other[c->here++] = c->other[i];
+            c->other[i] = w;
+        }
+}
+
+static void work(void *arg)
+{
+    struct claim *c = arg;
+
+    c->others = 0;
+    if (!c->work)
+        c->work = record_work_new(c->results);
+    for (int tries = 0; tries < TRIES && !c->others; tries++) {
+        c->got = record_work_claim(c->work);
+        if (c->got)
+            return;
+        free(c->other);
+        c->others = record_computing_list(&c->other);
+        if (!c->others)
+            clock_sleep_ms(1);
+    }
+    c->got = !c->others; /* nobody is seen: there is no place for claims */
+    sort_others(c);
+}
+
+static void begin(struct claim *c, enum claim_how how)
+{
+    claim_begin *call = c->begin;
+
+    c->begin = NULL;
+    c->asking = false;
+    if (call)
+        call(c->user, how, c->elsewhere);
+}
+
+static void end(struct claim *c, enum claim_how how)
+{
+    c->app->claiming = NULL;
+    begin(c, how);
+    free_claim(c);
+}
+
+static void chosen(void *user, int answer)
+{
+    struct app *app = user;
+    struct claim *c = app->claiming;
+    enum claim_how how = CLAIM_NOT;
+
+    if (!c)
+        return;
+    if (answer >= 0 && c->queue)
+        how = answer == 0 ? CLAIM_BEHIND : answer == 1 ? CLAIM_NOW : CLAIM_NOT;
+    else if (answer >= 0)
+        how = answer == 0 ? CLAIM_NOW : CLAIM_NOT;
+    if (!c->looking) {
+        end(c, how);
+        return;
+    }
+    app->claiming = NULL; /* what looks holds it */
+    begin(c, how);
+}
+
+static void ask(struct claim *c)
+{
+    static const char *const queue[] = {"queue it behind", "run it beside", "cancel", NULL};
+    static const char *const beside[] = {"beside it", "cancel", NULL};
+    const struct record_working *w = &c->other[0];
+    const char *slash = strrchr(w->run, '/');
+    struct text question = {0};
+
+    text_addf(&question, "Another chorus (process %lld) computes ", (long long)w->pid);
+    text_add_clean(&question, slash ? slash + 1 : w->run[0] ? w->run : "a run");
+    text_addf(&question, " on this machine%s; beside each other both are slower.%s",
+              c->here ? "" : ", with its results in another folder",
+              c->queue ? " Queued, it waits until that has ended, also without this terminal."
+                       : "");
+    c->asking = true;
+    c->elsewhere = c->here < c->others;
+    c->looked_ns = app_ns(c->app);
+    app_ask(c->app, text_str(&question), c->queue ? queue : beside, chosen, c->app);
+    text_free(&question);
+}
+
+static void done(void *arg, bool dropped)
+{
+    struct claim *c = arg;
+    struct app *app = c->app;
+
+    if (dropped) {
+        end(c, CLAIM_NOT);
+    } else if (c->got) {
+        claim_drop(app);
+        app->claim = c->work;
+        app->claim_ns = app_ns(app);
+        c->work = NULL;
+        end(c, CLAIM_NOW);
+    } else {
+        ask(c);
+    }
+}
+
+static void looked(void *arg, bool dropped)
+{
+    struct claim *c = arg;
+
+    c->looking = false;
+    c->looked_ns = app_ns(c->app);
+    if (!c->begin) { /* answered meanwhile */
+        free_claim(c);
+    } else if (!dropped && c->got) {
+        app_ask_end(c->app, chosen);
+        app_say(c->app, GRID_TEXT, "The other one has ended; nothing was started here yet.");
+        end(c, CLAIM_NOT);
+    }
+}
+
+void claim_machine(struct app *app, bool queue, claim_begin *call, void *user)
+{
+    struct claim *c = app->claiming;
+
+    if (c && !c->asking) {
+        app_say(app, GRID_DIM, "it starts already");
+        call(user, CLAIM_NOT, false);
+        return;
+    }
+    if (c) /* its question went unanswered */
+        chosen(app, -1);
+    c = mem_new(1, sizeof *c);
+    *c = (struct claim){.app = app, .queue = queue, .begin = call, .user = user};
+    c->results = mem_text(app->config.results);
+    app->claiming = c;
+    (void)tasks_try(app->tasks, work, done, c);
+}
+
+void claim_drop(struct app *app)
+{
+    record_work_free(app->claim);
+    app->claim = NULL;
+}
+
+void claim_tick(struct app *app)
+{
+    struct claim *c = app->claiming;
+
+    if (app->claim && app_ns(app) - app->claim_ns > KEPT_NS)
+        claim_drop(app);
+    if (!c || !c->asking || c->looking || app_ns(app) - c->looked_ns < LOOK_NS)
+        return;
+    c->looking = true;
+    tasks_add_live(app->tasks, work, looked, c);
+}
+
+/* Behind the end of all tasks. */
+void claim_close(struct app *app)
+{
+    if (app->claiming)
+        end(app->claiming, CLAIM_NOT);
+    claim_drop(app);
+}

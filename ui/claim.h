@@ -1,0 +1,26 @@
+/* ui/claim.h: before anything begins to compute from here the machine is claimed, on another thread: of
+ * two programs that begin at one instant one is asked. */
+#ifndef CHORUS_UI_CLAIM_H
+#define CHORUS_UI_CLAIM_H
+
+#include "ui/app.h"
+
+enum claim_how {
+    CLAIM_NOT,   /* cancelled, or the other one has ended meanwhile */
+    CLAIM_NOW,   /* the machine is ours, or a person wants it beside the other one */
+    CLAIM_BEHIND /* a person wants it in the queue */
+};
+/* elsewhere: who computes has results in another folder. */
+typedef void claim_begin(void *user, enum claim_how how, bool elsewhere);
+
+/* Calls begin once. Where another program computes a person is asked; queue: whether to wait in the
+ * queue is an answer. */
+void claim_machine(struct app *app, bool queue, claim_begin *begin, void *user);
+/* The engine, or a program that was started, shows itself what it does. */
+void claim_drop(struct app *app);
+/* Often: drops a claim whose start came to nothing; a question about a program that has ended since is
+ * taken away. */
+void claim_tick(struct app *app);
+void claim_close(struct app *app);
+
+#endif
