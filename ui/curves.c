@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NAMED                                                                                 \
-    500 /* runs: nobody reads the names of more, and each is held against all others */
-
 static const struct {
     const char *name, *column, *label;
     bool whole, parts;
@@ -255,95 +252,6 @@ static enum err_code check_values(const struct curves *c, size_t runs,
     return ERR_OK;
 }
 
-/* Whether a value tells apart two groups which the names so far leave alike. */
-static bool separates(const struct text *names, const struct text *value, size_t groups)
-{
-    for (size_t a = 0; a < groups; a++)
-        for (size_t b = 0; b < a; b++)
-            if (!strcmp(text_str(&names[a]), text_str(&names[b])) &&
-                strcmp(text_str(&value[a]), text_str(&value[b])) != 0)
-                return true;
-    return false;
-}
-
-/* The last part of a path, for models and data sets lie anywhere, and computed numbers as short as they
- * differ. */
-static void add_values(const char *key, const struct text *value, size_t groups, struct text *names)
-{
-    const char **words = mem_new(groups + 1, sizeof *words);
-    int digits;
-
-    for (size_t g = 0; g < groups; g++) {
-        const char *whole = text_str(&value[g]), *slash = strrchr(whole, '/');
-
-        words[g] = slash && slash[1] ? slash + 1 : whole;
-    }
-    digits = text_least_digits(words, groups);
-    for (size_t g = 0; g < groups; g++) {
-        text_addf(&names[g], "%s%s=", names[g].n ? " " : "", key);
-        text_add_short(&names[g], words[g], digits);
-    }
-    free(words);
-}
-
-void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
-                        const char *over, struct text *names)
-{
-    size_t found;
-    const char **differ = study_differences(runs, count, &found);
-    struct text *value = mem_new(groups + 1, sizeof *value);
-
-    for (size_t k = 0; k < found; k++) {
-        if (over && !strcmp(differ[k], over))
-            continue;
-        for (size_t i = count; i-- > 0;) { /* the first run of each group stays */
-            text_clear(&value[of[i]]);
-            study_value(&runs[i], differ[k], &value[of[i]]);
-        }
-        if (separates(names, value, groups))
-            add_values(differ[k], value, groups, names);
-    }
-    for (size_t g = 0; g < groups; g++)
-        text_free(&value[g]);
-    free(value);
-    free(differ);
-}
-
-/* Runs that nothing tells apart, or nothing but what others have too, go by their folders. */
-static void name_alike(const struct study_run *runs, size_t count, struct text *names)
-{
-    bool *alike = mem_new(count + 1, sizeof *alike);
-
-    for (size_t a = 0; a < count; a++)
-        for (size_t b = 0; b < a && count <= MOST_NAMED; b++)
-            if (!strcmp(text_str(&names[a]), text_str(&names[b])))
-                alike[a] = alike[b] = true;
-    for (size_t i = 0; i < count; i++)
-        if (!names[i].n)
-            text_add(&names[i], study_short_name(runs[i].entry->name));
-        else if (alike[i])
-            text_addf(&names[i], " %s", study_short_name(runs[i].entry->name));
-    free(alike);
-}
-
-char **curves_names(const struct study_run *runs, size_t count)
-{
-    struct text *names = mem_new(count + 1, sizeof *names);
-    size_t *of = mem_new(count + 1, sizeof *of);
-    char **words = mem_new(count + 1, sizeof *words);
-
-    for (size_t i = 0; i < count; i++)
-        of[i] = i;
-    if (count <= MOST_NAMED)
-        curves_name_groups(runs, count, of, count, NULL, names);
-    name_alike(runs, count, names);
-    for (size_t i = 0; i < count; i++)
-        words[i] = names[i].s;
-    free(of);
-    free(names);
-    return words;
-}
-
 static void add_all(struct curves *c, const struct study_run *runs, size_t count,
                     const struct curves_wish *wish, int axis)
 {
@@ -356,10 +264,10 @@ static void add_all(struct curves *c, const struct study_run *runs, size_t count
     if (wish->over)
         groups = study_groups(runs, count, wish->over, of);
     names = mem_new(groups + 1, sizeof *names);
-    if (wish->over || groups <= MOST_NAMED)
+    if (wish->over || groups <= CURVES_NAMED)
         curves_name_groups(runs, count, of, groups, wish->over, names);
     if (!wish->over)
-        name_alike(runs, groups, names);
+        curves_name_alike(runs, groups, names);
     if (wish->over)
         study_repeats(runs, count, again);
     for (size_t i = 0; i < count; i++) /* a run done twice is one of the mean */

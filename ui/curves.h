@@ -43,10 +43,13 @@ enum err_code curves_of(struct curves *c, const struct study_run *runs, size_t c
  * each. label: (groups), or NULL for the curves' own. */
 void curves_add_short(const struct curves *c, char *const *label, struct text *out);
 /* What tells groups of runs from each other: "lr=0.1 batch=64", nothing where nothing does. A key that
- * separates no two groups which the keys before it leave alike says nothing new; over (or NULL) is left
- * out. names: (groups), empty; the caller frees them. */
+ * separates no two groups which the others leave alike says nothing new, but for the model; over (or
+ * NULL) is left out, and so is a key where it does not apply. names: (groups), empty; the caller frees them. */
 void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
                         const char *over, struct text *names);
+#define CURVES_NAMED 500 /* nobody reads the names of more, and each is held against all others */
+/* Runs that these names do not tell apart go by their folders: (count), one a run. */
+void curves_name_alike(const struct study_run *runs, size_t count, struct text *names);
 /* The same of single runs, for legends: (count), by their folders where nothing tells them apart. The
  * caller frees all of it. */
 char **curves_names(const struct study_run *runs, size_t count);

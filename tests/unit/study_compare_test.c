@@ -671,6 +671,30 @@ TEST(scaling_is_named_by_what_differs_among_what_scales)
     end(&k);
 }
 
+/* Whoever has members is an ensemble; where a key does not apply it is not named. */
+TEST(names_hold_no_more_than_tells_apart)
+{
+    static const char *const settings[] = {"lr=0.1 batch=50", "lr=0.2 batch=50",
+                                           "lr=0.1 batch=50 mode=ensemble members=2",
+                                           "lr=0.1 batch=50 mode=ensemble members=4"};
+    struct kit k;
+    char **names;
+
+    begin(&k);
+    for (size_t i = 0; i < MEM_COUNT(settings); i++)
+        add(&k, settings[i], 1, (double[]){0.5});
+    if (open_all(&k)) {
+        names = curves_names(k.runs, k.count);
+        CHECK_STR(names[0], "lr=0.1");
+        CHECK_STR(names[1], "lr=0.2");
+        CHECK_STR(names[3], "members=4 lr=0.1");
+        for (size_t i = 0; i < k.count; i++)
+            free(names[i]);
+        free(names);
+    }
+    end(&k);
+}
+
 /* ---- forms of a table ---- */
 
 static void small_table(struct study_table *t)
