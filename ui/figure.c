@@ -57,6 +57,7 @@ void figure_pdf(const struct figure *f, struct text *out)
 
 /* ---- pgfplots ---- */
 
+#define SHADES     9   /* of the scale of boards, between which pgfplots goes on its own */
 #define TEX_LETTER 1.8 /* mm, of a letter in a legend */
 
 /* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; band b is pPbB_x and pPbB_y, the outline of
@@ -108,14 +109,17 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
     text_add(out, "}");
     if (!b) {
         text_addf(out, ",\n  unbounded coords=jump, grid=major%s%s",
-                  p->plot->log_y ? ", ymode=log" : "",
+                  p->plot->log_y    ? ", ymode=log"
+                  : p->plot->zero_y ? ", ymin=0"
+                                    : "",
                   f->mono ? ", cycle list name=linestyles*" : "");
         tex_legend(f, p->plot, out);
     } else {
-        text_addf(out,
-                  ",\n  colormap/viridis, enlargelimits=false, y dir=reverse, xtick={0,...,%d}, "
-                  "ytick={0,...,%d}",
-                  b->columns - 1, b->rows - 1);
+        text_addf(
+            out,
+            ",\n  colormap name=chorus, enlargelimits=false, y dir=reverse, xtick={0,...,%d}, "
+            "ytick={0,...,%d}",
+            b->columns - 1, b->rows - 1);
         add_names(out, "xticklabels", b->column_name, b->columns);
         add_names(out, "yticklabels", b->row_name, b->rows);
     }
@@ -132,6 +136,18 @@ static void tex_role(const struct plot_series *s, bool mono, struct text *out)
         text_addf(out, "chorus%d, mark=%s, mark options={solid}, ", s->colour % INK_ROLES,
                   marks[s->colour % 4]);
     text_addf(out, "mark size=1.2pt%s]", s->dashed ? ", dashed" : "");
+}
+
+/* The scale of boards, as in the other forms. */
+static void tex_scale(struct text *out)
+{
+    text_add(out, "\\pgfplotsset{colormap={chorus}{");
+    for (int i = 0; i < SHADES; i++) {
+        unsigned rgb = ink_shade((double)i / (SHADES - 1));
+
+        text_addf(out, "%srgb255=(%u,%u,%u)", i ? " " : "", rgb >> 16, rgb >> 8 & 255, rgb & 255);
+    }
+    text_add(out, "}}\n");
 }
 
 static void tex_colours(struct text *out)
@@ -175,7 +191,7 @@ static void tex_board(const struct board *b, int panel, const char *csv, struct 
         double shade = board_shade_in(b, i, lo, hi);
 
         text_addf(out, "\\node[font=\\tiny, text=%s] at (axis cs:%d,%d) {",
-                  shade > 0.55 || shade < 0 ? "black" : "white", i % b->columns, i / b->columns);
+                  shade > 0.55 ? "white" : "black", i % b->columns, i / b->columns);
         text_add_tex(out, b->words[i]);
         text_add(out, "};\n");
     }
@@ -186,6 +202,8 @@ void figure_tex(const struct figure *f, const char *csv_name, struct text *out)
     text_add(out, "% \\usepackage{pgfplots} \\pgfplotsset{compat=1.17}\n\\begin{tikzpicture}\n");
     if (!f->mono)
         tex_colours(out);
+    if (f->panel[0].board)
+        tex_scale(out);
     for (int i = 0; i < f->panels; i++) {
         tex_axis(f, &f->panel[i], i, out);
         if (f->panel[i].board)

@@ -8,6 +8,8 @@
 
 #define SHADES 9 /* of the scale of boards, between which gnuplot goes on its own */
 
+#define TITLE 20 /* points that the title of a curve is high */
+
 /* Between single quotes nothing but a quote means anything else. */
 static void add_word(struct text *out, const char *word)
 {
@@ -71,7 +73,8 @@ static void add_curves(const struct plot *p, int panel, const char *csv, bool mo
     static const int marks[] = {7, 9, 5, 13}; /* the shapes of ink_mark */
 
     add_range(p, out);
-    text_add(out, "set xrange [*:*]\nset grid\nset key below maxcols 2 noenhanced\nplot");
+    text_add(out, "set xrange [0:*]\nset grid\nset key below left Left reverse vertical samplen 2 "
+                  "noenhanced\nplot");
     for (int b = 0; b < p->bands; b++) {
         text_add(out, b ? ", \\\n  " : " \\\n  ");
         add_columns(out, csv, panel, 'b', b);
@@ -129,7 +132,7 @@ static void add_board(const struct board *b, int panel, const char *csv, struct 
         text_add(out, "set label ");
         add_word(out, b->words[i]);
         text_addf(out, " at %d,%d center front noenhanced textcolor rgb '%s'\n", i % b->columns,
-                  i / b->columns, shade > 0.55 || shade < 0 ? "black" : "white");
+                  i / b->columns, shade > 0.55 ? "white" : "black");
     }
     text_add(out, "plot ");
     add_word(out, csv);
@@ -141,12 +144,24 @@ static void add_board(const struct board *b, int panel, const char *csv, struct 
               panel, panel, panel, panel, panel, panel, panel);
 }
 
+/* Titles of curves stand below them. */
+static int lines_of_titles(const struct figure *f)
+{
+    int most = 0;
+
+    for (int i = 0; i < f->panels; i++)
+        if (f->panel[i].plot && f->panel[i].plot->count > most)
+            most = f->panel[i].plot->count;
+    return most;
+}
+
 void figure_gnuplot(const struct figure *f, const char *csv, const char *svg, struct text *out)
 {
     text_addf(
         out,
         "\nreset\nset encoding utf8\nset datafile separator ','\nset terminal svg size %d,%d\n",
-        (int)lround(INK_PER_MM * f->width_mm), (int)lround(INK_PER_MM * f->height_mm));
+        (int)lround(INK_PER_MM * f->width_mm),
+        (int)lround(INK_PER_MM * f->height_mm) + TITLE * lines_of_titles(f));
     text_add(out, "set output ");
     add_word(out, svg);
     text_addf(out, "\nset multiplot layout 1,%d\n", f->panels);

@@ -226,10 +226,12 @@ TEST(tex_reads_the_columns_of_its_csv)
 
     s[0].label = "50 % & a_b";
     s[1].n = 3;
+    p[0].zero_y = true;
     figure_tex(&f, "curves.csv", &tex);
     figure_csv(&f, &csv);
     CHECK_HAS(text_str(&tex), "x=p1s0_x, y=p1s0_y] {curves.csv}");
     CHECK_HAS(text_str(&tex), "{50 \\% \\& a\\_b}");
+    CHECK_HAS(text_str(&tex), "grid=major, ymin=0,");
     CHECK(!strncmp(text_str(&csv), "p0s0_x,p0s0_y,p1s0_x,p1s0_y\n1,1,1,1\n", 36));
     CHECK_HAS(text_str(&csv), "\n3,nan,3,nan\n4,0.3,nan,nan\n");
     text_free(&tex);
@@ -285,6 +287,7 @@ TEST(board_shades_from_least_to_most)
     text_clear(&t);
     figure_tex(&f, "b.csv", &t);
     CHECK_HAS(text_str(&t), "mesh/cols=3");
+    CHECK_HAS(text_str(&t), "\\pgfplotsset{colormap={chorus}{rgb255=(");
     CHECK_HAS(text_str(&t), "xticklabels={{64},{128},{256}}");
     text_free(&t);
 }
