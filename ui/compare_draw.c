@@ -105,23 +105,13 @@ static void choose_labels(struct compare *c, int panel)
         c->series[panel][i].label = label_of(c, c->curves[panel].line[i].group, kind, front);
 }
 
-/* Seconds with no more digits than are read. */
-static const char *cursor_text(const struct compare *c, char out[TEXT_NUMBER_ROOM])
-{
-    double x = c->cursor_x;
-
-    if (c->plot[0].whole_x && x >= 0 && x < 1e15 && (x == floor(x) || x >= 1000))
-        return text_count(out, (uint64_t)(x + 0.5));
-    snprintf(out, TEXT_NUMBER_ROOM, "%.*f", fabs(x) < 100 ? 2 : 1, x);
-    return out;
-}
-
 static void draw_plot(struct compare *c, struct grid *g, struct rect at, int panel)
 {
     struct rect in = grid_frame(g, at, c->title[panel], !c->table_pane && panel == 0);
     struct text words = {0};
-    char number[TEXT_NUMBER_ROOM];
+    char number[PLOT_LABEL];
 
+    plot_x_text(&c->plot[0], c->cursor_x, number);
     c->plot_at[panel] = in;
     c->plot[panel].columns = in.columns; /* a step of the cursor is a part of them */
     c->plot[panel].rows = in.rows;
@@ -133,8 +123,7 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
         text_add(&words, "mean and sd over seed ");
     if (c->cursor && !c->scaling && panel == 0)
         text_addf(&words, "%s %s ",
-                  c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x],
-                  cursor_text(c, number));
+                  c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x], number);
     if (words.n)
         words.s[--words.n] = 0;
     if (words.n)
@@ -258,9 +247,10 @@ static int draw_column(const struct compare *c, struct grid *g, struct rect in, 
 /* What the curves of the first plot read at the cursor. */
 static int draw_read(const struct compare *c, struct grid *g, struct rect in, int at)
 {
-    char number[TEXT_NUMBER_ROOM], head[64];
+    char number[PLOT_LABEL], head[64];
 
-    snprintf(head, sizeof head, "at %s", cursor_text(c, number));
+    plot_x_text(&c->plot[0], c->cursor_x, number);
+    snprintf(head, sizeof head, "at %s", number);
     grid_right(g, in, 0, at + 9, GRID_KEY, head);
     for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
         size_t group = compare_row_group(c, c->top + (size_t)i);

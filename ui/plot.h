@@ -103,4 +103,8 @@ double plot_mean_add(struct plot_mean *m, double value);
 /* y_out: (n), may be the series' own y. Over all points: thinning comes when it is drawn. */
 void plot_smooth(const struct plot_series *in, double weight, double *y_out);
 
+#define PLOT_LABEL 24
+/* An x in words, as precise as it counts: the cursor's. */
+void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL]);
+
 #endif

@@ -9,7 +9,6 @@
 #define PLOT_LARGEST 1e300
 
 #define PLOT_TICKS 8
-#define PLOT_LABEL 24
 
 struct plot_axis {
     double lo, hi;
@@ -72,9 +71,8 @@ int plot_label_round(const struct plot_axis *axis, int index); /* how round they
 #define PLOT_FOUR_ROWS 5 /* of curves: so high a frame has four ticks or more */
 /* Some of the ticks have gone: labels with only the digits that the others need. */
 void plot_label_again(struct plot_axis *axis);
-/* A value by itself, as legends show it: four digits. And an x, as precise as it counts. */
+/* A value by itself, as legends show it: four digits. */
 void plot_number(double value, char out[PLOT_LABEL]);
-void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL]);
 
 /* The point that is read at x, or s->n. */
 size_t plot_point_at(const struct plot_series *s, bool sorted, double x);
