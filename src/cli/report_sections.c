@@ -207,7 +207,7 @@ static enum err_code add_all_members(struct report *r, const struct study_run *r
                                  text_str(&f.note), e);
     figures_free(&f);
     for (size_t i = 0; i < r->runs; i++) {
-        if (s[i].members && code == ERR_OK)
+        if (s[i].members > 1 && code == ERR_OK) /* of one there is nothing to average */
             code = add_members(r, r->run[i].name, &s[i], e);
         study_members_free(&s[i]);
     }

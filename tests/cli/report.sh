@@ -90,6 +90,10 @@ refused "no runs" "needs RUNs" "$CHORUS" report -o nothing
 exits 1 "$CHORUS" report "$one" -o /proc/nothing
 check "a folder that cannot be" grep -q "/proc/nothing" err
 
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=1 devices=1 epochs=1 --name alone --quiet
+exits 0 "$CHORUS" report alone -o alone
+check "of one member nothing is averaged" eval '! grep -q "Members of" alone/index.html'
+
 # A run without a whole epoch beside others, and a report that fails.
 exits 3 "$CHORUS" run tiny.ini lr=1e30 --name diverged --quiet
 exits 0 "$CHORUS" report "$one" "$ensemble" diverged -o mixed
