@@ -208,6 +208,9 @@ static void add_oddities(struct text *out, const struct data_check *check)
                                                 : "training and no test");
         }
     }
+    if (data_only_class(&set->train) >= 0)
+        text_add(out, "odd: all training images are of one class: a model learns to say that and "
+                      "nothing else; mix the rows\n");
     if (odd > ODD_SHOWN)
         text_addf(out, "odd: and %d classes more without training or test images\n",
                   odd - ODD_SHOWN);

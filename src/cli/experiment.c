@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "data/places.h"
 #include "net/net.h"
 #include "study/runs.h"
 
@@ -112,6 +113,48 @@ static void say_file(const char *path, const char *builtin)
     free(text);
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+
+    return n > m && !strcmp(name + n - m, ending);
+}
+
+static bool is_data_folder(const char *path)
+{
+    struct data_found found;
+    bool is = io_is_folder(path) && data_find(&found, path, cli_places(), NULL) == ERR_OK;
+
+    if (is)
+        data_found_free(&found);
+    return is;
+}
+
+/* A file of another kind, which a key takes: that is what was meant. False: it is none. */
+static bool is_other_kind(const char *from, struct err *e)
+{
+    char sweep[128];
+    const char *what = NULL, *key = "", *behind = "";
+
+    if (record_is_run(from) || record_sweep_of_path(cli_results(), from, sweep))
+        return false;
+    if (ends_with(from, ".net")) {
+        what = "a model";
+        key = "model";
+    } else if (ends_with(from, ".safetensors")) {
+        what = "a file of weights";
+        key = "weights";
+    } else if (ends_with(from, ".csv") || is_data_folder(from)) {
+        what = "a data set";
+        key = "data";
+        behind = ends_with(from, ".csv") ? " model=mlp" : "";
+    }
+    if (what)
+        err_set(e, ERR_INPUT, "%s is %s and no experiment: chorus run %s=%s%s takes it", from, what,
+                key, from, behind);
+    return what;
+}
+
 enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet,
                               char name[SPEC_NAME], struct err *e)
 {
@@ -120,6 +163,10 @@ enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet
     char *file = path ? mem_text(from) : file_of(from);
     enum err_code code;
 
+    if (!text && is_other_kind(from, e)) {
+        free(file);
+        return ERR_INPUT;
+    }
     if (!file && !text)
         return experiment_read_run(s, from, name, e);
     if (file && !quiet)

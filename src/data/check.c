@@ -148,6 +148,21 @@ static enum err_code find_label(struct data_check *check, const char *data,
     return code;
 }
 
+/* Numbers that are fine as they stand may be too far apart to be scaled, as training does it. */
+static enum err_code check_scaling(const struct data_check *check, struct spec *spec,
+                                   const struct data_places *places, struct err *e)
+{
+    struct data_set *scaled = NULL;
+    enum err_code code;
+
+    if (check->set->train.bytes)
+        return ERR_OK;
+    spec->normalize = SPEC_NORMALIZE_AUTO;
+    code = data_open(&scaled, spec, places, (struct net_shape){0, 0, 0}, e);
+    data_close(scaled);
+    return code;
+}
+
 enum err_code data_check(struct data_check **out, const char *data,
                          const struct data_places *places, struct err *e)
 {
@@ -163,6 +178,8 @@ enum err_code data_check(struct data_check **out, const char *data,
     spec.normalize = SPEC_NORMALIZE_NONE;
     check = mem_new(1, sizeof *check);
     code = data_open(&check->set, &spec, places, (struct net_shape){0, 0, 0}, e);
+    if (code == ERR_OK)
+        code = check_scaling(check, &spec, places, e);
     if (code == ERR_OK)
         code = find_label(check, data, places, e);
     if (code == ERR_OK) {

@@ -306,6 +306,21 @@ static enum err_code check_classes(struct csv_reader *r)
     return code;
 }
 
+/* Training computes in floats, whatever they are scaled by before. */
+static enum err_code refuse_huge(struct csv_reader *r, size_t line, size_t column, char **fields)
+{
+    struct text which = {0};
+    char clean[64];
+    enum err_code code;
+
+    add_column(r, &which, column);
+    code =
+        err_set(r->e, ERR_INPUT, "%s:%zu: %s is %s, too large for a float, whose largest is 3.4e38",
+                r->path, line, text_str(&which), csv_shown(fields[column], clean));
+    text_free(&which);
+    return code;
+}
+
 static enum err_code value_cell(struct csv_reader *r, size_t line, size_t column, char **fields,
                                 size_t to)
 {
@@ -323,6 +338,8 @@ static enum err_code value_cell(struct csv_reader *r, size_t line, size_t column
     }
     if (!text_to_double(s, &value) || !isfinite(value))
         return refuse_value(r, line, column, fields);
+    if (!isfinite((float)value))
+        return refuse_huge(r, line, column, fields);
     TRY(csv_grid_widen(g, to, r->path, r->e));
     g->numbers[to] = value;
     return ERR_OK;

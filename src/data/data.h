@@ -54,6 +54,9 @@ enum err_code data_peek(struct data_set *facts, const struct spec *spec,
                         const struct data_places *places, struct net_shape wanted,
                         struct err *e) MUST_USE;
 
+/* The class that all images of the part have, -1: there are several, or none. */
+int data_only_class(const struct data_part *part);
+
 /* Image i of a part as floats (h, w, c). */
 void data_image(const struct data_set *set, const struct data_part *part, size_t i, float *out);
 /* The same through DESIGN §6's augmentation; place: the image's place in the epoch. What is padded

@@ -165,6 +165,30 @@ static enum err_code find_known(struct data_found *found, const struct data_know
     return found->folder ? ERR_OK : ERR_INPUT;
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+
+    return n >= m && !strcmp(s + n - m, end);
+}
+
+static bool has_picture(const char *folder)
+{
+    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".bmp"};
+    char **names;
+    size_t count;
+    bool any = false;
+
+    if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
+        return false;
+    for (size_t i = 0; i < count && !any; i++)
+        for (size_t k = 0; k < MEM_COUNT(pictures) && !any; k++)
+            any = ends_with(names[i], pictures[k]);
+    io_free_names(names, count);
+    return any;
+}
+
+/* Folders of images by class. */
 static bool folder_of_folders(const char *path)
 {
     char **names;
@@ -176,11 +200,45 @@ static bool folder_of_folders(const char *path)
     for (size_t i = 0; i < count && !any; i++) {
         char *inner = io_path(path, names[i]);
 
-        any = names[i][0] != '.' && io_is_folder(inner);
+        any = names[i][0] != '.' && io_is_folder(inner) && has_picture(inner);
         free(inner);
     }
     io_free_names(names, count);
     return any;
+}
+
+/* The first CSV file of a folder, which may be what was meant; NULL: it has none. */
+static char *csv_in(const char *folder)
+{
+    char **names, *found = NULL;
+    size_t count;
+
+    if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
+        return NULL;
+    for (size_t i = 0; i < count && !found; i++)
+        if (names[i][0] != '.' && ends_with(names[i], ".csv"))
+            found = io_path(folder, names[i]);
+    io_free_names(names, count);
+    return found;
+}
+
+static enum err_code refuse_folder(const char *path, struct err *e)
+{
+    char *csv = csv_in(path);
+
+    if (csv)
+        err_set(e, ERR_INPUT,
+                "data = %s: a folder of IDX files is a data set, and it has none; a CSV file in it "
+                "is given by its path: data=%s",
+                path, csv);
+    else
+        err_set(
+            e, ERR_INPUT,
+            "data = %s: there is no data set in this folder: give a folder of IDX files "
+            "(train-images-idx3-ubyte and so on), a CSV file, or a name that `chorus data` lists",
+            path);
+    free(csv);
+    return ERR_INPUT;
 }
 
 static enum err_code find_folder(struct data_found *found, const char *path, struct err *e)
@@ -204,6 +262,8 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
             "of IDX files or a CSV file",
             path);
     }
+    if (there == 0)
+        return refuse_folder(path, e);
     for (int i = 0; i < DATA_FILES; i++) {
         if (!files.path[i]) {
             text_addf(&lacks, "%sthe %s (%s-idx%d-ubyte or .gz)", lacks.n ? ", " : "",
@@ -215,13 +275,6 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
     text_free(&lacks);
     data_idx_files_free(&files);
     return ERR_INPUT;
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n >= m && !strcmp(s + n - m, end);
 }
 
 static enum err_code find_file(struct data_found *found, const char *path, struct err *e)

@@ -355,7 +355,8 @@ static void column_moments(const struct data_raw_part *train, size_t size, doubl
 }
 
 static enum err_code make_values(const struct data_raw_part *part, size_t size, const double *mean,
-                                 const double *sd, float **out, const char *name, struct err *e)
+                                 const double *sd, float **out, const char *name, const char *which,
+                                 struct err *e)
 {
     float *values = part->count ? mem_try(part->count * size, sizeof *values) : NULL;
 
@@ -369,8 +370,9 @@ static enum err_code make_values(const struct data_raw_part *part, size_t size, 
             *values = (float)((row[k] - mean[k]) / sd[k]);
             if (!isfinite(*values)) {
                 return err_set(e, ERR_INPUT,
-                               "%s: value %zu of row %zu of a part, %g, is too large for a float",
-                               name, k + 1, i + 1, row[k]);
+                               "%s: value %zu of %s row %zu, %g, is too large for a float when its "
+                               "column is scaled as the training rows say",
+                               name, k + 1, which, i + 1, row[k]);
             }
         }
     }
@@ -381,6 +383,7 @@ static enum err_code normalise_numbers(struct data_set *set, struct data_hold *h
                                        struct data_raw_part *parts[3], enum spec_normalize how,
                                        struct err *e)
 {
+    static const char *const word[3] = {"training", "validation", "test"};
     size_t size = pixels_of(&set->shape);
     double *mean = mem_new(size, sizeof *mean), *sd = mem_new(size, sizeof *sd);
     enum err_code code = ERR_OK;
@@ -391,7 +394,7 @@ static enum err_code normalise_numbers(struct data_set *set, struct data_hold *h
         for (size_t k = 0; k < size; k++)
             sd[k] = how == SPEC_NORMALIZE_255 ? 255 : 1;
     for (int i = 0; i < 3 && code == ERR_OK; i++) {
-        code = make_values(parts[i], size, mean, sd, &hold->part[i].values, set->name, e);
+        code = make_values(parts[i], size, mean, sd, &hold->part[i].values, set->name, word[i], e);
         if (!parts[i]->mapped)
             free(parts[i]->numbers);
         parts[i]->numbers = NULL;
@@ -488,6 +491,14 @@ enum err_code data_open(struct data_set **out, const struct spec *spec,
     set->seconds = (double)(clock_ns() - start) * 1e-9;
     *out = set;
     return ERR_OK;
+}
+
+int data_only_class(const struct data_part *part)
+{
+    for (size_t i = 1; i < part->count; i++)
+        if (part->labels[i] != part->labels[0])
+            return -1;
+    return part->count ? part->labels[0] : -1;
 }
 
 void data_close(struct data_set *set)

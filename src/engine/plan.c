@@ -144,16 +144,30 @@ static enum err_code check_wanted_gpus(struct plan *p, const struct backend *con
     return no_cuda(&p->spec, "this program was built without it", e);
 }
 
+static enum err_code refuse_batch(const struct plan *p, int64_t batch, struct err *e)
+{
+    int64_t each = p->spec.mode == SPEC_ENSEMBLE ? 1 : p->spec.devices;
+    int64_t most = p->train_images / each * each;
+    char next[64];
+
+    if (most)
+        snprintf(next, sizeof next, "batch=%lld is the most", (long long)most);
+    else
+        snprintf(next, sizeof next, "devices=%lld is the most", (long long)p->train_images);
+    return err_set(e, ERR_INPUT,
+                   "batch = %lld is more than the %lld image%s left for training: an update needs "
+                   "a whole batch; %s",
+                   (long long)batch, (long long)p->train_images, p->train_images == 1 ? "" : "s",
+                   next);
+}
+
 static enum err_code check_batch(struct plan *p, struct err *e)
 {
     struct spec *s = &p->spec;
     int64_t batch = spec_batch(s);
 
     if (p->train_images && batch > p->train_images)
-        return err_set(e, ERR_INPUT,
-                       "batch = %lld is more than the %lld images left for training: an update "
-                       "needs a whole batch",
-                       (long long)batch, (long long)p->train_images);
+        return refuse_batch(p, batch, e);
     s->batch = batch;
     s->batch_per_device = false;
     return ERR_OK;
@@ -165,6 +179,27 @@ static enum err_code blame_model(const struct plan *p, enum err_code code, struc
     if (code != ERR_OK && e && e->sys)
         err_context(e, "model = %s", p->spec.model);
     return code;
+}
+
+/* A model for images has no use for the columns of a table, which look to it like one pixel. */
+static enum err_code blame_table(const struct plan *p, const struct data_set *data,
+                                 enum err_code code, struct err *e)
+{
+    struct net_wants any = {.spec = &p->spec};
+    struct net *net;
+    struct err why;
+
+    if (code != ERR_INPUT || data->shape.h != 1 || data->shape.w != 1 || data->shape.c < 2 ||
+        net_open(&net, p->spec.model, &any, NULL) != ERR_OK)
+        return code;
+    net_free(net);
+    if (!e)
+        return code;
+    why = *e;
+    return err_set(e, ERR_INPUT,
+                   "model = %s takes images, C x H x W, and the table %s has %d columns beside the "
+                   "label; model=mlp takes it (%s)",
+                   p->spec.model, data->name, data->shape.c, why.text);
 }
 
 static enum err_code open_data_and_net(struct plan *p, const struct data_places *places,
@@ -183,7 +218,7 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     }
     wants.input = data->shape;
     wants.classes = data->classes;
-    TRY(blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e));
+    TRY(blame_table(p, data, blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e), e));
     p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;

@@ -241,6 +241,19 @@ static void look_at_others(struct engine *e)
     count_shared(e);
 }
 
+static void say_one_class(struct run *r)
+{
+    const struct data_set *data = r->plan->data;
+    int class = data_only_class(&data->train);
+
+    if (class >= 0)
+        run_log(r, LOG_WARN,
+                "all %lld training images are of class %d%s%s: the model learns to say that and "
+                "nothing else; mix the rows, or take more of them",
+                (long long)r->plan->train_images, class, data->class_names ? ", " : "",
+                data->class_names ? data->class_names[class] : "");
+}
+
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
     const struct plan *p = r->plan;
@@ -269,6 +282,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
                 p->real_devices, p->real_devices == 1 ? "" : "s");
     if (p->note[0])
         run_log(r, LOG_INFO, "%s", p->note);
+    say_one_class(r);
     if (r->equal[0])
         run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);
     run_tell_state(r, WIRE_RUNNING, ERR_OK, "");

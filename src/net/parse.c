@@ -101,6 +101,23 @@ static enum err_code read_plain(struct net_reader *r, struct net_line *l)
     return no_more_words(r, 1, net_op_name(l->op));
 }
 
+/* Channels last is the order of many other programs. */
+static enum err_code refuse_shape(struct net_reader *r, const struct net_shape *demanded,
+                                  const struct net_shape *there)
+{
+    char one[48], two[48];
+
+    net_shape_text(demanded, one);
+    net_shape_text(there, two);
+    if (demanded->c == there->h && demanded->h == there->w && demanded->w == there->c)
+        return net_refuse(r, "the order is input CHANNELS HEIGHT WIDTH, so input %d %d %d here",
+                          there->c, there->h, there->w);
+    return net_refuse(r,
+                      "the model demands images of %s and the data has %s (height x width x "
+                      "channels)",
+                      one, two);
+}
+
 static enum err_code read_input(struct net_reader *r)
 {
     const struct net_shape data = r->wants->input;
@@ -118,17 +135,12 @@ static enum err_code read_input(struct net_reader *r)
         s = data.h > 0 ? data : (struct net_shape){28, 28, 1};
         r->images_known = data.h > 0;
     } else {
-        char demanded[48], there[48];
-
         TRY(net_read_number(r, 1, "channels (or `auto`)", 1, NET_MOST_SIZE, &s.c));
         TRY(net_read_number(r, 2, "height", 1, NET_MOST_SIZE, &s.h));
         TRY(net_read_number(r, 3, "width", 1, NET_MOST_SIZE, &s.w));
         TRY(no_more_words(r, 4, "input auto, or input CHANNELS HEIGHT WIDTH"));
-        net_shape_text(&s, demanded);
-        net_shape_text(&data, there);
         if (data.h > 0 && (data.h != s.h || data.w != s.w || data.c != s.c))
-            return net_refuse(r, "the model demands images of %s and the data has %s", demanded,
-                              there);
+            return refuse_shape(r, &s, &data);
         r->images_known = true;
     }
     if ((uint64_t)s.h * (uint64_t)s.w > NET_MOST_ELEMENTS / (uint64_t)s.c) {

@@ -298,7 +298,12 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
             return err_set(e, ERR_INPUT,
                            "%s is no sweep of %s: --results names the folder that it belongs to",
                            name, f->results);
-        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
+        if (!io_exists(name))
+            return err_set(e, ERR_INPUT, "there is no file or folder %s; chorus ls lists the runs",
+                           name);
+        return err_set(e, ERR_INPUT,
+                       "%s is not the folder of a run: it has no run.csv; chorus ls lists the runs",
+                       name);
     }
     if (!strcmp(name, "@best"))
         return find_best(f, e);

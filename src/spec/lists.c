@@ -19,10 +19,11 @@ struct form {
     int fields; /* behind the word */
     const char *shape;
 };
-static const struct form forms[] = {{"geom", 3, "geom:A:B:N, N values from A to B by one factor"},
-                                    {"lin", 3, "lin:A:B:N, N values from A to B by one step"},
-                                    {"step", 3, "step:A:B:S, the values from A to B by S"},
-                                    {"loguniform", 2, "loguniform:A:B, with samples = N"}};
+static const struct form forms[] = {
+    {"geom", 3, "geom:FROM:TO:COUNT, so many values by one factor (geom:0.01:1:5)"},
+    {"lin", 3, "lin:FROM:TO:COUNT, so many values by one step (lin:0.1:0.5:5)"},
+    {"step", 3, "step:FROM:TO:STEP, both ends among them (step:32:128:32)"},
+    {"loguniform", 2, "loguniform:FROM:TO, with samples = COUNT"}};
 
 void spec_list_free(struct spec_list *list)
 {
@@ -205,6 +206,7 @@ static enum err_code read_form(struct spec_list *list, const char *text,
 {
     const struct form *form = forms;
     char *copy = mem_text(text), *field[4] = {0}, *at = strchr(copy, ':');
+    struct spec_input own = *in;
     enum err_code code = ERR_OK;
     int n = 0;
 
@@ -217,8 +219,10 @@ static enum err_code read_form(struct spec_list *list, const char *text,
     }
     for (int i = 0; i < n; i++)
         field[i] = text_trim(field[i]);
-    code = n == form->fields ? add_form(list, form, field, in, e)
-                             : spec_refuse(in, e, "it is not %s", form->shape);
+    own.form = form->shape;
+    code = n == form->fields
+               ? add_form(list, form, field, &own, e)
+               : spec_refuse(&own, e, "it needs %d values behind %s:", form->fields, form->word);
     free(copy);
     return code;
 }

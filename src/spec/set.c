@@ -40,7 +40,10 @@ enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char
     text_add(&t, *in->value ? " = " : " = ''");
     add_shown(&t, in->value);
     text_addf(&t, ": %s", reason);
-    if (!strcmp(in->key, spec_keys[in->id].name)) /* not model.NAME, whose values the model knows */
+    if (in->form)
+        text_addf(&t, "; the form is %s", in->form);
+    else if (!strcmp(in->key,
+                     spec_keys[in->id].name)) /* not model.NAME, whose values the model knows */
         text_addf(&t, "; allowed: %s", spec_keys[in->id].values);
     enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
     text_free(&t);

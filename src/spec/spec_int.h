@@ -59,6 +59,7 @@ struct spec_input {
     const char *key, *value; /* the value trimmed and without its quotes */
     const char *where, *folder;
     int id;
+    const char *form; /* of a list that is refused, instead of the key's values; NULL */
 };
 
 /* Puts "WHERE: KEY = VALUE: " in front of the reason and "; allowed: VALUES" behind it. */

@@ -190,7 +190,7 @@ lr=0x1p-4	0x1p-4
 lr="0.1	closing quote
 lr=0.1,0.10	0.1 stands in it twice
 lr=0.1,nan	lr = nan
-lr=geom:0.01:1	geom:A:B:N
+lr=geom:0.01:1	command line: lr|geom:FROM:TO:COUNT
 lr=geom:0:1:5	above 0
 lr=lin:0.1:1:1	from 2 to
 lr=lin:0:1:99999999999	from 2 to
@@ -336,7 +336,7 @@ bad 'member_order = own|shuffle' run $s mode=ensemble shuffle=no member_order=ow
 
 # ---- against the data ----
 
-bad 'batch|641|640' run $s batch=641
+bad 'batch = 641|640 images|batch=640 is the most' run $s batch=641
 bad 'batch|1024|640' run $s devices=8 batch=128/device
 bad 'batch|128|100' run data=synthetic train_limit=640 test_limit=64 epochs=0 valid=540 batch=128
 bad 'valid = 640' run $s valid=640 batch=8
@@ -402,6 +402,16 @@ bad '@' run @
 bad '@2' run @2
 bad '@best' run @best
 bad '7f3a' run 7f3a
+bad 'lenet.net is a model|run model=lenet.net' run lenet.net
+bad 'x/iris.csv is a data set|run data=x/iris.csv model=mlp' run x/iris.csv
+bad 'w.safetensors|run weights=w.safetensors' run w.safetensors
+mkdir -p ../pile/of
+: >../pile/of/notes.txt
+bad 'no data set|chorus data' run data=../pile epochs=0
+: >../pile/flowers.csv
+bad 'pile: |data=|pile/flowers.csv' run data=../pile epochs=0
+rm -r ../pile
+bad 'weights|no file or folder /nope|chorus ls' run $s weights=/nope
 : >empty.ini
 bad 'lr' run empty.ini lr=x
 rm empty.ini
@@ -522,6 +532,12 @@ csv 'x.csv' <<<$'label,a,b\n0,1,2\n0,2,3\n0,1,2\n0,3,4\n0,1,2\n0,3,3'
 csv 'x.csv' <<<$'label,a,label\n0,1,2\n1,2,3'
 csv 'x.csv' <<<$'label,a,b\n0,"1,2\n1,2,3'
 csv 'x.csv' <<<$'label,a,b\n0,nan,2\n1,2,3\n0,1,2\n1,3,4\n0,1,2\n1,2,2'
+csv 'x.csv:3|column 2 (a)|1e300|too large' <<<$'label,a,b\n0,1,2\n1,1e300,2\n0,1,2\n1,3,4'
+printf 'label,a,b\n0,1,2\n1,2,1\n0,1,2\n1,3,4\n' >table.csv
+bad 'lenet takes images|table|2 columns|model=mlp' run model=lenet data=table.csv batch=2
+bad 'batch=3 is the most' run model=mlp data=table.csv
+bad 'devices=3 is the most' run model=mlp data=table.csv devices=4
+rm table.csv
 csv 'x.csv' <<<$'label,a,b\n0,1e999,2\n1,2,3\n0,1,2\n1,3,4\n0,1,2\n1,2,2'
 csv 'x.csv' < <(printf 'label,a\n0,\0\n1,2\n')
 csv 'x.csv' < <(head -c 3000 "$CHORUS")

@@ -92,11 +92,24 @@ printf 'abcda' | idx cut/train-images-idx3-ubyte 4 2 2
 refused "a cut file" "4 x 2 x 2 = 16 bytes, 5 follow it: 11 are missing" "$CHORUS" data check cut
 printf '' | idx cut/train-images-idx3-ubyte 2147483647 65536 65536
 refused "a header that lies" "more than 8 GiB are not read" "$CHORUS" data check cut
+# A set sorted by class: the last sixth is the test set, and all of its class.
+{ echo label,x; for i in $(seq 60); do echo "$((i > 50)),$i"; done; } >sorted.csv
+exits 0 "$CHORUS" data check sorted.csv
+check "one class to learn from" has '^odd: all training images are of one class'
+exits 0 "$CHORUS" run model=linear data=sorted.csv batch=10 epochs=1
+check "a run says so too" grep -q '^all 50 training images are of class 0, 0: ' err
+printf 'label,x\n0,1e300\n1,2\n0,3\n' >huge.csv
+refused "a number beyond all floats" "huge.csv:2: column 2 (x) is 1e300, too large" "$CHORUS" data check huge.csv
+{ echo label,x; for i in 1 2 3 4 5 6; do echo "$((i % 2)),${i}e-30"; done; echo 1,1e15; } >far.csv
+refused "one that cannot be scaled" "value 1 of test row 1, 1e+15" "$CHORUS" data check far.csv
+refused "nor trained on" "value 1 of test row 1, 1e+15" "$CHORUS" run model=linear data=far.csv batch=2
+
 printf '1,2\n1,x,3\n' >bad.csv
 refused "a ragged CSV" "bad.csv:2: 3 columns, the first row has 2" "$CHORUS" data check bad.csv
 refused "a missing set" "chorus data fetch mnist" "$CHORUS" data check mnist
 refused "a missing file" "nothing.csv" "$CHORUS" data check nothing.csv
 mkdir -p pictures/cats
+: >pictures/cats/1.png
 refused "folders of images" "folders of images by class cannot be read" \
     "$CHORUS" data check pictures
 refused "check without a set" "data check takes one" "$CHORUS" data check

@@ -160,10 +160,16 @@ TEST(what_it_may_be)
     CHECK_HAS(e.text, "/nowhere/at/all: there is no such file or folder");
 
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
-    CHECK_HAS(e.text, "not a folder of IDX files: it lacks the training images");
+    CHECK_HAS(e.text, "there is no data set in this folder");
     REQUIRE_OK(io_make_folders(inner, &e));
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "there is no data set in this folder");
+    kit_text(inner, "1.png", "");
+    CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "folders of images by class");
+    kit_text(folder, "train-labels-idx1-ubyte", "");
+    CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "not a folder of IDX files: it lacks the training images");
 
     /* a colon in a path is no pair as long as the file is there */
     kit_text(folder, "a:b.csv", "1,2\n");

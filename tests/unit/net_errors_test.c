@@ -217,6 +217,8 @@ TEST(data_that_does_not_fit)
     check_error(demands, strlen(demands), &cifar,
                 "t.net:1: input 1 28 28: the model demands images of 28x28x1 and the data has "
                 "32x32x3");
+    check_error("input 28 28 1\ndense classes\n", 28, &many,
+                "the order is input CHANNELS HEIGHT WIDTH, so input 1 28 28 here");
     check_error(any, strlen(any), &small, "maxpool 8: a window of 8x8 does not fit into 7x9x1");
     check_error(any, strlen(any), &huge, "images of 1048576x1048576x4 are too large");
     check_error("input auto\ndense 999\n", 21, &many,
