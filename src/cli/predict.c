@@ -367,10 +367,10 @@ static int predict(const struct record_entry *run, struct wish *w)
         } else {
             code = show(&p, run, w, path);
             text_add_clean(&shown, path);
-            if (!kept) { /* they were shown, but the Predict screen and ensemble read the file */
-                err_context(&e, "the predictions could not be kept");
-                e.code = ERR_IO; /* nobody asked for that file: it is no bad command */
-                code = code ? code : cli_fail(&e);
+            if (!kept) { /* nobody asked for that file: without it they are made again */
+                text_clear(&shown);
+                text_add_clean(&shown, e.text);
+                cli_talk("the predictions could not be kept: %s", text_str(&shown));
             } else if (!w->json && !w->csv) {
                 cli_talk("all of them: %s", text_str(&shown));
             }

@@ -170,7 +170,7 @@ static int finish(struct sweeper *w, bool gave_up)
     if (gave_up)
         cli_talk("stopped at once; to go on from the last checkpoints: chorus resume %s",
                  w->wish->name);
-    if (gave_up && !w->status.path[0])
+    if (!sweeps_has_table(w->wish->name)) /* nothing could be written, or there was no time */
         return code;
     if (sweeps_print(w->wish->name, w->wish->json, wire_state_name(w->status.state)) &&
         cli_print_failed() && !code)

@@ -262,6 +262,16 @@ static void add_object(struct text *out, const char *name, const char *folder, c
     free(cells);
 }
 
+bool sweeps_has_table(const char *name)
+{
+    char *folder = sweeps_folder(name), *path = io_path(folder, "sweep.csv");
+    bool has = io_exists(path);
+
+    free(path);
+    free(folder);
+    return has;
+}
+
 int sweeps_print(const char *name, bool json, const char *state)
 {
     char *folder = sweeps_folder(name);

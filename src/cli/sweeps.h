@@ -40,6 +40,7 @@ enum err_code sweeps_control(const char *name, const char *line, struct err *e) 
 /* "chorus resume NAME" in a process of its own; returns the exit code. */
 int sweeps_detach(const char *name, const struct sweep_wish *wish);
 /* sweep.csv's path, or an object, on stdout. */
+bool sweeps_has_table(const char *name); /* whether that file is there */
 int sweeps_print(const char *name, bool json, const char *state);
 /* `chorus watch` of a sweep; returns the exit code. */
 int sweeps_watch(const char *name, bool quiet, bool json);

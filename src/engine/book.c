@@ -81,9 +81,11 @@ enum err_code book_open(struct sweep *s, struct err *e)
 
     if (!s->folder)
         s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
-    TRY(io_make_folders(s->folder, e));
-    if (!s->ledger)
-        TRY(record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e));
+    code = io_make_folders(s->folder, e);
+    if (code == ERR_OK && !s->ledger)
+        code = record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e);
+    if (code != ERR_OK)
+        return run_say_elsewhere(e);
     if (s->control < 0)
         TRY(open_control(s, e));
     if (!s->prepare_only && s->work < 0)

@@ -238,6 +238,8 @@ void run_skip(struct run *r); /* a cell's: its stop is its result */
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
+/* Behind an error of a folder that may not be written to: what to do. Returns its code. */
+enum err_code run_say_elsewhere(struct err *e);
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
 
 /* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while

@@ -116,6 +116,15 @@ static void give_back(struct run *r, enum wire_state state, enum err_code code, 
     r->ended = true;
 }
 
+enum err_code run_say_elsewhere(struct err *e)
+{
+    size_t n = strlen(e->text);
+
+    if (e->sys == EACCES || e->sys == EROFS)
+        snprintf(e->text + n, sizeof e->text - n, "; --results DIR keeps runs in another folder");
+    return e->code;
+}
+
 enum err_code run_open_record(struct run *r, struct err *e)
 {
     struct text ini = {0};
@@ -131,7 +140,7 @@ enum err_code run_open_record(struct run *r, struct err *e)
                          r->plan->net->text, r->plan->spec.mode == SPEC_ENSEMBLE, e);
     text_free(&ini);
     if (code != ERR_OK)
-        return code;
+        return run_say_elsewhere(e);
     snprintf(r->path, sizeof r->path, "%s", record_folder(r->record));
     return ERR_OK;
 }

@@ -365,6 +365,7 @@ bool sweep_work(struct sweep *s, bool may_begin)
     if (!s->opened)
         return true;
     if (s->prepare_only) {
+        book_write_sheet(s, true); /* who is told its name finds it there */
         tell_status(s, WIRE_WAITING);
         return false;
     }
