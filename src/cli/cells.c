@@ -3,17 +3,21 @@
 #include "cli/cells.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/sweeps.h"
 #include "record/ledger.h"
+#include "record/sweeps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_MS  10000
-#define STILL_MS 2500 /* lines are read once a second */
-#define LOOK_MS  50
+#define WAIT_MS   10000
+#define STILL_MS  2500 /* lines are read once a second */
+#define TICK_MS   400  /* and all that stand there together */
+#define MOST_TOLD 10
+#define LOOK_MS   50
 
 static bool is_value(const struct spec_axis *axis, size_t which, const char *value)
 {
@@ -173,9 +177,100 @@ int cells_skip(const char *sweep, char **words, int count)
     return 0;
 }
 
+void cells_add_place(struct text *out, size_t place, size_t of)
+{
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    size_t last = place % 10;
+
+    text_addf(out, "%zu%s of %zu", place, ends[last < 4 && place / 10 % 10 != 1 ? last : 0], of);
+}
+
+static struct stat stat_order(const char *sweep)
+{
+    char *path = mem_textf("%s/sweeps/%s/order.csv", cli_results(), sweep);
+    struct stat st = {0};
+
+    (void)io.stat(path, &st);
+    free(path);
+    return st;
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Whoever works on it writes down the order when he has read the lines. False: not in time. */
+static bool await_order(const char *sweep, struct stat was)
+{
+    bool answered = false;
+
+    for (int waited = 0, still = 0; waited < WAIT_MS && (answered ? still < TICK_MS : true);
+         waited += LOOK_MS) {
+        struct stat now;
+
+        clock_sleep_ms(LOOK_MS);
+        now = stat_order(sweep);
+        still = same(&was, &now) ? still + LOOK_MS : 0;
+        answered = answered || !still;
+        was = now;
+        if (!sweeps_live(sweep))
+            break;
+    }
+    return answered;
+}
+
+/* "lr=0.1 is now 2nd of 5, behind lr=0.05" */
+static void say_place(const struct spec_sweep *s, size_t cell, const struct record_place *place,
+                      size_t n)
+{
+    size_t of = 0, at = 0, before = SIZE_MAX;
+    struct text line = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        of += place[i].waits;
+        if (place[i].waits && place[i].number == cell)
+            at = of;
+        else if (place[i].waits && !at)
+            before = place[i].number;
+    }
+    sweeps_add_label(s, cell, &line);
+    if (at) {
+        text_add(&line, " is now ");
+        cells_add_place(&line, at, of);
+        text_add(&line, at == 1 ? " that wait" : " that wait, behind ");
+        if (at > 1 && before < spec_sweep_cells(s))
+            sweeps_add_label(s, before, &line);
+    } else {
+        text_add(&line, " does not wait any more: it stays where it is");
+    }
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
+}
+
+static void say_places(const char *sweep, const size_t *list, size_t n)
+{
+    struct sweep_wish wish = {.name = sweep};
+    struct record_place *place = NULL;
+    struct spec_sweep s;
+    size_t places = 0;
+
+    spec_sweep_init(&s);
+    if (sweeps_read(sweep, &s, &wish, NULL) == ERR_OK &&
+        record_order_read(cli_results(), sweep, &place, &places, NULL) == ERR_OK)
+        for (size_t i = 0; i < n && i < MOST_TOLD; i++)
+            say_place(&s, list[i], place, places);
+    if (n > MOST_TOLD)
+        cli_talk("and %zu cells more", n - MOST_TOLD);
+    free(place);
+    spec_sweep_free(&s);
+}
+
 int cells_move(const char *sweep, char **words, int count, int64_t by)
 {
     size_t *list, n = 0;
+    struct stat was = stat_order(sweep);
     struct err e;
     int code = find(sweep, words, count, &list, &n);
 
@@ -191,10 +286,12 @@ int cells_move(const char *sweep, char **words, int count, int64_t by)
             code = cli_fail(&e);
         free(line);
     }
+    if (code == CLI_ON && await_order(sweep, was))
+        say_places(sweep, list, n);
+    else if (code == CLI_ON)
+        cli_talk("%zu cell%s told to move, but whoever works on the sweep has not answered within "
+                 "%d s",
+                 n, n == 1 ? " was" : "s were", WAIT_MS / 1000);
     free(list);
-    if (code != CLI_ON)
-        return code;
-    cli_talk("%zu cell%s told to move; one that does not wait any more stays where it is", n,
-             n == 1 ? " is" : "s are");
-    return 0;
+    return code == CLI_ON ? 0 : code;
 }

@@ -337,6 +337,31 @@ static bool read_by(const char *word, int64_t *by)
     return text_to_int(word[0] == '+' ? word + 1 : word, by);
 }
 
+/* Where it stands now. */
+static void say_place(const struct record_queued *item)
+{
+    struct record_queued *items;
+    struct text line = {0};
+    size_t n, at = 0;
+
+    if (record_queue_list(cli_results(), &items, &n, NULL) != ERR_OK)
+        return;
+    while (at < n && items[at].id != item->id)
+        at++;
+    if (at < n) {
+        text_add_clean(&line, items[at].name);
+        text_add(&line, " is now ");
+        cells_add_place(&line, at + 1, n);
+        if (at) {
+            text_add(&line, ", behind ");
+            text_add_clean(&line, items[at - 1].name);
+        }
+        cli_talk("%s", text_str(&line));
+    }
+    record_queue_free(items, n);
+    text_free(&line);
+}
+
 static int move(const char *word, const char *places, bool quiet, bool json)
 {
     struct record_queued *items;
@@ -360,6 +385,8 @@ static int move(const char *word, const char *places, bool quiet, bool json)
     if (find(word, items, n, &at, &e) != ERR_OK ||
         record_queue_move(cli_results(), &items[at], by, &e) != ERR_OK)
         code = cli_fail(&e);
+    else if (!quiet)
+        say_place(&items[at]);
     record_queue_free(items, n);
     return code ? code : list(json, quiet);
 }

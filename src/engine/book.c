@@ -94,6 +94,11 @@ enum err_code book_open(struct sweep *s, struct err *e)
     code = write_text(s, e);
     record_ledger_end(s->ledger);
     s->opened = code == ERR_OK;
+    if (s->opened) {
+        s->sheet_old = true;
+        moved_read(s);
+        moved_apply(s);
+    }
     return code;
 }
 

@@ -123,7 +123,7 @@ static void move_cell(struct sweep *s, struct cell *c, int32_t by)
                    sweep_has_result(c->state) ? "this cell has ended" : "this cell runs already");
         return;
     }
-    s->moved = true;
+    s->moved = s->order_old = true;
     for (; by; by += by < 0 ? 1 : -1) {
         struct cell *other = NULL;
         int64_t place = c->place;
@@ -194,6 +194,8 @@ static bool obey_cell_line(struct sweep *s, const char *line)
     if (c && (c->state == WIRE_WAITING ||
               (command.kind == WIRE_SKIP && c->run && !sweep_has_result(c->state))))
         sweep_command(s, &command);
+    if (command.kind == WIRE_MOVE)
+        s->order_old = true; /* who asked waits for the answer, where nothing moved too */
     return true;
 }
 
@@ -242,7 +244,7 @@ static void obey_control(struct sweep *s)
 
 static void see_cells(struct sweep *s)
 {
-    bool was = s->status.counting, ended;
+    bool was = s->status.counting, ended, grown;
     size_t counted, twins;
 
     pthread_mutex_lock(&s->lock);
@@ -253,13 +255,15 @@ static void see_cells(struct sweep *s)
     s->status.left_out = (int64_t)s->left_out;
     s->status.counting = s->counting;
     pthread_mutex_unlock(&s->lock);
-    for (; s->seen < counted; s->seen++) {
+    for (grown = s->seen < counted; s->seen < counted; s->seen++) {
         struct cell *c = &s->cell[s->seen];
 
         c->place = (int64_t)s->seen;
         c->acc = c->seconds = NAN;
         show_cell(s, c);
     }
+    if (grown && s->orders)
+        moved_apply(s);
     if (ended && twins && !s->twins_told) {
         sweep_tell(s, LOG_INFO,
                    twins == 1 ? "%zu cell comes to the same as another one, settings and data, and "
@@ -373,11 +377,14 @@ bool sweep_work(struct sweep *s, bool may_begin)
         s->control_ns = now;
         obey_control(s);
     }
+    if (s->order_old)
+        moved_write(s);
     if (now >= s->hold_ns)
         claim_save(s);
     claim_take_ended(s);
     claim_look_elsewhere(s);
-    while (may_begin && claim_next(s))
+    /* the first one in the user's order may be the last to be found */
+    while (may_begin && !(s->orders && s->status.counting) && claim_next(s))
         ;
     book_write_sheet(s, false);
     if (s->changed || now - s->status_ns >= TICK_NS)
@@ -509,5 +516,6 @@ void sweep_free(struct sweep *s)
     book_close(s);
     spec_sweep_free(&s->spec);
     free(s->job);
+    free(s->order);
     free(s);
 }

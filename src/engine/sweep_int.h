@@ -1,6 +1,6 @@
 /* engine/sweep_int.h: what sweep.c (commands, and what is told), claim.c (which cell runs, and what
- * became of it), cells.c (what the cells are), book.c (the sweep's folder) and left.c (how long it
- * will take) share. */
+ * became of it), cells.c (what the cells are), book.c (the sweep's folder), moved.c (the order that the
+ * user chose) and left.c (how long it will take) share. */
 #ifndef CHORUS_ENGINE_SWEEP_INT_H
 #define CHORUS_ENGINE_SWEEP_INT_H
 
@@ -33,6 +33,11 @@ struct cell {
 struct left_out { /* a cell that is impossible */
     size_t number;
     char hash[17], *reason;
+};
+
+struct moved { /* a place in the order that the user chose */
+    char cell[17];
+    size_t rank;
 };
 
 struct kind { /* of cells that should take equally long: seeds and learning rates do not matter */
@@ -81,7 +86,10 @@ struct sweep {
     size_t unsaved;       /* cells */
     size_t first_waiting; /* no cell before this one waits */
     bool moved;           /* cells no longer wait in the order of the array */
-    bool *job;            /* (jobs): taken */
+    struct moved *order;  /* (orders) by their hashes; none: nobody moved a cell */
+    size_t orders;
+    bool order_old; /* the folder does not know it yet */
+    bool *job;      /* (jobs): taken */
     bool begun, closing, paused, changed;
     bool halted;  /* closing because this process can compute no more */
     bool opened;  /* what the folder holds is there */
@@ -135,6 +143,11 @@ bool book_next_control(struct sweep *s, char *line, size_t room);
 const char *book_orphan(struct sweep *s, const char *hash);
 void book_add_orphan(struct sweep *s, const char *hash, const char *run);
 void book_write_sheet(struct sweep *s, bool last); /* last: whatever it costs */
+
+/* moved.c: the order that the user chose. */
+void moved_read(struct sweep *s);
+void moved_apply(struct sweep *s); /* to the cells seen so far; those that he did not know stay */
+void moved_write(struct sweep *s);
 
 /* left.c: seconds until all is done that waits or runs here; nan. */
 double left_seconds(struct sweep *s);

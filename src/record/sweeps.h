@@ -17,6 +17,18 @@ enum err_code record_sweep_read(const char *results, const char *name, struct sp
                                 struct record_queue_options *options, struct err *e) MUST_USE;
 /* Whether any program is at work on it. */
 bool record_sweep_live(const char *results, const char *name);
+/* The order that its cells were moved to, all that were known then. None where nothing was moved. */
+struct record_place {
+    size_t number; /* spec_sweep_cell's */
+    char cell[17]; /* its hash, which stays where lists get longer */
+    bool waits;
+};
+enum err_code record_order_write(const char *results, const char *name,
+                                 const struct record_place *place, size_t n,
+                                 struct err *e) MUST_USE;
+/* The caller frees *out. */
+enum err_code record_order_read(const char *results, const char *name, struct record_place **out,
+                                size_t *n, struct err *e) MUST_USE;
 /* One line for all programs that work on it: "pause", "go", "stop step", "stop epoch", "stop cells",
  * "stop now". */
 enum err_code record_sweep_control(const char *results, const char *name, const char *line,

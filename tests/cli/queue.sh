@@ -110,6 +110,7 @@ refused "nor a dry run" "--queue and --dry-run" "$CHORUS" run tiny.ini --queue -
 # ---- moving and removing ----
 
 must 0 "$CHORUS" queue move 3 -1
+check "where it stands now is told" grep -qE ' is now 2nd of [0-9]+, behind ' err
 check "one place earlier" queue_is "1 a,2 tiny,3 board"
 must 0 "$CHORUS" queue move a last
 check "to the end, by name" queue_is "1 tiny,2 board,3 a"

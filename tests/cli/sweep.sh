@@ -313,6 +313,8 @@ exits 0 "$CHORUS" stop slow --skip lr=0.02
 check "waiting cells are dropped by their values" test "$(ledger slow skipped)" -ge 2
 check "and it is said how many" grep -q '^dropped: [12] of 2 cells' err
 exits 0 "$CHORUS" queue move slow lr=0.05 -1
+check "where a moved cell stands is told" grep -qE '^lr=0.05 batch=[46]0 (is now 1st of [12] that wait$|does not wait any more)' err
+check "and kept" grep -q '^number,cell,waits$' results/sweeps/slow/order.csv
 "$CHORUS" watch slow >watched 2>talk </dev/null &
 watcher=$!
 until_true 60 grep -q "skipped" talk

@@ -679,6 +679,39 @@ TEST(lines_in_a_sweeps_control_are_obeyed)
     kit_end(&k);
 }
 
+TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
+{
+    static const char keys[] = "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n";
+    static const double want[] = {0.1, 0.5, 0.3, 0.2, 0.4};
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct record_entry *list;
+    size_t live[CELLS], n;
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    cell_command(&k, WIRE_MOVE, sweep, 4, -3);
+    cell_command(&k, WIRE_MOVE, sweep, 1, +1);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.waiting, 4);
+    kit_quit(&k);
+    fake_set_script(&(struct fake_script){0});
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.done, 5);
+    REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK && n == 5);
+    for (size_t i = 0; i < n; i++)
+        CHECK_NEAR(list[i].run.spec.lr, want[i], 1e-12);
+    record_free_list(list, n);
+    kit_end(&k);
+}
+
 /* What another program's person asks for: cells by their numbers, dropped or sooner. */
 TEST(lines_in_a_sweeps_control_move_and_drop_cells)
 {
