@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "cli/watch.h"
 #include "record/ledger.h"
 
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define WAIT_MS 30000
 #define LOOK_MS 20
@@ -90,6 +92,21 @@ int sweeps_detach(const char *name, const struct sweep_wish *wish)
     return code;
 }
 
+struct running { /* a cell that somebody computes */
+    struct watch watch;
+    char *folder, *label;
+};
+
+struct watched {
+    struct spec_sweep spec;
+    struct record_ledger *ledger;
+    bool *told; /* (tolds) whether a cell's end has its line; the ledger keeps their order */
+    size_t tolds, room;
+    struct running *running;
+    size_t runnings, running_room;
+    bool quiet;
+};
+
 /* The values that its cells differ in, by the run's own file. */
 static void add_values(struct text *out, const struct spec_sweep *s,
                        const struct record_entry *entry)
@@ -110,6 +127,57 @@ static void add_values(struct text *out, const struct spec_sweep *s,
         text_add_short(out, text_str(&clean), s->axis[a].digits);
     }
     text_free(&clean);
+}
+
+static struct running *find_running(struct watched *w, const char *run)
+{
+    for (size_t i = 0; i < w->runnings; i++)
+        if (!strcmp(strrchr(w->running[i].folder, '/') + 1, run))
+            return &w->running[i];
+    return NULL;
+}
+
+static struct running *add_running(struct watched *w, const struct record_entry *entry)
+{
+    struct running *r;
+    struct text label = {0};
+
+    w->running = mem_grow(w->running, &w->running_room, w->runnings + 1, sizeof *w->running);
+    r = &w->running[w->runnings++];
+    r->folder = io_path(cli_results(), entry->name);
+    watch_start(&r->watch, r->folder, w->quiet);
+    add_values(&label, &w->spec, entry);
+    r->label = mem_text(text_str(&label) + strspn(text_str(&label), " "));
+    r->watch.progress.label = r->label;
+    watch_begin(&r->watch, entry);
+    text_free(&label);
+    return r;
+}
+
+static void drop_running(struct watched *w, struct running *r)
+{
+    progress_end(&r->watch.progress);
+    free(r->folder);
+    free(r->label);
+    *r = w->running[--w->runnings];
+}
+
+/* Its epochs; the first of those that run has the line that is redrawn. */
+static void look_at_running(struct watched *w, const struct record_cell *c)
+{
+    char *folder = io_path(cli_results(), c->run);
+    struct running *r = find_running(w, c->run);
+    struct record_entry entry;
+
+    if (c->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        if (!entry.broken && (r || (c->owned && entry.live))) {
+            r = r ? r : add_running(w, &entry);
+            r->watch.progress.live = r == w->running && !w->quiet && cli_terminal(STDERR_FILENO);
+            watch_look(&r->watch, &entry);
+        }
+        record_free_entry(&entry);
+    }
+    free(folder);
 }
 
 static void say_cell(const struct spec_sweep *s, const struct record_cell *c)
@@ -139,14 +207,6 @@ static void say_cell(const struct spec_sweep *s, const struct record_cell *c)
     free(folder);
 }
 
-struct watched {
-    struct spec_sweep spec;
-    struct record_ledger *ledger;
-    bool *told; /* (tolds) whether a cell's end has its line; the ledger keeps their order */
-    size_t tolds, room;
-    bool quiet;
-};
-
 static enum err_code look(struct watched *w, struct err *e)
 {
     struct record_cell *cells = NULL;
@@ -158,6 +218,13 @@ static enum err_code look(struct watched *w, struct err *e)
     for (; w->tolds < n; w->tolds++)
         w->told[w->tolds] = false;
     for (size_t i = 0; i < n; i++) {
+        struct running *r = find_running(w, cells[i].run);
+
+        if (!w->told[i] && (r || cells[i].state < WIRE_DONE))
+            look_at_running(w, &cells[i]);
+        r = find_running(w, cells[i].run);
+        if (r && !cells[i].owned)
+            drop_running(w, r);
         if (cells[i].state < WIRE_DONE || w->told[i])
             continue;
         w->told[i] = true;
@@ -207,6 +274,9 @@ int sweeps_watch(const char *name, bool quiet, bool json)
         err = sweeps_unfinished(name, &cells, &left, newest, &e);
     record_ledger_close(w.ledger);
     spec_sweep_free(&w.spec);
+    while (w.runnings)
+        drop_running(&w, w.running);
+    free(w.running);
     free(w.told);
     if (err != ERR_OK)
         return cli_fail(&e);

@@ -217,6 +217,17 @@ void progress_step(struct progress *p, int64_t step, double loss, double acc,
     guess_left(p);
 }
 
+/* Whose line it is, where there is room for that. */
+static void add_label(const struct progress *p, int *columns, struct text *out)
+{
+    int width = p->label ? text_width(p->label) + 2 : 0;
+
+    if (!width || *columns - width < 20)
+        return;
+    text_addf(out, "%s  ", p->label);
+    *columns -= width;
+}
+
 void progress_epoch(struct progress *p, const struct progress_row *row, int64_t step)
 {
     struct progress_row own = *row;
@@ -232,7 +243,10 @@ void progress_epoch(struct progress *p, const struct progress_row *row, int64_t 
     if (own.images_per_second > 0)
         p->view.images_per_second = own.images_per_second;
     if (!p->quiet) {
-        progress_epoch_line(&own, p->view.epochs, p->members, cli_limit(STDERR_FILENO), &line);
+        int columns = cli_limit(STDERR_FILENO);
+
+        add_label(p, &columns, &line);
+        progress_epoch_line(&own, p->view.epochs, p->members, columns, &line);
         cli_talk("%s", text_str(&line));
     }
     guess_left(p);
@@ -288,13 +302,17 @@ void progress_draw(struct progress *p)
 {
     struct text line = {0};
     uint64_t now = clock_ns();
+    int columns;
 
     if (!p->live || (p->drawn && now - p->drawn < REDRAW_NS))
         return;
     p->drawn = now;
-    if (p->view.steps || p->view.doing)
+    if (p->view.steps || p->view.doing) {
         /* two columns less: a Ctrl-C is echoed behind the line, as ^C, and must not leave it */
-        progress_line(&p->view, cli_columns(STDERR_FILENO) - 2, p->utf8, &line);
+        columns = cli_columns(STDERR_FILENO) - 2;
+        add_label(p, &columns, &line);
+        progress_line(&p->view, columns, p->utf8, &line);
+    }
     live_draw(text_str(&line));
     text_free(&line);
 }

@@ -5,8 +5,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/drive.h"
-#include "cli/progress.h"
 #include "cli/sweeps.h"
+#include "cli/watch.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -24,15 +24,6 @@ static const struct cli_usage usage = {
     "Follows a run or a sweep of this or another process until it ends; without a name, the newest "
     "run.",
     "Ctrl-C ends the watching, not the run. The exit code is that of the run.\n"};
-
-struct watch {
-    const char *folder;
-    struct progress progress;
-    int64_t shown;   /* the last epoch that has its line; -1: none */
-    off_t steps_end; /* what of steps.csv was read */
-    int columns[5];  /* of steps.csv: step, images, train_seconds, loss, acc */
-    bool quiet;
-};
 
 static double number(const struct sheet *s, size_t row, const char *column)
 {
@@ -126,20 +117,21 @@ static int64_t steps_of_epoch(const char *folder)
     return steps;
 }
 
-static void begin(struct watch *w, const struct record_entry *entry)
+void watch_start(struct watch *w, const char *folder, bool quiet)
+{
+    *w = (struct watch){.folder = folder, .shown = -1, .columns = {-1, -1, -1, -1, -1}};
+    progress_start(&w->progress, quiet);
+}
+
+void watch_begin(struct watch *w, const struct record_entry *entry)
 {
     const struct spec *s = &entry->run.spec;
     int members = s->mode == SPEC_ENSEMBLE ? (s->members ? s->members : s->devices) : 1;
-    struct text name = {0};
 
-    text_add_clean(&name, entry->name);
-    if (!w->quiet)
-        cli_talk("%s", text_str(&name));
-    text_free(&name);
     progress_set(&w->progress, s->epochs, steps_of_epoch(w->folder), 0, members, s->max_steps);
 }
 
-static void look(struct watch *w, const struct record_entry *entry)
+void watch_look(struct watch *w, const struct record_entry *entry)
 {
     const struct spec *s = &entry->run.spec;
 
@@ -167,17 +159,29 @@ static void sleep_a_little(void)
     cli_wake_clear();
 }
 
-/* 0: it ended; else the exit code with which the watching ends. *entry is what was read last. */
-static int follow(struct watch *w, struct record_entry *entry)
+static void say_name(const struct record_entry *entry)
 {
+    struct text name = {0};
+
+    text_add_clean(&name, entry->name);
+    cli_talk("%s", text_str(&name));
+    text_free(&name);
+}
+
+/* 0: it ended; else the exit code with which the watching ends. *entry is what was read last. */
+static int follow(struct record_entry *entry, bool quiet)
+{
+    struct watch watch, *w = &watch;
     char *folder = mem_text(entry->folder);
     int dead = 0, code = 0;
     struct err e;
 
-    w->folder = folder;
-    begin(w, entry);
+    watch_start(w, folder, quiet);
+    if (!quiet)
+        say_name(entry);
+    watch_begin(w, entry);
     for (;;) {
-        look(w, entry);
+        watch_look(w, entry);
         if (is_over(entry))
             break;
         /* A run that waits is owned by nobody until somebody resumes it. */
@@ -195,7 +199,7 @@ static int follow(struct watch *w, struct record_entry *entry)
             break;
         }
     }
-    look(w, entry);
+    watch_look(w, entry);
     progress_end(&w->progress);
     free(folder);
     return code;
@@ -233,7 +237,6 @@ int cli_watch(int argc, char **argv)
         {NULL, NULL, NULL, NULL},
     };
     struct record_entry entry;
-    struct watch w = {.shown = -1, .columns = {-1, -1, -1, -1, -1}};
     char sweep[128];
     struct err e;
     int code = cli_options(&usage, options, &argc, argv);
@@ -245,10 +248,8 @@ int cli_watch(int argc, char **argv)
     if (argc > 2 ? record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK
                  : cli_find_run(argc == 2 ? argv[1] : NULL, &entry, &e) != ERR_OK)
         return cli_fail(&e);
-    w.quiet = quiet;
     cli_signals_start();
-    progress_start(&w.progress, quiet);
-    code = follow(&w, &entry);
+    code = follow(&entry, quiet);
     if (!code)
         code = finish(&entry, quiet, json);
     record_free_entry(&entry);

@@ -322,6 +322,7 @@ exits 0 "$CHORUS" stop slow
 check "stop of a sweep" test "$(ledger slow stopped)" = 2 # and the one before
 wait $watcher
 check "watch of a sweep ends with it" test $? = 130
+check "it shows the running cell's epochs" grep -qE "^lr=0[0-9.]* batch=[46]0  epoch [0-9]+/[0-9]+  train loss" talk
 check "and says what ended" grep -q "^skipped lr=0.0[25] batch=[46]0" talk
 check "nobody works on it" until_true 20 eval '! kill -0 "$(cat run.pid)"'
 refused "stop of what nobody runs" "nobody works on the sweep slow" "$CHORUS" stop slow
