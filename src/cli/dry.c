@@ -60,8 +60,20 @@ static void add_facts(struct text *out, const struct plan *p)
     add_memory(out, p);
 }
 
-/* What the planner expects of it, by what runs on this machine took before; nan: nothing is known. */
-static double ask_seconds(const struct spec *spec)
+void dry_add_span(struct text *out, double seconds, const char *of, int guessed_from)
+{
+    char span[CLOCK_UTC_ROOM];
+
+    clock_span(span, seconds);
+    if (guessed_from)
+        text_addf(out, "about %s%s (a guess from %d run%s of other sizes)\n", span, of,
+                  guessed_from, guessed_from == 1 ? "" : "s");
+    else
+        text_addf(out, "%s%s, by earlier runs on this machine\n", span, of);
+}
+
+/* What the planner expects of it, by what runs on this machine took before. */
+static void add_time(struct text *out, const struct spec *spec)
 {
     struct ask *ask = ask_start();
     struct wire_plan answer = {.seconds = NAN};
@@ -69,21 +81,11 @@ static double ask_seconds(const struct spec *spec)
     if (ask && (!ask_learned(ask, spec, &answer) || answer.code != ERR_OK))
         answer.seconds = NAN;
     ask_end(ask);
-    return answer.seconds;
-}
-
-static void add_time(struct text *out, const struct spec *spec)
-{
-    char span[CLOCK_UTC_ROOM];
-    double seconds = ask_seconds(spec);
-
-    if (isfinite(seconds)) {
-        clock_span(span, seconds);
-        text_addf(out, "# %-17s %s, by earlier runs on this machine\n", "expected time", span);
-    } else {
-        text_addf(out, "# %-17s unknown: no earlier run in %s tells it\n", "expected time",
-                  cli_results());
-    }
+    text_addf(out, "# %-17s ", "expected time");
+    if (isfinite(answer.seconds))
+        dry_add_span(out, answer.seconds, "", answer.guessed_from);
+    else
+        text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
 }
 
 int dry_run(const struct spec *spec, bool json)

@@ -12,4 +12,7 @@ int dry_run(const struct spec *spec, bool json);
  * of the others and how long they should take. */
 int dry_sweep(const struct spec_sweep *s, const struct sweep_wish *wish);
 
+/* "12 min, by earlier runs on this machine", or "about 12 min (a guess from 3 runs of other sizes)". */
+void dry_add_span(struct text *out, double seconds, const char *of, int guessed_from);
+
 #endif

@@ -30,7 +30,8 @@ struct one { /* a cell */
     bool taken;   /* it would run */
     enum err_code code;
     double seconds; /* nan: unknown */
-    uint64_t hash;  /* of its resolved settings; 0: not known */
+    int guessed_from;
+    uint64_t hash; /* of its resolved settings; 0: not known */
 };
 
 struct survey {
@@ -40,6 +41,7 @@ struct survey {
     size_t wanted;                 /* that would run */
     int jobs;                      /* side by side */
     double seconds;                /* of the wanted ones; nan */
+    int guessed_from;              /* runs, where a cell is unlike all of them */
     size_t unknown;                /* wanted ones of which nothing is known */
 };
 
@@ -84,6 +86,7 @@ static void take_answer(struct survey *v, struct spec *asked, const struct wire_
         return;
     }
     one->seconds = answer->seconds;
+    one->guessed_from = answer->guessed_from;
     one->hash = hash_of(asked, answer);
     for (struct one *o = v->one; o < one && !one->reason; o++) {
         if (o->reason || o->hash != one->hash)
@@ -145,13 +148,38 @@ static void look_at_all(struct survey *v, struct ask *ask)
     free(answer);
 }
 
+/* Side by side, but no sooner over than the longest of them; those unknown are taken for the mean. */
+static void add_up(struct survey *v)
+{
+    double known = 0, longest = 0;
+
+    for (size_t i = 0; i < v->cells; i++) {
+        const struct one *one = &v->one[i];
+
+        if (!one->taken)
+            continue;
+        if (!isfinite(one->seconds)) {
+            v->unknown++;
+            continue;
+        }
+        known += one->seconds;
+        longest = fmax(longest, one->seconds);
+        v->guessed_from = one->guessed_from > v->guessed_from ? one->guessed_from : v->guessed_from;
+    }
+    v->seconds = NAN;
+    if (!v->wanted)
+        v->seconds = 0;
+    else if (v->unknown < v->wanted)
+        v->seconds =
+            fmax(known / v->jobs * (double)v->wanted / (double)(v->wanted - v->unknown), longest);
+}
+
 static enum err_code survey(struct survey *v, const struct spec_sweep *s,
                             const struct sweep_wish *wish, struct err *e)
 {
     size_t cells = spec_sweep_cells(s), *order = mem_new(cells, sizeof *order), first = 0;
     struct ask *ask;
     cpu_set_t before;
-    double known = 0;
 
     /* threads = all is what a cell's share of the machine will be */
     v->jobs = wish->jobs > 1 && !engine_runs_alone(s) ? (int)wish->jobs : 1;
@@ -170,15 +198,7 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
     choose(v, wish);
     pthread_setaffinity_np(pthread_self(), sizeof before, &before);
 
-    for (size_t i = 0; i < cells; i++) {
-        if (!v->one[i].taken)
-            continue;
-        if (isfinite(v->one[i].seconds))
-            known += v->one[i].seconds;
-        else
-            v->unknown++;
-    }
-    v->seconds = v->unknown < v->wanted || !v->wanted ? known / v->jobs : NAN;
+    add_up(v);
     if (v->left_out < cells)
         return ERR_OK;
     for (size_t i = 0; i < cells; i++) /* the first of the grid speaks for all */
@@ -245,7 +265,7 @@ static void add_left_out(const struct survey *v, struct text *out)
 
 static void add_time(const struct survey *v, struct text *out)
 {
-    char span[CLOCK_UTC_ROOM];
+    struct text of = {0};
 
     text_addf(out, "# %-17s ", "expected time");
     if (!v->wanted) {
@@ -256,13 +276,13 @@ static void add_time(const struct survey *v, struct text *out)
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
         return;
     }
-    clock_span(span, v->seconds * (double)v->wanted / (double)(v->wanted - v->unknown));
-    text_addf(out, "%s for %zu cell%s ", span, v->wanted, v->wanted == 1 ? "" : "s");
+    text_addf(&of, " for %zu cell%s ", v->wanted, v->wanted == 1 ? "" : "s");
     if (v->jobs > 1)
-        text_addf(out, "%d at a time", v->jobs);
+        text_addf(&of, "%d at a time", v->jobs);
     else
-        text_add(out, "one after the other");
-    text_add(out, ", by earlier runs on this machine\n");
+        text_add(&of, "one after the other");
+    dry_add_span(out, v->seconds, text_str(&of), v->guessed_from);
+    text_free(&of);
 }
 
 static void add_cells(const struct survey *v, struct text *out)

@@ -10,6 +10,7 @@
 #define ENOUGH_SECONDS 10.0 /* a run that trained longer tells no more */
 #define BACKWARD       3.0  /* a training image against one that is only evaluated */
 #define SOME_SECONDS   0.5  /* the first steps of a run are slow: below this it tells little */
+#define ALIKE          0.5  /* a run further off than this, half as large again, is unlike */
 #define HEARSAY        0.1  /* what evaluation counts for where training is asked, and back */
 
 static const char *end_of(const char *data)
@@ -86,10 +87,12 @@ static void add(struct mean *m, double weight, double seconds, double work, doub
     m->sum += weight * log(seconds / work * factor);
 }
 
-double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask)
+double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
+                      int *guessed)
 {
     struct mean train = {0, 0}, eval = {0, 0};
     double nearest = INFINITY, seconds = 0, tested = ask->test_images + ask->valid_images;
+    bool alike = false;
     int newer = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -101,12 +104,14 @@ double expect_seconds(const struct experience *known, size_t count, const struct
 
         if (strcmp(x->backend, ask->backend))
             continue;
+        alike = alike || (unlike(x, ask) < ALIKE && x->train_seconds >= SOME_SECONDS);
         weight = exp(3 * (nearest - unlike(x, ask))) / (1 + 0.2 * newer++);
         add(&train, weight, x->train_seconds, x->train_work, shared);
         add(&eval, weight, x->eval_seconds, work, shared);
         add(&train, HEARSAY * weight, x->eval_seconds, work, shared * BACKWARD);
         add(&eval, HEARSAY * weight, x->train_seconds, x->train_work, shared / BACKWARD);
     }
+    *guessed = alike ? 0 : newer;
     if (!(train.weight > 0))
         return NAN;
     seconds = exp(train.sum / train.weight) * ask->model_images * ask->flops;

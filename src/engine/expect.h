@@ -36,7 +36,8 @@ struct expect_ask { /* what is planned */
 };
 
 /* Newest first. NAN where none of them has that backend. Work is taken to share out evenly over the
- * threads. */
-double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask);
+ * threads. *guessed: from so many runs, none of which is like what is planned; 0: one of them is. */
+double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
+                      int *guessed);
 
 #endif

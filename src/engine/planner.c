@@ -93,7 +93,7 @@ static bool read_run(struct planner *p)
     return p->names_left > 0;
 }
 
-static double expected_seconds(const struct planner *p, const struct plan *plan)
+static double expected_seconds(const struct planner *p, const struct plan *plan, int *guessed)
 {
     const struct spec *s = &plan->spec;
     int64_t steps = plan->total_steps;
@@ -116,7 +116,7 @@ static double expected_seconds(const struct planner *p, const struct plan *plan)
     ask.model_images = (double)steps * ask.batch * ask.members;
     ask.evaluations =
         plan->steps_per_epoch > 0 ? ceil((double)steps / (double)plan->steps_per_epoch) : 0;
-    return expect_seconds(p->known, p->known_count, &ask);
+    return expect_seconds(p->known, p->known_count, &ask, guessed);
 }
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
@@ -179,6 +179,7 @@ static enum err_code fill_memory(const struct plan *plan, struct wire_plan *out,
 
 static void fill_answer(struct planner *p, const struct plan *plan, struct wire_plan *out)
 {
+    int guessed;
 
     out->images = plan->train_images;
     out->test_images = plan->test_images;
@@ -197,7 +198,8 @@ static void fill_answer(struct planner *p, const struct plan *plan, struct wire_
     out->parameters = plan->net->parameter_count;
     out->flops_per_image = plan->net->flops;
     out->lr = plan->base_lr;
-    out->seconds = expected_seconds(p, plan);
+    out->seconds = expected_seconds(p, plan, &guessed);
+    out->guessed_from = guessed;
     snprintf(out->backend, sizeof out->backend, "%s", plan->backend->name);
 }
 

@@ -115,6 +115,8 @@ struct wire_plan { /* what the Setup screen shows before a run */
     uint64_t unused_bytes; /* free on a GPU, where that is too few of them now */
     bool lacking;
     double flops_per_image, lr, seconds; /* seconds: nan where nothing is known yet */
+    int32_t
+        guessed_from; /* seconds are a guess from so many runs unlike this one; 0: they are not */
     char backend[32];
 };
 

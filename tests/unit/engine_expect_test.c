@@ -44,6 +44,8 @@ static struct expect_ask wanted(double images, double epochs)
                                .test_images = 10000};
 }
 
+static int guessed;
+
 static bool near(double got, double right, double factor)
 {
     return got > right / factor && got < right * factor;
@@ -56,14 +58,16 @@ TEST(a_tiny_run_does_not_spoil_it)
     double right = 120000 * TRAIN + 20000 * TESTING;
 
     ran(&known[1], 60000, 2, 10000, 0);
-    CHECK(near(expect_seconds(&known[1], 1, &ask), right, 1.001));
+    CHECK(near(expect_seconds(&known[1], 1, &ask, &guessed), right, 1.001));
     ran(&known[0], 256, 1, 10000, 0.05); /* newer; its first steps were slow */
-    CHECK(near(expect_seconds(known, 2, &ask), right, 1.1));
+    CHECK(near(expect_seconds(known, 2, &ask, &guessed), right, 1.1));
+    CHECK_INT(guessed, 0);
     /* and alone it tells the order of size: its evaluation took most of its time */
-    CHECK(near(expect_seconds(known, 1, &ask), right, 2.5));
+    CHECK(near(expect_seconds(known, 1, &ask, &guessed), right, 2.5));
+    CHECK_INT(guessed, 1);
     /* nor does the long one spoil what a tiny one is expected to take */
     ask = wanted(256, 1);
-    CHECK(near(expect_seconds(&known[1], 1, &ask), 256 * TRAIN + 10000 * TESTING, 1.1));
+    CHECK(near(expect_seconds(&known[1], 1, &ask, &guessed), 256 * TRAIN + 10000 * TESTING, 1.1));
 }
 
 TEST(members_and_epochs_are_priced)
@@ -72,10 +76,12 @@ TEST(members_and_epochs_are_priced)
     struct expect_ask ask = wanted(60000, 10);
 
     ran(&known[0], 60000, 2, 10000, 0);
-    CHECK(near(expect_seconds(known, 1, &ask), 10 * (60000 * TRAIN + 10000 * TESTING), 1.001));
+    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 10 * (60000 * TRAIN + 10000 * TESTING),
+               1.001));
     ask.members = 4;
     ask.model_images *= 4;
-    CHECK(near(expect_seconds(known, 1, &ask), 40 * (60000 * TRAIN + 10000 * TESTING), 1.001));
+    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 40 * (60000 * TRAIN + 10000 * TESTING),
+               1.001));
 }
 
 TEST(like_runs_count_for_more)
@@ -87,7 +93,23 @@ TEST(like_runs_count_for_more)
     known[0].flops *= 50;
     known[0].train_work *= 100;
     ran(&known[1], 60000, 2, 10000, 0);
-    CHECK(near(expect_seconds(known, 2, &ask), 60000 * TRAIN + 10000 * TESTING, 1.02));
+    CHECK(near(expect_seconds(known, 2, &ask, &guessed), 60000 * TRAIN + 10000 * TESTING, 1.02));
+}
+
+TEST(unlike_runs_make_a_guess)
+{
+    struct experience known[2];
+    struct expect_ask ask = wanted(60000, 1);
+
+    ran(&known[0], 60000, 2, 10000, 0);
+    ran(&known[1], 60000, 2, 10000, 0);
+    known[0].flops *= 50;
+    known[1].flops *= 3;
+    (void)expect_seconds(known, 2, &ask, &guessed);
+    CHECK_INT(guessed, 2);
+    known[1].flops = ask.flops;
+    (void)expect_seconds(known, 2, &ask, &guessed);
+    CHECK_INT(guessed, 0);
 }
 
 TEST(another_backend_tells_nothing)
@@ -97,8 +119,8 @@ TEST(another_backend_tells_nothing)
 
     ran(&known[0], 60000, 2, 10000, 0);
     ask.backend = "cuda";
-    CHECK(isnan(expect_seconds(known, 1, &ask)));
-    CHECK(isnan(expect_seconds(known, 0, &ask)));
+    CHECK(isnan(expect_seconds(known, 1, &ask, &guessed)));
+    CHECK(isnan(expect_seconds(known, 0, &ask, &guessed)));
 }
 
 TEST(what_never_trained_tells_nothing)
