@@ -9,6 +9,7 @@
 #include "cpu/peak.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,7 +194,7 @@ static enum err_code measure(struct bench *b, struct row *r, struct err *e)
     return code;
 }
 
-static void add_row_json(struct bench *b, const struct row *r, double limit)
+static void add_row_json(struct bench *b, const struct row *r, double peak)
 {
     const struct plan *p = r->plan;
     bool ensemble = p->spec.mode == SPEC_ENSEMBLE;
@@ -221,8 +222,8 @@ static void add_row_json(struct bench *b, const struct row *r, double limit)
     else
         text_add(&b->out, "null");
     text_addf(&b->out, ", \"finite\": %s", r->not_finite ? "false" : "true");
-    text_add(&b->out, ", \"limit_images_per_second\": ");
-    text_add_json_double(&b->out, limit);
+    text_add(&b->out, ", \"peak_images_per_second\": ");
+    text_add_json_double(&b->out, peak);
     if (r->plans.n) {
         text_add(&b->out, ", \"plans\": ");
         text_add_json(&b->out, text_str(&r->plans));
@@ -239,7 +240,7 @@ static const char *rate_text(char out[TEXT_NUMBER_ROOM], double rate)
     return out;
 }
 
-static void add_row_line(struct bench *b, const struct row *r, double limit)
+static void add_row_line(struct bench *b, const struct row *r, double peak)
 {
     const struct plan *p = r->plan;
     char mode[32], number[TEXT_NUMBER_ROOM], most[TEXT_NUMBER_ROOM];
@@ -256,9 +257,11 @@ static void add_row_line(struct bench *b, const struct row *r, double limit)
     text_add_clean(&name, n > MODEL_COLUMN ? model + n - MODEL_COLUMN : model);
     text_addf(&b->out, "%-7s  %-*s  %-14s  %-4s  %5lld", p->backend->name, MODEL_COLUMN,
               text_str(&name), mode, p->precision_used, (long long)r->batch);
-    if (r->steps)
+    if (r->steps && isfinite(peak))
         text_addf(&b->out, "  %10s  %10s  %5.1f %%\n", rate_text(number, r->rate),
-                  rate_text(most, limit), 100 * r->rate / limit);
+                  rate_text(most, peak), 100 * r->rate / peak);
+    else if (r->steps)
+        text_addf(&b->out, "  %10s\n", rate_text(number, r->rate));
     else if (r->not_finite)
         text_add(&b->out, "  no figure: the loss is not finite\n");
     else
@@ -298,7 +301,7 @@ static void add_head(struct bench *b)
         if (b->threads > 1)
             text_addf(&b->out, ", %.0f on %d", b->peak[1] / 1e9, b->threads);
         text_addf(&b->out, "\n\n%-7s  %-*s  %-14s  %-4s  %5s  %10s  %10s  %7s\n", "backend",
-                  MODEL_COLUMN, "model", "mode", "in", "batch", "img/s", "limit", "reached");
+                  MODEL_COLUMN, "model", "mode", "in", "batch", "img/s", "fp32 peak", "of it");
     }
     text_free(&cpu);
 }
@@ -351,8 +354,8 @@ static void tell_plans(struct bench *b, const struct row *r)
 
 static enum err_code show_row(struct bench *b, const struct plan *p, struct row *r)
 {
-    double limit =
-        peak_of(b, !strcmp(p->backend->name, "ref") ? 1 : p->session.threads) / p->net->flops;
+    int threads = !strcmp(p->backend->name, "ref") ? 1 : p->session.threads;
+    double peak = p->backend->gpus ? NAN : peak_of(b, threads) / p->net->flops;
 
     if (check_memory(p, &b->last) != ERR_OK) {
         cli_talk("left out: %s, %s, %d members, batch %lld: %s", p->backend->name,
@@ -366,9 +369,9 @@ static enum err_code show_row(struct bench *b, const struct plan *p, struct row 
     if (!b->rows)
         add_head(b);
     if (b->json)
-        add_row_json(b, r, limit);
+        add_row_json(b, r, peak);
     else
-        add_row_line(b, r, limit);
+        add_row_line(b, r, peak);
     b->rows++;
     if (!b->json)
         flush(b);

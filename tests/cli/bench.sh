@@ -61,7 +61,7 @@ assert {(r["backend"], r["model"]) for r in b["rows"]} == {
     (x, y) for x in ("cpu", "ref") for y in ("tiny", "linear")}
 for r in b["rows"]:
     assert r["mode"] == "ensemble" and r["members"] == (4 if r["backend"] == "cpu" else 2)
-    assert r["images_per_second"] > 0 and r["limit_images_per_second"] > 0 and r["steps"] > 0
+    assert r["images_per_second"] > 0 and r["peak_images_per_second"] > 0 and r["steps"] > 0
 # The naive backend is not the faster one.
 rate = {(r["backend"], r["precision"]): r["images_per_second"] for r in b["rows"]
         if r["model"] == "tiny"}
