@@ -122,6 +122,15 @@ static void say_of_cell(const struct record_entry *entry, const char *line)
     text_free(&sweep);
 }
 
+static const char *next_step(enum wire_state state)
+{
+    if (state == WIRE_STOPPED || state == WIRE_WAITING)
+        return "chorus resume goes on with it";
+    if (state == WIRE_DONE)
+        return "chorus resume with epochs=N and a larger N goes on";
+    return "chorus ls state=running lists what runs";
+}
+
 static int refuse_idle(const struct record_entry *entry, const char *verb)
 {
     struct text name = {0}, sweep = {0};
@@ -139,8 +148,8 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
         code = cli_refuse("nobody runs %s any more: its process is gone; chorus resume goes on",
                           text_str(&name));
     else
-        code = cli_refuse("nobody runs %s: it is %s", text_str(&name),
-                          wire_state_name(entry->run.state));
+        code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
+                          wire_state_name(entry->run.state), next_step(entry->run.state));
     text_free(&name);
     return code;
 }
@@ -360,12 +369,29 @@ static int send_to_each(int count, char **words, const char *line, enum wire_sta
     return code;
 }
 
+/* Who names the same twice means it once. */
+static int each_once(int count, char **words)
+{
+    int kept = 0;
+
+    for (int i = 0; i < count; i++) {
+        bool again = false;
+
+        for (int j = 0; j < kept && !again; j++)
+            again = !strcmp(words[j], words[i]);
+        if (!again)
+            words[kept++] = words[i];
+    }
+    return kept;
+}
+
 /* A word alone names one run or one sweep. Among what several name a filter chooses: of a sweep the
  * cells that pass. */
 static int send(int count, char **words, const char *line, enum wire_state wanted, bool wait)
 {
     char sweep[128];
 
+    count = each_once(count, words);
     if (has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all")))
         return send_to_all(count, words, line, wanted, wait);
     if (count > 1)

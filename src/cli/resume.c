@@ -229,7 +229,7 @@ static int resume_sweep(const struct resume *r, const char *name)
     spec_sweep_init(&s);
     if (sweeps_read(name, &s, &wish, &e) != ERR_OK)
         code = cli_fail(&e);
-    else if (!cli_number("--jobs", r->jobs, 1, 4096, &wish.jobs))
+    else if (!cli_number("resume --jobs", r->jobs, 1, 1024, &wish.jobs))
         code = err_exit_code(ERR_INPUT);
     else
         code = r->queue && !r->background ? take_after_sweep(&s, &wish) : sweep_run(&s, &wish);

@@ -59,6 +59,8 @@ start_long
 kill -TERM $pid
 check "SIGTERM ends with 143" ended_with 143
 check "state stopped by SIGTERM" state_is "$folder" stopped
+refused "what is not at work says what goes on" "it is stopped; chorus resume goes on with it" \
+    "$CHORUS" stop "$folder"
 
 # What was stopped, and resumed, ends as if it had not been.
 exits 0 "$CHORUS" run tiny.ini epochs=30 --quiet

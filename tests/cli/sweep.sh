@@ -318,7 +318,8 @@ check "and kept" grep -q '^number,cell,waits$' results/sweeps/slow/order.csv
 "$CHORUS" watch slow >watched 2>talk </dev/null &
 watcher=$!
 until_true 60 grep -q "skipped" talk
-exits 0 "$CHORUS" stop slow
+exits 0 "$CHORUS" stop slow slow
+check "named twice is stopped once" test "$(grep -c "^slow is stopped$" err)" = 1
 check "stop of a sweep" test "$(ledger slow stopped)" = 2 # and the one before
 wait $watcher
 check "watch of a sweep ends with it" test $? = 130
