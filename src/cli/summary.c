@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "ui/curves.h"
 #include "cli/live.h"
+#include "record/checkpoint.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,6 +125,35 @@ static void say_curves(const struct record_entry *run, int below)
     curves_free(&curves);
 }
 
+/* Epochs that a resume does not compute again; -1: there is no checkpoint to go on from. */
+static int64_t kept_epochs(const struct record_entry *entry)
+{
+    struct safetensors checkpoint = {0};
+    int64_t epochs = 0;
+    bool found = false;
+
+    if (record_read_checkpoint(entry->folder, &checkpoint, &found, NULL) != ERR_OK || !found)
+        return -1;
+    if (!record_unpack_int(&checkpoint, RECORD_NOTE_EPOCH, &epochs))
+        epochs = entry->run.epochs_done;
+    safetensors_free(&checkpoint);
+    return epochs;
+}
+
+static void say_stopped(const struct record_entry *entry, const char *reason, const char *folder)
+{
+    const struct record_run *run = &entry->run;
+    int64_t kept = kept_epochs(entry);
+
+    reason = *reason ? reason : "stopped";
+    if (kept < 0)
+        cli_talk("%s; it has no checkpoint yet: chorus resume %s begins it again", reason, folder);
+    else
+        cli_talk("%s, %lld of %lld epoch%s %s; to go on: chorus resume %s", reason, (long long)kept,
+                 (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
+                 kept < run->epochs_done ? "kept in its last checkpoint" : "done", folder);
+}
+
 static void say_state(const struct record_entry *entry)
 {
     const struct record_run *run = &entry->run;
@@ -137,9 +167,7 @@ static void say_state(const struct record_entry *entry)
             cli_talk("done: %s", text_str(&reason));
         break;
     case WIRE_STOPPED:
-        cli_talk("%s, %lld of %lld epoch%s done; to go on: chorus resume %s",
-                 reason.n ? text_str(&reason) : "stopped", (long long)run->epochs_done,
-                 (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s", text_str(&folder));
+        say_stopped(entry, text_str(&reason), text_str(&folder));
         break;
     case WIRE_DIVERGED:
     case WIRE_OOM:

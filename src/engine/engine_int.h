@@ -221,6 +221,7 @@ struct session {
     struct run *run;
     const struct plan *plan;
     struct backend_session *backend;
+    bool opened; /* its state is set */
     struct standing at;
     struct sums sums;
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/ledger.h"
 #include "record/queue.h"
 #include "record/working.h"
@@ -160,7 +161,7 @@ static void take_planned(struct run *r, const struct message *m)
     struct err e = {0};
     bool mine = true;
 
-    if (m->error) {
+    if (m->error && m->error->code != ERR_STOPPED) {
         bool finished = m->error->code == ERR_OK;
 
         give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
@@ -384,8 +385,8 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     enum wire_state state = m->state;
     struct err why = *m->error;
 
-    if (!r->opened && r->resumed && why.code == ERR_INPUT) {
-        give_back(r, WIRE_FAILED, why.code, why.text);
+    if (!r->opened && r->resumed && (why.code == ERR_INPUT || why.code == ERR_STOPPED)) {
+        give_back(r, why.code == ERR_INPUT ? WIRE_FAILED : WIRE_STOPPED, why.code, why.text);
         return ERR_OK;
     }
     if (r->failed && r->give_up) {
@@ -460,6 +461,21 @@ static enum err_code take(struct run *r, struct message *m, struct err *e)
     return ERR_OK;
 }
 
+/* " (12 kB free, a checkpoint takes 1.5 MB)" */
+static void add_room(const struct run *r, struct text *out)
+{
+    const struct plan *p = r->plan;
+    uint64_t there, each = (uint64_t)(1 + backend_slots(p->session.optimizer)),
+                    numbers = p->net->parameter_count * each + p->net->stat_count;
+    char room[2][TEXT_NUMBER_ROOM];
+
+    if (!record_disk_free(r->path, &there))
+        return;
+    numbers *= (uint64_t)p->session.members;
+    text_addf(out, " (%s free, a checkpoint takes %s)", text_bytes(room[0], there),
+              text_bytes(room[1], numbers * backend_element(&p->session)));
+}
+
 /* A full disk makes training wait, and is tried again every second, until there is room or the user
  * wants an end. Any other trouble ends the run; what is on disk is whole and can be resumed. */
 static void trouble(struct run *r, const struct err *e)
@@ -468,10 +484,14 @@ static void trouble(struct run *r, const struct err *e)
 
     if (full && !r->give_up) {
         if (!r->disk_full) {
+            struct text room = {0};
+
+            add_room(r, &room);
             run_log(r, LOG_ERROR,
-                    "%s: training waits until there is room and then goes on by itself; Ctrl-C or "
-                    "chorus stop %s ends it, resumable",
-                    e->text, r->sweep ? sweep_name(r->sweep) : r->row.run);
+                    "%s%s: training waits until there is room and then goes on by itself; Ctrl-C "
+                    "or chorus stop %s ends it, resumable",
+                    e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run);
+            text_free(&room);
             hold(r, true);
             run_status(r, ERR_IO, e->text);
         }

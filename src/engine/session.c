@@ -131,13 +131,29 @@ static void widen(const float *from, size_t n, size_t element, void *to)
             ((double *)to)[i] = from[i];
 }
 
+/* Opening takes seconds for a large model: who wants an end does not wait for all of it. */
+static enum err_code check_stop(struct run *r, struct err *e)
+{
+    bool stop;
+
+    pthread_mutex_lock(&r->lock);
+    stop = r->wish == WISH_STOP;
+    pthread_mutex_unlock(&r->lock);
+    if (!stop)
+        return ERR_OK;
+    return err_set(e, ERR_STOPPED, "%s",
+                   r->resumed ? "stopped before it went on" : "stopped before its first step");
+}
+
 /* The weights of step 0: drawn by the model's keys, or read from where `weights` says. */
 static enum err_code first_weights(struct run *r, struct record_weights *w, struct err *e)
 {
     const struct plan *p = r->plan;
     const struct net *net = p->net;
     float *params, *stats;
+    enum err_code code = ERR_OK;
 
+    TRY(check_stop(r, e));
     TRY(new_weights(p, w, e));
     if (p->spec.weights[0])
         return record_read_start(r->engine->results, p->spec.weights, net, w, e);
@@ -148,15 +164,16 @@ static enum err_code first_weights(struct run *r, struct record_weights *w, stru
         free(stats);
         return err_set(e, ERR_NOMEM, "no memory for %zu initial weights", net->parameter_count);
     }
-    for (int m = 0; m < w->members; m++) {
+    for (int m = 0; m < w->members && code == ERR_OK; m++) {
         net_init(net, p->spec.init, p->spec.init_std, p->model_key[m], params, stats);
         widen(params, net->parameter_count, w->element, record_weights_params(w, net, m));
         if (net->stat_count)
             widen(stats, net->stat_count, w->element, record_weights_stats(w, net, m));
+        code = check_stop(r, e);
     }
     free(params);
     free(stats);
-    return ERR_OK;
+    return code;
 }
 
 enum err_code session_name_weights(const char *results, struct spec *spec, struct err *e)
@@ -399,12 +416,16 @@ static enum err_code work(struct session *s, struct record_weights *w, struct er
 
     if (r->resumed)
         TRY(read_checkpoint(s, w, e));
+    TRY(check_stop(r, e));
     TRY(s->plan->backend->open(&s->plan->session, &s->backend, e));
+    TRY(check_stop(r, e));
     TRY(move_state(s, w, true, e));
     record_weights_free(w);
+    TRY(check_stop(r, e));
     r->bytes_per_device = bytes_per_device(s->plan);
     ask_plans(s, r->plans, sizeof r->plans);
     r->from = s->at;
+    s->opened = true;
     run_send(r, message_new(MESSAGE_OPENED, &s->at));
     return session_train(s, e);
 }
@@ -461,14 +482,13 @@ static void train_and_end(struct run *r, struct record_weights *w)
     nothing_yet(&s.at);
     sums_new(&s.sums, &r->plan->session);
     code = work(&s, w, &e);
-    if (s.backend && (code == ERR_OK || code == ERR_STOPPED)) {
+    if (s.opened && (code == ERR_OK || code == ERR_STOPPED)) {
         struct err failed = {0};
 
         if (code == ERR_OK)
             say_why(&s.at, &r->plan->spec, &e);
         if (code == ERR_STOPPED && stops_now(r)) {
-            err_set(&e, ERR_STOPPED,
-                    "stopped at step %lld without a checkpoint of it: resume goes on from the last",
+            err_set(&e, ERR_STOPPED, "stopped at step %lld without a checkpoint of it",
                     (long long)s.at.n.step);
         } else if (send_snapshot(&s, &failed) != ERR_OK) {
             e = failed;

@@ -62,6 +62,23 @@ check "state stopped by SIGTERM" state_is "$folder" stopped
 refused "what is not at work says what goes on" "it is stopped; chorus resume goes on with it" \
     "$CHORUS" stop "$folder"
 
+# Without a checkpoint a resume begins it again, and no epoch is called done.
+start_long
+kill -INT $pid
+wait $pid
+rm "$folder"/*.safetensors
+exits 130 "$CHORUS" watch "$folder"
+check "what no checkpoint keeps is begun again" \
+    grep -q "; it has no checkpoint yet: chorus resume $folder begins it again" err
+
+# SIGTERM while a large model is being opened.
+start run model=resnet18 data=synthetic train_limit=512 test_limit=64 batch=64 epochs=1
+sleep 0.2
+kill -TERM $pid
+check "SIGTERM while a run is opened" ended_with 143
+check "is told" grep -qE "stopped (before|at step 0)" err
+rm -rf results
+
 # What was stopped, and resumed, ends as if it had not been.
 exits 0 "$CHORUS" run tiny.ini epochs=30 --quiet
 whole=$(cat out)

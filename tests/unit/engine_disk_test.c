@@ -85,6 +85,7 @@ TEST(training_waits_until_there_is_room)
         atomic_store(&write_error, 0);
         kit_wait(&k, number, &status);
         CHECK_INT(status.state, WIRE_DONE);
+        CHECK_HAS(k.logs, " free, a checkpoint takes ");
         CHECK_HAS(k.logs, "training waits until there is room");
         CHECK_HAS(k.logs, "there is room on the disk again");
         kit_run(&k, &s, &whole);

@@ -320,3 +320,81 @@ TEST(start_weights_come_from_a_run_or_a_file)
     CHECK_STR(again.path, "");
     kit_end(&k);
 }
+
+static atomic_int opening; /* 1: a backend is being opened; 2: it may go on */
+
+static enum err_code open_slowly(const struct backend_plan *plan, struct backend_session **out,
+                                 struct err *e)
+{
+    atomic_store(&opening, 1);
+    while (atomic_load(&opening) != 2)
+        clock_sleep_ms(1);
+    return fake_backend.open(plan, out, e);
+}
+
+/* Starts it, or (path) goes on with it, and stops it while its backend is being opened. */
+static void stop_opening(struct kit *k, const struct spec *s, const char *path,
+                         struct wire_status *status)
+{
+    uint32_t run;
+    struct wire_event event;
+
+    atomic_store(&opening, 0);
+    kit_fake.open = open_slowly;
+    k->refused[0] = '\0';
+    run = path ? kit_resume(k, path, 0) : kit_start(k, s);
+    while (atomic_load(&opening) != 1)
+        clock_sleep_ms(1);
+    kit_send(k, WIRE_STOP, run, WIRE_AFTER_STEP);
+    kit_send(k, WIRE_STOP, 999, WIRE_AFTER_STEP); /* refused when the one before was obeyed */
+    while (!k->refused[0]) {
+        while (wire_take(k->wire, &event))
+            kit_hear(k, &event);
+        clock_sleep_ms(1);
+    }
+    atomic_store(&opening, 2);
+    kit_wait(k, run, status);
+    kit_fake.open = fake_backend.open;
+}
+
+TEST(a_stop_is_heard_while_a_run_is_opened)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status, whole;
+    struct record_run run, again;
+    uint32_t number;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 1);
+    kit_spec(&k, &s, NULL);
+    stop_opening(&k, &s, NULL, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STOPPED);
+    CHECK_STR(status.reason, "stopped before its first step");
+    CHECK(!record_has_checkpoint(status.path));
+    kit_read_run(status.path, &run);
+    CHECK_INT(run.state, WIRE_STOPPED);
+
+    /* one that goes on stays where it stood */
+    fake_set_script(&(struct fake_script){.step_ms = 20});
+    number = kit_resume(&k, status.path, 0);
+    while (!wire_status(k.wire, number, &whole) || whole.epoch < 1)
+        clock_sleep_ms(1);
+    kit_send(&k, WIRE_STOP, number, WIRE_AFTER_STEP);
+    kit_wait(&k, number, &whole);
+    kit_read_run(status.path, &run);
+    CHECK(run.epochs_done >= 1);
+    stop_opening(&k, NULL, status.path, &whole);
+    CHECK_INT(whole.state, WIRE_STOPPED);
+    kit_read_run(status.path, &again);
+    CHECK_INT(again.state, WIRE_STOPPED);
+    CHECK_INT(again.epochs_done, run.epochs_done);
+    CHECK_STR(again.reason, run.reason);
+    fake_set_script(&(struct fake_script){0});
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_run(&k, &s, &whole);
+    kit_same_runs(status.path, whole.path, false);
+    kit_end(&k);
+}
