@@ -45,8 +45,20 @@ def end(status=None, wrong=None):
 
 
 resize(rows, columns)
-def shown():
-    return re.sub(rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])", b"", seen[mark:])
+def shown(end=None):
+    return re.sub(rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])", b"", seen[mark:end])
+
+
+def behind(word):
+    """Where the words end: what came with them in one piece is still to be looked at."""
+    low, high = mark, len(seen)
+    while low < high:
+        middle = (low + high) // 2
+        if word in shown(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 limit = 30.0
@@ -59,7 +71,7 @@ for step in steps:
                 end(os.waitpid(pid, 0)[1])
             if time.time() > until:
                 end(wrong="it never showed " + word)
-        mark = len(seen)
+        mark = behind(word.encode())
     elif kind == "raw":
         while word.encode() not in seen[mark:]:
             if not listen(0.2):
