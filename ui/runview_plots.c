@@ -206,20 +206,22 @@ void runview_make(struct runview *v, const struct feed_run *run)
 {
     bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
     const struct feed_epochs *e = &run->epochs;
+    bool both = !ensemble || !e->n; /* plots have such a curve */
+    const char *train_loss = both ? "train loss" : "train", *train_acc = "train acc";
 
     make_steps(v, run);
     begin(v, &v->loss);
     begin(v, &v->acc);
     /* A short run has rows of epochs alone, or next to. */
     if (v->steps.n < e->n)
-        add(&v->loss, "train", make_middles(v, run), e->y[FEED_TRAIN_LOSS], e->n, COLOUR_TRAIN);
+        add(&v->loss, train_loss, make_middles(v, run), e->y[FEED_TRAIN_LOSS], e->n, COLOUR_TRAIN);
     else
-        add(&v->loss, "train", v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN);
+        add(&v->loss, train_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN);
     /* Until the first epoch has ended, what training says of accuracy is all there is. */
     if (!e->n)
-        add(&v->acc, "train", v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN);
+        add(&v->acc, train_acc, v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN);
     else if (!ensemble)
-        add(&v->acc, "train", make_middles(v, run), e->y[FEED_TRAIN_ACC], e->n, COLOUR_TRAIN);
+        add(&v->acc, train_acc, make_middles(v, run), e->y[FEED_TRAIN_ACC], e->n, COLOUR_TRAIN);
     if (e->n)
         add_whole(v, run, ensemble);
     if (ensemble)
