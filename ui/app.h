@@ -25,6 +25,12 @@ struct screen_key {
     const char *help; /* a sentence for the help screen */
 };
 
+#define SCREEN_HINTS 16
+/* The footer of a state that some keys mean nothing in: rows of the table, by the first letters of their
+ * keys (Enter: E, Tab: T, Space: S; U: Up). */
+const struct screen_key *screen_hints(struct screen_key hints[SCREEN_HINTS + 1],
+                                      const struct screen_key *keys, const char *letters);
+
 struct screen {
     const char *name;              /* "Setup" */
     const char *about;             /* help: two or three sentences of what it is for */
@@ -50,6 +56,8 @@ struct screen {
     void (*command)(void *screen, struct text *out);
     /* Name of the run at hand, for the other verbs that ':' offers; NULL: none. May be NULL. */
     const char *(*run)(void *screen);
+    /* Where several are at hand: their names, or their sweep's, as verbs take them. May be NULL. */
+    void (*runs)(void *screen, struct text *out);
     /* 'w': forms that it can be written in ("csv", "tex", "svg", "pdf", NULL at the end; text and svg
      * of the whole screen are always there) and a copy of what is to be written. May be NULL. */
     const char *const *forms;
@@ -84,7 +92,7 @@ struct app_config {
     const char *device;             /* at the right of the first line: "cpu, 2 threads" */
     const char *open_run;           /* a run to begin with on Run; NULL */
     const struct wire_start *start; /* of the run that the wire holds already; NULL */
-    uint32_t started;               /* its number */
+    uint32_t started;               /* its number, or a sweep's; 0: the wire holds none */
     int start_screen;               /* -1: Setup without results, else Results */
     bool ascii, no_mouse, no_colour;
     const char *theme;    /* "dark", "light", "mono"; NULL: as the settings say */

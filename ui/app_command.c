@@ -264,11 +264,32 @@ static void offer_verbs(struct app *app, const char *name)
         offer(app, "rm", name, "");
 }
 
+/* The verbs that take several; runs: as they stand in a command line. */
+static void offer_verbs_of_all(struct app *app, const char *runs)
+{
+    static const char *const verbs[][2] = {{"compare", ""},
+                                           {"compare", " --over seed"},
+                                           {"plot", ""},
+                                           {"ls", ""},
+                                           {"report", " -o report"},
+                                           {"export", " -o epochs.csv"},
+                                           {"tag", " +"},
+                                           {"ensemble", ""},
+                                           {"rm", ""}};
+
+    for (size_t i = 0; i < MEM_COUNT(verbs); i++) {
+        char *line = mem_textf("%s %s%s", verbs[i][0], runs, verbs[i][1]);
+
+        popup_offer(app, line);
+        free(line);
+    }
+}
+
 void command_show(struct app *app)
 {
     const struct screen *s = shown(app);
     const char *run;
-    struct text line = {0};
+    struct text line = {0}, runs = {0};
 
     if (shown(app)->command)
         shown(app)->command(app->screen[app->shown], &line);
@@ -279,11 +300,18 @@ void command_show(struct app *app)
     run = s->run ? s->run(app->screen[app->shown]) : NULL;
     if (run && *run)
         offer_verbs(app, run);
+    else if (s->runs)
+        s->runs(app->screen[app->shown], &runs);
+    if (runs.n)
+        offer_verbs_of_all(app, text_str(&runs));
     popup_offer(app, "queue");
-    if (app->own->offers > 1)
+    if (app->own->said[0])
+        ; /* why they are none */
+    else if (app->own->offers > 1)
         app_say(app, GRID_DIM, "Up and Down bring other verbs%s",
                 app->did.n ? ", first what was done last" : "");
     text_free(&line);
+    text_free(&runs);
 }
 
 static bool ends_with(const char *path, const char *end)

@@ -125,6 +125,42 @@ static const char *run_name(void *screen)
     return line && line->kind != RESULTS_GROUP && !r->stale ? results_run(r, line)->name : NULL;
 }
 
+#define MOST_NAMED 40 /* runs in a command line */
+
+/* All cells of a sweep go by its name. */
+static void add_runs(void *screen, struct text *out)
+{
+    struct results *r = screen;
+    const struct results_line *line = results_chosen(r);
+    const char **names, *sweep = "";
+    size_t n, same = 0, all = 0, count;
+    const struct library_run *runs = library_runs(r->app->library, &count);
+
+    if (!line || line->kind != RESULTS_GROUP || r->stale)
+        return;
+    names = mem_new(r->view.total + 1, sizeof *names);
+    n = results_runs_of(r, line, names, r->view.total);
+    for (size_t i = 0; i < n; i++) {
+        const char *of = library_cell(library_find(r->app->library, names[i]), "sweep");
+
+        sweep = i ? sweep : of;
+        same += *of && !strcmp(of, sweep);
+    }
+    for (size_t i = 0; i < count; i++)
+        all += *sweep && !strcmp(library_cell(&runs[i], "sweep"), sweep);
+    if (same == n && all == n)
+        jobs_add_word(out, sweep);
+    else if (n > MOST_NAMED)
+        app_say(r->app, GRID_DIM,
+                "these %zu runs are too many for a line: mark them, and t, d, x mean all of them",
+                n);
+    for (size_t i = 0; i < n && n <= MOST_NAMED && !(same == n && all == n); i++) {
+        text_add(out, i ? " " : "");
+        jobs_add_word(out, names[i]);
+    }
+    free(names);
+}
+
 const struct screen screen_results = {
     .name = "Results",
     .about = "Every run of the results folder, also those that other programs started. State, "
@@ -140,6 +176,7 @@ const struct screen screen_results = {
     .tick = tick,
     .command = results_command,
     .run = run_name,
+    .runs = add_runs,
     .forms = forms,
     .write = results_write,
 };

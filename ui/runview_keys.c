@@ -29,28 +29,23 @@ const struct screen_key runview_keys[] = {
     {"R", "go on",
      "goes on with a run that was stopped or whose process died; gives a done one more "
      "epochs"},
-    {"P", NULL, "its predictions"},
+    {"P", "predictions", "its predictions"},
     {"W", NULL, "writes its weights into a file"},
-    {"M", NULL, "trains a single model for as many epochs as make its cost"},
+    {"M", "match", "trains a single model for as many epochs as make its cost"},
     {"Space", NULL, "marks it for Compare"},
     {"Up Down", NULL, "scroll the members or devices"},
     {NULL, NULL, NULL},
 };
 
-/* What ended is neither paused nor stopped. */
-static const struct screen_key ended_hints[] = {
-    {"r", "again", ""},  {"R", "go on", ""},  {"e", "edit", ""},   {"P", "predictions", ""},
-    {"x", "axis", ""},   {"y", "log", ""},    {"m", "smooth", ""}, {"[ ]", "cursor", ""},
-    {"+ -", "zoom", ""}, {"n N", "next", ""}, {"M", "match", ""},  {NULL, NULL, NULL},
-};
-
+/* What ended is neither paused nor stopped, what runs is not begun again. */
 const struct screen_key *runview_hints(void *screen)
 {
+    static struct screen_key hints[SCREEN_HINTS + 1];
     const struct feed_run *run = runview_run(screen);
     bool ended = run && (run->dead || (run->state != WIRE_WAITING && run->state != WIRE_RUNNING &&
                                        run->state != WIRE_PAUSED));
 
-    return ended ? ended_hints : runview_keys;
+    return screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+nerR");
 }
 
 /* ---- the next run ---- */

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* In the list some mean the whole sweep. */
+static const struct screen_key list_keys[] = {
+    {"Up Down", "another", ""}, {"Enter", "its board", ""}, {"p", "pause", ""}, {"K", "stop", ""},
+    {"R", "go on", ""},         {"F", "failed", ""},        {"e", "edit", ""},  {NULL, NULL, NULL},
+};
+
 const struct screen_key sweepview_keys[] = {
     {"Up Down Left Right", NULL, "move over the board, or over the list of sweeps"},
     {"Enter", "open", "opens the cell: its run where it runs, else the curves of its repeats"},
@@ -17,31 +23,22 @@ const struct screen_key sweepview_keys[] = {
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
     {"d", NULL, "drops the cell: it gets no result; asks first"},
-    {"Space", NULL, "marks the cell's runs for Compare"},
-    {"e", NULL, "loads the cell's experiment into Setup; in the list: the whole sweep"},
-    {"r", NULL, "runs the cell's experiment again, as a run of its own"},
+    {"Space", "mark", "marks the cell's runs for Compare"},
+    {"e", "edit", "loads the cell's experiment into Setup; in the list: the whole sweep"},
+    {"r", "again", "runs the cell's experiment again, as a run of its own"},
     {NULL, NULL, NULL},
 };
 
-static const struct screen_key list_keys[] = {
-    {"Up Down", "another", ""}, {"Enter", "its board", ""}, {"p", "pause", ""}, {"K", "stop", ""},
-    {"R", "go on", ""},         {"F", "failed", ""},        {"e", "edit", ""},  {NULL, NULL, NULL},
-};
-
 /* What nobody works on is neither paused nor stopped. */
-static const struct screen_key ended_keys[] = {
-    {"Enter", "open", ""}, {"Tab", "list", ""}, {"a", "axes", ""},     {"b", "best", ""},
-    {"R", "go on", ""},    {"F", "failed", ""}, {"Space", "mark", ""}, {"e", "edit", ""},
-    {"r", "again", ""},    {NULL, NULL, NULL},
-};
-
 const struct screen_key *sweepview_hints(void *screen)
 {
+    static struct screen_key hints[SCREEN_HINTS + 1];
     const struct sweepview *v = screen;
+    bool ended = v->sweep && !v->sweep->live && !v->own;
 
     if (v->pane == SWEEPVIEW_LIST)
         return list_keys;
-    return v->sweep && !v->sweep->live && !v->own ? ended_keys : sweepview_keys;
+    return screen_hints(hints, sweepview_keys, ended ? "ETabRFSer" : "ETabpKRF");
 }
 
 /* ---- moving ---- */

@@ -162,6 +162,16 @@ TEST(order_by_a_chosen_column)
 }
 
 /* 0.90 and 0.92: mean 0.91, standard deviation 0.02 / sqrt 2 = 0.0141. */
+/* What verbs take for the chosen group. */
+static const char *named(struct kit *k)
+{
+    static struct text out;
+
+    text_clear(&out);
+    screen_results.runs(k->state, &out);
+    return text_str(&out);
+}
+
 TEST(repeats_fold_to_their_mean)
 {
     struct kit k;
@@ -178,6 +188,8 @@ TEST(repeats_fold_to_their_mean)
     kit_turn(&k, true);
     kit_keys(&k, "Down Down Enter");
     CHECK_STR(lines(&k), "0005 +0004 +0002 0002 0001");
+    CHECK_HAS(named(&k), "-0002 ");
+    CHECK_HAS(named(&k), "-0001");
     kit_keys(&k, "Enter");
     CHECK_STR(lines(&k), "0005 +0004 +0002");
     kit_keys(&k, "Space"); /* all of it */
@@ -189,6 +201,8 @@ TEST(repeats_fold_to_their_mean)
     CHECK(kit_shows(&k, "▸ 2 runs             best 0.9500 "));
     kit_keys(&k, "Home Down");
     CHECK(kit_shows(&k, "2 runs of the sweep grid"));
+    CHECK_STR(named(&k), "grid");
+    CHECK(!screen_results.run(k.state));
     CHECK(kit_shows(&k,
                     "best accuracy: 0.9500 of 0004; mean 0.8750, standard deviation 0.1061, n 2;"));
     kit_end(&k);
