@@ -471,6 +471,8 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     feed_use_tasks(app.feed, app.tasks);
     if (config->start)
         feed_expect(app.feed, config->started, config->start);
+    else if (config->started)
+        feed_expect_sweep(app.feed, config->started);
     code = open_screen(&app, e);
     if (code == ERR_OK) {
         for (int i = 0; i < SCREENS; i++)

@@ -127,6 +127,9 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
 /* The wire holds this start already, under that number: the run is there from now on. */
 void feed_expect(struct feed *f, uint32_t number, const struct wire_start *start);
+void feed_expect_sweep(struct feed *f, uint32_t number); /* likewise */
+/* Whether a sweep was begun here of which no cell is there yet, and its name, where it has one. */
+bool feed_sweep_starts(struct feed *f, char *name, size_t room);
 /* Starts; the number of the run or sweep on the wire, or 0 with e filled in. */
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e);
 uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,

@@ -89,6 +89,11 @@ void feed_expect(struct feed *f, uint32_t number, const struct wire_start *start
         feed_set_path(run, start->resume);
 }
 
+void feed_expect_sweep(struct feed *f, uint32_t number)
+{
+    f->sweep_begun = number;
+}
+
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e)
 {
     uint32_t number = send_start(f, WIRE_START, start, sizeof *start, e);
@@ -101,5 +106,9 @@ uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct e
 uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t bytes,
                           struct err *e)
 {
-    return send_start(f, WIRE_SWEEP, sweep, bytes, e);
+    uint32_t number = send_start(f, WIRE_SWEEP, sweep, bytes, e);
+
+    if (number)
+        feed_expect_sweep(f, number);
+    return number;
 }

@@ -128,6 +128,8 @@ static void on_refused(struct feed *f, const struct wire_event *ev, const char *
 {
     struct feed_run *run = feed_find_number(f, ev->run);
 
+    if (ev->run == f->sweep_begun)
+        f->sweep_begun = 0;
     if (!run || run->known || !run->live)
         return;
     run->files->refused = true;

@@ -71,7 +71,8 @@ struct feed {
     size_t count, room;
     uint64_t watched; /* id; 0: none */
     uint64_t last_id;
-    uint32_t last_number;
+    uint32_t last_number,
+        sweep_begun; /* of the sweep that was begun last, until it has a cell; 0 */
     struct feed_sweep elsewhere;
     size_t next_look; /* the run at which the last look ran out of time */
     uint64_t (*ns)(void);

@@ -143,7 +143,7 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
 {
     const struct feed_run *cell = s->cell;
 
-    text_addf(out, "%s sweep", dot(s->state, false));
+    text_addf(out, "%s sweep%s", dot(s->state, false), s->state == WIRE_PAUSED ? " paused" : "");
     if (!s->own)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
@@ -226,7 +226,7 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
         out->sweep.best = best_of_cells(f, &s);
         out->sweep.left_seconds = s.left_seconds;
         out->cell = known && run->sweep == s.sweep ? run : NULL;
-        if (run && run->sweep == s.sweep)
+        if (run && run->live && run->sweep == s.sweep)
             out->state = run->state;
         return true;
     }
@@ -242,6 +242,22 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
 void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep)
 {
     f->elsewhere = *sweep;
+}
+
+bool feed_sweep_starts(struct feed *f, char *name, size_t room)
+{
+    struct wire_sweep_status status = {0};
+
+    if (!f->sweep_begun || !f->wire)
+        return false;
+    (void)wire_sweep_status(f->wire, f->sweep_begun, &status);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->run[i]->sweep == f->sweep_begun)
+            f->sweep_begun = 0; /* a cell stands for it from now on */
+    if (wire_state_ended(status.state) && status.name[0])
+        f->sweep_begun = 0;
+    snprintf(name, room, "%s", status.name);
+    return f->sweep_begun;
 }
 
 static void add_nothing(const struct wire_queue *queue, size_t waits, struct text *out)

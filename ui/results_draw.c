@@ -373,7 +373,7 @@ static void add_remarks(const struct results *r, const struct library_run *run, 
     if (run->broken)
         text_add(out, run->problem);
     else if (run->dead)
-        text_add(out, "its process is gone: R goes on from its last checkpoint, or begins again");
+        text_add(out, WORDS_DEAD);
     else if (*reason)
         text_add(out, reason);
     add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);

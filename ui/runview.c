@@ -49,9 +49,15 @@ struct feed_run *runview_run(struct runview *v)
 {
     struct feed *f = v->app->feed;
     struct feed_run *run, *now;
+    char name[128];
 
     if (!f)
         return NULL;
+    if (!v->pinned && feed_sweep_starts(f, name, sizeof name)) {
+        runview_choose(v, NULL, false);
+        feed_watch(f, NULL);
+        return NULL;
+    }
     run = v->id ? feed_by_id(f, v->id) : NULL;
     now = feed_current(f);
     if (!run || (!v->pinned && now && now != run && now->own && !wire_state_ended(now->state) &&

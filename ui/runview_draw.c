@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "study/compare.h"
+#include "ui/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +73,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         return;
     }
     if (run->dead) {
-        text_add(out, "its process is gone; R goes on from its last checkpoint, or begins again");
+        text_add(out, WORDS_DEAD);
         return;
     }
     switch (run->state) {
@@ -338,7 +339,17 @@ static void draw_none(struct runview *v, struct grid *g, struct rect in)
 {
     struct rect inside = rect_behind(grid_frame(g, in, "run", false), 2);
     bool looking = v->app->library && !library_ready(v->app->library);
+    struct text words = {0};
+    char name[128];
 
+    if (v->app->feed && feed_sweep_starts(v->app->feed, name, sizeof name)) {
+        text_add(&words, "The sweep ");
+        text_add_clean(&words, name);
+        text_addf(&words, "%sis starting: its first cell is being prepared.", *name ? " " : "");
+        grid_words(g, inside, inside.rows / 3, GRID_TEXT, text_str(&words));
+        text_free(&words);
+        return;
+    }
     grid_words(g, inside, inside.rows / 3, looking ? GRID_DIM : GRID_TEXT,
                looking ? "Looking for runs."
                        : "Nothing runs, and nothing has run here yet.\n\n1 opens Setup, where r "

@@ -7,6 +7,7 @@
 #include "base/sheet.h"
 #include "record/ledger.h"
 #include "record/reader.h"
+#include "record/working.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -278,6 +279,21 @@ static bool among(const char *const *names, size_t n, const char *name)
     return false;
 }
 
+/* Whether a program has paused it between two cells, which none of its files tells. */
+static bool is_held(const char *results, const char *name)
+{
+    char *folder = mem_textf("%s/sweeps/%s", results, name);
+    struct record_working *list;
+    size_t n = record_working_list(&list);
+    bool held = false;
+
+    for (size_t i = 0; i < n && !held; i++)
+        held = record_working_paused(&list[i]) && record_working_same(list[i].run, folder);
+    free(list);
+    free(folder);
+    return held;
+}
+
 bool sweepview_read_live(const char *results, const char *const *but, size_t n,
                          struct feed_sweep *out)
 {
@@ -301,7 +317,8 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
                 out->running = line.running;
                 out->best = line.best;
                 out->left_seconds = sweepview_left_seconds(s);
-                out->paused = !line.running && sweepview_any(s, WIRE_PAUSED);
+                out->paused =
+                    !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, names[i]));
                 memcpy(last, newest, sizeof last);
             }
             sweepview_free(s);

@@ -19,4 +19,7 @@ size_t words_behind(const char *s, size_t at);
  * tell. */
 void words_add_cut(struct text *out, const char *s, int columns, bool ascii);
 
+/* Of a run whose process died: what can be done. */
+#define WORDS_DEAD "its process is gone: R goes on from its last checkpoint, or begins again"
+
 #endif

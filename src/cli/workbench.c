@@ -100,7 +100,7 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
                                 .program = "/proc/self/exe",
                                 .version = chorus_version,
                                 .start = start,
-                                .started = DRIVE_RUN,
+                                .started = screen == SCREEN_RUN ? DRIVE_RUN : 0,
                                 .start_screen = screen,
                                 .ascii = o->ascii,
                                 .no_mouse = o->no_mouse,

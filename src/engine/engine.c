@@ -263,6 +263,8 @@ static void show_work(struct engine *e)
     if (!path && !paused && !e->quitting &&
         ((e->sweeps && sweep_goes_on(e->sweeps)) || (e->waiting && !e->running)))
         path = "";
+    if (!paused && e->sweeps) /* none of its cells is at work */
+        paused = sweep_held(e->sweeps);
     if (!path && paused && paused[0] && !e->quitting)
         path = paused; /* its turn is not over: nobody is to take what waits behind it */
     record_work_set(e->work, path, runs);

@@ -259,8 +259,9 @@ void sweep_free(struct sweep *s);
 struct sweep *sweep_find(struct engine *e, uint32_t number);
 struct sweep *sweep_next(struct sweep *s);
 const char *sweep_name(const struct sweep *s);
-bool sweep_has_work(struct sweep *s); /* not only to wait for other programs */
-bool sweep_goes_on(struct sweep *s);  /* one of its cells is about to begin */
+bool sweep_has_work(struct sweep *s);          /* not only to wait for other programs */
+bool sweep_goes_on(struct sweep *s);           /* one of its cells is about to begin */
+const char *sweep_held(const struct sweep *s); /* its folder, where it is paused; else NULL */
 void sweep_command(struct sweep *s, const struct wire_command *c);
 void sweep_halt(struct sweep *s); /* another process shall go on with it */
 bool sweep_is_before(const struct sweep *s, const struct run *r); /* by their turns */

@@ -424,7 +424,7 @@ static bool is_busy(struct queue *q, bool anywhere, int64_t *pid, char *reason, 
 
     for (size_t i = 0; i < n && !busy; i++) {
         const struct record_working *w = &list[i];
-        bool paused = w->run[0] && !w->runs;
+        bool paused = record_working_paused(w);
 
         busy = (anywhere && !paused) || record_working_same(w->results, q->engine->results);
         if (!busy)

@@ -405,6 +405,11 @@ bool sweep_goes_on(struct sweep *s)
     return s->opened && !s->closing && !s->paused && claim_next_waiting(s);
 }
 
+const char *sweep_held(const struct sweep *s)
+{
+    return s->opened && !s->closing && s->paused ? s->folder : NULL;
+}
+
 bool sweep_is_before(const struct sweep *s, const struct run *r)
 {
     return s->begun || s->turn < r->turn;

@@ -153,12 +153,17 @@ size_t record_working_list(struct record_working **out)
     return list(working, out);
 }
 
+bool record_working_paused(const struct record_working *w)
+{
+    return w->run[0] && !w->runs;
+}
+
 size_t record_computing_list(struct record_working **out)
 {
     size_t n = list(working, out), kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!(*out)[i].run[0] || (*out)[i].runs)
+        if (!record_working_paused(&(*out)[i]))
             (*out)[kept++] = (*out)[i];
     return kept;
 }

@@ -11,8 +11,8 @@
 struct record_working {
     int64_t pid;
     char results[1024]; /* the folder of its runs, absolute */
-    char run[1024];     /* path of a run's folder; empty: it is being prepared */
-    int runs;           /* that compute there; 0 with a run: it is paused */
+    char run[1024]; /* path of a run's folder, or a paused sweep's; empty: it is being prepared */
+    int runs;       /* that compute there; 0 with a run: it is paused */
 };
 
 /* Those of other processes of this user on this machine. Returns how many there are; freed by free().
@@ -20,6 +20,8 @@ struct record_working {
 size_t record_working_list(struct record_working **out);
 /* The same without those whose runs are paused: they have their results, but not the machine. */
 size_t record_computing_list(struct record_working **out);
+/* It has its results, but not the machine. */
+bool record_working_paused(const struct record_working *w);
 /* Whether both folders are the same one; a results folder as in record_working. */
 bool record_working_same(const char *results, const char *other);
 

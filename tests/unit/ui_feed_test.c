@@ -611,7 +611,8 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
     feed_add_status(k.feed, &line, 100);
-    CHECK(!strncmp(text_str(&line), "‖ sweep elsewhere", strlen("‖ sweep elsewhere")));
+    CHECK(
+        !strncmp(text_str(&line), "‖ sweep paused elsewhere", strlen("‖ sweep paused elsewhere")));
     text_free(&line);
     free(run);
     kit_close(&k);

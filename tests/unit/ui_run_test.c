@@ -427,6 +427,36 @@ TEST(the_run_that_was_just_started_is_shown)
     close_view(&s);
 }
 
+TEST(a_sweep_that_starts_is_shown_before_it_has_a_cell)
+{
+    struct wire_sweep_status status = {.state = WIRE_RUNNING, .cells = 4};
+    struct wire_event cell = {.kind = WIRE_CELL};
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    run->state = WIRE_DONE;
+    record = kit_run(&s.k, run);
+    screen_run_watch(&s.view, record_folder(record));
+    record_close(record);
+    take(&s);
+    feed_expect_sweep(s.k.feed, 9);
+    s.view.pinned = false;
+    CHECK(!runview_run(&s.view));
+    status.sweep = 9;
+    snprintf(status.name, sizeof status.name, "board");
+    wire_set_sweep(s.k.wire, &status);
+    CHECK_HAS(draw(&s, 24, 80), "The sweep board is starting");
+    cell.run = 9;
+    cell.u.cell.run = 10;
+    wire_post(s.k.wire, &cell);
+    take(&s);
+    CHECK(runview_run(&s.view) == feed_at(s.k.feed, 1));
+    free(run);
+    close_view(&s);
+}
+
 static enum err_code write_as(struct shown *s, const char *form, struct text *out, struct err *e)
 {
     struct paper paper = {0};
