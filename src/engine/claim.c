@@ -456,6 +456,7 @@ static enum err_code make_claim(struct run *r, struct err *e)
     snprintf(c->folder, sizeof c->folder, "%.255s", slash ? slash + 1 : r->path);
     code = record_ledger_add(s->ledger, c->hash, c->folder, WIRE_RUNNING, "", e);
     if (code == ERR_OK) {
+        s->sheet_old = true; /* it waits no more */
         hold_over(s);
         return ERR_OK;
     }

@@ -71,13 +71,13 @@ TEST(the_sheet_tells_what_waits_and_what_cannot_be)
     fake_set_script(&slow);
     begin_sweep(&k, "devices = 1, 3\nlr = 0.1, 0.2\n", (struct wish){.grid = true});
     path = mem_textf("%s/sweeps/grid/sweep.csv", k.results);
-    while (s.rows < 4 && clock_ns() < until) {
+    while ((s.rows < 4 || strcmp(sheet_cell(&s, 0, state), "running") != 0) && clock_ns() < until) {
         clock_sleep_ms(1);
         sheet_free(&s);
         if (sheet_read(path, &s, &e) != ERR_OK)
             s = (struct sheet){0};
+        state = sheet_column(&s, "state");
     }
-    state = sheet_column(&s, "state");
     REQUIRE(s.rows == 4);
     CHECK_STR(sheet_cell(&s, 0, state), "running");
     CHECK_STR(sheet_cell(&s, 1, state), "waiting");
