@@ -118,17 +118,19 @@ struct cpu_tiles {
     void (*dense_pack)(int inputs, int outputs, bool dx, int from, int to, const float *w,
                        float *packed);
     size_t (*dense_scratch)(int groups, int inputs, int outputs);
-    /* y[g][o] = bias[o] (may be NULL) + sum over inputs, for units from..to of the outputs. */
-    void (*dense)(int groups, int inputs, int outputs, int from, int to, const float *x,
+    /* y[g][o] = bias[o] (may be NULL) + sum over inputs, for units from..to of the outputs. Of the
+     * lanes behind the last image any number may come. */
+    void (*dense)(int images, int inputs, int outputs, int from, int to, const float *x,
                   const float *packed, const float *bias, float *y, float *scratch);
     /* dy into scratch, as the two below read it. */
     void (*dense_turn)(int groups, int inputs, int outputs, bool dx, const float *dy,
                        float *scratch);
     /* dx[g][i] = (add ? itself : 0) + sum over outputs, for units from..to of the inputs. */
-    void (*dense_back)(int groups, int inputs, int outputs, int from, int to, const float *packed,
+    void (*dense_back)(int images, int inputs, int outputs, int from, int to, const float *packed,
                        bool add, float *dx, float *scratch);
-    /* Rows from..to of the weights' gradient; dw is the first of them. */
-    void (*dense_weights)(int groups, int inputs, int outputs, int from, int to, const float *x,
+    /* Rows from..to of the weights' gradient; dw is the first of them. dy is zero behind the last
+     * image, up to a whole group. */
+    void (*dense_weights)(int images, int inputs, int outputs, int from, int to, const float *x,
                           bool add, float *dw, float *scratch);
     /* One product of whole tiles, 16 x 32 by 32 x 16 in pairs, added to sum: to see whether the
      * processor's are as they should be. */

@@ -77,9 +77,10 @@ static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     if (!p.floats)
         return;
     if (c->tiles) {
-        w->team->s->tiles->dense(p.n, (int)c->in, (int)c->out, (int)unit,
-                                 (int)(unit + p.floats / CPU_LANES), cpu_act(w, c->l.src, p.place),
-                                 m->tiles + c->tile, bias, cpu_act(w, i, p.place), w->scratch);
+        w->team->s->tiles->dense(images_of(w, p.place, p.n, training), (int)c->in, (int)c->out,
+                                 (int)unit, (int)(unit + p.floats / CPU_LANES),
+                                 cpu_act(w, c->l.src, p.place), m->tiles + c->tile, bias,
+                                 cpu_act(w, i, p.place), w->scratch);
         return;
     }
     for (int g = p.place, end = p.place + p.n; g < end; g += GROUPS_AT_ONCE)
@@ -232,7 +233,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     const struct cpu_kernels *k = s->k;
     const struct cpu_tiles *tiles = s->layer[i].tiles ? s->tiles : NULL;
     const struct cpu_layer *c = &s->layer[i];
-    int groups = s->batch_groups, from, to;
+    int groups = s->batch_groups, images = images_of(w, 0, groups, true), from, to;
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
     const float *x = cpu_back(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
@@ -253,10 +254,10 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         int rows = to - row < step ? to - row : step;
         size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
         if (tiles && dx)
-            tiles->dense_back(groups, (int)c->in, (int)c->out, row, row + rows, m->tiles + c->tile,
+            tiles->dense_back(images, (int)c->in, (int)c->out, row, row + rows, m->tiles + c->tile,
                               c->add, dx, w->scratch);
         if (tiles)
-            tiles->dense_weights(groups, (int)c->in, (int)c->out, row, row + rows, x, false,
+            tiles->dense_weights(images, (int)c->in, (int)c->out, row, row + rows, x, false,
                                  dparam + at, w->scratch);
         for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE)
             k->dense_weights(images_of(w, g, at_once(groups - g), true), rows, (int)c->out,
@@ -288,11 +289,11 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
 
     if (tiles) {
         tiles->dense_turn(n, (int)c->in, (int)c->out, !c->first, cpu_grad(w, i, place), w->scratch);
-        tiles->dense_weights(n, (int)c->in, (int)c->out, 0, (int)c->in,
+        tiles->dense_weights(images_of(w, place, n, true), (int)c->in, (int)c->out, 0, (int)c->in,
                              cpu_back(w, c->l.src, place), true, dw, w->scratch);
         if (!c->first)
-            tiles->dense_back(n, (int)c->in, (int)c->out, 0, (int)c->in, m->tiles + c->tile, c->add,
-                              cpu_grad(w, c->l.src, place), w->scratch);
+            tiles->dense_back(images_of(w, place, n, true), (int)c->in, (int)c->out, 0, (int)c->in,
+                              m->tiles + c->tile, c->add, cpu_grad(w, c->l.src, place), w->scratch);
     }
     for (int g = place; !tiles && g < place + n; g += GROUPS_AT_ONCE) {
         int now = at_once(place + n - g), images = images_of(w, g, now, true);

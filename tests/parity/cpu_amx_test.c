@@ -192,7 +192,7 @@ static bool guarded(const float *p, size_t n)
 }
 
 struct dense {
-    int groups, in, out;
+    int images, groups, in, out;
     float *x, *w, *dy, *packed, *scratch;
     size_t packed_floats, scratch_floats;
     double worst; /* of the limits */
@@ -229,10 +229,10 @@ static void check_forward(struct dense *d, bool biased)
     for (int part = 0; part < 2; part++) {
         int from, to;
         cut_at(d->out, part, &from, &to);
-        tiles->dense(d->groups, d->in, d->out, from, to, d->x, d->packed, biased ? bias : NULL, y,
+        tiles->dense(d->images, d->in, d->out, from, to, d->x, d->packed, biased ? bias : NULL, y,
                      d->scratch);
     }
-    for (size_t image = 0; image < (size_t)d->groups * LANES; image++) {
+    for (size_t image = 0; image < (size_t)d->images; image++) {
         for (int o = 0; o < d->out; o++) {
             double sum = biased ? (double)bias[o] : 0, size = fabs(sum);
             for (int i = 0; i < d->in; i++) {
@@ -261,11 +261,11 @@ static void check_back(struct dense *d, bool add)
     for (int part = 0; part < 2; part++) {
         int from, to;
         cut_at(d->in, part, &from, &to);
-        tiles->dense_back(d->groups, d->in, d->out, from, to, d->packed, add, dx, d->scratch);
-        tiles->dense_weights(d->groups, d->in, d->out, from, to, d->x, add,
+        tiles->dense_back(d->images, d->in, d->out, from, to, d->packed, add, dx, d->scratch);
+        tiles->dense_weights(d->images, d->in, d->out, from, to, d->x, add,
                              dw + (size_t)from * (size_t)d->out, d->scratch);
     }
-    for (size_t image = 0; image < (size_t)d->groups * LANES; image++) {
+    for (size_t image = 0; image < (size_t)d->images; image++) {
         for (int i = 0; i < d->in; i++) {
             double sum = add ? (double)was[at(d, d->in, image, i)] : 0, size = fabs(sum);
             for (int o = 0; o < d->out; o++) {
@@ -281,13 +281,13 @@ static void check_back(struct dense *d, bool add)
         for (int o = 0; o < d->out; o++) {
             size_t place = (size_t)i * (size_t)d->out + (size_t)o;
             double sum = add ? (double)dw_was[place] : 0, size = fabs(sum);
-            for (size_t image = 0; image < (size_t)d->groups * LANES; image++) {
+            for (size_t image = 0; image < (size_t)d->images; image++) {
                 double term =
                     (double)d->x[at(d, d->in, image, i)] * (double)d->dy[at(d, d->out, image, o)];
                 sum += term;
                 size += fabs(term);
             }
-            take_worst(d, dw[place], sum, size, d->groups * LANES);
+            take_worst(d, dw[place], sum, size, d->images);
         }
     }
     CHECK(guarded(dx, n) && guarded(dw, nw));
@@ -297,13 +297,18 @@ static void check_back(struct dense *d, bool add)
     free(dw_was);
 }
 
-static void check_dense(int groups, int in, int out, bool biased, bool add)
+static void check_dense(int images, int in, int out, bool biased, bool add)
 {
-    struct dense d = {.groups = groups, .in = in, .out = out};
+    int groups = (images + LANES - 1) / LANES;
+    struct dense d = {.images = images, .groups = groups, .in = in, .out = out};
 
     d.x = floats((size_t)groups * (size_t)in * LANES, true);
     d.w = floats((size_t)in * (size_t)out, true);
     d.dy = floats((size_t)groups * (size_t)out * LANES, true);
+    for (size_t i = 0; i < (size_t)out * LANES; i++) {
+        if ((groups - 1) * LANES + (int)(i % LANES) >= images)
+            d.dy[(size_t)(groups - 1) * (size_t)out * LANES + i] = 0;
+    }
     d.packed_floats = tiles->dense_packed(in, out, true);
     d.scratch_floats = tiles->dense_scratch(groups, in, out);
     d.packed = floats(d.packed_floats, false);
@@ -315,7 +320,7 @@ static void check_dense(int groups, int in, int out, bool biased, bool add)
     check_back(&d, add);
     bool whole = guarded(d.packed, d.packed_floats) && guarded(d.scratch, d.scratch_floats);
     if (!(d.worst <= 1) || !whole)
-        TEST_FAILED("%dx%d, %d groups%s%s: %.3g of the limit%s", in, out, groups,
+        TEST_FAILED("%dx%d, %d images%s%s: %.3g of the limit%s", in, out, images,
                     biased ? ", bias" : "", add ? ", added" : "", d.worst,
                     whole ? "" : ", written behind");
     free(d.x);
@@ -332,10 +337,11 @@ static void dense_layers(void)
     drawn = 1 << 20;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int groups = 1; groups <= 4; groups++)
-            check_dense(groups, sizes[i], sizes[(i * 5 + 3) % 14], i % 2, groups % 2);
+            check_dense(groups * LANES - (int)(i * 5 + 11) % LANES * (groups < 4), sizes[i],
+                        sizes[(i * 5 + 3) % 14], i % 2, groups % 2);
     }
-    check_dense(5, 300, 40, true, true);
-    check_dense(3, 50, 200, true, false);
+    check_dense(5 * LANES, 300, 40, true, true);
+    check_dense(2 * LANES + 8, 50, 200, true, false);
 }
 
 TEST(dense_layers_on_emulated_tiles)
@@ -359,6 +365,31 @@ TEST(dense_layers_on_vectors)
     tiles = &cpu_tiles_dot; /* also where others are faster */
     dense_layers();
     CHECK(cpu_tiles_agree(&cpu_tiles_dot));
+}
+
+/* Of eight images of a group the other half of its lanes is left out. */
+TEST(half_a_group_is_half_the_work)
+{
+    enum { IN = 40, OUT = 32 };
+    static float x[IN * LANES] __attribute__((aligned(64))),
+        y[OUT * LANES] __attribute__((aligned(64)));
+    static float w[IN * OUT];
+
+    if (!cpu_has_bf16())
+        SKIP("this machine has no AVX-512 with bf16");
+    tiles = &cpu_tiles_dot;
+    float *packed = floats(tiles->dense_packed(IN, OUT, false), false);
+    float *scratch = floats(tiles->dense_scratch(1, IN, OUT), false);
+    for (int i = 0; i < IN * LANES; i++)
+        x[i] = 1;
+    for (int i = 0; i < IN * OUT; i++)
+        w[i] = 1;
+    tiles->dense_pack(IN, OUT, false, 0, IN, w, packed);
+    tiles->dense(8, IN, OUT, 0, OUT, x, packed, NULL, y, scratch);
+    for (int i = 0; i < OUT * LANES; i++)
+        CHECK(y[i] == (i % LANES < 8 ? (float)IN : 0));
+    free(packed);
+    free(scratch);
 }
 
 static void wrong_factor(const uint16_t *a, const uint16_t *b, float *sum)
