@@ -31,16 +31,19 @@ void cpu_take_group(struct cpu_worker *w, const struct data_part *part, const ui
 
     if (shape.c == 1 && part->bytes && !(span && s->plan.augment)) {
         const uint8_t *image[CPU_LANES] = {NULL};
+        float rounded[256];
         for (int lane = 0; lane < lanes; lane++)
             image[lane] = part->bytes + (size_t)index[lane] * pixels;
-        s->k->decode(image, pixels, set->lut, to);
-    } else {
-        for (int lane = 0; lane < lanes; lane++)
-            take_image(w, part, index[lane], span, first + (uint64_t)lane, to + lane);
-        for (size_t i = 0; lanes < CPU_LANES && i < floats; i++) {
-            for (int lane = lanes; lane < CPU_LANES; lane++)
-                to[i * CPU_LANES + (size_t)lane] = 0;
-        }
+        if (s->bf16)
+            s->k->round_bf16(256, set->lut, rounded);
+        s->k->decode(image, pixels, s->bf16 ? rounded : set->lut, to);
+        return;
+    }
+    for (int lane = 0; lane < lanes; lane++)
+        take_image(w, part, index[lane], span, first + (uint64_t)lane, to + lane);
+    for (size_t i = 0; lanes < CPU_LANES && i < floats; i++) {
+        for (int lane = lanes; lane < CPU_LANES; lane++)
+            to[i * CPU_LANES + (size_t)lane] = 0;
     }
     if (s->bf16)
         s->k->round_bf16(floats * CPU_LANES, to, to);
