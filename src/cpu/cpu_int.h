@@ -47,9 +47,10 @@ struct cpu_kernels {
                   const float *w, size_t wk, size_t wn, const float *bias, bool add, float *y,
                   size_t y_group);
     /* dy turned round, image behind image, in the order that dense_weights reads: groups * 16 * width
-     * floats, with zeros behind the outputs. width: outputs, rounded up to a multiple of 16; groups
-     * and width are those that dense_weights is given. */
-    void (*turn)(int groups, int outputs, const float *dy, size_t dy_group, float *turned,
+     * floats, with zeros behind the outputs; of units from..to, where `from` is a multiple of 16, so that threads can share the work.
+     * width: outputs, rounded up to a multiple of 16; groups and width are those that dense_weights
+     * is given. */
+    void (*turn)(int groups, int from, int to, const float *dy, size_t dy_group, float *turned,
                  size_t width);
     /* The first `images` lanes of their groups count. dw[i * row + o] = (add ? itself : 0) + sum over images of x[g][i] * dy[g][o]. */
     void (*dense_weights)(int images, int inputs, int outputs, const float *x, size_t x_group,
@@ -122,16 +123,17 @@ struct cpu_tiles {
      * lanes behind the last image any number may come. */
     void (*dense)(int images, int inputs, int outputs, int from, int to, const float *x,
                   const float *packed, const float *bias, float *y, float *scratch);
-    /* dy into scratch, as the two below read it. */
-    void (*dense_turn)(int groups, int inputs, int outputs, bool dx, const float *dy,
-                       float *scratch);
+    /* Units from..to of dy into scratch, as the two below read them there: `turned`, which threads can
+     * share beside a scratch of their own. `from` is a multiple of 32. */
+    void (*dense_turn)(int groups, int from, int to, int inputs, int outputs, bool dx,
+                       const float *dy, float *scratch);
     /* dx[g][i] = (add ? itself : 0) + sum over outputs, for units from..to of the inputs. */
     void (*dense_back)(int images, int inputs, int outputs, int from, int to, const float *packed,
-                       bool add, float *dx, float *scratch);
+                       bool add, float *dx, const float *turned, float *scratch);
     /* Rows from..to of the weights' gradient; dw is the first of them. dy is zero behind the last
      * image, up to a whole group. */
     void (*dense_weights)(int images, int inputs, int outputs, int from, int to, const float *x,
-                          bool add, float *dw, float *scratch);
+                          bool add, float *dw, const float *turned, float *scratch);
     /* One product of whole tiles, 16 x 32 by 32 x 16 in pairs, added to sum: to see whether the
      * processor's are as they should be. */
     void (*product)(const uint16_t *a, const uint16_t *b, float *sum);

@@ -225,6 +225,28 @@ void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int 
     }
 }
 
+/* Units from..to of the gradient to a shared layer's output, over all images, turned round. */
+static void turn_units(struct cpu_worker *w, const struct cpu_layer *c, int from, int to,
+                       float *turned)
+{
+    const struct backend_session *s = w->team->s;
+    size_t out = c->out * CPU_LANES, width = cpu_round_up(c->out);
+    const float *dy = cpu_grad(w, c->index, 0);
+    int groups = s->batch_groups;
+
+    if (c->tiles)
+        s->tiles->dense_turn(groups, from, to, (int)c->in, (int)c->out, !c->first, dy, turned);
+    for (int g = 0; !c->tiles && g < groups; g += GROUPS_AT_ONCE)
+        s->k->turn(at_once(groups - g), from, to, dy + (size_t)g * out, out,
+                   turned + (size_t)g * CPU_LANES * width, width);
+}
+
+/* bf16: where all threads turn what they round, between two barriers. */
+static float *turned_by_all(const struct cpu_worker *w)
+{
+    return w->team->worker[0].scratch;
+}
+
 /* A dense layer whose rows the threads share out: each takes the gradient of its rows over all
  * images, of its inputs, and makes the step along it. */
 static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int i)
@@ -237,13 +259,10 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
     const float *x = cpu_back(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
-    float *dparam = w->team->dparam;
+    float *dparam = w->team->dparam, *turned = s->bf16 ? turned_by_all(w) : w->scratch;
 
-    if (tiles)
-        tiles->dense_turn(groups, (int)c->in, (int)c->out, dx != NULL, dy, w->scratch);
-    for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE)
-        k->turn(at_once(groups - g), (int)c->out, dy + (size_t)g * out, out,
-                w->scratch + (size_t)g * CPU_LANES * width, width);
+    if (!s->bf16)
+        turn_units(w, c, 0, (int)c->out, turned);
     cpu_units(w, c->in, &from, &to);
     /* before the weights': both gradients, as they are and turned, are more than the cache keeps */
     for (int g = 0; !tiles && dx && from < to && g < groups; g += GROUPS_AT_ONCE)
@@ -255,15 +274,14 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
         if (tiles && dx)
             tiles->dense_back(images, (int)c->in, (int)c->out, row, row + rows, m->tiles + c->tile,
-                              c->add, dx, w->scratch);
+                              c->add, dx, turned, w->scratch);
         if (tiles)
             tiles->dense_weights(images, (int)c->in, (int)c->out, row, row + rows, x, false,
-                                 dparam + at, w->scratch);
+                                 dparam + at, turned, w->scratch);
         for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE)
             k->dense_weights(images_of(w, g, at_once(groups - g), true), rows, (int)c->out,
-                             x + (size_t)g * in + lane, in,
-                             w->scratch + (size_t)g * CPU_LANES * width, width, dparam + at, c->out,
-                             g > 0);
+                             x + (size_t)g * in + lane, in, turned + (size_t)g * CPU_LANES * width,
+                             width, dparam + at, c->out, g > 0);
         cpu_update_now(w, m, at, (size_t)rows * c->out);
         if (cpu_packs_at_once(s, c))
             tiles->dense_pack((int)c->in, (int)c->out, dx != NULL, row, row + rows,
@@ -288,17 +306,19 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
     float *dw = cpu_sum(w, c->own_slice, c->kernel, c->kernel_own);
 
     if (tiles) {
-        tiles->dense_turn(n, (int)c->in, (int)c->out, !c->first, cpu_grad(w, i, place), w->scratch);
+        tiles->dense_turn(n, 0, (int)c->out, (int)c->in, (int)c->out, !c->first,
+                          cpu_grad(w, i, place), w->scratch);
         tiles->dense_weights(images_of(w, place, n, true), (int)c->in, (int)c->out, 0, (int)c->in,
-                             cpu_back(w, c->l.src, place), true, dw, w->scratch);
+                             cpu_back(w, c->l.src, place), true, dw, w->scratch, w->scratch);
         if (!c->first)
             tiles->dense_back(images_of(w, place, n, true), (int)c->in, (int)c->out, 0, (int)c->in,
-                              m->tiles + c->tile, c->add, cpu_grad(w, c->l.src, place), w->scratch);
+                              m->tiles + c->tile, c->add, cpu_grad(w, c->l.src, place), w->scratch,
+                              w->scratch);
     }
     for (int g = place; !tiles && g < place + n; g += GROUPS_AT_ONCE) {
         int now = at_once(place + n - g), images = images_of(w, g, now, true);
         const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, i, g);
-        k->turn(now, (int)c->out, dy, out, w->scratch, width);
+        k->turn(now, 0, (int)c->out, dy, out, w->scratch, width);
         k->dense_weights(images, (int)c->in, (int)c->out, x, in, w->scratch, width, dw, c->out,
                          true);
         if (!c->first)
@@ -414,8 +434,11 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
             if (shared && s->bf16) { /* rounded by those who wrote it, before all read it */
                 struct part mine = p;
                 cpu_barrier(w);
-                if (going(w, 1))
+                if (going(w, 1)) {
+                    int unit = (int)(mine.at / CPU_LANES);
                     round_gradient(w, c->tail, mine);
+                    turn_units(w, c, unit, unit + (int)(mine.floats / CPU_LANES), turned_by_all(w));
+                }
             }
             cpu_barrier(w);
         }

@@ -257,13 +257,17 @@ static void check_back(struct dense *d, bool add)
 
     memcpy(was, dx, n * sizeof *was);
     memcpy(dw_was, dw, nw * sizeof *dw);
-    tiles->dense_turn(d->groups, d->in, d->out, true, d->dy, d->scratch);
+    float *turned = floats(d->scratch_floats, false);
+    int cut = d->out / 2 / (2 * LANES) * (2 * LANES);
+    tiles->dense_turn(d->groups, cut, d->out, d->in, d->out, true, d->dy, turned);
+    tiles->dense_turn(d->groups, 0, cut, d->in, d->out, true, d->dy, turned);
     for (int part = 0; part < 2; part++) {
         int from, to;
         cut_at(d->in, part, &from, &to);
-        tiles->dense_back(d->images, d->in, d->out, from, to, d->packed, add, dx, d->scratch);
+        tiles->dense_back(d->images, d->in, d->out, from, to, d->packed, add, dx, turned,
+                          d->scratch);
         tiles->dense_weights(d->images, d->in, d->out, from, to, d->x, add,
-                             dw + (size_t)from * (size_t)d->out, d->scratch);
+                             dw + (size_t)from * (size_t)d->out, turned, d->scratch);
     }
     for (size_t image = 0; image < (size_t)d->images; image++) {
         for (int i = 0; i < d->in; i++) {
@@ -294,6 +298,7 @@ static void check_back(struct dense *d, bool add)
     free(dx);
     free(was);
     free(dw);
+    free(turned);
     free(dw_was);
 }
 

@@ -167,7 +167,10 @@ static void check_weights(const struct dense_case *c)
     fill_rest(c, out, dy, 0);
     memcpy(was, dw, in * row * sizeof *dw);
     memcpy(db_was, db, out * sizeof *db);
-    k->turn((int)groups, c->units, dy + first * LANES, out * LANES, turned, width);
+    int cut = c->units / 2 / LANES * LANES; /* threads share the units */
+    for (int part = 1; part >= 0; part--)
+        k->turn((int)groups, part ? cut : 0, part ? c->units : cut, dy + first * LANES, out * LANES,
+                turned, width);
     k->dense_weights(c->images, c->inputs, c->units, x, in * LANES, turned, width, dw + first, row,
                      c->add);
     k->bias_sums((int)groups, c->units, dy + first * LANES, out * LANES, db + first, c->add);
