@@ -247,17 +247,20 @@ void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep)
 bool feed_sweep_starts(struct feed *f, char *name, size_t room)
 {
     struct wire_sweep_status status = {0};
+    bool others = false; /* it waits for its turn behind them */
 
     if (!f->sweep_begun || !f->wire)
         return false;
     (void)wire_sweep_status(f->wire, f->sweep_begun, &status);
-    for (size_t i = 0; i < f->count; i++)
+    for (size_t i = 0; i < f->count; i++) {
+        others |= f->run[i]->own && f->run[i]->live;
         if (f->run[i]->sweep == f->sweep_begun)
             f->sweep_begun = 0; /* a cell stands for it from now on */
+    }
     if (wire_state_ended(status.state) && status.name[0])
         f->sweep_begun = 0;
     snprintf(name, room, "%s", status.name);
-    return f->sweep_begun;
+    return f->sweep_begun && !others;
 }
 
 static void add_nothing(const struct wire_queue *queue, size_t waits, struct text *out)

@@ -448,11 +448,17 @@ TEST(a_sweep_that_starts_is_shown_before_it_has_a_cell)
     snprintf(status.name, sizeof status.name, "board");
     wire_set_sweep(s.k.wire, &status);
     CHECK_HAS(draw(&s, 24, 80), "The sweep board is starting");
+    kit_state(&s.k, 8, "", WIRE_RUNNING, ""); /* it waits behind that */
+    take(&s);
+    CHECK(runview_run(&s.view) && runview_run(&s.view)->number == 8);
+    kit_state(&s.k, 8, "", WIRE_DONE, "");
+    take(&s);
+    CHECK(!runview_run(&s.view));
     cell.run = 9;
     cell.u.cell.run = 10;
     wire_post(s.k.wire, &cell);
     take(&s);
-    CHECK(runview_run(&s.view) == feed_at(s.k.feed, 1));
+    CHECK(runview_run(&s.view) && runview_run(&s.view)->number == 10);
     free(run);
     close_view(&s);
 }
