@@ -142,14 +142,17 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
         return code;
     }
     text_add_clean(&name, entry->name);
-    if (entry->broken)
-        code = cli_refuse("%s cannot be read", text_str(&name));
-    else if (entry->dead)
+    if (entry->broken) {
+        text_add_clean(&sweep, entry->problem);
+        code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&sweep));
+    } else if (entry->dead) {
         code = cli_refuse("nobody runs %s any more: its process is gone; chorus resume goes on",
                           text_str(&name));
-    else
+    } else {
         code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
                           wire_state_name(entry->run.state), next_step(entry->run.state));
+    }
+    text_free(&sweep);
     text_free(&name);
     return code;
 }

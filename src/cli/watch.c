@@ -249,7 +249,7 @@ int cli_watch(int argc, char **argv)
                  : cli_find_run(argc == 2 ? argv[1] : NULL, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     cli_signals_start();
-    code = follow(&entry, quiet);
+    code = entry.broken ? 0 : follow(&entry, quiet);
     if (!code)
         code = finish(&entry, quiet, json);
     record_free_entry(&entry);

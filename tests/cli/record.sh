@@ -270,4 +270,13 @@ check "what has no effect is empty" test -z "$(column "$all" beta1)$(column "$al
 exits 0 "$CHORUS" run tiny.ini keep=every:2 epochs=3 --quiet && every=$(cat out)
 refused "a last that is not kept" "newest kept are of epoch 2" "$CHORUS" weights "$every" -o n
 
+# A run whose file is cut in the middle.
+exits 0 "$CHORUS" run tiny.ini --quiet
+folder=$(cat out)
+head -c 300 "$folder/run.csv" >cut.csv && mv cut.csv "$folder/run.csv"
+for verb in stop watch show; do
+    refused "$verb names the file that is damaged" "$folder/run.csv has no header row" \
+        "$CHORUS" $verb "$folder"
+done
+
 finish
