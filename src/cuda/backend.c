@@ -1,9 +1,11 @@
 /* cuda/backend.c: the table. */
 #include "cuda/cuda_int.h"
-#include "cuda/gauge.h"
 
-#include <math.h>
+#include "base/clock.h"
+
 #include <stdio.h>
+
+#define GAUGE_NS 200000000u /* for so long an answer will do */
 
 /* The GPU that comes first: all of a session are of one kind, or its slowest decides. */
 static const char *isa(void)
@@ -18,17 +20,22 @@ static const char *isa(void)
     return name;
 }
 
+/* What it says is some tenths of a second old itself, and takes longer to ask for than a small network's
+ * epoch; devices that share a GPU share the answer. */
 static void gauge(struct backend_session *s, int device, struct backend_gauge *out)
 {
-    const struct cuda_share *share = &s->place[cuda_place_of(&s->plan, device, s->places)].share;
-    struct cuda_gauge g = {NAN, NAN, NAN, NAN, NAN};
+    struct cuda_place *p = &s->place[cuda_place_of(&s->plan, device, s->places)];
+    uint64_t now = clock_ns();
 
-    cuda_gauge_read(share->gpu, &g);
-    *out = (struct backend_gauge){.gpu = share->gpu,
-                                  .percent = g.percent,
-                                  .memory = g.memory_used,
-                                  .celsius = g.celsius,
-                                  .watts = g.watts};
+    if (!p->gauged || now - p->gauged > GAUGE_NS) {
+        cuda_gauge_read(p->share.gpu, &p->gauge);
+        p->gauged = now;
+    }
+    *out = (struct backend_gauge){.gpu = p->share.gpu,
+                                  .percent = p->gauge.percent,
+                                  .memory = p->gauge.memory_used,
+                                  .celsius = p->gauge.celsius,
+                                  .watts = p->gauge.watts};
 }
 
 const struct backend cuda_session_backend = {

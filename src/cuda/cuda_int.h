@@ -8,6 +8,7 @@
 #include "cuda/block.h"
 #include "cuda/comm.h"
 #include "cuda/conv.h"
+#include "cuda/gauge.h"
 #include "cuda/layers.h"
 #include "cuda/part.h"
 #include "cuda/rt.h"
@@ -290,6 +291,8 @@ struct cuda_place {
     double step_ms;          /* of a graph of one step, when the session opened */
     size_t unused, expected; /* bytes: free before it took any, and what it was to take */
     bool lost;               /* the GPU does not answer any more */
+    struct cuda_gauge gauge; /* what it said of itself, and when; 0: never */
+    uint64_t gauged;
 };
 
 enum err_code cuda_place_open(struct cuda_place *p, struct err *e);

@@ -109,10 +109,10 @@ static enum err_code start_chunk(struct cuda_place *p, const struct evaluation *
     cuda_list_free(&gather);
     TRY(code);
     TRY(cuda_list_run(&p->program.evaluate, p->stream, e));
-    for (int m = 0; m < l->models; m++)
-        TRY(cuda_place_copy(p, (char *)p->bounce + (size_t)slot * c->bytes + (size_t)m * one,
-                            c->logits + (size_t)m * l->between, one, "logits", e));
-    error = cuda_rt()->event_record(p->paced[slot], p->stream);
+    error = cuda_rt()->copy_rows((char *)p->bounce + (size_t)slot * c->bytes, one, c->logits,
+                                 l->between, one, (size_t)l->models, p->stream);
+    if (!error)
+        error = cuda_rt()->event_record(p->paced[slot], p->stream);
     return error ? cuda_rt_fail(e, error, "evaluating on GPU %d", p->share.gpu) : ERR_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "cuda/rt.h"
 
 #include <cuda_runtime_api.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -152,6 +153,22 @@ static int stream_after(struct cuda_stream *s, struct cuda_event *e)
 static int copy(void *to, const void *from, size_t bytes, struct cuda_stream *s)
 {
     return bytes ? done(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, STREAM(s))) : 0;
+}
+
+/* The runtime's own takes no rows that are 2 GiB apart. */
+static int copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes,
+                     size_t rows, struct cuda_stream *s)
+{
+    int error = 0;
+
+    if (!bytes || !rows)
+        return 0;
+    if (to_pitch <= INT_MAX && from_pitch <= INT_MAX)
+        return done(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows,
+                                      cudaMemcpyDefault, STREAM(s)));
+    for (size_t i = 0; i < rows && !error; i++)
+        error = copy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, bytes, s);
+    return error;
 }
 
 static int set(void *p, int byte, size_t bytes, struct cuda_stream *s)
@@ -330,6 +347,7 @@ const struct cuda_rt *cuda_rt(void)
         .stream_wait = stream_wait,
         .stream_after = stream_after,
         .copy = copy,
+        .copy_rows = copy_rows,
         .set = set,
         .load = load_kernel,
         .launch = launch,

@@ -62,6 +62,9 @@ struct cuda_rt {
     int (*stream_after)(struct cuda_stream *s, struct cuda_event *e); /* s goes on after e */
     int (*copy)(void *to, const void *from, size_t bytes,
                 struct cuda_stream *s); /* any direction */
+    /* Rows of `bytes` that begin to_pitch and from_pitch apart. */
+    int (*copy_rows)(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes,
+                     size_t rows, struct cuda_stream *s);
     int (*set)(void *p, int byte, size_t bytes, struct cuda_stream *s);
     /* Loads a kernel onto the GPU in use, which may wait until the GPU is idle: before anything runs that
      * waits for another GPU. */

@@ -17,6 +17,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool missing;
 static atomic_int unknown = -1;
+static atomic_ulong asked;
 
 static int init(void)
 {
@@ -45,6 +46,7 @@ static unsigned gpu_of(const void *device)
 
 static int utilisation(void *device, unsigned out[2])
 {
+    atomic_fetch_add(&asked, 1);
     if (atomic_load(&unknown) == 0)
         return NOT_SUPPORTED;
     out[0] = 10 * gpu_of(device) + 5;
@@ -118,4 +120,9 @@ void twin_nvml_missing(bool is)
 void twin_nvml_unknown(int question)
 {
     atomic_store(&unknown, question);
+}
+
+unsigned long twin_nvml_asked(void)
+{
+    return atomic_load(&asked);
 }

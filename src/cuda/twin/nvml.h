@@ -9,5 +9,7 @@ void twin_nvml_missing(bool missing);
 /* Its n-th question from now on (utilisation, memory, temperature, power: 0 ... 3) is not answered on
  * any GPU; -1: all are. */
 void twin_nvml_unknown(int question);
+/* How often any GPU was asked for its utilisation. */
+unsigned long twin_nvml_asked(void);
 
 #endif

@@ -313,6 +313,7 @@ extern "C" const struct cuda_rt *cuda_rt(void)
         twin_stream_wait,
         twin_stream_after,
         twin_copy,
+        twin_copy_rows,
         twin_set,
         load,
         twin_launch,

@@ -46,17 +46,31 @@ static int run_kernel(const op *o)
     return fine ? 0 : twin_wrong(TWIN_LAUNCH, "%s", report);
 }
 
+/* From the first row to the end of the last one. */
+static size_t reach(const op *o, size_t pitch)
+{
+    return (o->rows - 1) * pitch + o->size;
+}
+
+static int check_copy(const op *o, int gpu)
+{
+    int error = twin_check_range("copy to", o->to, reach(o, o->to_pitch), gpu);
+
+    return error || !o->bytes.empty()
+               ? error
+               : twin_check_range("copy from", o->from, reach(o, o->from_pitch), gpu);
+}
+
 static int run_copy(const op *o)
 {
-    int error = twin_check_range("copy to", o->to, o->size, o->gpu);
-    const void *from = o->bytes.empty() ? o->from : o->bytes.data();
+    const unsigned char *from = o->bytes.empty() ? (const unsigned char *)o->from : o->bytes.data();
+    int error = check_copy(o, o->gpu);
 
-    if (!error && o->bytes.empty())
-        error = twin_check_range("copy from", o->from, o->size, o->gpu);
     if (error)
         return error;
     pthread_mutex_unlock(&twin.lock);
-    memmove(o->to, from, o->size);
+    for (size_t i = 0; i < o->rows; i++)
+        memmove((char *)o->to + i * o->to_pitch, from + i * o->from_pitch, o->size);
     pthread_mutex_lock(&twin.lock);
     return 0;
 }
@@ -327,24 +341,35 @@ int twin_stream_wait(struct cuda_stream *s)
 
 int twin_copy(void *to, const void *from, size_t bytes, struct cuda_stream *s)
 {
+    return twin_copy_rows(to, bytes, from, bytes, bytes, 1, s);
+}
+
+int twin_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes,
+                   size_t rows, struct cuda_stream *s)
+{
     twin_entered in("copy");
     int error = twin_may_put("copy", in, s);
     op o = {};
 
     twin.counts.copies++;
-    if (error || !bytes)
+    if (error || !bytes || !rows)
         return error;
-    error = twin_check_range("copy to", to, bytes, s->gpu);
-    if (!error)
-        error = twin_check_range("copy from", from, bytes, s->gpu);
-    if (error)
-        return error;
+    if (rows > 1 && (to_pitch < bytes || from_pitch < bytes))
+        return twin_wrong(TWIN_INVALID, "copy: rows of %zu bytes, %zu and %zu apart", bytes,
+                          to_pitch, from_pitch);
     o.kind = op::COPY;
     o.to = to;
     o.from = from;
     o.size = bytes;
+    o.rows = rows;
+    o.to_pitch = to_pitch;
+    o.from_pitch = from_pitch;
+    error = check_copy(&o, s->gpu);
+    if (error)
+        return error;
     if (!s->in && twin_find(from).place == TWIN_HOST)
-        o.bytes.assign((const unsigned char *)from, (const unsigned char *)from + bytes);
+        o.bytes.assign((const unsigned char *)from,
+                       (const unsigned char *)from + reach(&o, from_pitch));
     return twin_put(s, std::move(o));
 }
 

@@ -25,6 +25,7 @@ struct op {
     void *to;
     const void *from;
     size_t size;
+    size_t rows, to_pitch, from_pitch; /* of a copy */
     int byte;
     twin_call *call;
     void *user;

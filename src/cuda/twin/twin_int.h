@@ -113,6 +113,8 @@ int twin_stream_query(struct cuda_stream *s);
 int twin_stream_wait(struct cuda_stream *s);
 int twin_stream_after(struct cuda_stream *s, struct cuda_event *e);
 int twin_copy(void *to, const void *from, size_t bytes, struct cuda_stream *s);
+int twin_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes,
+                   size_t rows, struct cuda_stream *s);
 int twin_set(void *p, int byte, size_t bytes, struct cuda_stream *s);
 int twin_launch(const struct dev_kernel *k, const unsigned grid[3], unsigned block, size_t shared,
                 const void *args, size_t args_bytes, struct cuda_stream *s);
