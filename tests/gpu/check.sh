@@ -81,7 +81,7 @@ for program in ${sanitizer:+$programs}; do
     *) words= ;;
     esac
     case $program in
-    *conv_test | *steps_test | *parity*)
+    *conv_test | *steps_test | *update_test | *parity*)
         if [ $SECONDS -gt $((LIMIT / 2)) ]; then
             left_out "no time is left for compute-sanitizer $program"
         else

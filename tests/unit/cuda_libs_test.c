@@ -1,0 +1,178 @@
+/* Finding shared libraries where they may be, and what is said of those that are not. */
+#include "tests/test.h"
+
+#include "base/io.h"
+#include "cuda/comm.h"
+#include "cuda/libs.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+/* Where the mathematical library is. */
+static bool some_library(char out[4096])
+{
+    bool found = false, open = dlopen("libm.so.6", RTLD_NOW) != NULL;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[5000];
+
+    while (open && maps && !found && fgets(line, sizeof line, maps))
+        found = strstr(line, "/libm.so") && sscanf(strchr(line, '/'), "%4095s", out) == 1;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static void make_folder(const char *folder)
+{
+    struct err e;
+
+    if (io_make_folders(folder, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+}
+
+static char top[64], library[4096];
+
+static bool begin_search(void)
+{
+    snprintf(top, sizeof top, "/tmp/chorus-libs-XXXXXX");
+    unsetenv("VIRTUAL_ENV");
+    unsetenv("CONDA_PREFIX");
+    unsetenv("PYTHONPATH");
+    unsetenv("CHORUS_ANY");
+    setenv("HOME", "/nowhere", 1);
+    setenv("PATH", "/nowhere", 1);
+    return some_library(library) && mkdtemp(top);
+}
+
+static char *below(char out[512], const char *path)
+{
+    snprintf(out, 512, "%s/%s", top, path);
+    return out;
+}
+
+static void end_search(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "/bin/rm -rf %s", top);
+    if (system(command) != 0)
+        TEST_FAILED("%s", command);
+}
+
+/* Puts the library there, opens it as `any`, and compares where it was found. */
+static void check_found(const char *folder)
+{
+    char at[512], file[600], path[CUDA_LIB_ROOM];
+    struct err e = {0};
+
+    below(at, folder);
+    make_folder(at);
+    snprintf(file, sizeof file, "%s/libany.so.1", at);
+    CHECK_INT(symlink(library, file), 0);
+    if (cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e))
+        CHECK_STR(path, file);
+    else
+        TEST_FAILED("%s: %s", folder, e.text);
+    unlink(file);
+}
+
+TEST(libraries_are_found_where_they_may_be)
+{
+    char at[512], path[CUDA_LIB_ROOM], link[512];
+    struct err e = {0};
+
+    REQUIRE(begin_search());
+    setenv("CUDA_HOME", below(at, "toolkit"), 1);
+    CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_HAS(e.text, "libany.so.1 is not on this machine: looked in the loader's path, in ");
+    CHECK_HAS(e.text, "/toolkit/lib64 and in nvidia/any/lib of Python's packages; CHORUS_ANY may "
+                      "name it");
+    check_found("toolkit/lib64");
+    setenv("VIRTUAL_ENV", below(at, "venv"), 1);
+    check_found("venv/lib/python3.11/site-packages/nvidia/any/lib");
+    unsetenv("VIRTUAL_ENV");
+    setenv("HOME", below(at, "home"), 1);
+    check_found("home/.local/lib/python3.9/site-packages/nvidia/any/lib");
+    setenv("PYTHONPATH", below(at, "mine"), 1);
+    check_found("mine/./nvidia/any/lib");
+    /* python3 on PATH is a link into another prefix: both are looked through. */
+    make_folder(below(at, "prefix/bin"));
+    make_folder(below(at, "system/bin"));
+    below(at, "system/bin/python3");
+    below(link, "prefix/bin/python3");
+    CHECK_INT(symlink("/bin/sh", at), 0);
+    CHECK_INT(symlink("/bin/sh", link), 0);
+    setenv("PATH", below(at, "prefix/bin"), 1);
+    check_found("prefix/lib/python3.12/site-packages/nvidia/any/lib");
+    check_found("prefix/local/lib/python3.12/dist-packages/nvidia/any/lib");
+    end_search();
+}
+
+TEST(a_library_that_is_named_is_the_only_one)
+{
+    char at[512], path[CUDA_LIB_ROOM], file[600];
+    struct err e = {0};
+    FILE *f;
+
+    REQUIRE(begin_search());
+    setenv("CHORUS_ANY", below(at, "gone"), 1);
+    CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_HAS(e.text, "/gone: there is no such file");
+    make_folder(below(at, "empty"));
+    setenv("CHORUS_ANY", at, 1);
+    CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_HAS(e.text, "/empty: that folder has no libany.so.1");
+    check_found("empty");
+    make_folder(below(at, "broken"));
+    setenv("CHORUS_ANY", at, 1);
+    snprintf(file, sizeof file, "%s/libany.so.1", at);
+    f = fopen(file, "w");
+    REQUIRE(f);
+    fputs("this is no library\n", f);
+    fclose(f);
+    CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_HAS(e.text, "/broken: it cannot be opened: ");
+    setenv("CHORUS_ANY", library, 1);
+    CHECK(cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_STR(path, library);
+    end_search();
+}
+
+TEST(functions_that_a_library_lacks_are_named)
+{
+    double (*cosine)(double) = NULL;
+    void (*none)(void) = NULL;
+    const struct cuda_lib_entry entries[] = {{&cosine, "cos"}, {&none, "no_such_function"}};
+    char path[CUDA_LIB_ROOM];
+    struct err e = {0};
+    void *handle;
+
+    REQUIRE(begin_search());
+    setenv("CHORUS_ANY", library, 1);
+    handle = cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e);
+    REQUIRE(handle);
+    CHECK_INT(cuda_lib_bind(handle, path, entries, 1, &e), ERR_OK);
+    CHECK_NEAR(cosine(0), 1, 0);
+    CHECK_INT(cuda_lib_bind(handle, path, entries, 2, &e), ERR_FAILED);
+    CHECK_HAS(e.text, " has no function no_such_function");
+    end_search();
+}
+
+TEST(the_library_of_this_machine)
+{
+    const struct cuda_nccl *nccl;
+    struct err e = {0};
+    int version = 0;
+
+    unsetenv("CHORUS_NCCL");
+    unsetenv("CUDA_HOME");
+    unsetenv("NCCL_ALGO");
+    nccl = cuda_nccl_load(&e);
+    if (!nccl)
+        SKIP("there is no NCCL here");
+    CHECK_INT(nccl->version(&version), 0);
+    CHECK(version >= 21800);
+    CHECK_STR(nccl->text(CUDA_NCCL_OK), "no error");
+    CHECK_STR(nccl->text(CUDA_NCCL_BUSY), "NCCL operation in progress");
+    CHECK_STR(getenv("NCCL_ALGO"), "^NVLS,NVLSTree");
+}
