@@ -6,34 +6,6 @@
 #include "cuda/block_load.h"
 #include "cuda/conv_gemm.h"
 
-template <class C>
-DEV void block_load_a(typename C::T *to, const typename C::T *from, const conv_place *place,
-                      const conv_column &column, const conv_args &a, const conv_job &j, uint32_t k0)
-{
-    if (a.from_bytes == 16)
-        conv_load_a<C, 16>(to, from, place, column, a, j, k0);
-    else if (a.from_bytes == 8)
-        conv_load_a<C, 8>(to, from, place, column, a, j, k0);
-    else if (C::SIZE == 4 || a.from_bytes == 4)
-        conv_load_a<C, 4>(to, from, place, column, a, j, k0);
-    else if constexpr (C::SIZE == 2)
-        conv_load_a<C, 2>(to, from, place, column, a, j, k0);
-}
-
-template <class C>
-DEV void block_load_b(typename C::T *to, const typename C::T *with, const conv_args &a,
-                      const conv_job &j, uint32_t k0)
-{
-    if (a.with_bytes == 16)
-        conv_load_b<C, 16>(to, with, a, j, k0);
-    else if (a.with_bytes == 8)
-        conv_load_b<C, 8>(to, with, a, j, k0);
-    else if (C::SIZE == 4 || a.with_bytes == 4)
-        conv_load_b<C, 4>(to, with, a, j, k0);
-    else if constexpr (C::SIZE == 2)
-        conv_load_b<C, 2>(to, with, a, j, k0);
-}
-
 /* ---- forward ---- */
 
 /* The window of a tile's row, and which of its pixels it is. */
@@ -93,7 +65,7 @@ DEV float block_pool(const block_args &a, const float v[4], float bias, unsigned
 
 #pragma unroll
     for (int s = 0; s < 4; s++) {
-        y[s] = dev_float(dev_to<T>(conv_act(a.conv.act, v[s] + bias)));
+        y[s] = dev_float(dev_to<T>(act_of(a.conv.act, v[s] + bias)));
         if (a.conv.act != CUDA_RELU || y[s] > 0)
             alive |= 1u << s;
         sum += y[s];
@@ -243,11 +215,11 @@ template <class C, int V> DEV void block_run(const block_args &a, uint32_t tile,
     auto load = [&](int i) {
         if (i < slabs) {
             if constexpr (FORWARD || WEIGHTS)
-                block_load_a<C>((T *)stage(i), from,
-                                WEIGHTS ? place + i % (2 * DECODED) * C::BK : place, fixed, c, j,
-                                depth(i));
+                conv_load_from<C>((T *)stage(i), from,
+                                  WEIGHTS ? place + i % (2 * DECODED) * C::BK : place, fixed, c, j,
+                                  depth(i));
             if constexpr (!WEIGHTS)
-                block_load_b<C>((T *)(stage(i) + C::A), with, c, j, depth(i));
+                conv_load_with<C>((T *)(stage(i) + C::A), with, c, j, depth(i));
             if constexpr (WEIGHTS)
                 block_fetch_wide<C, V>(share, a, j, depth(i));
             else if constexpr (!FORWARD)
@@ -319,23 +291,12 @@ template <class C> DEV void block_either(const block_args &a, uint32_t tile, uin
         block_run<C, 2>(a, tile, turn);
 }
 
-#define BLOCK_KERNEL(NAME, ROWS, COLS, SLICES, STAGES, MATH, NUMBER)                               \
-    typedef conv_tile<NUMBER, CONV_FORWARD, ROWS, COLS, SLICES, STAGES> forward_##NAME;            \
-    KERNEL(k_block_forward_##MATH##_##NAME, struct block_args, forward_##NAME::THREADS)            \
-    {                                                                                              \
-        block_run<forward_##NAME, 2>(a, blockIdx.x, blockIdx.y);                                   \
-    }                                                                                              \
-    typedef conv_tile<NUMBER, CONV_INPUT, ROWS, COLS, SLICES, STAGES> input_##NAME;                \
-    KERNEL(k_block_input_##MATH##_##NAME, struct block_args, input_##NAME::THREADS)                \
-    {                                                                                              \
-        block_either<input_##NAME>(a, blockIdx.x, blockIdx.y);                                     \
-    }                                                                                              \
-    typedef conv_tile<NUMBER, CONV_WEIGHTS, ROWS, COLS, SLICES, STAGES> weights_##NAME;            \
-    KERNEL(k_block_weights_##MATH##_##NAME, struct block_args, weights_##NAME::THREADS)            \
-    {                                                                                              \
-        block_either<weights_##NAME>(a, blockIdx.x, blockIdx.y);                                   \
-        conv_finish<weights_##NAME>(a.conv, blockIdx.x, blockIdx.y);                               \
-        tick_at_end(a.conv.end.tick);                                                              \
-    }
+template <class C> DEV void block_forward(const block_args &a, uint32_t tile, uint32_t turn)
+{
+    block_run<C, 2>(a, tile, turn);
+}
+
+#define BLOCK_KERNEL(...)                                                                          \
+    GEMM_KERNEL(block, struct block_args, block_forward, block_either, a.conv, __VA_ARGS__)
 
 #endif

@@ -5,21 +5,7 @@
 
 #include "cuda/conv_multiply.h"
 #include "cuda/update_rule.h"
-
-DEV float conv_act(int act, float v)
-{
-    if (act == CUDA_RELU)
-        return v < 0 ? 0 : v;
-    return act == CUDA_TANH ? dev_tanh(v) : v;
-}
-
-/* Times the activation's derivative, from what it gave out. */
-DEV float conv_gate(int act, float y, float d)
-{
-    if (act == CUDA_RELU)
-        return y > 0 ? d : 0;
-    return act == CUDA_TANH ? d * (1 - y * y) : d;
-}
+#include "cuda/wide.h"
 
 /* tile: of rows and columns; turn: the input's remainder, or the weights' part. False: nothing to do
  * here. */
@@ -141,15 +127,15 @@ DEV void conv_emit(const conv_args &a, size_t at, uint32_t n, float v0, float v1
         if (C::OP == CONV_FORWARD) {
             const float *bias = a.bias + m * a.bias_stride + n;
 
-            v0 = conv_act(a.act, a.bias ? v0 + bias[0] : v0);
+            v0 = act_of(a.act, a.bias ? v0 + bias[0] : v0);
             if (two)
-                v1 = conv_act(a.act, a.bias ? v1 + bias[1] : v1);
+                v1 = act_of(a.act, a.bias ? v1 + bias[1] : v1);
         } else {
             if (a.gate) {
                 conv_pair<C> y = conv_taken<C>((const T *)a.gate + m * a.gate_stride + at, a, two);
 
-                v0 = conv_gate(a.act, dev_float(y.a), v0);
-                v1 = conv_gate(a.act, dev_float(y.b), v1);
+                v0 = act_back(a.act, dev_float(y.a), v0);
+                v1 = act_back(a.act, dev_float(y.b), v1);
             }
             if (a.add) {
                 conv_pair<C> before = conv_taken<C>(to, a, two);
@@ -306,9 +292,13 @@ template <class C> DEV void conv_run(const conv_args &a, uint32_t tile, uint32_t
 
         if (C::OP == CONV_WEIGHTS)
             at += i % (2 * DECODED) * C::BK;
-        if (i < slabs)
-            conv_load<C>(shared + i % C::STAGES * (C::A + C::B), from, with, at, fixed, a, j,
-                         j.from_depth + (uint32_t)(i * C::BK));
+        if (i < slabs) {
+            T *stage = (T *)(shared + i % C::STAGES * (C::A + C::B));
+            uint32_t k0 = j.from_depth + (uint32_t)(i * C::BK);
+
+            conv_load_from<C>(stage, from, at, fixed, a, j, k0);
+            conv_load_with<C>(stage + C::A / C::SIZE, with, a, j, k0);
+        }
         dev_commit();
     };
 
@@ -453,23 +443,27 @@ template <class C> DEV void conv_finish(const conv_args &a, uint32_t tile, uint3
     }
 }
 
-#define CONV_KERNEL(NAME, ROWS, COLS, SLICES, STAGES, MATH, NUMBER)                                \
+/* The three kernels of a tile. FORWARD, BACK: what computes a tile of them; CONV: the convolution's
+ * arguments in those of the kernel. */
+#define GEMM_KERNEL(KIND, ARGS, FORWARD, BACK, CONV, NAME, ROWS, COLS, SLICES, STAGES, MATH,       \
+                    NUMBER)                                                                        \
     typedef conv_tile<NUMBER, CONV_FORWARD, ROWS, COLS, SLICES, STAGES> forward_##NAME;            \
-    KERNEL(k_conv_forward_##MATH##_##NAME, struct conv_args, forward_##NAME::THREADS)              \
+    KERNEL(k_##KIND##_forward_##MATH##_##NAME, ARGS, forward_##NAME::THREADS)                      \
     {                                                                                              \
-        conv_run<forward_##NAME>(a, blockIdx.x, blockIdx.y);                                       \
+        FORWARD<forward_##NAME>(a, blockIdx.x, blockIdx.y);                                        \
     }                                                                                              \
     typedef conv_tile<NUMBER, CONV_INPUT, ROWS, COLS, SLICES, STAGES> input_##NAME;                \
-    KERNEL(k_conv_input_##MATH##_##NAME, struct conv_args, input_##NAME::THREADS)                  \
+    KERNEL(k_##KIND##_input_##MATH##_##NAME, ARGS, input_##NAME::THREADS)                          \
     {                                                                                              \
-        conv_run<input_##NAME>(a, blockIdx.x, blockIdx.y);                                         \
+        BACK<input_##NAME>(a, blockIdx.x, blockIdx.y);                                             \
     }                                                                                              \
     typedef conv_tile<NUMBER, CONV_WEIGHTS, ROWS, COLS, SLICES, STAGES> weights_##NAME;            \
-    KERNEL(k_conv_weights_##MATH##_##NAME, struct conv_args, weights_##NAME::THREADS)              \
+    KERNEL(k_##KIND##_weights_##MATH##_##NAME, ARGS, weights_##NAME::THREADS)                      \
     {                                                                                              \
-        conv_run<weights_##NAME>(a, blockIdx.x, blockIdx.y);                                       \
-        conv_finish<weights_##NAME>(a, blockIdx.x, blockIdx.y);                                    \
-        tick_at_end(a.end.tick);                                                                   \
+        BACK<weights_##NAME>(a, blockIdx.x, blockIdx.y);                                           \
+        conv_finish<weights_##NAME>(CONV, blockIdx.x, blockIdx.y);                                 \
+        tick_at_end(CONV.end.tick);                                                                \
     }
+#define CONV_KERNEL(...) GEMM_KERNEL(conv, struct conv_args, conv_run, conv_run, a, __VA_ARGS__)
 
 #endif

@@ -184,15 +184,12 @@ DEV void conv_load_b(typename C::T *to, const typename C::T *with, const conv_ar
         conv_take_wide<C, BYTES>(to, with, a, j, k0);
 }
 
-/* One slab of both, by the widest copies that the addresses allow. */
+/* A slab of either operand, by the widest copies that its addresses allow. */
 template <class C>
-DEV void conv_load(unsigned char *stage, const typename C::T *from, const typename C::T *with,
-                   const conv_place *place, const conv_column &column, const conv_args &a,
-                   const conv_job &j, uint32_t k0)
+DEV void conv_load_from(typename C::T *to, const typename C::T *from, const conv_place *place,
+                        const conv_column &column, const conv_args &a, const conv_job &j,
+                        uint32_t k0)
 {
-    typedef typename C::T T;
-    T *to = (T *)stage, *to_b = (T *)(stage + C::A);
-
     if (a.from_bytes == 16)
         conv_load_a<C, 16>(to, from, place, column, a, j, k0);
     else if (a.from_bytes == 8)
@@ -201,14 +198,20 @@ DEV void conv_load(unsigned char *stage, const typename C::T *from, const typena
         conv_load_a<C, 4>(to, from, place, column, a, j, k0);
     else if constexpr (C::SIZE == 2)
         conv_load_a<C, 2>(to, from, place, column, a, j, k0);
+}
+
+template <class C>
+DEV void conv_load_with(typename C::T *to, const typename C::T *with, const conv_args &a,
+                        const conv_job &j, uint32_t k0)
+{
     if (a.with_bytes == 16)
-        conv_load_b<C, 16>(to_b, with, a, j, k0);
+        conv_load_b<C, 16>(to, with, a, j, k0);
     else if (a.with_bytes == 8)
-        conv_load_b<C, 8>(to_b, with, a, j, k0);
+        conv_load_b<C, 8>(to, with, a, j, k0);
     else if (C::SIZE == 4 || a.with_bytes == 4)
-        conv_load_b<C, 4>(to_b, with, a, j, k0);
+        conv_load_b<C, 4>(to, with, a, j, k0);
     else if constexpr (C::SIZE == 2)
-        conv_load_b<C, 2>(to_b, with, a, j, k0);
+        conv_load_b<C, 2>(to, with, a, j, k0);
 }
 
 #endif

@@ -4,7 +4,8 @@
  *
  *     KERNEL(k_add, struct k_add_args, 256) { size_t i = dev_index(); if (i < a.n) a.y[i] += a.x[i]; }
  *
- * defines k_add, a struct dev_kernel that C code launches through the runtime's table. Shared memory
+ * defines k_add, a struct dev_kernel that C code launches through the runtime's table. KERNEL_FEW says
+ * besides how many blocks a processor has room for: they may have its registers. Shared memory
  * is dynamic alone: SHARED(float, tile) names what the launch asked for. Barriers must be met by all
  * threads of a block, warp collectives by all 32 of a warp. */
 #ifndef CHORUS_CUDA_DEV_H

@@ -4,13 +4,15 @@
 
 #define DEV __device__ __forceinline__
 
-#define KERNEL(NAME, ARGS, THREADS)                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+#define KERNEL_BOUND(NAME, ARGS, THREADS, ...)                                                     \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                      \
         NAME##_entry(const __grid_constant__ ARGS a);                                              \
     DEV_TABLE const struct dev_kernel NAME;                                                        \
     const struct dev_kernel NAME = {#NAME, (const void *)NAME##_entry, THREADS};                   \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                      \
         NAME##_entry(const __grid_constant__ ARGS a)
+#define KERNEL(NAME, ARGS, THREADS)             KERNEL_BOUND(NAME, ARGS, THREADS, THREADS)
+#define KERNEL_FEW(NAME, ARGS, THREADS, BLOCKS) KERNEL_BOUND(NAME, ARGS, THREADS, THREADS, BLOCKS)
 
 /* All kernels' shared memory is this one array; its type is the strictest alignment. */
 extern __shared__ __align__(128) unsigned char dev_shared_bytes[];

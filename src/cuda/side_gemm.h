@@ -67,7 +67,7 @@ template <class A, class B> DEV void side_run(const side_args &a)
     {                                                                                              \
         side_run<side_input_128, side_weights_64>(a);                                              \
     }                                                                                              \
-    KERNEL(k_side_block_weights_##MATH, struct side_args, SIDE_THREADS)                            \
+    KERNEL_FEW(k_side_block_weights_##MATH, struct side_args, SIDE_THREADS, 2)                     \
     {                                                                                              \
         side_run<side_block_32, side_block_32>(a);                                                 \
     }

@@ -21,6 +21,7 @@
         NAME##_body(*(const ARGS *)args);                                                          \
     }                                                                                              \
     static void NAME##_body(const ARGS &a)
+#define KERNEL_FEW(NAME, ARGS, THREADS, BLOCKS) KERNEL(NAME, ARGS, THREADS)
 
 struct emu_dim {
     unsigned x, y, z;
