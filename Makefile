@@ -173,7 +173,7 @@ screens: $(PROGRAM)
 	@sh make/screens.sh $(PROGRAM) experiments/example-report/screens
 
 .PHONY: example
-example: ## trains anew what the reports of README.md tell of: eight minutes, on an idle machine
+example: ## trains anew what the reports of README.md tell of: a quarter of an hour, on an idle machine
 example: $(PROGRAM)
 	@sh make/example.sh $(PROGRAM) experiments/example-report $(BUILD)/example
 

@@ -1,5 +1,5 @@
 # make/example.sh CHORUS FOLDER SCRATCH [KEY=VALUE...]: the two reports that README.md shows, from runs
-# made for them: eight minutes on two cores that do nothing else. What is in SCRATCH already is not run
+# made for them: a quarter of an hour on two cores that do nothing else. What is in SCRATCH already is not run
 # again. Keys (of the data) make the runs smaller, to try this.
 set -e
 chorus=$1 to=$2 scratch=$3

@@ -1,105 +1,186 @@
-# Draws the curves again: gnuplot plot.gp makes curves-gnuplot.svg.
+# Draws the figures again, from figures/NAME.csv: gnuplot plot.gp makes
+# NAME-gnuplot.svg of each.
+
+reset
+set encoding utf8
 set datafile separator ','
-set terminal svg size 900,420
+set terminal svg size 480,1080
 set output 'curves-gnuplot.svg'
-set key outside
-set xlabel 'epoch'
-set ylabel 'test accuracy'
+set multiplot layout 1,1
+set title 'accuracy' noenhanced
+set xlabel 'epoch' noenhanced
+set ylabel '' noenhanced
+unset logscale y
+set yrange [0.6713256589033816:0.8950102840827144]
+set xrange [0:*]
 set grid
+set key below left Left reverse vertical samplen 2 noenhanced
 plot \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175202-784-lenet-9e59' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-9e59', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175205-717-lenet-dp2-d259' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-d259', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175208-398-lenet-dp2-2cb3' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-2cb3', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175211-475-lenet-dp2-4942' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-4942', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175214-483-lenet-dp2-5839' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-5839', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175216-899-lenet-b753' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-b753', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175219-946-lenet-b16d' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-b16d', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175222-708-lenet-7260' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-7260', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175225-400-lenet-30f7' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-30f7', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175228-289-lenet-dp2-0f6b' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-0f6b', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175231-268-lenet-83fa' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-83fa', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175234-369-lenet-dp2-c0b7' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-c0b7', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175236-942-lenet-dp2-694e' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-694e', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175239-843-lenet-dp2-43c6' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-43c6', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175242-868-lenet-dp2-940b' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-940b', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175245-682-lenet-c0fa' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-c0fa', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175248-422-lenet-3430' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-3430', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175251-233-lenet-8b80' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-8b80', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175253-716-lenet-8612' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-8612', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175256-302-lenet-dp2-5f16' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-5f16', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175258-884-lenet-ab51' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-ab51', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175301-557-lenet-dp2-f589' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-f589', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175304-138-lenet-dp2-43b7' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-43b7', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175306-816-lenet-4beb' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-4beb', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175309-310-lenet-4540' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-4540', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175312-059-lenet-dp2-9d17' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-9d17', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175314-539-lenet-dp2-1cd3' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-1cd3', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175317-256-lenet-dp2-f277' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-f277', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175320-172-lenet-dp2-8a36' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-8a36', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175322-737-lenet-3875' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-3875', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175325-614-lenet-f920' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-f920', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175328-369-lenet-6aac' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-6aac', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175330-940-lenet-0ef2' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-0ef2', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175333-879-lenet-dp2-4a43' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-4a43', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175336-524-lenet-dp2-1505' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-1505', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175339-548-lenet-dp2-4d9d' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-4d9d', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175342-583-lenet-dp2-4063' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-4063', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175345-153-lenet-1eb5' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-1eb5', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175348-282-lenet-785c' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-785c', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175350-889-lenet-c3b4' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-c3b4', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175353-692-lenet-d6d5' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-d6d5', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175356-430-lenet-dp2-4fde' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-4fde', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175359-443-lenet-e673' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-e673', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175402-727-lenet-dp2-9f72' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-9f72', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175405-406-lenet-dp2-c020' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-c020', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175408-351-lenet-dp2-f9ff' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-f9ff', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175411-600-lenet-dp2-36bc' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-36bc', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175414-531-lenet-fb31' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-fb31', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175417-536-lenet-3428' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-3428', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175420-376-lenet-a345' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-a345', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175423-053-lenet-c6e6' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-c6e6', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175425-839-lenet-dp2-d49a' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-d49a', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175428-647-lenet-4523' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-4523', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175431-519-lenet-dp2-88d2' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-88d2', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175434-246-lenet-dp2-7399' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-7399', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175437-169-lenet-7c91' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-7c91', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175440-148-lenet-7382' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-7382', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175443-299-lenet-dp2-7623' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-7623', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175445-917-lenet-dp2-69fd' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-69fd', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175448-609-lenet-dp2-04ec' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-04ec', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175451-697-lenet-dp2-cf69' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-cf69', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175454-428-lenet-a8c2' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-a8c2', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175457-235-lenet-1253' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-1253', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175500-009-lenet-1089' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-1089', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175502-706-lenet-fd48' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-fd48', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175505-940-lenet-dp2-7923' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-7923', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175508-551-lenet-dp2-674b' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-674b', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175511-585-lenet-dp2-62ca' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-62ca', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175514-599-lenet-dp2-9e9f' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-9e9f', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175517-280-lenet-67b4' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-67b4', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175520-320-lenet-33fb' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-33fb', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175522-875-lenet-d542' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-d542', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175525-362-lenet-e16c' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-e16c', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175528-029-lenet-dp2-2df9' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-2df9', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175530-739-lenet-4bc9' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-4bc9', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175533-681-lenet-dp2-0c25' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-0c25', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175536-154-lenet-dp2-beac' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-beac', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175538-887-lenet-dp2-fba9' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-fba9', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175541-865-lenet-dp2-2de1' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-2de1', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175544-609-lenet-d254' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-d254', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175547-369-lenet-023b' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-023b', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175550-048-lenet-a509' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-a509', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175552-549-lenet-81f7' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-81f7', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175555-091-lenet-dp2-331b' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-331b', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175557-600-lenet-3337' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-3337', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175600-293-lenet-dp2-d56a' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-d56a', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175602-861-lenet-dp2-da73' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-da73', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175605-691-lenet-0c45' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-0c45', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175608-345-lenet-3d94' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-3d94', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175611-344-lenet-dp2-bd7a' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-bd7a', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175613-956-lenet-dp2-1847' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-1847', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175616-652-lenet-dp2-cd6c' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-cd6c', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175619-725-lenet-dp2-ebec' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-dp2-ebec', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175622-553-lenet-a356' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-a356', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175625-231-lenet-59bb' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-59bb', \
-  'epochs.csv' using (strcol('run') eq '2026-11-21-175627-888-lenet-b268' ? column('epoch') : 1/0):(column('test_acc')) with linespoints title 'lenet-b268'
+  'figures/curves.csv' using (column('p0b0_x')):(column('p0b0_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
+  'figures/curves.csv' using (column('p0b1_x')):(column('p0b1_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
+  'figures/curves.csv' using (column('p0b2_x')):(column('p0b2_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#009E73' notitle, \
+  'figures/curves.csv' using (column('p0b3_x')):(column('p0b3_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#B35A8C' notitle, \
+  'figures/curves.csv' using (column('p0b4_x')):(column('p0b4_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#6B4C00' notitle, \
+  'figures/curves.csv' using (column('p0b5_x')):(column('p0b5_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#332288' notitle, \
+  'figures/curves.csv' using (column('p0b6_x')):(column('p0b6_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
+  'figures/curves.csv' using (column('p0b7_x')):(column('p0b7_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
+  'figures/curves.csv' using (column('p0b8_x')):(column('p0b8_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#009E73' notitle, \
+  'figures/curves.csv' using (column('p0b9_x')):(column('p0b9_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#B35A8C' notitle, \
+  'figures/curves.csv' using (column('p0b10_x')):(column('p0b10_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#6B4C00' notitle, \
+  'figures/curves.csv' using (column('p0b11_x')):(column('p0b11_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#332288' notitle, \
+  'figures/curves.csv' using (column('p0b12_x')):(column('p0b12_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
+  'figures/curves.csv' using (column('p0b13_x')):(column('p0b13_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
+  'figures/curves.csv' using (column('p0b14_x')):(column('p0b14_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#009E73' notitle, \
+  'figures/curves.csv' using (column('p0b15_x')):(column('p0b15_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#B35A8C' notitle, \
+  'figures/curves.csv' using (column('p0b16_x')):(column('p0b16_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#6B4C00' notitle, \
+  'figures/curves.csv' using (column('p0b17_x')):(column('p0b17_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#332288' notitle, \
+  'figures/curves.csv' using (column('p0b18_x')):(column('p0b18_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
+  'figures/curves.csv' using (column('p0b19_x')):(column('p0b19_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
+  'figures/curves.csv' using (column('p0b20_x')):(column('p0b20_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#009E73' notitle, \
+  'figures/curves.csv' using (column('p0b21_x')):(column('p0b21_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#B35A8C' notitle, \
+  'figures/curves.csv' using (column('p0b22_x')):(column('p0b22_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#6B4C00' notitle, \
+  'figures/curves.csv' using (column('p0b23_x')):(column('p0b23_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#332288' notitle, \
+  'figures/curves.csv' using (column('p0b24_x')):(column('p0b24_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
+  'figures/curves.csv' using (column('p0b25_x')):(column('p0b25_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
+  'figures/curves.csv' using (column('p0b26_x')):(column('p0b26_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#009E73' notitle, \
+  'figures/curves.csv' using (column('p0b27_x')):(column('p0b27_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#B35A8C' notitle, \
+  'figures/curves.csv' using (column('p0b28_x')):(column('p0b28_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#6B4C00' notitle, \
+  'figures/curves.csv' using (column('p0b29_x')):(column('p0b29_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#332288' notitle, \
+  'figures/curves.csv' using (column('p0b30_x')):(column('p0b30_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
+  'figures/curves.csv' using (column('p0b31_x')):(column('p0b31_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
+  'figures/curves.csv' using (column('p0s0_x')):(column('p0s0_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s1_x')):(column('p0s1_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s2_x')):(column('p0s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s3_x')):(column('p0s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s4_x')):(column('p0s4_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s5_x')):(column('p0s5_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s6_x')):(column('p0s6_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s7_x')):(column('p0s7_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s8_x')):(column('p0s8_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s9_x')):(column('p0s9_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s10_x')):(column('p0s10_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s11_x')):(column('p0s11_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s12_x')):(column('p0s12_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s13_x')):(column('p0s13_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s14_x')):(column('p0s14_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s15_x')):(column('p0s15_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s16_x')):(column('p0s16_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s17_x')):(column('p0s17_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s18_x')):(column('p0s18_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s19_x')):(column('p0s19_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s20_x')):(column('p0s20_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s21_x')):(column('p0s21_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s22_x')):(column('p0s22_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s23_x')):(column('p0s23_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s24_x')):(column('p0s24_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s25_x')):(column('p0s25_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s26_x')):(column('p0s26_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s27_x')):(column('p0s27_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s28_x')):(column('p0s28_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s29_x')):(column('p0s29_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s30_x')):(column('p0s30_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s31_x')):(column('p0s31_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.2 test'
+unset multiplot
+unset output
+
+reset
+set encoding utf8
+set datafile separator ','
+set terminal svg size 480,320
+set output 'board-gnuplot.svg'
+set multiplot layout 1,1
+set title 'test_acc' noenhanced
+set xlabel 'batch' noenhanced
+set ylabel 'lr' noenhanced
+unset logscale
+unset key
+unset grid
+set xrange [-0.5:3.5]
+set yrange [3.5:-0.5]
+set xtics noenhanced scale 0 ('64' 0, '128' 1, '256' 2, '512' 3)
+set ytics noenhanced scale 0 ('0.05' 0, '0.1' 1, '0.2' 2, '0.4' 3)
+set palette defined (0 '#F7FBE8', 1 '#D6EDD4', 2 '#B5DFC0', 3 '#88CABC', 4 '#5BB4B8', 5 '#4594AF', 6 '#2F74A6', 7 '#2A5289', 8 '#252F6B')
+unset label
+set cbrange [0.7492333333333333:0.8811999999999999]
+set label '0.8412 ± 0.0005' at 0,0 center front noenhanced textcolor rgb 'white'
+set label '0.8108 ± 0.0124' at 1,0 center front noenhanced textcolor rgb 'black'
+set label '0.7830 ± 0.0023' at 2,0 center front noenhanced textcolor rgb 'black'
+set label '0.7492 ± 0.0081' at 3,0 center front noenhanced textcolor rgb 'black'
+set label '0.8541 ± 0.0031' at 0,1 center front noenhanced textcolor rgb 'white'
+set label '0.8351 ± 0.0114' at 1,1 center front noenhanced textcolor rgb 'white'
+set label '0.8086 ± 0.0019' at 2,1 center front noenhanced textcolor rgb 'black'
+set label '0.7776 ± 0.0077' at 3,1 center front noenhanced textcolor rgb 'black'
+set label '0.8689 ± 0.0040' at 0,2 center front noenhanced textcolor rgb 'white'
+set label '0.8496 ± 0.0155' at 1,2 center front noenhanced textcolor rgb 'white'
+set label '0.8281 ± 0.0125' at 2,2 center front noenhanced textcolor rgb 'white'
+set label '0.8051 ± 0.0040' at 3,2 center front noenhanced textcolor rgb 'black'
+set label '0.8812 ± 0.0036' at 0,3 center front noenhanced textcolor rgb 'white'
+set label '0.8571 ± 0.0268' at 1,3 center front noenhanced textcolor rgb 'white'
+set label '0.8413 ± 0.0135' at 2,3 center front noenhanced textcolor rgb 'white'
+set label '0.8169 ± 0.0060' at 3,3 center front noenhanced textcolor rgb 'black'
+plot 'figures/board.csv' using (column('p0_column')):(column('p0_row')):(column('p0_column') - 0.49):(column('p0_column') + 0.49):(column('p0_row') - 0.49):(column('p0_row') + 0.49):(column('p0_value')) with boxxyerror fillstyle solid noborder linecolor palette
+unset multiplot
+unset output
+
+reset
+set encoding utf8
+set datafile separator ','
+set terminal svg size 720,960
+set output 'scaling-gnuplot.svg'
+set multiplot layout 1,2
+set title 'images per second' noenhanced
+set xlabel 'devices' noenhanced
+set ylabel '' noenhanced
+unset logscale y
+set yrange [0:48595.18690816008]
+set xrange [0:*]
+set grid
+set key below left Left reverse vertical samplen 2 noenhanced
+plot \
+  'figures/scaling.csv' using (column('p0s0_x')):(column('p0s0_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s1_x')):(column('p0s1_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s2_x')):(column('p0s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s3_x')):(column('p0s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.4, virtual', \
+  'figures/scaling.csv' using (column('p0s4_x')):(column('p0s4_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s5_x')):(column('p0s5_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.4, virtual', \
+  'figures/scaling.csv' using (column('p0s6_x')):(column('p0s6_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s7_x')):(column('p0s7_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s8_x')):(column('p0s8_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s9_x')):(column('p0s9_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s10_x')):(column('p0s10_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s11_x')):(column('p0s11_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s12_x')):(column('p0s12_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s13_x')):(column('p0s13_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s14_x')):(column('p0s14_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s15_x')):(column('p0s15_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s16_x')):(column('p0s16_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s17_x')):(column('p0s17_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.4, virtual', \
+  'figures/scaling.csv' using (column('p0s18_x')):(column('p0s18_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s19_x')):(column('p0s19_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s20_x')):(column('p0s20_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s21_x')):(column('p0s21_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s22_x')):(column('p0s22_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s23_x')):(column('p0s23_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s24_x')):(column('p0s24_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s25_x')):(column('p0s25_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s26_x')):(column('p0s26_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s27_x')):(column('p0s27_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s28_x')):(column('p0s28_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s29_x')):(column('p0s29_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s30_x')):(column('p0s30_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s31_x')):(column('p0s31_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.4, virtual'
+set title 'share of the devices'' time' noenhanced
+set xlabel 'devices' noenhanced
+set ylabel '' noenhanced
+unset logscale y
+set yrange [0:0.8449319225586858]
+set xrange [0:*]
+set grid
+set key below left Left reverse vertical samplen 2 noenhanced
+plot \
+  'figures/scaling.csv' using (column('p1s0_x')):(column('p1s0_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'compute', \
+  'figures/scaling.csv' using (column('p1s1_x')):(column('p1s1_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'reduce', \
+  'figures/scaling.csv' using (column('p1s2_x')):(column('p1s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'wait', \
+  'figures/scaling.csv' using (column('p1s3_x')):(column('p1s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'input'
+unset multiplot
+unset output
