@@ -116,7 +116,7 @@ enum err_code form_set_key(struct form *f, struct spec_sweep *s, const char *key
     char number[TEXT_NUMBER_ROOM];
     const struct form_list *l;
 
-    if (length <= LONG)
+    if (length <= LONG || spec_key_find(key) < 0) /* zip names lists and is none */
         return spec_sweep_set(s, key, value, NULL, NULL, e);
     l = have(f, key, value);
     if (l->known && l->is.code != ERR_OK) {

@@ -148,6 +148,8 @@ enum err_code spec_list_check(struct spec_axis *out, const char *key, const char
     code = spec_sweep_set(&s, key, value, NULL, NULL, e);
     if (code == ERR_OK && s.axes)
         copy_axis(out, &s.axis[0]);
+    else if (code == ERR_OK)
+        code = err_set(e, ERR_INPUT, "%.60s takes no list of values", key);
     spec_sweep_free(&s);
     return code;
 }

@@ -487,6 +487,22 @@ TEST(tab_completes_names_lists_and_paths)
     text_free(&several);
 }
 
+TEST(a_long_zip_names_lists_and_is_none)
+{
+    struct text text = {0};
+    struct form f;
+
+    text_add(&text, "data = synthetic\nlr = 0.1, 0.2\nbatch = 50, 100\nzip = batch");
+    for (int i = 0; i < 1500; i++)
+        text_add(&text, ", lr");
+    text_add(&text, "\n");
+    form_start(&f);
+    load(&f, FORM_FILE, "made.ini", text_str(&text));
+    CHECK_HAS(f.problem.text, "zip");
+    form_end(&f);
+    text_free(&text);
+}
+
 TEST(builtin_experiments_load_whole_and_come_out_the_same)
 {
     for (int b = 0; spec_builtin_name(b); b++) {
