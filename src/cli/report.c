@@ -44,6 +44,8 @@ enum err_code report_write(struct report *r, const char *name, const struct text
     hash_sha256_end(&h, raw);
     hash_hex(sum, raw, sizeof raw);
     text_addf(&r->files, "%s  %s\n", sum, name);
+    r->name = mem_grow(r->name, &r->name_room, r->names + 1, sizeof *r->name);
+    r->name[r->names++] = mem_text(name);
     free(path);
     return code;
 }
@@ -226,7 +228,7 @@ static enum err_code copy_epochs(struct report *r, struct err *e)
 }
 
 /* What an earlier report left is replaced; anything else that lies there is somebody's. */
-static enum err_code check_folder(const struct report *r, struct err *e)
+static enum err_code check_folder(const struct report *r, bool is_report, struct err *e)
 {
     char **names = NULL;
     size_t count = 0;
@@ -235,7 +237,7 @@ static enum err_code check_folder(const struct report *r, struct err *e)
     if (io_exists(r->folder) && !io_is_folder(r->folder))
         return err_set(e, ERR_INPUT, "%s is a file: -o names the folder that report writes",
                        r->folder);
-    if (!report_is_one(r->folder) && io_exists(r->folder))
+    if (!is_report && io_exists(r->folder))
         code = io_list_folder(r->folder, &names, &count, e);
     if (code == ERR_OK && count)
         code = err_set(e, ERR_INPUT,
@@ -246,49 +248,54 @@ static enum err_code check_folder(const struct report *r, struct err *e)
     return code;
 }
 
-/* Does it with each file of the report as it lies there until the report is whole, by that name and by
- * its own; the manifest is the last. */
-static enum err_code each_file(const struct report *r,
-                               enum err_code (*act)(const char *new, const char *name,
-                                                    struct err *e),
-                               struct err *e)
+/* Before the first file takes its place: some of this report beside some of an earlier one are none. */
+static enum err_code check_places(const struct report *r, struct err *e)
 {
-    char *files = mem_textf("%s%64s  manifest.txt", text_str(&r->files), ""), *rest = files, *line;
     enum err_code code = ERR_OK;
 
-    while ((line = strsep(&rest, "\n")) && code == ERR_OK) {
-        char *name = io_path(r->folder, line + 66), *new = mem_textf("%s.new", name);
+    for (size_t i = 0; i < r->names && code == ERR_OK; i++) {
+        char *path = io_path(r->folder, r->name[i]);
 
-        code = act(new, name, e);
-        free(name);
-        free(new);
+        if (io_is_folder(path))
+            code = err_set(e, ERR_INPUT,
+                           "%s is a folder, and the report has a file of that name: move it away, "
+                           "or name another folder with -o",
+                           path);
+        free(path);
     }
-    free(files);
     return code;
 }
 
-static enum err_code put_in_place(const char *new, const char *name, struct err *e)
+static enum err_code put_in_place(const struct report *r, struct err *e)
 {
-    return io.rename(new, name) < 0 ? err_errno(e, "cannot put %s in its place", name) : ERR_OK;
-}
+    enum err_code code = ERR_OK;
 
-static enum err_code remove_new(const char *new, const char *name, struct err *e)
-{
-    (void)name;
-    (void)e;
-    io.unlink(new);
-    return ERR_OK;
+    for (size_t i = 0; i < r->names && code == ERR_OK; i++) {
+        char *path = io_path(r->folder, r->name[i]), *new = mem_textf("%s.new", path);
+
+        if (io.rename(new, path) < 0)
+            code = err_errno(e, "cannot put %s in its place", path);
+        free(path);
+        free(new);
+    }
+    return code;
 }
 
 /* No half report stays: its files would stand in the way of the next try, or among those of an earlier
- * one. */
-static void remove_half(const struct report *r, bool folder)
+ * one. bare: nothing lay there, so those in their places are this one's too. */
+static void remove_half(const struct report *r, bool bare, bool folder)
 {
     static const char *const inside[] = {"tables", "figures", "networks"};
-    struct err none;
 
-    if (each_file(r, remove_new, &none) != ERR_OK)
-        return;
+    for (size_t i = 0; i < r->names; i++) {
+        char *path = io_path(r->folder, r->name[i]), *new = mem_textf("%s.new", path);
+
+        io.unlink(new);
+        if (bare)
+            io.unlink(path);
+        free(path);
+        free(new);
+    }
     for (size_t i = 0; i < MEM_COUNT(inside); i++) {
         char *path = io_path(r->folder, inside[i]);
 
@@ -314,16 +321,22 @@ static enum err_code fill_folder(struct report *r, const struct study_run *runs,
 static enum err_code make_report(struct report *r, const struct study_run *runs, struct err *e)
 {
     bool is_new = !io_exists(r->folder);
-    enum err_code code;
+    char *old = report_read_manifest(r->folder);
+    enum err_code code = check_folder(r, old != NULL, e);
 
-    TRY(check_folder(r, e));
-    code = fill_folder(r, runs, e);
-    if (code != ERR_OK) {
-        remove_half(r, is_new);
-        return code;
+    if (code == ERR_OK) {
+        code = fill_folder(r, runs, e);
+        if (code == ERR_OK)
+            code = check_places(r, e);
+        if (code == ERR_OK)
+            code = put_in_place(r, e);
+        if (code != ERR_OK)
+            remove_half(r, !old, is_new);
+        else if (old)
+            report_remove_old(r, old);
     }
-    report_remove_old(r);
-    return each_file(r, put_in_place, e);
+    free(old);
+    return code;
 }
 
 int cli_report(int argc, char **argv)
@@ -364,6 +377,7 @@ int cli_report(int argc, char **argv)
     text_free(&r.page);
     text_free(&r.script);
     text_free(&r.files);
+    io_free_names(r.name, r.names);
     study_close(runs, r.runs);
     record_free_list(entry, r.runs);
     free(given);

@@ -14,6 +14,8 @@ struct report {
     char **argv;
     struct text page, script; /* the page's sections; plot.gp's */
     struct text files;        /* of manifest.txt: "SHA-256  name" */
+    char **name;              /* (names) of its files, as they were written */
+    size_t names, name_room;
 };
 
 /* A file of the folder, whose checksum will stand in the manifest. It lies there as NAME.new until the
@@ -30,10 +32,11 @@ enum err_code report_add_figure(struct report *r, const char *name, const char *
 
 /* The networks, and manifest.txt, which names them and all others. The last of a report. */
 enum err_code report_manifest(struct report *r, struct err *e) MUST_USE;
-bool report_is_one(const char *folder);
-/* Files of an earlier report there that this one has not: that one's manifest knows them, so they are
- * nobody's. */
-void report_remove_old(const struct report *r);
+/* The text of the manifest of a report that lies there; NULL where none does. The caller frees it. */
+char *report_read_manifest(const char *folder);
+/* Files that this manifest of an earlier report knows, which are nobody's then, and that this one has
+ * not. It takes the manifest's text apart. */
+void report_remove_old(const struct report *r, char *manifest);
 
 /* Everything that these runs have to say. */
 enum err_code report_sections(struct report *r, const struct study_run *runs,

@@ -117,8 +117,7 @@ static enum err_code add_settings(struct report *r, struct networks *known,
     return code;
 }
 
-/* The text of a report's manifest; NULL where the folder is none. The caller frees it. */
-static char *read_manifest(const char *folder)
+char *report_read_manifest(const char *folder)
 {
     char *path = io_path(folder, "manifest.txt"), *text = NULL;
     size_t n;
@@ -132,43 +131,38 @@ static char *read_manifest(const char *folder)
     return text;
 }
 
-bool report_is_one(const char *folder)
+static bool has_file(const struct report *r, const char *name)
 {
-    char *text = read_manifest(folder);
-    bool is = text != NULL;
+    bool has = false;
 
-    free(text);
-    return is;
+    for (size_t i = 0; i < r->names && !has; i++)
+        has = !strcmp(r->name[i], name);
+    return has;
 }
 
-void report_remove_old(const struct report *r)
+void report_remove_old(const struct report *r, char *manifest)
 {
-    char *text = read_manifest(r->folder), *rest = text, *line;
+    char *rest = manifest, *line;
 
     while ((line = strsep(&rest, "\n"))) {
         const char *name = line + 66;
-        struct text known = {0};
+        char *path;
 
         if (strlen(line) < 67 || strspn(line, "0123456789abcdef") != 64 ||
-            strncmp(line + 64, "  ", 2) != 0 || *name == '/' || strstr(name, ".."))
+            strncmp(line + 64, "  ", 2) != 0 || *name == '/' || strstr(name, "..") ||
+            has_file(r, name))
             continue;
-        text_addf(&known, "  %s\n", name);
-        if (!strstr(text_str(&r->files), text_str(&known))) {
-            char *path = io_path(r->folder, name);
-
-            io.unlink(path);
-            free(path);
-        }
-        text_free(&known);
+        path = io_path(r->folder, name);
+        io.unlink(path);
+        free(path);
     }
-    free(text);
 }
 
 enum err_code report_manifest(struct report *r, struct err *e)
 {
     struct text out = {0}, runs = {0}, word = {0};
     struct networks known = {0};
-    char now[CLOCK_UTC_ROOM], *path;
+    char now[CLOCK_UTC_ROOM];
     enum err_code code = ERR_OK;
 
     for (size_t i = 0; i < r->runs && code == ERR_OK; i++) {
@@ -192,10 +186,8 @@ enum err_code report_manifest(struct report *r, struct err *e)
     text_add(&out, "\n\nfiles (SHA-256)\n");
     text_add(&out, text_str(&r->files));
     text_add(&out, text_str(&runs));
-    path = io_path(r->folder, "manifest.txt.new");
     if (code == ERR_OK)
-        code = io_replace_file(path, text_str(&out), out.n, e);
-    free(path);
+        code = report_write(r, "manifest.txt", &out, e);
     free_networks(&known);
     text_free(&out);
     text_free(&runs);

@@ -112,6 +112,14 @@ check "nor stands in the way of the next" test -s half/index.html
 cp -r half before
 exits 1 limited half
 check "nor lies among an earlier one's files" diff -r half before
+for folder in half before; do
+    rm $folder/plot.gp && mkdir $folder/plot.gp
+done
+refused "a folder in a file's place" "half/plot.gp is a folder" "$CHORUS" report "$one" -o half --title other
+check "before any other file is replaced" diff -r half before
+rmdir half/plot.gp
+exits 0 "$CHORUS" report "$one" -o half
+check "which can be mended" test -s half/plot.gp
 
 # The same bytes in every locale, but for the time.
 without_time()
