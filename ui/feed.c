@@ -55,7 +55,7 @@ static struct feed_run *add_run(struct feed *f)
     f->run[f->count++] = run;
     run->id = ++f->last_id;
     run->files = mem_new(1, sizeof *run->files);
-    memset(run->files->dirty, true, sizeof run->files->dirty);
+    feed_rows_all_due(run);
     run->files->entry_due = true;
     run->state = WIRE_WAITING;
     run->epoch = 1;
@@ -143,7 +143,7 @@ void feed_set_path(struct feed_run *run, const char *path)
         return;
     snprintf(run->path, sizeof run->path, "%s", copy);
     snprintf(run->name, sizeof run->name, "%.255s", last_part(copy));
-    memset(run->files->dirty, true, sizeof run->files->dirty);
+    feed_rows_all_due(run);
     run->files->entry_due = true;
 }
 
@@ -171,8 +171,7 @@ void feed_watch(struct feed *f, struct feed_run *run)
         feed_rows_drop_steps(before);
     f->watched = id;
     if (run) {
-        memset(run->files->dirty, true, sizeof run->files->dirty);
-        run->files->settled = false;
+        feed_rows_all_due(run);
         run->files->looked = 0;
     }
 }

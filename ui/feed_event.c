@@ -23,10 +23,9 @@ static void on_started(struct feed *f, const struct wire_event *ev, const void *
     run->state = WIRE_RUNNING;
     run->step = facts->steps_done;
     run->train_seconds = 0;
-    run->files->settled = false;
     run->files->entry_due = true;
     run->files->units_told = false;
-    memset(run->files->dirty, true, sizeof run->files->dirty);
+    feed_rows_all_due(run);
     pace_start(&run->files->pace, facts->steps_done);
     feed_rows_units(run);
 }
@@ -75,8 +74,7 @@ static void end_run(struct feed_run *run)
 {
     run->live = false;
     run->files->entry_due = true;
-    run->files->settled = false;
-    memset(run->files->dirty, true, sizeof run->files->dirty);
+    feed_rows_all_due(run);
     feed_rows_units_again(run);
 }
 
@@ -175,7 +173,7 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
         break;
     case WIRE_EPOCH:
         if ((run = feed_find_number(f, ev->run))) {
-            memset(run->files->dirty, true, sizeof run->files->dirty);
+            feed_rows_all_due(run);
             run->files->looked = 0;
         }
         break;
@@ -193,8 +191,10 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
             feed_have_number(f, ev->run);
         break;
     case WIRE_LOG:
-        if ((run = feed_find_number(f, ev->run)))
+        if ((run = feed_find_number(f, ev->run))) {
             run->files->dirty[FEED_FILE_LOG] = true;
+            run->files->settled = false; /* on_end may have its say after the end */
+        }
         changed = false;
         break;
     case WIRE_PLAN:
@@ -235,8 +235,7 @@ void feed_read_missed(struct feed *f)
         struct feed_run *run = f->run[i];
         struct wire_status status;
 
-        memset(run->files->dirty, true, sizeof run->files->dirty);
-        run->files->settled = false;
+        feed_rows_all_due(run);
         if (run->own && run->live && !wire_status(f->wire, run->number, &status)) {
             /* A cell's status is dropped when it has ended: its file says how. */
             run->own = false;

@@ -108,6 +108,7 @@ bool feed_take_piece(struct feed_run *run, struct feed_tail *t, struct feed_fetc
 /* A decimal number as our files have them, fast; nan where it is none. */
 double feed_number(const char *s, size_t n);
 
+void feed_rows_all_due(struct feed_run *run); /* whatever was read of them before */
 /* What is due, as it is to be fetched; all: not the epochs alone. */
 void feed_rows_want(struct feed_run *run, bool all, struct feed_fetch fetch[FEED_FILES]);
 /* Any thread. Of a run that nothing is known of its entry says whose members and devices there are. */

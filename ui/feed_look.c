@@ -56,6 +56,16 @@ static bool take_entry(struct feed_run *run, const struct look *l)
     return changed;
 }
 
+/* Of one that nobody watches the epochs alone are wanted; whose units there are may stay unknown. */
+static bool all_is_read(const struct feed_run *run, bool all)
+{
+    const bool *dirty = run->files->dirty;
+    bool units = dirty[FEED_FILE_MEMBERS] || dirty[FEED_FILE_DEVICES];
+
+    return !dirty[FEED_FILE_EPOCHS] &&
+           (!all || !(dirty[FEED_FILE_STEPS] || dirty[FEED_FILE_LOG] || (units && run->known)));
+}
+
 static void done(void *arg, bool dropped)
 {
     struct look *l = arg;
@@ -73,7 +83,7 @@ static void done(void *arg, bool dropped)
         feed_rows_keep(run, l->file);
         if (l->rows && (l->over || (l->read && !run->own && !run->live)) &&
             (l->all || run->id != f->watched))
-            run->files->settled = true;
+            run->files->settled = all_is_read(run, l->all);
     } else {
         for (int i = 0; i < FEED_FILES; i++)
             free(l->file[i].bytes);

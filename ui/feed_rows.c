@@ -342,6 +342,12 @@ static void clear(struct feed_run *run, enum feed_file which)
         run->step = 0;
 }
 
+void feed_rows_all_due(struct feed_run *run)
+{
+    memset(run->files->dirty, true, sizeof run->files->dirty);
+    run->files->settled = false;
+}
+
 void feed_rows_want(struct feed_run *run, bool all, struct feed_fetch fetch[FEED_FILES])
 {
     struct feed_files *f = run->files;
@@ -463,7 +469,7 @@ static void take_entry(struct feed_run *run, const struct record_entry *entry)
     if (run->own)
         return; /* the wire says the rest, and sooner */
     if (r->state != run->state || entry->live != run->live)
-        memset(run->files->dirty, true, sizeof run->files->dirty);
+        feed_rows_all_due(run);
     run->state = r->state;
     run->live = entry->live;
     run->files->dead_looks = entry->dead ? run->files->dead_looks + 1 : 0;

@@ -320,6 +320,52 @@ TEST(rows_that_a_resume_cuts_are_forgotten)
     kit_close(&k);
 }
 
+/* Its run.csv is looked at less often than its rows: the last of these come after it. */
+TEST(what_is_ended_again_after_a_resume_is_read_to_its_end)
+{
+    struct record_run *run = plain_run(2);
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+    char *folder;
+
+    kit_open(&k, 4);
+    run->state = WIRE_STOPPED;
+    record = kit_run(&k, run);
+    kit_epoch(record, 1, 10, 0.5, 0.8);
+    record_close(record);
+    folder = io_path(k.results, run->run);
+    r = feed_follow(k.feed, folder);
+    free(folder);
+    feed_watch(k.feed, r);
+    for (int i = 0; i < 3; i++) {
+        feed_take(k.feed, NULL, NULL);
+        kit_pass(3);
+    }
+    CHECK(!r->live && r->files->settled);
+    REQUIRE_OK(record_open(&record, r->path, &e));
+    run->state = WIRE_RUNNING;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->live);
+    kit_pass(0.4);
+    feed_take(k.feed, NULL, NULL);
+    kit_epoch(record, 2, 10, 0.4, 0.9);
+    run->state = WIRE_DONE;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    record_close(record);
+    kit_pass(0.15);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!r->live);
+    CHECK_INT(r->epochs.n, 1);
+    kit_pass(0.3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->epochs.n, 2);
+    free(run);
+    kit_close(&k);
+}
+
 TEST(members_of_an_ensemble)
 {
     struct record_run *run = plain_run(2);
@@ -744,5 +790,50 @@ TEST(files_are_read_by_another_thread)
     tasks_free(tasks);
     free(run);
     free(own);
+    kit_close(&k);
+}
+
+TEST(what_is_forgotten_while_it_is_read_is_read_again)
+{
+    struct record_run *run = plain_run(1);
+    struct record_member row = {.epoch = 1, .test_acc = 0.7};
+    struct wire_event log = {.kind = WIRE_LOG, .run = 7};
+    struct tasks *tasks = tasks_new();
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+
+    kit_open(&k, 16);
+    feed_use_tasks(k.feed, tasks);
+    run->spec.mode = SPEC_ENSEMBLE;
+    run->spec.members = run->spec.devices = 2;
+    record = kit_run(&k, run);
+    REQUIRE_OK(record_add_member(record, &row, &e));
+    kit_state(&k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&k, 7, record_folder(record), &run->spec, 10);
+    kit_state(&k, 7, record_folder(record), WIRE_DONE, "");
+    (void)feed_take(k.feed, NULL, NULL);
+    r = feed_at(k.feed, 0);
+    feed_watch(k.feed, r);
+    settle(&k, tasks);
+    CHECK_INT(r->unit[0].n, 1);
+    CHECK(r->files->settled);
+    feed_watch(k.feed, NULL);
+    feed_watch(k.feed, r);
+    (void)feed_take(k.feed, NULL, NULL); /* somebody reads, and its end is told again meanwhile */
+    kit_state(&k, 7, record_folder(record), WIRE_DONE, "");
+    (void)feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->unit[0].n, 0);
+    settle(&k, tasks);
+    CHECK_INT(r->unit[0].n, 1);
+    CHECK(r->files->settled);
+    record_log(record, "what on_end says");
+    wire_post(k.wire, &log);
+    settle(&k, tasks);
+    CHECK_INT(r->logs, 1);
+    record_close(record);
+    tasks_free(tasks);
+    free(run);
     kit_close(&k);
 }
