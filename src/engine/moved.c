@@ -3,8 +3,8 @@
 #include "engine/sweep_int.h"
 
 #include "base/mem.h"
-#include "record/sweeps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static int by_rank(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct moved *)a)->cell, ((const struct moved *)b)->cell);
+    return strcmp(((const struct moved *)a)->place.cell, ((const struct moved *)b)->place.cell);
 }
 
 static void remember(struct sweep *s, const struct record_place *place, size_t n)
@@ -30,11 +30,17 @@ static void remember(struct sweep *s, const struct record_place *place, size_t n
     free(s->order);
     s->order = mem_new(n + 1, sizeof *s->order);
     s->orders = n;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(s->order[i].cell, place[i].cell, sizeof s->order[i].cell);
-        s->order[i].rank = i;
-    }
+    for (size_t i = 0; i < n; i++)
+        s->order[i] = (struct moved){.place = place[i], .rank = i};
     qsort(s->order, n, sizeof *s->order, by_name);
+}
+
+static struct moved *find(const struct sweep *s, const char *hash)
+{
+    struct moved key;
+
+    snprintf(key.place.cell, sizeof key.place.cell, "%s", hash);
+    return s->orders ? bsearch(&key, s->order, s->orders, sizeof *s->order, by_name) : NULL;
 }
 
 void moved_read(struct sweep *s)
@@ -55,9 +61,8 @@ void moved_apply(struct sweep *s)
     struct rank *found = mem_new(s->seen + 1, sizeof *found);
     size_t *slot = mem_new(s->seen + 1, sizeof *slot), n = 0;
 
-    for (size_t i = 0; i < s->seen && s->orders; i++) {
-        const struct moved *m =
-            bsearch(s->cell[i].hash, s->order, s->orders, sizeof *s->order, by_name);
+    for (size_t i = 0; i < s->seen; i++) {
+        const struct moved *m = find(s, s->cell[i].hash);
 
         if (!m)
             continue;
@@ -75,25 +80,53 @@ void moved_apply(struct sweep *s)
     free(slot);
 }
 
+static struct record_place place_of(const struct cell *c)
+{
+    struct record_place place = {.number = c->number, .waits = c->state == WIRE_WAITING};
+
+    memcpy(place.cell, c->hash, sizeof place.cell);
+    return place;
+}
+
+/* Of an earlier order, by rank, those cells that may yet be found; NULL in the place of the others. The
+ * caller frees it. */
+static const struct record_place **still_to_come(const struct sweep *s)
+{
+    const struct record_place **place = mem_new(s->orders + 1, sizeof *place);
+
+    for (size_t i = 0; i < s->orders && s->status.counting; i++)
+        place[s->order[i].rank] = &s->order[i].place;
+    for (size_t i = 0; i < s->seen; i++) {
+        const struct moved *m = find(s, s->cell[i].hash);
+
+        if (m)
+            place[m->rank] = NULL;
+    }
+    return place;
+}
+
 void moved_write(struct sweep *s)
 {
-    struct rank *all = mem_new(s->seen + 1, sizeof *all);
-    struct record_place *place = mem_new(s->seen + 1, sizeof *place);
+    struct rank *seen = mem_new(s->seen + 1, sizeof *seen);
+    const struct record_place **to_come = still_to_come(s);
+    struct record_place *place = mem_new(s->seen + s->orders + 1, sizeof *place);
+    size_t n = 0, next = 0;
     struct err e;
 
     for (size_t i = 0; i < s->seen; i++)
-        all[i] = (struct rank){&s->cell[i], (size_t)s->cell[i].place};
-    qsort(all, s->seen, sizeof *all, by_rank);
-    for (size_t i = 0; i < s->seen; i++) {
-        const struct cell *c = all[i].cell;
-
-        place[i] = (struct record_place){.number = c->number, .waits = c->state == WIRE_WAITING};
-        memcpy(place[i].cell, c->hash, sizeof place[i].cell);
+        seen[i] = (struct rank){&s->cell[i], (size_t)s->cell[i].place};
+    qsort(seen, s->seen, sizeof *seen, by_rank);
+    for (size_t rank = 0; rank < s->orders || next < s->seen; rank++) {
+        if (rank < s->orders && to_come[rank])
+            place[n++] = *to_come[rank];
+        else if (next < s->seen)
+            place[n++] = place_of(seen[next++].cell);
     }
-    remember(s, place, s->seen);
-    if (record_order_write(s->engine->results, s->name, place, s->seen, &e) != ERR_OK)
+    free(to_come); /* it points into what is replaced */
+    remember(s, place, n);
+    if (record_order_write(s->engine->results, s->name, place, n, &e) != ERR_OK)
         sweep_tell(s, LOG_WARN, "%s: the new order is lost when the sweep is stopped", e.text);
     s->order_old = false;
-    free(all);
+    free(seen);
     free(place);
 }

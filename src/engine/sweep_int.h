@@ -6,6 +6,7 @@
 
 #include "engine/engine_int.h"
 #include "record/ledger.h"
+#include "record/sweeps.h"
 #include "spec/sweep.h"
 
 #include <sys/types.h>
@@ -35,8 +36,8 @@ struct left_out { /* a cell that is impossible */
     char hash[17], *reason;
 };
 
-struct moved { /* a place in the order that the user chose */
-    char cell[17];
+struct moved {                 /* a place in the order that the user chose */
+    struct record_place place; /* as it was written */
     size_t rank;
 };
 
@@ -147,6 +148,7 @@ void book_write_sheet(struct sweep *s, bool last); /* last: whatever it costs */
 /* moved.c: the order that the user chose. */
 void moved_read(struct sweep *s);
 void moved_apply(struct sweep *s); /* to the cells seen so far; those that he did not know stay */
+/* While cells are still counted, those that he moved earlier and that are not found yet stay in it. */
 void moved_write(struct sweep *s);
 
 /* left.c: seconds until all is done that waits or runs here; nan. */
