@@ -122,18 +122,19 @@ static void say_of_cell(const struct record_entry *entry, const char *line)
     text_free(&sweep);
 }
 
-static const char *next_step(enum wire_state state)
+static void add_next_step(enum wire_state state, const char *name, struct text *out)
 {
     if (state == WIRE_STOPPED || state == WIRE_WAITING)
-        return "chorus resume goes on with it";
-    if (state == WIRE_DONE)
-        return "chorus resume with epochs=N and a larger N goes on";
-    return "chorus ls state=running lists what runs";
+        text_addf(out, "chorus resume %s goes on with it", name);
+    else if (state == WIRE_DONE)
+        text_addf(out, "chorus resume %s epochs=N with a larger N goes on", name);
+    else
+        text_add(out, "chorus ls state=running lists what runs");
 }
 
 static int refuse_idle(const struct record_entry *entry, const char *verb)
 {
-    struct text name = {0}, sweep = {0};
+    struct text name = {0}, sweep = {0}, next = {0};
     int code;
 
     if (has_live_sweep(entry, &sweep)) {
@@ -146,12 +147,14 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
         text_add_clean(&sweep, entry->problem);
         code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&sweep));
     } else if (entry->dead) {
-        code = cli_refuse("nobody runs %s any more: its process is gone; chorus resume goes on",
-                          text_str(&name));
+        code = cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s goes on",
+                          text_str(&name), text_str(&name));
     } else {
+        add_next_step(entry->run.state, text_str(&name), &next);
         code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
-                          wire_state_name(entry->run.state), next_step(entry->run.state));
+                          wire_state_name(entry->run.state), text_str(&next));
     }
+    text_free(&next);
     text_free(&sweep);
     text_free(&name);
     return code;

@@ -130,7 +130,7 @@ static bool is_data_folder(const char *path)
     return is;
 }
 
-/* A file of another kind, which a key takes: that is what was meant. False: it is none. */
+/* A file of another kind, or the name of one, which a key takes: that is what was meant. */
 static bool is_other_kind(const char *from, struct err *e)
 {
     char sweep[128];
@@ -149,10 +149,13 @@ static bool is_other_kind(const char *from, struct err *e)
         key = "data";
         behind = ends_with(from, ".csv") ? " model=mlp" : "";
     }
-    if (what)
+    if (what && io_exists(from))
         err_set(e, ERR_INPUT, "%s is %s and no experiment: chorus run %s=%s%s takes it", from, what,
                 key, from, behind);
-    return what;
+    else if (what)
+        err_set(e, ERR_INPUT, "there is no file %s; %s goes by its key: chorus run %s=%s%s", from,
+                what, key, from, behind);
+    return what != NULL;
 }
 
 enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet,

@@ -181,16 +181,20 @@ static enum err_code blame_model(const struct plan *p, enum err_code code, struc
     return code;
 }
 
-/* A model for images has no use for the columns of a table, which look to it like one pixel. */
+/* A model for images has no use for the columns of a table, which look to it like one pixel: it would
+ * fit, were they images, of the shape that it wants. */
 static enum err_code blame_table(const struct plan *p, const struct data_set *data,
-                                 enum err_code code, struct err *e)
+                                 struct net_shape wanted, enum err_code code, struct err *e)
 {
-    struct net_wants any = {.spec = &p->spec};
+    bool demands = wanted.h > 1 && wanted.w > 1;
+    struct net_wants images = {.spec = &p->spec,
+                               .input = demands ? wanted : (struct net_shape){28, 28, 1},
+                               .classes = data->classes};
     struct net *net;
     struct err why;
 
     if (code != ERR_INPUT || data->shape.h != 1 || data->shape.w != 1 || data->shape.c < 2 ||
-        net_open(&net, p->spec.model, &any, NULL) != ERR_OK)
+        net_open(&net, p->spec.model, &images, NULL) != ERR_OK)
         return code;
     net_free(net);
     if (!e)
@@ -218,7 +222,8 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     }
     wants.input = data->shape;
     wants.classes = data->classes;
-    TRY(blame_table(p, data, blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e), e));
+    TRY(blame_table(p, data, wanted,
+                    blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e), e));
     p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;

@@ -121,7 +121,7 @@ kill -9 "$(cat run.pid)"
 until_true 20 eval '! live "$folder"'
 exits 1 "$CHORUS" watch "$folder"
 check "watch tells of a dead run" grep -q "its process is gone" err
-refused "stop of a dead run" "its process is gone" "$CHORUS" stop "$folder"
+refused "stop of a dead run" "its process is gone; chorus resume ${folder##*/} goes on" "$CHORUS" stop "$folder"
 
 # A diverging run in the background: whoever watches gets its code.
 exits 0 "$CHORUS" run synthetic epochs=1 train_limit=512 test_limit=128 batch=32 --background \

@@ -402,9 +402,11 @@ bad '@' run @
 bad '@2' run @2
 bad '@best' run @best
 bad '7f3a' run 7f3a
-bad 'lenet.net is a model|run model=lenet.net' run lenet.net
-bad 'x/iris.csv is a data set|run data=x/iris.csv model=mlp' run x/iris.csv
+bad 'there is no file lenet.net; a model|run model=lenet.net' run lenet.net
+bad 'there is no file x/iris.csv; a data set|run data=x/iris.csv model=mlp' run x/iris.csv
+: >w.safetensors
 bad 'w.safetensors|run weights=w.safetensors' run w.safetensors
+rm w.safetensors
 mkdir -p ../pile/of
 : >../pile/of/notes.txt
 bad 'no data set|chorus data' run data=../pile epochs=0
@@ -535,6 +537,14 @@ csv 'x.csv' <<<$'label,a,b\n0,nan,2\n1,2,3\n0,1,2\n1,3,4\n0,1,2\n1,2,2'
 csv 'x.csv:3|column 2 (a)|1e300|too large' <<<$'label,a,b\n0,1,2\n1,1e300,2\n0,1,2\n1,3,4'
 printf 'label,a,b\n0,1,2\n1,2,1\n0,1,2\n1,3,4\n' >table.csv
 bad 'lenet takes images|table|2 columns|model=mlp' run model=lenet data=table.csv batch=2
+printf 'label,a,b\n0,1,2\n1,2,1\n2,3,4\n0,1,2\n1,3,4\n2,3,3\n' >three.csv
+printf 'input auto\ndense 2\n' >two.net
+bad 'two.net|3 classes' run model=./two.net data=three.csv batch=2
+grep -q "takes images" ../err && fail "too few outputs are no fault of the table" "$(cat ../err)"
+printf 'input 5 1 1\ndense classes\n' >five.net
+bad 'five.net|1x1x5' run model=./five.net data=three.csv batch=2
+grep -q "takes images" ../err && fail "a row of pixels is no image" "$(cat ../err)"
+rm three.csv two.net five.net
 bad 'batch=3 is the most' run model=mlp data=table.csv
 bad 'devices=3 is the most' run model=mlp data=table.csv devices=4
 rm table.csv

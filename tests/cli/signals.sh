@@ -59,7 +59,7 @@ start_long
 kill -TERM $pid
 check "SIGTERM ends with 143" ended_with 143
 check "state stopped by SIGTERM" state_is "$folder" stopped
-refused "what is not at work says what goes on" "it is stopped; chorus resume goes on with it" \
+refused "what is not at work says what goes on" "it is stopped; chorus resume ${folder##*/} goes on with it" \
     "$CHORUS" stop "$folder"
 
 # Without a checkpoint a resume begins it again, and no epoch is called done.
