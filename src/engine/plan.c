@@ -222,8 +222,8 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     }
     wants.input = data->shape;
     wants.classes = data->classes;
-    TRY(blame_table(p, data, wanted,
-                    blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e), e));
+    TRY(blame_table(p, data, wanted, blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e),
+                    e));
     p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;
