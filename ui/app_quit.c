@@ -148,10 +148,16 @@ static void stranded_counted(void *arg, bool dropped)
 {
     struct stranded *s = arg;
     struct app *app = s->app;
+    bool wanted = !dropped && app->own->quitting && app->own->popup == POPUP_NONE;
 
     app->own->quitting = false;
-    if (!dropped && app->own->popup == POPUP_NONE)
-        quit_idle(app, s->n);
+    if (wanted) {
+        app->own->said[0] = 0;
+        if (feed_busy(app->feed)) /* begun meanwhile */
+            app_quit(app);
+        else
+            quit_idle(app, s->n);
+    }
     free(s->results);
     free(s);
 }
@@ -170,10 +176,12 @@ void app_quit(struct app *app)
         text_add(&words, "Something runs. How do you want to leave?");
         app_ask(app, text_str(&words), answers, leave, app);
         text_free(&words);
-    } else if (!app->config.wire) {
+    } else if (!app->config.wire || app->own->quitting) {
+        app->own->quitting = false;
         quit_idle(app, 0);
-    } else if (!app->own->quitting) {
+    } else {
         app->own->quitting = true;
+        app_say(app, GRID_DIM, "looking whether something waits in the queue; q again leaves it");
         s = mem_new(1, sizeof *s);
         *s = (struct stranded){.app = app, .results = mem_text(app->config.results)};
         (void)tasks_try(app->tasks, count_stranded, stranded_counted, s);

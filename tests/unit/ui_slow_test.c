@@ -1,5 +1,6 @@
 /* A folder on a disk that does not answer: keys go on being taken, and what comes late comes in order
  * or, where it is of no use any more, not at all. */
+#include "ui/app_int.h"
 #include "ui_setup_kit.h"
 
 #include <fcntl.h>
@@ -296,4 +297,85 @@ TEST(a_file_with_a_long_list_is_made_into_a_form_beside_the_keys)
     CHECK_INT(values_of("lr"), 100000);
     CHECK(!form_dirty(&kit.setup->form));
     end();
+}
+
+/* ---- q asks the disk whether something waits in the queue ---- */
+
+size_t feed_count(const struct feed *f)
+{
+    (void)f;
+    return 0;
+}
+
+struct feed_run *feed_at(struct feed *f, size_t i)
+{
+    (void)f;
+    (void)i;
+    return NULL;
+}
+
+enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how, struct err *e)
+{
+    (void)f;
+    (void)run;
+    (void)how;
+    (void)e;
+    return ERR_OK;
+}
+
+void app_log(struct app *app, int level, const char *line)
+{
+    (void)app;
+    (void)level;
+    (void)line;
+}
+
+static void start_quit(void)
+{
+    static struct app_int own;
+
+    start();
+    own = (struct app_int){.popup = POPUP_NONE};
+    kit.app.own = &own;
+    kit.app.screen[SCREEN_SETUP] = kit.setup;
+    kit.app.jobs = jobs_new("chorus", NULL, NULL);
+    tasks_try(kit.app.tasks, at_gate, passed, NULL);
+    app_quit(&kit.app);
+    CHECK(!kit.app.over);
+    CHECK_HAS(kit.said, "q again leaves");
+}
+
+static void end_quit(void)
+{
+    jobs_free(kit.app.jobs);
+    end();
+}
+
+TEST(q_leaves_when_the_disk_has_answered)
+{
+    start_quit();
+    answer();
+    CHECK(kit.app.over);
+    end_quit();
+}
+
+TEST(a_second_q_does_not_wait_for_the_disk)
+{
+    start_quit();
+    app_quit(&kit.app);
+    CHECK(kit.app.over);
+    kit.app.over = false; /* as if its question were cancelled: what comes late asks nothing */
+    answer();
+    CHECK(!kit.app.over);
+    end_quit();
+}
+
+TEST(what_was_begun_before_the_disk_has_answered_is_asked_about)
+{
+    start_quit();
+    kit.busy = true;
+    answer();
+    CHECK(!kit.app.over);
+    CHECK_HAS(kit.question, "Something runs");
+    end_quit();
 }
