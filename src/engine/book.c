@@ -184,11 +184,28 @@ static void tell_values(struct sweep *s, size_t number, const char *hash, const 
     free(place);
 }
 
+/* What it came to while it could not be planned (its data were not there) stands under another name. */
+static void take_back_bare(struct sweep *s, const struct cell *c)
+{
+    struct record_cell found;
+    struct err e;
+
+    if (c->kind < 0)
+        return;
+    record_ledger_look(s->ledger, c->bare, false, &found);
+    if (wire_state_ended(found.state) && !found.run[0] &&
+        record_ledger_add(s->ledger, c->bare, "", WIRE_WAITING, "it can be planned now", &e) !=
+            ERR_OK)
+        sweep_tell(s, LOG_WARN, "%s", e.text);
+}
+
 /* Each once, in the order in which they run; those that are impossible come behind. */
 static void tell_cells(struct sweep *s)
 {
-    for (; s->told < s->seen; s->told++)
+    for (; s->told < s->seen; s->told++) {
         tell_values(s, s->cell[s->told].number, s->cell[s->told].hash, NULL);
+        take_back_bare(s, &s->cell[s->told]);
+    }
     pthread_mutex_lock(&s->lock);
     for (bool all = !s->counting && s->seen == s->counted;
          all && s->told_impossible < s->left_out - s->twins; s->told_impossible++) {

@@ -160,8 +160,8 @@ static int kind_of(struct sweep *s, const struct plan *p)
     return (int)s->kinds++;
 }
 
-static void add(struct counter *c, size_t number, const char *hash, const struct plan *plan,
-                const struct err *e)
+static void add(struct counter *c, size_t number, const char *hash, const char *bare,
+                const struct plan *plan, const struct err *e)
 {
     struct sweep *s = c->s;
     struct cell *cell = &s->cell[s->counted];
@@ -169,6 +169,7 @@ static void add(struct counter *c, size_t number, const char *hash, const struct
 
     cell->number = number;
     memcpy(cell->hash, hash, 17);
+    memcpy(cell->bare, bare, 17);
     pthread_mutex_lock(&s->lock);
     cell->kind = plan ? kind_of(s, plan) : -1;
     if (!plan) {
@@ -214,25 +215,26 @@ static void count_one(struct counter *c, size_t number, struct spec *spec)
     const struct engine_config *config = &s->engine->config;
     struct plan *plan = NULL;
     struct err e = {0};
-    char hash[17];
+    char hash[17], bare[17];
     enum err_code code = spec_sweep_cell(&s->spec, number, spec, &e);
 
     if (code != ERR_OK) {
         leave_out(s, number, &e, false);
         return;
     }
+    hash_of_spec(spec, bare);
     code = session_name_weights(config->results, spec, &e);
     if (code == ERR_OK)
         code = plan_make_with(&plan, spec, &config->places, config->backends, look_at_data, c, &e);
     if (code == ERR_OK)
         plan_hash(plan, hash);
     else
-        hash_of_spec(spec, hash);
+        memcpy(hash, bare, sizeof hash);
     if (remember(c, hash)) {
         err_set(&e, ERR_INPUT, "another cell is the same");
         leave_out(s, number, &e, true);
     } else {
-        add(c, number, hash, plan, &e);
+        add(c, number, hash, bare, plan, &e);
     }
     plan_free(plan);
 }

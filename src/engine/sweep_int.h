@@ -12,11 +12,11 @@
 #include <sys/types.h>
 
 struct cell {
-    size_t number; /* spec_sweep_cell's */
-    char hash[17];
-    int kind;          /* of cost: index of sweep.kind; -1: it cannot be planned */
-    char *reason;      /* why it cannot be planned, or how it ended; NULL */
-    enum err_code why; /* of a cell that cannot be planned */
+    size_t number;           /* spec_sweep_cell's */
+    char hash[17], bare[17]; /* bare: its name where it cannot be planned */
+    int kind;                /* of cost: index of sweep.kind; -1: it cannot be planned */
+    char *reason;            /* why it cannot be planned, or how it ended; NULL */
+    enum err_code why;       /* of a cell that cannot be planned */
 
     /* The engine thread's from the moment when it was found out what the cell is. */
     enum wire_state state;

@@ -2,7 +2,8 @@
  * state, reason) and sweep.csv (a row a cell, replaced by rename). Several programs may work on one
  * sweep: whatever is read in order to be appended to is read under the lock of the folder, so that
  * each cell is run once. The newest line of a cell counts; a line that says running counts for as
- * long as somebody owns that run. A torn last line is cut. */
+ * long as somebody owns that run; one that says waiting, and names no run, takes the cell back, as if
+ * it never had a line. A torn last line is cut. */
 #ifndef CHORUS_RECORD_LEDGER_H
 #define CHORUS_RECORD_LEDGER_H
 

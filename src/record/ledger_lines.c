@@ -120,7 +120,9 @@ static bool take_line(struct record_ledger *l, char *line, size_t n)
     row->reason = mem_text(field[4]);
     row->sheet = NULL;
     row->state = state;
-    if (!row->lines++)
+    if (state == WIRE_WAITING && !*field[2])
+        row->lines = 0;
+    else if (!row->lines++)
         row->first = ++l->lines;
     return true;
 }

@@ -199,6 +199,26 @@ check "what cannot be planned is skipped" test "$(ledger plain skipped)" = 1
 check "the others run" test "$(ledger plain done)" = 1
 rm -rf results
 
+# Data that come later: the cell is named by them now, and what it came to without them is gone.
+seq 0 59 | awk 'BEGIN { print "a,b,label" } { print $1 % 7 "," $1 % 5 "," $1 % 3 }' >first.csv
+late()
+{
+    exits 0 "$CHORUS" run model=./plain.net data=first.csv,late.csv batch=6 epochs=1 threads=1 \
+        --name late
+    rows=$(cut -d, -f3 results/sweeps/late/sweep.csv | tail -n +2 | sort | paste -sd' ')
+}
+late
+check "without its data a cell is skipped" test "$rows" = "done skipped"
+sed 's/^\(.\),/\11,/' first.csv >late.csv
+late
+check "with them its row says what it came to" test "$rows" = "done done"
+rm late.csv
+late
+sed 's/^\(.\),/\11,/' first.csv >late.csv
+late
+check "also where it had its result before" test "$rows" = "done done"
+rm -rf results first.csv late.csv
+
 # Side by side: a core each.
 exits 0 "$CHORUS" run plain.ini threads=all epochs=30 lr=0.005,0.01,0.015,0.02 --jobs 2
 check "--jobs 2" test "$(ledger plain done)" = 4

@@ -118,6 +118,15 @@ TEST(a_cell_stands_where_its_newest_line_says)
     CHECK_INT(look("aa", false), RECORD_CLAIM_ENDED);
     CHECK_INT(look("aa", true), RECORD_CLAIM_ENDED);
 
+    /* A line without a run that says waiting takes the cell back. */
+    REQUIRE_OK(record_ledger_add(ledger, "zz", "", WIRE_SKIPPED, "no data", &e));
+    CHECK_INT(look("zz", false), RECORD_CLAIM_ENDED);
+    REQUIRE_OK(record_ledger_add(ledger, "zz", "", WIRE_WAITING, "", &e));
+    CHECK_INT(look("zz", false), RECORD_CLAIM_NEW);
+    REQUIRE_OK(record_ledger_cells(ledger, &all, &n, &e));
+    CHECK_INT(n, 1);
+    free(all);
+
     for (int s = WIRE_DIVERGED; s <= WIRE_SKIPPED; s++) {
         REQUIRE_OK(record_ledger_add(ledger, "bb", "", (enum wire_state)s, "it, \"said\" so", &e));
         CHECK_INT(look("bb", false), RECORD_CLAIM_ENDED);
