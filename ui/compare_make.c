@@ -456,8 +456,9 @@ static size_t row_run(const struct compare *c, size_t row)
 void compare_set_cursor(struct compare *c)
 {
     /* Where all had cost the same, until somebody moves it. */
-    double cost =
-        c->set && c->equal.on ? study_least_cost(c->set->run, c->set->count, c->equal.budget) : NAN;
+    double cost = c->set && c->equal.on
+                      ? study_least_cost(c->set->run, c->set->count, c->equal.budget).cost
+                      : NAN;
 
     if (!c->set)
         return;

@@ -32,17 +32,27 @@ void study_budget_text(char out[TEXT_NUMBER_ROOM], enum study_budget budget, dou
         snprintf(out, TEXT_NUMBER_ROOM, "%.4g", cost);
 }
 
-double study_least_cost(const struct study_run *runs, size_t count, enum study_budget budget)
+static double half_epoch(const struct study_run *run, enum study_budget budget)
 {
-    double least = INFINITY;
+    double whole = study_at(run, run->last, columns[budget]);
+
+    return (run->last > 0 ? whole - study_at(run, run->last - 1, columns[budget]) : whole) / 2;
+}
+
+struct study_limit study_least_cost(const struct study_run *runs, size_t count,
+                                    enum study_budget budget)
+{
+    struct study_limit least = {.budget = budget, .cost = NAN};
 
     for (size_t i = 0; i < count; i++) {
         double cost = study_at(&runs[i], runs[i].last, columns[budget]);
 
-        if (!isnan(cost))
-            least = fmin(least, cost);
+        if (cost < least.cost || (isnan(least.cost) && !isnan(cost))) {
+            least.cost = cost;
+            least.slack = half_epoch(&runs[i], budget);
+        }
     }
-    return isfinite(least) ? least : NAN;
+    return least;
 }
 
 /* What ended a run that is done before its last step: "max_steps" of the reason "max_steps = 60". */
@@ -75,7 +85,15 @@ static void say_where(const struct study_run *run, struct study_reading *r)
                  study_at(run, r->row, "lr"));
 }
 
-void study_read_at(const struct study_run *run, enum study_budget budget, double cost,
+/* Beyond the limit by no more than whole epochs cannot avoid. */
+static bool ends_nearly_within(const struct study_run *run, const struct study_limit *limit,
+                               double over)
+{
+    return run->entry->run.state == WIRE_DONE && over > 0 &&
+           over <= fmin(limit->slack, half_epoch(run, limit->budget));
+}
+
+void study_read_at(const struct study_run *run, const struct study_limit *limit,
                    struct study_reading *out)
 {
     *out = (struct study_reading){.row = -1, .cost = NAN};
@@ -85,10 +103,12 @@ void study_read_at(const struct study_run *run, enum study_budget budget, double
         return;
     }
     for (int i = 0; i <= run->last; i++) {
-        double spent = study_at(run, i, columns[budget]);
+        double spent = study_at(run, i, columns[limit->budget]), over = spent - limit->cost;
 
-        if (!(spent <= cost))
-            break;
+        if (i == run->last && ends_nearly_within(run, limit, over))
+            out->over = over;
+        else if (!(spent <= limit->cost))
+            continue;
         out->row = i;
         out->cost = spent;
     }

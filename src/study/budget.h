@@ -17,18 +17,26 @@ extern const char *const study_budget_name[STUDY_BUDGETS]; /* "model-images" */
 void study_budget_text(char out[TEXT_NUMBER_ROOM], enum study_budget budget, double cost);
 bool study_budget_find(const char *name, enum study_budget *out);
 
+struct study_limit {
+    enum study_budget budget;
+    double cost;  /* in the budget's unit; nan: no run has a whole epoch */
+    double slack; /* how far beyond it a run's end may lie: half an epoch of the run that set it */
+};
+
 struct study_reading {
     int row;     /* of epochs; -1: not one epoch was within the budget */
     double cost; /* at that row, in the budget's unit */
+    double over; /* how far it lies beyond the limit, which only a run's end may; else 0 */
     bool ended;  /* the run had all its epochs there, and with them its schedule: no limit cut it */
     char where[96]; /* "epoch 10 of 40, ended by max_steps, lr still 0.085" */
 };
 
-/* The least of the runs' whole costs, which every one of them has spent that has a whole epoch. nan:
- * none has. */
-double study_least_cost(const struct study_run *runs, size_t count, enum study_budget budget);
-/* The last epoch that ended within the budget. */
-void study_read_at(const struct study_run *run, enum study_budget budget, double cost,
+/* The least of the runs' whole costs, which every one of them has spent that has a whole epoch. */
+struct study_limit study_least_cost(const struct study_run *runs, size_t count,
+                                    enum study_budget budget);
+/* The last epoch that ended within the limit; the end of a run that is done also where it lies beyond by
+ * at most half an epoch, of its own and of the run that set the limit: whole epochs come no nearer. */
+void study_read_at(const struct study_run *run, const struct study_limit *limit,
                    struct study_reading *out);
 
 #endif

@@ -297,6 +297,23 @@ static void add_rows(struct study_table *t, const struct study_run *runs, size_t
 
 /* ---- at equal cost ---- */
 
+static void note_limit(struct study_table *t, const struct study_limit *limit, double over)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    study_budget_text(number, limit->budget, limit->cost);
+    study_table_note(t, "each run is read at the end of its last epoch within %s %s", number,
+                     study_budget_name[limit->budget]);
+    if (!(over > 0))
+        return;
+    study_budget_text(number, limit->budget, over);
+    study_table_note(
+        t,
+        "a run's end at most half an epoch beyond that counts as equal: the most is %s "
+        "beyond, and the row says what was spent",
+        number);
+}
+
 static enum err_code compare_equal(const struct study_run *runs, size_t count,
                                    const struct study_columns *c, enum study_budget budget,
                                    struct study_table *t, struct err *e)
@@ -305,11 +322,10 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
                                      "train_loss",    "member_acc_mean", "model_images",
                                      "train_seconds", "device_seconds"};
     size_t first = strcmp(c->choice, at[0]) != 0; /* without validation there is no column of it */
-    double cost = study_least_cost(runs, count, budget);
-    char number[TEXT_NUMBER_ROOM];
+    const struct study_limit limit = study_least_cost(runs, count, budget);
+    double over = 0;
 
-    study_budget_text(number, budget, cost);
-    if (isnan(cost))
+    if (isnan(limit.cost))
         return err_set(e, ERR_INPUT,
                        "none of these runs has a whole epoch yet: there is nothing to be equal to");
     study_table_column(t, "run", STUDY_TEXT, false);
@@ -322,7 +338,8 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     for (size_t i = 0; i < count; i++) {
         struct study_reading r;
 
-        study_read_at(&runs[i], budget, cost, &r);
+        study_read_at(&runs[i], &limit, &r);
+        over = fmax(over, r.over);
         study_table_word(t, study_short_name(runs[i].entry->name));
         for (size_t k = 0; k < c->settings; k++)
             study_table_value(t, &runs[i], c->setting[k]);
@@ -337,8 +354,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
                 study_table_number(t, value);
         }
     }
-    study_table_note(t, "each run is read at the end of its last epoch within %s %s", number,
-                     study_budget_name[budget]);
+    note_limit(t, &limit, over);
     return ERR_OK;
 }
 

@@ -297,6 +297,10 @@ check "where the cost is the same, no word" test "$(grep -c "match" err)" = 0
 exits 0 "$CHORUS" run --match cut batch=500 max_steps=3 --dry-run
 check "what is asked for beside it counts" grep -q "^max_steps = 3$" out
 check "where it cannot be the same, that is said" grep -q "cost 3,600 model-images, 4 whole epochs cost 4,000" err
+exits 0 "$CHORUS" run --match cut batch=500 --quiet && longer=$(cat out)
+exits 0 "$CHORUS" compare "$longer" "$cut" --equal model-images
+check "what --match leaves over is equal" grep -q "the most is 400 beyond" out
+check "both are read at what they cost" eval 'grep -q " 4,000 " out && grep -q " 3,600 " out'
 refused "a cost that is not known yet" "not at its end yet (epoch " eval '
     "$CHORUS" run tiny.ini epochs=100000 --name endless --quiet >long 2>&1 </dev/null & echo $! >long.pid
     until_true 30 eval "state_is results/*-endless-* running" >long.err 2>&1

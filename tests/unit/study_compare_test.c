@@ -272,35 +272,86 @@ TEST(equal_budgets_by_hand)
     add(&k, "schedule=cosine", 4, (double[]){0.1, 0.2, 0.3, 0.4});
     add(&k, "mode=ensemble devices=2 members=2 schedule=cosine", 3, (double[]){0.5, 0.6, 0.7});
     if (open_all(&k)) {
-        CHECK(study_least_cost(k.runs, 2, STUDY_EPOCHS) == 3);
-        CHECK(study_least_cost(k.runs, 2, STUDY_MODEL_IMAGES) == 400);
-        study_read_at(&k.runs[0], STUDY_EPOCHS, 3, &r);
+        CHECK(study_least_cost(k.runs, 2, STUDY_EPOCHS).cost == 3);
+        CHECK(study_least_cost(k.runs, 2, STUDY_MODEL_IMAGES).cost == 400);
+        study_read_at(&k.runs[0], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK_INT(r.row, 2);
         CHECK(!r.ended);
         CHECK_STR(r.where, "epoch 3 of 4, lr still 0.085");
-        study_read_at(&k.runs[1], STUDY_EPOCHS, 3, &r);
+        study_read_at(&k.runs[1], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK(r.ended);
         CHECK_STR(r.where, "epoch 3, its end");
-        study_read_at(&k.runs[0], STUDY_MODEL_IMAGES, 400, &r);
+        study_read_at(&k.runs[0], &(struct study_limit){STUDY_MODEL_IMAGES, 400, 0}, &r);
         CHECK(r.ended && r.row == 3);
-        study_read_at(&k.runs[1], STUDY_MODEL_IMAGES, 400, &r);
+        study_read_at(&k.runs[1], &(struct study_limit){STUDY_MODEL_IMAGES, 400, 0}, &r);
         CHECK(!r.ended && r.row == 1 && r.cost == 400);
-        study_read_at(&k.runs[1], STUDY_MODEL_IMAGES, 100, &r);
+        study_read_at(&k.runs[1], &(struct study_limit){STUDY_MODEL_IMAGES, 100, 0}, &r);
         CHECK_INT(r.row, -1);
         CHECK_STR(r.where, "its first epoch costs more");
         /* 40 seconds of one device, 30 of two */
-        CHECK(study_least_cost(k.runs, 2, STUDY_SECONDS) == 30);
-        study_read_at(&k.runs[0], STUDY_SECONDS, 30, &r);
+        CHECK(study_least_cost(k.runs, 2, STUDY_SECONDS).cost == 30);
+        study_read_at(&k.runs[0], &(struct study_limit){STUDY_SECONDS, 30, 0}, &r);
         CHECK(!r.ended && r.row == 2 && r.cost == 30);
-        CHECK(study_least_cost(k.runs, 2, STUDY_DEVICE_SECONDS) == 40);
-        study_read_at(&k.runs[1], STUDY_DEVICE_SECONDS, 40, &r);
+        CHECK(study_least_cost(k.runs, 2, STUDY_DEVICE_SECONDS).cost == 40);
+        study_read_at(&k.runs[1], &(struct study_limit){STUDY_DEVICE_SECONDS, 40, 0}, &r);
         CHECK(!r.ended && r.row == 1 && r.cost == 40);
         k.runs[1].last = -1; /* diverged in its first epoch, say: no measure for the others */
-        CHECK(study_least_cost(k.runs, 2, STUDY_EPOCHS) == 4);
-        study_read_at(&k.runs[1], STUDY_EPOCHS, 4, &r);
+        CHECK(study_least_cost(k.runs, 2, STUDY_EPOCHS).cost == 4);
+        study_read_at(&k.runs[1], &(struct study_limit){STUDY_EPOCHS, 4, 0}, &r);
         CHECK_INT(r.row, -1);
         CHECK_STR(r.where, "done, no whole epoch");
-        CHECK(isnan(study_least_cost(k.runs + 1, 1, STUDY_EPOCHS)));
+        CHECK(isnan(study_least_cost(k.runs + 1, 1, STUDY_EPOCHS).cost));
+    }
+    end(&k);
+}
+
+/* A run of whole epochs that was to cost what another cost misses it by half an epoch at most, up or
+ * down; twice the cost is never called equal. */
+TEST(an_end_within_half_an_epoch_is_equal)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES};
+    struct study_limit limit;
+    struct study_reading r;
+    struct err e;
+
+    begin(&k);
+    add(&k, "", 5, (double[]){0.1, 0.2, 0.3, 0.4, 0.5});
+    add(&k, "mode=ensemble devices=3 members=3", 2, (double[]){0.5, 0.6});
+    if (open_all(&k)) {
+        limit = study_least_cost(k.runs, 2, STUDY_MODEL_IMAGES);
+        CHECK(limit.cost == 500 && limit.slack == 50);
+        study_read_at(&k.runs[1], &limit, &r);
+        CHECK(r.row == 0 && !r.ended && r.over == 0); /* 600: a whole epoch of the single beyond */
+        limit.cost = 550;
+        study_read_at(&k.runs[1], &limit, &r);
+        CHECK(r.row == 1 && r.ended && r.cost == 600 && r.over == 50);
+        limit.slack = 150; /* the ensemble's own half, beyond which the single was rounded up */
+        limit.cost = 450;
+        study_read_at(&k.runs[0], &limit, &r);
+        CHECK(r.row == 4 && r.ended && r.over == 50);
+        limit.cost = 449;
+        study_read_at(&k.runs[0], &limit, &r);
+        CHECK(r.row == 3 && !r.ended && r.over == 0);
+        limit.cost = 450;
+        k.entry[0].run.state = WIRE_RUNNING; /* its last row is no end */
+        study_read_at(&k.runs[0], &limit, &r);
+        CHECK(r.row == 3 && r.over == 0);
+    }
+    end(&k);
+    begin(&k);
+    add(&k, "mode=ensemble devices=3 members=3", 1, (double[]){0.5});
+    add(&k, "mode=ensemble devices=2 members=2", 2, (double[]){0.1, 0.2});
+    if (open_all(&k)) {
+        REQUIRE_OK(study_compare(k.runs, 1, &wish, &t, &e));
+        CHECK(!strstr(text_str(&t.note), "beyond"));
+        study_table_free(&t);
+        REQUIRE_OK(study_compare(k.runs, 2, &wish, &t, &e));
+        CHECK_STR(cell(&t, 1, "read_at"), "epoch 2, its end");
+        CHECK_STR(cell(&t, 1, "model_images"), "400");
+        CHECK_HAS(text_str(&t.note), "the most is 100 beyond");
+        study_table_free(&t);
     }
     end(&k);
 }
@@ -320,18 +371,18 @@ TEST(a_run_cut_by_a_limit_had_not_ended_its_schedule)
            "max_steps = 25"); /* within its last epoch */
     add(&k, "schedule=cosine epochs=3 max_steps=30", 3, (double[]){0.1, 0.2, 0.3});
     if (open_all(&k)) {
-        study_read_at(&k.runs[0], STUDY_EPOCHS, 3, &r);
+        study_read_at(&k.runs[0], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK(!r.ended && r.row == 2);
         CHECK_STR(r.where, "epoch 3 of 20, ended by max_steps, lr still 0.085");
-        study_read_at(&k.runs[0], STUDY_EPOCHS, 2, &r);
+        study_read_at(&k.runs[0], &(struct study_limit){STUDY_EPOCHS, 2, 0}, &r);
         CHECK_STR(r.where, "epoch 2 of 20, lr still 0.085");
-        study_read_at(&k.runs[1], STUDY_EPOCHS, 3, &r);
+        study_read_at(&k.runs[1], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK(!r.ended);
         CHECK_STR(r.where, "epoch 3 of 20, ended by patience, lr constant");
-        study_read_at(&k.runs[2], STUDY_EPOCHS, 3, &r);
+        study_read_at(&k.runs[2], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK(!r.ended);
         CHECK_STR(r.where, "epoch 3 of 3, ended by max_steps, lr still 0.085");
-        study_read_at(&k.runs[3], STUDY_EPOCHS, 3, &r);
+        study_read_at(&k.runs[3], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK(r.ended);
         CHECK_STR(r.where, "epoch 3, its end");
     }
