@@ -160,6 +160,14 @@ struct feed_run *feed_follow(struct feed *f, const char *folder)
     return run;
 }
 
+void feed_found_dead(struct feed_run *run)
+{
+    if (run->own || run->dead)
+        return;
+    run->files->dead_looks = DEAD_LOOKS - 1;
+    run->files->entry_due = true;
+}
+
 void feed_watch(struct feed *f, struct feed_run *run)
 {
     uint64_t id = run ? run->id : 0;

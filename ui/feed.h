@@ -114,6 +114,9 @@ struct feed_run *feed_by_id(struct feed *f, uint64_t id);     /* NULL: gone */
 void feed_add_name(struct feed *f, uint32_t number, struct text *out);
 /* Follows a run of whatever process (or one that has ended) by its files. */
 struct feed_run *feed_follow(struct feed *f, const char *folder);
+/* Another reader has found that nobody holds the lock of this one: its files are read at once, and a
+ * second look that finds the same settles it. */
+void feed_found_dead(struct feed_run *run);
 /* The run of which everything is read, members, devices, steps and log too; NULL: none. */
 void feed_watch(struct feed *f, struct feed_run *run);
 /* The one that computes here now, else what computes elsewhere, else the newest; NULL: none. */

@@ -11,6 +11,7 @@
 
 #define FEED_COLUMNS 24
 #define FEED_GUARD   48
+#define DEAD_LOOKS   4 /* who hands a run on to another process leaves its lock free for a moment */
 
 /* A file that grows by whole lines, read where it was left. */
 struct feed_tail {
@@ -58,7 +59,7 @@ struct feed_files {
     uint64_t told;               /* when a step was said to have changed something */
     bool asked;                  /* another thread looks at them */
     bool entry_due;              /* run.csv must be read */
-    int dead_looks;              /* in a row that found it dead */
+    int dead_looks;              /* in a row that found it dead, DEAD_LOOKS settle it */
     bool settled;                /* it ended, and all was read since */
     bool units_told;             /* events have told of units since the last row */
     bool refused;                /* something was refused to it: perhaps its start */

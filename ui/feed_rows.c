@@ -473,7 +473,7 @@ static void take_entry(struct feed_run *run, const struct record_entry *entry)
     run->state = r->state;
     run->live = entry->live;
     run->files->dead_looks = entry->dead ? run->files->dead_looks + 1 : 0;
-    run->dead = run->files->dead_looks > 3 || (entry->dead && !run->known);
+    run->dead = run->files->dead_looks >= DEAD_LOOKS || (entry->dead && !run->known);
     snprintf(run->reason, sizeof run->reason, "%s", r->reason);
     take_facts(run, r);
 }

@@ -85,21 +85,23 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
                     struct text *out)
 {
     char number[TEXT_NUMBER_ROOM];
-    bool ended = wire_state_ended(run->state) || run->dead;
+    bool lost = run->broken || run->dead; /* how far it came its last rows and run.csv say each */
+    bool ended = wire_state_ended(run->state) || lost;
 
-    text_addf(out, "%s %s", dot(run->state, run->dead),
-              run->dead             ? "dead"
+    text_addf(out, "%s %s", dot(run->state, lost),
+              run->broken           ? "broken"
+              : run->dead           ? "dead"
               : feed_starts(f, run) ? "starting"
                                     : wire_state_name(run->state));
-    if (!run->own && run->live)
+    if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
         add_name(run->name[0] ? run->name : run->spec.name, out);
-    if (parts & PART_EPOCH && run->known && run->facts.epochs)
+    if (parts & PART_EPOCH && !lost && run->known && run->facts.epochs)
         text_addf(out, "  epoch %lld/%lld", (long long)run->epoch, (long long)run->facts.epochs);
     if (parts & PART_SHARE && !ended && isfinite(run->run_share))
         text_addf(out, "  %d %%", (int)(100 * run->run_share));
-    if (parts & PART_BEST && isfinite(run->best_acc))
+    if (parts & PART_BEST && !lost && isfinite(run->best_acc))
         text_addf(out, "  best %.4f", run->best_acc);
     if (parts & PART_SPEED && !ended && run->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(run->images_per_second + 0.5)));

@@ -41,21 +41,12 @@ static void on_run(struct app *app, const char *name, const char *folder, int32_
 {
     const struct feed_run *known = feed_find(app->feed, folder);
     const struct library_run *run = library_find(app->library, name);
-    bool read = known && (known->own || known->known);
-    bool done = run && run->state == WIRE_DONE && !run->dead;
 
     if (!may(app, run, known, code))
         return;
     screen_run_watch(app->screen[SCREEN_RUN], folder);
     app_show(app, SCREEN_RUN);
-    if (read)
-        screen_run.key(app->screen[SCREEN_RUN], &(struct key){.code = code});
-    else /* nothing is known of it yet that the key could go by */
-        app_say(app, GRID_DIM, "Here is the run: %c %s.", (char)code,
-                code == 'p'   ? "pauses it"
-                : code == 'K' ? "stops it"
-                : done        ? "gives it more epochs"
-                              : "goes on with it");
+    screen_run_press(app->screen[SCREEN_RUN], code);
 }
 
 /* ---- what a verb makes of it ---- */

@@ -131,6 +131,7 @@ static bool tick(void *screen)
         v->followed = library_turn(l);
         runview_follow_live(v);
     }
+    runview_press_now(v);
     if (v->app->shown != SCREEN_RUN)
         return false;
     run = runview_run(v);

@@ -44,7 +44,9 @@ struct runview {
     struct runview_panel loss, acc;
     int units_first; /* scrolled */
     uint64_t drawn, drawn_id;
-    char *told; /* what a question was about */
+    char *told;      /* what a question was about */
+    int32_t pressed; /* a key that waits until its run is read; 0: none */
+    uint64_t pressed_id;
 };
 
 extern const char *const runview_axes[]; /* "epoch", ...; NULL at the end */
@@ -58,7 +60,8 @@ bool runview_at_work(const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);
 void runview_resume(struct runview *v, const struct feed_run *run);
-/* Runs that go on elsewhere, as far as they are known. */
+void runview_press_now(struct runview *v); /* the key that waits, if it need not any more */
+/* Runs that go on elsewhere, as far as they are known, and those that do no more. */
 void runview_follow_live(struct runview *v);
 void runview_take_smooth(struct runview *v); /* as it was chosen here or on Compare */
 /* What is seen as a command line and as a figure. */

@@ -42,13 +42,24 @@ const struct screen_key *runview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
     const struct feed_run *run = runview_run(screen);
-    bool ended = run && (run->dead || (run->state != WIRE_WAITING && run->state != WIRE_RUNNING &&
-                                       run->state != WIRE_PAUSED));
+    bool ended =
+        run &&
+        (run->dead || run->broken ||
+         (run->state != WIRE_WAITING && run->state != WIRE_RUNNING && run->state != WIRE_PAUSED));
 
     return screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+nerR");
 }
 
 /* ---- the next run ---- */
+
+/* What the list of all runs knows already, and the run's own files have not said. */
+static bool is_found_dead(struct runview *v, const struct feed_run *run)
+{
+    const struct library_run *listed =
+        v->app->library ? library_find(v->app->library, run->name) : NULL;
+
+    return listed && listed->dead && !run->own && !run->dead;
+}
 
 void runview_follow_live(struct runview *v)
 {
@@ -58,6 +69,9 @@ void runview_follow_live(struct runview *v)
 
     if (!l || !library_ready(l) || !(runs = library_runs(l, &n)))
         return;
+    for (size_t i = 0; i < feed_count(v->app->feed); i++)
+        if (is_found_dead(v, feed_at(v->app->feed, i)))
+            feed_found_dead(feed_at(v->app->feed, i));
     for (size_t i = n; i-- > 0 && followed < 16;) {
         char *folder;
 
@@ -277,11 +291,34 @@ static void mark(struct runview *v, const struct feed_run *run)
             marked ? "marked: 4 compares what is marked" : "it is marked no more");
 }
 
+void runview_press_now(struct runview *v)
+{
+    struct feed_run *run = v->pressed ? runview_run(v) : NULL;
+    int32_t code = v->pressed;
+
+    if (run && run->id == v->pressed_id && v->app->shown == SCREEN_RUN) {
+        if (!run->own && (!(run->known || run->broken) || is_found_dead(v, run)))
+            return;
+        runview_key(v, &(struct key){.code = code});
+    }
+    v->pressed = 0;
+}
+
+void screen_run_press(void *screen, int32_t code)
+{
+    struct runview *v = screen;
+
+    v->pressed = code;
+    v->pressed_id = v->id;
+    runview_press_now(v);
+}
+
 bool runview_key(void *screen, const struct key *key)
 {
     struct runview *v = screen;
     struct feed_run *run = runview_run(v);
 
+    v->pressed = 0; /* whoever presses another one has changed his mind */
     if (!run)
         return false;
     if (key->code == UI_CLICK)

@@ -61,7 +61,9 @@ static bool must_work(struct runview *v, const struct feed_run *run)
 {
     if (runview_at_work(run))
         return true;
-    if (run->dead)
+    if (run->broken)
+        app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
+    else if (run->dead)
         app_say(v->app, GRID_WARN, "nobody runs it any more: its process is gone; R goes on");
     else if (run->state == WIRE_STOPPED)
         app_say(v->app, GRID_WARN, "it is stopped already; R goes on");
@@ -294,6 +296,10 @@ void runview_resume(struct runview *v, const struct feed_run *run)
 {
     if (runview_at_work(run)) {
         app_say(v->app, GRID_WARN, "it is at work already");
+        return;
+    }
+    if (run->broken) {
+        app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
         return;
     }
     if (!run->dead && run->state == WIRE_DONE) {

@@ -221,6 +221,65 @@ TEST(a_run_of_another_process_live_ended_and_dead)
     kit_close(&k);
 }
 
+static const char *status(struct kit *k, struct text *out)
+{
+    text_clear(out);
+    feed_add_status(k->feed, out, 78);
+    return text_str(out);
+}
+
+TEST(what_another_reader_found_dead_is_dead_at_the_next_look)
+{
+    struct record_run *run = plain_run(3);
+    struct text line = {0};
+    struct record *record;
+    struct feed_run *r;
+    struct kit k;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    kit_epoch(record, 1, 100, 0.5, 0.8123);
+    r = feed_follow(k.feed, record_folder(record));
+    feed_take(k.feed, NULL, NULL);
+    feed_found_dead(r); /* its lock was only handed on */
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->live && !r->dead);
+    CHECK_HAS(status(&k, &line), "running elsewhere");
+    CHECK_HAS(text_str(&line), "best 0.8123");
+    record_close(record);
+    feed_found_dead(r);
+    feed_take(k.feed, NULL, NULL); /* at once, by no clock */
+    CHECK(r->dead && !r->live);
+    CHECK_HAS(status(&k, &line), "✗ dead  ");
+    CHECK(!strstr(text_str(&line), "best") && !strstr(text_str(&line), "epoch"));
+    text_free(&line);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(what_cannot_be_read_neither_waits_nor_has_a_best)
+{
+    struct record_run *run = plain_run(3);
+    struct text line = {0};
+    struct record *record;
+    struct feed_run *r;
+    struct kit k;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    kit_epoch(record, 1, 100, 0.5, 0.8123);
+    r = feed_follow(k.feed, record_folder(record));
+    record_close(record);
+    help_put(r->path, "run.csv", "no\n", 3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->broken);
+    CHECK_HAS(status(&k, &line), "✗ broken  ");
+    CHECK(!strstr(text_str(&line), "best") && !strstr(text_str(&line), "waiting"));
+    text_free(&line);
+    free(run);
+    kit_close(&k);
+}
+
 static uint64_t slow_ns(void) /* each look at it takes three milliseconds */
 {
     return kit_now += 3000000;

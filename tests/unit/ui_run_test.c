@@ -27,6 +27,8 @@ static void close_view(struct shown *s)
     settings_close(s->app.settings);
     text_free(&s->text);
     text_free(&s->app.did);
+    text_free(&s->app.own->label);
+    line_free(&s->app.own->typed);
     free(s->app.own);
     kit_close(&s->k);
 }
@@ -375,6 +377,32 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK_STR(s.app.own->said, "pausing after this step");
     record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(a_key_waits_until_its_run_is_read)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    run->state = WIRE_DONE;
+    record = kit_run(&s.k, run);
+    screen_run_watch(&s.view, record_folder(record));
+    screen_run_press(&s.view, 'R');
+    record_close(record);
+    runview_press_now(&s.view);
+    CHECK(s.app.own->popup == POPUP_NONE);
+    take(&s);
+    runview_press_now(&s.view);
+    CHECK(s.app.own->popup == POPUP_PROMPT);
+    CHECK_HAS(text_str(&s.app.own->label), "it is done with 4 epochs");
+    popup_close(&s.app);
+    runview_press_now(&s.view); /* once */
+    CHECK(s.app.own->popup == POPUP_NONE);
+    free(s.view.told);
     free(run);
     close_view(&s);
 }
