@@ -8,6 +8,8 @@
 #include "cli/live.h"
 #include "cli/results.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,20 +196,26 @@ static char *csv_of(const char *tex)
     return mem_textf("%.*s.csv", (int)strlen(tex) - 4, tex);
 }
 
-/* What an earlier figure left is replaced; another table of that name is somebody's. */
+/* What an earlier figure left is replaced, and what is empty; another table of that name is
+ * somebody's. */
 static enum err_code check_csv(const char *tex, const char *csv, struct err *e)
 {
-    char *text = NULL;
-    size_t n;
+    int fd = io.open(csv, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    char start[16] = "";
+    ssize_t n;
     enum err_code code = ERR_OK;
 
-    if (io_exists(csv) &&
-        (io_read_file(csv, 64 << 20, &text, &n, NULL) != ERR_OK || !figure_is_csv(text)))
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_errno(e, "cannot open %s", csv);
+    n = io.read(fd, start, sizeof start - 1);
+    if (n < 0)
+        code = err_errno(e, "cannot read %s", csv);
+    else if (n && !figure_is_csv(start))
         code = err_set(e, ERR_INPUT,
                        "plot -o %s keeps its values in %s, which holds something else: take "
                        "another name",
                        tex, csv);
-    free(text);
+    io.close(fd);
     return code;
 }
 

@@ -137,6 +137,15 @@ echo "a,b" >words.csv
 refused "values that would go over another table" "words.csv, which holds something else" \
     "$CHORUS" plot "$one" -o words.tex
 check "which stays" test "$(cat words.csv)" = "a,b"
+: >words.csv
+exits 0 "$CHORUS" plot "$one" -o words.tex
+check "nothing is nobody's" test "$(head -c 6 words.csv)" = p0s0_x
+truncate -s 80M words.csv
+exits 0 "$CHORUS" plot "$one" -o words.tex
+check "however large an earlier one" test "$(wc -c <words.csv)" -lt 100000
+rm words.csv && mkdir words.csv
+exits 1 "$CHORUS" plot "$one" -o words.tex
+check "what cannot be read is said to be so" grep -q "cannot read words.csv" err
 exits 0 "$CHORUS" plot "$one" "$two" -o m.svg --mono
 check "black alone" test "$(grep -c '#0072b2' m.svg)" = 0
 exits 0 "$CHORUS" plot "$one" --kind confusion
