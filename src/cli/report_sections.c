@@ -7,6 +7,7 @@
 #include "cli/predictions.h"
 #include "study/compare.h"
 #include "study/members.h"
+#include "study/scaling.h"
 #include "ui/curves.h"
 
 #include <math.h>
@@ -130,12 +131,9 @@ static enum err_code add_scaling(struct report *r, const struct study_run *runs,
 {
     struct figures f;
     struct study_table t = {0};
-    struct err none;
     enum err_code code;
 
-    if (figures_scaling(&f, runs, r->runs, &none) != ERR_OK)
-        return ERR_OK;
-    TRY(add_made(r, ERR_OK, &f, "scaling", "Scaling", 80, e));
+    TRY(add_made(r, figures_scaling(&f, runs, r->runs, e), &f, "scaling", "Scaling", 80, e));
     study_scaling_table(runs, r->runs, &t);
     code = report_add_table(r, "scaling", "Speed by devices", &t, e);
     study_table_free(&t);
@@ -258,7 +256,8 @@ enum err_code report_sections(struct report *r, const struct study_run *runs, st
     if (r->runs >= 4 && keys_that_differ(runs, r->runs) >= 2)
         TRY(add_made(r, figures_board(&f, runs, r->runs, "test_acc", NULL, NULL, e), &f, "board",
                      "Test accuracy", 80, e));
-    TRY(add_scaling(r, runs, e));
+    if (study_can_scale(runs, r->runs))
+        TRY(add_scaling(r, runs, e));
     TRY(add_ensembles(r, runs, e));
     TRY(add_comparison(r, runs, &(struct study_wish){0}, "runs", "All runs", e));
     return add_what(r, runs, e);

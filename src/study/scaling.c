@@ -142,3 +142,15 @@ size_t study_scaling(const struct study_run *runs, size_t count, struct study_po
     *out = p;
     return points;
 }
+
+bool study_can_scale(const struct study_run *runs, size_t count)
+{
+    struct study_point *p;
+    size_t points = study_scaling(runs, count, &p);
+    bool can = false;
+
+    for (size_t i = 1; i < points && !can; i++)
+        can = p[i].setting == p[i - 1].setting && p[i].devices != p[i - 1].devices;
+    free(p);
+    return can;
+}

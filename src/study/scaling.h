@@ -22,6 +22,8 @@ bool study_point_counts(const struct study_point *p);
 /* Points by setting, then by devices, those that count first. The caller frees *out. Speed-up is over the fewest real devices
  * of the same setting, efficiency is per device of those. */
 size_t study_scaling(const struct study_run *runs, size_t count, struct study_point **out);
+/* Whether two points differ in their devices alone. */
+bool study_can_scale(const struct study_run *runs, size_t count);
 /* What tells their settings apart, as study_differences says it; the names are the runs'. */
 const char **study_scaling_differences(const struct study_run *runs, const struct study_point *p,
                                        size_t points, size_t *found);

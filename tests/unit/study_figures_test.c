@@ -139,6 +139,8 @@ TEST(scaling_is_named_by_what_differs_among_what_scales)
         CHECK_HAS(text_str(&f.note), "1 setting on one number of devices alone is left out.");
         CHECK_HAS(text_str(&f.note), "The shares of time are those of lr=0.1.");
         figures_free(&f);
+        CHECK(study_can_scale(k.runs, k.count) && !study_can_scale(k.runs, 1));
+        CHECK(!study_can_scale(k.runs, 0) && !study_can_scale(k.runs + 3, 2));
         CHECK_INT(figures_scaling(&f, k.runs + 4, 1, &e), ERR_INPUT);
         CHECK_HAS(e.text, "devices=1,2,4");
     }
