@@ -202,18 +202,21 @@ static void take_back_bare(struct sweep *s, const struct cell *c)
 /* Each once, in the order in which they run; those that are impossible come behind. */
 static void tell_cells(struct sweep *s)
 {
+    size_t impossible = 0;
+
     for (; s->told < s->seen; s->told++) {
         tell_values(s, s->cell[s->told].number, s->cell[s->told].hash, NULL);
         take_back_bare(s, &s->cell[s->told]);
     }
     pthread_mutex_lock(&s->lock);
-    for (bool all = !s->counting && s->seen == s->counted;
-         all && s->told_impossible < s->left_out - s->twins; s->told_impossible++) {
+    if (!s->counting && s->seen == s->counted) /* none comes behind these any more */
+        impossible = s->left_out - s->twins;
+    pthread_mutex_unlock(&s->lock);
+    for (; s->told_impossible < impossible; s->told_impossible++) {
         const struct left_out *o = &s->impossible[s->told_impossible];
 
         tell_values(s, o->number, o->hash, o->reason);
     }
-    pthread_mutex_unlock(&s->lock);
 }
 
 void book_write_sheet(struct sweep *s, bool last)

@@ -236,6 +236,7 @@ struct run *run_new(struct engine *engine, uint32_t number, const struct wire_st
 void run_free(struct run *r);
 void run_want(struct run *r, enum run_wish wish, enum wire_how how);
 void run_skip(struct run *r); /* a cell's: its stop is its result */
+bool run_wants_stop(struct run *r);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;

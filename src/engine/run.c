@@ -92,7 +92,7 @@ static void hold(struct run *r, bool on)
     pthread_mutex_unlock(&r->lock);
 }
 
-static bool wants_stop(struct run *r)
+bool run_wants_stop(struct run *r)
 {
     bool stop;
 
@@ -165,7 +165,7 @@ static void take_planned(struct run *r, const struct message *m)
         bool finished = m->error->code == ERR_OK;
 
         give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
-    } else if (wants_stop(r)) {
+    } else if (run_wants_stop(r)) {
         if (r->sweep)
             sweep_take_end(r, WIRE_STOPPED, ERR_STOPPED, "");
         close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
@@ -497,7 +497,7 @@ static void trouble(struct run *r, const struct err *e)
         }
         r->disk_full = true;
         r->retry_ns = clock_ns() + 1000000000;
-        if (wants_stop(r))
+        if (run_wants_stop(r))
             r->give_up = true;
         return;
     }

@@ -134,12 +134,7 @@ static void widen(const float *from, size_t n, size_t element, void *to)
 /* Opening takes seconds for a large model: who wants an end does not wait for all of it. */
 static enum err_code check_stop(struct run *r, struct err *e)
 {
-    bool stop;
-
-    pthread_mutex_lock(&r->lock);
-    stop = r->wish == WISH_STOP;
-    pthread_mutex_unlock(&r->lock);
-    if (!stop)
+    if (!run_wants_stop(r))
         return ERR_OK;
     return err_set(e, ERR_STOPPED, "%s",
                    r->resumed ? "stopped before it went on" : "stopped before its first step");
