@@ -147,7 +147,7 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
             text_add(out, " ");
             if (colours && shade >= 0)
                 text_addf(out, "\033[48;5;%d;38;5;%dm", cube_colour(ink_shade(shade)),
-                          shade > 0.55 ? 231 : 16);
+                          ink_shade_is_dark(shade) ? 231 : 16);
             text_add(out, " ");
             add_right(out, b->words[i], width);
             if (colours && shade >= 0)

@@ -57,7 +57,6 @@ void figure_pdf(const struct figure *f, struct text *out)
 
 /* ---- pgfplots ---- */
 
-#define SHADES     9   /* of the scale of boards, between which pgfplots goes on its own */
 #define TEX_LETTER 1.8 /* mm, of a letter in a legend */
 
 /* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; band b is pPbB_x and pPbB_y, the outline of
@@ -142,8 +141,8 @@ static void tex_role(const struct plot_series *s, bool mono, struct text *out)
 static void tex_scale(struct text *out)
 {
     text_add(out, "\\pgfplotsset{colormap={chorus}{");
-    for (int i = 0; i < SHADES; i++) {
-        unsigned rgb = ink_shade((double)i / (SHADES - 1));
+    for (int i = 0; i < INK_SHADES; i++) {
+        unsigned rgb = ink_shade((double)i / (INK_SHADES - 1));
 
         text_addf(out, "%srgb255=(%u,%u,%u)", i ? " " : "", rgb >> 16, rgb >> 8 & 255, rgb & 255);
     }
@@ -191,7 +190,7 @@ static void tex_board(const struct board *b, int panel, const char *csv, struct 
         double shade = board_shade_in(b, i, lo, hi);
 
         text_addf(out, "\\node[font=\\tiny, text=%s] at (axis cs:%d,%d) {",
-                  shade > 0.55 ? "white" : "black", i % b->columns, i / b->columns);
+                  ink_shade_is_dark(shade) ? "white" : "black", i % b->columns, i / b->columns);
         text_add_tex(out, b->words[i]);
         text_add(out, "};\n");
     }

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#define SHADES 9 /* of the scale of boards, between which gnuplot goes on its own */
-
 #define TITLE 20 /* points that the title of a curve is high */
 
 /* Between single quotes nothing but a quote means anything else. */
@@ -121,8 +119,8 @@ static void add_board(const struct board *b, int panel, const char *csv, struct 
     add_tics(out, "x", b->column_name, b->columns);
     add_tics(out, "y", b->row_name, b->rows);
     text_add(out, "set palette defined (");
-    for (int i = 0; i < SHADES; i++)
-        text_addf(out, "%s%d '#%06X'", i ? ", " : "", i, ink_shade((double)i / (SHADES - 1)));
+    for (int i = 0; i < INK_SHADES; i++)
+        text_addf(out, "%s%d '#%06X'", i ? ", " : "", i, ink_shade((double)i / (INK_SHADES - 1)));
     text_add(out, ")\nunset label\n");
     if (any && hi > lo)
         text_addf(out, "set cbrange [%s:%s]\n", text_double(from, lo), text_double(to, hi));
@@ -132,7 +130,7 @@ static void add_board(const struct board *b, int panel, const char *csv, struct 
         text_add(out, "set label ");
         add_word(out, b->words[i]);
         text_addf(out, " at %d,%d center front noenhanced textcolor rgb '%s'\n", i % b->columns,
-                  i / b->columns, shade > 0.55 ? "white" : "black");
+                  i / b->columns, ink_shade_is_dark(shade) ? "white" : "black");
     }
     text_add(out, "plot ");
     add_word(out, csv);

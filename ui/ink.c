@@ -66,6 +66,11 @@ unsigned ink_shade(double shade)
     return colour;
 }
 
+bool ink_shade_is_dark(double shade)
+{
+    return shade > 0.55;
+}
+
 void ink_path(struct ink *ink, const struct ink_point *points, size_t n, enum ink_kind kind,
               int role)
 {
@@ -100,7 +105,8 @@ void ink_title(struct ink *ink, double x, double y, const char *words)
 
 void ink_words_on(struct ink *ink, double x, double y, double shade, const char *words)
 {
-    ink->ops->words(ink, x, y, INK_MIDDLE, false, shade > 0.55 ? INK_LIGHT : INK_DARK, words);
+    ink->ops->words(ink, x, y, INK_MIDDLE, false, ink_shade_is_dark(shade) ? INK_LIGHT : INK_DARK,
+                    words);
 }
 
 void ink_mark(struct ink *ink, double x, double y, int role)

@@ -11,6 +11,7 @@
 #define INK_PER_MM 4.0
 #define INK_FONT   11.0 /* the height of words: 2.75 mm, 7.8 points */
 #define INK_ROLES  6    /* colours that curves take in turn */
+#define INK_SHADES 9    /* of the scale of boards, between which other programs go on their own */
 
 enum ink_anchor { INK_START, INK_MIDDLE, INK_END };
 enum ink_kind {
@@ -70,6 +71,7 @@ double ink_width(const struct ink *ink, const char *words);
 
 /* The scale of boards, readable in grey and by the colour-blind: 0xRRGGBB. */
 unsigned ink_shade(double shade);
+bool ink_shade_is_dark(double shade); /* words on it are white */
 unsigned ink_role(int role, bool mono);
 
 #endif
