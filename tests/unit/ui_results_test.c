@@ -161,7 +161,6 @@ TEST(order_by_a_chosen_column)
     kit_end(&k);
 }
 
-/* 0.90 and 0.92: mean 0.91, standard deviation 0.02 / sqrt 2 = 0.0141. */
 /* What verbs take for the chosen group. */
 static const char *named(struct kit *k)
 {
@@ -172,6 +171,7 @@ static const char *named(struct kit *k)
     return text_str(&out);
 }
 
+/* 0.90 and 0.92: mean 0.91, standard deviation 0.02 / sqrt 2 = 0.0141. */
 TEST(repeats_fold_to_their_mean)
 {
     struct kit k;
