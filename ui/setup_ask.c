@@ -271,6 +271,7 @@ static void add_unused(struct setup_fact *f, struct survey_range r)
 static void add_time(const struct setup *s, struct setup_fact *f)
 {
     const struct account_sum *sum = &s->sum;
+    const char *about = sum->guessed ? "~" : "";
     char span[CLOCK_UTC_ROOM];
 
     if (!sum->plan)
@@ -282,10 +283,10 @@ static void add_time(const struct setup *s, struct setup_fact *f)
     }
     clock_span(span, sum->seconds);
     if (sum->unknown)
-        snprintf(f->value, sizeof f->value, "%.20s for %zu of %zu", span, sum->runs - sum->unknown,
-                 sum->runs);
+        snprintf(f->value, sizeof f->value, "%s%.20s for %zu of %zu", about, span,
+                 sum->runs - sum->unknown, sum->runs);
     else
-        snprintf(f->value, sizeof f->value, "%.20s", span);
+        snprintf(f->value, sizeof f->value, "%s%.20s", about, span);
 }
 
 static void add_cells(const struct setup *s, struct setup_fact *f)

@@ -260,10 +260,12 @@ static void add_kind_to(struct account_sum *sum, const struct account_kind *k)
     images = steps * (double)p->batch * models;
     sum->model_images += n * images;
     sum->flops += n * images * p->flops_per_image;
-    if (isnan(seconds))
+    if (isnan(seconds)) {
         sum->unknown += k->cells;
-    else
+    } else {
         sum->seconds += n * seconds;
+        sum->guessed |= p->guessed_from > 0;
+    }
     widen(&sum->per_device, (double)p->batch_per_device, (double)p->batch_per_device);
     widen(&sum->batch, (double)p->batch, (double)p->batch);
     widen(&sum->steps, (double)p->steps_per_epoch, (double)p->steps_per_epoch);

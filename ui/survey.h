@@ -66,6 +66,7 @@ struct account_sum {
     struct survey_range unused; /* free bytes of GPUs that have too few now; nan: enough */
     double model_images, flops; /* of all runs */
     double seconds;             /* nan: unknown */
+    bool guessed;               /* of some from runs unlike them */
     size_t unknown;             /* runs whose seconds are unknown: seconds leaves them out */
 };
 void account_sum(const struct account *a, struct account_sum *out);

@@ -27,6 +27,7 @@ static struct {
     void (*entered)(void *user, const char *text);
     void *user;
     bool busy, refuse_data;
+    int guessed_from;
     uint32_t runs;
     struct wire_start started;
     struct wire_sweep *sweep;
@@ -147,7 +148,8 @@ static inline void kit_answer(const struct spec *s, struct wire_plan *p)
                             .threads = 2,
                             .parameters = 129068,
                             .bytes_per_device = 12300000,
-                            .flops_per_image = 1.071e7};
+                            .flops_per_image = 1.071e7,
+                            .guessed_from = kit.guessed_from};
     strcpy(p->backend, "fake");
     if (kit.refuse_data && strcmp(s->data, "synthetic") != 0) {
         p->code = ERR_INPUT;

@@ -106,6 +106,17 @@ TEST(what_matters_shows_at_80_by_24)
     kit_end();
 }
 
+TEST(a_time_that_is_a_guess_says_so)
+{
+    kit_start();
+    CHECK_HAS(kit_draw(21, 80), "expected time    1.20 s");
+    kit.guessed_from = 2;
+    setup_load_builtin(kit.setup, spec_builtin_name(0));
+    kit_settle();
+    CHECK_HAS(kit_draw(21, 80), "expected time    ~");
+    kit_end();
+}
+
 TEST(at_160_by_45_there_are_three_panels)
 {
     const char *picture;
