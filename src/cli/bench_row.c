@@ -3,12 +3,10 @@
 #include "cli/bench.h"
 
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "cpu/peak.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -306,35 +304,17 @@ static void add_head(struct bench *b)
     text_free(&cpu);
 }
 
-/* What programs may take before the system begins to swap: pages that it can drop count too. */
-static double free_memory(void)
-{
-    char room[4096], *line;
-    int fd = io.open("/proc/meminfo", O_RDONLY | O_CLOEXEC, 0);
-    ssize_t n = 0;
-    double kb;
-
-    if (fd >= 0) {
-        n = io.read(fd, room, sizeof room - 1);
-        io.close(fd);
-    }
-    room[n > 0 ? n : 0] = 0;
-    line = strstr(room, "MemAvailable:");
-    if (line && sscanf(line, "MemAvailable: %lf kB", &kb) == 1)
-        return kb * 1024;
-    return (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* A row must not drive the machine out of memory: at most half of what is free now. */
 static enum err_code check_memory(const struct plan *p, struct err *e)
 {
     struct backend_estimate wants = {0};
+    struct plan_memory machine;
     char bytes[TEXT_NUMBER_ROOM];
 
     TRY(p->backend->estimate(&p->session, &wants, e));
     if (wants.lacking[0])
         return err_set(e, ERR_NOMEM, "%s: %s", p->spec.model, wants.lacking);
-    if (!p->backend->gpus && (double)wants.bytes[0] > free_memory() / 2)
+    if (!p->backend->gpus && plan_machine(&machine) && wants.bytes[0] > machine.unused / 2)
         return err_set(e, ERR_NOMEM,
                        "%s: %s of memory would be wanted, more than half of what is free",
                        p->spec.model, text_bytes(bytes, wants.bytes[0]));

@@ -16,25 +16,24 @@ static void add_count(struct text *out, const char *name, uint64_t value)
     text_addf(out, "# %-17s %s\n", name, text_count(number, value));
 }
 
-static void add_memory(struct text *out, const struct plan *p)
+static void add_memory(struct text *out, const struct plan *p,
+                       const struct backend_estimate *estimate)
 {
-    struct backend_estimate estimate = {0};
     char number[TEXT_NUMBER_ROOM];
     size_t most = 0;
-    struct err e;
 
-    if (p->backend->estimate(&p->session, &estimate, &e) != ERR_OK)
+    if (!estimate->places)
         return;
-    for (int i = 0; i < estimate.places && i < 64; i++)
-        most = estimate.bytes[i] > most ? estimate.bytes[i] : most;
+    for (int i = 0; i < estimate->places && i < 64; i++)
+        most = estimate->bytes[i] > most ? estimate->bytes[i] : most;
     text_addf(out, "# %-17s %s%s\n", "memory", text_bytes(number, most),
-              p->backend->gpus && estimate.places > 1 ? " of each GPU" : "");
-    if (estimate.lacking[0])
-        text_addf(out, "# %-17s %s\n", estimate.never ? "cannot be" : "too much now",
-                  estimate.lacking);
+              p->backend->gpus && estimate->places > 1 ? " of each GPU" : "");
+    if (estimate->lacking[0])
+        text_addf(out, "# %-17s %s\n", "too much now", estimate->lacking);
 }
 
-static void add_facts(struct text *out, const struct plan *p)
+static void add_facts(struct text *out, const struct plan *p,
+                      const struct backend_estimate *estimate)
 {
     char number[TEXT_NUMBER_ROOM];
     int models = p->session.mode == SPEC_ENSEMBLE ? p->session.members : 1;
@@ -57,7 +56,7 @@ static void add_facts(struct text *out, const struct plan *p)
     text_addf(out, "# %-17s %s\n", "learning rate", text_double(number, p->base_lr));
     add_count(out, "model-images", (uint64_t)(images * models));
     text_addf(out, "# %-17s %.4g\n", "training FLOP", images * models * p->net->flops);
-    add_memory(out, p);
+    add_memory(out, p, estimate);
 }
 
 void dry_add_span(struct text *out, double seconds, const char *of, int guessed_from)
@@ -90,6 +89,7 @@ static void add_time(struct text *out, const struct spec *spec)
 
 int dry_run(const struct spec *spec, bool json)
 {
+    struct backend_estimate estimate;
     struct plan *plan;
     struct text out = {0};
     struct err e;
@@ -99,9 +99,14 @@ int dry_run(const struct spec *spec, bool json)
         return cli_refuse("run --dry-run --json is not part of this version");
     if (plan_make(&plan, spec, cli_places(), cli_backends(), false, &e) != ERR_OK)
         return cli_fail(&e);
+    if (plan_estimate(plan, &estimate, &e) == ERR_OK && estimate.never) {
+        plan_free(plan);
+        err_set(&e, ERR_NOMEM, "%s", estimate.lacking);
+        return cli_fail(&e);
+    }
     spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
     text_add(&out, "\n");
-    add_facts(&out, plan);
+    add_facts(&out, plan, &estimate);
     add_time(&out, spec);
     code = cli_print(&out);
     text_free(&out);

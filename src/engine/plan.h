@@ -20,8 +20,9 @@ struct plan {         /* owns net and data; freed by plan_free */
     char precision_used[16];
     char note
         [400]; /* what auto could not take, in a sentence; empty where there is nothing to say */
-    char why[400]; /* auto: why it is this backend; empty where somebody named it */
-    char *ini;     /* experiment.ini as text */
+    char why[400];     /* auto: why it is this backend; empty where somebody named it */
+    char lacking[300]; /* of plan_check_memory; "" */
+    char *ini;         /* experiment.ini as text */
 
     struct data_set facts;        /* of data_peek */
     int shared_gpu[SPEC_DEVICES]; /* of plan_share_gpus */
@@ -47,6 +48,18 @@ void plan_free(struct plan *p);
 /* For a run that is one of `shares` side by side: its part of the GPUs, the same for the same share. As
  * many runs as there are GPUs have one each; the experiment's own choice of GPUs stays. */
 void plan_share_gpus(struct plan *p, int share, int shares);
+
+struct plan_memory { /* bytes of this machine: of its memory, and where it can swap */
+    size_t all, unused;
+};
+/* False: nothing is known of it. CHORUS_MEMINFO names a file that stands for /proc/meminfo. */
+bool plan_machine(struct plan_memory *out);
+/* The backend's estimate, and of one that computes on the CPU what the machine's memory says to it. */
+enum err_code plan_estimate(const struct plan *p, struct backend_estimate *out,
+                            struct err *e) MUST_USE;
+/* Before anything large is taken: ERR_NOMEM where the machine's memory cannot hold it; where too little
+ * is free now, that stands in p->lacking. */
+enum err_code plan_check_memory(struct plan *p, struct err *e) MUST_USE;
 
 /* The text of experiment.ini: model is the copy beside it. The caller frees it. */
 char *plan_ini(const struct spec *resolved);

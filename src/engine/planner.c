@@ -161,13 +161,13 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
     return ERR_OK;
 }
 
-/* What no GPU here can hold is refused; what is too much only now may have room when it starts. */
+/* What no GPU, or the memory here, can hold is refused; what is too much only now may have room when it starts. */
 static enum err_code fill_memory(const struct plan *plan, struct wire_plan *out, struct err *e)
 {
     struct backend_estimate estimate = {0};
     uint64_t bytes = 0;
 
-    if (plan->backend->estimate(&plan->session, &estimate, NULL) != ERR_OK)
+    if (plan_estimate(plan, &estimate, NULL) != ERR_OK)
         return ERR_OK;
     for (int i = 0; i < estimate.places; i++)
         bytes += estimate.bytes[i];

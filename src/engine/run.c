@@ -292,6 +292,8 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
                 p->real_devices, p->real_devices == 1 ? "" : "s");
     if (p->note[0])
         run_log(r, LOG_INFO, "%s", p->note);
+    if (p->lacking[0])
+        run_log(r, LOG_WARN, "%s", p->lacking);
     say_one_class(r);
     if (r->equal[0])
         run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);

@@ -216,6 +216,9 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     if (code != ERR_OK || *finished)
         return code;
     plan_share_gpus(r->plan, r->share, r->shares);
+    code = plan_check_memory(r->plan, e);
+    if (code != ERR_OK)
+        return code;
     name_model(r);
     plan_hash(r->plan, r->hash);
     if (r->resumed)

@@ -10,15 +10,18 @@
 static enum err_code new_vector(void **out, int members, size_t count, size_t element,
                                 struct err *e)
 {
-    char room[TEXT_NUMBER_ROOM];
+    char room[TEXT_NUMBER_ROOM], number[2][TEXT_NUMBER_ROOM];
     size_t n;
 
     *out = NULL;
     if (count == 0)
         return ERR_OK;
     if (__builtin_mul_overflow((size_t)members, count, &n) || !(*out = mem_try(n, element)))
-        return err_set(e, ERR_NOMEM, "no memory for %d models of %zu numbers, %s", members, count,
-                       text_bytes(room, (uint64_t)members * count * element));
+        return err_set(
+            e, ERR_NOMEM,
+            "no memory for %s models of %s numbers, %s: fewer members or a smaller model need less",
+            text_count(number[0], (uint64_t)members), text_count(number[1], count),
+            text_bytes(room, (uint64_t)members * count * element));
     return ERR_OK;
 }
 

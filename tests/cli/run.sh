@@ -175,6 +175,35 @@ for option in --failed "--jobs 2" "--order grid" "--max-cells 5"; do
 done
 refused "results in a file" "is no folder" "$CHORUS" run tiny.ini --results tiny.ini
 
+# meminfo TOTAL FREE: a machine of so many kB
+meminfo()
+{
+    printf 'MemTotal: %s kB\nMemAvailable: %s kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n' "$@" >meminfo
+}
+export CHORUS_MEMINFO=$work/meminfo
+meminfo 1000000 900000
+before=$(ls results)
+for dry in "" --dry-run; do
+    exits 1 "$CHORUS" run tiny.ini mode=ensemble members=2000 model=mlp $dry
+    check "more than the machine can hold is refused${dry:+, }$dry" grep -qE \
+        '^chorus: 2000 models of mlp with batch 40 take [0-9.]+ GB of memory, .*the machine has 1.0 GB: members=[0-9]+ would fit$' err
+    check "with nothing else${dry:+, }$dry" test "$(wc -l <err)" = 1 -a ! -s out -a "$(ls results)" = "$before"
+done
+fitting=$(sed 's/.*members=\([0-9]*\) .*/\1/' err)
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members="$fitting" model=mlp --dry-run
+check "what is said to fit is not refused" grep -q "^# memory " out
+exits 1 "$CHORUS" run tiny.ini mode=ensemble members=$((fitting + 1)) model=mlp --dry-run
+exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp optimizer=sgd epochs=1 batch=1200 --name large --dry-run
+meminfo 30000 20000
+exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large
+check "a cell that has no room is one, and the others run" \
+    test "$(cut -d, -f3 results/sweeps/large/sweep.csv | sort | tr '\n' ' ')" = "done oom state "
+meminfo 1000000 10
+exits 0 "$CHORUS" run tiny.ini epochs=1
+check "too little that is free now is told, and tried" \
+    grep -q "with batch 40 takes .* and now there are free 10.2 kB: " err
+unset CHORUS_MEMINFO
+
 (export CHORUS_ISA=AVX2 CHORUS_FAKE= && exits 2 "$CHORUS" run tiny.ini backend=auto)
 check "an unknown CHORUS_ISA is refused" grep -q "CHORUS_ISA=AVX2" err
 
