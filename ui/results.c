@@ -8,6 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIVE_BYTES (64 << 10) /* of the keys of runs that are at work */
+
+/* The news count from when somebody saw the list last. */
+static void keep_looked(struct results *r)
+{
+    const struct library_run *runs;
+    char utc[CLOCK_UTC_ROOM];
+    struct text live = {0};
+    size_t n;
+
+    clock_utc(utc, app_wall(r->app));
+    settings_set(r->app->settings, "results.looked", utc);
+    runs = library_runs(r->app->library, &n);
+    for (size_t i = 0; i < n && live.n < LIVE_BYTES; i++)
+        if (runs[i].live)
+            text_addf(&live, "%016llx ", (unsigned long long)results_key("run", runs[i].name));
+    settings_set(r->app->settings, "results.live", live.n ? text_str(&live) : NULL);
+    text_free(&live);
+}
+
+static void take_looked(struct results *r)
+{
+    snprintf(r->since, sizeof r->since, "%s", settings_get(r->app->settings, "results.looked", ""));
+    free(r->live);
+    r->live = mem_text(settings_get(r->app->settings, "results.live", ""));
+}
+
 static void *open_results(struct app *app)
 {
     struct results *r = mem_new(1, sizeof *r);
@@ -18,20 +45,11 @@ static void *open_results(struct app *app)
     r->stale = true;
     snprintf(r->sort, sizeof r->sort, "%s", settings_get(s, "results.sort", ""));
     snprintf(r->columns, sizeof r->columns, "%s", settings_get(s, "results.columns", ""));
-    snprintf(r->since, sizeof r->since, "%s", settings_get(s, "results.looked", ""));
+    take_looked(r);
     r->fold = fold > 0 && fold < RESULTS_FOLDS ? (enum results_fold)fold : RESULTS_SINGLE;
     r->percent = settings_is(s, "percent", false);
     results_take_marks(r);
     return r;
-}
-
-/* The news count from when somebody saw the list last. */
-static void keep_looked(struct results *r)
-{
-    char utc[CLOCK_UTC_ROOM];
-
-    clock_utc(utc, app_wall(r->app));
-    settings_set(r->app->settings, "results.looked", utc);
 }
 
 static void close_results(void *screen)
@@ -45,6 +63,7 @@ static void close_results(void *screen)
     for (size_t i = 0; i < RESULTS_MEMBERS; i++)
         free(r->members[i].member);
     free(r->opened);
+    free(r->live);
     line_free(&r->field);
     free(r);
 }
@@ -53,7 +72,7 @@ static void show(void *screen)
 {
     struct results *r = screen;
 
-    snprintf(r->since, sizeof r->since, "%s", settings_get(r->app->settings, "results.looked", ""));
+    take_looked(r);
     r->was_shown = true;
     r->stale = true;
 }

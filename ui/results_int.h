@@ -109,6 +109,7 @@ struct results {
     int head;
 
     char since[32]; /* news count from here (UTC) */
+    char *live;     /* what was at work then: keys as 16 digits each, " " behind each */
     bool was_shown;
 
     char about[256];   /* the run that the open prompt or question is about */

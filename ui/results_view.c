@@ -453,12 +453,23 @@ static void measure_columns(struct results *r)
 
 /* ---- what is said above and below ---- */
 
+/* Nobody wrote down when it died: it was at work when somebody looked, or began since. */
+static bool has_died(const struct results *r, const struct library_run *run)
+{
+    char key[20];
+
+    if (!run->dead || run->broken)
+        return false;
+    snprintf(key, sizeof key, "%016llx ", (unsigned long long)results_key("run", run->name));
+    return strcmp(library_cell(run, "started_utc"), r->since) > 0 || strstr(r->live, key);
+}
+
 static void take_news(struct results *r, const struct library_run *runs, size_t count)
 {
     static const enum wire_state ends[] = {WIRE_DONE, WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
                                            WIRE_FAILED};
     struct results_view *v = &r->view;
-    size_t of[MEM_COUNT(ends)] = {0};
+    size_t of[MEM_COUNT(ends)] = {0}, dead = 0, said = 0;
     int ended = library_field("ended_utc"), acc_field = library_field("best_test_acc");
     double best = -INFINITY, acc;
     const char *name = NULL;
@@ -468,7 +479,8 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
         const struct library_run *run = &runs[i];
 
         v->running += run->live && run->state == WIRE_RUNNING;
-        if (!r->since[0] || strcmp(run->cell[ended], r->since) <= 0 || run->broken)
+        dead += r->since[0] && has_died(r, run);
+        if (!r->since[0] || strcmp(run->cell[ended], r->since) <= 0 || run->broken || run->dead)
             continue;
         for (size_t k = 0; k < MEM_COUNT(ends); k++) {
             of[k] += run->state == ends[k];
@@ -479,12 +491,15 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
             name = run->name;
         }
     }
+    v->ended += dead;
     if (v->ended) {
         text_addf(&news, "since you last looked %zu run%s ended:", v->ended,
                   v->ended == 1 ? "" : "s");
-        for (size_t k = 0, said = 0; k < MEM_COUNT(ends); k++)
+        for (size_t k = 0; k < MEM_COUNT(ends); k++)
             if (of[k])
                 text_addf(&news, "%s %zu %s", said++ ? "," : "", of[k], wire_state_name(ends[k]));
+        if (dead)
+            text_addf(&news, "%s %zu dead", said ? "," : "", dead);
         if (name) {
             results_share(r, best, &number);
             text_addf(&news, "; best %s %s", text_str(&number), results_hash(name));

@@ -4,6 +4,8 @@
 #include "ui/app_int.h"
 #include "ui/results_int.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static struct results *of(struct kit *k)
@@ -417,6 +419,39 @@ TEST(news_since_the_last_look)
     k.app.shown = SCREEN_LOG; /* left: from now on */
     k.screen->tick(k.state);
     CHECK_STR(settings_get(k.app.settings, "results.looked", ""), "2026-10-29T14:00:00.000Z");
+    kit_end(&k);
+}
+
+TEST(who_died_since_the_last_look_is_told)
+{
+    static const char *const values[] = {"state=running started_utc=2026-10-29T12:00:00.000Z",
+                                         "state=running started_utc=2026-10-29T13:30:00.000Z"};
+    char *folder;
+    struct kit k;
+    int lock;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-long-0001", "state=running");
+    kit_run(&k, "2026-10-29-100000-000-old-0002", values[0]); /* dead before */
+    folder = io_path(k.folder, "2026-10-29-100000-000-long-0001/lock");
+    lock = open(folder, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    CHECK(lock >= 0 && flock(lock, LOCK_EX) == 0);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    k.app.shown = SCREEN_LOG;
+    k.screen->tick(k.state);
+    settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
+    close(lock);
+    kit_run(&k, "2026-10-29-100000-000-new-0003", values[1]);
+    k.app.shown = SCREEN_RESULTS;
+    k.screen->show(k.state);
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "since you last looked 2 runs ended: 2 dead"));
+    k.app.shown = SCREEN_LOG;
+    k.screen->tick(k.state);
+    k.app.shown = SCREEN_RESULTS;
+    k.screen->show(k.state); /* told once */
+    CHECK(kit_shows(&k, "3 runs in"));
+    free(folder);
     kit_end(&k);
 }
 
