@@ -126,27 +126,31 @@ static void say_curves(const struct record_entry *run, int below)
 }
 
 /* Epochs that a resume does not compute again; -1: there is no checkpoint to go on from. */
-static int64_t kept_epochs(const struct record_entry *entry)
+static enum err_code kept_epochs(const struct record_entry *entry, int64_t *epochs, struct err *e)
 {
     struct safetensors checkpoint = {0};
-    int64_t epochs = 0;
     bool found = false;
 
-    if (record_read_checkpoint(entry->folder, &checkpoint, &found, NULL) != ERR_OK || !found)
-        return -1;
-    if (!record_unpack_int(&checkpoint, RECORD_NOTE_EPOCH, &epochs))
-        epochs = entry->run.epochs_done;
+    *epochs = -1;
+    TRY(record_read_checkpoint(entry->folder, &checkpoint, &found, e));
+    if (found && !record_unpack_int(&checkpoint, RECORD_NOTE_EPOCH, epochs))
+        *epochs = entry->run.epochs_done;
     safetensors_free(&checkpoint);
-    return epochs;
+    return ERR_OK;
 }
 
 static void say_stopped(const struct record_entry *entry, const char *reason, const char *folder)
 {
     const struct record_run *run = &entry->run;
-    int64_t kept = kept_epochs(entry);
+    struct err e;
+    enum err_code code;
+    int64_t kept;
 
+    code = kept_epochs(entry, &kept, &e);
     reason = *reason ? reason : "stopped";
-    if (kept < 0)
+    if (code != ERR_OK)
+        cli_talk("%s; chorus resume %s has nothing to go on from: %s", reason, folder, e.text);
+    else if (kept < 0)
         cli_talk("%s; it has no checkpoint yet: chorus resume %s begins it again", reason, folder);
     else
         cli_talk("%s, %lld of %lld epoch%s %s; to go on: chorus resume %s", reason, (long long)kept,

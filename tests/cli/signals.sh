@@ -66,6 +66,10 @@ refused "what is not at work says what goes on" "it is stopped; chorus resume ${
 start_long
 kill -INT $pid
 wait $pid
+for file in "$folder"/*.safetensors; do echo damaged >"$file"; done
+exits 130 "$CHORUS" watch "$folder"
+check "a damaged checkpoint is not called none" \
+    grep -q "has nothing to go on from: .*remove it to begin at step 0" err
 rm "$folder"/*.safetensors
 exits 130 "$CHORUS" watch "$folder"
 check "what no checkpoint keeps is begun again" \
