@@ -221,6 +221,11 @@ static void add_oddities(struct text *out, const struct data_check *check)
             "are there again under another label");
     add_odd(out, "test images", check->test.in_training, "are among the training images");
     add_odd(out, "test images", check->test.contradicting, "are there again under another label");
+    if (check->unscaled) {
+        text_add(out, "odd: ");
+        text_add_clean(out, check->unscaled);
+        text_add(out, "; normalize=none takes the numbers as they are\n");
+    }
 }
 
 static void add_range(struct text *out, const char *part, const struct data_check_part *p,
@@ -301,6 +306,11 @@ static void add_json(struct text *out, const struct data_check *check, const cha
     text_add(out, "],\n");
     add_json_part(out, "train", set, &set->train, &check->train);
     add_json_part(out, "test", set, &set->test, &check->test);
+    if (check->unscaled) {
+        text_add(out, " \"unscaled\": ");
+        text_add_json(out, check->unscaled);
+        text_add(out, ",\n");
+    }
     text_addf(out, " \"checksum\": \"%s\"}\n", set->checksum);
 }
 

@@ -148,19 +148,26 @@ static enum err_code find_label(struct data_check *check, const char *data,
     return code;
 }
 
-/* Numbers that are fine as they stand may be too far apart to be scaled, as training does it. */
-static enum err_code check_scaling(const struct data_check *check, struct spec *spec,
-                                   const struct data_places *places, struct err *e)
+/* Numbers that are fine as they stand may be too far apart to be scaled, as training does it. Of a
+ * large table one form is held at a time. */
+static enum err_code open_set(struct data_check *check, struct spec *spec,
+                              const struct data_places *places, struct err *e)
 {
-    struct data_set *scaled = NULL;
+    const struct net_shape any = {0, 0, 0};
+    struct err why;
     enum err_code code;
 
-    if (check->set->train.bytes)
-        return ERR_OK;
     spec->normalize = SPEC_NORMALIZE_AUTO;
-    code = data_open(&scaled, spec, places, (struct net_shape){0, 0, 0}, e);
-    data_close(scaled);
-    return code;
+    code = data_open(&check->set, spec, places, any, &why);
+    if (code == ERR_OK && check->set->train.bytes)
+        return ERR_OK;
+    data_close(check->set);
+    check->set = NULL;
+    spec->normalize = SPEC_NORMALIZE_NONE;
+    TRY(data_open(&check->set, spec, places, any, e));
+    if (code != ERR_OK)
+        check->unscaled = mem_text(why.text);
+    return ERR_OK;
 }
 
 enum err_code data_check(struct data_check **out, const char *data,
@@ -175,11 +182,8 @@ enum err_code data_check(struct data_check **out, const char *data,
     if (strlen(data) >= sizeof spec.data)
         return err_set(e, ERR_INPUT, "a path of more than %zu bytes", sizeof spec.data - 1);
     memcpy(spec.data, data, strlen(data) + 1);
-    spec.normalize = SPEC_NORMALIZE_NONE;
     check = mem_new(1, sizeof *check);
-    code = data_open(&check->set, &spec, places, (struct net_shape){0, 0, 0}, e);
-    if (code == ERR_OK)
-        code = check_scaling(check, &spec, places, e);
+    code = open_set(check, &spec, places, e);
     if (code == ERR_OK)
         code = find_label(check, data, places, e);
     if (code == ERR_OK) {
@@ -201,6 +205,7 @@ void data_check_free(struct data_check *check)
         return;
     data_close(check->set);
     free(check->label);
+    free(check->unscaled);
     free(check->train.of_class);
     free(check->test.of_class);
     free(check);

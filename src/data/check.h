@@ -14,9 +14,10 @@ struct data_check_part {
 };
 
 struct data_check {
-    struct data_set *set; /* not normalised */
+    struct data_set *set; /* bytes, or numbers that are not scaled */
     struct data_check_part train, test;
-    char *label; /* "column 5 (label)": where a CSV file has its labels; NULL: it is none */
+    char *label;    /* "column 5 (label)": where a CSV file has its labels; NULL: it is none */
+    char *unscaled; /* why only normalize = none takes it; NULL: any does */
 };
 
 /* data: a value of the key `data`. Reads all of it; what is broken is ERR_INPUT. */
