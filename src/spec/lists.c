@@ -20,10 +20,10 @@ struct form {
     const char *shape;
 };
 static const struct form forms[] = {
-    {"geom", 3, "geom:FROM:TO:COUNT, so many values by one factor (geom:0.01:1:5)"},
-    {"lin", 3, "lin:FROM:TO:COUNT, so many values by one step (lin:0.1:0.5:5)"},
-    {"step", 3, "step:FROM:TO:STEP, both ends among them (step:32:128:32)"},
-    {"loguniform", 2, "loguniform:FROM:TO, with samples = COUNT"}};
+    {"geom", 3, "geom:A:B:N, N values from A to B by one factor (geom:0.01:1:5)"},
+    {"lin", 3, "lin:A:B:N, N values from A to B by one step (lin:0.1:0.5:5)"},
+    {"step", 3, "step:A:B:S, from A to B by S, both ends among them (step:32:128:32)"},
+    {"loguniform", 2, "loguniform:A:B, drawn between A and B, with samples = N"}};
 
 void spec_list_free(struct spec_list *list)
 {

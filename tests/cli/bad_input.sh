@@ -190,7 +190,7 @@ lr=0x1p-4	0x1p-4
 lr="0.1	closing quote
 lr=0.1,0.10	0.1 stands in it twice
 lr=0.1,nan	lr = nan
-lr=geom:0.01:1	command line: lr|geom:FROM:TO:COUNT
+lr=geom:0.01:1	command line: lr|geom:A:B:N
 lr=geom:0:1:5	above 0
 lr=lin:0.1:1:1	from 2 to
 lr=lin:0:1:99999999999	from 2 to
