@@ -172,6 +172,13 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && !strcmp(s + n - m, end);
 }
 
+static bool ends_with_any_case(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+
+    return n >= m && !strcasecmp(s + n - m, end);
+}
+
 static bool has_picture(const char *folder)
 {
     static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".bmp"};
@@ -183,7 +190,7 @@ static bool has_picture(const char *folder)
         return false;
     for (size_t i = 0; i < count && !any; i++)
         for (size_t k = 0; k < MEM_COUNT(pictures) && !any; k++)
-            any = ends_with(names[i], pictures[k]);
+            any = ends_with_any_case(names[i], pictures[k]);
     io_free_names(names, count);
     return any;
 }

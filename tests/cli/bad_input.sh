@@ -521,6 +521,8 @@ bad 'images' run data=images
 mkdir images/cat images/dog
 : >images/cat/1.png
 bad 'images|class' run data=images
+mv images/cat/1.png images/cat/1.PNG
+bad 'images|class' run data=images
 rm -r images
 csv 'x.csv|empty' </dev/null
 csv 'x.csv' <<<'label,a,b'
