@@ -7,6 +7,7 @@
 #include "base/sheet.h"
 #include "record/ledger.h"
 #include "record/reader.h"
+#include "record/sweeps.h"
 #include "record/working.h"
 
 #include <math.h>
@@ -282,7 +283,7 @@ static bool among(const char *const *names, size_t n, const char *name)
 /* Whether a program has paused it between two cells, which none of its files tells. */
 static bool is_held(const char *results, const char *name)
 {
-    char *folder = mem_textf("%s/sweeps/%s", results, name);
+    char *folder = record_sweep_folder(results, name);
     struct record_working *list;
     size_t n = record_working_list(&list);
     bool held = false;

@@ -3,10 +3,10 @@
 #include "cli/cells.h"
 
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/sweeps.h"
+#include "record/index.h"
 #include "record/ledger.h"
 #include "record/sweeps.h"
 
@@ -185,34 +185,18 @@ void cells_add_place(struct text *out, size_t place, size_t of)
     text_addf(out, "%zu%s of %zu", place, ends[last < 4 && place / 10 % 10 != 1 ? last : 0], of);
 }
 
-static struct stat stat_order(const char *sweep)
-{
-    char *path = mem_textf("%s/sweeps/%s/order.csv", cli_results(), sweep);
-    struct stat st = {0};
-
-    (void)io.stat(path, &st);
-    free(path);
-    return st;
-}
-
-static bool same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Whoever works on it writes down the order when he has read the lines. False: not in time. */
-static bool await_order(const char *sweep, struct stat was)
+static bool await_order(const char *sweep, struct record_stamp was)
 {
     bool answered = false;
 
     for (int waited = 0, still = 0; waited < WAIT_MS && (answered ? still < TICK_MS : true);
          waited += LOOK_MS) {
-        struct stat now;
+        struct record_stamp now;
 
         clock_sleep_ms(LOOK_MS);
-        now = stat_order(sweep);
-        still = same(&was, &now) ? still + LOOK_MS : 0;
+        now = record_order_stamp(cli_results(), sweep);
+        still = record_stamp_same(&was, &now) ? still + LOOK_MS : 0;
         answered = answered || !still;
         was = now;
         if (!sweeps_live(sweep))
@@ -267,10 +251,24 @@ static void say_places(const char *sweep, const size_t *list, size_t n)
     spec_sweep_free(&s);
 }
 
+static void say_unmoved(const char *sweep, size_t n)
+{
+    const char *were = n == 1 ? " was" : "s were";
+
+    if (sweeps_live(sweep))
+        cli_talk("%zu cell%s told to move, but whoever works on the sweep has not answered within "
+                 "%d s",
+                 n, were, WAIT_MS / 1000);
+    else
+        cli_talk("%zu cell%s not moved: nobody works on the sweep any more; chorus resume %s goes "
+                 "on in the order that it had",
+                 n, were, sweep);
+}
+
 int cells_move(const char *sweep, char **words, int count, int64_t by)
 {
     size_t *list, n = 0;
-    struct stat was = stat_order(sweep);
+    struct record_stamp was = record_order_stamp(cli_results(), sweep);
     struct err e;
     int code = find(sweep, words, count, &list, &n);
 
@@ -289,9 +287,7 @@ int cells_move(const char *sweep, char **words, int count, int64_t by)
     if (code == CLI_ON && await_order(sweep, was))
         say_places(sweep, list, n);
     else if (code == CLI_ON)
-        cli_talk("%zu cell%s told to move, but whoever works on the sweep has not answered within "
-                 "%d s",
-                 n, n == 1 ? " was" : "s were", WAIT_MS / 1000);
+        say_unmoved(sweep, n);
     free(list);
     return code == CLI_ON ? 0 : code;
 }

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
+#include "record/index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,22 @@
 
 static char *path_of(const char *results, const char *name)
 {
-    return mem_textf("%s/sweeps/%s/order.csv", results, name);
+    char *folder = record_sweep_folder(results, name), *path = io_path(folder, "order.csv");
+
+    free(folder);
+    return path;
+}
+
+struct record_stamp record_order_stamp(const char *results, const char *name)
+{
+    char *path = path_of(results, name);
+    struct record_stamp stamp = {0};
+    struct stat st;
+
+    if (io.stat(path, &st) == 0)
+        record_stamp_of(&stamp, &st);
+    free(path);
+    return stamp;
 }
 
 enum err_code record_order_write(const char *results, const char *name,

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "record/queue.h"
+#include "record/reader.h"
 #include "spec/sweep.h"
 
 #include <stdbool.h>
@@ -29,6 +30,8 @@ enum err_code record_order_write(const char *results, const char *name,
 /* The caller frees *out. */
 enum err_code record_order_read(const char *results, const char *name, struct record_place **out,
                                 size_t *n, struct err *e) MUST_USE;
+/* Another one where the order was written anew, were it the same; all 0: there is none. */
+struct record_stamp record_order_stamp(const char *results, const char *name);
 /* One line for all programs that work on it: "pause", "go", "stop step", "stop epoch", "stop cells",
  * "stop now". */
 enum err_code record_sweep_control(const char *results, const char *name, const char *line,

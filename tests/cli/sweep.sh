@@ -347,6 +347,13 @@ check "it shows the running cell's epochs" grep -qE "^lr=0[0-9.]* batch=[46]0  e
 check "and says what ended" grep -q "^skipped lr=0.0[25] batch=[46]0" talk
 check "nobody works on it" until_true 20 eval '! kill -0 "$(cat run.pid)"'
 refused "stop of what nobody runs" "nobody works on the sweep slow" "$CHORUS" stop slow
+before=$(wc -c <results/sweeps/slow/control)
+flock -s results/sweeps/slow/work bash -c "until [ \$(wc -c <results/sweeps/slow/control) -gt $before ]; do :; done" &
+until_true 20 eval '! flock -n results/sweeps/slow/work true'
+exits 0 "$CHORUS" queue move slow lr=0.05 -1
+check "who leaves does not move cells" \
+    grep -q "not moved: nobody works on the sweep any more; chorus resume slow" err
+wait $!
 refused "more epochs of a sweep" "not a sweep" "$CHORUS" resume slow epochs=50
 refused "--skip of a whole sweep" "one run of a sweep" "$CHORUS" stop slow --skip
 refused "cells of a sweep that nobody runs" "nobody works on" "$CHORUS" stop slow --skip lr=0.02

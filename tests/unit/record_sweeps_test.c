@@ -1,5 +1,6 @@
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/index.h"
 #include "record/sweeps.h"
 #include "tests/test.h"
 
@@ -100,5 +101,25 @@ TEST(lines_for_those_at_work_come_behind_each_other)
     free(bytes);
     CHECK_INT(record_sweep_control(results, "none", "go", &e), ERR_IO);
     free(path);
+    finish();
+}
+
+TEST(an_order_that_is_written_anew_has_another_stamp)
+{
+    struct record_place place = {.number = 1, .cell = "0123456789abcdef", .waits = true};
+    struct record_stamp none = {0}, first, again;
+    struct err e;
+
+    start();
+    first = record_order_stamp(results, "board");
+    CHECK(record_stamp_same(&first, &none));
+    REQUIRE_OK(record_order_write(results, "board", &place, 1, &e));
+    first = record_order_stamp(results, "board");
+    CHECK(!record_stamp_same(&first, &none));
+    again = record_order_stamp(results, "board");
+    CHECK(record_stamp_same(&first, &again));
+    REQUIRE_OK(record_order_write(results, "board", &place, 1, &e)); /* to the same */
+    again = record_order_stamp(results, "board");
+    CHECK(!record_stamp_same(&first, &again));
     finish();
 }
