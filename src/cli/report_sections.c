@@ -118,15 +118,6 @@ static enum err_code add_made(struct report *r, enum err_code made, struct figur
     return code;
 }
 
-static bool any_epoch(const struct study_run *runs, size_t count)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < count; i++)
-        any |= runs[i].last >= 0;
-    return any;
-}
-
 static enum err_code add_scaling(struct report *r, const struct study_run *runs, struct err *e)
 {
     struct figures f;
@@ -213,6 +204,33 @@ static enum err_code add_all_members(struct report *r, const struct study_run *r
     return code;
 }
 
+/* What came apart is no measure of anything. */
+static enum err_code add_equal(struct report *r, const struct study_run *runs, struct err *e)
+{
+    const struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES, .ensembles = true};
+    struct study_run *sound = mem_new(r->runs, sizeof *sound); /* what they hold is the runs' */
+    enum err_code code = ERR_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->runs; i++)
+        if (r->run[i].run.state != WIRE_DIVERGED)
+            sound[n++] = runs[i];
+    if (!isnan(study_ensemble_cost(sound, n, wish.budget).cost)) {
+        struct study_table t;
+
+        code = study_compare(sound, n, &wish, &t, e);
+        if (code == ERR_OK && n < r->runs)
+            study_table_note(&t, "%zu diverged run%s left out", r->runs - n,
+                             r->runs - n == 1 ? " is" : "s are");
+        if (code == ERR_OK)
+            code = report_add_table(r, "equal", "Single models and ensembles at equal model-images",
+                                    &t, e);
+        study_table_free(&t);
+    }
+    free(sound);
+    return code;
+}
+
 static enum err_code add_ensembles(struct report *r, const struct study_run *runs, struct err *e)
 {
     size_t ensembles = ensembles_of(r);
@@ -220,11 +238,7 @@ static enum err_code add_ensembles(struct report *r, const struct study_run *run
     if (!ensembles)
         return ERR_OK;
     TRY(add_all_members(r, runs, e));
-    if (ensembles == r->runs || !any_epoch(runs, r->runs))
-        return ERR_OK;
-    return add_comparison(r, runs,
-                          &(struct study_wish){.equal = true, .budget = STUDY_MODEL_IMAGES},
-                          "equal", "Single models and ensembles at equal model-images", e);
+    return ensembles == r->runs ? ERR_OK : add_equal(r, runs, e);
 }
 
 /* The page is handed in by itself: it says what was trained. */

@@ -39,20 +39,44 @@ static double half_epoch(const struct study_run *run, enum study_budget budget)
     return (run->last > 0 ? whole - study_at(run, run->last - 1, columns[budget]) : whole) / 2;
 }
 
+static void take_less(struct study_limit *limit, const struct study_run *run)
+{
+    double cost = study_at(run, run->last, columns[limit->budget]);
+
+    if (cost < limit->cost || (isnan(limit->cost) && !isnan(cost))) {
+        limit->cost = cost;
+        limit->slack = half_epoch(run, limit->budget);
+    }
+}
+
 struct study_limit study_least_cost(const struct study_run *runs, size_t count,
                                     enum study_budget budget)
 {
     struct study_limit least = {.budget = budget, .cost = NAN};
 
-    for (size_t i = 0; i < count; i++) {
-        double cost = study_at(&runs[i], runs[i].last, columns[budget]);
-
-        if (cost < least.cost || (isnan(least.cost) && !isnan(cost))) {
-            least.cost = cost;
-            least.slack = half_epoch(&runs[i], budget);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        take_less(&least, &runs[i]);
     return least;
+}
+
+static bool is_ensemble(const struct study_run *run)
+{
+    return run->last >= 0 && run->entry->run.spec.mode == SPEC_ENSEMBLE &&
+           run->entry->run.spec.members > 1;
+}
+
+struct study_limit study_ensemble_cost(const struct study_run *runs, size_t count,
+                                       enum study_budget budget)
+{
+    struct study_limit limit = {.budget = budget, .cost = NAN};
+
+    for (size_t i = 0; i < count; i++)
+        if (is_ensemble(&runs[i]))
+            take_less(&limit, &runs[i]);
+    for (size_t i = 0; i < count; i++)
+        if (is_ensemble(&runs[i]))
+            limit.cost = fmax(limit.cost, study_at(&runs[i], 0, columns[budget]));
+    return limit;
 }
 
 /* What ended a run that is done before its last step: "max_steps" of the reason "max_steps = 60". */
@@ -83,6 +107,18 @@ static void say_where(const struct study_run *run, struct study_reading *r)
     else
         snprintf(r->where + n, sizeof r->where - (size_t)n, ", lr still %.3g",
                  study_at(run, r->row, "lr"));
+}
+
+static void say_short(const struct study_run *run, const struct study_limit *limit,
+                      struct study_reading *r)
+{
+    size_t n = strlen(r->where);
+    char spent[TEXT_NUMBER_ROOM];
+
+    if (r->row != run->last || limit->cost - r->cost <= half_epoch(run, limit->budget))
+        return;
+    study_budget_text(spent, limit->budget, r->cost);
+    snprintf(r->where + n, sizeof r->where - n, ", spent only %s", spent);
 }
 
 /* Beyond the limit by no more than whole epochs cannot avoid. */
@@ -119,4 +155,5 @@ void study_read_at(const struct study_run *run, const struct study_limit *limit,
     out->ended = out->row == run->last && run->entry->run.state == WIRE_DONE && !early_end(run) &&
                  study_at(run, out->row, "epoch") == (double)run->entry->run.spec.epochs;
     say_where(run, out);
+    say_short(run, limit, out);
 }

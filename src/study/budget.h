@@ -28,12 +28,18 @@ struct study_reading {
     double cost; /* at that row, in the budget's unit */
     double over; /* how far it lies beyond the limit, which only a run's end may; else 0 */
     bool ended;  /* the run had all its epochs there, and with them its schedule: no limit cut it */
-    char where[96]; /* "epoch 10 of 40, ended by max_steps, lr still 0.085" */
+    char where
+        [128]; /* "epoch 10 of 40, ended by max_steps, lr still 0.085"; behind it what was spent
+                      * where a run's end lies below the limit by more than half its epoch */
 };
 
 /* The least of the runs' whole costs, which every one of them has spent that has a whole epoch. */
 struct study_limit study_least_cost(const struct study_run *runs, size_t count,
                                     enum study_budget budget);
+/* The least whole cost of an ensemble of several members; more where another one's first epoch costs more,
+ * so that all of them can be read. nan: none has a whole epoch. */
+struct study_limit study_ensemble_cost(const struct study_run *runs, size_t count,
+                                       enum study_budget budget);
 /* The last epoch that ended within the limit; the end of a run that is done also where it lies beyond by
  * at most half an epoch, of its own and of the run that set the limit: whole epochs come no nearer. */
 void study_read_at(const struct study_run *run, const struct study_limit *limit,

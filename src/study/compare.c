@@ -315,14 +315,15 @@ static void note_limit(struct study_table *t, const struct study_limit *limit, d
 }
 
 static enum err_code compare_equal(const struct study_run *runs, size_t count,
-                                   const struct study_columns *c, enum study_budget budget,
+                                   const struct study_columns *c, const struct study_wish *wish,
                                    struct study_table *t, struct err *e)
 {
     static const char *const at[] = {"val_acc",       "test_acc",        "test_loss",
                                      "train_loss",    "member_acc_mean", "model_images",
                                      "train_seconds", "device_seconds"};
     size_t first = strcmp(c->choice, at[0]) != 0; /* without validation there is no column of it */
-    const struct study_limit limit = study_least_cost(runs, count, budget);
+    const struct study_limit limit =
+        (wish->ensembles ? study_ensemble_cost : study_least_cost)(runs, count, wish->budget);
     double over = 0;
 
     if (isnan(limit.cost))
@@ -388,7 +389,7 @@ enum err_code study_compare(const struct study_run *runs, size_t count,
     c.setting = study_differences(runs, count, &c.settings);
     drop_repeated(&c, wish);
     if (wish->equal)
-        code = compare_equal(runs, count, &c, wish->budget, out, e);
+        code = compare_equal(runs, count, &c, wish, out, e);
     else if (wish->over)
         study_compare_groups(runs, count, &c, wish->over, out);
     else

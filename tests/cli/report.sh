@@ -97,7 +97,12 @@ check "of one member nothing is averaged" eval '! grep -q "Members of" alone/ind
 # A run without a whole epoch beside others, and a report that fails.
 exits 3 "$CHORUS" run tiny.ini lr=1e30 --name diverged --quiet
 exits 0 "$CHORUS" report "$one" "$ensemble" diverged -o mixed
-check "a run without an epoch stops no report" grep -q "diverged, no whole epoch" mixed/tables/equal.csv
+check "a run without an epoch stops no report" grep -q "1 diverged run is left out" mixed/index.html
+exits 0 "$CHORUS" run tiny.ini epochs=1 train_limit=100 --name short --quiet
+exits 0 "$CHORUS" report "$one" "$ensemble" short diverged -o mixed
+check "nor a short one an ensemble" grep -q 'ensemble,3,.*"epoch 3, its end",yes' mixed/tables/equal.csv
+check "which are told apart" test "$(grep -c "its end, spent only" mixed/tables/equal.csv)" = 2
+check "without what diverged" test "$(wc -l <mixed/tables/equal.csv)" = 4
 limited()
 {
     (trap '' XFSZ && ulimit -f 8 && exec "$CHORUS" report "$one" -o "$1")

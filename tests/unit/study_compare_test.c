@@ -356,6 +356,39 @@ TEST(an_end_within_half_an_epoch_is_equal)
     end(&k);
 }
 
+/* Beside short runs an ensemble is read at its end, and they at theirs; of a larger ensemble an epoch. */
+TEST(what_the_cheapest_ensemble_cost)
+{
+    struct kit k;
+    struct study_table t;
+    struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES, .ensembles = true};
+    struct study_limit limit;
+    struct err e;
+
+    begin(&k);
+    add(&k, "", 1, (double[]){0.1});
+    add(&k, "mode=ensemble members=1", 1, (double[]){0.1});
+    add(&k, "mode=ensemble devices=3 members=3", 2, (double[]){0.5, 0.6});
+    add(&k, "", 9, (double[]){0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.7, 0.8, 0.9});
+    add(&k, "mode=ensemble devices=8 members=8", 2, (double[]){0.5, 0.6});
+    if (open_all(&k)) {
+        CHECK(isnan(study_ensemble_cost(k.runs, 2, STUDY_MODEL_IMAGES).cost));
+        limit = study_ensemble_cost(k.runs, 4, STUDY_MODEL_IMAGES);
+        CHECK(limit.cost == 600 && limit.slack == 150);
+        REQUIRE_OK(study_compare(k.runs, 4, &wish, &t, &e));
+        CHECK_STR(cell(&t, 0, "read_at"), "epoch 1, its end, spent only 100");
+        CHECK_STR(cell(&t, 2, "read_at"), "epoch 2, its end");
+        CHECK_STR(cell(&t, 3, "read_at"), "epoch 6 of 9, lr constant");
+        study_table_free(&t);
+        CHECK(study_ensemble_cost(k.runs, 5, STUDY_MODEL_IMAGES).cost == 800);
+        REQUIRE_OK(study_compare(k.runs, 5, &wish, &t, &e));
+        CHECK_STR(cell(&t, 2, "read_at"), "epoch 2, its end, spent only 600");
+        CHECK_STR(cell(&t, 4, "read_at"), "epoch 1 of 2, lr constant");
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
 /* A limit that ends a run does not end its schedule, which goes by the epochs that were asked for. */
 TEST(a_run_cut_by_a_limit_had_not_ended_its_schedule)
 {
