@@ -37,7 +37,7 @@ const struct screen_key runview_keys[] = {
     {NULL, NULL, NULL},
 };
 
-/* What ended is neither paused nor stopped, what runs is not begun again. */
+/* What ended is neither paused nor stopped, what is at work does not go on. */
 const struct screen_key *runview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
@@ -47,7 +47,7 @@ const struct screen_key *runview_hints(void *screen)
         (run->dead || run->broken ||
          (run->state != WIRE_WAITING && run->state != WIRE_RUNNING && run->state != WIRE_PAUSED));
 
-    return screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+nerR");
+    return screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+ner");
 }
 
 /* ---- the next run ---- */

@@ -271,6 +271,14 @@ TEST(an_ensemble_of_eight)
     close_view(&s);
 }
 
+static bool hints(struct shown *s, const char *what)
+{
+    for (const struct screen_key *k = runview_hints(&s->view); k->keys; k++)
+        if (!strcmp(k->hint, what))
+            return true;
+    return false;
+}
+
 TEST(ends_say_why_and_what_can_be_done)
 {
     static const struct {
@@ -305,6 +313,7 @@ TEST(ends_say_why_and_what_can_be_done)
             CHECK_HAS(text_str(&s.text), cases[i].want[k]);
         CHECK(!strstr(text_str(&s.text), " left"));
         CHECK_STR(runview_hints(&s.view)->hint, cases[i].state == WIRE_PAUSED ? "pause" : "again");
+        CHECK_INT(hints(&s, "go on"), cases[i].state != WIRE_PAUSED);
         draw_all_sizes(&s);
         record_close(record);
         free(run);
