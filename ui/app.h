@@ -56,7 +56,8 @@ struct screen {
     void (*command)(void *screen, struct text *out);
     /* Name of the run at hand, for the other verbs that ':' offers; NULL: none. May be NULL. */
     const char *(*run)(void *screen);
-    /* Where several are at hand: their names, or their sweep's, as verbs take them. May be NULL. */
+    /* Where several are at hand: their names, or their sweep's, as verbs take them; nothing where they
+     * are too many, and app_say says so. May be NULL. */
     void (*runs)(void *screen, struct text *out);
     /* 'w': forms that it can be written in ("csv", "tex", "svg", "pdf", NULL at the end; text and svg
      * of the whole screen are always there) and a copy of what is to be written. May be NULL. */

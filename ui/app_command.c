@@ -185,7 +185,7 @@ static void run_command(void *user, const char *line)
     char **words;
     size_t count, n = 0;
     struct err e;
-    bool trains_here;
+    bool trains_here, run;
 
     if (!line || !*line)
         return;
@@ -201,9 +201,10 @@ static void run_command(void *user, const char *line)
     for (size_t i = !strcmp(count ? words[0] : "", "chorus"); i < count; i++)
         args[n++] = words[i];
     trains_here = trains((char **)args, n);
-    if (trains_here && strcmp(args[0], "run") != 0)
+    run = trains_here && !strcmp(args[0], "run");
+    if (trains_here && !run)
         args[n++] = "--background";
-    if (trains_here && !strcmp(args[0], "run"))
+    if (run)
         train(app, args, n);
     else if (n == 0)
         app_say(app, GRID_BAD, "that is no command; `help` lists them");

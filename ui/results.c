@@ -146,36 +146,46 @@ static const char *run_name(void *screen)
 
 #define MOST_NAMED 40 /* runs in a command line */
 
+/* NULL: they are not all of one sweep. */
+static const char *sweep_of_all(const struct results *r, const char **names, size_t n)
+{
+    struct library *l = r->app->library;
+    const char *sweep = n ? library_cell(library_find(l, names[0]), "sweep") : "";
+    size_t count, all = 0;
+    const struct library_run *runs = library_runs(l, &count);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(library_cell(library_find(l, names[i]), "sweep"), sweep) != 0)
+            return NULL;
+    for (size_t i = 0; i < count; i++)
+        all += !strcmp(library_cell(&runs[i], "sweep"), sweep);
+    return *sweep && all == n ? sweep : NULL;
+}
+
 /* All cells of a sweep go by its name. */
 static void add_runs(void *screen, struct text *out)
 {
     struct results *r = screen;
     const struct results_line *line = results_chosen(r);
-    const char **names, *sweep = "";
-    size_t n, same = 0, all = 0, count;
-    const struct library_run *runs = library_runs(r->app->library, &count);
+    const char **names, *sweep;
+    size_t n;
 
     if (!line || line->kind != RESULTS_GROUP || r->stale)
         return;
     names = mem_new(r->view.total + 1, sizeof *names);
     n = results_runs_of(r, line, names, r->view.total);
-    for (size_t i = 0; i < n; i++) {
-        const char *of = library_cell(library_find(r->app->library, names[i]), "sweep");
-
-        sweep = i ? sweep : of;
-        same += *of && !strcmp(of, sweep);
-    }
-    for (size_t i = 0; i < count; i++)
-        all += *sweep && !strcmp(library_cell(&runs[i], "sweep"), sweep);
-    if (same == n && all == n)
+    sweep = sweep_of_all(r, names, n);
+    if (sweep) {
         jobs_add_word(out, sweep);
-    else if (n > MOST_NAMED)
+    } else if (n > MOST_NAMED) {
         app_say(r->app, GRID_DIM,
                 "these %zu runs are too many for a line: mark them, and t, d, x mean all of them",
                 n);
-    for (size_t i = 0; i < n && n <= MOST_NAMED && !(same == n && all == n); i++) {
-        text_add(out, i ? " " : "");
-        jobs_add_word(out, names[i]);
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            text_add(out, i ? " " : "");
+            jobs_add_word(out, names[i]);
+        }
     }
     free(names);
 }
