@@ -12,8 +12,8 @@ struct curves_wish {
     const char *x;      /* "epoch", "step", "images", "seconds", ...; NULL: epoch */
     bool log_y;
     int64_t smooth; /* a mean over about so many points; 0: none */
-    const char
-        *over; /* a key: runs that differ in it alone are one curve, their mean; NULL: none */
+    /* a key: runs that differ in it alone are one curve, their mean; NULL: none */
+    const char *over;
     const char *band; /* with over: "sd", "range" or NULL for none */
 };
 
@@ -44,7 +44,8 @@ enum err_code curves_of(struct curves *c, const struct study_run *runs, size_t c
 void curves_add_short(const struct curves *c, char *const *label, struct text *out);
 /* What tells groups of runs from each other: "lr=0.1 batch=64", nothing where nothing does. A key that
  * separates no two groups which the others leave alike says nothing new, but for the model; over (or
- * NULL) is left out, and so is a key where it does not apply. names: (groups), empty; the caller frees them. */
+ * NULL) is left out, and so is a key where it does not apply. names: (groups), empty; the caller
+ * frees them. */
 void curves_name_groups(const struct study_run *runs, size_t count, const size_t *of, size_t groups,
                         const char *over, struct text *names);
 #define CURVES_NAMED 500 /* nobody reads the names of more, and each is held against all others */

@@ -1,6 +1,7 @@
 /* ui/feed_int.h: what the files of feed share. feed.c keeps the runs, feed_event.c takes the wire's
- * events, feed_look.c has the files of runs read, feed_files.c reads them piece by piece, feed_rows.c is what their rows mean,
- * feed_status.c what a line says of it all, feed_command.c what runs are told. */
+ * events, feed_look.c has the files of runs read, feed_files.c reads them piece by piece, feed_rows.c
+ * is what their rows mean, feed_status.c what a line says of it all, feed_command.c what runs are
+ * told. */
 #ifndef CHORUS_UI_FEED_INT_H
 #define CHORUS_UI_FEED_INT_H
 
@@ -72,8 +73,8 @@ struct feed {
     size_t count, room;
     uint64_t watched; /* id; 0: none */
     uint64_t last_id;
-    uint32_t last_number,
-        sweep_begun; /* of the sweep that was begun last, until it has a cell; 0 */
+    uint32_t last_number;
+    uint32_t sweep_begun; /* number of the sweep that was begun last, until it has a cell; 0 */
     struct feed_sweep elsewhere;
     size_t next_look; /* the run at which the last look ran out of time */
     uint64_t (*ns)(void);

@@ -1,6 +1,6 @@
 /* ui/runview_int.h: what the files of the Run screen share. runview.c says which run is shown,
- * runview_keys.c takes the keys, runview_tell.c what they say to a run, runview_plots.c makes its curves, runview_draw.c and
- * runview_units.c draw, runview_out.c writes. */
+ * runview_keys.c takes the keys, runview_tell.c what they say to a run, runview_plots.c makes its
+ * curves, runview_draw.c and runview_units.c draw, runview_out.c writes. */
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
 

@@ -22,10 +22,11 @@ enum err_code study_open(struct study_run **out, const struct record_entry *entr
                          struct err *e) MUST_USE;
 void study_close(struct study_run *runs, size_t count);
 
-/* A value by its name: a column of run.csv, "model.NAME", a parameter of the model, or of epochs.csv at the best epoch, "last.COLUMN" at the
- * last; also "gain_mean", "gain_best" (of an ensemble, at the best epoch; "last." in front: at the
- * last), "picked" (what best was chosen on). Empty
- * where it does not apply, the word for it where there is none of it (study_none). False: there is no such name. */
+/* A value by its name: a column of run.csv, "model.NAME", a parameter of the model, or a column of
+ * epochs.csv at the best epoch, "last.COLUMN" at the last; also "gain_mean", "gain_best" (of an
+ * ensemble, at the best epoch; "last." in front: at the last), "picked" (what best was chosen on).
+ * Empty where it does not apply, the word for it where there is none of it (study_none). False: there
+ * is no such name. */
 bool study_value(const struct study_run *run, const char *name, struct text *out);
 /* The same as a number; nan where it is empty or a word. */
 double study_number(const struct study_run *run, const char *name);
@@ -45,9 +46,9 @@ bool study_is_average(const struct study_run *run);
 /* ERR_INPUT for an average of runs whose settings differ, but for the seed: no experiment trains it. */
 enum err_code study_check_trainable(const struct record_entry *entry, struct err *e) MUST_USE;
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
- * keys of the experiment, the model's parameters behind the model, then what was really used. Names of keys that change nothing (name,
- * log_every, keep, target_acc, on_end) are left out. Ends with NULL; the caller frees the
- * array, whose names last as long as the runs. */
+ * keys of the experiment, the model's parameters behind the model, then what was really used. Names of
+ * keys that change nothing (name, log_every, keep, target_acc, on_end) are left out. Ends with NULL;
+ * the caller frees the array, whose names last as long as the runs. */
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found);
 
 /* Where a run was computed and beside what: it changes its seconds, but is no setting of it. */
