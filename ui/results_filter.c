@@ -75,11 +75,12 @@ static void take_best(const struct library_run *runs, size_t count, const bool *
         take[best] = true;
 }
 
-/* Among those that the filters leave: a whole name wins over a sweep, a sweep over parts of names. */
+/* Among those that the filters leave: a folder's name wins over what runs and sweeps were called, that
+ * over parts of names. */
 static void take_word(const char *word, const struct library_run *runs, size_t count,
                       const bool *left, bool *take)
 {
-    int sweep = library_field("sweep");
+    int sweep = library_field("sweep"), name = library_field("name");
     int64_t place = 1;
     bool found = false;
 
@@ -97,9 +98,10 @@ static void take_word(const char *word, const struct library_run *runs, size_t c
     }
     for (int rank = 0; rank < 3 && !found; rank++) {
         for (size_t i = 0; i < count; i++) {
-            bool is = rank == 0   ? !strcmp(runs[i].name, word)
-                      : rank == 1 ? !strcmp(runs[i].cell[sweep], word)
-                                  : strstr(runs[i].name, word) != NULL;
+            bool is = rank == 0 ? !strcmp(runs[i].name, word)
+                      : rank == 1
+                          ? !strcmp(runs[i].cell[sweep], word) || !strcmp(runs[i].cell[name], word)
+                          : strstr(runs[i].name, word) != NULL;
 
             if (is && left[i])
                 take[i] = found = true;

@@ -36,8 +36,9 @@ static const char usage[] =
     "  bench [KEY=VALUE...]                       images per second on this machine\n"
     "  help [COMMAND or KEY]                      this text, a command's own, or a key's\n"
     "\n"
-    "RUN is a folder, any unique part of its name, @ (newest), @2, @best, @all (every run), a\n"
-    "sweep's name, or a filter: model=cnn,lenet lr!=0.1 test_acc=0.9.. tags=paper (`ls --help`).\n"
+    "RUN is a folder, the name that a run or a sweep was given, any other part of a folder's name\n"
+    "that no other has, @ (newest), @2, @best, @all (every run), or a filter for several:\n"
+    "model=cnn,lenet lr!=0.1 test_acc=0.9.. tags=paper (`ls --help`).\n"
     "`chorus run first` trains a small network in under a minute.\n"
     "Exit codes: 0 done, 1 failed, 2 bad command, file or RUN, 3 diverged, 130 stopped,\n"
     "143 by SIGTERM (both resumable).\n";

@@ -17,8 +17,9 @@
 
 static const struct cli_usage usage = {
     "ls [RUN or FILTER...] [--sort COLUMN] [--since WHEN] [-n N]", "Lists runs, the newest last.",
-    "RUN is a part of runs' names, a sweep's name, @ (newest), @2, @best, @all, or a folder; several\n"
-    "unite. FILTER is COLUMN=VALUE, and a run must pass all of them:\n"
+    "RUN is what runs or a sweep were called, else a part of runs' names, @ (newest), @2, @best,\n"
+    "@all, or a folder; several unite. Commands that do more than list take a part of one name\n"
+    "only. FILTER is COLUMN=VALUE, and a run must pass all of them:\n"
     "  model=cnn,lenet  lr!=0.1  seed=0..4  test_acc=0.9..  'lr<0.1'  state=dead  tags=paper\n"
     "COLUMN is one of run.csv or epochs.csv, its value that of the best epoch (last.test_acc: of\n"
     "the last), or model.NAME. With filters, @ and @best choose among the runs that pass.\n"

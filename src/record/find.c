@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TOLD 5 /* runs that an error names */
+
 struct finder {
     const char *results;
     struct record_entry *list; /* of results, behind them those that were named by their folder */
@@ -21,7 +23,7 @@ struct finder {
     size_t filters;
     size_t *picked; /* places in list */
     size_t found, room;
-    bool none_is_fine;
+    bool listing; /* nothing is fine, and so is a part of several names */
 };
 
 static void pick(struct finder *f, size_t which)
@@ -105,7 +107,7 @@ static enum err_code find_place(struct finder *f, const char *name, struct err *
                        "the best accuracy, @all every run",
                        name);
     if ((uint64_t)place > f->kept_count) {
-        if (f->none_is_fine)
+        if (f->listing)
             return ERR_OK;
         return err_set(e, ERR_INPUT, "there is no run '%s': %s holds %zu%s", name, f->results,
                        f->kept_count, of_those(f));
@@ -162,7 +164,7 @@ static enum err_code find_best(struct finder *f, struct err *e)
     }
     if (best < f->count)
         take(f, best);
-    else if (!f->none_is_fine)
+    else if (!f->listing)
         return err_set(e, ERR_INPUT, "there is no run '@best': no run in %s has an accuracy yet%s",
                        f->results, of_those(f));
     return ERR_OK;
@@ -172,32 +174,57 @@ static enum err_code find_every(struct finder *f, struct err *e)
 {
     for (size_t i = 0; i < f->count; i++)
         take(f, i);
-    if (f->kept_count || f->none_is_fine)
+    if (f->kept_count || f->listing)
         return ERR_OK;
     return err_set(e, ERR_INPUT, "there is no run '@all': no run in %s%s", f->results, of_those(f));
 }
 
-/* The whole name of a run wins over a sweep's, a sweep's over parts of names. */
+/* How a word may be meant, the surest first. */
+enum meaning { WORD_FOLDER, WORD_CALLED, WORD_PART, WORD_MEANINGS };
+
+static bool may_mean(const struct record_entry *entry, const char *word, enum meaning how)
+{
+    if (how == WORD_FOLDER)
+        return !strcmp(entry->name, word);
+    if (how == WORD_PART)
+        return strstr(entry->name, word) != NULL;
+    return !entry->broken &&
+           (!strcmp(entry->run.spec.name, word) || !strcmp(entry->run.sweep, word));
+}
+
+/* A hash is part of a name too: what was meant by a part of several, nobody knows. */
+static enum err_code refuse_part(const struct finder *f, const char *word, size_t runs,
+                                 struct err *e)
+{
+    struct text some = {0};
+    size_t told = 0;
+
+    for (size_t i = 0; i < f->count && told < TOLD; i++)
+        if (f->kept[i] && may_mean(&f->list[i], word, WORD_PART))
+            text_addf(&some, "%s%s", told++ ? ", " : "", f->list[i].name);
+    err_set(e, ERR_INPUT,
+            "'%s' is part of the names of %zu runs: %s%s; give a longer part, or a filter such as "
+            "model=NAME for several (results in %s)",
+            word, runs, text_str(&some), runs > TOLD ? ", ..." : "", f->results);
+    text_free(&some);
+    return ERR_INPUT;
+}
+
+/* A folder's name wins over what runs and sweeps are called, that over parts of names. */
 static enum err_code find_word(struct finder *f, const char *name, struct err *e)
 {
-    size_t before = f->found, again = 0;
+    size_t runs = 0;
 
-    for (size_t i = 0; i < f->count; i++) {
-        if (!strcmp(f->list[i].name, name) && f->kept[i]) {
-            take(f, i);
-            return ERR_OK;
-        }
-    }
-    for (int part = 0; part < 2 && f->found == before && !again; part++) {
-        for (size_t i = 0; i < f->count; i++) {
-            bool is = part ? strstr(f->list[i].name, name) != NULL
-                           : !f->list[i].broken && !strcmp(f->list[i].run.sweep, name);
-            again += is && f->kept[i] && !f->left[i];
-            if (is)
+    for (enum meaning how = WORD_FOLDER; how < WORD_MEANINGS && !runs; how++) {
+        for (size_t i = 0; i < f->count; i++)
+            runs += f->kept[i] && may_mean(&f->list[i], name, how);
+        if (how == WORD_PART && runs > 1 && !f->listing)
+            return refuse_part(f, name, runs, e);
+        for (size_t i = 0; i < f->count && runs; i++)
+            if (may_mean(&f->list[i], name, how))
                 take(f, i);
-        }
     }
-    if (f->found > before || again || f->none_is_fine)
+    if (runs || f->listing)
         return ERR_OK;
     return err_set(
         e, ERR_INPUT,
@@ -257,7 +284,7 @@ static enum err_code find_sweep(struct finder *f, const char *path, const char *
         if (is)
             take(f, i);
     }
-    if (runs || f->none_is_fine)
+    if (runs || f->listing)
         return ERR_OK;
     return err_set(e, ERR_INPUT, "the sweep %s has no run%s", path, of_those(f));
 }
@@ -372,7 +399,7 @@ static enum err_code find_all(struct finder *f, char *const *names, size_t count
         needs_list = needs_list || (!is_filter(names[i]) && !record_is_run(names[i]));
     if (needs_list)
         TRY(read_list(f, e));
-    if (f->filters && f->count && !f->kept_count && !f->none_is_fine)
+    if (f->filters && f->count && !f->kept_count && !f->listing)
         return refuse_none(f, names, count, e);
     for (size_t i = 0; i < count; i++) {
         if (is_filter(names[i]))
@@ -382,16 +409,15 @@ static enum err_code find_all(struct finder *f, char *const *names, size_t count
     }
     for (size_t i = 0; i < f->count && !by_name; i++)
         take(f, i);
-    if (f->filters && !f->found && !f->none_is_fine)
+    if (f->filters && !f->found && !f->listing)
         return refuse_none(f, names, count, e);
     return ERR_OK;
 }
 
-enum err_code record_find_all(const char *results, char *const *names, size_t count,
-                              bool none_is_fine, struct record_entry **out, size_t *found,
-                              struct err *e)
+enum err_code record_find_all(const char *results, char *const *names, size_t count, bool listing,
+                              struct record_entry **out, size_t *found, struct err *e)
 {
-    struct finder f = {.results = results ? results : "results", .none_is_fine = none_is_fine};
+    struct finder f = {.results = results ? results : "results", .listing = listing};
     enum err_code code = find_all(&f, names, count, e);
 
     *out = NULL;
@@ -415,14 +441,15 @@ static enum err_code refuse_many(const char *results, char *const *names, size_t
 
     for (size_t i = 0; i < count; i++)
         text_addf(&asked, "%s%s", i ? " " : "", names[i]);
-    for (size_t i = 0; i < found && i < 5; i++)
+    for (size_t i = 0; i < found && i < TOLD; i++)
         text_addf(&some, "%s%s", i ? ", " : "", list[i].name);
     if (count == 1 && is_filter(names[0]))
         how = "matches";
-    else if (count == 1 && !strchr(names[0], '/'))
-        how = !strcmp(list[0].run.sweep, names[0]) ? "is the sweep of" : "is part of the names of";
+    else if (count == 1 && !strpbrk(names[0], "/@"))
+        how = !strcmp(list[0].run.sweep, names[0]) ? "is the sweep of" : "is the name of";
     err_set(e, ERR_INPUT, "'%s' %s %zu runs: %s%s; one is needed (results in %s)", text_str(&asked),
-            how, found, text_str(&some), found > 5 ? ", ..." : "", results ? results : "results");
+            how, found, text_str(&some), found > TOLD ? ", ..." : "",
+            results ? results : "results");
     text_free(&some);
     text_free(&asked);
     return ERR_INPUT;

@@ -62,14 +62,14 @@ bool record_has_checkpoint(const char *folder);
 enum err_code record_read_entry(const char *folder, struct record_entry *out,
                                 struct err *e) MUST_USE;
 
-/* Runs by DESIGN §7's RUN names: a folder, a part of a name, @, @2, @best, a sweep, or a filter
- * (record/filter.h). Filters choose among all runs, one after the other; @, parts and sweeps are
- * looked up in what they leave; several of these unite. In the order of the names, each run once,
- * the oldest first where one name stands for many. Without names: all runs. An error says what was
- * looked for and where; none_is_fine: to find nothing is none. Freed by record_free_list. */
-enum err_code record_find_all(const char *results, char *const *names, size_t count,
-                              bool none_is_fine, struct record_entry **out, size_t *found,
-                              struct err *e) MUST_USE;
+/* Runs by DESIGN §7's RUN names: a folder, what runs or a sweep were called, a part of one run's
+ * name, @, @2, @best, or a filter (record/filter.h). Filters choose among all runs, one after the
+ * other; the others are looked up in what they leave; several of these unite. In the order of the
+ * names, each run once, the oldest first where one name stands for many. Without names: all runs.
+ * An error says what was looked for and where. listing: to find nothing is none, and a part of
+ * several names stands for all of them. Freed by record_free_list. */
+enum err_code record_find_all(const char *results, char *const *names, size_t count, bool listing,
+                              struct record_entry **out, size_t *found, struct err *e) MUST_USE;
 /* The one run that they name; where there are several, the error names them. */
 enum err_code record_find_one(const char *results, char *const *names, size_t count,
                               struct record_entry *out, struct err *e) MUST_USE;

@@ -40,6 +40,9 @@ refused "two words" "one word" "$CHORUS" tag @ "+a b"
 refused "a tag that drives a terminal" "one word" "$CHORUS" tag @ $'+\033[31m'
 refused "on and off" "either put on or taken away" "$CHORUS" tag @ +a -a
 refused "no run" "needs a RUN" "$CHORUS" tag +a
+refused "a part of several runs' names" "give a longer part, or a filter" \
+    "$CHORUS" tag 20 +a
+refused "which takes none away either" "is part of the names of 3 runs" "$CHORUS" rm 20
 refused "a word without its sign" "there is no run 'paper'" "$CHORUS" tag @ paper
 check "says what a tag would be" grep -q "If it is a tag: chorus tag @ +paper$" err
 if [ "$(id -u)" != 0 ]; then

@@ -85,7 +85,7 @@ TEST(names_of_runs)
     check_refused(results, "beta", names[4]);
     check_refused(results, "beta", "2 runs");
     check_refused(results, "delta", results);
-    check_refused(results, "no/such/folder", "no run.csv");
+    check_refused(results, "no/such/folder", "there is no file or folder");
     check_refused(results, "model=cnn", "no run matches 'model=cnn': there are 5 runs");
     check_refused(results, "lr!=0.5", "matches 5 runs");
     check_refused(results, "test_ac>0.9", "did you mean test_acc?");
@@ -94,10 +94,57 @@ TEST(names_of_runs)
     check_found(results, "state=stopped", names[3]);
     for (int i = 5; i < 8; i++)
         add_run(results, "alpha", 0.1, WIRE_DONE, names[i]);
-    check_refused(results, "alpha", "5 runs");
+    check_refused(results, "alpha", "4 runs");
     add_run(results, "alpha", 0.1, WIRE_DONE, path);
-    check_refused(results, "alpha", "6 runs");
-    check_refused(results, "alpha", ", ...");
+    check_refused(results, "alph", "6 runs");
+    check_refused(results, "alph", ", ...");
+    help_remove(results);
+}
+
+static size_t found_by(const char *results, const char *name, bool listing)
+{
+    struct err e = {0};
+    char *names[] = {(char *)name};
+    struct record_entry *list;
+    size_t count;
+
+    if (record_find_all(results, names, 1, listing, &list, &count, &e) != ERR_OK) {
+        CHECK_HAS(e.text, "is part of the names of");
+        return 0;
+    }
+    record_free_list(list, count);
+    return count;
+}
+
+TEST(a_given_name_wins_over_parts_and_a_part_is_of_one_name)
+{
+    char *results = help_folder(), names[4][256];
+    struct record_entry *list;
+    struct err e = {0};
+    size_t count;
+
+    add_run(results, "e4", 0.5, WIRE_DONE, names[0]);
+    add_run(results, "e4b", 0.5, WIRE_DONE, names[1]);
+    add_run(results, "lenet-17e4", 0.5, WIRE_DONE, names[2]);
+    check_found(results, "e4", names[0]);
+    check_found(results, "e4b", names[1]);
+    check_found(results, "net-17", names[2]);
+    check_refused(results, "-e4", names[0]);
+    check_refused(results, "-e4", names[1]);
+    check_refused(results, "-e4", "is part of the names of 2 runs");
+    CHECK_INT(found_by(results, "e4", false), 1);
+    CHECK_INT(found_by(results, "-e4", false), 0);
+    CHECK_INT(found_by(results, "-e4", true), 2);
+    CHECK_INT(found_by(results, "name=e4,e4b", false), 2);
+
+    char *both[] = {"name=e4b", "-e4"}; /* the one of those that the filter leaves */
+    REQUIRE_OK(record_find_all(results, both, 2, false, &list, &count, &e));
+    CHECK(count == 1 && !strcmp(list[0].name, names[1]));
+    record_free_list(list, count);
+
+    add_run(results, "e4", 0.5, WIRE_DONE, names[3]); /* both were given it */
+    CHECK_INT(found_by(results, "e4", false), 2);
+    check_refused(results, "e4", "is the name of 2 runs");
     help_remove(results);
 }
 
