@@ -88,6 +88,12 @@ static uint32_t big32(const uint8_t *b)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
+/* The pixels that are stored together: every dx-th from x on of every dy-th line from y on. */
+struct png_pass {
+    size_t x, y, dx, dy;
+    size_t w, h, line; /* of what it stores; bytes of samples in a line */
+};
+
 struct png {
     const char *path;
     size_t w, h;
@@ -96,8 +102,9 @@ struct png {
     int colours;
     uint8_t *packed; /* all IDAT chunks behind each other */
     size_t packed_bytes;
-    uint8_t *raw; /* (h, 1 + line) filter byte and samples */
-    size_t line;
+    struct png_pass pass[7];
+    size_t passes;
+    uint8_t *raw; /* of each pass, one after the other: (h, 1 + line) filter byte and samples */
 };
 
 static int samples_of(int type)
@@ -105,6 +112,31 @@ static int samples_of(int type)
     static const int samples[7] = {1, 0, 3, 1, 2, 0, 4};
 
     return samples[type];
+}
+
+/* Interlaced, the picture comes in seven passes that refine it (Adam7). */
+static void find_passes(struct png *p, bool interlaced)
+{
+    static const struct png_pass whole = {.dx = 1, .dy = 1},
+                                 adam7[7] = {{.x = 0, .y = 0, .dx = 8, .dy = 8},
+                                             {.x = 4, .y = 0, .dx = 8, .dy = 8},
+                                             {.x = 0, .y = 4, .dx = 4, .dy = 8},
+                                             {.x = 2, .y = 0, .dx = 4, .dy = 4},
+                                             {.x = 0, .y = 2, .dx = 2, .dy = 4},
+                                             {.x = 1, .y = 0, .dx = 2, .dy = 2},
+                                             {.x = 0, .y = 1, .dx = 1, .dy = 2}};
+
+    p->passes = 0;
+    for (size_t i = 0; i < (interlaced ? MEM_COUNT(adam7) : 1); i++) {
+        struct png_pass pass = interlaced ? adam7[i] : whole;
+
+        if (pass.x >= p->w || pass.y >= p->h) /* an empty one is not stored at all */
+            continue;
+        pass.w = (p->w - pass.x + pass.dx - 1) / pass.dx;
+        pass.h = (p->h - pass.y + pass.dy - 1) / pass.dy;
+        pass.line = (pass.w * (size_t)samples_of(p->type) * (size_t)p->depth + 7) / 8;
+        p->pass[p->passes++] = pass;
+    }
 }
 
 static enum err_code read_head(struct png *p, const uint8_t *b, size_t n, struct err *e)
@@ -126,12 +158,12 @@ static enum err_code read_head(struct png *p, const uint8_t *b, size_t n, struct
     if (p->type > 6 || p->depth > 16 || !(depths[p->type] >> p->depth & 1) || b[10] || b[11])
         return err_set(e, ERR_INPUT, "%s: PNG of colour type %d with %d bits does not exist",
                        p->path, p->type, p->depth);
-    if (b[12])
-        return err_set(e, ERR_INPUT, "%s: interlaced PNG cannot be read; save it without", p->path);
+    if (b[12] > 1)
+        return err_set(e, ERR_INPUT, "%s: PNG interlaced in way %d does not exist", p->path, b[12]);
     if (!p->w || !p->h || p->w > MOST_PIXELS || p->h > MOST_PIXELS / p->w)
         return err_set(e, ERR_INPUT, "%s: %zu x %zu pixels; 1 to %zu can be read", p->path, p->w,
                        p->h, MOST_PIXELS);
-    p->line = (p->w * (size_t)samples_of(p->type) * (size_t)p->depth + 7) / 8;
+    find_passes(p, b[12] == 1);
     return ERR_OK;
 }
 
@@ -197,28 +229,46 @@ static uint8_t predicted(int filter, int a, int b, int c)
     }
 }
 
-static enum err_code unpack(struct png *p, struct err *e)
+static size_t bytes_of(const struct png_pass *pass)
 {
-    uLongf n = (uLongf)(p->h * (p->line + 1));
+    return pass->h * (pass->line + 1);
+}
+
+static enum err_code undo_filters(const struct png *p, const struct png_pass *pass, uint8_t *raw,
+                                  struct err *e)
+{
     size_t back = ((size_t)samples_of(p->type) * (size_t)p->depth + 7) / 8;
 
-    p->raw = mem_try(p->h, p->line + 1);
-    if (!p->raw)
-        return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", p->path, p->w, p->h);
-    if (uncompress(p->raw, &n, p->packed, (uLong)p->packed_bytes) != Z_OK ||
-        n != p->h * (p->line + 1))
-        return err_set(e, ERR_INPUT, "%s: its pixels cannot be unpacked", p->path);
-    for (size_t y = 0; y < p->h; y++) {
-        uint8_t *row = p->raw + y * (p->line + 1) + 1, *above = y ? row - (p->line + 1) : NULL;
+    for (size_t y = 0; y < pass->h; y++) {
+        uint8_t *row = raw + y * (pass->line + 1) + 1, *above = y ? row - (pass->line + 1) : NULL;
 
         if (row[-1] > 4)
-            return err_set(e, ERR_INPUT, "%s: line %zu has the unknown filter %d", p->path, y,
-                           row[-1]);
-        for (size_t i = 0; i < p->line; i++)
+            return err_set(e, ERR_INPUT, "%s: line %zu has the unknown filter %d", p->path,
+                           pass->y + y * pass->dy, row[-1]);
+        for (size_t i = 0; i < pass->line; i++)
             row[i] = (uint8_t)(row[i] + predicted(row[-1], i >= back ? row[i - back] : 0,
                                                   y ? above[i] : 0,
                                                   y && i >= back ? above[i - back] : 0));
     }
+    return ERR_OK;
+}
+
+static enum err_code unpack(struct png *p, struct err *e)
+{
+    size_t all = 0;
+    uint8_t *raw;
+    uLongf n;
+
+    for (size_t i = 0; i < p->passes; i++)
+        all += bytes_of(&p->pass[i]);
+    n = (uLongf)all;
+    raw = p->raw = mem_try(all, 1);
+    if (!p->raw)
+        return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", p->path, p->w, p->h);
+    if (uncompress(p->raw, &n, p->packed, (uLong)p->packed_bytes) != Z_OK || n != all)
+        return err_set(e, ERR_INPUT, "%s: its pixels cannot be unpacked", p->path);
+    for (size_t i = 0; i < p->passes; raw += bytes_of(&p->pass[i++]))
+        TRY(undo_filters(p, &p->pass[i], raw, e));
     return ERR_OK;
 }
 
@@ -235,28 +285,41 @@ static uint8_t sample(const struct png *p, const uint8_t *row, size_t i)
     return (uint8_t)(p->type == 3 ? value : value * 255 / most);
 }
 
-static enum err_code spread(const struct png *p, struct picture *out, struct err *e)
+/* A line of a pass to where its pixels are in line `to` of the picture. */
+static enum err_code spread_line(const struct png *p, const struct png_pass *pass,
+                                 const uint8_t *row, uint8_t *to, struct err *e)
 {
     size_t samples = (size_t)samples_of(p->type);
 
+    for (size_t i = 0; i < pass->w * samples; i++) {
+        size_t x = pass->x + i / samples * pass->dx;
+        uint8_t v = sample(p, row, i);
+
+        if (p->type != 3)
+            to[x * samples + i % samples] = v;
+        else if (v < p->colours)
+            memcpy(to + 4 * x, p->palette[v], 4);
+        else
+            return err_set(e, ERR_INPUT, "%s: colour %d of a palette of %d", p->path, v,
+                           p->colours);
+    }
+    return ERR_OK;
+}
+
+static enum err_code spread(const struct png *p, struct picture *out, struct err *e)
+{
+    const uint8_t *raw = p->raw;
+
     out->w = p->w;
     out->h = p->h;
-    out->c = p->type == 3 ? 4 : samples;
+    out->c = p->type == 3 ? 4 : (size_t)samples_of(p->type);
     TRY(take_pixels(out, p->path, e));
-    for (size_t y = 0; y < p->h; y++) {
-        const uint8_t *row = p->raw + y * (p->line + 1) + 1;
+    for (size_t i = 0; i < p->passes; raw += bytes_of(&p->pass[i++])) {
+        const struct png_pass *pass = &p->pass[i];
 
-        for (size_t i = 0; i < p->w * samples; i++) {
-            uint8_t v = sample(p, row, i), *to = out->pixel + (y * p->w * samples + i);
-
-            if (p->type != 3)
-                *to = v;
-            else if (v < p->colours)
-                memcpy(out->pixel + 4 * (y * p->w + i), p->palette[v], 4);
-            else
-                return err_set(e, ERR_INPUT, "%s: colour %d of a palette of %d", p->path, v,
-                               p->colours);
-        }
+        for (size_t y = 0; y < pass->h; y++)
+            TRY(spread_line(p, pass, raw + y * (pass->line + 1) + 1,
+                            out->pixel + (pass->y + y * pass->dy) * p->w * out->c, e));
     }
     return ERR_OK;
 }

@@ -20,7 +20,7 @@ static void write_file(const void *bytes, size_t n)
 
 static bool reads_as(struct net_shape s, bool invert, const uint8_t *want)
 {
-    uint8_t got[64];
+    uint8_t got[100];
     struct err e;
 
     if (data_read_picture(path, s, invert, got, &e) != ERR_OK) {
@@ -105,6 +105,8 @@ static void add_chunk(struct text *t, const char *name, const void *body, size_t
     add32(t, (uint32_t)crc32(0, (const uint8_t *)t->s + from, (uInt)(t->n - from)));
 }
 
+static int interlace; /* of the next PNG */
+
 static struct text png(uint32_t w, uint32_t h, int depth, int type, const char *palette,
                        size_t palette_bytes, const char *alpha, size_t alpha_bytes,
                        const void *lines, size_t n)
@@ -112,7 +114,7 @@ static struct text png(uint32_t w, uint32_t h, int depth, int type, const char *
     struct text t = {0}, head = {0};
     uint8_t packed[256];
     uLongf packed_bytes = sizeof packed;
-    const uint8_t rest[5] = {(uint8_t)depth, (uint8_t)type, 0, 0, 0};
+    const uint8_t rest[5] = {(uint8_t)depth, (uint8_t)type, 0, 0, (uint8_t)interlace};
 
     text_add_n(&t, "\x89PNG\r\n\x1a\n", 8);
     add32(&head, w);
@@ -173,6 +175,78 @@ TEST(png_of_every_kind)
     unlink(path);
 }
 
+/* Which pass a pixel of Adam7 comes in, by its place in a square of 8 x 8, as the standard has it. */
+static const char passes[8][9] = {"16462646", "77777777", "56565656", "77777777",
+                                  "36463646", "77777777", "56565656", "77777777"};
+
+/* The lines of w x h pixels of depth bits, of which (y, x) is y * w + x, in passes. */
+static size_t interlaced_lines(uint8_t *lines, int w, int h, int depth)
+{
+    size_t n = 0;
+
+    for (char pass = '1'; pass <= '7'; pass++) {
+        for (int y = 0; y < h; y++) {
+            size_t begin = n, bits = 0;
+
+            for (int x = 0; x < w; x++) {
+                if (passes[y % 8][x % 8] != pass)
+                    continue;
+                if (n == begin)
+                    lines[n++] = 0; /* its filter */
+                if (bits % 8 == 0)
+                    lines[n++] = 0;
+                bits += (size_t)depth;
+                lines[n - 1] |= (uint8_t)((y * w + x) << (7 - (bits - 1) % 8));
+            }
+        }
+    }
+    return n;
+}
+
+TEST(interlaced_png_of_every_size)
+{
+    uint8_t lines[256], want[100];
+    char colours[48];
+
+    interlace = 1;
+    for (uint8_t i = 0; i < 100; i++)
+        want[i] = i;
+    memset(colours, 0, sizeof colours);
+    for (int i = 0; i < 48; i++)
+        colours[i] = (char)(i / 3);
+    for (int h = 1; h <= 10; h++) {
+        for (int w = 1; w <= 10; w++) { /* of the small ones some passes are empty */
+            const struct net_shape s = {.h = h, .w = w, .c = 1};
+            size_t n = interlaced_lines(lines, w, h, 8);
+
+            CHECK(png_reads(png((uint32_t)w, (uint32_t)h, 8, 0, NULL, 0, NULL, 0, lines, n), s,
+                            want));
+            if (w * h > 16)
+                continue;
+            n = interlaced_lines(lines, w, h, 4);
+            CHECK(png_reads(
+                png((uint32_t)w, (uint32_t)h, 4, 3, colours, sizeof colours, NULL, 0, lines, n), s,
+                want));
+        }
+    }
+    interlace = 0;
+    unlink(path);
+}
+
+TEST(filters_begin_anew_in_each_pass)
+{
+    /* 2 x 2: 10 in the first pass, 20 in the sixth, 30 40 in the seventh; above the first line of
+     * each is nothing */
+    static const char lines[] = {2, 10, 4, 20, 3, 30, 25};
+    const struct net_shape s = {.h = 2, .w = 2, .c = 1};
+
+    interlace = 1;
+    CHECK(png_reads(png(2, 2, 8, 0, NULL, 0, NULL, 0, lines, sizeof lines), s,
+                    (const uint8_t[]){10, 20, 30, 40}));
+    interlace = 0;
+    unlink(path);
+}
+
 TEST(what_is_no_picture_is_refused)
 {
     struct text t = png(2, 1, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
@@ -200,4 +274,13 @@ TEST(what_is_no_picture_is_refused)
     t = png(2, 2, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
     refused(t.s, t.n, "cannot be unpacked");
     text_free(&t);
+    interlace = 1; /* a line whole, where its pixels come in two passes */
+    t = png(2, 1, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
+    refused(t.s, t.n, "cannot be unpacked");
+    text_free(&t);
+    interlace = 2;
+    t = png(2, 1, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
+    refused(t.s, t.n, "interlaced in way 2 does not exist");
+    text_free(&t);
+    interlace = 0;
 }
