@@ -195,8 +195,10 @@ static bool has_picture(const char *folder)
     return any;
 }
 
-/* Folders of images by class. */
-static bool folder_of_folders(const char *path)
+#define CLASS_DEPTH 2 /* folders above the pictures: cat/1.png, train/cat/1.png */
+
+/* Folders of images by class, also in train/ and test/. */
+static bool has_classes(const char *path, int depth)
 {
     char **names;
     size_t count;
@@ -207,7 +209,8 @@ static bool folder_of_folders(const char *path)
     for (size_t i = 0; i < count && !any; i++) {
         char *inner = io_path(path, names[i]);
 
-        any = names[i][0] != '.' && io_is_folder(inner) && has_picture(inner);
+        any = names[i][0] != '.' && io_is_folder(inner) &&
+              (has_picture(inner) || (depth > 1 && has_classes(inner, depth - 1)));
         free(inner);
     }
     io_free_names(names, count);
@@ -262,7 +265,7 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
         found->files = files;
         return ERR_OK;
     }
-    if (there == 0 && folder_of_folders(path)) {
+    if (there == 0 && has_classes(path, CLASS_DEPTH)) {
         return err_set(
             e, ERR_INPUT,
             "%s: folders of images by class cannot be read by this version; give a folder "

@@ -144,10 +144,12 @@ TEST(a_set_under_another_name_is_not_taken)
 
 TEST(what_it_may_be)
 {
-    char *folder = kit_folder(), *inner = io_path(folder, "cats"), *path;
+    char *above = kit_folder(), *folder = io_path(above, "train"), *inner = io_path(folder, "cats");
+    char *path;
     struct data_found found;
     struct err e;
 
+    REQUIRE_OK(io_make_folders(folder, &e));
     REQUIRE_OK(data_find(&found, "synthetic", NULL, &e));
     CHECK_INT(found.kind, DATA_SYNTHETIC);
     data_found_free(&found);
@@ -166,6 +168,8 @@ TEST(what_it_may_be)
     CHECK_HAS(e.text, "there is no data set in this folder");
     kit_text(inner, "1.png", "");
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "folders of images by class");
+    CHECK_INT(data_find(&found, above, NULL, &e), ERR_INPUT); /* as it would stand beside test/ */
     CHECK_HAS(e.text, "folders of images by class");
     kit_text(folder, "train-labels-idx1-ubyte", "");
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
@@ -204,7 +208,8 @@ TEST(what_it_may_be)
     CHECK_HAS(e.text, "give the folder");
     free(path);
     free(inner);
-    kit_remove(folder);
+    free(folder);
+    kit_remove(above);
 }
 
 /* A fifo under a file's name must not hold the program. */
