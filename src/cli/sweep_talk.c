@@ -314,6 +314,16 @@ void sweep_talk_draw(struct sweeper *w)
     text_free(&label);
 }
 
+/* Cells that --max-cells leaves for later; of what is the same as another cell nothing is known yet. */
+static void say_more(const struct sweeper *w)
+{
+    int64_t more = w->wish->max_cells ? sweeps_possible(w->spec, 0) - w->status.cells : 0;
+
+    if (more > 0)
+        cli_talk("%lld more in the grid: `chorus run` as before, without --max-cells, runs %s",
+                 (long long)more, more == 1 ? "it" : "them");
+}
+
 void sweep_talk_end(struct sweeper *w)
 {
     const struct wire_sweep_status *s = &w->status;
@@ -355,6 +365,8 @@ void sweep_talk_end(struct sweeper *w)
         text_add_clean(&t, w->wish->name);
         cli_talk("those without a good end again: chorus resume %s --failed", text_str(&t));
     }
+    if (s->state == WIRE_DONE)
+        say_more(w);
     text_free(&t);
 }
 

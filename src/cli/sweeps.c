@@ -139,7 +139,7 @@ static enum err_code read_cells(const char *name, struct record_cell **cells, si
     return code;
 }
 
-static int64_t possible_cells(const struct spec_sweep *s, int64_t most)
+int64_t sweeps_possible(const struct spec_sweep *s, int64_t most)
 {
     size_t n = spec_sweep_cells(s);
     struct spec *cell = mem_new(1, sizeof *cell);
@@ -167,7 +167,7 @@ enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left,
     if (code == ERR_OK)
         code = read_cells(name, &list, &n, e);
     if (code == ERR_OK)
-        *left = *cells = possible_cells(&s, wish.max_cells);
+        *left = *cells = sweeps_possible(&s, wish.max_cells);
     for (size_t i = 0; i < n; i++) {
         *left -= list[i].state >= WIRE_DONE;
         if (strcmp(list[i].time, newest) > 0)

@@ -28,6 +28,8 @@ enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_w
  * its keys, with as many cells side by side (whose share of the threads is part of a cell). */
 enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
                                 struct err *e) MUST_USE;
+/* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
+int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
 /* How many cells it has, and how many of them without a result; of the newest line of its ledger the
  * time ("": none). */
 enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left, char newest[32],

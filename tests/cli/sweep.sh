@@ -111,7 +111,8 @@ refused "another share of the threads" "was begun with --jobs 1, not 2" \
 rm -rf results
 
 # What waits, and what cannot be, have their rows too.
-exits 0 "$CHORUS" run plain.ini batch=40,60 devices=1,3 lr=0.005 --order grid --name mixed --max-cells 1 --quiet
+exits 0 "$CHORUS" run plain.ini batch=40,60 devices=1,3 lr=0.005 --order grid --name mixed --max-cells 1
+check "what --max-cells leaves for later is told" grep -q "^2 more in the grid: .*without --max-cells" err
 state_of()
 {
     awk -F, -v batch="$1" -v devices="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
