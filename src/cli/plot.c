@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,28 @@ static int write_figure(const struct wish *w, struct figure f)
     return cli_printf("%s\n", w->file);
 }
 
+static bool any_point(const struct curves *c)
+{
+    for (size_t i = 0; i < c->lines; i++)
+        for (size_t j = 0; j < c->line[i].n; j++)
+            if (isfinite(c->line[i].y[j]))
+                return true;
+    return false;
+}
+
+/* Of a run that works there may be some soon. */
+static void say_empty(const struct study_run *runs, size_t count)
+{
+    const struct record_run *run = &runs[0].entry->run;
+
+    if (count == 1 && run->state == WIRE_DIVERGED && !run->epochs_done)
+        cli_talk("%s diverged in its first epoch, which left no point to draw: %s", run->run,
+                 run->reason);
+    else
+        cli_talk("nothing is drawn: no epoch of %s has a value of it yet",
+                 count == 1 ? run->run : "these runs");
+}
+
 static int draw_curves(struct wish *w, const struct study_run *runs, size_t count)
 {
     struct err e;
@@ -280,6 +303,8 @@ static int draw_curves(struct wish *w, const struct study_run *runs, size_t coun
         curves_text(&c, w->columns, w->rows, w->level, cli_colours(STDOUT_FILENO), &out);
         code = cli_print(&out);
     }
+    if (!any_point(&c))
+        say_empty(runs, count);
     text_clear(&out);
     curves_add_short(&c, NULL, &out);
     if (out.n)

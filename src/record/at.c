@@ -70,6 +70,32 @@ static enum err_code read_epoch(const char *folder, int64_t epoch, struct safete
     return ERR_OK;
 }
 
+/* Of a run that has ended there will be none. */
+static enum err_code refuse_none(const char *folder, struct err *e)
+{
+    struct record_entry entry = {0};
+    enum wire_state state = WIRE_RUNNING;
+
+    if (record_read_entry(folder, &entry, NULL) == ERR_OK && !entry.broken)
+        state = entry.run.state;
+    if (state == WIRE_DIVERGED || state == WIRE_OOM || state == WIRE_FAILED)
+        err_set(e, ERR_INPUT,
+                "run %s has no weights: it %s before its first (%s); chorus run %s KEY=VALUE "
+                "begins it anew with other settings%s",
+                folder,
+                state == WIRE_DIVERGED ? "diverged"
+                : state == WIRE_OOM    ? "ran out of memory"
+                                       : "failed",
+                entry.run.reason, folder, state == WIRE_DIVERGED ? ", such as a smaller lr" : "");
+    else
+        err_set(e, ERR_INPUT,
+                "run %s has no weights yet: the first are written at the end of an epoch "
+                "or when it is stopped",
+                folder);
+    record_free_entry(&entry);
+    return ERR_INPUT;
+}
+
 static int64_t best_epoch(const char *folder)
 {
     struct record_entry entry;
@@ -116,11 +142,7 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
         if (found)
             TRY(check_last(folder, s, e));
         if (!found)
-            return err_set(
-                e, ERR_INPUT,
-                "run %s has no weights yet: the first are written at the end of an epoch "
-                "or when it is stopped",
-                folder);
+            return refuse_none(folder, e);
         return ERR_OK;
     }
     if (!strcmp(at, "best")) {

@@ -116,6 +116,12 @@ exits 3 "$CHORUS" run tiny.ini lr=1e30
 check "a run that diverges ends with 3" test $? = 0
 check "it says so" grep -q "diverged" err
 check "state diverged" state_is "$(cat out)" diverged
+diverged=$(cat out)
+for verb in "predict $diverged" "weights $diverged -o none.safetensors"; do
+    refused "${verb%% *} of it" "has no weights: it diverged before its first (" "$CHORUS" $verb
+done
+exits 0 "$CHORUS" plot "$diverged"
+check "plot says why it draws nothing" grep -q "^${diverged##*/} diverged in its first epoch, which left no point to draw: the loss" err
 
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=1 epochs=1
 check "one member" grep -q "^1 member of " err
