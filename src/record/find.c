@@ -312,6 +312,12 @@ static enum err_code find_folder(struct finder *f, const char *name, struct err 
     return ERR_OK;
 }
 
+/* A results folder that is not there is more often a wrong one than an empty one. */
+static const char *if_gone(const char *results)
+{
+    return io_exists(results) ? "" : ", which is not there";
+}
+
 static enum err_code find_name(struct finder *f, const char *name, struct err *e)
 {
     char sweep[128];
@@ -332,6 +338,9 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
                        "%s is not the folder of a run: it has no run.csv; chorus ls lists the runs",
                        name);
     }
+    if (!f->total && !f->none_is_fine && *if_gone(f->results))
+        return err_set(e, ERR_INPUT, "there is no run '%s' in %s%s", name, f->results,
+                       if_gone(f->results));
     if (!strcmp(name, "@best"))
         return find_best(f, e);
     if (!strcmp(name, "@all"))
@@ -383,8 +392,9 @@ static enum err_code refuse_none(const struct finder *f, char *const *names, siz
         if (is_filter(names[i]))
             text_addf(&filters, "%s%s", filters.n ? " " : "", names[i]);
     }
-    err_set(e, ERR_INPUT, "no run matches '%s': there %s %zu run%s in %s", text_str(&filters),
-            f->count == 1 ? "is" : "are", f->count, f->count == 1 ? "" : "s", f->results);
+    err_set(e, ERR_INPUT, "no run matches '%s': there %s %zu run%s in %s%s", text_str(&filters),
+            f->count == 1 ? "is" : "are", f->count, f->count == 1 ? "" : "s", f->results,
+            if_gone(f->results));
     text_free(&filters);
     return ERR_INPUT;
 }
@@ -467,7 +477,8 @@ enum err_code record_find_one(const char *results, char *const *names, size_t co
     if (found == 1) /* the list may know it from the index, and has not asked who holds its lock */
         code = record_read_entry(list[0].folder, out, e);
     else if (found == 0)
-        code = err_set(e, ERR_INPUT, "there is no run in %s", results ? results : "results");
+        code = err_set(e, ERR_INPUT, "there is no run in %s%s", results ? results : "results",
+                       if_gone(results ? results : "results"));
     else
         code = refuse_many(results, names, count, list, found, e);
     record_free_list(list, found);
@@ -507,6 +518,6 @@ enum err_code record_find_unfinished(const char *results, struct record_entry *o
     record_free_list(list, count);
     if (found)
         return ERR_OK;
-    return err_set(e, ERR_INPUT, "there is no unfinished run in %s (%zu run%s)", results, count,
-                   count == 1 ? "" : "s");
+    return err_set(e, ERR_INPUT, "there is no unfinished run in %s%s (%zu run%s)", results,
+                   if_gone(results), count, count == 1 ? "" : "s");
 }

@@ -18,8 +18,8 @@ check "no runs" exits 0 "$CHORUS" ls
 check "an empty list says where it looked" says 'no runs in results, which is not there'
 check "and prints nothing" test ! -s out
 check "an empty list as JSON" test "$("$CHORUS" ls --json 2>/dev/null)" = "[]"
-refused "show without a run" "holds 0" "$CHORUS" show @
-refused "weights without a run" "part of no name in results" "$CHORUS" weights 7f3a -o w
+refused "show without a run" "no run '@' in results, which is not there" "$CHORUS" show @
+refused "weights without a run" "no run '7f3a' in results, which is not there" "$CHORUS" weights 7f3a -o w
 
 # Three runs: a single model, the same again, an ensemble.
 first=$("$CHORUS" run tiny.ini keep=all+last+best --quiet) || fail "a run" "$first"

@@ -161,10 +161,14 @@ TEST(an_empty_place_has_no_runs)
     REQUIRE_OK(record_list(top, &list, &count, &e));
     CHECK_INT(count, 0);
     record_free_list(list, count);
-    check_refused(missing, "@", "holds 0");
-    check_refused(missing, "@best", "no run in");
-    check_refused(missing, "@all", "no run in");
-    check_refused(missing, "all", "@all is every run");
+    check_refused(top, "@", "holds 0");
+    check_refused(top, "@best", "no run in");
+    check_refused(top, "@all", "no run in");
+    check_refused(top, "all", "@all is every run");
+    check_refused(missing, "@", "/none, which is not there");
+    check_refused(missing, "7f3a", "/none, which is not there");
+    check_refused(missing, "lr=1", "0 runs in ");
+    check_refused(missing, "lr=1", "/none, which is not there");
     CHECK_INT(record_find_unfinished(missing, &entry, &e), ERR_INPUT);
     CHECK_HAS(e.text, missing);
     help_put(top, "file", "x", 1);
