@@ -114,7 +114,7 @@ static int check_options(const struct options *o, bool varies, struct sweep_wish
 
     if (odd && !varies)
         return cli_refuse("run %s is for a sweep, and no key has a list of values here "
-                          "(lr=0.05,0.1)",
+                          "(such as lr=0.05,0.1)",
                           odd);
     if (o->order && strcmp(o->order, "grid") != 0 && strcmp(o->order, "spread") != 0) {
         struct text shown = {0};

@@ -94,8 +94,10 @@ static enum err_code add_steps(struct spec_list *list, char **field, bool whole,
     char below[TEXT_NUMBER_ROOM], above[TEXT_NUMBER_ROOM];
     double step, steps, count;
 
-    if (!text_to_double(field[2], &step) || !isfinite(step) || step == 0)
-        return spec_refuse(in, e, "the step '%.30s' is no number but 0", field[2]);
+    if (!text_to_double(field[2], &step) || !isfinite(step))
+        return spec_refuse(in, e, "its step '%.30s' is no finite number", field[2]);
+    if (step == 0)
+        return spec_refuse(in, e, "its step is 0, and leads nowhere");
     steps = (b - a) / step;
     if (steps < 0)
         return spec_refuse(in, e, "steps of %.30s lead from %.30s away from %.30s", field[2],

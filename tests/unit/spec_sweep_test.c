@@ -128,7 +128,7 @@ TEST(a_wrong_list_is_one_sentence_and_changes_nothing)
         {"lr", "lin:-1:1:3", "lr = -1: it is out of range"},
         {"lr", "lin:0::3", "'' is no finite number"},
         {"lr", "step:0.1:1:0.2", "they come to 0.9 and 1.1"},
-        {"lr", "step:0.1:1:0", "is no number but 0"},
+        {"lr", "step:0.1:1:0", "its step is 0"},
         {"lr", "step:0.1:1:-0.1", "lead from 0.1 away from 1"},
         {"lr", "step:0:1:1e-9", "more than 1000000 values"},
         {"lr", "step:0.5:0.5:0.1", "one value alone"},
