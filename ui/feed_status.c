@@ -115,14 +115,15 @@ static double best_of_cells(struct feed *f, const struct wire_sweep_status *s)
 {
     size_t n = wire_cells(f->wire, s->sweep, NULL, 0);
     struct wire_cell *all = mem_new(n + 1, sizeof *all);
-    double best = NAN;
+    bool by_valid;
+    size_t best;
+    double acc;
 
     n = wire_cells(f->wire, s->sweep, all, n);
-    for (size_t i = 0; i < n; i++)
-        if (all[i].known && all[i].state == WIRE_DONE && !(all[i].acc <= best))
-            best = isnan(all[i].acc) ? best : all[i].acc;
+    best = wire_best_cell(all, n, &by_valid);
+    acc = best < n ? all[best].acc : NAN;
     free(all);
-    return best;
+    return acc;
 }
 
 /* A sweep of this program or of another one. */

@@ -79,6 +79,7 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
     c->left_out = false;
     c->state = from->state;
     c->acc = from->acc;
+    c->val_acc = from->val_acc;
     c->seconds = from->seconds;
     c->place = from->state == WIRE_WAITING ? from->place : -1;
     c->elsewhere = from->state == WIRE_RUNNING && !from->run;

@@ -140,6 +140,8 @@ static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell
     char span[CLOCK_UTC_ROOM];
 
     sweepview_add_cell(c, out);
+    if (s->on_valid && sweepview_has_accuracy(c))
+        text_addf(out, ", validation %.4f", c->val_acc);
     if (c->known && c->state == WIRE_WAITING && c->place >= 0)
         text_addf(out, ", number %zu in the queue", rank_of(s, c));
     if (c->known && c->state >= WIRE_DONE && isfinite(c->seconds)) {
@@ -188,12 +190,12 @@ static void add_gap(const struct sweepview_sweep *s, size_t group, bool mean, st
     if (group == s->best) {
         text_add(out, "the best");
     } else if (c->runs && s->best < s->groups) {
-        double gap = s->group[s->best].mean - c->mean;
+        double gap = s->group[s->best].choice - c->choice;
 
         if (gap == 0)
             text_add(out, "equal to the best");
         else
-            text_addf(out, "%.4f below the best", gap);
+            text_addf(out, "%.4f below the best%s", gap, s->on_valid ? " on validation data" : "");
         if (isfinite(c->gap.lo) && (c->gap.lo < 0 || c->gap.hi > 0))
             text_addf(out, " (95 %%: %.4f to %.4f)", c->gap.lo, c->gap.hi);
     }
@@ -211,6 +213,8 @@ static void draw_best(const struct sweepview_sweep *s, struct grid *g, struct re
     text_addf(&words, "%.4f", best->mean);
     if (best->runs > 1)
         text_addf(&words, " ± %.4f (n %zu)", best->sd, best->runs);
+    if (s->on_valid)
+        text_addf(&words, ", validation %.4f", best->choice);
     text_add(&words, "  ");
     sweepview_add_setting(s, s->best, &words);
     if (best->best < s->cells && s->cell[best->best].run)

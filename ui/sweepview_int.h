@@ -19,9 +19,11 @@ struct sweepview_cell {
     bool left_out; /* impossible, or another's twin: why says so */
     bool elsewhere;
     enum wire_state state;
-    double acc, seconds, share; /* share: of a run, how much of it is done; nan: unknown */
-    int64_t place;              /* in the queue; -1 */
-    char *run, *why;            /* the run's name; both NULL where there is none */
+    double acc, val_acc; /* test and validation accuracy of the best epoch; nan: none */
+    double seconds;      /* nan: unknown, as the next */
+    double share;        /* of a run, how much of it is done */
+    int64_t place;       /* in the queue; -1 */
+    char *run, *why;     /* the run's name; both NULL where there is none */
 };
 
 struct sweepview_dim { /* axes that walk together; most often one */
@@ -36,7 +38,9 @@ struct sweepview_dim { /* axes that walk together; most often one */
 struct sweepview_group { /* the repeats of one setting: a cell of the board */
     size_t of_state[WIRE_SKIPPED + 1], left_out, unknown; /* how many of them */
     size_t runs;                                          /* done, with an accuracy */
-    double mean, sd, share;                               /* share: of those that run */
+    double mean, sd;                                      /* of their test accuracies */
+    double choice;                                        /* mean of what the best is picked on */
+    double share;                                         /* of those that run */
     size_t best;                                          /* the cell with the best of them */
     struct study_interval gap;                            /* of the best group over this one */
     bool even;                                            /* that interval holds 0 */
@@ -56,8 +60,9 @@ struct sweepview_sweep {
     size_t groups, best;           /* best: groups where there is none yet */
     bool paired;                   /* repeats tell noise from difference */
     bool by_valid;                 /* best epochs were picked on validation data */
-    double test_images;            /* nan: unknown */
-    char *problem;                 /* it cannot be shown: why; all else is empty */
+    bool on_valid;      /* so is the best group: all that may be it have such an accuracy */
+    double test_images; /* nan: unknown */
+    char *problem;      /* it cannot be shown: why; all else is empty */
 };
 
 /* Takes spec over, which is closed. */
@@ -74,6 +79,10 @@ size_t sweepview_cell_of(const struct sweepview_sweep *s, size_t group, size_t r
 void sweepview_place(const struct sweepview_sweep *s, size_t group, size_t *at);
 /* Groups anew from the cells. */
 void sweepview_sum(struct sweepview_sweep *s);
+/* Whether it may be the best: it is done, with an accuracy. */
+bool sweepview_has_accuracy(const struct sweepview_cell *c);
+/* The accuracy that the best is picked on. */
+double sweepview_choice(const struct sweepview_sweep *s, const struct sweepview_cell *c);
 void sweepview_set_text(char **at, const char *text);
 
 /* ---- words and boards ---- */

@@ -157,7 +157,8 @@ struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec)
         struct sweepview_cell *c = &s->cell[i];
         struct err e;
 
-        *c = (struct sweepview_cell){.acc = NAN, .seconds = NAN, .share = NAN, .place = -1};
+        *c = (struct sweepview_cell){
+            .acc = NAN, .val_acc = NAN, .seconds = NAN, .share = NAN, .place = -1};
         c->left_out = spec_sweep_cell(&s->spec, i, one, &e) != ERR_OK;
         if (c->left_out)
             c->why = mem_text(e.text);
@@ -314,18 +315,24 @@ size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values
 
 /* ---- what they came to ---- */
 
-static bool has_accuracy(const struct sweepview_cell *c)
+bool sweepview_has_accuracy(const struct sweepview_cell *c)
 {
     return c->known && c->state == WIRE_DONE && isfinite(c->acc);
 }
 
-static void sum_group(const struct sweepview_sweep *s, size_t number, double *x)
+double sweepview_choice(const struct sweepview_sweep *s, const struct sweepview_cell *c)
+{
+    return s->on_valid ? c->val_acc : c->acc;
+}
+
+/* x, y: room for a number a repeat. */
+static void sum_group(const struct sweepview_sweep *s, size_t number, double *x, double *y)
 {
     struct sweepview_group *g = &s->group[number];
     double shares = 0;
     size_t shared = 0;
 
-    *g = (struct sweepview_group){.mean = NAN, .sd = NAN, .share = NAN, .best = s->cells};
+    *g = (struct sweepview_group){.mean = NAN, .share = NAN, .best = s->cells};
     for (size_t r = 0; r < s->repeats; r++) {
         size_t i = sweepview_cell_of(s, number, r);
         const struct sweepview_cell *c = &s->cell[i];
@@ -340,13 +347,15 @@ static void sum_group(const struct sweepview_sweep *s, size_t number, double *x)
             shares += c->share;
             shared++;
         }
-        if (!has_accuracy(c))
+        if (!sweepview_has_accuracy(c))
             continue;
-        x[g->runs++] = c->acc;
-        if (g->best == s->cells || c->acc > s->cell[g->best].acc)
+        x[g->runs] = c->acc;
+        y[g->runs++] = sweepview_choice(s, c);
+        if (g->best == s->cells || sweepview_choice(s, c) > sweepview_choice(s, &s->cell[g->best]))
             g->best = i;
     }
     g->mean = study_mean(x, g->runs);
+    g->choice = study_mean(y, g->runs);
     g->sd = study_sd(x, g->runs);
     if (shared)
         g->share = shares / (double)shared;
@@ -362,9 +371,9 @@ static void compare_group(struct sweepview_sweep *s, size_t number, double *x, d
         const struct sweepview_cell *a = &s->cell[sweepview_cell_of(s, s->best, r)];
         const struct sweepview_cell *b = &s->cell[sweepview_cell_of(s, number, r)];
 
-        if (has_accuracy(a) && has_accuracy(b)) {
-            x[n] = a->acc;
-            y[n++] = b->acc;
+        if (sweepview_has_accuracy(a) && sweepview_has_accuracy(b)) {
+            x[n] = sweepview_choice(s, a);
+            y[n++] = sweepview_choice(s, b);
         }
     }
     g->gap = study_paired(x, y, n);
@@ -378,9 +387,13 @@ void sweepview_sum(struct sweepview_sweep *s)
 
     s->best = s->groups;
     s->paired = false;
+    s->on_valid = true;
+    for (size_t i = 0; i < s->cells; i++)
+        s->on_valid &= !sweepview_has_accuracy(&s->cell[i]) || isfinite(s->cell[i].val_acc);
     for (size_t i = 0; i < s->groups; i++) {
-        sum_group(s, i, x);
-        if (s->group[i].runs && (s->best == s->groups || s->group[i].mean > s->group[s->best].mean))
+        sum_group(s, i, x, y);
+        if (s->group[i].runs &&
+            (s->best == s->groups || s->group[i].choice > s->group[s->best].choice))
             s->best = i;
     }
     for (size_t i = 0; i < s->groups && s->best < s->groups; i++)

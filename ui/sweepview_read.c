@@ -90,6 +90,7 @@ static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t ro
     c->known = true;
     c->left_out = false;
     c->acc = sheet_number(t, row, sheet_column(t, "best_test_acc"));
+    c->val_acc = sheet_number(t, row, sheet_column(t, "val_acc"));
     c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
     sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
     sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
@@ -178,7 +179,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     }
     c = &s->cell[cell];
     if (other || l->state == WIRE_WAITING)
-        c->acc = c->seconds = NAN;
+        c->acc = c->val_acc = c->seconds = NAN;
     c->known = true;
     c->left_out = false;
     c->state = l->state;
@@ -193,6 +194,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
         c->share = (double)run->epochs_done / (double)run->spec.epochs;
     if (run && !open && run->best_test_acc > RECORD_EMPTY) {
         c->acc = run->best_test_acc;
+        c->val_acc = record_entry_valid_acc(&entry);
         c->seconds = run->wall_seconds;
     }
     if (read)
@@ -258,8 +260,9 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
 
 static void fill_line(struct sweepview_line *line, const struct sweepview_sweep *s)
 {
+    const struct sweepview_cell *best = NULL;
+
     line->cells = line->ended = line->running = 0;
-    line->best = NAN;
     line->live = s->live;
     for (size_t i = 0; i < s->cells; i++) {
         const struct sweepview_cell *c = &s->cell[i];
@@ -267,9 +270,11 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
         line->cells += c->known;
         line->ended += c->known && c->state >= WIRE_DONE;
         line->running += c->known && c->state == WIRE_RUNNING;
-        if (c->known && c->state == WIRE_DONE && !(c->acc <= line->best))
-            line->best = isfinite(c->acc) ? c->acc : line->best;
+        if (sweepview_has_accuracy(c) &&
+            (!best || sweepview_choice(s, c) > sweepview_choice(s, best)))
+            best = c;
     }
+    line->best = best ? best->acc : NAN;
 }
 
 static bool among(const char *const *names, size_t n, const char *name)

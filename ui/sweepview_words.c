@@ -379,7 +379,11 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
         else
             text_add(out, "an error of √(p (1 - p) / n) over n images.");
     }
-    text_add(out, s->by_valid ? " Epochs picked on validation data." : " Epochs picked on test.");
+    text_add(out,
+             s->on_valid
+                 ? " Test accuracies; the best (*) and its epoch are picked on validation data."
+             : s->by_valid ? " The best (*) is picked on test, epochs on validation data."
+                           : " Epochs picked on test.");
 }
 
 size_t sweepview_open(const struct sweepview_sweep *s)

@@ -334,7 +334,8 @@ void sweep_talk_end(struct sweeper *w)
                  {s->oom, "out of memory"}, {s->failed, "failed"},
                  {s->skipped, "skipped"},   {s->stopped, "stopped"},
                  {s->waiting, "waiting"},   {s->elsewhere, "at another program"}};
-    const struct wire_cell *best = NULL;
+    bool by_valid;
+    size_t best = wire_best_cell(w->cell, w->cells, &by_valid);
     struct text t = {0};
     int n = 0;
 
@@ -345,16 +346,17 @@ void sweep_talk_end(struct sweeper *w)
     for (size_t i = 0; i < MEM_COUNT(parts); i++)
         if (parts[i].n)
             text_addf(&t, "%s %lld %s", n++ ? "," : "", (long long)parts[i].n, parts[i].word);
-    for (size_t i = 0; i < w->cells; i++)
-        if (w->cell[i].known && w->cell[i].state == WIRE_DONE && isfinite(w->cell[i].acc) &&
-            (!best || w->cell[i].acc > best->acc))
-            best = &w->cell[i];
-    if (best) {
+    if (best < w->cells) {
         text_add(&t, "; best ");
-        cli_add_fraction(&t, best->acc);
+        cli_add_fraction(&t, w->cell[best].acc);
         text_add(&t, " with ");
-        sweeps_add_label(w->spec, best->cell, &t);
-        text_add(&t, " (picked on test)"); /* the cell is, also where its epoch is not */
+        sweeps_add_label(w->spec, w->cell[best].cell, &t);
+        /* the cell is picked on test where any has no validation data, whatever its epoch was */
+        text_add(&t, by_valid ? " (picked on valid: " : " (picked on test)");
+        if (by_valid) {
+            cli_add_fraction(&t, w->cell[best].val_acc);
+            text_add(&t, ")");
+        }
     }
     cli_talk("%s", text_str(&t));
     text_clear(&t);

@@ -10,6 +10,7 @@
 #include "record/sweeps.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,32 +210,48 @@ enum err_code sweeps_control(const char *name, const char *line, struct err *e)
     return record_sweep_control(cli_results(), name, line, e);
 }
 
-static void add_best(struct text *out, const struct record_cell *cells, size_t n)
+static struct wire_cell read_result(const struct record_cell *cell)
 {
-    double best = RECORD_EMPTY;
-    const char *run = NULL;
+    char *folder = io_path(cli_results(), cell->run);
+    struct wire_cell out = {.known = true, .state = cell->state, .acc = NAN, .val_acc = NAN};
+    struct record_entry entry;
 
-    for (size_t i = 0; i < n; i++) {
-        char *folder = io_path(cli_results(), cells[i].run);
-        struct record_entry entry;
-
-        if (cells[i].run[0] && cells[i].state == WIRE_DONE &&
-            record_read_entry(folder, &entry, NULL) == ERR_OK) {
-            if (!entry.broken && entry.run.best_test_acc > best) {
-                best = entry.run.best_test_acc;
-                run = cells[i].run;
-            }
-            record_free_entry(&entry);
-        }
-        free(folder);
+    if (cell->run[0] && cell->state == WIRE_DONE &&
+        record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        if (!entry.broken && entry.run.best_test_acc != RECORD_EMPTY)
+            out.acc = entry.run.best_test_acc;
+        out.val_acc = record_entry_valid_acc(&entry);
+        record_free_entry(&entry);
     }
-    text_add(out, ", ");
-    cli_json_field(out, "best_run", run ? run : "");
-    text_add(out, ", \"best_test_acc\": ");
-    if (run)
-        text_add_json_double(out, best);
+    free(folder);
+    return out;
+}
+
+static void add_accuracy(struct text *out, const char *name, double acc)
+{
+    text_addf(out, ", \"%s\": ", name);
+    if (isfinite(acc))
+        text_add_json_double(out, acc);
     else
         text_add(out, "null");
+}
+
+static void add_best(struct text *out, const struct record_cell *cells, size_t n)
+{
+    struct wire_cell *result = mem_new(n + 1, sizeof *result);
+    bool by_valid;
+    size_t best;
+
+    for (size_t i = 0; i < n; i++)
+        result[i] = read_result(&cells[i]);
+    best = wire_best_cell(result, n, &by_valid);
+    text_add(out, ", ");
+    cli_json_field(out, "best_run", best < n ? cells[best].run : "");
+    text_add(out, ", ");
+    cli_json_field(out, "best_by", best == n ? "" : by_valid ? "valid" : "test");
+    add_accuracy(out, "best_test_acc", best < n ? result[best].acc : NAN);
+    add_accuracy(out, "best_val_acc", best < n ? result[best].val_acc : NAN);
+    free(result);
 }
 
 static void add_object(struct text *out, const char *name, const char *folder, const char *state)

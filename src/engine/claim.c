@@ -33,6 +33,7 @@ static void take_found(struct sweep *s, struct cell *c, const struct record_cell
 
         if (!entry.broken && run->best_test_acc != RECORD_EMPTY)
             c->acc = run->best_test_acc;
+        c->val_acc = record_entry_valid_acc(&entry);
         if (!entry.broken)
             c->seconds = run->train_seconds + run->eval_seconds;
         record_free_entry(&entry);
@@ -540,6 +541,8 @@ void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, co
         memcpy(c->folder, c->before, sizeof c->folder);
     if (r->opened && r->row.best_test_acc != RECORD_EMPTY)
         c->acc = r->row.best_test_acc;
+    if (r->opened && r->plan->valid_images && r->at.x.best_acc != RECORD_EMPTY)
+        c->val_acc = r->at.x.best_acc;
     c->state = state;
     if (r->opened)
         count_seconds(s, c, r);

@@ -42,6 +42,7 @@ static void show_cell(struct sweep *s, const struct cell *c)
                              .again = c->again,
                              .place = c->place,
                              .acc = c->acc,
+                             .val_acc = c->val_acc,
                              .seconds = c->seconds};
 
     memcpy(cell.hash, c->hash, sizeof cell.hash);
@@ -259,7 +260,7 @@ static void see_cells(struct sweep *s)
         struct cell *c = &s->cell[s->seen];
 
         c->place = (int64_t)s->seen;
-        c->acc = c->seconds = NAN;
+        c->acc = c->val_acc = c->seconds = NAN;
         show_cell(s, c);
     }
     if (grown && s->orders)

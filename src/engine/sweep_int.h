@@ -24,8 +24,8 @@ struct cell {
     bool again;     /* its result was there before */
     bool unsaved;   /* the ledger does not know yet how it ended */
     int64_t place;
-    double acc, seconds; /* nan: none */
-    char folder[256];    /* of its run; empty: none */
+    double acc, val_acc, seconds; /* of the best epoch; nan: none */
+    char folder[256];             /* of its run; empty: none */
     struct run *run;
     enum record_claim how; /* run: what the ledger said when it began, and the run it named */
     char before[256];

@@ -129,19 +129,6 @@ static bool may_be_best(const struct finder *f, size_t i)
            f->list[i].run.state != WIRE_DIVERGED;
 }
 
-/* On validation images at its best epoch; nan without. */
-static double valid_acc(const struct record_entry *entry)
-{
-    struct text value = {0};
-    double acc;
-
-    record_entry_value(entry, "val_acc", &value);
-    if (!value.n || !text_to_double(text_str(&value), &acc))
-        acc = NAN;
-    text_free(&value);
-    return acc;
-}
-
 /* By validation where all that may be the best have it: test images choose nothing then. */
 static enum err_code find_best(struct finder *f, struct err *e)
 {
@@ -156,7 +143,7 @@ static enum err_code find_best(struct finder *f, struct err *e)
 
         if (!may_be_best(f, i))
             continue;
-        acc = valid ? valid_acc(&f->list[i]) : f->list[i].run.best_test_acc;
+        acc = valid ? record_entry_valid_acc(&f->list[i]) : f->list[i].run.best_test_acc;
         if (best < f->count && !(acc > most))
             continue;
         best = i;

@@ -68,7 +68,8 @@ enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **
 void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values,
                           const char *reason);
 /* sweep.csv anew from the ledger and the runs' run.csv: cell, run, state, reason, the keys that vary
- * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them. */
+ * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them, and
+ * the best epoch's val_acc and val_loss. */
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
                                         struct err *e) MUST_USE;
 

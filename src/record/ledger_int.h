@@ -36,6 +36,8 @@ struct record_ledger {
 
 /* sweep_sheet.c: what sweep.csv tells of a cell's run, by run.csv's names; ends with NULL. */
 extern const char *const ledger_results[];
+/* And behind these, by epochs.csv's names: of the best epoch; empty without validation data. */
+extern const char *const ledger_valid_results[];
 
 /* ledger_lines.c */
 struct ledger_row *ledger_find_row(const struct record_ledger *l, const char *cell);

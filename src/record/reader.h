@@ -129,5 +129,7 @@ const char *record_entry_state(const struct record_entry *entry);
 /* A column of record_column_is, empty where it does not apply; of a broken run only run and state.
  * */
 void record_entry_value(const struct record_entry *entry, const char *column, struct text *out);
+/* On validation data at its best epoch, which was picked by it; nan without. */
+double record_entry_valid_acc(const struct record_entry *entry);
 
 #endif

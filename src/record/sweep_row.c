@@ -11,23 +11,32 @@
 
 #define LOCK_MS 100 /* whoever wants it tries again */
 
-static bool is_result(const char *column)
+static bool is_among(const char *const *columns, const char *column)
 {
-    for (size_t i = 0; ledger_results[i]; i++)
-        if (!strcmp(ledger_results[i], column))
+    for (size_t i = 0; columns[i]; i++)
+        if (!strcmp(columns[i], column))
             return true;
-    return !strcmp(column, "state") || !strcmp(column, "reason");
+    return false;
 }
 
-static void add_row(const struct sheet *s, size_t row, const struct record_run *run,
+static bool is_result(const char *column)
+{
+    return is_among(ledger_results, column) || !strcmp(column, "state") ||
+           !strcmp(column, "reason");
+}
+
+/* entry: of the cell's run; NULL: the row is another one's, and stays. */
+static void add_row(const struct sheet *s, size_t row, const struct record_entry *entry,
                     struct text *out)
 {
     struct text value = {0};
 
     for (size_t c = 0; c < s->columns; c++) {
         text_clear(&value);
-        if (run && is_result(s->names[c]))
-            record_run_value(run, s->names[c], &value);
+        if (entry && is_result(s->names[c]))
+            record_run_value(&entry->run, s->names[c], &value);
+        else if (entry && is_among(ledger_valid_results, s->names[c]))
+            record_entry_value(entry, s->names[c], &value);
         else
             text_add(&value, sheet_cell(s, row, (int)c));
         sheet_add_text(out, text_str(&value));
@@ -48,8 +57,9 @@ static enum err_code note_state(struct record_ledger *l, const char *cell,
 }
 
 static enum err_code write_sheet(struct record_ledger *l, const char *path,
-                                 const struct record_run *run, struct err *e)
+                                 const struct record_entry *entry, struct err *e)
 {
+    const struct record_run *run = &entry->run;
     struct sheet s;
     struct text line = {0}, all = {0};
     enum err_code code = ERR_OK;
@@ -64,7 +74,7 @@ static enum err_code write_sheet(struct record_ledger *l, const char *path,
         bool mine = !strcmp(sheet_cell(&s, r, sheet_column(&s, "run")), run->run);
 
         text_clear(&line);
-        add_row(&s, r, mine ? run : NULL, &line);
+        add_row(&s, r, mine ? entry : NULL, &line);
         sheet_end_row(&line);
         text_add_n(&all, text_str(&line), line.n);
         if (mine)
@@ -83,20 +93,25 @@ enum err_code record_sweep_take_run(const char *results, const struct record_run
                                     struct err *e)
 {
     char *path = mem_textf("%s/sweeps/%s/sweep.csv", results, run->sweep);
+    struct record_entry *entry = mem_new(1, sizeof *entry);
     struct record_ledger *l = NULL;
     enum err_code code = ERR_OK;
 
+    entry->folder = io_path(results, run->run);
+    entry->run = *run;
     if (*run->sweep && io_exists(path)) {
         code = record_ledger_open_within(&l, results, run->sweep, LOCK_MS, e);
         if (code == ERR_OK)
             code = record_ledger_begin(l, e);
         if (code == ERR_OK) {
-            code = write_sheet(l, path, run, e);
+            code = write_sheet(l, path, entry, e);
             record_ledger_end(l);
         }
         if (l)
             record_ledger_close(l);
     }
+    free(entry->folder);
+    free(entry);
     free(path);
     return code;
 }

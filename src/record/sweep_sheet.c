@@ -14,6 +14,7 @@ const char *const ledger_results[] = {
     "last_test_acc",  "last_test_loss", "train_seconds", "eval_seconds",   "wall_seconds",
     "device_seconds", "images",         "model_images",  "target_seconds", "peak_memory_bytes",
     "parameters",     "real_devices",   "threads_used",  "shared",         NULL};
+const char *const ledger_valid_results[] = {"val_acc", "val_loss", NULL};
 
 void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values,
                           const char *reason)
@@ -81,6 +82,12 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
             record_run_value(run, ledger_results[i], &value);
         sheet_add_text(&line, text_str(&value));
     }
+    for (size_t i = 0; ledger_valid_results[i]; i++) {
+        text_clear(&value);
+        if (run)
+            record_entry_value(&entry, ledger_valid_results[i], &value);
+        sheet_add_text(&line, text_str(&value));
+    }
     sheet_end_row(&line);
     text_add_n(out, text_str(&line), line.n);
     /* A run that is still owned may write its run.csv once more. */
@@ -125,6 +132,8 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
             sheet_add_text(&t, keys[k]);
         for (size_t i = 0; ledger_results[i]; i++)
             text_addf(&t, ",%s", ledger_results[i]);
+        for (size_t i = 0; ledger_valid_results[i]; i++)
+            text_addf(&t, ",%s", ledger_valid_results[i]);
         text_add(&t, "\n");
         for (size_t i = 0; i < l->rows; i++) {
             if (l->row[i].sheet)

@@ -7,6 +7,7 @@
 #include "record/reader.h"
 #include "record/record_int.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,19 @@ void record_entry_value(const struct record_entry *entry, const char *column, st
         add_param(entry, column, out);
     else
         add_epoch(entry, column + (dotted ? 5 : 0), begins(column, "last."), out);
+}
+
+double record_entry_valid_acc(const struct record_entry *entry)
+{
+    struct text value = {0};
+    double acc = NAN;
+
+    if (!entry->broken && !strcmp(entry->run.best_by, "valid"))
+        record_entry_value(entry, "val_acc", &value);
+    if (!value.n || !text_to_double(text_str(&value), &acc))
+        acc = NAN;
+    text_free(&value);
+    return acc;
 }
 
 bool record_filter_takes(const struct record_filter *f, const struct record_entry *entry)

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -411,4 +412,24 @@ bool wire_state_find(const char *name, enum wire_state *state)
 bool wire_state_ended(enum wire_state state)
 {
     return state >= WIRE_STOPPED;
+}
+
+static bool has_accuracy(const struct wire_cell *c)
+{
+    return c->known && c->state == WIRE_DONE && isfinite(c->acc);
+}
+
+size_t wire_best_cell(const struct wire_cell *cells, size_t n, bool *by_valid)
+{
+    size_t best = n;
+
+    *by_valid = true;
+    for (size_t i = 0; i < n; i++)
+        *by_valid &= !has_accuracy(&cells[i]) || isfinite(cells[i].val_acc);
+    for (size_t i = 0; i < n; i++)
+        if (has_accuracy(&cells[i]) &&
+            (best == n ||
+             (*by_valid ? cells[i].val_acc > cells[best].val_acc : cells[i].acc > cells[best].acc)))
+            best = i;
+    return best;
 }

@@ -89,8 +89,25 @@ check "the sheet says what varies" grep -q "^cell,run,state,reason,.*lr.*best_te
     results/sweeps/plain/sweep.csv
 check "a line a cell" grep -qE "^cell 3 of 4  lr=0.[0-9]+ batch=[46]0  0.[0-9]{4}  [0-9.]+ s  .* left$" err
 check "the best one, and what it was picked on" grep -q "4 done; best 0.* (picked on test)" err
-exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 epochs=1 valid=100 --results held
-check "the cell is picked on test where its epoch is not" grep -q "2 done; best 0.* (picked on test)" err
+check "its columns of validation are empty without such data" \
+    test "$(grep -c ',shared,val_acc,val_loss$\|,,$' results/sweeps/plain/sweep.csv)" = 5
+held=held/sweeps/plain/sweep.csv
+exits 0 "$CHORUS" run plain.ini lr=0.0001,0.01 epochs=1 valid=100 --results held --json
+check "with valid the best cell is picked on it" grep -q "2 done; best 0.* (picked on valid: 0\." err
+most=$(tail -n +2 $held | awk -F, '{ print $(NF - 1) }' | sort -g | tail -n 1)
+check "as --json says" grep -q "\"best_by\": \"valid\".*\"best_val_acc\": $most" out
+run=$(tail -n +2 $held | awk -F, -v most="$most" '$(NF - 1) == most { print $2; exit }')
+check "and its run" grep -q "\"best_run\": \"$run\"" out
+check "which is @best too" grep -q "$run" <("$CHORUS" ls @best --results held)
+exits 0 "$CHORUS" resume "$run" epochs=2 --results held
+best=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    NR > 1 && $at["epoch"] == best { print $at["val_acc"] "," $at["val_loss"] }' \
+    best="$(column "held/$run" best_epoch)" "held/$run/epochs.csv")
+check "more epochs of a cell change what the sheet says of it" grep -q "$run.*,$best$" $held
+exits 0 "$CHORUS" run plain.ini valid=0,100 epochs=1 --results mixed
+check "where a cell has no validation data it is picked on test" \
+    grep -q "2 done; best 0.* (picked on test)" err
+rm -rf held mixed
 check "runs know their sweep" test "$(column "$(run_of results "$(cut -d, -f1 results/sweeps/plain/sweep.csv | sed -n 2p)")" sweep)" = plain
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet
 check "the same command again runs nothing" test "$(folders)" = 4

@@ -524,7 +524,8 @@ TEST(a_sweep_counts_its_cells)
                                        .waiting = 4,
                                        .left_seconds = 90};
     struct wire_event event = {.kind = WIRE_CELL, .run = 9};
-    struct wire_cell cell = {.cell = 2, .known = true, .state = WIRE_DONE, .acc = 0.91};
+    struct wire_cell cell = {
+        .cell = 2, .known = true, .state = WIRE_DONE, .acc = 0.91, .val_acc = NAN};
     struct text line = {0};
     struct feed_run *r;
     struct err e;

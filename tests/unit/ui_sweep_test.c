@@ -27,8 +27,8 @@ static struct sweepview_cell *cell_at(struct sweepview_sweep *s, const char *con
     return i < s->cells ? &s->cell[i] : NULL;
 }
 
-static void set(struct sweepview_sweep *s, const char *const *values, enum wire_state state,
-                double acc)
+static struct sweepview_cell *set(struct sweepview_sweep *s, const char *const *values,
+                                  enum wire_state state, double acc)
 {
     struct sweepview_cell *c = cell_at(s, values);
 
@@ -39,6 +39,7 @@ static void set(struct sweepview_sweep *s, const char *const *values, enum wire_
     c->known = true;
     c->state = state;
     c->acc = acc;
+    return c;
 }
 
 #define VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -194,6 +195,36 @@ TEST(what_cannot_be_told_from_the_best_is_grey)
     CHECK_HAS(text_str(&words), "picked on test");
     text_free(&words);
     sweepview_free_board(&b);
+    sweepview_free(s);
+}
+
+TEST(validation_data_pick_the_best_where_all_have_them)
+{
+    struct sweepview_sweep *s = sweep_of("lr = 0.1, 0.2, 0.4\nvalid = 60\n");
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
+    struct text out = {0};
+
+    REQUIRE(s);
+    set(s, VALUES("0.1"), WIRE_DONE, 0.98)->val_acc = 0.95;
+    set(s, VALUES("0.2"), WIRE_DONE, 0.96)->val_acc = 0.97;
+    set(s, VALUES("0.4"), WIRE_WAITING, NAN);
+    sweepview_sum(s);
+    CHECK_INT(s->best, 1);
+    CHECK_NEAR(s->group[1].mean, 0.96, 1e-12);
+    v.sweep = s;
+    v.name = s->name;
+    sweepview_first_look(s, &v.look);
+    v.has_look = true;
+    draw(&v, 24, 80, &out);
+    CHECK_HAS(text_str(&out), "* best 0.9600, validation 0.9700  lr 0.2");
+    CHECK_HAS(text_str(&out), "picked on validation");
+    set(s, VALUES("0.4"), WIRE_DONE, 0.5); /* none of its own */
+    sweepview_sum(s);
+    CHECK_INT(s->best, 0);
+    draw(&v, 24, 80, &out);
+    CHECK_HAS(text_str(&out), "* best 0.9800  lr 0.1");
+    CHECK_HAS(text_str(&out), "The best (*) is picked on");
+    text_free(&out);
     sweepview_free(s);
 }
 
@@ -540,7 +571,8 @@ TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
     REQUIRE(v->sweep);
     set(v->sweep, VALUES("0.1"), WIRE_SKIPPED, NAN);
     wire_set_sweep(wire, &status);
-    wire_set_cell(wire, 7, &(struct wire_cell){.cell = 0, .known = true, .acc = NAN});
+    wire_set_cell(wire, 7,
+                  &(struct wire_cell){.cell = 0, .known = true, .acc = NAN, .val_acc = NAN});
     wire_set_cell(
         wire, 7,
         &(struct wire_cell){.cell = 1, .known = true, .state = WIRE_RUNNING, .run = 9, .acc = NAN});
@@ -625,10 +657,10 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     write_file(folder, "sweep.ini",
                "# options: --order grid\nlr = 0.1, 0.2, 0.4\nbatch = 64, 128\n");
     write_file(folder, "sweep.csv",
-               "cell,run,state,reason,lr,batch,best_by,best_test_acc,wall_seconds\n"
-               "aa,,done,,0.1,64,test,0.8,12.5\n"
-               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,\n"
-               "cc,,waiting,,0.2,128,,,\n");
+               "cell,run,state,reason,lr,batch,best_by,best_test_acc,wall_seconds,val_acc\n"
+               "aa,,done,,0.1,64,valid,0.8,12.5,0.75\n"
+               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,,\n"
+               "cc,,waiting,,0.2,128,,,,\n");
     write_file(folder, "ledger.csv",
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
                "2026-11-21T17:00:01.000Z,bb,,diverged,\"the loss, it is not finite\"\n");
@@ -641,6 +673,7 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     CHECK(disk.sweep->options.grid);
     CHECK_INT(cell_at(disk.sweep, VALUES("0.1", "64"))->state, WIRE_DONE);
     CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->seconds, 12.5, 1e-12);
+    CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->val_acc, 0.75, 1e-12);
     CHECK_INT(cell_at(disk.sweep, VALUES("0.4", "128"))->state, WIRE_DIVERGED);
     CHECK_STR(cell_at(disk.sweep, VALUES("0.4", "128"))->why, "the loss, it is not finite");
     CHECK_INT(cell_at(disk.sweep, VALUES("0.2", "64"))->state, WIRE_WAITING);
