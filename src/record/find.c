@@ -325,7 +325,7 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
                        "%s is not the folder of a run: it has no run.csv; chorus ls lists the runs",
                        name);
     }
-    if (!f->total && !f->none_is_fine && *if_gone(f->results))
+    if (!f->total && !f->listing && *if_gone(f->results))
         return err_set(e, ERR_INPUT, "there is no run '%s' in %s%s", name, f->results,
                        if_gone(f->results));
     if (!strcmp(name, "@best"))
