@@ -52,6 +52,14 @@ void app_say(struct app *app, int role, const char *fmt, ...)
     app->dirty = true;
 }
 
+void app_unsay(struct app *app, const char *words)
+{
+    if (strcmp(app->own->said, words) != 0)
+        return;
+    app->own->said[0] = 0;
+    app->dirty = true;
+}
+
 void app_resize(struct app *app, int rows, int columns)
 {
     struct app_int *own = app->own;

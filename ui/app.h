@@ -141,6 +141,8 @@ uint64_t app_ns(const struct app *app);
 void app_show(struct app *app, int screen);
 /* One line above the footer until the next key; a warning or an error in its colour. */
 void app_say(struct app *app, int role, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Takes that back, where nothing else was said since: it has come true. */
+void app_unsay(struct app *app, const char *words);
 /* A question in the middle with answers by their first letters (unlike ones); Esc is -1. */
 void app_ask(struct app *app, const char *question, const char *const *answers,
              void (*chosen)(void *user, int answer), void *user);

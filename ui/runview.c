@@ -132,6 +132,7 @@ static bool tick(void *screen)
         runview_follow_live(v);
     }
     runview_press_now(v);
+    runview_keep_promise(v);
     if (v->app->shown != SCREEN_RUN)
         return false;
     run = runview_run(v);

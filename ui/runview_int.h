@@ -44,7 +44,12 @@ struct runview {
     struct runview_panel loss, acc;
     int units_first; /* scrolled */
     uint64_t drawn, drawn_id;
-    char *told;      /* what a question was about */
+    char *told; /* what a question was about */
+    struct {
+        const char *said;      /* NULL: nothing */
+        uint64_t id;           /* of the run that it was said of, */
+        enum wire_state state; /* which was so then */
+    } promise;
     int32_t pressed; /* a key that waits until its run is read; 0: none */
     uint64_t pressed_id;
 };
@@ -56,6 +61,8 @@ struct feed_run *runview_run(struct runview *v);
 /* Chooses it; pinned as above. */
 void runview_choose(struct runview *v, struct feed_run *run, bool pinned);
 bool runview_key(void *screen, const struct key *key);
+/* What a run was told came true: where it was said nothing is to be seen of it any more. */
+void runview_keep_promise(struct runview *v);
 bool runview_at_work(const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);

@@ -72,6 +72,23 @@ static bool must_work(struct runview *v, const struct feed_run *run)
     return false;
 }
 
+static void promise(struct runview *v, const struct feed_run *run, const char *said)
+{
+    v->promise.said = said;
+    v->promise.id = run->id;
+    v->promise.state = run->state;
+}
+
+void runview_keep_promise(struct runview *v)
+{
+    const struct feed_run *run = v->promise.said ? feed_by_id(v->app->feed, v->promise.id) : NULL;
+
+    if (!v->promise.said || (run && run->state == v->promise.state && !run->dead))
+        return;
+    app_unsay(v->app, v->promise.said);
+    v->promise.said = NULL;
+}
+
 static void answer_for(struct runview *v, enum err_code code, const struct err *e, const char *said)
 {
     if (code != ERR_OK)
@@ -97,6 +114,7 @@ static void stop_with(struct runview *v, enum wire_how how, const char *said)
     if (!run || !must_work(v, run))
         return;
     did(v, run, "stop", how == WIRE_AFTER_EPOCH ? "--after-epoch" : "");
+    promise(v, run, said);
     if (run->own)
         answer_for(v, feed_stop(v->app->feed, run, how, &e), &e, said);
     else
@@ -220,6 +238,7 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
         did(g->v, run, "go", "");
+        promise(g->v, run, "going on");
         answer_for(g->v, feed_pause(g->v->app->feed, run, true, &e), &e, "going on");
     }
     free(g->path);
@@ -257,6 +276,7 @@ void runview_pause(struct runview *v, struct feed_run *run)
         return;
     }
     did(v, run, go ? "go" : "pause", "");
+    promise(v, run, said);
     if (run->own)
         answer_for(v, feed_pause(v->app->feed, run, go, &e), &e, said);
     else

@@ -385,6 +385,12 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     CHECK_STR(s.app.own->said, "there is no other run to show");
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK_STR(s.app.own->said, "pausing after this step");
+    runview_keep_promise(&s.view);
+    CHECK_STR(s.app.own->said, "pausing after this step");
+    kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
+    take(&s);
+    runview_keep_promise(&s.view); /* the keys to go on stand there again */
+    CHECK_STR(s.app.own->said, "");
     record_close(record);
     free(run);
     close_view(&s);
