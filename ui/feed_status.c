@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NAME 30
+#define MOST_NAME  30
+#define BRIEF_NAME 14
 
 enum {
     PART_NAME = 1,
@@ -20,7 +21,8 @@ enum {
     PART_BEST = 8,
     PART_LEFT = 16,
     PART_WAIT = 32,
-    PART_SPEED = 64
+    PART_SPEED = 64,
+    PART_BRIEF = 128 /* its name is short */
 };
 
 /* What matters less goes first. */
@@ -28,6 +30,7 @@ static const int falls[] = {127,
                             127 & ~PART_SPEED,
                             127 & ~(PART_SPEED | PART_WAIT),
                             PART_NAME | PART_SHARE | PART_BEST | PART_LEFT,
+                            PART_NAME | PART_SHARE | PART_BEST | PART_LEFT | PART_BRIEF,
                             PART_SHARE | PART_BEST | PART_LEFT,
                             PART_SHARE | PART_LEFT,
                             PART_SHARE,
@@ -75,10 +78,10 @@ static const char *dot(enum wire_state state, bool dead)
 }
 
 /* Of a very long one both ends. */
-static void add_name(const char *name, struct text *out)
+static void add_name(const char *name, int parts, struct text *out)
 {
     text_add(out, "  ");
-    words_add_cut(out, study_short_name(name), MOST_NAME, false);
+    words_add_cut(out, study_short_name(name), parts & PART_BRIEF ? BRIEF_NAME : MOST_NAME, false);
 }
 
 static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
@@ -96,13 +99,14 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
-        add_name(run->name[0] ? run->name : run->spec.name, out);
+        add_name(run->name[0] ? run->name : run->spec.name, parts, out);
     if (parts & PART_EPOCH && !lost && run->known && run->facts.epochs)
         text_addf(out, "  epoch %lld/%lld", (long long)run->epoch, (long long)run->facts.epochs);
     if (parts & PART_SHARE && !ended && isfinite(run->run_share))
         text_addf(out, "  %d %%", (int)(100 * run->run_share));
     if (parts & PART_BEST && !lost && isfinite(run->best_acc))
-        text_addf(out, "  best %.4f", run->best_acc);
+        text_addf(out, "  best %.4f, picked on %s", run->best_acc,
+                  run->by_valid ? "validation" : "test");
     if (parts & PART_SPEED && !ended && run->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(run->images_per_second + 0.5)));
     if (parts & PART_LEFT && !ended)
@@ -150,7 +154,7 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
     if (!s->own)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
-        add_name(s->sweep.name, out);
+        add_name(s->sweep.name, parts, out);
     text_addf(out, "  cell %lld of %lld%s", cell_at(&s->sweep), (long long)s->sweep.cells,
               s->counting ? "+" : "");
     if (parts & PART_BEST && isfinite(s->sweep.best))

@@ -53,18 +53,18 @@ static void add_gain(struct text *out, const struct feed_run *run, bool brief)
     text_addf(out, brief ? "%dx the training" : "at %dx the training", run->facts.members);
 }
 
-static void add_best(struct text *out, const struct feed_run *run, bool brief)
+static void add_best(struct text *out, const struct feed_run *run, int brief)
 {
     if (!isfinite(run->best_acc))
         return;
-    text_addf(out, "%sbest %.4f at epoch %lld", out->n ? ", " : "", run->best_acc,
-              (long long)run->best_epoch);
-    if (!brief)
-        text_addf(out, ", picked on %s", run->by_valid ? "validation" : "test");
+    text_addf(out, "%sbest %.4f", out->n ? ", " : "", run->best_acc);
+    if (brief < 2)
+        text_addf(out, " at epoch %lld", (long long)run->best_epoch);
+    text_addf(out, ", picked on %s", run->by_valid ? "validation" : "test");
 }
 
-/* Where it stands and what can be done about it. */
-static void add_story(struct text *out, const struct feed_run *run, bool starts, bool brief)
+/* Where it stands and what can be done about it; brief, from 0 to 2: what is said elsewhere too goes. */
+static void add_story(struct text *out, const struct feed_run *run, bool starts, int brief)
 {
     char number[TEXT_NUMBER_ROOM];
 
@@ -142,7 +142,7 @@ static int draw_trouble(const struct feed_run *run, struct grid *g, struct rect 
 
     grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true,
              study_short_name(run->name));
-    add_story(&line, run, false, false);
+    add_story(&line, run, false, 0);
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
@@ -159,10 +159,11 @@ static int draw_head(const struct feed_run *run, bool starts, struct grid *g, st
 
     if (went_wrong(run))
         return draw_trouble(run, g, in);
-    add_story(&story, run, starts, false);
-    if (text_width(text_str(&story)) > in.columns / 2) {
+    for (int brief = 0; brief < 3; brief++) {
         text_clear(&story);
-        add_story(&story, run, starts, true);
+        add_story(&story, run, starts, brief);
+        if (text_width(text_str(&story)) <= in.columns / 2)
+            break;
     }
     add_gain(&gain, run, in.columns < 100);
     if (gain.n && in.rows < 24) {

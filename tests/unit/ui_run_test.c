@@ -109,7 +109,7 @@ TEST(a_run_as_it_goes)
     draw(&s, 21, 80);
     CHECK_HAS(text_str(&s.text), "running");
     CHECK_HAS(text_str(&s.text), "test accuracy");
-    CHECK_HAS(text_str(&s.text), "best 0.8123 at epoch 1");
+    CHECK_HAS(text_str(&s.text), "best 0.8123 at epoch 1, picked on test");
     CHECK_HAS(text_str(&s.text), "epoch 2/4");
     CHECK_HAS(text_str(&s.text), " 50 %  1,234 img/s");
     CHECK_HAS(text_str(&s.text), " 37 %  31 s left"); /* 250 steps of 0.1 s, 3 evaluations of 2 s */
