@@ -83,10 +83,10 @@ TWIN_TESTS  := $(filter tests/unit/cuda_% tests/parity/cuda_%,$(TESTS))
 SPELL   := $(B)/tests/bench/spell
 PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
 
-# Rooms whose threads the thread sanitizer watches in `make check`.
+# Whose threads the thread sanitizer watches in `make check`: three rooms, and what reads beside the screens.
 TSAN_ROOMS := wire engine fake
-TSAN_TESTS := $(filter $(foreach r,$(TSAN_ROOMS),tests/unit/$(r)_%) \
-  tests/parity/cpu_threads_test.c,$(TESTS))
+TSAN_TESTS := $(filter $(foreach r,$(TSAN_ROOMS),tests/unit/$(r)_%) tests/parity/cpu_threads_test.c \
+  tests/unit/ui_feed_test.c tests/unit/ui_slow_test.c tests/unit/ui_tasks_test.c,$(TESTS))
 
 ## Building and starting
 .PHONY: all
