@@ -65,7 +65,7 @@ static struct key key_of(const struct record_entry *entry, const char *column)
     return key;
 }
 
-static void sort(const struct record_entry *list, size_t count, char *const *columns,
+static void sort(const struct record_entry *list, size_t count, const char *const *columns,
                  const bool *falling, size_t keys, size_t *order)
 {
     struct sorted *s = mem_new(count + 1, sizeof *s);
@@ -95,7 +95,8 @@ void cli_order_runs(const struct record_entry *list, size_t count, size_t *order
 enum err_code cli_sort_runs(const struct record_entry *list, size_t count, const char *columns,
                             size_t *order, struct err *e)
 {
-    char *copy = mem_text(columns), *rest = copy, *column[MOST_KEYS];
+    char *copy = mem_text(columns), *rest = copy;
+    const char *column[MOST_KEYS];
     bool falling[MOST_KEYS];
     size_t keys = 0;
     enum err_code code = ERR_OK;
@@ -108,6 +109,10 @@ enum err_code cli_sort_runs(const struct record_entry *list, size_t count, const
         }
         falling[keys] = *word == '-';
         column[keys] = word + (*word == '-' || *word == '+');
+        if (!strcmp(column[keys], "age")) { /* what the list shows: the oldest began first */
+            column[keys] = "started_utc";
+            falling[keys] = !falling[keys];
+        }
         if (!record_column_is(column[keys])) {
             near = record_column_nearest(column[keys]);
             code = err_set(e, ERR_INPUT, "--sort %s: runs have no column %s%s%s%s", columns,

@@ -138,6 +138,12 @@ check "what has no value comes last" test "$(listed | head -n 2 | sed 's/.*-//' 
 check "the column is shown" grep -q "last.train_loss" out
 exits 0 "$CHORUS" ls -n 2
 check "the newest are the last" test "$(listed | tail -n 1)" = 2026-12-01-000000-000-other-ffff
+exits 0 "$CHORUS" ls --sort -started_utc -n 3
+listed >a.txt
+exits 0 "$CHORUS" ls --sort age -n 3
+check "--sort age: the newest first" eval 'listed | cmp -s - a.txt'
+exits 0 "$CHORUS" ls --sort -age -n 3
+check "--sort -age: the oldest first" eval '! listed | cmp -s - a.txt'
 refused "--sort of nothing" "did you mean best_test_acc?" "$CHORUS" ls --sort best_test_ac
 check "seeds and sweeps are shown" grep -q "lr  seed .* sweep$" <<<"$("$CHORUS" ls)"
 
