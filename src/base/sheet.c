@@ -86,11 +86,21 @@ struct sheet_reader {
     struct err *e;
 };
 
-static void sheet_fail(struct sheet_reader *r, const char *what, size_t number)
+static void sheet_fail(struct sheet_reader *r, const char *what, size_t number, const char *more)
 {
     if (r->code || r->stopped)
         return;
-    r->code = err_set(r->e, ERR_INPUT, "%s:%zu: %s (%zu)", r->path, r->row_line, what, number);
+    r->code =
+        err_set(r->e, ERR_INPUT, "%s:%zu: %s %zu%s", r->path, r->row_line, what, number, more);
+}
+
+/* What text never holds but for line ends, tabs and escapes. */
+static bool is_text(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] < ' ' && !strchr("\t\n\v\f\r\033", s[i] ? s[i] : 1))
+            return false;
+    return true;
 }
 
 static void sheet_on_field(void *s, size_t n, void *user)
@@ -100,15 +110,15 @@ static void sheet_on_field(void *s, size_t n, void *user)
     if (r->code || r->stopped)
         return;
     if (n > r->field_limit) {
-        sheet_fail(r, "a field is longer than allowed", r->field_limit);
+        sheet_fail(r, "a field is longer than the", r->field_limit, " bytes allowed");
         return;
     }
     if (r->fields == r->column_limit) {
-        sheet_fail(r, "the row has more fields than allowed", r->column_limit);
+        sheet_fail(r, "the row has more fields than the", r->column_limit, " allowed");
         return;
     }
     if (n && memchr(s, 0, n)) {
-        sheet_fail(r, "a field holds a 0 byte; field number", r->fields + 1);
+        sheet_fail(r, "field", r->fields + 1, " holds a 0 byte: this is no text");
         return;
     }
     r->start = mem_grow(r->start, &r->start_room, r->fields + 1, sizeof *r->start);
@@ -143,13 +153,12 @@ static void sheet_feed(struct sheet_reader *r, const char *bytes, size_t n)
         if (r->parser.pstate == 0) /* no row has begun */
             r->row_line = r->line;
         if (csv_parse(&r->parser, bytes, take, sheet_on_field, sheet_on_row, r) != take)
-            sheet_fail(r,
-                       csv_error(&r->parser) == CSV_EPARSE
-                           ? "a quote is out of place; the number of the field"
-                           : "out of memory in the field",
-                       r->fields + 1);
+            sheet_fail(r, "field", r->fields + 1,
+                       csv_error(&r->parser) != CSV_EPARSE ? ": out of memory"
+                       : is_text(bytes, take)              ? ": a quote is out of place"
+                                                           : ": this is no text file");
         if (r->parser.entry_pos > r->field_limit)
-            sheet_fail(r, "a field is longer than allowed", r->field_limit);
+            sheet_fail(r, "a field is longer than the", r->field_limit, " bytes allowed");
         bytes += take;
         n -= take;
         r->line += end != NULL;
@@ -176,7 +185,7 @@ static enum err_code sheet_scan_open(struct sheet_reader *r, int fd)
     }
     if (!r->code && !r->stopped && csv_fini(&r->parser, sheet_on_field, sheet_on_row, r) != 0 &&
         !r->whole_rows)
-        sheet_fail(r, "the closing quote is missing in field", r->fields + 1);
+        sheet_fail(r, "the closing quote is missing in field", r->fields + 1, "");
     free(chunk);
     return r->code;
 }

@@ -281,6 +281,8 @@ TEST(malformed_sheets_are_refused)
         {"a,b\n1\n", ":2: the row has 1", 6},
         {"a,b\n1,2\n3,x\"y\n5,6\n", ":3:", 18},
         {"a,b\n1,\0\n", "0 byte", 8},
+        {"a,b\n1,\002\"x\"\n", "field 2: this is no text file", 11},
+        {"a,b\n1,x\"x\"\n", "field 2: a quote is out of place", 11},
         {"a,b\n\"x\ny\",1\n7\n", ":4: the row has 1", 14},
     };
 
