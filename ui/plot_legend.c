@@ -2,6 +2,8 @@
 #include "ui/plot_int.h"
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "ui/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +16,16 @@
 struct legend {
     struct plot_canvas *c;
     const double *value; /* of each series, or NULL */
+    char **bare;         /* names without the keys that all of them have; NULL: as they are */
     int name;            /* columns that a name may take */
     int width;           /* of an entry, where entries stand below each other; 0: each its own */
 };
 
-static const char *name_of(const struct plot *p, int series)
+static const char *name_of(const struct legend *l, int series)
 {
-    return p->series[series].label ? p->series[series].label : "";
+    const char *label = l->c->p->series[series].label;
+
+    return l->bare ? l->bare[series] : label ? label : "";
 }
 
 /* Those in front of the first without a name: what stands behind it is told of elsewhere. */
@@ -45,7 +50,7 @@ static int value_width(const struct legend *l, int series)
 
 static int entry_width(const struct legend *l, int series)
 {
-    int name = plot_length(name_of(l->c->p, series));
+    int name = plot_length(name_of(l, series));
 
     return 3 + (name < l->name ? name : l->name) + value_width(l, series);
 }
@@ -75,7 +80,7 @@ static int put_entry(const struct legend *l, int row, int column, int end, int s
              plot_role(s));
     plot_put(c, row, column + 1, line_of(s, ascii), plot_role(s));
     room = end - value - column - 3;
-    at = plot_put_cut(c, row, column + 3, room < l->name ? room : l->name, name_of(c->p, series));
+    at = plot_put_cut(c, row, column + 3, room < l->name ? room : l->name, name_of(l, series));
     if (!value)
         return at;
     plot_number(l->value[series], words);
@@ -83,14 +88,97 @@ static int put_entry(const struct legend *l, int row, int column, int end, int s
     return at + value;
 }
 
-/* Names as long as they may be for all entries to stand in so many rows, below each other. false:
- * even short ones do not. */
+/* How long the "lr=" is that a word starts with; 0: it is no setting. */
+static size_t key_length(const char *word)
+{
+    size_t n = strcspn(word, " =");
+
+    return word[n] == '=' ? n + 1 : 0;
+}
+
+/* Takes the keys away that stand in front of all names in the same order, and writes them: "lr, seed".
+ * The values behind them stay: they are what tells the curves apart. */
+static void take_keys(struct legend *l, struct text *keys)
+{
+    const struct plot *p = l->c->p;
+    int n = named(p);
+    const char **rest = mem_new((size_t)n + 1, sizeof *rest);
+    struct text *bare = mem_new((size_t)n + 1, sizeof *bare);
+    bool all = n > 1;
+
+    for (int i = 0; i < n; i++)
+        rest[i] = p->series[i].label;
+    while (all) {
+        size_t key = key_length(rest[0]);
+
+        for (int i = 0; i < n && all; i++)
+            all = key && !strncmp(rest[i], rest[0], key);
+        if (!all)
+            break;
+        text_addf(keys, "%s%.*s", keys->n ? ", " : "", (int)key - 1, rest[0]);
+        for (int i = 0; i < n; i++) {
+            size_t value = strcspn(rest[i] + key, " ");
+
+            text_addf(&bare[i], "%s%.*s", bare[i].n ? " " : "", (int)value, rest[i] + key);
+            rest[i] += key + value;
+            rest[i] += *rest[i] == ' ';
+        }
+    }
+    if (keys->n)
+        l->bare = mem_new((size_t)n + 1, sizeof *l->bare);
+    for (int i = 0; i < n && keys->n; i++) {
+        text_addf(&bare[i], "%s%s", *rest[i] ? " " : "", rest[i]);
+        l->bare[i] = mem_text(text_str(&bare[i]));
+        text_free(&bare[i]);
+    }
+    free(rest);
+    free(bare);
+}
+
+static void free_names(struct legend *l)
+{
+    for (int i = 0; l->bare && i < named(l->c->p); i++)
+        free(l->bare[i]);
+    free(l->bare);
+    l->bare = NULL;
+}
+
+/* Whether two names that differ would look the same when cut in the middle. */
+static bool cut_alike(const char *a, const char *b, int room)
+{
+    int n = plot_length(a), front = room / 2, behind = room - 1 - front;
+
+    if (!strcmp(a, b) || n <= room || plot_length(b) <= room)
+        return false;
+    for (int i = 0; i < front; i++)
+        if (words_next(&a) != words_next(&b))
+            return false;
+    for (n = plot_length(a); n > behind; n--)
+        words_next(&a);
+    for (n = plot_length(b); n > behind; n--)
+        words_next(&b);
+    return !strcmp(a, b);
+}
+
+static bool any_alike(const struct legend *l, int room)
+{
+    int n = named(l->c->p);
+
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++)
+            if (cut_alike(name_of(l, i), name_of(l, k), room))
+                return true;
+    return false;
+}
+
+/* Names as long as they may be for all entries to stand in so many rows, below each other, but never
+ * so short that two of them look the same. false: even short ones do not. */
 static bool choose_width(struct legend *l, int columns, int rows)
 {
     static const int names[] = {1000, 40, 32, 24, 20, 16, 12, 10, 8};
     const struct plot *p = l->c->p;
 
-    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+    for (size_t i = 0; i < MEM_COUNT(names) && (!i || !any_alike(l, names[i])); i++) {
         l->name = names[i];
         l->width = 0;
         for (int k = 0; k < named(p); k++)
@@ -130,21 +218,41 @@ static int put_table(struct legend *l, int row, int column, int rows)
     return (shown + across - 1) / across;
 }
 
-/* On the title's row where all of it fits, else below; in a low frame what fits behind the title. */
-static int put_legend(struct legend *l, int title)
+/* On the title's row, where all of it fits. */
+static bool put_beside(struct legend *l, int title)
 {
     const struct plot *p = l->c->p;
-    int total = -APART, column, most = 1 + (p->rows - PLOT_LEAST_ROWS) / 3, above = title ? 1 : 0;
+    int total = -APART, column;
 
     l->name = p->columns;
     for (int i = 0; i < named(p); i++)
         total += entry_width(l, i) + APART;
-    if (title + (title ? APART : 0) + total <= p->columns) {
-        column = p->columns - total;
-        for (int i = 0; i < named(p); i++)
-            column = put_entry(l, 0, column, p->columns, i) + APART;
+    if (title + (title ? APART : 0) + total > p->columns)
+        return false;
+    column = p->columns - total;
+    for (int i = 0; i < named(p); i++)
+        column = put_entry(l, 0, column, p->columns, i) + APART;
+    return true;
+}
+
+/* On the title's row where all of it fits, if need be with the keys at the title alone, else below; in a low frame what fits behind the title. */
+static int put_legend(struct legend *l, int title)
+{
+    const struct plot *p = l->c->p;
+    int column, most = p->rows > PLOT_LEAST_ROWS + 1 ? p->rows / 3 : 1, above = title ? 1 : 0;
+    struct text keys = {0};
+
+    if (put_beside(l, title))
         return 1;
-    }
+    take_keys(l, &keys);
+    if (keys.n && title && title + keys.n + 4 <= (size_t)p->columns)
+        title = plot_put_text(l->c, 0, plot_put_text(l->c, 0, title, p->columns, " by ", PLOT_TEXT),
+                              p->columns, keys.s, PLOT_TEXT);
+    else
+        free_names(l);
+    text_free(&keys);
+    if (l->bare && put_beside(l, title))
+        return 1;
     if (most > above)
         return above + put_table(l, above, 0, most - above);
     column = title + APART;
@@ -186,6 +294,7 @@ int plot_draw_head(struct plot_canvas *c, const struct plot_view *v)
     if (p->values)
         l.value = value = read_values(p, v);
     rows = put_legend(&l, column);
+    free_names(&l);
     free(value);
     return rows;
 }

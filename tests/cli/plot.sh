@@ -26,8 +26,8 @@ check "a column over seconds" grep -q "seconds of training" out
 exits 0 "$CHORUS" plot "$one" --metric loss --log y
 check "--log y" grep -q "^loss" out
 exits 0 "$CHORUS" plot "$one" "$two" --frame 150x24
-check "several runs are named by what differs" grep -q "valid=100 train" out
-check "and what is drawn of them" grep -q "valid=0 train.*valid=0 test" out
+check "several runs are named by what differs" grep -q "^loss by valid " out
+check "and what is drawn of them" grep -q " 0 train.* 0 test.* 100 train" out
 check "the last number of x is there" grep -qE " epoch +6( |$)" out
 exits 0 "$CHORUS" plot "$two" --metric acc
 check "validation has a curve" grep -q "valid" out

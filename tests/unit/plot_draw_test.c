@@ -283,6 +283,41 @@ TEST(long_legends_wrap)
     check("legend", &p);
 }
 
+/* What the names have in common stands at the title; what tells them apart is never cut out. */
+TEST(legends_tell_settings_apart)
+{
+    static const char *const labels[] = {"lr=0.002 seed=0 train", "lr=0.002 seed=0 test",
+                                         "lr=0.004 seed=0 train", "lr=0.004 seed=0 test",
+                                         "lr=0.002 seed=1 test",  "lr=0.004 seed=1 test",
+                                         "lr=0.002 seed=2 test",  "lr=0.004 seed=2 test"};
+    struct plot_series s[8];
+    struct plot p = losses(s);
+    struct text t = {0};
+
+    for (int i = 0; i < 8; i++) {
+        s[i] = s[i % 2];
+        s[i].colour = i;
+        s[i].label = labels[i];
+    }
+    p.count = 8;
+    p.title = "loss";
+    p.columns = 80;
+    p.rows = 12;
+    plot_text(&p, false, &t);
+    CHECK_HAS(text_str(&t), "loss by lr, seed\n");
+    CHECK_HAS(text_str(&t), " 0.002 0 train ");
+    CHECK_HAS(text_str(&t), " 0.004 2 test\n");
+    CHECK(!strstr(text_str(&t), "\xe2\x80\xa6")); /* an ellipsis */
+    s[7].label = "another"; /* not all are settings, and there is no room: fewer, not alike */
+    p.columns = 40;
+    text_clear(&t);
+    plot_text(&p, false, &t);
+    CHECK_HAS(text_str(&t), " lr=0.002\xe2\x80\xa6"
+                            "0 train\n");
+    CHECK_HAS(text_str(&t), " +5\n");
+    text_free(&t);
+}
+
 TEST(hostile_labels)
 {
     struct plot_series s[2];
