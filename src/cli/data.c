@@ -176,12 +176,21 @@ static const char *class_name(const struct data_set *set, int k, char number[16]
     return number;
 }
 
-static void add_odd(struct text *out, const char *what, size_t n, const char *words)
+/* The columns of a table look like the channels of one pixel. */
+static const char *noun(const struct data_set *set)
+{
+    return set->shape.h == 1 && set->shape.w == 1 ? "row" : "image";
+}
+
+static void add_odd(struct text *out, const struct data_set *set, const char *part, size_t n,
+                    bool are, const char *words)
 {
     char number[TEXT_NUMBER_ROOM];
+    const char *verb = are ? n == 1 ? "is" : "are" : n == 1 ? "has" : "have";
 
     if (n)
-        text_addf(out, "odd: %s %s %s\n", text_count(number, n), what, words);
+        text_addf(out, "odd: %s %s %s%s %s %s\n", text_count(number, n), part, noun(set),
+                  n == 1 ? "" : "s", verb, words);
 }
 
 /* What is no error, but what one should know before trusting a result. */
@@ -214,13 +223,13 @@ static void add_oddities(struct text *out, const struct data_check *check)
     if (odd > ODD_SHOWN)
         text_addf(out, "odd: and %d classes more without training or test images\n",
                   odd - ODD_SHOWN);
-    add_odd(out, "training images", check->train.constant, "have one value everywhere");
-    add_odd(out, "test images", check->test.constant, "have one value everywhere");
-    add_odd(out, "training images", check->train.again, "are there more than once");
-    add_odd(out, "training images", check->train.contradicting,
-            "are there again under another label");
-    add_odd(out, "test images", check->test.in_training, "are among the training images");
-    add_odd(out, "test images", check->test.contradicting, "are there again under another label");
+    add_odd(out, set, "training", check->train.constant, false, "one value everywhere");
+    add_odd(out, set, "test", check->test.constant, false, "one value everywhere");
+    add_odd(out, set, "training", check->train.again, true, "there more than once");
+    add_odd(out, set, "training", check->train.contradicting, true,
+            "there again under another label");
+    add_odd(out, set, "test", check->test.in_training, true, "among the training images");
+    add_odd(out, set, "test", check->test.contradicting, true, "there again under another label");
     if (check->unscaled) {
         text_add(out, "odd: ");
         text_add_clean(out, check->unscaled);
@@ -244,9 +253,11 @@ static void add_report(struct text *out, const struct data_check *check, const c
 
     net_shape_text(&set->shape, shape);
     text_add_clean(out, data);
-    text_addf(out, ": %s training and %s test images of %s, %d classes\n",
-              text_count(train, set->train.count), text_count(test, set->test.count), shape,
-              set->classes);
+    if (!strcmp(noun(set), "row"))
+        snprintf(shape, sizeof shape, "%d column%s", set->shape.c, set->shape.c == 1 ? "" : "s");
+    text_addf(out, ": %s training and %s test %ss of %s, %d classes\n",
+              text_count(train, set->train.count), text_count(test, set->test.count), noun(set),
+              shape, set->classes);
     if (check->label)
         text_addf(out, "%-8s %s\n", "labels", check->label);
     add_range(out, "training", &check->train, set->train.bytes != NULL);

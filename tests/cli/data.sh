@@ -68,17 +68,17 @@ check "range" has '^training bytes 97 to 104, mean '
 check "per class" has '^ +1 +1 +2 +1$'
 check "a class that is missing" has '^odd: class 2 has no training and no test images$'
 check "a class that is not tested" has '^odd: class 3 has no test images$'
-check "constant images" has '^odd: 1 training images have one value everywhere$'
-check "images there twice" has '^odd: 1 training images are there more than once$'
-check "under another label" has '^odd: 1 training images are there again under another label$'
-check "test images among training" has '^odd: 1 test images are among the training images$'
+check "constant images" has '^odd: 1 training image has one value everywhere$'
+check "images there twice" has '^odd: 1 training image is there more than once$'
+check "under another label" has '^odd: 1 training image is there again under another label$'
+check "test images among training" has '^odd: 1 test image is among the training images$'
 exits 0 "$CHORUS" data check set --json
 check "check as JSON" has '"train": \{"images": 4, "min": 97, "max": 104, .*"of_class": \[1, 2, 0, 1\]'
 exits 0 "$CHORUS" data check synthetic
 check "synthetic is in order" has '^nothing odd in it$'
 printf 'label,x\ncat,1\ndog,2\ncat,3\n' >pets.csv
 exits 0 "$CHORUS" data check pets.csv
-check "a CSV file" has '^pets.csv: 2 training and 1 test images of 1x1x1, 2 classes$'
+check "a CSV file" has '^pets.csv: 2 training and 1 test rows of 1 column, 2 classes$'
 check "its classes by name" has '^ +1 +dog +1 +0$'
 check "where its labels stand" has '^labels   column 1 \(label\)$'
 { echo label,x; for i in $(seq 120); do echo "$((i % 60)),$i"; done; } >many.csv
