@@ -86,6 +86,17 @@ void app_page(struct app *app, const char *title, const char *lines)
     open_page(app, title, lines, false);
 }
 
+void app_renew_page(struct app *app, const char *title, const char *lines)
+{
+    struct app_int *own = app->own;
+
+    if (own->popup != POPUP_PAGE || strcmp(text_str(&own->label), title) != 0)
+        return;
+    text_clear(&own->page);
+    text_add(&own->page, lines);
+    app->dirty = true;
+}
+
 void popup_whole_page(struct app *app, const char *title, const char *lines)
 {
     open_page(app, title, lines, true);

@@ -183,13 +183,26 @@ static bool tick(void *screen)
     return setup_ask_on(s);
 }
 
+#define PAGE "what it means"
+
+static void view(struct setup *s, void (*page_of)(struct app *, const char *, const char *))
+{
+    struct text page = {0};
+
+    setup_mean_page(s, &page);
+    page_of(s->app, PAGE, text_str(&page));
+    text_free(&page);
+}
+
 static void event(void *screen, const struct wire_event *event, const void *slot, size_t n)
 {
     struct setup *s = screen;
 
     if (event->kind == WIRE_PLAN && slot && n == sizeof(struct wire_plan) &&
-        setup_answer(s, event->run, slot))
+        setup_answer(s, event->run, slot)) {
         s->app->dirty = true;
+        view(s, app_renew_page);
+    }
     /* It stands: what is refused to it from now on is another command. */
     if (s->started && event->run == s->started &&
         (event->kind == WIRE_STARTED || event->kind == WIRE_CELL))
@@ -277,15 +290,6 @@ static bool queue_key(struct setup *s, const struct key *key)
     return true;
 }
 
-static void view(struct setup *s)
-{
-    struct text page = {0};
-
-    setup_mean_page(s, &page);
-    app_page(s->app, "what it means", text_str(&page));
-    text_free(&page);
-}
-
 static bool common_key(struct setup *s, const struct key *key)
 {
     switch (key->code) {
@@ -308,7 +312,7 @@ static bool common_key(struct setup *s, const struct key *key)
         setup_fetch(s);
         return true;
     case 'v':
-        view(s);
+        view(s, app_page);
         return true;
     case 'u':
     case 'y':

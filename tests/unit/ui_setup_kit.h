@@ -107,6 +107,11 @@ void app_page(struct app *app, const char *title, const char *lines)
     snprintf(kit.page, sizeof kit.page, "%s", lines);
 }
 
+void app_renew_page(struct app *app, const char *title, const char *lines)
+{
+    app_page(app, title, lines);
+}
+
 bool feed_busy(struct feed *f)
 {
     (void)f;

@@ -133,6 +133,20 @@ TEST(at_160_by_45_there_are_three_panels)
     kit_end();
 }
 
+TEST(a_page_that_is_open_takes_what_the_planner_answers)
+{
+    kit_start();
+    choose("batch");
+    for (const char *c = "\n250\n"; *c; c++)
+        screen_setup.key(kit.setup, &(struct key){.code = *c == '\n' ? UI_ENTER : *c});
+    screen_setup.key(kit.setup, &(struct key){.code = UI_ESC});
+    screen_setup.key(kit.setup, &(struct key){.code = 'v'});
+    CHECK(!strstr(kit.page, "129,068"));
+    kit_settle();
+    CHECK_HAS(kit.page, "129,068");
+    kit_end();
+}
+
 TEST(a_field_is_typed_over_checked_and_taken)
 {
     kit_start();
