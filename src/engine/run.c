@@ -121,7 +121,8 @@ enum err_code run_say_elsewhere(struct err *e)
 {
     size_t n = strlen(e->text);
 
-    if (e->sys == EACCES || e->sys == EROFS)
+    if (e->sys == EACCES || e->sys == EROFS || e->sys == ENOSPC || e->sys == EDQUOT ||
+        e->sys == ENOENT)
         snprintf(e->text + n, sizeof e->text - n, "; --results DIR keeps runs in another folder");
     return e->code;
 }

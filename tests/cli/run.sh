@@ -179,6 +179,8 @@ for option in --failed "--jobs 2" "--order grid" "--max-cells 5"; do
     refused "run ${option%% *} is for sweeps" "${option%% *} is for a sweep" \
         "$CHORUS" run tiny.ini $option
 done
+"$CHORUS" run tiny.ini --results /proc/x >out 2>err
+check "a place where no folder can be: the next step" grep -q -- "; --results DIR keeps runs in another" err
 refused "results in a file" "is no folder" "$CHORUS" run tiny.ini --results tiny.ini
 
 # meminfo TOTAL FREE: a machine of so many kB
