@@ -375,6 +375,8 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
     log = in.rows >= 34 ? 6 : in.rows >= 26 ? 5 : in.rows >= 18 ? 2 : 1;
     /* The plots have the larger half, whatever comes below. */
     plots = in.rows * 11 / 20;
+    if (plots < PLOT_LEAST_ROWS + 2)
+        plots = PLOT_LEAST_ROWS + 2;
     if (units > in.rows - plots - 1 - log)
         units = in.rows - plots - 1 - log;
     if (units < 3)

@@ -265,6 +265,8 @@ TEST(an_ensemble_of_eight)
     CHECK_HAS(text_str(&s.text), "8 members on 4 virtual devices");
     CHECK_HAS(text_str(&s.text), "0.7700"); /* of the last member */
     CHECK_INT(s.view.acc.plot.count, 10);   /* the whole, the mean, the members */
+    CHECK_HAS(draw(&s, 13, 60), "┤");       /* the least screen */
+    CHECK_HAS(text_str(&s.text), "members");
     draw_all_sizes(&s);
     record_close(record);
     free(run);
