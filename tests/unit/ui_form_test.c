@@ -437,6 +437,35 @@ TEST(a_line_is_edited_like_any_other)
     line_free(&l);
 }
 
+static void draw_line(const struct line_edit *l, struct grid *g, const char *seen)
+{
+    struct text out = {0};
+
+    line_draw(l, g, grid_all(g));
+    grid_to_text(g, &out);
+    CHECK(!strncmp(text_str(&out), seen, strlen(seen)));
+    text_free(&out);
+}
+
+/* What is scrolled away at its left does not make another line of it. */
+TEST(a_line_says_that_its_start_is_cut)
+{
+    struct line_edit l = {0};
+    struct grid g;
+    bool changed;
+
+    grid_init(&g, 1, 10, false);
+    line_set(&l, "predict lenet");
+    draw_line(&l, &g, "‹ct lenet");
+    line_key(&l, UI_HOME, &changed);
+    draw_line(&l, &g, "predict le");
+    g.ascii = true;
+    line_key(&l, UI_END, &changed);
+    draw_line(&l, &g, "<ct lenet");
+    line_free(&l);
+    grid_free(&g);
+}
+
 TEST(tab_completes_names_lists_and_paths)
 {
     static const char *const words[] = {"lenet", "linear", "mlp", NULL};
