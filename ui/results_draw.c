@@ -407,8 +407,8 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
     if (group->sweep)
         text_addf(&words, "of the sweep %s", sweep);
     else
-        text_add(&words, group->seeds == 1 ? "of one seed: the same settings again"
-                                           : "that differ in their seed alone");
+        text_add(&words, group->one_seed ? "of one seed: the same settings again"
+                                         : "that differ in their seed alone");
     grid_cut(g, in, 0, 1, in.columns - 2, GRID_HEAD, false, text_str(&words));
     text_clear(&words);
     if (group->n) {
@@ -425,10 +425,10 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
             results_share(r, group->sd, &words);
         }
         text_addf(&words, ", n %zu", group->n);
-        if (group->seeds > 0 && group->seeds < group->n)
-            text_addf(&words, " of %zu seed%s", group->seeds, group->seeds == 1 ? "" : "s");
-        if (group->n < group->count)
-            text_addf(&words, " (%zu not done)", group->count - group->n);
+        if (group->again)
+            text_addf(&words, " (%zu the same result again)", group->again);
+        if (group->n + group->again < group->count)
+            text_addf(&words, " (%zu not done)", group->count - group->n - group->again);
     } else {
         text_add(&words, "none of them is done");
     }

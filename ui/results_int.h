@@ -28,11 +28,12 @@ struct results_group {
     size_t first, count; /* in the view's order */
     uint64_t key;
     double mean, sd; /* of best_test_acc; sd is nan where all repeats have one seed */
-    size_t n;        /* runs that have one */
+    size_t n;        /* runs that have one; the same result again counts once, as in compare */
+    size_t again;    /* done, but such a repetition: no part of n */
+    bool one_seed;   /* all of them, done or not */
     bool sweep;  /* all runs of one: their mean is of no setting, so that the best stands for it */
     double best; /* of them, and the run that has it; nan: none */
     size_t best_run; /* in the library's list */
-    size_t seeds;    /* that these have; a sweep: 0 */
 };
 
 struct results_column {

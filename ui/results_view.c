@@ -199,59 +199,92 @@ static void fold_runs(struct results *r, const struct library_run *runs)
     free(m);
 }
 
-static int by_words(const void *a, const void *b)
+struct result {
+    uintptr_t seed; /* equal texts are at one place */
+    size_t place;
+    double acc;
+};
+
+static int by_seed(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct result *x = a, *y = b;
+
+    if (x->seed != y->seed)
+        return x->seed < y->seed ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static size_t count_unlike(const char **word, size_t n)
+/* The oldest of each seed: the rest is the same result again. Gives how many are left. */
+static size_t drop_repeats(struct result *result, size_t n)
 {
-    size_t unlike = 0;
+    size_t kept = 0;
 
-    qsort(word, n, sizeof *word, by_words);
+    qsort(result, n, sizeof *result, by_seed);
     for (size_t i = 0; i < n; i++)
-        unlike += i == 0 || strcmp(word[i], word[i - 1]) != 0;
-    return unlike;
+        if (!kept || result[i].seed != result[kept - 1].seed)
+            result[kept++] = result[i];
+    return kept;
+}
+
+/* What is not done is no part of a mean, as in compare. */
+static size_t results_of(const struct results_view *v, const struct results_group *group,
+                         const struct library_run *runs, struct result *out)
+{
+    int acc = library_field("best_test_acc"), seed = library_field("seed");
+    size_t n = 0;
+
+    for (size_t i = 0; i < group->count; i++) {
+        size_t place = v->order[group->first + i];
+        const struct library_run *run = &runs[place];
+
+        if (run->state == WIRE_DONE && text_to_double(run->cell[acc], &out[n].acc) &&
+            isfinite(out[n].acc)) {
+            out[n].seed = (uintptr_t)run->cell[seed];
+            out[n++].place = place;
+        }
+    }
+    return n;
+}
+
+static bool is_one_seed(const struct results_view *v, const struct results_group *group,
+                        const struct library_run *runs)
+{
+    int seed = library_field("seed");
+    const char *first = runs[v->order[group->first]].cell[seed];
+
+    for (size_t i = 1; i < group->count; i++)
+        if (runs[v->order[group->first + i]].cell[seed] != first)
+            return false;
+    return true;
 }
 
 static void measure_groups(struct results *r, const struct library_run *runs)
 {
     struct results_view *v = &r->view;
+    struct result *result = mem_new(v->count + 1, sizeof *result);
     double *x = mem_new(v->count + 1, sizeof *x);
-    const char **seed = mem_new(v->count + 1, sizeof *seed);
-    int field = library_field("best_test_acc"), seeds = library_field("seed");
     int sweep = library_field("sweep");
 
     for (size_t g = 0; g < v->groups; g++) {
         struct results_group *group = &v->group[g];
+        size_t n = results_of(v, group, runs, result);
 
+        group->sweep = r->fold == RESULTS_SWEEPS && *runs[v->order[group->first]].cell[sweep];
+        group->one_seed = is_one_seed(v, group, runs);
+        group->n = group->sweep ? n : drop_repeats(result, n);
+        group->again = n - group->n;
         group->best = NAN;
-        for (size_t i = 0; i < group->count; i++) {
-            size_t place = v->order[group->first + i];
-            const struct library_run *run = &runs[place];
-            double acc;
-
-            /* What is not done is no part of a mean, as in compare. */
-            if (run->state == WIRE_DONE && text_to_double(run->cell[field], &acc) &&
-                isfinite(acc)) {
-                seed[group->n] = run->cell[seeds];
-                x[group->n++] = acc;
-                if (!(acc <= group->best)) {
-                    group->best = acc;
-                    group->best_run = place;
-                }
+        for (size_t i = 0; i < group->n; i++) {
+            x[i] = result[i].acc;
+            if (!(x[i] <= group->best)) {
+                group->best = x[i];
+                group->best_run = result[i].place;
             }
         }
         group->mean = study_mean(x, group->n);
         group->sd = study_sd(x, group->n);
-        group->sweep = r->fold == RESULTS_SWEEPS && *runs[v->order[group->first]].cell[sweep];
-        if (group->sweep)
-            continue;
-        group->seeds = count_unlike(seed, group->n);
-        if (group->seeds == 1) /* the same run again says nothing of chance */
-            group->sd = NAN;
     }
-    free(seed);
+    free(result);
     free(x);
 }
 

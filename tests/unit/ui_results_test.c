@@ -210,7 +210,7 @@ TEST(repeats_fold_to_their_mean)
     kit_end(&k);
 }
 
-/* The same run again says nothing of chance: no deviation, and it is said how many seeds there are. */
+/* The same run again says nothing of chance: it counts once, as in compare, and that is said. */
 TEST(runs_of_one_seed_are_no_repeats)
 {
     struct kit k;
@@ -223,10 +223,10 @@ TEST(runs_of_one_seed_are_no_repeats)
     CHECK(kit_shows(&k, "▸ 2 runs                  0.9000   "));
     CHECK(!kit_shows(&k, "±0.0"));
     CHECK(kit_shows(&k, "2 runs of one seed: the same settings again"));
-    CHECK(kit_shows(&k, "mean 0.9000, n 2 of 1 seed;"));
+    CHECK(kit_shows(&k, "mean 0.9000, n 1 (1 the same result again);"));
     kit_run(&k, "2026-10-29-100002-000-lenet-0003", "seed=4 best_test_acc=0.8");
     kit_turn(&k, true);
-    CHECK(kit_shows(&k, "standard deviation 0.0577, n 3 of 2 seeds;"));
+    CHECK(kit_shows(&k, "mean 0.8500, standard deviation 0.0707, n 2 (1 the same "));
     kit_end(&k);
 }
 
