@@ -9,6 +9,7 @@
 
 #define BESIDE 110 /* columns, from which on there are two plots */
 #define MOST   24  /* columns of a cell */
+#define LONG   60  /* of settings in a sentence */
 #define TWINS  4   /* that are named */
 #define APART  2   /* columns between entries of a legend */
 
@@ -153,8 +154,10 @@ static void cell_words(const struct compare *c, size_t row, int column, struct t
     }
     if (t->column[column].kind == STUDY_TEXT && strcmp(t->column[column].name, "read_at") != 0) {
         slash = strrchr(cell->text, '/');
-        text_add(out, slash && slash[1] ? slash + 1 : cell->text);
-        return;
+        if (slash && slash[1]) {
+            text_add(out, slash + 1);
+            return;
+        }
     }
     study_cell_text(&c->table, row, column, NULL, out);
 }
@@ -452,16 +455,19 @@ static void add_focused(const struct compare *c, struct text *out)
     }
 }
 
-/* "a = b = c" of those whose curves lie under each other. */
+/* "a, b, c" of those whose curves lie under each other. */
 static void add_twins(const struct compare *c, struct text *out)
 {
+    bool settings = c->groups < c->set->count;
+
     for (size_t g = 0; g < c->groups; g++) {
         size_t n = 0;
 
         for (size_t k = g; c->twin[g] == g && has_twin(c, g) && k < c->groups; k++)
             if (c->twin[k] == g && n++ < TWINS) {
-                text_add(out, n > 1 ? " = " : "");
-                words_add_cut(out, c->plain[k], MOST, false);
+                text_add(out, n > 1 ? ", " : "");
+                words_add_cut(out, settings ? c->label[k] : c->plain[k], settings ? LONG : MOST,
+                              false);
             }
         if (n > TWINS)
             text_addf(out, " and %zu more", n - TWINS);

@@ -40,7 +40,7 @@ struct wish {
 /* Which columns say something of these runs. */
 struct shown {
     bool seed, train_limit, shared, sweep, tags;
-    int lr_digits;
+    int lr_digits, sorted_digits;
     char sorted[64]; /* the column that they are sorted by, where it has no place of its own */
 };
 
@@ -153,8 +153,12 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     if (shown->shared)
         cli_table_addf(t, "%lld", (long long)run->shared);
     if (shown->sorted[0]) {
-        record_entry_value(entry, shown->sorted, &cell);
+        struct text value = {0};
+
+        record_entry_value(entry, shown->sorted, &value);
+        text_add_short(&cell, text_str(&value), shown->sorted_digits);
         add_cell(t, &cell);
+        text_free(&value);
     }
     if (shown->sweep)
         cli_table_add(t, run->sweep);
@@ -330,20 +334,24 @@ static void fit(struct cli_table *t)
     fit_names(t, limit, drop);
 }
 
-/* Digits that tell learning rates apart. */
-static int digits_of_lr(const struct record_entry *list, const size_t *order, size_t count)
+/* Digits that tell the values of a column apart. */
+static int digits_of(const char *column, const struct record_entry *list, const size_t *order,
+                     size_t count)
 {
-    char(*number)[TEXT_NUMBER_ROOM] = mem_new(count + 1, sizeof *number);
-    const char **values = mem_new(count + 1, sizeof *values);
-    size_t n = 0;
+    struct text *value = mem_new(count + 1, sizeof *value);
+    const char **words = mem_new(count + 1, sizeof *words);
     int digits;
 
+    for (size_t i = 0; i < count; i++) {
+        if (!list[order[i]].broken)
+            record_entry_value(&list[order[i]], column, &value[i]);
+        words[i] = text_str(&value[i]);
+    }
+    digits = text_least_digits(words, count);
     for (size_t i = 0; i < count; i++)
-        if (!record_run_is_several(&list[order[i]].run, "lr"))
-            values[n++] = text_double(number[i], list[order[i]].run.spec.lr);
-    digits = text_least_digits(values, n);
-    free(values);
-    free(number);
+        text_free(&value[i]);
+    free(words);
+    free(value);
     return digits;
 }
 
@@ -359,7 +367,9 @@ static void add_table(struct text *out, const struct record_entry *list, const s
                   shown.shared ? "|-shared" : "", shown.sorted[0] ? "|-" : "", shown.sorted,
                   shown.sweep ? "|sweep" : "", shown.tags ? "|tags" : "");
 
-    shown.lr_digits = digits_of_lr(list, order, count);
+    shown.lr_digits = digits_of("lr", list, order, count);
+    if (shown.sorted[0])
+        shown.sorted_digits = digits_of(shown.sorted, list, order, count);
     cli_table_start(&t, head);
     for (size_t i = 0; i < count; i++)
         add_row(&t, &list[order[i]], &shown);

@@ -258,7 +258,7 @@ void study_compare_groups(const struct study_run *runs, size_t count, const stru
                          repeats, repeats == 1 ? " repeats" : "s repeat");
     study_table_note(
         t,
-        "difference: of test_acc to the row with the highest %s%s, over difference_n pairs of the "
+        "difference: of test_acc to the row with the highest %s%s, over pairs of the "
         "same %s, with its 95 %% interval (Student's t; it takes two pairs); one that holds "
         "0 may be chance",
         c->choice, strcmp(c->choice, "test_acc") ? "" : " (picked on test)", over);

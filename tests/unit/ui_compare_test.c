@@ -300,12 +300,36 @@ TEST(curves_that_lie_under_each_other_are_said_to)
     mark(&k, "-0002");
     CHECK(!kit_shows(&k, "the same curve"));
     mark(&k, "-0003");
-    CHECK(kit_shows(&k, "lenet-0001 = lenet-0003: the same curve"));
+    CHECK(kit_shows(&k, "lenet-0001, lenet-0003: the same curve"));
     CHECK(kit_shows(&k, "●=lenet-0001"));
     CHECK(kit_shows(&k, "▲ lenet-0002"));
     CHECK(kit_shows(&k, "■=lenet-0003"));
     mark(&k, "-0004");
-    CHECK(kit_shows(&k, "lenet-0002 = lenet-0004: the same curve"));
+    CHECK(kit_shows(&k, "lenet-0002, lenet-0004: the same curve"));
+    kit_end(&k);
+}
+
+/* Settings under their keys; what was computed in as many digits as tell it apart. */
+TEST(settings_that_lie_under_each_other_have_their_keys)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    for (int i = 0; i < 4; i++) {
+        char name[64], settings[96];
+
+        snprintf(name, sizeof name, "2026-10-29-10000%d-000-lenet-000%d", i, i);
+        snprintf(settings, sizeof settings, "seed=%d lr=%s best_test_acc=0.625", i / 2,
+                 i % 2 ? "0.2" : "0.03162277660168379");
+        kit_run(&k, name, settings);
+        kit_epochs(&k, name, 1, 4, low);
+    }
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "lenet");
+    CHECK(kit_shows(&k, "0.0316 "));
+    CHECK(!kit_shows(&k, "0.03162"));
+    kit_keys(&k, "o");
+    CHECK(kit_shows(&k, "lr=0.0316, lr=0.2: the same curve"));
     kit_end(&k);
 }
 
