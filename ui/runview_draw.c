@@ -244,14 +244,13 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
     draw_plot(g, left, &v->loss, title, words,
               run->steps.n           ? "None of its values is finite."
               : runview_at_work(run) ? "The first point comes with the first steps."
-                                     : "There is no point.");
+                                     : "No values.");
     snprintf(title, sizeof title, "%s accuracy%s%s",
              v->acc.plot.count && run->epochs.n ? "test" : "training", v->log_y ? ", log" : "",
              v->zoom ? ", zoomed" : "");
     snprintf(words, sizeof words, v->axis == FEED_EPOCH ? "" : "over %s", runview_axes[v->axis]);
     draw_plot(g, right, &v->acc, title, words,
-              runview_at_work(run) ? "The first point comes with the first steps."
-                                   : "There is no point.");
+              runview_at_work(run) ? "The first point comes with the first steps." : "No values.");
 }
 
 /* ---- progress ---- */

@@ -190,6 +190,10 @@ int cli_workbench(int argc, char **argv)
         return cli_refuse("--frame draws without a terminal, so that it needs --keys FILE");
     if (!o.frame && !workbench_can()) {
         cli_usage_text(true);
+        if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+            return cli_refuse(
+                "a terminal of the kind dumb cannot place its cursor, so there is no workbench on "
+                "it: try TERM=xterm chorus, or give a command, such as `chorus run first`");
         return cli_refuse("the workbench opens on a terminal, and standard %s is none: start it in "
                           "one, or give a command, such as `chorus run first`",
                           cli_terminal(STDIN_FILENO) ? "output" : "input");

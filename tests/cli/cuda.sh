@@ -133,15 +133,16 @@ if [ -e "$twin" ]; then
 
     # What a GPU could not hold is said before the start, and what it has too little free for: NVML's
     # twin has 64 MiB of it in use.
-    dry() { exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN="$1" "$CHORUS" run tiny.ini model=cnn batch=800 precision=fp32 backend=cuda --dry-run; }
+    # dry STATUS TWIN
+    dry() { exits "$1" env CHORUS_CUDA="$twin" CHORUS_TWIN="$2" "$CHORUS" run tiny.ini model=cnn batch=800 precision=fp32 backend=cuda --dry-run; }
     too_much()
     {
         local need
-        dry memory=8G && ! grep -qE '^# (cannot be|too much)' out || return
+        dry 0 memory=8G && ! grep -qE '^# (cannot be|too much)' out || return
         need=$(sed -n 's/^# memory  *\([0-9]*\)[0-9.]* MB$/\1/p' out)
-        dry memory=$((need * 6 / 10))M &&
-            grep -qE '^# cannot be +GPU 0 has .* MB in all, this takes .* MB: .* would fit; ' out &&
-            dry memory=${need}M &&
+        dry 1 memory=$((need * 6 / 10))M &&
+            grep -qE '^chorus: GPU 0 has .* MB in all, this takes .* MB: .* would fit; ' err &&
+            dry 0 memory=${need}M &&
             grep -qE '^# too much now +GPU 0 has .* MB free, this takes .* MB: .* would fit; ' out || {
             cat out
             return 1

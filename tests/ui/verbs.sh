@@ -15,7 +15,7 @@ play()
 
 one results name=first epochs=4
 run=$(echo results/2*)
-check "R gives a done run more epochs" play results "calm" "keys R" "wait gives it more epochs" "calm" "keys R" \
+check "R gives a done run more epochs" play results "calm" "keys R" \
     "wait it is done with 4 epochs; go on to" "keys Ctrl-U" "type 3" "keys Enter" "wait it has 4 epochs" "keys R" \
     "keys Ctrl-U" "type 6" "keys Enter" "wait done" "wait epoch 6" "calm" "keys :" "wait chorus" "keys Down" \
     "wait resume ${run##*/} epochs=6" "keys Esc"

@@ -129,7 +129,7 @@ TEST(a_disk_that_fails_ends_the_run)
     struct wire_status status, whole;
     struct record_run run;
 
-    begin(&k, &s, break_disk, 9);
+    begin(&k, &s, break_disk, 3); /* before the first checkpoint, at step 6 */
     kit_run(&k, &s, &status);
     CHECK_INT(status.state, WIRE_FAILED);
     CHECK_INT(status.code, ERR_IO);
