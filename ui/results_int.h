@@ -129,6 +129,9 @@ bool results_filter_apply(const struct results_filter *f, struct library *l,
 
 /* results_view.c */
 void results_make(struct results *r);
+/* Of a view whose order is made, and once its lines are. */
+void results_choose_columns(struct results *r, const struct library_run *runs);
+void results_measure_columns(struct results *r);
 void results_free_view(struct results_view *v);
 bool results_is_open(const struct results *r, uint64_t key);
 void results_open(struct results *r, uint64_t key, bool open);
