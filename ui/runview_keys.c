@@ -291,13 +291,19 @@ static void mark(struct runview *v, const struct feed_run *run)
             marked ? "marked: 4 compares what is marked" : "it is marked no more");
 }
 
+/* Its files have not said yet what it does. */
+static bool is_unread(struct runview *v, const struct feed_run *run)
+{
+    return !run->own && (!(run->known || run->broken) || is_found_dead(v, run));
+}
+
 void runview_press_now(struct runview *v)
 {
     struct feed_run *run = v->pressed ? runview_run(v) : NULL;
     int32_t code = v->pressed;
 
     if (run && run->id == v->pressed_id && v->app->shown == SCREEN_RUN) {
-        if (!run->own && (!(run->known || run->broken) || is_found_dead(v, run)))
+        if (is_unread(v, run))
             return;
         runview_key(v, &(struct key){.code = code});
     }
@@ -325,6 +331,10 @@ bool runview_key(void *screen, const struct key *key)
         return click(v, key);
     if (plot_key(v, key->code) || scroll_key(v, key->code))
         return true;
+    if ((key->code == 'p' || key->code == 'K' || key->code == 'R') && is_unread(v, run)) {
+        screen_run_press(v, key->code);
+        return true;
+    }
     switch (key->code) {
     case 'p':
         runview_pause(v, run);

@@ -30,9 +30,9 @@ order()
 check "the dropped one has no result" eval '[ "$(grep -c ,skipped, foreign/sweeps/board/ledger.csv)" = 1 ]'
 check "the moved one came first: $(order)" eval '[[ "$(order)" =~ 0\.1.*0\.8.*0\.4 ]]'
 
-# A cell of another program's sweep is stopped alone: R goes on with it, and the sweep with the next.
+# A cell of another program's sweep is stopped alone, long before its end: R goes on with it, and the sweep with the next.
 export CHORUS_FAKE_SCRIPT='step_ms=40'
-exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=6 --name pair --order grid --background --results cell
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=400 --name pair --order grid --background --results cell
 until_true 30 eval 'ls cell/2*/run.csv'
 first=$(echo cell/2*)
 check "K on it offers to stop it" play cell "keys 2" "wait epoch" "keys K" "wait Stop" "keys s" "wait stopping this cell"

@@ -27,6 +27,7 @@ static void close_view(struct shown *s)
     settings_close(s->app.settings);
     text_free(&s->text);
     text_free(&s->app.did);
+    text_free(&s->app.own->question);
     text_free(&s->app.own->label);
     line_free(&s->app.own->typed);
     free(s->app.own);
@@ -419,6 +420,31 @@ TEST(a_key_waits_until_its_run_is_read)
     popup_close(&s.app);
     runview_press_now(&s.view); /* once */
     CHECK(s.app.own->popup == POPUP_NONE);
+    free(s.view.told);
+    free(run);
+    close_view(&s);
+}
+
+/* What another program computes is not known to wait before it has been looked at. */
+TEST(a_stop_of_a_run_that_is_not_read_waits_too)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    run->state = WIRE_RUNNING;
+    snprintf(run->sweep, sizeof run->sweep, "pair");
+    record = kit_run(&s.k, run);
+    screen_run_watch(&s.view, record_folder(record));
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK(s.app.own->popup == POPUP_NONE);
+    take(&s);
+    runview_press_now(&s.view);
+    CHECK(s.app.own->popup == POPUP_ASK);
+    CHECK_HAS(text_str(&s.app.own->question), "a cell of the sweep pair");
+    popup_close(&s.app);
+    record_close(record);
     free(s.view.told);
     free(run);
     close_view(&s);
