@@ -65,7 +65,7 @@ static void take_best(const struct library_run *runs, size_t count, const bool *
     for (size_t i = 0; i < count; i++) {
         double acc;
 
-        if (left[i] && runs[i].state != WIRE_DIVERGED &&
+        if (left[i] && !wire_state_is_bad(runs[i].state) &&
             text_to_double(runs[i].cell[field], &acc) && isfinite(acc) && acc > most) {
             most = acc;
             best = i;

@@ -204,7 +204,7 @@ static enum err_code add_all_members(struct report *r, const struct study_run *r
     return code;
 }
 
-/* What came apart is no measure of anything. */
+/* What diverged or failed is no measure of anything. */
 static enum err_code add_equal(struct report *r, const struct study_run *runs, struct err *e)
 {
     const struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES, .ensembles = true};
@@ -213,15 +213,15 @@ static enum err_code add_equal(struct report *r, const struct study_run *runs, s
     size_t n = 0;
 
     for (size_t i = 0; i < r->runs; i++)
-        if (r->run[i].run.state != WIRE_DIVERGED)
+        if (!wire_state_is_bad(r->run[i].run.state))
             sound[n++] = runs[i];
     if (!isnan(study_ensemble_cost(sound, n, wish.budget).cost)) {
         struct study_table t;
 
         code = study_compare(sound, n, &wish, &t, e);
         if (code == ERR_OK && n < r->runs)
-            study_table_note(&t, "%zu diverged run%s left out", r->runs - n,
-                             r->runs - n == 1 ? " is" : "s are");
+            study_table_note(&t, "%zu run%s left out: diverged, out of memory or failed",
+                             r->runs - n, r->runs - n == 1 ? " is" : "s are");
         if (code == ERR_OK)
             code = report_add_table(r, "equal", "Single models and ensembles at equal model-images",
                                     &t, e);

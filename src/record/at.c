@@ -78,7 +78,7 @@ static enum err_code refuse_none(const char *folder, struct err *e)
 
     if (record_read_entry(folder, &entry, NULL) == ERR_OK && !entry.broken)
         state = entry.run.state;
-    if (state == WIRE_DIVERGED || state == WIRE_OOM || state == WIRE_FAILED)
+    if (wire_state_is_bad(state))
         err_set(e, ERR_INPUT,
                 "run %s has no weights: it %s before its first (%s); chorus run %s KEY=VALUE "
                 "begins it anew with other settings%s",

@@ -126,7 +126,7 @@ static bool may_be_best(const struct finder *f, size_t i)
     double acc = f->list[i].run.best_test_acc;
 
     return f->kept[i] && !f->list[i].broken && acc != RECORD_EMPTY && isfinite(acc) &&
-           f->list[i].run.state != WIRE_DIVERGED;
+           !wire_state_is_bad(f->list[i].run.state);
 }
 
 /* By validation where all that may be the best have it: test images choose nothing then. */

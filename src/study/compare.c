@@ -218,12 +218,14 @@ static void note_shared(struct study_table *t, const struct study_run *runs, siz
                             "seconds are longer than those of a run alone");
 }
 
-static bool has_diverged(const struct study_table *t, size_t row)
+/* Where a table has no states all of its runs are done. */
+static bool is_bad(const struct study_table *t, size_t row)
 {
-    int state = study_table_find(t, "state");
+    int column = study_table_find(t, "state");
+    enum wire_state state;
 
-    return state >= 0 &&
-           !strcmp(study_table_cell(t, row, state)->text, wire_state_name(WIRE_DIVERGED));
+    return column >= 0 && wire_state_find(study_table_cell(t, row, column)->text, &state) &&
+           wire_state_is_bad(state);
 }
 
 static void mark_best(struct study_table *t, const char *name)
@@ -232,10 +234,10 @@ static void mark_best(struct study_table *t, const char *name)
     double best = -INFINITY;
 
     for (size_t i = 0; column >= 0 && i < t->rows; i++)
-        if (!has_diverged(t, i))
+        if (!is_bad(t, i))
             best = fmax(best, study_table_cell(t, i, column)->value);
     for (size_t i = 0; column >= 0 && i < t->rows && t->rows > 1; i++)
-        if (study_table_cell(t, i, column)->value == best && !has_diverged(t, i))
+        if (study_table_cell(t, i, column)->value == best && !is_bad(t, i))
             study_table_cell(t, i, column)->best = true;
 }
 
@@ -273,6 +275,11 @@ void study_crossing_columns(struct study_table *t, const struct study_columns *c
 
 /* ---- a row a run ---- */
 
+static void add_state(struct study_table *t, const struct record_entry *entry)
+{
+    study_table_word(t, entry->dead ? "dead" : wire_state_name(entry->run.state));
+}
+
 static void add_rows(struct study_table *t, const struct study_run *runs, size_t count,
                      const struct study_columns *c)
 {
@@ -281,7 +288,7 @@ static void add_rows(struct study_table *t, const struct study_run *runs, size_t
         int row = c->target > 0 ? study_crossing(run, c->choice, c->target) : -1;
 
         study_table_word(t, study_short_name(run->entry->name));
-        study_table_word(t, run->entry->dead ? "dead" : wire_state_name(run->entry->run.state));
+        add_state(t, run->entry);
         for (size_t k = 0; k < c->settings; k++)
             study_table_value(t, run, c->setting[k]);
         for (size_t k = 0; k < c->results; k++)
@@ -314,6 +321,14 @@ static void note_limit(struct study_table *t, const struct study_limit *limit, d
         number);
 }
 
+static bool all_done(const struct study_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].entry->run.state != WIRE_DONE)
+            return false;
+    return true;
+}
+
 static enum err_code compare_equal(const struct study_run *runs, size_t count,
                                    const struct study_columns *c, const struct study_wish *wish,
                                    struct study_table *t, struct err *e)
@@ -324,12 +339,15 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     size_t first = strcmp(c->choice, at[0]) != 0; /* without validation there is no column of it */
     const struct study_limit limit =
         (wish->ensembles ? study_ensemble_cost : study_least_cost)(runs, count, wish->budget);
+    bool states = !all_done(runs, count);
     double over = 0;
 
     if (isnan(limit.cost))
         return err_set(e, ERR_INPUT,
                        "none of these runs has a whole epoch yet: there is nothing to be equal to");
     study_table_column(t, "run", STUDY_TEXT, false);
+    if (states)
+        study_table_column(t, "state", STUDY_TEXT, false);
     for (size_t k = 0; k < c->settings; k++)
         study_table_column(t, c->setting[k], STUDY_TEXT, false);
     study_table_column(t, "read_at", STUDY_TEXT, false);
@@ -342,6 +360,8 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
         study_read_at(&runs[i], &limit, &r);
         over = fmax(over, r.over);
         study_table_word(t, study_short_name(runs[i].entry->name));
+        if (states)
+            add_state(t, runs[i].entry);
         for (size_t k = 0; k < c->settings; k++)
             study_table_value(t, &runs[i], c->setting[k]);
         study_table_word(t, r.where);

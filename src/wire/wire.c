@@ -414,6 +414,11 @@ bool wire_state_ended(enum wire_state state)
     return state >= WIRE_STOPPED;
 }
 
+bool wire_state_is_bad(enum wire_state state)
+{
+    return state == WIRE_DIVERGED || state == WIRE_OOM || state == WIRE_FAILED;
+}
+
 static bool has_accuracy(const struct wire_cell *c)
 {
     return c->known && c->state == WIRE_DONE && isfinite(c->acc);

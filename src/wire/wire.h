@@ -26,7 +26,8 @@ enum wire_state {
 };
 const char *wire_state_name(enum wire_state state); /* "waiting" */
 bool wire_state_find(const char *name, enum wire_state *state);
-bool wire_state_ended(enum wire_state state); /* stopped and whatever comes after it */
+bool wire_state_ended(enum wire_state state);  /* stopped and whatever comes after it */
+bool wire_state_is_bad(enum wire_state state); /* diverged, oom, failed: never the best of any */
 
 enum wire_event_kind {
     WIRE_STARTED = 1, /* slot: struct wire_facts */
@@ -196,6 +197,7 @@ struct wire_cell { /* of a sweep's snapshot */
     enum wire_state state;
     bool again;    /* it had its result before this command came */
     int64_t place; /* waiting: the lower the earlier */
+    int64_t nth;   /* ended: the how many-th of the sweep; 0: its ledger does not know that yet */
     char hash[17];
     double acc, val_acc; /* test and validation accuracy of the best epoch; nan: none */
     double seconds;      /* nan: none */

@@ -97,7 +97,7 @@ check "of one member nothing is averaged" eval '! grep -q "Members of" alone/ind
 # A run without a whole epoch beside others, and a report that fails.
 exits 3 "$CHORUS" run tiny.ini lr=1e30 --name diverged --quiet
 exits 0 "$CHORUS" report "$one" "$ensemble" diverged -o mixed
-check "a run without an epoch stops no report" grep -q "1 diverged run is left out" mixed/index.html
+check "a run without an epoch stops no report" grep -q "1 run is left out: diverged" mixed/index.html
 exits 0 "$CHORUS" run tiny.ini epochs=1 train_limit=100 --name short --quiet
 exits 0 "$CHORUS" report "$one" "$ensemble" short diverged -o mixed
 check "nor a short one an ensemble" grep -q 'ensemble,3,.*"epoch 3, its end",yes' mixed/tables/equal.csv

@@ -116,6 +116,18 @@ static size_t found_by(const char *results, const char *name, bool listing)
     return count;
 }
 
+TEST(what_failed_is_never_the_best)
+{
+    char *results = help_folder(), names[4][256];
+
+    add_run(results, "sound", 0.5, WIRE_STOPPED, names[0]);
+    add_run(results, "failed", 0.9, WIRE_FAILED, names[1]);
+    add_run(results, "full", 0.9, WIRE_OOM, names[2]);
+    add_run(results, "apart", 0.9, WIRE_DIVERGED, names[3]);
+    check_found(results, "@best", names[0]);
+    help_remove(results);
+}
+
 TEST(a_given_name_wins_over_parts_and_a_part_is_of_one_name)
 {
     char *results = help_folder(), names[4][256];

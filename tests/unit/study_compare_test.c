@@ -305,6 +305,37 @@ TEST(equal_budgets_by_hand)
     end(&k);
 }
 
+TEST(what_diverged_or_failed_is_never_the_best)
+{
+    const enum wire_state bad[] = {WIRE_DIVERGED, WIRE_OOM, WIRE_FAILED};
+
+    for (size_t i = 0; i < MEM_COUNT(bad); i++) {
+        struct kit k;
+        struct study_table t;
+        struct study_wish wish = {.equal = true, .budget = STUDY_EPOCHS};
+        struct err e;
+
+        begin(&k);
+        add(&k, "lr=0.1", 2, (double[]){0.5, 0.6});
+        add(&k, "lr=0.2", 2, (double[]){0.5, 0.8})->state = bad[i];
+        add(&k, "lr=0.3", 2, (double[]){0.5, 0.4});
+        REQUIRE(open_all(&k));
+        for (int equal = 0; equal < 2; equal++) {
+            wish.equal = equal;
+            REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+            CHECK_STR(cell(&t, 1, "state"), wire_state_name(bad[i]));
+            CHECK(study_table_cell(&t, 0, study_table_find(&t, "test_acc"))->best);
+            CHECK(!study_table_cell(&t, 1, study_table_find(&t, "test_acc"))->best);
+            study_table_free(&t);
+        }
+        k.entry[1].run.state = WIRE_DONE;
+        REQUIRE_OK(study_compare(k.runs, k.count, &wish, &t, &e));
+        CHECK_STR(cell(&t, 1, "state"), "(no such column)");
+        study_table_free(&t);
+        end(&k);
+    }
+}
+
 /* A run of whole epochs that was to cost what another cost misses it by half an epoch at most, up or
  * down; twice the cost is never called equal. */
 TEST(an_end_within_half_an_epoch_is_equal)
