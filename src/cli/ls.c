@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/runs.h"
+#include "cli/sweeps.h"
 #include "study/compare.h"
 
 #include <limits.h>
@@ -447,6 +448,7 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
     struct record_entry *list;
     struct text out = {0};
     size_t count, *order, first = 0, n;
+    char sweep[128];
     struct err e = {0};
     int code;
 
@@ -469,6 +471,9 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
             add_table(&out, list, order + first, n, w->sort);
         if (n == 0)
             say_empty(argc, argv, w);
+        for (int i = 1; i < argc; i++)
+            if (sweeps_find(argv[i], sweep))
+                sweeps_say_cut(sweep);
         code = cli_print(&out);
     }
     text_free(&out);

@@ -29,7 +29,7 @@ struct resume {
     int count;
     int64_t epochs; /* 0: as it was */
     bool epochs_given, background, queue, quiet, json, failed, bad_before;
-    const char *jobs, *failed_before;
+    const char *jobs, *max_cells, *failed_before;
 };
 
 /* By the key's own rule, before anything is looked for or written. */
@@ -229,7 +229,8 @@ static int resume_sweep(const struct resume *r, const char *name)
     spec_sweep_init(&s);
     if (sweeps_read(name, &s, &wish, &e) != ERR_OK)
         code = cli_fail(&e);
-    else if (!cli_number("resume --jobs", r->jobs, 1, 1024, &wish.jobs))
+    else if (!cli_number("resume --jobs", r->jobs, 1, 1024, &wish.jobs) ||
+             !cli_number("resume --max-cells", r->max_cells, 1, INT64_MAX, &wish.max_cells))
         code = err_exit_code(ERR_INPUT);
     else
         code = r->queue && !r->background ? take_after_sweep(&s, &wish) : sweep_run(&s, &wish);
@@ -267,8 +268,11 @@ static int resume(const struct resume *r)
 
     if (find_sweep(r, sweep))
         return resume_sweep(r, sweep);
-    if (r->failed || r->jobs)
-        return cli_refuse("%s belongs to sweeps%s%s%s", r->failed ? "--failed" : "--jobs",
+    if (r->failed || r->jobs || r->max_cells)
+        return cli_refuse("%s belongs to sweeps%s%s%s",
+                          r->failed ? "--failed"
+                          : r->jobs ? "--jobs"
+                                    : "--max-cells",
                           r->run ? ", and there is none named " : "; none is unfinished here",
                           r->run ? r->run : "", r->run ? "" : ": name one");
     if (find(r, &entry, &e) != ERR_OK)
@@ -310,6 +314,8 @@ int cli_resume(int argc, char **argv)
         {"--json", NULL, "prints run.csv as an object instead of the folder", &r.json},
         {"--failed", NULL, "of a sweep: what has no good end again", &r.failed},
         {"--jobs", "N", "of a sweep: cells side by side", &r.jobs},
+        {"--max-cells", "N",
+         "of a sweep: the first N cells of its order, more than before or fewer", &r.max_cells},
         {"--failed-before", "UTC", NULL, &r.failed_before}, /* these two: of restart_program */
         {"--bad-before", NULL, NULL, &r.bad_before},
         {"--tui", NULL, NULL, NULL},

@@ -45,8 +45,10 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
     const char *reason = w->shown[c->cell].reason;
     char span[CLOCK_UTC_ROOM];
     struct text line = {0};
+    int64_t nth = c->nth ? c->nth : w->ended;
+    int64_t cells = w->status.cells > nth ? w->status.cells : nth; /* counted a moment ago */
 
-    text_addf(&line, "cell %lld of %lld%s  ", (long long)w->ended, (long long)w->status.cells,
+    text_addf(&line, "cell %lld of %lld%s  ", (long long)nth, (long long)cells,
               w->status.counting ? "+" : "");
     sweeps_add_label(w->spec, c->cell, &line);
     if (c->state == WIRE_DONE) {
@@ -153,9 +155,40 @@ static void say_sweep(struct sweeper *w)
     text_free(&t);
 }
 
+/* Of the cells that ended here and are not told yet the first by the ledger, which numbers them for all
+ * programs on the sweep. One that it will not know any more is told at the end. */
+static const struct wire_cell *next_end(const struct sweeper *w)
+{
+    const struct wire_cell *next = NULL;
+
+    for (size_t i = 0; i < w->cells; i++) {
+        const struct wire_cell *c = &w->cell[i];
+
+        if (c->known && c->state >= WIRE_DONE && !c->again && !w->shown[i].ended &&
+            (c->nth || wire_state_ended(w->status.state)) && (!next || c->nth < next->nth))
+            next = c;
+    }
+    return next;
+}
+
+static void say_end(struct sweeper *w, const struct wire_cell *c)
+{
+    struct sweep_shown *shown = &w->shown[c->cell];
+
+    shown->ended = true;
+    w->ended++;
+    say_before(w);
+    if (!w->wish->quiet)
+        say_cell(w, c);
+    else if (c->state != WIRE_DONE && c->state != WIRE_SKIPPED && shown->reason)
+        say_clean(shown->reason);
+}
+
 /* What has changed since the last look. */
 void sweep_talk_look(struct sweeper *w)
 {
+    const struct wire_cell *next;
+
     w->look = false;
     (void)wire_sweep_status(w->wire, w->number, &w->status);
     say_sweep(w);
@@ -169,19 +202,14 @@ void sweep_talk_look(struct sweeper *w)
         drop_live(w, c);
         if (c->run && !ended)
             add_live(w, c);
-        if (!ended || w->shown[i].ended)
+        if (!ended || w->shown[i].ended || !c->again)
             continue;
         w->shown[i].ended = true;
         w->ended++;
-        w->before += c->again;
-        if (c->again)
-            continue;
-        say_before(w);
-        if (!w->wish->quiet)
-            say_cell(w, c);
-        else if (c->state != WIRE_DONE && c->state != WIRE_SKIPPED && w->shown[i].reason)
-            say_clean(w->shown[i].reason);
+        w->before++;
     }
+    while ((next = next_end(w)))
+        say_end(w, next);
     if (w->status.path[0] && !w->status.counting)
         say_before(w);
 }
@@ -317,11 +345,15 @@ void sweep_talk_draw(struct sweeper *w)
 /* Cells that --max-cells leaves for later; of what is the same as another cell nothing is known yet. */
 static void say_more(const struct sweeper *w)
 {
-    int64_t more = w->wish->max_cells ? sweeps_possible(w->spec, 0) - w->status.cells : 0;
+    int64_t grid = w->wish->max_cells ? sweeps_possible(w->spec, 0) : 0;
+    int64_t more = grid - w->status.cells;
+    struct text name = {0};
 
+    text_add_clean(&name, w->wish->name);
     if (more > 0)
-        cli_talk("%lld more in the grid: `chorus run` as before, without --max-cells, runs %s",
-                 (long long)more, more == 1 ? "it" : "them");
+        cli_talk("%lld more in the grid: chorus resume %s --max-cells %lld runs %s too",
+                 (long long)more, text_str(&name), (long long)grid, more == 1 ? "it" : "them");
+    text_free(&name);
 }
 
 void sweep_talk_end(struct sweeper *w)

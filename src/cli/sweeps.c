@@ -181,6 +181,33 @@ enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left,
     return code;
 }
 
+void sweeps_say_cut(const char *name)
+{
+    struct sweep_wish wish = {0};
+    struct record_cell *list = NULL;
+    struct text shown = {0};
+    struct spec_sweep s;
+    struct err e;
+    size_t n = 0;
+    int64_t grid = 0, ended = 0;
+
+    spec_sweep_init(&s);
+    if (sweeps_read(name, &s, &wish, &e) == ERR_OK && wish.max_cells &&
+        read_cells(name, &list, &n, &e) == ERR_OK)
+        grid = sweeps_possible(&s, 0);
+    for (size_t i = 0; i < n; i++)
+        ended += list[i].state >= WIRE_DONE;
+    text_add_clean(&shown, name);
+    if (grid > wish.max_cells)
+        cli_talk("sweep %s: %lld of the %lld cells of its grid have a result, --max-cells %lld was "
+                 "its limit; chorus resume %s --max-cells %lld takes them all",
+                 text_str(&shown), (long long)ended, (long long)grid, (long long)wish.max_cells,
+                 text_str(&shown), (long long)grid);
+    text_free(&shown);
+    free(list);
+    spec_sweep_free(&s);
+}
+
 bool sweeps_newest_unfinished(char name[128], char newest[32])
 {
     char **names = NULL, time[32];

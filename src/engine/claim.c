@@ -124,13 +124,43 @@ static bool begin_ledger(struct sweep *s)
     return true;
 }
 
+/* What the ledger says, under its lock. --failed has a result anew that is older than the command. */
+static enum record_claim look(struct sweep *s, const struct cell *c, struct record_cell *found)
+{
+    enum record_claim how = record_ledger_look(s->ledger, c->hash, false, found);
+
+    if (how == RECORD_CLAIM_ENDED && s->failed && found->state != WIRE_DONE &&
+        strcmp(found->time, s->begun_utc) < 0)
+        how = RECORD_CLAIM_NEW;
+    return how;
+}
+
+/* How many cells have a result that the ledger knows of, whoever computed them; under its lock. */
+static int64_t count_ended(struct sweep *s)
+{
+    int64_t ended = 0;
+
+    for (size_t i = 0; i < s->seen; i++) {
+        const struct cell *c = &s->cell[i];
+        struct record_cell found;
+
+        if (!c->elsewhere && sweep_has_result(c->state))
+            ended += !c->unsaved;
+        else
+            ended += look(s, c, &found) == RECORD_CLAIM_ENDED;
+    }
+    return ended;
+}
+
 void claim_save(struct sweep *s)
 {
     struct err e = {0};
     bool good = true;
+    int64_t ended;
 
     if (!s->unsaved || !s->ledger || !begin_ledger(s))
         return;
+    ended = count_ended(s);
     for (size_t i = 0; good && i < s->seen; i++) {
         struct cell *c = &s->cell[i];
 
@@ -141,6 +171,10 @@ void claim_save(struct sweep *s)
         c->unsaved = !good;
         s->unsaved -= good;
         s->sheet_old = true;
+        if (good) {
+            c->nth = ++ended;
+            sweep_tell_cell(s, c);
+        }
     }
     record_ledger_end(s->ledger);
     if (good)
@@ -161,17 +195,6 @@ void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const cha
         s->unsaved++;
     c->unsaved = true;
     sweep_tell_cell(s, c);
-}
-
-/* What the ledger says, under its lock. --failed has a result anew that is older than the command. */
-static enum record_claim look(struct sweep *s, const struct cell *c, struct record_cell *found)
-{
-    enum record_claim how = record_ledger_look(s->ledger, c->hash, false, found);
-
-    if (how == RECORD_CLAIM_ENDED && s->failed && found->state != WIRE_DONE &&
-        strcmp(found->time, s->begun_utc) < 0)
-        how = RECORD_CLAIM_NEW;
-    return how;
 }
 
 /* A run that the ledger calls unfinished: true where its own file knows how it ended, because its

@@ -41,6 +41,7 @@ static void show_cell(struct sweep *s, const struct cell *c)
                              .state = c->state,
                              .again = c->again,
                              .place = c->place,
+                             .nth = c->nth,
                              .acc = c->acc,
                              .val_acc = c->val_acc,
                              .seconds = c->seconds};

@@ -129,7 +129,11 @@ rm -rf results
 
 # What waits, and what cannot be, have their rows too.
 exits 0 "$CHORUS" run plain.ini batch=40,60 devices=1,3 lr=0.005 --order grid --name mixed --max-cells 1
-check "what --max-cells leaves for later is told" grep -q "^2 more in the grid: .*without --max-cells" err
+exits 0 "$CHORUS" ls mixed
+check "ls tells of it too" grep -q "1 of the 3 cells .* chorus resume mixed --max-cells 3 takes them all" err
+exits 0 "$CHORUS" resume mixed --max-cells 2
+check "resume takes more of them" grep -q "^2 cells: 2 done" err
+check "what --max-cells leaves for later is told" grep -q "^1 more in the grid: chorus resume mixed --max-cells 3 runs it too" err
 state_of()
 {
     awk -F, -v batch="$1" -v devices="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
@@ -269,11 +273,13 @@ for ((i = 0; i < kills; i++)); do
 done
 
 # Two programs, one sweep.
-"$CHORUS" run slow.ini --quiet >out2 2>err2 </dev/null &
+"$CHORUS" run slow.ini >out2 2>err2 </dev/null &
 other=$!
-exits 0 "$CHORUS" run slow.ini --quiet
+exits 0 "$CHORUS" run slow.ini
 wait $other
 check "the other of two programs" test $? = 0
+check "they number their cells together" \
+    test "$(sed -n 's/^cell \([0-9]*\) of .*/\1/p' err err2 | sort | paste -sd' ')" = "1 2 3 4"
 check "two programs share it: each cell once" same_cells whole results
 check "each cell was claimed once" test "$(ledger slow running)" = 4
 rm -rf results
