@@ -49,8 +49,9 @@ static int wait_for(const char *folder, enum wire_state wanted)
         if (there) {
             text_add_clean(&name, entry.name);
             if (entry.dead && wanted == WIRE_STOPPED)
-                cli_talk("%s has ended, but could not write so: is the disk full? chorus resume %s",
-                         text_str(&name),
+                cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
+                         "process is gone; chorus resume %s %s",
+                         text_str(&name), text_str(&name),
                          record_has_checkpoint(folder)
                              ? "goes on from its last checkpoint"
                              : "begins it again: it has no checkpoint yet");

@@ -123,6 +123,17 @@ exits 1 "$CHORUS" watch "$folder"
 check "watch tells of a dead run" grep -q "its process is gone" err
 refused "stop of a dead run" "its process is gone; chorus resume ${folder##*/} goes on" "$CHORUS" stop "$folder"
 
+# It dies while somebody waits for it to stop.
+exits 0 "$CHORUS" run tiny.ini epochs=100000 --background --quiet && folder=$(cat out)
+column "$folder" pid >run.pid
+kill -STOP "$(cat run.pid)"
+"$CHORUS" stop "$folder" 2>told &
+until_true 20 grep -q stop "$folder/control"
+kill -9 "$(cat run.pid)"
+wait $!
+check "stop of a run that dies meanwhile names it" \
+    grep -q "its process is gone; chorus resume ${folder##*/} " told
+
 # A diverging run in the background: whoever watches gets its code.
 exits 0 "$CHORUS" run synthetic epochs=1 train_limit=512 test_limit=128 batch=32 --background \
     --quiet || fail "a built-in experiment in the background" "$(cat err)"
