@@ -10,6 +10,7 @@
 #include "study/runs.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,11 @@ enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet
     spec_sweep_name_after(file ? file : from, name);
     if (file) {
         code = spec_sweep_read(s, file, e);
+        if (code != ERR_OK && e->sys == ENOENT)
+            code = err_set(e, ERR_INPUT,
+                           "there is no file %s; `chorus help run` lists the built-in experiments, "
+                           "`chorus ls` the runs",
+                           file);
     } else {
         file = mem_textf("%s.ini", from);
         code = spec_sweep_parse(s, text, strlen(text), file, e);

@@ -392,6 +392,10 @@ enum err_code data_read_picture(const char *path, struct net_shape shape, bool i
     if (shape.c != 1 && shape.c != 3)
         return err_set(e, ERR_INPUT, "%s: the model takes %d channels; a picture has 1 or 3", path,
                        shape.c);
+    if (io_is_folder(path))
+        return err_set(e, ERR_INPUT,
+                       "%s is a folder: name the pictures in it, PNG, PGM or PPM, such as %s/*.png",
+                       path, path);
     TRY(io_read_file(path, MOST_BYTES, &bytes, &n, e));
     if (n > 8 && !memcmp(bytes, png, 8))
         code = read_png(&p, path, (const uint8_t *)bytes, n, e);

@@ -173,14 +173,6 @@ static enum err_code check_batch(struct plan *p, struct err *e)
     return ERR_OK;
 }
 
-/* A file that cannot be read says so itself; which key asked for it is known here. */
-static enum err_code blame_model(const struct plan *p, enum err_code code, struct err *e)
-{
-    if (code != ERR_OK && e && e->sys)
-        err_context(e, "model = %s", p->spec.model);
-    return code;
-}
-
 /* A model for images has no use for the columns of a table, which look to it like one pixel: it would
  * fit, were they images, of the shape that it wants. */
 static enum err_code blame_table(const struct plan *p, const struct data_set *data,
@@ -213,7 +205,7 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     const struct data_set *data = &p->facts;
     struct net_shape wanted;
 
-    TRY(blame_model(p, net_demands(p->spec.model, &wanted, e), e));
+    TRY(net_demands(p->spec.model, &wanted, e));
     if (peek) {
         TRY(peek(user, &p->facts, &p->spec, places, wanted, e));
     } else {
@@ -222,8 +214,7 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     }
     wants.input = data->shape;
     wants.classes = data->classes;
-    TRY(blame_table(p, data, wanted, blame_model(p, net_open(&p->net, p->spec.model, &wants, e), e),
-                    e));
+    TRY(blame_table(p, data, wanted, net_open(&p->net, p->spec.model, &wants, e), e));
     p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,24 @@ static enum err_code refuse_name(const char *model, struct err *e)
 /* The user named the file: whatever keeps it from being read is a bad input. */
 static enum err_code read_model(const char *path, char **text, size_t *n, struct err *e)
 {
-    enum err_code code = io_read_file(path, NET_TEXT_BYTES, text, n, e);
+    struct err why;
+    enum err_code code = io_read_file(path, NET_TEXT_BYTES, text, n, &why);
 
-    if (code == ERR_OK || code == ERR_NOMEM)
-        return code;
-    if (e)
-        e->code = ERR_INPUT;
-    return ERR_INPUT;
+    if (code == ERR_OK)
+        return ERR_OK;
+    if (code == ERR_NOMEM)
+        return err_set(e, ERR_NOMEM, "%s", why.text);
+    if (io_is_folder(path))
+        return err_set(e, ERR_INPUT,
+                       "model = %s is a folder: name a .net file in it; `chorus models` lists the "
+                       "models that have a name",
+                       path);
+    if (why.sys == ENOENT)
+        return err_set(e, ERR_INPUT,
+                       "model = %s: there is no such file; `chorus models` lists the models that "
+                       "have a name",
+                       path);
+    return err_set(e, ERR_INPUT, "model: %s", why.text);
 }
 
 /* The text of a model and the name of its file for messages; the caller frees both. */

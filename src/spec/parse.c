@@ -57,8 +57,7 @@ static enum err_code read_line(struct reader *r, char *line, int32_t number, str
     if (!*line)
         return ERR_OK;
     if (*line == '[') {
-        line[strnlen(line, 80)] = 0;
-        text_add_clean(&shown, line);
+        spec_add_shown(&shown, line);
         enum err_code code = err_set(
             e, ERR_INPUT, "%s: there are no sections, leave %s out and write key = value alone",
             where, text_str(&shown));
@@ -67,8 +66,7 @@ static enum err_code read_line(struct reader *r, char *line, int32_t number, str
     }
     char *equals = strchr(line, '=');
     if (!equals) {
-        line[strnlen(line, 80)] = 0;
-        text_add_clean(&shown, line);
+        spec_add_shown(&shown, line);
         enum err_code code = err_set(e, ERR_INPUT, "%s: \"%s\" has no '='; write key = value",
                                      where, text_str(&shown));
         text_free(&shown);

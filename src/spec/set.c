@@ -8,16 +8,39 @@
 #include <string.h>
 
 /* What a wrong value may take of an error's room. */
-#define SHOWN 100
+#define SHOWN       100 /* columns of a value in a message */
+#define SHOWN_BYTES 40  /* of what is no text */
 
-static void add_shown(struct text *t, const char *value)
+static bool is_shown_as_it_is(const char *value)
 {
-    char *part = mem_text_n(value, strnlen(value, SHOWN));
+    struct text t = {0};
+    bool is;
 
-    text_add_clean(t, part);
-    if (value[strnlen(value, SHOWN)])
+    text_add_clean(&t, value);
+    is = !strcmp(text_str(&t), value);
+    text_free(&t);
+    return is;
+}
+
+void spec_add_shown(struct text *t, const char *value)
+{
+    int most = is_shown_as_it_is(value) ? SHOWN : SHOWN_BYTES;
+    size_t n = strnlen(value, (size_t)most);
+    struct text shown = {0};
+
+    for (;; n--) {
+        char *part = mem_text_n(value, n);
+
+        text_clear(&shown);
+        text_add_clean(&shown, part);
+        free(part);
+        if (text_width(text_str(&shown)) <= most)
+            break;
+    }
+    text_add(t, text_str(&shown));
+    if (value[n])
         text_add(t, "...");
-    free(part);
+    text_free(&shown);
 }
 
 static void add_where(struct text *t, const char *where)
@@ -36,9 +59,9 @@ enum err_code spec_refuse(const struct spec_input *in, struct err *e, const char
     vsnprintf(reason, sizeof reason, fmt, args);
     va_end(args);
     add_where(&t, in->where);
-    add_shown(&t, in->key);
+    spec_add_shown(&t, in->key);
     text_add(&t, *in->value ? " = " : " = ''");
-    add_shown(&t, in->value);
+    spec_add_shown(&t, in->value);
     text_addf(&t, ": %s", reason);
     if (in->form)
         text_addf(&t, "; the form is %s", in->form);
@@ -72,7 +95,7 @@ static enum err_code refuse_sweep(const char *where, const char *key, const char
 
     add_where(&t, where);
     text_addf(&t, "%s = ", key);
-    add_shown(&t, value);
+    spec_add_shown(&t, value);
     text_addf(&t, ": that is for the sweeps of `chorus run`; %s here", instead);
     enum err_code code = err_set(e, ERR_INPUT, "%s", text_str(&t));
     text_free(&t);
@@ -125,7 +148,7 @@ static enum err_code refuse_key(const char *where, const char *key, struct err *
     } else {
         const char *nearest = nearest_key(key);
         text_add(&t, "there is no key ");
-        add_shown(&t, key);
+        spec_add_shown(&t, key);
         if (nearest)
             text_addf(&t, "; did you mean %s?", nearest);
         else

@@ -123,7 +123,9 @@ enum err_code spec_read_text(const char *path, char **text, size_t *n, struct er
 void spec_start_file(struct spec *s, const char *file); /* lines are this file's from now on */
 void spec_stands_at(struct spec *s, const char *key, int32_t line); /* a key that is set */
 
-/* set.c. The keys of a sweep that no experiment has: "samples", "zip". */
+/* set.c. A key or a value in a message: safe on a terminal, cut where it is long or no text. */
+void spec_add_shown(struct text *t, const char *value);
+/* The keys of a sweep that no experiment has: "samples", "zip". */
 extern const char *const spec_sweep_keys[2];
 bool spec_is_list(const char *value);
 bool spec_is_form(const char *value); /* "geom:...", "lin:...", "step:...", "loguniform:..." */

@@ -685,6 +685,15 @@ mkdir w
 bad '/w' run $t weights=./w
 rmdir w
 
+# ---- what is another thing than asked for: the next step ----
+
+mkdir folder
+bad 'model = folder/ is a folder|.net file|chorus models' models folder/
+bad '/folder is a folder|.net file|chorus models' run data=synthetic model=./folder
+bad 'there is no file ./none.ini|chorus help run' run ./none.ini
+bad 'there is no file none.ini|chorus help run' run none.ini
+rmdir folder
+
 # ---- commands ----
 
 bad 'trian|' trian

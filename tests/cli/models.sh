@@ -61,7 +61,7 @@ fi
 rm models/broken.net
 refused "an unknown model" "here or in ./models; did you mean lenet?" \
     "$CHORUS" models lenett
-refused "a missing file" "cannot open gone.net" "$CHORUS" models gone.net
+refused "a missing file" "model = gone.net: there is no such file; \`chorus models\` lists" "$CHORUS" models gone.net
 refused "two models" "takes one model and its model.NAME=VALUE, not cnn too" \
     "$CHORUS" models lenet cnn
 refused "a param that is none" "the model has no param widht; it has width" \

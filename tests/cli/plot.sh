@@ -74,6 +74,9 @@ refused "a figure of no kind" "ends in .svg, .pdf or .tex" "$CHORUS" plot "$one"
 refused "a band of nothing" "--band needs --over" "$CHORUS" plot "$one" --band sd
 refused "a band of nonsense" "--band x is neither" "$CHORUS" plot "$one" --over seed --band x
 refused "a mean over no key" "--over sed is no key" "$CHORUS" plot "$one" --over sed
+exits 1 "$CHORUS" plot "$one" -o none/a.svg
+check "a folder that is not there" \
+    grep -q "cannot create none/a.svg: there is no folder none; make it, or name another place" err
 refused "a size of nonsense" "--size big" "$CHORUS" plot "$one" -o a.svg --size big
 refused "a size of text" "--size and --mono are for files" "$CHORUS" plot "$one" --size 84x60mm
 exits 0 "$CHORUS" plot "$one" --metric test_acc && mv out plain

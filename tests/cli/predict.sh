@@ -44,6 +44,7 @@ else
     skip "Python opens it" "there is no safetensors package"
 fi
 
+refused "a folder of pictures" "is a folder: name the pictures in it" "$CHORUS" predict "$one" "$work"
 refused "no run" "needs one RUN" "$CHORUS" predict
 refused "an unknown run" "nonsense" "$CHORUS" predict nonsense
 refused "--first of nonsense" "--first x" "$CHORUS" predict "$one" --first x

@@ -104,10 +104,10 @@ TEST(files_that_are_no_models)
     write_file("models/empty.net", "", 0);
     write_file("other.net", large, n);
     CHECK(!mkdir("folder.net", 0777));
-    check_refused("missing.net", "cannot open missing.net: No such file or directory");
-    check_refused("no/such/model", "cannot open no/such/model: No such file or directory");
+    check_refused("missing.net", "model = missing.net: there is no such file; `chorus models`");
+    check_refused("no/such/model", "model = no/such/model: there is no such file");
     check_refused("other.net/model", "cannot open other.net/model: Not a directory");
-    check_refused("folder.net", "folder.net");
+    check_refused("folder.net", "folder.net is a folder: name a .net file in it; `chorus models`");
     check_refused("other.net", "other.net");
     check_refused("./", "./");
     check_refused(name, "model = xxxxxx");

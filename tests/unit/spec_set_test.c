@@ -461,6 +461,24 @@ TEST(an_error_stays_short_whatever_the_value)
     free(long_value);
 }
 
+TEST(what_is_no_text_is_shown_in_forty_columns)
+{
+    static const char garbage[] =
+        "\x01\xfe\x02\xfd\x03\xfc\x04\xfb\x05\xfa\x06\xf9\x07\xf8\x08\xf7"
+        "\x01\xfe\x02\xfd\x03\xfc\x04\xfb\x05\xfa\x06\xf9\x07\xf8\x08\xf7";
+    struct spec s;
+    struct err e;
+
+    spec_default(&s);
+    CHECK_INT(spec_set(&s, garbage, "1", "f:1", NULL, &e), ERR_INPUT);
+    CHECK_STR(e.text, "f:1: there is no key ^A\\xFE^B\\xFD^C\\xFC^D\\xFB^E\\xFA^F\\xF9^G...; "
+                      "`chorus help keys` lists them");
+    CHECK_INT(spec_set(&s, "optimizer", garbage, "f:1", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "^G...: ");
+    CHECK_INT(spec_parse(&s, garbage, sizeof garbage - 1, "f", &e), ERR_INPUT);
+    CHECK_HAS(e.text, "^G...\" has no '='");
+}
+
 TEST(parameters_of_a_model)
 {
     struct spec s, before;
