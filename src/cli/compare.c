@@ -30,6 +30,8 @@ static const struct cli_usage usage = {
     "           half an epoch beyond, as --match, which counts whole epochs, leaves it\n"
     "  gain_mean, gain_best: accuracy of an ensemble's averaged probabilities less that of its mean\n"
     "           member, of its best one, at the best epoch; last.gain_mean, last.gain_best: at the last\n"
+    "Runs of one sweep stand in the order of their settings, others in that of their start; --sort\n"
+    "chooses another.\n"
     "The best row is the one with the highest val_acc where the best epochs of all runs were picked on\n"
     "validation data, else with the highest test_acc; --target is crossed by the same.\n"};
 
@@ -241,8 +243,11 @@ int cli_compare(int argc, char **argv)
     else if (cli_find_runs(argc - 1, argv + 1, &entry, &count, &e) != ERR_OK)
         code = cli_fail(&e);
     else {
-        code = results_open_runs(entry, &count, &runs, &e) == ERR_OK ? compare(&w, runs, count)
-                                                                     : cli_fail(&e);
+        code = results_open_runs(entry, &count, &runs, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
+        if (code == CLI_ON) {
+            study_order(entry, runs, count);
+            code = compare(&w, runs, count);
+        }
         study_close(runs, count);
         record_free_list(entry, count);
     }
