@@ -19,8 +19,8 @@ static const struct cli_usage usage = {
     "report RUN... -o DIR [--title TEXT]",
     "A folder for a report: a page that needs nothing else, figures, tables, the CSVs, a manifest.",
     "  index.html     the page: light and dark, prints well; opens without a network\n"
-    "  tables/        each as CSV, Markdown and LaTeX (booktabs; a wide one also takes graphicx, and\n"
-    "                 says below it what is the same in all rows)\n"
+    "  tables/        each as CSV, Markdown and LaTeX (booktabs; a wide one also takes graphicx, a\n"
+    "                 very wide one stands in parts; what is the same in all rows is said below)\n"
     "  figures/       each as SVG, PDF and pgfplots with its CSV\n"
     "  epochs.csv     every epoch of every run, with its settings\n"
     "  plot.gp        a gnuplot script that draws the figures again from their CSVs\n"
