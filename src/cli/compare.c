@@ -80,8 +80,19 @@ static bool check_name(const struct wish *w)
     static const char *const known[] = {".csv", ".md", ".tex", ".html", ".json", ".txt"};
     const char *slash = w->file ? strrchr(w->file, '/') : NULL;
     const char *end = w->file ? strrchr(slash ? slash : w->file, '.') : NULL;
-    bool ours = !end || w->csv || w->md || w->tex || w->html || w->json;
+    const char *form = w->csv    ? ".csv"
+                       : w->md   ? ".md"
+                       : w->tex  ? ".tex"
+                       : w->html ? ".html"
+                       : w->json ? ".json"
+                                 : NULL;
+    bool ours = !end || form;
 
+    if (form && !cli_ends_in(w->csv ? w->csv : w->file, form)) {
+        cli_refuse("compare %s %s: this is named for another form than *%s",
+                   w->csv ? "--csv" : "-o", w->csv ? w->csv : w->file, form);
+        return false;
+    }
     for (size_t i = 0; i < MEM_COUNT(known) && !ours; i++)
         ours = !strcmp(end, known[i]);
     if (!ours)
@@ -185,7 +196,7 @@ static int write_out(const struct wish *w, const struct study_table *t)
         study_table_json(t, &out);
     else
         cli_study_text(t, &w->style, file && strcmp(file, "-") != 0 ? -1 : STDOUT_FILENO, &out);
-    code = cli_write_out(file, &out);
+    code = cli_write_out("compare", w->csv && w->csv != w->file ? "--csv" : "-o", file, &out);
     text_free(&out);
     return code;
 }

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/overwrite.h"
 #include "cli/results.h"
 #include "study/runs.h"
 #include "study/table.h"
@@ -348,7 +349,8 @@ static int write_to(struct job *x, const char *path, const struct record_entry *
     struct err e;
 
     x->to_file = path && strcmp(path, "-") != 0;
-    if (x->to_file && io_draft_open(&x->draft, path, &e) != ERR_OK)
+    if (x->to_file && (overwrite_check("export", "-o", path, NULL, &e) != ERR_OK ||
+                       io_draft_open(&x->draft, path, &e) != ERR_OK))
         return cli_fail(&e);
     if (write_all(x, runs, count, wide, &e) == ERR_OK)
         return x->to_file ? say_written(x, path, wide) : 0;
