@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMED   32   /* networks, or data sets, that are looked at */
 #define SAMPLED 1000 /* lines whose cells say how wide a column is */
 
 static void add_column(struct results *r, const char *name)
@@ -20,11 +21,45 @@ static void add_column(struct results *r, const char *name)
         results_set_column(&v->column[v->columns++], name);
 }
 
+/* Whether the keys that choose what a hash names are the same in both. */
+static bool chosen_alike(const char *const *key, const struct library_run *a,
+                         const struct library_run *b)
+{
+    while (*key && !strcmp(library_cell(a, *key), library_cell(b, *key)))
+        key++;
+    return !*key;
+}
+
+/* Whether a hash differs in two of the runs for which the same was chosen by name. */
+static bool has_changed(const struct results_view *v, const struct library_run *runs, size_t field)
+{
+    const char *const *by = study_chosen_by(record_run_columns[field]);
+    const struct library_run *first[NAMED]; /* of each choice */
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct library_run *run = &runs[v->order[i]];
+        size_t at = 0;
+
+        if (!*run->cell[field])
+            continue;
+        while (at < n && !chosen_alike(by, first[at], run))
+            at++;
+        if (at < n && strcmp(first[at]->cell[field], run->cell[field]) != 0)
+            return true;
+        if (at == n && n < NAMED)
+            first[n++] = run;
+    }
+    return false;
+}
+
 /* Whether two of the runs have different values in it; where it does not apply it has none. */
 static bool differs(const struct results_view *v, const struct library_run *runs, size_t field)
 {
     const char *first = NULL, *none = study_none(record_run_columns[field]);
 
+    if (study_chosen_by(record_run_columns[field]))
+        return has_changed(v, runs, field);
     for (size_t i = 0; i < v->count; i++) {
         const struct library_run *run = &runs[v->order[i]];
         const char *cell = *run->cell[field] || run->broken ? run->cell[field] : none;

@@ -312,6 +312,7 @@ static enum err_code save_predictions(const struct average *a, const char *folde
 
     all.images = a->part[0].images;
     all.labels = a->part[0].labels;
+    memcpy(all.data_hash, a->part[0].data_hash, sizeof all.data_hash);
     all.class_names = a->part[0].class_names;
     code = predictions_save(&all, path, e);
     free(path);

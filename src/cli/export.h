@@ -2,9 +2,11 @@
 #ifndef CHORUS_CLI_EXPORT_H
 #define CHORUS_CLI_EXPORT_H
 
+#include "base/err.h"
 #include "base/text.h"
-#include "study/runs.h"
+#include "record/reader.h"
 
-void export_epochs(const struct study_run *runs, size_t count, struct text *out);
+enum err_code export_epochs(const struct record_entry *runs, size_t count, struct text *out,
+                            struct err *e) MUST_USE;
 
 #endif

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOTE_DATA "chorus.data_hash"
+
 char *predictions_path(const struct record_entry *run)
 {
     return io_path(run->folder, "predictions.safetensors");
@@ -213,6 +215,20 @@ static enum err_code make_from(struct predictions *p, const struct plan *plan,
     return ERR_OK;
 }
 
+/* Answers to other images are none to those that the run's own accuracies are of. */
+static void take_data_hash(struct predictions *p, const struct record_entry *run,
+                           const struct plan *plan)
+{
+    const char *was = run->run.data_hash;
+
+    plan_data_hash(plan, p->data_hash);
+    if (*was && strcmp(was, p->data_hash) != 0 && strcmp(was, RECORD_SEVERAL) != 0)
+        cli_talk(
+            "%s has changed since %s was trained on it (data_hash was %s, is %s): these answers "
+            "are to other images or labels than those in its own files",
+            run->run.spec.data, run->name, was, p->data_hash);
+}
+
 static enum err_code make(struct predictions *p, const struct record_entry *run, const char *at,
                           const struct pictures *from, struct err *e)
 {
@@ -230,6 +246,8 @@ static enum err_code make(struct predictions *p, const struct record_entry *run,
         code = plan_make(&plan, spec, cli_places(), cli_backends(), true, e);
     if (code == ERR_OK)
         code = record_read_at(run->folder, at, &file, e);
+    if (code == ERR_OK && !from->count)
+        take_data_hash(p, run, plan);
     if (code == ERR_OK)
         code = make_from(p, plan, run, &file, from, &weights, e);
     if (code != ERR_OK)
@@ -279,7 +297,7 @@ enum err_code predictions_save(const struct predictions *p, const char *path, st
          .bytes = p->log_p},
     };
     struct text epoch = {0}, names = {0};
-    struct safetensors_note note[3];
+    struct safetensors_note note[4];
     int notes = 1;
     enum err_code code;
 
@@ -293,6 +311,8 @@ enum err_code predictions_save(const struct predictions *p, const char *path, st
         note[notes++] = (struct safetensors_note){(char *)"chorus.class_names", names.s};
     if (p->columns)
         note[notes++] = (struct safetensors_note){(char *)"chorus.column_names", p->columns};
+    if (p->data_hash[0])
+        note[notes++] = (struct safetensors_note){(char *)NOTE_DATA, (char *)p->data_hash};
     code = safetensors_write(path, t, p->log_p ? 4 : 3, note, notes, e);
     text_free(&epoch);
     text_free(&names);
@@ -307,6 +327,7 @@ static enum err_code unpack(struct predictions *p, const struct safetensors *s, 
                                     *probs = safetensors_find(s, "probabilities"),
                                     *logs = safetensors_find(s, "label_log_probabilities");
     const char *names = safetensors_note(s, "chorus.class_names");
+    const char *data = safetensors_note(s, NOTE_DATA);
 
     if (!images || !labels || !probs || images->dims != 4 || labels->dims != 1 ||
         probs->dims != 3 || labels->type != SAFETENSORS_I64 || probs->type != SAFETENSORS_F32 ||
@@ -325,6 +346,7 @@ static enum err_code unpack(struct predictions *p, const struct safetensors *s, 
     p->bytes = images->type == SAFETENSORS_U8;
     if (!record_unpack_int(s, RECORD_NOTE_EPOCH, &p->epoch))
         p->epoch = -1;
+    snprintf(p->data_hash, sizeof p->data_hash, "%s", data ? data : "");
     TRY(take_memory(p, e));
     memcpy(p->images, images->bytes, images->size);
     memcpy(p->labels, labels->bytes, labels->size);
@@ -364,12 +386,20 @@ enum err_code predictions_read(struct predictions *p, const char *path, struct e
     return code;
 }
 
+/* Of the run's last epoch, and of the data that it was trained on as far as both know it. */
+static bool is_of(const struct predictions *p, const struct record_entry *run)
+{
+    const char *data = run->run.data_hash;
+
+    return p->epoch == run->run.epochs_done &&
+           (!*p->data_hash || !*data || !strcmp(p->data_hash, data));
+}
+
 enum err_code predictions_get(struct predictions *p, const struct record_entry *run, struct err *e)
 {
     char *path = predictions_path(run);
     struct predictions kept = {0};
-    bool fits = io_exists(path) && predictions_read(&kept, path, e) == ERR_OK &&
-                kept.epoch == run->run.epochs_done;
+    bool fits = io_exists(path) && predictions_read(&kept, path, e) == ERR_OK && is_of(&kept, run);
     enum err_code code = ERR_OK;
     struct err ignored;
 

@@ -25,6 +25,7 @@ struct predictions {
     double *mean;       /* (n, classes): the average over members */
     char **class_names; /* (classes), or NULL */
     char *columns;      /* of a table: their names, a line each; or NULL */
+    char data_hash[16]; /* as in run.csv; "": an older file does not say */
 };
 
 /* at: "best", "last" or an epoch's number; NULL: the last. Needs the data. */

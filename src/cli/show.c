@@ -239,10 +239,13 @@ static void add_sheets(struct text *out, const struct record_entry *entry)
 
 static void add_entry(struct text *out, const struct record_entry *entry)
 {
-    static const char *const machine[] = {
-        "host",         "backend_used",    "precision_used", "isa",
-        "real_devices", "threads_used",    "lr_used",        "batch_per_device",
-        "parameters",   "flops_per_image", "plans",          NULL};
+    static const char *const machine[] = {"host",           "backend_used",
+                                          "precision_used", "isa",
+                                          "real_devices",   "threads_used",
+                                          "lr_used",        "batch_per_device",
+                                          "parameters",     "flops_per_image",
+                                          "network_hash",   "data_hash",
+                                          "plans",          NULL};
 
     text_add_clean(out, entry->name);
     text_add(out, "\n");

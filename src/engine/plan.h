@@ -67,6 +67,11 @@ char *plan_ini(const struct spec *resolved);
 bool plan_key_names(const char *key);
 /* Sixteen hexadecimal digits of what determines a run's results: its settings, layers and data. */
 void plan_hash(const struct plan *p, char out[17]);
+/* The same of the layers alone and of the data alone, which two files of one name may have of their
+ * own: "#" and eight digits. Data that the seed makes has none: "". */
+#define PLAN_PART_ROOM 10
+void plan_network_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
+void plan_data_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
 
 /* What runs it. */
 static inline const char *plan_isa(const struct plan *p)

@@ -43,6 +43,8 @@ void run_fill_row(struct run *r)
     row->batch_per_device = p->batch_per_device;
     row->parameters = (int64_t)p->net->parameter_count;
     row->flops_per_image = p->net->flops;
+    plan_network_hash(p, row->network_hash);
+    plan_data_hash(p, row->data_hash);
     row->ended_utc[0] = '\0';
     snprintf(row->best_by, sizeof row->best_by, "%s", p->valid_images ? "valid" : "test");
     if (!r->resumed) {

@@ -193,6 +193,30 @@ enum err_code session_name_weights(const char *results, struct spec *spec, struc
     return ERR_OK;
 }
 
+/* Rows of one run are of one network and one data set; what an older version began says neither. */
+static enum err_code check_same(const struct run *r, struct err *e)
+{
+    const struct record_run *was = &r->found;
+    char network[PLAN_PART_ROOM], data[PLAN_PART_ROOM];
+
+    plan_network_hash(r->plan, network);
+    plan_data_hash(r->plan, data);
+    if (was->data_hash[0] && strcmp(was->data_hash, data) != 0)
+        return err_set(
+            e, ERR_INPUT,
+            "%s has changed since run %s began (data_hash was %s, is %s), and a run is of "
+            "one data set: put the old data back, or begin a run on the new from these "
+            "weights with `chorus run %s weights=%s`",
+            was->spec.data, was->run, was->data_hash, data, was->run, was->run);
+    if (was->network_hash[0] && strcmp(was->network_hash, network) != 0)
+        return err_set(
+            e, ERR_INPUT,
+            "%s/model.net has changed since that run began (network_hash was %s, is %s): "
+            "put the old one back, or start a new run",
+            r->start.resume, was->network_hash, network);
+    return ERR_OK;
+}
+
 static enum err_code prepare(struct run *r, struct record_weights *w, bool *finished, struct err *e)
 {
     struct spec *spec = mem_new(1, sizeof *spec);
@@ -222,7 +246,7 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     name_model(r);
     plan_hash(r->plan, r->hash);
     if (r->resumed)
-        return ERR_OK;
+        return check_same(r, e);
     if (!r->sweep) /* whose ledger knows */
         (void)record_find_done(r->engine->results, r->hash, r->equal, sizeof r->equal);
     code = first_weights(r, w, e);

@@ -55,8 +55,9 @@ struct record_run { /* run.csv; the keys of spec stand in its middle under their
     double lr_used;
     int64_t batch_per_device, parameters;
     double flops_per_image;
-    int64_t epochs_done, best_epoch; /* best_epoch 0: none yet */
-    char best_by[16];                /* "test" or "valid" */
+    char network_hash[16], data_hash[16]; /* "#1b2c3d4e"; "" where it is not known, or has none */
+    int64_t epochs_done, best_epoch;      /* best_epoch 0: none yet */
+    char best_by[16];                     /* "test" or "valid" */
     double best_test_acc, best_test_loss, last_test_acc, last_test_loss;
     double train_seconds, eval_seconds, wall_seconds, device_seconds;
     int64_t images, model_images;

@@ -27,7 +27,7 @@ size_t safetensors_seal_place(const char *header, size_t n);
 /* run.csv: its two lines, and back. */
 void record_run_text(const struct record_run *run, struct text *out);
 enum err_code record_read_run(const char *path, struct record_run *run, struct err *e) MUST_USE;
-#define RECORD_COLUMNS 84 /* of run.csv: record_run_columns without its end */
+#define RECORD_COLUMNS 86 /* of run.csv: record_run_columns without its end */
 /* As record_read_run; cells (or NULL) gets the row's fields in the columns' order, each with its 0
  * byte: what record_take_cells makes the same run of. */
 enum err_code record_read_cells(const char *path, struct record_run *run, struct text *cells,

@@ -218,6 +218,18 @@ static void note_shared(struct study_table *t, const struct study_run *runs, siz
                             "seconds are longer than those of a run alone");
 }
 
+/* A name says the same of both files. */
+static void note_hashes(struct study_table *t, const struct study_columns *c)
+{
+    for (size_t i = 0; i < c->settings; i++)
+        if (study_chosen_by(c->setting[i]))
+            study_table_note(t,
+                             "%s: %s of one name was not the same in these runs: the file was "
+                             "changed between them, or is another one",
+                             c->setting[i],
+                             !strcmp(c->setting[i], "data_hash") ? "data" : "a network");
+}
+
 /* Where a table has no states all of its runs are done. */
 static bool is_bad(const struct study_table *t, size_t row)
 {
@@ -392,6 +404,21 @@ static void compare_runs(const struct study_run *runs, size_t count, const struc
     add_rows(t, runs, count, c);
 }
 
+/* What is best, and what is to be read with it, when all rows are there. */
+static void tell(const struct study_run *runs, size_t count, const struct study_columns *c,
+                 const struct study_wish *wish, struct study_table *t)
+{
+    study_table_shorten(t);
+    mark_best(t, c->choice);
+    note_hashes(t, c);
+    note_shared(t, runs, count);
+    if (!wish->equal) {
+        note_picks(t, runs, count);
+        note_gains(t, c);
+    }
+    note_choice(t, runs, count, c->choice);
+}
+
 enum err_code study_compare(const struct study_run *runs, size_t count,
                             const struct study_wish *wish, struct study_table *out, struct err *e)
 {
@@ -414,16 +441,8 @@ enum err_code study_compare(const struct study_run *runs, size_t count,
         study_compare_groups(runs, count, &c, wish->over, out);
     else
         compare_runs(runs, count, &c, out);
+    if (code == ERR_OK)
+        tell(runs, count, &c, wish, out);
     free(c.setting);
-    if (code != ERR_OK)
-        return code;
-    study_table_shorten(out);
-    mark_best(out, c.choice);
-    note_shared(out, runs, count);
-    if (!wish->equal) {
-        note_picks(out, runs, count);
-        note_gains(out, &c);
-    }
-    note_choice(out, runs, count, c.choice);
-    return ERR_OK;
+    return code;
 }

@@ -161,8 +161,9 @@ bool study_is_setting(const char *name)
 {
     static const char *const idle[] = {"name",       "log_every", "keep",
                                        "target_acc", "on_end",    "repeats"};
-    static const char *const used[] = {"host",         "backend_used", "precision_used", "isa",
-                                       "real_devices", "threads_used", "shared"};
+    static const char *const used[] = {"host",   "backend_used", "precision_used",
+                                       "isa",    "real_devices", "threads_used",
+                                       "shared", "network_hash", "data_hash"};
 
     for (size_t i = 0; i < MEM_COUNT(idle); i++)
         if (!strcmp(idle[i], name))
@@ -171,6 +172,14 @@ bool study_is_setting(const char *name)
         if (!strcmp(used[i], name))
             return true;
     return spec_key_find(name) >= 0;
+}
+
+const char *const *study_chosen_by(const char *name)
+{
+    static const char *const network[] = {"model", "data", NULL};
+    static const char *const data[] = {"data", "train_limit", "test_limit", NULL};
+
+    return !strcmp(name, "network_hash") ? network : !strcmp(name, "data_hash") ? data : NULL;
 }
 
 bool study_is_average(const struct study_run *run)
@@ -263,6 +272,39 @@ static const char **add_name(const char **names, size_t *found, const char *name
     return names;
 }
 
+/* Whether a hash differs where the keys that choose what it names, and the model's parameters, are the
+ * same. Runs of a version that did not write it tell nothing. */
+static bool has_changed(const struct study_run *runs, size_t count, const char *hash)
+{
+    const char *const *key = study_chosen_by(hash);
+    const char **names = mem_new(1, sizeof *names);
+    size_t found = 0, *of = mem_new(count + 1, sizeof *of);
+    char **first = mem_new(count + 1, sizeof *first); /* the hash of each group */
+    bool changed = false;
+
+    for (; *key; key++)
+        names = add_name(names, &found, *key);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < runs[i].params.count; k++)
+            names = add_name(names, &found, runs[i].params.name[k]);
+    study_group_by(runs, count, names, found, of);
+    for (size_t i = 0; i < count && !changed; i++) {
+        struct text own = {0};
+
+        study_value(&runs[i], hash, &own);
+        if (own.n && !first[of[i]])
+            first[of[i]] = mem_text(text_str(&own));
+        changed = own.n && strcmp(first[of[i]], text_str(&own)) != 0;
+        text_free(&own);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(first[i]);
+    free(first);
+    free(names);
+    free(of);
+    return changed;
+}
+
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found)
 {
     const char **names = mem_new(1, sizeof *names);
@@ -271,7 +313,8 @@ const char **study_differences(const struct study_run *runs, size_t count, size_
     *found = 0;
     spec_default(usual);
     for (const char *const *column = record_run_columns; *column; column++) {
-        if (study_is_setting(*column) && !all_same(runs, count, *column, usual))
+        if (study_is_setting(*column) && !all_same(runs, count, *column, usual) &&
+            (!study_chosen_by(*column) || has_changed(runs, count, *column)))
             names = add_name(names, found, *column);
         for (size_t i = 0; i < count && !strcmp(*column, "model"); i++)
             for (size_t k = 0; k < runs[i].params.count; k++)

@@ -41,19 +41,20 @@ const char *study_none(const char *name);
 
 /* What tells two runs apart: the keys that determine what is computed, and what it ran on. */
 bool study_is_setting(const char *name);
+/* Of network_hash and data_hash, which name what keys choose: those keys. Two runs in which they are
+ * the same and the hash is not had files of one name and other contents. Ends with NULL; NULL for
+ * every other name. */
+const char *const *study_chosen_by(const char *name);
 /* Whether it is an average of other runs, which was never trained itself. */
 bool study_is_average(const struct study_run *run);
 /* ERR_INPUT for an average of runs whose settings differ, but for the seed: no experiment trains it. */
 enum err_code study_check_trainable(const struct record_entry *entry, struct err *e) MUST_USE;
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
- * keys of the experiment, the model's parameters behind the model, then what was really used. Names of
+ * keys of the experiment, the model's parameters behind the model, then what was really used (a hash only
+ * where study_chosen_by does not explain it). Names of
  * keys that change nothing (name, log_every, keep, target_acc, on_end) are left out. Ends with NULL;
  * the caller frees the array, whose names last as long as the runs. */
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found);
-
-/* Runs of one sweep by the settings in which they differ, numbers by their size; others stay as they
- * are. */
-void study_order(struct record_entry *entry, struct study_run *runs, size_t count);
 
 /* Where a run was computed and beside what: it changes its seconds, but is no setting of it. */
 bool study_is_condition(const char *name);

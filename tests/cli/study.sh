@@ -193,45 +193,47 @@ refused "of a table too" "cannot be read: " "$CHORUS" compare "${torn##*/}" --re
 exits 2 "$CHORUS" compare "${bad##*/}" "${torn##*/}" --results some
 check "where none is left" grep -q "none of these 2 runs can be read" err
 
-# ---- what chorus did not write stays, whatever verb is told to write there ----
-echo "# mine" >notes.md && cp notes.md notes.tex && cp notes.md notes.csv && cp notes.md notes.svg
-cp notes.md notes.safetensors && cp notes.md notes && cp tiny.ini again.ini
-printf 'label,pixel1\n3,0\n' >set.csv
-stays()
+# ---- a network and a data set that were changed under their names ----
+# table SHIFT: 120 rows of three classes, whose labels are shifted by so much
+table()
 {
-    local file=$1
-    shift
-    cp "$file" was
-    refused "$1 leaves $file alone" "$file" "$CHORUS" "$@"
-    check "it stays" cmp -s "$file" was
+    awk -v by="$1" 'BEGIN { srand(3); for (i = 0; i < 120; i++) { line = (i + by) % 3
+        for (k = 0; k < 4; k++) line = line "," i % 3 + rand(); print line } }'
 }
-stays notes.md compare "$one" "$two" --csv notes.md
-stays notes.md compare "$one" "$two" --md -o notes.md
-stays notes.tex compare "$one" "$two" -o notes.tex
-stays notes compare "$one" "$two" -o notes
-stays set.csv compare "$one" "$two" --csv set.csv
-stays again.ini export "$one" -o again.ini
-stays notes.csv export "$one" -o notes.csv
-stays again.ini predict "$one" --csv again.ini
-stays set.csv predict "$one" --confusion --csv set.csv
-stays notes.svg plot "$one" -o notes.svg
-stays notes.tex plot "$one" -o notes.tex
-stays notes.safetensors weights "$one" -o notes.safetensors
-for file in own.csv own.md own.tex own.html own.json own.txt own; do
-    exits 0 "$CHORUS" compare "$one" "$two" -o $file
-    exits 0 "$CHORUS" compare "$two" "$one" -o $file
-done
-exits 0 "$CHORUS" export "$one" -o own.csv
-exits 0 "$CHORUS" export "$one" --wide -o own.csv
-exits 0 "$CHORUS" predict "$one" --csv own.csv
-exits 0 "$CHORUS" predict "$one" --confusion --csv own.csv
-exits 0 "$CHORUS" predict "$one" --classes --csv own.csv
-exits 0 "$CHORUS" compare "$one" "$two" --csv own.csv
-exits 0 "$CHORUS" plot "$one" -o own.svg
-exits 0 "$CHORUS" plot "$one" -o own.svg --size 90x60mm
-exits 0 "$CHORUS" plot "$one" -o own.pdf
-exits 0 "$CHORUS" plot "$one" "$two" -o own.pdf
-exits 0 "$CHORUS" weights "$one" -o own.safetensors
-exits 0 "$CHORUS" weights "$two" -o own.safetensors
+table 0 >rows.csv
+printf 'param width 8\ninput auto\ndense $width\nrelu\ndense classes\n' >own.net
+own="model=./own.net data=./rows.csv train_limit=90 test_limit=20 batch=10 epochs=2 lr=0.1"
+exits 0 "$CHORUS" run $own seed=1,2 --name narrow --quiet
+sed -i 's/width 8/width 16/' own.net
+exits 0 "$CHORUS" run $own seed=2,3 --name wide --quiet
+exits 0 "$CHORUS" compare narrow wide --csv -
+check "an edited network differs" grep -q "^run,state,seed,network_hash," out
+exits 0 "$CHORUS" compare narrow wide --over seed
+check "no mean is over two networks" test "$(grep -c '^own-....  2  #' out)" = 2
+check "and no run of one repeats one of the other" eval '! grep -q "repeats another" out'
+exits 0 "$CHORUS" plot narrow wide --over seed --frame 90x20
+check "each has its curve" test "$(grep -o '#........ test' out | sort -u | wc -l)" = 2
+exits 0 "$CHORUS" report narrow wide -o networks
+check "and its row in a report" test "$(wc -l <networks/tables/seeds.csv)" = 3
+
+exits 0 "$CHORUS" run $own --quiet && before=$(cat out)
+exits 0 "$CHORUS" run $own mode=ensemble members=2 --quiet && two=$(cat out)
+cp rows.csv kept.csv
+table 1 >rows.csv
+exits 0 "$CHORUS" run $own --quiet && after=$(cat out)
+exits 0 "$CHORUS" compare "$before" "$after" --csv -
+check "changed data differ" grep -q "^run,state,data_hash," out
+refused "more epochs on other data" "rows.csv has changed since run" "$CHORUS" resume "$before" epochs=3
+check "which leave the run as it was" state_is "$before" done
+exits 0 "$CHORUS" predict "$before"
+check "predict says so" grep -q "rows.csv has changed since .* was trained on it" err
+exits 0 "$CHORUS" ensemble "$two"
+check "ensemble too" grep -q "rows.csv has changed since .* was trained on it" err
+cp kept.csv rows.csv
+exits 0 "$CHORUS" ensemble "$two" --json
+check "what was said of them is not kept" near "$(number test_acc)" "$(column "$two" last_test_acc)"
+check "nor is there more to say" eval '! grep -q "has changed" err'
+exits 0 "$CHORUS" resume "$before" epochs=3 --quiet
+check "on its own data it goes on" test "$(rows "$before/epochs.csv")" = 3
 
 finish
