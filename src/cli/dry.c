@@ -16,30 +16,42 @@ static void add_count(struct text *out, const char *name, uint64_t value)
     text_addf(out, "# %-17s %s\n", name, text_count(number, value));
 }
 
+static size_t most_bytes(const struct backend_estimate *estimate)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < estimate->places && i < 64; i++)
+        most = estimate->bytes[i] > most ? estimate->bytes[i] : most;
+    return most;
+}
+
 static void add_memory(struct text *out, const struct plan *p,
                        const struct backend_estimate *estimate)
 {
     char number[TEXT_NUMBER_ROOM];
-    size_t most = 0;
 
     if (!estimate->places)
         return;
-    for (int i = 0; i < estimate->places && i < 64; i++)
-        most = estimate->bytes[i] > most ? estimate->bytes[i] : most;
-    text_addf(out, "# %-17s %s%s\n", "memory", text_bytes(number, most),
+    text_addf(out, "# %-17s %s%s\n", "memory", text_bytes(number, most_bytes(estimate)),
               p->backend->gpus && estimate->places > 1 ? " of each GPU" : "");
     if (estimate->lacking[0])
         text_addf(out, "# %-17s %s\n", "too much now", estimate->lacking);
+}
+
+/* Images that all models together are trained on. */
+static double model_images(const struct plan *p)
+{
+    int models = p->session.mode == SPEC_ENSEMBLE ? p->session.members : 1;
+    int64_t most = p->spec.max_steps;
+    int64_t steps = most && most < p->total_steps ? most : p->total_steps;
+
+    return (double)steps * (double)p->session.batch * models;
 }
 
 static void add_facts(struct text *out, const struct plan *p,
                       const struct backend_estimate *estimate)
 {
     char number[TEXT_NUMBER_ROOM];
-    int models = p->session.mode == SPEC_ENSEMBLE ? p->session.members : 1;
-    int64_t most = p->spec.max_steps;
-    int64_t steps = most && most < p->total_steps ? most : p->total_steps;
-    double images = (double)steps * (double)p->session.batch;
 
     text_addf(out, "# %-17s %s (%s), %d thread%s\n", "backend", p->backend->name, plan_isa(p),
               p->session.threads, p->session.threads == 1 ? "" : "s");
@@ -54,8 +66,8 @@ static void add_facts(struct text *out, const struct plan *p,
     add_count(out, "dropped an epoch", (uint64_t)p->dropped);
     add_count(out, "batch per device", (uint64_t)p->batch_per_device);
     text_addf(out, "# %-17s %s\n", "learning rate", text_double(number, p->base_lr));
-    add_count(out, "model-images", (uint64_t)(images * models));
-    text_addf(out, "# %-17s %.4g\n", "training FLOP", images * models * p->net->flops);
+    add_count(out, "model-images", (uint64_t)model_images(p));
+    text_addf(out, "# %-17s %.4g\n", "training FLOP", model_images(p) * p->net->flops);
     add_memory(out, p, estimate);
 }
 
@@ -71,8 +83,8 @@ void dry_add_span(struct text *out, double seconds, const char *of, int guessed_
         text_addf(out, "%s%s, by earlier runs on this machine\n", span, of);
 }
 
-/* What the planner expects of it, by what runs on this machine took before. */
-static void add_time(struct text *out, const struct spec *spec)
+/* What the planner expects of it, by what runs on this machine took before; nan: nothing. */
+static double expect_seconds(const struct spec *spec, int *guessed_from)
 {
     struct ask *ask = ask_start();
     struct wire_plan answer = {.seconds = NAN};
@@ -80,11 +92,64 @@ static void add_time(struct text *out, const struct spec *spec)
     if (ask && (!ask_learned(ask, spec, &answer) || answer.code != ERR_OK))
         answer.seconds = NAN;
     ask_end(ask);
+    *guessed_from = isfinite(answer.seconds) ? answer.guessed_from : 0;
+    return answer.seconds;
+}
+
+static void add_time(struct text *out, const struct spec *spec)
+{
+    int guessed_from;
+    double seconds = expect_seconds(spec, &guessed_from);
+
     text_addf(out, "# %-17s ", "expected time");
-    if (isfinite(answer.seconds))
-        dry_add_span(out, answer.seconds, "", answer.guessed_from);
+    if (isfinite(seconds))
+        dry_add_span(out, seconds, "", guessed_from);
     else
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
+}
+
+/* Under run.csv's names as far as it has them. */
+static void add_json(struct text *out, const struct plan *p,
+                     const struct backend_estimate *estimate, const struct spec *spec)
+{
+    const struct {
+        const char *name;
+        double value;
+    } facts[] = {{"threads_used", p->session.threads},
+                 {"real_devices", p->real_devices},
+                 {"lr_used", p->base_lr},
+                 {"batch_per_device", (double)p->batch_per_device},
+                 {"parameters", (double)p->net->parameter_count},
+                 {"flops_per_image", p->net->flops},
+                 {"train_images", (double)p->train_images},
+                 {"valid_images", (double)p->valid_images},
+                 {"test_images", (double)p->test_images},
+                 {"steps_per_epoch", (double)p->steps_per_epoch},
+                 {"dropped", (double)p->dropped},
+                 {"model_images", model_images(p)},
+                 {"memory_bytes", estimate->places ? (double)most_bytes(estimate) : NAN}};
+    struct text value = {0};
+    int guessed_from;
+
+    text_add(out, "{");
+    for (int key = 0; key < SPEC_KEYS; key++) {
+        text_clear(&value);
+        if (spec_applies(&p->spec, key))
+            spec_value(&p->spec, key, &value);
+        cli_json_field(out, spec_keys[key].name, text_str(&value));
+        text_add(out, ", ");
+    }
+    cli_json_field(out, "backend_used", p->backend->name);
+    text_add(out, ", ");
+    cli_json_field(out, "isa", plan_isa(p));
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        text_addf(out, ", \"%s\": ", facts[i].name);
+        text_add_json_double(out, facts[i].value);
+    }
+    text_add(out, ", \"seconds\": ");
+    text_add_json_double(out, expect_seconds(spec, &guessed_from));
+    text_addf(out, ", \"guessed_from\": %d}\n", guessed_from);
+    text_free(&value);
 }
 
 int dry_run(const struct spec *spec, bool json)
@@ -95,8 +160,6 @@ int dry_run(const struct spec *spec, bool json)
     struct err e;
     int code;
 
-    if (json)
-        return cli_refuse("run --dry-run --json is not part of this version");
     if (plan_make(&plan, spec, cli_places(), cli_backends(), false, &e) != ERR_OK)
         return cli_fail(&e);
     if (plan_estimate(plan, &estimate, &e) == ERR_OK && estimate.never) {
@@ -104,10 +167,14 @@ int dry_run(const struct spec *spec, bool json)
         err_set(&e, ERR_NOMEM, "%s", estimate.lacking);
         return cli_fail(&e);
     }
-    spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
-    text_add(&out, "\n");
-    add_facts(&out, plan, &estimate);
-    add_time(&out, spec);
+    if (json) {
+        add_json(&out, plan, &estimate, spec);
+    } else {
+        spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
+        text_add(&out, "\n");
+        add_facts(&out, plan, &estimate);
+        add_time(&out, spec);
+    }
     code = cli_print(&out);
     text_free(&out);
     plan_free(plan);

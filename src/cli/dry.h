@@ -5,8 +5,8 @@
 #include "cli/sweep.h"
 #include "spec/spec.h"
 
-/* Prints the experiment as it would run, and what it means, as an experiment file. Writes nothing.
- * Returns the exit code. */
+/* Prints the experiment as it would run, and what it means, as an experiment file or an object. Writes
+ * nothing. Returns the exit code. */
 int dry_run(const struct spec *spec, bool json);
 /* The same of a sweep: behind its text how many cells there are, which are left out and why, the order
  * of the others and how long they should take. */

@@ -381,7 +381,8 @@ static void add_json_cell(const struct survey *v, const struct one *one, size_t 
     }
     text_add(out, ", \"seconds\": ");
     text_add_json_double(out, one->seconds);
-    text_addf(out, ", \"ended\": %s, ", one->ended ? "true" : "false");
+    text_addf(out, ", \"guessed_from\": %d, \"ended\": %s, ", one->guessed_from,
+              one->ended ? "true" : "false");
     cli_json_field(out, "reason", one->reason ? one->reason : "");
     text_add(out, "}");
     text_free(&value);
@@ -398,7 +399,7 @@ static void add_json(const struct survey *v, const struct sweep_wish *wish, stru
               ", \"cells\": %zu, \"left_out\": %zu, \"ended\": %zu, \"taken\": %zu, \"seconds\": ",
               v->cells, v->left_out, v->ended, v->wanted);
     text_add_json_double(out, v->unknown ? NAN : v->seconds);
-    text_add(out, ", \"list\": [");
+    text_addf(out, ", \"guessed_from\": %d, \"list\": [", v->guessed_from);
     for (size_t i = 0; i < v->cells; i++) {
         bool taken = v->one[i].taken;
 

@@ -101,8 +101,16 @@ assert len(d["list"]) == 18
 assert [c["order"] for c in d["list"] if c["order"]] == [1, 2]
 assert sum("8 devices" in (c["reason"] or "") for c in d["list"]) == 3
 assert {c["lr"] for c in d["list"]} == {0.05, 0.1, 0.2}'
+    exits 0 "$CHORUS" run tiny.ini --dry-run --json
+    check "--json of one run" python3 -c '
+import json
+d = json.load(open("out"))
+assert d["lr"] == 0.05 and d["optimizer"] == "momentum" and d["grad_clip"] is None
+assert d["train_images"] == 1200 and d["steps_per_epoch"] == 30 and d["model_images"] == 4800
+assert d["seconds"] is None and d["guessed_from"] == 0'
 else
     skip "--json" "there is no python3"
+    skip "--json of one run" "there is no python3"
 fi
 
 # Time, learned from a run: twice the epochs take twice as long.
@@ -117,6 +125,10 @@ assert a > 0 and abs(b / a - 2) < 1e-6 and abs(d["seconds"] - a - b) < 1e-6 * b'
 else
     skip "the time is learned here" "there is no python3"
 fi
+exits 0 "$CHORUS" run tiny.ini model=mlp --dry-run epochs=100,200
+check "of other work it is a guess" grep -q "(a guess from 1 run of other sizes)" out
+exits 0 "$CHORUS" run tiny.ini model=mlp --dry-run --json epochs=100,200
+check "and --json says so" test "$(grep -c '"guessed_from": 1, "\(list\|ended\)"' out)" = 3
 exits 0 "$CHORUS" run @ --dry-run lr=0.1,0.2
 check "the name of a sweep made from a run" grep -q '^# sweep  *results/sweeps/tiny$' out
 exits 0 "$CHORUS" run tiny.ini --dry-run epochs=100,200
