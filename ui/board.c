@@ -39,6 +39,13 @@ bool board_scale(const double *value, size_t n, struct board_scale *out)
 
 bool board_range(const struct board *b, double *lo, double *hi)
 {
+    struct board_scale far;
+
+    if (b->far_below && board_scale(b->value, (size_t)b->rows * (size_t)b->columns, &far)) {
+        *lo = far.lo;
+        *hi = far.hi;
+        return true;
+    }
     *lo = INFINITY;
     *hi = -INFINITY;
     for (int i = 0; i < b->rows * b->columns; i++) {
@@ -56,7 +63,7 @@ double board_shade_in(const struct board *b, int cell, double lo, double hi)
 
     if (!isfinite(value))
         return -1;
-    return hi > lo ? (value - lo) / (hi - lo) : 0.5;
+    return hi > lo ? fmax(0, (value - lo) / (hi - lo)) : 0.5;
 }
 
 /* ---- text ---- */

@@ -17,6 +17,7 @@ struct board {
     const char *const *row_name, *const *column_name;
     const double *value;      /* (rows, columns); nan: words alone */
     const char *const *words; /* (rows, columns): what stands in a cell */
+    bool far_below;           /* such values are coloured as the least of the others: board_scale */
 };
 
 /* Aligned text; colours: behind the values, on terminals that have 256. Cells wider than there is
@@ -49,7 +50,7 @@ struct board_view {
 void board_grid(const struct board *b, struct grid *g, struct rect in, struct board_view *v);
 /* The cell at a place of the grid, as drawn last. */
 bool board_hit(const struct board_view *v, int row, int column, int *cell_row, int *cell_column);
-/* The least and the largest value; false: there is none. */
+/* What colours run between, the least and the largest value; false: there is none. */
 bool board_range(const struct board *b, double *lo, double *hi);
 /* The place of a cell's value between those two, 0 to 1; -1 where it has none. */
 double board_shade_in(const struct board *b, int cell, double lo, double hi);

@@ -273,6 +273,7 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     look->view.grey = out->grey;
     out->view = &look->view;
     out->board = (struct board){
+        .far_below = true,
         .title = "test accuracy",
         .row_label = look->rows < s->dims ? s->dim[look->rows].name : "",
         .column_label = alone ? "" : s->dim[look->columns].name,

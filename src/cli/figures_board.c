@@ -211,6 +211,16 @@ static void note_spread(struct figures *f, const struct cells *c)
     text_add(&f->note, " runs of a setting.\n");
 }
 
+static void note_far_below(struct figures *f)
+{
+    struct board_scale scale;
+    const struct board *b = &f->board;
+
+    if (board_scale(b->value, (size_t)b->rows * (size_t)b->columns, &scale) && scale.below)
+        text_addf(&f->note, "Colours run from %.4f to %.4f; what is far below shares the least.\n",
+                  scale.lo, scale.hi);
+}
+
 static void fill_board(struct figures *f, const struct study_run *runs, size_t count,
                        const char *metric, const char *rows, const char *columns)
 {
@@ -248,13 +258,15 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
                               row_name,
                               column_name,
                               value,
-                              words};
+                              words,
+                              .far_below = true};
     figures_keep(f, (char *)row_name);
     figures_keep(f, (char *)column_name);
     figures_keep(f, (char *)words);
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
     note_spread(f, &place);
+    note_far_below(f);
     free(place.again);
     free(place.cell);
     free(place.setting);

@@ -244,7 +244,7 @@ static const char *const words[] = {"0.500", "0.750", "diverged", "0.625", "0.50
 
 static struct board a_board(void)
 {
-    return (struct board){"accuracy", "lr", "batch", 2, 3, lrs, batches, accs, words};
+    return (struct board){"accuracy", "lr", "batch", 2, 3, lrs, batches, accs, words, false};
 }
 
 TEST(board_as_text)
@@ -290,6 +290,25 @@ TEST(board_shades_from_least_to_most)
     CHECK_HAS(text_str(&t), "\\pgfplotsset{colormap={chorus}{rgb255=(");
     CHECK_HAS(text_str(&t), "xticklabels={{64},{128},{256}}");
     text_free(&t);
+}
+
+/* One that came to nothing leaves the others their colours. */
+TEST(what_is_far_below_has_the_least_colour)
+{
+    static const double values[] = {0.1, 0.9, 0.91, 0.92, 0.93, 0.95};
+    struct board b = a_board();
+    double lo, hi;
+
+    b.value = values;
+    CHECK(board_range(&b, &lo, &hi));
+    CHECK_NEAR(lo, 0.1, 0);
+    b.far_below = true;
+    CHECK(board_range(&b, &lo, &hi));
+    CHECK_NEAR(lo, 0.9, 0);
+    CHECK_NEAR(hi, 0.95, 0);
+    CHECK_NEAR(board_shade_in(&b, 0, lo, hi), 0, 0);
+    CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 0, 0);
+    CHECK_NEAR(board_shade_in(&b, 5, lo, hi), 1, 0);
 }
 
 TEST(scale_of_boards_falls_in_lightness)

@@ -45,6 +45,30 @@ TEST(a_run_done_twice_is_once_in_a_cell)
     end(&k);
 }
 
+TEST(a_board_says_what_its_colours_do_not)
+{
+    struct kit k;
+    struct figures f;
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1 batch=50", 1, (double[]){0.90});
+    add(&k, "lr=0.1 batch=100", 1, (double[]){0.91});
+    add(&k, "lr=0.2 batch=50", 1, (double[]){0.93});
+    add(&k, "lr=0.2 batch=100", 1, (double[]){0.1});
+    if (open_all(&k)) {
+        REQUIRE_OK(figures_board(&f, k.runs, k.count, "test_acc", "lr", "batch", &e));
+        CHECK_HAS(text_str(&f.note), "Colours run from 0.9000 to 0.9300; what is far below shares");
+        figures_free(&f);
+        k.entry[3].run.best_epoch = 0; /* none */
+        k.runs[3].best = -1;
+        REQUIRE_OK(figures_board(&f, k.runs, k.count, "test_acc", "lr", "batch", &e));
+        CHECK(!strstr(text_str(&f.note), "Colours"));
+        figures_free(&f);
+    }
+    end(&k);
+}
+
 /* 0.25 and 0.5 on one device, 0.3 more on two: the devices' 0.3 is no noise of seeds. */
 TEST(a_cell_spreads_over_seeds_alone)
 {
