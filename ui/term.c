@@ -2,6 +2,7 @@
  * gives the terminal back, and one that cannot show anything refused in a sentence. */
 #include "ui/term.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "ui/theme.h"
@@ -577,7 +578,9 @@ void term_suspend(struct term *t)
     sigemptyset(&action.sa_mask);
     endwin();
     sigaction(SIGTSTP, &action, &old);
+    clock_work_stops();
     kill(0, SIGTSTP); /* the whole job, as the terminal does: a shell may wait for make */
+    clock_work_goes();
     sigaction(SIGTSTP, &old, NULL);
     continued = 1;
 }

@@ -13,6 +13,23 @@ uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static _Atomic uint64_t stood_ns, stop_ns; /* in all; when the newest stop began */
+
+uint64_t clock_work_ns(void)
+{
+    return clock_ns() - stood_ns;
+}
+
+void clock_work_stops(void)
+{
+    stop_ns = clock_ns();
+}
+
+void clock_work_goes(void)
+{
+    stood_ns += clock_ns() - stop_ns;
+}
+
 double clock_wall(void)
 {
     struct timespec t;

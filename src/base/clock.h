@@ -5,6 +5,11 @@
 #include <stdint.h>
 
 uint64_t clock_ns(void); /* monotonic */
+/* The same, but it stands still while Ctrl-Z (SIGTSTP) keeps the whole program stopped: for what counts
+ * work. One that was read before whoever stopped it said so may be later than the next. */
+uint64_t clock_work_ns(void);
+void clock_work_stops(void); /* right before the program stops itself; also from a handler */
+void clock_work_goes(void);  /* and right behind */
 double clock_wall(void); /* seconds since 1970, UTC; only ever shown or written, never subtracted */
 void clock_sleep_ms(int ms);
 

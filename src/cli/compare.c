@@ -30,6 +30,8 @@ static const struct cli_usage usage = {
     "           half an epoch beyond, as --match, which counts whole epochs, leaves it\n"
     "  gain_mean, gain_best: accuracy of an ensemble's averaged probabilities less that of its mean\n"
     "           member, of its best one, at the best epoch; last.gain_mean, last.gain_best: at the last\n"
+    "Runs of one sweep stand in the order of their settings, others in that of their start; --sort\n"
+    "chooses another.\n"
     "The best row is the one with the highest val_acc where the best epochs of all runs were picked on\n"
     "validation data, else with the highest test_acc; --target is crossed by the same.\n"};
 
@@ -78,8 +80,19 @@ static bool check_name(const struct wish *w)
     static const char *const known[] = {".csv", ".md", ".tex", ".html", ".json", ".txt"};
     const char *slash = w->file ? strrchr(w->file, '/') : NULL;
     const char *end = w->file ? strrchr(slash ? slash : w->file, '.') : NULL;
-    bool ours = !end || w->csv || w->md || w->tex || w->html || w->json;
+    const char *form = w->csv    ? ".csv"
+                       : w->md   ? ".md"
+                       : w->tex  ? ".tex"
+                       : w->html ? ".html"
+                       : w->json ? ".json"
+                                 : NULL;
+    bool ours = !end || form;
 
+    if (form && !cli_ends_in(w->csv ? w->csv : w->file, form)) {
+        cli_refuse("compare %s %s: this is named for another form than *%s",
+                   w->csv ? "--csv" : "-o", w->csv ? w->csv : w->file, form);
+        return false;
+    }
     for (size_t i = 0; i < MEM_COUNT(known) && !ours; i++)
         ours = !strcmp(end, known[i]);
     if (!ours)
@@ -183,7 +196,7 @@ static int write_out(const struct wish *w, const struct study_table *t)
         study_table_json(t, &out);
     else
         cli_study_text(t, &w->style, file && strcmp(file, "-") != 0 ? -1 : STDOUT_FILENO, &out);
-    code = cli_write_out(file, &out);
+    code = cli_write_out("compare", w->csv && w->csv != w->file ? "--csv" : "-o", file, &out);
     text_free(&out);
     return code;
 }
@@ -241,8 +254,11 @@ int cli_compare(int argc, char **argv)
     else if (cli_find_runs(argc - 1, argv + 1, &entry, &count, &e) != ERR_OK)
         code = cli_fail(&e);
     else {
-        code = results_open_runs(entry, &count, &runs, &e) == ERR_OK ? compare(&w, runs, count)
-                                                                     : cli_fail(&e);
+        code = results_open_runs(entry, &count, &runs, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
+        if (code == CLI_ON) {
+            study_order(entry, runs, count);
+            code = compare(&w, runs, count);
+        }
         study_close(runs, count);
         record_free_list(entry, count);
     }

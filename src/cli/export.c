@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/overwrite.h"
 #include "cli/results.h"
 #include "study/runs.h"
 #include "study/table.h"
@@ -21,7 +22,7 @@ static const struct cli_usage usage = {
 
 struct job {
     const char *file, *metric; /* which CSV; of --wide */
-    bool to_file, keep;        /* keep: nothing is handed on, all stays in out */
+    bool to_file;
     struct io_draft draft;
     struct text out; /* what is not written yet */
     char **names;    /* (columns) of the file, from the first run that has it */
@@ -37,7 +38,7 @@ static enum err_code hand_on(struct job *x, size_t least, struct err *e)
 {
     enum err_code code = ERR_OK;
 
-    if (x->keep || !x->out.n || x->out.n < least)
+    if (!x->out.n || x->out.n < least)
         return ERR_OK;
     if (x->to_file)
         code = io_draft_add(&x->draft, x->out.s, x->out.n, e);
@@ -191,15 +192,19 @@ static void forget_names(struct job *x)
     record_free_params(&x->params);
 }
 
-enum err_code export_epochs(const struct record_entry *runs, size_t count, struct text *out,
-                            struct err *e)
+void export_epochs(const struct study_run *runs, size_t count, struct text *out)
 {
-    struct job x = {.file = "epochs", .keep = true};
-    enum err_code code = export_long(&x, runs, count, e);
+    struct job x = {.file = "epochs"};
 
+    for (size_t i = 0; i < count; i++)
+        find_params(&x, runs[i].entry, 1);
+    for (size_t i = 0; i < count; i++) {
+        if (!x.names)
+            add_heads(&x, &runs[i].epochs);
+        add_rows(&x, runs[i].entry, &runs[i].epochs);
+    }
     forget_names(&x);
     *out = x.out;
-    return code;
 }
 
 /* ---- wide: a row an epoch, a column a run ---- */
@@ -344,7 +349,8 @@ static int write_to(struct job *x, const char *path, const struct record_entry *
     struct err e;
 
     x->to_file = path && strcmp(path, "-") != 0;
-    if (x->to_file && io_draft_open(&x->draft, path, &e) != ERR_OK)
+    if (x->to_file && (overwrite_check("export", "-o", path, NULL, &e) != ERR_OK ||
+                       io_draft_open(&x->draft, path, &e) != ERR_OK))
         return cli_fail(&e);
     if (write_all(x, runs, count, wide, &e) == ERR_OK)
         return x->to_file ? say_written(x, path, wide) : 0;

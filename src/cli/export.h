@@ -2,11 +2,9 @@
 #ifndef CHORUS_CLI_EXPORT_H
 #define CHORUS_CLI_EXPORT_H
 
-#include "base/err.h"
 #include "base/text.h"
-#include "record/reader.h"
+#include "study/runs.h"
 
-enum err_code export_epochs(const struct record_entry *runs, size_t count, struct text *out,
-                            struct err *e) MUST_USE;
+void export_epochs(const struct study_run *runs, size_t count, struct text *out);
 
 #endif

@@ -205,10 +205,10 @@ bool cli_number(const char *option, const char *text, int64_t least, int64_t mos
 
 bool cli_ends_in(const char *path, const char *wanted)
 {
-    static const char *const forms[] = {".csv",  ".safetensors", ".xlsx",   ".xls", ".ods", ".json",
-                                        ".md",   ".tex",         ".html",   ".svg", ".pdf", ".png",
-                                        ".jpg",  ".pt",          ".pth",    ".npz", ".npy", ".h5",
-                                        ".onnx", ".pkl",         ".parquet"};
+    static const char *const forms[] = {
+        ".csv",  ".safetensors", ".xlsx", ".xls", ".ods",     ".json", ".md",  ".tex",
+        ".html", ".svg",         ".pdf",  ".png", ".jpg",     ".pt",   ".pth", ".npz",
+        ".npy",  ".h5",          ".onnx", ".pkl", ".parquet", ".ini",  ".net", ".txt"};
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *end = path ? strrchr(slash ? slash : path, '.') : NULL;
 

@@ -6,10 +6,9 @@
 #include "ui/curves.h"
 #include "cli/figures.h"
 #include "cli/live.h"
+#include "cli/overwrite.h"
 #include "cli/results.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,35 +196,14 @@ static char *csv_of(const char *tex)
     return mem_textf("%.*s.csv", (int)strlen(tex) - 4, tex);
 }
 
-/* What an earlier figure left is replaced, and what is empty; another table of that name is
- * somebody's. */
-static enum err_code check_csv(const char *tex, const char *csv, struct err *e)
-{
-    int fd = io.open(csv, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-    char start[16] = "";
-    ssize_t n;
-    enum err_code code = ERR_OK;
-
-    if (fd < 0)
-        return errno == ENOENT ? ERR_OK : err_errno(e, "cannot open %s", csv);
-    n = io.read(fd, start, sizeof start - 1);
-    if (n < 0)
-        code = err_errno(e, "cannot read %s", csv);
-    else if (n && !figure_is_csv(start))
-        code = err_set(e, ERR_INPUT,
-                       "plot -o %s keeps its values in %s, which holds something else: take "
-                       "another name",
-                       tex, csv);
-    io.close(fd);
-    return code;
-}
-
 static enum err_code write_tex(const struct wish *w, const struct figure *f, struct err *e)
 {
     struct text tex = {0}, values = {0};
     char *csv = csv_of(w->file), *slash = strrchr(csv, '/');
-    enum err_code code = check_csv(w->file, csv, e);
+    enum err_code code = overwrite_check("plot", "-o", w->file, NULL, e);
 
+    if (code == ERR_OK && overwrite_check("plot", "-o", csv, NULL, e) != ERR_OK)
+        code = err_context(e, "%s keeps its values in %s", w->file, csv);
     if (code != ERR_OK) {
         free(csv);
         return code;
@@ -254,7 +232,9 @@ static int write_figure(const struct wish *w, struct figure f)
         code = write_tex(w, &f, &e);
     } else {
         (ends_with(w->file, ".pdf") ? figure_pdf : figure_svg)(&f, &out);
-        code = io_replace_file(w->file, out.s, out.n, &e);
+        code = overwrite_check("plot", "-o", w->file, NULL, &e);
+        if (code == ERR_OK)
+            code = io_replace_file(w->file, out.s, out.n, &e);
     }
     text_free(&out);
     if (code != ERR_OK)

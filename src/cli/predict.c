@@ -1,6 +1,7 @@
 /* cli/predict.c: chorus predict RUN: the test images, or pictures of one's own, through the trained
  * models. */
 #include "cli/cli.h"
+#include "cli/overwrite.h"
 #include "cli/predict_int.h"
 
 #include "base/io.h"
@@ -267,7 +268,7 @@ static int write_csv(const struct predictions *p, const struct wish *w,
         predict_rows(p, pick, count, w->members, &t);
     study_table_csv(&t, &out);
     study_table_free(&t);
-    code = cli_write_out(w->csv, &out);
+    code = cli_write_out("predict", "--csv", w->csv, &out);
     text_free(&out);
     return code;
 }
@@ -449,6 +450,10 @@ static bool check(struct wish *w)
         cli_refuse("a CSV file is one table: --csv with --confusion or with --classes, not both");
         return false;
     }
+    if (!cli_ends_in(w->csv, ".csv")) {
+        cli_refuse("predict --csv %s: this is named for another form than *.csv", w->csv);
+        return false;
+    }
     if (w->members && (!w->csv || w->confusion || w->classes)) {
         cli_refuse("--members is for --csv FILE, whose rows are images: it adds each member's "
                    "probabilities");
@@ -504,6 +509,8 @@ int cli_predict(int argc, char **argv)
         return cli_refuse("predict needs one RUN, such as @ for the newest");
     if (!check(&w))
         return err_exit_code(ERR_INPUT);
+    if (overwrite_check("predict", "--csv", w.csv, NULL, &e) != ERR_OK)
+        return cli_fail(&e);
     words = words_of_run(argc, argv);
     pictures = argc - 1 - words;
     if (pictures && (w.first || w.worst || w.split || w.sure || w.unsure || w.label || w.answer ||

@@ -19,8 +19,8 @@ static const struct cli_usage usage = {
     "report RUN... -o DIR [--title TEXT]",
     "A folder for a report: a page that needs nothing else, figures, tables, the CSVs, a manifest.",
     "  index.html     the page: light and dark, prints well; opens without a network\n"
-    "  tables/        each as CSV, Markdown and LaTeX (booktabs; a wide one also takes graphicx, and\n"
-    "                 says below it what is the same in all rows)\n"
+    "  tables/        each as CSV, Markdown and LaTeX (booktabs; a wide one also takes graphicx, a\n"
+    "                 very wide one stands in parts; what is the same in all rows is said below)\n"
     "  figures/       each as SVG, PDF and pgfplots with its CSV\n"
     "  epochs.csv     every epoch of every run, with its settings\n"
     "  plot.gp        a gnuplot script that draws the figures again from their CSVs\n"
@@ -216,13 +216,13 @@ static enum err_code write_gnuplot(struct report *r, struct err *e)
     return code;
 }
 
-static enum err_code copy_epochs(struct report *r, struct err *e)
+static enum err_code write_epochs(struct report *r, const struct study_run *runs, struct err *e)
 {
     struct text bytes = {0};
-    enum err_code code = export_epochs(r->run, r->runs, &bytes, e);
+    enum err_code code;
 
-    if (code == ERR_OK)
-        code = report_write(r, "epochs.csv", &bytes, e);
+    export_epochs(runs, r->runs, &bytes);
+    code = report_write(r, "epochs.csv", &bytes, e);
     text_free(&bytes);
     return code;
 }
@@ -312,7 +312,7 @@ static enum err_code fill_folder(struct report *r, const struct study_run *runs,
     TRY(make_folder(r, "figures", e));
     TRY(make_folder(r, "networks", e));
     TRY(report_sections(r, runs, e));
-    TRY(copy_epochs(r, e));
+    TRY(write_epochs(r, runs, e));
     TRY(write_gnuplot(r, e));
     TRY(write_page(r, e));
     return report_manifest(r, e);
@@ -369,6 +369,7 @@ int cli_report(int argc, char **argv)
     if (results_open_runs(entry, &r.runs, &runs, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else {
+        study_order(entry, runs, r.runs);
         r.run = entry;
         r.title = r.title ? r.title : r.runs == 1 ? entry[0].name : argv[1];
         code = make_report(&r, runs, &e) != ERR_OK ? cli_fail(&e)

@@ -1,6 +1,8 @@
 /* cli/signals.c: handlers count and wake the main loop, which decides what a signal means. */
 #include "cli/cli.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,12 +31,32 @@ static void on_signal(int number)
     errno = saved;
 }
 
-/* Who started us may have turned Ctrl-C off (a shell's background job): that stays. */
+/* Ctrl-Z: what lies between is no training time. The stop itself is the system's, of all threads. */
+static void on_stop(int number)
+{
+    struct sigaction system = {.sa_handler = SIG_DFL}, own;
+    int saved = errno;
+    sigset_t set;
+
+    sigemptyset(&system.sa_mask);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    clock_work_stops();
+    sigaction(number, &system, &own);
+    raise(number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* here it stops, and goes on */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    sigaction(number, &own, NULL);
+    clock_work_goes();
+    errno = saved;
+}
+
+/* Who started us may have turned Ctrl-C off (a shell's background job) or Ctrl-Z: that stays. */
 static void start_one(int number, const struct sigaction *action)
 {
     struct sigaction old;
 
-    if (number == SIGINT && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+    if (number != SIGTERM && number != SIGHUP && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
         return;
     sigaction(number, action, NULL);
 }
@@ -42,11 +64,14 @@ static void start_one(int number, const struct sigaction *action)
 void cli_signals_start(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
 
     cli_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sigemptyset(&action.sa_mask);
+    sigemptyset(&stop.sa_mask);
     for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
         start_one(handled[i], &action);
+    start_one(SIGTSTP, &stop);
 }
 
 static void mask(int how)

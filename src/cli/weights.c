@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
+#include "cli/overwrite.h"
 #include "record/export.h"
 
 #include <stdlib.h>
@@ -95,7 +96,8 @@ int cli_weights(int argc, char **argv)
     if (record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     code = 0;
-    if (read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||
+    if (overwrite_check("weights", "-o", file, NULL, &e) != ERR_OK ||
+        read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||
         safetensors_write(file, p.tensor, p.tensors, NULL, 0, &e) != ERR_OK)
         code = cli_fail(&e);
     else

@@ -29,14 +29,14 @@ static enum err_code evaluate(struct trainer *t, const struct data_part *part, s
     }
     do {
         TRY(session_obey(s, e));
-        start = clock_ns();
+        start = clock_work_ns();
         code = t->plan->backend->evaluate(s->backend, part, 0, part->count, &s->run->stop,
                                           t->logits, e);
     } while (code == ERR_STOPPED);
     if (code != ERR_OK)
         return code;
     metrics_compute(m, t->logits, t->members, part->count, t->plan->net->classes, part->labels);
-    s->at.n.eval_ns += (int64_t)(clock_ns() - start);
+    s->at.n.eval_ns += (int64_t)(clock_work_ns() - start);
     return ERR_OK;
 }
 

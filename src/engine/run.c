@@ -3,6 +3,7 @@
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "record/disk.h"
 #include "record/ledger.h"
@@ -362,9 +363,14 @@ static void log_end(struct run *r, enum wire_state state, const char *why)
  * commands are to be heard before it is tried again. */
 static bool tell_sweep(struct run *r)
 {
+    char *whole = realpath(r->path, NULL);                 /* "." too lies in a folder */
+    char *results = io_folder_of(whole ? whole : r->path); /* not always those of this program */
     struct err e = {0};
+    enum err_code code = record_sweep_take_run(results, &r->row, &e);
 
-    if (record_sweep_take_run(r->engine->results, &r->row, &e) == ERR_OK)
+    free(results);
+    free(whole);
+    if (code == ERR_OK)
         return true;
     if (e.sys == EWOULDBLOCK && clock_ns() < r->sheet_until_ns) {
         r->retry_ns = clock_ns() + AGAIN_NS;

@@ -16,12 +16,12 @@
 /* Training time goes on from here: what lay in between is not counted. */
 static void start_clock(struct trainer *t)
 {
-    t->mark = clock_ns();
+    t->mark = clock_work_ns();
 }
 
 static void count_clock(struct trainer *t)
 {
-    uint64_t now = clock_ns();
+    uint64_t now = clock_work_ns();
 
     t->s->at.n.train_ns += (int64_t)(now - t->mark);
     t->mark = now;

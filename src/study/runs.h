@@ -56,6 +56,10 @@ enum err_code study_check_trainable(const struct record_entry *entry, struct err
  * the caller frees the array, whose names last as long as the runs. */
 const char **study_differences(const struct study_run *runs, size_t count, size_t *found);
 
+/* Runs of one sweep by the settings in which they differ, numbers by their size; others stay as they
+ * are. */
+void study_order(struct record_entry *entry, struct study_run *runs, size_t count);
+
 /* Where a run was computed and beside what: it changes its seconds, but is no setting of it. */
 bool study_is_condition(const char *name);
 

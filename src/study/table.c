@@ -1,4 +1,4 @@
-#include "study/table.h"
+#include "study/table_int.h"
 
 #include "base/mem.h"
 #include "base/sheet.h"
@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEX_PAGE 70 /* letters across a page of a paper, with what stands between columns */
 
 void study_table_column(struct study_table *t, const char *name, enum study_kind kind, bool spread)
 {
@@ -260,8 +258,8 @@ void study_table_json(const struct study_table *t, struct text *out)
 }
 
 /* The table's notes, each between those and in the letters of a form. */
-static void add_notes(const struct study_table *t, const char *before, const char *after,
-                      void (*add_words)(struct text *out, const char *words), struct text *out)
+void study_table_notes(const struct study_table *t, const char *before, const char *after,
+                       void (*add_words)(struct text *out, const char *words), struct text *out)
 {
     char *notes = mem_text(text_str(&t->note)), *rest = notes, *line;
 
@@ -309,126 +307,8 @@ void study_table_md(const struct study_table *t, const struct study_style *style
         if (i % t->columns == t->columns - 1)
             text_add(out, "|\n");
     }
-    add_notes(t, "\n", "\n", add_md, out);
+    study_table_notes(t, "\n", "\n", add_md, out);
     text_free(&word);
-}
-
-/* Whether a column is left out: not the first, nor one that says which row is best. */
-static bool tells_nothing(const struct study_table *t, size_t column,
-                          const struct study_style *style)
-{
-    if (!style || !style->narrow || t->rows < 2 || !column)
-        return false;
-    for (size_t r = 0; r < t->rows; r++) {
-        const struct study_cell *c = &t->cell[r * t->columns + column];
-
-        if (c->best || strcmp(c->text, t->cell[column].text) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* In letters, of what is shown. */
-static size_t tex_width(const struct study_table *t, const struct study_style *style)
-{
-    struct text word = {0};
-    size_t sum = 0;
-
-    for (size_t c = 0; c < t->columns; c++) {
-        size_t most = strlen(study_table_head(t, (int)c, style));
-
-        for (size_t r = 0; r < t->rows; r++) {
-            text_clear(&word);
-            study_cell_text(t, r, (int)c, style, &word);
-            most = word.n > most ? word.n : most;
-        }
-        sum += tells_nothing(t, c, style) ? 0 : most + 2;
-    }
-    text_free(&word);
-    return sum;
-}
-
-static void tex_rows(const struct study_table *t, const struct study_style *style,
-                     const bool *out_of, struct text *out)
-{
-    struct text word = {0};
-
-    for (size_t i = 0; i < t->cells + t->columns; i++) { /* the heads are row 0 */
-        size_t c = i % t->columns, row = i / t->columns;
-        bool best = row && t->cell[i - t->columns].best;
-
-        if (!out_of[c]) {
-            text_clear(&word);
-            if (row)
-                study_cell_text(t, row - 1, (int)c, style, &word);
-            else
-                text_add(&word, study_table_head(t, (int)c, style));
-            text_add(out, c ? " & " : "");
-            text_add(out, best ? "\\textbf{" : "");
-            text_add_tex(out, text_str(&word));
-            text_add(out, best ? "}" : "");
-        }
-        if (c + 1 == t->columns)
-            text_add(out, row ? " \\\\\n" : " \\\\\n\\midrule\n");
-    }
-    text_free(&word);
-}
-
-/* What was left out, as a sentence. */
-static void tex_same(const struct study_table *t, const struct study_style *style,
-                     const bool *out_of, struct text *out)
-{
-    struct text word = {0}, all = {0};
-
-    for (size_t c = 0; c < t->columns; c++) {
-        if (!out_of[c])
-            continue;
-        text_clear(&word);
-        study_cell_text(t, 0, (int)c, style, &word);
-        text_addf(&all, "%s%s = %s",
-                  all.n ? ", " : "the same in all rows: ", study_table_head(t, (int)c, style),
-                  word.n ? text_str(&word) : "(empty)");
-    }
-    text_add_tex(out, text_str(&all));
-    text_add(out, all.n ? "\\par\n" : "");
-    text_free(&word);
-    text_free(&all);
-}
-
-/* A paragraph below the table: what must be read with it is printed with it. */
-static void tex_notes(const struct study_table *t, const struct study_style *style,
-                      const bool *out_of, struct text *out)
-{
-    struct text notes = {0};
-
-    tex_same(t, style, out_of, &notes);
-    add_notes(t, "", "\\par\n", text_add_tex, &notes);
-    if (notes.n)
-        text_addf(
-            out,
-            "\\par\\smallskip\n\\noindent\\begin{minipage}{\\linewidth}\\footnotesize\\sloppy\n%s"
-            "\\end{minipage}\n",
-            text_str(&notes));
-    text_free(&notes);
-}
-
-void study_table_tex(const struct study_table *t, const struct study_style *style, struct text *out)
-{
-    bool broad = tex_width(t, style) > TEX_PAGE, *out_of = mem_new(t->columns + 1, sizeof *out_of);
-
-    if (broad)
-        text_add(out, "% \\usepackage{booktabs,graphicx}\n\\resizebox{\\ifdim\\width>\\linewidth"
-                      "\\linewidth\\else\\width\\fi}{!}{%\n");
-    text_add(out, "\\begin{tabular}{");
-    for (size_t c = 0; c < t->columns; c++) {
-        out_of[c] = tells_nothing(t, c, style);
-        text_add(out, out_of[c] ? "" : t->column[c].kind == STUDY_TEXT ? "l" : "r");
-    }
-    text_add(out, "}\n\\toprule\n");
-    tex_rows(t, style, out_of, out);
-    text_add(out, broad ? "\\bottomrule\n\\end{tabular}}\n" : "\\bottomrule\n\\end{tabular}\n");
-    tex_notes(t, style, out_of, out);
-    free(out_of);
 }
 
 /* On paper a wide table needs heads that may be broken. */
@@ -469,7 +349,7 @@ void study_table_html(const struct study_table *t, const struct study_style *sty
                   c == t->columns - 1 ? "</tr>\n" : "");
     }
     text_add(out, "</tbody></table>\n");
-    add_notes(t, "<p class=\"note\">", "</p>\n", text_add_html, out);
+    study_table_notes(t, "<p class=\"note\">", "</p>\n", text_add_html, out);
     text_free(&word);
 }
 

@@ -72,7 +72,8 @@ const char *study_table_head(const struct study_table *t, int column,
 void study_table_csv(const struct study_table *t, struct text *out);
 void study_table_json(const struct study_table *t, struct text *out);
 void study_table_md(const struct study_table *t, const struct study_style *style, struct text *out);
-/* A tabular in booktabs' manner; one that would be wider than a page is scaled down to it (graphicx). */
+/* A tabular in booktabs' manner; one that would be wider than a page is scaled down to it (graphicx),
+ * one of more than two pages' width stands in parts below each other, with the first column in each. */
 void study_table_tex(const struct study_table *t, const struct study_style *style,
                      struct text *out);
 void study_table_html(const struct study_table *t, const struct study_style *style,

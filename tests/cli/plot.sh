@@ -137,7 +137,7 @@ check "its values" test "$(head -n 1 c.csv | tr , '\n' | grep -c _y)" -ge 4
 exits 0 "$CHORUS" plot "$one" -o c.tex
 check "over an earlier one" test "$(head -c 6 c.csv)" = p0s0_x
 echo "a,b" >words.csv
-refused "values that would go over another table" "words.csv, which holds something else" \
+refused "values that would go over another table" "keeps its values in words.csv: " \
     "$CHORUS" plot "$one" -o words.tex
 check "which stays" test "$(cat words.csv)" = "a,b"
 : >words.csv
@@ -147,8 +147,8 @@ truncate -s 80M words.csv
 exits 0 "$CHORUS" plot "$one" -o words.tex
 check "however large an earlier one" test "$(wc -c <words.csv)" -lt 100000
 rm words.csv && mkdir words.csv
-exits 1 "$CHORUS" plot "$one" -o words.tex
-check "what cannot be read is said to be so" grep -q "cannot read words.csv" err
+exits 2 "$CHORUS" plot "$one" -o words.tex
+check "what is no file is said to be so" grep -q "words.csv is not a regular file" err
 exits 0 "$CHORUS" plot "$one" "$two" -o m.svg --mono
 check "black alone" test "$(grep -c '#0072b2' m.svg)" = 0
 exits 0 "$CHORUS" plot "$one" --kind confusion

@@ -162,6 +162,24 @@ else
     skip "a closed terminal" "$lack"
 fi
 
+# Ctrl-Z is no training. A job of its own, as a shell in front has it: what nobody could let go on is never stopped.
+set -m
+start_long
+set +m
+is_stopped()
+{
+    [[ $(cut -d' ' -f3 /proc/$pid/stat) = T ]]
+}
+kill -TSTP $pid
+check "Ctrl-Z stops it" until_true 30 is_stopped
+sleep 2
+kill -CONT $pid
+check "it goes on" until_true 30 has_rows "$folder/steps.csv" $(($(wc -l <"$folder/steps.csv") + 50))
+kill -INT $pid
+check "to its end" ended_with 130
+check "what it was stopped for is no training time" awk -v all="$(column "$folder" wall_seconds)" \
+    -v train="$(column "$folder" train_seconds)" 'BEGIN { exit !(train > 0 && all - train > 1.9) }'
+
 # SIGINT that the shell turned off stays off.
 "$CHORUS" run tiny.ini epochs=40 --quiet >out 2>err </dev/null &
 pid=$!

@@ -193,6 +193,47 @@ refused "of a table too" "cannot be read: " "$CHORUS" compare "${torn##*/}" --re
 exits 2 "$CHORUS" compare "${bad##*/}" "${torn##*/}" --results some
 check "where none is left" grep -q "none of these 2 runs can be read" err
 
+# ---- what chorus did not write stays, whatever verb is told to write there ----
+echo "# mine" >notes.md && cp notes.md notes.tex && cp notes.md notes.csv && cp notes.md notes.svg
+cp notes.md notes.safetensors && cp notes.md notes && cp tiny.ini again.ini
+printf 'label,pixel1\n3,0\n' >set.csv
+stays()
+{
+    local file=$1
+    shift
+    cp "$file" was
+    refused "$1 leaves $file alone" "$file" "$CHORUS" "$@"
+    check "it stays" cmp -s "$file" was
+}
+stays notes.md compare "$one" "$two" --csv notes.md
+stays notes.md compare "$one" "$two" --md -o notes.md
+stays notes.tex compare "$one" "$two" -o notes.tex
+stays notes compare "$one" "$two" -o notes
+stays set.csv compare "$one" "$two" --csv set.csv
+stays again.ini export "$one" -o again.ini
+stays notes.csv export "$one" -o notes.csv
+stays again.ini predict "$one" --csv again.ini
+stays set.csv predict "$one" --confusion --csv set.csv
+stays notes.svg plot "$one" -o notes.svg
+stays notes.tex plot "$one" -o notes.tex
+stays notes.safetensors weights "$one" -o notes.safetensors
+for file in own.csv own.md own.tex own.html own.json own.txt own; do
+    exits 0 "$CHORUS" compare "$one" "$two" -o $file
+    exits 0 "$CHORUS" compare "$two" "$one" -o $file
+done
+exits 0 "$CHORUS" export "$one" -o own.csv
+exits 0 "$CHORUS" export "$one" --wide -o own.csv
+exits 0 "$CHORUS" predict "$one" --csv own.csv
+exits 0 "$CHORUS" predict "$one" --confusion --csv own.csv
+exits 0 "$CHORUS" predict "$one" --classes --csv own.csv
+exits 0 "$CHORUS" compare "$one" "$two" --csv own.csv
+exits 0 "$CHORUS" plot "$one" -o own.svg
+exits 0 "$CHORUS" plot "$one" -o own.svg --size 90x60mm
+exits 0 "$CHORUS" plot "$one" -o own.pdf
+exits 0 "$CHORUS" plot "$one" "$two" -o own.pdf
+exits 0 "$CHORUS" weights "$one" -o own.safetensors
+exits 0 "$CHORUS" weights "$two" -o own.safetensors
+
 # ---- a network and a data set that were changed under their names ----
 # table SHIFT: 120 rows of three classes, whose labels are shifted by so much
 table()

@@ -99,7 +99,7 @@ check "as --json says" grep -q "\"best_by\": \"valid\".*\"best_val_acc\": $most"
 run=$(tail -n +2 $held | awk -F, -v most="$most" '$(NF - 1) == most { print $2; exit }')
 check "and its run" grep -q "\"best_run\": \"$run\"" out
 check "which is @best too" grep -q "$run" <("$CHORUS" ls @best --results held)
-exits 0 "$CHORUS" resume "$run" epochs=2 --results held
+exits 0 "$CHORUS" resume "held/$run" epochs=2 # from another results folder
 best=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
     NR > 1 && $at["epoch"] == best { print $at["val_acc"] "," $at["val_loss"] }' \
     best="$(column "held/$run" best_epoch)" "held/$run/epochs.csv")

@@ -354,6 +354,32 @@ TEST(equal_budgets_by_hand)
     end(&k);
 }
 
+TEST(runs_of_a_sweep_stand_in_the_order_of_their_settings)
+{
+    static const char *const settings[] = {"batch=64 lr=0.1", "batch=256 lr=0.02 train_limit=70",
+                                           "batch=64 lr=0.02 train_limit=100", "batch=64 lr=1e9",
+                                           "batch=64 lr=0.02 train_limit=70"};
+    static const char *const sorted[] = {"0004", "0002", "0000", "0003", "0001"};
+    struct kit k;
+
+    begin(&k);
+    for (size_t i = 0; i < MEM_COUNT(settings); i++)
+        strcpy(add(&k, settings[i], 1, (double[]){0.1 * (double)i})->sweep, "board");
+    if (open_all(&k)) {
+        strcpy(k.entry[2].run.sweep, "other");
+        study_order(k.entry, k.runs, k.count);
+        CHECK_STR(k.entry[4].name, "2026-11-20-101530-412-lenet-0004");
+        strcpy(k.entry[2].run.sweep, "board");
+        study_order(k.entry, k.runs, k.count);
+        for (size_t i = 0; i < k.count; i++) {
+            CHECK_HAS(k.entry[i].name, sorted[i]);
+            CHECK(k.runs[i].entry == &k.entry[i]);
+        }
+        CHECK(study_number(&k.runs[1], "test_acc") == 0.2);
+    }
+    end(&k);
+}
+
 TEST(what_diverged_or_failed_is_never_the_best)
 {
     const enum wire_state bad[] = {WIRE_DIVERGED, WIRE_OOM, WIRE_FAILED};

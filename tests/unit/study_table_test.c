@@ -30,6 +30,37 @@ TEST(csv_keeps_numbers_and_disarms_formulas)
     study_table_free(&t);
 }
 
+/* Twelve columns of 22 letters and a name of 8: 6 to a part of 140. */
+TEST(a_table_of_many_pages_width_stands_in_parts)
+{
+    struct study_table t = {0};
+    struct text out = {0};
+    char name[32];
+    int parts = 0, names = 0;
+
+    study_table_column(&t, "run", STUDY_TEXT, false);
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "a_column_of_a_name_%d", i % 10);
+        study_table_column(&t, name, STUDY_TEXT, false);
+    }
+    for (int row = 0; row < 2; row++) {
+        study_table_word(&t, row ? "second" : "first");
+        for (int i = 0; i < 12; i++)
+            study_table_word(&t, row ? "x" : "y");
+    }
+    study_table_tex(&t, NULL, &out);
+    for (const char *at = text_str(&out); (at = strstr(at, "\\begin{tabular}{lllllll}")); at++)
+        parts++;
+    for (const char *at = text_str(&out); (at = strstr(at, "second & x")); at++)
+        names++;
+    CHECK_INT(parts, 2);
+    CHECK_INT(names, 2);
+    CHECK_HAS(text_str(&out), "% \\usepackage{booktabs,graphicx}\n\\noindent\n\\resizebox{");
+    CHECK_HAS(text_str(&out), "\\end{tabular}}\n\\par\\medskip\\noindent\n\\resizebox{");
+    text_free(&out);
+    study_table_free(&t);
+}
+
 TEST(markdown_latex_html_and_json)
 {
     struct study_table t;

@@ -1,0 +1,157 @@
+#include "cli/overwrite.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "ui/figure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#define START 4096 /* bytes of a file that tell who wrote it */
+
+static bool begins(const char *s, const char *with)
+{
+    return !strncmp(s, with, strlen(with));
+}
+
+/* The confusion matrix: its second row has the name of its second column. "label,pixel1,..." is a data
+ * set. */
+static bool is_confusion(const char *s)
+{
+    const char *line = strchr(s, '\n'), *head = strchr(s, ',');
+    size_t n = head ? strcspn(++head, ",\n") : 0;
+
+    return begins(s, "label,") && line && n && !strncmp(line + 1, head, n) && line[1 + n] == ',';
+}
+
+static bool is_csv(const char *s)
+{
+    return begins(s, "run,") || begins(s, "epoch,2") || begins(s, "image,label,prediction,") ||
+           begins(s, "class,images,accuracy,") || is_confusion(s) || figure_is_csv(s);
+}
+
+static bool is_md(const char *s)
+{
+    const char *line = strchr(s, '\n');
+
+    return begins(s, "| ") && line && begins(line + 1, "|--");
+}
+
+static bool is_tex(const char *s)
+{
+    return begins(s, "% \\usepackage{booktabs") || begins(s, "% \\usepackage{pgfplots}");
+}
+
+static bool is_html(const char *s)
+{
+    return begins(s, "<table>\n<thead><tr><th");
+}
+
+static bool is_json(const char *s)
+{
+    return begins(s, "[\n {\"") || begins(s, "[\n]");
+}
+
+/* Of a name that says nothing: --md, --tex and the like write there too. */
+static bool is_table(const char *s)
+{
+    return begins(s, "run  ") || is_csv(s) || is_md(s) || is_tex(s) || is_html(s) || is_json(s);
+}
+
+static bool is_svg(const char *s)
+{
+    return begins(s, "<svg xmlns=") && strstr(s, "<style>\nsvg { color-scheme: light dark;");
+}
+
+static bool is_pdf(const char *s)
+{
+    return begins(s, "%PDF-1.4\n") &&
+           strstr(s, "\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n");
+}
+
+static const struct form {
+    const char *end, *name;
+    bool (*is)(const char *start); /* START bytes of it, 0 bytes turned into blanks */
+} forms[] = {{".csv", "a CSV file", is_csv},   {".md", "a Markdown table", is_md},
+             {".tex", "LaTeX", is_tex},        {".html", "an HTML table", is_html},
+             {".json", "JSON", is_json},       {".svg", "an SVG figure", is_svg},
+             {".pdf", "a PDF figure", is_pdf}, {".safetensors", "weights", NULL},
+             {"", "a table", is_table}};
+
+static const struct form *form_of(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *end = strrchr(slash ? slash : file, '.');
+    const struct form *form = forms;
+
+    while (*form->end && (!end || strcasecmp(end, form->end) != 0))
+        form++;
+    return form;
+}
+
+/* Behind eight bytes of length. */
+static bool is_weights(const char *start, size_t n)
+{
+    return n > 8 && begins(start + 8, "{\"__metadata__\":{\"sha256\":\"");
+}
+
+static bool same_first_line(const char *start, const struct text *bytes)
+{
+    const char *s = bytes ? text_str(bytes) : "";
+    size_t n = strcspn(s, "\n");
+
+    return n && s[n] && !strncmp(start, s, n + 1);
+}
+
+/* *n: bytes that stand in `start`; 0 where the file is not there or is empty. */
+static enum err_code read_start(const char *file, char start[START], size_t *n, struct err *e)
+{
+    int fd = io.open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    struct stat st;
+    ssize_t got = 0;
+
+    *n = 0;
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_errno(e, "cannot open %s", file);
+    /* What is no regular file is refused by whoever writes it. */
+    if (io.fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        got = io.read(fd, start, START - 1);
+    if (got < 0)
+        err_errno(e, "cannot read %s", file);
+    io.close(fd);
+    if (got < 0)
+        return e->code;
+    *n = (size_t)got;
+    start[*n] = 0;
+    return ERR_OK;
+}
+
+enum err_code overwrite_check(const char *verb, const char *option, const char *file,
+                              const struct text *bytes, struct err *e)
+{
+    const struct form *form;
+    char start[START];
+    bool ours;
+    size_t n;
+
+    if (!file || !strcmp(file, "-"))
+        return ERR_OK;
+    TRY(read_start(file, start, &n, e));
+    form = form_of(file);
+    if (!form->is) {
+        ours = is_weights(start, n);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            start[i] = start[i] ? start[i] : ' ';
+        ours = form->is(start) || same_first_line(start, bytes);
+    }
+    if (!n || ours)
+        return ERR_OK;
+    return err_set(
+        e, ERR_INPUT,
+        "%s %s %s: what lies there is not %s that chorus wrote, and stays as it is; give "
+        "%s another name, or move that file away",
+        verb, option, file, form->name, option);
+}
