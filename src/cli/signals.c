@@ -56,7 +56,8 @@ static void start_one(int number, const struct sigaction *action)
 {
     struct sigaction old;
 
-    if (number != SIGTERM && number != SIGHUP && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+    if (number != SIGTERM && number != SIGHUP && sigaction(number, NULL, &old) == 0 &&
+        old.sa_handler == SIG_IGN)
         return;
     sigaction(number, action, NULL);
 }
