@@ -330,6 +330,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     t->tty = fileno(t->in);
     tcgetattr(t->tty, &crash.modes);
     crash.tty = fileno(t->out); /* the other one is for reading alone */
+    use_tioctl(TRUE); /* the terminal's own word goes before what LINES and COLUMNS were once */
     t->screen = newterm(NULL, t->out, t->in);
     if (!t->screen) {
         err_set(e, ERR_INPUT,

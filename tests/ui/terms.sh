@@ -45,6 +45,11 @@ for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color
     *) check "$term has none" awk '$3 != "None" || $4 != "None" { exit 1 } END { exit !NR }' colours ;;
     esac
 done
+rm -rf "$HOME" && mkdir "$HOME"
+LINES=30 COLUMNS=100 play 24x80 "raw:board" sleep:0.7 keep:shown key:q -- "$CHORUS" --results results
+check "LINES and COLUMNS of another window" test $? = 0
+python3 "$here/vt.py" 24x80 <shown >seen
+check "do not change what is shown" same_picture
 for term in dumb no-such-terminal ''; do
     TERM=$term play 24x80 -- "$CHORUS" --results results
     code=$?
