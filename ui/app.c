@@ -71,7 +71,7 @@ void app_resize(struct app *app, int rows, int columns)
     app->dirty = true;
 }
 
-static bool wants_text(const struct app *app)
+bool app_wants_text(const struct app *app)
 {
     const struct screen *s = app_screens[app->shown];
 
@@ -158,12 +158,10 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
     return false;
 }
 
-static void press(struct app *app, const struct key *key)
+static void handle(struct app *app, const struct key *key)
 {
     const struct screen *s = app_screens[app->shown];
 
-    app->dirty = true;
-    app->own->keyed_ns = clock_ns();
     switch (key->code) {
     case UI_RESIZE:
         app_resize(app, key->row, key->column);
@@ -191,12 +189,21 @@ static void press(struct app *app, const struct key *key)
             app_show(app, screen);
         return;
     }
-    if (wants_text(app) && key->code != 3) {
+    if (app_wants_text(app) && key->code != 3) {
         s->key(app->screen[app->shown], key);
         return;
     }
     if (key->code == 3 || !s->key(app->screen[app->shown], key))
         key_of_everywhere(app, key);
+}
+
+static void press(struct app *app, const struct key *key)
+{
+    app->dirty = true;
+    app->own->keyed_ns = clock_ns();
+    app->own->pressing = true;
+    handle(app, key);
+    app->own->pressing = false;
 }
 
 static void say_clean(struct app *app, int role, const char *line)
@@ -309,6 +316,7 @@ static bool tick(struct app *app)
     app->own->busy = app->shown != SCREEN_SETUP && feed_busy(app->feed);
     library_tick(app->library, false);
     claim_tick(app);
+    quit_tick(app);
     for (int i = 0; i < SCREENS; i++)
         if (app_screens[i]->tick && app_screens[i]->tick(app->screen[i]))
             moved |= i == app->shown;
@@ -368,6 +376,7 @@ static void loop(struct app *app)
         take_all(app);
         look_at_terminal(app);
         read_keys(app, &ms);
+        popup_next(app);
         if (app->own->leaving && !feed_busy(app->feed)) {
             app->own->end = APP_LEFT;
             app->over = true;
@@ -449,6 +458,7 @@ static void close_all(struct app *app)
     log_close(app);
     command_close(app);
     popup_close(app);
+    popup_forget(app);
     script_close(own->script);
     grid_free(&own->grid);
     text_free(&app->did);

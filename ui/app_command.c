@@ -54,8 +54,6 @@ static void job_over(void *user, const struct job_end *end)
         app_say(app, GRID_BAD, "%s (exit code %d; the Log screen has all of it)",
                 end->last_line && *end->last_line ? end->last_line : "the command failed",
                 end->exit_code);
-    else if (end->out->n && app->own->popup != POPUP_NONE) /* somebody types or reads */
-        app_say(app, GRID_GOOD, "done; the Log screen has what it said");
     else if (one_line(end->out))
         say_output(app, end->out);
     else if (end->out->n)

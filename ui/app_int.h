@@ -19,8 +19,22 @@
 
 enum app_popup { POPUP_NONE, POPUP_ASK, POPUP_PROMPT, POPUP_PAGE };
 
+/* What is to lie over the screen. */
+struct popup {
+    enum app_popup kind;
+    char *label, *words;       /* words: a question, what stands in a line, the lines of a page */
+    char *answer[APP_ANSWERS]; /* a NULL behind them, or all */
+    bool whole;                /* as page_whole */
+    void (*on_answer)(void *user, int answer);
+    void (*on_text)(void *user, const char *text);
+    void (*complete)(const char *text, struct text *more);
+    void *user;
+    struct popup *next; /* of those that wait */
+};
+
 extern const struct screen *const app_screens[SCREENS];
 const char *app_theme(const struct app *app); /* the one that is seen */
+bool app_wants_text(const struct app *app);   /* a field is open: keys are its text */
 
 struct app_int {
     struct term *term; /* NULL: a script draws without one */
@@ -30,11 +44,13 @@ struct app_int {
     bool away;         /* the terminal is others' just now */
     bool leaving;      /* as soon as nothing runs */
     bool quitting;     /* q was pressed: whether something waits is being looked at */
+    bool pressing;     /* a key is being handled */
     bool busy;         /* something trains here, and the screen shown asks the engine nothing */
 
     char said[512];
     int said_role;
 
+    struct popup *waits; /* for what lies over the screen, or a line that is typed, to be gone */
     enum app_popup popup;
     uint64_t popups; /* grows with each: a handler may have opened another */
     struct text question, label, page;
@@ -69,14 +85,19 @@ struct app_int {
 };
 
 /* app_quit.c */
-void app_quit(struct app *app); /* 'q': asks where something would be lost */
+void app_quit(struct app *app);  /* 'q': asks where something would be lost */
+void quit_tick(struct app *app); /* what was asked about may have ended meanwhile */
+
+/* app_open.c */
+void popup_close(struct app *app);
+void popup_next(struct app *app);   /* opens what waits, as soon as it may */
+void popup_forget(struct app *app); /* what waits */
+/* app_page of what has columns: its lines are not broken, but scrolled sideways. */
+void popup_whole_page(struct app *app, const char *title, const char *lines);
 
 /* app_popup.c */
 bool popup_key(struct app *app, const struct key *key); /* true: it was for the popup */
 void popup_draw(struct app *app, struct grid *g);
-void popup_close(struct app *app);
-/* app_page of what has columns: its lines are not broken, but scrolled sideways. */
-void popup_whole_page(struct app *app, const char *title, const char *lines);
 
 /* app_bar.c */
 void bar_top(struct app *app, struct grid *g);

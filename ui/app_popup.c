@@ -1,106 +1,11 @@
-/* ui/app_popup.c: what lies over a screen: a question, a line to be typed, a page of text. */
+/* ui/app_popup.c: what lies over a screen: a question, a line to be typed, a page of text; its keys and
+ * how it is drawn. app_open.c opens it. */
 #include "ui/app_int.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void popup_close(struct app *app)
-{
-    struct app_int *own = app->own;
-
-    for (int i = 0; i < own->answers; i++)
-        free(own->answer[i]);
-    own->answers = 0;
-    for (size_t i = 0; i < own->offers; i++)
-        free(own->offer[i]);
-    own->offers = own->offer_at = 0;
-    own->popup = POPUP_NONE;
-    app->dirty = true;
-}
-
-static struct app_int *begin(struct app *app, enum app_popup kind)
-{
-    struct app_int *own = app->own;
-
-    popup_close(app);
-    own->popup = kind;
-    own->popups++;
-    own->said[0] = 0;
-    return own;
-}
-
-void app_ask(struct app *app, const char *question, const char *const *answers,
-             void (*chosen)(void *user, int answer), void *user)
-{
-    struct app_int *own = begin(app, POPUP_ASK);
-
-    text_clear(&own->question);
-    text_add(&own->question, question);
-    while (own->answers < APP_ANSWERS && answers[own->answers]) {
-        own->answer[own->answers] = mem_text(answers[own->answers]);
-        own->answers++;
-    }
-    own->chosen = 0;
-    own->on_answer = chosen;
-    own->user = user;
-}
-
-void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
-{
-    if (app->own->popup == POPUP_ASK && app->own->on_answer == chosen)
-        popup_close(app);
-}
-
-void app_prompt(struct app *app, const char *label, const char *text,
-                void (*entered)(void *user, const char *text),
-                void (*complete)(const char *text, struct text *more), void *user)
-{
-    struct app_int *own = begin(app, POPUP_PROMPT);
-    char *copy = mem_text(text ? text : "");
-
-    text_clear(&own->label);
-    text_add(&own->label, label);
-    line_set(&own->typed, copy);
-    free(copy);
-    own->on_text = entered;
-    own->complete = complete;
-    own->user = user;
-}
-
-static void open_page(struct app *app, const char *title, const char *lines, bool whole)
-{
-    struct app_int *own = begin(app, POPUP_PAGE);
-
-    text_clear(&own->label);
-    text_add(&own->label, title);
-    text_clear(&own->page);
-    text_add(&own->page, lines);
-    own->page_first = own->page_left = 0;
-    own->page_whole = whole;
-}
-
-void app_page(struct app *app, const char *title, const char *lines)
-{
-    open_page(app, title, lines, false);
-}
-
-void app_renew_page(struct app *app, const char *title, const char *lines)
-{
-    struct app_int *own = app->own;
-
-    if (own->popup != POPUP_PAGE || strcmp(text_str(&own->label), title) != 0)
-        return;
-    text_clear(&own->page);
-    text_add(&own->page, lines);
-    app->dirty = true;
-}
-
-void popup_whole_page(struct app *app, const char *title, const char *lines)
-{
-    open_page(app, title, lines, true);
-}
 
 static void answer(struct app *app, int which)
 {
@@ -123,6 +28,11 @@ static void ask_key(struct app *app, const struct key *key)
         return;
     case UI_ENTER:
         answer(app, own->chosen);
+        return;
+    case ':': /* a command follows, whose letters are no answers */
+        answer(app, -1);
+        if (own->popup == POPUP_NONE)
+            command_show(app);
         return;
     case UI_UP:
     case UI_LEFT:
@@ -284,8 +194,18 @@ static void page_key(struct app *app, const struct key *key)
     case 'l':
         own->page_left += 8;
         break;
-    default: /* whatever is pressed, the page goes */
+    case ':':
         popup_close(app);
+        command_show(app);
+        break;
+    case UI_ESC:
+    case UI_ENTER:
+    case UI_CLICK:
+    case '?':
+    case 'q':
+    case 3: /* Ctrl-C */
+        popup_close(app);
+        break;
     }
 }
 

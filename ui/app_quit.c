@@ -162,6 +162,14 @@ static void stranded_counted(void *arg, bool dropped)
     free(s);
 }
 
+void quit_tick(struct app *app)
+{
+    if (app->own->popup != POPUP_ASK || app->own->on_answer != leave || feed_busy(app->feed))
+        return;
+    app_ask_end(app, leave);
+    app_say(app, GRID_GOOD, "What ran has ended by itself; q leaves.");
+}
+
 void app_quit(struct app *app)
 {
     static const char *const answers[] = {

@@ -28,6 +28,16 @@ check ": offers what can be done with the run at hand" play results "calm" "keys
     "wait resume ${run##*/} epochs=" "keys Up Up" "wait queue" "keys Up" "wait rm ${run##*/}" "keys Esc"
 check "Enter on a watch shows the run" play results "calm" "keys :" "keys Ctrl-U" "type watch ${run##*/}" \
     "keys Enter" "wait test accuracy" "wait log"
+check ": opens the command line from the box of the one before" play results "calm" "keys :" "keys Ctrl-U" "type models" \
+    "keys Enter" "wait what the command said" "keys r s" "wait what the command said" "keys :" "gone what the command" \
+    "keys Ctrl-U" "type no-such-verb" "keys Enter" "wait no-such-verb" "calm"
+check "a box waits for the line that is typed" play results "calm" "keys :" "keys Ctrl-U" "type models" "keys Enter" \
+    "keys :" "keys Ctrl-U" "type some words" "calm" "wait some words" "gone what the command" "keys Esc" \
+    "wait what the command said" "keys Esc" "gone what the command"
+mkdir fields
+check "and for the field that is open" play fields "calm" "keys :" "keys Ctrl-U" "type models" "keys Enter" \
+    "keys Enter" "wait Enter takes" "calm" "gone what the command" "keys Esc" "wait what the command said" "keys Esc"
+check "nothing was started" test "$(ls -d results/2*/ fields/2*/ 2>/dev/null | wc -l)" = 1
 { printf 'P5\n28 28\n255\n' && head -c 784 /dev/zero; } >'my picture.pgm'
 check "a picture of one's own is answered" play results "calm" "keys P" "calm" "keys i" "wait picture" \
     "type my picture.pgm" "keys Enter" "wait my picture.pgm: " "keys :" "keys Down" \
@@ -38,6 +48,8 @@ check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
 check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
+CHORUS_FAKE_SCRIPT=step_ms=5 check "q asks no more when what ran has ended" play results "calm" "keys r" \
+    "wait running" "keys q" "wait How do you want" "gone How do you want" "wait ended by itself"
 
 # A sweep, as its options say.
 mkdir -p swept experiments

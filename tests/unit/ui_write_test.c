@@ -87,6 +87,8 @@ static void finish(struct kit *k)
     line_free(&k->app.own->typed);
     text_free(&k->app.own->label);
     text_free(&k->app.own->question);
+    text_free(&k->app.own->page);
+    popup_forget(&k->app);
     grid_free(&k->app.own->grid);
     free(k->app.own);
     free(k->settings);
@@ -159,6 +161,55 @@ TEST(a_late_question_does_not_come_over_what_is_typed)
     settle(&k);
     CHECK(k.app.own->popup == POPUP_PROMPT);
     CHECK_HAS(k.app.own->said, "stays as it is");
+    finish(&k);
+}
+
+static void take_answer(void *user, int answer)
+{
+    (void)user;
+    (void)answer;
+}
+
+static void note_answer(void *user, int answer)
+{
+    *(int *)user = answer;
+}
+
+TEST(what_comes_by_itself_waits_for_what_is_typed_or_read)
+{
+    static const char *const answers[] = {"run it beside", "cancel", NULL};
+    struct kit k;
+    int answered = 7;
+
+    start(&k);
+    command_write(&k.app);
+    app_page(&k.app, "late", "words");
+    app_ask(&k.app, "later still", answers, note_answer, &answered);
+    app_ask(&k.app, "never", answers, take_answer, NULL);
+    popup_next(&k.app);
+    press(&k, 'r');
+    CHECK(k.app.own->popup == POPUP_PROMPT);
+    CHECK_STR(text_str(&k.app.own->typed.text), "log.txtr");
+    press(&k, UI_ESC);
+    popup_next(&k.app);
+    REQUIRE(k.app.own->popup == POPUP_PAGE);
+    press(&k, 'r'); /* keys that mean nothing to the page leave it there */
+    popup_next(&k.app);
+    CHECK(k.app.own->popup == POPUP_PAGE);
+    press(&k, ':');
+    CHECK(k.app.own->popup == POPUP_PROMPT);
+    CHECK_STR(text_str(&k.app.own->label), "chorus");
+    app_ask_end(&k.app, take_answer);
+    press(&k, UI_ESC);
+    popup_next(&k.app);
+    REQUIRE(k.app.own->popup == POPUP_ASK);
+    CHECK_INT(answered, 7);
+    press(&k, ':'); /* letters behind it are a command's, no answers */
+    CHECK_INT(answered, -1);
+    CHECK(k.app.own->popup == POPUP_PROMPT);
+    press(&k, UI_ESC);
+    popup_next(&k.app);
+    CHECK(k.app.own->popup == POPUP_NONE);
     finish(&k);
 }
 
