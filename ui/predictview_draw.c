@@ -1,6 +1,7 @@
 /* How the Predict screen looks: the image and who says what of it, a list of the others where there is
  * room, or the confusion matrix. */
 #include "ui/predictview_int.h"
+#include "ui/words.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -343,6 +344,8 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
 
 /* ---- the confusion matrix ---- */
 
+#define LONGEST_LABEL 18 /* columns: the accuracy behind it must stay in sight at 80 */
+
 /* By their places among the classes that are shown. */
 static uint64_t count_at(const struct predictview_set *s, int label, int answer)
 {
@@ -352,8 +355,8 @@ static uint64_t count_at(const struct predictview_set *s, int label, int answer)
 void predictview_make_board(const struct predictview_set *s, struct predictview_board *out)
 {
     size_t n = (size_t)s->confusion.classes;
-
     char number[TEXT_NUMBER_ROOM];
+    struct text name = {0};
 
     *out = (struct predictview_board){0};
     out->row_name = mem_new(n + 1, sizeof *out->row_name);
@@ -369,9 +372,11 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
             out->value[l * n + a] = count ? log10((double)count) : NAN;
             out->word[l * n + a] = count ? mem_text(text_count(number, count)) : mem_text("·");
         }
-        out->row_name[l] = images ? mem_textf("%s %.3f", s->shown_as[l],
-                                              (double)count_at(s, (int)l, (int)l) / (double)images)
-                                  : mem_text(s->shown_as[l]);
+        words_add_cut(&name, s->shown_as[l], LONGEST_LABEL, false);
+        if (images)
+            text_addf(&name, " %.3f", (double)count_at(s, (int)l, (int)l) / (double)images);
+        out->row_name[l] = mem_text(text_str(&name));
+        text_clear(&name);
     }
     out->board = (struct board){.row_label = "label, accuracy",
                                 .column_label = "answer",
@@ -381,6 +386,7 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
                                 .column_name = (const char *const *)s->shown_as,
                                 .value = out->value,
                                 .words = (const char *const *)out->word};
+    text_free(&name);
 }
 
 void predictview_free_board(struct predictview_board *b)

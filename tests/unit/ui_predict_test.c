@@ -249,6 +249,26 @@ TEST(the_confusion_matrix_is_a_board_with_accuracies)
     text_free(&out);
 }
 
+TEST(a_long_name_leaves_the_accuracy_in_sight)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(
+        &v, &app,
+        "shirt\na very long class name indeed that goes on\nok\xe2\x80\x8b\xe2\x80\x8b\xe2\x80\x8b");
+    REQUIRE(v.set);
+    predictview_pick(v.set, &v.pick);
+    v.confusion = true;
+    draw(&v, 21, 80, false, &out);
+    CHECK_HAS(text_str(&out), "a very l…t goes on 0.500");
+    CHECK_HAS(text_str(&out), "<U+200B> 0.");
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
 TEST(every_size_can_be_drawn)
 {
     struct app app = {0};
