@@ -76,7 +76,7 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
     if (c->known && c->state == WIRE_SKIPPED && from->state == WIRE_WAITING && !v->failed_again)
         return;
     c->known = true;
-    c->left_out = false;
+    c->left_out = c->dead = false;
     c->state = from->state;
     c->acc = from->acc;
     c->val_acc = from->val_acc;

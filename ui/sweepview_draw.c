@@ -65,6 +65,9 @@ static const char *state_of(const struct sweepview *v)
         return sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING)
                    ? "paused, at another program"
                    : "another program is at work on it";
+    for (size_t i = 0; i < s->cells; i++)
+        if (s->cell[i].dead)
+            return "its process is gone: R goes on";
     return sweepview_open(s) ? "stopped: R goes on" : "done";
 }
 

@@ -343,6 +343,7 @@ static void sum_group(const struct sweepview_sweep *s, size_t number, double *x,
             continue;
         }
         g->of_state[c->state]++;
+        g->dead += c->dead;
         if (c->state == WIRE_RUNNING && isfinite(c->share)) {
             shares += c->share;
             shared++;

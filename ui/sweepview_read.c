@@ -190,6 +190,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
                    : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
                                                       : WIRE_RUNNING;
     c->elsewhere = l->owned;
+    c->dead = c->state == WIRE_STOPPED && run && entry.dead;
     if (run && run->spec.epochs > 0 && open)
         c->share = (double)run->epochs_done / (double)run->spec.epochs;
     if (run && !open && run->best_test_acc > RECORD_EMPTY) {

@@ -146,7 +146,7 @@ void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
         text_addf(out, "%.4f", c->acc);
         return;
     }
-    text_add(out, state_word(c->state));
+    text_add(out, c->dead ? "dead" : state_word(c->state));
     if (c->state == WIRE_RUNNING) {
         add_share(c->share, out);
         if (c->elsewhere)
@@ -168,7 +168,9 @@ static void add_state(const struct sweepview_group *g, bool brief, struct text *
     for (size_t i = 0; i < MEM_COUNT(order); i++) {
         if (!g->of_state[order[i]])
             continue;
-        if (!brief || order[i] != WIRE_RUNNING || isnan(g->share))
+        if (order[i] == WIRE_STOPPED && g->dead)
+            text_add(out, "dead");
+        else if (!brief || order[i] != WIRE_RUNNING || isnan(g->share))
             text_add(out, brief ? briefly[order[i]] : state_word(order[i]));
         if (order[i] == WIRE_RUNNING && brief && isfinite(g->share))
             text_addf(out, "%d%%", (int)(100 * g->share));
@@ -335,14 +337,18 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
     static const enum wire_state order[] = {WIRE_DONE,    WIRE_RUNNING,  WIRE_PAUSED,
                                             WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
                                             WIRE_FAILED,  WIRE_SKIPPED,  WIRE_WAITING};
-    size_t n[WIRE_SKIPPED + 1] = {0}, left_out = 0, unknown = 0, told = 0;
+    size_t n[WIRE_SKIPPED + 1] = {0}, left_out = 0, unknown = 0, dead = 0, told = 0;
 
     for (size_t i = 0; i < s->groups; i++) {
         for (size_t k = 0; k <= WIRE_SKIPPED; k++)
             n[k] += s->group[i].of_state[k];
+        dead += s->group[i].dead;
         left_out += s->group[i].left_out;
         unknown += s->group[i].unknown;
     }
+    n[WIRE_STOPPED] -= dead;
+    if (dead)
+        text_addf(out, "%s%zu dead", told++ ? ", " : "", dead);
     for (size_t k = 0; k < MEM_COUNT(order); k++)
         if (n[order[k]])
             text_addf(out, "%s%zu %s", told++ ? ", " : "", n[order[k]], state_word(order[k]));

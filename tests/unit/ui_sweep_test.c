@@ -495,6 +495,13 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     sweepview_sum(v.sweep);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "stopped: R goes on");
+    for (size_t i = 0; i < v.sweep->cells; i++)
+        v.sweep->cell[i].dead = v.sweep->cell[i].state == WIRE_STOPPED;
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "its process is gone: R goes on");
+    CHECK_HAS(text_str(&out), "1 dead");
+    CHECK(!strstr(text_str(&out), "stopped"));
     v.sweep->live = true;
     set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
     draw(&v, 21, 80, &out);
