@@ -82,6 +82,7 @@ void compare_free_set(struct compare_set *set);
 
 /* compare_make.c */
 extern const char *const compare_x_names[];
+const char *compare_axis(const struct compare *c); /* as `plot --x` names it */
 #define COMPARE_AXES 6
 int compare_metrics(void);
 const char *compare_metric(int i, const char **title);

@@ -250,7 +250,7 @@ static void make_table(struct compare *c)
 
 /* ---- curves ---- */
 
-static const char *axis_name(const struct compare *c)
+const char *compare_axis(const struct compare *c)
 {
     static const char *const of[STUDY_BUDGETS] = {"epoch", "model-images", "seconds",
                                                   "device-seconds"};
@@ -261,7 +261,7 @@ static const char *axis_name(const struct compare *c)
 static void make_curves(struct compare *c, int panel, int metric)
 {
     struct curves_wish wish = {.metric = metrics[metric][0],
-                               .x = axis_name(c),
+                               .x = compare_axis(c),
                                .log_y = c->log_y,
                                .smooth = c->smooth,
                                .over = c->over ? "seed" : NULL,

@@ -29,8 +29,8 @@ static void add_plot(const struct compare *c, struct text *out)
         return;
     }
     text_addf(out, " --metric %s", compare_metric(c->metric, NULL));
-    if (strcmp(compare_x_names[c->x], "epoch") != 0 && !c->equal.on)
-        text_addf(out, " --x %s", compare_x_names[c->x]);
+    if (strcmp(compare_axis(c), "epoch") != 0)
+        text_addf(out, " --x %s", compare_axis(c));
     if (c->log_y)
         text_add(out, " --log y");
     if (c->smooth)

@@ -199,6 +199,9 @@ TEST(equal_budgets)
     CHECK(kit_shows(&k, "0.8750  epoch 4, its end"));
     CHECK(kit_shows(&k, "mode=ensemble: -25.0 points against mode=data-parallel at equal"));
     CHECK(of(&k)->plot[0].cursor && of(&k)->plot[0].cursor_x == 400);
+    command = kit_command(&k);
+    CHECK_STR(command, "plot lenet-0002 lenet-ens2-0005 --metric test_acc --x model-images");
+    free(command);
     kit_keys(&k, "Tab");
     command = kit_command(&k);
     CHECK_STR(command, "compare lenet-0002 lenet-ens2-0005 --equal model-images");
