@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER "experiments"
+#define FOLDER  "experiments"
+#define LARGEST (1 << 20) /* bytes of one that is looked into */
 
 /* ---- the list ---- */
 
@@ -135,6 +136,7 @@ struct saving {
     char *path;
     char *folder; /* what was typed, where the ending is ours: it may be a folder's name; NULL */
     bool replace, there;
+    size_t comments;           /* of the one that is there, which this one has not */
     struct text text, dropped; /* dropped: keys without effect, which are not written */
     struct err e;
     uint64_t turn;
@@ -149,6 +151,22 @@ static void free_saving(struct saving *v)
     free(v);
 }
 
+/* Lines with a comment in the file that is there, which are not in the one to be written. */
+static size_t lost_comments(const struct saving *v)
+{
+    char *bytes, *next;
+    struct err ignored;
+    size_t n, lost = 0;
+
+    if (io_read_file(v->path, LARGEST, &bytes, &n, &ignored) != ERR_OK)
+        return 0;
+    next = bytes;
+    for (char *line; (line = strsep(&next, "\n"));)
+        lost += strchr(line, '#') && !strstr(text_str(&v->text), strchr(line, '#'));
+    free(bytes);
+    return lost;
+}
+
 static void save(void *arg)
 {
     struct saving *v = arg;
@@ -161,8 +179,10 @@ static void save(void *arg)
         return;
     }
     v->there = !v->replace && io_exists(v->path);
-    if (v->there)
+    if (v->there) {
+        v->comments = lost_comments(v);
         return;
+    }
     folder = io_folder_of(v->path);
     if (!strcmp(folder, FOLDER)) /* any other that is not there is a slip of the keys */
         code = io_make_folders(folder, &v->e);
@@ -185,18 +205,21 @@ static void overwrite(void *user, int answer)
     s->path = NULL;
 }
 
-static void ask_to_replace(struct setup *s, const char *path)
+static void ask_to_replace(struct setup *s, const char *path, size_t comments)
 {
     static const char *const answers[] = {"replace it", "cancel", NULL};
-    char question[300];
-    struct text shown = {0};
+    struct text question = {0};
 
     free(s->path);
     s->path = mem_text(path);
-    text_add_clean(&shown, path);
-    snprintf(question, sizeof question, "%.200s is there already.", text_str(&shown));
-    app_ask(s->app, question, answers, overwrite, s);
-    text_free(&shown);
+    text_add_clean(&question, path);
+    text_add(&question, " is there already");
+    if (comments)
+        text_addf(&question, ", and %zu comment%s in it would be lost", comments,
+                  comments == 1 ? "" : "s");
+    text_add(&question, ".");
+    app_ask(s->app, text_str(&question), answers, overwrite, s);
+    text_free(&question);
 }
 
 static void saved(void *arg, bool dropped)
@@ -205,7 +228,7 @@ static void saved(void *arg, bool dropped)
     struct setup *s = setup_let_go(v->link);
 
     if (s && !dropped && v->there) {
-        ask_to_replace(s, v->path);
+        ask_to_replace(s, v->path, v->comments);
     } else if (s && !dropped) {
         if (v->e.code != ERR_OK) {
             app_say(s->app, GRID_BAD, "%s", v->e.text);

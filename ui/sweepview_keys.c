@@ -29,7 +29,7 @@ const struct screen_key sweepview_keys[] = {
     {NULL, NULL, NULL},
 };
 
-/* What nobody works on is neither paused nor stopped. */
+/* What nobody works on is neither paused nor stopped, what is done does not go on. */
 const struct screen_key *sweepview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
@@ -38,7 +38,10 @@ const struct screen_key *sweepview_hints(void *screen)
 
     if (v->pane == SWEEPVIEW_LIST)
         return list_keys;
-    return screen_hints(hints, sweepview_keys, ended ? "ETabRFSer" : "ETabpKRF");
+    return screen_hints(hints, sweepview_keys,
+                        !ended                     ? "ETabpKRF"
+                        : sweepview_open(v->sweep) ? "ETabRFSer"
+                                                   : "ETabFSer");
 }
 
 /* ---- moving ---- */

@@ -393,16 +393,18 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     struct err e = {0};
 
     kit_start();
-    write_file("experiments/mine.ini", "lr = 3\n");
+    write_file("experiments/mine.ini", "# A first look\nlr = 3 # large\n");
     choose("lr");
     kit_keys("Right S");
     CHECK_STR(kit.prompt, "save as: experiments/first.ini");
     kit.entered(kit.user, "mine");
-    CHECK_HAS(kit.question, "experiments/mine.ini is there already. [replace it] [cancel]");
+    CHECK_HAS(kit.question,
+              "experiments/mine.ini is there already, and 1 comment in it would be lost. "
+              "[replace it] [cancel]");
     kit.chosen(kit.user, 1);
     kit_settle();
     REQUIRE_OK(io_read_file("experiments/mine.ini", 1000, &text, &n, &e));
-    CHECK_STR(text, "lr = 3\n");
+    CHECK_HAS(text, "lr = 3 # large\n");
     free(text);
     kit.entered(kit.user, "new");
     kit_settle();
