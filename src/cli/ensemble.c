@@ -147,9 +147,9 @@ static enum err_code join_parts(struct average *j, struct err *e)
 
     for (size_t i = 0; i < j->runs; i++) {
         if (j->run[i].broken || j->run[i].run.state != WIRE_DONE)
-            return err_set(e, ERR_INPUT, "%s is %s: only finished runs are averaged",
-                           j->run[i].name,
-                           j->run[i].broken ? "broken" : wire_state_name(j->run[i].run.state));
+            return err_set(
+                e, ERR_INPUT, "%s is %s: only finished runs are averaged, which state=done chooses",
+                j->run[i].name, j->run[i].broken ? "broken" : wire_state_name(j->run[i].run.state));
         TRY(predictions_get(&j->part[i], &j->run[i], e));
         TRY(check_part(j, i, e));
         TRY(refuse_twin(j, i, e));

@@ -253,8 +253,9 @@ static enum err_code read_column(const struct job *x, const struct record_entry 
         return ERR_OK;
     near = text_nearest(x->metric, (const char *const[]){"test_acc", "test_loss", "train_loss",
                                                          "train_acc", "val_acc", "val_loss", NULL});
-    return err_set(e, ERR_INPUT, "--metric %s is no column of epochs.csv; did you mean %s?",
-                   x->metric, near ? near : "test_acc");
+    return err_set(e, ERR_INPUT, "--metric %s is no column of epochs.csv%s%s%s", x->metric,
+                   near ? "; did you mean " : ", such as test_acc", near ? near : "",
+                   near ? "?" : "");
 }
 
 /* Of those that have no row yet; infinite: all have theirs. A run may begin late: an average of

@@ -230,7 +230,7 @@ static int resume_sweep(const struct resume *r, const char *name)
     if (sweeps_read(name, &s, &wish, &e) != ERR_OK)
         code = cli_fail(&e);
     else if (!cli_number("resume --jobs", r->jobs, 1, 1024, &wish.jobs) ||
-             !cli_number("resume --max-cells", r->max_cells, 1, INT64_MAX, &wish.max_cells))
+             !cli_number("resume --max-cells", r->max_cells, 1, SPEC_MOST_CELLS, &wish.max_cells))
         code = err_exit_code(ERR_INPUT);
     else
         code = r->queue && !r->background ? take_after_sweep(&s, &wish) : sweep_run(&s, &wish);

@@ -39,6 +39,12 @@ static void say_clean(const char *text)
     text_free(&t);
 }
 
+/* How many cells there are; those that were counted a moment ago may not stand in the status yet. */
+static long long cells_of(const struct sweeper *w, int64_t known)
+{
+    return (long long)(w->status.cells > known ? w->status.cells : known);
+}
+
 /* cell 3 of 24  batch=64 lr=0.1  0.9012  12 s  1:40 left */
 static void say_cell(struct sweeper *w, const struct wire_cell *c)
 {
@@ -46,9 +52,8 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
     char span[CLOCK_UTC_ROOM];
     struct text line = {0};
     int64_t nth = c->nth ? c->nth : w->ended;
-    int64_t cells = w->status.cells > nth ? w->status.cells : nth; /* counted a moment ago */
 
-    text_addf(&line, "cell %lld of %lld%s  ", (long long)nth, (long long)cells,
+    text_addf(&line, "cell %lld of %lld%s  ", (long long)nth, cells_of(w, nth),
               w->status.counting ? "+" : "");
     sweeps_add_label(w->spec, c->cell, &line);
     if (c->state == WIRE_DONE) {
@@ -75,7 +80,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
 static void say_before(struct sweeper *w)
 {
     const struct wire_sweep_status *s = &w->status;
-    long long left = (long long)(s->cells - w->before - s->elsewhere);
+    long long cells = cells_of(w, w->before), left = cells - w->before - s->elsewhere;
     struct text line = {0};
 
     if (w->told_before)
@@ -84,11 +89,10 @@ static void say_before(struct sweeper *w)
     if (w->wish->quiet || (!w->before && !w->wish->goes_on))
         return;
     if (w->before)
-        text_addf(&line, "%lld of %lld%s cell%s a result already", (long long)w->before,
-                  (long long)s->cells, s->counting ? "+" : "", s->cells == 1 ? " has" : "s have");
+        text_addf(&line, "%lld of %lld%s cell%s a result already", (long long)w->before, cells,
+                  s->counting ? "+" : "", cells == 1 ? " has" : "s have");
     else
-        text_addf(&line, "none of %lld%s cells has a result yet", (long long)s->cells,
-                  s->counting ? "+" : "");
+        text_addf(&line, "none of %lld%s cells has a result yet", cells, s->counting ? "+" : "");
     text_addf(&line, ", %lld%s to run", left > 0 ? left : 0, s->counting ? "+" : "");
     if (s->elsewhere)
         text_addf(&line, ", %lld at another program", (long long)s->elsewhere);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,6 +381,22 @@ static double covered(const struct picture *p, struct net_shape s, int y, int x,
     return sum / area;
 }
 
+static enum err_code read_bytes(const char *path, char **bytes, size_t *n, struct err *e)
+{
+    struct err why;
+    enum err_code code = io_read_file(path, MOST_BYTES, bytes, n, &why);
+
+    if (code == ERR_OK)
+        return ERR_OK;
+    if (io_is_folder(path))
+        return err_set(e, ERR_INPUT,
+                       "%s is a folder: name the pictures in it, PNG, PGM or PPM, such as %s/*.png",
+                       path, path);
+    if (why.sys == ENOENT)
+        return err_set(e, ERR_INPUT, "there is no file %s: name pictures, PNG, PGM or PPM", path);
+    return err_set(e, code, "%s", why.text);
+}
+
 enum err_code data_read_picture(const char *path, struct net_shape shape, bool invert, uint8_t *out,
                                 struct err *e)
 {
@@ -392,11 +409,7 @@ enum err_code data_read_picture(const char *path, struct net_shape shape, bool i
     if (shape.c != 1 && shape.c != 3)
         return err_set(e, ERR_INPUT, "%s: the model takes %d channels; a picture has 1 or 3", path,
                        shape.c);
-    if (io_is_folder(path))
-        return err_set(e, ERR_INPUT,
-                       "%s is a folder: name the pictures in it, PNG, PGM or PPM, such as %s/*.png",
-                       path, path);
-    TRY(io_read_file(path, MOST_BYTES, &bytes, &n, e));
+    TRY(read_bytes(path, &bytes, &n, e));
     if (n > 8 && !memcmp(bytes, png, 8))
         code = read_png(&p, path, (const uint8_t *)bytes, n, e);
     else if (n > 3 && bytes[0] == 'P' && strchr("2356", bytes[1]) &&

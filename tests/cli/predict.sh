@@ -45,6 +45,8 @@ else
 fi
 
 refused "a folder of pictures" "is a folder: name the pictures in it" "$CHORUS" predict "$one" "$work"
+refused "a picture that is not there" "there is no file none.png: name pictures, PNG" \
+    "$CHORUS" predict "$one" none.png
 refused "no run" "needs one RUN" "$CHORUS" predict
 refused "an unknown run" "nonsense" "$CHORUS" predict nonsense
 refused "--first of nonsense" "--first x" "$CHORUS" predict "$one" --first x
