@@ -1,8 +1,10 @@
 #include "spec/spec_int.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Keys that only some settings of another key use. */
@@ -86,6 +88,18 @@ static enum err_code wrong(const struct spec *s, int key, struct err *e, const c
     return code;
 }
 
+/* A path beside the file, which is named in front, as it stands in the file. */
+static void shorten_path(const struct spec *s, char *path)
+{
+    char *folder = io_folder_of(s->file), *whole = realpath(folder, NULL);
+    size_t n = whole ? strlen(whole) : 0;
+
+    if (n > 1 && !strncmp(path, whole, n) && path[n] == '/')
+        memmove(path, path + n + 1, strlen(path + n + 1) + 1);
+    free(folder);
+    free(whole);
+}
+
 void spec_locate(const struct spec *s, struct err *e)
 {
     if (!e || e->code != ERR_INPUT)
@@ -94,6 +108,8 @@ void spec_locate(const struct spec *s, struct err *e)
         size_t n = strlen(spec_keys[key].name);
         if (s->line[key] && !strncmp(e->text, spec_keys[key].name, n) &&
             (!strncmp(e->text + n, " = ", 3) || !strncmp(e->text + n, ": ", 2))) {
+            if (e->text[n] == ' ')
+                shorten_path(s, e->text + n + 3);
             err_context(e, "%.300s:%d", s->file, s->line[key]);
             return;
         }

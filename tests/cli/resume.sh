@@ -103,4 +103,11 @@ cp -r "$half" results/empty && rm results/empty/experiment.ini results/empty/che
 sed -i 's/,done,/,stopped,/' results/empty/run.csv
 refused "a run without its experiment" "experiment.ini" "$CHORUS" resume results/empty
 
+# Its copy of the network is gone.
+exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet && run=$(cat out)
+rm "$run/model.net"
+refused "a run without its network" \
+    "chorus: $run/experiment.ini:1: model = model.net: there is no such file; " \
+    "$CHORUS" resume "$run" epochs=2
+
 finish
