@@ -153,7 +153,7 @@ static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell
     }
     if (c->run)
         text_addf(out, "  %s", c->run);
-    if (c->why && (!c->known || c->state != WIRE_DONE))
+    if (c->why && (!c->known || c->state != WIRE_DONE || !isfinite(c->acc)))
         text_addf(out, "  %s", c->why);
 }
 

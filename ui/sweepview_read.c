@@ -94,6 +94,8 @@ static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t ro
     c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
     sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
     sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
+    if (c->why && !strncmp(c->why, RECORD_WENT_ON, strlen(RECORD_WENT_ON)))
+        c->acc = c->val_acc = NAN;
     if (!wire_state_find(state, &c->state))
         c->state = WIRE_WAITING;
     if (!strcmp(sheet_cell(t, row, sheet_column(t, "best_by")), "valid"))
@@ -162,6 +164,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
 {
     bool open = l->state < WIRE_DONE && *l->run;
     const char *told = cell < s->cells ? s->cell[cell].run : NULL; /* by the sheet, which may lag */
+    char left[RECORD_LEFT_ROOM];
     bool other = *l->run && (!told || strcmp(told, l->run) != 0);
     char *folder = io_path(results, *l->run ? l->run : ".none");
     struct record_entry entry = {0};
@@ -184,7 +187,8 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     c->left_out = false;
     c->state = l->state;
     sweepview_set_text(&c->run, l->run);
-    sweepview_set_text(&c->why, l->reason);
+    if (other || *l->reason || l->state != WIRE_DONE) /* the sheet may know more of a result */
+        sweepview_set_text(&c->why, l->reason);
     if (l->state < WIRE_DONE && l->state != WIRE_WAITING)
         c->state = !l->owned                          ? WIRE_STOPPED
                    : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
@@ -193,7 +197,9 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     c->dead = c->state == WIRE_STOPPED && run && entry.dead;
     if (run && run->spec.epochs > 0 && open)
         c->share = (double)run->epochs_done / (double)run->spec.epochs;
-    if (run && !open && run->best_test_acc > RECORD_EMPTY) {
+    if (run && !open && record_cell_is_left(run, l->cell, left)) {
+        sweepview_set_text(&c->why, left);
+    } else if (run && !open && run->best_test_acc > RECORD_EMPTY) {
         c->acc = run->best_test_acc;
         c->val_acc = record_entry_valid_acc(&entry);
         c->seconds = run->wall_seconds;

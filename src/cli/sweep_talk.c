@@ -2,11 +2,14 @@
 #include "cli/sweep_talk.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sheet.h"
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/sweeps.h"
+#include "record/ledger.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -360,6 +363,56 @@ static void say_more(const struct sweeper *w)
     text_free(&name);
 }
 
+/* Whose runs went on to more epochs than the sweep gives them. */
+static int64_t left_cells(const struct sweeper *w)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < w->cells; i++)
+        n += w->cell[i].state == WIRE_DONE && w->shown[i].reason &&
+             !strncmp(w->shown[i].reason, RECORD_WENT_ON, strlen(RECORD_WENT_ON));
+    return n;
+}
+
+static void add_left_cells(const struct sweeper *w, struct text *out)
+{
+    int64_t left = left_cells(w);
+
+    if (left)
+        text_addf(out, "; %lld went on to more epochs and %s no part in that", (long long)left,
+                  left == 1 ? "has" : "have");
+}
+
+static bool is_among(const struct sweeper *w, const char *hash)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < w->cells && !found; i++)
+        found = !strcmp(w->cell[i].hash, hash);
+    return found;
+}
+
+/* What the sweep's name stands for beside these cells. */
+static void say_others(const struct sweeper *w)
+{
+    char *path = io_path(w->status.path, "sweep.csv");
+    struct sheet s = {0};
+    size_t n = 0;
+
+    if (!w->wish->max_cells && sheet_read(path, &s, NULL) != ERR_OK)
+        s = (struct sheet){0};
+    free(path);
+    for (size_t r = 0; r < s.rows; r++)
+        n += *sheet_cell(&s, r, sheet_column(&s, "run")) &&
+             !is_among(w, sheet_cell(&s, r, sheet_column(&s, "cell")));
+    sheet_free(&s);
+    if (n)
+        cli_talk(
+            "sweep.csv has %zu cell%s more that %s run under this name: of other values, or of a "
+            "network or data that has changed since",
+            n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+}
+
 void sweep_talk_end(struct sweeper *w)
 {
     const struct wire_sweep_status *s = &w->status;
@@ -394,7 +447,9 @@ void sweep_talk_end(struct sweeper *w)
             text_add(&t, ")");
         }
     }
+    add_left_cells(w, &t);
     cli_talk("%s", text_str(&t));
+    say_others(w);
     text_clear(&t);
     if (s->state != WIRE_DONE) {
         text_add_clean(&t, w->wish->name);

@@ -242,12 +242,15 @@ static struct wire_cell read_result(const struct record_cell *cell)
     char *folder = io_path(cli_results(), cell->run);
     struct wire_cell out = {.known = true, .state = cell->state, .acc = NAN, .val_acc = NAN};
     struct record_entry entry;
+    char left[RECORD_LEFT_ROOM];
 
     if (cell->run[0] && cell->state == WIRE_DONE &&
         record_read_entry(folder, &entry, NULL) == ERR_OK) {
-        if (!entry.broken && entry.run.best_test_acc != RECORD_EMPTY)
-            out.acc = entry.run.best_test_acc;
-        out.val_acc = record_entry_valid_acc(&entry);
+        if (!entry.broken && !record_cell_is_left(&entry.run, cell->cell, left)) {
+            if (entry.run.best_test_acc != RECORD_EMPTY)
+                out.acc = entry.run.best_test_acc;
+            out.val_acc = record_entry_valid_acc(&entry);
+        }
         record_free_entry(&entry);
     }
     free(folder);

@@ -6,6 +6,7 @@
 #include "record/ledger_int.h"
 #include "record/reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +26,29 @@ static bool is_result(const char *column)
            !strcmp(column, "reason");
 }
 
+bool record_cell_is_left(const struct record_run *run, const char *cell, char why[RECORD_LEFT_ROOM])
+{
+    why[0] = '\0';
+    if (run->state != WIRE_DONE || !run->cell[0] || !strncmp(run->cell, cell, strlen(cell)))
+        return false;
+    snprintf(why, RECORD_LEFT_ROOM, RECORD_WENT_ON "%lld epochs: no result of this cell any more",
+             (long long)run->spec.epochs);
+    return true;
+}
+
 /* entry: of the cell's run; NULL: the row is another one's, and stays. */
 static void add_row(const struct sheet *s, size_t row, const struct record_entry *entry,
                     struct text *out)
 {
+    const char *cell = sheet_cell(s, row, sheet_column(s, "cell"));
     struct text value = {0};
+    char why[RECORD_LEFT_ROOM];
 
     for (size_t c = 0; c < s->columns; c++) {
         text_clear(&value);
-        if (entry && is_result(s->names[c]))
+        if (entry && !strcmp(s->names[c], "reason") && record_cell_is_left(&entry->run, cell, why))
+            text_add(&value, why);
+        else if (entry && is_result(s->names[c]))
             record_run_value(&entry->run, s->names[c], &value);
         else if (entry && is_among(ledger_valid_results, s->names[c]))
             record_entry_value(entry, s->names[c], &value);

@@ -48,12 +48,16 @@ static void add_value(const struct record_entry *entry, const struct ledger_row 
 }
 
 /* What the ledger says of it, else what is known beforehand. */
-static void add_state(const struct ledger_row *row, bool gone, struct text *out)
+static void add_state(const struct ledger_row *row, const struct record_run *run, bool gone,
+                      struct text *out)
 {
+    char left[RECORD_LEFT_ROOM];
     bool told = row->lines && !gone;
     enum wire_state before = row->impossible ? WIRE_SKIPPED : WIRE_WAITING;
     const char *reason = told ? row->reason : row->impossible;
 
+    if (run && record_cell_is_left(run, row->cell, left))
+        reason = left;
     sheet_add_text(out, wire_state_name(told ? row->state : before));
     sheet_add_text(out, reason ? reason : "");
 }
@@ -70,7 +74,7 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
 
     sheet_add_text(&line, row->cell);
     sheet_add_text(&line, named ? row->run : "");
-    add_state(row, gone, &line);
+    add_state(row, run, gone, &line);
     for (size_t k = 0; keys[k]; k++) {
         text_clear(&value);
         add_value(run ? &entry : NULL, row, keys[k], k, &value);

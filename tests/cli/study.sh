@@ -276,5 +276,23 @@ check "what was said of them is not kept" near "$(number test_acc)" "$(column "$
 check "nor is there more to say" eval '! grep -q "has changed" err'
 exits 0 "$CHORUS" resume "$before" epochs=3 --quiet
 check "on its own data it goes on" test "$(rows "$before/epochs.csv")" = 3
+sweep="model=./own.net data=./rows.csv train_limit=90 test_limit=20 batch=10 epochs=2 lr=0.01,0.1"
+exits 0 "$CHORUS" run $sweep --name again
+check "a sweep has no more cells than its own" eval '! grep -q "sweep.csv has" err'
+table 1 >rows.csv
+exits 0 "$CHORUS" run $sweep --name again
+check "a changed set is cells anew" grep -q "^2 cells: 2 done" err
+check "and those of the earlier one are told" grep -q "^sweep.csv has 2 cells more that were run under this name: " err
+
+# ---- a cell that went on is another setting ----
+exits 0 "$CHORUS" run $sweep --name further
+cell=$(awk -F, '$5 == 0.1 { print $2 }' results/sweeps/further/sweep.csv)
+exits 0 "$CHORUS" resume "$cell" epochs=40
+check "sweep.csv says so" grep -q ",$cell,done,went on to 40 epochs: no result of this cell any more,0.1,40," \
+    results/sweeps/further/sweep.csv
+exits 0 "$CHORUS" run $sweep --name further --json
+check "it has not won the sweep" grep -q "; best 0[.][0-9]* with lr=0.01 (picked on test); 1 went on to more epochs and has no part in that" err
+check "nor as an object" eval '! grep -q "\"best_run\": \"$cell\"" out'
+check "and its row stays so" grep -q ",$cell,done,went on to 40 epochs: " results/sweeps/further/sweep.csv
 
 finish
