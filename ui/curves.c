@@ -97,6 +97,7 @@ static void free_line(struct curves_line *l)
     free(l->label);
     free(l->x);
     free(l->y);
+    free(l->read);
     free(l->lo);
     free(l->hi);
 }
@@ -124,6 +125,8 @@ static void add_line(struct curves *c, int panel, const struct source *s, const 
         return;
     }
     if (s->wish->smooth > 1) {
+        line.read = mem_new(line.n, sizeof *line.read);
+        memcpy(line.read, line.y, line.n * sizeof *line.read);
         smooth(line.y, line.n, s->wish->smooth);
         smooth(line.lo, line.n, s->wish->smooth);
         smooth(line.hi, line.n, s->wish->smooth);
@@ -225,6 +228,7 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
             c->series[i][p->count++] = (struct plot_series){.label = l->label,
                                                             .x = l->x,
                                                             .y = l->y,
+                                                            .read = l->read,
                                                             .n = l->n,
                                                             .colour = l->colour,
                                                             .dashed = l->dashed};

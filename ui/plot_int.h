@@ -74,8 +74,9 @@ void plot_label_again(struct plot_axis *axis);
 /* A value by itself, as legends show it: four digits. */
 void plot_number(double value, char out[PLOT_LABEL]);
 
-/* The point that is read at x, or s->n. */
+/* The point that is read at x, or s->n; and what is read there. */
 size_t plot_point_at(const struct plot_series *s, bool sorted, double x);
+double plot_value(const struct plot_series *s, size_t at);
 bool plot_has_cursor(const struct plot *p, const struct plot_axis *x); /* within what is seen */
 
 /* The frame and the place for the curves in it, in cells. */

@@ -261,7 +261,7 @@ static int put_legend(struct legend *l, int title)
     return 1;
 }
 
-/* Of each curve what is read at the cursor, else its last value. */
+/* Of each curve what was measured at the cursor, else last. */
 static double *read_values(const struct plot *p, const struct plot_view *v)
 {
     double *value = mem_new((size_t)p->count, sizeof *value);
@@ -276,7 +276,7 @@ static double *read_values(const struct plot *p, const struct plot_view *v)
         else
             while (at > 0 && !isfinite(s->y[--at]))
                 ;
-        value[i] = at < s->n ? s->y[at] : NAN;
+        value[i] = at < s->n ? plot_value(s, at) : NAN;
     }
     return value;
 }

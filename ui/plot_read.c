@@ -52,13 +52,18 @@ size_t plot_point_at(const struct plot_series *s, bool sorted, double x)
     return ended && x > s->x[at] && x - s->x[at] >= reach_behind(s, at) ? s->n : at;
 }
 
+double plot_value(const struct plot_series *s, size_t at)
+{
+    return s->read ? s->read[at] : s->y[at];
+}
+
 void plot_read(const struct plot *p, double x, double *values)
 {
     for (int i = 0; i < p->count; i++) {
         const struct plot_series *s = &p->series[i];
         size_t at = plot_point_at(s, plot_extent(s, false).sorted, x);
 
-        values[i] = at < s->n ? s->y[at] : NAN;
+        values[i] = at < s->n ? plot_value(s, at) : NAN;
     }
 }
 

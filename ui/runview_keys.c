@@ -20,7 +20,8 @@ const struct screen_key runview_keys[] = {
      "what the plots run over: epoch, step, images, model-images, seconds, "
      "device-seconds"},
     {"y", "log", "a logarithmic or a linear scale"},
-    {"m", "smooth", "how many rows the curve of training is smoothed over"},
+    {"m", "smooth",
+     "how many rows the curve of training is smoothed over; numbers stay as they were measured"},
     {"[ ] Left Right", "cursor", "a cursor that reads all curves; Esc takes it away"},
     {"+ -", "zoom", "a part of the axis: around the cursor, or the newest"},
     {"n N", "next", "the next run that is at work, the one before"},
@@ -171,7 +172,7 @@ static void next_smooth(struct runview *v)
     settings_set_number(v->app->settings, "plot.smooth", (int64_t)((i + 1) % MEM_COUNT(smooths)));
     runview_take_smooth(v);
     if (v->smooth)
-        app_say(v->app, GRID_TEXT, "training is smoothed over about %lld rows",
+        app_say(v->app, GRID_TEXT, "the curve of training is smoothed over about %lld rows",
                 (long long)v->smooth);
     else
         app_say(v->app, GRID_TEXT, "no smoothing");

@@ -115,6 +115,13 @@ static struct plot_series *add(struct runview_panel *to, const char *label, cons
     return s;
 }
 
+/* A smooth curve stands for these values, which are told. */
+static void measured(struct plot_series *s, const double *y)
+{
+    if (s)
+        s->read = y;
+}
+
 static void begin(struct runview *v, struct runview_panel *to)
 {
     bool time = v->axis == FEED_SECONDS || v->axis == FEED_DEVICE_SECONDS;
@@ -216,10 +223,12 @@ void runview_make(struct runview *v, const struct feed_run *run)
     if (v->steps.n < e->n)
         add(&v->loss, train_loss, make_middles(v, run), e->y[FEED_TRAIN_LOSS], e->n, COLOUR_TRAIN);
     else
-        add(&v->loss, train_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN);
+        measured(add(&v->loss, train_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN),
+                 run->steps.loss);
     /* Until the first epoch has ended, what training says of accuracy is all there is. */
     if (!e->n)
-        add(&v->acc, train_acc, v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN);
+        measured(add(&v->acc, train_acc, v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN),
+                 run->steps.acc);
     else if (!ensemble)
         add(&v->acc, train_acc, make_middles(v, run), e->y[FEED_TRAIN_ACC], e->n, COLOUR_TRAIN);
     if (e->n)

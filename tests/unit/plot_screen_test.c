@@ -22,9 +22,9 @@ static struct plot ensemble(struct plot_series s[6])
         y[5][i] = y[4][i] + 0.06 * (1 - exp(-i / 30.));
     }
     for (int k = 0; k < 4; k++)
-        s[k] = (struct plot_series){names[k], x, y[k], N, k, false, PLOT_THIN};
-    s[4] = (struct plot_series){"mean member", x, y[4], N, 4, true, PLOT_NORMAL};
-    s[5] = (struct plot_series){"ensemble", x, y[5], N, 5, false, PLOT_THICK};
+        s[k] = (struct plot_series){names[k], x, y[k], N, k, false, PLOT_THIN, NULL};
+    s[4] = (struct plot_series){"mean member", x, y[4], N, 4, true, PLOT_NORMAL, NULL};
+    s[5] = (struct plot_series){"ensemble", x, y[5], N, 5, false, PLOT_THICK, NULL};
     return (struct plot){.title = "test accuracy",
                          .x_label = "epoch",
                          .series = s,
@@ -84,7 +84,8 @@ TEST(thick_is_thicker)
         int dots[3] = {0};
 
         for (int w = 0; w < 3; w++) {
-            struct plot_series s = {"s", a, slope ? steep : flat, 2, 0, false, (enum plot_weight)w};
+            struct plot_series s = {"s", a,     slope ? steep : flat, 2,
+                                    0,   false, (enum plot_weight)w,  NULL};
             struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = 20};
             struct plot_cell *cells = mem_new(800, sizeof *cells);
 

@@ -110,7 +110,15 @@ TEST(focus_and_cursor)
     CHECK(of(&k)->read[0] == 0.5);
     CHECK(of(&k)->read[1] == 0.75);
     CHECK(kit_shows(&k, "at 3"));
+    kit_keys(&k, "m"); /* a smooth curve, and what was measured beside its name and in the table */
+    CHECK(kit_shows(&k, "at 3"));
+    CHECK(of(&k)->series[0][1].y[2] < 0.75);
+    CHECK(of(&k)->read[1] == 0.75);
     kit_keys(&k, "Esc");
+    text = kit_draw(&k, 22, 80);
+    CHECK(strstr(text, "smooth 3") != NULL);
+    CHECK(strstr(text, "lr=0.2 seed=0 0.8750") != NULL);
+    free(text);
     CHECK(!of(&k)->plot[0].cursor);
     kit_end(&k);
 }
