@@ -236,10 +236,10 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
     char words[64] = "", title[64];
 
     runview_make(v, run);
-    if (v->smooth > 1)
-        snprintf(words, sizeof words, "over %lld rows", (long long)v->smooth);
-    else if (run->reading)
+    if (run->reading)
         snprintf(words, sizeof words, "reading");
+    else if (v->smooth > 1)
+        snprintf(words, sizeof words, "over %lld rows", (long long)v->smooth);
     snprintf(title, sizeof title, "loss%s%s", v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
     draw_plot(g, left, &v->loss, title, words,
               run->steps.n           ? "None of its values is finite."

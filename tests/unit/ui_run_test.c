@@ -381,6 +381,11 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     runview_key(&s.view, &(struct key){.code = UI_ESC});
     CHECK_INT(s.view.zoom, 0);
     CHECK(!runview_key(&s.view, &(struct key){.code = UI_ESC}));
+    runview_key(&s.view, &(struct key){.code = 'm'});
+    CHECK_HAS(draw(&s, 21, 80), " rows");
+    runview_run(&s.view)->reading = true; /* half a curve does not look like all of it */
+    CHECK_HAS(draw(&s, 21, 80), "reading");
+    runview_run(&s.view)->reading = false;
     draw(&s, 21, 80);
     CHECK(runview_key(&s.view, &(struct key){.code = UI_CLICK, .row = 8, .column = 36}));
     CHECK(s.view.cursor && s.view.cursor_x >= 150);
