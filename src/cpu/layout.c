@@ -167,6 +167,8 @@ static void deal_groups(struct backend_session *s)
 
 static void share_out(struct backend_session *s)
 {
+    int shared = 0;
+
     for (int i = 0; i < s->layers; i++) {
         struct cpu_layer *c = &s->layer[i];
         const struct cpu_layer *src = c->l.src >= 0 ? &s->layer[c->l.src] : NULL;
@@ -177,6 +179,8 @@ static void share_out(struct backend_session *s)
         else if (c->l.op == NET_RELU || c->l.op == NET_TANH)
             c->units = src && src->units;
         bool whole = c->l.op == NET_DENSE && c->units; /* reads what all threads wrote */
+        c->turn = shared;
+        shared += whole;
         c->wait_forward = whole || (src && src->units != c->units);
         c->wait_backward = c->wait_backward || whole;
         if (src && src->units != c->units)

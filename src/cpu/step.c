@@ -241,10 +241,44 @@ static void turn_units(struct cpu_worker *w, const struct cpu_layer *c, int from
                    turned + (size_t)g * CPU_LANES * width, width);
 }
 
-/* bf16: where all threads turn what they round, between two barriers. */
-static float *turned_by_all(const struct cpu_worker *w)
+/* Where all threads turn what each of them wrote, or rounds, in front of a barrier. Layers take two such
+ * places by turns: one thread may be at the next layer while another still reads. */
+static float *turned_by_all(const struct cpu_worker *w, const struct cpu_layer *c)
 {
-    return w->team->worker[0].scratch;
+    return w->team->worker[w->team->s->bf16 ? 0 : c->turn % w->team->size].scratch;
+}
+
+/* Whether each thread wrote its own units of the gradient to a shared layer's output. */
+static bool wrote_units(const struct backend_session *s, const struct cpu_layer *c)
+{
+    return c->index + 1 < s->layers && s->layer[c->index + 1].units;
+}
+
+/* bf16: a gradient to a layer's output is rounded when all that is added to it is there. */
+static void round_gradient(struct cpu_worker *w, int i, struct part p)
+{
+    const struct backend_session *s = w->team->s;
+    size_t floats = s->layer[i].out * CPU_LANES;
+
+    for (int g = 0; g < p.n; g++) {
+        float *at = cpu_grad(w, i, p.place) + (size_t)g * floats + p.at;
+        s->k->round_bf16(p.floats, at, at);
+    }
+}
+
+/* A shared layer's gradient is turned round, in bf16 rounded before, once for all who read it. */
+static void share_gradient(struct cpu_worker *w, const struct cpu_layer *c, struct part p)
+{
+    const struct backend_session *s = w->team->s;
+    int unit = (int)(p.at / CPU_LANES);
+
+    if (s->bf16 || !wrote_units(s, c))
+        cpu_barrier(w);
+    if (!going(w, 1))
+        return;
+    if (s->bf16)
+        round_gradient(w, c->tail, p);
+    turn_units(w, c, unit, unit + (int)(p.floats / CPU_LANES), turned_by_all(w, c));
 }
 
 /* A dense layer whose rows the threads share out: each takes the gradient of its rows over all
@@ -259,10 +293,8 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
     const float *x = cpu_back(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
-    float *dparam = w->team->dparam, *turned = s->bf16 ? turned_by_all(w) : w->scratch;
+    float *dparam = w->team->dparam, *turned = turned_by_all(w, c);
 
-    if (!s->bf16)
-        turn_units(w, c, 0, (int)c->out, turned);
     cpu_units(w, c->in, &from, &to);
     /* before the weights': both gradients, as they are and turned, are more than the cache keeps */
     for (int g = 0; !tiles && dx && from < to && g < groups; g += GROUPS_AT_ONCE)
@@ -392,18 +424,6 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     }
 }
 
-/* bf16: a gradient to a layer's output is rounded when all that is added to it is there. */
-static void round_gradient(struct cpu_worker *w, int i, struct part p)
-{
-    const struct backend_session *s = w->team->s;
-    size_t floats = s->layer[i].out * CPU_LANES;
-
-    for (int g = 0; g < p.n; g++) {
-        float *at = cpu_grad(w, i, p.place) + (size_t)g * floats + p.at;
-        s->k->round_bf16(p.floats, at, at);
-    }
-}
-
 static void layer_backward(struct cpu_worker *w, struct cpu_model *m, int i, struct part p)
 {
     const struct cpu_layer *c = &w->team->s->layer[i];
@@ -431,15 +451,8 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
         struct part p = part_of(w, c, place, n);
         p.floats = c->units ? p.floats : s->layer[c->tail].out * CPU_LANES;
         if ((c->wait_backward || s->layer[c->tail].wait_backward) && i >= s->pictures) {
-            if (shared && s->bf16) { /* rounded by those who wrote it, before all read it */
-                struct part mine = p;
-                cpu_barrier(w);
-                if (going(w, 1)) {
-                    int unit = (int)(mine.at / CPU_LANES);
-                    round_gradient(w, c->tail, mine);
-                    turn_units(w, c, unit, unit + (int)(mine.floats / CPU_LANES), turned_by_all(w));
-                }
-            }
+            if (shared)
+                share_gradient(w, c, p);
             cpu_barrier(w);
         }
         if (shared)

@@ -17,6 +17,8 @@
 #define NORMED                                                                                     \
     "input auto\nconv 5 3 same\nbatchnorm\nrelu\nresidual {\nconv 6 3 stride 2 pad 1\nbatchnorm\n" \
     "} shortcut {\nconv 6 1 stride 2\n}\nrelu\nglobalavgpool\ndense classes\n"
+/* And one whose gradient comes image by image, in front of one whose comes unit by unit. */
+#define MIXED "input auto\ndense 700\nrelu\ndense 640\ndense classes\n"
 static const struct net_shape small = {14, 14, 1}, large = {28, 28, 1};
 
 /* ---- how many barriers ---- */
@@ -196,6 +198,11 @@ TEST(stopped_ensemble_whose_threads_share_each_member)
 TEST(stopped_with_the_loss_behind_a_shared_layer)
 {
     compare_stopped(LAST, small, SPEC_DATA_PARALLEL, 1, 1, 2);
+}
+
+TEST(stopped_between_gradients_by_image_and_by_unit)
+{
+    compare_stopped(MIXED, large, SPEC_DATA_PARALLEL, 1, 1, 2);
 }
 
 /* Members on threads of their own may be some steps further when one diverges, no more than that: the
