@@ -204,29 +204,50 @@ static enum err_code add_all_members(struct report *r, const struct study_run *r
     return code;
 }
 
-/* What diverged or failed is no measure of anything. */
+static enum err_code add_equal_at(struct report *r, const struct study_run *runs, size_t n,
+                                  const struct study_limit *limit, bool first, struct err *e)
+{
+    const struct study_wish wish = {.equal = true, .budget = limit->budget, .limit = limit};
+    struct study_table t;
+    struct text name = {0}, title = {0};
+    char number[TEXT_NUMBER_ROOM];
+    enum err_code code;
+
+    study_budget_text(number, limit->budget, limit->cost);
+    text_add(&name, "equal");
+    if (!first)
+        text_addf(&name, "-%.0f", limit->cost);
+    text_addf(&title, "Single models and ensembles at %s model-images", number);
+    code = study_compare(runs, n, &wish, &t, e);
+    if (code == ERR_OK && n < r->runs)
+        study_table_note(&t, "%zu run%s left out: diverged, out of memory or failed", r->runs - n,
+                         r->runs - n == 1 ? " is" : "s are");
+    if (code == ERR_OK)
+        code = report_add_table(r, text_str(&name), text_str(&title), &t, e);
+    study_table_free(&t);
+    text_free(&name);
+    text_free(&title);
+    return code;
+}
+
+/* Wherever an ensemble and a run of another kind ended at the same cost, as --match makes them; else
+ * within the cost of the cheapest ensemble. What came apart is no measure of anything. */
 static enum err_code add_equal(struct report *r, const struct study_run *runs, struct err *e)
 {
-    const struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES, .ensembles = true};
     struct study_run *sound = mem_new(r->runs, sizeof *sound); /* what they hold is the runs' */
+    struct study_limit *limit;
     enum err_code code = ERR_OK;
-    size_t n = 0;
+    size_t n = 0, limits;
 
     for (size_t i = 0; i < r->runs; i++)
         if (!wire_state_is_bad(r->run[i].run.state))
             sound[n++] = runs[i];
-    if (!isnan(study_ensemble_cost(sound, n, wish.budget).cost)) {
-        struct study_table t;
-
-        code = study_compare(sound, n, &wish, &t, e);
-        if (code == ERR_OK && n < r->runs)
-            study_table_note(&t, "%zu run%s left out: diverged, out of memory or failed",
-                             r->runs - n, r->runs - n == 1 ? " is" : "s are");
-        if (code == ERR_OK)
-            code = report_add_table(r, "equal", "Single models and ensembles at equal model-images",
-                                    &t, e);
-        study_table_free(&t);
-    }
+    limits = study_common_costs(sound, n, STUDY_MODEL_IMAGES, &limit);
+    if (!limits)
+        limit[limits++] = study_ensemble_cost(sound, n, STUDY_MODEL_IMAGES);
+    for (size_t i = 0; i < limits && code == ERR_OK && !isnan(limit[i].cost); i++)
+        code = add_equal_at(r, sound, n, &limit[i], i == 0, e);
+    free(limit);
     free(sound);
     return code;
 }

@@ -1,7 +1,10 @@
 #include "study/budget.h"
 
+#include "base/mem.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const study_budget_name[STUDY_BUDGETS] = {"epochs", "model-images", "seconds",
@@ -156,4 +159,59 @@ void study_read_at(const struct study_run *run, const struct study_limit *limit,
                  study_at(run, out->row, "epoch") == (double)run->entry->run.spec.epochs;
     say_where(run, out);
     say_short(run, limit, out);
+}
+
+static bool ends_at(const struct study_run *run, const struct study_limit *limit)
+{
+    struct study_reading r;
+
+    study_read_at(run, limit, &r);
+    return r.ended && limit->cost - r.cost <= fmin(limit->slack, half_epoch(run, limit->budget));
+}
+
+/* Other seeds of the same ensemble are no comparison. */
+static bool is_other_kind(const struct study_run *a, const struct study_run *b)
+{
+    const struct spec *x = &a->entry->run.spec, *y = &b->entry->run.spec;
+
+    return x->mode != y->mode || x->members != y->members;
+}
+
+static bool is_common(const struct study_run *runs, size_t count, const struct study_run *of,
+                      const struct study_limit *limit)
+{
+    bool common = false;
+
+    for (size_t i = 0; i < count && !common; i++)
+        common = is_other_kind(&runs[i], of) && ends_at(&runs[i], limit);
+    return common && ends_at(of, limit);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct study_limit *x = a, *y = b;
+
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+size_t study_common_costs(const struct study_run *runs, size_t count, enum study_budget budget,
+                          struct study_limit **out)
+{
+    struct study_limit *limit = mem_new(count + 1, sizeof *limit);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct study_limit own = {.budget = budget, .cost = NAN};
+        bool there = false;
+
+        if (is_ensemble(&runs[i]))
+            take_less(&own, &runs[i]);
+        for (size_t k = 0; k < n && !there; k++)
+            there = fabs(limit[k].cost - own.cost) <= fmin(limit[k].slack, own.slack);
+        if (!isnan(own.cost) && !there && is_common(runs, count, &runs[i], &own))
+            limit[n++] = own;
+    }
+    qsort(limit, n, sizeof *limit, by_cost);
+    *out = limit;
+    return n;
 }

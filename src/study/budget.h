@@ -40,6 +40,10 @@ struct study_limit study_least_cost(const struct study_run *runs, size_t count,
  * so that all of them can be read. nan: none has a whole epoch. */
 struct study_limit study_ensemble_cost(const struct study_run *runs, size_t count,
                                        enum study_budget budget);
+/* The whole costs of ensembles of several members at which a run of another mode, or of other members, has
+ * its end too: what --match makes. Rising; the caller frees the array. */
+size_t study_common_costs(const struct study_run *runs, size_t count, enum study_budget budget,
+                          struct study_limit **out);
 /* The last epoch that ended within the limit; the end of a run that is done also where it lies beyond by
  * at most half an epoch, of its own and of the run that set the limit: whole epochs come no nearer. */
 void study_read_at(const struct study_run *run, const struct study_limit *limit,

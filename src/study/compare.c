@@ -350,7 +350,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
                                      "train_seconds", "device_seconds"};
     size_t first = strcmp(c->choice, at[0]) != 0; /* without validation there is no column of it */
     const struct study_limit limit =
-        (wish->ensembles ? study_ensemble_cost : study_least_cost)(runs, count, wish->budget);
+        wish->limit ? *wish->limit : study_least_cost(runs, count, wish->budget);
     bool states = !all_done(runs, count);
     double over = 0;
 

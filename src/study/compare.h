@@ -11,8 +11,8 @@ struct study_wish {
     const char *over;           /* "seed": runs that differ in it alone are one row; NULL: none */
     bool equal;                 /* read all at an equal budget: */
     enum study_budget budget;
-    bool ensembles; /* what the cheapest ensemble cost, not the cheapest run: study_ensemble_cost */
-    double target;  /* accuracy whose crossing is told; 0: the runs' own target_acc, if any */
+    const struct study_limit *limit; /* which; NULL: what the cheapest run cost */
+    double target; /* accuracy whose crossing is told; 0: the runs' own target_acc, if any */
 };
 
 enum err_code study_compare(const struct study_run *runs, size_t count,

@@ -103,6 +103,21 @@ exits 0 "$CHORUS" report "$one" "$ensemble" short diverged -o mixed
 check "nor a short one an ensemble" grep -q 'ensemble,3,.*"epoch 3, its end",yes' mixed/tables/equal.csv
 check "which are told apart" test "$(grep -c "its end, spent only" mixed/tables/equal.csv)" = 2
 check "without what diverged" test "$(wc -l <mixed/tables/equal.csv)" = 4
+
+# Several sizes of ensemble, one of them matched: both are read at their ends.
+for size in 2 4; do
+    exits 0 "$CHORUS" run tiny.ini mode=ensemble members=$size epochs=2 --name size$size --quiet
+done
+exits 0 "$CHORUS" report size2 size4 short -o sizes
+check "without a match all are read within the cheapest ensemble" grep -q '^size4-.*"epoch 1 of 2, ' sizes/tables/equal.csv
+exits 0 "$CHORUS" run --match size4 --name matched --quiet
+exits 0 "$CHORUS" report size2 size4 matched -o sizes
+check "an ensemble and what matches it are read at their common end" \
+    test "$(grep -cE '^(size4|matched)-.*"epoch [28], its end",yes' sizes/tables/equal.csv)" = 2
+check "the page says at which cost" grep -q "Single models and ensembles at [0-9,]* model-images" sizes/index.html
+exits 0 "$CHORUS" run --match size2 --name less --quiet
+exits 0 "$CHORUS" report size2 size4 matched less -o sizes
+check "each pair has a table" eval 'ls sizes/tables/equal-[0-9]*.tex && grep -q "less-.*\"epoch 4, its end\",yes" sizes/tables/equal.csv' >/dev/null
 limited()
 {
     (trap '' XFSZ && ulimit -f 8 && exec "$CHORUS" report "$one" -o "$1")

@@ -411,6 +411,33 @@ TEST(what_diverged_or_failed_is_never_the_best)
     }
 }
 
+/* Where an ensemble and a run of another kind end both; other seeds of it are none, nor is a run that
+ * is cut there. */
+TEST(costs_at_which_two_kinds_end)
+{
+    static const double acc[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    struct kit k;
+    struct study_limit *limit;
+
+    begin(&k);
+    add(&k, "mode=ensemble devices=4 members=4", 1, acc);
+    add(&k, "mode=ensemble devices=3 members=3", 2, acc);
+    add(&k, "mode=ensemble devices=3 members=3 seed=1", 2, acc);
+    add(&k, "", 6, acc);
+    add(&k, "mode=ensemble devices=2 members=2", 2, acc);
+    if (open_all(&k)) {
+        CHECK_INT(study_common_costs(k.runs, 3, STUDY_MODEL_IMAGES, &limit), 0);
+        free(limit);
+        CHECK_INT(study_common_costs(k.runs, 4, STUDY_MODEL_IMAGES, &limit), 1);
+        CHECK(limit[0].cost == 600);
+        free(limit);
+        REQUIRE(study_common_costs(k.runs, 5, STUDY_MODEL_IMAGES, &limit) == 2);
+        CHECK(limit[0].cost == 400 && limit[1].cost == 600);
+        free(limit);
+    }
+    end(&k);
+}
+
 /* A run of whole epochs that was to cost what another cost misses it by half an epoch at most, up or
  * down; twice the cost is never called equal. */
 TEST(an_end_within_half_an_epoch_is_equal)
@@ -467,7 +494,7 @@ TEST(what_the_cheapest_ensemble_cost)
 {
     struct kit k;
     struct study_table t;
-    struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES, .ensembles = true};
+    struct study_wish wish = {.equal = true, .budget = STUDY_MODEL_IMAGES};
     struct study_limit limit;
     struct err e;
 
@@ -481,12 +508,14 @@ TEST(what_the_cheapest_ensemble_cost)
         CHECK(isnan(study_ensemble_cost(k.runs, 2, STUDY_MODEL_IMAGES).cost));
         limit = study_ensemble_cost(k.runs, 4, STUDY_MODEL_IMAGES);
         CHECK(limit.cost == 600 && limit.slack == 150);
+        wish.limit = &limit;
         REQUIRE_OK(study_compare(k.runs, 4, &wish, &t, &e));
         CHECK_STR(cell(&t, 0, "read_at"), "epoch 1, its end, spent only 100");
         CHECK_STR(cell(&t, 2, "read_at"), "epoch 2, its end");
         CHECK_STR(cell(&t, 3, "read_at"), "epoch 6 of 9, lr constant");
         study_table_free(&t);
-        CHECK(study_ensemble_cost(k.runs, 5, STUDY_MODEL_IMAGES).cost == 800);
+        limit = study_ensemble_cost(k.runs, 5, STUDY_MODEL_IMAGES);
+        CHECK(limit.cost == 800);
         REQUIRE_OK(study_compare(k.runs, 5, &wish, &t, &e));
         CHECK_STR(cell(&t, 2, "read_at"), "epoch 2, its end, spent only 600");
         CHECK_STR(cell(&t, 4, "read_at"), "epoch 1 of 2, lr constant");
