@@ -244,6 +244,14 @@ enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
 enum err_code run_say_elsewhere(struct err *e);
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
 
+/* trouble.c: a full disk makes training wait, and is tried again every second, until there is room or the
+ * user wants an end. Any other trouble ends the run; what is on disk is whole and can be resumed. */
+void trouble_take(struct run *r, const struct err *e);
+/* Of a disk that was full: what waits to be kept is written, or it is not time yet (false). The row that
+ * failed is still to be tried: until it is on disk there is no room. */
+bool trouble_may_end(struct run *r);
+void trouble_over(struct run *r); /* there is room: training goes on */
+
 /* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while
  * it runs; its failure is a warning. */
 bool on_end_runs(struct run *r);

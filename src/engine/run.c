@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
 #include "record/ledger.h"
 #include "record/queue.h"
 #include "record/working.h"
@@ -82,15 +81,6 @@ void run_skip(struct run *r)
 {
     r->skip = true;
     run_want(r, WISH_STOP, WIRE_AFTER_STEP);
-}
-
-static void hold(struct run *r, bool on)
-{
-    pthread_mutex_lock(&r->lock);
-    r->hold = on;
-    atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
 }
 
 bool run_wants_stop(struct run *r)
@@ -470,56 +460,6 @@ static enum err_code take(struct run *r, struct message *m, struct err *e)
     return ERR_OK;
 }
 
-/* " (12 kB free, a checkpoint takes 1.5 MB)" */
-static void add_room(const struct run *r, struct text *out)
-{
-    const struct plan *p = r->plan;
-    uint64_t there, each = (uint64_t)(1 + backend_slots(p->session.optimizer)),
-                    numbers = p->net->parameter_count * each + p->net->stat_count;
-    char room[2][TEXT_NUMBER_ROOM];
-
-    if (!record_disk_free(r->path, &there))
-        return;
-    numbers *= (uint64_t)p->session.members;
-    text_addf(out, " (%s free, a checkpoint takes %s)", text_bytes(room[0], there),
-              text_bytes(room[1], numbers * backend_element(&p->session)));
-}
-
-/* A full disk makes training wait, and is tried again every second, until there is room or the user
- * wants an end. Any other trouble ends the run; what is on disk is whole and can be resumed. */
-static void trouble(struct run *r, const struct err *e)
-{
-    bool full = e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
-
-    if (full && !r->give_up) {
-        if (!r->disk_full) {
-            struct text room = {0};
-
-            add_room(r, &room);
-            run_log(r, LOG_ERROR,
-                    "%s%s: training waits until there is room and then goes on by itself; Ctrl-C "
-                    "or chorus stop %s ends it, resumable",
-                    e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run);
-            text_free(&room);
-            hold(r, true);
-            run_status(r, ERR_IO, e->text);
-        }
-        r->disk_full = true;
-        r->retry_ns = clock_ns() + 1000000000;
-        if (run_wants_stop(r))
-            r->give_up = true;
-        return;
-    }
-    r->failed = true;
-    r->reason = *e;
-    r->disk_full = false;
-    keep_drop(r);
-    run_log(r, LOG_ERROR, "%s: the run ends here; %s", e->text,
-            record_has_checkpoint(r->path) ? "resume goes on from its last checkpoint"
-                                           : "resume begins it again: there is no checkpoint yet");
-    run_want(r, WISH_STOP, WIRE_NOW);
-}
-
 static struct message *first_message(struct run *r)
 {
     struct message *m;
@@ -543,45 +483,22 @@ static void drop_first(struct run *r, struct message *m)
     message_free(m);
 }
 
-static void room_again(struct run *r)
-{
-    run_log(r, LOG_WARN, "there is room on the disk again: training goes on");
-    r->disk_full = false;
-    hold(r, false);
-    run_status(r, ERR_OK, "");
-}
-
-/* Whether what waits to be kept could be written. The row that failed is still to be tried: until it
- * is on disk there is no room. */
-static bool try_again(struct run *r)
-{
-    struct err e = {0};
-
-    if (clock_ns() < r->retry_ns && !r->give_up)
-        return false;
-    if (keep_flush(r, &e) != ERR_OK) {
-        trouble(r, &e);
-        return r->failed;
-    }
-    return true;
-}
-
 bool run_work(struct run *r)
 {
     struct err e = {0};
     int n = 0;
 
-    if (r->disk_full && !try_again(r))
+    if (r->disk_full && !trouble_may_end(r))
         return false;
     for (; n < 64 && !r->ended; n++) {
         struct message *m = first_message(r);
 
         if (m && take(r, m, &e) != ERR_OK) {
-            trouble(r, &e);
+            trouble_take(r, &e);
             return !r->disk_full;
         }
         if (r->disk_full)
-            room_again(r);
+            trouble_over(r);
         if (!m)
             break;
         drop_first(r, m);
@@ -630,5 +547,5 @@ void run_tick(struct run *r)
     if (r->opened && now - r->engine->others_ns >= OTHERS_NS)
         look_at_others(r->engine);
     if (!r->disk_full && !r->failed && keep_is_due(r) && keep_flush(r, &e) != ERR_OK)
-        trouble(r, &e);
+        trouble_take(r, &e);
 }
