@@ -30,6 +30,8 @@ struct screen_key {
  * keys (Enter: E, Tab: T, Space: S; U: Up). */
 const struct screen_key *screen_hints(struct screen_key hints[SCREEN_HINTS + 1],
                                       const struct screen_key *keys, const char *letters);
+/* The same once more, where a key does something else just now: p lets go on what is paused. */
+void screen_hint(struct screen_key *hints, const char *keys, const char *hint);
 
 struct screen {
     const char *name;              /* "Setup" */

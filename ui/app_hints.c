@@ -1,6 +1,8 @@
 /* ui/app_hints.c: footers out of the table of keys. */
 #include "ui/app.h"
 
+#include <string.h>
+
 const struct screen_key *screen_hints(struct screen_key hints[SCREEN_HINTS + 1],
                                       const struct screen_key *keys, const char *letters)
 {
@@ -14,4 +16,11 @@ const struct screen_key *screen_hints(struct screen_key hints[SCREEN_HINTS + 1],
             }
     hints[n] = (struct screen_key){NULL, NULL, NULL};
     return hints;
+}
+
+void screen_hint(struct screen_key *hints, const char *keys, const char *hint)
+{
+    for (; hints->keys; hints++)
+        if (!strcmp(hints->keys, keys))
+            hints->hint = hint;
 }

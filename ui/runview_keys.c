@@ -48,7 +48,10 @@ const struct screen_key *runview_hints(void *screen)
         (run->dead || run->broken ||
          (run->state != WIRE_WAITING && run->state != WIRE_RUNNING && run->state != WIRE_PAUSED));
 
-    return screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+ner");
+    screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+ner");
+    if (run && run->state == WIRE_PAUSED)
+        screen_hint(hints, "p", "go on");
+    return hints;
 }
 
 /* ---- the next run ---- */

@@ -101,9 +101,16 @@ static bool works(struct sweepview *v)
     return false;
 }
 
+bool sweepview_paused(const struct sweepview *v)
+{
+    if (v->own)
+        return v->status.state == WIRE_PAUSED;
+    return v->sweep && sweepview_any(v->sweep, WIRE_PAUSED);
+}
+
 static void pause_sweep(struct sweepview *v)
 {
-    bool paused = v->own ? v->status.state == WIRE_PAUSED : sweepview_any(v->sweep, WIRE_PAUSED);
+    bool paused = sweepview_paused(v);
 
     if (!works(v))
         return;

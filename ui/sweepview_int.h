@@ -212,6 +212,7 @@ bool sweepview_merge(struct sweepview *v);
 /* Another sweep than the shown one that is worked on; NULL: none. */
 const char *sweepview_elsewhere(const struct sweepview *v);
 extern const struct screen_key sweepview_keys[];
+bool sweepview_paused(const struct sweepview *v);
 const struct screen_key *sweepview_hints(void *screen);
 
 #endif

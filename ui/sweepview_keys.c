@@ -38,10 +38,14 @@ const struct screen_key *sweepview_hints(void *screen)
 
     if (v->pane == SWEEPVIEW_LIST)
         return list_keys;
-    return screen_hints(hints, sweepview_keys,
-                        !ended                     ? "ETabpKRF"
-                        : sweepview_open(v->sweep) ? "ETabRFSer"
-                                                   : "ETabFSer");
+    screen_hints(hints, sweepview_keys,
+                 sweepview_paused(v)        ? "ETabpKF"
+                 : !ended                   ? "ETabpKRF"
+                 : sweepview_open(v->sweep) ? "ETabRFSer"
+                                            : "ETabFSer");
+    if (sweepview_paused(v))
+        screen_hint(hints, "p", "go on");
+    return hints;
 }
 
 /* ---- moving ---- */
