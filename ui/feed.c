@@ -197,7 +197,7 @@ struct feed_run *feed_current(struct feed *f)
                   : wire_state_ended(run->state) ? 2
                                                  : 4;
 
-        if (own > rank) {
+        if (own > rank && !run->removed) {
             best = run;
             rank = own;
         }
@@ -205,13 +205,15 @@ struct feed_run *feed_current(struct feed *f)
     return best;
 }
 
-/* Ten thousand cells of a sweep need not all be kept: what ended longest ago goes first. */
+/* Ten thousand cells of a sweep need not all be kept: what ended longest ago goes first. Of what was
+ * removed only the one that is watched stays. */
 static void drop_old(struct feed *f)
 {
-    for (size_t i = 0; i < f->count && f->count > RUNS_KEPT;) {
+    for (size_t i = 0; i < f->count;) {
         struct feed_run *run = f->run[i];
+        bool ended = run->own ? wire_state_ended(run->state) : !run->live;
 
-        if (run->id != f->watched && (run->own ? wire_state_ended(run->state) : !run->live))
+        if (run->id != f->watched && (run->removed || (ended && f->count > RUNS_KEPT)))
             drop_run(f, i);
         else
             i++;

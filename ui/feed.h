@@ -67,6 +67,7 @@ struct feed_run {
     char path[1024], name[256];
     bool own, live, dead, known; /* known: facts below are filled in */
     bool broken;                 /* its files cannot be read: reason says why */
+    bool removed;                /* and its folder is gone */
     enum wire_state state;
     char reason[512];
     struct wire_facts facts;

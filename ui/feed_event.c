@@ -89,8 +89,11 @@ static void on_state(struct feed *f, const struct wire_event *ev, const char *re
     run->state = ev->u.state.state;
     run->live = !wire_state_ended(run->state);
     snprintf(run->reason, sizeof run->reason, "%.511s", reason);
-    if (wire_status(f->wire, ev->run, &status) && status.path[0])
+    if (wire_status(f->wire, ev->run, &status) && status.path[0]) {
         feed_set_path(run, status.path);
+        if (run->state == WIRE_PAUSED && status.step > run->step) /* no event tells of each step */
+            run->step = status.step;
+    }
     if (!run->live)
         end_run(run);
 }

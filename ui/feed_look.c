@@ -2,6 +2,7 @@
  * thread's business. */
 #include "ui/feed_int.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct look {
     bool all, over;             /* it was watched; it had ended before it was looked at */
     bool known, ensemble, rows; /* what is known of it; rows are wanted */
     bool entry, due, read; /* run.csv is wanted; by somebody who is told then; it is filled in */
+    bool gone;             /* there is no such folder */
     struct record_entry is;
     struct err e;
     struct feed_fetch file[FEED_FILES];
@@ -31,6 +33,7 @@ static void work(void *arg)
 
     if (l->entry)
         l->read = record_read_entry(l->path, &l->is, &l->e) == ERR_OK;
+    l->gone = l->entry && !l->read && !io_exists(l->path);
     good = l->read && !l->is.broken;
     if (!l->known && good)
         l->ensemble = l->is.run.spec.mode == SPEC_ENSEMBLE;
@@ -41,7 +44,7 @@ static void work(void *arg)
 static bool take_entry(struct feed_run *run, const struct look *l)
 {
     const struct record_entry *entry = l->read ? &l->is : NULL;
-    bool changed = feed_rows_entry(run, entry, l->e.text);
+    bool removed = run->removed, changed = feed_rows_entry(run, entry, l->e.text);
 
     if (run->own && !run->known && run->state >= WIRE_RUNNING) { /* its facts were missed */
         enum wire_state state = run->state;
@@ -53,7 +56,9 @@ static bool take_entry(struct feed_run *run, const struct look *l)
         run->state = state;
         run->live = live;
     }
-    return changed;
+    run->removed = l->gone && !(run->own && run->live);
+    run->broken |= run->removed;
+    return changed || (run->removed && !removed);
 }
 
 /* Of one that nobody watches the epochs alone are wanted; whose units there are may stay unknown. */

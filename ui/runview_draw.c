@@ -28,7 +28,8 @@ static int role_of(const struct feed_run *run)
 
 static const char *state_of(const struct feed_run *run)
 {
-    return run->broken              ? "broken"
+    return run->removed             ? "removed"
+           : run->broken            ? "broken"
            : run->dead              ? "dead"
            : run->state == WIRE_OOM ? "out of memory"
                                     : wire_state_name(run->state);
@@ -68,6 +69,10 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
 {
     char number[TEXT_NUMBER_ROOM];
 
+    if (run->removed) {
+        text_add(out, WORDS_REMOVED);
+        return;
+    }
     if (run->broken) {
         text_addf(out, "it cannot be read: %s", run->reason);
         return;

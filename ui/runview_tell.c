@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "ui/claim.h"
+#include "ui/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,12 +58,20 @@ bool runview_at_work(const struct feed_run *run)
     return !wire_state_ended(run->state) && !run->dead && !run->broken;
 }
 
+static void say_broken(struct runview *v, const struct feed_run *run)
+{
+    if (run->removed)
+        app_say(v->app, GRID_WARN, WORDS_REMOVED);
+    else
+        app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
+}
+
 static bool must_work(struct runview *v, const struct feed_run *run)
 {
     if (runview_at_work(run))
         return true;
     if (run->broken)
-        app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
+        say_broken(v, run);
     else if (run->dead)
         app_say(v->app, GRID_WARN, "nobody runs it any more: its process is gone; R goes on");
     else if (run->state == WIRE_STOPPED)
@@ -319,7 +328,7 @@ void runview_resume(struct runview *v, const struct feed_run *run)
         return;
     }
     if (run->broken) {
-        app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
+        say_broken(v, run);
         return;
     }
     if (!run->dead && run->state == WIRE_DONE) {

@@ -21,5 +21,7 @@ void words_add_cut(struct text *out, const char *s, int columns, bool ascii);
 
 /* Of a run whose process died: what can be done. */
 #define WORDS_DEAD "its process is gone: R goes on from its last checkpoint, or begins again"
+/* Of a run whose folder has gone. */
+#define WORDS_REMOVED "its folder is not there any more; chorus rm moves runs to results/trash"
 
 #endif

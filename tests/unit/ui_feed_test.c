@@ -280,6 +280,72 @@ TEST(what_cannot_be_read_neither_waits_nor_has_a_best)
     kit_close(&k);
 }
 
+TEST(a_pause_is_at_the_step_that_the_log_names)
+{
+    struct record_run *run = plain_run(3);
+    struct wire_status status = {.run = 7, .state = WIRE_PAUSED, .step = 54};
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+
+    kit_open(&k, 16);
+    record = kit_run(&k, run);
+    kit_started(&k, 7, record_folder(record), &run->spec, 100);
+    kit_told_step(&k, 7, 50, 5); /* the steps behind it are told of in files alone */
+    feed_take(k.feed, NULL, NULL);
+    kit_state(&k, 7, record_folder(record), WIRE_PAUSED, "");
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(k.wire, &status);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(feed_current(k.feed)->step, 54);
+    feed_free(k.feed);
+    k.feed = feed_new(NULL, k.results); /* and as another program sees it */
+    kit_step(record, 50, 0, 1);
+    run->state = WIRE_PAUSED;
+    run->images = 540;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->step, 54);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
+TEST(what_another_program_removes_is_not_broken_for_good)
+{
+    struct record_run *run = plain_run(3);
+    struct text line = {0};
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    run->state = WIRE_DONE;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    record_close(record);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_HAS(status(&k, &line), "done");
+    help_empty(r->path);
+    CHECK_INT(rmdir(r->path), 0);
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->removed && r->broken);
+    CHECK_STR(status(&k, &line), "nothing runs");
+    feed_watch(k.feed, NULL);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(feed_count(k.feed), 0);
+    text_free(&line);
+    free(run);
+    kit_close(&k);
+}
+
 static uint64_t slow_ns(void) /* each look at it takes three milliseconds */
 {
     return kit_now += 3000000;
