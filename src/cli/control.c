@@ -248,6 +248,25 @@ static int say_after_epoch(const struct record_entry *entry)
     return 0;
 }
 
+/* CLI_ON: a sweep is at work that can go on without this run. */
+static int check_skip(const struct record_entry *entry)
+{
+    struct text name = {0};
+    int code = CLI_ON;
+
+    if (has_live_sweep(entry, &name)) {
+        text_free(&name);
+        return code;
+    }
+    text_add_clean(&name, entry->name);
+    code =
+        cli_refuse("--skip drops a cell of a sweep that is at work, and %s is none: chorus stop %s "
+                   "stops it",
+                   text_str(&name), text_str(&name));
+    text_free(&name);
+    return code;
+}
+
 /* CLI_ON: it was told, and is to be waited for. */
 static int tell(const struct record_entry *entry, const char *line, enum wire_state wanted)
 {
@@ -256,6 +275,8 @@ static int tell(const struct record_entry *entry, const char *line, enum wire_st
 
     if (!entry->live || entry->broken)
         return refuse_idle(entry, wanted == WIRE_STOPPED ? "stop" : line);
+    if (!strcmp(line, "skip") && check_skip(entry) != CLI_ON)
+        return err_exit_code(ERR_INPUT);
     if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
         text_add_clean(&name, entry->name);
         cli_talk("%s is %s already", text_str(&name), wire_state_name(wanted));

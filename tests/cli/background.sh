@@ -66,6 +66,7 @@ column "$folder" pid >run.pid
 watcher=$!
 until_true 60 grep -q "^epoch [0-9]*/100000 " talk
 check "watch prints a line an epoch" grep -q "^epoch [0-9]*/100000 " talk
+refused "--skip of a run that is no cell" "chorus stop ${folder##*/} stops it" "$CHORUS" stop "$folder" --skip
 exits 0 "$CHORUS" stop "$folder" --after-epoch
 check "stop --after-epoch" until_true 60 state_is "$folder" stopped
 wait $watcher
