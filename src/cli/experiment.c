@@ -65,12 +65,26 @@ static enum err_code unknown(const char *name, const struct err *why, struct err
                    name, near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
 }
 
+/* The experiment of a run, where that is still what was trained. */
+static enum err_code read_settings(struct spec_sweep *s, const struct record_entry *entry,
+                                   struct err *e)
+{
+    struct spec *whole = mem_new(1, sizeof *whole);
+    char *path = io_path(entry->folder, "experiment.ini");
+    enum err_code code = record_read_spec(entry->folder, whole, e);
+
+    if (code == ERR_OK)
+        code = spec_sweep_read(s, path, e);
+    free(path);
+    free(whole);
+    return code;
+}
+
 enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *sweep,
                                   struct err *e)
 {
     struct record_entry entry;
     struct err why;
-    char *path;
     enum err_code code;
 
     if (cli_find_run(name, &entry, &why) != ERR_OK) {
@@ -80,11 +94,9 @@ enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *
     }
     if (sweep)
         spec_sweep_name_after_run(entry.name, sweep);
-    path = io_path(entry.folder, "experiment.ini");
     code = study_check_trainable(&entry, e);
     if (code == ERR_OK)
-        code = spec_sweep_read(s, path, e);
-    free(path);
+        code = read_settings(s, &entry, e);
     record_free_entry(&entry);
     return code;
 }

@@ -233,15 +233,13 @@ static enum err_code make(struct predictions *p, const struct record_entry *run,
                           const struct pictures *from, struct err *e)
 {
     struct spec *spec = mem_new(1, sizeof *spec);
-    char *path = io_path(run->folder, "experiment.ini");
     struct safetensors file = {0};
     struct record_weights weights = {0};
     struct plan *plan = NULL;
     enum err_code code;
 
     *p = (struct predictions){0};
-    spec_default(spec);
-    code = spec_read(spec, path, e);
+    code = record_read_spec(run->folder, spec, e);
     if (code == ERR_OK)
         code = plan_make(&plan, spec, cli_places(), cli_backends(), true, e);
     if (code == ERR_OK)
@@ -255,7 +253,6 @@ static enum err_code make(struct predictions *p, const struct record_entry *run,
     record_weights_free(&weights);
     safetensors_free(&file);
     plan_free(plan);
-    free(path);
     free(spec);
     return code;
 }

@@ -81,14 +81,7 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
 /* The experiment of a run that goes on, from its folder. */
 static enum err_code spec_of_run(struct run *r, struct spec *spec, struct err *e)
 {
-    char *path = io_path(r->start.resume, "experiment.ini");
-    enum err_code code;
-
-    spec_default(spec);
-    code = spec_read(spec, path, e);
-    free(path);
-    if (code != ERR_OK)
-        return code;
+    TRY(record_read_spec(r->start.resume, spec, e));
     if (r->start.epochs && r->start.epochs != spec->epochs) {
         r->extended = true;
         spec->epochs = r->start.epochs;

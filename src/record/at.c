@@ -169,15 +169,14 @@ enum err_code record_read_net(const char *folder, const struct safetensors *s, s
     const char *input = safetensors_note(s, RECORD_NOTE_INPUT);
     struct net_wants wants = {0};
     struct spec *spec = mem_new(1, sizeof *spec);
-    char *ini = io_path(folder, "experiment.ini"), *path = io_path(folder, "model.net");
+    char *path = io_path(folder, "model.net");
     char *text = NULL;
     size_t n = 0;
     int64_t classes = 0;
     enum err_code code;
 
     *net = NULL;
-    spec_default(spec);
-    code = spec_read(spec, ini, e);
+    code = record_read_spec(folder, spec, e);
     if (code == ERR_OK)
         code = io_read_file(path, 1 << 20, &text, &n, e);
     if (code == ERR_OK &&
@@ -192,7 +191,6 @@ enum err_code record_read_net(const char *folder, const struct safetensors *s, s
     }
     free(text);
     free(path);
-    free(ini);
     free(spec);
     return code;
 }

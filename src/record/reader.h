@@ -79,6 +79,9 @@ enum err_code record_find(const char *results, const char *name, struct record_e
 enum err_code record_find_unfinished(const char *results, struct record_entry *out,
                                      struct err *e) MUST_USE;
 void record_free_entry(struct record_entry *entry);
+/* The experiment of a run, from its experiment.ini; ERR_INPUT where that no longer says what run.csv
+ * says was trained. */
+enum err_code record_read_spec(const char *folder, struct spec *spec, struct err *e) MUST_USE;
 /* The sweep whose folder, sweep.csv or ledger.csv that path is. False: it is none of results. */
 bool record_sweep_of_path(const char *results, const char *path, char name[128]);
 

@@ -110,4 +110,20 @@ refused "a run without its network" \
     "chorus: $run/experiment.ini:1: model = model.net: there is no such file; " \
     "$CHORUS" resume "$run" epochs=2
 
+# An experiment that was cut or edited since is another one.
+cp -r "$half" results/cut && sed -i 's/,done,/,stopped,/' results/cut/run.csv
+cp results/cut/experiment.ini whole.ini && cp results/cut/epochs.csv before.csv
+for lines in 0 4 "$(grep -n '^lr = ' whole.ini | cut -d: -f1)"; do
+    head -n "$lines" whole.ini >results/cut/experiment.ini
+    refused "of $lines lines" "results/cut/experiment.ini " "$CHORUS" resume results/cut
+    refused "predict says so" "results/cut/experiment.ini " "$CHORUS" predict results/cut
+    refused "nor is it run again" "results/cut/experiment.ini " "$CHORUS" run results/cut seed=9
+done
+sed 's/^lr = .*/lr = 0.25/' whole.ini >results/cut/experiment.ini
+refused "of another value" "lr is 0.25 there and $(column results/cut lr) in run.csv" "$CHORUS" resume results/cut
+check "the rows stay" cmp -s results/cut/epochs.csv before.csv
+sed -i 's/^lr = .*/lr = '"$(column results/cut lr)"'/; s/^log_every = .*/log_every = 7/' results/cut/experiment.ini
+exits 0 "$CHORUS" resume results/cut
+check "what does not determine a run may change" test "$(column results/cut state)" = "done"
+
 finish
