@@ -285,10 +285,24 @@ void figures_prefix_start(struct figures *f)
                        "reaches from the worst set to the best.\n");
 }
 
+static void note_sample(struct figures *f, const struct study_members *s)
+{
+    static const char note[] =
+        "Where there are more than 256 sets, mean and band are those of a sample "
+        "of them from a fixed seed.\n";
+    bool sampled = false;
+
+    for (int k = 0; k < s->members; k++)
+        sampled |= s->of[k].sampled;
+    if (sampled && !strstr(text_str(&f->note), note))
+        text_add(&f->note, note);
+}
+
 void figures_prefix_add(struct figures *f, const char *run, const struct study_members *s)
 {
     double *x, *y, *lo, *hi;
 
+    note_sample(f, s);
     add_series(f, 0, figures_keep(f, mem_text(study_short_name(run))), (size_t)s->members, &x, &y);
     lo = figures_vector(f, (size_t)s->members);
     hi = figures_vector(f, (size_t)s->members);

@@ -152,7 +152,9 @@ void study_read_at(const struct study_run *run, const struct study_limit *limit,
         out->cost = spent;
     }
     if (out->row < 0) {
-        snprintf(out->where, sizeof out->where, "its first epoch costs more");
+        snprintf(out->where, sizeof out->where, "%s",
+                 study_is_average(run) ? "an average of runs: known at its end alone"
+                                       : "its first epoch costs more");
         return;
     }
     out->ended = out->row == run->last && run->entry->run.state == WIRE_DONE && !early_end(run) &&

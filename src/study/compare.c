@@ -391,6 +391,19 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     return ERR_OK;
 }
 
+/* They are evaluated once. */
+static void note_averages(struct study_table *t, const struct study_run *runs, size_t count,
+                          const struct study_columns *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count && c->target > 0; i++)
+        any |= study_is_average(&runs[i]);
+    if (any)
+        study_table_note(t, "target_* of an average of runs is empty too: its end alone was "
+                            "evaluated, and nobody knows when it came to that");
+}
+
 static void compare_runs(const struct study_run *runs, size_t count, const struct study_columns *c,
                          struct study_table *t)
 {
@@ -401,6 +414,7 @@ static void compare_runs(const struct study_run *runs, size_t count, const struc
     for (size_t k = 0; k < c->results; k++)
         study_table_column(t, c->result[k], study_kind_of(c->result[k]), false);
     study_crossing_columns(t, c, false);
+    note_averages(t, runs, count, c);
     add_rows(t, runs, count, c);
 }
 

@@ -402,6 +402,8 @@ const char *study_choice(const struct study_run *runs, size_t count)
 
 int study_crossing(const struct study_run *run, const char *column, double accuracy)
 {
+    if (study_is_average(run))
+        return -1;
     for (int i = 0; i <= run->last; i++)
         if (study_at(run, i, column) >= accuracy)
             return i;

@@ -76,7 +76,8 @@ size_t study_group_by(const struct study_run *runs, size_t count, const char *co
 /* What these runs are chosen by among each other: "val_acc" where the best epoch of all of them was
  * picked on validation data, else "test_acc". */
 const char *study_choice(const struct study_run *runs, size_t count);
-/* The first epoch at whose end an accuracy, a column of epochs.csv, was at least that: a row, or -1. */
+/* The first epoch at whose end an accuracy, a column of epochs.csv, was at least that: a row, or -1; of an
+ * average of runs nobody knows it, since its end alone was evaluated. */
 int study_crossing(const struct study_run *run, const char *column, double accuracy);
 
 #endif

@@ -115,7 +115,7 @@ size_t study_scaling(const struct study_run *runs, size_t count, struct study_po
         const struct record_run *r = &runs[i].entry->run;
         size_t at = points;
 
-        if (runs[i].last < 0)
+        if (runs[i].last < 0 || study_is_average(&runs[i])) /* which nothing computed in one go */
             continue;
         for (size_t j = 0; j < points && at == points; j++)
             if (p[j].setting == of[i] && p[j].devices == r->spec.devices &&

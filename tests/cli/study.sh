@@ -295,4 +295,24 @@ check "it has not won the sweep" grep -q "; best 0[.][0-9]* with lr=0.01 (picked
 check "nor as an object" eval '! grep -q "\"best_run\": \"$cell\"" out'
 check "and its row stays so" grep -q ",$cell,done,went on to 40 epochs: " results/sweeps/further/sweep.csv
 
+# ---- an average of finished runs is known at its end alone ----
+base="model=./own.net data=./rows.csv train_limit=90 test_limit=20 batch=10 lr=0.1"
+exits 0 "$CHORUS" run $base epochs=3 seed=1,2 --name pair --quiet
+exits 0 "$CHORUS" run $base epochs=3 mode=ensemble members=4 devices=1 --name four --quiet
+exits 0 "$CHORUS" run $base epochs=1 --name brief --quiet
+exits 0 "$CHORUS" ensemble pair && average=$(tail -n 1 out)
+exits 0 "$CHORUS" compare "$average" brief --equal epochs --csv -
+check "it costs no more in an epoch" grep -q "an average of runs: known at its end alone" out
+exits 0 "$CHORUS" compare "$average" four --target 0.01 --csv - && cp out target.csv
+check "nor came it to an accuracy at an epoch" test "$(field target.csv 1 target_epoch),$(field target.csv 2 target_epoch)" = ",1"
+exits 0 "$CHORUS" compare "$average" four --target 0.01
+check "which is said" grep -q "target_\* of an average of runs is empty too" out
+exits 0 "$CHORUS" compare "$average" four --scaling --csv -
+check "nor has it a speed" eval '! grep -q "^${average##*-}" out && test "$(rows out)" = 1'
+exits 0 "$CHORUS" plot four --kind prefix -o prefix.svg
+check "the band of all sets is one" eval '! grep -q "a sample" err prefix.svg'
+exits 0 "$CHORUS" run $base epochs=1 mode=ensemble members=12 devices=1 --name twelve --quiet
+exits 0 "$CHORUS" report twelve -o twelve
+check "that of a sample is said to be" grep -q "more than 256 sets, mean and band are those of a sample" twelve/index.html
+
 finish
