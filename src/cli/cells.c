@@ -2,6 +2,7 @@
  * whoever works on the sweep. */
 #include "cli/cells.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -119,8 +120,8 @@ static int find(const char *sweep, char **words, int count, size_t **list, size_
         pick(&s, words, count, list, n, &e) != ERR_OK)
         code = cli_fail(&e);
     else if (!sweeps_live(sweep))
-        code = cli_refuse("nobody works on the sweep %s; chorus resume %s goes on",
-                          text_str(&shown), text_str(&shown));
+        code = cli_refuse("nobody works on the sweep %s; chorus resume %s%s goes on",
+                          text_str(&shown), text_str(&shown), again());
     spec_sweep_free(&s);
     text_free(&shown);
     return code;
@@ -172,8 +173,9 @@ int cells_skip(const char *sweep, char **words, int count)
     }
     if (now == before)
         return cli_refuse("nothing was dropped: these cells have their results, or run elsewhere");
-    cli_talk("dropped: %lld of %zu cell%s; chorus resume %s --failed brings back what was dropped",
-             (long long)(now - before), n, n == 1 ? "" : "s", sweep);
+    cli_talk(
+        "dropped: %lld of %zu cell%s; chorus resume %s%s --failed brings back what was dropped",
+        (long long)(now - before), n, n == 1 ? "" : "s", sweep, again());
     return 0;
 }
 
@@ -260,9 +262,10 @@ static void say_unmoved(const char *sweep, size_t n)
                  "%d s",
                  n, were, WAIT_MS / 1000);
     else
-        cli_talk("%zu cell%s not moved: nobody works on the sweep any more; chorus resume %s goes "
-                 "on in the order that it had",
-                 n, were, sweep);
+        cli_talk(
+            "%zu cell%s not moved: nobody works on the sweep any more; chorus resume %s%s goes "
+            "on in the order that it had",
+            n, were, sweep, again());
 }
 
 int cells_move(const char *sweep, char **words, int count, int64_t by)

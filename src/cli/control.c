@@ -2,6 +2,7 @@
  * is obeyed by its owner within a second; run.csv then says so. */
 #include "cli/cli.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -50,8 +51,8 @@ static int wait_for(const char *folder, enum wire_state wanted)
             text_add_clean(&name, entry.name);
             if (entry.dead && wanted == WIRE_STOPPED)
                 cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
-                         "process is gone; chorus resume %s %s",
-                         text_str(&name), text_str(&name),
+                         "process is gone; chorus resume %s%s %s",
+                         text_str(&name), text_str(&name), again(),
                          record_has_checkpoint(folder)
                              ? "goes on from its last checkpoint"
                              : "begins it again: it has no checkpoint yet");
@@ -91,9 +92,9 @@ static int refuse_ended_cell(const struct record_entry *entry, const char *verb,
 
     text_add_clean(&name, entry->name);
     code = cli_refuse("nobody runs %s: it is %s; of the sweep %s, which goes on, it is one cell: "
-                      "chorus %s %s is for the sweep",
+                      "chorus %s %s%s is for the sweep",
                       text_str(&name), entry->dead ? "dead" : wire_state_name(entry->run.state),
-                      sweep, verb, sweep);
+                      sweep, verb, sweep, again());
     text_free(&name);
     return code;
 }
@@ -118,19 +119,19 @@ static void say_of_cell(const struct record_entry *entry, const char *line)
         return;
     while (i + 1 < sizeof of / sizeof *of && strncmp(of[i].line, line, strlen(of[i].line)) != 0)
         i++;
-    cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s", text_str(&sweep),
-             of[i].does, of[i].verb, text_str(&sweep));
+    cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s%s", text_str(&sweep),
+             of[i].does, of[i].verb, text_str(&sweep), again());
     text_free(&sweep);
 }
 
 static void add_next_step(enum wire_state state, const char *name, struct text *out)
 {
     if (state == WIRE_STOPPED || state == WIRE_WAITING)
-        text_addf(out, "chorus resume %s goes on with it", name);
+        text_addf(out, "chorus resume %s%s goes on with it", name, again());
     else if (state == WIRE_DONE)
-        text_addf(out, "chorus resume %s epochs=N with a larger N goes on", name);
+        text_addf(out, "chorus resume %s%s epochs=N with a larger N goes on", name, again());
     else
-        text_add(out, "chorus ls state=running lists what runs");
+        text_addf(out, "chorus ls%s state=running lists what runs", again());
 }
 
 static int refuse_idle(const struct record_entry *entry, const char *verb)
@@ -148,8 +149,9 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
         text_add_clean(&sweep, entry->problem);
         code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&sweep));
     } else if (entry->dead) {
-        code = cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s goes on",
-                          text_str(&name), text_str(&name));
+        code =
+            cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s%s goes on",
+                       text_str(&name), text_str(&name), again());
     } else {
         add_next_step(entry->run.state, text_str(&name), &next);
         code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
@@ -196,8 +198,8 @@ static int tell_sweep(const char *name, const char *line)
 
     text_add_clean(&shown, name);
     if (!sweeps_live(name))
-        code = cli_refuse("nobody works on the sweep %s; chorus resume %s goes on",
-                          text_str(&shown), text_str(&shown));
+        code = cli_refuse("nobody works on the sweep %s; chorus resume %s%s goes on",
+                          text_str(&shown), text_str(&shown), again());
     else if (sweeps_control(name, line, &e) != ERR_OK)
         code = cli_fail(&e);
     text_free(&shown);
@@ -259,10 +261,10 @@ static int check_skip(const struct record_entry *entry)
         return code;
     }
     text_add_clean(&name, entry->name);
-    code =
-        cli_refuse("--skip drops a cell of a sweep that is at work, and %s is none: chorus stop %s "
-                   "stops it",
-                   text_str(&name), text_str(&name));
+    code = cli_refuse(
+        "--skip drops a cell of a sweep that is at work, and %s is none: chorus stop %s%s "
+        "stops it",
+        text_str(&name), text_str(&name), again());
     text_free(&name);
     return code;
 }
@@ -316,12 +318,12 @@ static int refuse_all_idle(const struct record_entry *list, size_t n)
 
     if (n == 1) {
         text_add_clean(&name, list[0].name);
-        code = cli_refuse("nobody computes %s: it is %s; chorus ls state=running lists what runs",
-                          text_str(&name), record_entry_state(&list[0]));
+        code = cli_refuse("nobody computes %s: it is %s; chorus ls%s state=running lists what runs",
+                          text_str(&name), record_entry_state(&list[0]), again());
     } else {
         code = cli_refuse("nobody computes any of the %zu runs that these names and filters "
-                          "choose; chorus ls state=running lists what runs",
-                          n);
+                          "choose; chorus ls%s state=running lists what runs",
+                          n, again());
     }
     text_free(&name);
     return code;

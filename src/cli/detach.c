@@ -1,6 +1,7 @@
 /* cli/detach.c: run --background: a process of its own, in a session of its own. */
 #include "cli/drive.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -160,7 +161,8 @@ int drive_detach(const char *folder, int64_t epochs, bool queue, bool quiet, boo
         free(log);
         cli_talk("chorus: the run in the background ended at once: %s", text_str(&why));
     } else if (!quiet) {
-        cli_talk("runs in the background; chorus watch, pause or stop %s", text_str(&shown));
+        cli_talk("runs in the background; chorus watch, pause or stop %s%s", text_str(&shown),
+                 again());
     }
     text_free(&why);
     text_free(&shown);

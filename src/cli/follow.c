@@ -1,6 +1,7 @@
 /* cli/follow.c: a sweep that another process runs: started in the background, watched. */
 #include "cli/sweeps.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -82,7 +83,8 @@ int sweeps_detach(const char *name, const struct sweep_wish *wish)
         cli_talk("chorus: the sweep in the background ended at once: %s", text_str(&why));
     } else if (!wish->quiet) {
         text_add_clean(&why, name);
-        cli_talk("runs in the background; chorus watch, pause or stop %s", text_str(&why));
+        cli_talk("runs in the background; chorus watch, pause or stop %s%s", text_str(&why),
+                 again());
     }
     text_free(&why);
     free(log);
@@ -284,8 +286,8 @@ int sweeps_watch(const char *name, bool quiet, bool json)
         return code;
     if (left) {
         code = err_exit_code(ERR_STOPPED);
-        cli_talk("nobody works on it any more: %lld cell%s no result; chorus resume %s goes on",
-                 (long long)left, left == 1 ? " has" : "s have", name);
+        cli_talk("nobody works on it any more: %lld cell%s no result; chorus resume %s%s goes on",
+                 (long long)left, left == 1 ? " has" : "s have", name, again());
     }
     if (sweeps_print(name, json, left ? "stopped" : "done") && !code)
         code = err_exit_code(ERR_FAILED);

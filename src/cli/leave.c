@@ -2,6 +2,7 @@
  * goes on here without a terminal. */
 #include "cli/leave.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -191,8 +192,8 @@ static void note_paused(struct wire *wire)
 
         if (run[i].state == WIRE_PAUSED && run[i].path[0])
             fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0);
-        text_addf(&line, "%s the terminal is gone, and it stays paused: chorus go %s\n", utc,
-                  slash ? slash + 1 : run[i].path);
+        text_addf(&line, "%s the terminal is gone, and it stays paused: chorus go %s%s\n", utc,
+                  slash ? slash + 1 : run[i].path, again());
         if (fd >= 0) {
             (void)!io.write(fd, line.s, line.n);
             io.close(fd);
@@ -212,7 +213,7 @@ static int stop(struct works *w, struct wire *wire, struct engine *engine)
         char *name = open_name(wire, &w->list[i]);
 
         if (name)
-            say("stopped; to go on: chorus resume ", name, "");
+            say("stopped; to go on: chorus resume ", name, again());
         free(name);
     }
     if (cli_terminated || cli_interrupts)
@@ -273,7 +274,7 @@ static int leave_one(const char *name)
     }
     code = cli_fail(&e);
     if (name)
-        say("to go on: chorus resume ", name, "");
+        say("to go on: chorus resume ", name, again());
     return code;
 }
 

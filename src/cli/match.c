@@ -1,6 +1,7 @@
 /* cli/match.c: `run --match RUN`: a single model for as many epochs as RUN cost in all. */
 #include "cli/match.h"
 
+#include "base/again.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/experiment.h"
@@ -113,9 +114,9 @@ enum err_code match_run(struct spec_sweep *s, int argc, char **argv, const char 
     if (entry.live)
         code = err_set(e, ERR_INPUT,
                        "--match %s: it is not at its end yet (epoch %lld of %lld), so that nobody "
-                       "knows what it costs: chorus watch %s tells when it is",
+                       "knows what it costs: chorus watch %s%s tells when it is",
                        entry.name, (long long)entry.run.epochs_done,
-                       (long long)entry.run.spec.epochs, entry.name);
+                       (long long)entry.run.spec.epochs, entry.name, again());
     else if (entry.broken || entry.run.epochs_done < 1 || entry.run.model_images < 1)
         code = err_set(e, ERR_INPUT,
                        "--match %s: it has no whole epoch whose cost could be matched", entry.name);

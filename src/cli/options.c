@@ -1,6 +1,7 @@
 /* cli/options.c: a small option parser, and the folders that options and the environment name. */
 #include "cli/cli.h"
 
+#include "base/again.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -19,13 +20,16 @@ static const struct cli_option common[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-const char *cli_results(void)
+static const char *results_without(void)
 {
     const char *env = getenv("CHORUS_RESULTS");
 
-    if (results_given)
-        return results_given;
     return env && *env ? env : "results";
+}
+
+const char *cli_results(void)
+{
+    return results_given ? results_given : results_without();
 }
 
 const struct data_places *cli_places(void)
@@ -182,6 +186,8 @@ int cli_options(const struct cli_usage *usage, const struct cli_option *options,
     }
     *argc = kept;
     argv[kept] = NULL;
+    again_set(results_given && strcmp(results_given, results_without()) != 0 ? results_given
+                                                                             : NULL);
     return CLI_ON;
 }
 

@@ -2,6 +2,7 @@
  * number. */
 #include "cli/restart.h"
 
+#include "base/again.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -16,7 +17,7 @@ static void say_resume(const char *name)
     struct text clean = {0};
 
     text_add_clean(&clean, name);
-    cli_talk("stopped; to go on: chorus resume %s", text_str(&clean));
+    cli_talk("stopped; to go on: chorus resume %s%s", text_str(&clean), again());
     text_free(&clean);
 }
 

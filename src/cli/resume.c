@@ -1,6 +1,7 @@
 /* cli/resume.c: chorus resume [RUN or SWEEP] [epochs=N] */
 #include "cli/cli.h"
 
+#include "base/again.h"
 #include "base/mem.h"
 #include "cli/drive.h"
 #include "cli/restart.h"
@@ -107,8 +108,8 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
         code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&why));
         text_free(&why);
     } else if (entry->live) {
-        code = cli_refuse("%s is run by process %lld; chorus watch follows it", text_str(&name),
-                          (long long)run->pid);
+        code = cli_refuse("%s is run by process %lld; chorus watch %s%s follows it",
+                          text_str(&name), (long long)run->pid, text_str(&name), again());
     } else if (is_average(entry)) {
         code =
             cli_refuse("%s is an average of runs, which cannot be trained on: go on with the runs "

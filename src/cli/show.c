@@ -1,6 +1,7 @@
 /* cli/show.c: `chorus show RUN`: all there is to know of one run. */
 #include "cli/cli.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -49,11 +50,11 @@ static void add_state(struct text *out, const struct record_entry *entry)
     static const char *const after[] = {"reason",  "started_utc", "ended_utc", "sweep", "cell",
                                         "version", "tags",        "note",      NULL};
     const struct record_run *run = &entry->run;
-    char *state = mem_textf("%s, %lld of %lld epoch%s%s%s%s", record_entry_state(entry),
-                            (long long)run->epochs_done, (long long)run->spec.epochs,
-                            run->spec.epochs == 1 ? "" : "s",
-                            entry->dead ? "; it was killed: chorus resume " : "",
-                            entry->dead ? entry->name : "", entry->dead ? " goes on with it" : "");
+    char *state = mem_textf(
+        "%s, %lld of %lld epoch%s%s%s%s%s", record_entry_state(entry), (long long)run->epochs_done,
+        (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
+        entry->dead ? "; it was killed: chorus resume " : "", entry->dead ? entry->name : "",
+        entry->dead ? again() : "", entry->dead ? " goes on with it" : "");
 
     add_line(out, "folder", entry->folder);
     add_line(out, "state", state);

@@ -1,6 +1,7 @@
 /* cli/sweep.c: the main thread of a sweep: it is sent to the engine, followed to its end, and judged. */
 #include "cli/sweep_talk.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -168,8 +169,8 @@ static int finish(struct sweeper *w, bool gave_up)
     else if (!gave_up)
         sweep_talk_end(w);
     if (gave_up)
-        cli_talk("stopped at once; to go on from the last checkpoints: chorus resume %s",
-                 w->wish->name);
+        cli_talk("stopped at once; to go on from the last checkpoints: chorus resume %s%s",
+                 w->wish->name, again());
     if (!sweeps_has_table(w->wish->name)) /* nothing could be written, or there was no time */
         return code;
     if (sweeps_print(w->wish->name, w->wish->json, wire_state_name(w->status.state)) &&

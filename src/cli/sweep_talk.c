@@ -1,6 +1,7 @@
 /* cli/sweep_talk.c: what the engine's snapshot says of the cells becomes lines. */
 #include "cli/sweep_talk.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
@@ -358,8 +359,9 @@ static void say_more(const struct sweeper *w)
 
     text_add_clean(&name, w->wish->name);
     if (more > 0)
-        cli_talk("%lld more in the grid: chorus resume %s --max-cells %lld runs %s too",
-                 (long long)more, text_str(&name), (long long)grid, more == 1 ? "it" : "them");
+        cli_talk("%lld more in the grid: chorus resume %s%s --max-cells %lld runs %s too",
+                 (long long)more, text_str(&name), again(), (long long)grid,
+                 more == 1 ? "it" : "them");
     text_free(&name);
 }
 
@@ -453,10 +455,11 @@ void sweep_talk_end(struct sweeper *w)
     text_clear(&t);
     if (s->state != WIRE_DONE) {
         text_add_clean(&t, w->wish->name);
-        cli_talk("to go on: chorus resume %s", text_str(&t));
+        cli_talk("to go on: chorus resume %s%s", text_str(&t), again());
     } else if (s->diverged + s->oom + s->failed) {
         text_add_clean(&t, w->wish->name);
-        cli_talk("those without a good end again: chorus resume %s --failed", text_str(&t));
+        cli_talk("those without a good end again: chorus resume %s%s --failed", text_str(&t),
+                 again());
     }
     if (s->state == WIRE_DONE)
         say_more(w);

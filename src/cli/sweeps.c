@@ -1,6 +1,7 @@
 /* cli/sweeps.c: sweeps that have a folder: who works on them, what is missing, what is said to them. */
 #include "cli/sweeps.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -200,9 +201,9 @@ void sweeps_say_cut(const char *name)
     text_add_clean(&shown, name);
     if (grid > wish.max_cells)
         cli_talk("sweep %s: %lld of the %lld cells of its grid have a result, --max-cells %lld was "
-                 "its limit; chorus resume %s --max-cells %lld takes them all",
+                 "its limit; chorus resume %s%s --max-cells %lld takes them all",
                  text_str(&shown), (long long)ended, (long long)grid, (long long)wish.max_cells,
-                 text_str(&shown), (long long)grid);
+                 text_str(&shown), again(), (long long)grid);
     text_free(&shown);
     free(list);
     spec_sweep_free(&s);

@@ -3,6 +3,7 @@
  * data set under the ledger's lock. */
 #include "engine/sweep_int.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -95,9 +96,9 @@ static void hold(struct sweep *s, const struct err *e)
         return;
     s->held_told = true;
     sweep_tell(s, LOG_ERROR,
-               "%s: the sweep waits until %s and then goes on by itself; Ctrl-C or chorus stop %s "
-               "ends it, resumable",
-               e->text, s->busy ? "it is free" : "there is room", s->name);
+               "%s: the sweep waits until %s and then goes on by itself; Ctrl-C or chorus stop "
+               "%s%s ends it, resumable",
+               e->text, s->busy ? "it is free" : "there is room", s->name, again());
     show_trouble(s, e->code, e->text);
 }
 
@@ -112,7 +113,8 @@ void claim_trouble(struct sweep *s, const struct err *e)
     if (s->trouble.code)
         return;
     s->trouble = *e;
-    sweep_tell(s, LOG_ERROR, "%s: the sweep ends here; chorus resume %s goes on", e->text, s->name);
+    sweep_tell(s, LOG_ERROR, "%s: the sweep ends here; chorus resume %s%s goes on", e->text,
+               s->name, again());
     sweep_command(s, &stop);
 }
 

@@ -1,6 +1,7 @@
 /* engine/trouble.c: what becomes of a run whose files cannot be written. */
 #include "engine/engine_int.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "record/disk.h"
 
@@ -42,8 +43,9 @@ void trouble_take(struct run *r, const struct err *e)
             add_room(r, &room);
             run_log(r, LOG_ERROR,
                     "%s%s: training waits until there is room and then goes on by itself; Ctrl-C "
-                    "or chorus stop %s ends it, resumable",
-                    e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run);
+                    "or chorus stop %s%s ends it, resumable",
+                    e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run,
+                    again());
             text_free(&room);
             hold(r, true);
             run_status(r, ERR_IO, e->text);

@@ -1,4 +1,5 @@
 /* RUN names: a folder, a part of a name, @, @2, @best, a sweep, and the filters between them. */
+#include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/filter.h"
@@ -319,11 +320,13 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
                            "%s is no sweep of %s: --results names the folder that it belongs to",
                            name, f->results);
         if (!io_exists(name))
-            return err_set(e, ERR_INPUT, "there is no file or folder %s; chorus ls lists the runs",
-                           name);
-        return err_set(e, ERR_INPUT,
-                       "%s is not the folder of a run: it has no run.csv; chorus ls lists the runs",
-                       name);
+            return err_set(e, ERR_INPUT,
+                           "there is no file or folder %s; chorus ls%s lists the runs", name,
+                           again());
+        return err_set(
+            e, ERR_INPUT,
+            "%s is not the folder of a run: it has no run.csv; chorus ls%s lists the runs", name,
+            again());
     }
     if (!f->total && !f->listing && *if_gone(f->results))
         return err_set(e, ERR_INPUT, "there is no run '%s' in %s%s", name, f->results,

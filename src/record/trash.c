@@ -1,5 +1,6 @@
 /* Removing a run moves it to the folder trash beside it, so that moving it back is all that undoing
  * takes. The run's lock is held meanwhile: nobody goes on with a run that is on its way. */
+#include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/reader.h"
@@ -75,8 +76,8 @@ enum err_code record_remove(const struct record_entry *entry, char **to, struct 
     if (fd >= 0 && record_lock(fd, entry->folder, e) != ERR_OK)
         code = e->code == ERR_FAILED
                    ? err_set(e, ERR_FAILED,
-                             "%s is at work and stays where it is: chorus stop %s comes first",
-                             entry->name, entry->name)
+                             "%s is at work and stays where it is: chorus stop %s%s comes first",
+                             entry->name, entry->name, again())
                    : e->code;
     if (code == ERR_OK)
         code = move_locked(folder, slash ? slash + 1 : folder, to, e);

@@ -143,4 +143,16 @@ check "a built-in experiment in the background" state_is "$(cat out)" done
 refused "a bad experiment in the background" "batch" "$CHORUS" run tiny.ini batch=7 devices=2 \
     --background
 
+# What is named as the next step means the same results folder.
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --max-cells 1 --name rates --results "else where" --quiet
+exits 0 "$CHORUS" resume rates --results "else where"
+check "a next step names the folder" grep -qF "chorus resume rates --results 'else where' --max-cells 2 " err
+refused "of a sweep" "chorus resume rates --results 'else where' goes on" "$CHORUS" stop rates --results "else where"
+refused "of a run" "chorus resume " "$CHORUS" stop @ --results "else where"
+check "too" grep -qF -- "--results 'else where' epochs=N" err
+exits 2 env CHORUS_RESULTS="else where" "$CHORUS" stop rates
+check "not where it goes without" eval '! grep -q -- --results err'
+exits 2 env CHORUS_RESULTS="else where" "$CHORUS" stop rates --results "else where"
+check "nor where that says the same" eval '! grep -q -- --results err'
+
 finish

@@ -198,7 +198,7 @@ mkdir small
 if mount -t tmpfs -o size=60k tmpfs small 2>/dev/null; then
     start run tiny.ini lr=0.02,0.05 --results small/r
     until_true 30 grep -q "training waits until there is room" err
-    check "a full disk is said, and how to go on" grep -q "chorus stop tiny ends it, resumable" err
+    check "a full disk is said, and how to go on" grep -q "chorus stop tiny --results small/r ends it, resumable" err
     check "in log.txt too" grep -q "training waits until there is room" small/r/2*/log.txt
     exits 0 "$CHORUS" stop tiny --results small/r
     wait $pid
