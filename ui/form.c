@@ -457,16 +457,28 @@ static bool seen(const struct form *f, size_t i, bool folded)
     return x->applies && form_given(f, i);
 }
 
-size_t form_rows(const struct form *f, bool folded, size_t *row)
+/* Those of the keys that are always shown, or of the others, or of both. */
+static size_t add_rows(const struct form *f, bool folded, bool always, bool others, size_t *row)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < FORM_KEYS; i++) {
-        if (seen(f, i, folded))
+        if ((f->field[i].is->always ? always : others) && seen(f, i, folded))
             row[n++] = i;
-        for (size_t p = FORM_KEYS; p < f->fields && !strcmp(f->field[i].key, "model"); p++)
+        for (size_t p = FORM_KEYS; others && p < f->fields && !strcmp(f->field[i].key, "model");
+             p++)
             if (seen(f, p, folded))
                 row[n++] = p;
     }
     return n;
+}
+
+size_t form_rows(const struct form *f, bool folded, size_t room, size_t *row)
+{
+    size_t n = add_rows(f, folded, true, true, row);
+
+    if (!folded || n <= room)
+        return n;
+    n = add_rows(f, true, true, false, row);
+    return n + add_rows(f, true, false, true, row + n);
 }

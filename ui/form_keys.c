@@ -1,6 +1,5 @@
 /* The table of all fields: in which order they are shown, and what helps to fill them in. What a value
- * may be is spec_keys' to say. The devices stand in front of the training, which may have many keys
- * that are not default: so devices, batch, epochs and lr are seen on a small screen whatever is set. */
+ * may be is spec_keys' to say. */
 #include "ui/form.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -253,6 +253,7 @@ void setup_draw_form(struct setup *s, struct grid *g)
 
     add_words(s, &words, &role);
     must = role != GRID_DIM || s->open;
+    s->room = in.rows > 1 ? (size_t)in.rows - 1 : 0;
     lines = lines_of_rows(s, in.rows - 2, &roomy);
     least = in.rows >= 12 && lines <= in.rows - 2 ? 2 : in.rows >= 6;
     help = rows_of_words(g, in, text_str(&words));

@@ -11,12 +11,7 @@
 
 size_t setup_rows(const struct setup *s, size_t *row)
 {
-    size_t n;
-
-    if (s->form.fields + 1 > SETUP_ROWS)
-        return 0;
-    n = form_rows(&s->form, s->folded, row);
-    return n;
+    return s->form.fields < SETUP_ROWS ? form_rows(&s->form, s->folded, s->room, row) : 0;
 }
 
 int setup_chosen(const struct setup *s)

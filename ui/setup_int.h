@@ -48,6 +48,7 @@ struct setup {
     bool folded;
     char at[64];               /* key of the field that is chosen */
     size_t first;              /* row of the form that is drawn first */
+    size_t room;               /* rows of it that can be seen at once */
     int line_row[SETUP_LINES]; /* which row stands in each line of it; -1: none */
 
     bool open;             /* a field is: keys are text */
@@ -162,7 +163,7 @@ size_t setup_stem(const char *name);
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);
 
 /* setup_field.c: keys of the form. */
-size_t setup_rows(const struct setup *s, size_t *row); /* room for setup_rows_room */
+size_t setup_rows(const struct setup *s, size_t *row); /* room for SETUP_ROWS */
 #define SETUP_ROWS (FORM_KEYS + 64)
 int setup_chosen(const struct setup *s); /* the field; -1: none */
 void setup_choose(struct setup *s, size_t field);

@@ -34,15 +34,20 @@ static const char *command(const struct form *f)
     return text_str(&out);
 }
 
-static const char *rows(const struct form *f, bool folded)
+static const char *rows_in(const struct form *f, bool folded, size_t room)
 {
     static struct text out;
-    size_t row[FORM_KEYS + SPEC_PARAMS + 8], n = form_rows(f, folded, row);
+    size_t row[FORM_KEYS + SPEC_PARAMS + 8], n = form_rows(f, folded, room, row);
 
     text_clear(&out);
     for (size_t i = 0; i < n; i++)
         text_addf(&out, "%s%s", i ? " " : "", f->field[row[i]].key);
     return text_str(&out);
+}
+
+static const char *rows(const struct form *f, bool folded)
+{
+    return rows_in(f, folded, SIZE_MAX);
 }
 
 TEST(every_key_has_one_field_of_its_group)
@@ -93,7 +98,25 @@ TEST(the_folded_form_shows_what_matters_and_what_is_not_default)
     CHECK_HAS(rows(&f, true), "optimizer momentum");
     set(&f, "patience", "3");
     CHECK_HAS(rows(&f, true), "optimizer momentum patience");
-    CHECK_INT(form_rows(&f, false, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
+    CHECK_INT(form_rows(&f, false, 0, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
+    form_end(&f);
+}
+
+TEST(what_matters_stands_first_where_a_folded_form_has_more_than_there_is_room_for)
+{
+    struct form f;
+
+    form_start(&f);
+    load(&f, FORM_RUN, "tiny",
+         "train_limit = 1000\nname = small\nthreads = 1\noptimizer = momentum\nmomentum = 0.8\n");
+    CHECK_STR(rows_in(&f, true, 12),
+              "data train_limit model name devices mode threads batch epochs "
+              "lr optimizer momentum");
+    CHECK_STR(rows_in(&f, true, 11),
+              "data model devices mode batch epochs lr optimizer train_limit "
+              "name threads momentum");
+    CHECK_INT(form_rows(&f, false, 11, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
+    CHECK_HAS(rows_in(&f, false, 11), "data valid normalize");
     form_end(&f);
 }
 
