@@ -139,31 +139,41 @@ static void add_facts(struct text *out, const struct feed_run *run)
         text_addf(out, ", %d thread%s", f->threads, f->threads == 1 ? "" : "s");
 }
 
-static int draw_trouble(const struct feed_run *run, struct grid *g, struct rect in)
+static const char *name_of(const struct feed_run *run)
+{
+    return run->name[0] ? study_short_name(run->name) : run->spec.name;
+}
+
+static int draw_trouble(struct runview *v, const struct feed_run *run, struct grid *g,
+                        struct rect in)
 {
     struct text line = {0};
     int column = grid_bold(g, in, 0, 1, GRID_BAD, state_of(run)) + 2, rows;
     struct rect words = rect_before(rect_behind(in, column), 1);
 
-    grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true,
-             study_short_name(run->name));
+    grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true, name_of(run));
     add_story(&line, run, false, 0);
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
+    if (rows <= words.rows) { /* here it stays, and need not be said below too */
+        text_clear(&line);
+        text_add_clean(&line, run->reason);
+        app_unsay(v->app, text_str(&line));
+    }
     text_free(&line);
     return 1 + (rows < words.rows ? rows : words.rows);
 }
 
 /* The rows that it takes. Narrow and low: what the line of status says is not said twice. */
-static int draw_head(const struct feed_run *run, bool starts, struct grid *g, struct rect in)
+static int draw_head(struct runview *v, const struct feed_run *run, struct grid *g, struct rect in)
 {
     struct text story = {0}, gain = {0}, facts = {0};
-    const char *name = run->name[0] ? study_short_name(run->name) : run->spec.name;
+    bool starts = feed_starts(v->app->feed, run);
     int rows = 1, column, width;
 
     if (went_wrong(run))
-        return draw_trouble(run, g, in);
+        return draw_trouble(v, run, g, in);
     for (int brief = 0; brief < 3; brief++) {
         text_clear(&story);
         add_story(&story, run, starts, brief);
@@ -185,7 +195,7 @@ static int draw_head(const struct feed_run *run, bool starts, struct grid *g, st
         column =
             grid_cut(g, in, 0, column,
                      in.columns - column - (width < in.columns / 2 ? width : in.columns / 2) - 3,
-                     GRID_TEXT, true, name);
+                     GRID_TEXT, true, name_of(run));
         if (run->state == WIRE_DONE || run->state == WIRE_RUNNING)
             grid_right(g, rect_behind(in, column + 2), 0, in.columns - column - 3, GRID_DIM,
                        text_str(&story));
@@ -374,7 +384,7 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
         return;
     }
     v->drawn = run->changed;
-    in = rect_below(in, draw_head(run, feed_starts(v->app->feed, run), g, in));
+    in = rect_below(in, draw_head(v, run, g, in));
     units = runview_units_rows(run);
     log = in.rows >= 34 ? 6 : in.rows >= 26 ? 5 : in.rows >= 18 ? 2 : 1;
     /* The plots have the larger half, whatever comes below. */

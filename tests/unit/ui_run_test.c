@@ -474,7 +474,12 @@ TEST(a_run_that_is_prepared_says_so)
     event.slot = wire_slot_put(s.k.wire, "no such weights", 16);
     wire_post(s.k.wire, &event);
     take(&s);
+    app_say(&s.app, GRID_BAD, "no such weights");
     CHECK_HAS(draw(&s, 21, 80), "no such weights; it did not start: 1 opens Setup");
+    CHECK_STR(s.app.own->said, ""); /* once is enough */
+    app_say(&s.app, GRID_BAD, "something else");
+    CHECK_HAS(draw(&s, 21, 80), "failed  first");
+    CHECK_STR(s.app.own->said, "something else");
     free(start);
     close_view(&s);
 }
