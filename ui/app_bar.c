@@ -18,12 +18,13 @@ static const struct screen_key everywhere[] = {
     {NULL, NULL, NULL},
 };
 
-/* Where each name stands in the top line: short[i] blanks between them where it is narrow. */
-static int place_of(const struct app *app, int screen, int columns)
-{
-    int gap = columns >= 90 ? 2 : 1, column = columns >= 90 ? 10 : 8;
+#define WITH_NAME 66 /* columns that the screens take beside the program's name */
 
-    (void)app;
+/* Where each name stands in the top line. */
+static int place_of(int screen, int columns)
+{
+    int gap = columns >= 90 ? 2 : 1, column = columns >= 90 ? 10 : columns >= WITH_NAME ? 8 : 1;
+
     for (int i = 0; i < screen; i++)
         column += 2 + (int)strlen(app_screens[i]->name) + gap;
     return column;
@@ -32,7 +33,7 @@ static int place_of(const struct app *app, int screen, int columns)
 int bar_screen_at(const struct app *app, int column)
 {
     for (int i = 0; i < SCREENS; i++) {
-        int from = place_of(app, i, app->own->grid.columns);
+        int from = place_of(i, app->own->grid.columns);
 
         if (column >= from && column < from + 2 + (int)strlen(app_screens[i]->name))
             return i;
@@ -46,9 +47,10 @@ void bar_top(struct app *app, struct grid *g)
     int end = 0, width;
 
     grid_fill(g, line, GRID_STATUS);
-    grid_bold(g, line, 0, 1, GRID_STATUS, "chorus");
+    if (g->columns >= WITH_NAME)
+        grid_bold(g, line, 0, 1, GRID_STATUS, "chorus");
     for (int i = 0; i < SCREENS; i++) {
-        int at = place_of(app, i, g->columns), role = i == app->shown ? GRID_TITLE : GRID_STATUS;
+        int at = place_of(i, g->columns), role = i == app->shown ? GRID_TITLE : GRID_STATUS;
         char number[2] = {(char)('1' + i), 0};
 
         if (i == app->shown)
