@@ -150,6 +150,7 @@ struct feed_sweep {
     int64_t cells, ended, running;
     bool paused;
     double best, left_seconds; /* nan: unknown */
+    bool by_valid;             /* the best is picked on validation data */
 };
 void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep);
 /* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters

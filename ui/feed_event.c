@@ -215,11 +215,11 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
 void feed_read_missed(struct feed *f)
 {
     struct wire_status *all;
-    size_t n = wire_statuses(f->wire, NULL, 0);
+    size_t room = wire_statuses(f->wire, NULL, 0), n;
 
-    all = mem_new(n + 1, sizeof *all);
-    n = wire_statuses(f->wire, all, n);
-    for (size_t i = 0; i < n; i++) {
+    all = mem_new(room + 1, sizeof *all);
+    n = wire_statuses(f->wire, all, room);
+    for (size_t i = 0; i < n && i < room; i++) {
         struct feed_run *run = feed_have_number(f, all[i].run);
 
         if (!run)

@@ -84,6 +84,12 @@ static void add_name(const char *name, int parts, struct text *out)
     words_add_cut(out, study_short_name(name), parts & PART_BRIEF ? BRIEF_NAME : MOST_NAME, false);
 }
 
+static void add_best(double acc, bool by_valid, struct text *out)
+{
+    if (isfinite(acc))
+        text_addf(out, "  best %.4f, picked on %s", acc, by_valid ? "validation" : "test");
+}
+
 static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
                     struct text *out)
 {
@@ -104,9 +110,8 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
         text_addf(out, "  epoch %lld/%lld", (long long)run->epoch, (long long)run->facts.epochs);
     if (parts & PART_SHARE && !ended && isfinite(run->run_share))
         text_addf(out, "  %d %%", (int)(100 * run->run_share));
-    if (parts & PART_BEST && !lost && isfinite(run->best_acc))
-        text_addf(out, "  best %.4f, picked on %s", run->best_acc,
-                  run->by_valid ? "validation" : "test");
+    if (parts & PART_BEST && !lost)
+        add_best(run->best_acc, run->by_valid, out);
     if (parts & PART_SPEED && !ended && run->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(run->images_per_second + 0.5)));
     if (parts & PART_LEFT && !ended)
@@ -115,19 +120,16 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
 }
 
-static double best_of_cells(struct feed *f, const struct wire_sweep_status *s)
+static void take_best(struct feed *f, const struct wire_sweep_status *s, struct feed_sweep *out)
 {
-    size_t n = wire_cells(f->wire, s->sweep, NULL, 0);
-    struct wire_cell *all = mem_new(n + 1, sizeof *all);
-    bool by_valid;
-    size_t best;
-    double acc;
+    size_t room = wire_cells(f->wire, s->sweep, NULL, 0), n, best;
+    struct wire_cell *all = mem_new(room + 1, sizeof *all);
 
-    n = wire_cells(f->wire, s->sweep, all, n);
-    best = wire_best_cell(all, n, &by_valid);
-    acc = best < n ? all[best].acc : NAN;
+    n = wire_cells(f->wire, s->sweep, all, room);
+    n = n < room ? n : room; /* more may have come */
+    best = wire_best_cell(all, n, &out->by_valid);
+    out->best = best < n ? all[best].acc : NAN;
     free(all);
-    return acc;
 }
 
 /* A sweep of this program or of another one. */
@@ -157,8 +159,8 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
         add_name(s->sweep.name, parts, out);
     text_addf(out, "  cell %lld of %lld%s", cell_at(&s->sweep), (long long)s->sweep.cells,
               s->counting ? "+" : "");
-    if (parts & PART_BEST && isfinite(s->sweep.best))
-        text_addf(out, "  best %.4f", s->sweep.best);
+    if (parts & PART_BEST)
+        add_best(s->sweep.best, s->sweep.by_valid, out);
     if (parts & PART_LEFT)
         add_left(s->sweep.left_seconds, out);
     if (parts & PART_EPOCH && cell)
@@ -197,17 +199,17 @@ static bool running_sweep(struct feed *f, const struct feed_run *run, struct wir
 {
     struct wire_sweep_status *all;
     bool found = false;
-    size_t n;
+    size_t room, n;
 
     if (!f->wire)
         return false;
     if (run && run->own && run->live)
         return run->sweep && wire_sweep_status(f->wire, run->sweep, out) &&
                !wire_state_ended(out->state);
-    n = wire_sweeps(f->wire, NULL, 0);
-    all = mem_new(n + 1, sizeof *all);
-    n = wire_sweeps(f->wire, all, n);
-    for (size_t i = 0; i < n && !found; i++)
+    room = wire_sweeps(f->wire, NULL, 0);
+    all = mem_new(room + 1, sizeof *all);
+    n = wire_sweeps(f->wire, all, room);
+    for (size_t i = 0; i < n && i < room && !found; i++)
         if (all[i].state == WIRE_RUNNING || all[i].state == WIRE_PAUSED) {
             *out = all[i];
             found = true;
@@ -230,7 +232,7 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
         out->sweep.cells = s.cells;
         out->sweep.ended = s.done + s.diverged + s.oom + s.failed + s.skipped;
         out->sweep.running = s.running + s.elsewhere;
-        out->sweep.best = best_of_cells(f, &s);
+        take_best(f, &s, &out->sweep);
         out->sweep.left_seconds = s.left_seconds;
         out->cell = known && run->sweep == s.sweep ? run : NULL;
         if (run && run->live && run->sweep == s.sweep)

@@ -329,6 +329,7 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
                 out->ended = line.ended;
                 out->running = line.running;
                 out->best = line.best;
+                out->by_valid = s->on_valid;
                 out->left_seconds = sweepview_left_seconds(s);
                 out->paused =
                     !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, names[i]));

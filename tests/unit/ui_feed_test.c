@@ -613,7 +613,13 @@ TEST(a_sweep_counts_its_cells)
     r = feed_at(k.feed, 0);
     CHECK_INT(r->sweep, 9);
     feed_add_status(k.feed, &line, 100);
-    CHECK_HAS(text_str(&line), "sweep  board  cell 8 of 12  best 0.9100  1:30 left");
+    CHECK_HAS(text_str(&line),
+              "sweep  board  cell 8 of 12  best 0.9100, picked on test  1:30 left");
+    cell.val_acc = 0.92;
+    wire_set_cell(k.wire, 9, &cell);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "best 0.9100, picked on validation");
     CHECK(feed_busy(k.feed));
     REQUIRE_OK(feed_stop(k.feed, r, WIRE_AFTER_CELLS, &e)); /* of the sweep, not of its cell */
     REQUIRE(wire_next_command(k.wire, &command, 0));
@@ -752,7 +758,9 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     kit_open(&k, 64);
     feed_set_elsewhere(k.feed, &sweep);
     feed_add_status(k.feed, &line, 100);
-    CHECK_STR(text_str(&line), "● sweep elsewhere  board  cell 8 of 12  best 0.9100  1:30 left");
+    CHECK_STR(text_str(&line),
+              "● sweep elsewhere  board  cell 8 of 12  best 0.9100, picked on test  "
+              "1:30 left");
     snprintf(run->sweep, sizeof run->sweep, "board");
     run->state = WIRE_RUNNING;
     record = kit_run(&k, run);
@@ -762,7 +770,7 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
     feed_add_status(k.feed, &line, 120);
-    CHECK_HAS(text_str(&line), "cell 8 of 12  best 0.9100  1:30 left  ");
+    CHECK_HAS(text_str(&line), "cell 8 of 12  best 0.9100, picked on test  1:30 left  ");
     CHECK_HAS(text_str(&line), ": epoch 1/4");
     for (int columns = 40; columns < 140; columns++) {
         text_clear(&line);
@@ -781,7 +789,9 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
     feed_add_status(k.feed, &line, 100);
-    CHECK_STR(text_str(&line), "● sweep elsewhere  board  cell 9 of 12  best 0.9100  1:30 left");
+    CHECK_STR(text_str(&line),
+              "● sweep elsewhere  board  cell 9 of 12  best 0.9100, picked on test  "
+              "1:30 left");
     sweep.paused = true;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
