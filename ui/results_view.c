@@ -116,7 +116,8 @@ static void sort_runs(struct results *r, const struct library_run *runs)
 
 /* ---- folding ---- */
 
-static bool *settings(size_t *count) /* which fields tell runs apart; seed not among them */
+/* Which fields tell runs apart: as in compare, neither the seed nor what they were computed on. */
+static bool *settings(size_t *count)
 {
     size_t n = 0;
     bool *is;
@@ -124,9 +125,12 @@ static bool *settings(size_t *count) /* which fields tell runs apart; seed not a
     while (record_run_columns[n])
         n++;
     is = mem_new(n, sizeof *is);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        const char *column = record_run_columns[i];
+
         is[i] =
-            study_is_setting(record_run_columns[i]) && strcmp(record_run_columns[i], "seed") != 0;
+            study_is_setting(column) && !study_is_condition(column) && strcmp(column, "seed") != 0;
+    }
     *count = n;
     return is;
 }

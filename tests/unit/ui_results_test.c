@@ -210,6 +210,22 @@ TEST(repeats_fold_to_their_mean)
     kit_end(&k);
 }
 
+/* As in compare: where a run was computed is no setting of it, parameters of its model are. */
+TEST(what_folds_differs_in_conditions_alone)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "best_test_acc=0.9 network_hash=#1");
+    kit_run(&k, "2026-10-29-100001-000-lenet-0002",
+            "seed=1 best_test_acc=0.9 network_hash=#1 shared=2 threads_used=1 isa=avx2 host=other");
+    kit_run(&k, "2026-10-29-100002-000-lenet-0003", "seed=2 best_test_acc=0.8 network_hash=#2");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    kit_keys(&k, "v");
+    CHECK_STR(lines(&k), "0003 +0002");
+    kit_end(&k);
+}
+
 /* The same run again says nothing of chance: it counts once, as in compare, and that is said. */
 TEST(runs_of_one_seed_are_no_repeats)
 {
