@@ -18,6 +18,10 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
 
     if (own || (run && run->live))
         return true;
+    if (run && run->broken) {
+        app_say(app, GRID_WARN, "It cannot be read: %s", run->problem);
+        return false;
+    }
     if (code == 'R' && run && !run->dead && run->state > WIRE_DONE) {
         app_say(app, GRID_WARN, "It is %s: r runs its experiment again.",
                 wire_state_name(run->state));

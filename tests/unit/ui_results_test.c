@@ -3,6 +3,7 @@
 
 #include "ui/app_int.h"
 #include "ui/results_int.h"
+#include "ui/runkeys.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -384,6 +385,28 @@ TEST(marks_of_many_runs_are_kept)
 
     CHECK_INT(marks_after(&k, 1000, 40), 1000);
     CHECK_STR(k.app.own->said, "");
+    free(k.app.own);
+    kit_end(&k);
+}
+
+/* What its files do not tell, whether it failed or not, is not made up. */
+TEST(keys_say_that_a_run_cannot_be_read)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "state=done");
+    kit_put(&k, "2026-10-29-100000-000-lenet-0001", "run.csv", "no table");
+    kit_open(&k, NULL, SCREEN_LOG);
+    k.app.own = mem_new(1, sizeof *k.app.own);
+    k.app.feed = feed_new(NULL, k.folder);
+    for (const char *key = "pKR"; *key; key++) {
+        k.app.own->said[0] = 0;
+        CHECK(runkeys_do(&k.app, "2026-10-29-100000-000-lenet-0001", *key));
+        CHECK_HAS(k.app.own->said, "It cannot be read: ");
+        CHECK_HAS(k.app.own->said, "run.csv has no header row");
+    }
+    feed_free(k.app.feed);
     free(k.app.own);
     kit_end(&k);
 }
