@@ -444,7 +444,7 @@ static void close_all(struct app *app)
     log_take(app);
     term_close(own->term);
     own->term = NULL;
-    tasks_free(app->tasks);
+    quit_tasks(app);
     claim_close(app);
     jobs_free(app->jobs);
     for (int i = 0; i < SCREENS; i++)

@@ -84,6 +84,7 @@ struct app_signals { /* counted by handlers; wake becomes readable */
     const volatile sig_atomic_t *interrupts, *terminated, *hung_up;
     int wake;
     void (*clear)(void);
+    void (*late)(bool is); /* the end waits for what may never come: a signal ends all at once */
 };
 
 struct app_config {

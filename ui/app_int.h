@@ -85,8 +85,9 @@ struct app_int {
 };
 
 /* app_quit.c */
-void app_quit(struct app *app);  /* 'q': asks where something would be lost */
-void quit_tick(struct app *app); /* what was asked about may have ended meanwhile */
+void app_quit(struct app *app);   /* 'q': asks where something would be lost */
+void quit_tick(struct app *app);  /* what was asked about may have ended meanwhile */
+void quit_tasks(struct app *app); /* the end of all that is asked of disks, which may take long */
 
 /* app_open.c */
 void popup_close(struct app *app);

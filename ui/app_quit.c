@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PATIENCE_MS 2000 /* without a word to whoever has the terminal again */
+
 /* A sweep that has no cell at work has no run to be told by. */
 static void stop_sweeps(struct app *app)
 {
@@ -168,6 +170,18 @@ void quit_tick(struct app *app)
         return;
     app_ask_end(app, leave);
     app_say(app, GRID_GOOD, "What ran has ended by itself; q leaves.");
+}
+
+void quit_tasks(struct app *app)
+{
+    void (*late)(bool is) = app->config.signals.late;
+    bool is_late = !tasks_end(app->tasks, PATIENCE_MS) && late;
+
+    if (is_late)
+        late(true);
+    tasks_free(app->tasks);
+    if (is_late)
+        late(false);
 }
 
 void app_quit(struct app *app)

@@ -31,7 +31,7 @@ struct lane {
     pthread_t thread;
     pthread_cond_t changed;
     struct task *waiting; /* in the order in which they came */
-    bool working;
+    bool working, left;   /* left: its thread is at its end */
 };
 
 struct tasks {
@@ -81,6 +81,8 @@ static void *work(void *user)
         if (write(t->fd, &one, sizeof one) < 0)
             continue; /* a full counter is readable already */
     }
+    l->left = true;
+    pthread_cond_signal(&t->one_over);
     pthread_mutex_unlock(&t->lock);
     return NULL;
 }
@@ -128,13 +130,45 @@ static void finish(struct task *list, bool dropped)
     }
 }
 
-void tasks_free(struct tasks *t)
+static struct timespec moment(int ms)
 {
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += ms % 1000 * 1000000l;
+    at.tv_sec += ms / 1000 + at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    return at;
+}
+
+static bool all_left(const struct tasks *t)
+{
+    bool all = true;
+
+    for (int i = 0; i < LANES; i++)
+        all &= t->lane[i].left;
+    return all;
+}
+
+bool tasks_end(struct tasks *t, int ms)
+{
+    struct timespec until = moment(ms);
+    bool over;
+
     pthread_mutex_lock(&t->lock);
     t->end = true;
     for (int i = 0; i < LANES; i++)
         pthread_cond_signal(&t->lane[i].changed);
+    while (!(over = all_left(t)) &&
+           pthread_cond_timedwait(&t->one_over, &t->lock, &until) != ETIMEDOUT)
+        ;
     pthread_mutex_unlock(&t->lock);
+    return over;
+}
+
+void tasks_free(struct tasks *t)
+{
+    (void)tasks_end(t, 0);
     for (int i = 0; i < LANES; i++)
         pthread_join(t->lane[i].thread, NULL);
     finish(t->finished, true);
@@ -196,14 +230,10 @@ bool tasks_try(struct tasks *t, void (*begin)(void *arg), void (*done)(void *arg
 {
     struct task *task = mem_new(1, sizeof *task);
     struct lane *l = &t->lane[LANE_PLACES];
-    struct timespec until;
+    struct timespec until = moment(t->patience_ms);
     bool over = false;
 
     *task = (struct task){.work = begin, .done = done, .arg = arg, .open = &t->open};
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += t->patience_ms * 1000000ll;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&t->lock);
     append(&l->waiting, task);
     pthread_cond_signal(&l->changed);

@@ -10,6 +10,8 @@
 struct tasks;
 
 struct tasks *tasks_new(void);
+/* All but what somebody asked for ends now. Whether it has within so many ms; it may be asked again. */
+bool tasks_end(struct tasks *t, int ms);
 /* Waits for what is at work and for slow ones that wait; what has not begun else is dropped. done is
  * called with dropped for all of them. */
 void tasks_free(struct tasks *t);

@@ -139,6 +139,8 @@ extern volatile sig_atomic_t cli_terminated; /* SIGTERM */
 extern volatile sig_atomic_t cli_hung_up;    /* SIGHUP */
 extern int cli_wake;                         /* a descriptor for poll; -1 before the start */
 void cli_signals_start(void);
+/* Where it waits for what may never come: SIGINT and SIGTERM end the program at once, or no more. */
+void cli_signals_at_once(bool are);
 void cli_signals_block(void);
 void cli_signals_unblock(void);
 void cli_wake_clear(void);

@@ -376,10 +376,23 @@ enum err_code drive_open(struct wire **wire, struct engine **engine, struct err 
     return code;
 }
 
+void drive_late(bool is)
+{
+    struct text results = {0};
+
+    cli_signals_at_once(is);
+    text_add_clean(&results, cli_results());
+    if (is)
+        cli_talk("process %ld does not come to its end: a disk may not answer, that of %s or "
+                 "another one (Ctrl-C ends it at once)",
+                 (long)getpid(), text_str(&results));
+    text_free(&results);
+}
+
 void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
 {
     struct wire_command quit = {.kind = WIRE_QUIT};
-    int heard = cli_interrupts + cli_terminated, nap = 1, waited = 0;
+    int heard = cli_interrupts + cli_terminated, nap = 1, waited = 0, urged = 0;
 
     while (!wire_send(wire, &quit))
         clock_sleep_ms(10);
@@ -388,11 +401,15 @@ void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
             heard = cli_interrupts + cli_terminated;
             quit.how = WIRE_NOW;
             (void)wire_send(wire, &quit);
+            urged = waited;
         }
         clock_sleep_ms(nap);
-        if (!quiet && waited < 2000 && waited + nap >= 2000)
+        if (quit.how == WIRE_NOW && waited - urged < 2000 && waited + nap - urged >= 2000)
+            drive_late(true);
+        else if (!quiet && waited < 2000 && waited + nap >= 2000)
             cli_talk("still ending: what was begun, or on_end, is at work (Ctrl-C ends it)");
     }
+    drive_late(false);
     engine_join(engine);
 }
 

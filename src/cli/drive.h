@@ -19,6 +19,8 @@ enum err_code drive_open(struct wire **wire, struct engine **engine, struct err 
  * caller's. */
 enum err_code drive_open_on(struct wire *wire, bool queue, struct engine **engine,
                             struct err *e) MUST_USE;
+/* What ends here waits for what may never come: that is said, and Ctrl-C ends it at once; or no more. */
+void drive_late(bool is);
 /* Stops all that runs and waits for the engine's end, commands of on_end among it, which further
  * signals end. The wire is the caller's to empty and free. */
 void drive_quit(struct wire *wire, struct engine *engine, bool quiet);

@@ -244,8 +244,10 @@ static bool let_go(struct works *w, struct wire *wire, struct engine *engine)
             return true;
         if (cli_interrupts + cli_terminated > heard)
             return false;
-        if (waited == PATIENCE)
+        if (waited == PATIENCE && more)
             cli_talk("what runs is still being prepared (Ctrl-C ends it)");
+        else if (waited == PATIENCE)
+            drive_late(true); /* the engine looks at the queue, and does nothing else */
         clock_sleep_ms(LOOK_MS);
     }
 }
@@ -286,6 +288,7 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine, 
 
     if (!let_go(w, wire, engine))
         return stop(w, wire, engine);
+    drive_late(false);
     drive_quit(wire, engine, true);
     for (size_t i = 0; i < w->n; i++) {
         char *name = open_name(wire, &w->list[i]);

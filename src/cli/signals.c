@@ -75,6 +75,23 @@ void cli_signals_start(void)
     start_one(SIGTSTP, &stop);
 }
 
+void cli_signals_at_once(bool are)
+{
+    static bool set[sizeof handled / sizeof *handled];
+
+    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++) {
+        struct sigaction action = {.sa_handler = are ? SIG_DFL : on_signal, .sa_flags = SA_RESTART};
+        struct sigaction now;
+
+        sigemptyset(&action.sa_mask);
+        if (handled[i] == SIGHUP || set[i] == are || sigaction(handled[i], NULL, &now) < 0 ||
+            (are && now.sa_handler != on_signal))
+            continue;
+        sigaction(handled[i], &action, NULL);
+        set[i] = are;
+    }
+}
+
 static void mask(int how)
 {
     sigset_t set;

@@ -139,7 +139,8 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
                                           .terminated = &cli_terminated,
                                           .hung_up = &cli_hung_up,
                                           .wake = cli_wake,
-                                          .clear = cli_wake_clear};
+                                          .clear = cli_wake_clear,
+                                          .late = drive_late};
     warden = stuck_watch(wire, engine);
     code = app_run(&config, &end, &why);
     live_start(); /* talk goes to stderr again */

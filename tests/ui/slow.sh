@@ -35,6 +35,8 @@ static void ask(const char *what, const char *path)
             notes = (int)syscall(SYS_openat, AT_FDCWD, "asked", O_WRONLY | O_CREAT | O_APPEND, 0666);
         (void)!write(notes, line, (size_t)snprintf(line, sizeof line, "%s %s\n", what, path));
     }
+    while (getenv("HANGS"))
+        sleep(1000);
     if (counting && getenv("SLOW_MS"))
         usleep((useconds_t)atoi(getenv("SLOW_MS")) * 1000);
 }
@@ -115,5 +117,8 @@ check "a script through all screens" env LD_PRELOAD="$work/slow.so" timeout 120 
     --results "$work/disk/results"
 check "that counts: $(head -n 3 counting-off 2>/dev/null | head -c 40)" test -s counting-off
 check "the main thread asks the disk nothing" test ! -s asked
+python3 "$here/play.py" 24x80 "text:7 Log" key:q key:q "text:does not come to its end: a disk may not answer" \
+    signal:INT within:10 -- env LD_PRELOAD="$work/slow.so" HANGS=1 "$CHORUS" --results "$work/disk/results"
+check "a disk that never answers keeps who leaves, who is told so, no longer than to Ctrl-C" test $? = 130
 [ ! -s asked ] || sort asked | uniq -c | sort -rn | head -n 20
 finish

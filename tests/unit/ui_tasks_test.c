@@ -120,6 +120,24 @@ TEST(what_waits_for_others_keeps_nothing_waiting)
     tasks_free(t);
 }
 
+TEST(the_end_says_whether_it_has_come)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    struct tasks *t = tasks_new();
+    struct job *job = mem_new(1, sizeof *job);
+    bool dropped = false;
+
+    *job = (struct job){.gate = &gate, .dropped = &dropped};
+    pthread_mutex_lock(&gate);
+    tasks_add_slow(t, wait_for_gate, done, job);
+    CHECK(!tasks_end(t, 1)); /* it has been asked for, and is done first */
+    pthread_mutex_unlock(&gate);
+    CHECK(tasks_end(t, 20000));
+    CHECK(!dropped);
+    tasks_free(t);
+    CHECK(dropped); /* done, but told to nobody any more */
+}
+
 static void count_up(void *arg)
 {
     struct job *job = arg;
