@@ -146,7 +146,7 @@ static enum err_code refuse_key(const char *where, const char *key, struct err *
     if (!*key) {
         text_add(&t, "there is no key in front of '='; write key = value");
     } else {
-        const char *nearest = nearest_key(key);
+        const char *nearest = is_shown_as_it_is(key) ? nearest_key(key) : NULL;
         text_add(&t, "there is no key ");
         spec_add_shown(&t, key);
         if (nearest)

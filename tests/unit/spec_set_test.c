@@ -473,6 +473,8 @@ TEST(what_is_no_text_is_shown_in_forty_columns)
     CHECK_INT(spec_set(&s, garbage, "1", "f:1", NULL, &e), ERR_INPUT);
     CHECK_STR(e.text, "f:1: there is no key ^A\\xFE^B\\xFD^C\\xFC^D\\xFB^E\\xFA^F\\xF9^G...; "
                       "`chorus help keys` lists them");
+    CHECK_INT(spec_set(&s, "l\xffr", "1", "f:1", NULL, &e), ERR_INPUT);
+    CHECK_STR(e.text, "f:1: there is no key l\\xFFr; `chorus help keys` lists them");
     CHECK_INT(spec_set(&s, "optimizer", garbage, "f:1", NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "^G...: ");
     CHECK_INT(spec_parse(&s, garbage, sizeof garbage - 1, "f", &e), ERR_INPUT);
