@@ -173,6 +173,24 @@ static enum err_code check_batch(struct plan *p, struct err *e)
     return ERR_OK;
 }
 
+/* The columns of a table are no neighbours. */
+static enum err_code check_augment(const struct plan *p, struct err *e)
+{
+    const struct net_shape *s = &p->session.data->shape;
+    struct text value = {0};
+    enum err_code code = ERR_OK;
+
+    if (p->spec.augment && s->h == 1 && s->w == 1) {
+        spec_value(&p->spec, spec_key_find("augment"), &value);
+        code = err_set(e, ERR_INPUT,
+                       "augment = %s: it is for images, and %s is a table of %d column%s; leave it "
+                       "out (augment = none)",
+                       text_str(&value), p->session.data->name, s->c, s->c == 1 ? "" : "s");
+    }
+    text_free(&value);
+    return code;
+}
+
 /* A model for images has no use for the columns of a table, which look to it like one pixel: it would
  * fit, were they images, of the shape that it wants. */
 static enum err_code blame_table(const struct plan *p, const struct data_set *data,
@@ -276,6 +294,7 @@ static enum err_code make(struct plan *p, const struct data_places *places,
         members = s->members = s->members ? s->members : s->devices;
     TRY(open_data_and_net(p, places, peek, user, e));
     TRY(check_batch(p, e));
+    TRY(check_augment(p, e));
     resolve_threads(s);
     fill_session(p, members);
     TRY(choose_backend(p, backends, e));
