@@ -412,7 +412,7 @@ static void add_distance(const struct compare *c, size_t row, struct text *out)
     for (size_t i = 0; i < c->table.rows; i++) {
         double acc = cell_value(c, i, "test_acc");
 
-        if (i != row && acc > best) {
+        if (i != row && acc > best && study_same_test(&c->set->run[row], &c->set->run[i])) {
             best = acc;
             which = i;
         }

@@ -158,6 +158,8 @@ static void note_picks(struct study_table *t, const struct study_run *runs, size
     size_t test = 0, valid = 0;
 
     for (size_t i = 0; i < count; i++) {
+        if (!runs[i].entry->run.epochs_done) /* nothing was picked */
+            continue;
         test += !strcmp(runs[i].entry->run.best_by, "test");
         valid += !strcmp(runs[i].entry->run.best_by, "valid");
     }
@@ -422,15 +424,22 @@ static void compare_runs(const struct study_run *runs, size_t count, const struc
 static void tell(const struct study_run *runs, size_t count, const struct study_columns *c,
                  const struct study_wish *wish, struct study_table *t)
 {
+    bool same = study_all_same_test(runs, count);
+
     study_table_shorten(t);
-    mark_best(t, c->choice);
+    if (same)
+        mark_best(t, c->choice);
+    else
+        study_table_note(t, "these runs were tested on different data (data, test_limit): their "
+                            "accuracies and losses do not say which is better");
     note_hashes(t, c);
     note_shared(t, runs, count);
     if (!wish->equal) {
         note_picks(t, runs, count);
         note_gains(t, c);
     }
-    note_choice(t, runs, count, c->choice);
+    if (same)
+        note_choice(t, runs, count, c->choice);
 }
 
 enum err_code study_compare(const struct study_run *runs, size_t count,

@@ -98,7 +98,7 @@ static void add_difference(struct study_table *t, const struct group *g, const s
     struct study_interval i;
     size_t pairs;
 
-    if (g->number == best->number) {
+    if (g->number == best->number || !study_all_same_test(g->runs, g->count)) {
         for (int k = 0; k < 4; k++)
             study_table_empty(t);
         return;
@@ -256,12 +256,13 @@ void study_compare_groups(const struct study_run *runs, size_t count, const stru
                          "%zu run%s another, settings and seed: the same result counts once in n "
                          "and in the means",
                          repeats, repeats == 1 ? " repeats" : "s repeat");
-    study_table_note(
-        t,
-        "difference: of test_acc to the row with the highest %s%s, over pairs of the "
-        "same %s, with its 95 %% interval (Student's t; it takes two pairs); one that holds "
-        "0 may be chance",
-        c->choice, strcmp(c->choice, "test_acc") ? "" : " (picked on test)", over);
+    if (study_all_same_test(runs, count))
+        study_table_note(
+            t,
+            "difference: of test_acc to the row with the highest %s%s, over pairs of the "
+            "same %s, with its 95 %% interval (Student's t; it takes two pairs); one that holds "
+            "0 may be chance",
+            c->choice, strcmp(c->choice, "test_acc") ? "" : " (picked on test)", over);
     free(again);
     free(of);
 }

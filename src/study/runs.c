@@ -192,6 +192,37 @@ bool study_is_average(const struct study_run *run)
             (run->last >= 0 && is->epochs_done > 0 && isnan(study_at(run, run->last, "lr"))));
 }
 
+bool study_entry_is_average(const struct record_entry *entry)
+{
+    struct study_run *run;
+    bool average;
+
+    if (entry->broken || entry->run.spec.mode != SPEC_ENSEMBLE ||
+        study_open(&run, entry, 1, NULL) != ERR_OK)
+        return false;
+    average = study_is_average(run);
+    study_close(run, 1);
+    return average;
+}
+
+bool study_same_test(const struct study_run *a, const struct study_run *b)
+{
+    const struct record_run *x = &a->entry->run, *y = &b->entry->run;
+    bool hashed = x->data_hash[0] && y->data_hash[0];
+
+    return x->spec.test_limit == y->spec.test_limit &&
+           !strcmp(hashed ? x->data_hash : x->spec.data, hashed ? y->data_hash : y->spec.data);
+}
+
+bool study_all_same_test(const struct study_run *runs, size_t count)
+{
+    bool same = true;
+
+    for (size_t i = 1; i < count && same; i++)
+        same = study_same_test(&runs[0], &runs[i]);
+    return same;
+}
+
 enum err_code study_check_trainable(const struct record_entry *entry, struct err *e)
 {
     struct text differing = {0};

@@ -47,6 +47,11 @@ bool study_is_setting(const char *name);
 const char *const *study_chosen_by(const char *name);
 /* Whether it is an average of other runs, which was never trained itself. */
 bool study_is_average(const struct study_run *run);
+bool study_entry_is_average(const struct record_entry *entry); /* whose epochs.csv is read for it */
+/* Whether two runs, or all of them, were tested on the same data: their accuracies say which is better.
+ */
+bool study_same_test(const struct study_run *a, const struct study_run *b);
+bool study_all_same_test(const struct study_run *runs, size_t count);
 /* ERR_INPUT for an average of runs whose settings differ, but for the seed: no experiment trains it. */
 enum err_code study_check_trainable(const struct record_entry *entry, struct err *e) MUST_USE;
 /* The settings that are not the same in all the runs, as names for study_value, in run.csv's order:
