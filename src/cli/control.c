@@ -10,6 +10,7 @@
 #include "cli/sweeps.h"
 #include "record/filter.h"
 #include "record/ledger.h"
+#include "study/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +154,11 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
             cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s%s goes on",
                        text_str(&name), text_str(&name), again());
     } else {
-        add_next_step(entry->run.state, text_str(&name), &next);
+        if (study_entry_is_average(entry))
+            text_add(&next,
+                     "as an average of finished runs it has nothing to stop or to go on with");
+        else
+            add_next_step(entry->run.state, text_str(&name), &next);
         code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
                           wire_state_name(entry->run.state), text_str(&next));
     }

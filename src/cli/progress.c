@@ -120,7 +120,8 @@ static void add_epoch(const struct progress_row *row, int64_t epochs, int member
     char number[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
 
     text_addf(out, "epoch %lld/%lld", (long long)row->epoch, (long long)epochs);
-    if (row->epoch > 0 && parts & EPOCH_TRAIN)
+    if (row->epoch > 0 && (row->images_per_second > 0 || isfinite(row->train_loss)) &&
+        parts & EPOCH_TRAIN) /* an average of runs trained nothing */
         add_pair(out, "train", row->train_loss, row->train_acc, parts);
     if ((!isnan(row->val_loss) || !isnan(row->val_acc)) && parts & EPOCH_VALID)
         add_pair(out, "valid", row->val_loss, row->val_acc, parts | EPOCH_TRAIN_ACC);

@@ -81,18 +81,6 @@ static bool read_operands(struct resume *r, int argc, char **argv)
     return true;
 }
 
-static bool is_average(const struct record_entry *entry)
-{
-    struct study_run *run;
-    bool average;
-
-    if (entry->run.spec.mode != SPEC_ENSEMBLE || study_open(&run, entry, 1, NULL) != ERR_OK)
-        return false;
-    average = study_is_average(run);
-    study_close(run, 1);
-    return average;
-}
-
 /* CLI_ON: there is something to do. */
 static int say_finished(const struct record_entry *entry, const struct resume *r)
 {
@@ -110,7 +98,7 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     } else if (entry->live) {
         code = cli_refuse("%s is run by process %lld; chorus watch %s%s follows it",
                           text_str(&name), (long long)run->pid, text_str(&name), again());
-    } else if (is_average(entry)) {
+    } else if (study_entry_is_average(entry)) {
         code =
             cli_refuse("%s is an average of runs, which cannot be trained on: go on with the runs "
                        "themselves and average them again",

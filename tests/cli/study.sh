@@ -315,4 +315,28 @@ exits 0 "$CHORUS" run $base epochs=1 mode=ensemble members=12 devices=1 --name t
 exits 0 "$CHORUS" report twelve -o twelve
 check "that of a sample is said to be" grep -q "more than 256 sets, mean and band are those of a sample" twelve/index.html
 
+# ---- accuracies on different test data are not ranked ----
+exits 0 "$CHORUS" run tiny.ini test_limit=20 epochs=1 --results tests --quiet
+exits 0 "$CHORUS" run tiny.ini test_limit=30 epochs=1 --results tests --quiet
+exits 0 "$CHORUS" compare @all --results tests --md
+check "no row is the best of other data" eval '! grep -qF "**" out'
+check "and it is said" grep -q "tested on different data (data, test\\\\_limit)" out
+exits 0 "$CHORUS" compare @all --over seed --results tests --csv differences.csv
+check "nor are they subtracted" test "$(field differences.csv 2 difference)$(field differences.csv 1 difference)" = ""
+exits 0 "$CHORUS" run tiny.ini test_limit=30 epochs=1 seed=9 --results tests --quiet
+exits 0 "$CHORUS" compare @ @2 --results tests --md
+check "those of the same are" grep -qF "**" out
+
+# ---- an average has nothing to go on with ----
+refused "stop says so" "an average of finished runs" "$CHORUS" stop "$average"
+exits 0 "$CHORUS" watch "$average"
+check "what was not trained has no training loss" eval '! grep -q nan err'
+
+# ---- the columns of a table are no image ----
+printf 'a,b,label\n1,2,0\n3,4,1\n1,3,0\n3,5,1\n' >table.csv
+refused "augment of a table" "augment = crop:2+erase: it is for images" \
+    "$CHORUS" run model=tiny data=table.csv batch=2 epochs=1 augment=crop:2+erase
+refused "which flips nothing either" "augment = flip: it is for images" \
+    "$CHORUS" run model=tiny data=table.csv batch=2 epochs=1 augment=flip
+
 finish
