@@ -438,6 +438,7 @@ static enum err_code refuse_many(const char *results, char *const *names, size_t
 {
     struct text some = {0}, asked = {0};
     const char *how = "stands for";
+    bool sweep = count == 1 && !strcmp(list[0].run.sweep, names[0]);
 
     for (size_t i = 0; i < count; i++)
         text_addf(&asked, "%s%s", i ? " " : "", names[i]);
@@ -446,9 +447,10 @@ static enum err_code refuse_many(const char *results, char *const *names, size_t
     if (count == 1 && is_filter(names[0]))
         how = "matches";
     else if (count == 1 && !strpbrk(names[0], "/@"))
-        how = !strcmp(list[0].run.sweep, names[0]) ? "is the sweep of" : "is the name of";
-    err_set(e, ERR_INPUT, "'%s' %s %zu runs: %s%s; one is needed (results in %s)", text_str(&asked),
-            how, found, text_str(&some), found > TOLD ? ", ..." : "",
+        how = sweep ? "is the sweep of" : "is the name of";
+    err_set(e, ERR_INPUT, "'%s' %s %zu runs: %s%s; one is needed%s%s (results in %s)",
+            text_str(&asked), how, found, text_str(&some), found > TOLD ? ", ..." : "",
+            sweep ? ", such as @best sweep=" : "", sweep ? names[0] : "",
             results ? results : "results");
     text_free(&some);
     text_free(&asked);

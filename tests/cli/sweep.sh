@@ -122,6 +122,7 @@ exits 0 "$CHORUS" run plain.ini lr=0.03,0.005,0.01,0.02 batch=40,60 --order grid
 check "what is there is counted before anything runs" \
     eval 'head -n 2 err | grep -qE "^6 of 8\+? cells have a result already, 2\+? to run$"'
 check "though it comes later in the order" grep -qE "^cell 7 of 8\+? " err
+refused "a sweep is no one run" "one is needed, such as @best sweep=plain" "$CHORUS" show plain
 refused "another grid of that name" "--name gives this one" "$CHORUS" run plain.ini lr=0.005,0.01
 refused "another share of the threads" "was begun with --jobs 1, not 2" \
     "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --jobs 2
