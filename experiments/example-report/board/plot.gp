@@ -49,37 +49,37 @@ plot \
   'figures/curves.csv' using (column('p0b30_x')):(column('p0b30_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#0072B2' notitle, \
   'figures/curves.csv' using (column('p0b31_x')):(column('p0b31_y')) with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor rgb '#D55E00' notitle, \
   'figures/curves.csv' using (column('p0s0_x')):(column('p0s0_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s1_x')):(column('p0s1_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s2_x')):(column('p0s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s3_x')):(column('p0s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s4_x')):(column('p0s4_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s5_x')):(column('p0s5_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s6_x')):(column('p0s6_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s7_x')):(column('p0s7_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s8_x')):(column('p0s8_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s9_x')):(column('p0s9_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s10_x')):(column('p0s10_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s11_x')):(column('p0s11_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s12_x')):(column('p0s12_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s13_x')):(column('p0s13_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s14_x')):(column('p0s14_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s15_x')):(column('p0s15_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s16_x')):(column('p0s16_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s17_x')):(column('p0s17_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s18_x')):(column('p0s18_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s19_x')):(column('p0s19_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s20_x')):(column('p0s20_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s21_x')):(column('p0s21_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s1_x')):(column('p0s1_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s2_x')):(column('p0s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s3_x')):(column('p0s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s4_x')):(column('p0s4_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s5_x')):(column('p0s5_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s6_x')):(column('p0s6_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s7_x')):(column('p0s7_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=128 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s8_x')):(column('p0s8_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s9_x')):(column('p0s9_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s10_x')):(column('p0s10_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s11_x')):(column('p0s11_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s12_x')):(column('p0s12_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s13_x')):(column('p0s13_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s14_x')):(column('p0s14_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s15_x')):(column('p0s15_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s16_x')):(column('p0s16_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s17_x')):(column('p0s17_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s18_x')):(column('p0s18_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s19_x')):(column('p0s19_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s20_x')):(column('p0s20_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s21_x')):(column('p0s21_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.1 test', \
   'figures/curves.csv' using (column('p0s22_x')):(column('p0s22_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s23_x')):(column('p0s23_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.1 test', \
-  'figures/curves.csv' using (column('p0s24_x')):(column('p0s24_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=1 batch=64 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s25_x')):(column('p0s25_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s26_x')):(column('p0s26_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s27_x')):(column('p0s27_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=64 lr=0.2 test', \
-  'figures/curves.csv' using (column('p0s28_x')):(column('p0s28_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s29_x')):(column('p0s29_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.05 test', \
-  'figures/curves.csv' using (column('p0s30_x')):(column('p0s30_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=1 batch=256 lr=0.4 test', \
-  'figures/curves.csv' using (column('p0s31_x')):(column('p0s31_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=1 batch=512 lr=0.2 test'
+  'figures/curves.csv' using (column('p0s23_x')):(column('p0s23_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=128 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s24_x')):(column('p0s24_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s25_x')):(column('p0s25_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s26_x')):(column('p0s26_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s27_x')):(column('p0s27_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=256 lr=0.4 test', \
+  'figures/curves.csv' using (column('p0s28_x')):(column('p0s28_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.05 test', \
+  'figures/curves.csv' using (column('p0s29_x')):(column('p0s29_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.1 test', \
+  'figures/curves.csv' using (column('p0s30_x')):(column('p0s30_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.2 test', \
+  'figures/curves.csv' using (column('p0s31_x')):(column('p0s31_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 1 title 'devices=2 batch=512 lr=0.4 test'
 unset multiplot
 unset output
 
@@ -139,36 +139,36 @@ set key below left Left reverse vertical samplen 2 noenhanced
 plot \
   'figures/scaling.csv' using (column('p0s0_x')):(column('p0s0_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.05', \
   'figures/scaling.csv' using (column('p0s1_x')):(column('p0s1_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.05, virtual', \
-  'figures/scaling.csv' using (column('p0s2_x')):(column('p0s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.4', \
-  'figures/scaling.csv' using (column('p0s3_x')):(column('p0s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.4, virtual', \
-  'figures/scaling.csv' using (column('p0s4_x')):(column('p0s4_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.4', \
-  'figures/scaling.csv' using (column('p0s5_x')):(column('p0s5_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.4, virtual', \
-  'figures/scaling.csv' using (column('p0s6_x')):(column('p0s6_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.05', \
-  'figures/scaling.csv' using (column('p0s7_x')):(column('p0s7_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.05, virtual', \
-  'figures/scaling.csv' using (column('p0s8_x')):(column('p0s8_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.1', \
-  'figures/scaling.csv' using (column('p0s9_x')):(column('p0s9_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.1, virtual', \
-  'figures/scaling.csv' using (column('p0s10_x')):(column('p0s10_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.1', \
-  'figures/scaling.csv' using (column('p0s11_x')):(column('p0s11_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.1, virtual', \
-  'figures/scaling.csv' using (column('p0s12_x')):(column('p0s12_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.1', \
-  'figures/scaling.csv' using (column('p0s13_x')):(column('p0s13_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.1, virtual', \
-  'figures/scaling.csv' using (column('p0s14_x')):(column('p0s14_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.05', \
-  'figures/scaling.csv' using (column('p0s15_x')):(column('p0s15_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.05, virtual', \
-  'figures/scaling.csv' using (column('p0s16_x')):(column('p0s16_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.4', \
-  'figures/scaling.csv' using (column('p0s17_x')):(column('p0s17_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.4, virtual', \
-  'figures/scaling.csv' using (column('p0s18_x')):(column('p0s18_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.2', \
-  'figures/scaling.csv' using (column('p0s19_x')):(column('p0s19_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.2, virtual', \
-  'figures/scaling.csv' using (column('p0s20_x')):(column('p0s20_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.2', \
-  'figures/scaling.csv' using (column('p0s21_x')):(column('p0s21_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.2, virtual', \
-  'figures/scaling.csv' using (column('p0s22_x')):(column('p0s22_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.1', \
-  'figures/scaling.csv' using (column('p0s23_x')):(column('p0s23_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.1, virtual', \
-  'figures/scaling.csv' using (column('p0s24_x')):(column('p0s24_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.2', \
-  'figures/scaling.csv' using (column('p0s25_x')):(column('p0s25_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.2, virtual', \
-  'figures/scaling.csv' using (column('p0s26_x')):(column('p0s26_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.2', \
-  'figures/scaling.csv' using (column('p0s27_x')):(column('p0s27_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.2, virtual', \
-  'figures/scaling.csv' using (column('p0s28_x')):(column('p0s28_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.05', \
-  'figures/scaling.csv' using (column('p0s29_x')):(column('p0s29_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.05, virtual', \
-  'figures/scaling.csv' using (column('p0s30_x')):(column('p0s30_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.4', \
-  'figures/scaling.csv' using (column('p0s31_x')):(column('p0s31_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.4, virtual'
+  'figures/scaling.csv' using (column('p0s2_x')):(column('p0s2_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s3_x')):(column('p0s3_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s4_x')):(column('p0s4_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s5_x')):(column('p0s5_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s6_x')):(column('p0s6_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=64 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s7_x')):(column('p0s7_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=64 lr=0.4, virtual', \
+  'figures/scaling.csv' using (column('p0s8_x')):(column('p0s8_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s9_x')):(column('p0s9_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s10_x')):(column('p0s10_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s11_x')):(column('p0s11_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s12_x')):(column('p0s12_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s13_x')):(column('p0s13_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s14_x')):(column('p0s14_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=128 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s15_x')):(column('p0s15_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=128 lr=0.4, virtual', \
+  'figures/scaling.csv' using (column('p0s16_x')):(column('p0s16_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s17_x')):(column('p0s17_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s18_x')):(column('p0s18_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s19_x')):(column('p0s19_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s20_x')):(column('p0s20_y')) with linespoints linecolor rgb '#009E73' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s21_x')):(column('p0s21_y')) with linespoints linecolor rgb '#B35A8C' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s22_x')):(column('p0s22_y')) with linespoints linecolor rgb '#6B4C00' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=256 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s23_x')):(column('p0s23_y')) with linespoints linecolor rgb '#332288' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=256 lr=0.4, virtual', \
+  'figures/scaling.csv' using (column('p0s24_x')):(column('p0s24_y')) with linespoints linecolor rgb '#0072B2' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.05', \
+  'figures/scaling.csv' using (column('p0s25_x')):(column('p0s25_y')) with linespoints linecolor rgb '#D55E00' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.05, virtual', \
+  'figures/scaling.csv' using (column('p0s26_x')):(column('p0s26_y')) with linespoints linecolor rgb '#009E73' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.1', \
+  'figures/scaling.csv' using (column('p0s27_x')):(column('p0s27_y')) with linespoints linecolor rgb '#B35A8C' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.1, virtual', \
+  'figures/scaling.csv' using (column('p0s28_x')):(column('p0s28_y')) with linespoints linecolor rgb '#6B4C00' pointtype 7 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.2', \
+  'figures/scaling.csv' using (column('p0s29_x')):(column('p0s29_y')) with linespoints linecolor rgb '#332288' pointtype 9 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.2, virtual', \
+  'figures/scaling.csv' using (column('p0s30_x')):(column('p0s30_y')) with linespoints linecolor rgb '#0072B2' pointtype 5 pointsize 0.5 dashtype 1 title 'batch=512 lr=0.4', \
+  'figures/scaling.csv' using (column('p0s31_x')):(column('p0s31_y')) with linespoints linecolor rgb '#D55E00' pointtype 13 pointsize 0.5 dashtype 2 title 'batch=512 lr=0.4, virtual'
 set title 'share of the devices'' time' noenhanced
 set xlabel 'devices' noenhanced
 set ylabel '' noenhanced
