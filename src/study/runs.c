@@ -208,7 +208,8 @@ bool study_entry_is_average(const struct record_entry *entry)
 bool study_same_test(const struct study_run *a, const struct study_run *b)
 {
     const struct record_run *x = &a->entry->run, *y = &b->entry->run;
-    bool hashed = x->data_hash[0] && y->data_hash[0];
+    /* The hash is of what was trained on too, of as many images as that was. */
+    bool hashed = x->data_hash[0] && y->data_hash[0] && x->spec.train_limit == y->spec.train_limit;
 
     return x->spec.test_limit == y->spec.test_limit &&
            !strcmp(hashed ? x->data_hash : x->spec.data, hashed ? y->data_hash : y->spec.data);

@@ -251,6 +251,23 @@ TEST(files_of_one_name_that_differ_are_two_settings)
     end(&k);
 }
 
+/* data_hash is of the training images too: fewer of these are no other test. */
+TEST(runs_on_fewer_training_images_have_the_same_test)
+{
+    struct kit k;
+
+    begin(&k);
+    strcpy(add(&k, "train_limit=600", 1, (double[]){0.5})->data_hash, "#00000001");
+    strcpy(add(&k, "train_limit=300", 1, (double[]){0.5})->data_hash, "#00000002");
+    strcpy(add(&k, "train_limit=600", 1, (double[]){0.5})->data_hash, "#00000003");
+    if (open_all(&k)) {
+        CHECK(study_same_test(&k.runs[0], &k.runs[1]));
+        CHECK(study_all_same_test(k.runs, 2));
+        CHECK(!study_same_test(&k.runs[0], &k.runs[2]));
+    }
+    end(&k);
+}
+
 /* Where keys say that it is another network, or other data, the hash says nothing more; a run of a
  * version that wrote none may be of the same. */
 TEST(hashes_that_keys_explain_are_left_out)
