@@ -81,11 +81,14 @@ static const struct form {
              {".pdf", "a PDF figure", is_pdf}, {".safetensors", "weights", NULL},
              {"", "a table", is_table}};
 
-static const struct form *form_of(const char *file)
+/* Weights may have any name. */
+static const struct form *form_of(const char *verb, const char *file)
 {
     const char *slash = strrchr(file, '/'), *end = strrchr(slash ? slash : file, '.');
     const struct form *form = forms;
 
+    if (!strcmp(verb, "weights"))
+        end = ".safetensors";
     while (*form->end && (!end || strcasecmp(end, form->end) != 0))
         form++;
     return form;
@@ -139,7 +142,7 @@ enum err_code overwrite_check(const char *verb, const char *option, const char *
     if (!file || !strcmp(file, "-"))
         return ERR_OK;
     TRY(read_start(file, start, &n, e));
-    form = form_of(file);
+    form = form_of(verb, file);
     if (!form->is) {
         ours = is_weights(start, n);
     } else {

@@ -155,8 +155,8 @@ void study_table_tex(const struct study_table *t, const struct study_style *styl
     size_t *width = mem_new(t->columns + 1, sizeof *width);
     int parts, *part = share_out(t, style, width, &parts);
 
-    if (parts > 1 || width[0] > PAGE)
-        text_add(out, "% \\usepackage{booktabs,graphicx}\n");
+    text_addf(out, "%% \\usepackage{booktabs%s}\n",
+              parts > 1 || width[0] > PAGE ? ",graphicx" : "");
     for (int p = 0; p < parts; p++) {
         text_add(out, p ? "\\par\\medskip\\noindent\n" : width[p] > PAGE ? "\\noindent\n" : "");
         tex_part(t, style, part, p, width[p] > PAGE, out);

@@ -77,6 +77,14 @@ refused "a mean over no key" "--over sed is no key" "$CHORUS" plot "$one" --over
 exits 1 "$CHORUS" plot "$one" -o none/a.svg
 check "a folder that is not there" \
     grep -q "cannot create none/a.svg: there is no folder none; make it, or name another place" err
+# What was written is written again, whatever it came to.
+exits 0 "$CHORUS" compare "$one" -o table.tex
+exits 0 "$CHORUS" compare "$one" "$two" -o table.tex
+check "a table of other columns" grep -q '^% .usepackage.booktabs' table.tex
+exits 0 "$CHORUS" weights "$one" -o own.weights
+exits 0 "$CHORUS" weights "$two" -o own.weights
+check "weights of a name of one's own" grep -q "^own.weights: the weights" err
+rm table.tex own.weights
 refused "a size of nonsense" "--size big" "$CHORUS" plot "$one" -o a.svg --size big
 refused "a size of text" "--size and --mono are for files" "$CHORUS" plot "$one" --size 84x60mm
 exits 0 "$CHORUS" plot "$one" --metric test_acc && mv out plain
