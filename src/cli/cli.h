@@ -65,6 +65,9 @@ int cli_options(const struct cli_usage *usage, const struct cli_option *options,
 bool cli_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *value);
 
 const char *cli_results(void); /* --results, CHORUS_RESULTS, or "results" */
+/* CLI_ON, or the exit code where a folder was named for results and is not there: what lists them would
+ * call that empty. */
+int cli_check_results(void) MUST_USE;
 const struct data_places *cli_places(void);
 const struct backend *const *cli_backends(void); /* NULL at the end, preferred ones first */
 

@@ -450,8 +450,10 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
     size_t count, *order, first = 0, n;
     char sweep[128];
     struct err e = {0};
-    int code;
+    int code = cli_check_results();
 
+    if (code != CLI_ON)
+        return code;
     if (record_find_all(cli_results(), argv + 1, (size_t)argc - 1, true, &list, &count, &e) !=
         ERR_OK)
         return cli_fail(&e);

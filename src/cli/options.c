@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/again.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -30,6 +31,20 @@ static const char *results_without(void)
 const char *cli_results(void)
 {
     return results_given ? results_given : results_without();
+}
+
+int cli_check_results(void)
+{
+    struct text shown = {0};
+    int code = CLI_ON;
+
+    text_add_clean(&shown, cli_results());
+    if (strcmp(cli_results(), "results") != 0 && !io_exists(cli_results()))
+        code = cli_refuse("there are no results in %s, which is not there (--results DIR and "
+                          "CHORUS_RESULTS name the folder)",
+                          text_str(&shown));
+    text_free(&shown);
+    return code;
 }
 
 const struct data_places *cli_places(void)

@@ -227,8 +227,11 @@ static int list(bool json, bool quiet)
     struct text out = {0}, shown = {0};
     struct err e;
     size_t n;
-    int code = 0;
+    int code = cli_check_results();
 
+    if (code != CLI_ON)
+        return code;
+    code = 0;
     if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
         return cli_fail(&e);
     if (json) {

@@ -53,8 +53,9 @@ check "no name has it" exits 0 "$CHORUS" ls nonesuch
 check "which is said" says "none of the 3 runs in results matches nonesuch"
 refused "-n 0" "from 1 to" "$CHORUS" ls -n 0
 refused "-n of nothing" "whole number" "$CHORUS" ls -n few
-check "--results" exits 0 "$CHORUS" ls --results "$PWD/elsewhere"
-check "names the folder" says "no runs in $PWD/elsewhere"
+refused "--results of nothing" "no results in $PWD/elsewhere, which is not there" "$CHORUS" ls --results "$PWD/elsewhere"
+mkdir empty && exits 0 "$CHORUS" ls --results empty
+check "names the folder" says "no runs in empty"
 
 # RUN names
 refused "an ambiguous name" "part of the names of 2 runs: ${first#results/}" "$CHORUS" show -- -tiny-
