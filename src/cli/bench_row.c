@@ -338,8 +338,9 @@ static enum err_code show_row(struct bench *b, const struct plan *p, struct row 
     double peak = p->backend->gpus ? NAN : peak_of(b, threads) / p->net->flops;
 
     if (check_memory(p, &b->last) != ERR_OK) {
-        cli_talk("left out: %s, %s, %d members, batch %lld: %s", p->backend->name,
-                 p->precision_used, p->session.members, (long long)r->batch, b->last.text);
+        cli_talk("left out: %s, %s, %d member%s, batch %lld: %s", p->backend->name,
+                 p->precision_used, p->session.members, p->session.members == 1 ? "" : "s",
+                 (long long)r->batch, b->last.text);
         return ERR_OK;
     }
     TRY(measure(b, r, &b->last));

@@ -46,6 +46,16 @@ struct wish {
     int64_t rows;
 };
 
+static bool is_table(const struct predictions *p)
+{
+    return p->shape.h == 1 && p->shape.w == 1;
+}
+
+static const char *one_of(const struct predictions *p)
+{
+    return is_table(p) ? "row" : "image";
+}
+
 /* ---- which images ---- */
 
 static int by_key(const void *a, const void *b)
@@ -124,7 +134,7 @@ static void add_table(const struct predictions *p, const struct predict_pick *pi
     struct cli_table t;
     struct text head = {0};
 
-    text_add(&head, "-image|label|prediction||-probability");
+    text_addf(&head, "-%s|label|prediction||-probability", one_of(p));
     for (int m = 0; p->members > 1 && m < p->members; m++)
         text_addf(&head, "|member %d", m);
     cli_table_start(&t, text_str(&head));
@@ -185,7 +195,7 @@ static void add_beside(const struct predictions *p, size_t image, int line, stru
     struct text name = {0};
 
     if (line == 0) {
-        text_addf(out, "image %zu: ", image);
+        text_addf(out, "%s %zu: ", one_of(p), image);
         add_class(p, said, out);
         if (said != p->labels[image]) {
             text_add(out, ", wrong: it is ");
@@ -213,17 +223,17 @@ static void draw_image(const struct predictions *p, size_t image, struct text *o
     uint8_t *bytes = bytes_of(p, image);
     struct tile t = {bytes, p->shape.h, p->shape.w, p->shape.c == 3 ? 3 : 1};
     bool colours = cli_colours(STDOUT_FILENO) && cli_utf8();
-    int lines = tile_lines(&t), most = p->classes < 10 ? p->classes : 10;
+    int lines = is_table(p) ? 0 : tile_lines(&t), most = p->classes < 10 ? p->classes : 10;
     struct text raw = {0};
 
     for (int line = 0; line < lines || line <= most; line++) {
         text_clear(&raw);
         if (line < lines)
             tile_add_line(&t, line, colours, out);
-        else
+        else if (!is_table(p)) /* whose numbers are no picture */
             text_addf(out, "%*s", t.w, "");
         add_beside(p, image, line, &raw);
-        text_add(out, raw.n ? "  " : "");
+        text_add(out, raw.n && !is_table(p) ? "  " : "");
         text_add_clean(out, text_str(&raw));
         while (!colours && out->n && out->s[out->n - 1] == ' ')
             out->s[--out->n] = 0;
@@ -240,8 +250,8 @@ static void add_accuracy(const struct predictions *p, const struct study_members
     char number[TEXT_NUMBER_ROOM];
     double least = 1, most = 0;
 
-    text_addf(out, "accuracy %.4f, loss %.4f over %s test image%s", s->whole.acc, s->whole.nll,
-              text_count(number, p->n), p->n == 1 ? "" : "s");
+    text_addf(out, "accuracy %.4f, loss %.4f over %s test %s%s", s->whole.acc, s->whole.nll,
+              text_count(number, p->n), one_of(p), p->n == 1 ? "" : "s");
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
     for (int m = 0; m < p->members; m++) {

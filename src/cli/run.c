@@ -54,6 +54,9 @@ static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, cons
     for (int i = 1; i < argc; i++) {
         if (experiment_is_assignment(argv[i]))
             continue;
+        if (!*argv[i])
+            return err_set(e, ERR_INPUT,
+                           "an empty word ('') is no experiment and no KEY=VALUE: leave it out");
         if (from)
             return err_set(e, ERR_INPUT,
                            "run takes one experiment, not both %s and %s; keys are KEY=VALUE", from,

@@ -327,9 +327,9 @@ static enum err_code check_params(struct net_reader *r)
         }
         text_add_clean(&bad, spec->param[i].name);
         code = known ? ERR_OK
-                     : net_refuse_line(r, 0, "model.%s: the model has no param %s; %s%s",
-                                       text_str(&bad), text_str(&bad),
-                                       r->names ? "it has " : "it has none", text_str(&names));
+                     : net_refuse_line(r, 0, "model.%s: the model has no param %s%s%s",
+                                       text_str(&bad), r->names ? text_str(&bad) : "at all",
+                                       r->names ? "; it has " : "", text_str(&names));
         text_free(&names);
         text_free(&bad);
         TRY(code);

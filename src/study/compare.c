@@ -324,7 +324,8 @@ static void note_limit(struct study_table *t, const struct study_limit *limit, d
 
     study_budget_text(number, limit->budget, limit->cost);
     study_table_note(t, "each run is read at the end of its last epoch within %s %s", number,
-                     study_budget_name[limit->budget]);
+                     strcmp(number, "1") || limit->budget ? study_budget_name[limit->budget]
+                                                          : "epoch");
     if (!(over > 0))
         return;
     study_budget_text(number, limit->budget, over);

@@ -333,6 +333,14 @@ exits 0 "$CHORUS" watch "$average"
 check "what was not trained has no training loss" eval '! grep -q nan err'
 
 # ---- the columns of a table are no image ----
+printf '%s\n' 0,1,2 1,3,4 0,1,3 1,3,5 >rows.csv
+exits 0 "$CHORUS" run model=tiny data=rows.csv:rows.csv batch=2 epochs=1 --quiet && rows=$(cat out)
+exits 0 "$CHORUS" predict "$rows" --draw
+check "they are not drawn" grep -q "^row 0: " out
+exits 0 "$CHORUS" predict "$rows"
+check "nor called images" test "$(grep -c image out)" = 0
+refused "an empty word" "an empty word ('')" "$CHORUS" run first ''
+refused "a device" "/dev/zero is a device" "$CHORUS" run /dev/zero
 printf 'a,b,label\n1,2,0\n3,4,1\n1,3,0\n3,5,1\n' >table.csv
 refused "augment of a table" "augment = crop:2+erase: it is for images" \
     "$CHORUS" run model=tiny data=table.csv batch=2 epochs=1 augment=crop:2+erase

@@ -236,7 +236,7 @@ TEST(params_of_an_experiment)
     check_error(with, strlen(with), &wants,
                 "t.net: model.widht: the model has no param widht; it has width, depth");
     check_error(without, strlen(without), &wants,
-                "t.net: model.widht: the model has no param widht; it has none");
+                "t.net: model.widht: the model has no param at all");
     spec.param[0].name[3] = 't', spec.param[0].name[4] = 'h';
     strcpy(spec.param[0].value, "-4");
     check_error(with, strlen(with), &wants,
