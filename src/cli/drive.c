@@ -9,6 +9,8 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "engine/engine.h"
+#include "record/sweeps.h"
+#include "record/working.h"
 
 #include "cli/version.h"
 
@@ -374,6 +376,24 @@ enum err_code drive_open(struct wire **wire, struct engine **engine, struct err 
     if (code != ERR_OK)
         wire_free(*wire);
     return code;
+}
+
+void drive_tell_others(const char *sweep, const char *behind)
+{
+    bool helps = sweep && record_sweep_live(cli_results(), sweep);
+    struct record_working *others = NULL;
+    size_t n = helps ? 0 : record_computing_list(&others);
+    const char *slash = n ? strrchr(others[0].run, '/') : NULL;
+    struct text run = {0};
+
+    if (n) {
+        text_add_clean(&run, slash && slash[1] ? slash + 1 : "a run");
+        cli_talk("another chorus (process %lld) computes %s on this machine: beside each other "
+                 "both are slower%s",
+                 (long long)others[0].pid, text_str(&run), behind);
+    }
+    text_free(&run);
+    free(others);
 }
 
 void drive_late(bool is)

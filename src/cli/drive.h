@@ -19,6 +19,9 @@ enum err_code drive_open(struct wire **wire, struct engine **engine, struct err 
  * caller's. */
 enum err_code drive_open_on(struct wire *wire, bool queue, struct engine **engine,
                             struct err *e) MUST_USE;
+/* Says who else computes on this machine, as the screens ask about it; behind: what could be done. Who
+ * works on the same sweep (NULL: it is none) helps. */
+void drive_tell_others(const char *sweep, const char *behind);
 /* What ends here waits for what may never come: that is said, and Ctrl-C ends it at once; or no more. */
 void drive_late(bool is);
 /* Stops all that runs and waits for the engine's end, commands of on_end among it, which further

@@ -246,6 +246,13 @@ static bool find_sweep(const struct resume *r, char name[128])
     return sweep;
 }
 
+/* What goes on in a process of its own (--queue) had its terminal before. */
+static void tell_others(const struct resume *r, const char *sweep)
+{
+    if (!r->quiet && !r->json && !r->queue)
+        drive_tell_others(sweep, "");
+}
+
 static int resume(const struct resume *r)
 {
     struct record_entry entry;
@@ -255,8 +262,10 @@ static int resume(const struct resume *r)
     struct err e;
     int code;
 
-    if (find_sweep(r, sweep))
+    if (find_sweep(r, sweep)) {
+        tell_others(r, sweep);
         return resume_sweep(r, sweep);
+    }
     if (r->failed || r->jobs || r->max_cells)
         return cli_refuse("%s belongs to sweeps%s%s%s",
                           r->failed ? "--failed"
@@ -276,6 +285,7 @@ static int resume(const struct resume *r)
         record_free_entry(&entry);
         return code;
     }
+    tell_others(r, NULL);
     start = mem_new(1, sizeof *start);
     start->epochs = r->epochs;
     snprintf(start->resume, sizeof start->resume, "%s", entry.folder);

@@ -181,6 +181,9 @@ static int run(int argc, char **argv, const struct options *o)
         code = cli_fail(&e);
     } else {
         code = check_options(o, spec_sweep_varies(&s), &wish);
+        if (code == CLI_ON && !o->queue && !o->dry && !o->tui && !o->quiet && !o->json)
+            drive_tell_others(spec_sweep_varies(&s) ? name : NULL,
+                              "; --queue --alone waits until none does");
         if (code == CLI_ON && o->queue)
             code = queue_run(&s, &wish);
         else if (code == CLI_ON && !spec_sweep_varies(&s))

@@ -25,6 +25,7 @@ wait $second
 check "and the other" test $? = 0
 check "each cell is run once" test "$(ls -d results/2*/ | wc -l)$(grep -c ,running, results/sweeps/alone/ledger.csv)" = 33
 check "one at a time" test "$(shared results/2*/)" = "1 1 1"
+check "and is not called slower by the one that it helps" eval '! grep -q "another chorus" err2'
 check "the other says what it waits for, once" test "$(grep -c "waits for 2.*, which another program computes: .* one at a time" err2)" = 1
 rm -rf results
 
@@ -52,12 +53,18 @@ rm -rf results
 
 # ---- two runs on one machine ----
 
-"$CHORUS" run $fake epochs=12 --name one >out1 2>err1 </dev/null &
+"$CHORUS" run $fake epochs=30 --name one >out1 2>err1 </dev/null &
 first=$!
 until_true 30 eval 'state_is results/2*-one-* running'
 exits 0 "$CHORUS" run $fake epochs=2 --name two --results other
+beside="another chorus (process [0-9]*) computes 2.*-one-.* on this machine: beside each other both are slower"
+check "who comes second is told of the first" grep -q "^$beside; --queue --alone waits" err
+exits 0 "$CHORUS" resume @ epochs=3 --results other
+check "also where it resumes" grep -q "^$beside\$" err
+exits 0 "$CHORUS" run $fake epochs=1 --name two --results other --json
+check "but not where the output is read" eval '! grep -q "computes" err && ! grep -q "another chorus" err1'
 wait $first
-check "both say that they were not alone" test "$(shared results/2*/ other/2*/)" = "2 2"
+check "both say that they were not alone" test "$(shared results/2*/ other/2*/)" = "2 2 2"
 exits 0 "$CHORUS" ls
 check "ls shows it" grep -q "shared" out
 exits 0 "$CHORUS" run $fake epochs=2 --name three
