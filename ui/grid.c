@@ -448,7 +448,7 @@ void grid_scroll(struct grid *g, struct rect in, int first, int shown, int count
     from = count > shown ? (int)((int64_t)(in.rows - length) * first / (count - shown)) : 0;
     for (int row = 0; row < in.rows; row++)
         if (row >= from && row < from + length)
-            grid_put(g, in, row, in.columns - 1, g->ascii ? '|' : 0x2590, GRID_DIM, 0);
+            grid_put(g, in, row, in.columns - 1, g->ascii ? '#' : 0x2590, GRID_DIM, 0);
 }
 
 void grid_plot(struct grid *g, struct rect in, const struct plot *p)

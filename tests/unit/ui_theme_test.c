@@ -142,6 +142,18 @@ TEST(without_colours_what_matters_stands_out)
             CHECK(theme_role(light, roles[i])->mono);
 }
 
+/* Defaults, frames without the focus, what is left of a bar: also where there is no grey. */
+TEST(what_matters_less_stands_back_without_greys)
+{
+    static const int roles[] = {GRID_DIM, GRID_BORDER, GRID_REST};
+
+    for (int light = 0; light < 2; light++)
+        for (size_t i = 0; i < MEM_COUNT(roles); i++) {
+            CHECK_INT(theme_role(light, roles[i])->mono, THEME_DIM);
+            CHECK_INT(theme_role(light, roles[i])->style8, THEME_DIM);
+        }
+}
+
 /* As eyes see it that lack cones for red, green or blue: Viénot 1999; Machado 2009. */
 static struct rgb seen(struct rgb c, int eyes)
 {
