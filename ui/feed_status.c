@@ -84,10 +84,11 @@ static void add_name(const char *name, int parts, struct text *out)
     words_add_cut(out, study_short_name(name), parts & PART_BRIEF ? BRIEF_NAME : MOST_NAME, false);
 }
 
-static void add_best(double acc, bool by_valid, struct text *out)
+/* of: "mean " of several seeds, "seed " where it is one of them. */
+static void add_best(double acc, const char *of, bool by_valid, struct text *out)
 {
     if (isfinite(acc))
-        text_addf(out, "  best %.4f, picked on %s", acc, by_valid ? "validation" : "test");
+        text_addf(out, "  best %s%.4f, picked on %s", of, acc, by_valid ? "validation" : "test");
 }
 
 static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
@@ -111,13 +112,30 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     if (parts & PART_SHARE && !ended && isfinite(run->run_share))
         text_addf(out, "  %d %%", (int)(100 * run->run_share));
     if (parts & PART_BEST && !lost)
-        add_best(run->best_acc, run->by_valid, out);
+        add_best(run->best_acc, "", run->by_valid, out);
     if (parts & PART_SPEED && !ended && run->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(run->images_per_second + 0.5)));
     if (parts & PART_LEFT && !ended)
         add_left(run->left_seconds, out);
     if (parts & PART_WAIT && waits)
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+}
+
+/* Whether runs of it here differ by their seeds. */
+static bool has_seeds(const struct feed *f, uint32_t sweep)
+{
+    const struct feed_run *first = NULL;
+
+    for (size_t i = 0; i < f->count; i++) {
+        const struct feed_run *run = f->run[i];
+
+        if (run->sweep != sweep || !run->started_utc[0]) /* its settings are not read yet */
+            continue;
+        if (first && first->spec.seed != run->spec.seed)
+            return true;
+        first = run;
+    }
+    return false;
 }
 
 static void take_best(struct feed *f, const struct wire_sweep_status *s, struct feed_sweep *out)
@@ -136,6 +154,7 @@ static void take_best(struct feed *f, const struct wire_sweep_status *s, struct 
 struct shown {
     struct feed_sweep sweep;
     bool own, counting;
+    bool seeds; /* the best is of one of several seeds */
     enum wire_state state;
     const struct feed_run *cell; /* that is told of too; NULL: none */
 };
@@ -152,16 +171,28 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
 {
     const struct feed_run *cell = s->cell;
 
-    text_addf(out, "%s sweep%s", dot(s->state, false), s->state == WIRE_PAUSED ? " paused" : "");
-    if (!s->own)
+    text_addf(out, "%s sweep%s", dot(s->state, false),
+              s->state == WIRE_PAUSED    ? " paused"
+              : s->state == WIRE_DONE    ? " done"
+              : s->state == WIRE_STOPPED ? " stopped"
+                                         : "");
+    if (!s->own && !s->sweep.over)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
         add_name(s->sweep.name, parts, out);
-    text_addf(out, "  cell %lld of %lld%s", cell_at(&s->sweep), (long long)s->sweep.cells,
-              s->counting ? "+" : "");
+    if (s->sweep.over)
+        text_addf(out, "  %lld of %lld cells", (long long)s->sweep.ended,
+                  (long long)s->sweep.cells);
+    else
+        text_addf(out, "  cell %lld of %lld%s", cell_at(&s->sweep), (long long)s->sweep.cells,
+                  s->counting ? "+" : "");
     if (parts & PART_BEST)
-        add_best(s->sweep.best, s->sweep.by_valid, out);
-    if (parts & PART_LEFT)
+        add_best(s->sweep.best,
+                 s->sweep.mean ? "mean "
+                 : s->seeds    ? "seed "
+                               : "",
+                 s->sweep.by_valid, out);
+    if (parts & PART_LEFT && !s->sweep.over)
         add_left(s->sweep.left_seconds, out);
     if (parts & PART_EPOCH && cell)
         text_addf(out, "  %s: epoch %lld/%lld", study_short_name(cell->name),
@@ -226,6 +257,8 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
     struct wire_sweep_status s;
 
     *out = (struct shown){0};
+    if (other->over && ((run && run->live && !run->dead) || running_sweep(f, run, &s)))
+        f->elsewhere.name[0] = 0; /* from now on that is told of */
     if (running_sweep(f, run, &s)) {
         *out = (struct shown){.own = true, .counting = s.counting, .state = s.state};
         snprintf(out->sweep.name, sizeof out->sweep.name, "%s", s.name);
@@ -233,6 +266,7 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
         out->sweep.ended = s.done + s.diverged + s.oom + s.failed + s.skipped;
         out->sweep.running = s.running + s.elsewhere;
         take_best(f, &s, &out->sweep);
+        out->seeds = has_seeds(f, s.sweep);
         out->sweep.left_seconds = s.left_seconds;
         out->cell = known && run->sweep == s.sweep ? run : NULL;
         if (run && run->live && run->sweep == s.sweep)
@@ -242,7 +276,12 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
     if (!other->name[0] || (run && run->own && run->live))
         return false;
     out->sweep = *other;
-    out->state = other->paused ? WIRE_PAUSED : WIRE_RUNNING;
+    out->state = other->over && other->ended < other->cells ? WIRE_STOPPED
+                 : other->over                              ? WIRE_DONE
+                 : other->paused                            ? WIRE_PAUSED
+                                                            : WIRE_RUNNING;
+    if (other->over)
+        return true;
     if (known && run->live && !run->dead && !strcmp(run->sweep_name, other->name))
         out->cell = run;
     return true;

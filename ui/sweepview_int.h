@@ -147,6 +147,7 @@ struct sweepview_line { /* of the list */
     bool live;
     int64_t cells, ended, running;
     double best; /* nan: none */
+    bool mean;   /* it is one of several seeds, as on the board */
 };
 struct sweepview_disk {          /* what the thread of tasks brings */
     struct sweepview_line *line; /* newest first */
@@ -162,6 +163,8 @@ void sweepview_read(const char *results, const char *name, uint64_t stamp,
  * passed over. False: there is none. */
 bool sweepview_read_live(const char *results, const char *const *but, size_t n,
                          struct feed_sweep *out);
+/* One that nobody works on any more. */
+void sweepview_read_over(const char *results, const char *name, struct feed_sweep *out);
 void sweepview_free_lines(struct sweepview_line *line, size_t n);
 
 /* ---- the screen ---- */

@@ -282,6 +282,9 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
             best = c;
     }
     line->best = best ? best->acc : NAN;
+    line->mean = s->repeats > 1 && s->best < s->groups;
+    if (line->mean) /* as on the board */
+        line->best = s->group[s->best].mean;
 }
 
 static bool among(const char *const *names, size_t n, const char *name)
@@ -307,6 +310,36 @@ static bool is_held(const char *results, const char *name)
     return held;
 }
 
+/* What its line of status needs. */
+static void tell_of(const char *results, const char *name, const struct sweepview_sweep *s,
+                    struct feed_sweep *out)
+{
+    struct sweepview_line line = {0};
+
+    fill_line(&line, s);
+    snprintf(out->name, sizeof out->name, "%s", name);
+    out->cells = line.cells;
+    out->ended = line.ended;
+    out->running = line.running;
+    out->best = line.best;
+    out->mean = line.mean;
+    out->by_valid = s->on_valid;
+    out->left_seconds = sweepview_left_seconds(s);
+    out->paused =
+        s->live && !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, name));
+    out->over = !s->live;
+}
+
+void sweepview_read_over(const char *results, const char *name, struct feed_sweep *out)
+{
+    char newest[32];
+    struct sweepview_sweep *s = read_sweep(results, name, newest);
+
+    if (!s->problem)
+        tell_of(results, name, s, out);
+    sweepview_free(s);
+}
+
 bool sweepview_read_live(const char *results, const char *const *but, size_t n,
                          struct feed_sweep *out)
 {
@@ -319,20 +352,10 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
     for (size_t i = 0; i < count; i++) {
         if (!among(but, n, names[i]) && record_sweep_live(results, names[i])) {
             struct sweepview_sweep *s = read_sweep(results, names[i], newest);
-            struct sweepview_line line = {0};
 
-            fill_line(&line, s);
             /* Another one that only asked may have held the lock. */
             if (!s->problem && s->live && (!out->name[0] || strcmp(newest, last) > 0)) {
-                snprintf(out->name, sizeof out->name, "%s", names[i]);
-                out->cells = line.cells;
-                out->ended = line.ended;
-                out->running = line.running;
-                out->best = line.best;
-                out->by_valid = s->on_valid;
-                out->left_seconds = sweepview_left_seconds(s);
-                out->paused =
-                    !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, names[i]));
+                tell_of(results, names[i], s, out);
                 memcpy(last, newest, sizeof last);
             }
             sweepview_free(s);

@@ -18,7 +18,7 @@ struct status_task {
     const char **own; /* (owns): sweeps of this program */
     size_t owns;
     uint64_t took;
-    struct feed_sweep found;
+    struct feed_sweep before, found;
 };
 
 static void work(void *arg)
@@ -26,7 +26,12 @@ static void work(void *arg)
     struct status_task *t = arg;
     uint64_t begun = clock_ns();
 
-    sweepview_read_live(t->results, t->own, t->owns, &t->found);
+    if (sweepview_read_live(t->results, t->own, t->owns, &t->found))
+        ;
+    else if (t->before.over)
+        t->found = t->before;
+    else if (t->before.name[0])
+        sweepview_read_over(t->results, t->before.name, &t->found);
     t->took = clock_ns() - begun;
 }
 
@@ -38,8 +43,9 @@ static bool same(double a, double b)
 static bool same_sweep(const struct feed_sweep *a, const struct feed_sweep *b)
 {
     return !strcmp(a->name, b->name) && a->cells == b->cells && a->ended == b->ended &&
-           a->running == b->running && a->paused == b->paused && same(a->best, b->best) &&
-           a->by_valid == b->by_valid && same(a->left_seconds, b->left_seconds);
+           a->running == b->running && a->paused == b->paused && a->over == b->over &&
+           a->mean == b->mean && same(a->best, b->best) && a->by_valid == b->by_valid &&
+           same(a->left_seconds, b->left_seconds);
 }
 
 static void done(void *arg, bool dropped)
@@ -48,11 +54,14 @@ static void done(void *arg, bool dropped)
     struct sweepview *v = t->view;
 
     if (!dropped) {
+        bool news = !same_sweep(&v->told, &t->found);
+
         v->telling = false;
         v->tell_ns = app_ns(v->app) + (t->took * REST > LOOK_NS ? t->took * REST : LOOK_NS);
-        v->app->dirty = v->app->dirty || !same_sweep(&v->told, &t->found);
+        v->app->dirty |= news;
         v->told = t->found;
-        feed_set_elsewhere(v->app->feed, &v->told);
+        if (news || !t->found.over) /* that one is over is told until something else is at work */
+            feed_set_elsewhere(v->app->feed, &v->told);
     }
     for (size_t i = 0; i < t->owns; i++)
         free((char *)t->own[i]);
@@ -85,6 +94,7 @@ void sweepview_tell_status(struct sweepview *v)
     t = mem_new(1, sizeof *t);
     t->view = v;
     t->results = mem_text(v->app->config.results);
+    t->before = v->told;
     take_own(t, v->app->config.wire);
     tasks_add(v->app->tasks, work, done, t);
 }

@@ -415,6 +415,15 @@ static void say_others(const struct sweeper *w)
             n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }
 
+/* Then the best of them is no mean, as boards and `compare --over seed` have it. */
+static bool has_seeds(const struct spec_sweep *s)
+{
+    for (size_t a = 0; a < s->axes; a++)
+        if (!strcmp(s->axis[a].key, "seed") && s->axis[a].values > 1)
+            return true;
+    return false;
+}
+
 void sweep_talk_end(struct sweeper *w)
 {
     const struct wire_sweep_status *s = &w->status;
@@ -438,7 +447,7 @@ void sweep_talk_end(struct sweeper *w)
         if (parts[i].n)
             text_addf(&t, "%s %lld %s", n++ ? "," : "", (long long)parts[i].n, parts[i].word);
     if (best < w->cells) {
-        text_add(&t, "; best ");
+        text_add(&t, has_seeds(w->spec) ? "; best seed " : "; best ");
         cli_add_fraction(&t, w->cell[best].acc);
         text_add(&t, " with ");
         sweeps_add_label(w->spec, w->cell[best].cell, &t);

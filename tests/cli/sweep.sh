@@ -91,6 +91,8 @@ check "a line a cell" grep -qE "^cell 3 of 4  lr=0.[0-9]+ batch=[46]0  0.[0-9]{4
 check "the best one, and what it was picked on" grep -q "4 done; best 0.* (picked on test)" err
 check "its columns of validation are empty without such data" \
     test "$(grep -c ',shared,val_acc,val_loss$\|,,$' results/sweeps/plain/sweep.csv)" = 5
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 repeats=2 epochs=1 --results seeds
+check "of repeats it is one seed's, no mean" grep -q "4 done; best seed 0.* with lr=.* (picked on test)" err
 held=held/sweeps/plain/sweep.csv
 exits 0 "$CHORUS" run plain.ini lr=0.0001,0.01 epochs=1 valid=100 --results held --json
 check "with valid the best cell is picked on it" grep -q "2 done; best 0.* (picked on valid: 0\." err

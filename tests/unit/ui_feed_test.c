@@ -798,6 +798,24 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_add_status(k.feed, &line, 100);
     CHECK(
         !strncmp(text_str(&line), "‖ sweep paused elsewhere", strlen("‖ sweep paused elsewhere")));
+    sweep.paused = false; /* its end is told until something else is at work */
+    sweep.over = sweep.mean = true;
+    sweep.ended = 12;
+    feed_set_elsewhere(k.feed, &sweep);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_STR(text_str(&line),
+              "✓ sweep done  board  12 of 12 cells  best mean 0.9100, picked on test");
+    kit_started(&k, 7, "/other", &run->spec, 100);
+    feed_take(k.feed, NULL, NULL);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "● running");
+    kit_state(&k, 7, "/other", WIRE_DONE, "");
+    feed_take(k.feed, NULL, NULL);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "✓ done");
     text_free(&line);
     free(run);
     kit_close(&k);

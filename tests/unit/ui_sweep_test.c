@@ -702,6 +702,34 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     remove_all(results);
 }
 
+TEST(of_repeats_the_list_has_the_mean_that_the_board_has)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
+    struct feed_sweep over = {0};
+    struct sweepview_disk disk;
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "lr = 0.1, 0.2\nrepeats = 2\n");
+    write_file(folder, "sweep.csv",
+               "cell,run,state,reason,lr,seed,best_by,best_test_acc,wall_seconds,val_acc\n"
+               "aa,,done,,0.1,0,test,0.9,1,\nbb,,done,,0.1,1,test,0.3,1,\n"
+               "cc,,done,,0.2,0,test,0.7,1,\ndd,,done,,0.2,1,test,0.8,1,\n");
+    write_file(folder, "ledger.csv",
+               "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
+    sweepview_read(results, NULL, 0, NULL, 0, &disk);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    CHECK_NEAR(disk.line[0].best, 0.75, 1e-12); /* not 0.9, the luckiest */
+    sweepview_read_over(results, "board", &over);
+    CHECK(over.over && over.mean);
+    CHECK_NEAR(over.best, 0.75, 1e-12);
+    CHECK_INT(over.ended, 4);
+    sweepview_free(disk.sweep);
+    sweepview_free_lines(disk.line, disk.lines);
+    free(folder);
+    remove_all(results);
+}
+
 TEST(a_damaged_sweep_says_what_is_wrong_with_it)
 {
     char *results = new_folder(), *folder = mem_textf("%s/sweeps/bad", results);
