@@ -126,8 +126,10 @@ static void name_all(struct compare *c)
         c->tail[g] = dash && dash[1] ? dash + 1 : name;
         for (size_t k = 0; k < c->groups; k++)
             again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
-        if (again || !names[g].n)
+        if (!names[g].n)
             c->label[g] = mem_text(name);
+        else if (again) /* of settings as the others are, and its own */
+            c->label[g] = mem_textf("%s %s", text_str(&names[g]), c->tail[g]);
         else
             c->label[g] = mem_text(text_str(&names[g]));
         c->brief[g] = values_of(c->label[g]);

@@ -123,6 +123,26 @@ TEST(focus_and_cursor)
     kit_end(&k);
 }
 
+TEST(names_of_one_plot_are_of_one_kind)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-a-0001", "model=tiny best_test_acc=0.625");
+    kit_run(&k, "2026-10-29-100001-000-b-0002", "model=lenet best_test_acc=0.875");
+    kit_run(&k, "2026-10-29-100002-000-b-0003", "model=lenet best_test_acc=0.625");
+    kit_epochs(&k, "2026-10-29-100000-000-a-0001", 1, 4, low);
+    kit_epochs(&k, "2026-10-29-100001-000-b-0002", 1, 4, high);
+    kit_epochs(&k, "2026-10-29-100002-000-b-0003", 1, 4, low);
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "2026");
+    CHECK(kit_shows(&k, "model=tiny"));
+    CHECK_STR(of(&k)->label[0], "model=tiny");
+    CHECK_STR(of(&k)->label[1], "model=lenet 0002");
+    CHECK_STR(of(&k)->label[2], "model=lenet 0003");
+    kit_end(&k);
+}
+
 TEST(repeats_are_one_row)
 {
     struct kit k;
