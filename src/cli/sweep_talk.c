@@ -92,11 +92,15 @@ static void say_before(struct sweeper *w)
     w->told_before = true;
     if (w->wish->quiet || (!w->before && !w->wish->goes_on))
         return;
-    if (w->before)
-        text_addf(&line, "%lld of %lld%s cell%s a result already", (long long)w->before, cells,
-                  s->counting ? "+" : "", cells == 1 ? " has" : "s have");
+    if (w->before > w->skipped)
+        text_addf(&line, "%lld of %lld%s cell%s a result already",
+                  (long long)(w->before - w->skipped), cells, s->counting ? "+" : "",
+                  cells == 1 ? " has" : "s have");
     else
         text_addf(&line, "none of %lld%s cells has a result yet", cells, s->counting ? "+" : "");
+    if (w->skipped)
+        text_addf(&line, ", %lld skipped (--failed runs %s)", (long long)w->skipped,
+                  w->skipped == 1 ? "it" : "them");
     text_addf(&line, ", %lld%s to run", left > 0 ? left : 0, s->counting ? "+" : "");
     if (s->elsewhere)
         text_addf(&line, ", %lld at another program", (long long)s->elsewhere);
@@ -215,6 +219,7 @@ void sweep_talk_look(struct sweeper *w)
         w->shown[i].ended = true;
         w->ended++;
         w->before++;
+        w->skipped += c->state == WIRE_SKIPPED;
     }
     while ((next = next_end(w)))
         say_end(w, next);

@@ -32,8 +32,8 @@ struct sweeper {
     size_t shown_room, shown_count;
     struct sweep_live *live;
     size_t lives, live_room;
-    int64_t ended; /* cells whose line was printed or which were there before */
-    int64_t before;
+    int64_t ended;           /* cells whose line was printed or which were there before */
+    int64_t before, skipped; /* of those that were there: how many, and without a result */
     bool look, named, told_before, draws, refused;
     struct err refusal;
     uint64_t drawn;

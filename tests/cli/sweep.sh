@@ -483,4 +483,10 @@ exits 0 "$CHORUS" run model=./plain.net data=words.csv,signed.csv,headed.csv,cop
 check "other classes and other columns are other data" grep -q "^3 cells: 3 done" err
 check "the same twice is said" grep -q "^1 cell comes to the same as another one" err
 
+# What was skipped is no result.
+printf '%s\n' 0,1,2 1,3,4 0,1,3 1,3,5 >rows.csv
+exits 0 "$CHORUS" run model=tiny data=rows.csv:rows.csv,gone.csv batch=2 epochs=1 --name gaps --quiet
+exits 0 "$CHORUS" resume gaps
+check "and is counted apart" grep -q "^1 of 2 cells have a result already, 1 skipped (--failed runs it), 0 to run$" err
+
 finish
