@@ -393,6 +393,20 @@ static int predict(const struct record_entry *run, struct wish *w)
     return code;
 }
 
+#define STRONG 4 /* times smaller or larger: little of the picture is left, or little was there */
+
+/* Where the model saw something else than the picture. */
+static void add_scaling(const struct predictions *p, size_t i, struct text *out)
+{
+    double across = (double)p->size[i][0] / p->shape.w, down = (double)p->size[i][1] / p->shape.h;
+    bool squashed = fabs(log(across / down)) > log(1.25);
+    bool scaled = fmax(across, down) > STRONG || fmin(across, down) < 1.0 / STRONG;
+
+    if (squashed || scaled)
+        text_addf(out, "  (%s from %lldx%lld to %dx%d)", squashed ? "squashed" : "scaled",
+                  (long long)p->size[i][0], (long long)p->size[i][1], p->shape.w, p->shape.h);
+}
+
 static int predict_pictures(const struct record_entry *run, const struct wish *w, int count,
                             char **files)
 {
@@ -416,7 +430,8 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
         add_class(&p, said, &line);
         text_addf(&line, " %.4f", predictions_highest(&p, (size_t)i));
         for (int m = 0; p.members > 1 && m < p.members; m++)
-            text_addf(&line, "  %d", predictions_answer(&p, m, (size_t)i));
+            text_addf(&line, "%s %d", m ? "" : "  members:", predictions_answer(&p, m, (size_t)i));
+        add_scaling(&p, (size_t)i, &line);
         text_add_clean(&out, text_str(&line));
         text_add(&out, "\n");
         text_free(&line);

@@ -26,6 +26,7 @@ void predictions_free(struct predictions *p)
         free(p->class_names[c]);
     free(p->class_names);
     free(p->columns);
+    free(p->size);
     free(p->images);
     free(p->labels);
     free(p->p);
@@ -186,9 +187,10 @@ static enum err_code make_of_pictures(struct predictions *p, const struct plan *
                        "no telling what a picture's pixels would be among them");
     TRY(take_memory(p, e));
     copy_names(p, plan->data);
+    p->size = mem_new(p->n, sizeof *p->size);
     for (int i = 0; i < from->count; i++)
         TRY(data_read_picture(from->files[i], p->shape, from->invert,
-                              (uint8_t *)p->images + (size_t)i * pixels_of(p), e));
+                              (uint8_t *)p->images + (size_t)i * pixels_of(p), p->size[i], e));
     labels = mem_new(p->n, sizeof *labels);
     code = evaluate(p, plan,
                     &(struct data_part){.count = p->n, .bytes = p->images, .labels = labels}, w, e);

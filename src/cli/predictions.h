@@ -24,6 +24,7 @@ struct predictions {
     double *log_p;      /* (members, n): logarithm of the label's; NULL: an older file has none */
     double *mean;       /* (n, classes): the average over members */
     char **class_names; /* (classes), or NULL */
+    int64_t (*size)[2]; /* (n) of pictures: width and height in their files; else NULL */
     char *columns;      /* of a table: their names, a line each; or NULL */
     char data_hash[16]; /* as in run.csv; "": an older file does not say */
 };

@@ -398,7 +398,7 @@ static enum err_code read_bytes(const char *path, char **bytes, size_t *n, struc
 }
 
 enum err_code data_read_picture(const char *path, struct net_shape shape, bool invert, uint8_t *out,
-                                struct err *e)
+                                int64_t size[2], struct err *e)
 {
     static const char png[] = "\x89PNG\r\n\x1a\n";
     struct picture p = {0};
@@ -422,6 +422,10 @@ enum err_code data_read_picture(const char *path, struct net_shape shape, bool i
         double v = covered(&p, shape, y, x, k);
 
         out[i] = (uint8_t)lround(invert ? 255 - v : v);
+    }
+    if (code == ERR_OK && size) {
+        size[0] = (int64_t)p.w;
+        size[1] = (int64_t)p.h;
     }
     free(p.pixel);
     free(bytes);

@@ -10,8 +10,9 @@
 
 /* out: (h, w, c) bytes of the shape. Colours become grey by their luminance where the model takes one
  * channel, grey becomes three equal ones where it takes three; what is transparent lies on white. The
- * whole picture is stretched to the shape, each pixel the mean of what it covers. invert: 255 - x. */
+ * whole picture is stretched to the shape, each pixel the mean of what it covers. invert: 255 - x.
+ * size (NULL: not wanted): its width and height in the file. */
 enum err_code data_read_picture(const char *path, struct net_shape shape, bool invert, uint8_t *out,
-                                struct err *e) MUST_USE;
+                                int64_t size[2], struct err *e) MUST_USE;
 
 #endif

@@ -107,6 +107,10 @@ refused "a matrix of some images" "count all images" "$CHORUS" predict "$three" 
 printf 'P2 2 2 255 0 255 255 0' >own.pgm
 exits 0 "$CHORUS" predict "$three" own.pgm own.pgm
 check "pictures of one's own" test "$(grep -c '^own.pgm: [0-9]' out)" = 2
+check "each member's answer under a head" grep -qE "  members: [0-9] [0-9] [0-9]($| )" out
+{ printf 'P5 90 30 255\n' && head -c 2700 /dev/zero; } >wide.pgm
+exits 0 "$CHORUS" predict "$three" wide.pgm
+check "how it was scaled" grep -q "  (squashed from 90x30 to [0-9]*x[0-9]*)$" out
 exits 0 "$CHORUS" predict mode=ensemble members=3 own.pgm
 check "filters, then pictures" grep -q "^own.pgm: [0-9]" out
 refused "an order of pictures" "have no labels" "$CHORUS" predict "$three" own.pgm --worst 3

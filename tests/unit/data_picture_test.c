@@ -23,7 +23,7 @@ static bool reads_as(struct net_shape s, bool invert, const uint8_t *want)
     uint8_t got[100];
     struct err e;
 
-    if (data_read_picture(path, s, invert, got, &e) != ERR_OK) {
+    if (data_read_picture(path, s, invert, got, NULL, &e) != ERR_OK) {
         printf("  %s\n", e.text);
         return false;
     }
@@ -41,8 +41,8 @@ static void refused(const void *bytes, size_t n, const char *part)
     struct err e;
 
     write_file(bytes, n);
-    CHECK(data_read_picture(path, (struct net_shape){.h = 2, .w = 2, .c = 1}, false, got, &e) ==
-          ERR_INPUT);
+    CHECK(data_read_picture(path, (struct net_shape){.h = 2, .w = 2, .c = 1}, false, got, NULL,
+                            &e) == ERR_INPUT);
     CHECK_HAS(e.text, part);
     unlink(path);
 }
