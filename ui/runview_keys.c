@@ -337,6 +337,7 @@ bool runview_key(void *screen, const struct key *key)
         return true;
     if ((key->code == 'p' || key->code == 'K' || key->code == 'R') && is_unread(v, run)) {
         screen_run_press(v, key->code);
+        app_say(v->app, GRID_DIM, "its files are being read; %c follows", (char)key->code);
         return true;
     }
     switch (key->code) {

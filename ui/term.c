@@ -62,7 +62,7 @@ static const struct {
               FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),   FAULT(SIGXCPU), FAULT(SIGXFSZ),
               FAULT(SIGALRM), FAULT(SIGPROF), FAULT(SIGVTALRM), FAULT(SIGUSR1), FAULT(SIGUSR2),
               FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
-static struct sigaction before[MEM_COUNT(faults)], before_continue;
+static struct sigaction before[MEM_COUNT(faults)], before_continue, before_stop, curses_stop;
 
 /* The program was stopped, by whomever, and goes on: its terminal has other modes and another picture. */
 static volatile sig_atomic_t continued;
@@ -73,13 +73,37 @@ static void on_continue(int number)
     continued = 1;
 }
 
+/* Somebody else's SIGTSTP: curses gives the terminal back, stops, and takes it again. */
+static void on_stop(int number)
+{
+    clock_work_stops();
+    curses_stop.sa_handler(number);
+    clock_work_goes();
+}
+
+/* Curses takes SIGTSTP only where nobody has it. */
+static void leave_stops_to_curses(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTSTP, NULL, &before_stop);
+    if (before_stop.sa_handler != SIG_IGN)
+        sigaction(SIGTSTP, &action, NULL);
+}
+
 static void watch_for_stops(void)
 {
-    struct sigaction action = {.sa_handler = on_continue};
+    struct sigaction action = {.sa_handler = on_continue}, stop;
 
     continued = 0;
     sigemptyset(&action.sa_mask);
     sigaction(SIGCONT, &action, &before_continue);
+    sigaction(SIGTSTP, NULL, &curses_stop);
+    stop = curses_stop;
+    stop.sa_handler = on_stop;
+    if (curses_stop.sa_handler != SIG_DFL && curses_stop.sa_handler != SIG_IGN)
+        sigaction(SIGTSTP, &stop, NULL);
 }
 
 static void write_words(int fd, const char *words)
@@ -269,6 +293,7 @@ static enum err_code refuse(struct term *t, enum err_code code)
         endwin();
         delscreen(t->screen);
     }
+    sigaction(SIGTSTP, &before_stop, NULL);
     if (t->in)
         fclose(t->in);
     if (t->out)
@@ -318,6 +343,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     struct text clean = {0};
 
     *out = NULL;
+    leave_stops_to_curses();
     t->in = fopen("/dev/tty", "re");
     t->out = fopen("/dev/tty", "we");
     if (!t->in || !t->out)
@@ -385,6 +411,7 @@ void term_close(struct term *t)
         endwin();
     }
     sigaction(SIGCONT, &before_continue, NULL);
+    sigaction(SIGTSTP, &before_stop, NULL);
     delscreen(t->screen);
     release_talk(t);
     fclose(t->in);

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <time.h>
 
+/* Written around a stop, by a handler or by whoever stops the program; read by all who count work. */
+static _Atomic uint64_t stood_ns, stop_ns; /* in all; when the newest stop began */
+
 uint64_t clock_ns(void)
 {
     struct timespec t;
@@ -12,8 +15,6 @@ uint64_t clock_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-
-static _Atomic uint64_t stood_ns, stop_ns; /* in all; when the newest stop began */
 
 uint64_t clock_work_ns(void)
 {

@@ -6,7 +6,7 @@
 
 uint64_t clock_ns(void); /* monotonic */
 /* The same, but it stands still while Ctrl-Z (SIGTSTP) keeps the whole program stopped: for what counts
- * work. One that was read before whoever stopped it said so may be later than the next. */
+ * work. A value read just before a stop may exceed the next one: differences are signed. */
 uint64_t clock_work_ns(void);
 void clock_work_stops(void); /* right before the program stops itself; also from a handler */
 void clock_work_goes(void);  /* and right behind */

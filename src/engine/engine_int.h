@@ -249,7 +249,7 @@ void run_tick(struct run *r); /* what waits for the clock: checkpoints, control,
 void trouble_take(struct run *r, const struct err *e);
 /* Of a disk that was full: what waits to be kept is written, or it is not time yet (false). The row that
  * failed is still to be tried: until it is on disk there is no room. */
-bool trouble_may_end(struct run *r);
+bool trouble_try(struct run *r);
 void trouble_over(struct run *r); /* there is room: training goes on */
 
 /* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while

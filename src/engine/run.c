@@ -16,7 +16,7 @@
 
 #define OTHERS_NS 200000000u  /* between two looks at who else computes on this machine */
 #define SHEET_NS  3000000000u /* with a ledger that others hold */
-#define AGAIN_NS  250000000u
+#define TOLD_NS   250000000u  /* between two tries to tell a ledger that others hold */
 
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start)
 {
@@ -363,7 +363,7 @@ static bool tell_sweep(struct run *r)
     if (code == ERR_OK)
         return true;
     if (e.sys == EWOULDBLOCK && clock_ns() < r->sheet_until_ns) {
-        r->retry_ns = clock_ns() + AGAIN_NS;
+        r->retry_ns = clock_ns() + TOLD_NS;
         return false;
     }
     run_log(r, LOG_WARN, "the sheet of sweep %s could not be written: %s", r->row.sweep, e.text);
@@ -488,7 +488,7 @@ bool run_work(struct run *r)
     struct err e = {0};
     int n = 0;
 
-    if (r->disk_full && !trouble_may_end(r))
+    if (r->disk_full && !trouble_try(r))
         return false;
     for (; n < 64 && !r->ended; n++) {
         struct message *m = first_message(r);

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-#define AGAIN_NS 1000000000u
+#define ROOM_NS 1000000000u /* between two looks at a full disk */
+
 static void hold(struct run *r, bool on)
 {
     pthread_mutex_lock(&r->lock);
@@ -51,7 +52,7 @@ void trouble_take(struct run *r, const struct err *e)
             run_status(r, ERR_IO, e->text);
         }
         r->disk_full = true;
-        r->retry_ns = clock_ns() + AGAIN_NS;
+        r->retry_ns = clock_ns() + ROOM_NS;
         if (run_wants_stop(r))
             r->give_up = true;
         return;
@@ -74,7 +75,7 @@ void trouble_over(struct run *r)
     run_status(r, ERR_OK, "");
 }
 
-bool trouble_may_end(struct run *r)
+bool trouble_try(struct run *r)
 {
     struct err e = {0};
 

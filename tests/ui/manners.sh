@@ -43,6 +43,15 @@ check "given back at the end" cmp -s before after
 tail -c +2 bytes | LC_ALL=C grep -aob -F '[?1049h' | wc -l >pictures
 check "its picture is drawn anew" test "$(cat pictures)" -ge 2
 check "all of it, in the size that the terminal has then" grep -qaF '[30;' bytes
+# By one that can be caught, from somebody else, it gives the terminal back before.
+rm -f stopped runs again first
+play 24x80 "text:runs" modes:runs job:TSTP "text:[stopped]" key:$'\n' "text:chorus" \
+    "text:runs" sleep:0.3 modes:again key:q -- python3 "$here/job.py" "$CHORUS" --results results
+check "kill -TSTP, and fg: it goes on and ends" test $? = 0
+check "stopped, the terminal has its modes" cmp -s before stopped
+before "[stopped]" >first
+check "and its own picture" grep -qaF '[?1049l' first
+check "which it takes again" cmp -s runs again
 rm -f again
 # Behind, it draws nothing, reads no key and is not stopped for its modes.
 play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" key:$'bg\n' "text:[behind]" sleep:0.3 keep:none sleep:1 \

@@ -447,6 +447,7 @@ TEST(a_stop_of_a_run_that_is_not_read_waits_too)
     screen_run_watch(&s.view, record_folder(record));
     runview_key(&s.view, &(struct key){.code = 'K'});
     CHECK(s.app.own->popup == POPUP_NONE);
+    CHECK_STR(s.app.own->said, "its files are being read; K follows");
     take(&s);
     runview_press_now(&s.view);
     CHECK(s.app.own->popup == POPUP_ASK);
