@@ -280,12 +280,12 @@ static int resume(const struct resume *r)
         record_free_entry(&entry);
         return code;
     }
+    tell_others(r, NULL);
     if (r->background) {
         code = drive_detach(entry.folder, r->epochs, r->queue, r->quiet, r->json);
         record_free_entry(&entry);
         return code;
     }
-    tell_others(r, NULL);
     start = mem_new(1, sizeof *start);
     start->epochs = r->epochs;
     snprintf(start->resume, sizeof start->resume, "%s", entry.folder);

@@ -59,8 +59,9 @@ until_true 30 eval 'state_is results/2*-one-* running'
 exits 0 "$CHORUS" run $fake epochs=2 --name two --results other
 beside="another chorus (process [0-9]*) computes 2.*-one-.* on this machine: beside each other both are slower"
 check "who comes second is told of the first" grep -q "^$beside; --queue --alone waits" err
-exits 0 "$CHORUS" resume @ epochs=3 --results other
-check "also where it resumes" grep -q "^$beside\$" err
+exits 0 "$CHORUS" resume @ epochs=3 --results other --background
+check "also where it resumes, elsewhere too" grep -q "^$beside\$" err
+check "which ends" until_true 30 eval 'state_is other/2* done && [ "$(rows other/2*/epochs.csv)" = 3 ]'
 exits 0 "$CHORUS" run $fake epochs=1 --name two --results other --json
 check "but not where the output is read" eval '! grep -q "computes" err && ! grep -q "another chorus" err1'
 wait $first
