@@ -75,7 +75,8 @@ static enum err_code io_read_open_file(int fd, const char *path, size_t limit, c
         return err_errno(e, "cannot look at %s", path);
     if (!S_ISREG(st.st_mode))
         return err_set(e, ERR_INPUT, "%s is %s", path,
-                       S_ISDIR(st.st_mode) ? "a folder, not a file" : "a device or a pipe, not a file");
+                       S_ISDIR(st.st_mode) ? "a folder, not a file"
+                                           : "a device or a pipe, not a file");
     if (st.st_size > 0 && (uint64_t)st.st_size > limit)
         return err_set(e, ERR_INPUT, "%s has %lld bytes; at most %zu are read", path,
                        (long long)st.st_size, limit);

@@ -142,6 +142,8 @@ enum err_code overwrite_check(const char *verb, const char *option, const char *
     if (!file || !strcmp(file, "-"))
         return ERR_OK;
     TRY(read_start(file, start, &n, e));
+    if (!n) /* it is not there, or empty */
+        return ERR_OK;
     form = form_of(verb, file);
     if (!form->is) {
         ours = is_weights(start, n);
@@ -150,7 +152,7 @@ enum err_code overwrite_check(const char *verb, const char *option, const char *
             start[i] = start[i] ? start[i] : ' ';
         ours = form->is(start) || same_first_line(start, bytes);
     }
-    if (!n || ours)
+    if (ours)
         return ERR_OK;
     return err_set(
         e, ERR_INPUT,
