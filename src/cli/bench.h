@@ -15,6 +15,7 @@ struct bench {
     bool json, tune;
     bool tuned;        /* a row had plans to choose from */
     int threads, rows; /* as many threads as most rows use; rows shown */
+    double load;       /* before it began: how many threads wanted a core */
     double peak[2];    /* fp32 operations a second of one thread and of `threads` */
     struct text out;
     bool broken;     /* stdout took no more */

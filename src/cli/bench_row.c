@@ -57,6 +57,8 @@ bool bench_leaving(const struct bench *b)
 
 enum err_code bench_begin(struct bench *b, struct err *e)
 {
+    if (getloadavg(&b->load, 1) != 1)
+        b->load = 0;
     cli_signals_start();
     cli_signals_block();
     if (thread_start(&b->watch, watch, b)) {
@@ -368,10 +370,26 @@ enum err_code bench_row(struct bench *b, const struct plan *p)
     return code;
 }
 
+/* More than an earlier bench leaves behind. */
+static void add_busy(struct bench *b)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (cores > 0 && b->load > 1.25 * (double)cores)
+        text_addf(&b->out,
+                  "busy machine (load %.1f on %ld core%s): measure again when nothing else runs\n",
+                  b->load, cores, cores == 1 ? "" : "s");
+}
+
 void bench_finish_rows(struct bench *b)
 {
-    if (!b->json || !b->rows)
+    if (!b->rows)
         return;
+    if (!b->json) {
+        add_busy(b);
+        flush(b);
+        return;
+    }
     text_addf(&b->out, "\n ], \"stopped\": %s}\n", bench_leaving(b) ? "true" : "false");
     flush(b);
 }

@@ -15,8 +15,11 @@ count()
     }
 }
 
+busy=$(awk -v cores="$(nproc --all)" '{ print ($1 > 1.4 * cores) ? "yes" : ($1 < 1.1 * cores) ? "no" : "perhaps" }' /proc/loadavg)
 check "small models" exits 0 "$CHORUS" bench --seconds 0.1 model=tiny,linear threads=1
 check "it says nothing on stderr" test ! -s err
+says_busy=no && grep -q "^busy machine (load [0-9.]* on [0-9]* cores*): measure again" out && says_busy=yes
+check "whether others computed beside it is said" test "$busy" = perhaps -o "$busy" = $says_busy
 check "the fp32 peak" has '^fp32 from registers \((avx512|avx2|base)\): [1-9][0-9]* GFLOP/s on 1 thread'
 check "a row of the backend people use" has '^cpu +tiny +data-parallel +fp32 +256 +[0-9,]+ +[0-9,]+ +[0-9.]+ %$'
 check "an ensemble" has '^cpu +tiny +ensemble of 4 +fp32 +256 +[0-9,]+ '
