@@ -263,6 +263,24 @@ TEST(columns_are_what_differs)
     kit_end(&k);
 }
 
+/* A network that was edited under its name has a column; one of another name says so itself. */
+TEST(a_hash_is_a_column_where_names_do_not_tell)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "network_hash=#1");
+    kit_run(&k, "2026-10-29-100001-000-cnn-0002", "model=cnn network_hash=#2");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, " model"));
+    CHECK(!kit_shows(&k, "network_hash"));
+    kit_run(&k, "2026-10-29-100002-000-lenet-0003", "network_hash=#3");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, " network_hash"));
+    CHECK(!kit_shows(&k, "data_hash"));
+    kit_end(&k);
+}
+
 /* 10^-1.5, as a sweep makes it; and what is not limited is all of it, which differs from a number. */
 TEST(computed_numbers_are_short_and_no_limit_is_all)
 {
