@@ -146,7 +146,8 @@ void app_show(struct app *app, int screen);
 void app_say(struct app *app, int role, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Takes that back, where nothing else was said since: it has come true. */
 void app_unsay(struct app *app, const char *words);
-/* A question in the middle with answers by their first letters (unlike ones); Esc is -1. */
+/* A question in the middle with answers by their first letters (unlike ones); Esc is -1. An earlier one
+ * whose answer goes there too is taken away: handlers know one at a time. */
 void app_ask(struct app *app, const char *question, const char *const *answers,
              void (*chosen)(void *user, int answer), void *user);
 /* The question whose answer goes there is taken away, where it stands still. */

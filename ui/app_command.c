@@ -391,6 +391,8 @@ static void overwrite(void *user, int answer)
     struct writing *w = app->own->asked;
 
     app->own->asked = NULL;
+    if (!w)
+        return;
     w->replace = answer == 0;
     if (w->replace)
         tasks_add_slow(app->tasks, write_work, write_done, w);
@@ -406,18 +408,17 @@ void command_close(struct app *app)
     training_chosen(app, -1);
 }
 
-/* Somebody may do other things by now: no question comes between. */
+/* Somebody may do other things by now, or another question may wait: no question comes between. */
 static bool ask_to_replace(struct writing *w)
 {
     static const char *const answers[] = {"replace it", "cancel", NULL};
     char *question;
 
-    if (w->app->own->popup != POPUP_NONE) {
+    if (w->app->own->popup != POPUP_NONE || w->app->own->asked) {
         app_say(w->app, GRID_WARN, "%s is there already, and stays as it is", w->path);
         return false;
     }
     question = mem_textf("%s is there already.", w->path);
-    command_close(w->app); /* an earlier one, whose question went unanswered */
     w->app->own->asked = w;
     app_ask(w->app, question, answers, overwrite, w->app);
     free(question);

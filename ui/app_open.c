@@ -111,17 +111,6 @@ void popup_forget(struct app *app)
     }
 }
 
-void app_ask(struct app *app, const char *question, const char *const *answers,
-             void (*chosen)(void *user, int answer), void *user)
-{
-    struct popup p = {
-        .kind = POPUP_ASK, .words = (char *)question, .on_answer = chosen, .user = user};
-
-    for (int i = 0; i < APP_ANSWERS && answers[i]; i++)
-        p.answer[i] = (char *)answers[i];
-    open_or_wait(app, &p);
-}
-
 void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
 {
     struct popup **at = &app->own->waits;
@@ -138,6 +127,18 @@ void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
         *at = p->next;
         free_popup(p);
     }
+}
+
+void app_ask(struct app *app, const char *question, const char *const *answers,
+             void (*chosen)(void *user, int answer), void *user)
+{
+    struct popup p = {
+        .kind = POPUP_ASK, .words = (char *)question, .on_answer = chosen, .user = user};
+
+    for (int i = 0; i < APP_ANSWERS && answers[i]; i++)
+        p.answer[i] = (char *)answers[i];
+    app_ask_end(app, chosen);
+    open_or_wait(app, &p);
 }
 
 void app_prompt(struct app *app, const char *label, const char *text,

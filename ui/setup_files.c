@@ -210,7 +210,10 @@ static void ask_to_replace(struct setup *s, const char *path, size_t comments)
     static const char *const answers[] = {"replace it", "cancel", NULL};
     struct text question = {0};
 
-    free(s->path);
+    if (s->path) { /* the question about another one is still open */
+        app_say(s->app, GRID_WARN, "%s is there already, and stays as it is", path);
+        return;
+    }
     s->path = mem_text(path);
     text_add_clean(&question, path);
     text_add(&question, " is there already");

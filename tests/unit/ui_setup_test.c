@@ -433,6 +433,24 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     kit_end();
 }
 
+TEST(a_second_file_that_is_there_does_not_take_the_place_of_the_one_asked_about)
+{
+    kit_start();
+    write_file("experiments/one.ini", "lr = 3\n");
+    write_file("experiments/two.ini", "lr = 4\n");
+    kit_keys("S");
+    kit.entered(kit.user, "one");
+    CHECK_HAS(kit.question, "experiments/one.ini is there already");
+    kit_keys("S");
+    kit.entered(kit.user, "two");
+    CHECK_HAS(kit.said, "experiments/two.ini is there already, and stays as it is");
+    CHECK_HAS(kit.question, "experiments/one.ini is there already");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_HAS(kit.said, "written to experiments/one.ini");
+    kit_end();
+}
+
 TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
 {
     kit_start();

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "tests/test.h"
 #include "ui/app_int.h"
+#include "ui/setup_int.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -164,6 +165,52 @@ TEST(a_late_question_does_not_come_over_what_is_typed)
     finish(&k);
 }
 
+static bool holds(const struct kit *k, const char *name, const char *words)
+{
+    char *path = io_path(k->folder, name), *bytes;
+    struct err e;
+    size_t n;
+    bool has;
+
+    REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
+    has = strstr(bytes, words) != NULL;
+    free(bytes);
+    free(path);
+    return has;
+}
+
+TEST(of_two_late_files_that_are_there_the_first_alone_is_asked_about)
+{
+    struct kit k;
+    struct setup *setup = mem_new(1, sizeof *setup);
+
+    start(&k);
+    write_as(&k, "a.txt");
+    write_as(&k, "b.txt");
+    settle(&k);
+    grid_text(&k.app.own->grid, grid_all(&k.app.own->grid), 0, 0, GRID_TEXT, "what is new");
+    write_as(&k, "a.txt");
+    write_as(&k, "b.txt");
+    k.app.shown = SCREEN_SETUP;
+    k.app.screen[SCREEN_SETUP] = setup;
+    setup->open = true; /* a field: questions wait */
+    settle(&k);
+    CHECK_HAS(k.app.own->said, "b.txt is there already, and stays as it is");
+    setup->open = false;
+    popup_next(&k.app);
+    REQUIRE(k.app.own->popup == POPUP_ASK);
+    CHECK_HAS(text_str(&k.app.own->question), "a.txt is there already");
+    press(&k, UI_ENTER);
+    popup_next(&k.app);
+    CHECK(k.app.own->popup == POPUP_NONE);
+    settle(&k);
+    CHECK(holds(&k, "a.txt", "what is new"));
+    CHECK(!holds(&k, "b.txt", "what is new"));
+    k.app.shown = SCREEN_LOG;
+    free(setup);
+    finish(&k);
+}
+
 static void take_answer(void *user, int answer)
 {
     (void)user;
@@ -208,6 +255,22 @@ TEST(what_comes_by_itself_waits_for_what_is_typed_or_read)
     CHECK_INT(answered, -1);
     CHECK(k.app.own->popup == POPUP_PROMPT);
     press(&k, UI_ESC);
+    popup_next(&k.app);
+    CHECK(k.app.own->popup == POPUP_NONE);
+    finish(&k);
+}
+
+TEST(a_question_takes_the_place_of_an_earlier_one_to_the_same_handler)
+{
+    static const char *const answers[] = {"yes", "no", NULL};
+    struct kit k;
+    int answered = 7;
+
+    start(&k);
+    app_ask(&k.app, "the first", answers, note_answer, &answered);
+    app_ask(&k.app, "the second", answers, note_answer, &answered);
+    CHECK_STR(text_str(&k.app.own->question), "the second");
+    press(&k, UI_ENTER);
     popup_next(&k.app);
     CHECK(k.app.own->popup == POPUP_NONE);
     finish(&k);
