@@ -22,9 +22,9 @@ enum app_popup { POPUP_NONE, POPUP_ASK, POPUP_PROMPT, POPUP_PAGE };
 /* What is to lie over the screen. */
 struct popup {
     enum app_popup kind;
-    char *label, *words;       /* words: a question, what stands in a line, the lines of a page */
-    char *answer[APP_ANSWERS]; /* a NULL behind them, or all */
-    bool whole;                /* as page_whole */
+    const char *label, *words; /* words: a question, what stands in a line, the lines of a page */
+    const char *answer[APP_ANSWERS]; /* a NULL behind them, or all */
+    bool whole;                      /* as page_whole */
     void (*on_answer)(void *user, int answer);
     void (*on_text)(void *user, const char *text);
     void (*complete)(const char *text, struct text *more);

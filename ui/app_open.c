@@ -55,10 +55,10 @@ static void open_popup(struct app *app, const struct popup *p)
 
 static void free_popup(struct popup *p)
 {
-    free(p->label);
-    free(p->words);
+    free((char *)p->label);
+    free((char *)p->words);
     for (int i = 0; i < APP_ANSWERS; i++)
-        free(p->answer[i]);
+        free((char *)p->answer[i]);
     free(p);
 }
 
@@ -132,11 +132,10 @@ void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
 void app_ask(struct app *app, const char *question, const char *const *answers,
              void (*chosen)(void *user, int answer), void *user)
 {
-    struct popup p = {
-        .kind = POPUP_ASK, .words = (char *)question, .on_answer = chosen, .user = user};
+    struct popup p = {.kind = POPUP_ASK, .words = question, .on_answer = chosen, .user = user};
 
     for (int i = 0; i < APP_ANSWERS && answers[i]; i++)
-        p.answer[i] = (char *)answers[i];
+        p.answer[i] = answers[i];
     app_ask_end(app, chosen);
     open_or_wait(app, &p);
 }
@@ -148,7 +147,7 @@ void app_prompt(struct app *app, const char *label, const char *text,
     char *copy = mem_text(text ? text : ""); /* it may be what was typed before */
 
     open_or_wait(app, &(struct popup){.kind = POPUP_PROMPT,
-                                      .label = (char *)label,
+                                      .label = label,
                                       .words = copy,
                                       .on_text = entered,
                                       .complete = complete,
@@ -158,10 +157,8 @@ void app_prompt(struct app *app, const char *label, const char *text,
 
 static void open_page(struct app *app, const char *title, const char *lines, bool whole)
 {
-    open_or_wait(app, &(struct popup){.kind = POPUP_PAGE,
-                                      .label = (char *)title,
-                                      .words = (char *)lines,
-                                      .whole = whole});
+    open_or_wait(
+        app, &(struct popup){.kind = POPUP_PAGE, .label = title, .words = lines, .whole = whole});
 }
 
 void app_page(struct app *app, const char *title, const char *lines)
