@@ -196,6 +196,7 @@ void screen_run_go(void *run, const struct feed_run *paused); /* of this program
 const char *screen_run_name(void *run, bool *trained);
 void screen_compare_runs(void *compare, const char *const *names, size_t count);
 void screen_sweep_open(void *sweep, const char *name);
+const char *screen_sweep_name(void *sweep); /* that is shown; NULL: none */
 void screen_predict_run(void *predict, const char *name);
 
 #endif

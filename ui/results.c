@@ -25,7 +25,47 @@ static void keep_looked(struct results *r)
         if (runs[i].live)
             text_addf(&live, "%016llx ", (unsigned long long)results_key("run", runs[i].name));
     settings_set(r->app->settings, "results.live", live.n ? text_str(&live) : NULL);
+    settings_set(r->app->settings, "results.seen", NULL);
     text_free(&live);
+}
+
+static void add_seen(struct results *r, const char *run)
+{
+    const char *seen = settings_get(r->app->settings, "results.seen", "");
+    char *more;
+
+    if (results_is_among(seen, run) || strlen(seen) >= LIVE_BYTES)
+        return;
+    more = mem_textf("%s%016llx ", seen, (unsigned long long)results_key("run", run));
+    settings_set(r->app->settings, "results.seen", more);
+    free(more);
+}
+
+/* Whose end stands on Run, or as a cell on Sweep, is no news any more. */
+static void keep_seen(struct results *r)
+{
+    struct app *app = r->app;
+    const struct library_run *runs;
+    const struct feed_run *run;
+    const char *name = NULL;
+    bool trained;
+    size_t n;
+
+    if (app->shown == SCREEN_RUN && app->screen[SCREEN_RUN])
+        name = screen_run_name(app->screen[SCREEN_RUN], &trained);
+    run = name ? feed_find(app->feed, name) : NULL;
+    if (run && !run->live && wire_state_ended(run->state))
+        add_seen(r, name);
+    if (app->shown != SCREEN_SWEEP || r->sweep_turn == library_turn(app->library))
+        return;
+    r->sweep_turn = library_turn(app->library);
+    name = app->screen[SCREEN_SWEEP] ? screen_sweep_name(app->screen[SCREEN_SWEEP]) : NULL;
+    runs = library_runs(app->library, &n);
+    for (size_t i = 0; name && i < n; i++)
+        if (!strcmp(library_cell(&runs[i], "sweep"), name) && !runs[i].live &&
+            strcmp(library_cell(&runs[i], "ended_utc"),
+                   settings_get(app->settings, "results.looked", "")) > 0)
+            add_seen(r, runs[i].name);
 }
 
 static void take_looked(struct results *r)
@@ -33,6 +73,8 @@ static void take_looked(struct results *r)
     snprintf(r->since, sizeof r->since, "%s", settings_get(r->app->settings, "results.looked", ""));
     free(r->live);
     r->live = mem_text(settings_get(r->app->settings, "results.live", ""));
+    free(r->seen);
+    r->seen = mem_text(settings_get(r->app->settings, "results.seen", ""));
 }
 
 static void *open_results(struct app *app)
@@ -64,6 +106,7 @@ static void close_results(void *screen)
         free(r->members[i].member);
     free(r->opened);
     free(r->live);
+    free(r->seen);
     line_free(&r->field);
     free(r);
 }
@@ -87,6 +130,7 @@ static bool tick(void *screen)
         keep_looked(r);
         r->was_shown = false;
     }
+    keep_seen(r);
     /* Members of ensembles that are unfolded grow as they train. */
     if (r->seen_turn != library_turn(r->app->library))
         for (size_t i = 0; i < RESULTS_MEMBERS; i++) {

@@ -109,8 +109,10 @@ struct results {
     bool heading; /* a column for the order is being chosen */
     int head;
 
-    char since[32]; /* news count from here (UTC) */
-    char *live;     /* what was at work then: keys as 16 digits each, " " behind each */
+    char since[32];      /* news count from here (UTC) */
+    char *live;          /* what was at work then: keys as 16 digits each, " " behind each */
+    char *seen;          /* what ended on Run or Sweep while somebody saw it: keys likewise */
+    uint64_t sweep_turn; /* library_turn when the cells of the sweep that is seen were looked at */
     bool was_shown;
 
     char about[256];   /* the run that the open prompt or question is about */
@@ -141,6 +143,7 @@ const struct results_line *results_chosen(const struct results *r); /* NULL: non
 size_t results_runs_of(const struct results *r, const struct results_line *line, const char **names,
                        size_t room);
 uint64_t results_key(const char *kind, const char *name);
+bool results_is_among(const char *keys, const char *run); /* of those in since, live and seen */
 
 /* results_cell.c: values as people read them */
 void results_label(const char *run, struct text *out); /* "cnn-ens4" */

@@ -371,15 +371,21 @@ static void add_lines(struct results *r, const struct library_run *runs)
 
 /* ---- what is said above and below ---- */
 
-/* Nobody wrote down when it died: it was at work when somebody looked, or began since. */
-static bool has_died(const struct results *r, const struct library_run *run)
+bool results_is_among(const char *keys, const char *run)
 {
     char key[20];
 
+    snprintf(key, sizeof key, "%016llx ", (unsigned long long)results_key("run", run));
+    return keys && strstr(keys, key);
+}
+
+/* Nobody wrote down when it died: it was at work when somebody looked, or began since. */
+static bool has_died(const struct results *r, const struct library_run *run)
+{
     if (!run->dead || run->broken)
         return false;
-    snprintf(key, sizeof key, "%016llx ", (unsigned long long)results_key("run", run->name));
-    return strcmp(library_cell(run, "started_utc"), r->since) > 0 || strstr(r->live, key);
+    return strcmp(library_cell(run, "started_utc"), r->since) > 0 ||
+           results_is_among(r->live, run->name);
 }
 
 static void take_news(struct results *r, const struct library_run *runs, size_t count)
@@ -399,6 +405,8 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
         v->running += run->live && run->state == WIRE_RUNNING;
         dead += r->since[0] && has_died(r, run);
         if (!r->since[0] || strcmp(run->cell[ended], r->since) <= 0 || run->broken || run->dead)
+            continue;
+        if (results_is_among(r->seen, run->name))
             continue;
         for (size_t k = 0; k < MEM_COUNT(ends); k++) {
             of[k] += run->state == ends[k];

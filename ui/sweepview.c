@@ -306,6 +306,13 @@ void sweepview_show_sweep(struct sweepview *v, const char *name)
     look(v);
 }
 
+const char *screen_sweep_name(void *screen)
+{
+    const struct sweepview *v = screen;
+
+    return v->name;
+}
+
 void screen_sweep_open(void *screen, const char *name)
 {
     struct sweepview *v = screen;

@@ -471,11 +471,19 @@ TEST(news_since_the_last_look)
     kit_open(&k, &screen_results, SCREEN_RESULTS);
     CHECK(kit_shows(&k, "3 runs in"));
     settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
+    settings_set(k.app.settings, "results.seen", NULL);
     k.screen->show(k.state);
     CHECK(kit_shows(&k, "since you last looked 2 runs ended: 1 done, 1 oom; best 0.7500 0002"));
+    char *key = mem_textf("%016llx ", /* its end was seen on Run */
+                          (unsigned long long)results_key("run", "2026-10-29-100000-000-c-0003"));
+    settings_set(k.app.settings, "results.seen", key);
+    free(key);
+    k.screen->show(k.state);
+    CHECK(kit_shows(&k, "since you last looked 1 run ended: 1 done; best 0.7500 0002"));
     k.app.shown = SCREEN_LOG; /* left: from now on */
     k.screen->tick(k.state);
     CHECK_STR(settings_get(k.app.settings, "results.looked", ""), "2026-10-29T14:00:00.000Z");
+    CHECK_STR(settings_get(k.app.settings, "results.seen", ""), "");
     kit_end(&k);
 }
 
