@@ -221,10 +221,10 @@ static enum err_code make_from(struct predictions *p, const struct plan *plan,
 static void take_data_hash(struct predictions *p, const struct record_entry *run,
                            const struct plan *plan)
 {
-    const char *was = run->run.data_hash;
+    const char *was = record_run_data_hash(&run->run);
 
     plan_data_hash(plan, p->data_hash);
-    if (*was && strcmp(was, p->data_hash) != 0 && strcmp(was, RECORD_SEVERAL) != 0)
+    if (*was && strcmp(was, p->data_hash) != 0)
         cli_talk(
             "%s has changed since %s was trained on it (data_hash was %s, is %s): these answers "
             "are to other images or labels than those in its own files",
@@ -388,7 +388,7 @@ enum err_code predictions_read(struct predictions *p, const char *path, struct e
 /* Of the run's last epoch, and of the data that it was trained on as far as both know it. */
 static bool is_of(const struct predictions *p, const struct record_entry *run)
 {
-    const char *data = run->run.data_hash;
+    const char *data = record_run_data_hash(&run->run);
 
     return p->epoch == run->run.epochs_done &&
            (!*p->data_hash || !*data || !strcmp(p->data_hash, data));

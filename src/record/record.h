@@ -71,6 +71,8 @@ struct record_run { /* run.csv; the keys of spec stand in its middle under their
 #define RECORD_SEVERAL "several"
 void record_run_set_several(struct record_run *run, const char *column);
 bool record_run_is_several(const struct record_run *run, const char *column);
+/* "" also where those that were averaged differ in it. */
+const char *record_run_data_hash(const struct record_run *run);
 
 struct record;
 

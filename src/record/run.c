@@ -300,6 +300,11 @@ bool record_run_is_several(const struct record_run *run, const char *column)
     return is_several(run, column_at(column_place(column)));
 }
 
+const char *record_run_data_hash(const struct record_run *run)
+{
+    return strcmp(run->data_hash, RECORD_SEVERAL) != 0 ? run->data_hash : "";
+}
+
 bool record_column_is_number(const char *name)
 {
     size_t i = column_place(name);

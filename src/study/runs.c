@@ -209,10 +209,11 @@ bool study_same_test(const struct study_run *a, const struct study_run *b)
 {
     const struct record_run *x = &a->entry->run, *y = &b->entry->run;
     /* The hash is of what was trained on too, of as many images as that was. */
-    bool hashed = x->data_hash[0] && y->data_hash[0] && x->spec.train_limit == y->spec.train_limit;
+    const char *data = record_run_data_hash(x), *other = record_run_data_hash(y);
+    bool hashed = *data && *other && x->spec.train_limit == y->spec.train_limit;
 
     return x->spec.test_limit == y->spec.test_limit &&
-           !strcmp(hashed ? x->data_hash : x->spec.data, hashed ? y->data_hash : y->spec.data);
+           !strcmp(hashed ? data : x->spec.data, hashed ? other : y->spec.data);
 }
 
 bool study_all_same_test(const struct study_run *runs, size_t count)
@@ -305,7 +306,7 @@ static const char **add_name(const char **names, size_t *found, const char *name
 }
 
 /* Whether a hash differs where the keys that choose what it names, and the model's parameters, are the
- * same. Runs of a version that did not write it tell nothing. */
+ * same. Runs of a version that did not write it, and averages of runs that differ in it, tell nothing. */
 static bool has_changed(const struct study_run *runs, size_t count, const char *hash)
 {
     const char *const *key = study_chosen_by(hash);
@@ -324,6 +325,8 @@ static bool has_changed(const struct study_run *runs, size_t count, const char *
         struct text own = {0};
 
         study_value(&runs[i], hash, &own);
+        if (!strcmp(text_str(&own), RECORD_SEVERAL))
+            text_clear(&own);
         if (own.n && !first[of[i]])
             first[of[i]] = mem_text(text_str(&own));
         changed = own.n && strcmp(first[of[i]], text_str(&own)) != 0;

@@ -274,6 +274,14 @@ cp kept.csv rows.csv
 exits 0 "$CHORUS" ensemble "$two" --json
 check "what was said of them is not kept" near "$(number test_acc)" "$(column "$two" last_test_acc)"
 check "nor is there more to say" eval '! grep -q "has changed" err'
+exits 0 "$CHORUS" run ${own/limit=90/limit=100} seed=2 --quiet && more=$(cat out)
+exits 0 "$CHORUS" ensemble "$before" "$more" --json && answered=$(number test_acc)
+average=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "an average of other data has several" test "$(column "$average" data_hash)" = several
+kept=$(stat -c %i "$average/predictions.safetensors")
+exits 0 "$CHORUS" ensemble "$average" --json
+check "its kept answers are taken" test "$(stat -c %i "$average/predictions.safetensors")" = "$kept"
+check "and are what they were" test "$(number test_acc)" = "$answered"
 exits 0 "$CHORUS" resume "$before" epochs=3 --quiet
 check "on its own data it goes on" test "$(rows "$before/epochs.csv")" = 3
 sweep="model=./own.net data=./rows.csv train_limit=90 test_limit=20 batch=10 epochs=2 lr=0.01,0.1"

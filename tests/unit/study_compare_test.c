@@ -268,6 +268,25 @@ TEST(runs_on_fewer_training_images_have_the_same_test)
     end(&k);
 }
 
+/* Nothing is known of the data of an average of runs that differ in it. */
+TEST(several_data_are_no_other_data)
+{
+    struct kit k;
+    struct study_table t;
+    struct err e;
+
+    begin(&k);
+    strcpy(add(&k, "seed=1", 1, (double[]){0.5})->data_hash, "#00000001");
+    strcpy(add(&k, "seed=2", 1, (double[]){0.5})->data_hash, RECORD_SEVERAL);
+    if (open_all(&k)) {
+        CHECK(study_same_test(&k.runs[0], &k.runs[1]));
+        REQUIRE_OK(study_compare(k.runs, k.count, &(struct study_wish){0}, &t, &e));
+        CHECK_INT(study_table_find(&t, "data_hash"), -1);
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
 /* Where keys say that it is another network, or other data, the hash says nothing more; a run of a
  * version that wrote none may be of the same. */
 TEST(hashes_that_keys_explain_are_left_out)
