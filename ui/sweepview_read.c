@@ -94,7 +94,7 @@ static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t ro
     c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
     sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
     sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
-    if (c->why && !strncmp(c->why, RECORD_WENT_ON, strlen(RECORD_WENT_ON)))
+    if (c->why && record_reason_is_left(c->why))
         c->acc = c->val_acc = NAN;
     if (!wire_state_find(state, &c->state))
         c->state = WIRE_WAITING;

@@ -377,7 +377,7 @@ static int64_t left_cells(const struct sweeper *w)
 
     for (size_t i = 0; i < w->cells; i++)
         n += w->cell[i].state == WIRE_DONE && w->shown[i].reason &&
-             !strncmp(w->shown[i].reason, RECORD_WENT_ON, strlen(RECORD_WENT_ON));
+             record_reason_is_left(w->shown[i].reason);
     return n;
 }
 

@@ -76,10 +76,10 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
 struct record_run;
 /* Whether a cell's run went on beyond it (`resume RUN epochs=N`): its accuracies are then those of other
  * settings than the sweep's. why: in words, as sweep.csv gives them as the reason. */
-#define RECORD_WENT_ON   "went on to "
 #define RECORD_LEFT_ROOM 80
 bool record_cell_is_left(const struct record_run *run, const char *cell,
                          char why[RECORD_LEFT_ROOM]);
+bool record_reason_is_left(const char *reason); /* whether it is such a why */
 /* A run of a sweep that ended outside of it (`resume RUN epochs=N`): its row of sweep.csv, and its line
  * of the ledger where that says another end. Nothing where it is of no sweep, or no cell of it. Where
  * others have the ledger it soon gives up, as begin does. */

@@ -26,14 +26,21 @@ static bool is_result(const char *column)
            !strcmp(column, "reason");
 }
 
+#define WENT_ON "went on to "
+
 bool record_cell_is_left(const struct record_run *run, const char *cell, char why[RECORD_LEFT_ROOM])
 {
     why[0] = '\0';
     if (run->state != WIRE_DONE || !run->cell[0] || !strncmp(run->cell, cell, strlen(cell)))
         return false;
-    snprintf(why, RECORD_LEFT_ROOM, RECORD_WENT_ON "%lld epochs: no result of this cell any more",
+    snprintf(why, RECORD_LEFT_ROOM, WENT_ON "%lld epochs: no result of this cell any more",
              (long long)run->spec.epochs);
     return true;
+}
+
+bool record_reason_is_left(const char *reason)
+{
+    return !strncmp(reason, WENT_ON, strlen(WENT_ON));
 }
 
 /* entry: of the cell's run; NULL: the row is another one's, and stays. */
