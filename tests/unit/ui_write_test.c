@@ -167,13 +167,11 @@ TEST(a_late_question_does_not_come_over_what_is_typed)
 
 static bool holds(const struct kit *k, const char *name, const char *words)
 {
-    char *path = io_path(k->folder, name), *bytes;
+    char *path = io_path(k->folder, name), *bytes = NULL;
     struct err e;
     size_t n;
-    bool has;
+    bool has = io_read_file(path, 1 << 20, &bytes, &n, &e) == ERR_OK && strstr(bytes, words);
 
-    REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
-    has = strstr(bytes, words) != NULL;
     free(bytes);
     free(path);
     return has;
