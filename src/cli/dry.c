@@ -3,11 +3,14 @@
 #include "cli/dry.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "engine/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void add_count(struct text *out, const char *name, uint64_t value)
 {
@@ -108,6 +111,15 @@ static void add_time(struct text *out, const struct spec *spec)
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
 }
 
+static void add_param(struct text *out, const char *name, const char *value)
+{
+    char *whole = mem_textf("model.%s", name);
+
+    cli_json_field(out, whole, value);
+    text_add(out, ", ");
+    free(whole);
+}
+
 /* Under run.csv's names as far as it has them. */
 static void add_json(struct text *out, const struct plan *p,
                      const struct backend_estimate *estimate, const struct spec *spec)
@@ -138,6 +150,8 @@ static void add_json(struct text *out, const struct plan *p,
             spec_value(&p->spec, key, &value);
         cli_json_field(out, spec_keys[key].name, text_str(&value));
         text_add(out, ", ");
+        for (int i = 0; !strcmp(spec_keys[key].name, "model") && i < p->spec.params; i++)
+            add_param(out, p->spec.param[i].name, p->spec.param[i].value);
     }
     cli_json_field(out, "backend_used", p->backend->name);
     text_add(out, ", ");

@@ -117,6 +117,8 @@ dense   $width
 relu
 dense   classes
 NET
+exits 0 "$CHORUS" run tiny.ini model=./wide.net model.width=16 --dry-run --json
+check "a dry run tells them" grep -q '"model.width": 16,' out
 exits 0 "$CHORUS" run tiny.ini model=./wide.net epochs=1 model.width=4,16 lr=0.05,0.1 --order grid --name wide --quiet
 check "the sheet has them" test "$(for row in 1 2 3 4; do
     field results/sweeps/wide/sweep.csv $row model.width; done | tr '\n' ' ')" = "4 4 16 16 "
