@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* What a wrong value may take of an error's room. */
-#define SHOWN       100 /* columns of a value in a message */
-#define SHOWN_BYTES 40  /* of what is no text */
+#define SHOWN         100 /* bytes, and columns, of a value in a message */
+#define SHOWN_UNCLEAN 40  /* columns of what is no text */
 
 static bool is_shown_as_it_is(const char *value)
 {
@@ -22,23 +22,36 @@ static bool is_shown_as_it_is(const char *value)
     return is;
 }
 
+/* A character with what follows of it; no further than garbage could be one. */
+static size_t character_bytes(const char *s)
+{
+    size_t n = 1;
+
+    while (n < 4 && ((unsigned char)s[n] & 0xc0) == 0x80)
+        n++;
+    return n;
+}
+
 void spec_add_shown(struct text *t, const char *value)
 {
-    int most = is_shown_as_it_is(value) ? SHOWN : SHOWN_BYTES;
-    size_t n = strnlen(value, (size_t)most);
+    int most = is_shown_as_it_is(value) ? SHOWN : SHOWN_UNCLEAN;
+    const char *end = value + strnlen(value, SHOWN);
     struct text shown = {0};
+    size_t fits = 0;
 
-    for (;; n--) {
-        char *part = mem_text_n(value, n);
+    while (value < end) {
+        char one[5] = {0};
+        size_t n = character_bytes(value);
 
-        text_clear(&shown);
-        text_add_clean(&shown, part);
-        free(part);
-        if (text_width(text_str(&shown)) <= most)
+        memcpy(one, value, n);
+        text_add_clean(&shown, one);
+        if (text_width(text_str(&shown)) > most)
             break;
+        fits = shown.n;
+        value += n;
     }
-    text_add(t, text_str(&shown));
-    if (value[n])
+    text_add_n(t, text_str(&shown), fits);
+    if (*value)
         text_add(t, "...");
     text_free(&shown);
 }

@@ -481,6 +481,22 @@ TEST(what_is_no_text_is_shown_in_forty_columns)
     CHECK_HAS(e.text, "^G...\" has no '='");
 }
 
+TEST(a_long_value_is_cut_between_characters)
+{
+    static const char letter[] = "\xc3\xa4"; /* two bytes, which 99 letters in front part at 100 */
+    struct spec s;
+    struct err e;
+    char value[200] = "", want[200];
+
+    memset(value, 'x', 99);
+    for (int i = 0; i < 20; i++)
+        strcat(value, letter);
+    snprintf(want, sizeof want, " = %.101s...: ", value);
+    spec_default(&s);
+    CHECK_INT(spec_set(&s, "optimizer", value, "f:1", NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, want);
+}
+
 TEST(parameters_of_a_model)
 {
     struct spec s, before;
