@@ -443,12 +443,30 @@ static void keep_since(struct record_entry *list, size_t *count, double since)
     *count = kept;
 }
 
+/* Each sweep once, whatever it is called. */
+static void say_cut(int argc, char **argv)
+{
+    char(*told)[128] = mem_new((size_t)argc, sizeof *told);
+    size_t n = 0;
+
+    for (int i = 1; i < argc; i++) {
+        size_t same = 0;
+
+        if (!sweeps_find(argv[i], told[n]))
+            continue;
+        while (strcmp(told[same], told[n]) != 0)
+            same++;
+        if (same == n)
+            sweeps_say_cut(told[n++]);
+    }
+    free(told);
+}
+
 static int list_runs(int argc, char **argv, const struct wish *w, double since)
 {
     struct record_entry *list;
     struct text out = {0};
     size_t count, *order, first = 0, n;
-    char sweep[128];
     struct err e = {0};
     int code = cli_check_results();
 
@@ -473,9 +491,7 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
             add_table(&out, list, order + first, n, w->sort);
         if (n == 0)
             say_empty(argc, argv, w);
-        for (int i = 1; i < argc; i++)
-            if (sweeps_find(argv[i], sweep))
-                sweeps_say_cut(sweep);
+        say_cut(argc, argv);
         code = cli_print(&out);
     }
     text_free(&out);

@@ -196,13 +196,14 @@ void sweeps_say_cut(const char *name)
     if (sweeps_read(name, &s, &wish, &e) == ERR_OK && wish.max_cells &&
         read_cells(name, &list, &n, &e) == ERR_OK)
         grid = sweeps_possible(&s, 0);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) /* also of what its lists no longer name */
         ended += list[i].state >= WIRE_DONE;
     text_add_clean(&shown, name);
     if (grid > wish.max_cells)
-        cli_talk("sweep %s: %lld of the %lld cells of its grid have a result, --max-cells %lld was "
-                 "its limit; chorus resume %s%s --max-cells %lld takes them all",
-                 text_str(&shown), (long long)ended, (long long)grid, (long long)wish.max_cells,
+        cli_talk("sweep %s: %lld result%s; --max-cells %lld leaves out %lld of the %lld cells of its "
+                 "grid: chorus resume %s%s --max-cells %lld takes them all",
+                 text_str(&shown), (long long)ended, ended == 1 ? "" : "s",
+                 (long long)wish.max_cells, (long long)(grid - wish.max_cells), (long long)grid,
                  text_str(&shown), again(), (long long)grid);
     text_free(&shown);
     free(list);

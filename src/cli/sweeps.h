@@ -30,7 +30,8 @@ enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, in
                                 struct err *e) MUST_USE;
 /* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
 int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
-/* A sweep that --max-cells cut short: how many cells its grid has, and how to have them. */
+/* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
+ * and how to have them. */
 void sweeps_say_cut(const char *name);
 /* How many cells it has, and how many of them without a result; of the newest line of its ledger the
  * time ("": none). */

@@ -133,7 +133,8 @@ rm -rf results
 # What waits, and what cannot be, have their rows too.
 exits 0 "$CHORUS" run plain.ini batch=40,60 devices=1,3 lr=0.005 --order grid --name mixed --max-cells 1
 exits 0 "$CHORUS" ls mixed
-check "ls tells of it too" grep -q "1 of the 3 cells .* chorus resume mixed --max-cells 3 takes them all" err
+check "ls tells of it too" grep -qF \
+    "sweep mixed: 1 result; --max-cells 1 leaves out 2 of the 3 cells of its grid: chorus resume mixed --max-cells 3 takes them all" err
 exits 0 "$CHORUS" resume mixed --max-cells 2
 check "resume takes more of them" grep -q "^2 cells: 2 done" err
 check "what --max-cells leaves for later is told" grep -q "^1 more in the grid: chorus resume mixed --max-cells 3 runs it too" err
