@@ -390,34 +390,53 @@ static void add_left_cells(const struct sweeper *w, struct text *out)
                   left == 1 ? "has" : "have");
 }
 
-static bool is_among(const struct sweeper *w, const char *hash)
+static int by_text(const void *a, const void *b)
 {
-    bool found = false;
-
-    for (size_t i = 0; i < w->cells && !found; i++)
-        found = !strcmp(w->cell[i].hash, hash);
-    return found;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What the sweep's name stands for beside these cells. */
-static void say_others(const struct sweeper *w)
+/* Rows of the sheet that have a run, and a cell that is none of the sweep's. */
+static size_t count_others(const struct sweeper *w, const struct sheet *s)
 {
-    char *path = io_path(w->status.path, "sweep.csv");
-    struct sheet s = {0};
+    const char **own = mem_new(w->cells + 1, sizeof *own);
+    int cell = sheet_column(s, "cell"), run = sheet_column(s, "run");
     size_t n = 0;
 
-    if (!w->wish->max_cells && sheet_read(path, &s, NULL) != ERR_OK)
-        s = (struct sheet){0};
-    free(path);
-    for (size_t r = 0; r < s.rows; r++)
-        n += *sheet_cell(&s, r, sheet_column(&s, "run")) &&
-             !is_among(w, sheet_cell(&s, r, sheet_column(&s, "cell")));
-    sheet_free(&s);
+    for (size_t i = 0; i < w->cells; i++)
+        own[i] = w->cell[i].hash;
+    qsort(own, w->cells, sizeof *own, by_text);
+    for (size_t r = 0; r < s->rows; r++) {
+        const char *hash = sheet_cell(s, r, cell);
+
+        n += *sheet_cell(s, r, run) && !bsearch(&hash, own, w->cells, sizeof *own, by_text);
+    }
+    free(own);
+    return n;
+}
+
+/* What the sweep's name stands for beside these cells; --max-cells hides which those would be. */
+static void say_others(const struct sweeper *w)
+{
+    char *path;
+    struct sheet s;
+    struct text name = {0};
+    size_t n = 0;
+
+    if (w->wish->max_cells)
+        return;
+    path = io_path(w->status.path, "sweep.csv");
+    if (sheet_read(path, &s, NULL) == ERR_OK) {
+        n = count_others(w, &s);
+        sheet_free(&s);
+    }
+    text_add_clean(&name, w->wish->name);
     if (n)
-        cli_talk(
-            "sweep.csv has %zu cell%s more that %s run under this name: of other values, or of a "
-            "network or data that has changed since",
-            n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+        cli_talk("%s has %zu cell%s more that %s run under this name: of other values, or of a "
+                 "network or data that has changed since; chorus ls %s%s lists all runs, another "
+                 "--name keeps sweeps apart",
+                 path, n, n == 1 ? "" : "s", n == 1 ? "was" : "were", text_str(&name), again());
+    text_free(&name);
+    free(path);
 }
 
 /* Then the best of them is no mean, as boards and `compare --over seed` have it. */

@@ -200,11 +200,12 @@ void sweeps_say_cut(const char *name)
         ended += list[i].state >= WIRE_DONE;
     text_add_clean(&shown, name);
     if (grid > wish.max_cells)
-        cli_talk("sweep %s: %lld result%s; --max-cells %lld leaves out %lld of the %lld cells of its "
-                 "grid: chorus resume %s%s --max-cells %lld takes them all",
-                 text_str(&shown), (long long)ended, ended == 1 ? "" : "s",
-                 (long long)wish.max_cells, (long long)(grid - wish.max_cells), (long long)grid,
-                 text_str(&shown), again(), (long long)grid);
+        cli_talk(
+            "sweep %s: %lld result%s; --max-cells %lld leaves out %lld of the %lld cells of its "
+            "grid: chorus resume %s%s --max-cells %lld takes them all",
+            text_str(&shown), (long long)ended, ended == 1 ? "" : "s", (long long)wish.max_cells,
+            (long long)(grid - wish.max_cells), (long long)grid, text_str(&shown), again(),
+            (long long)grid);
     text_free(&shown);
     free(list);
     spec_sweep_free(&s);

@@ -290,7 +290,8 @@ check "a sweep has no more cells than its own" eval '! grep -q "sweep.csv has" e
 table 1 >rows.csv
 exits 0 "$CHORUS" run $sweep --name again
 check "a changed set is cells anew" grep -q "^2 cells: 2 done" err
-check "and those of the earlier one are told" grep -q "^sweep.csv has 2 cells more that were run under this name: " err
+check "and those of the earlier one are told" grep -q \
+    "^results/sweeps/again/sweep.csv has 2 cells more that were run under this name: .*; chorus ls again lists all runs" err
 exits 0 "$CHORUS" run $sweep --name again --max-cells 1 --quiet
 exits 0 "$CHORUS" ls again results/sweeps/again
 check "they are no cells of its grid" grep -qF "again: 4 results; --max-cells 1 leaves out 1 of the 2 cells" err
