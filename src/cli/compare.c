@@ -33,7 +33,8 @@ static const struct cli_usage usage = {
     "Runs of one sweep stand in the order of their settings, others in that of their start; --sort\n"
     "chooses another.\n"
     "The best row is the one with the highest val_acc where the best epochs of all runs were picked on\n"
-    "validation data, else with the highest test_acc; --target is crossed by the same.\n"};
+    "validation data, else with the highest test_acc; --target is crossed by the same.\n"
+    "A file that chorus did not write is not replaced.\n"};
 
 /* "a,b" as a list that ends with NULL; text is cut up. */
 static const char **split(char *text)

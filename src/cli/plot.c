@@ -41,7 +41,8 @@ static const struct cli_usage usage = {
     "  --x       epoch, step, images, model-images, seconds, device-seconds\n"
     "  --over    runs that differ in this key alone become one curve, their mean; --band sd or\n"
     "            range shows how far they lie apart\n"
-    "Training values are drawn half an epoch earlier: they are means over the epoch.\n"};
+    "Training values are drawn half an epoch earlier: they are means over the epoch.\n"
+    "A file that chorus did not write is not replaced.\n"};
 
 static bool parse_frame(struct wish *w)
 {

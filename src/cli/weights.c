@@ -21,7 +21,7 @@ static const struct cli_usage usage = {
     "layer that reads a feature map stand in PyTorch's order (c, h, w), as Flatten gives them.\n"
     "\n"
     "The bytes depend on the model and its weights alone: two runs that ended with the same\n"
-    "weights give the same file.\n"};
+    "weights give the same file. A file that chorus did not write is not replaced.\n"};
 
 static enum err_code read_and_pack(const char *folder, const char *at, int member, bool torch,
                                    struct safetensors *s, struct record_pack *p, struct err *e)

@@ -24,6 +24,10 @@ for verb in $verbs; do
     check "help $verb says the same" cmp -n "$(wc -c <help-of-verb)" help-of-verb out
     check "$verb stands in the usage" grep -qE "^  (.*, )?$verb( |$)" <("$CHORUS" --help)
 done
+for verb in compare export plot predict weights; do
+    exits 0 "$CHORUS" $verb --help
+    check "$verb says what it does not replace" grep -q "chorus did not write is not replaced" out
+done
 exits 0 "$CHORUS" help keys
 check "help keys" grep -q "lr_rule" out
 exits 0 "$CHORUS" help lr_rule
