@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED   32   /* networks, or data sets, that are looked at */
 #define SAMPLED 1000 /* lines whose cells say how wide a column is */
 
 static void add_column(struct results *r, const char *name)
@@ -21,45 +20,59 @@ static void add_column(struct results *r, const char *name)
         results_set_column(&v->column[v->columns++], name);
 }
 
-/* Whether the keys that choose what a hash names are the same in both. */
-static bool chosen_alike(const char *const *key, const struct library_run *a,
-                         const struct library_run *b)
+/* The keys that choose what a hash names. all: those too that stand in files of each run; false: they
+ * are not read yet. */
+static bool add_choice(struct results *r, const struct library_run *run, const char *const *by,
+                       bool all, struct text *out)
 {
-    while (*key && !strcmp(library_cell(a, *key), library_cell(b, *key)))
-        key++;
-    return !*key;
+    const char *value;
+
+    for (text_add(out, ""); *by; by++) {
+        if (!all && library_field(*by) < 0)
+            continue;
+        if (!(value = library_value(r->app->library, run, *by)))
+            return false;
+        text_addf(out, "%s\n", value);
+    }
+    return true;
 }
 
-/* Whether a hash differs in two of the runs for which the same was chosen by name. */
-static bool has_changed(const struct results_view *v, const struct library_run *runs, size_t field)
+static bool is_unexplained(struct results *r, const struct library_run *runs, size_t field,
+                           bool all)
 {
+    const struct results_view *v = &r->view;
     const char *const *by = study_chosen_by(record_run_columns[field]);
-    const struct library_run *first[NAMED]; /* of each choice */
+    struct study_hashed *of = mem_new(v->count + 1, sizeof *of);
+    struct text *choice = mem_new(v->count + 1, sizeof *choice);
     size_t n = 0;
+    bool changed;
 
     for (size_t i = 0; i < v->count; i++) {
         const struct library_run *run = &runs[v->order[i]];
-        size_t at = 0;
 
-        if (!*run->cell[field])
-            continue;
-        while (at < n && !chosen_alike(by, first[at], run))
-            at++;
-        if (at < n && strcmp(first[at]->cell[field], run->cell[field]) != 0)
-            return true;
-        if (at == n && n < NAMED)
-            first[n++] = run;
+        if (*run->cell[field] && add_choice(r, run, by, all, &choice[i]))
+            of[n++] = (struct study_hashed){text_str(&choice[i]), run->cell[field]};
     }
-    return false;
+    changed = study_hash_has_changed(of, n);
+    for (size_t i = 0; i < v->count; i++)
+        text_free(&choice[i]);
+    free(choice);
+    free(of);
+    return changed;
+}
+
+/* As study_differences finds it; files are read only where the columns do not tell. */
+static bool has_changed(struct results *r, const struct library_run *runs, size_t field)
+{
+    return is_unexplained(r, runs, field, false) && is_unexplained(r, runs, field, true);
 }
 
 /* Whether two of the runs have different values in it; where it does not apply it has none. */
-static bool differs(const struct results_view *v, const struct library_run *runs, size_t field)
+static bool differs(struct results *r, const struct library_run *runs, size_t field)
 {
+    const struct results_view *v = &r->view;
     const char *first = NULL, *none = study_none(record_run_columns[field]);
 
-    if (study_chosen_by(record_run_columns[field]))
-        return has_changed(v, runs, field);
     for (size_t i = 0; i < v->count; i++) {
         const struct library_run *run = &runs[v->order[i]];
         const char *cell = *run->cell[field] || run->broken ? run->cell[field] : none;
@@ -67,7 +80,7 @@ static bool differs(const struct results_view *v, const struct library_run *runs
         if (!*cell)
             continue;
         if (first && cell != first && strcmp(cell, first) != 0)
-            return true;
+            return !study_chosen_by(record_run_columns[field]) || has_changed(r, runs, field);
         first = cell;
     }
     return false;
@@ -95,7 +108,7 @@ static void usual_columns(struct results *r, const struct library_run *runs)
     for (size_t i = 0; record_run_columns[i]; i++) {
         /* How many epochs there are stands beside how many are done. */
         if (!study_is_setting(record_run_columns[i]) || !strcmp(record_run_columns[i], "epochs") ||
-            !differs(v, runs, i))
+            !differs(r, runs, i))
             continue;
         model = model || !strcmp(record_run_columns[i], "model");
         add_column(r, record_run_columns[i]);

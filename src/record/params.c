@@ -50,6 +50,26 @@ const char *record_param(const struct record_params *p, const char *name)
     return "";
 }
 
+static int by_name(const void *a, const void *b, void *arg)
+{
+    const struct record_params *p = arg;
+
+    return strcmp(p->name[*(const size_t *)a], p->name[*(const size_t *)b]);
+}
+
+void record_add_params(const struct record_params *p, struct text *out)
+{
+    size_t *order = mem_new(p->count + 1, sizeof *order);
+
+    for (size_t i = 0; i < p->count; i++)
+        order[i] = i;
+    qsort_r(order, p->count, sizeof *order, by_name, (void *)p);
+    for (size_t i = 0; i < p->count; i++)
+        text_addf(out, "%s%s=%s", i ? " " : "", p->name[order[i]] + strlen("model."),
+                  p->value[order[i]]);
+    free(order);
+}
+
 bool record_params_add(struct record_params *to, const char *name)
 {
     for (size_t i = 0; i < to->count; i++)

@@ -109,6 +109,9 @@ void record_read_params(const char *folder,
 void record_free_params(struct record_params *p);
 const char *record_param(const struct record_params *p,
                          const char *name); /* "" where it has none */
+/* All of them, by their names: "width=64 depth=2"; "" without. */
+#define RECORD_ALL_PARAMS "model.*"
+void record_add_params(const struct record_params *p, struct text *out);
 /* Adds a name that is not there yet; returns whether it did. */
 bool record_params_add(struct record_params *to, const char *name);
 
@@ -121,7 +124,8 @@ void record_run_value(const struct record_run *run, const char *column, struct t
 bool record_column_is_number(const char *name);
 
 /* What runs are filtered and sorted by: run.csv's columns; those of epochs.csv, bare or as "best.X"
- * at the best epoch, as "last.X" at the last; "model.X", a parameter of the model. */
+ * at the best epoch, as "last.X" at the last; "model.X", a parameter of the model,
+ * RECORD_ALL_PARAMS, all of them. */
 bool record_column_is(const char *name);
 const char *record_column_nearest(const char *name); /* NULL: none is near */
 /* Whether a column can hold the value; an error begins with text. */

@@ -130,7 +130,10 @@ static void add_param(const struct record_entry *entry, const char *name, struct
     struct record_params p;
 
     record_read_params(entry->folder, &p);
-    text_add(out, record_param(&p, name));
+    if (!strcmp(name, RECORD_ALL_PARAMS))
+        record_add_params(&p, out);
+    else
+        text_add(out, record_param(&p, name));
     record_free_params(&p);
 }
 

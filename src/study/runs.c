@@ -105,6 +105,8 @@ bool study_value(const struct study_run *run, const char *name, struct text *out
         add_gain(run, row, "member_acc_mean", out);
     } else if (!strcmp(column, "gain_best")) {
         add_gain(run, row, "member_acc_max", out);
+    } else if (!strcmp(name, RECORD_ALL_PARAMS)) {
+        record_add_params(&run->params, out);
     } else if (!strncmp(name, "model.", 6)) {
         text_add(out, record_param(&run->params, name));
     } else if (column == name && record_is_run_column(name)) {
@@ -176,7 +178,7 @@ bool study_is_setting(const char *name)
 
 const char *const *study_chosen_by(const char *name)
 {
-    static const char *const network[] = {"model", "data", NULL};
+    static const char *const network[] = {"model", RECORD_ALL_PARAMS, "data", NULL};
     static const char *const data[] = {"data", "train_limit", "test_limit", NULL};
 
     return !strcmp(name, "network_hash") ? network : !strcmp(name, "data_hash") ? data : NULL;
@@ -305,37 +307,68 @@ static const char **add_name(const char **names, size_t *found, const char *name
     return names;
 }
 
-/* Whether a hash differs where the keys that choose what it names, and the model's parameters, are the
- * same. Runs of a version that did not write it, and averages of runs that differ in it, tell nothing. */
+/* What tells a run from those of other groups. */
+static char *key_of(const struct study_run *run, const char *const *names, size_t count)
+{
+    struct text key = {0};
+
+    text_add(&key, "");
+    for (size_t i = 0; i < count; i++) {
+        study_value(run, names[i], &key);
+        text_add(&key, "\n");
+    }
+    return key.s;
+}
+
+static char *value_of(const struct study_run *run, const char *name)
+{
+    struct text value = {0};
+
+    text_add(&value, "");
+    study_value(run, name, &value);
+    return value.s;
+}
+
+static int by_choice(const void *a, const void *b)
+{
+    const struct study_hashed *x = a, *y = b;
+    int order = strcmp(x->choice, y->choice);
+
+    return order ? order : strcmp(x->hash, y->hash);
+}
+
+bool study_hash_has_changed(struct study_hashed *of, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (*of[i].hash && strcmp(of[i].hash, RECORD_SEVERAL) != 0)
+            of[kept++] = of[i];
+    qsort(of, kept, sizeof *of, by_choice);
+    for (size_t i = 1; i < kept; i++)
+        if (!strcmp(of[i - 1].choice, of[i].choice) && strcmp(of[i - 1].hash, of[i].hash) != 0)
+            return true;
+    return false;
+}
+
 static bool has_changed(const struct study_run *runs, size_t count, const char *hash)
 {
-    const char *const *key = study_chosen_by(hash);
-    const char **names = mem_new(1, sizeof *names);
-    size_t found = 0, *of = mem_new(count + 1, sizeof *of);
-    char **first = mem_new(count + 1, sizeof *first); /* the hash of each group */
-    bool changed = false;
+    const char *const *by = study_chosen_by(hash);
+    size_t n = 0;
+    char **text = mem_new(2 * count + 1, sizeof *text);
+    struct study_hashed *of = mem_new(count + 1, sizeof *of);
+    bool changed;
 
-    for (; *key; key++)
-        names = add_name(names, &found, *key);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < runs[i].params.count; k++)
-            names = add_name(names, &found, runs[i].params.name[k]);
-    study_group_by(runs, count, names, found, of);
-    for (size_t i = 0; i < count && !changed; i++) {
-        struct text own = {0};
-
-        study_value(&runs[i], hash, &own);
-        if (!strcmp(text_str(&own), RECORD_SEVERAL))
-            text_clear(&own);
-        if (own.n && !first[of[i]])
-            first[of[i]] = mem_text(text_str(&own));
-        changed = own.n && strcmp(first[of[i]], text_str(&own)) != 0;
-        text_free(&own);
+    while (by[n])
+        n++;
+    for (size_t i = 0; i < count; i++) {
+        of[i].choice = text[2 * i] = key_of(&runs[i], by, n);
+        of[i].hash = text[2 * i + 1] = value_of(&runs[i], hash);
     }
-    for (size_t i = 0; i < count; i++)
-        free(first[i]);
-    free(first);
-    free(names);
+    changed = study_hash_has_changed(of, count);
+    for (size_t i = 0; i < 2 * count; i++)
+        free(text[i]);
+    free(text);
     free(of);
     return changed;
 }
@@ -358,19 +391,6 @@ const char **study_differences(const struct study_run *runs, size_t count, size_
     }
     free(usual);
     return names;
-}
-
-/* What tells a run from those of other groups. */
-static char *key_of(const struct study_run *run, const char *const *names, size_t count)
-{
-    struct text key = {0};
-
-    text_add(&key, "");
-    for (size_t i = 0; i < count; i++) {
-        study_value(run, names[i], &key);
-        text_add(&key, "\n");
-    }
-    return key.s;
 }
 
 size_t study_group_by(const struct study_run *runs, size_t count, const char *const *names,

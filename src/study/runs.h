@@ -22,9 +22,10 @@ enum err_code study_open(struct study_run **out, const struct record_entry *entr
                          struct err *e) MUST_USE;
 void study_close(struct study_run *runs, size_t count);
 
-/* A value by its name: a column of run.csv, "model.NAME", a parameter of the model, or a column of
- * epochs.csv at the best epoch, "last.COLUMN" at the last; also "gain_mean", "gain_best" (of an
- * ensemble, at the best epoch; "last." in front: at the last), "picked" (what best was chosen on).
+/* A value by its name: a column of run.csv, "model.NAME", a parameter of the model (all of them:
+ * RECORD_ALL_PARAMS), or a column of epochs.csv at the best epoch, "last.COLUMN" at the last; also
+ * "gain_mean", "gain_best" (of an ensemble, at the best epoch; "last." in front: at the last), "picked"
+ * (what best was chosen on).
  * Empty where it does not apply, the word for it where there is none of it (study_none). False: there
  * is no such name. */
 bool study_value(const struct study_run *run, const char *name, struct text *out);
@@ -45,6 +46,12 @@ bool study_is_setting(const char *name);
  * the same and the hash is not had files of one name and other contents. Ends with NULL; NULL for
  * every other name. */
 const char *const *study_chosen_by(const char *name);
+/* Whether two runs of one choice (the values of those keys) have different hashes. Where none was
+ * written, or an average is of several, nobody knows. Their order is changed. */
+struct study_hashed {
+    const char *choice, *hash;
+};
+bool study_hash_has_changed(struct study_hashed *of, size_t count);
 /* Whether it is an average of other runs, which was never trained itself. */
 bool study_is_average(const struct study_run *run);
 bool study_entry_is_average(const struct record_entry *entry); /* whose epochs.csv is read for it */

@@ -298,6 +298,7 @@ TEST(hashes_that_keys_explain_are_left_out)
     begin(&k);
     strcpy(add(&k, "model=lenet", 1, (double[]){0.5})->network_hash, "#00000001");
     strcpy(add(&k, "model=cnn", 1, (double[]){0.5})->network_hash, "#00000002");
+    strcpy(add(&k, "model=cnn", 1, (double[]){0.5})->network_hash, RECORD_SEVERAL);
     strcpy(add(&k, "model=cnn train_limit=600", 1, (double[]){0.5})->data_hash, "#00000003");
     strcpy(add(&k, "model=cnn", 1, (double[]){0.5})->data_hash, "#00000004");
     if (open_all(&k)) {

@@ -276,8 +276,40 @@ TEST(a_hash_is_a_column_where_names_do_not_tell)
     CHECK(!kit_shows(&k, "network_hash"));
     kit_run(&k, "2026-10-29-100002-000-lenet-0003", "network_hash=#3");
     kit_turn(&k, true);
+    CHECK(!kit_shows(&k, "network_hash")); /* parameters may tell: they are asked for now */
+    kit_turn(&k, true);
     CHECK(kit_shows(&k, " network_hash"));
     CHECK(!kit_shows(&k, "data_hash"));
+    kit_end(&k);
+}
+
+/* Of its own a network is another one where its parameters are, which only experiment.ini says. */
+TEST(parameters_of_a_model_explain_its_hash_and_more_than_any_number_of_networks_is_looked_at)
+{
+    struct kit k;
+    char name[64], values[64];
+
+    kit_begin(&k);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "2026-10-29-1000%02d-000-mlp-%04d", i, i);
+        snprintf(values, sizeof values, "model=net%d network_hash=#%d", i, i);
+        kit_run(&k, name, values);
+    }
+    kit_run(&k, "2026-10-29-110000-000-mlp-aaa1", "model=mlp network_hash=#a");
+    kit_put(&k, "2026-10-29-110000-000-mlp-aaa1", "experiment.ini",
+            "model = mlp\nmodel.width = 8\n");
+    kit_run(&k, "2026-10-29-110000-000-mlp-aaa2", "model=mlp network_hash=#b");
+    kit_put(&k, "2026-10-29-110000-000-mlp-aaa2", "experiment.ini",
+            "model = mlp\nmodel.width = 16\n");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    kit_turn(&k, true);
+    CHECK(!kit_shows(&k, "network_hash"));
+    kit_run(&k, "2026-10-29-110000-000-mlp-aaa3", "model=mlp network_hash=#c");
+    kit_put(&k, "2026-10-29-110000-000-mlp-aaa3", "experiment.ini",
+            "model = mlp\nmodel.width = 16\n");
+    kit_turn(&k, true);
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "network_hash"));
     kit_end(&k);
 }
 
