@@ -74,28 +74,27 @@ static void leave_queue(void *user, int answer)
     app->over |= answer == 0 || answer == 1;
 }
 
-/* How many experiments wait that nobody would take if this program went: it takes them itself where
- * something else does not compute into these results first. */
-struct stranded {
+/* How many experiments wait. Nobody would take them if this program went, where it does not take them
+ * itself, since something else computes into these results first: then they are stranded. */
+struct waiting {
     struct app *app;
     char *results;
     size_t n;
+    bool stranded;
 };
 
-static void count_stranded(void *arg)
+static void count_waiting(void *arg)
 {
-    struct stranded *s = arg;
+    struct waiting *s = arg;
     struct record_queued item = {0};
     bool found = false;
     size_t n = 0;
 
-    if (record_queue_owner(s->results) ||
-        record_queue_first(s->results, &item, &found, &n, NULL) != ERR_OK)
+    if (record_queue_first(s->results, &item, &found, &n, NULL) != ERR_OK || !found)
         return;
-    if (found)
-        record_queue_free_item(&item);
-    if (found && !record_taking_pid(s->results))
-        s->n = n;
+    record_queue_free_item(&item);
+    s->n = n;
+    s->stranded = !record_queue_owner(s->results) && !record_taking_pid(s->results);
 }
 
 static void ask_about_queue(struct app *app, size_t n, const char *words)
@@ -146,19 +145,36 @@ static void quit_idle(struct app *app, size_t waiting)
     text_free(&words);
 }
 
-static void stranded_counted(void *arg, bool dropped)
+static void quit_busy(struct app *app, size_t waiting)
 {
-    struct stranded *s = arg;
+    static const char *const answers[] = {
+        "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
+        "leave it running, without this terminal", "cancel", NULL};
+    struct text words = {0};
+
+    if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
+        text_add(&words, " ");
+    text_add(&words, "Something runs. How do you want to leave?");
+    if (waiting)
+        text_addf(&words, " Where it is stopped, %zu queued experiment%s with the next chorus.",
+                  waiting, waiting == 1 ? " begins" : "s begin");
+    app_ask(app, text_str(&words), answers, leave, app);
+    text_free(&words);
+}
+
+static void waiting_counted(void *arg, bool dropped)
+{
+    struct waiting *s = arg;
     struct app *app = s->app;
     bool wanted = !dropped && app->own->quitting && app->own->popup == POPUP_NONE;
 
     app->own->quitting = false;
     if (wanted) {
         app->own->said[0] = 0;
-        if (feed_busy(app->feed)) /* begun meanwhile */
-            app_quit(app);
+        if (feed_busy(app->feed)) /* it may have begun meanwhile */
+            quit_busy(app, s->n);
         else
-            quit_idle(app, s->n);
+            quit_idle(app, s->stranded ? s->n : 0);
     }
     free(s->results);
     free(s);
@@ -186,26 +202,21 @@ void quit_tasks(struct app *app)
 
 void app_quit(struct app *app)
 {
-    static const char *const answers[] = {
-        "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
-        "leave it running, without this terminal", "cancel", NULL};
-    struct text words = {0};
-    struct stranded *s;
+    bool busy = feed_busy(app->feed);
+    struct waiting *s;
 
-    if (feed_busy(app->feed)) {
-        if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
-            text_add(&words, " ");
-        text_add(&words, "Something runs. How do you want to leave?");
-        app_ask(app, text_str(&words), answers, leave, app);
-        text_free(&words);
-    } else if (!app->config.wire || app->own->quitting) {
-        app->own->quitting = false;
-        quit_idle(app, 0);
-    } else {
+    if (app->config.wire && !app->own->quitting) {
         app->own->quitting = true;
-        app_say(app, GRID_DIM, "looking whether something waits in the queue; q again leaves it");
+        app_say(app, GRID_DIM, "looking whether something waits in the queue; q again %s",
+                busy ? "asks at once" : "leaves it");
         s = mem_new(1, sizeof *s);
-        *s = (struct stranded){.app = app, .results = mem_text(app->config.results)};
-        (void)tasks_try(app->tasks, count_stranded, stranded_counted, s);
+        *s = (struct waiting){.app = app, .results = mem_text(app->config.results)};
+        (void)tasks_try(app->tasks, count_waiting, waiting_counted, s);
+        return;
     }
+    app->own->quitting = false;
+    if (busy)
+        quit_busy(app, 0);
+    else
+        quit_idle(app, 0);
 }

@@ -1,5 +1,6 @@
 /* A folder on a disk that does not answer: keys go on being taken, and what comes late comes in order
  * or, where it is of no use any more, not at all. */
+#include "record/queue.h"
 #include "ui/app_int.h"
 #include "ui_setup_kit.h"
 
@@ -377,5 +378,19 @@ TEST(what_was_begun_before_the_disk_has_answered_is_asked_about)
     answer();
     CHECK(!kit.app.over);
     CHECK_HAS(kit.question, "Something runs");
+    end_quit();
+}
+
+TEST(what_waits_behind_what_runs_is_told_of)
+{
+    struct err e;
+
+    start_quit();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1\n", "waits", NULL, &e));
+    kit.busy = true;
+    answer();
+    CHECK_HAS(kit.question,
+              "Something runs. How do you want to leave? Where it is stopped, 1 queued "
+              "experiment begins with the next chorus.");
     end_quit();
 }
