@@ -139,35 +139,27 @@ static enum record_claim look(struct sweep *s, const struct cell *c, struct reco
     if (how == RECORD_CLAIM_ENDED && s->failed && found->state != WIRE_DONE &&
         strcmp(found->time, s->begun_utc) < 0)
         how = RECORD_CLAIM_NEW;
+    record_ledger_count(s->ledger, c->hash, how == RECORD_CLAIM_ENDED);
     return how;
 }
 
-/* How many cells have a result that the ledger knows of, whoever computed them; under its lock. */
-static int64_t count_ended(struct sweep *s)
+/* So that the ledger counts the results of all cells, whoever computes them; under its lock. */
+static void have_counted(struct sweep *s)
 {
-    int64_t ended = 0;
+    struct record_cell found;
 
-    for (size_t i = 0; i < s->seen; i++) {
-        const struct cell *c = &s->cell[i];
-        struct record_cell found;
-
-        if (!c->elsewhere && sweep_has_result(c->state))
-            ended += !c->unsaved;
-        else
-            ended += look(s, c, &found) == RECORD_CLAIM_ENDED;
-    }
-    return ended;
+    for (; s->in_count < s->seen; s->in_count++)
+        look(s, &s->cell[s->in_count], &found);
 }
 
 void claim_save(struct sweep *s)
 {
     struct err e = {0};
     bool good = true;
-    int64_t ended;
 
     if (!s->unsaved || !s->ledger || !begin_ledger(s))
         return;
-    ended = count_ended(s);
+    have_counted(s);
     for (size_t i = 0; good && i < s->seen; i++) {
         struct cell *c = &s->cell[i];
 
@@ -179,7 +171,7 @@ void claim_save(struct sweep *s)
         s->unsaved -= good;
         s->sheet_old = true;
         if (good) {
-            c->nth = ++ended;
+            c->nth = record_ledger_ended(s->ledger);
             sweep_tell_cell(s, c);
         }
     }

@@ -273,11 +273,6 @@ bool ledger_run_is_gone(const struct record_ledger *l, const struct ledger_row *
     return gone;
 }
 
-static bool has_result(enum wire_state state)
-{
-    return wire_state_ended(state) && state != WIRE_STOPPED;
-}
-
 static void fill_cell(const struct record_ledger *l, const struct ledger_row *row,
                       struct record_cell *out)
 {
@@ -289,7 +284,7 @@ static void fill_cell(const struct record_ledger *l, const struct ledger_row *ro
     snprintf(out->reason, sizeof out->reason, "%s", row->reason);
     memcpy(out->time, row->time, sizeof out->time);
     out->state = row->state;
-    out->owned = *row->run && !has_result(row->state) && record_is_owned(folder);
+    out->owned = *row->run && !ledger_has_result(row->state) && record_is_owned(folder);
     free(folder);
 }
 
@@ -332,7 +327,8 @@ bool record_ledger_is_worked_on(const struct record_ledger *l, char run[256])
         const struct ledger_row *row = &l->row[i];
         char *folder = run_folder(l, row);
 
-        owned = row->lines && !has_result(row->state) && *row->run && record_is_owned(folder);
+        owned =
+            row->lines && !ledger_has_result(row->state) && *row->run && record_is_owned(folder);
         if (owned)
             snprintf(run, 256, "%s", row->run);
         free(folder);

@@ -51,6 +51,10 @@ void record_ledger_end(struct record_ledger *l);
  * whose run is gone (`rm`) is had anew too. */
 enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
                                      struct record_cell *found);
+/* From now on the cell is one of those that record_ledger_ended counts: ended says whether it has a
+ * result now (by look), lines that are read later say the rest. */
+void record_ledger_count(struct record_ledger *l, const char *cell, bool ended);
+int64_t record_ledger_ended(const struct record_ledger *l);
 /* One whole line, on the disk when it returns, or none. Outside of begin and end it takes the lock
  * for itself. */
 enum err_code record_ledger_add(struct record_ledger *l, const char *cell, const char *run,

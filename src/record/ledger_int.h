@@ -11,6 +11,7 @@ struct ledger_row { /* a cell */
     char cell[32], time[32];
     char *run, *reason;
     enum wire_state state;
+    bool counted, ended; /* by record_ledger_count; it has a result, among those of l->ended */
     size_t lines, first; /* how many it has, and which its first is among all cells' first ones */
     char **value;        /* (values): of the keys that vary, by record_ledger_expect */
     size_t values;
@@ -27,6 +28,7 @@ struct record_ledger {
     struct text rest; /* behind the last LF */
     struct ledger_row *row;
     size_t rows, row_room, lines;
+    int64_t ended; /* how many of the counted rows */
     size_t *place; /* (places, a power of two): by hash, number of the row + 1 */
     size_t places;
     char *keys; /* that the rows' sheets were made for */
@@ -47,6 +49,8 @@ struct ledger_row *ledger_row_of(struct record_ledger *l,
 bool ledger_is_plain(const char *s, size_t most);
 void ledger_take_lines(struct record_ledger *l); /* the whole ones of rest; what is left stays */
 void ledger_forget_lines(struct record_ledger *l);
+
+bool ledger_has_result(enum wire_state state);
 
 /* ledger.c. Whether the line names a run whose folder is no longer there. */
 bool ledger_run_is_gone(const struct record_ledger *l, const struct ledger_row *row);

@@ -89,6 +89,30 @@ bool ledger_is_plain(const char *s, size_t most)
     return n < most && s[0] != '.';
 }
 
+bool ledger_has_result(enum wire_state state)
+{
+    return wire_state_ended(state) && state != WIRE_STOPPED;
+}
+
+static void set_ended(struct record_ledger *l, struct ledger_row *row, bool ended)
+{
+    l->ended += (int)ended - (int)row->ended;
+    row->ended = ended;
+}
+
+void record_ledger_count(struct record_ledger *l, const char *cell, bool ended)
+{
+    struct ledger_row *row = ledger_row_of(l, cell);
+
+    row->counted = true;
+    set_ended(l, row, ended);
+}
+
+int64_t record_ledger_ended(const struct record_ledger *l)
+{
+    return l->ended;
+}
+
 static bool take_line(struct record_ledger *l, char *line, size_t n)
 {
     char *field[FIELDS];
@@ -124,6 +148,8 @@ static bool take_line(struct record_ledger *l, char *line, size_t n)
         row->lines = 0;
     else if (!row->lines++)
         row->first = ++l->lines;
+    if (row->counted)
+        set_ended(l, row, row->lines && ledger_has_result(state));
     return true;
 }
 
@@ -156,6 +182,7 @@ void ledger_forget_lines(struct record_ledger *l)
         free(l->row[i].sheet);
         l->row[i].run = l->row[i].reason = l->row[i].sheet = NULL;
         l->row[i].lines = 0;
+        set_ended(l, &l->row[i], false);
     }
     l->read = 0;
     text_clear(&l->rest);

@@ -486,6 +486,38 @@ TEST(the_sheet_has_a_row_a_cell_with_what_its_run_came_to)
     close_one();
 }
 
+/* Of the cells that were named alone, by whoever's lines. */
+TEST(results_are_counted_as_lines_are_read)
+{
+    struct err e = {0};
+    struct record_ledger *other;
+
+    if (!open_one(&e))
+        return;
+    REQUIRE_OK(record_ledger_open(&other, results, "grid", &e));
+    REQUIRE_OK(record_ledger_add(ledger, "c1", "", WIRE_FAILED, "", &e));
+    REQUIRE_OK(record_ledger_add(ledger, "foreign", "", WIRE_FAILED, "", &e));
+    record_ledger_count(ledger, "c1", true);
+    record_ledger_count(ledger, "c2", false);
+    record_ledger_count(ledger, "c3", false);
+    CHECK_INT(record_ledger_ended(ledger), 1);
+    REQUIRE_OK(record_ledger_add(other, "c2", "", WIRE_DIVERGED, "", &e));
+    REQUIRE_OK(record_ledger_add(other, "another", "", WIRE_FAILED, "", &e));
+    REQUIRE_OK(record_ledger_add(ledger, "c3", "", WIRE_STOPPED, "", &e));
+    CHECK_INT(record_ledger_ended(ledger), 2);
+    record_ledger_count(ledger, "c1", false); /* to be had anew */
+    CHECK_INT(record_ledger_ended(ledger), 1);
+    REQUIRE_OK(record_ledger_add(ledger, "c1", "", WIRE_DONE, "", &e));
+    REQUIRE_OK(record_ledger_add(ledger, "c1", "", WIRE_DONE, "", &e));
+    CHECK_INT(record_ledger_ended(ledger), 2);
+    REQUIRE_OK(record_ledger_add(other, "c2", "", WIRE_WAITING, "", &e));
+    put_ledger("", 0); /* all of them anew */
+    REQUIRE_OK(record_ledger_add(ledger, "c3", "", WIRE_SKIPPED, "", &e));
+    CHECK_INT(record_ledger_ended(ledger), 1);
+    record_ledger_close(other);
+    close_one();
+}
+
 TEST(sweeps_are_listed_by_name)
 {
     struct err e = {0};
