@@ -184,9 +184,11 @@ static bool is_common(const struct study_run *runs, size_t count, const struct s
 {
     bool common = false;
 
+    if (!ends_at(of, limit))
+        return false;
     for (size_t i = 0; i < count && !common; i++)
         common = is_other_kind(&runs[i], of) && ends_at(&runs[i], limit);
-    return common && ends_at(of, limit);
+    return common;
 }
 
 static int by_cost(const void *a, const void *b)
