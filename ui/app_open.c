@@ -1,5 +1,5 @@
-/* ui/app_open.c: opens what lies over a screen. What comes by itself never opens over a line that is being
- * typed or over what somebody reads: it waits until that is gone. */
+/* ui/app_open.c: opens what lies over a screen. What comes by itself never opens over a line that
+ * is being typed or over what somebody reads: it waits until that is gone. */
 #include "ui/app_int.h"
 
 #include "base/mem.h"

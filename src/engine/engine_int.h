@@ -30,8 +30,8 @@ enum run_end { /* why a run is complete */
                RUN_PATIENCE,
 };
 
-/* Where a run stands. All of it goes into the checkpoint and counts from the run's very first start;
- * the two halves are stored as they lie in memory. */
+/* Where a run stands. All of it goes into the checkpoint and counts from the run's very first
+ * start; the two halves are stored as they lie in memory. */
 struct standing {
     struct standing_counts {
         int64_t step;     /* updates done */
@@ -209,8 +209,8 @@ int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
 /* session.c: the session thread's main function, and its way to speak. run_send frees or keeps the
  * message; it waits where the engine thread is behind. */
 void *session_main(void *run);
-/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow: what
- * is recorded is the run's folder. */
+/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow:
+ * what is recorded is the run's folder. */
 enum err_code session_name_weights(const char *results, struct spec *spec, struct err *e) MUST_USE;
 void run_send(struct run *r, struct message *m);
 /* Whether the engine thread is too far behind for one more snapshot that can be done without. */
@@ -244,11 +244,12 @@ enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
 enum err_code run_say_elsewhere(struct err *e);
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
 
-/* trouble.c: a full disk makes training wait, and is tried again every second, until there is room or the
- * user wants an end. Any other trouble ends the run; what is on disk is whole and can be resumed. */
+/* trouble.c: a full disk makes training wait, and is tried again every second, until there is room
+ * or the user wants an end. Any other trouble ends the run; what is on disk is whole and can be
+ * resumed. */
 void trouble_take(struct run *r, const struct err *e);
-/* Of a disk that was full: what waits to be kept is written, or it is not time yet (false). The row that
- * failed is still to be tried: until it is on disk there is no room. */
+/* Of a disk that was full: what waits to be kept is written, or it is not time yet (false). The row
+ * that failed is still to be tried: until it is on disk there is no room. */
 bool trouble_try(struct run *r);
 void trouble_over(struct run *r); /* there is room: training goes on */
 
@@ -292,8 +293,8 @@ bool queue_work(struct engine *e);
 
 /* tell.c */
 void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* What goes on by itself: LOG_DEBUG, since whoever shows a run line by line has facts and epochs from
- * events of their own. */
+/* What goes on by itself: LOG_DEBUG, since whoever shows a run line by line has facts and epochs
+ * from events of their own. */
 void run_log_start(struct run *r);
 void run_log_epoch(struct run *r, const struct record_epoch *row, bool best);
 void run_status(struct run *r, enum err_code code, const char *reason);

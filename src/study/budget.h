@@ -1,5 +1,5 @@
-/* study/budget.h: runs read where they had cost the same: a single model against an ensemble at equal
- * epochs, model-images, seconds or device-seconds. */
+/* study/budget.h: runs read where they had cost the same: a single model against an ensemble at
+ * equal epochs, model-images, seconds or device-seconds. */
 #ifndef CHORUS_STUDY_BUDGET_H
 #define CHORUS_STUDY_BUDGET_H
 
@@ -36,16 +36,17 @@ struct study_reading {
 /* The least of the runs' whole costs, which every one of them has spent that has a whole epoch. */
 struct study_limit study_least_cost(const struct study_run *runs, size_t count,
                                     enum study_budget budget);
-/* The least whole cost of an ensemble of several members; more where another one's first epoch costs more,
- * so that all of them can be read. nan: none has a whole epoch. */
+/* The least whole cost of an ensemble of several members; more where another one's first epoch
+ * costs more, so that all of them can be read. nan: none has a whole epoch. */
 struct study_limit study_ensemble_cost(const struct study_run *runs, size_t count,
                                        enum study_budget budget);
-/* The whole costs of ensembles of several members at which a run of another mode, or of other members, has
- * its end too: what --match makes. Rising; the caller frees the array. */
+/* The whole costs of ensembles of several members at which a run of another mode, or of other
+ * members, has its end too: what --match makes. Rising; the caller frees the array. */
 size_t study_common_costs(const struct study_run *runs, size_t count, enum study_budget budget,
                           struct study_limit **out);
-/* The last epoch that ended within the limit; the end of a run that is done also where it lies beyond by
- * at most half an epoch, of its own and of the run that set the limit: whole epochs come no nearer. */
+/* The last epoch that ended within the limit; the end of a run that is done also where it lies
+ * beyond by at most half an epoch, of its own and of the run that set the limit: whole epochs come
+ * no nearer. */
 void study_read_at(const struct study_run *run, const struct study_limit *limit,
                    struct study_reading *out);
 

@@ -1,5 +1,5 @@
-/* Tables in LaTeX, for a page of paper: what is the same in all rows is said below, and what is far too
- * wide goes on below itself. */
+/* Tables in LaTeX, for a page of paper: what is the same in all rows is said below, and what is far
+ * too wide goes on below itself. */
 #include "study/table_int.h"
 
 #include "base/mem.h"
@@ -41,8 +41,8 @@ static size_t tex_width(const struct study_table *t, size_t column, const struct
     return most + 2;
 }
 
-/* The part in which each column but the first stands, or LEFT_OUT. The caller frees it; width: (columns)
- * of each part. */
+/* The part in which each column but the first stands, or LEFT_OUT. The caller frees it; width:
+ * (columns) of each part. */
 static int *share_out(const struct study_table *t, const struct study_style *style, size_t *width,
                       int *parts)
 {
