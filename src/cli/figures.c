@@ -412,8 +412,15 @@ enum err_code figures_confusion(struct figures *f, const struct study_run *run, 
     }
     figures_keep(f, (char *)names);
     figures_keep(f, (char *)words);
-    f->board = (struct board){
-        "label against answer", "label", "answer", n, n, names, names, value, words, false};
+    f->board = (struct board){.title = "label against answer",
+                              .row_label = "label",
+                              .column_label = "answer",
+                              .rows = n,
+                              .columns = n,
+                              .row_name = names,
+                              .column_name = names,
+                              .value = value,
+                              .words = words};
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
     free(answers);

@@ -250,15 +250,15 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
         words[i] = figures_keep(f, cell_words(&place, i, metric, &value[i]));
     short_names(f, &down, row_name);
     short_names(f, &across, column_name);
-    f->board = (struct board){figures_keep(f, mem_text(metric)),
-                              figures_keep(f, mem_text(rows)),
-                              figures_keep(f, mem_text(columns)),
-                              (int)down.n,
-                              (int)across.n,
-                              row_name,
-                              column_name,
-                              value,
-                              words,
+    f->board = (struct board){.title = figures_keep(f, mem_text(metric)),
+                              .row_label = figures_keep(f, mem_text(rows)),
+                              .column_label = figures_keep(f, mem_text(columns)),
+                              .rows = (int)down.n,
+                              .columns = (int)across.n,
+                              .row_name = row_name,
+                              .column_name = column_name,
+                              .value = value,
+                              .words = words,
                               .far_below = true};
     figures_keep(f, (char *)row_name);
     figures_keep(f, (char *)column_name);

@@ -8,7 +8,7 @@ static double xs[6] = {1, 2, 3, 4, 5, 6}, ys[6] = {1, 0.5, NAN, 0.3, 0.2, 0.1};
 
 static struct plot sample(struct plot_series *s)
 {
-    *s = (struct plot_series){"test", xs, ys, 6, 0, false, PLOT_NORMAL, NULL};
+    *s = (struct plot_series){.label = "test", .x = xs, .y = ys, .n = 6};
     return (struct plot){.title = "loss", .x_label = "epoch", .series = s, .count = 1};
 }
 

@@ -57,7 +57,7 @@ TEST(no_ticks_where_there_is_no_range)
 static struct plot_axis axis_of(double lo, double hi, bool log, bool whole_x, struct plot_axis *x)
 {
     double xs[2] = {lo, hi}, ys[2] = {lo, hi};
-    struct plot_series s = {"s", xs, ys, 2, 0, false, PLOT_NORMAL, NULL};
+    struct plot_series s = {.label = "s", .x = xs, .y = ys, .n = 2};
     struct plot p = {.series = &s, .count = 1, .log_y = log, .whole_x = whole_x};
     struct plot_view v;
     struct plot_axis y;
@@ -109,7 +109,7 @@ TEST(parts_of_epochs)
         double step;
     } wanted[] = {{1, 5, 0.25}, {2, 5, 0.5}, {3, 4, 1}, {10, 6, 2}};
     double xs[2] = {0.1}, ys[2] = {1, 2};
-    struct plot_series s = {"s", xs, ys, 2, 0, false, PLOT_NORMAL, NULL};
+    struct plot_series s = {.label = "s", .x = xs, .y = ys, .n = 2};
     struct plot p = {.series = &s, .count = 1, .whole_x = true, .parts_x = true};
     struct plot_view v;
 

@@ -17,8 +17,8 @@ static struct plot losses(struct plot_series s[2])
         test_x[i] = i + 1;
         test_y[i] = 0.8 / (i + 1) + 0.3;
     }
-    s[0] = (struct plot_series){"train", train_x, train_y, N, 0, false, PLOT_NORMAL, NULL};
-    s[1] = (struct plot_series){"test", test_x, test_y, N, 1, false, PLOT_NORMAL, NULL};
+    s[0] = (struct plot_series){.label = "train", .x = train_x, .y = train_y, .n = N};
+    s[1] = (struct plot_series){.label = "test", .x = test_x, .y = test_y, .n = N, .colour = 1};
     return (struct plot){.title = "loss",
                          .x_label = "epoch",
                          .series = s,
@@ -67,7 +67,7 @@ TEST(dashed)
 TEST(a_curve_of_one_point_is_not_hidden)
 {
     double xs[] = {1, 2, 3}, ys[] = {0.5, 0.7, 0.8};
-    struct plot_series s[2] = {{"a", xs, ys, 1, 0, false, PLOT_NORMAL, NULL},
+    struct plot_series s[2] = {{.label = "a", .x = xs, .y = ys, .n = 1},
                                {"b", xs, ys, 3, 1, false, PLOT_THICK, NULL}};
     struct plot p = {.series = s, .count = 2, .columns = 40, .rows = 10, .whole_x = true};
 
@@ -235,7 +235,7 @@ TEST(spikes_survive_thinning)
 {
     size_t n = 200000;
     double *x = mem_new(n, sizeof *x), *y = mem_new(n, sizeof *y);
-    struct plot_series s = {"s", x, y, n, 0, false, PLOT_NORMAL, NULL};
+    struct plot_series s = {.label = "s", .x = x, .y = y, .n = n};
     struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = 12};
     struct plot_point *points;
     struct plot_view v;
@@ -368,7 +368,7 @@ TEST(four_to_six_ticks_are_drawn)
     for (size_t h = 0; h < MEM_COUNT(heights); h++) {
         for (int i = 0; i < 4000; i++) {
             double at[2], x[2] = {0, 10}, y[2];
-            struct plot_series s = {"s", x, y, 2, 0, false, PLOT_NORMAL, NULL};
+            struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
             struct plot p = {.series = &s,
                              .count = 1,
                              .columns = 60,
@@ -403,7 +403,7 @@ TEST(ticks_stand_on_their_rows)
 {
     for (int rows = 6; rows <= 100; rows += 7) {
         double y[2] = {0.2, 1.37}, x[2] = {0, 1};
-        struct plot_series s = {"s", x, y, 2, 0, false, PLOT_NORMAL, NULL};
+        struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
         struct plot p = {.series = &s, .count = 1, .columns = 300, .rows = rows};
         struct plot_axis ay;
         struct plot_view v;
@@ -415,8 +415,8 @@ TEST(ticks_stand_on_their_rows)
         CHECK(ay.ticks >= 4 && ay.ticks <= 6);
         for (int i = 0; i < ay.ticks; i++) {
             double flat[2] = {ay.tick[i], ay.tick[i]};
-            struct plot_series two[2] = {{"a", x, y, 2, 0, false, PLOT_NORMAL, NULL},
-                                         {"b", x, flat, 2, 1, false, PLOT_NORMAL, NULL}};
+            struct plot_series two[2] = {{.label = "a", .x = x, .y = y, .n = 2},
+                                         {.label = "b", .x = x, .y = flat, .n = 2, .colour = 1}};
             struct plot q = p;
             int label_row = -1, line_row = -1;
 
@@ -451,7 +451,7 @@ TEST(labels_at_equal_distances)
     for (int rows = 5; rows <= 40; rows++) {
         for (double lo = 0; lo < 1; lo += 0.09) {
             double y[2] = {lo, 1.37}, x[2] = {0, 1};
-            struct plot_series s = {NULL, x, y, 2, 0, false, PLOT_NORMAL, NULL};
+            struct plot_series s = {.x = x, .y = y, .n = 2};
             struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = rows};
             struct plot_cell *cells = mem_new((size_t)rows * 40, sizeof *cells);
             int last = -1, least = 1000, most = 0, labels = 0;
@@ -484,7 +484,7 @@ TEST(name_of_the_x_axis)
 {
     static const char *const names[] = {"epoch", "model-images"};
     double x[2] = {0, 10}, y[2] = {0, 1};
-    struct plot_series s = {"s", x, y, 2, 0, false, PLOT_NORMAL, NULL};
+    struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
     struct plot p = {.series = &s, .count = 1, .whole_x = true, .rows = 8};
 
     for (int i = 0; i < 2; i++) {

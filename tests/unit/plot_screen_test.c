@@ -23,7 +23,8 @@ static struct plot ensemble(struct plot_series s[6])
     }
     for (int k = 0; k < 4; k++)
         s[k] = (struct plot_series){names[k], x, y[k], N, k, false, PLOT_THIN, NULL};
-    s[4] = (struct plot_series){"mean member", x, y[4], N, 4, true, PLOT_NORMAL, NULL};
+    s[4] = (struct plot_series){
+        .label = "mean member", .x = x, .y = y[4], .n = N, .colour = 4, .dashed = true};
     s[5] = (struct plot_series){"ensemble", x, y[5], N, 5, false, PLOT_THICK, NULL};
     return (struct plot){.title = "test accuracy",
                          .x_label = "epoch",

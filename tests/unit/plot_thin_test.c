@@ -256,7 +256,7 @@ TEST(smoothing_comes_before_thinning)
     enum { N = 200000 };
     static double x[N], y[N], out[N], half[N / 2];
     struct plot_series s = {.label = "s", .x = x, .y = y, .n = N};
-    struct plot_series lines[2] = {s, {"whole", x, out, N, 0, false, PLOT_NORMAL, NULL}};
+    struct plot_series lines[2] = {s, {.label = "whole", .x = x, .y = out, .n = N}};
     struct plot p = {.series = lines, .count = 1, .columns = 70, .rows = 12};
     struct plot_view v;
     double rough = 0, smooth = 0;
