@@ -97,7 +97,7 @@ static void free_line(struct curves_line *l)
     free(l->label);
     free(l->x);
     free(l->y);
-    free(l->read);
+    free(l->measured);
     free(l->lo);
     free(l->hi);
 }
@@ -125,8 +125,8 @@ static void add_line(struct curves *c, int panel, const struct source *s, const 
         return;
     }
     if (s->wish->smooth > 1) {
-        line.read = mem_new(line.n, sizeof *line.read);
-        memcpy(line.read, line.y, line.n * sizeof *line.read);
+        line.measured = mem_new(line.n, sizeof *line.measured);
+        memcpy(line.measured, line.y, line.n * sizeof *line.measured);
         smooth(line.y, line.n, s->wish->smooth);
         smooth(line.lo, line.n, s->wish->smooth);
         smooth(line.hi, line.n, s->wish->smooth);
@@ -228,7 +228,7 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
             c->series[i][p->count++] = (struct plot_series){.label = l->label,
                                                             .x = l->x,
                                                             .y = l->y,
-                                                            .read = l->read,
+                                                            .measured = l->measured,
                                                             .n = l->n,
                                                             .colour = l->colour,
                                                             .dashed = l->dashed};

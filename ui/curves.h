@@ -23,7 +23,7 @@ struct curves_line {
     bool dashed;
     char *label;
     double *x, *y, *lo, *hi; /* lo and hi: a band */
-    double *read;            /* y as it was measured, where it is smoothed; NULL */
+    double *measured;        /* y before it was smoothed; NULL: it is not */
     size_t n, runs, at_end;  /* runs that its mean is of, at first and at its last point */
 };
 struct curves {

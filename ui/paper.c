@@ -33,7 +33,7 @@ void paper_add_plot(struct paper *p, const struct plot *plot, const char *title)
     to->cursor = to->values = false;
     for (int i = 0; i < plot->count; i++) {
         series[i] = plot->series[i];
-        series[i].read = NULL;
+        series[i].measured = NULL;
         series[i].label = text_of(plot->series[i].label);
         series[i].x = values_of(plot->series[i].x, series[i].n);
         series[i].y = values_of(plot->series[i].y, series[i].n);

@@ -19,7 +19,7 @@ struct plot_series {
     int colour; /* role: 0, 1, 2, ...; from PLOT_ROLES on a colour comes again with another mark */
     bool dashed;
     enum plot_weight weight;
-    const double *read; /* (n): what is read where y was smoothed; NULL: y */
+    const double *measured; /* (n): what is read off where y was smoothed; NULL: y */
 };
 
 struct plot_band {             /* an area behind the curves: a spread, least and most */

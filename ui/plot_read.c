@@ -54,7 +54,7 @@ size_t plot_point_at(const struct plot_series *s, bool sorted, double x)
 
 double plot_value(const struct plot_series *s, size_t at)
 {
-    return s->read ? s->read[at] : s->y[at];
+    return s->measured ? s->measured[at] : s->y[at];
 }
 
 void plot_read(const struct plot *p, double x, double *values)

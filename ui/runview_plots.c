@@ -119,7 +119,7 @@ static struct plot_series *add(struct runview_panel *to, const char *label, cons
 static void measured(struct plot_series *s, const double *y)
 {
     if (s)
-        s->read = y;
+        s->measured = y;
 }
 
 static void begin(struct runview *v, struct runview_panel *to)

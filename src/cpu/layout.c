@@ -179,7 +179,7 @@ static void share_out(struct backend_session *s)
         else if (c->l.op == NET_RELU || c->l.op == NET_TANH)
             c->units = src && src->units;
         bool whole = c->l.op == NET_DENSE && c->units; /* reads what all threads wrote */
-        c->turn = shared;
+        c->shared_before = shared;
         shared += whole;
         c->wait_forward = whole || (src && src->units != c->units);
         c->wait_backward = c->wait_backward || whole;

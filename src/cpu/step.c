@@ -245,7 +245,7 @@ static void turn_units(struct cpu_worker *w, const struct cpu_layer *c, int from
  * places by turns: one thread may be at the next layer while another still reads. */
 static float *turned_by_all(const struct cpu_worker *w, const struct cpu_layer *c)
 {
-    return w->team->worker[w->team->s->bf16 ? 0 : c->turn % w->team->size].scratch;
+    return w->team->worker[w->team->s->bf16 ? 0 : c->shared_before % w->team->size].scratch;
 }
 
 /* Whether each thread wrote its own units of the gradient to a shared layer's output. */

@@ -24,7 +24,7 @@ struct cpu_layer {
     bool in_place;                  /* its output lies over its source's */
     bool grad_in_place;             /* so does the gradient */
     bool add, add2;                 /* gradient to src / src2 is added: a later layer wrote it */
-    int turn;                       /* dense, with units: how many such layers lie in front */
+    int shared_before;              /* dense, with units: how many such layers lie in front */
     bool units;     /* threads share out its units over all images, not the images */
     bool own_slice; /* each thread sums its weights' gradient in a vector of its own */
     bool wait_forward,
