@@ -9,9 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+enum form { FORM_TEXT, FORM_CSV, FORM_MD, FORM_TEX, FORM_HTML, FORM_JSON, FORMS };
+
+static const char *const endings[FORMS] = {".txt", ".csv", ".md", ".tex", ".html", ".json"};
+
 struct wish {
     const char *csv, *file, *columns, *sort, *over, *equal, *heads, *digits, *target;
     bool md, tex, html, json, scaling;
+    enum form form;
     struct study_wish study;
     struct study_style style;
     char *column_text, *head_text; /* cut up into: */
@@ -60,59 +65,64 @@ static bool check_heads(const struct wish *w)
     return true;
 }
 
-/* A file's ending says its form where nothing else does. */
-static void form_by_name(struct wish *w)
+static const char *file_of(const struct wish *w)
 {
-    const char *end = w->file ? strrchr(w->file, '.') : NULL;
+    return w->csv ? w->csv : w->file;
+}
 
-    if (!end || w->csv || w->md || w->tex || w->html || w->json)
-        return;
-    w->md = !strcmp(end, ".md");
-    w->tex = !strcmp(end, ".tex");
-    w->html = !strcmp(end, ".html");
-    w->json = !strcmp(end, ".json");
-    if (!strcmp(end, ".csv"))
-        w->csv = w->file;
+/* A file's ending says its form where nothing else does. */
+static bool take_form_of_name(struct wish *w)
+{
+    const char *slash = w->file ? strrchr(w->file, '/') : NULL;
+    const char *end = w->file ? strrchr(slash ? slash : w->file, '.') : NULL;
+    int form = FORM_TEXT;
+
+    while (end && form < FORMS && strcmp(end, endings[form]) != 0)
+        form++;
+    if (form == FORMS) {
+        cli_refuse("compare -o %s: a table's name ends in .csv, .md, .tex, .html, .json or .txt",
+                   w->file);
+        return false;
+    }
+    w->form = (enum form)form;
+    return true;
 }
 
 /* A table under the name of another form would be opened as what it is not. */
-static bool check_name(const struct wish *w)
+static bool take_form(struct wish *w)
 {
-    static const char *const known[] = {".csv", ".md", ".tex", ".html", ".json", ".txt"};
-    const char *slash = w->file ? strrchr(w->file, '/') : NULL;
-    const char *end = w->file ? strrchr(slash ? slash : w->file, '.') : NULL;
-    const char *form = w->csv    ? ".csv"
-                       : w->md   ? ".md"
-                       : w->tex  ? ".tex"
-                       : w->html ? ".html"
-                       : w->json ? ".json"
-                                 : NULL;
-    bool ours = !end || form;
+    const bool asked[FORMS] = {[FORM_CSV] = w->csv != NULL,
+                               [FORM_MD] = w->md,
+                               [FORM_TEX] = w->tex,
+                               [FORM_HTML] = w->html,
+                               [FORM_JSON] = w->json};
+    int n = 0;
 
-    if (form && !cli_ends_in(w->csv ? w->csv : w->file, form)) {
-        cli_refuse("compare %s %s: this is named for another form than *%s",
-                   w->csv ? "--csv" : "-o", w->csv ? w->csv : w->file, form);
+    for (int form = 0; form < FORMS; form++)
+        if (asked[form]) {
+            w->form = (enum form)form;
+            n++;
+        }
+    if (n > 1) {
+        cli_refuse("compare writes one form at a time: --csv, --md, --tex, --html or --json");
         return false;
     }
-    for (size_t i = 0; i < MEM_COUNT(known) && !ours; i++)
-        ours = !strcmp(end, known[i]);
-    if (!ours)
-        cli_refuse("compare -o %s: a table's name ends in .csv, .md, .tex, .html, .json or .txt",
-                   w->file);
-    return ours;
+    if (n == 0)
+        return take_form_of_name(w);
+    if (!cli_ends_in(file_of(w), endings[w->form])) {
+        cli_refuse("compare %s %s: this is named for another form; name it *%s",
+                   w->csv ? "--csv" : "-o", file_of(w), endings[w->form]);
+        return false;
+    }
+    return true;
 }
 
 static bool check(struct wish *w)
 {
     int64_t digits = 0;
 
-    form_by_name(w);
-    if (!check_name(w))
+    if (!take_form(w))
         return false;
-    if (w->md + w->tex + w->html + w->json + (w->csv != NULL) > 1) {
-        cli_refuse("compare writes one form at a time: --csv, --md, --tex, --html or --json");
-        return false;
-    }
     if (w->csv && w->file && strcmp(w->csv, w->file) != 0) {
         cli_refuse("compare --csv %s already names the file; leave out -o %s", w->csv, w->file);
         return false;
@@ -181,23 +191,31 @@ static enum err_code sort(const struct wish *w, struct study_table *t, struct er
 
 static int write_out(const struct wish *w, const struct study_table *t)
 {
-    const char *file = w->csv ? w->csv : w->file;
+    const char *file = file_of(w);
     struct text out = {0};
     int code;
 
-    if (w->csv)
+    switch (w->form) {
+    case FORM_CSV:
         study_table_csv(t, &out);
-    else if (w->md)
+        break;
+    case FORM_MD:
         study_table_md(t, &w->style, &out);
-    else if (w->tex)
+        break;
+    case FORM_TEX:
         study_table_tex(t, &w->style, &out);
-    else if (w->html)
+        break;
+    case FORM_HTML:
         study_table_html(t, &w->style, &out);
-    else if (w->json)
+        break;
+    case FORM_JSON:
         study_table_json(t, &out);
-    else
+        break;
+    case FORM_TEXT:
+    case FORMS:
         cli_study_text(t, &w->style, file && strcmp(file, "-") != 0 ? -1 : STDOUT_FILENO, &out);
-    code = cli_write_out("compare", w->csv && w->csv != w->file ? "--csv" : "-o", file, &out);
+    }
+    code = cli_write_out("compare", w->csv ? "--csv" : "-o", file, &out);
     text_free(&out);
     return code;
 }

@@ -66,6 +66,10 @@ refused "sorting by nothing" "no column of this table" "$CHORUS" compare "${runs
 refused "equal what" "--equal days" "$CHORUS" compare "${runs[0]}" --equal days
 refused "a table under another form's name" "ends in .csv, .md" "$CHORUS" compare "${runs[0]}" -o x.pdf
 exits 0 "$CHORUS" compare "${runs[0]}" -o ./plain && check "a name without an end" test -s plain
+refused "a form under another form's name" "name it *.md" "$CHORUS" compare "${runs[0]}" --md -o x.csv
+exits 0 "$CHORUS" compare "${runs[0]}" -o named.tex
+check "the ending says the form" grep -q tabular named.tex
+refused "two forms, whatever the name" "one form at a time" "$CHORUS" compare "${runs[0]}" --md --tex -o x.md
 refused "two forms" "one form at a time" "$CHORUS" compare "${runs[0]}" --md --tex
 refused "over nothing" "--over sed is no key" "$CHORUS" compare "${runs[0]}" --over sed
 refused "a target of nonsense" "--target 2" "$CHORUS" compare "${runs[0]}" --target 2
