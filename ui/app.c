@@ -54,7 +54,7 @@ void app_say(struct app *app, int role, const char *fmt, ...)
 
 void app_unsay(struct app *app, const char *words)
 {
-    if (strcmp(app->own->said, words) != 0)
+    if (!app->own->said[0] || strcmp(app->own->said, words) != 0)
         return;
     app->own->said[0] = 0;
     app->dirty = true;

@@ -81,11 +81,11 @@ check "watch printed every epoch once" \
 exits 0 "$CHORUS" run tiny.ini epochs=100000 log_every=1 --background --quiet && folder=$(cat out)
 column "$folder" pid >run.pid
 until_true 60 has_rows "$folder/epochs.csv" 1
-for _ in 1 2 3 4 5 6 7 8; do # until it pauses in the middle of one
-    exits 0 "$CHORUS" pause "$folder"
+for _ in $(seq 100); do # until it pauses in the middle of one
+    "$CHORUS" pause "$folder" >/dev/null 2>&1
     before=$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)
     test $((before % 30)) = 0 || break
-    exits 0 "$CHORUS" go "$folder"
+    "$CHORUS" go "$folder" >/dev/null 2>&1
 done
 exits 0 "$CHORUS" stop "$folder" --after-epoch
 check "stop --after-epoch of a paused run says that it goes on" grep -q "is no longer paused" err

@@ -320,6 +320,10 @@ TEST(ends_say_why_and_what_can_be_done)
         CHECK(!strstr(text_str(&s.text), " left"));
         CHECK_STR(runview_hints(&s.view)->hint, cases[i].state == WIRE_PAUSED ? "go on" : "again");
         CHECK(hints(&s, "go on"));
+        runview_run(&s.view)->reason[0] = '\0'; /* as of one whose process died */
+        s.app.dirty = false;
+        draw(&s, 21, 80);
+        CHECK(!s.app.dirty); /* a picture that asks for the next would never rest */
         draw_all_sizes(&s);
         record_close(record);
         free(run);
