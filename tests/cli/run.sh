@@ -159,7 +159,7 @@ check "help run lists the built-in experiments" grep -q "flax-ensemble" out
 refused "a part of several runs' names" "is part of the names of" "$CHORUS" run 2
 refused "a file that is not there" "there is no file nosuch.csv; a data set goes by its key" \
     "$CHORUS" run nosuch.csv
-refused "an empty experiment" "'' names no experiment" "$CHORUS" run ''
+refused "an empty experiment" "an empty word ('') is no experiment" "$CHORUS" run ''
 refused "no key" "no key in front of" "$CHORUS" run tiny.ini =3
 refused "a key in capitals" "did you mean lr?" "$CHORUS" run tiny.ini LR=3
 refused "a key with a dash" "did you mean log_every?" "$CHORUS" run tiny.ini log-every=3

@@ -345,16 +345,29 @@ TEST(a_resume_under_other_conditions_says_so)
     kit_end(&k);
 }
 
-/* A checkpoint that no longer fits leaves the run as it was. */
+/* `from` becomes `to`, which is as long, where it stands first. */
+static void change(const char *folder, const char *name, const char *from, const char *to)
+{
+    char *path = io_path(folder, name), *text, *at;
+    struct err e;
+    size_t n;
+
+    REQUIRE_OK(io_read_file(path, 1 << 20, &text, &n, &e));
+    at = strstr(text, from);
+    REQUIRE(at);
+    memcpy(at, to, strlen(to));
+    kit_write(path, text);
+    free(text);
+    free(path);
+}
+
+/* A checkpoint that no longer fits leaves the run as it was: what its files say of it fits together. */
 TEST(a_checkpoint_of_another_batch_is_refused)
 {
     struct kit k;
     struct spec s;
     struct wire_status status;
     struct record_run run;
-    char *path, *text, *at;
-    size_t n;
-    struct err e;
 
     kit_folder(&k);
     kit_engine(&k, 256, 0);
@@ -364,19 +377,15 @@ TEST(a_checkpoint_of_another_batch_is_refused)
     atomic_store(&kit_at, 8);
     kit_spec(&k, &s, NULL);
     kit_run(&k, &s, &status);
-    path = io_path(status.path, "experiment.ini");
-    REQUIRE_OK(io_read_file(path, 1 << 20, &text, &n, &e));
-    at = strstr(text, "batch = 16");
-    REQUIRE(at);
-    at[9] = '9';
-    kit_write(path, text);
-    free(text);
-    free(path);
+    change(status.path, "experiment.ini", "batch = 16", "batch = 19");
+    kit_wait(&k, kit_resume(&k, status.path, 0), &status);
+    CHECK_HAS(k.refused, "batch is 19 there and 16 in run.csv");
+    change(status.path, "run.csv", ",16,", ",19,");
     kit_wait(&k, kit_resume(&k, status.path, 0), &status);
     CHECK_INT(k.refused_code, ERR_INPUT);
     CHECK_HAS(k.refused, "step 8, epoch 2, batch 2");
     kit_read_run(status.path, &run);
     CHECK_INT(run.state, WIRE_STOPPED);
-    CHECK_INT(run.spec.batch, 16);
+    CHECK_INT(run.spec.batch, 19);
     kit_end(&k);
 }
