@@ -1,10 +1,11 @@
-/* ui/term.c: curses, and what has to happen around it: the program's own output caught, a crash that
- * gives the terminal back, and one that cannot show anything refused in a sentence. */
+/* ui/term.c: curses, and what has to happen around it: the program's own output caught, and a
+ * terminal that cannot show anything refused in a sentence. */
 #include "ui/term.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "ui/crash.h"
 #include "ui/theme.h"
 
 #include <errno.h>
@@ -39,30 +40,7 @@ struct term {
     struct grid_cell *drawn; /* (rows, columns) as curses has them */
 };
 
-/* For the handler of crashes, which may touch nothing else. */
-static struct {
-    int tty, own, nowhere, talk; /* own: the same terminal, which nobody draws to */
-    volatile sig_atomic_t open;
-    struct termios modes;
-    char reset[512];
-    size_t reset_n;
-    char words[1200], log[1024]; /* log: its path; "": there is none */
-    size_t words_n;
-} crash = {.tty = -1, .own = -1, .nowhere = -1, .talk = -1};
-
-/* The program's own faults, and what others send that ends it: what is a signal of ours is not here. */
-#define FAULT(name)                                                                                \
-    {                                                                                              \
-        name, #name                                                                                \
-    }
-static const struct {
-    int number;
-    const char *name;
-} faults[] = {FAULT(SIGSEGV), FAULT(SIGBUS),  FAULT(SIGILL),    FAULT(SIGFPE),  FAULT(SIGABRT),
-              FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),   FAULT(SIGXCPU), FAULT(SIGXFSZ),
-              FAULT(SIGALRM), FAULT(SIGPROF), FAULT(SIGVTALRM), FAULT(SIGUSR1), FAULT(SIGUSR2),
-              FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
-static struct sigaction before[MEM_COUNT(faults)], before_continue, before_stop, curses_stop;
+static struct sigaction before_continue, before_stop, curses_stop;
 
 /* The program was stopped, by whomever, and goes on: its terminal has other modes and another picture. */
 static volatile sig_atomic_t continued;
@@ -106,121 +84,6 @@ static void watch_for_stops(void)
         sigaction(SIGTSTP, &stop, NULL);
 }
 
-static void write_words(int fd, const char *words)
-{
-    ssize_t n = write(fd, words, strlen(words));
-
-    (void)n;
-}
-
-/* The log's last words: the signal, and what was printed and not read yet, as malloc's own complaint
- * before it aborts. */
-static void log_crash(const char *name)
-{
-    int fd = crash.log[0] ? open(crash.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
-    char talk[512];
-    ssize_t n;
-
-    if (fd < 0)
-        return;
-    for (int i = 0; i < 128 && (n = read(crash.talk, talk, sizeof talk)) > 0; i++) {
-        for (ssize_t k = 0; k < n; k++)
-            if (talk[k] != '\n' && ((unsigned char)talk[k] < ' ' || talk[k] == 127))
-                talk[k] = '?';
-        n = write(fd, talk, (size_t)n);
-    }
-    write_words(fd, "the program crashed: ");
-    write_words(fd, name);
-    write_words(fd, "\n");
-    close(fd);
-}
-
-static void on_crash(int number)
-{
-    bool open = crash.open;
-    ssize_t n;
-
-    if (open) {
-        crash.open = 0;
-        dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
-        n = write(crash.own, crash.reset, crash.reset_n);
-        n = write(crash.own, crash.words, crash.words_n);
-        (void)n;
-        tcsetattr(crash.own, TCSANOW, &crash.modes);
-    }
-    for (size_t i = 0; i < MEM_COUNT(faults); i++)
-        if (faults[i].number == number) {
-            if (open)
-                log_crash(faults[i].name);
-            sigaction(number, &before[i], NULL);
-        }
-    raise(number); /* taken as this handler returns, by whoever had it before */
-}
-
-static void add_reset(const char *name)
-{
-    const char *s = tigetstr(name);
-
-    if (!s || s == (char *)-1)
-        return;
-    for (; *s && crash.reset_n + 1 < sizeof crash.reset; s++) {
-        if (s[0] == '$' && s[1] == '<') { /* a pause, for tputs */
-            while (*s && *s != '>')
-                s++;
-            if (!*s)
-                break;
-            continue;
-        }
-        crash.reset[crash.reset_n++] = *s;
-    }
-}
-
-static void watch_for_crashes(const char *log)
-{
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
-    static char stack[64 * 1024];
-    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, old;
-    int n;
-
-    crash.reset_n = 0;
-    if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
-        static const char off[] = "\033[?1006l\033[?1002l\033[?1000l";
-
-        memcpy(crash.reset, off, sizeof off - 1);
-        crash.reset_n = sizeof off - 1;
-    }
-    add_reset("sgr0");
-    add_reset("cnorm");
-    add_reset("rmkx");
-    add_reset("rmcup");
-    n = snprintf(crash.words, sizeof crash.words,
-                 "\r\nchorus: the program crashed; what it said last is in %s, and `chorus resume` "
-                 "goes on from the last checkpoint\r\n",
-                 log ? log : "the run's log.txt");
-    snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
-    crash.words_n = n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
-    if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
-        sigaltstack(&own, NULL);
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < MEM_COUNT(faults); i++)
-        sigaction(faults[i].number, &action, &before[i]);
-    crash.own = fcntl(crash.tty, F_DUPFD_CLOEXEC, 3);
-    crash.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    crash.open = crash.own >= 0;
-}
-
-static void forget_crashes(void)
-{
-    crash.open = 0;
-    for (size_t i = 0; i < MEM_COUNT(faults); i++)
-        sigaction(faults[i].number, &before[i], NULL);
-    if (crash.own >= 0)
-        close(crash.own);
-    if (crash.nowhere >= 0)
-        close(crash.nowhere);
-    crash.own = crash.nowhere = -1;
-}
-
 /* 1 and 2 lead into a pipe that never blocks: who prints more than is read loses it. */
 static void catch_talk(struct term *t)
 {
@@ -236,12 +99,13 @@ static void catch_talk(struct term *t)
         dup2(fds[1], i + 1);
     }
     close(fds[1]);
-    crash.talk = t->talk = fds[0];
+    t->talk = fds[0];
+    crash_talk(t->talk);
 }
 
 static void release_talk(struct term *t)
 {
-    crash.talk = -1;
+    crash_talk(-1);
     fflush(NULL);
     for (int i = 0; i < 2 && t->talk >= 0; i++) {
         if (t->kept[i] < 0)
@@ -282,7 +146,7 @@ void term_theme(struct term *t, const char *theme)
         init_pair(t->pair[role], many ? r->text : r->text8, many ? r->ground : r->ground8);
     }
     forget_drawn(t);
-    if (crash.open)
+    if (crash_is_watched())
         clearok(curscr, TRUE);
 }
 
@@ -354,8 +218,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
                                  "can do; try TERM=xterm chorus"));
     text_add_clean(&clean, name);
     t->tty = fileno(t->in);
-    tcgetattr(t->tty, &crash.modes);
-    crash.tty = fileno(t->out); /* the other one is for reading alone */
+    crash_terminal(t->tty, fileno(t->out));
     use_tioctl(TRUE); /* the terminal's own word goes before what LINES and COLUMNS were once */
     t->screen = newterm(NULL, t->out, t->in);
     if (!t->screen) {
@@ -383,7 +246,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     set_modes(options);
     term_theme(t, options->theme);
     take_size(t);
-    watch_for_crashes(options->log);
+    crash_watch(options->log);
     watch_for_stops();
     catch_talk(t);
     *out = t;
@@ -404,7 +267,7 @@ void term_close(struct term *t)
 {
     if (!t)
         return;
-    forget_crashes();
+    crash_forget();
     if (term_place(t) != TERM_AWAY) { /* it is others' by now */
         curs_set(1);
         leave_last_line();

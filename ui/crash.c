@@ -1,0 +1,167 @@
+#include "ui/crash.h"
+
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <ncurses.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* For the handler of crashes, which may touch nothing else. */
+static struct {
+    int tty, own, nowhere, talk; /* own: the same terminal, which nobody draws to */
+    volatile sig_atomic_t open;
+    struct termios modes;
+    char reset[512];
+    size_t reset_n;
+    char words[1200], log[1024]; /* log: its path; "": there is none */
+    size_t words_n;
+} crash = {.tty = -1, .own = -1, .nowhere = -1, .talk = -1};
+
+/* The program's own faults, and what others send that ends it: what is a signal of ours is not here. */
+#define FAULT(name)                                                                                \
+    {                                                                                              \
+        name, #name                                                                                \
+    }
+static const struct {
+    int number;
+    const char *name;
+} faults[] = {FAULT(SIGSEGV), FAULT(SIGBUS),  FAULT(SIGILL),    FAULT(SIGFPE),  FAULT(SIGABRT),
+              FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),   FAULT(SIGXCPU), FAULT(SIGXFSZ),
+              FAULT(SIGALRM), FAULT(SIGPROF), FAULT(SIGVTALRM), FAULT(SIGUSR1), FAULT(SIGUSR2),
+              FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
+static struct sigaction before[MEM_COUNT(faults)];
+
+void crash_terminal(int in, int out)
+{
+    tcgetattr(in, &crash.modes);
+    crash.tty = out;
+}
+
+void crash_talk(int fd)
+{
+    crash.talk = fd;
+}
+
+bool crash_is_watched(void)
+{
+    return crash.open;
+}
+
+static void write_words(int fd, const char *words)
+{
+    ssize_t n = write(fd, words, strlen(words));
+
+    (void)n;
+}
+
+/* The log's last words: the signal, and what was printed and not read yet, as malloc's own complaint
+ * before it aborts. */
+static void log_crash(const char *name)
+{
+    int fd = crash.log[0] ? open(crash.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
+    char talk[512];
+    ssize_t n;
+
+    if (fd < 0)
+        return;
+    for (int i = 0; i < 128 && (n = read(crash.talk, talk, sizeof talk)) > 0; i++) {
+        for (ssize_t k = 0; k < n; k++)
+            if (talk[k] != '\n' && ((unsigned char)talk[k] < ' ' || talk[k] == 127))
+                talk[k] = '?';
+        n = write(fd, talk, (size_t)n);
+    }
+    write_words(fd, "the program crashed: ");
+    write_words(fd, name);
+    write_words(fd, "\n");
+    close(fd);
+}
+
+static void on_crash(int number)
+{
+    bool open = crash.open;
+    ssize_t n;
+
+    if (open) {
+        crash.open = 0;
+        dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
+        n = write(crash.own, crash.reset, crash.reset_n);
+        n = write(crash.own, crash.words, crash.words_n);
+        (void)n;
+        tcsetattr(crash.own, TCSANOW, &crash.modes);
+    }
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        if (faults[i].number == number) {
+            if (open)
+                log_crash(faults[i].name);
+            sigaction(number, &before[i], NULL);
+        }
+    raise(number); /* taken as this handler returns, by whoever had it before */
+}
+
+static void add_reset(const char *name)
+{
+    const char *s = tigetstr(name);
+
+    if (!s || s == (char *)-1)
+        return;
+    for (; *s && crash.reset_n + 1 < sizeof crash.reset; s++) {
+        if (s[0] == '$' && s[1] == '<') { /* a pause, for tputs */
+            while (*s && *s != '>')
+                s++;
+            if (!*s)
+                break;
+            continue;
+        }
+        crash.reset[crash.reset_n++] = *s;
+    }
+}
+
+void crash_watch(const char *log)
+{
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+    static char stack[64 * 1024];
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, old;
+    int n;
+
+    crash.reset_n = 0;
+    if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
+        static const char off[] = "\033[?1006l\033[?1002l\033[?1000l";
+
+        memcpy(crash.reset, off, sizeof off - 1);
+        crash.reset_n = sizeof off - 1;
+    }
+    add_reset("sgr0");
+    add_reset("cnorm");
+    add_reset("rmkx");
+    add_reset("rmcup");
+    n = snprintf(crash.words, sizeof crash.words,
+                 "\r\nchorus: the program crashed; what it said last is in %s, and `chorus resume` "
+                 "goes on from the last checkpoint\r\n",
+                 log ? log : "the run's log.txt");
+    snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
+    crash.words_n = n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
+    if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
+        sigaltstack(&own, NULL);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        sigaction(faults[i].number, &action, &before[i]);
+    crash.own = fcntl(crash.tty, F_DUPFD_CLOEXEC, 3);
+    crash.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    crash.open = crash.own >= 0;
+}
+
+void crash_forget(void)
+{
+    crash.open = 0;
+    for (size_t i = 0; i < MEM_COUNT(faults); i++)
+        sigaction(faults[i].number, &before[i], NULL);
+    if (crash.own >= 0)
+        close(crash.own);
+    if (crash.nowhere >= 0)
+        close(crash.nowhere);
+    crash.own = crash.nowhere = -1;
+}

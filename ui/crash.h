@@ -1,0 +1,14 @@
+/* ui/crash.h: a crash gives the terminal back, says where the log is and writes its last words there. */
+#ifndef CHORUS_UI_CRASH_H
+#define CHORUS_UI_CRASH_H
+
+#include <stdbool.h>
+
+/* Before curses changes it: its modes are those of now. in is for reading alone. */
+void crash_terminal(int in, int out);
+void crash_watch(const char *log); /* curses knows the terminal by now; log: a path, or NULL */
+void crash_forget(void);
+bool crash_is_watched(void);
+void crash_talk(int fd); /* what the program printed is read there; -1: nowhere */
+
+#endif
