@@ -59,6 +59,9 @@ static void remember(struct hashes *h, const char *hash, size_t cell)
     h->cell[h->n++] = cell;
 }
 
+/* What the lists do not name, or with other data: no cell. */
+#define NO_CELL SIZE_MAX
+
 /* Rows of sheet and ledger come in about the same order: the search begins behind the last find. */
 static size_t cell_of(const struct hashes *h, const char *hash, size_t *from, size_t none)
 {
@@ -113,6 +116,11 @@ static void read_sheet(struct sweepview_sweep *s, const char *results, struct ha
 
     if (sheet_read(path, &t, &ignored) == ERR_OK) {
         taken = mem_new(t.rows + 1, sizeof *taken);
+        for (size_t row = 0; row < t.rows; row++) {
+            taken[row] = !strcmp(sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED)), "no");
+            if (taken[row])
+                remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), NO_CELL);
+        }
         for (int pass = 0; pass < 2; pass++) {
             for (size_t row = 0; row < t.rows; row++) {
                 size_t cell;
@@ -221,7 +229,10 @@ static void read_ledger(struct sweepview_sweep *s, const char *results, const st
     if (record_ledger_cells(ledger, &cells, &n, &ignored) != ERR_OK)
         n = 0;
     for (size_t i = 0; i < n; i++) {
-        take_line(s, results, &cells[i], cell_of(h, cells[i].cell, &from, s->cells));
+        size_t cell = cell_of(h, cells[i].cell, &from, s->cells);
+
+        if (cell != NO_CELL)
+            take_line(s, results, &cells[i], cell);
         if (strcmp(cells[i].time, newest) > 0)
             memcpy(newest, cells[i].time, sizeof cells[i].time);
     }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "cli/listed.h"
 #include "cli/watch.h"
 #include "record/ledger.h"
 
@@ -42,14 +43,15 @@ static enum err_code start(const char *name, const struct sweep_wish *wish, cons
 /* How much of it there was before. */
 static void say_unfinished(const char *name, const struct sweep_wish *wish)
 {
-    int64_t cells = 0, left = 0;
-    char newest[32];
+    struct sweeps_count c;
+    struct text line = {0};
 
-    if (!wish->goes_on || wish->failed ||
-        sweeps_unfinished(name, &cells, &left, newest, NULL) != ERR_OK)
+    if (!wish->goes_on || wish->failed || sweeps_count(name, &c, NULL) != ERR_OK)
         return;
-    cli_talk("%lld of %lld cells have a result already, %lld to run", (long long)(cells - left),
-             (long long)cells, (long long)left);
+    sweeps_add_before(&line, c.results, c.of_state[WIRE_SKIPPED], c.cells, "");
+    text_addf(&line, ", %lld to run", (long long)c.left);
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
 }
 
 int sweeps_detach(const char *name, const struct sweep_wish *wish)
@@ -101,6 +103,7 @@ struct running { /* a cell that somebody computes */
 
 struct watched {
     struct spec_sweep spec;
+    struct listed *listed;
     struct record_ledger *ledger;
     bool *told; /* (tolds) whether a cell's end has its line; the ledger keeps their order */
     size_t tolds, room;
@@ -230,7 +233,7 @@ static enum err_code look(struct watched *w, struct err *e)
         if (cells[i].state < WIRE_DONE || w->told[i])
             continue;
         w->told[i] = true;
-        if (!w->quiet)
+        if (!w->quiet && listed_has(w->listed, cells[i].cell))
             say_cell(&w->spec, &cells[i]);
     }
     free(cells);
@@ -259,9 +262,8 @@ int sweeps_watch(const char *name, bool quiet, bool json)
 {
     struct watched w = {.quiet = quiet};
     struct sweep_wish wish = {0};
-    char newest[32];
+    struct sweeps_count c = {0};
     struct err e;
-    int64_t cells, left = 0;
     int code = 0;
     enum err_code err;
 
@@ -270,11 +272,13 @@ int sweeps_watch(const char *name, bool quiet, bool json)
     err = sweeps_read(name, &w.spec, &wish, &e);
     if (err == ERR_OK)
         err = record_ledger_open_to_read(&w.ledger, cli_results(), name, &e);
+    w.listed = listed_open(name, wish.max_cells > 0);
     if (err == ERR_OK)
         err = follow(&w, name, &code, &e);
     if (err == ERR_OK && !code)
-        err = sweeps_unfinished(name, &cells, &left, newest, &e);
+        err = sweeps_count(name, &c, &e);
     record_ledger_close(w.ledger);
+    listed_close(w.listed);
     spec_sweep_free(&w.spec);
     while (w.runnings)
         drop_running(&w, w.running);
@@ -284,12 +288,12 @@ int sweeps_watch(const char *name, bool quiet, bool json)
         return cli_fail(&e);
     if (code)
         return code;
-    if (left) {
+    if (c.left) {
         code = err_exit_code(ERR_STOPPED);
         cli_talk("nobody works on it any more: %lld cell%s no result; chorus resume %s%s goes on",
-                 (long long)left, left == 1 ? " has" : "s have", name, again());
+                 (long long)c.left, c.left == 1 ? " has" : "s have", name, again());
     }
-    if (sweeps_print(name, json, left ? "stopped" : "done") && !code)
+    if (sweeps_print(name, json, c.left ? "stopped" : "done") && !code)
         code = err_exit_code(ERR_FAILED);
     return code;
 }

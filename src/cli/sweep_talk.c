@@ -6,8 +6,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/sheet.h"
 #include "cli/cli.h"
+#include "cli/listed.h"
 #include "cli/live.h"
 #include "cli/sweeps.h"
 #include "record/ledger.h"
@@ -92,15 +92,7 @@ static void say_before(struct sweeper *w)
     w->told_before = true;
     if (w->wish->quiet || (!w->before && !w->wish->goes_on))
         return;
-    if (w->before > w->skipped)
-        text_addf(&line, "%lld of %lld%s cell%s a result already",
-                  (long long)(w->before - w->skipped), cells, s->counting ? "+" : "",
-                  cells == 1 ? " has" : "s have");
-    else
-        text_addf(&line, "none of %lld%s cells has a result yet", cells, s->counting ? "+" : "");
-    if (w->skipped)
-        text_addf(&line, ", %lld skipped (--failed runs %s)", (long long)w->skipped,
-                  w->skipped == 1 ? "it" : "them");
+    sweeps_add_before(&line, w->before - w->skipped, w->skipped, cells, s->counting ? "+" : "");
     text_addf(&line, ", %lld%s to run", left > 0 ? left : 0, s->counting ? "+" : "");
     if (s->elsewhere)
         text_addf(&line, ", %lld at another program", (long long)s->elsewhere);
@@ -390,53 +382,23 @@ static void add_left_cells(const struct sweeper *w, struct text *out)
                   left == 1 ? "has" : "have");
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Rows of the sheet that have a run, and a cell that is none of the sweep's. */
-static size_t count_others(const struct sweeper *w, const struct sheet *s)
-{
-    const char **own = mem_new(w->cells + 1, sizeof *own);
-    int cell = sheet_column(s, "cell"), run = sheet_column(s, "run");
-    size_t n = 0;
-
-    for (size_t i = 0; i < w->cells; i++)
-        own[i] = w->cell[i].hash;
-    qsort(own, w->cells, sizeof *own, by_text);
-    for (size_t r = 0; r < s->rows; r++) {
-        const char *hash = sheet_cell(s, r, cell);
-
-        n += *sheet_cell(s, r, run) && !bsearch(&hash, own, w->cells, sizeof *own, by_text);
-    }
-    free(own);
-    return n;
-}
-
-/* What the sweep's name stands for beside these cells; --max-cells hides which those would be. */
+/* What the sweep's name stands for beside these cells. */
 static void say_others(const struct sweeper *w)
 {
-    char *path;
-    struct sheet s;
+    struct listed *listed = listed_open(w->wish->name, false);
+    size_t n = listed_others(listed);
     struct text name = {0};
-    size_t n = 0;
 
-    if (w->wish->max_cells)
-        return;
-    path = io_path(w->status.path, "sweep.csv");
-    if (sheet_read(path, &s, NULL) == ERR_OK) {
-        n = count_others(w, &s);
-        sheet_free(&s);
-    }
     text_add_clean(&name, w->wish->name);
     if (n)
-        cli_talk("%s has %zu cell%s more that %s run under this name: of other values, or of a "
-                 "network or data that has changed since; chorus ls %s%s lists all runs, another "
-                 "--name keeps sweeps apart",
-                 path, n, n == 1 ? "" : "s", n == 1 ? "was" : "were", text_str(&name), again());
+        cli_talk(
+            "%s/sweep.csv has %zu cell%s more that %s run under this name: of other "
+            "values, or of a network or data that has changed since (listed: no); chorus ls %s%s lists "
+            "all runs, another --name keeps sweeps apart",
+            w->status.path, n, n == 1 ? "" : "s", n == 1 ? "was" : "were", text_str(&name),
+            again());
     text_free(&name);
-    free(path);
+    listed_close(listed);
 }
 
 /* Then the best of them is no mean, as boards and `compare --over seed` have it. */

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/listed.h"
 #include "engine/engine.h"
 #include "record/ledger.h"
 #include "record/sweeps.h"
@@ -102,6 +103,19 @@ void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *o
     text_free(&plain);
 }
 
+void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64_t cells,
+                       const char *plus)
+{
+    if (results)
+        text_addf(out, "%lld of %lld%s cell%s a result already", (long long)results,
+                  (long long)cells, plus, cells == 1 ? " has" : "s have");
+    else
+        text_addf(out, "none of %lld%s cells has a result yet", (long long)cells, plus);
+    if (skipped)
+        text_addf(out, ", %lld skipped (--failed runs %s)", (long long)skipped,
+                  skipped == 1 ? "it" : "them");
+}
+
 bool sweeps_live(const char *name)
 {
     return record_sweep_live(cli_results(), name);
@@ -153,33 +167,65 @@ int64_t sweeps_possible(const struct spec_sweep *s, int64_t most)
     return possible;
 }
 
-enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left, char newest[32],
-                                struct err *e)
+static void count_one(struct sweeps_count *c, const struct record_cell *cell)
+{
+    if (strcmp(cell->time, c->newest) > 0)
+        memcpy(c->newest, cell->time, sizeof c->newest);
+    c->begun++;
+    c->of_state[cell->state]++;
+    c->results += cell->state >= WIRE_DONE && cell->state != WIRE_SKIPPED;
+}
+
+/* Those of the ledger that are its own come to the front. */
+static size_t keep_listed(struct record_cell *cells, size_t n, const struct listed *listed)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (listed_has(listed, cells[i].cell))
+            cells[kept++] = cells[i];
+    return kept;
+}
+
+/* The caller frees *list: the cells that were begun, if it is asked for. */
+static enum err_code count(const char *name, struct sweeps_count *c, struct record_cell **list,
+                           struct err *e)
 {
     struct sweep_wish wish = {0};
-    struct record_cell *list = NULL;
+    struct record_cell *cells = NULL;
+    struct listed *listed = NULL;
     struct spec_sweep s;
     enum err_code code;
+    int64_t ended;
     size_t n = 0;
 
-    newest[0] = '\0';
-    *cells = *left = 0;
+    *c = (struct sweeps_count){0};
     spec_sweep_init(&s);
     code = sweeps_read(name, &s, &wish, e);
     if (code == ERR_OK)
-        code = read_cells(name, &list, &n, e);
-    if (code == ERR_OK)
-        *left = *cells = sweeps_possible(&s, wish.max_cells);
-    for (size_t i = 0; i < n; i++) {
-        *left -= list[i].state >= WIRE_DONE;
-        if (strcmp(list[i].time, newest) > 0)
-            snprintf(newest, 32, "%s", list[i].time);
+        code = read_cells(name, &cells, &n, e);
+    if (code == ERR_OK) {
+        c->cells = sweeps_possible(&s, wish.max_cells);
+        listed = listed_open(name, wish.max_cells > 0);
+        n = keep_listed(cells, n, listed);
+        c->others = (int64_t)listed_others(listed);
     }
-    if (*left < 0)
-        *left = 0;
-    free(list);
+    for (size_t i = 0; i < n; i++)
+        count_one(c, &cells[i]);
+    ended = c->results + c->of_state[WIRE_SKIPPED];
+    c->left = c->cells > ended ? c->cells - ended : 0;
+    listed_close(listed);
     spec_sweep_free(&s);
+    if (list)
+        *list = cells;
+    else
+        free(cells);
     return code;
+}
+
+enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err *e)
+{
+    return count(name, c, NULL, e);
 }
 
 void sweeps_say_cut(const char *name)
@@ -213,9 +259,9 @@ void sweeps_say_cut(const char *name)
 
 bool sweeps_newest_unfinished(char name[128], char newest[32])
 {
-    char **names = NULL, time[32];
+    char **names = NULL;
+    struct sweeps_count c;
     size_t n = 0;
-    int64_t cells = 0, left = 0;
     bool found = false;
 
     newest[0] = '\0';
@@ -223,11 +269,11 @@ bool sweeps_newest_unfinished(char name[128], char newest[32])
         return false;
     for (size_t i = 0; i < n; i++) {
         if (strlen(names[i]) < 128 && is_sweep(names[i]) && !sweeps_live(names[i]) &&
-            sweeps_unfinished(names[i], &cells, &left, time, NULL) == ERR_OK && left > 0 &&
-            (!found || strcmp(time, newest) > 0)) {
+            sweeps_count(names[i], &c, NULL) == ERR_OK && c.left > 0 &&
+            (!found || strcmp(c.newest, newest) > 0)) {
             found = true;
             snprintf(name, 128, "%s", names[i]);
-            memcpy(newest, time, 32);
+            memcpy(newest, c.newest, 32);
         }
         free(names[i]);
     }
@@ -289,25 +335,23 @@ static void add_best(struct text *out, const struct record_cell *cells, size_t n
 
 static void add_object(struct text *out, const char *name, const char *folder, const char *state)
 {
-    struct record_cell *cells;
-    int64_t count[WIRE_SKIPPED + 1] = {0};
-    struct err e;
-    size_t n;
+    struct record_cell *cells = NULL;
+    struct sweeps_count c;
 
-    if (read_cells(name, &cells, &n, &e) != ERR_OK)
-        n = 0;
-    for (size_t i = 0; i < n; i++)
-        count[cells[i].state]++;
+    (void)count(name, &c, &cells, NULL); /* what cannot be read has none */
     text_add(out, "{");
     cli_json_field(out, "sweep", name);
     text_add(out, ", ");
     cli_json_field(out, "folder", folder);
     text_add(out, ", ");
     cli_json_field(out, "state", state);
-    text_addf(out, ", \"begun\": %zu", n);
+    text_addf(out, ", \"cells\": %lld, \"results\": %lld, \"left\": %lld, \"others\": %lld",
+              (long long)c.cells, (long long)c.results, (long long)c.left, (long long)c.others);
+    text_addf(out, ", \"begun\": %lld", (long long)c.begun);
     for (int i = WIRE_STOPPED; i <= WIRE_SKIPPED; i++)
-        text_addf(out, ", \"%s\": %lld", wire_state_name((enum wire_state)i), (long long)count[i]);
-    add_best(out, cells, n);
+        text_addf(out, ", \"%s\": %lld", wire_state_name((enum wire_state)i),
+                  (long long)c.of_state[i]);
+    add_best(out, cells, (size_t)c.begun);
     text_add(out, "}\n");
     free(cells);
 }

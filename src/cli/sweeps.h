@@ -18,6 +18,10 @@ int sweeps_refuse(const char *word);
 /* "batch=64 lr=0.1" of a cell; one value. Numbers that were computed are cut to what tells them apart. */
 void sweeps_add_label(const struct spec_sweep *s, size_t cell, struct text *out);
 void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *out);
+/* "3 of 8 cells have a result already, 1 skipped (--failed runs it)"; plus: "+" where cells are still
+ * counted. */
+void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64_t cells,
+                       const char *plus);
 /* Whether any program is at work on it. */
 bool sweeps_live(const char *name);
 /* The sweep as it was started, closed; wish is filled in but for name and how to talk. s must be
@@ -33,10 +37,13 @@ int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
 /* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
  * and how to have them. */
 void sweeps_say_cut(const char *name);
-/* How many cells it has, and how many of them without a result; of the newest line of its ledger the
- * time ("": none). */
-enum err_code sweeps_unfinished(const char *name, int64_t *cells, int64_t *left, char newest[32],
-                                struct err *e) MUST_USE;
+/* By its files. results: without those skipped, which are not left either. others: rows of sweep.csv that have a run and are none of its cells (any more). */
+struct sweeps_count {
+    int64_t cells, begun, results, left, others;
+    int64_t of_state[WIRE_SKIPPED + 1]; /* of those begun */
+    char newest[32];                    /* their ledger's newest line's time; "": none */
+};
+enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err *e) MUST_USE;
 /* The unfinished sweep on which somebody worked last and nobody does now. */
 bool sweeps_newest_unfinished(char name[128], char newest[32]);
 /* One line for all programs that work on it. */

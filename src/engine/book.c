@@ -199,17 +199,20 @@ static void take_back_bare(struct sweep *s, const struct cell *c)
         sweep_tell(s, LOG_WARN, "%s", e.text);
 }
 
-/* Each once, in the order in which they run; those that are impossible come behind. */
-static void tell_cells(struct sweep *s)
+/* Each once, in the order in which they run; those that are impossible come behind. Returns whether
+ * these are all that its lists name. */
+static bool tell_cells(struct sweep *s)
 {
     size_t impossible = 0;
+    bool all;
 
     for (; s->told < s->seen; s->told++) {
         tell_values(s, s->cell[s->told].number, s->cell[s->told].hash, NULL);
         take_back_bare(s, &s->cell[s->told]);
     }
     pthread_mutex_lock(&s->lock);
-    if (!s->counting && s->seen == s->counted) /* none comes behind these any more */
+    all = !s->counting && s->seen == s->counted; /* none comes behind these any more */
+    if (all)
         impossible = s->left_out - s->twins;
     pthread_mutex_unlock(&s->lock);
     for (; s->told_impossible < impossible; s->told_impossible++) {
@@ -217,6 +220,7 @@ static void tell_cells(struct sweep *s)
 
         tell_values(s, o->number, o->hash, o->reason);
     }
+    return all;
 }
 
 void book_write_sheet(struct sweep *s, bool last)
@@ -225,6 +229,7 @@ void book_write_sheet(struct sweep *s, bool last)
     const char **keys;
     struct err e = {0};
     enum err_code code;
+    bool all;
 
     /* reading thousands of runs must not become the engine's main work */
     if (!s->sheet_old || !s->ledger ||
@@ -233,11 +238,12 @@ void book_write_sheet(struct sweep *s, bool last)
     keys = mem_new(s->spec.axes + 1, sizeof *keys);
     for (size_t i = 0; i < s->spec.axes; i++)
         keys[i] = s->spec.axis[i].key;
-    tell_cells(s);
-    code = record_ledger_write_sheet(s->ledger, keys, &e);
+    all = tell_cells(s);
+    code = record_ledger_write_sheet(s->ledger, keys, all && !s->cut, &e);
     if (code != ERR_OK && last)
         sweep_tell(s, LOG_WARN, "%s", e.text);
     s->sheet_old = code != ERR_OK;
+    s->sheet_whole = code == ERR_OK && all;
     s->sheet_ns = clock_ns();
     s->sheet_cost_ns = s->sheet_ns - start;
     free(keys);

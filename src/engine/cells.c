@@ -265,6 +265,7 @@ static void *count_all(void *user)
     struct counter *c = mem_new(1, sizeof *c);
     size_t n = spec_sweep_cells(&s->spec), *order = mem_new(n, sizeof *order);
     struct spec *spec = mem_new(1, sizeof *spec);
+    bool cut = false;
 
     c->s = s;
     find_orphans(s);
@@ -274,12 +275,15 @@ static void *count_all(void *user)
     if (!s->grid)
         spec_sweep_spread(&s->spec, order);
     for (size_t i = 0; i < n && !atomic_load(&s->stop); i++) {
-        if (s->max_cells && s->planned >= (size_t)s->max_cells)
+        if (s->max_cells && s->planned >= (size_t)s->max_cells) {
+            cut = true;
             break;
+        }
         count_one(c, order[i], spec);
     }
     pthread_mutex_lock(&s->lock);
     s->counting = false;
+    s->cut = cut;
     pthread_mutex_unlock(&s->lock);
     wire_poke(s->engine->wire);
     for (int i = 0; i < SETS; i++)

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define TICK_NS 250000000u
+#define PREPARE_NS                                                                                 \
+    1000000000u /* for all cells to be known, before somebody is told the sweep's name */
 
 bool sweep_has_result(enum wire_state state)
 {
@@ -253,7 +255,7 @@ static void see_cells(struct sweep *s)
     counted = s->counted;
     twins = s->twins;
     ended = !s->counting;
-    s->sheet_old |= s->seen < counted || (ended && s->told_impossible < s->left_out - s->twins);
+    s->sheet_old |= s->seen < counted || (ended && !s->sheet_whole);
     s->status.left_out = (int64_t)s->left_out;
     s->status.counting = s->counting;
     pthread_mutex_unlock(&s->lock);
@@ -345,6 +347,16 @@ static void finish(struct sweep *s)
     wire_post(s->engine->wire, &event);
 }
 
+static bool is_counting(struct sweep *s)
+{
+    bool counting;
+
+    pthread_mutex_lock(&s->lock);
+    counting = s->counting || s->seen < s->counted;
+    pthread_mutex_unlock(&s->lock);
+    return counting;
+}
+
 static enum wire_state state_now(const struct sweep *s)
 {
     return s->paused && !s->closing ? WIRE_PAUSED : WIRE_RUNNING;
@@ -370,7 +382,11 @@ bool sweep_work(struct sweep *s, bool may_begin)
         return false;
     if (!s->opened)
         return true;
+    if (!s->opened_ns)
+        s->opened_ns = now;
     if (s->prepare_only) {
+        if (is_counting(s) && now - s->opened_ns < PREPARE_NS)
+            return true;
         book_write_sheet(s, true); /* who is told its name finds it there */
         tell_status(s, WIRE_WAITING);
         return false;

@@ -74,6 +74,7 @@ struct sweep {
     struct left_out *impossible;       /* (left_out - twins); by lock */
     size_t impossible_room;
     bool counting;     /* guarded by lock */
+    bool cut;          /* max_cells left some of the lists' out; by lock */
     struct err first;  /* why the first one that cannot be planned cannot; by lock */
     struct cell *cell; /* (spec_sweep_cells) */
     struct kind *kind; /* grown under the lock, the engine thread reads under it */
@@ -103,9 +104,9 @@ struct sweep {
     off_t control_read;
     struct record_cell *orphan; /* (orphans): runs of a program that died before its claim */
     size_t orphans, orphan_room;
-    bool sheet_old;
+    bool sheet_old, sheet_whole;      /* whole: written when all cells were known */
     uint64_t sheet_ns, sheet_cost_ns; /* when it was written last, and what that took */
-    uint64_t control_ns, look_ns, status_ns;
+    uint64_t control_ns, look_ns, status_ns, opened_ns;
     /* The ledger cannot be had, or the disk is full: all is tried again at hold_ns. */
     uint64_t hold_ns, held_since_ns; /* since: 0 where there is no such trouble */
     bool held_told, busy;            /* busy: another program has the ledger */

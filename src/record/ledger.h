@@ -72,10 +72,12 @@ enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **
 void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values,
                           const char *reason);
 /* sweep.csv anew from the ledger and the runs' run.csv: cell, run, state, reason, the keys that vary
- * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them, and
- * the best epoch's val_acc and val_loss. */
+ * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them,
+ * the best epoch's val_acc and val_loss, and whether the cell is among those expected: yes; no, where
+ * these are all of the sweep; else empty. */
+#define RECORD_LISTED "listed"
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
-                                        struct err *e) MUST_USE;
+                                        bool all_expected, struct err *e) MUST_USE;
 
 struct record_run;
 /* Whether a cell's run went on beyond it (`resume RUN epochs=N`): its accuracies are then those of other

@@ -62,6 +62,7 @@ static void add_state(const struct ledger_row *row, const struct record_run *run
     sheet_add_text(out, reason ? reason : "");
 }
 
+/* All of its row but whether it is listed, which changes without a line of the ledger. */
 static void add_row(struct record_ledger *l, struct ledger_row *row, const char *const *keys,
                     struct text *out)
 {
@@ -92,7 +93,6 @@ static void add_row(struct record_ledger *l, struct ledger_row *row, const char 
             record_entry_value(&entry, ledger_valid_results[i], &value);
         sheet_add_text(&line, text_str(&value));
     }
-    sheet_end_row(&line);
     text_add_n(out, text_str(&line), line.n);
     /* A run that is still owned may write its run.csv once more. */
     if (row->lines && !gone && wire_state_ended(row->state) && row->state != WIRE_STOPPED &&
@@ -123,7 +123,7 @@ static void note_keys(struct record_ledger *l, const char *const *keys)
 }
 
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
-                                        struct err *e)
+                                        bool all_expected, struct err *e)
 {
     char *path = io_path(l->folder, "sweep.csv");
     struct text t = {0};
@@ -138,12 +138,16 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
             text_addf(&t, ",%s", ledger_results[i]);
         for (size_t i = 0; ledger_valid_results[i]; i++)
             text_addf(&t, ",%s", ledger_valid_results[i]);
-        text_add(&t, "\n");
+        text_add(&t, "," RECORD_LISTED "\n");
         for (size_t i = 0; i < l->rows; i++) {
+            if (!l->row[i].lines && !l->row[i].values)
+                continue;
             if (l->row[i].sheet)
                 text_add(&t, l->row[i].sheet);
-            else if (l->row[i].lines || l->row[i].values)
+            else
                 add_row(l, &l->row[i], keys, &t);
+            sheet_add_text(&t, l->row[i].values ? "yes" : all_expected ? "no" : "");
+            sheet_end_row(&t);
         }
         code = io_replace_file(path, text_str(&t), t.n, e);
     }

@@ -292,6 +292,9 @@ exits 0 "$CHORUS" run $sweep --name again
 check "a changed set is cells anew" grep -q "^2 cells: 2 done" err
 check "and those of the earlier one are told" grep -q \
     "^results/sweeps/again/sweep.csv has 2 cells more that were run under this name: .*; chorus ls again lists all runs" err
+exits 0 "$CHORUS" run $sweep --name again --json
+check "and have no part in its best" eval 'grep -q "\"results\": 2, \"left\": 0, \"others\": 2, " out &&
+    grep -q ",$(sed "s/.*\"best_run\": \"\([^\"]*\)\".*/\1/" out),done,.*,yes$" results/sweeps/again/sweep.csv'
 exits 0 "$CHORUS" run $sweep --name again --max-cells 1 --quiet
 exits 0 "$CHORUS" ls again results/sweeps/again
 check "they are no cells of its grid" grep -qF "again: 4 results; --max-cells 1 leaves out 1 of the 2 cells" err

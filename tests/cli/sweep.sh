@@ -90,22 +90,22 @@ check "the sheet says what varies" grep -q "^cell,run,state,reason,.*lr.*best_te
 check "a line a cell" grep -qE "^cell 3 of 4  lr=0.[0-9]+ batch=[46]0  0.[0-9]{4}  [0-9.]+ s  .* left$" err
 check "the best one, and what it was picked on" grep -q "4 done; best 0.* (picked on test)" err
 check "its columns of validation are empty without such data" \
-    test "$(grep -c ',shared,val_acc,val_loss$\|,,$' results/sweeps/plain/sweep.csv)" = 5
+    test "$(grep -c ',shared,val_acc,val_loss,listed$\|,,,yes$' results/sweeps/plain/sweep.csv)" = 5
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 repeats=2 epochs=1 --results seeds
 check "of repeats it is one seed's, no mean" grep -q "4 done; best seed 0.* with lr=.* (picked on test)" err
 held=held/sweeps/plain/sweep.csv
 exits 0 "$CHORUS" run plain.ini lr=0.0001,0.01 epochs=1 valid=100 --results held --json
 check "with valid the best cell is picked on it" grep -q "2 done; best 0.* (picked on valid: 0\." err
-most=$(tail -n +2 $held | awk -F, '{ print $(NF - 1) }' | sort -g | tail -n 1)
+most=$(tail -n +2 $held | awk -F, '{ print $(NF - 2) }' | sort -g | tail -n 1)
 check "as --json says" grep -q "\"best_by\": \"valid\".*\"best_val_acc\": $most" out
-run=$(tail -n +2 $held | awk -F, -v most="$most" '$(NF - 1) == most { print $2; exit }')
+run=$(tail -n +2 $held | awk -F, -v most="$most" '$(NF - 2) == most { print $2; exit }')
 check "and its run" grep -q "\"best_run\": \"$run\"" out
 check "which is @best too" grep -q "$run" <("$CHORUS" ls @best --results held)
 exits 0 "$CHORUS" resume "held/$run" epochs=2 # from another results folder
 best=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
     NR > 1 && $at["epoch"] == best { print $at["val_acc"] "," $at["val_loss"] }' \
     best="$(column "held/$run" best_epoch)" "held/$run/epochs.csv")
-check "more epochs of a cell change what the sheet says of it" grep -q "$run.*,$best$" $held
+check "more epochs of a cell change what the sheet says of it" grep -q "$run.*,$best,yes$" $held
 exits 0 "$CHORUS" run plain.ini valid=0,100 epochs=1 --results mixed
 check "where a cell has no validation data it is picked on test" \
     grep -q "2 done; best 0.* (picked on test)" err
@@ -116,7 +116,7 @@ check "the same command again runs nothing" test "$(folders)" = 4
 check "--quiet says nothing but the sheet" test ! -s err -a "$(wc -l <out)" = 1
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --json
 check "a longer list runs what is missing" test "$(folders)" = 6
-check "--json" grep -q '"state": "done".*"done": 6.*"best_test_acc": 0\.' out
+check "--json" grep -q '"state": "done", "cells": 6, "results": 6, "left": 0, "others": 0.*"done": 6.*"best_test_acc": 0\.' out
 exits 0 "$CHORUS" resume plain
 check "resume of what is finished" test "$(folders)" = 6
 check "it says so" grep -q "^6 of 6 cells have a result already, 0 to run$" err
@@ -128,6 +128,24 @@ refused "a sweep is no one run" "one is needed, such as @best sweep=plain" "$CHO
 refused "another grid of that name" "--name gives this one" "$CHORUS" run plain.ini lr=0.005,0.01
 refused "another share of the threads" "was begun with --jobs 1, not 2" \
     "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --jobs 2
+
+# Other lists under that name: their results are not those of these cells.
+other="lr=0.04,0.05 batch=40,60" sheet=results/sweeps/plain/sweep.csv
+exits 0 "$CHORUS" run plain.ini $other --max-cells 1 --json
+check "a sweep that was cut counts its own cells" \
+    grep -q '"cells": 1, "results": 1, "left": 0, .*"done": 1,' out
+exits 0 "$CHORUS" resume plain --max-cells 4 --background
+check "so does one that goes on in the background" \
+    grep -q "^1 of 4 cells have a result already, 3 to run$" err
+until_true 300 eval '"$CHORUS" ls plain 2>/dev/null | grep -c " done " | grep -qx 12'
+exits 0 "$CHORUS" run plain.ini $other --json
+check "the others are told apart" grep -q '"cells": 4, "results": 4, "left": 0, "others": 8, .*"done": 4,' out
+check "in the sheet" eval 'test "$(grep -c ",yes$" $sheet)" = 4 && test "$(grep -c ",no$" $sheet)" = 8'
+check "in a sentence" grep -q "sweep.csv has 8 cells more that were run under this name" err
+best=$(sed 's/.*"best_run": "\([^"]*\)".*/\1/' out)
+check "and the best is one of its own" grep -q ",$best,done,.*,yes$" $sheet
+exits 0 "$CHORUS" watch plain
+check "who watches is told of its own" test "$(grep -c "^done " err)" = 4
 rm -rf results
 
 # What waits, and what cannot be, have their rows too.

@@ -702,6 +702,34 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     remove_all(results);
 }
 
+/* Data that are again what they were: the later rows are those of other data. */
+TEST(rows_that_are_not_listed_are_none_of_the_board)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
+    struct sweepview_disk disk;
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "lr = 0.1, 0.2\n");
+    write_file(folder, "sweep.csv",
+               "cell,run,state,reason,lr,best_by,best_test_acc,wall_seconds,val_acc,listed\n"
+               "aa,,done,,0.1,test,0.5,1,,yes\nbb,,done,,0.1,test,0.9,1,,no\n"
+               "cc,,waiting,,0.2,,,,,yes\ndd,,diverged,,0.2,,,,,no\n");
+    write_file(folder, "ledger.csv",
+               "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
+               "2026-11-21T17:00:01.000Z,bb,,done,\n2026-11-21T17:00:02.000Z,dd,,diverged,\n");
+    sweepview_read(results, NULL, 0, NULL, 0, &disk);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1"))->acc, 0.5, 1e-12);
+    CHECK_INT(cell_at(disk.sweep, VALUES("0.2"))->state, WIRE_WAITING);
+    CHECK_NEAR(disk.line[0].best, 0.5, 1e-12);
+    CHECK_INT(disk.line[0].ended, 1);
+    sweepview_free(disk.sweep);
+    sweepview_free_lines(disk.line, disk.lines);
+    free(folder);
+    remove_all(results);
+}
+
 TEST(of_repeats_the_list_has_the_mean_that_the_board_has)
 {
     char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
