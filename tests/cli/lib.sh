@@ -203,3 +203,22 @@ same_run()
         cmp a.safetensors b.safetensors || return 1
     done
 }
+
+# opens_whole FILE...: each name once and none empty, so that pandas changes none; as many fields in each
+# row as there are names; and numbers in columns of accuracies, losses and seconds.
+opens_whole()
+{
+    "${CHORUS_PYTHON:-python3}" -c '
+import csv, sys
+for file in sys.argv[1:]:
+    rows = list(csv.reader(open(file, newline="", encoding="utf-8"), strict=True))
+    names = rows[0]
+    assert len(rows) > 1, file
+    assert len(set(names)) == len(names) and all(names), (file, names)
+    assert all(len(row) == len(names) for row in rows), file
+    for name, *column in zip(*rows):
+        filled = [field for field in column if field]
+        assert not any(field != field.strip() for field in filled), (file, name)
+        if name.endswith(("acc", "loss", "seconds")):
+            [float(field) for field in filled]' "$@"
+}

@@ -193,6 +193,7 @@ if command -v pdftoppm >/dev/null; then
 else
     skip "another program draws the PDFs" "there is no pdftoppm"
 fi
+check "every CSV has its names once and its numbers" eval 'opens_whole $(find report -name "*.csv")'
 python=${CHORUS_PYTHON:-python3}
 if "$python" -c "import pandas" 2>/dev/null; then
     check "pandas reads every CSV with all its names" "$python" -c '
