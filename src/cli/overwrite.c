@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/reader.h"
 #include "ui/figure.h"
 
 #include <errno.h>
@@ -27,10 +28,63 @@ static bool is_confusion(const char *s)
     return begins(s, "label,") && line && n && !strncmp(line + 1, head, n) && line[1 + n] == ',';
 }
 
+/* What tables and `export` call a column, beside the names that run.csv and epochs.csv have. */
+static bool is_column(const char *name)
+{
+    static const char *const own[] = {
+        "n",           "picked",        "gain_mean",     "gain_best",      "last.gain_mean",
+        "read_at",     "difference",    "difference_lo", "difference_hi",  "last.gain_best",
+        "runs",        "difference_n",  "speed_up",      "schedule_ended", "efficiency",
+        "input",       "compute",       "reduce",        "wait",           "mark",
+        "target_n",    "target_epoch",  "member",        "device",         "target_model_images",
+        "real",        "temperature_c", "power_watts",   "gpu_percent",    "target_device_seconds",
+        "prefix_acc",  "memory_bytes",  "lr_now",        "loss",           "acc",
+        "probability", "prediction",    "image",         "label"};
+
+    for (size_t i = 0; i < MEM_COUNT(own); i++)
+        if (!strcmp(name, own[i]))
+            return true;
+    return record_column_is(name);
+}
+
+/* results/2026-11-20-101530-412-cnn-7f3a */
+static bool is_run_name(const char *name)
+{
+    return strspn(name, "0123456789") == 4 && strspn(name, "0123456789-") >= 21;
+}
+
+/* Of all fields of the first line, as far as that stands in the start of the file; a field of the names
+ * that experiments and models have may be quoted, and is none of these. */
+static bool all_columns(const char *s, bool (*is)(const char *name))
+{
+    char name[128];
+
+    for (size_t n;; s += n + 1) {
+        n = strcspn(s, ",\r\n");
+        if (!s[n])
+            return true;
+        if (n >= sizeof name)
+            return false;
+        memcpy(name, s, n);
+        name[n] = '\0';
+        if (n > 3 && !strcmp(name + n - 3, "_sd"))
+            name[n - 3] = '\0';
+        if (!is(name))
+            return false;
+        if (s[n] != ',')
+            return true;
+    }
+}
+
+/* Tables begin with the run, wide exports have one a column. A person's table may do the first too, so
+ * that all names of it are looked at. */
 static bool is_csv(const char *s)
 {
-    return begins(s, "run,") || begins(s, "epoch,2") || begins(s, "image,label,prediction,") ||
-           begins(s, "class,images,accuracy,") || is_confusion(s) || figure_is_csv(s);
+    return (begins(s, "run,") && all_columns(s, is_column)) ||
+           (begins(s, "epoch,") && all_columns(s + strlen("epoch,"), is_run_name)) ||
+           begins(s, "image,label,prediction,probability") ||
+           begins(s, "class,images,accuracy,precision,taken_for\n") || is_confusion(s) ||
+           figure_is_csv(s);
 }
 
 static bool is_md(const char *s)

@@ -321,12 +321,33 @@ rm -rf results/queue
 refused "epochs as well" "leave out epochs=" "$CHORUS" run --match "$ensemble" epochs=3
 refused "other data" "the same data" "$CHORUS" run --match "$ensemble" train_limit=100
 
+# ---- what others read, and what is there already ----
+exits 0 "$CHORUS" compare "${runs[@]}" --over seed --csv over.csv
+exits 0 "$CHORUS" predict "$ensemble" --csv answers.csv
+exits 0 "$CHORUS" ensemble "$ensemble" --csv && cp out ensemble.csv
+exits 0 "$CHORUS" export "${runs[@]}" --wide -o wide.csv
+exits 0 "$CHORUS" export "${runs[@]}" --steps -o steps.csv
+exits 0 "$CHORUS" predict "$ensemble" --classes --csv classes.csv
+for file in long.csv members.csv all.csv over.csv answers.csv ensemble.csv wide.csv steps.csv classes.csv; do
+    check "$file has its names once and its numbers" opens_whole $file
+done
+for file in long.csv members.csv all.csv over.csv answers.csv wide.csv steps.csv classes.csv; do
+    cp $file before.csv
+    exits 0 "$CHORUS" compare @ --csv before.csv
+    check "a table replaces $file" grep -q "^run,state," before.csv
+done
+printf 'run,state,when\nmine,done,tuesday\n' >mine.csv
+refused "a table of a person's that begins as ours" "not a CSV file that chorus wrote" \
+    "$CHORUS" compare @ --csv mine.csv
+printf 'epoch,2000 metres\n1,7\n' >mine.csv
+refused "and one of epochs" "not a CSV file that chorus wrote" "$CHORUS" compare @ --csv mine.csv
+: >mine.csv # as mktemp leaves it
+exits 0 "$CHORUS" compare @ --csv mine.csv
+check "what is empty is written" grep -q "^run,state," mine.csv
+
 # ---- pandas ----
 python=${CHORUS_PYTHON:-python3}
 if "$python" -c "import pandas" 2>/dev/null; then
-    exits 0 "$CHORUS" compare "${runs[@]}" --over seed --csv over.csv
-    exits 0 "$CHORUS" predict "$ensemble" --csv answers.csv
-    exits 0 "$CHORUS" ensemble "$ensemble" --csv && cp out ensemble.csv
     for file in long.csv members.csv all.csv over.csv answers.csv ensemble.csv; do
         check "pandas reads $file with all its names" "$python" -c '
 import csv, pandas, sys
