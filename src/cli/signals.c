@@ -99,6 +99,7 @@ static void mask(int how)
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
         sigaddset(&set, handled[i]);
+    sigaddset(&set, SIGTSTP);
     pthread_sigmask(how, &set, NULL);
 }
 
