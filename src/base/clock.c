@@ -6,7 +6,8 @@
 #include <time.h>
 
 /* Written around a stop, by a handler or by whoever stops the program; read by all who count work. */
-static _Atomic uint64_t stood_ns, stop_ns; /* in all; when the newest stop began */
+static _Atomic uint64_t stood_ns; /* in all */
+static _Atomic uint64_t held_ns; /* what clock_work_ns says until the stop is counted; 0: no stop */
 
 uint64_t clock_ns(void)
 {
@@ -18,17 +19,26 @@ uint64_t clock_ns(void)
 
 uint64_t clock_work_ns(void)
 {
-    return clock_ns() - stood_ns;
+    uint64_t stood, held, now;
+
+    do { /* again where a stop or its end came in between */
+        stood = stood_ns;
+        held = held_ns;
+        now = clock_ns();
+    } while (held != held_ns || stood != stood_ns);
+    return held ? held : now - stood;
 }
 
 void clock_work_stops(void)
 {
-    stop_ns = clock_ns();
+    held_ns = clock_work_ns();
 }
 
 void clock_work_goes(void)
 {
-    stood_ns += clock_ns() - stop_ns;
+    if (held_ns)
+        stood_ns = clock_ns() - held_ns;
+    held_ns = 0;
 }
 
 double clock_wall(void)

@@ -130,6 +130,12 @@ static void pictures(struct cpu_worker *w, struct cpu_model *m, int from, int to
     }
 }
 
+/* A stop of the program may come between the two. */
+static uint64_t between(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
 /* Forward and backward of this worker's groups. */
 static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, size_t i,
                     uint64_t *input_ns)
@@ -152,12 +158,12 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
     cpu_share(s->batch_groups, w->team->size, w->rank, &from, &to);
     if (s->spare)
         cpu_spare_begin(w, true, from);
-    uint64_t begin = clock_ns();
+    uint64_t begin = clock_work_ns();
     if (w->held_order != span->order[model] || w->held_batch != batch)
         take_batch(w, span, model, batch, from, to - from);
     w->held_order = span->order[model];
     w->held_batch = batch;
-    *input_ns += clock_ns() - begin;
+    *input_ns += between(begin, clock_work_ns());
     cpu_draw_masks(w, m, from, to - from, span->first_step + i);
     pictures(w, m, from, to, false);
     cpu_look_for_stop(w);
@@ -186,27 +192,27 @@ static bool train_model(struct cpu_worker *w, const struct cpu_job *job, int mod
 {
     struct cpu_team *t = w->team;
     struct backend_session *s = t->s;
-    uint64_t ns[4] = {0}, begin = clock_ns();
+    uint64_t ns[4] = {0}, begin = clock_work_ns();
     struct backend_step *row = job->results + i * (size_t)backend_units(&s->plan);
     bool last = model + t->model_step >= s->plan.members;
 
     if (s->plan.mode == SPEC_ENSEMBLE)
         row += model;
     compute(w, job, model, i, &ns[0]);
-    uint64_t computed = clock_ns();
-    ns[1] = computed - begin - ns[0];
+    uint64_t computed = clock_work_ns();
+    ns[1] = between(begin + ns[0], computed);
     cpu_barrier(w);
     if (atomic_load_explicit(&t->abandon, memory_order_relaxed))
         return false;
-    uint64_t reducing = clock_ns();
-    ns[2] = reducing - computed;
+    uint64_t reducing = clock_work_ns();
+    ns[2] = between(computed, reducing);
     if (w->rank == 0 && !sum_up(t, row))
         end_span(s);
     cpu_update(w, &s->model[model]);
     if (w->rank == 0 && last)
         decide(t, job, i + 1);
     cpu_barrier(w);
-    ns[3] = clock_ns() - reducing;
+    ns[3] = between(reducing, clock_work_ns());
     if (w->rank == 0)
         note_times(&s->plan, row, ns);
     return true;

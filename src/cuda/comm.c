@@ -5,9 +5,9 @@
  * comes back only when the graphs that hold it are closed, which its rank does after its wait. */
 #include "cuda/comm.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "cuda/work.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -219,11 +219,11 @@ void cuda_rest(unsigned tries)
 
 int cuda_wait_within(struct cuda_stream *s, int limit_ms)
 {
-    uint64_t begun = clock_ns();
+    uint64_t begun = cuda_work_ns();
     int error;
 
     for (unsigned tries = 0; (error = cuda_rt()->stream_query(s)) == CUDA_RT_NOT_READY; tries++) {
-        if (clock_ns() - begun > (uint64_t)limit_ms * 1000000)
+        if (cuda_work_since(begun) > (uint64_t)limit_ms * 1000000)
             break;
         cuda_rest(tries);
     }
@@ -232,7 +232,7 @@ int cuda_wait_within(struct cuda_stream *s, int limit_ms)
 
 static bool over(const struct cuda_group *g, uint64_t begun)
 {
-    return clock_ns() - begun > (uint64_t)g->limit_ms * 1000000;
+    return cuda_work_since(begun) > (uint64_t)g->limit_ms * 1000000;
 }
 
 /* What its communicator says of itself; true where there is none any more. */
@@ -257,7 +257,7 @@ static bool state_of(struct member *m, int *result)
 static enum err_code settle(struct member *m, int at, const char *doing, struct err *e)
 {
     struct cuda_group *g = m->group;
-    uint64_t begun = clock_ns();
+    uint64_t begun = cuda_work_ns();
 
     for (unsigned tries = 0;; tries++) {
         int result;
@@ -280,7 +280,7 @@ static enum err_code settle(struct member *m, int at, const char *doing, struct 
 static enum err_code drain(struct member *m, struct cuda_stream *s, enum err_code code,
                            struct err *e)
 {
-    uint64_t begun = clock_ns();
+    uint64_t begun = cuda_work_ns();
     char name[NAME_ROOM];
 
     for (unsigned tries = 0; cuda_rt()->stream_query(s) == CUDA_RT_NOT_READY; tries++) {
@@ -393,7 +393,7 @@ enum err_code cuda_group_sum(struct cuda_group *g, int rank, float *buffer, size
 enum err_code cuda_group_wait(struct cuda_group *g, int rank, struct cuda_stream *s, struct err *e)
 {
     struct member *m = &g->member[rank];
-    uint64_t begun = clock_ns();
+    uint64_t begun = cuda_work_ns();
     enum err_code code = ERR_OK;
 
     atomic_store(&m->at, WAITING);

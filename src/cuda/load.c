@@ -1,6 +1,7 @@
 /* cuda/load.c: finding and opening the part for GPUs, and the backend that stands for it. */
 #include "cuda/load.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -49,6 +50,7 @@ static void open_part(const char *path)
         return;
     }
     held.part->log(say, NULL);
+    held.part->clock(clock_work_ns);
 }
 
 /* DIR/../lib/chorus is PREFIX/lib/chorus where DIR is PREFIX/bin. */

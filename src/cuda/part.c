@@ -6,6 +6,7 @@
 #include "cuda/cuda_int.h"
 #include "cuda/dnn.h"
 #include "cuda/gauge.h"
+#include "cuda/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,7 @@ const struct cuda_part *chorus_cuda_part(void)
         .survey = survey,
         .gauge = cuda_gauge_read,
         .log = log_to,
+        .clock = cuda_work_by,
     };
 
     part.build = !strcmp(cuda_rt()->name, "twin") ? "host twin" : "sm_" CUDA_ARCHES " and PTX";

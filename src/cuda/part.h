@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "engine/backend.h"
 
-#define CUDA_PART_VERSION 4 /* changes with this file and with engine/backend.h */
+#define CUDA_PART_VERSION 5 /* changes with this file and with engine/backend.h */
 #define CUDA_GPUS         64
 
 struct cuda_gpu {
@@ -35,7 +35,8 @@ struct cuda_part {
     const struct backend *backend;
     void (*survey)(struct cuda_survey *out); /* opens the driver, no context; any thread */
     void (*gauge)(int gpu, struct cuda_gauge *out);
-    void (*log)(log_sink *sink, void *user); /* where its talk goes: log_to of the part's own */
+    void (*log)(log_sink *sink, void *user);  /* where its talk goes: log_to of the part's own */
+    void (*clock)(uint64_t (*work_ns)(void)); /* the program's: the part's own hears of no stop */
 };
 
 #define CUDA_PART_SYMBOL "chorus_cuda_part"

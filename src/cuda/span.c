@@ -5,6 +5,7 @@
 #include "cuda/cuda_int.h"
 
 #include "base/clock.h"
+#include "cuda/work.h"
 
 #include <string.h>
 #include <time.h>
@@ -196,7 +197,7 @@ static enum err_code start_graph(struct cuda_place *p, int size, struct err *e)
 enum err_code cuda_place_pace(struct cuda_place *p, int i, struct err *e)
 {
     const struct timespec nap = {.tv_nsec = 50000};
-    uint64_t since = clock_ns();
+    uint64_t since = cuda_work_ns();
 
     for (;;) {
         int error = cuda_rt()->event_query(p->paced[i]);
@@ -205,7 +206,7 @@ enum err_code cuda_place_pace(struct cuda_place *p, int i, struct err *e)
             return ERR_OK;
         if (error != CUDA_RT_NOT_READY)
             return run_failed(p, error, e);
-        if (clock_ns() - since > LATE_NS) /* who waits there sees that others failed */
+        if (cuda_work_since(since) > LATE_NS) /* who waits there sees that others failed */
             return cuda_place_wait(p, e);
         nanosleep(&nap, NULL);
     }
@@ -261,7 +262,7 @@ static enum err_code span_job(struct cuda_place *p, void *arg, struct err *e)
 {
     const struct span_work *w = arg;
     const struct backend_span *span = w->span;
-    uint64_t since = clock_ns();
+    uint64_t since = cuda_work_ns();
     size_t started;
     float ms = 0;
 
@@ -281,9 +282,9 @@ static enum err_code span_job(struct cuda_place *p, void *arg, struct err *e)
     TRY(cuda_place_wait(p, e));
     if (w->measure && started > 0)
         TRY(read_measured(p, e));
-    if (cuda_rt()->event_ms(p->event[0], p->event[5], &ms) == 0)
-        p->busy_ms = (double)ms;
-    p->wall_ms = (double)(clock_ns() - since) * 1e-6;
+    p->wall_ms = (double)cuda_work_since(since) * 1e-6;
+    if (cuda_rt()->event_ms(p->event[0], p->event[5], &ms) == 0) /* it counts a stop of ours too */
+        p->busy_ms = (double)ms < p->wall_ms ? (double)ms : p->wall_ms;
     p->done = p->clock->done;
     return ERR_OK;
 }

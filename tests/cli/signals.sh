@@ -172,6 +172,11 @@ is_stopped()
 }
 kill -TSTP $pid
 check "Ctrl-Z stops it" until_true 30 is_stopped
+hear=0 # threads that SIGTSTP, number 20, may come to
+for blocked in $(sed -n 's/^SigBlk:[[:space:]]*//p' /proc/$pid/task/*/status); do
+    hear=$((hear + (0x$blocked >> 19 & 1 ^ 1)))
+done
+check "by one thread's handler" test "$hear" = 1
 sleep 2
 kill -CONT $pid
 check "it goes on" until_true 30 has_rows "$folder/steps.csv" $(($(wc -l <"$folder/steps.csv") + 50))
@@ -179,6 +184,11 @@ kill -INT $pid
 check "to its end" ended_with 130
 check "what it was stopped for is no training time" awk -v all="$(column "$folder" wall_seconds)" \
     -v train="$(column "$folder" train_seconds)" 'BEGIN { exit !(train > 0 && all - train > 1.9) }'
+check "nor is it input, computing, reducing or waiting" awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { train = $at["train_seconds"]
+      parts = $at["input_seconds"] + $at["compute_seconds"] + $at["reduce_seconds"] + $at["wait_seconds"] }
+    END { exit !(parts > 0 && parts <= train + 0.1) }' "$folder/epochs.csv"
 
 # SIGINT that the shell turned off stays off.
 "$CHORUS" run tiny.ini epochs=40 --quiet >out 2>err </dev/null &

@@ -105,6 +105,29 @@ TEST(numbers_for_people)
     CHECK_STR(span, "1970-01-02-000000-000");
 }
 
+static void let_time_pass(void)
+{
+    for (uint64_t until = clock_ns() + 5000000; clock_ns() < until;)
+        ;
+}
+
+TEST(work_stands_still_while_the_program_is_stopped)
+{
+    uint64_t before = clock_work_ns(), held;
+
+    let_time_pass();
+    clock_work_stops();
+    held = clock_work_ns();
+    CHECK(held - before >= 5000000);
+    let_time_pass();
+    CHECK(clock_work_ns() == held); /* also for threads that go on before the stop is counted */
+    clock_work_goes();
+    CHECK(clock_work_ns() >= held);
+    CHECK(clock_ns() - clock_work_ns() >= 5000000);
+    let_time_pass();
+    CHECK(clock_work_ns() - held >= 5000000);
+}
+
 TEST(nearest_word)
 {
     static const char *const words[] = {"devices", "epochs", "lr", NULL};

@@ -2,7 +2,9 @@
  * stops, losses that are not finite, evaluation, several GPUs. */
 #include "tests/parity/cuda_kit.h"
 
+#include "base/clock.h"
 #include "cuda/twin/nvml.h"
+#include "cuda/work.h"
 
 static const char small[] = "input auto\nconv 5 3\nrelu\nmaxpool 2\nbatchnorm\ndropout 0.2\n"
                             "dense 17\ntanh\ndense 10\n";
@@ -509,5 +511,29 @@ TEST(devices_of_a_gpu_share_what_it_says)
     }
     CHECK(twin_nvml_asked() - asked < 8); /* once, on a machine that is not too busy */
     BE->close(s);
+    kit_close(&b);
+}
+
+static uint64_t stands_still(void)
+{
+    return 1;
+}
+
+/* Ctrl-Z: the GPU's own clock goes on. */
+TEST(while_the_program_is_stopped_no_step_takes_time)
+{
+    struct backend_step rows[8];
+    struct kit b;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, plain, shape, 60, 16));
+    cuda_work_by(stands_still);
+    struct backend_session *s = kit_session(BE, &b);
+    REQUIRE(s);
+    CHECK_INT(kit_train(BE, s, &b, 0, 3, rows), 3);
+    for (int i = 0; i < 3; i++)
+        CHECK(!rows[i].input_ns && !rows[i].compute_ns && !rows[i].reduce_ns && !rows[i].wait_ns);
+    BE->close(s);
+    cuda_work_by(clock_work_ns);
     kit_close(&b);
 }
