@@ -131,7 +131,7 @@ bool sweepview_merge(struct sweepview *v)
         merge_cell(v, &v->wire_cell[i]);
     v->sweep->live = v->own;
     if (!v->own) /* its end: files tell the rest */
-        v->looked_ns = v->stamp = 0;
+        v->looked_ns = v->sweep->stamp = 0;
     sweepview_sum(v->sweep);
     tell_dropped(v);
     return true;
@@ -227,12 +227,9 @@ static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const ch
         v->sweep = NULL;
     }
     v->chosen = v->lines ? v->lines - 1 < v->chosen ? v->lines - 1 : v->chosen : 0;
-    for (size_t i = 0; i < v->lines; i++) {
+    for (size_t i = 0; i < v->lines; i++)
         if (under ? !strcmp(v->line[i].name, under) : v->name && !strcmp(v->line[i].name, v->name))
             v->chosen = i;
-        if (v->name && !strcmp(v->line[i].name, v->name))
-            v->stamp = v->line[i].stamp;
-    }
     free(under);
     *disk = (struct sweepview_disk){0};
     if (newer && !at_work(v)) /* its name is the line's */
@@ -278,7 +275,7 @@ static void look(struct sweepview *v)
     t->view = v;
     t->results = mem_text(v->app->config.results);
     t->name = v->name ? mem_text(v->name) : NULL;
-    t->stamp = v->stamp;
+    t->stamp = v->sweep ? v->sweep->stamp : 0;
     t->old = mem_new(v->lines + 1, sizeof *t->old);
     t->olds = v->lines;
     for (size_t i = 0; i < v->lines; i++) {
@@ -299,7 +296,6 @@ void sweepview_show_sweep(struct sweepview *v, const char *name)
     v->sweep = NULL;
     v->own = v->has_look = false;
     v->dropping = 0;
-    v->stamp = 0;
     for (size_t i = 0; i < v->lines; i++)
         if (!strcmp(v->line[i].name, name))
             v->chosen = i;

@@ -64,6 +64,7 @@ struct sweepview_sweep {
     bool by_valid;                 /* best epochs were picked on validation data */
     bool on_valid;      /* so is the best group: all that may be it have such an accuracy */
     double test_images; /* nan: unknown */
+    uint64_t stamp;     /* of the files that it was read from */
     char *problem;      /* it cannot be shown: why; all else is empty */
 };
 
@@ -178,7 +179,7 @@ struct sweepview {
     int first;            /* the first line shown */
     struct rect list_at;  /* as drawn last */
     bool looking, read;   /* a task is on its way; there was one */
-    uint64_t looked_ns, merged_ns, stamp;
+    uint64_t looked_ns, merged_ns;
     char *name; /* the sweep that is shown; NULL: none yet */
     struct sweepview_sweep *sweep;
     struct sweepview_look look;

@@ -421,7 +421,7 @@ void sweepview_read(const char *results, const char *name, uint64_t stamp,
             struct sweepview_sweep *s = read_sweep(results, names[i], line->newest);
 
             fill_line(line, s);
-            line->stamp = now;
+            line->stamp = s->stamp = now;
             if (asked) {
                 kept = s;
             } else {
@@ -437,6 +437,7 @@ void sweepview_read(const char *results, const char *name, uint64_t stamp,
         char newest[32];
 
         kept = read_sweep(results, out->line[0].name, newest);
+        kept->stamp = out->line[0].stamp;
     }
     out->sweep = kept;
     out->gone = name && !is_there;

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 #include "ui/sweepview_int.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 static struct sweepview_sweep *sweep_of(const char *text)
@@ -40,6 +41,11 @@ static struct sweepview_cell *set(struct sweepview_sweep *s, const char *const *
     c->state = state;
     c->acc = acc;
     return c;
+}
+
+static uint64_t no_ns(void)
+{
+    return 0;
 }
 
 #define VALUES(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -700,6 +706,52 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     sweepview_free_lines(disk.line, disk.lines);
     free(folder);
     remove_all(results);
+}
+
+/* Takes what tasks bring until nothing more comes; false: it goes on without end. */
+static bool settle(struct app *app)
+{
+    for (int turns = 0; turns < 100;) {
+        struct pollfd p = {tasks_fd(app->tasks), POLLIN, 0};
+
+        if (tasks_idle(app->tasks) && !tasks_take(app->tasks))
+            return true;
+        poll(&p, 1, 20);
+        turns += tasks_take(app->tasks) > 0;
+    }
+    return false;
+}
+
+TEST(two_keys_before_the_first_look_ends_show_the_second_ones_sweep)
+{
+    struct app app = {.config = {.results = new_folder(), .ns = no_ns}, .shown = SCREEN_SWEEP};
+    struct key down = {.code = UI_DOWN};
+    struct sweepview *v;
+    struct err e;
+
+    for (int i = 0; i < 3; i++) {
+        char *folder = mem_textf("%s/sweeps/%c", app.config.results, 'a' + i);
+
+        REQUIRE_OK(io_make_folders(folder, &e));
+        write_file(folder, "sweep.ini", "lr = 0.1, 0.2\n");
+        write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
+        free(folder);
+    }
+    app.tasks = tasks_new();
+    v = screen_sweep.open(&app);
+    screen_sweep.show(v);
+    REQUIRE(settle(&app) && v->lines == 3 && v->sweep);
+    CHECK_STR(v->sweep->name, "a");
+    v->pane = SWEEPVIEW_LIST;
+    screen_sweep.key(v, &down);
+    screen_sweep.key(v, &down);
+    CHECK(settle(&app));
+    CHECK_STR(v->name, "c");
+    REQUIRE(v->sweep);
+    CHECK_STR(v->sweep->name, "c");
+    screen_sweep.close(v);
+    tasks_free(app.tasks);
+    remove_all((char *)app.config.results);
 }
 
 /* Data that are again what they were: the later rows are those of other data. */
