@@ -60,12 +60,12 @@ struct sweepview_sweep {
     size_t *cell_at;               /* (groups, repeats): numbers of cells */
     struct sweepview_group *group; /* (groups) */
     size_t groups, best;           /* best: groups where there is none yet */
-    bool paired;                   /* repeats tell noise from difference */
-    bool by_valid;                 /* best epochs were picked on validation data */
-    bool on_valid;      /* so is the best group: all that may be it have such an accuracy */
-    double test_images; /* nan: unknown */
-    uint64_t stamp;     /* of the files that it was read from */
-    char *problem;      /* it cannot be shown: why; all else is empty */
+    size_t even, told, few; /* groups whose seeds cannot, can, are too few to tell them from it */
+    bool by_valid;          /* best epochs were picked on validation data */
+    bool on_valid;          /* so is the best group: all that may be it have such an accuracy */
+    double test_images;     /* nan: unknown */
+    uint64_t stamp;         /* of the files that it was read from */
+    char *problem;          /* it cannot be shown: why; all else is empty */
 };
 
 /* Takes spec over, which is closed. */

@@ -379,7 +379,9 @@ static void compare_group(struct sweepview_sweep *s, size_t number, double *x, d
     }
     g->gap = study_paired(x, y, n);
     g->even = n >= 2 && g->gap.lo <= 0 && g->gap.hi >= 0;
-    s->paired |= n >= 2;
+    s->even += g->even;
+    s->told += n >= 2 && !g->even;
+    s->few += n < 2;
 }
 
 void sweepview_sum(struct sweepview_sweep *s)
@@ -387,7 +389,7 @@ void sweepview_sum(struct sweepview_sweep *s)
     double *x = mem_new(s->repeats + 1, sizeof *x), *y = mem_new(s->repeats + 1, sizeof *y);
 
     s->best = s->groups;
-    s->paired = false;
+    s->even = s->told = s->few = 0;
     s->on_valid = true;
     for (size_t i = 0; i < s->cells; i++)
         s->on_valid &= !sweepview_has_accuracy(&s->cell[i]) || isfinite(s->cell[i].val_acc);

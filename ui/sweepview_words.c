@@ -358,34 +358,58 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
         text_addf(out, "%s%zu impossible", told ? ", " : "", left_out);
 }
 
-void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
+static bool has_one_run_a_cell(const struct sweepview_sweep *s)
 {
-    const struct sweepview_group *best = s->best < s->groups ? &s->group[s->best] : NULL;
-    char images[TEXT_NUMBER_ROOM];
-    size_t even = 0;
-
-    if (!best)
-        return;
     for (size_t i = 0; i < s->groups; i++)
-        even += s->group[i].even;
-    if (s->paired && even) {
+        if (s->group[i].runs > 1)
+            return false;
+    return true;
+}
+
+static void add_test_error(const struct sweepview_sweep *s, double accuracy, struct text *out)
+{
+    char images[TEXT_NUMBER_ROOM];
+
+    text_add(out, "One run a cell: the test set alone gives an accuracy ");
+    if (isfinite(s->test_images))
+        text_addf(out, "of %.3f an error of ± %.4f (%s images, one standard deviation).", accuracy,
+                  study_accuracy_error(accuracy, s->test_images),
+                  text_count(images, (uint64_t)s->test_images));
+    else
+        text_add(out, "an error of √(p (1 - p) / n) over n images.");
+}
+
+static void add_differences(const struct sweepview_sweep *s, struct text *out)
+{
+    if (s->even)
         text_addf(
             out,
             "Grey, with ≈: %zu setting%s that cannot be told from the best: the 95 %% interval "
             "of their difference, seed by seed, holds 0.",
-            even, even == 1 ? "" : "s");
-    } else if (s->paired) {
+            s->even, s->even == 1 ? "" : "s");
+    else if (s->told && !s->few)
         text_add(out, "The best stands out: no 95 % interval of a difference to it, seed by seed, "
                       "holds 0.");
-    } else {
-        text_add(out, "One run a cell: the test set alone gives an accuracy ");
-        if (isfinite(s->test_images))
-            text_addf(out, "of %.3f an error of ± %.4f (%s images, one standard deviation).",
-                      best->mean, study_accuracy_error(best->mean, s->test_images),
-                      text_count(images, (uint64_t)s->test_images));
-        else
-            text_add(out, "an error of √(p (1 - p) / n) over n images.");
-    }
+    else if (s->told)
+        text_addf(out,
+                  "%zu setting%s can be told from the best: the 95 %% interval of their "
+                  "difference, seed by seed, does not hold 0.",
+                  s->told, s->told == 1 ? "" : "s");
+    if (s->few)
+        text_addf(out, "%s%zu setting%s too few seeds in common with the best to tell.",
+                  s->even || s->told ? " " : "", s->few, s->few == 1 ? " has" : "s have");
+    if (!s->even && !s->told && !s->few)
+        text_add(out, "No other setting has a result yet.");
+}
+
+void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
+{
+    if (s->best >= s->groups)
+        return;
+    if (has_one_run_a_cell(s))
+        add_test_error(s, s->group[s->best].mean, out);
+    else
+        add_differences(s, out);
     text_add(out,
              s->on_valid
                  ? " Test accuracies; the best (*) and its epoch are picked on validation data."

@@ -177,7 +177,7 @@ TEST(what_cannot_be_told_from_the_best_is_grey)
     CHECK_INT(s->best, 1);
     CHECK_NEAR(s->group[1].mean, 0.90, 1e-12);
     CHECK_NEAR(s->group[1].sd, 0.01, 1e-12);
-    CHECK(s->paired);
+    CHECK(s->told == 1 && s->even == 1 && !s->few);
     /* Differences to lr 0.1: 0.05 thrice, so that nothing is left to chance. */
     CHECK(!s->group[0].even);
     /* To lr 0.4: -0.01, 0.01, 0.03: mean 0.01, sd 0.02, standard error 0.011547, t 4.3027 with two
@@ -201,6 +201,39 @@ TEST(what_cannot_be_told_from_the_best_is_grey)
     CHECK_HAS(text_str(&words), "picked on test");
     text_free(&words);
     sweepview_free_board(&b);
+    sweepview_free(s);
+}
+
+static void check_footer(struct sweepview_sweep *s, const char *words)
+{
+    struct text footer = {0};
+
+    sweepview_sum(s);
+    sweepview_add_footer(s, &footer);
+    CHECK_HAS(text_str(&footer), words);
+    text_free(&footer);
+}
+
+TEST(settings_with_too_few_seeds_are_not_called_worse_than_the_best)
+{
+    struct sweepview_sweep *s = sweep_of("lr = 0.1, 0.2, 0.4\nrepeats = 2\n");
+
+    REQUIRE(s);
+    set(s, VALUES("0.2", "0"), WIRE_DONE, 0.91);
+    set(s, VALUES("0.4", "0"), WIRE_DONE, 0.90);
+    check_footer(s, "One run a cell:");
+    set(s, VALUES("0.2", "1"), WIRE_DONE, 0.89);
+    s->cell[sweepview_find(s, VALUES("0.4", "0"))].state = WIRE_WAITING;
+    check_footer(s, "No other setting has a result yet.");
+    set(s, VALUES("0.4", "0"), WIRE_DONE, 0.90);
+    set(s, VALUES("0.1", "0"), WIRE_DONE, 0.60);
+    s->cell[sweepview_find(s, VALUES("0.4", "0"))].acc = 0.89;
+    check_footer(s, "2 settings have too few seeds in common with the best to tell.");
+    set(s, VALUES("0.1", "1"), WIRE_DONE, 0.58);
+    check_footer(s, "1 setting can be told from the best: the 95 % interval");
+    check_footer(s, "does not hold 0. 1 setting has too few seeds in common with the best");
+    set(s, VALUES("0.4", "1"), WIRE_DONE, 0.87);
+    check_footer(s, "The best stands out:");
     sweepview_free(s);
 }
 
@@ -243,7 +276,6 @@ TEST(with_one_run_a_cell_nothing_is_noise)
     set(s, VALUES("0.1"), WIRE_DONE, 0.9);
     set(s, VALUES("0.2"), WIRE_DONE, 0.89);
     sweepview_sum(s);
-    CHECK(!s->paired);
     CHECK(!s->group[1].even);
     sweepview_add_footer(s, &words);
     /* sqrt(0.9 * 0.1 / 10000) */
