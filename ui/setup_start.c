@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/sweeps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,28 +220,65 @@ static void go_on(struct setup *s)
 
 struct looking { /* at the sweeps in results */
     struct setup_link *link;
-    char *sweeps, *text; /* the folder; the sweep as spec_sweep_write has it */
+    char *results, *text; /* text: the sweep as spec_sweep_write has it */
     char name[SPEC_NAME], another[SPEC_NAME];
     uint64_t turn;
     bool other; /* one of that name has other lists: `another` is free */
 };
 
+static bool has_other_lists(const struct looking *l, const struct spec_sweep *old)
+{
+    struct text had = {0};
+    bool other;
+
+    spec_sweep_write(old, &had);
+    other = strcmp(text_str(&had), l->text) != 0;
+    text_free(&had);
+    return other;
+}
+
 /* Whether results hold a sweep of that name with other lists. */
 static bool is_another(const struct looking *l)
 {
-    char *path = mem_textf("%s/%s/sweep.ini", l->sweeps, l->name);
+    struct record_queue_options options;
     struct spec_sweep old;
-    struct text had = {0};
-    bool another = false;
+    bool another;
 
     spec_sweep_init(&old);
-    if (spec_sweep_read(&old, path, NULL) == ERR_OK && spec_sweep_close(&old, NULL) == ERR_OK) {
-        spec_sweep_write(&old, &had);
-        another = strcmp(text_str(&had), l->text) != 0;
-    }
+    another = record_sweep_read(l->results, l->name, &old, &options, NULL) == ERR_OK &&
+              has_other_lists(l, &old);
     spec_sweep_free(&old);
-    text_free(&had);
-    free(path);
+    return another;
+}
+
+struct names {
+    char **name;
+    size_t n;
+};
+
+/* The same of those that wait in the queue; the caller frees all their names. */
+static bool another_waits(const struct looking *l, struct names *waiting)
+{
+    struct record_queued *items;
+    bool another = false;
+    size_t count;
+
+    *waiting = (struct names){0};
+    if (record_queue_list(l->results, &items, &count, NULL) != ERR_OK)
+        return false;
+    waiting->name = mem_new(count + 1, sizeof *waiting->name);
+    for (size_t i = 0; i < count; i++) {
+        struct record_queue_options options;
+        struct spec_sweep old;
+
+        spec_sweep_init(&old);
+        if (record_sweep_waits(&items[i], &old, &options)) {
+            waiting->name[waiting->n++] = mem_text(options.name);
+            another |= !strcmp(options.name, l->name) && has_other_lists(l, &old);
+        }
+        spec_sweep_free(&old);
+    }
+    record_queue_free(items, count);
     return another;
 }
 
@@ -255,39 +293,46 @@ size_t setup_stem(const char *name)
     return n - digits - 1;
 }
 
-static bool has_name(char *const *names, size_t count, const char *name)
+static bool has_name(const struct names *names, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(names[i], name))
+    for (size_t i = 0; i < names->n; i++)
+        if (!strcmp(names->name[i], name))
             return true;
     return false;
 }
 
 /* The first number behind the name that no sweep has yet; one look at the folder tells of all. */
-static void find_free_name(struct looking *l)
+static void find_free_name(struct looking *l, const struct names *waiting)
 {
-    size_t stem = setup_stem(l->name), count = 0;
-    char **names = NULL;
+    char *folder = io_path(l->results, "sweeps");
+    size_t stem = setup_stem(l->name);
+    struct names begun = {0};
 
-    if (io_list_folder(l->sweeps, &names, &count, NULL) != ERR_OK)
-        count = 0;
+    if (io_list_folder(folder, &begun.name, &begun.n, NULL) != ERR_OK)
+        begun.n = 0;
     for (int i = 2; i < 1000; i++) {
         snprintf(l->another, sizeof l->another, "%.*s-%d", (int)(stem < 60 ? stem : 60), l->name,
                  i);
-        if (!has_name(names, count, l->another))
+        if (!has_name(&begun, l->another) && !has_name(waiting, l->another))
             break;
     }
-    if (names)
-        io_free_names(names, count);
+    if (begun.name)
+        io_free_names(begun.name, begun.n);
+    free(folder);
 }
 
 static void look_at_sweeps(void *arg)
 {
     struct looking *l = arg;
 
-    l->other = is_another(l);
+    struct names waiting;
+
+    l->other = another_waits(l, &waiting) || is_another(l);
     if (l->other)
-        find_free_name(l);
+        find_free_name(l, &waiting);
+    for (size_t i = 0; i < waiting.n; i++)
+        free(waiting.name[i]);
+    free(waiting.name);
 }
 
 static void new_name_or_not(void *user, int answer)
@@ -311,7 +356,7 @@ static void ask_for_name(struct setup *s, const struct looking *l)
     snprintf(s->free_name, sizeof s->free_name, "%s", l->another);
     snprintf(
         question, sizeof question,
-        "Results have a sweep named %.80s with other values. Run this one as %.80s, or go on in "
+        "There is a sweep named %.80s with other values already. Run this one as %.80s, or go on in "
         "that one, where what has a result is not run again?",
         l->name, l->another);
     app_ask(s->app, question, answers, new_name_or_not, s);
@@ -327,7 +372,7 @@ static void sweeps_seen(void *arg, bool dropped)
         ask_for_name(s, l);
     else if (s && !dropped && s->form.turn == l->turn)
         go_on(s);
-    free(l->sweeps);
+    free(l->results);
     free(l->text);
     free(l);
 }
@@ -338,7 +383,7 @@ static void look_and_go_on(struct setup *s)
     struct text now = {0};
 
     l->link = setup_hold(s);
-    l->sweeps = io_path(s->app->config.results, "sweeps");
+    l->results = mem_text(s->app->config.results);
     snprintf(l->name, sizeof l->name, "%s", sweep_name(s, l->another));
     spec_sweep_write(&s->form.sweep, &now);
     l->text = mem_text(text_str(&now));

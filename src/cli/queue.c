@@ -504,7 +504,8 @@ static enum err_code check(const struct spec_sweep *s, const struct sweep_wish *
     if (!spec_sweep_varies(s))
         return check_run(&s->base, e);
     TRY(sweep_say_left_out(s, wish->quiet, e));
-    return sweeps_check_same(wish->name, s, wish->jobs, e);
+    TRY(sweeps_check_same(wish->name, s, wish->jobs, e));
+    return sweeps_check_queued(wish->name, s, wish->jobs, e);
 }
 
 static void say_added(const struct record_queued *item)

@@ -139,6 +139,12 @@ enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, in
     return engine_check_sweep(cli_results(), name, s, jobs, e);
 }
 
+enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, int64_t jobs,
+                                  struct err *e)
+{
+    return engine_check_queued(cli_results(), name, s, jobs, e);
+}
+
 static enum err_code read_cells(const char *name, struct record_cell **cells, size_t *n,
                                 struct err *e)
 {

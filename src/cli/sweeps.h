@@ -32,6 +32,9 @@ enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_w
  * its keys, with as many cells side by side (whose share of the threads is part of a cell). */
 enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
                                 struct err *e) MUST_USE;
+/* The same of those that wait in the queue. */
+enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, int64_t jobs,
+                                  struct err *e) MUST_USE;
 /* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
 int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
 /* A sweep that --max-cells cut short: how many cells of its grid that leaves out,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -44,6 +45,18 @@ enum err_code record_sweep_read(const char *results, const char *name, struct sp
     free(text);
     free(path);
     return code;
+}
+
+bool record_sweep_waits(const struct record_queued *item, struct spec_sweep *s,
+                        struct record_queue_options *options)
+{
+    if (item->broken || record_queue_read_options(item->text, options, NULL) != ERR_OK ||
+        spec_sweep_parse(s, item->text, item->n, item->file, NULL) != ERR_OK ||
+        spec_sweep_close(s, NULL) != ERR_OK || !spec_sweep_varies(s))
+        return false;
+    if (!options->name[0])
+        snprintf(options->name, sizeof options->name, "%s", item->name);
+    return true;
 }
 
 /* Those at work share the lock: who gets it alone is told that there are none. */

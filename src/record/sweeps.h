@@ -16,6 +16,10 @@ char *record_sweep_folder(const char *results, const char *name);
 /* s must be initialised; it is closed. options: those that it was begun with. */
 enum err_code record_sweep_read(const char *results, const char *name, struct spec_sweep *s,
                                 struct record_queue_options *options, struct err *e) MUST_USE;
+/* The sweep that waits in the queue as this item, closed, with its name among the options. s must be
+ * initialised. False: it is a single run, or cannot be read. */
+bool record_sweep_waits(const struct record_queued *item, struct spec_sweep *s,
+                        struct record_queue_options *options);
 /* Whether any program is at work on it. */
 bool record_sweep_live(const char *results, const char *name);
 /* The order that its cells were moved to, all that were known then. None where nothing was moved. */

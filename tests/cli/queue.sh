@@ -85,6 +85,9 @@ check "it says who will take it" grep -q 'chorus queue run' err
 must 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --name board --max-cells 1 --queue
 check "a sweep is named by its name" test "$(cat out)" = results/queue/0002-board.ini
 check "it says what is before it" grep -q '^1 waits before it' err
+refused "another sweep of the name of one that waits" \
+    "the sweep board waits in the queue with batch = 40, not 50: --name" \
+    "$CHORUS" run tiny.ini lr=0.1,0.2 batch=50 --name board --queue
 must 0 "$CHORUS" run tiny.ini --queue --json
 check "without a name it is named by its file" grep -q '"file": "0003-tiny.ini"' out
 check "the list is in order" queue_is "1 a,2 board,3 tiny"

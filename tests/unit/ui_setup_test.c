@@ -296,11 +296,30 @@ TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
     write_file(file, "lr = 1, 2\n");
     choose("lr");
     kit_keys("Enter 0.1,0.2 Enter Esc r");
-    CHECK_HAS(kit.question, "Results have a sweep named first with other values");
+    CHECK_HAS(kit.question, "There is a sweep named first with other values");
     CHECK_INT(kit.runs, 0);
     kit.chosen(kit.user, 0);
     CHECK_STR(kit.sweep->name, "first-2");
     CHECK_STR(kit_command(), "run first lr=0.1,0.2 --name first-2");
+    free(file);
+    kit_end();
+}
+
+TEST(nor_is_one_that_waits_in_the_queue)
+{
+    char *file;
+
+    kit_start();
+    file = mem_textf("%s/queue/0001-first.ini", kit.folder);
+    write_file(file, "lr = 1, 2\n");
+    free(file);
+    file = mem_textf("%s/queue/0002-other.ini", kit.folder);
+    write_file(file, "# options: --name first-2\nlr = 1, 2\n");
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc r");
+    CHECK_HAS(kit.question, "There is a sweep named first with other values");
+    kit.chosen(kit.user, 0);
+    CHECK_STR(kit.sweep->name, "first-3");
     free(file);
     kit_end();
 }
