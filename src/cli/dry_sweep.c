@@ -25,9 +25,10 @@
 
 struct one { /* a cell */
     size_t cell;
-    char *reason; /* why it is left out; NULL: it is not */
-    bool ended;   /* it has a result, and is not run again */
-    bool taken;   /* it would run */
+    char *reason;    /* why it is left out; NULL: it is not */
+    char *too_large; /* for the memory: it is a cell that ends at once; NULL: it is not */
+    bool ended;      /* it has a result, and is not run again */
+    bool taken;      /* it would run */
     enum err_code code;
     double seconds; /* nan: unknown */
     int guessed_from;
@@ -39,6 +40,7 @@ struct survey {
     struct one *one;               /* (cells) in the order in which they run */
     size_t cells, left_out, ended; /* ended: of those that --max-cells allows */
     size_t wanted;                 /* that would run */
+    size_t too_large;              /* of those */
     int jobs;                      /* side by side */
     double seconds;                /* of the wanted ones; nan */
     int guessed_from;              /* runs, where a cell is unlike all of them */
@@ -81,6 +83,11 @@ static void take_answer(struct survey *v, struct spec *asked, const struct wire_
     struct one *one = &v->one[answer->question];
     struct text why = {0};
 
+    if (answer->code == ERR_NOMEM) {
+        one->too_large = mem_text(answer->error);
+        one->seconds = 0;
+        return;
+    }
     if (answer->code != ERR_OK) {
         leave_out(v, one, answer->code, answer->error);
         return;
@@ -116,6 +123,7 @@ static void choose(struct survey *v, const struct sweep_wish *wish)
         one->taken = !one->ended;
         v->ended += one->ended;
         v->wanted += one->taken;
+        v->too_large += one->taken && one->too_large;
     }
     free(cell);
     dry_ended_close(ended);
@@ -152,11 +160,14 @@ static void look_at_all(struct survey *v, struct ask *ask)
 static void add_up(struct survey *v)
 {
     double known = 0, longest = 0;
+    size_t computed = v->wanted - v->too_large;
 
     for (size_t i = 0; i < v->cells; i++) {
         const struct one *one = &v->one[i];
 
         if (!one->taken)
+            continue;
+        if (one->too_large)
             continue;
         if (!isfinite(one->seconds)) {
             v->unknown++;
@@ -167,11 +178,11 @@ static void add_up(struct survey *v)
         v->guessed_from = one->guessed_from > v->guessed_from ? one->guessed_from : v->guessed_from;
     }
     v->seconds = NAN;
-    if (!v->wanted)
+    if (!computed)
         v->seconds = 0;
-    else if (v->unknown < v->wanted)
+    else if (v->unknown < computed)
         v->seconds =
-            fmax(known / v->jobs * (double)v->wanted / (double)(v->wanted - v->unknown), longest);
+            fmax(known / v->jobs * (double)computed / (double)(computed - v->unknown), longest);
 }
 
 static enum err_code survey(struct survey *v, const struct spec_sweep *s,
@@ -210,8 +221,10 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
 
 static void survey_free(struct survey *v)
 {
-    for (size_t i = 0; i < v->cells; i++)
+    for (size_t i = 0; i < v->cells; i++) {
         free(v->one[i].reason);
+        free(v->one[i].too_large);
+    }
     free(v->one);
 }
 
@@ -236,26 +249,38 @@ static void add_lists(const struct spec_sweep *s, struct text *out)
     }
 }
 
-static void add_left_out(const struct survey *v, struct text *out)
+static const char *reason_left_out(const struct one *one)
+{
+    return one->reason;
+}
+
+static const char *reason_too_large(const struct one *one)
+{
+    return one->taken ? one->too_large : NULL;
+}
+
+/* How many cells for each reason. */
+static void add_reasons(const struct survey *v, const char *reason_of(const struct one *),
+                        struct text *out)
 {
     size_t reasons = 0;
     bool *told = mem_new(v->cells, sizeof *told);
 
-    text_addf(out, "# %-17s %zu\n", "left out", v->left_out);
     for (size_t i = 0; i < v->cells; i++) {
+        const char *reason = reason_of(&v->one[i]);
         size_t same = 0;
 
-        if (!v->one[i].reason || told[i])
+        if (!reason || told[i])
             continue;
         if (++reasons > MOST_REASONS)
             continue;
         for (size_t j = i; j < v->cells; j++)
-            if (v->one[j].reason && !told[j] && !strcmp(v->one[j].reason, v->one[i].reason)) {
+            if (reason_of(&v->one[j]) && !told[j] && !strcmp(reason_of(&v->one[j]), reason)) {
                 told[j] = true;
                 same++;
             }
         text_addf(out, "#   %5zu  ", same);
-        text_add_clean(out, v->one[i].reason);
+        text_add_clean(out, reason);
         text_add(out, "\n");
     }
     if (reasons > MOST_REASONS)
@@ -266,17 +291,20 @@ static void add_left_out(const struct survey *v, struct text *out)
 static void add_time(const struct survey *v, struct text *out)
 {
     struct text of = {0};
+    size_t computed;
 
     text_addf(out, "# %-17s ", "expected time");
-    if (!v->wanted) {
-        text_add(out, "none: no cell is missing\n");
+    if (v->wanted == v->too_large) {
+        text_add(out,
+                 v->wanted ? "none: no cell fits into the memory\n" : "none: no cell is missing\n");
         return;
     }
     if (!isfinite(v->seconds)) {
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
         return;
     }
-    text_addf(&of, " for %zu cell%s ", v->wanted, v->wanted == 1 ? "" : "s");
+    computed = v->wanted - v->too_large;
+    text_addf(&of, " for %zu cell%s ", computed, computed == 1 ? "" : "s");
     if (v->jobs > 1)
         text_addf(&of, "%d at a time", v->jobs);
     else
@@ -311,7 +339,9 @@ static void add_cells(const struct survey *v, struct text *out)
         if (isfinite(v->one[i].seconds))
             clock_span(span, v->one[i].seconds);
         if (isfinite(v->seconds))
-            cli_table_add(&t, isfinite(v->one[i].seconds) ? span : "");
+            cli_table_add(&t, v->one[i].too_large           ? "out of memory"
+                              : isfinite(v->one[i].seconds) ? span
+                                                            : "");
     }
     cli_table_text(&t, &body);
     for (const char *line = text_str(&body); *line;) {
@@ -340,8 +370,15 @@ static void add_survey(const struct survey *v, const struct sweep_wish *wish, st
     text_addf(out, "# %-17s %zu: ", "cells", v->cells);
     add_lists(v->s, out);
     text_add(out, "\n");
-    if (v->left_out)
-        add_left_out(v, out);
+    if (v->left_out) {
+        text_addf(out, "# %-17s %zu\n", "left out", v->left_out);
+        add_reasons(v, reason_left_out, out);
+    }
+    if (v->too_large) {
+        text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "out of memory",
+                  v->too_large);
+        add_reasons(v, reason_too_large, out);
+    }
     if (v->wanted + v->ended < possible)
         text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken",
                   v->wanted + v->ended, possible);
@@ -383,7 +420,7 @@ static void add_json_cell(const struct survey *v, const struct one *one, size_t 
     text_add_json_double(out, one->seconds);
     text_addf(out, ", \"guessed_from\": %d, \"ended\": %s, ", one->guessed_from,
               one->ended ? "true" : "false");
-    cli_json_field(out, "reason", one->reason ? one->reason : "");
+    cli_json_field(out, "reason", one->reason ? one->reason : one->too_large ? one->too_large : "");
     text_add(out, "}");
     text_free(&value);
     free(place);

@@ -161,7 +161,7 @@ static int kind_of(struct sweep *s, const struct plan *p)
 }
 
 static void add(struct counter *c, size_t number, const char *hash, const char *bare,
-                const struct plan *plan, const struct err *e)
+                struct plan *plan, const struct err *e)
 {
     struct sweep *s = c->s;
     struct cell *cell = &s->cell[s->counted];
@@ -170,6 +170,7 @@ static void add(struct counter *c, size_t number, const char *hash, const char *
     cell->number = number;
     memcpy(cell->hash, hash, 17);
     memcpy(cell->bare, bare, 17);
+    cell->too_large = plan && plan_check_memory(plan, NULL) != ERR_OK;
     pthread_mutex_lock(&s->lock);
     cell->kind = plan ? kind_of(s, plan) : -1;
     if (!plan) {

@@ -146,7 +146,8 @@ struct run {
     char model[SPEC_PATH];   /* what run.csv calls it */
     struct record_run found; /* resume: run.csv as it stood */
     bool resumed, extended;
-    char equal[128]; /* an earlier run of the same settings */
+    struct err too_large; /* a sweep's: why the memory cannot hold it; code ERR_OK: it can */
+    char equal[128];      /* an earlier run of the same settings */
     char hash[17];
     double bytes_per_device;
     char plans[RECORD_PLANS_ROOM]; /* what the backend says of them; complete at MESSAGE_OPENED */

@@ -56,7 +56,7 @@ static double sum_left(struct sweep *s, struct known *known)
     for (size_t i = 0; i < s->seen; i++) {
         const struct cell *c = &s->cell[i];
 
-        if (c->kind < 0)
+        if (c->kind < 0 || c->too_large)
             continue;
         s->kind[c->kind].waiting += c->state == WIRE_WAITING;
         if (c->run && isnan(known[c->kind].seconds))
@@ -69,7 +69,7 @@ static double sum_left(struct sweep *s, struct known *known)
         const struct cell *c = &s->cell[i];
         double rest;
 
-        if (!c->run || c->kind < 0)
+        if (!c->run || c->kind < 0 || c->too_large)
             continue;
         rest = expected(s, known, (size_t)c->kind) *
                (1 - (double)c->run->at.n.step / (double)(s->kind[c->kind].steps + 1));

@@ -234,10 +234,14 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
         return code;
     plan_share_gpus(r->plan, r->share, r->shares);
     code = plan_check_memory(r->plan, e);
-    if (code != ERR_OK)
+    if (code != ERR_OK && !r->sweep)
         return code;
     name_model(r);
     plan_hash(r->plan, r->hash);
+    if (code != ERR_OK) { /* a cell's result, which has its folder as any other */
+        r->too_large = *e;
+        return ERR_OK;
+    }
     if (r->resumed)
         return check_same(r, e);
     if (!r->sweep) /* whose ledger knows */
@@ -429,6 +433,8 @@ static enum err_code work(struct session *s, struct record_weights *w, struct er
 {
     struct run *r = s->run;
 
+    if (r->too_large.code != ERR_OK)
+        return err_set(e, r->too_large.code, "%s", r->too_large.text);
     if (r->resumed)
         TRY(read_checkpoint(s, w, e));
     TRY(check_stop(r, e));

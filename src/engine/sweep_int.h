@@ -15,6 +15,7 @@ struct cell {
     size_t number;           /* spec_sweep_cell's */
     char hash[17], bare[17]; /* bare: its name where it cannot be planned */
     int kind;                /* of cost: index of sweep.kind; -1: it cannot be planned */
+    bool too_large;          /* for this machine's memory: it costs nothing */
     char *reason;            /* why it cannot be planned, or how it ended; NULL */
     enum err_code why;       /* of a cell that cannot be planned */
 

@@ -206,6 +206,20 @@ meminfo 30000 20000
 exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large
 check "a cell that has no room is one, and the others run" \
     test "$(cut -d, -f3 results/sweeps/large/sweep.csv | sort | tr '\n' ' ')" = "done oom state "
+exits 0 "$CHORUS" ls large state=oom
+check "it has a folder with its state" grep -qE " oom +mlp .* 0/1 " out
+check "and its reason" grep -q ',oom,"mlp with batch .* of memory, ' results/*/run.csv
+exits 0 "$CHORUS" plot large --kind board --down model
+check "and a place on the board" grep -qE "^ *mlp +oom" out
+exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large --failed --dry-run
+check "a dry run counts it as the run does" grep -q "^# with a result     1 of 2: not run again; 1 would run$" out
+check "with its reason" grep -qE "^#       1  mlp with batch .* of memory, " out
+check "and without time" grep -qE "^# expected time     none: no cell fits into the memory$" out
+exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large --failed
+check "it is tried again" grep -q "^1 of 2 cells have a result already, 1 to run$" err
+printf '%s\n' "input auto" "param width 16" 'dense $width' relu "dense classes" >wide.net
+exits 0 "$CHORUS" run tiny.ini model=./wide.net model.width=16,200000 lr=0.1,0.2 epochs=1 --name wide
+check "cells that have no room take no time" grep -qE "^cell 3 of 4 .* 1 s left$" err
 meminfo 1000000 10
 exits 0 "$CHORUS" run tiny.ini epochs=1
 check "too little that is free now is told, and tried" \
