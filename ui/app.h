@@ -187,7 +187,8 @@ void screen_setup_load(void *setup, const char *folder,
 /* Whether the form would be lost, and the sentence that says so. */
 bool screen_setup_unsaved(void *setup, struct text *words);
 void screen_setup_save(void *setup); /* asks where to */
-void screen_setup_load_file(void *setup, const char *path);
+/* A sweep whole, with its name and options. */
+void screen_setup_load_sweep(void *setup, const char *name);
 void screen_run_watch(void *run, const char *folder);
 /* A key for the run that is watched, as soon as enough of it is read that the key can go by. */
 void screen_run_press(void *run, int32_t code);

@@ -44,7 +44,7 @@ struct form_field {
     bool applies;          /* under the others' values; of a sweep: in some cell */
 };
 
-enum form_from { FORM_DEFAULTS, FORM_BUILTIN, FORM_FILE, FORM_RUN };
+enum form_from { FORM_DEFAULTS, FORM_BUILTIN, FORM_FILE, FORM_RUN, FORM_QUEUE };
 
 struct form_undo {
     char key[64];
@@ -55,7 +55,8 @@ struct form {
     struct form_field *field; /* (fields), as they are shown */
     size_t fields;
     enum form_from from;
-    char *source; /* what `run` takes for it: "first", a path, a run's name; "" for the defaults */
+    char *source; /* what `run` takes for it: "first", a path, a run's name; "" for the defaults; of
+                     FORM_QUEUE the name under which it waits */
     char *path;   /* FORM_FILE: of the file */
     char *remark; /* its comment on top, with the '#'; "" */
     char *notes;  /* lines about what of it could not be taken; "" */
@@ -88,7 +89,7 @@ void form_end(struct form *f);
 
 /* Takes an experiment's text as far as it can be taken. file: its path or "first.ini", for messages
  * and for relative paths in it. What cannot be taken stands in notes and beside its field. Of
- * FORM_DEFAULTS all that is given is a change that nobody has saved. */
+ * FORM_DEFAULTS and FORM_QUEUE all that is given is a change that nobody has saved. */
 void form_load(struct form *f, enum form_from from, const char *source, const char *file,
                const char *text, size_t n);
 /* The same in two parts: the form is made by any thread, and f becomes it; made is freed. */

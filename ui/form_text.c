@@ -163,8 +163,11 @@ static void check_whole(struct form *f, const char *file, const char *text, size
 
 static void take_remark(struct form *f, const char *text, size_t n)
 {
-    const char *end = text, *last = text + n;
+    const char *last = text + n, *end;
 
+    while (text < last && *text == '\n')
+        text++;
+    end = text;
     while (end < last && *end == '#') {
         const char *newline = memchr(end, '\n', (size_t)(last - end));
 
@@ -176,17 +179,19 @@ static void take_remark(struct form *f, const char *text, size_t n)
 
 static void keep_as_saved(struct form *f)
 {
+    bool nowhere = f->from == FORM_DEFAULTS || f->from == FORM_QUEUE;
+
     for (size_t i = 0; i < f->fields; i++) {
         struct form_field *x = &f->field[i];
 
         free(x->saved);
-        x->saved = x->text && f->from != FORM_DEFAULTS ? mem_text(x->text) : NULL;
+        x->saved = x->text && !nowhere ? mem_text(x->text) : NULL;
         x->saved_order = x->order;
         x->saved_list = x->list;
     }
 }
 
-/* A run's file says everything; what is as it would be without saying is the default here. */
+/* A run's file says everything, and so does one of the queue; what is as it would be without saying is the default here. */
 static void drop_defaults(struct form *f)
 {
     struct text normal = {0};
@@ -232,7 +237,7 @@ struct form *form_make(enum form_from from, const char *source, const char *file
     }
     check_whole(new, file, text, n);
     form_build(new);
-    if (from == FORM_RUN)
+    if (from == FORM_RUN || from == FORM_QUEUE)
         drop_defaults(new);
     keep_as_saved(new);
     form_build(new);
@@ -343,7 +348,7 @@ void form_command(const struct form *f, struct text *out)
 {
     const struct form_field **said = mem_new(f->fields, sizeof *said);
     struct text normal = {0};
-    bool whole = !*f->source || *f->notes;
+    bool whole = !*f->source || f->from == FORM_QUEUE || *f->notes;
     size_t n = 0;
 
     for (size_t i = 0; i < f->fields; i++) {
@@ -377,7 +382,7 @@ void form_sweep_name(const struct form *f, char name[SPEC_NAME])
 {
     const struct spec *s = &f->sweep.base;
 
-    if (f->from == FORM_DEFAULTS)
+    if (f->from == FORM_DEFAULTS || f->from == FORM_QUEUE)
         spec_sweep_name_after(s->name[0] ? s->name : s->model, name);
     else if (f->from == FORM_RUN)
         spec_sweep_name_after_run(f->source, name);

@@ -176,6 +176,8 @@ static void draw_title(const struct setup *s, struct text *title)
     text_add_clean(title, s->form.from == FORM_DEFAULTS ? "the defaults"
                           : s->form.from == FORM_FILE   ? s->form.path
                                                         : s->form.source);
+    if (s->form.from == FORM_QUEUE)
+        text_add(title, ", from the queue");
     for (size_t i = 0; i < s->form.fields; i++)
         changes += form_changed(&s->form, i);
     if (changes)

@@ -125,7 +125,8 @@ struct setup_source {
     enum form_from from;
     char *source, *file, *text; /* as form_load takes them */
     size_t n;
-    char *sweep_name;  /* NULL: the form's own */
+    char *sweep_name; /* NULL: the form's own */
+    struct record_queue_options options;
     struct form *made; /* of that; NULL: not yet */
 };
 void setup_load(struct setup *s, struct setup_source *source); /* which becomes the screen's */
@@ -135,6 +136,8 @@ void setup_load_builtin(struct setup *s, const char *name); /* at once */
 void setup_load_defaults(struct setup *s);
 void setup_load_path(struct setup *s, const char *path);
 void setup_free_source(struct setup_source *source);
+/* The options that stand on top of its text; the form is then made without that line. */
+void setup_take_options(struct setup_source *source);
 void setup_read_models(struct setup *s); /* from now on, elsewhere; and checks long lists there */
 
 /* setup_label.c: "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */

@@ -26,6 +26,18 @@ void setup_free_source(struct setup_source *source)
     free(source);
 }
 
+void setup_take_options(struct setup_source *w)
+{
+    size_t n = strcspn(w->text, "\n");
+
+    if (record_queue_read_options(w->text, &w->options, NULL) != ERR_OK)
+        w->options = (struct record_queue_options){0};
+    if (!strncmp(w->text, "# options:", 10)) {
+        w->n -= n; /* its end stays, so that other lines keep their numbers */
+        memmove(w->text, w->text + n, w->n + 1);
+    }
+}
+
 static void make(struct setup_source *w)
 {
     w->made = form_make(w->from, w->source, w->file, w->text, w->n);
@@ -58,7 +70,7 @@ static void take(struct setup *s)
     free(s->sweep_name);
     s->sweep_name = w->sweep_name;
     w->sweep_name = NULL;
-    s->sweep = (struct record_queue_options){0};
+    s->sweep = w->options;
     s->partly = false;
     choose_first(s);
     s->pane = SETUP_FORM;
@@ -145,7 +157,7 @@ void setup_load_defaults(struct setup *s)
 
 struct reading {
     struct setup_link *link;
-    char *path, *run; /* run: its folder; NULL: of a file */
+    char *path, *run, *sweep; /* run: its folder, sweep: its name; both NULL: of a file */
     bool again;
     struct setup_source *source; /* what was read */
     enum err_code code;
@@ -219,6 +231,11 @@ static void read_source(void *arg)
     } else if (r->code == ERR_OK) {
         r->source = source_of(FORM_FILE, r->path, r->path, text, n);
     }
+    if (r->source && r->sweep) {
+        setup_take_options(r->source);
+        r->source->options.failed = false; /* F of its screen asks for that */
+        r->source->sweep_name = mem_text(r->sweep);
+    }
     if (r->source)
         make(r->source);
     text_free(&named);
@@ -250,6 +267,7 @@ static void source_read(void *arg, bool dropped)
     setup_free_source(r->source);
     free(r->path);
     free(r->run);
+    free(r->sweep);
     free(r);
 }
 
@@ -273,9 +291,15 @@ void screen_setup_load(void *setup, const char *folder, bool again)
     setup_try(s, read_source, source_read, r);
 }
 
-void screen_setup_load_file(void *setup, const char *path)
+void screen_setup_load_sweep(void *setup, const char *name)
 {
-    setup_load_path(setup, path);
+    struct setup *s = setup;
+    struct reading *r = mem_new(1, sizeof *r);
+
+    *r = (struct reading){.link = setup_hold(s),
+                          .path = mem_textf("%s/sweeps/%s/sweep.ini", s->app->config.results, name),
+                          .sweep = mem_text(name)};
+    setup_try(s, read_source, source_read, r);
 }
 
 struct making {

@@ -239,9 +239,7 @@ void setup_queue_drop(struct setup *s)
 void setup_queue_load(struct setup *s)
 {
     const struct record_queued *q = &s->queued[s->queue_at];
-    struct record_queue_options options = {0};
     struct setup_source *w;
-    char *path;
 
     if (s->queue_at >= s->queue)
         return;
@@ -249,16 +247,14 @@ void setup_queue_load(struct setup *s)
         app_say(s->app, GRID_BAD, "%s", q->broken ? q->problem : "it cannot be read");
         return;
     }
-    path = record_queue_path(s->app->config.results, q);
-    if (record_queue_read_options(q->text, &options, NULL) != ERR_OK)
-        options.name[0] = 0;
     w = mem_new(1, sizeof *w);
-    w->from = FORM_DEFAULTS;
-    w->source = mem_text("");
-    w->file = path;
+    w->from = FORM_QUEUE;
+    w->source = mem_text(q->name ? q->name : "");
+    w->file = record_queue_path(s->app->config.results, q);
     w->text = mem_text_n(q->text, q->n);
     w->n = q->n;
-    w->sweep_name = mem_text(options.name[0] ? options.name : q->name ? q->name : "");
+    setup_take_options(w);
+    w->sweep_name = mem_text(*w->options.name ? w->options.name : w->source);
     setup_load_aside(s, w, "The copy in the queue stays there: d takes it out.");
 }
 
@@ -280,7 +276,7 @@ void setup_queue_add(struct setup *s, bool alone)
             options = s->sweep;
         snprintf(options.name, sizeof options.name, "%s", name);
     }
-    options.alone |= alone;
+    options.alone |= alone || (!s->runs_again && s->sweep.alone);
     if (options.alone || options.name[0])
         record_queue_add_options(&c->text, &options);
     setup_is_kept(s);

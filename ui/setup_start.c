@@ -169,6 +169,8 @@ void setup_ask_options(struct setup *s)
     s->runs_again = false;
     text_addf(&now, "--name %s", sweep_name(s, name));
     setup_add_options(s, &now);
+    if (s->sweep.alone)
+        text_add(&now, " --alone");
     app_prompt(s->app, "options of the sweep", text_str(&now), take_options, NULL, s);
     text_free(&now);
 }

@@ -436,8 +436,6 @@ static void load_cell(struct sweepview *v, bool again)
 
 void sweepview_load(struct sweepview *v, bool again)
 {
-    char *path;
-
     if (v->chosen >= v->lines || again) {
         app_say(v->app, GRID_DIM,
                 again && v->lines
@@ -445,10 +443,8 @@ void sweepview_load(struct sweepview *v, bool again)
                     : "There is no sweep yet.");
         return;
     }
-    path = mem_textf("%s/sweeps/%s/sweep.ini", v->app->config.results, v->line[v->chosen].name);
-    screen_setup_load_file(v->app->screen[SCREEN_SETUP], path);
+    screen_setup_load_sweep(v->app->screen[SCREEN_SETUP], v->line[v->chosen].name);
     app_show(v->app, SCREEN_SETUP);
-    free(path);
 }
 
 /* ---- keys ---- */

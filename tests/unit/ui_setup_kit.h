@@ -271,6 +271,13 @@ static inline void kit_start(void)
     free(settings);
 }
 
+/* Looks at the queue. */
+static inline void kit_watch(void)
+{
+    screen_setup.tick(kit.setup);
+    kit_settle();
+}
+
 static inline void kit_end(void)
 {
     char *remove = mem_textf("rm -rf %s", kit.folder);

@@ -474,7 +474,7 @@ TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
 {
     kit_start();
     write_file("bad.ini", "lr = 0.3\nbatch = many\nlr = 0.4\nepochs = 4\n");
-    screen_setup_load_file(kit.setup, "bad.ini");
+    setup_load_path(kit.setup, "bad.ini");
     kit_settle();
     CHECK_HAS(kit.said, "bad.ini:2: batch = many");
     CHECK_HAS(kit.said, "v shows all");
@@ -483,7 +483,7 @@ TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
     CHECK_HAS(kit_draw(21, 80), "bad.ini:2: batch = many");
     CHECK_HAS(kit_draw(42, 160), "lr stands in a line above already");
     write_file("torn.ini", "epochs = 3\nlr 0.1\n");
-    screen_setup_load_file(kit.setup, "torn.ini");
+    setup_load_path(kit.setup, "torn.ini");
     kit_settle();
     kit_keys("r");
     CHECK_INT(kit.runs, 0); /* a default in place of what was meant is not trained unasked */
@@ -491,7 +491,7 @@ TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
     CHECK_HAS(kit.question, "[run it without] [show all of them] [cancel]");
     kit.chosen(kit.user, 0);
     CHECK_INT(kit.runs, 1);
-    screen_setup_load_file(kit.setup, "none.ini");
+    setup_load_path(kit.setup, "none.ini");
     CHECK_HAS(kit.said, "none.ini");
     CHECK_STR(text_of("epochs"), "3");
     kit_end();
@@ -587,12 +587,100 @@ TEST(what_runs_already_is_queued_behind)
     kit_settle();
     CHECK_INT(kit.setup->queue, 1);
     kit_keys("Enter"); /* into the form, which has changes */
-    CHECK_HAS(kit.question, "Load the defaults over them?");
+    CHECK_HAS(kit.question, "Load first over them?");
     kit.chosen(kit.user, 0);
     kit_settle();
     CHECK_STR(text_of("lr"), "0.002");
     CHECK(form_dirty(&kit.setup->form)); /* nobody has saved it */
     CHECK_INT(kit.setup->pane, SETUP_FORM);
+    kit_end();
+}
+
+/* Text of a sweep of three cells of which two are asked for. */
+#define CUT_SHORT                                                                                  \
+    "# options: --name mx --order grid --max-cells 2 --jobs 2 --failed\n"                          \
+    "# a remark\nmodel = lenet\nepochs = 1,2,3\nbatch = 256\ntrain_limit = 2000\n"
+
+static void check_cut_short(const char *options)
+{
+    CHECK_INT(kit.setup->sweep.grid, 1);
+    CHECK_INT(kit.setup->sweep.max_cells, 2);
+    CHECK_INT(kit.setup->sweep.jobs, 2);
+    CHECK_HAS(kit_command(), options);
+    CHECK_STR(kit.setup->form.remark, "# a remark\n");
+    kit_keys("o");
+    CHECK_HAS(kit.prompt, options);
+}
+
+TEST(what_comes_from_the_queue_keeps_its_options)
+{
+    struct record_queued *list;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, CUT_SHORT, "mx", NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter");
+    check_cut_short("--name mx --order grid --max-cells 2 --jobs 2 --failed");
+    CHECK_HAS(kit_draw(21, 80), "mx, from the queue · 2 changes");
+    CHECK_HAS(kit_draw(42, 160), "train_limit");
+    CHECK(form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "epochs")));
+    CHECK(!form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "batch")));
+    kit.busy = true;
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE(n == 2);
+    CHECK(!strncmp(
+        list[1].text,
+        "# options: --name mx --order grid --max-cells 2 --jobs 2 --failed\n# a remark\n", 77));
+    CHECK(!strstr(list[1].text + 1, "# options"));
+    record_queue_free(list, n);
+    kit_end();
+}
+
+TEST(alone_in_the_queue_stays_alone)
+{
+    struct record_queued *list;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, "# options: --order spread --alone\nlr = 0.3\n", "one",
+                                NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter");
+    kit.busy = true;
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE(n == 2);
+    CHECK_STR(list[1].text, "# options: --order spread --alone\nlr = 0.3\n");
+    record_queue_free(list, n);
+    kit_end();
+}
+
+TEST(a_sweep_of_the_results_is_loaded_with_its_options)
+{
+    kit_start();
+    write_file("sweeps/mx/sweep.ini", CUT_SHORT);
+    screen_setup_load_sweep(kit.setup, "mx");
+    kit_settle();
+    check_cut_short("--name mx --order grid --max-cells 2 --jobs 2");
+    CHECK(!kit.setup->sweep.failed); /* what is loaded is the sweep, not its repair */
+    kit_keys("r");
+    CHECK_STR(kit.question, ""); /* it is that very sweep */
+    REQUIRE(kit.sweep != NULL);
+    CHECK_STR(kit.sweep->name, "mx");
+    CHECK_INT(kit.sweep->max_cells, 2);
+    CHECK_INT(kit.sweep->jobs, 2);
+    CHECK(kit.sweep->grid);
+    setup_load_path(kit.setup, "sweeps/mx/sweep.ini");
+    kit_settle();
+    CHECK_INT(kit.setup->sweep.max_cells, 0);
     kit_end();
 }
 
@@ -945,7 +1033,7 @@ TEST(no_size_is_too_small_and_no_name_too_long)
     memcpy(name, "bad\x1b[31m\xe2\x80\xae", 11);
     strcpy(name + 190, ".ini");
     write_file(name, "lr = 0.1 # fine\nname = \x1b[2J\n");
-    screen_setup_load_file(kit.setup, name);
+    setup_load_path(kit.setup, name);
     kit_settle();
     CHECK(!strchr(kit_draw(21, 80), '\x1b'));
     CHECK(!strchr(kit_draw(42, 160), '\x1b'));
