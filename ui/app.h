@@ -61,6 +61,8 @@ struct screen {
     /* Where several are at hand: their names, or their sweep's, as verbs take them; nothing where they
      * are too many, and app_say says so. May be NULL. */
     void (*runs)(void *screen, struct text *out);
+    /* Further lines that ':' offers, before all of these. May be NULL. */
+    void (*offers)(void *screen, struct text *lines);
     /* 'w': forms that it can be written in ("csv", "tex", "svg", "pdf", NULL at the end; text and svg
      * of the whole screen are always there) and a copy of what is to be written. May be NULL. */
     const char *const *forms;

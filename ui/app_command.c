@@ -284,11 +284,17 @@ static void offer_verbs_of_all(struct app *app, const char *runs)
     }
 }
 
+static void offer_lines(struct app *app, char *lines)
+{
+    for (char *line; (line = strsep(&lines, "\n"));)
+        popup_offer(app, line);
+}
+
 void command_show(struct app *app)
 {
     const struct screen *s = shown(app);
     const char *run;
-    struct text line = {0}, runs = {0};
+    struct text line = {0}, runs = {0}, further = {0};
 
     if (shown(app)->command)
         shown(app)->command(app->screen[app->shown], &line);
@@ -296,6 +302,10 @@ void command_show(struct app *app)
     popup_offer(app, text_str(&line));
     if (app->did.n)
         popup_offer(app, text_str(&app->did));
+    if (s->offers)
+        s->offers(app->screen[app->shown], &further);
+    if (further.n)
+        offer_lines(app, further.s);
     run = s->run ? s->run(app->screen[app->shown]) : NULL;
     if (run && *run)
         offer_verbs(app, run);
@@ -311,6 +321,7 @@ void command_show(struct app *app)
                 app->did.n ? ", first what was done last" : "");
     text_free(&line);
     text_free(&runs);
+    text_free(&further);
 }
 
 static bool ends_with(const char *path, const char *end)

@@ -191,7 +191,8 @@ static void keep_as_saved(struct form *f)
     }
 }
 
-/* A run's file says everything, and so does one of the queue; what is as it would be without saying is the default here. */
+/* A run's file says everything, and so does one of the queue; what is as it would be without saying
+ * is the default here. */
 static void drop_defaults(struct form *f)
 {
     struct text normal = {0};

@@ -215,6 +215,10 @@ static void command(void *screen, struct text *out)
 {
     struct setup *s = screen;
 
+    if (s->pane == SETUP_QUEUE) {
+        text_add(out, "queue");
+        return;
+    }
     form_command(&s->form, out);
     if (s->sweep_name && *s->sweep_name && spec_sweep_varies(&s->form.sweep)) {
         text_add(out, " --name ");
@@ -222,6 +226,14 @@ static void command(void *screen, struct text *out)
     }
     if (spec_sweep_varies(&s->form.sweep))
         setup_add_options(s, out);
+}
+
+static void offers(void *screen, struct text *lines)
+{
+    struct setup *s = screen;
+
+    if (s->pane == SETUP_QUEUE)
+        setup_queue_verbs(s, lines);
 }
 
 /* The experiment itself: what S would save. */
@@ -422,6 +434,7 @@ const struct screen screen_setup = {
     .event = event,
     .tick = tick,
     .command = command,
+    .offers = offers,
     .forms = forms,
     .write = write_form,
 };

@@ -94,9 +94,24 @@ static void draw_waiting(struct grid *g, struct rect in, int r, const struct rec
     grid_cut(g, in, r, width + 1, in.columns - width - 1, GRID_DIM, false, label);
 }
 
+/* Columns of the longest number. */
+static int width_of_numbers(const struct setup *s)
+{
+    int64_t most = 10;
+    int width = 1;
+
+    for (size_t i = 0; i < s->queue; i++)
+        most = s->queued[i].number > most ? s->queued[i].number : most;
+    for (; most >= 10; most /= 10)
+        width++;
+    return width;
+}
+
+/* Under the numbers that `chorus queue` shows and takes. */
 static void draw_queue(struct setup *s, struct grid *g)
 {
     bool focus = s->pane == SETUP_QUEUE;
+    int width = width_of_numbers(s);
     char title[40];
     struct rect in;
 
@@ -109,8 +124,9 @@ static void draw_queue(struct setup *s, struct grid *g)
         size_t i = s->queue_first + (size_t)r;
         const struct record_queued *q = &s->queued[i];
 
-        grid_textf(g, in, r, 0, GRID_DIM, "%2zu", i + 1);
-        draw_waiting(g, rect_behind(in, 3), r, q, s->queue_label[i]);
+        if (q->number)
+            grid_textf(g, in, r, 0, GRID_DIM, "%*lld", width, (long long)q->number);
+        draw_waiting(g, rect_behind(in, width + 1), r, q, s->queue_label[i]);
         if (i == s->queue_at && focus)
             grid_paint(g, in, r, 0, in.columns, GRID_CHOSEN);
     }

@@ -148,6 +148,7 @@ void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queue
 void setup_watch(struct setup *s);   /* looks whether the queue is another one */
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
+void setup_queue_verbs(const struct setup *s, struct text *lines); /* that do the same */
 void setup_queue_load(struct setup *s);
 /* alone: its turn comes when nobody computes on this machine, whatever results others have. */
 void setup_queue_add(struct setup *s, bool alone);

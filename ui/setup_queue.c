@@ -219,7 +219,6 @@ void setup_queue_drop(struct setup *s)
 {
     static const char *const answers[] = {"take it out", "cancel", NULL};
     const struct record_queued *q = &s->queued[s->queue_at];
-    char question[400];
     struct text name = {0};
 
     if (s->queue_at >= s->queue)
@@ -229,10 +228,29 @@ void setup_queue_drop(struct setup *s)
         text_add(&name, " with ");
         text_add_clean(&name, s->queue_label[s->queue_at]);
     }
-    snprintf(question, sizeof question, "%.250s waits in the queue, place %zu of %zu.",
-             text_str(&name), s->queue_at + 1, s->queue);
-    app_ask(s->app, question, answers, drop_answered, s);
+    text_add(&name, " waits in the queue");
+    if (q->number)
+        text_addf(&name, ", number %lld", (long long)q->number);
+    text_add(&name, ".");
+    app_ask(s->app, text_str(&name), answers, drop_answered, s);
     text_free(&name);
+}
+
+void setup_queue_verbs(const struct setup *s, struct text *lines)
+{
+    static const char *const verbs[][2] = {{"move", " -1"}, {"move", " 1"}, {"rm", ""}};
+    const struct record_queued *q = &s->queued[s->queue_at];
+    struct text word = {0};
+
+    if (s->queue_at >= s->queue)
+        return;
+    if (q->number)
+        text_addf(&word, "%lld", (long long)q->number);
+    else
+        jobs_add_word(&word, q->file);
+    for (size_t i = 0; i < MEM_COUNT(verbs); i++)
+        text_addf(lines, "queue %s %s%s\n", verbs[i][0], text_str(&word), verbs[i][1]);
+    text_free(&word);
 }
 
 /* What it says goes into the form as changes that nobody has saved; it goes on waiting. */

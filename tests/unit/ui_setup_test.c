@@ -579,8 +579,7 @@ TEST(what_runs_already_is_queued_behind)
     CHECK_HAS(kit.setup->queued[0].text, "# options");
     CHECK_INT(kit.setup->queue_at, 0); /* it goes with what was chosen */
     kit_keys("d");
-    CHECK_HAS(kit.question,
-              "first with lr=0.1,0.2 waits in the queue, place 1 of 2. [take it out]");
+    CHECK_HAS(kit.question, "first with lr=0.1,0.2 waits in the queue, number 1. [take it out]");
     kit.chosen(kit.user, 0);
     kit_settle();
     screen_setup.tick(kit.setup);
@@ -638,6 +637,35 @@ TEST(what_comes_from_the_queue_keeps_its_options)
         "# options: --name mx --order grid --max-cells 2 --jobs 2 --failed\n# a remark\n", 77));
     CHECK(!strstr(list[1].text + 1, "# options"));
     record_queue_free(list, n);
+    kit_end();
+}
+
+/* As `chorus queue` shows and takes them, also when the first one has begun. */
+TEST(the_queue_is_numbered_as_the_command_numbers_it)
+{
+    struct record_queued *list;
+    struct text verbs = {0};
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    for (int i = 0; i < 3; i++)
+        REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", (const char *[]){"a", "b", "c"}[i],
+                                    NULL, &e));
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e));
+    record_queue_free(list, n);
+    kit_watch();
+    kit_keys("Tab");
+    CHECK_HAS(kit_draw(21, 80), " 2 b ");
+    CHECK_HAS(kit_draw(21, 80), " 3 c ");
+    kit_keys("Down");
+    CHECK_STR(kit_command(), "queue");
+    screen_setup.offers(kit.setup, &verbs);
+    CHECK_STR(text_str(&verbs), "queue move 3 -1\nqueue move 3 1\nqueue rm 3\n");
+    kit_keys("d");
+    CHECK_HAS(kit.question, "c waits in the queue, number 3. [take it out]");
+    text_free(&verbs);
     kit_end();
 }
 
