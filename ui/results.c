@@ -151,7 +151,9 @@ static bool wants_text(void *screen)
 
 static const struct screen_key keys[] = {
     {"Enter", "open", "opens the run on the screen Run; unfolds a group"},
-    {"Space", "mark", "marks the run for Compare and for what is done to several; marks are kept"},
+    {"Space", "mark",
+     "marks the run, or a group's runs (~: some are), for Compare and for what is done to several; "
+     "marks are kept"},
     {"*", NULL, "marks all that are shown, or none of them"},
     {"/", "filter",
      "shows only runs that pass: lenet, model=cnn,lenet, lr<0.1, test_acc=0.9.., @best"},

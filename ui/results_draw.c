@@ -1,8 +1,11 @@
 /* ui/results_draw.c: the screen Results: what is new, the table, the chosen run. */
 #include "ui/results_int.h"
 
+#include "base/mem.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Columns of what stands still: mark, fold, state, hash, best accuracy, age. */
@@ -196,11 +199,30 @@ static void draw_fold(const struct results *r, struct grid *g, struct rect in, i
     grid_put(g, in, row, 1, g->ascii ? (open ? '-' : '+') : open ? 0x25be : 0x25b8, role, 0);
 }
 
+/* A group all of whose runs are marked has the mark of a run, one with some of them half of one. */
+static void draw_mark(const struct results *r, struct grid *g, struct rect in, int row,
+                      const struct results_line *line)
+{
+    size_t room = line->kind == RESULTS_GROUP ? r->view.group[line->at].count : 1, n, marked = 0;
+    const char **names;
+
+    if (!library_marks(r->app->library))
+        return;
+    names = mem_new(room, sizeof *names);
+    n = results_runs_of(r, line, names, room);
+    for (size_t i = 0; i < n; i++)
+        marked += library_marked(r->app->library, names[i]);
+    if (marked)
+        grid_put(g, in, row, 0, marked == n ? '*' : '~', GRID_MARKED, GRID_BOLD);
+    free(names);
+}
+
 static void draw_state(const struct results *r, struct grid *g, struct rect in, int row,
                        const struct results_line *line, const struct library_run *run)
 {
     char number[TEXT_NUMBER_ROOM];
 
+    draw_mark(r, g, in, row, line);
     if (line->kind == RESULTS_GROUP) {
         grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%s runs",
                    text_count(number, r->view.group[line->at].count));
@@ -209,8 +231,6 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
     }
     grid_text(g, in, row, AT_STATE, state_role(run), library_cell(run, "state"));
     grid_text(g, in, row, AT_HASH, GRID_DIM, results_hash(run->name));
-    if (library_marked(r->app->library, run->name))
-        grid_put(g, in, row, 0, '*', GRID_MARKED, GRID_BOLD);
     if (line->inside)
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
     else if (!strcmp(library_cell(run, "mode"), "ensemble"))

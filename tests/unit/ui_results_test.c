@@ -193,10 +193,14 @@ TEST(repeats_fold_to_their_mean)
     CHECK_STR(lines(&k), "0005 +0004 +0002 0002 0001");
     CHECK_HAS(named(&k), "-0002 ");
     CHECK_HAS(named(&k), "-0001");
+    kit_keys(&k, "Down Space Up Up"); /* one of the two */
+    CHECK(kit_shows(&k, "~▾ 2 runs "));
+    CHECK(kit_shows(&k, "*│ done "));
     kit_keys(&k, "Enter");
     CHECK_STR(lines(&k), "0005 +0004 +0002");
     kit_keys(&k, "Space"); /* all of it */
     CHECK_INT(library_marks(k.app.library), 2);
+    CHECK(kit_shows(&k, "*▸ 2 runs "));
     kit_keys(&k, "v"); /* and the sweep as one */
     CHECK_STR(lines(&k), "0005 +0004 +0002");
     CHECK(kit_shows(&k, "sweeps and repeats folded"));
