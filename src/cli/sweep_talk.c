@@ -362,26 +362,6 @@ static void say_more(const struct sweeper *w)
     text_free(&name);
 }
 
-/* Whose runs went on to more epochs than the sweep gives them. */
-static int64_t left_cells(const struct sweeper *w)
-{
-    int64_t n = 0;
-
-    for (size_t i = 0; i < w->cells; i++)
-        n += w->cell[i].state == WIRE_DONE && w->shown[i].reason &&
-             record_reason_is_left(w->shown[i].reason);
-    return n;
-}
-
-static void add_left_cells(const struct sweeper *w, struct text *out)
-{
-    int64_t left = left_cells(w);
-
-    if (left)
-        text_addf(out, "; %lld went on to more epochs and %s no part in that", (long long)left,
-                  left == 1 ? "has" : "have");
-}
-
 /* What the sweep's name stands for beside these cells. */
 static void say_others(const struct sweeper *w)
 {
@@ -444,7 +424,6 @@ void sweep_talk_end(struct sweeper *w)
             text_add(&t, ")");
         }
     }
-    add_left_cells(w, &t);
     cli_talk("%s", text_str(&t));
     say_others(w);
     text_clear(&t);

@@ -20,7 +20,7 @@
 /* A cell is as it is now by the ledger: who computed it does not matter. */
 static void take_found(struct sweep *s, struct cell *c, const struct record_cell *found)
 {
-    char *folder = io_path(s->engine->results, found->run), left[RECORD_LEFT_ROOM];
+    char *folder = io_path(s->engine->results, found->run);
     struct record_entry entry;
 
     c->state = found->state;
@@ -32,16 +32,11 @@ static void take_found(struct sweep *s, struct cell *c, const struct record_cell
     if (found->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
         const struct record_run *run = &entry.run;
 
-        if (!entry.broken && record_cell_is_left(run, c->hash, left)) {
-            free(c->reason);
-            c->reason = mem_text(left);
-        } else {
-            if (!entry.broken && run->best_test_acc != RECORD_EMPTY)
-                c->acc = run->best_test_acc;
-            c->val_acc = record_entry_valid_acc(&entry);
-            if (!entry.broken)
-                c->seconds = run->train_seconds + run->eval_seconds;
-        }
+        if (!entry.broken && run->best_test_acc != RECORD_EMPTY)
+            c->acc = run->best_test_acc;
+        c->val_acc = record_entry_valid_acc(&entry);
+        if (!entry.broken)
+            c->seconds = run->train_seconds + run->eval_seconds;
         record_free_entry(&entry);
     }
     free(folder);

@@ -288,12 +288,26 @@ static void fill_cell(const struct record_ledger *l, const struct ledger_row *ro
     free(folder);
 }
 
+/* Whether it went on beyond the cell: its result is another one's now. */
+static bool is_left(const char *folder, const char *cell)
+{
+    char why[RECORD_LEFT_ROOM];
+    struct record_entry entry;
+    bool left = false;
+
+    if (record_read_entry(folder, &entry, NULL) == ERR_OK) {
+        left = !entry.broken && record_cell_is_left(&entry.run, cell, why);
+        record_free_entry(&entry);
+    }
+    return left;
+}
+
 enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
                                      struct record_cell *found)
 {
     const struct ledger_row *row = ledger_find_row(l, cell);
     char *folder;
-    bool gone, owned;
+    bool gone, owned, left;
 
     memset(found, 0, sizeof *found);
     snprintf(found->cell, sizeof found->cell, "%s", cell);
@@ -304,10 +318,11 @@ enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, 
     gone = !record_is_run(folder);
     /* A stopped one too may have been taken up, by `resume RUN`, which knows nothing of sweeps. */
     owned = !gone && record_is_owned(folder);
+    left = !gone && row->state == WIRE_DONE && is_left(folder, cell);
     free(folder);
     switch (row->state) {
     case WIRE_DONE:
-        return gone ? RECORD_CLAIM_NEW : RECORD_CLAIM_ENDED; /* its result was thrown away */
+        return gone || left ? RECORD_CLAIM_NEW : RECORD_CLAIM_ENDED; /* it has lost its result */
     case WIRE_DIVERGED:
     case WIRE_OOM:
     case WIRE_FAILED:

@@ -48,7 +48,7 @@ enum err_code record_ledger_begin(struct record_ledger *l, struct err *e) MUST_U
 void record_ledger_end(struct record_ledger *l);
 
 /* Where a cell stands; failed_again: failed, diverged, oom and skipped ones are to be had anew. A cell
- * whose run is gone (`rm`) is had anew too. */
+ * whose run is gone (`rm`), or went on beyond it, is had anew too. */
 enum record_claim record_ledger_look(struct record_ledger *l, const char *cell, bool failed_again,
                                      struct record_cell *found);
 /* From now on the cell is one of those that record_ledger_ended counts: ended says whether it has a
@@ -87,7 +87,7 @@ bool record_cell_is_left(const struct record_run *run, const char *cell,
                          char why[RECORD_LEFT_ROOM]);
 bool record_reason_is_left(const char *reason); /* whether it is such a why */
 /* A run of a sweep that ended outside of it (`resume RUN epochs=N`): its row of sweep.csv, and its line
- * of the ledger where that says another end. Nothing where it is of no sweep, or no cell of it. Where
+ * of the ledger where that says another end; a cell that it left waits again. Nothing where it is of no sweep, or no cell of it. Where
  * others have the ledger it soon gives up, as begin does. */
 enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
                                     struct err *e) MUST_USE;

@@ -26,6 +26,12 @@ static bool is_result(const char *column)
            !strcmp(column, "reason");
 }
 
+/* What a cell that waits has not. */
+static bool is_of_run(const char *column)
+{
+    return is_result(column) || is_among(ledger_valid_results, column) || !strcmp(column, "run");
+}
+
 #define WENT_ON "went on to "
 
 bool record_cell_is_left(const struct record_run *run, const char *cell, char why[RECORD_LEFT_ROOM])
@@ -50,11 +56,14 @@ static void add_row(const struct sheet *s, size_t row, const struct record_entry
     const char *cell = sheet_cell(s, row, sheet_column(s, "cell"));
     struct text value = {0};
     char why[RECORD_LEFT_ROOM];
+    bool left = entry && record_cell_is_left(&entry->run, cell, why);
 
     for (size_t c = 0; c < s->columns; c++) {
         text_clear(&value);
-        if (entry && !strcmp(s->names[c], "reason") && record_cell_is_left(&entry->run, cell, why))
-            text_add(&value, why);
+        if (left && is_of_run(s->names[c]))
+            text_add(&value, !strcmp(s->names[c], "state")    ? wire_state_name(WIRE_WAITING)
+                             : !strcmp(s->names[c], "reason") ? why
+                                                              : "");
         else if (entry && is_result(s->names[c]))
             record_run_value(&entry->run, s->names[c], &value);
         else if (entry && is_among(ledger_valid_results, s->names[c]))
@@ -71,7 +80,10 @@ static enum err_code note_state(struct record_ledger *l, const char *cell,
                                 const struct record_run *run, struct err *e)
 {
     struct record_cell found = {0};
+    char why[RECORD_LEFT_ROOM];
 
+    if (record_cell_is_left(run, cell, why))
+        return record_ledger_add(l, cell, "", WIRE_WAITING, why, e);
     record_ledger_look(l, cell, false, &found);
     if (!wire_state_ended(run->state) || found.state == run->state)
         return ERR_OK;

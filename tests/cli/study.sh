@@ -113,9 +113,8 @@ exits 0 "$CHORUS" run tiny.ini lr=0.02,0.05 epochs=2 --name longer --quiet
 cell=$(field results/sweeps/longer/sweep.csv 2 run)
 cp results/sweeps/longer/sweep.csv before.csv
 exits 0 "$CHORUS" resume "$cell" epochs=3 --quiet
-check "its row of the sheet tells of it" test "$(field results/sweeps/longer/sweep.csv 2 epochs_done)" = 3
-check "with its results" test "$(field results/sweeps/longer/sweep.csv 2 last_test_acc)" = \
-    "$(column "results/$cell" last_test_acc)"
+check "its row of the sheet waits" test "$(field results/sweeps/longer/sweep.csv 2 state)" = waiting
+check "without its results" test -z "$(field results/sweeps/longer/sweep.csv 2 last_test_acc)"
 check "the other row is as it was" cmp -s <(sed -n 1,2p before.csv) \
     <(sed -n 1,2p results/sweeps/longer/sweep.csv)
 
@@ -304,12 +303,17 @@ check "which is said once" test "$(grep -c "max-cells" err)" = 1
 exits 0 "$CHORUS" run $sweep --name further
 cell=$(awk -F, '$5 == 0.1 { print $2 }' results/sweeps/further/sweep.csv)
 exits 0 "$CHORUS" resume "$cell" epochs=40
-check "sweep.csv says so" grep -q ",$cell,done,went on to 40 epochs: no result of this cell any more,0.1,40," \
+check "its cell waits again" grep -q ",,waiting,went on to 40 epochs: no result of this cell any more,0.1,," \
     results/sweeps/further/sweep.csv
+exits 0 "$CHORUS" run $sweep --name further --dry-run
+check "it would be run" grep -q "^# with a result     1 of 2: not run again; 1 would run$" out
 exits 0 "$CHORUS" run $sweep --name further --json
-check "it has not won the sweep" grep -q "; best 0[.][0-9]* with lr=0.01 (picked on test); 1 went on to more epochs and has no part in that" err
-check "nor as an object" eval '! grep -q "\"best_run\": \"$cell\"" out'
-check "and its row stays so" grep -q ",$cell,done,went on to 40 epochs: " results/sweeps/further/sweep.csv
+check "and is" grep -q "^1 of 2 cells have a result already, 1 to run$" err
+check "which makes it whole" grep -q '"results": 2, "left": 0' out
+check "in a folder of its own" \
+    eval 'awk -F, "\$5 == 0.1 && \$3 == \"done\" { print \$2 }" results/sweeps/further/sweep.csv | grep -v "^$cell$"'
+exits 0 "$CHORUS" run $sweep --name further
+check "once" grep -q "^2 of 2 cells have a result already, 0 to run$" err
 
 # ---- an average of finished runs is known at its end alone ----
 base="model=./own.net data=./rows.csv train_limit=90 test_limit=20 batch=10 lr=0.1"
