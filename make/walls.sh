@@ -43,6 +43,7 @@ BEGIN {
     # and who is at work are for all.
     reader["record/reader.h"] = reader["record/record.h"] = reader["record/safetensors.h"] = 1
     reader["record/queue.h"] = reader["record/working.h"] = reader["record/filter.h"] = 1
+    reader["record/best.h"] = 1
     # Sweeps: their folders, and the lines of their ledgers.
     reader["record/sweeps.h"] = reader["record/ledger.h"] = 1
     # Libraries of one room.

@@ -121,8 +121,19 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
 }
 
-/* Whether runs of it here differ by their seeds. */
-static bool has_seeds(const struct feed *f, uint32_t sweep)
+static bool seeds_differ(const struct spec *a, const struct spec *b)
+{
+    return a->seed != b->seed;
+}
+
+static bool tests_differ(const struct spec *a, const struct spec *b)
+{
+    return a->test_limit != b->test_limit || strcmp(a->data, b->data) != 0;
+}
+
+/* Whether runs of it here do. */
+static bool any_differ(const struct feed *f, uint32_t sweep,
+                       bool (*differ)(const struct spec *a, const struct spec *b))
 {
     const struct feed_run *first = NULL;
 
@@ -131,7 +142,7 @@ static bool has_seeds(const struct feed *f, uint32_t sweep)
 
         if (run->sweep != sweep || !run->started_utc[0]) /* its settings are not read yet */
             continue;
-        if (first && first->spec.seed != run->spec.seed)
+        if (first && differ(&first->spec, &run->spec))
             return true;
         first = run;
     }
@@ -146,7 +157,7 @@ static void take_best(struct feed *f, const struct wire_sweep_status *s, struct 
     n = wire_cells(f->wire, s->sweep, all, room);
     n = n < room ? n : room; /* more may have come */
     best = wire_best_cell(all, n, &out->by_valid);
-    out->best = best < n ? all[best].acc : NAN;
+    out->best = best < n && !any_differ(f, s->sweep, tests_differ) ? all[best].acc : NAN;
     free(all);
 }
 
@@ -266,7 +277,7 @@ static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown 
         out->sweep.ended = s.done + s.diverged + s.oom + s.failed + s.skipped;
         out->sweep.running = s.running + s.elsewhere;
         take_best(f, &s, &out->sweep);
-        out->seeds = has_seeds(f, s.sweep);
+        out->seeds = any_differ(f, s.sweep, seeds_differ);
         out->sweep.left_seconds = s.left_seconds;
         out->cell = known && run->sweep == s.sweep ? run : NULL;
         if (run && run->live && run->sweep == s.sweep)

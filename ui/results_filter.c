@@ -2,6 +2,7 @@
 #include "ui/results_int.h"
 
 #include "base/mem.h"
+#include "record/best.h"
 #include "record/filter.h"
 
 #include <math.h>
@@ -56,45 +57,65 @@ static bool only_name_and_state(const char *column)
     return !strcmp(column, "run") || !strcmp(column, "state");
 }
 
-static void take_best(const struct library_run *runs, size_t count, const bool *left, bool *take)
+static int64_t limit_of(const struct library_run *run, const char *key)
 {
-    size_t best = count;
-    double most = -INFINITY;
-    int field = library_field("best_test_acc");
+    int64_t limit;
+
+    return text_to_int(library_cell(run, key), &limit) ? limit : 0; /* of all */
+}
+
+/* False: not all is known yet. */
+static bool take_best(struct library *l, const struct library_run *runs, size_t count,
+                      const bool *left, bool *take)
+{
+    struct record_choice *of = mem_new(count + 1, sizeof *of);
+    bool *best = mem_new(count + 1, sizeof *best), whole = true;
 
     for (size_t i = 0; i < count; i++) {
-        double acc;
+        const struct library_run *run = &runs[i];
+        const char *acc, *hash = library_cell(run, "data_hash");
 
-        if (left[i] && !wire_state_is_bad(runs[i].state) &&
-            text_to_double(runs[i].cell[field], &acc) && isfinite(acc) && acc > most) {
-            most = acc;
-            best = i;
-        }
+        of[i].test_acc = library_number(run, "best_test_acc");
+        of[i].may = left[i] && !wire_state_is_bad(run->state) && isfinite(of[i].test_acc);
+        if (!of[i].may)
+            continue;
+        of[i].by_valid = !strcmp(library_cell(run, "best_by"), "valid");
+        of[i].on = (struct record_tested){.data = library_cell(run, "data"),
+                                          .data_hash = strcmp(hash, RECORD_SEVERAL) ? hash : "",
+                                          .train_limit = limit_of(run, "train_limit"),
+                                          .test_limit = limit_of(run, "test_limit")};
+        of[i].valid_acc = NAN;
+        acc = of[i].by_valid ? library_value(l, run, "val_acc") : "";
+        whole = whole && acc;
+        if (acc && !text_to_double(acc, &of[i].valid_acc))
+            of[i].valid_acc = NAN;
     }
-    if (best < count)
-        take[best] = true;
+    record_find_best(of, count, best);
+    for (size_t i = 0; i < count; i++)
+        take[i] |= best[i];
+    free(of);
+    free(best);
+    return whole;
 }
 
 /* Among those that the filters leave: a folder's name wins over what runs and sweeps were called, that
- * over parts of names. */
-static void take_word(const char *word, const struct library_run *runs, size_t count,
-                      const bool *left, bool *take)
+ * over parts of names. False: not all that it asks is known yet. */
+static bool take_word(const char *word, struct library *l, const struct library_run *runs,
+                      size_t count, const bool *left, bool *take)
 {
     int sweep = library_field("sweep"), name = library_field("name");
     int64_t place = 1;
     bool found = false;
 
-    if (!strcmp(word, "@best")) {
-        take_best(runs, count, left, take);
-        return;
-    }
+    if (!strcmp(word, "@best"))
+        return take_best(l, runs, count, left, take);
     if (word[0] == '@') {
         if (word[1] && !text_to_int(word + 1, &place))
-            return;
+            return true;
         for (size_t i = count; i-- > 0 && place > 0;)
             if (left[i] && --place == 0)
                 take[i] = true;
-        return;
+        return true;
     }
     for (int rank = 0; rank < 3 && !found; rank++) {
         for (size_t i = 0; i < count; i++) {
@@ -107,6 +128,7 @@ static void take_word(const char *word, const struct library_run *runs, size_t c
                 take[i] = found = true;
         }
     }
+    return true;
 }
 
 bool results_filter_apply(const struct results_filter *f, struct library *l,
@@ -133,7 +155,7 @@ bool results_filter_apply(const struct results_filter *f, struct library *l,
     }
     memset(take, 0, count * sizeof *take);
     for (size_t k = 0; k < f->words; k++)
-        take_word(f->word[k], runs, count, left, take);
+        whole &= take_word(f->word[k], l, runs, count, left, take);
     if (!f->words)
         memcpy(take, left, count * sizeof *take);
     free(left);

@@ -395,7 +395,7 @@ void sweepview_sum(struct sweepview_sweep *s)
         s->on_valid &= !sweepview_has_accuracy(&s->cell[i]) || isfinite(s->cell[i].val_acc);
     for (size_t i = 0; i < s->groups; i++) {
         sum_group(s, i, x, y);
-        if (s->group[i].runs &&
+        if (s->group[i].runs && !spec_sweep_tests_apart(&s->spec) &&
             (s->best == s->groups || s->group[i].choice > s->group[s->best].choice))
             s->best = i;
     }

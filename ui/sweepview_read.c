@@ -288,7 +288,7 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
         line->cells += c->known;
         line->ended += c->known && c->state >= WIRE_DONE;
         line->running += c->known && c->state == WIRE_RUNNING;
-        if (sweepview_has_accuracy(c) &&
+        if (sweepview_has_accuracy(c) && !spec_sweep_tests_apart(&s->spec) &&
             (!best || sweepview_choice(s, c) > sweepview_choice(s, best)))
             best = c;
     }

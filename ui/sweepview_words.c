@@ -404,6 +404,10 @@ static void add_differences(const struct sweepview_sweep *s, struct text *out)
 
 void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
 {
+    const char *apart = spec_sweep_tests_apart(&s->spec);
+
+    if (apart)
+        text_addf(out, "No best: cells are tested on different data (%s).", apart);
     if (s->best >= s->groups)
         return;
     if (has_one_run_a_cell(s))

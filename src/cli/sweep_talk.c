@@ -412,7 +412,10 @@ void sweep_talk_end(struct sweeper *w)
     for (size_t i = 0; i < MEM_COUNT(parts); i++)
         if (parts[i].n)
             text_addf(&t, "%s %lld %s", n++ ? "," : "", (long long)parts[i].n, parts[i].word);
-    if (best < w->cells) {
+    if (best < w->cells && spec_sweep_tests_apart(w->spec)) {
+        text_addf(&t, "; no best: they were tested on different data (%s)",
+                  spec_sweep_tests_apart(w->spec));
+    } else if (best < w->cells) {
         text_add(&t, has_seeds(w->spec) ? "; best seed " : "; best ");
         cli_add_fraction(&t, w->cell[best].acc);
         text_add(&t, " with ");

@@ -2,6 +2,7 @@
 #include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/best.h"
 #include "record/filter.h"
 #include "record/reader.h"
 #include "record/record_int.h"
@@ -130,32 +131,33 @@ static bool may_be_best(const struct finder *f, size_t i)
            !wire_state_is_bad(f->list[i].run.state);
 }
 
-/* By validation where all that may be the best have it: test images choose nothing then. */
 static enum err_code find_best(struct finder *f, struct err *e)
 {
-    size_t best = f->count;
-    double most = -INFINITY;
-    bool valid = true;
+    struct record_choice *of = mem_new(f->count + 1, sizeof *of);
+    bool *best = mem_new(f->count + 1, sizeof *best), any = false;
 
-    for (size_t i = 0; i < f->count; i++)
-        valid &= !may_be_best(f, i) || !strcmp(f->list[i].run.best_by, "valid");
     for (size_t i = 0; i < f->count; i++) {
-        double acc;
+        const struct record_entry *entry = &f->list[i];
 
-        if (!may_be_best(f, i))
+        of[i].may = may_be_best(f, i);
+        if (!of[i].may)
             continue;
-        acc = valid ? record_entry_valid_acc(&f->list[i]) : f->list[i].run.best_test_acc;
-        if (best < f->count && !(acc > most))
-            continue;
-        best = i;
-        most = isnan(acc) ? -INFINITY : acc;
+        of[i].by_valid = !strcmp(entry->run.best_by, "valid");
+        of[i].on = record_tested_of(&entry->run);
+        of[i].test_acc = entry->run.best_test_acc;
+        of[i].valid_acc = record_entry_valid_acc(entry);
+        any = true;
     }
-    if (best < f->count)
-        take(f, best);
-    else if (!f->listing)
-        return err_set(e, ERR_INPUT, "there is no run '@best': no run in %s has an accuracy yet%s",
-                       f->results, of_those(f));
-    return ERR_OK;
+    record_find_best(of, f->count, best);
+    for (size_t i = 0; i < f->count; i++)
+        if (best[i])
+            take(f, i);
+    free(of);
+    free(best);
+    if (any || f->listing)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "there is no run '@best': no run in %s has an accuracy yet%s",
+                   f->results, of_those(f));
 }
 
 static enum err_code find_every(struct finder *f, struct err *e)
@@ -433,6 +435,59 @@ enum err_code record_find_all(const char *results, char *const *names, size_t co
     return code;
 }
 
+/* "test_limit=64": what tells two of them apart. */
+static void add_tested(const struct record_entry *list, struct text *out)
+{
+    static const char *const columns[] = {"data", "test_limit", "data_hash"};
+    struct text other = {0};
+
+    for (size_t i = 0; i < MEM_COUNT(columns) && !out->n; i++) {
+        struct text value = {0};
+
+        text_clear(&other);
+        record_entry_value(&list[0], columns[i], &value);
+        record_entry_value(&list[1], columns[i], &other);
+        if (strcmp(text_str(&value), text_str(&other)) != 0)
+            text_addf(out, "%s=%s", columns[i], text_str(&value));
+        text_free(&value);
+    }
+    text_free(&other);
+}
+
+static enum err_code refuse_bests(const char *results, char *const *names, size_t count,
+                                  const struct record_entry *list, size_t found, struct err *e)
+{
+    struct text some = {0}, asked = {0}, filter = {0};
+
+    for (size_t i = 0; i < count; i++)
+        text_addf(&asked, "%s%s", i ? " " : "", names[i]);
+    for (size_t i = 0; i < found && i < TOLD; i++)
+        text_addf(&some, "%s%s", i ? ", " : "", list[i].name);
+    add_tested(list, &filter);
+    err_set(
+        e, ERR_INPUT,
+        "'%s' stands for %zu runs that were tested on different data, each the best on its own: "
+        "%s%s; one is needed, such as %s %s (results in %s)",
+        text_str(&asked), found, text_str(&some), found > TOLD ? ", ..." : "", text_str(&asked),
+        text_str(&filter), results);
+    text_free(&some);
+    text_free(&asked);
+    text_free(&filter);
+    return ERR_INPUT;
+}
+
+/* @best alone, or between filters. */
+static bool is_best(char *const *names, size_t count)
+{
+    size_t filters = 0, best = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        filters += is_filter(names[i]);
+        best += !strcmp(names[i], "@best");
+    }
+    return best == 1 && filters + best == count;
+}
+
 static enum err_code refuse_many(const char *results, char *const *names, size_t count,
                                  const struct record_entry *list, size_t found, struct err *e)
 {
@@ -471,6 +526,8 @@ enum err_code record_find_one(const char *results, char *const *names, size_t co
     else if (found == 0)
         code = err_set(e, ERR_INPUT, "there is no run in %s%s", results ? results : "results",
                        if_gone(results ? results : "results"));
+    else if (is_best(names, count))
+        code = refuse_bests(results ? results : "results", names, count, list, found, e);
     else
         code = refuse_many(results, names, count, list, found, e);
     record_free_list(list, found);

@@ -41,6 +41,15 @@ bool spec_sweep_varies(const struct spec_sweep *s)
     return s->axes > 0;
 }
 
+const char *spec_sweep_tests_apart(const struct spec_sweep *s)
+{
+    for (size_t i = 0; i < s->axes; i++)
+        if (s->axis[i].values > 1 &&
+            (!strcmp(s->axis[i].key, "data") || !strcmp(s->axis[i].key, "test_limit")))
+            return s->axis[i].key;
+    return NULL;
+}
+
 size_t spec_sweep_cells(const struct spec_sweep *s)
 {
     struct grid g = grid_of(s);

@@ -60,6 +60,9 @@ enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e) MUST_USE;
 #define SPEC_MOST_CELLS 1000000
 bool spec_sweep_varies(const struct spec_sweep *s); /* false: one plain experiment, the base */
 size_t spec_sweep_cells(const struct spec_sweep *s);
+/* The key by which cells are tested on different data, so that none of them is the best; NULL: all are
+ * tested on the same. */
+const char *spec_sweep_tests_apart(const struct spec_sweep *s);
 /* Cell 0, 1, ... in the grid's order, as a plain experiment without repeats that spec_check has
  * looked at. A key that lapses under another that varies (momentum where optimizer = sgd) is no
  * error; where it varies itself, the cells of all its values but the first are left out there.

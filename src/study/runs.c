@@ -1,6 +1,7 @@
 #include "study/runs.h"
 
 #include "base/mem.h"
+#include "record/best.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -209,13 +210,9 @@ bool study_entry_is_average(const struct record_entry *entry)
 
 bool study_same_test(const struct study_run *a, const struct study_run *b)
 {
-    const struct record_run *x = &a->entry->run, *y = &b->entry->run;
-    /* The hash is of what was trained on too, of as many images as that was. */
-    const char *data = record_run_data_hash(x), *other = record_run_data_hash(y);
-    bool hashed = *data && *other && x->spec.train_limit == y->spec.train_limit;
+    struct record_tested x = record_tested_of(&a->entry->run), y = record_tested_of(&b->entry->run);
 
-    return x->spec.test_limit == y->spec.test_limit &&
-           !strcmp(hashed ? data : x->spec.data, hashed ? other : y->spec.data);
+    return record_tested_same(&x, &y);
 }
 
 bool study_all_same_test(const struct study_run *runs, size_t count)

@@ -109,6 +109,9 @@ check "more epochs of a cell change what the sheet says of it" grep -q "$run.*,$
 exits 0 "$CHORUS" run plain.ini valid=0,100 epochs=1 --results mixed
 check "where a cell has no validation data it is picked on test" \
     grep -q "2 done; best 0.* (picked on test)" err
+exits 0 "$CHORUS" run plain.ini test_limit=100,200 epochs=1 --results mixed --name apart
+check "where cells were tested on different data there is no best" \
+    grep -q "2 done; no best: they were tested on different data (test_limit)" err
 rm -rf held mixed
 check "runs know their sweep" test "$(column "$(run_of results "$(cut -d, -f1 results/sweeps/plain/sweep.csv | sed -n 2p)")" sweep)" = plain
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet

@@ -1,4 +1,5 @@
 /* Lists of runs and RUN names. */
+#include "record/best.h"
 #include "record/reader.h"
 #include "record/record.h"
 #include "tests/unit/record_help.h"
@@ -125,6 +126,62 @@ TEST(what_failed_is_never_the_best)
     add_run(results, "full", 0.9, WIRE_OOM, names[2]);
     add_run(results, "apart", 0.9, WIRE_DIVERGED, names[3]);
     check_found(results, "@best", names[0]);
+    help_remove(results);
+}
+
+TEST(each_test_data_has_its_own_best)
+{
+    struct record_choice of[] = {
+        {.may = true, .on = {"mnist", "#1", 0, 64}, .test_acc = 0.5},
+        {.may = true,
+         .on = {"mnist", "#1", 0, 128},
+         .test_acc = 0.6,
+         .valid_acc = 0.7,
+         .by_valid = true},
+        {.may = true,
+         .on = {"mnist", "#1", 0, 128},
+         .test_acc = 0.7,
+         .valid_acc = 0.6,
+         .by_valid = true},
+        {.may = true,
+         .on = {"mnist", "#1", 0, 64},
+         .test_acc = 0.4,
+         .valid_acc = 0.9,
+         .by_valid = true},
+        {.may = false, .on = {"mnist", "#1", 0, 64}, .test_acc = 0.9},
+        {.may = true, .on = {"mnist", "#2", 0, 64}, .test_acc = 0.3}, /* the files had changed */
+        {.may = true, .on = {"mnist", "#3", 600, 64}, .test_acc = 0.45}};
+    bool best[7], want[7] = {true, true, false, false, false, true, false};
+
+    record_find_best(of, 7, best);
+    for (int i = 0; i < 7; i++)
+        if (best[i] != want[i])
+            TEST_FAILED("run %d is%s the best", i, best[i] ? "" : " not");
+}
+
+TEST(the_best_of_different_test_data_is_no_one_run)
+{
+    char *results = help_folder(), names[2][256];
+    struct record_run *run = help_run();
+    struct err e = {0};
+    struct record *r;
+
+    add_run(results, "all", 0.9, WIRE_DONE, names[0]);
+    run->best_test_acc = 0.5;
+    run->state = WIRE_DONE;
+    run->spec.test_limit = 64;
+    REQUIRE_OK(record_create(&r, results, run, "", "", false, &e));
+    snprintf(names[1], sizeof names[1], "%s", run->run);
+    record_close(r);
+    free(run);
+    CHECK_INT(found_by(results, "@best", true), 2);
+    check_refused(results, "@best", "one is needed, such as @best test_limit=");
+
+    char *filtered[] = {"@best", "test_limit=64"};
+    struct record_entry entry;
+    REQUIRE_OK(record_find_one(results, filtered, 2, &entry, &e));
+    CHECK_STR(entry.name, names[1]);
+    record_free_entry(&entry);
     help_remove(results);
 }
 

@@ -88,6 +88,28 @@ TEST(filters_are_those_of_verbs)
     kit_end(&k);
 }
 
+TEST(the_best_is_that_of_verbs)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001",
+            "best_test_acc=0.90 best_by=valid best_epoch=1");
+    kit_put(&k, "2026-10-29-100000-000-lenet-0001", "epochs.csv", "epoch,val_acc\n1,0.8\n");
+    kit_run(&k, "2026-10-29-100001-000-lenet-0002",
+            "best_test_acc=0.85 best_by=valid best_epoch=1");
+    kit_put(&k, "2026-10-29-100001-000-lenet-0002", "epochs.csv", "epoch,val_acc\n1,0.9\n");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    set_filter(k.state, "@best");
+    kit_turn(&k, true); /* what stands in epochs.csv is read by then */
+    CHECK_STR(lines(&k), "0002");
+    kit_run(&k, "2026-10-29-100002-000-lenet-0003", "best_test_acc=0.7 test_limit=64");
+    kit_run(&k, "2026-10-29-100003-000-lenet-0004", "best_test_acc=0.6 test_limit=64");
+    kit_turn(&k, true);
+    CHECK_STR(lines(&k), "0003 0002"); /* of each test data */
+    kit_end(&k);
+}
+
 TEST(a_wrong_filter_is_told_while_it_is_typed)
 {
     struct kit k;

@@ -237,6 +237,22 @@ TEST(settings_with_too_few_seeds_are_not_called_worse_than_the_best)
     sweepview_free(s);
 }
 
+TEST(what_was_tested_on_different_data_has_no_best)
+{
+    struct sweepview_sweep *s = sweep_of("test_limit = 64, 128\n");
+    struct text words = {0};
+
+    REQUIRE(s);
+    set(s, VALUES("64"), WIRE_DONE, 0.9);
+    set(s, VALUES("128"), WIRE_DONE, 0.8);
+    sweepview_sum(s);
+    CHECK_INT(s->best, s->groups);
+    sweepview_add_footer(s, &words);
+    CHECK_STR(text_str(&words), "No best: cells are tested on different data (test_limit).");
+    text_free(&words);
+    sweepview_free(s);
+}
+
 TEST(validation_data_pick_the_best_where_all_have_them)
 {
     struct sweepview_sweep *s = sweep_of("lr = 0.1, 0.2, 0.4\nvalid = 60\n");
