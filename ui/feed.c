@@ -289,6 +289,7 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
     changed |= take_folders(f);
     changed |= feed_look(f, now);
     drop_old(f);
+    changed |= feed_forget_over(f);
     return changed;
 }
 

@@ -83,6 +83,8 @@ struct feed {
     bool came;  /* something that was read has changed a run */
 };
 
+/* A sweep of others that is over is told of until something is at work. True: it was forgotten. */
+bool feed_forget_over(struct feed *f);
 /* The run of that number, new where there is none; NULL: a sweep has it. */
 struct feed_run *feed_have_number(struct feed *f, uint32_t number);
 void feed_set_path(struct feed_run *run, const char *path);

@@ -149,7 +149,8 @@ static bool any_differ(const struct feed *f, uint32_t sweep,
     return false;
 }
 
-static void take_best(struct feed *f, const struct wire_sweep_status *s, struct feed_sweep *out)
+static void take_best(const struct feed *f, const struct wire_sweep_status *s,
+                      struct feed_sweep *out)
 {
     size_t room = wire_cells(f->wire, s->sweep, NULL, 0), n, best;
     struct wire_cell *all = mem_new(room + 1, sizeof *all);
@@ -237,7 +238,8 @@ bool feed_add_trouble(struct feed *f, struct text *out)
     return out->n > before;
 }
 
-static bool running_sweep(struct feed *f, const struct feed_run *run, struct wire_sweep_status *out)
+static bool running_sweep(const struct feed *f, const struct feed_run *run,
+                          struct wire_sweep_status *out)
 {
     struct wire_sweep_status *all;
     bool found = false;
@@ -260,16 +262,26 @@ static bool running_sweep(struct feed *f, const struct feed_run *run, struct wir
     return found;
 }
 
+bool feed_forget_over(struct feed *f)
+{
+    const struct feed_run *run = feed_current(f);
+    struct wire_sweep_status s;
+
+    if (!f->elsewhere.over || !f->elsewhere.name[0] ||
+        !((run && run->live && !run->dead) || running_sweep(f, run, &s)))
+        return false;
+    f->elsewhere.name[0] = 0; /* from now on that is told of */
+    return true;
+}
+
 /* What is at work here goes before what others are at. */
-static bool find_sweep(struct feed *f, const struct feed_run *run, struct shown *out)
+static bool find_sweep(const struct feed *f, const struct feed_run *run, struct shown *out)
 {
     const struct feed_sweep *other = &f->elsewhere;
     bool known = run && run->known && !wire_state_ended(run->state);
     struct wire_sweep_status s;
 
     *out = (struct shown){0};
-    if (other->over && ((run && run->live && !run->dead) || running_sweep(f, run, &s)))
-        f->elsewhere.name[0] = 0; /* from now on that is told of */
     if (running_sweep(f, run, &s)) {
         *out = (struct shown){.own = true, .counting = s.counting, .state = s.state};
         snprintf(out->sweep.name, sizeof out->sweep.name, "%s", s.name);

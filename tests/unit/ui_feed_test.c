@@ -816,6 +816,14 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     text_clear(&line);
     feed_add_status(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "✓ done");
+    feed_set_elsewhere(k.feed, &sweep);
+    kit_started(&k, 8, "/third", &run->spec, 100);
+    feed_take(k.feed, NULL, NULL); /* whether the line is drawn meanwhile or not */
+    kit_state(&k, 8, "/third", WIRE_DONE, "");
+    feed_take(k.feed, NULL, NULL);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "✓ done");
     text_free(&line);
     free(run);
     kit_close(&k);
