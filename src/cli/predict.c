@@ -476,7 +476,7 @@ static bool check(struct wish *w)
         return false;
     }
     if (!cli_ends_in(w->csv, ".csv")) {
-        cli_refuse("predict --csv %s: this is named for another form than *.csv", w->csv);
+        cli_refuse("predict --csv %s: this is named for another form; name it *.csv", w->csv);
         return false;
     }
     if (w->members && (!w->csv || w->confusion || w->classes)) {

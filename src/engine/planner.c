@@ -4,6 +4,7 @@
 #include "engine/engine_int.h"
 #include "engine/expect.h"
 
+#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -233,8 +234,8 @@ static enum err_code check_name(const struct planner *p, const char *name, struc
     return err_set(
         e, ERR_INPUT,
         "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
-        "%s (%zu runs; chorus ls lists them)",
-        name, results, runs);
+        "%s (%zu runs; chorus ls%s lists them)",
+        name, results, runs, again());
 }
 
 /* A start would read the weights and write the results: what then were missing is told before. */

@@ -2,6 +2,7 @@
  * with the engine thread. What it does then stands in train.c. */
 #include "engine/engine_int.h"
 
+#include "base/again.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -199,8 +200,8 @@ static enum err_code check_same(const struct run *r, struct err *e)
             e, ERR_INPUT,
             "%s has changed since run %s began (data_hash was %s, is %s), and a run is of "
             "one data set: put the old data back, or begin a run on the new from these "
-            "weights with `chorus run %s weights=%s`",
-            was->spec.data, was->run, was->data_hash, data, was->run, was->run);
+            "weights with `chorus run %s weights=%s%s`",
+            was->spec.data, was->run, was->data_hash, data, was->run, was->run, again());
     if (was->network_hash[0] && strcmp(was->network_hash, network) != 0)
         return err_set(
             e, ERR_INPUT,

@@ -61,9 +61,10 @@ void trouble_take(struct run *r, const struct err *e)
     r->reason = *e;
     r->disk_full = false;
     keep_drop(r);
-    run_log(r, LOG_ERROR, "%s: the run ends here; %s", e->text,
-            record_has_checkpoint(r->path) ? "resume goes on from its last checkpoint"
-                                           : "resume begins it again: there is no checkpoint yet");
+    run_log(r, LOG_ERROR, "%s: the run ends here; chorus resume %s%s %s", e->text,
+            r->sweep ? sweep_name(r->sweep) : r->row.run, again(),
+            record_has_checkpoint(r->path) ? "goes on from its last checkpoint"
+                                           : "begins it again: there is no checkpoint yet");
     run_want(r, WISH_STOP, WIRE_NOW);
 }
 

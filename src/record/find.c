@@ -203,6 +203,7 @@ static enum err_code refuse_part(const struct finder *f, const char *word, size_
 /* A folder's name wins over what runs and sweeps are called, that over parts of names. */
 static enum err_code find_word(struct finder *f, const char *name, struct err *e)
 {
+    bool is_all = !strcmp(name, "all");
     size_t runs = 0;
 
     for (enum meaning how = WORD_FOLDER; how < WORD_MEANINGS && !runs; how++) {
@@ -219,9 +220,10 @@ static enum err_code find_word(struct finder *f, const char *name, struct err *e
     return err_set(
         e, ERR_INPUT,
         "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
-        "%s (%zu run%s%s; %s)",
+        "%s (%zu run%s%s; %s%s%s)",
         name, f->results, f->kept_count, f->kept_count == 1 ? "" : "s", of_those(f),
-        strcmp(name, "all") != 0 ? "chorus ls lists them" : "@all is every run");
+        is_all ? "@all is every run" : "chorus ls", is_all ? "" : again(),
+        is_all ? "" : " lists them");
 }
 
 static bool is_same_folder(const char *a, const char *b)

@@ -134,7 +134,7 @@ TEST(a_disk_that_fails_ends_the_run)
     CHECK_INT(status.state, WIRE_FAILED);
     CHECK_INT(status.code, ERR_IO);
     CHECK_HAS(status.reason, strerror(EIO));
-    CHECK_HAS(k.logs, "resume begins it again: there is no checkpoint yet");
+    CHECK_HAS(k.logs, " begins it again: there is no checkpoint yet");
     atomic_store(&write_error, 0);
     kit_wait(&k, kit_resume(&k, status.path, 0), &status);
     CHECK_INT(status.state, WIRE_DONE);
@@ -144,7 +144,8 @@ TEST(a_disk_that_fails_ends_the_run)
     atomic_store(&kit_at, run.images / run.spec.batch + 1);
     kit_wait(&k, kit_resume(&k, status.path, run.spec.epochs + 1), &status);
     CHECK_INT(status.state, WIRE_FAILED);
-    CHECK_HAS(k.logs, "resume goes on from its last checkpoint");
+    CHECK_HAS(k.logs, "; chorus resume 20"); /* and the run's name */
+    CHECK_HAS(k.logs, " goes on from its last checkpoint");
     atomic_store(&write_error, 0);
     finish(&k);
 }
