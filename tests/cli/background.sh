@@ -87,6 +87,8 @@ for _ in $(seq 100); do # until it pauses in the middle of one
     test $((before % 30)) = 0 || break
     "$CHORUS" go "$folder" >/dev/null 2>&1
 done
+check "it is paused in the middle of an epoch" test $((before % 30)) != 0
+check "and stands" state_is "$folder" paused
 exits 0 "$CHORUS" stop "$folder" --after-epoch
 check "stop --after-epoch of a paused run says that it goes on" grep -q "is no longer paused" err
 check "and stops" until_true 60 state_is "$folder" stopped
