@@ -26,12 +26,12 @@ static void work(void *arg)
     struct status_task *t = arg;
     uint64_t begun = clock_ns();
 
-    if (sweepview_read_live(t->results, t->own, t->owns, &t->found))
-        ;
-    else if (t->before.over)
-        t->found = t->before;
-    else if (t->before.name[0])
-        sweepview_read_over(t->results, t->before.name, &t->found);
+    if (!sweepview_read_live(t->results, t->own, t->owns, &t->found)) {
+        if (t->before.over)
+            t->found = t->before;
+        else if (t->before.name[0])
+            sweepview_read_over(t->results, t->before.name, &t->found);
+    }
     t->took = clock_ns() - begun;
 }
 

@@ -456,11 +456,9 @@ void plan_network_hash(const struct plan *p, char out[PLAN_PART_ROOM])
 
 void plan_data_hash(const struct plan *p, char out[PLAN_PART_ROOM])
 {
-    bool made = !strcmp(p->spec.data, "synthetic");
-
-    snprintf(out, PLAN_PART_ROOM, "#%.8s", p->session.data->checksum);
-    if (made)
-        out[0] = '\0';
+    out[0] = '\0';
+    if (strcmp(p->spec.data, "synthetic") != 0)
+        snprintf(out, PLAN_PART_ROOM, "#%.8s", p->session.data->checksum);
 }
 
 void plan_hash(const struct plan *p, char out[17])

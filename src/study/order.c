@@ -7,8 +7,6 @@
 #include <string.h>
 
 struct place {
-    struct record_entry entry;
-    struct study_run run;
     char **value; /* (values) of the settings that differ */
     size_t values, before;
 };
@@ -59,6 +57,8 @@ static char **values_of(const struct study_run *run, const char *const *names, s
 void study_order(struct record_entry *entry, struct study_run *runs, size_t count)
 {
     struct place *place;
+    struct record_entry *old;
+    struct study_run *old_runs;
     const char **names;
     size_t found;
 
@@ -66,17 +66,25 @@ void study_order(struct record_entry *entry, struct study_run *runs, size_t coun
         return;
     names = study_differences(runs, count, &found);
     place = mem_new(count + 1, sizeof *place);
-    for (size_t i = 0; i < count; i++)
-        place[i] = (struct place){entry[i], runs[i], values_of(&runs[i], names, found), found, i};
+    old = mem_new(count + 1, sizeof *old);
+    old_runs = mem_new(count + 1, sizeof *old_runs);
+    for (size_t i = 0; i < count; i++) {
+        place[i] = (struct place){
+            .value = values_of(&runs[i], names, found), .values = found, .before = i};
+        old[i] = entry[i];
+        old_runs[i] = runs[i];
+    }
     qsort(place, count, sizeof *place, by_values);
     for (size_t i = 0; i < count; i++) {
-        entry[i] = place[i].entry;
-        runs[i] = place[i].run;
+        entry[i] = old[place[i].before];
+        runs[i] = old_runs[place[i].before];
         runs[i].entry = &entry[i];
         for (size_t k = 0; k < found; k++)
             free(place[i].value[k]);
         free(place[i].value);
     }
+    free(old);
+    free(old_runs);
     free(place);
     free(names);
 }
