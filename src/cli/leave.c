@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
+#include "cli/sweep.h"
 #include "cli/take.h"
 #include "engine/engine.h"
 #include "record/queue.h"
@@ -301,8 +302,56 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine, 
     return left || !queue || queue_is_empty() ? code : leave_one(NULL);
 }
 
-int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine)
+/* Of the newest run with that folder: it may have been gone on with since. */
+static int run_code(struct wire *wire, struct wire_status last)
 {
+    size_t n;
+    bool more = false;
+    struct wire_status *run = all_runs(wire, &n, &more);
+
+    for (size_t i = 0; i < n && last.path[0]; i++)
+        if (!strcmp(run[i].path, last.path))
+            last = run[i];
+    free(run);
+    return last.state == WIRE_STOPPED && last.code == ERR_STUCK
+               ? 0 /* another process goes on with it */
+               : drive_exit_code(last.state, last.code);
+}
+
+static int sweep_code(struct wire *wire, struct wire_sweep_status last)
+{
+    size_t n;
+    bool more = false;
+    struct wire_sweep_status *sweep = all_sweeps(wire, &n, &more);
+
+    for (size_t i = 0; i < n && last.path[0]; i++)
+        if (!strcmp(sweep[i].path, last.path))
+            last = sweep[i];
+    free(sweep);
+    return sweep_is_stuck(&last) ? 0 : sweep_exit_code(&last);
+}
+
+static int started_code(struct wire *wire, uint32_t started)
+{
+    struct wire_sweep_status sweep;
+    struct wire_status run;
+
+    if (wire_sweep_status(wire, started, &sweep))
+        return sweep_code(wire, sweep);
+    return wire_status(wire, started, &run) ? run_code(wire, run) : err_exit_code(ERR_FAILED);
+}
+
+static bool is_among(const struct works *w, uint32_t number)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (w->list[i].number == number)
+            return true;
+    return false;
+}
+
+int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struct engine *engine)
+{
+    bool hands_over = end == APP_DETACH || end == APP_QUIT;
     struct works w = {0};
     int code;
 
@@ -314,10 +363,12 @@ int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine)
         find_stopped(&w, wire);
     /* Where nothing ran, what was taken from the queue in that very moment goes on: nobody said that
      * it shall not. */
-    if (end == APP_DETACH || end == APP_QUIT)
+    if (hands_over)
         code = hand_over(&w, wire, engine, end == APP_DETACH);
     else
         code = stop(&w, wire, engine);
+    if (started && !code && !(hands_over && is_among(&w, started)))
+        code = started_code(wire, started);
     free(w.list);
     drain(wire);
     wire_free(wire);

@@ -7,7 +7,8 @@
 
 struct engine;
 
-/* Ends the engine and frees the wire; returns the exit code. Signals may have come. */
-int leave_workbench(enum app_end end, struct wire *wire, struct engine *engine);
+/* Ends the engine and frees the wire; returns the exit code: where it opened on a run or sweep of its own
+ * (started, else 0) that of this one, unless it goes on elsewhere. Signals may have come. */
+int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struct engine *engine);
 
 #endif

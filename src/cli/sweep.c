@@ -150,12 +150,16 @@ static int stopped_code(void)
     return err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
 }
 
+int sweep_exit_code(const struct wire_sweep_status *status)
+{
+    return status->state == WIRE_DONE                              ? 0
+           : status->code != ERR_OK && status->code != ERR_STOPPED ? err_exit_code(status->code)
+                                                                   : stopped_code();
+}
+
 static int finish(struct sweeper *w, bool gave_up)
 {
-    enum err_code why = w->status.code;
-    int code = w->status.state == WIRE_DONE || w->wish->background ? 0
-               : why != ERR_OK && why != ERR_STOPPED               ? err_exit_code(why)
-                                                                   : stopped_code();
+    int code = w->wish->background ? 0 : sweep_exit_code(&w->status);
 
     if (w->refused && !w->status.path[0]) {
         if (w->refusal.code == ERR_STOPPED)

@@ -28,6 +28,7 @@ struct sweep_wish {   /* the options of `run` */
 /* s is closed and varies. Runs what is missing of it, says how each cell ended, and prints the path
  * of sweep.csv. Returns the exit code. */
 int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish);
+int sweep_exit_code(const struct wire_sweep_status *status);
 /* `run --tui`: the same in the workbench, which shows it. */
 int sweep_in_workbench(const struct spec_sweep *s, const struct sweep_wish *wish);
 

@@ -145,7 +145,7 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
     code = app_run(&config, &end, &why);
     live_start(); /* talk goes to stderr again */
     stuck_unwatch(warden);
-    left = leave_workbench(code == ERR_OK ? end : APP_STOP, wire, engine);
+    left = leave_workbench(code == ERR_OK ? end : APP_STOP, config.started, wire, engine);
     free(data);
     free(models);
     text_free(&device);

@@ -271,6 +271,43 @@ check "q, k keeps it for later" eval 'ended 0 && waits 1'
 check "and nobody takes from it" grep -q '^nobody takes from it now' said
 "$CHORUS" stop other >/dev/null 2>&1
 
+# ---- run --tui: it ends as the run does ----
+
+# tui CODE WHAT ACTION... -- ARGUMENT...
+tui()
+{
+    local code=$1 what=$2
+    shift 2
+    play "$@" --tui
+    check "run --tui $what: $code" ended "$code"
+}
+has_state='until grep -qs ,$state, results/2*/run.csv'
+
+fresh
+CHORUS_FAKE_SCRIPT='step_ms=10 diverge=5'
+state=diverged
+export state
+tui 3 "of a run that diverges" "$has_state" "until sleep 0.5" "key q" -- run tiny.ini backend=fake epochs=3
+fresh
+state=done
+tui 0 "of one that ends" "$has_state" "until sleep 0.5" "key q" -- run tiny.ini backend=fake epochs=1
+fresh
+state=stopped
+tui 130 "of one that was stopped" "$trains" "key Kn" "$has_state" "until sleep 0.5" "key q" -- \
+    run tiny.ini backend=fake epochs=400
+fresh
+tui 130 "left with q, n" "$trains" "key qn" -- run tiny.ini backend=fake epochs=400
+fresh
+tui 130 "of a sweep, left with q, n" "$trains" "key qn" -- run tiny.ini backend=fake epochs=400 lr=0.1,0.2
+fresh
+"$CHORUS" run tiny.ini backend=cuda devices=gpu:7 >/dev/null 2>&1
+tui $? "of one that cannot start, as without it" "until sleep 1" "key q" -- \
+    run tiny.ini backend=cuda devices=gpu:7
+fresh
+tui 0 "of one that goes on without it" "$trains" "key ql" -- run tiny.ini backend=fake name=own epochs=4
+check "it does, to its end" become own:done
+check "and lets go of the queue" until_true 30 no_taker
+
 # ---- a terminal that goes away ----
 
 fresh

@@ -118,7 +118,7 @@ export CHORUS_FAKE_SCRIPT='step_ms=20'
 play 24x80 "text:img/s" key:q \
     "text:after this epoch" key:a "text:leaving after" -- \
     "$CHORUS" run tiny.ini --tui epochs=50 --results left
-check "run --tui opens on its run; leaving after this epoch ends well" test $? = 0
+check "run --tui opens on its run; leaving after this epoch ends as stopped" test $? = 130
 run=$(echo left/2*)
 check "with what was stopped: $(column "$run" state)" state_is "$run" stopped
 check "and how to go on with it" grep -qa "chorus resume.*${run##*/}" bytes
