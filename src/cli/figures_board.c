@@ -84,7 +84,7 @@ static enum err_code choose_keys(const struct study_run *runs, size_t count, con
         size_t most = 1;
 
         for (size_t i = 0; i < found && !best[k]; i++)
-            if (!strcmp(names[i], liked[k]))
+            if (!strcmp(names[i], liked[k]) && !(best[1 - k] && !strcmp(best[1 - k], names[i])))
                 best[k] = names[i];
         if (best[k])
             continue;
@@ -152,6 +152,13 @@ static double sd_over_seeds(struct cells *c, const double *x, const size_t *sett
     return freedom ? sqrt(squares / (double)freedom) : NAN;
 }
 
+/* Whether a run is one of those that its cell is a mean of. */
+static bool counts(const struct cells *c, size_t i, const char *metric)
+{
+    return !c->again[i] && c->runs[i].entry->run.state == WIRE_DONE &&
+           isfinite(study_number(&c->runs[i], metric));
+}
+
 /* What stands in a cell: the mean and the deviation, or why there is none. */
 static char *cell_words(struct cells *c, size_t at, const char *metric, double *mean)
 {
@@ -162,14 +169,12 @@ static char *cell_words(struct cells *c, size_t at, const char *metric, double *
 
     for (size_t i = 0; i < c->count; i++) {
         const struct record_entry *entry = c->runs[i].entry;
-        double value;
 
         if (c->cell[i] != at || c->again[i])
             continue;
-        value = study_number(&c->runs[i], metric);
-        if (entry->run.state == WIRE_DONE && isfinite(value)) {
+        if (counts(c, i, metric)) {
             setting[n] = c->setting[i];
-            x[n++] = value;
+            x[n++] = study_number(&c->runs[i], metric);
         } else {
             state = entry->dead ? "dead" : wire_state_name(entry->run.state);
         }
@@ -221,6 +226,42 @@ static void note_far_below(struct figures *f)
                   scale.lo, scale.hi);
 }
 
+/* Whether any cell is a mean over different values of this setting. */
+static bool differs_within(const struct cells *c, size_t cells, const char *metric,
+                           const char *name)
+{
+    char **first = mem_new(cells + 1, sizeof *first);
+    bool differs = false;
+
+    for (size_t i = 0; i < c->count && !differs; i++) {
+        char *value, **is = &first[c->cell[i]];
+
+        if (!counts(c, i, metric))
+            continue;
+        value = value_of(&c->runs[i], name);
+        differs = *is && strcmp(*is, value) != 0;
+        if (*is)
+            free(value);
+        else
+            *is = value;
+    }
+    io_free_names(first, cells);
+    return differs;
+}
+
+/* What a cell is a mean over must be said. */
+static void note_others(struct figures *f, const struct cells *c, size_t cells, const char *metric)
+{
+    size_t found, others = 0;
+    const char **names = study_differences(c->runs, c->count, &found);
+
+    for (size_t i = 0; i < found; i++)
+        if (!study_is_condition(names[i]) && differs_within(c, cells, metric, names[i]))
+            text_addf(&f->note, "%s%s", others++ ? ", " : "Cells are means over ", names[i]);
+    text_add(&f->note, others ? ".\n" : "");
+    free(names);
+}
+
 static void fill_board(struct figures *f, const struct study_run *runs, size_t count,
                        const char *metric, const char *rows, const char *columns)
 {
@@ -265,6 +306,7 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     figures_keep(f, (char *)words);
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
+    note_others(f, &place, cells, metric);
     note_spread(f, &place);
     note_far_below(f);
     free(place.again);
@@ -272,48 +314,6 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     free(place.setting);
     free_values(&down);
     free_values(&across);
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Whether any cell is a mean. */
-static bool shares_a_cell(const struct study_run *runs, size_t count, const char *rows,
-                          const char *columns)
-{
-    char **place = mem_new(count + 1, sizeof *place);
-    bool shared = false;
-
-    for (size_t i = 0; i < count; i++) {
-        char *r = value_of(&runs[i], rows), *c = value_of(&runs[i], columns);
-
-        place[i] = mem_textf("%s\n%s", r, c);
-        free(r);
-        free(c);
-    }
-    qsort(place, count, sizeof *place, by_bytes);
-    for (size_t i = 1; i < count; i++)
-        shared |= !strcmp(place[i - 1], place[i]);
-    io_free_names(place, count);
-    return shared;
-}
-
-/* What a cell is a mean over must be said. */
-static void note_others(struct figures *f, const struct study_run *runs, size_t count,
-                        const char *rows, const char *columns)
-{
-    size_t found, others = 0;
-    const char **names = study_differences(runs, count, &found);
-
-    if (!shares_a_cell(runs, count, rows, columns))
-        found = 0;
-    for (size_t i = 0; i < found; i++)
-        if (strcmp(names[i], rows) != 0 && strcmp(names[i], columns) != 0)
-            text_addf(&f->note, "%s%s", others++ ? ", " : "Cells are means over ", names[i]);
-    text_add(&f->note, others ? ".\n" : "");
-    free(names);
 }
 
 static void note_picks(struct figures *f, const struct study_run *runs, size_t count)
@@ -379,8 +379,6 @@ enum err_code figures_board(struct figures *f, const struct study_run *runs, siz
         code = check_name(&runs[0], "--across", columns, e);
     if (code == ERR_OK)
         code = choose_keys(runs, count, &rows, &columns, e);
-    if (code == ERR_OK)
-        note_others(f, runs, count, rows, columns);
     if (code == ERR_OK)
         fill_board(f, runs, count, metric, rows, columns);
     if (code == ERR_OK)

@@ -116,7 +116,13 @@ static void add_difference(struct study_table *t, const struct group *g, const s
     }
 }
 
-/* Whether no run that counts before run i has its value. */
+/* Of its runs' states those are told too that are no part of n. */
+static bool is_told(const struct group *g, size_t i, const char *name)
+{
+    return !strcmp(name, "state") ? g->of[i] == g->number : counts(g, i);
+}
+
+/* Whether no run that is told before run i has its value. */
 static bool is_new(const struct group *g, size_t i, const char *name, const char *value)
 {
     bool is = true;
@@ -124,7 +130,7 @@ static bool is_new(const struct group *g, size_t i, const char *name, const char
     for (size_t k = 0; k < i && is; k++) {
         struct text other = {0};
 
-        if (!counts(g, k))
+        if (!is_told(g, k, name))
             continue;
         study_value(&g->runs[k], name, &other);
         is = strcmp(text_str(&other), value) != 0;
@@ -133,13 +139,13 @@ static bool is_new(const struct group *g, size_t i, const char *name, const char
     return is;
 }
 
-/* What its runs were computed on and beside, each value once: "1, 2". */
-static void add_conditions(struct study_table *t, const struct group *g, const char *name)
+/* What has no mean: of its runs each value once, "1, 2". */
+static void add_values(struct study_table *t, const struct group *g, const char *name)
 {
     struct text all = {0}, value = {0};
 
     for (size_t i = 0; i < g->count; i++) {
-        if (!counts(g, i))
+        if (!is_told(g, i, name))
             continue;
         text_clear(&value);
         study_value(&g->runs[i], name, &value);
@@ -151,25 +157,54 @@ static void add_conditions(struct study_table *t, const struct group *g, const c
     text_free(&value);
 }
 
+static bool holds_words(const struct study_run *runs, size_t count, const char *name)
+{
+    struct text value = {0};
+    bool words = false;
+    double number;
+
+    for (size_t i = 0; i < count && !words; i++) {
+        text_clear(&value);
+        study_value(&runs[i], name, &value);
+        words = value.n && !text_to_double(text_str(&value), &number);
+    }
+    text_free(&value);
+    return words;
+}
+
+/* The first that counts; where none does, the first. */
+static size_t first_of(const struct group *g)
+{
+    size_t first = 0;
+
+    while (first < g->count && !counts(g, first))
+        first++;
+    if (first == g->count)
+        for (first = 0; g->of[first] != g->number;)
+            first++;
+    return first;
+}
+
 static void add_group(struct study_table *t, const struct group *g, const struct group *best,
                       const struct study_columns *c, const char *over)
 {
     double *x = mem_new(g->count, sizeof *x), *y = mem_new(g->count, sizeof *y);
-    size_t first = 0, n = 0;
+    size_t first = first_of(g), n = 0;
 
-    while (g->of[first] != g->number)
-        first++;
     for (size_t i = 0; i < g->count; i++)
         n += counts(g, i);
     study_table_word(t, study_short_name(g->runs[first].entry->name));
     study_table_number(t, (double)n);
     for (size_t k = 0; k < c->settings; k++)
         if (study_is_condition(c->setting[k]))
-            add_conditions(t, g, c->setting[k]);
+            add_values(t, g, c->setting[k]);
         else if (strcmp(c->setting[k], over) != 0)
             study_table_value(t, &g->runs[first], c->setting[k]);
     for (size_t k = 0; k < c->results; k++)
-        add_mean(t, x, values_of(g, c->result[k], x));
+        if (holds_words(g->runs, g->count, c->result[k]))
+            add_values(t, g, c->result[k]);
+        else
+            add_mean(t, x, values_of(g, c->result[k], x));
     add_difference(t, g, best, over, x, y);
     for (size_t k = 0; c->target > 0 && k < STUDY_CROSSINGS; k++) {
         size_t crossed = 0;
@@ -224,7 +259,10 @@ void study_compare_groups(const struct study_run *runs, size_t count, const stru
         if (strcmp(c->setting[k], over) != 0)
             study_table_column(t, c->setting[k], STUDY_TEXT, false);
     for (size_t k = 0; k < c->results; k++)
-        study_table_column(t, c->result[k], study_kind_of(c->result[k]), true);
+        if (holds_words(runs, count, c->result[k]))
+            study_table_column(t, c->result[k], STUDY_TEXT, false);
+        else
+            study_table_column(t, c->result[k], study_kind_of(c->result[k]), true);
     study_table_column(t, "difference_n", STUDY_COUNT, false);
     study_table_column(t, "difference", STUDY_SHARE, false);
     study_table_column(t, "difference_lo", STUDY_SHARE, false);

@@ -150,6 +150,16 @@ exits 0 "$CHORUS" compare part --over seed
 check "which is said" grep -q "^1 run is not done" out
 exits 0 "$CHORUS" show @best sweep=part --json
 check "and is not the best" eval '! grep -q "$last" out'
+exits 0 "$CHORUS" ls part --json
+first=$(grep -o '"run": "[^"]*"' out | cut -d'"' -f4 | sort | head -n 1)
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["state"] = "failed" } 1' \
+    "results/$first/run.csv" >r.csv
+mv r.csv "results/$first/run.csv"
+exits 0 "$CHORUS" compare part --over seed --cols picked,state,test_acc --csv part.csv
+named=$(field part.csv 1 run)
+check "a row is named by a run of its mean" test "$named" -a "$named" != "${first#*-*-*-*-*-}"
+check "words have no mean, but a value" test "$(field part.csv 1 picked)" = test
+check "or several" grep -qE ',"(failed|done|diverged), (failed|done|diverged), (failed|done|diverged)",' part.csv
 
 # ---- very many: 1,000 runs of 100 epochs ----
 mkdir many

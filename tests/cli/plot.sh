@@ -110,7 +110,19 @@ for key in lr=0.02,0.05 batch=20,40; do
     check "has ${key%%=*} down" grep -qx " *${key%%=*}  *" out
     check "and no other axis" eval '! grep -q name out'
     check "what its ± is" grep -qx "± is one standard deviation over seeds alone, n = 2 runs of a setting." out
+    mv out plain
+    exits 0 "$CHORUS" plot "only-${key%%=*}" --kind board --down "${key%%=*}"
+    check "which may be asked for" cmp out plain
+    exits 0 "$CHORUS" plot "only-${key%%=*}" --kind board --across "${key%%=*}"
+    check "across too" test "$(grep -c "0\.[0-9]* ±.*0\.[0-9]* ±" out)" = 1
 done
+shared=results/$(sed -n 2p results/sweeps/only-batch/sweep.csv | cut -d, -f2)/run.csv
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["shared"] = 3 } 1' "$shared" >r.csv
+mv r.csv "$shared"
+exits 0 "$CHORUS" plot only-batch --kind board
+check "means are over settings alone" grep -qx "Cells are means over seed." out
+exits 0 "$CHORUS" plot only-batch seed=0 --kind board
+check "one run is no mean" eval '! grep -q "Cells are means" out'
 
 # Every kind in every form.
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 devices=2 epochs=2 --quiet && three=$(cat out)
