@@ -26,55 +26,75 @@ static void keep_looked(struct results *r)
             text_addf(&live, "%016llx ", (unsigned long long)results_key("run", runs[i].name));
     settings_set(r->app->settings, "results.live", live.n ? text_str(&live) : NULL);
     settings_set(r->app->settings, "results.seen", NULL);
+    r->seen_run = 0;
     text_free(&live);
 }
 
-static void add_seen(struct results *r, const char *run)
+/* The cells of a sweep that ended behind the last look. */
+static void add_cells(struct results *r, struct results_set *seen)
 {
-    const char *seen = settings_get(r->app->settings, "results.seen", "");
-    char *more;
+    struct app *app = r->app;
+    const char *looked = settings_get(app->settings, "results.looked", ""), *name;
+    const struct library_run *runs;
+    size_t n;
 
-    if (results_is_among(seen, run) || strlen(seen) >= LIVE_BYTES)
-        return;
-    more = mem_textf("%s%016llx ", seen, (unsigned long long)results_key("run", run));
-    settings_set(r->app->settings, "results.seen", more);
-    free(more);
+    r->sweep_turn = library_turn(app->library);
+    name = app->screen[SCREEN_SWEEP] ? screen_sweep_name(app->screen[SCREEN_SWEEP]) : NULL;
+    runs = library_runs(app->library, &n);
+    for (size_t i = 0; name && i < n; i++)
+        if (!strcmp(library_cell(&runs[i], "sweep"), name) && !runs[i].live &&
+            strcmp(library_cell(&runs[i], "ended_utc"), looked) > 0)
+            results_set_add(seen, runs[i].name);
+}
+
+static void write_seen(struct results *r, const struct results_set *more)
+{
+    struct results_set seen = {0};
+    struct text keys = {0};
+    size_t before;
+
+    results_set_read(&seen, settings_get(r->app->settings, "results.seen", ""));
+    before = seen.count;
+    for (size_t i = 0; i < more->count; i++)
+        results_set_add_key(&seen, more->key[i]);
+    results_set_sort(&seen);
+    if (seen.count > before) {
+        results_set_write(&seen, &keys);
+        settings_set(r->app->settings, "results.seen", text_str(&keys));
+    }
+    text_free(&keys);
+    results_set_free(&seen);
 }
 
 /* Whose end stands on Run, or as a cell on Sweep, is no news any more. */
 static void keep_seen(struct results *r)
 {
     struct app *app = r->app;
-    const struct library_run *runs;
+    struct results_set seen = {0};
     const struct feed_run *run;
     const char *name = NULL;
     bool trained;
-    size_t n;
 
     if (app->shown == SCREEN_RUN && app->screen[SCREEN_RUN])
         name = screen_run_name(app->screen[SCREEN_RUN], &trained);
     run = name ? feed_find(app->feed, name) : NULL;
-    if (run && !run->live && wire_state_ended(run->state))
-        add_seen(r, name);
-    if (app->shown != SCREEN_SWEEP || r->sweep_turn == library_turn(app->library))
-        return;
-    r->sweep_turn = library_turn(app->library);
-    name = app->screen[SCREEN_SWEEP] ? screen_sweep_name(app->screen[SCREEN_SWEEP]) : NULL;
-    runs = library_runs(app->library, &n);
-    for (size_t i = 0; name && i < n; i++)
-        if (!strcmp(library_cell(&runs[i], "sweep"), name) && !runs[i].live &&
-            strcmp(library_cell(&runs[i], "ended_utc"),
-                   settings_get(app->settings, "results.looked", "")) > 0)
-            add_seen(r, runs[i].name);
+    if (run && !run->live && wire_state_ended(run->state) &&
+        r->seen_run != results_key("run", name)) {
+        r->seen_run = results_key("run", name);
+        results_set_add(&seen, name);
+    }
+    if (app->shown == SCREEN_SWEEP && r->sweep_turn != library_turn(app->library))
+        add_cells(r, &seen);
+    if (seen.count)
+        write_seen(r, &seen);
+    results_set_free(&seen);
 }
 
 static void take_looked(struct results *r)
 {
     snprintf(r->since, sizeof r->since, "%s", settings_get(r->app->settings, "results.looked", ""));
-    free(r->live);
-    r->live = mem_text(settings_get(r->app->settings, "results.live", ""));
-    free(r->seen);
-    r->seen = mem_text(settings_get(r->app->settings, "results.seen", ""));
+    results_set_read(&r->live, settings_get(r->app->settings, "results.live", ""));
+    results_set_read(&r->seen, settings_get(r->app->settings, "results.seen", ""));
 }
 
 static void *open_results(struct app *app)
@@ -105,8 +125,8 @@ static void close_results(void *screen)
     for (size_t i = 0; i < RESULTS_MEMBERS; i++)
         free(r->members[i].member);
     free(r->opened);
-    free(r->live);
-    free(r->seen);
+    results_set_free(&r->live);
+    results_set_free(&r->seen);
     line_free(&r->field);
     free(r);
 }

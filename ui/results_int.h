@@ -83,6 +83,11 @@ struct results_filter {
     size_t words;
 };
 
+struct results_set { /* of runs, by their keys */
+    uint64_t *key;   /* (count), sorted */
+    size_t count, room;
+};
+
 struct results {
     struct app *app;
     struct results_view view;
@@ -109,9 +114,10 @@ struct results {
     bool heading; /* a column for the order is being chosen */
     int head;
 
-    char since[32];      /* news count from here (UTC) */
-    char *live;          /* what was at work then: keys as 16 digits each, " " behind each */
-    char *seen;          /* what ended on Run or Sweep while somebody saw it: keys likewise */
+    char since[32];          /* news count from here (UTC) */
+    struct results_set live; /* what was at work then */
+    struct results_set seen; /* what ended on Run or Sweep while somebody saw it */
+    uint64_t seen_run;       /* key of the one on Run that was written down last; 0: none */
     uint64_t sweep_turn; /* library_turn when the cells of the sweep that is seen were looked at */
     bool was_shown;
 
@@ -143,7 +149,13 @@ const struct results_line *results_chosen(const struct results *r); /* NULL: non
 size_t results_runs_of(const struct results *r, const struct results_line *line, const char **names,
                        size_t room);
 uint64_t results_key(const char *kind, const char *name);
-bool results_is_among(const char *keys, const char *run); /* of those in since, live and seen */
+void results_set_read(struct results_set *s, const char *text);
+void results_set_add_key(struct results_set *s, uint64_t key); /* then sort */
+void results_set_add(struct results_set *s, const char *run);  /* likewise */
+void results_set_sort(struct results_set *s);
+bool results_set_has(const struct results_set *s, const char *run);
+void results_set_write(const struct results_set *s, struct text *out);
+void results_set_free(struct results_set *s);
 
 /* results_cell.c: values as people read them */
 void results_label(const char *run, struct text *out); /* "cnn-ens4" */

@@ -371,21 +371,13 @@ static void add_lines(struct results *r, const struct library_run *runs)
 
 /* ---- what is said above and below ---- */
 
-bool results_is_among(const char *keys, const char *run)
-{
-    char key[20];
-
-    snprintf(key, sizeof key, "%016llx ", (unsigned long long)results_key("run", run));
-    return keys && strstr(keys, key);
-}
-
 /* Nobody wrote down when it died: it was at work when somebody looked, or began since. */
 static bool has_died(const struct results *r, const struct library_run *run)
 {
     if (!run->dead || run->broken)
         return false;
     return strcmp(library_cell(run, "started_utc"), r->since) > 0 ||
-           results_is_among(r->live, run->name);
+           results_set_has(&r->live, run->name);
 }
 
 static void take_news(struct results *r, const struct library_run *runs, size_t count)
@@ -406,7 +398,7 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
         dead += r->since[0] && has_died(r, run);
         if (!r->since[0] || strcmp(run->cell[ended], r->since) <= 0 || run->broken || run->dead)
             continue;
-        if (results_is_among(r->seen, run->name))
+        if (results_set_has(&r->seen, run->name))
             continue;
         for (size_t k = 0; k < MEM_COUNT(ends); k++) {
             of[k] += run->state == ends[k];

@@ -545,6 +545,35 @@ TEST(news_since_the_last_look)
     kit_end(&k);
 }
 
+TEST(any_number_of_runs_is_remembered)
+{
+    struct results_set s = {0}, back = {0};
+    struct text text = {0};
+    char run[32];
+    size_t missing = 0;
+
+    for (int i = 10000; i-- > 0;) {
+        snprintf(run, sizeof run, "run-%d", i / 2); /* each twice */
+        results_set_add(&s, run);
+    }
+    results_set_sort(&s);
+    CHECK_INT(s.count, 5000);
+    results_set_write(&s, &text);
+    results_set_read(&back, text_str(&text));
+    CHECK_INT(back.count, 5000);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(run, sizeof run, "run-%d", i);
+        missing += !results_set_has(&back, run);
+    }
+    CHECK_INT(missing, 0);
+    CHECK(!results_set_has(&back, "run-5000"));
+    results_set_read(&back, "");
+    CHECK(!results_set_has(&back, "run-0"));
+    text_free(&text);
+    results_set_free(&s);
+    results_set_free(&back);
+}
+
 TEST(who_died_since_the_last_look_is_told)
 {
     static const char *const values[] = {"state=running started_utc=2026-10-29T12:00:00.000Z",
