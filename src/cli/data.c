@@ -25,7 +25,14 @@ static const struct cli_usage usage = {
     "numbers. A first row of names says with `label` which column that is; without it, the first\n"
     "column is. As many values as 8x8 or more and square, all bytes: an image; else numbers, each\n"
     "column standardised. train.csv:test.csv names both sets; of a single file the last sixth of the\n"
-    "rows is the test set, as they stand: mix them first if they are sorted by class.\n"};
+    "rows is the test set, as they stand: mix them first if they are sorted by class.\n"
+    "\n"
+    "A folder of pictures by class: DIR/train/CLASS/*.png and DIR/test/CLASS/*.png, PNG, PGM or PPM,\n"
+    "classes in the order of their names. Without test, val or valid is taken; without all of them, or\n"
+    "as DIR/CLASS/*.png, the last sixth is the test set. The order mixes classes evenly, each by its\n"
+    "files' names, so the first N and the last sixth have all of them. All pictures have one size,\n"
+    "unless the model says its own (`input 3 32 32`): then they are stretched to it, as by predict.\n"
+    "One picture with colours makes all of them have some.\n"};
 
 /* What gets a set that is not here. */
 static void add_remedy(struct text *out, const struct data_known *set)
@@ -260,6 +267,11 @@ static void add_report(struct text *out, const struct data_check *check, const c
               shape, set->classes);
     if (check->label)
         text_addf(out, "%-8s %s\n", "labels", check->label);
+    if (set->note) {
+        text_addf(out, "%-8s ", "note");
+        text_add_clean(out, set->note);
+        text_add(out, "\n");
+    }
     add_range(out, "training", &check->train, set->train.bytes != NULL);
     add_range(out, "test", &check->test, set->train.bytes != NULL);
     text_addf(out, "checksum %s\n\n", set->checksum);
@@ -315,6 +327,11 @@ static void add_json(struct text *out, const struct data_check *check, const cha
         text_add_json(out, class_name(set, k, number));
     }
     text_add(out, "],\n");
+    if (set->note) {
+        text_add(out, " \"note\": ");
+        text_add_json(out, set->note);
+        text_add(out, ",\n");
+    }
     add_json_part(out, "train", set, &set->train, &check->train);
     add_json_part(out, "test", set, &set->test, &check->test);
     if (check->unscaled) {

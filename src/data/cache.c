@@ -7,7 +7,7 @@
  * zeros in between. It is named after where the set comes from and so replaces the one of an earlier state of these files; the
  * key in its head says of which state it is. It is written under another name, renamed, and never
  * touched again. */
-#include "data/data_int.h"
+#include "data/folder_int.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -117,7 +117,7 @@ static bool lay_out(const struct head *h, uint64_t at[SECTIONS + 1])
 /* Two writes of a file may carry one time, so whoever was changed just now may change again without
  * showing it. Kernels count in steps of 10 ms at most; times without a fraction come from file systems
  * that count in seconds. */
-static bool is_settled(const struct stat *st)
+bool data_cache_is_settled(const struct stat *st)
 {
     double age = clock_wall() - ((double)st->st_ctim.tv_sec + (double)st->st_ctim.tv_nsec * 1e-9);
 
@@ -138,7 +138,7 @@ static bool add_file(struct data_cache *cache, struct text *name, struct text *k
                   (long long)st.st_size, (unsigned long long)st.st_ino,
                   (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec,
                   st.st_ctim.tv_nsec);
-        cache->settled &= is_settled(&st);
+        cache->settled &= data_cache_is_settled(&st);
     }
     free(real);
     return there;
@@ -151,6 +151,22 @@ static void digest_of(const struct text *t, uint8_t out[32])
     hash_sha256_start(&h);
     hash_sha256_add(&h, t->s, t->n);
     hash_sha256_end(&h, out);
+}
+
+/* The state of its files was taken when they were listed. */
+static bool add_folder(struct data_cache *cache, struct text *name, struct text *key,
+                       const struct data_found *found)
+{
+    char *real = realpath(found->folder, NULL);
+    bool there = real && found->folder_list;
+
+    if (there) {
+        text_add_n(name, real, strlen(real) + 1);
+        text_add_n(key, found->folder_list->state, sizeof found->folder_list->state);
+        cache->settled &= found->folder_list->settled;
+    }
+    free(real);
+    return there;
 }
 
 bool data_cache_find(struct data_cache *cache, const struct data_found *found,
@@ -168,6 +184,9 @@ bool data_cache_find(struct data_cache *cache, const struct data_found *found,
         text_addf(&name, "idx %s\n", found->known ? found->known->name : "");
         for (int i = 0; i < DATA_FILES; i++)
             there = there && add_file(cache, &name, &key, found->files.path[i]);
+    } else if (found->kind == DATA_FOLDER) { /* what is asked for is what they are scaled to */
+        text_addf(&name, "pictures %d %d %d\n", wanted.h, wanted.w, wanted.c);
+        there = add_folder(cache, &name, &key, found);
     } else { /* what is asked for decides how rows are read */
         text_addf(&name, "csv, whole labels %d %d %d\n", wanted.h, wanted.w, wanted.c);
         there = add_file(cache, &name, &key, found->train) &&

@@ -29,6 +29,7 @@ struct data_set {
     struct data_part train, valid, test;
     float *lut; /* (c, 256): byte to float by `normalize`; NULL where values are floats */
     enum spec_normalize normalize; /* what was really used */
+    char *note;        /* what of the source is not read, or is read as what; NULL: nothing */
     char checksum[65]; /* SHA-256 of the images and labels that training and testing see */
     double seconds;    /* what opening it took */
     void *hold;        /* memory and mappings, the room's own */

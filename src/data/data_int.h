@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "data/places.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 /* No data set may be larger: a cap on what a header can ask for. */
@@ -38,6 +39,7 @@ struct data_raw {
     char **column_names; /* (values of an image) of a table with a header, else NULL */
     struct data_raw_part train, test;
     struct data_map *map; /* NULL where the memory is the parts' own */
+    char *note;           /* data_set's */
     char checksum[65];    /* data_set's while nothing is limited; "" where it is not known yet */
 };
 void data_raw_free(struct data_raw *raw);
@@ -99,6 +101,8 @@ struct data_cache {
     uint8_t key[32];
     bool settled; /* no file changed so lately that it could change again unseen */
 };
+/* False: it was changed so lately that it may change again unseen. */
+bool data_cache_is_settled(const struct stat *st);
 /* False: there is no folder for it, or a file is gone. */
 bool data_cache_find(struct data_cache *cache, const struct data_found *found,
                      struct net_shape wanted);

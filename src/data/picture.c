@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,17 @@ struct picture {
     uint8_t *pixel; /* (h, w, c) */
 };
 
+static enum err_code check_pixels(size_t w, size_t h, const char *path, struct err *e)
+{
+    if (w && h && w <= MOST_PIXELS && h <= MOST_PIXELS / w)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "%s: %zu x %zu pixels; 1 to %zu can be read", path, w, h,
+                   MOST_PIXELS);
+}
+
 static enum err_code take_pixels(struct picture *p, const char *path, struct err *e)
 {
-    if (!p->w || !p->h || p->w > MOST_PIXELS || p->h > MOST_PIXELS / p->w)
-        return err_set(e, ERR_INPUT, "%s: %zu x %zu pixels; 1 to %zu can be read", path, p->w, p->h,
-                       MOST_PIXELS);
+    TRY(check_pixels(p->w, p->h, path, e));
     p->pixel = mem_try(p->w * p->h, p->c);
     if (!p->pixel)
         return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", path, p->w, p->h);
@@ -51,19 +58,39 @@ static long next_number(const char **at, const char *end)
     return n;
 }
 
-static enum err_code read_pnm(struct picture *p, const char *path, const char *bytes, size_t n,
-                              struct err *e)
+static bool is_pnm(const char *bytes, size_t n)
 {
-    const char *at = bytes + 2, *end = bytes + n;
-    bool plain = bytes[1] < '4';
-    long w = next_number(&at, end), h = next_number(&at, end), most = next_number(&at, end);
-    size_t wide = most > 255 ? 2 : 1, values;
+    return n > 3 && bytes[0] == 'P' && strchr("2356", bytes[1]) && isspace((unsigned char)bytes[2]);
+}
 
-    p->c = bytes[1] == '3' || bytes[1] == '6' ? 3 : 1;
-    if (w < 1 || h < 1 || most < 1 || most > 65535)
+/* *at: what follows. */
+static enum err_code read_pnm_head(struct picture *p, const char *path, const char *bytes,
+                                   const char *end, const char **at, long *most, struct err *e)
+{
+    long w, h;
+
+    *at = bytes + 2;
+    w = next_number(at, end);
+    h = next_number(at, end);
+    *most = next_number(at, end);
+    if (w < 1 || h < 1 || *most < 1 || *most > 65535)
         return err_set(e, ERR_INPUT, "%s: its head is not that of a PGM or PPM file", path);
     p->w = (size_t)w;
     p->h = (size_t)h;
+    p->c = bytes[1] == '3' || bytes[1] == '6' ? 3 : 1;
+    return ERR_OK;
+}
+
+static enum err_code read_pnm(struct picture *p, const char *path, const char *bytes, size_t n,
+                              struct err *e)
+{
+    const char *at, *end = bytes + n;
+    bool plain = bytes[1] < '4';
+    long most;
+    size_t wide, values;
+
+    TRY(read_pnm_head(p, path, bytes, end, &at, &most, e));
+    wide = most > 255 ? 2 : 1;
     TRY(take_pixels(p, path, e));
     values = p->w * p->h * p->c;
     at += !plain && at < end; /* one blank behind the head */
@@ -161,9 +188,7 @@ static enum err_code read_head(struct png *p, const uint8_t *b, size_t n, struct
                        p->path, p->type, p->depth);
     if (b[12] > 1)
         return err_set(e, ERR_INPUT, "%s: PNG interlaced in way %d does not exist", p->path, b[12]);
-    if (!p->w || !p->h || p->w > MOST_PIXELS || p->h > MOST_PIXELS / p->w)
-        return err_set(e, ERR_INPUT, "%s: %zu x %zu pixels; 1 to %zu can be read", p->path, p->w,
-                       p->h, MOST_PIXELS);
+    TRY(check_pixels(p->w, p->h, p->path, e));
     find_passes(p, b[12] == 1);
     return ERR_OK;
 }
@@ -397,10 +422,30 @@ static enum err_code read_bytes(const char *path, char **bytes, size_t *n, struc
     return err_set(e, code, "%s", why.text);
 }
 
+static const char png_magic[] = "\x89PNG\r\n\x1a\n";
+
+static enum err_code refuse_kind(const char *path, struct err *e)
+{
+    return err_set(e, ERR_INPUT, "%s is neither PNG nor PGM nor PPM", path);
+}
+
+static void make_pixels(const struct picture *p, struct net_shape s, bool invert, uint8_t *out)
+{
+    if (p->w == (size_t)s.w && p->h == (size_t)s.h && p->c == (size_t)s.c && !invert) {
+        memcpy(out, p->pixel, p->w * p->h * p->c);
+        return;
+    }
+    for (int i = 0; i < s.h * s.w * s.c; i++) {
+        int k = i % s.c, x = i / s.c % s.w, y = i / s.c / s.w;
+        double v = covered(p, s, y, x, k);
+
+        out[i] = (uint8_t)lround(invert ? 255 - v : v);
+    }
+}
+
 enum err_code data_read_picture(const char *path, struct net_shape shape, bool invert, uint8_t *out,
                                 int64_t size[2], struct err *e)
 {
-    static const char png[] = "\x89PNG\r\n\x1a\n";
     struct picture p = {0};
     char *bytes;
     size_t n;
@@ -410,19 +455,14 @@ enum err_code data_read_picture(const char *path, struct net_shape shape, bool i
         return err_set(e, ERR_INPUT, "%s: the model takes %d channels; a picture has 1 or 3", path,
                        shape.c);
     TRY(read_bytes(path, &bytes, &n, e));
-    if (n > 8 && !memcmp(bytes, png, 8))
+    if (n > 8 && !memcmp(bytes, png_magic, 8))
         code = read_png(&p, path, (const uint8_t *)bytes, n, e);
-    else if (n > 3 && bytes[0] == 'P' && strchr("2356", bytes[1]) &&
-             isspace((unsigned char)bytes[2]))
+    else if (is_pnm(bytes, n))
         code = read_pnm(&p, path, bytes, n, e);
     else
-        code = err_set(e, ERR_INPUT, "%s is neither PNG nor PGM nor PPM", path);
-    for (int i = 0; code == ERR_OK && i < shape.h * shape.w * shape.c; i++) {
-        int k = i % shape.c, x = i / shape.c % shape.w, y = i / shape.c / shape.w;
-        double v = covered(&p, shape, y, x, k);
-
-        out[i] = (uint8_t)lround(invert ? 255 - v : v);
-    }
+        code = refuse_kind(path, e);
+    if (code == ERR_OK)
+        make_pixels(&p, shape, invert, out);
     if (code == ERR_OK && size) {
         size[0] = (int64_t)p.w;
         size[1] = (int64_t)p.h;
@@ -430,4 +470,50 @@ enum err_code data_read_picture(const char *path, struct net_shape shape, bool i
     free(p.pixel);
     free(bytes);
     return code;
+}
+
+/* The first bytes of a regular file. */
+static enum err_code read_first(const char *path, char *to, size_t room, size_t *n, struct err *e)
+{
+    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); /* a FIFO's would wait */
+    enum err_code code = ERR_OK;
+    struct stat st;
+    ssize_t got = 0;
+
+    if (fd < 0) {
+        code = err_errno(e, "cannot open %s", path);
+        if (e && e->sys == ENOENT)
+            code = e->code = ERR_INPUT;
+        return code;
+    }
+    if (io.fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+        code = err_set(e, ERR_INPUT, "%s is not a file", path);
+    else if ((got = io.read(fd, to, room)) < 0)
+        code = err_errno(e, "cannot read %s", path);
+    *n = code == ERR_OK ? (size_t)got : 0;
+    io.close(fd);
+    return code;
+}
+
+enum err_code data_picture_shape(const char *path, struct net_shape *shape, struct err *e)
+{
+    struct picture p = {0};
+    char bytes[4096];
+    const char *at;
+    size_t n = 0;
+    long most;
+
+    TRY(read_first(path, bytes, sizeof bytes, &n, e));
+    if (n > 25 && !memcmp(bytes, png_magic, 8) && !memcmp(bytes + 12, "IHDR", 4)) {
+        p.w = big32((const uint8_t *)bytes + 16);
+        p.h = big32((const uint8_t *)bytes + 20);
+        p.c = bytes[25] & 2 ? 3 : 1; /* of the colour type */
+    } else if (is_pnm(bytes, n)) {
+        TRY(read_pnm_head(&p, path, bytes, bytes + n, &at, &most, e));
+    } else {
+        return refuse_kind(path, e);
+    }
+    TRY(check_pixels(p.w, p.h, path, e));
+    *shape = (struct net_shape){(int)p.h, (int)p.w, (int)p.c};
+    return ERR_OK;
 }

@@ -14,5 +14,7 @@
  * size (NULL: not wanted): its width and height in the file. */
 enum err_code data_read_picture(const char *path, struct net_shape shape, bool invert, uint8_t *out,
                                 int64_t size[2], struct err *e) MUST_USE;
+/* What its head says; c: 3 where it may have colours, else 1. */
+enum err_code data_picture_shape(const char *path, struct net_shape *shape, struct err *e) MUST_USE;
 
 #endif

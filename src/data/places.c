@@ -1,6 +1,8 @@
 /* Where data sets are looked for, and what a value of the key `data` means on this machine. */
 #include "data/places.h"
 
+#include "data/folder_int.h"
+
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -172,51 +174,6 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && !strcmp(s + n - m, end);
 }
 
-static bool ends_with_any_case(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n >= m && !strcasecmp(s + n - m, end);
-}
-
-static bool has_picture(const char *folder)
-{
-    static const char *const pictures[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".bmp"};
-    char **names;
-    size_t count;
-    bool any = false;
-
-    if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
-        return false;
-    for (size_t i = 0; i < count && !any; i++)
-        for (size_t k = 0; k < MEM_COUNT(pictures) && !any; k++)
-            any = ends_with_any_case(names[i], pictures[k]);
-    io_free_names(names, count);
-    return any;
-}
-
-#define CLASS_DEPTH 2 /* folders above the pictures: cat/1.png, train/cat/1.png */
-
-/* Folders of images by class, also in train/ and test/. */
-static bool has_classes(const char *path, int depth)
-{
-    char **names;
-    size_t count;
-    bool any = false;
-
-    if (io_list_folder(path, &names, &count, NULL) != ERR_OK)
-        return false;
-    for (size_t i = 0; i < count && !any; i++) {
-        char *inner = io_path(path, names[i]);
-
-        any = names[i][0] != '.' && io_is_folder(inner) &&
-              (has_picture(inner) || (depth > 1 && has_classes(inner, depth - 1)));
-        free(inner);
-    }
-    io_free_names(names, count);
-    return any;
-}
-
 /* The first CSV file of a folder, which may be what was meant; NULL: it has none. */
 static char *csv_in(const char *folder)
 {
@@ -238,15 +195,21 @@ static enum err_code refuse_folder(const char *path, struct err *e)
 
     if (csv)
         err_set(e, ERR_INPUT,
-                "data = %s: a folder of IDX files is a data set, and it has none; a CSV file in it "
-                "is given by its path: data=%s",
+                "data = %s: a folder of IDX files or of pictures by class is a data set, and it is "
+                "none; a CSV file in it is given by its path: data=%s",
                 path, csv);
+    else if (data_folder_has_pictures(path))
+        err_set(e, ERR_INPUT,
+                "data = %s: there are pictures in this folder and no folders of classes: put the "
+                "pictures of each class into a folder of its own, named like the class",
+                path);
     else
-        err_set(
-            e, ERR_INPUT,
-            "data = %s: there is no data set in this folder: give a folder of IDX files "
-            "(train-images-idx3-ubyte and so on), a CSV file, or a name that `chorus data` lists",
-            path);
+        err_set(e, ERR_INPUT,
+                "data = %s: there is no data set in this folder: give a folder of IDX files "
+                "(train-images-idx3-ubyte and so on), one of pictures by class (CLASS/1.png, or "
+                "train/CLASS/1.png and test/CLASS/1.png), a CSV file, or a name that `chorus data` "
+                "lists",
+                path);
     free(csv);
     return ERR_INPUT;
 }
@@ -263,14 +226,14 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
         found->kind = DATA_IDX;
         found->folder = mem_text(path);
         found->files = files;
+        if (data_folder_has_classes(path, DATA_FOLDER_DEPTH))
+            found->note = mem_text("its IDX files are the data set, its folders of pictures are "
+                                   "not read");
         return ERR_OK;
     }
-    if (there == 0 && has_classes(path, CLASS_DEPTH)) {
-        return err_set(
-            e, ERR_INPUT,
-            "%s: folders of images by class cannot be read by this version; give a folder "
-            "of IDX files or a CSV file",
-            path);
+    if (there == 0 && data_folder_has_classes(path, DATA_FOLDER_DEPTH)) {
+        data_folder_find(found, path);
+        return ERR_OK;
     }
     if (there == 0)
         return refuse_folder(path, e);
@@ -313,7 +276,9 @@ static enum err_code find_pair(struct data_found *found, const char *data, struc
         test = mem_text(c + 1);
         if (io_exists(train) && io_exists(test)) {
             if (io_is_folder(train) || io_is_folder(test)) {
-                err_set(e, ERR_INPUT, "%s: a pair of data files takes two CSV files, not folders",
+                err_set(e, ERR_INPUT,
+                        "%s: a pair of data files takes two CSV files, not folders; two folders of "
+                        "pictures stand as train and test in one, which is given",
                         data);
                 free(train);
                 free(test);
@@ -354,7 +319,7 @@ enum err_code data_find(struct data_found *found, const char *data,
     if (!data[0])
         return err_set(e, ERR_INPUT,
                        "data is empty: give fashion-mnist, mnist, synthetic, a folder "
-                       "of IDX files or a CSV file");
+                       "of IDX files or of pictures by class, or a CSV file");
     if (io_is_folder(data))
         return find_folder(found, data, e);
     if (io_exists(data))
@@ -374,5 +339,7 @@ void data_found_free(struct data_found *found)
     data_idx_files_free(&found->files);
     free(found->train);
     free(found->test);
+    data_folder_free(found->folder_list);
+    free(found->note);
     *found = (struct data_found){0};
 }

@@ -1,5 +1,5 @@
 /* data/places.h: which data sets are known by name, where they are looked for, and which files a
- * folder of IDX files holds. For the room itself and for the commands that list and fetch. */
+ * folder holds. For the room itself and for the commands that list and fetch. */
 #ifndef CHORUS_DATA_PLACES_H
 #define CHORUS_DATA_PLACES_H
 
@@ -45,15 +45,18 @@ void data_places_list(const char *name, const struct data_places *places, char *
  * to. The caller frees it. */
 enum err_code data_place_of_user(const char *name, char **folder, struct err *e) MUST_USE;
 
-enum data_kind { DATA_IDX, DATA_CSV, DATA_SYNTHETIC };
+enum data_kind { DATA_IDX, DATA_CSV, DATA_FOLDER, DATA_SYNTHETIC };
 
 /* What the key `data` means here. */
 struct data_found {
     enum data_kind kind;
     const struct data_known *known; /* NULL where it is a path */
-    char *folder;                   /* DATA_IDX */
+    char *folder;                   /* DATA_IDX, DATA_FOLDER */
     struct data_idx_files files;    /* DATA_IDX: all four are there */
-    char *train, *test;             /* DATA_CSV; test is NULL for one file */
+    char *train,
+        *test; /* DATA_CSV: files, DATA_FOLDER: folders; test is NULL where one holds both */
+    struct data_folder *folder_list; /* DATA_FOLDER, once it was listed */
+    char *note;                      /* what of it is not read, or read as what; NULL: nothing */
 };
 /* Finds it without reading it. What is not here is ERR_INPUT with the command that gets it. */
 enum err_code data_find(struct data_found *found, const char *data,

@@ -1,5 +1,5 @@
 /* A data set as training sees it: found, read, limited, split, normalised, summed up. */
-#include "data/data_int.h"
+#include "data/folder_int.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -51,6 +51,7 @@ void data_raw_free(struct data_raw *raw)
     data_map_free(raw->map);
     data_free_names(raw->class_names, (size_t)raw->classes);
     data_free_names(raw->column_names, data_values(raw->shape));
+    free(raw->note);
     *raw = (struct data_raw){0};
 }
 
@@ -134,6 +135,8 @@ static enum err_code decode(struct data_raw *raw, const struct source *from, boo
         code = data_idx_load(raw, from->found, train, test, peek, spec->data, e);
     else if (from->found->kind == DATA_CSV)
         code = data_csv_load(raw, from->found, train, test, from->wanted, peek, spec->data, e);
+    else if (from->found->kind == DATA_FOLDER)
+        code = data_folder_load(raw, from->found, train, test, from->wanted, peek, spec->data, e);
     else
         code = data_synth_load(raw, spec->seed, train, test, from->wanted, peek, e);
     if (code != ERR_OK)
@@ -164,7 +167,7 @@ static enum err_code decode_and_store(struct data_raw *raw, const struct source 
     struct data_cache after;
     bool same;
 
-    if (from->found->kind == DATA_IDX) { /* what the headers promise tells whether it will fit */
+    if (from->found->kind != DATA_CSV) { /* what the headers promise tells whether it will fit */
         uint64_t bytes;
 
         TRY(decode(raw, from, false, true, e));
@@ -175,7 +178,9 @@ static enum err_code decode_and_store(struct data_raw *raw, const struct source 
     }
     TRY(decode(raw, from, true, false, e));
     sum_up(raw, raw->checksum);
-    same = data_cache_find(&after, from->found, from->wanted) &&
+    same = (!from->found->folder_list ||
+            data_folder_is_same(from->found->folder_list, from->found->folder)) &&
+           data_cache_find(&after, from->found, from->wanted) &&
            !memcmp(after.key, cache->key, sizeof after.key);
     data_cache_free(&after);
     if (same && data_cache_store(cache, raw)) {
@@ -194,19 +199,25 @@ static enum err_code load(struct data_raw *raw, const struct spec *spec,
     struct data_cache cache;
     struct source from = {spec, &found, wanted};
     enum err_code code;
-    bool cached;
+    bool cached = false;
 
     *raw = (struct data_raw){0};
     TRY(data_find(&found, spec->data, places, e));
-    cached = found.kind != DATA_SYNTHETIC && data_cache_find(&cache, &found, wanted);
+    code = found.kind == DATA_FOLDER ? data_folder_list(&found, e) : ERR_OK;
+    if (code == ERR_OK && found.kind != DATA_SYNTHETIC)
+        cached = data_cache_find(&cache, &found, wanted);
     if (cached && data_cache_open(&cache, raw, peek))
         code = limit(raw, spec, e);
     else if (cached && cache.settled && !peek)
         code = decode_and_store(raw, &from, &cache, e);
-    else
+    else if (code == ERR_OK)
         code = decode(raw, &from, false, peek, e);
     if (cached)
         data_cache_free(&cache);
+    if (code == ERR_OK) {
+        raw->note = found.note;
+        found.note = NULL;
+    }
     data_found_free(&found);
     return code;
 }
@@ -449,6 +460,8 @@ static enum err_code build(struct data_set *set, struct data_raw *raw, const str
     raw->class_names = NULL;
     set->column_names = raw->column_names;
     raw->column_names = NULL;
+    set->note = raw->note;
+    raw->note = NULL;
     set->normalize = resolve(spec->normalize, bytes);
     if (!raw->checksum[0])
         sum_up(raw, raw->checksum);
@@ -517,6 +530,7 @@ void data_close(struct data_set *set)
     data_map_free(hold->map);
     data_free_names(set->class_names, (size_t)set->classes);
     data_free_names(set->column_names, data_values(set->shape));
+    free(set->note);
     free(set->lut);
     free(hold);
     free(set);

@@ -286,6 +286,8 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
         run_log(r, LOG_INFO, "%s", p->note);
     if (p->lacking[0])
         run_log(r, LOG_WARN, "%s", p->lacking);
+    if (p->data->note)
+        run_log(r, LOG_INFO, "data: %s", p->data->note);
     say_one_class(r);
     if (r->equal[0])
         run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);

@@ -18,7 +18,8 @@ const struct spec_key spec_keys[] = {
                    "the network; model.NAME sets its parameter NAME"},
     [KEY_DATA] =
         {"data", SPEC_GROUP_DATA, "fashion-mnist",
-         "fashion-mnist, mnist, synthetic, a folder of IDX files, or a CSV file "
+         "fashion-mnist, mnist, synthetic, a folder of IDX files or of pictures by class, or a CSV "
+         "file "
          "(train.csv or train.csv:test.csv; its column of labels is the one named label, else the "
          "first: chorus data --help)",
          "the images to learn from"},

@@ -255,6 +255,84 @@ TEST(every_number_of_csv)
     }
 }
 
+TEST(every_picture_of_a_folder)
+{
+    for (int c = 1; c <= 3; c += 2) {
+        struct bench b = bench_new();
+
+        kit_pictures(b.source, "train", 23, 7, 3, c, 4);
+        kit_pictures(b.source, "test", 5, 7, 3, c, 4);
+        all_ways(&b, nothing);
+        all_ways(&b, (struct net_shape){4, 4, 1});
+        CHECK_INT(cache_count(&b), 2);
+        bench_free(&b);
+    }
+}
+
+/* The set that is opened now, not from an earlier state of the folder. */
+static void is_seen(const struct bench *b, size_t train)
+{
+    struct data_set *set;
+
+    CHECK(opens_right(b, nothing) > 0);
+    REQUIRE(open_it(b, nothing, &set) == ERR_OK);
+    CHECK_INT(set->train.count, train);
+    data_close(set);
+    REQUIRE(warm_up(b, nothing));
+    CHECK_INT(opens_right(b, nothing), 0);
+}
+
+static void forget_all(const struct bench *b)
+{
+    char **names;
+    size_t count = cache_files(b, &names);
+
+    for (size_t i = 0; i < count; i++) {
+        char *path = io_path(b->cache, names[i]);
+
+        unlink(path);
+        free(path);
+    }
+    io_free_names(names, count);
+}
+
+TEST(a_changed_folder)
+{
+    struct bench b = bench_new();
+    char *class, *path, *other;
+
+    kit_pictures(b.source, "train", 12, 4, 4, 1, 2);
+    kit_pictures(b.source, "test", 4, 4, 4, 1, 2);
+    REQUIRE(warm_up(&b, nothing));
+    class = io_path(b.source, "train/a");
+    kit_picture(class, "000.ppm", 99, 4, 4, 1);
+    CHECK(opens_right(&b, nothing) > 0);
+    kit_picture(class, "new.pgm", 98, 4, 4, 1);
+    forget_all(&b);
+    is_seen(&b, 13);
+    path = io_path(class, "002.ppm");
+    unlink(path);
+    forget_all(&b);
+    is_seen(&b, 12);
+    free(path);
+    path = cache_file(&b);
+    REQUIRE(truncate(path, 300) == 0);
+    CHECK(opens_right(&b, nothing) > 0); /* damaged */
+    free(path);
+    /* another name of a class */
+    other = io_path(b.source, "train/z");
+    REQUIRE(rename(class, other) == 0);
+    path = io_path(b.source, "test/a");
+    free(other);
+    other = io_path(b.source, "test/z");
+    REQUIRE(rename(path, other) == 0);
+    CHECK(opens_right(&b, nothing) > 0);
+    free(other);
+    free(path);
+    free(class);
+    bench_free(&b);
+}
+
 /* A table with a header keeps the names of its columns. */
 TEST(columns_with_names)
 {

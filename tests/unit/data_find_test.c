@@ -167,10 +167,17 @@ TEST(what_it_may_be)
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "there is no data set in this folder");
     kit_text(inner, "1.png", "");
-    CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
-    CHECK_HAS(e.text, "folders of images by class");
-    CHECK_INT(data_find(&found, above, NULL, &e), ERR_INPUT); /* as it would stand beside test/ */
-    CHECK_HAS(e.text, "folders of images by class");
+    REQUIRE_OK(data_find(&found, folder, NULL, &e));
+    CHECK_INT(found.kind, DATA_FOLDER);
+    CHECK_STR(found.train, folder);
+    CHECK(found.test == NULL);
+    data_found_free(&found);
+    REQUIRE_OK(data_find(&found, above, NULL, &e)); /* as it would stand beside test/ */
+    CHECK_INT(found.kind, DATA_FOLDER);
+    CHECK_STR(found.train, folder);
+    data_found_free(&found);
+    CHECK_INT(data_find(&found, inner, NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "no folders of classes");
     kit_text(folder, "train-labels-idx1-ubyte", "");
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
     CHECK_HAS(e.text, "not a folder of IDX files: it lacks the training images");

@@ -166,6 +166,51 @@ __attribute__((unused)) static void kit_set(const char *folder, uint32_t train, 
     }
 }
 
+/* A PGM (c: 1) or PPM of one line of text and kit_byte's values of image i. */
+__attribute__((unused)) static void kit_picture(const char *folder, const char *name, size_t i,
+                                                int h, int w, int c)
+{
+    struct text t = {0};
+
+    text_addf(&t, "P%d\n%d %d\n255\n", c == 3 ? 6 : 5, w, h);
+    for (size_t p = 0; p < (size_t)h * (size_t)w * (size_t)c; p++) {
+        uint8_t b = kit_byte(i, p);
+
+        text_add_n(&t, &b, 1);
+    }
+    kit_put(folder, name, &t, false);
+    text_free(&t);
+}
+
+/* "FOLDER/name", made with all above it. The caller frees it. */
+__attribute__((unused)) static char *kit_inner(const char *folder, const char *name)
+{
+    char *path = io_path(folder, name);
+    struct err e;
+
+    if (io_make_folders(path, &e) != ERR_OK) {
+        fprintf(stderr, "%s\n", e.text);
+        exit(1);
+    }
+    return path;
+}
+
+/* The images of kit_set as pictures NNN.ppm in folder/part/a, b, c, ... */
+__attribute__((unused)) static void kit_pictures(const char *folder, const char *part, size_t count,
+                                                 int h, int w, int c, int classes)
+{
+    for (size_t i = 0; i < count; i++) {
+        char name[2] = {(char)('a' + (int)i % classes), 0};
+        char *above = kit_inner(folder, part), *class = kit_inner(above, name);
+        char *file = mem_textf("%03zu.ppm", i);
+
+        kit_picture(class, file, i, h, w, c);
+        free(file);
+        free(class);
+        free(above);
+    }
+}
+
 __attribute__((unused)) static struct spec kit_spec(const char *data)
 {
     struct spec s;

@@ -21,10 +21,17 @@ static void write_file(const void *bytes, size_t n)
 static bool reads_as(struct net_shape s, bool invert, const uint8_t *want)
 {
     uint8_t got[100];
+    struct net_shape head;
+    int64_t size[2];
     struct err e;
 
-    if (data_read_picture(path, s, invert, got, NULL, &e) != ERR_OK) {
+    if (data_read_picture(path, s, invert, got, size, &e) != ERR_OK ||
+        data_picture_shape(path, &head, &e) != ERR_OK) {
         printf("  %s\n", e.text);
+        return false;
+    }
+    if (head.w != size[0] || head.h != size[1]) {
+        printf("  its head says %d x %d\n", head.w, head.h);
         return false;
     }
     for (int i = 0; i < s.h * s.w * s.c; i++)
