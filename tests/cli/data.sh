@@ -115,7 +115,7 @@ refused "a missing set" "chorus data fetch mnist" "$CHORUS" data check mnist
 refused "a missing file" "nothing.csv" "$CHORUS" data check nothing.csv
 mkdir -p pictures/cats
 : >pictures/cats/1.png
-refused "folders of images" "folders of images by class cannot be read" \
+refused "one folder of images" "pictures has one folder of a class; a model needs two" \
     "$CHORUS" data check pictures
 refused "check without a set" "data check takes one" "$CHORUS" data check
 refused "check with two" "data check takes one" "$CHORUS" data check set set
