@@ -189,6 +189,12 @@ void screen_setup_load(void *setup, const char *folder,
 /* Whether the form would be lost, and the sentence that says so. */
 bool screen_setup_unsaved(void *setup, struct text *words);
 void screen_setup_save(void *setup); /* asks where to */
+/* What goes on when its turn comes, behind what runs: a run (epochs: 0, or to so many), or a sweep. */
+void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs);
+struct spec_sweep;
+struct record_queue_options;
+void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,
+                              const struct record_queue_options *options);
 /* A sweep whole, with its name and options. */
 void screen_setup_load_sweep(void *setup, const char *name);
 void screen_run_watch(void *run, const char *folder);

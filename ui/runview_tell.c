@@ -254,16 +254,18 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
     free(g);
 }
 
-/* What runs here already takes its turn with it. */
+/* Behind what runs here already it waits in the queue, where it is seen and can be taken out. */
 static void claim_and_go(struct runview *v, const struct feed_run *run, bool go, int64_t epochs)
 {
-    struct going *g = mem_new(1, sizeof *g);
+    struct going *g;
 
+    if (!go && feed_busy(v->app->feed)) {
+        screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs);
+        return;
+    }
+    g = mem_new(1, sizeof *g);
     *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .go = go};
-    if (!go && feed_busy(v->app->feed))
-        begin_going(g, CLAIM_NOW, false);
-    else
-        claim_machine(v->app, false, begin_going, g);
+    claim_machine(v->app, false, begin_going, g);
 }
 
 /* ---- pausing ---- */

@@ -2,8 +2,10 @@
  * of tasks. */
 #include "ui/setup_int.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +55,11 @@ static void read_queue(void *arg)
         struct record_queue_options options = {0};
         struct text t = {0};
 
-        if (r->list[i].text &&
-            record_queue_read_options(r->list[i].text, &options, NULL) == ERR_OK && options.alone)
-            text_add(&t, "alone");
-        setup_add_label(r->list, r->count < MOST_TOLD_APART ? r->count : 0, i, &t);
+        if (r->list[i].text)
+            (void)!record_queue_read_options(r->list[i].text, &options, NULL);
+        text_add(&t, options.resume[0] ? "goes on" : options.alone ? "alone" : "");
+        if (!options.resume[0])
+            setup_add_label(r->list, r->count < MOST_TOLD_APART ? r->count : 0, i, &t);
         r->label[i] = mem_text(text_str(&t));
         text_free(&t);
     }
@@ -125,9 +128,77 @@ struct change {
     struct text text;          /* to be added */
     struct record_queued item; /* to be moved or removed: id, file and number alone */
     int64_t by;
+    char *goes_on;  /* folder of the run that is added; NULL */
+    int64_t epochs; /* of it; 0: as many as it has */
+    char *behind;   /* what runs; NULL: that is not said */
+    bool once;      /* not where it waits already */
     enum { ADD, MOVE, REMOVE } kind;
     struct err e;
 };
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The text of a run that is to go on: its experiment says to others what it is. */
+static enum err_code make_resume(struct change *c, struct err *e)
+{
+    struct record_queue_options options = {0};
+    char *path = io_path(c->goes_on, "experiment.ini");
+    struct spec_sweep s;
+    enum err_code code;
+
+    spec_sweep_init(&s);
+    code = spec_sweep_read(&s, path, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(&s, e);
+    if (code == ERR_OK) {
+        s.base.epochs = c->epochs ? c->epochs : s.base.epochs;
+        snprintf(options.resume, sizeof options.resume, "%s", last_part(c->goes_on));
+        record_queue_add_options(&c->text, &options);
+        spec_sweep_write(&s, &c->text);
+    }
+    spec_sweep_free(&s);
+    free(path);
+    return code;
+}
+
+static bool is_same(const struct change *c, const char *text)
+{
+    struct record_queue_options mine, other;
+
+    return text && (!strcmp(text_str(&c->text), text) ||
+                    (c->goes_on && record_queue_read_options(text, &other, NULL) == ERR_OK &&
+                     record_queue_read_options(text_str(&c->text), &mine, NULL) == ERR_OK &&
+                     !strcmp(mine.resume, other.resume)));
+}
+
+static enum err_code check_waits(const struct change *c, struct err *e)
+{
+    struct record_queued *list;
+    enum err_code code = ERR_OK;
+    size_t n;
+
+    TRY(record_queue_list(c->results, &list, &n, e));
+    for (size_t i = 0; i < n && code == ERR_OK; i++)
+        if (is_same(c, list[i].text))
+            code = err_set(e, ERR_INPUT, "%s waits already, number %lld of the queue (1 shows it)",
+                           c->name, (long long)list[i].number);
+    record_queue_free(list, n);
+    return code;
+}
+
+static enum err_code add_to_queue(struct change *c, struct err *e)
+{
+    if (c->goes_on)
+        TRY(make_resume(c, e));
+    if (c->once)
+        TRY(check_waits(c, e));
+    return record_queue_add(c->results, text_str(&c->text), c->name, NULL, e);
+}
 
 static void change(void *arg)
 {
@@ -135,7 +206,7 @@ static void change(void *arg)
     enum err_code code;
 
     if (c->kind == ADD)
-        code = record_queue_add(c->results, text_str(&c->text), c->name, NULL, &c->e);
+        code = add_to_queue(c, &c->e);
     else if (c->kind == MOVE)
         code = record_queue_move(c->results, &c->item, c->by, &c->e);
     else
@@ -152,6 +223,9 @@ static void changed(void *arg, bool dropped)
     if (s && !dropped) {
         if (c->e.code != ERR_OK)
             app_say(s->app, GRID_BAD, "%s", c->e.text);
+        else if (c->kind == ADD && c->behind)
+            app_say(s->app, GRID_GOOD, "%s waits in the queue for %s (1 shows it)", c->name,
+                    c->behind);
         else if (c->kind == ADD)
             app_say(s->app, GRID_GOOD, "%s waits in the queue", c->name);
         else if (c->kind == REMOVE)
@@ -163,6 +237,8 @@ static void changed(void *arg, bool dropped)
     }
     free(c->item.file);
     free(c->item.name);
+    free(c->goes_on);
+    free(c->behind);
     text_free(&c->text);
     free(c->results);
     free(c->name);
@@ -302,4 +378,43 @@ void setup_queue_add(struct setup *s, bool alone)
     text_add(&c->text, text_str(&ini));
     text_free(&ini);
     tasks_add_slow(s->app->tasks, change, changed, c);
+}
+
+/* ---- what goes on behind what runs ---- */
+
+/* Without the time at which it began. */
+static const char *short_name(const char *run)
+{
+    size_t stamp = strlen("2026-11-20-101530-412-");
+
+    return isdigit((unsigned char)*run) && strlen(run) > stamp ? run + stamp : run;
+}
+
+static void go_on_behind(struct setup *s, struct change *c)
+{
+    const struct feed_run *now = feed_current(s->app->feed);
+
+    c->kind = ADD;
+    c->once = true;
+    c->behind = mem_text(now && now->own && now->name[0] ? short_name(now->name) : "what runs");
+    tasks_add_slow(s->app->tasks, change, changed, c);
+}
+
+void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs)
+{
+    struct change *c = change_new(setup, short_name(last_part(folder)));
+
+    c->goes_on = mem_text(folder);
+    c->epochs = epochs;
+    go_on_behind(setup, c);
+}
+
+void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,
+                              const struct record_queue_options *options)
+{
+    struct change *c = change_new(setup, options->name);
+
+    record_queue_add_options(&c->text, options);
+    spec_sweep_write(sweep, &c->text);
+    go_on_behind(setup, c);
 }

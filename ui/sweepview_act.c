@@ -201,13 +201,29 @@ static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
     free(b);
 }
 
+/* Behind what runs here already. */
+static void queue_sweep(struct sweepview *v, bool failed)
+{
+    struct record_queue_options options = v->sweep->options;
+
+    snprintf(options.name, sizeof options.name, "%s", v->sweep->name);
+    options.failed = failed;
+    options.alone = false;
+    screen_setup_queue_sweep(v->app->screen[SCREEN_SETUP], &v->sweep->spec, &options);
+}
+
 static void start_sweep(struct sweepview *v, bool failed)
 {
     const struct sweepview_sweep *s = v->sweep;
-    struct starting *b = mem_new(1, sizeof *b);
+    struct starting *b;
     struct wire_sweep *start;
     struct text text = {0};
 
+    if (feed_busy(v->app->feed)) {
+        queue_sweep(v, failed);
+        return;
+    }
+    b = mem_new(1, sizeof *b);
     spec_sweep_write(&s->spec, &text);
     b->view = v;
     b->bytes = sizeof *start + text.n + 1;
@@ -219,10 +235,7 @@ static void start_sweep(struct sweepview *v, bool failed)
     start->max_cells = s->options.max_cells;
     memcpy(start->text, text_str(&text), text.n + 1);
     text_free(&text);
-    if (feed_busy(v->app->feed)) /* it takes its turn with what runs here */
-        begin_sweep(b, CLAIM_NOW, false);
-    else
-        claim_machine(v->app, false, begin_sweep, b);
+    claim_machine(v->app, false, begin_sweep, b);
 }
 
 static void go_on(struct sweepview *v)

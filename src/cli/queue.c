@@ -116,10 +116,21 @@ static bool wants_alone(const struct record_queued *item)
            options.alone;
 }
 
+/* Name of the run that goes on; "" : it is a new one. The caller frees it. */
+static char *goes_on(const struct record_queued *item)
+{
+    struct record_queue_options options = {0};
+
+    if (item->broken || record_queue_read_options(item->text, &options, NULL) != ERR_OK)
+        options.resume[0] = 0;
+    return mem_text(options.resume);
+}
+
 /* *kind: "run", "sweep" or "broken"; *cells: of a sweep. */
 static void describe(const struct record_queued *item, struct text *out, const char **kind,
                      size_t *cells)
 {
+    char *resumed = goes_on(item);
     struct spec_sweep s;
     struct err e;
 
@@ -134,15 +145,21 @@ static void describe(const struct record_queued *item, struct text *out, const c
         describe_sweep(&s, out);
     } else {
         *kind = "run";
+        if (*resumed) {
+            text_add_clean(out, resumed);
+            text_add(out, " goes on: ");
+        }
         describe_run(&s.base, out);
     }
     spec_sweep_free(&s);
+    free(resumed);
 }
 
 /* ---- listing ---- */
 
 static void add_object(struct text *out, const struct record_queued *item)
 {
+    char *resumed = goes_on(item);
     struct text what = {0};
     const char *kind;
     size_t cells;
@@ -159,6 +176,11 @@ static void add_object(struct text *out, const struct record_queued *item)
     if (wants_alone(item))
         text_add(out, ", \"alone\": true");
     text_add(out, ", ");
+    if (*resumed) {
+        cli_json_field(out, "resume", resumed);
+        text_add(out, ", ");
+    }
+    free(resumed);
     cli_json_field(out, !strcmp(kind, "broken") ? "problem" : "what", text_str(&what));
     text_add(out, "}");
     text_free(&what);

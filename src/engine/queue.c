@@ -223,6 +223,26 @@ static enum err_code begin_run(struct queue *q, const struct spec *spec, uint64_
     return ERR_OK;
 }
 
+static enum err_code begin_resume(struct queue *q, const struct spec *spec, const char *name,
+                                  struct err *e)
+{
+    char *folder = io_path(q->engine->results, name);
+    struct wire_start *start;
+    enum err_code code = ERR_OK;
+
+    if (!record_is_run(folder) || strlen(folder) >= sizeof start->resume) {
+        code = err_set(e, ERR_INPUT, "there is no run %s any more", name);
+    } else {
+        start = mem_new(1, sizeof *start);
+        start->epochs = spec->epochs;
+        strcpy(start->resume, folder);
+        add_run(q, start, 0);
+        free(start);
+    }
+    free(folder);
+    return code;
+}
+
 static enum err_code begin_sweep(struct queue *q, const struct record_queued *item,
                                  const struct spec_sweep *s,
                                  const struct record_queue_options *options, struct err *e)
@@ -271,7 +291,9 @@ static enum err_code begin(struct queue *q, const struct record_queued *item, st
         code = spec_sweep_parse(&s, item->text, item->n, path, e);
     if (code == ERR_OK)
         code = spec_sweep_close(&s, e);
-    if (code == ERR_OK)
+    if (code == ERR_OK && options.resume[0])
+        code = begin_resume(q, &s.base, options.resume, e);
+    else if (code == ERR_OK)
         code = spec_sweep_varies(&s) ? begin_sweep(q, item, &s, &options, e)
                                      : begin_run(q, &s.base, item->id, e);
     spec_sweep_free(&s);

@@ -72,7 +72,8 @@ uint64_t record_queue_stamp(const char *results);
 
 /* What an experiment has no keys for: its first line, "# options: --name board --order grid". */
 struct record_queue_options {
-    char name[128]; /* of a sweep; empty: the item's */
+    char name[128];   /* of a sweep; empty: the item's */
+    char resume[256]; /* name of a run that goes on, to the item's epochs; empty: it is a new one */
     bool grid, failed;
     bool alone;              /* its turn comes when no other chorus of this user computes on this
                                 machine, whatever folder its results are in */

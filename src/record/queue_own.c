@@ -109,6 +109,8 @@ void record_queue_add_options(struct text *out, const struct record_queue_option
     text_add(out, options_head);
     if (o->name[0])
         text_addf(out, " --name %s", o->name);
+    if (o->resume[0])
+        text_addf(out, " --resume %s", o->resume);
     text_addf(out, " --order %s", o->grid ? "grid" : "spread");
     if (o->max_cells)
         text_addf(out, " --max-cells %lld", (long long)o->max_cells);
@@ -121,11 +123,17 @@ void record_queue_add_options(struct text *out, const struct record_queue_option
     text_add(out, "\n");
 }
 
+static bool is_name(const char *value, size_t room)
+{
+    return strlen(value) < room && value[0] != '.' && !strchr(value, '/');
+}
+
 static bool take_option(const char *word, const char *value, struct record_queue_options *o)
 {
-    if (!strcmp(word, "--name") && strlen(value) < sizeof o->name && value[0] != '.' &&
-        !strchr(value, '/'))
+    if (!strcmp(word, "--name") && is_name(value, sizeof o->name))
         strcpy(o->name, value);
+    else if (!strcmp(word, "--resume") && is_name(value, sizeof o->resume))
+        strcpy(o->resume, value);
     else if (!strcmp(word, "--order") && (!strcmp(value, "grid") || !strcmp(value, "spread")))
         o->grid = value[0] == 'g';
     else if (!strcmp(word, "--max-cells"))

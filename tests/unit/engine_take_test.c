@@ -356,6 +356,43 @@ TEST(a_stop_of_what_runs_goes_on_to_the_next)
     kit_end(&k);
 }
 
+TEST(a_run_that_was_stopped_goes_on_in_its_turn)
+{
+    struct kit k;
+    struct wire_queue q;
+    struct wire_status status;
+    struct record_run run;
+    char *options;
+    struct fake_script slow = {.step_ms = 20}, fast = {0};
+
+    kit_folder(&k);
+    k.queue = true;
+    fake_set_script(&slow);
+    queue_add(&k, "a", "");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_BUSY, 1);
+    wait_running(&k, q.run, &status);
+    options = mem_textf("# options: --resume %s --order spread\n", strrchr(status.path, '/') + 1);
+    queue_add(&k, "b", "");
+    queue_add(&k, "a", options);
+    fake_set_script(&fast);
+    kit_send(&k, WIRE_STOP, q.run, WIRE_AFTER_STEP);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
+    CHECK_RUNS(&k, "a:done b:done"); /* two runs, not three */
+    kit_read_run(status.path, &run);
+    CHECK_INT(run.epochs_done, run.spec.epochs);
+    queue_add(&k, "a", options); /* somebody else was quicker: it has its end */
+    queue_add(&k, "x", "# options: --resume none\n");
+    queue_add(&k, "z", "");
+    q = wait_queue(&k, WIRE_QUEUE_EMPTY, 5);
+    CHECK_RUNS(&k, "a:done b:done z:done");
+    CHECK_INT(q.rejected, 1);
+    CHECK_HAS(k.logs, "there is no run none any more");
+    CHECK_INT(left_in_queue(&k), 0);
+    free(options);
+    kit_end(&k);
+}
+
 TEST(the_users_own_runs_come_first)
 {
     struct kit k;

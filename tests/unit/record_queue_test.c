@@ -649,6 +649,12 @@ TEST(options_read_back)
     CHECK_STR(t.s, "# options: --order spread --alone\n");
     REQUIRE_OK(record_queue_read_options(t.s, &back, &e));
     CHECK(back.alone && !back.failed);
+    text_clear(&t);
+    record_queue_add_options(&t, &(struct record_queue_options){.resume = "2026-a"});
+    CHECK_STR(t.s, "# options: --resume 2026-a --order spread\n");
+    REQUIRE_OK(record_queue_read_options(t.s, &back, &e));
+    CHECK_STR(back.resume, "2026-a");
+    CHECK_INT(record_queue_read_options("# options: --resume ../x\n", &back, &e), ERR_INPUT);
     text_free(&t);
     REQUIRE_OK(record_queue_read_options("lr = 0.1\n# options: --jobs 2\n", &back, &e));
     CHECK(!back.name[0] && !back.jobs && !back.grid && !back.failed);

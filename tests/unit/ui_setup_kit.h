@@ -118,6 +118,16 @@ bool feed_busy(struct feed *f)
     return kit.busy;
 }
 
+struct feed_run *feed_current(struct feed *f)
+{
+    static struct feed_run run;
+
+    (void)f;
+    run = (struct feed_run){.own = true};
+    snprintf(run.name, sizeof run.name, "lenet-a35b");
+    return kit.busy ? &run : NULL;
+}
+
 uint32_t feed_start_run(struct feed *f, const struct wire_start *start, struct err *e)
 {
     (void)f;

@@ -640,6 +640,50 @@ TEST(what_comes_from_the_queue_keeps_its_options)
     kit_end();
 }
 
+TEST(what_goes_on_behind_another_waits_in_the_queue)
+{
+    static const char name[] = "2026-11-20-101530-412-lenet-7f3a";
+    struct record_queue_options options = {.name = "mx", .grid = true, .max_cells = 2};
+    char *folder, *file = mem_textf("%s/experiment.ini", name);
+    struct record_queued *list;
+    struct spec_sweep sweep;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    folder = io_path(kit.folder, name);
+    write_file(file, "model = lenet\nepochs = 3\n");
+    kit.busy = true;
+    for (int i = 0; i < 2; i++) {
+        screen_setup_queue_run(kit.setup, folder, 5);
+        kit_settle();
+        CHECK_HAS(kit.said, i ? "lenet-7f3a waits already, number 1 of the queue"
+                              : "lenet-7f3a waits in the queue for lenet-a35b (1 shows it)");
+    }
+    spec_sweep_init(&sweep);
+    REQUIRE_OK(spec_sweep_set(&sweep, "lr", "0.1,0.2,0.3", NULL, NULL, &e));
+    REQUIRE_OK(spec_sweep_close(&sweep, &e));
+    for (int i = 0; i < 2; i++) {
+        screen_setup_queue_sweep(kit.setup, &sweep, &options);
+        kit_settle();
+        CHECK_HAS(kit.said, i ? "mx waits already, number 2" : "mx waits in the queue for lenet");
+    }
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE(n == 2);
+    CHECK_HAS(list[0].text,
+              "# options: --resume 2026-11-20-101530-412-lenet-7f3a --order spread\n");
+    CHECK_HAS(list[0].text, "epochs = 5\n");
+    CHECK_HAS(list[1].text, "# options: --name mx --order grid --max-cells 2\n");
+    kit_watch();
+    CHECK_STR(kit.setup->queue_label[0], "goes on");
+    CHECK_INT(kit.runs, 0);
+    record_queue_free(list, n);
+    spec_sweep_free(&sweep);
+    free(folder);
+    free(file);
+    kit_end();
+}
+
 /* As `chorus queue` shows and takes them, also when the first one has begun. */
 TEST(the_queue_is_numbered_as_the_command_numbers_it)
 {
