@@ -125,14 +125,21 @@ static void say_of_cell(const struct record_entry *entry, const char *line)
     text_free(&sweep);
 }
 
-static void add_next_step(enum wire_state state, const char *name, struct text *out)
+static void add_next_step(const struct record_run *run, const char *name, struct text *out)
 {
-    if (state == WIRE_STOPPED || state == WIRE_WAITING)
+    enum wire_state state = run->state;
+
+    if (state == WIRE_STOPPED || state == WIRE_WAITING) {
         text_addf(out, "chorus resume %s%s goes on with it", name, again());
-    else if (state == WIRE_DONE)
+    } else if (state == WIRE_DONE && run->reason[0]) {
+        text_add(out, "ended by ");
+        text_add_clean(out, run->reason);
+        text_add(out, ", it has nothing to go on with");
+    } else if (state == WIRE_DONE) {
         text_addf(out, "chorus resume %s%s epochs=N with a larger N goes on", name, again());
-    else
+    } else {
         text_addf(out, "chorus ls%s state=running lists what runs", again());
+    }
 }
 
 static int refuse_idle(const struct record_entry *entry, const char *verb)
@@ -158,7 +165,7 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
             text_add(&next,
                      "as an average of finished runs it has nothing to stop or to go on with");
         else
-            add_next_step(entry->run.state, text_str(&name), &next);
+            add_next_step(&entry->run, text_str(&name), &next);
         code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
                           wire_state_name(entry->run.state), text_str(&next));
     }

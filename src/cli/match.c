@@ -63,6 +63,20 @@ static enum err_code check_images(const struct spec *a, const struct record_run 
     return ERR_OK;
 }
 
+/* What ends a run early leaves it cheaper than the other. */
+static enum err_code check_end(const struct spec *s, struct err *e)
+{
+    const char *key = s->max_steps         ? "max_steps"
+                      : s->max_minutes > 0 ? "max_minutes"
+                      : s->patience        ? "patience"
+                                           : NULL;
+
+    if (!key)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT,
+                   "--match trains to the end of the epochs that it finds: leave out %s", key);
+}
+
 /* As many whole epochs as come nearest to the model-images of the run. They are counted in epochs of
  * its own, so both must see the same images. */
 static enum err_code match_epochs(struct spec_sweep *s, const struct record_run *run, bool quiet,
@@ -73,6 +87,7 @@ static enum err_code match_epochs(struct spec_sweep *s, const struct record_run 
 
     if (spec_sweep_varies(s))
         return err_set(e, ERR_INPUT, "--match finds the epochs of one run, not of a sweep");
+    TRY(check_end(&s->base, e));
     TRY(check_images(&s->base, run, e));
     TRY(count_epoch(&s->base, &one, e));
     n = fmax(1, round((double)run->model_images / one));

@@ -81,6 +81,17 @@ static bool read_operands(struct resume *r, int argc, char **argv)
     return true;
 }
 
+static void say_end(const struct record_run *run, const char *name)
+{
+    struct text by = {0};
+
+    text_add_clean(&by, run->reason); /* such as max_steps, which more epochs do not change */
+    cli_talk(by.n ? "%s is finished: %lld epoch%s, ended by %s; more epochs change nothing"
+                  : "%s is finished: %lld epoch%s%s; epochs=N with a larger N goes on",
+             name, (long long)run->epochs_done, run->epochs_done == 1 ? "" : "s", text_str(&by));
+    text_free(&by);
+}
+
 /* CLI_ON: there is something to do. */
 static int say_finished(const struct record_entry *entry, const struct resume *r)
 {
@@ -110,9 +121,7 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
         struct text out = {0};
 
         if (!r->quiet)
-            cli_talk("%s is finished: %lld epoch%s; epochs=N with a larger N goes on",
-                     text_str(&name), (long long)run->epochs_done,
-                     run->epochs_done == 1 ? "" : "s");
+            say_end(run, text_str(&name));
         if (r->json)
             cli_json_run(&out, run);
         else

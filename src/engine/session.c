@@ -72,9 +72,10 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
                        found->run, found->reason);
     if (found->state == WIRE_DONE && (!more || more == found->spec.epochs)) {
         *finished = true;
-        return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epochs%s%s; more with epochs=N",
-                       found->run, (long long)found->epochs_done, (long long)found->spec.epochs,
-                       found->reason[0] ? ", " : "", found->reason);
+        return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epochs%s%s%s", found->run,
+                       (long long)found->epochs_done, (long long)found->spec.epochs,
+                       found->reason[0] ? ", " : "", found->reason,
+                       found->reason[0] ? "" : "; more with epochs=N");
     }
     return ERR_OK;
 }

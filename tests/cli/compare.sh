@@ -310,8 +310,8 @@ check "of half an epoch as half" test "$(column "$short" epochs_done) $(column "
 check "nothing ends it early" test -z "$(column "$short" max_steps)$(column "$short" patience)"
 check "under no name of the ensemble's" test -z "$(column "$short" name)"
 check "where the cost is the same, no word" test "$(grep -c "match" err)" = 0
-exits 0 "$CHORUS" run --match cut batch=500 max_steps=3 --dry-run
-check "what is asked for beside it counts" grep -q "^max_steps = 3$" out
+exits 0 "$CHORUS" run --match cut batch=500 lr=0.03 --dry-run
+check "what is asked for beside it counts" grep -q "^lr = 0.03$" out
 check "where it cannot be the same, that is said" grep -q "cost 3,600 model-images, 4 whole epochs cost 4,000" err
 exits 0 "$CHORUS" run --match cut batch=500 --quiet && longer=$(cat out)
 exits 0 "$CHORUS" compare "$longer" "$cut" --equal model-images
@@ -329,6 +329,9 @@ check "and shown as it" grep -qE "tiny +tiny on synthetic" out
 exits 0 "$CHORUS" queue rm 1
 rm -rf results/queue
 refused "epochs as well" "leave out epochs=" "$CHORUS" run --match "$ensemble" epochs=3
+for key in max_steps=3 max_minutes=1 patience=2; do
+    refused "an end before its epochs'" "leave out ${key%=*}" "$CHORUS" run --match "$ensemble" $key --dry-run
+done
 refused "other data" "the same data" "$CHORUS" run --match "$ensemble" train_limit=100
 
 # ---- what others read, and what is there already ----

@@ -29,7 +29,12 @@ refused "epochs twice" "twice" "$CHORUS" resume "$half" epochs=5 epochs=6
 refused "another key" "resume changes no key but epochs" "$CHORUS" resume "$half" lr=1
 exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
 exits 0 "$CHORUS" resume "$(cat out)"
-check "one epoch" grep -q "is finished: 1 epoch;" err
+check "one epoch" grep -q "is finished: 1 epoch; epochs=N with a larger N goes on" err
+exits 0 "$CHORUS" run tiny.ini epochs=4 max_steps=2 --quiet && cut=$(cat out)
+exits 0 "$CHORUS" resume "$cut"
+check "more epochs are no way on behind max_steps" grep -q "ended by max_steps = 2; more epochs change nothing$" err
+exits 2 "$CHORUS" stop "$cut"
+check "nor where it is told to stop" eval 'grep -q "ended by max_steps = 2" err && ! grep -q epochs=N err'
 
 # Another build of the program may have other kernels.
 sed -i "2s/$(column "$half" version | sed 's/[.]/[.]/g')/0.0.9/" "$half/run.csv"
