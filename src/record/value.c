@@ -111,7 +111,7 @@ enum err_code record_column_check(const char *column, const char *value, const c
     if (!strcmp(column, "state"))
         return check_state(value, text, e);
     if (record_is_run_column(column) && spec_key_find(column) >= 0) {
-        if (takes_any(column))
+        if (takes_any(column) || !strcmp(value, RECORD_SEVERAL))
             return ERR_OK;
         spec = mem_new(1, sizeof *spec);
         spec_default(spec);
