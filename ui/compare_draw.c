@@ -481,7 +481,7 @@ static void add_notes(const struct compare *c, struct text *out)
     add_twins(c, out);
     if (c->set->left_out)
         text_addf(out, "%s\n", c->set->problem);
-    if (c->over && !c->scaling && c->panels)
+    if (!c->scaling && c->panels)
         curves_add_short(&c->curves[0], c->label, out);
     text_add(out, text_str(&c->table.note));
     if (c->equal.on && !c->wrong[0])

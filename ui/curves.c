@@ -118,8 +118,11 @@ static void add_line(struct curves *c, int panel, const struct source *s, const 
     line.y = mem_new((size_t)rows + 1, sizeof *line.y);
     line.lo = mem_new((size_t)rows + 1, sizeof *line.lo);
     line.hi = mem_new((size_t)rows + 1, sizeof *line.hi);
-    while ((int)line.n < rows && read_point(s, column, (int)line.n, &line))
-        any |= isfinite(line.y[line.n++]);
+    line.nowhere = true;
+    for (; (int)line.n < rows && read_point(s, column, (int)line.n, &line); line.n++) {
+        any |= isfinite(line.y[line.n]);
+        line.nowhere &= !isfinite(line.y[line.n]) || !isfinite(line.x[line.n]);
+    }
     if (!any) {
         free_line(&line);
         return;
@@ -223,7 +226,7 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
         for (size_t j = 0; j < c->lines; j++) {
             const struct curves_line *l = &c->line[j];
 
-            if (l->panel != i)
+            if (l->panel != i || l->nowhere)
                 continue;
             c->series[i][p->count++] = (struct plot_series){.label = l->label,
                                                             .x = l->x,
@@ -299,12 +302,20 @@ void curves_add_short(const struct curves *c, char *const *label, struct text *o
     for (size_t i = 0; i < c->lines; i++) {
         const struct curves_line *l = &c->line[i];
 
-        if (l->at_end >= l->runs || (i && c->line[i - 1].group == l->group))
+        const char *name = label ? label[l->group] : l->label;
+
+        if (i && c->line[i - 1].group == l->group)
             continue;
-        text_addf(
-            out,
-            "%s: the mean of %zu runs, at the end of the curve of %zu; the others have fewer epochs\n",
-            label ? label[l->group] : l->label, l->runs, l->at_end);
+        if (l->nowhere)
+            text_addf(out,
+                      "%s: not drawn, since it is an average of runs that are not equally far on "
+                      "this axis (%s)\n",
+                      name, c->panel[0].x_label);
+        else if (l->at_end < l->runs)
+            text_addf(
+                out,
+                "%s: the mean of %zu runs, at the end of the curve of %zu; the others have fewer epochs\n",
+                name, l->runs, l->at_end);
     }
 }
 

@@ -21,6 +21,7 @@ struct curves_line {
     int panel, colour;
     size_t group; /* a run, or with over a group of study_groups */
     bool dashed;
+    bool nowhere; /* it has values, but no place of them on the x axis, and is not drawn */
     char *label;
     double *x, *y, *lo, *hi; /* lo and hi: a band */
     double *measured;        /* y before it was smoothed; NULL: it is not */
@@ -40,8 +41,8 @@ enum err_code curves_make(struct curves *c, const struct record_entry *runs, siz
 /* The same of runs that are open already. Nothing in it points into them. */
 enum err_code curves_of(struct curves *c, const struct study_run *runs, size_t count,
                         const struct curves_wish *wish, struct err *e) MUST_USE;
-/* Groups whose mean is of fewer runs towards its end, since some ended earlier: a sentence, a line
- * each. label: (groups), or NULL for the curves' own. */
+/* Groups whose mean is of fewer runs towards its end, since some ended earlier, and those that have no
+ * place on the x axis: a sentence, a line each. label: (groups), or NULL for the curves' own. */
 void curves_add_short(const struct curves *c, char *const *label, struct text *out);
 /* What tells groups of runs from each other: "lr=0.1 batch=64", nothing where nothing does. A key that
  * separates no two groups which the others leave alike says nothing new, but for the model; over (or

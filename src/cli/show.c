@@ -150,7 +150,8 @@ static void add_results(struct text *out, const struct record_run *run)
                  strcmp(run->best_by, "valid") ? ", picked on test" : ", picked on valid");
     add_accuracy(out, "last test acc", run->epochs_done, run->last_test_acc, run->last_test_loss,
                  "");
-    add_count(out, "images", (double)run->images, "");
+    if (!record_run_is_several(run, "images"))
+        add_count(out, "images", (double)run->images, "");
     add_count(out, "model images", (double)run->model_images, "");
     add_seconds(out, "training", run->train_seconds);
     add_seconds(out, "evaluation", run->eval_seconds);

@@ -73,6 +73,14 @@ static enum err_code start_row(struct record *r, enum record_csvs which, struct 
     return ERR_OK;
 }
 
+static void add_count(struct text *row, int64_t count)
+{
+    if (count == RECORD_NO_COUNT)
+        sheet_add_empty(row);
+    else
+        sheet_add_int(row, count);
+}
+
 enum err_code record_add_epoch(struct record *r, const struct record_epoch *row, struct err *e)
 {
     const double numbers[] = {row->train_seconds,     row->eval_seconds,
@@ -89,8 +97,8 @@ enum err_code record_add_epoch(struct record *r, const struct record_epoch *row,
 
     TRY(start_row(r, RECORD_EPOCHS, e));
     sheet_add_int(&r->row, row->epoch);
-    sheet_add_int(&r->row, row->step);
-    sheet_add_int(&r->row, row->images);
+    add_count(&r->row, row->step);
+    add_count(&r->row, row->images);
     sheet_add_int(&r->row, row->model_images);
     for (size_t i = 0; i < MEM_COUNT(numbers); i++)
         add_number(&r->row, numbers[i]);

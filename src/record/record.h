@@ -14,6 +14,8 @@
 
 #define RECORD_EMPTY (-DBL_MAX) /* a number that does not apply: an empty field */
 
+#define RECORD_NO_COUNT INT64_MIN /* the same of a step or of images of a row of epochs.csv */
+
 struct record_epoch { /* a row of epochs.csv, in its columns' order */
     int64_t epoch, step, images, model_images;
     double train_seconds, eval_seconds, device_seconds;
