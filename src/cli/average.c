@@ -2,7 +2,6 @@
 #include "cli/average.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -125,20 +124,12 @@ static enum err_code keep_weights(const struct average *a, const char *net_text,
 /* What is averaged, in its order: names and epochs. Averaged again, it is the same run. */
 static void cell_of(const struct average *a, char out[17])
 {
-    struct hash_sha256 h;
     struct text t = {0};
-    uint8_t digest[32];
-    char hex[65];
 
     text_add(&t, "average\n");
     for (size_t i = 0; i < a->runs; i++)
         text_addf(&t, "%s %lld\n", a->run[i].run.run, (long long)a->run[i].run.epochs_done);
-    hash_sha256_start(&h);
-    hash_sha256_add(&h, text_str(&t), t.n);
-    hash_sha256_end(&h, digest);
-    hash_hex(hex, digest, sizeof digest);
-    memcpy(out, hex, 16);
-    out[16] = 0;
+    averaged_hash(&t, out);
     text_free(&t);
 }
 
@@ -163,7 +154,7 @@ bool average_find_earlier(const struct average *a, struct text *folder)
 static bool is_own(const char *column)
 {
     static const char own[] =
-        " run sweep cell state reason pid version started_utc ended_utc name mode devices members "
+        " run sweep cell state reason pid version started_utc ended_utc name mode members "
         "repeats epochs_done best_epoch best_by best_test_acc best_test_loss last_test_acc "
         "last_test_loss train_seconds eval_seconds wall_seconds device_seconds model_images "
         "target_seconds tags note ";
@@ -175,13 +166,35 @@ static bool is_own(const char *column)
     return false;
 }
 
+/* Whether the column says something of the run: a key does where it has an effect. */
+static bool says(const struct record_run *run, const char *column)
+{
+    int key = spec_key_find(column);
+
+    return key < 0 || spec_applies(&run->spec, key);
+}
+
+/* The first run of which the column says something; none: a->runs. */
+static size_t first_to_say(const struct average *a, const char *column)
+{
+    size_t i = 0;
+
+    while (i < a->runs && !says(&a->run[i].run, column))
+        i++;
+    return i;
+}
+
 static bool same_in_all(const struct average *a, const char *column)
 {
     struct text first = {0}, other = {0};
+    size_t i = first_to_say(a, column);
     bool same = true;
 
-    record_run_value(&a->run[0].run, column, &first);
-    for (size_t i = 1; i < a->runs && same; i++) {
+    if (i < a->runs)
+        record_run_value(&a->run[i].run, column, &first);
+    while (++i < a->runs && same) {
+        if (!says(&a->run[i].run, column))
+            continue;
         text_clear(&other);
         record_run_value(&a->run[i].run, column, &other);
         same = !strcmp(text_str(&first), text_str(&other));
@@ -198,14 +211,25 @@ static void mark_several(const struct average *a, struct record_run *run)
             record_run_set_several(run, *column);
 }
 
+/* Models of one seed saw the images in one order, others each in its own. */
+static void set_order(const struct average *a, struct record_run *run)
+{
+    size_t i = first_to_say(a, "member_order");
+
+    if (i < a->runs)
+        run->spec.member_order = a->run[i].run.spec.member_order;
+    else if (run->spec.shuffle && !same_in_all(a, "seed"))
+        run->spec.member_order = SPEC_OWN;
+}
+
 /* The settings that are not the same in all of them, in words; nothing where all are. */
 static void add_differing(const struct average *a, struct text *out)
 {
     for (int k = 0; spec_keys[k].name; k++) {
         const char *name = spec_keys[k].name;
 
-        if (study_is_setting(name) && strcmp(name, "seed") != 0 && strcmp(name, "mode") != 0 &&
-            strcmp(name, "members") != 0 && !same_in_all(a, name))
+        if (study_is_setting(name) && strcmp(name, "seed") != 0 && !is_own(name) &&
+            !same_in_all(a, name))
             text_addf(out, "%s%s", out->n ? ", " : "", name);
     }
 }
@@ -241,6 +265,7 @@ static void fill_run(const struct average *a, struct record_run *run)
     }
     run->epochs_done = run->best_epoch = average_last_epoch(a);
     run->spec.epochs = run->epochs_done;
+    set_order(a, run);
     mark_several(a, run);
     add_differing(a, &differing);
     snprintf(run->note, sizeof run->note, "average of");
@@ -258,12 +283,30 @@ static void fill_run(const struct average *a, struct record_run *run)
     }
 }
 
+/* Where all runs took as many. */
+static int64_t common_step(const struct average *a)
+{
+    struct study_run *runs;
+    double step;
+    bool same = true;
+
+    if (study_open(&runs, a->run, a->runs, NULL) != ERR_OK)
+        return RECORD_NO_COUNT;
+    step = study_at(&runs[0], runs[0].last, "step");
+    for (size_t i = 0; i < a->runs && same; i++)
+        same = study_at(&runs[i], runs[i].last, "step") == step;
+    study_close(runs, a->runs);
+    return same ? (int64_t)step : RECORD_NO_COUNT;
+}
+
 static enum err_code add_rows(const struct average *a, const struct record_run *run,
                               struct record *record, struct err *e)
 {
     const struct study_members *s = &a->study;
+    bool several = record_run_is_several(run, "images");
     struct record_epoch row = {.epoch = run->epochs_done,
-                               .images = run->images,
+                               .step = common_step(a),
+                               .images = several ? RECORD_NO_COUNT : run->images,
                                .model_images = run->model_images,
                                .train_seconds = run->train_seconds,
                                .eval_seconds = run->eval_seconds,
@@ -319,6 +362,19 @@ static enum err_code save_predictions(const struct average *a, const char *folde
     return code;
 }
 
+static enum err_code save_models(const struct average *a, const char *folder, struct err *e)
+{
+    struct averaged all = {.model = mem_new((size_t)a->all.members, sizeof *all.model)};
+    enum err_code code;
+
+    for (size_t i = 0; i < a->runs; i++)
+        for (int m = 0; m < a->models[i].models; m++)
+            all.model[all.models++] = a->models[i].model[m];
+    code = averaged_write(&all, folder, e);
+    averaged_free(&all);
+    return code;
+}
+
 /* Without an end the folder would pass for that of a run that died. */
 static void say_failed(struct record *record, struct record_run *run, const struct err *why)
 {
@@ -348,6 +404,8 @@ enum err_code average_write_run(const struct average *a, struct text *folder, st
         code = keep_weights(a, net_text, record, e);
     if (code == ERR_OK)
         code = save_predictions(a, record_folder(record), e);
+    if (code == ERR_OK)
+        code = save_models(a, record_folder(record), e);
     if (code == ERR_OK) {
         run->state = WIRE_DONE;
         clock_utc(run->ended_utc, clock_wall());

@@ -2,6 +2,7 @@
 #ifndef CHORUS_CLI_AVERAGE_H
 #define CHORUS_CLI_AVERAGE_H
 
+#include "cli/averaged.h"
 #include "cli/predictions.h"
 #include "study/members.h"
 
@@ -9,6 +10,7 @@ struct average {
     const struct record_entry *run;
     size_t runs;
     struct predictions *part; /* (runs) */
+    struct averaged *models;  /* (runs): whose answers those are */
     struct predictions all;
     struct study_members study;
 };

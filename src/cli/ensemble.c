@@ -18,8 +18,9 @@ static const struct cli_usage usage = {
     "ensemble RUN...",
     "What averaging brings: the members of an ensemble, or finished runs averaged as if they were one.",
     "One ensemble: its tables. Several runs, single models or ensembles, of the same test images: the\n"
-    "tables of all their models averaged, kept as a run of its own in the results folder. No model may\n"
-    "stand in it twice.\n"
+    "tables of all their models averaged, kept as a run of its own in the results folder, with the models\n"
+    "in its average.csv. No model may stand in it twice: those of one seed, place in an ensemble and\n"
+    "settings are the same, whatever they were computed on.\n"
     "  gain        accuracy of the averaged probabilities less that of the mean member, or of the\n"
     "              best member on these very images (picked on test), at the last epoch, as in the\n"
     "              tables; of one ensemble also at its best epoch, by its epochs.csv\n"
@@ -68,46 +69,88 @@ static enum err_code check_part(const struct average *j, size_t i, struct err *e
     return ERR_OK;
 }
 
-/* Two models that say the same of all images, to the bit, are one model: averaged with itself it only
- * weighs more. */
-static enum err_code refuse_twin(const struct average *j, size_t i, struct err *e)
+static bool same_settings(const struct average *j, size_t i, size_t k, const int model[2])
 {
-    const struct predictions *own = &j->part[i];
-    size_t n = own->n * (size_t)own->classes;
+    const char *id = j->models[i].model[model[0]].id;
 
-    for (size_t k = 0; k < i; k++) {
-        const struct predictions *other = &j->part[k];
-
-        for (int a = 0; a < own->members; a++)
-            for (int b = 0; b < other->members; b++) {
-                char of[2][32] = {"", ""};
-
-                if (memcmp(own->p + (size_t)a * n, other->p + (size_t)b * n, n * sizeof *own->p) !=
-                    0)
-                    continue;
-                if (own->members > 1)
-                    snprintf(of[0], sizeof of[0], "member %d of ", a);
-                if (other->members > 1)
-                    snprintf(of[1], sizeof of[1], "member %d of ", b);
-                return err_set(e, ERR_INPUT,
-                               "%s%s is the same model as %s%s: each model can stand in an average "
-                               "once, so leave one of the two runs out",
-                               of[0], j->run[i].name, of[1], j->run[k].name);
-            }
-    }
-    return ERR_OK;
+    return *id && !strcmp(id, j->models[k].model[model[1]].id);
 }
 
-static bool equal_training(const struct average *j)
+/* Whether a model of one run is one of another's: what determines it is the same or, where the answers
+ * are known, it says the same of all images, to the bit. Averaged with itself it only weighs more. */
+static bool find_twin(const struct average *j, size_t i, size_t k, int model[2])
 {
-    bool equal = true;
+    const struct predictions *own = &j->part[i], *other = &j->part[k];
+    size_t n = own->n * (size_t)own->classes;
 
-    for (size_t i = 0; i < j->runs; i++) /* an average of runs that were not trained for as long */
-        equal = equal && !record_run_is_several(&j->run[i].run, "images");
-    for (size_t i = 1; i < j->runs; i++)
-        equal = equal && j->run[i].run.model_images * j->part[0].members ==
-                             j->run[0].run.model_images * j->part[i].members;
-    return equal;
+    for (int a = 0; a < j->models[i].models; a++)
+        for (int b = 0; b < j->models[k].models; b++) {
+            model[0] = a;
+            model[1] = b;
+            if (same_settings(j, i, k, model))
+                return true;
+            if (own->p && other->p &&
+                !memcmp(own->p + (size_t)a * n, other->p + (size_t)b * n, n * sizeof *own->p))
+                return true;
+        }
+    return false;
+}
+
+static void add_model(const struct average *j, size_t i, int model, struct text *out)
+{
+    if (j->models[i].models > 1)
+        text_addf(out, "member %d of ", model);
+    text_add(out, j->run[i].name);
+}
+
+/* The runs by their members, most of them first: what they hold need not stand in it again. */
+static size_t *largest_first(const struct average *j)
+{
+    size_t *order = mem_new(j->runs, sizeof *order);
+
+    for (size_t i = 0; i < j->runs; i++) {
+        size_t at = i;
+
+        for (; at > 0 && j->models[order[at - 1]].models < j->models[i].models; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+static enum err_code refuse_twins(const struct average *j, struct err *e)
+{
+    size_t *order = largest_first(j), kept = 0;
+    struct text twin = {0}, spare = {0};
+    enum err_code code = ERR_OK;
+
+    for (size_t i = 0; i < j->runs; i++) {
+        size_t k = 0;
+        int model[2];
+
+        while (k < kept && !find_twin(j, order[i], order[k], model))
+            k++;
+        if (k < kept && !twin.n) {
+            add_model(j, order[i], model[0], &twin);
+            text_add(&twin, " is the same model as ");
+            add_model(j, order[k], model[1], &twin);
+            if (same_settings(j, order[i], order[k], model))
+                text_add(&twin, ", of the same seed and settings");
+        }
+        if (k < kept)
+            text_addf(&spare, "%s%s", spare.n ? ", " : "", j->run[order[i]].name);
+        else
+            order[kept++] = order[i];
+    }
+    if (twin.n)
+        code = err_set(e, ERR_INPUT,
+                       "%s: each model can stand in an average "
+                       "once, so leave out %s",
+                       text_str(&twin), text_str(&spare));
+    text_free(&twin);
+    text_free(&spare);
+    free(order);
+    return code;
 }
 
 /* Where all parts have them. */
@@ -127,16 +170,20 @@ static void join_logs(struct average *j)
     }
 }
 
-/* Of one run: what its own files say of its best epoch; an average has none but its members'. */
-static enum err_code tell_best(struct average *j, struct err *e)
+/* Before anything is computed. */
+static enum err_code check_runs(const struct average *j, struct err *e)
 {
-    struct study_run *run;
+    for (size_t i = 0; i < j->runs; i++) {
+        const struct record_entry *run = &j->run[i];
+        const struct spec *s = &run->run.spec;
 
-    TRY(study_open(&run, j->run, 1, e));
-    if (!study_is_average(run))
-        study_members_from(&j->study, run);
-    study_close(run, 1);
-    return ERR_OK;
+        if (run->broken || run->run.state != WIRE_DONE)
+            return err_set(e, ERR_INPUT,
+                           "%s is %s: only finished runs are averaged, which state=done chooses",
+                           run->name, run->broken ? "broken" : wire_state_name(run->run.state));
+        averaged_of(&j->models[i], run, s->mode == SPEC_ENSEMBLE ? s->members : 1);
+    }
+    return refuse_twins(j, e);
 }
 
 static enum err_code join_parts(struct average *j, struct err *e)
@@ -145,16 +192,16 @@ static enum err_code join_parts(struct average *j, struct err *e)
     struct study_answers answers;
     size_t row, at = 0;
 
+    TRY(check_runs(j, e));
     for (size_t i = 0; i < j->runs; i++) {
-        if (j->run[i].broken || j->run[i].run.state != WIRE_DONE)
-            return err_set(
-                e, ERR_INPUT, "%s is %s: only finished runs are averaged, which state=done chooses",
-                j->run[i].name, j->run[i].broken ? "broken" : wire_state_name(j->run[i].run.state));
         TRY(predictions_get(&j->part[i], &j->run[i], e));
         TRY(check_part(j, i, e));
-        TRY(refuse_twin(j, i, e));
+        if (j->part[i].members != j->models[i].models)
+            return err_set(e, ERR_INPUT, "%s has %d models, its predictions.safetensors %d",
+                           j->run[i].name, j->models[i].models, j->part[i].members);
         all->members += j->part[i].members;
     }
+    TRY(refuse_twins(j, e));
     *all = (struct predictions){.epoch = average_last_epoch(j),
                                 .members = all->members,
                                 .classes = j->part[0].classes,
@@ -175,11 +222,35 @@ static enum err_code join_parts(struct average *j, struct err *e)
     answers = predictions_answers(all);
     study_members(&j->study, &answers);
     all->labels = NULL; /* the first part's */
-    j->study.unequal = !equal_training(j);
-    return j->runs == 1 ? tell_best(j, e) : ERR_OK;
+    return ERR_OK;
 }
 
 /* ---- the verb ---- */
+
+/* The run of all of them: the one that was named, or their average. */
+static enum err_code find_whole(struct average *j, struct text *folder, struct err *e)
+{
+    if (j->runs > 1 && !average_find_earlier(j, folder))
+        return average_write_run(j, folder, e);
+    return ERR_OK;
+}
+
+/* What that run's own files say: when, at what cost. */
+static enum err_code tell_whole(struct average *j, const struct text *folder, struct err *e)
+{
+    struct record_entry entry;
+    struct study_run *run;
+    enum err_code code;
+
+    TRY(record_read_entry(folder->n ? text_str(folder) : j->run[0].folder, &entry, e));
+    code = study_open(&run, &entry, 1, e);
+    if (code == ERR_OK) {
+        study_members_from(&j->study, run);
+        study_close(run, 1);
+    }
+    record_free_entry(&entry);
+    return code;
+}
 
 /* When those gains were, and what they were at the best epoch. */
 static void add_epochs(const struct study_members *s, struct text *out)
@@ -245,20 +316,24 @@ static int print(const struct average *j, const struct text *folder, bool csv, b
 
 static int ensemble(const struct record_entry *runs, size_t count, bool csv, bool json)
 {
-    struct average j = {.run = runs, .runs = count, .part = mem_new(count, sizeof *j.part)};
+    struct average j = {.run = runs,
+                        .runs = count,
+                        .models = mem_new(count, sizeof *j.models),
+                        .part = mem_new(count, sizeof *j.part)};
     struct text folder = {0};
     struct err e;
     int code;
 
-    if (join_parts(&j, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else if (count > 1 && !average_find_earlier(&j, &folder) &&
-             average_write_run(&j, &folder, &e) != ERR_OK)
+    if (join_parts(&j, &e) != ERR_OK || find_whole(&j, &folder, &e) != ERR_OK ||
+        tell_whole(&j, &folder, &e) != ERR_OK)
         code = cli_fail(&e);
     else
         code = print(&j, &folder, csv, json);
     for (size_t i = 0; i < count; i++)
         predictions_free(&j.part[i]);
+    for (size_t i = 0; i < count; i++)
+        averaged_free(&j.models[i]);
+    free(j.models);
     free(j.part);
     predictions_free(&j.all);
     study_members_free(&j.study);

@@ -39,7 +39,7 @@ struct study_gain { /* at a run's best epoch, by its epochs.csv */
 struct study_members {
     int64_t epoch;             /* whose weights these are; 0: of several, each its last */
     struct study_gain at_best; /* of an ensemble that was trained as one */
-    bool unequal;              /* the caller says so: they were not all trained for as long */
+    bool longer, larger;       /* some were trained for longer, or are larger, than others */
     int members;
     size_t images;
     struct study_model whole, *member; /* (members) */

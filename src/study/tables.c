@@ -79,15 +79,36 @@ static void add_model(struct study_table *t, const struct study_model *m)
 
 void study_members_from(struct study_members *s, const struct study_run *run)
 {
+    if (study_is_average(run)) { /* its end is all that there is of it */
+        s->longer = record_run_is_several(&run->entry->run, "images");
+        s->larger = run->entry->run.flops_per_image == RECORD_EMPTY;
+        return;
+    }
     s->epoch = run->entry->run.epochs_done;
     s->at_best = (struct study_gain){
         run->best < 0 ? 0 : run->entry->run.best_epoch, !strcmp(run->entry->run.best_by, "test"),
         study_number(run, "gain_mean"), study_number(run, "gain_best")};
 }
 
+static void add_cost(const struct study_members *s, struct text *out)
+{
+    if (!s->longer && !s->larger) {
+        text_addf(out, "%d times the training of one", s->members);
+        return;
+    }
+    text_add(out, "the training of ");
+    if (s->members == 2)
+        text_add(out, "both");
+    else
+        text_addf(out, "all %d", s->members);
+    text_addf(out, ", which differ in %s%s%s", s->longer ? "length" : "",
+              s->longer && s->larger ? " and " : "", s->larger ? "size" : "");
+}
+
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
-    char cost[64], when[64] = "at each run's last epoch";
+    struct text cost = {0};
+    char when[64] = "at each run's last epoch";
     char name[16];
 
     study_table_column(t, "model", STUDY_TEXT, false);
@@ -104,10 +125,7 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     study_table_word(t, "mean member");
     add_model(t, &s->mean);
     study_table_empty(t);
-    if (s->unequal)
-        snprintf(cost, sizeof cost, "the training of all %d, some longer than others", s->members);
-    else
-        snprintf(cost, sizeof cost, "%d times the training of one", s->members);
+    add_cost(s, &cost);
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
@@ -117,7 +135,8 @@ void study_members_table(const struct study_members *s, struct study_table *t)
                      "ensemble: the mean of the members' probabilities; %s its gain is %+.2f "
                      "points over the mean member, %+.2f over the best one (member %d, picked on "
                      "test), at %s; a point is 0.01 of test_acc",
-                     when, 100 * s->gain_mean, 100 * s->gain_best, s->best, cost);
+                     when, 100 * s->gain_mean, 100 * s->gain_best, s->best, text_str(&cost));
+    text_free(&cost);
     if (s->at_best.epoch > 0)
         study_table_note(t,
                          "at the best epoch, %lld (picked on %s), its gain was %+.2f points over "

@@ -272,12 +272,12 @@ exits 0 "$CHORUS" run tiny.ini lr=0.1 seed=1 epochs=2 --quiet && brief=$(cat out
 exits 0 "$CHORUS" ensemble "${runs[0]}" "$brief"
 check "what the averaged differ in is said" grep -q "differ in epochs, lr, which the new run.s columns call several" err
 check "kept with the run" grep -q "average of runs that differ in epochs, lr:" "$(tail -n 1 out)/run.csv"
-check "of unequal cost, not as equal" grep -q "at the training of all 2, some longer" out
+check "of unequal cost, not as equal" grep -q "at the training of both, which differ in length" out
 uneven=$(tail -n 1 out)
 exits 0 "$CHORUS" ensemble "$uneven"
-check "nor later" grep -q "at each run's last epoch .* at the training of all 2, some longer" out
+check "nor later" grep -q "at each run's last epoch .* at the training of both, which differ in length" out
 check "without a best epoch of its own" test "$(grep -c "at the best epoch" out)" = 0
-refused "no model twice" "member 0 of ${uneven##*/} is the same model as ${runs[0]##*/}" \
+refused "no model twice" "${runs[0]##*/} is the same model as member 0 of ${uneven##*/}, of the same seed and settings: each model can stand in an average once, so leave out ${runs[0]##*/}" \
     "$CHORUS" ensemble "${runs[0]}" "$uneven"
 for average in "$joined" "$uneven"; do
     refused "an average is not trained on" "is an average of runs, which cannot be trained on" \

@@ -108,6 +108,49 @@ check "no filter takes it for the first" eval '! grep -q "${average##*-}" out'
 exits 0 "$CHORUS" predict "$average" --first 1
 check "and it predicts" grep -q "member 1" out
 
+check "models of other sizes are not of one cost" eval 'exits 0 "$CHORUS" ensemble "$other" &&
+    grep -q "at the training of both, which differ in length and size;" out'
+exits 0 "$CHORUS" ls model=several
+check "a filter finds what ls calls several" grep -q "${other##*/}" out
+for column in lr epochs; do
+    exits 0 "$CHORUS" ls $column=several
+    check "of $column too" eval 'grep -q "${average##*/}" out && ! grep -q "${other##*/}" out'
+done
+
+# ---- an average of runs of unequal length ----
+exits 0 "$CHORUS" run tiny.ini epochs=2 seed=1 devices=2 batch=40 lr=0.1 --quiet && two_devices=$(cat out)
+exits 0 "$CHORUS" run tiny.ini epochs=3 mode=ensemble members=2 member_order=own lr=0.1 seed=1 --quiet && own=$(cat out)
+exits 0 "$CHORUS" ensemble "$two_devices" "$own" --json && uneven=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "keys that one of them alone uses are no difference" grep -qx \
+    "they differ in devices, epochs, which the new run's columns call several" err
+check "and stand as that one has them" test "$(column "$uneven" member_order) $(column "$uneven" devices)" = "own several"
+check "no step, no number of images" test "$(field "$uneven/epochs.csv" 1 step)$(field "$uneven/epochs.csv" 1 images)" = ""
+check "all model-images" test "$(field "$uneven/epochs.csv" 1 model_images)" = $(($(column "$two_devices" images) + 2 * $(column "$own" images)))
+exits 0 "$CHORUS" show "$uneven"
+check "show has no images of it" eval '! grep -Eq "^ *images " out'
+exits 0 "$CHORUS" plot "$uneven" "$own" --x images -o images.tex
+check "nor is it drawn over them" grep -q "not drawn, since it is an average of runs that are not equally far on this axis (images)" err
+check "its values are not there" eval '! grep -q "^0," images.csv'
+exits 0 "$CHORUS" plot "$uneven" "$own"
+check "over epochs it is" test ! -s err
+exits 0 "$CHORUS" ensemble "$one" "$two_devices" --json && even=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "of equal length it has both" test "$(field "$even/epochs.csv" 1 step) $(field "$even/epochs.csv" 1 images)" = \
+    "$(field "$one/epochs.csv" 2 step) $(column "$one" images)"
+
+# ---- no model twice, wherever it was computed ----
+exits 0 "$CHORUS" run tiny.ini epochs=1 mode=data-parallel,ensemble members=2,3 devices=1 --name nested --quiet
+smaller=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $at["members"] == 2 { print $at["run"] }' \
+    results/sweeps/nested/sweep.csv)
+refused "a smaller ensemble is within a larger one" "each model can stand in an average once, so leave out $smaller" \
+    "$CHORUS" ensemble mode=ensemble sweep=nested
+threads=$("$CHORUS" run tiny.ini lr=0.05 epochs=2 seed=1 threads=1 devices=4 sync_bn=yes name=where --quiet)
+refused "other devices and threads make no other model" "same model as ${one##*/}, of the same seed and settings: each model can stand in an average once, so leave out ${threads##*/}" \
+    "$CHORUS" ensemble "$one" "$threads"
+refused "not in an average either" "leave out ${threads##*/}" "$CHORUS" ensemble "$threads" "$even"
+apart=$("$CHORUS" run tiny.ini lr=0.05 epochs=2 seed=1 devices=4 --quiet)
+exits 0 "$CHORUS" ensemble "$one" "$apart"
+check "but where batch norm's statistics are each device's own" grep -q "^ensemble " out
+
 # ---- a cell that goes on by itself ----
 exits 0 "$CHORUS" run tiny.ini lr=0.02,0.05 epochs=2 --name longer --quiet
 cell=$(field results/sweeps/longer/sweep.csv 2 run)
