@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "cli/averaged.h"
 #include "cli/version.h"
 #include "ui/jobs.h"
 
@@ -117,6 +118,62 @@ static enum err_code add_settings(struct report *r, struct networks *known,
     return code;
 }
 
+/* Those of an average, which is no experiment: where its runs differ there is no value of it. */
+static enum err_code add_common_settings(struct report *r, struct networks *known,
+                                         const struct record_entry *entry, struct text *out,
+                                         struct err *e)
+{
+    struct text value = {0};
+    const char *network = NULL;
+
+    if (!record_run_is_several(&entry->run, "model"))
+        TRY(add_network(r, known, entry, &network, e));
+    for (int k = 0; spec_keys[k].name; k++) {
+        text_clear(&value);
+        if (network && !strcmp(spec_keys[k].name, "model"))
+            text_add(&value, network);
+        else
+            record_run_value(&entry->run, spec_keys[k].name, &value);
+        if (value.n)
+            text_addf(out, "%s = %s\n", spec_keys[k].name, text_str(&value));
+    }
+    text_free(&value);
+    return ERR_OK;
+}
+
+/* The models that stand in it; an older average has its note alone. */
+static void add_averaged(const struct record_entry *entry, struct text *out)
+{
+    struct averaged of;
+
+    if (!averaged_read(&of, entry->folder))
+        text_addf(out, "# %s\n", entry->run.note);
+    for (int m = 0; m < of.models; m++) {
+        text_add(out, "# averaged: ");
+        averaged_add_name(&of.model[m], out);
+        text_add(out, "\n");
+    }
+    averaged_free(&of);
+}
+
+static enum err_code add_run(struct report *r, struct networks *known,
+                             const struct record_entry *entry, struct text *out, struct err *e)
+{
+    const struct record_run *run = &entry->run;
+    struct text seed = {0};
+
+    record_run_value(run, "seed", &seed);
+    text_addf(out, "\nrun %s\n", entry->name);
+    text_addf(out, "# %s, seed %s, %s on %s (%s, %s), chorus %s, %s to %s\n",
+              wire_state_name(run->state), text_str(&seed), run->backend_used, run->host, run->isa,
+              run->precision_used, run->version, run->started_utc, run->ended_utc);
+    text_free(&seed);
+    if (!study_entry_is_average(entry))
+        return add_settings(r, known, entry, out, e);
+    add_averaged(entry, out);
+    return add_common_settings(r, known, entry, out, e);
+}
+
 char *report_read_manifest(const char *folder)
 {
     char *path = io_path(folder, "manifest.txt"), *text = NULL;
@@ -165,16 +222,8 @@ enum err_code report_manifest(struct report *r, struct err *e)
     char now[CLOCK_UTC_ROOM];
     enum err_code code = ERR_OK;
 
-    for (size_t i = 0; i < r->runs && code == ERR_OK; i++) {
-        const struct record_run *run = &r->run[i].run;
-
-        text_addf(&runs, "\nrun %s\n", r->run[i].name);
-        text_addf(&runs, "# %s, seed %llu, %s on %s (%s, %s), chorus %s, %s to %s\n",
-                  wire_state_name(run->state), (unsigned long long)run->spec.seed,
-                  run->backend_used, run->host, run->isa, run->precision_used, run->version,
-                  run->started_utc, run->ended_utc);
-        code = add_settings(r, &known, &r->run[i], &runs, e);
-    }
+    for (size_t i = 0; i < r->runs && code == ERR_OK; i++)
+        code = add_run(r, &known, &r->run[i], &runs, e);
     clock_utc(now, clock_wall());
     text_addf(&out, MADE "%s" BY "%s\ncommand: chorus report", now, chorus_version);
     for (int i = 1; i < r->argc; i++) {

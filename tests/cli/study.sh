@@ -133,6 +133,16 @@ check "nor is it drawn over them" grep -q "not drawn, since it is an average of 
 check "its values are not there" eval '! grep -q "^0," images.csv'
 exits 0 "$CHORUS" plot "$uneven" "$own"
 check "over epochs it is" test ! -s err
+exits 0 "$CHORUS" report "$uneven" -o uneven
+check "a report's manifest has no value where they differ" test "$(grep -Ec '^(devices|epochs) = several$' uneven/manifest.txt)" = 2
+check "with the network of them all" test -s "uneven/$(sed -n 's/^model = //p' uneven/manifest.txt)"
+check "and names the models" test "$(sed -n 's/^# averaged: //p' uneven/manifest.txt | tr '\n' ' ')" = \
+    "${two_devices##*/} member 0 of ${own##*/} member 1 of ${own##*/} "
+exits 0 "$CHORUS" ensemble "$uneven"
+check "its page tells the cost as ensemble does" grep -q "$(grep -o "at the training of all 3, which differ in length" out)" \
+    uneven/index.html
+exits 0 "$CHORUS" report "$other" -o other
+check "nor one model of several" test "$(grep -c '^model = several$' other/manifest.txt)" = 1
 exits 0 "$CHORUS" ensemble "$one" "$two_devices" --json && even=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
 check "of equal length it has both" test "$(field "$even/epochs.csv" 1 step) $(field "$even/epochs.csv" 1 images)" = \
     "$(field "$one/epochs.csv" 2 step) $(column "$one" images)"
