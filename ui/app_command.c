@@ -197,7 +197,8 @@ static void run_command(void *user, const char *line)
     }
     args = mem_new(count + 3, sizeof *args);
     for (size_t i = !strcmp(count ? words[0] : "", "chorus"); i < count; i++)
-        args[n++] = words[i];
+        if (strcmp(words[i], "--tui") != 0) /* it is here that it is watched */
+            args[n++] = words[i];
     trains_here = trains((char **)args, n);
     run = trains_here && !strcmp(args[0], "run");
     if (trains_here && !run)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PATIENCE_MS 2000 /* without a word to whoever has the terminal again */
 
@@ -80,7 +81,7 @@ struct waiting {
     struct app *app;
     char *results;
     size_t n;
-    bool stranded;
+    bool stranded, others; /* others: another process takes from it */
 };
 
 static void count_waiting(void *arg)
@@ -88,13 +89,17 @@ static void count_waiting(void *arg)
     struct waiting *s = arg;
     struct record_queued item = {0};
     bool found = false;
+    int64_t owner, taker;
     size_t n = 0;
 
     if (record_queue_first(s->results, &item, &found, &n, NULL) != ERR_OK || !found)
         return;
     record_queue_free_item(&item);
     s->n = n;
-    s->stranded = !record_queue_owner(s->results) && !record_taking_pid(s->results);
+    owner = record_queue_owner(s->results);
+    taker = record_taking_pid(s->results);
+    s->stranded = !owner && !taker;
+    s->others = taker || (owner && owner != getpid());
 }
 
 static void ask_about_queue(struct app *app, size_t n, const char *words)
@@ -145,7 +150,8 @@ static void quit_idle(struct app *app, size_t waiting)
     text_free(&words);
 }
 
-static void quit_busy(struct app *app, size_t waiting)
+/* others: another process takes from the queue. */
+static void quit_busy(struct app *app, size_t waiting, bool others)
 {
     static const char *const answers[] = {
         "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
@@ -156,8 +162,9 @@ static void quit_busy(struct app *app, size_t waiting)
         text_add(&words, " ");
     text_add(&words, "Something runs. How do you want to leave?");
     if (waiting)
-        text_addf(&words, " Where it is stopped, %zu queued experiment%s with the next chorus.",
-                  waiting, waiting == 1 ? " begins" : "s begin");
+        text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
+                  waiting == 1 ? " begins" : "s begin",
+                  others ? "other chorus that is open" : "next chorus");
     app_ask(app, text_str(&words), answers, leave, app);
     text_free(&words);
 }
@@ -172,7 +179,7 @@ static void waiting_counted(void *arg, bool dropped)
     if (wanted) {
         app->own->said[0] = 0;
         if (feed_busy(app->feed)) /* it may have begun meanwhile */
-            quit_busy(app, s->n);
+            quit_busy(app, s->n, s->others);
         else
             quit_idle(app, s->stranded ? s->n : 0);
     }
@@ -216,7 +223,7 @@ void app_quit(struct app *app)
     }
     app->own->quitting = false;
     if (busy)
-        quit_busy(app, 0);
+        quit_busy(app, 0, false);
     else
         quit_idle(app, 0);
 }

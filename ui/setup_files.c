@@ -276,19 +276,25 @@ static bool has_ending(const char *typed)
 /* A bare name goes where experiments are, with the ending that they have. */
 static char *path_of(const char *typed)
 {
-    const char *ending = has_ending(typed) ? "" : ".ini";
+    const char *ending = has_ending(typed) ? "" : ".ini", *home = getenv("HOME");
 
+    if (home && !strncmp(typed, "~/", 2))
+        return mem_textf("%s%s%s", home, typed + 1, ending);
     return strchr(typed, '/') ? mem_textf("%s%s", typed, ending)
                               : mem_textf(FOLDER "/%s%s", typed, ending);
 }
 
 static void entered(void *user, const char *text)
 {
-    char *copy = mem_text(text ? text : ""), *name = text_trim(copy), *path;
+    char *copy = mem_text(text ? text : ""), *name = text_trim(copy), *path, *folder;
 
     if (*name) {
         path = path_of(name);
-        start_saving(user, path, strchr(name, '/') && !has_ending(name) ? name : NULL, false);
+        folder = strchr(name, '/') && !has_ending(name)
+                     ? mem_text_n(path, strlen(path) - strlen(".ini"))
+                     : NULL;
+        start_saving(user, path, folder, false);
+        free(folder);
         free(path);
     }
     free(copy);

@@ -272,7 +272,9 @@ static int leave_one(const char *name)
     int code;
 
     if (drive_leave(name, &e) == ERR_OK) {
-        say("", name ? name : "the queue", " goes on without this terminal; chorus watch shows it");
+        say("", name ? name : "the queue",
+            name ? " goes on without this terminal; chorus watch shows it"
+                 : " goes on without this terminal; chorus queue shows what waits");
         return 0;
     }
     code = cli_fail(&e);

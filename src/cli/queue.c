@@ -75,14 +75,19 @@ static void describe_run(const struct spec *s, struct text *out)
     text_free(&t);
 }
 
-static void describe_sweep(const struct spec_sweep *s, struct text *out)
+/* "sweep: 3 lr (2 of 3 cells)"; most: as many cells are asked for, 0: all. */
+static void describe_sweep(const struct spec_sweep *s, int64_t most, struct text *out)
 {
+    size_t cells = spec_sweep_cells(s);
     struct text t = {0};
 
     text_add(&t, "sweep:");
     for (size_t a = 0; a < s->axes; a++)
         text_addf(&t, "%s %zu %s", a ? "," : "", s->axis[a].values, s->axis[a].key);
-    text_addf(&t, " (%zu cells)", spec_sweep_cells(s));
+    text_add(&t, " (");
+    if (most && (size_t)most < cells)
+        text_addf(&t, "%lld of ", (long long)most);
+    text_addf(&t, "%zu cells)", cells);
     text_add_clean(out, text_str(&t));
     text_free(&t);
 }
@@ -108,29 +113,26 @@ static enum err_code read_item(const struct record_queued *item, struct spec_swe
     return code;
 }
 
-static bool wants_alone(const struct record_queued *item)
+/* All empty where there are none. */
+static struct record_queue_options options_of(const struct record_queued *item)
 {
-    struct record_queue_options options = {0};
-
-    return !item->broken && record_queue_read_options(item->text, &options, NULL) == ERR_OK &&
-           options.alone;
-}
-
-/* Name of the run that goes on; "" : it is a new one. The caller frees it. */
-static char *goes_on(const struct record_queued *item)
-{
-    struct record_queue_options options = {0};
+    struct record_queue_options options;
 
     if (item->broken || record_queue_read_options(item->text, &options, NULL) != ERR_OK)
-        options.resume[0] = 0;
-    return mem_text(options.resume);
+        options = (struct record_queue_options){0};
+    return options;
+}
+
+static bool wants_alone(const struct record_queued *item)
+{
+    return options_of(item).alone;
 }
 
 /* *kind: "run", "sweep" or "broken"; *cells: of a sweep. */
 static void describe(const struct record_queued *item, struct text *out, const char **kind,
                      size_t *cells)
 {
-    char *resumed = goes_on(item);
+    struct record_queue_options options = options_of(item);
     struct spec_sweep s;
     struct err e;
 
@@ -142,24 +144,23 @@ static void describe(const struct record_queued *item, struct text *out, const c
     } else if (spec_sweep_varies(&s)) {
         *kind = "sweep";
         *cells = spec_sweep_cells(&s);
-        describe_sweep(&s, out);
+        describe_sweep(&s, options.max_cells, out);
     } else {
         *kind = "run";
-        if (*resumed) {
-            text_add_clean(out, resumed);
+        if (options.resume[0]) {
+            text_add_clean(out, options.resume);
             text_add(out, " goes on: ");
         }
         describe_run(&s.base, out);
     }
     spec_sweep_free(&s);
-    free(resumed);
 }
 
 /* ---- listing ---- */
 
 static void add_object(struct text *out, const struct record_queued *item)
 {
-    char *resumed = goes_on(item);
+    struct record_queue_options options = options_of(item);
     struct text what = {0};
     const char *kind;
     size_t cells;
@@ -176,11 +177,10 @@ static void add_object(struct text *out, const struct record_queued *item)
     if (wants_alone(item))
         text_add(out, ", \"alone\": true");
     text_add(out, ", ");
-    if (*resumed) {
-        cli_json_field(out, "resume", resumed);
+    if (options.resume[0]) {
+        cli_json_field(out, "resume", options.resume);
         text_add(out, ", ");
     }
-    free(resumed);
     cli_json_field(out, !strcmp(kind, "broken") ? "problem" : "what", text_str(&what));
     text_add(out, "}");
     text_free(&what);

@@ -91,7 +91,7 @@ refused "another sweep of the name of one that waits" \
 must 0 "$CHORUS" run tiny.ini --queue --json
 check "without a name it is named by its file" grep -q '"file": "0003-tiny.ini"' out
 check "the list is in order" queue_is "1 a,2 board,3 tiny"
-check "it says what each is" eval '"$CHORUS" queue 2>/dev/null | grep -q "sweep: 2 lr (2 cells)"'
+check "it says what each is" eval '"$CHORUS" queue 2>/dev/null | grep -q "sweep: 2 lr (1 of 2 cells)"'
 check "no run has begun" test ! -e results/2*
 "$CHORUS" queue --json >list.json 2>/dev/null
 if command -v python3 >/dev/null; then

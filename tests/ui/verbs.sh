@@ -39,6 +39,8 @@ check "a box waits for the line that is typed" play results "calm" "keys :" "key
 mkdir fields
 check "and for the field that is open" play fields "calm" "keys :" "keys Ctrl-U" "type data check long.csv" "keys Enter" \
     "keys Enter" "wait Enter takes" "calm" "gone what the command" "keys Esc" "wait what the command said" "keys Esc"
+check "run --tui means the screen that one is on" play fields "calm" "keys :" "keys Ctrl-U" \
+    "type run tiny.ini --tui --dry-run" "keys Enter" "wait what the command said" "keys Esc"
 check "nothing was started" test "$(ls -d results/2*/ fields/2*/ 2>/dev/null | wc -l)" = 1
 { printf 'P5\n28 28\n255\n' && head -c 784 /dev/zero; } >'my picture.pgm'
 check "a picture of one's own is answered" play results "calm" "keys P" "calm" "keys i" "wait picture" \

@@ -470,6 +470,18 @@ TEST(a_second_file_that_is_there_does_not_take_the_place_of_the_one_asked_about)
     kit_end();
 }
 
+TEST(a_path_may_begin_at_home)
+{
+    kit_start();
+    setenv("HOME", kit.folder, 1);
+    kit_keys("S");
+    kit.entered(kit.user, "~/mine");
+    kit_settle();
+    CHECK_HAS(kit.said, "/mine.ini");
+    CHECK(io_exists("mine.ini"));
+    kit_end();
+}
+
 TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
 {
     kit_start();

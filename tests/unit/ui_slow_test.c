@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t here;
@@ -392,5 +394,32 @@ TEST(what_waits_behind_what_runs_is_told_of)
     CHECK_HAS(kit.question,
               "Something runs. How do you want to leave? Where it is stopped, 1 queued "
               "experiment begins with the next chorus.");
+    end_quit();
+}
+
+TEST(another_chorus_that_takes_what_waits_is_told_of)
+{
+    int ready[2], fd;
+    pid_t child;
+    char byte;
+    struct err e;
+
+    start_quit();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1\n", "waits", NULL, &e));
+    REQUIRE(pipe(ready) == 0);
+    child = fork();
+    if (child == 0) {
+        if (record_queue_own(kit.folder, &fd, NULL, &e) == ERR_OK && write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    kit.busy = true;
+    answer();
+    CHECK_HAS(kit.question, "1 queued experiment begins with the other chorus that is open.");
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
     end_quit();
 }
