@@ -91,16 +91,26 @@ static void add_best(double acc, const char *of, bool by_valid, struct text *out
         text_addf(out, "  best %s%.4f, picked on %s", of, acc, by_valid ? "validation" : "test");
 }
 
+/* The disk is full: it trains on when there is room. */
+static bool lacks_room(const struct feed *f, const struct feed_run *run)
+{
+    struct wire_status status;
+
+    return f->wire && run->own && run->live && wire_status(f->wire, run->number, &status) &&
+           status.code == ERR_IO && !wire_state_ended(status.state);
+}
+
 static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
                     struct text *out)
 {
     char number[TEXT_NUMBER_ROOM];
     bool lost = run->broken || run->dead; /* how far it came its last rows and run.csv say each */
-    bool ended = wire_state_ended(run->state) || lost;
+    bool full = lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
 
     text_addf(out, "%s %s", dot(run->state, lost),
               run->broken           ? "broken"
               : run->dead           ? "dead"
+              : full                ? "waits for room on the disk"
               : feed_starts(f, run) ? "starting"
                                     : wire_state_name(run->state));
     if (!run->own && run->live && !lost)
@@ -226,8 +236,7 @@ bool feed_add_trouble(struct feed *f, struct text *out)
     struct wire_status status;
 
     for (size_t i = 0; i < f->count && out->n == before; i++)
-        if (f->run[i]->own && f->run[i]->live && wire_status(f->wire, f->run[i]->number, &status) &&
-            status.code == ERR_IO && !wire_state_ended(status.state))
+        if (lacks_room(f, f->run[i]) && wire_status(f->wire, f->run[i]->number, &status))
             add_waits(status.reason, out);
     if (room)
         (void)wire_sweeps(f->wire, sweep, room);

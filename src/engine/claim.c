@@ -91,7 +91,7 @@ static void hold(struct sweep *s, const struct err *e)
         return;
     s->held_told = true;
     sweep_tell(s, LOG_ERROR,
-               "%s: the sweep waits until %s and then goes on by itself; Ctrl-C or chorus stop "
+               "%s: the sweep waits until %s and then goes on by itself; chorus stop "
                "%s%s ends it, resumable",
                e->text, s->busy ? "it is free" : "there is room", s->name, again());
     show_trouble(s, e->code, e->text);

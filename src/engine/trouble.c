@@ -43,8 +43,8 @@ void trouble_take(struct run *r, const struct err *e)
 
             add_room(r, &room);
             run_log(r, LOG_ERROR,
-                    "%s%s: training waits until there is room and then goes on by itself; Ctrl-C "
-                    "or chorus stop %s%s ends it, resumable",
+                    "%s%s: training waits until there is room and then goes on by itself; "
+                    "chorus stop %s%s ends it, resumable",
                     e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run,
                     again());
             text_free(&room);

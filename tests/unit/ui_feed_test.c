@@ -658,6 +658,10 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     CHECK(feed_add_trouble(k.feed, &line));
     CHECK_STR(text_str(&line),
               "steps.csv: No space left on device: it waits, and goes on by itself");
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 200);
+    CHECK_HAS(text_str(&line), "waits for room on the disk");
+    CHECK(!strstr(text_str(&line), "running") && !strstr(text_str(&line), "left"));
     status.code = ERR_OK;
     wire_set_status(k.wire, &status);
     text_clear(&line);
