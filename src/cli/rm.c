@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "cli/runs.h"
+#include "record/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,17 @@ static void say_cells(const struct record_entry *list, size_t count)
     }
 }
 
+/* A run's own sheet, which need not be one of these results. */
+static void tell_sweep(const struct record_entry *entry)
+{
+    char *results = io_folder_of(entry->folder);
+    struct err e;
+
+    if (!entry->broken && record_sweep_drop_run(results, &entry->run, &e) != ERR_OK)
+        cli_talk("%s/sweeps/%s/sweep.csv still names it: %s", results, entry->run.sweep, e.text);
+    free(results);
+}
+
 static int move(const struct record_entry *list, size_t count)
 {
     struct text out = {0};
@@ -115,6 +127,7 @@ static int move(const struct record_entry *list, size_t count)
             code = cli_fail(&e);
         } else {
             say_moved(&list[i], to);
+            tell_sweep(&list[i]);
             text_addf(&out, "%s\n", to);
         }
         free(to);

@@ -351,11 +351,24 @@ void sweep_talk_draw(struct sweeper *w)
 static void say_more(const struct sweeper *w)
 {
     int64_t grid = w->wish->max_cells ? sweeps_possible(w->spec, 0) : 0;
-    int64_t more = grid - w->status.cells;
+    const struct wire_sweep_status *s = &w->status;
+    int64_t more = grid - s->cells, had;
     struct text name = {0};
 
     text_add_clean(&name, w->wish->name);
-    if (more > 0)
+    had = sweeps_ended(w->wish->name) - (s->done + s->diverged + s->oom + s->failed + s->skipped);
+    if (more > 0 && had >= more)
+        cli_talk(
+            "%lld more in the grid ha%s ended already: chorus resume %s%s --max-cells %lld takes "
+            "%s in again",
+            (long long)more, more == 1 ? "s" : "ve", text_str(&name), again(), (long long)grid,
+            more == 1 ? "it" : "them");
+    else if (more > 0 && had > 0)
+        cli_talk(
+            "%lld more in the grid, %lld of them ended already: chorus resume %s%s --max-cells "
+            "%lld runs the others too",
+            (long long)more, (long long)had, text_str(&name), again(), (long long)grid);
+    else if (more > 0)
         cli_talk("%lld more in the grid: chorus resume %s%s --max-cells %lld runs %s too",
                  (long long)more, text_str(&name), again(), (long long)grid,
                  more == 1 ? "it" : "them");

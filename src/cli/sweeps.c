@@ -112,7 +112,7 @@ void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64
     else
         text_addf(out, "none of %lld%s cells has a result yet", (long long)cells, plus);
     if (skipped)
-        text_addf(out, ", %lld skipped (--failed runs %s)", (long long)skipped,
+        text_addf(out, ", %lld skipped (--failed tries %s again)", (long long)skipped,
                   skipped == 1 ? "it" : "them");
 }
 
@@ -150,7 +150,9 @@ static enum err_code read_cells(const char *name, struct record_cell **cells, si
 {
     struct record_ledger *ledger;
     enum err_code code;
+    struct err own;
 
+    e = e ? e : &own;
     *cells = NULL;
     *n = 0;
     code = record_ledger_open_to_read(&ledger, cli_results(), name, e);
@@ -232,6 +234,23 @@ static enum err_code count(const char *name, struct sweeps_count *c, struct reco
 enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err *e)
 {
     return count(name, c, NULL, e);
+}
+
+int64_t sweeps_ended(const char *name)
+{
+    struct listed *listed = listed_open(name, false);
+    struct record_cell *cells = NULL;
+    size_t n = 0;
+    int64_t ended = 0;
+
+    if (read_cells(name, &cells, &n, NULL) != ERR_OK)
+        n = 0;
+    n = keep_listed(cells, n, listed);
+    for (size_t i = 0; i < n; i++)
+        ended += cells[i].state >= WIRE_DONE;
+    free(cells);
+    listed_close(listed);
+    return ended;
 }
 
 void sweeps_say_cut(const char *name)

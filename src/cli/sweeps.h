@@ -18,7 +18,7 @@ int sweeps_refuse(const char *word);
 /* "batch=64 lr=0.1" of a cell; one value. Numbers that were computed are cut to what tells them apart. */
 void sweeps_add_label(const struct spec_sweep *s, size_t cell, struct text *out);
 void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *out);
-/* "3 of 8 cells have a result already, 1 skipped (--failed runs it)"; plus: "+" where cells are still
+/* "3 of 8 cells have a result already, 1 skipped (--failed tries it again)"; plus: "+" where cells are still
  * counted. */
 void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64_t cells,
                        const char *plus);
@@ -37,6 +37,8 @@ enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, 
                                   struct err *e) MUST_USE;
 /* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
 int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
+/* Cells that have ended, those that --max-cells leaves out now among them. */
+int64_t sweeps_ended(const char *name);
 /* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
  * and how to have them. */
 void sweeps_say_cut(const char *name);

@@ -357,6 +357,14 @@ static bool is_counting(struct sweep *s)
     return counting;
 }
 
+/* Who hears of a cell's end knows how many there are. */
+static void tell_count(struct sweep *s, enum wire_state state)
+{
+    s->status.counting = is_counting(s) || s->looked < s->seen;
+    if (s->changed)
+        tell_status(s, state);
+}
+
 static enum wire_state state_now(const struct sweep *s)
 {
     return s->paused && !s->closing ? WIRE_PAUSED : WIRE_RUNNING;
@@ -401,6 +409,7 @@ bool sweep_work(struct sweep *s, bool may_begin)
         claim_save(s);
     claim_take_ended(s);
     claim_look_elsewhere(s);
+    tell_count(s, state_now(s));
     /* the first one in the user's order may be the last to be found */
     while (may_begin && !(s->orders && s->status.counting) && claim_next(s))
         ;

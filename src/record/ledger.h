@@ -92,6 +92,11 @@ bool record_reason_is_left(const char *reason); /* whether it is such a why */
 enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
                                     struct err *e) MUST_USE;
 
+/* A run that was removed: its row of sweep.csv waits. The ledger, which looks for the folder, stays:
+ * moved back, it is the cell's again. */
+enum err_code record_sweep_drop_run(const char *results, const struct record_run *run,
+                                    struct err *e) MUST_USE;
+
 /* The sweeps of a results folder by name, sorted; the caller frees the strings and the array. */
 enum err_code record_sweeps(const char *results, char ***names, size_t *count,
                             struct err *e) MUST_USE;

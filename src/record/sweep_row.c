@@ -49,20 +49,21 @@ bool record_reason_is_left(const char *reason)
     return !strncmp(reason, WENT_ON, strlen(WENT_ON));
 }
 
-/* entry: of the cell's run; NULL: the row is another one's, and stays. */
+/* entry: of the cell's run; NULL: the row is another one's, and stays. gone: why the cell waits again;
+ * NULL: it does so only where its run left it. */
 static void add_row(const struct sheet *s, size_t row, const struct record_entry *entry,
-                    struct text *out)
+                    const char *gone, struct text *out)
 {
     const char *cell = sheet_cell(s, row, sheet_column(s, "cell"));
     struct text value = {0};
     char why[RECORD_LEFT_ROOM];
-    bool left = entry && record_cell_is_left(&entry->run, cell, why);
+    bool left = entry && (gone || record_cell_is_left(&entry->run, cell, why));
 
     for (size_t c = 0; c < s->columns; c++) {
         text_clear(&value);
         if (left && is_of_run(s->names[c]))
             text_add(&value, !strcmp(s->names[c], "state")    ? wire_state_name(WIRE_WAITING)
-                             : !strcmp(s->names[c], "reason") ? why
+                             : !strcmp(s->names[c], "reason") ? (gone ? gone : why)
                                                               : "");
         else if (entry && is_result(s->names[c]))
             record_run_value(&entry->run, s->names[c], &value);
@@ -91,7 +92,7 @@ static enum err_code note_state(struct record_ledger *l, const char *cell,
 }
 
 static enum err_code write_sheet(struct record_ledger *l, const char *path,
-                                 const struct record_entry *entry, struct err *e)
+                                 const struct record_entry *entry, const char *gone, struct err *e)
 {
     const struct record_run *run = &entry->run;
     struct sheet s;
@@ -108,10 +109,10 @@ static enum err_code write_sheet(struct record_ledger *l, const char *path,
         bool mine = !strcmp(sheet_cell(&s, r, sheet_column(&s, "run")), run->run);
 
         text_clear(&line);
-        add_row(&s, r, mine ? entry : NULL, &line);
+        add_row(&s, r, mine ? entry : NULL, gone, &line);
         sheet_end_row(&line);
         text_add_n(&all, text_str(&line), line.n);
-        if (mine)
+        if (mine && !gone)
             code = note_state(l, sheet_cell(&s, r, sheet_column(&s, "cell")), run, e);
         found |= mine;
     }
@@ -123,8 +124,8 @@ static enum err_code write_sheet(struct record_ledger *l, const char *path,
     return code;
 }
 
-enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
-                                    struct err *e)
+static enum err_code rewrite(const char *results, const struct record_run *run, const char *gone,
+                             struct err *e)
 {
     char *path = mem_textf("%s/sweeps/%s/sweep.csv", results, run->sweep);
     struct record_entry *entry = mem_new(1, sizeof *entry);
@@ -138,7 +139,7 @@ enum err_code record_sweep_take_run(const char *results, const struct record_run
         if (code == ERR_OK)
             code = record_ledger_begin(l, e);
         if (code == ERR_OK) {
-            code = write_sheet(l, path, entry, e);
+            code = write_sheet(l, path, entry, gone, e);
             record_ledger_end(l);
         }
         if (l)
@@ -148,4 +149,16 @@ enum err_code record_sweep_take_run(const char *results, const struct record_run
     free(entry);
     free(path);
     return code;
+}
+
+enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
+                                    struct err *e)
+{
+    return rewrite(results, run, NULL, e);
+}
+
+enum err_code record_sweep_drop_run(const char *results, const struct record_run *run,
+                                    struct err *e)
+{
+    return rewrite(results, run, "its run was removed", e);
 }

@@ -226,6 +226,25 @@ check "too little that is free now is told, and tried" \
     grep -q "with batch 40 takes .* and now there are free 10.2 kB: " err
 unset CHORUS_MEMINFO
 
+# ---- cells that can never be, that --max-cells leaves out, that were removed ----
+sweep="tiny.ini model=./wide.net epochs=1"
+exits 0 "$CHORUS" run $sweep model.width=16,40000000 --name huge --quiet
+exits 0 "$CHORUS" run $sweep model.width=16,40000000 --name huge --failed
+check "one count for all lines" test "$(grep -oE " of [0-9]+" err | sort | uniq -c | tr -s ' ')" = " 2 of 2"
+exits 0 "$CHORUS" resume huge
+check "what was skipped may be tried again" grep -q "^1 of 2 cells have a result already, 1 skipped (--failed tries it again), 0 to run$" err
+exits 0 "$CHORUS" run $sweep lr=0.1,0.2,0.3 --name cut --quiet
+exits 0 "$CHORUS" run $sweep lr=0.1,0.2,0.3 --name cut --max-cells 1
+check "those beyond --max-cells have their results" grep -q "^2 more in the grid have ended already: " err
+exits 0 "$CHORUS" rm "$(sed -n 2p results/sweeps/cut/sweep.csv | cut -d, -f2)"
+check "what was removed waits in the sheet" test "$(sed -n 2p results/sweeps/cut/sweep.csv | cut -d, -f2-5)" = \
+    ",waiting,its run was removed,0.1"
+undo=$(sed -n 's/.*undo: mv //p' err)
+mv ${undo% *} "${undo#* }"
+exits 0 "$CHORUS" resume cut --max-cells 3
+check "moved back it is the cell's again" grep -q "^3 of 3 cells have a result already, 0 to run$" err
+check "in the sheet too" eval '! grep -q waiting results/sweeps/cut/sweep.csv'
+
 (export CHORUS_ISA=AVX2 CHORUS_FAKE= && exits 2 "$CHORUS" run tiny.ini backend=auto)
 check "an unknown CHORUS_ISA is refused" grep -q "CHORUS_ISA=AVX2" err
 
