@@ -72,7 +72,7 @@ static const struct library_run *find_old(struct look *look, const char *name)
 }
 
 static bool is_known(void *user, const char *name, const struct record_stamp *stamp,
-                     enum wire_state *state)
+                     enum wire_state *state, bool *dead)
 {
     struct look *look = user;
     const struct library_run *run = find_old(look, name);
@@ -80,6 +80,7 @@ static bool is_known(void *user, const char *name, const struct record_stamp *st
     if (!run || !same_stamp(stamp, &look->old->stamp[look->at]))
         return false;
     *state = run->broken ? WIRE_FAILED : run->state;
+    *dead = run->dead;
     return true;
 }
 

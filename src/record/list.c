@@ -55,6 +55,13 @@ static void read_new(struct listing *l, const char *path, const struct record_st
     text_free(&cells);
 }
 
+/* The index's cells are not this entry's any more. */
+static void forget_before(struct listing *l)
+{
+    l->before = NULL;
+    l->before_run = NULL;
+}
+
 /* Nobody is asked for the lock of a run that has ended. */
 static void see_owner(struct listing *l, const char *path, const struct record_stamp *stamp,
                       struct record_entry *entry)
@@ -72,15 +79,17 @@ static void see_owner(struct listing *l, const char *path, const struct record_s
     entry->dead = true;
     if (io.stat(path, &st) == 0) {
         record_stamp_of(&later, &st);
-        if (record_stamp_same(&later, stamp))
+        if (record_stamp_same(&later, stamp)) {
+            if (record_catch_up(entry->folder, &entry->run))
+                forget_before(l);
             return;
+        }
     }
     /* It ended, or somebody took it up, between the two looks. */
     if (record_read_entry(entry->folder, &again, NULL) == ERR_OK) {
         record_free_entry(entry);
         *entry = again;
-        l->before = NULL; /* the index's cells are not this entry's any more */
-        l->before_run = NULL;
+        forget_before(l);
     }
 }
 

@@ -24,8 +24,9 @@ struct one {
     struct record_look look;
     char *folder, *path;
     enum wire_state state;
+    bool was_dead; /* as the caller holds it */
     const char *cell[RECORD_COLUMNS];
-    struct text text; /* what cell points into, where it is not the index */
+    struct text text, caught; /* what cell points into, where it is not the index */
     struct err e;
 };
 
@@ -39,7 +40,7 @@ static bool take_known(struct looking *l, struct one *o)
     const struct record_looker *who = l->looker;
 
     return record_stamp_settled(&o->look.stamp, l->now) &&
-           who->known(who->user, o->look.name, &o->look.stamp, &o->state);
+           who->known(who->user, o->look.name, &o->look.stamp, &o->state, &o->was_dead);
 }
 
 static bool take_indexed(struct looking *l, struct one *o)
@@ -55,7 +56,7 @@ static bool take_indexed(struct looking *l, struct one *o)
     return true;
 }
 
-static void take_file(struct looking *l, struct one *o)
+static void read_file(struct looking *l, struct one *o)
 {
     const char *at;
 
@@ -72,9 +73,36 @@ static void take_file(struct looking *l, struct one *o)
     for (size_t i = 0; i < RECORD_COLUMNS; i++, at += strlen(at) + 1)
         o->cell[i] = at;
     o->look.cells = o->cell;
-    if (l->looker->first && record_stamp_settled(&o->look.stamp, l->now)) {
+}
+
+static void take_file(struct looking *l, struct one *o)
+{
+    read_file(l, o);
+    if (o->look.cells && l->looker->first && record_stamp_settled(&o->look.stamp, l->now)) {
         record_index_add(&l->rows, o->look.name, &o->look.stamp, &o->text);
         l->added++;
+    }
+}
+
+/* What the caller holds of a dead run has it already. */
+static void catch_up(struct looking *l, struct one *o)
+{
+    size_t at = 0;
+
+    if (o->was_dead && !o->look.cells)
+        return;
+    read_file(l, o);
+    if (!o->look.cells || !record_catch_up(o->folder, l->run))
+        return;
+    for (int i = 0; record_caught_columns[i]; i++) {
+        record_run_value(l->run, record_caught_columns[i], &o->caught);
+        text_add_n(&o->caught, "", 1);
+    }
+    for (int i = 0; record_caught_columns[i]; i++) {
+        for (size_t c = 0; c < RECORD_COLUMNS; c++)
+            if (!strcmp(record_run_columns[c], record_caught_columns[i]))
+                o->cell[c] = o->caught.s + at;
+        at += strlen(o->caught.s + at) + 1;
     }
 }
 
@@ -93,10 +121,12 @@ static void see_owner(struct looking *l, struct one *o)
     if (io.stat(o->path, &st) < 0)
         return;
     record_stamp_of(&o->look.stamp, &st);
-    if (record_stamp_same(&o->look.stamp, &stamp))
+    if (record_stamp_same(&o->look.stamp, &stamp)) {
+        catch_up(l, o);
         return;
+    }
     /* It ended, or somebody took it up, between the two looks. */
-    take_file(l, o);
+    read_file(l, o);
     o->look.live = record_is_owned(o->folder);
     o->look.dead = !o->look.problem && claims_owner(o->state) && !o->look.live;
 }
@@ -120,6 +150,7 @@ static void look_at(struct looking *l, const char *name)
         l->looker->seen(l->looker->user, &o->look);
     }
     text_free(&o->text);
+    text_free(&o->caught);
     free(o->folder);
     free(o->path);
     free(o);

@@ -58,6 +58,8 @@ static void read_entry(const char *folder, struct record_entry *entry)
         entry->live = true;
         entry->dead = false;
     }
+    if (entry->dead)
+        (void)record_catch_up(folder, &entry->run);
     free(path);
 }
 

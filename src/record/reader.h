@@ -39,9 +39,10 @@ struct record_look {
 };
 struct record_looker {
     bool first; /* the caller holds next to nothing: then the index is worth its reading */
-    /* Whether the caller holds the run's content with this stamp, and the state it is in. */
+    /* Whether the caller holds the run's content with this stamp, the state it is in, and whether it
+     * was dead then. */
     bool (*known)(void *user, const char *name, const struct record_stamp *stamp,
-                  enum wire_state *state);
+                  enum wire_state *state, bool *dead);
     void (*seen)(void *user, const struct record_look *run); /* each run, oldest first */
     void *user;
 };

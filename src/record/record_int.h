@@ -38,6 +38,10 @@ enum err_code record_take_cells(struct record_run *run, const char *const *cells
                                 const struct record_run *like, const char *const *like_cells,
                                 struct err *e) MUST_USE;
 
+/* Of a run that died: what epochs.csv tells and run.csv does not yet, in these columns. False: nothing. */
+bool record_catch_up(const char *folder, struct record_run *run);
+extern const char *const record_caught_columns[]; /* NULL at the end */
+
 /* What users write on a run: the part of run.csv that is not its owner's. */
 struct record_marks {
     char tags[256], note[512];

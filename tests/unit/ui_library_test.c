@@ -71,6 +71,54 @@ TEST(states_are_of_now)
     kit_end(&k);
 }
 
+/* run.csv is written once a second; what its process did since stands in epochs.csv. */
+TEST(a_dead_run_has_done_what_its_epochs_say)
+{
+    static const double acc[] = {0.5, 0.4, 0.7, 0.6};
+    const char *name = "2026-10-29-100000-000-a-0001";
+    struct record_entry entry, *list;
+    struct err e = {0};
+    struct kit k;
+    char *path;
+    size_t n;
+    int fd;
+
+    kit_begin(&k);
+    kit_run(&k, name,
+            "state=running epochs_done=2 best_epoch=1 best_test_acc=0.5 best_test_loss=0.5 "
+            "last_test_acc=0.4 images=200");
+    kit_epochs(&k, name, 1, 4, acc);
+    path = mem_textf("%s/%s/lock", k.folder, name);
+    fd = open(path, O_CREAT | O_RDWR, 0666);
+    REQUIRE(flock(fd, LOCK_EX) == 0);
+    kit_open(&k, NULL, 0);
+    CHECK_STR(library_cell(at(&k, 0), "epochs_done"), "2");
+    close(fd);
+    kit_turn(&k, true);
+    CHECK_STR(library_cell(at(&k, 0), "state"), "dead");
+    CHECK_STR(library_cell(at(&k, 0), "epochs_done"), "4");
+    CHECK_STR(library_cell(at(&k, 0), "best_epoch"), "3");
+    CHECK_STR(library_cell(at(&k, 0), "best_test_acc"), "0.7");
+    CHECK_STR(library_cell(at(&k, 0), "last_test_acc"), "0.6");
+    CHECK_STR(library_cell(at(&k, 0), "images"), "400");
+    CHECK_STR(library_cell(at(&k, 0), "lr"), "0.1");
+    kit_turn(&k, true);
+    CHECK_STR(library_cell(at(&k, 0), "epochs_done"), "4");
+    REQUIRE_OK(record_list(k.folder, &list, &n, &e));
+    REQUIRE(n == 1);
+    CHECK_INT(list[0].run.epochs_done, 4);
+    CHECK_NEAR(list[0].run.best_test_acc, 0.7, 1e-12);
+    record_free_list(list, n);
+    free(path);
+    path = io_path(k.folder, name);
+    REQUIRE_OK(record_read_entry(path, &entry, &e));
+    CHECK_INT(entry.run.best_epoch, 3);
+    CHECK_NEAR(entry.run.last_test_acc, 0.6, 1e-12);
+    record_free_entry(&entry);
+    free(path);
+    kit_end(&k);
+}
+
 TEST(looks_see_what_changed)
 {
     struct kit k;
