@@ -28,7 +28,8 @@ static int role_of(const struct feed_run *run)
 
 static const char *state_of(const struct feed_run *run)
 {
-    return run->removed             ? "removed"
+    return runview_unread(run)      ? "reading"
+           : run->removed           ? "removed"
            : run->broken            ? "broken"
            : run->dead              ? "dead"
            : run->state == WIRE_OOM ? "out of memory"
@@ -69,6 +70,8 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
 {
     char number[TEXT_NUMBER_ROOM];
 
+    if (runview_unread(run))
+        return;
     if (run->removed) {
         text_add(out, WORDS_REMOVED);
         return;

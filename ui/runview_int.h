@@ -64,6 +64,8 @@ bool runview_key(void *screen, const struct key *key);
 /* What a run was told came true: where it was said nothing is to be seen of it any more. */
 void runview_keep_promise(struct runview *v);
 bool runview_at_work(const struct feed_run *run);
+/* Nothing of it is known yet but its name. */
+bool runview_unread(const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);
 void runview_resume(struct runview *v, const struct feed_run *run);

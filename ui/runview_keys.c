@@ -48,7 +48,10 @@ const struct screen_key *runview_hints(void *screen)
         (run->dead || run->broken ||
          (run->state != WIRE_WAITING && run->state != WIRE_RUNNING && run->state != WIRE_PAUSED));
 
-    screen_hints(hints, runview_keys, ended ? "rRePxym[+nM" : "pKxym[+ner");
+    screen_hints(hints, runview_keys,
+                 run && runview_unread(run) ? "xym[+n"
+                 : ended                    ? "rRePxym[+nM"
+                                            : "pKxym[+ner");
     if (run && run->state == WIRE_PAUSED)
         screen_hint(hints, "p", "go on");
     return hints;
@@ -105,7 +108,7 @@ static void next_run(struct runview *v, int by)
             struct feed_run *run = feed_at(f, (at + (by > 0 ? i : n - i)) % n);
 
             /* one that was only just followed has not been looked at yet */
-            if (live && !(runview_at_work(run) || (!run->own && !run->known)))
+            if (live && !(runview_at_work(run) || runview_unread(run)))
                 continue;
             runview_choose(v, run, true);
             return;

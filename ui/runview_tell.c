@@ -58,6 +58,11 @@ bool runview_at_work(const struct feed_run *run)
     return !wire_state_ended(run->state) && !run->dead && !run->broken;
 }
 
+bool runview_unread(const struct feed_run *run)
+{
+    return !run->own && !run->known && !run->broken && !run->removed;
+}
+
 static void say_broken(struct runview *v, const struct feed_run *run)
 {
     if (run->removed)

@@ -423,6 +423,8 @@ TEST(a_key_waits_until_its_run_is_read)
     screen_run_watch(&s.view, record_folder(record));
     screen_run_press(&s.view, 'R');
     record_close(record);
+    CHECK_HAS(draw(&s, 21, 80), "reading  lenet");
+    CHECK(!strstr(text_str(&s.text), "it waits for"));
     runview_press_now(&s.view);
     CHECK(s.app.own->popup == POPUP_NONE);
     take(&s);
