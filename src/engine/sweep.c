@@ -329,6 +329,8 @@ static void finish(struct sweep *s)
     int64_t open = t->waiting + t->elsewhere + t->stopped;
 
     book_write_sheet(s, true);
+    if (s->orders) /* it tells what waits, too */
+        moved_write(s);
     if (s->held_told) { /* what it waited for is no matter any more */
         t->code = ERR_OK;
         t->reason[0] = '\0';

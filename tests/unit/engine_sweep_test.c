@@ -1,4 +1,5 @@
 /* Sweeps: every cell once, whatever ends, dies, is stopped, skipped or computed by somebody else. */
+#include "record/sweeps.h"
 #include "tests/unit/sweep_kit.h"
 
 static bool at_place(const struct record_run *run, int64_t batch, double lr)
@@ -683,6 +684,8 @@ TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
 {
     static const char keys[] = "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n";
     static const double want[] = {0.1, 0.5, 0.3, 0.2, 0.4};
+    struct record_place *place = NULL;
+    struct err e;
     struct kit k;
     struct wire_sweep_status status;
     struct wire_cell cells[CELLS];
@@ -709,6 +712,11 @@ TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
     for (size_t i = 0; i < n; i++)
         CHECK_NEAR(list[i].run.spec.lr, want[i], 1e-12);
     record_free_list(list, n);
+    REQUIRE_OK(record_order_read(k.results, "grid", &place, &n, &e));
+    CHECK_INT(n, 5);
+    for (size_t i = 0; i < n; i++)
+        CHECK(!place[i].waits);
+    free(place);
     kit_end(&k);
 }
 
