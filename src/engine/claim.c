@@ -138,13 +138,15 @@ static enum record_claim look(struct sweep *s, const struct cell *c, struct reco
     return how;
 }
 
-/* So that the ledger counts the results of all cells, whoever computes them; under its lock. */
-static void have_counted(struct sweep *s)
+/* Under the ledger's lock, which counts the results of all cells that were looked at, whoever computes
+ * them. What has its result is told at once, and not when its turn would come. */
+static void look_at_next(struct sweep *s)
 {
-    struct record_cell found;
+    struct cell *c = &s->cell[s->looked++];
+    struct record_cell found = {0};
 
-    for (; s->in_count < s->seen; s->in_count++)
-        look(s, &s->cell[s->in_count], &found);
+    if (look(s, c, &found) == RECORD_CLAIM_ENDED && c->state == WIRE_WAITING)
+        take_found(s, c, &found);
 }
 
 void claim_save(struct sweep *s)
@@ -152,9 +154,12 @@ void claim_save(struct sweep *s)
     struct err e = {0};
     bool good = true;
 
-    if (!s->unsaved || !s->ledger || !begin_ledger(s))
+    /* An end has its number when all cells were looked at: that may take long, claim_take_ended does it
+     * by and by. */
+    if (!s->unsaved || !s->ledger || (s->looked < s->seen && !s->closing) || !begin_ledger(s))
         return;
-    have_counted(s);
+    while (s->looked < s->seen)
+        look_at_next(s);
     for (size_t i = 0; good && i < s->seen; i++) {
         struct cell *c = &s->cell[i];
 
@@ -214,20 +219,14 @@ static bool knows_end(struct sweep *s, struct record_cell *found, bool *usable)
     return ended;
 }
 
-/* What has its result is told at once, and not when its turn would come. */
 void claim_take_ended(struct sweep *s)
 {
     uint64_t until = clock_ns() + LOOK_NS;
 
     if (s->looked == s->seen || s->closing || clock_ns() < s->hold_ns || !begin_ledger(s))
         return;
-    for (; s->looked < s->seen && clock_ns() < until; s->looked++) {
-        struct cell *c = &s->cell[s->looked];
-        struct record_cell found = {0};
-
-        if (c->state == WIRE_WAITING && look(s, c, &found) == RECORD_CLAIM_ENDED)
-            take_found(s, c, &found);
-    }
+    while (s->looked < s->seen && clock_ns() < until)
+        look_at_next(s);
     record_ledger_end(s->ledger);
     wire_poke(s->engine->wire); /* there is more to do, but commands wait too */
 }

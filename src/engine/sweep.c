@@ -407,9 +407,9 @@ bool sweep_work(struct sweep *s, bool may_begin)
     }
     if (s->order_old)
         moved_write(s);
+    claim_take_ended(s);
     if (now >= s->hold_ns)
         claim_save(s);
-    claim_take_ended(s);
     claim_look_elsewhere(s);
     tell_count(s, state_now(s));
     /* the first one in the user's order may be the last to be found */

@@ -85,8 +85,7 @@ struct sweep {
     size_t seen; /* cells that the engine thread knows of */
     size_t told; /* of those: their values are known to the ledger */
     size_t told_impossible;
-    size_t looked;        /* of those: it is known whether they had their result before */
-    size_t in_count;      /* of those: record_ledger_ended counts them */
+    size_t looked;        /* of those: the ledger counts them, and what was there before is known */
     size_t live;          /* that run here */
     size_t unsaved;       /* cells */
     size_t first_waiting; /* no cell before this one waits */

@@ -340,10 +340,12 @@ bool record_ledger_is_worked_on(const struct record_ledger *l, char run[256])
 
     for (size_t i = 0; i < l->rows && !owned; i++) {
         const struct ledger_row *row = &l->row[i];
-        char *folder = run_folder(l, row);
+        char *folder;
 
-        owned =
-            row->lines && !ledger_has_result(row->state) && *row->run && record_is_owned(folder);
+        if (!row->lines || ledger_has_result(row->state) || !*row->run)
+            continue;
+        folder = run_folder(l, row);
+        owned = record_is_owned(folder);
         if (owned)
             snprintf(run, 256, "%s", row->run);
         free(folder);
