@@ -55,7 +55,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
     const char *reason = w->shown[c->cell].reason;
     char span[CLOCK_UTC_ROOM];
     struct text line = {0};
-    int64_t nth = c->nth ? c->nth : w->ended;
+    int64_t nth = c->ended_as ? c->ended_as : w->ended;
 
     text_addf(&line, "cell %lld of %lld%s  ", (long long)nth, cells_of(w, nth),
               w->status.counting ? "+" : "");
@@ -169,7 +169,8 @@ static const struct wire_cell *next_end(const struct sweeper *w)
         const struct wire_cell *c = &w->cell[i];
 
         if (c->known && c->state >= WIRE_DONE && !c->again && !w->shown[i].ended &&
-            (c->nth || wire_state_ended(w->status.state)) && (!next || c->nth < next->nth))
+            (c->ended_as || wire_state_ended(w->status.state)) &&
+            (!next || c->ended_as < next->ended_as))
             next = c;
     }
     return next;

@@ -171,7 +171,7 @@ void claim_save(struct sweep *s)
         s->unsaved -= good;
         s->sheet_old = true;
         if (good) {
-            c->nth = record_ledger_ended(s->ledger);
+            c->ended_as = record_ledger_ended(s->ledger);
             sweep_tell_cell(s, c);
         }
     }

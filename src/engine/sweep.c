@@ -43,7 +43,7 @@ static void show_cell(struct sweep *s, const struct cell *c)
                              .state = c->state,
                              .again = c->again,
                              .place = c->place,
-                             .nth = c->nth,
+                             .ended_as = c->ended_as,
                              .acc = c->acc,
                              .val_acc = c->val_acc,
                              .seconds = c->seconds};

@@ -25,7 +25,8 @@ struct cell {
     bool again;     /* its result was there before */
     bool unsaved;   /* the ledger does not know yet how it ended */
     int64_t place;
-    int64_t nth; /* ended here: the how many-th of the sweep; 0: the ledger does not know it yet */
+    int64_t
+        ended_as; /* ended here: the how many-th of the sweep; 0: the ledger does not know it yet */
     double acc, val_acc, seconds; /* of the best epoch; nan: none */
     char folder[256];             /* of its run; empty: none */
     struct run *run;

@@ -197,7 +197,8 @@ struct wire_cell { /* of a sweep's snapshot */
     enum wire_state state;
     bool again;    /* it had its result before this command came */
     int64_t place; /* waiting: the lower the earlier */
-    int64_t nth;   /* ended: the how many-th of the sweep; 0: its ledger does not know that yet */
+    int64_t
+        ended_as; /* ended: the how many-th of the sweep; 0: its ledger does not know that yet */
     char hash[17];
     double acc, val_acc; /* test and validation accuracy of the best epoch; nan: none */
     double seconds;      /* nan: none */
