@@ -38,12 +38,9 @@ static enum err_code take_pixels(struct picture *p, const char *path, struct err
 
 /* ---- PGM and PPM ---- */
 
-/* The next number of a header or of a plain picture; -1 where there is none. Comments go to the end
- * of their line. */
-static long next_number(const char **at, const char *end)
+/* To the next word; comments go to the end of their line. */
+static void skip_blanks(const char **at, const char *end)
 {
-    long n = 0;
-
     while (*at < end && (isspace((unsigned char)**at) || **at == '#')) {
         if (**at == '#')
             while (*at < end && **at != '\n')
@@ -51,10 +48,18 @@ static long next_number(const char **at, const char *end)
         else
             (*at)++;
     }
+}
+
+/* The next number of a header or of a plain picture; -1 where there is none. */
+static long next_number(const char **at, const char *end)
+{
+    long n = 0;
+
+    skip_blanks(at, end);
     if (*at >= end || !isdigit((unsigned char)**at))
         return -1;
-    while (*at < end && isdigit((unsigned char)**at) && n < 100000000)
-        n = 10 * n + (*(*at)++ - '0');
+    for (; *at < end && isdigit((unsigned char)**at); (*at)++)
+        n = n > LONG_MAX / 10 - 1 ? LONG_MAX : 10 * n + (**at - '0');
     return n;
 }
 
@@ -81,6 +86,30 @@ static enum err_code read_pnm_head(struct picture *p, const char *path, const ch
     return ERR_OK;
 }
 
+/* Why value i of so many is none. at: behind what could be read. */
+static enum err_code refuse_value(const char *path, long v, long most, size_t i, size_t values,
+                                  const char *at, const char *end, struct err *e)
+{
+    struct text shown = {0};
+    size_t n = 0;
+    char *word;
+
+    if (v > most)
+        return err_set(e, ERR_INPUT, "%s: value %zu is %ld, above the maximum of %ld in its head",
+                       path, i + 1, v, most);
+    if (at >= end)
+        return err_set(e, ERR_INPUT, "%s: it ends after %zu of %zu values", path, i, values);
+    while (at + n < end && n < 20 && !isspace((unsigned char)at[n]))
+        n++;
+    word = mem_text_n(at, n);
+    text_add_clean(&shown, word);
+    free(word);
+    err_set(e, ERR_INPUT, "%s: value %zu: %s is no value from 0 to %ld", path, i + 1,
+            text_str(&shown), most);
+    text_free(&shown);
+    return ERR_INPUT;
+}
+
 static enum err_code read_pnm(struct picture *p, const char *path, const char *bytes, size_t n,
                               struct err *e)
 {
@@ -102,9 +131,9 @@ static enum err_code read_pnm(struct picture *p, const char *path, const char *b
 
         if (!plain && wide == 2)
             v = v << 8 | (uint8_t)*at++;
-        if (v < 0)
-            return err_set(e, ERR_INPUT, "%s: it ends after %zu of %zu values", path, i, values);
-        p->pixel[i] = (uint8_t)((v > most ? most : v) * 255 / most);
+        if (v < 0 || v > most)
+            return refuse_value(path, v, most, i, values, at, end, e);
+        p->pixel[i] = (uint8_t)(v * 255 / most);
     }
     return ERR_OK;
 }
@@ -284,6 +313,7 @@ static enum err_code unpack(struct png *p, struct err *e)
     size_t all = 0;
     uint8_t *raw;
     uLongf n;
+    int status;
 
     for (size_t i = 0; i < p->passes; i++)
         all += bytes_of(&p->pass[i]);
@@ -291,8 +321,13 @@ static enum err_code unpack(struct png *p, struct err *e)
     raw = p->raw = mem_try(all, 1);
     if (!p->raw)
         return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", p->path, p->w, p->h);
-    if (uncompress(p->raw, &n, p->packed, (uLong)p->packed_bytes) != Z_OK || n != all)
-        return err_set(e, ERR_INPUT, "%s: its pixels cannot be unpacked", p->path);
+    status = uncompress(p->raw, &n, p->packed, (uLong)p->packed_bytes);
+    if (status == Z_BUF_ERROR && n == all)
+        return err_set(e, ERR_INPUT, "%s: its pixels unpack to more than the %zu bytes of %zu x %zu",
+                       p->path, all, p->w, p->h);
+    if (status != Z_OK || n != all)
+        return err_set(e, ERR_INPUT, "%s: its pixels end or are damaged after %zu of %zu bytes",
+                       p->path, (size_t)n, all);
     for (size_t i = 0; i < p->passes; raw += bytes_of(&p->pass[i++]))
         TRY(undo_filters(p, &p->pass[i], raw, e));
     return ERR_OK;
@@ -417,6 +452,8 @@ static enum err_code read_bytes(const char *path, char **bytes, size_t *n, struc
         return err_set(e, ERR_INPUT,
                        "%s is a folder: name the pictures in it, PNG, PGM or PPM, such as %s/*.png",
                        path, path);
+    if (!*path)
+        return err_set(e, ERR_INPUT, "a picture's name is empty: name pictures, PNG, PGM or PPM");
     if (why.sys == ENOENT)
         return err_set(e, ERR_INPUT, "there is no file %s: name pictures, PNG, PGM or PPM", path);
     return err_set(e, code, "%s", why.text);

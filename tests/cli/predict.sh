@@ -47,6 +47,7 @@ fi
 refused "a folder of pictures" "is a folder: name the pictures in it" "$CHORUS" predict "$one" "$work"
 refused "a picture that is not there" "there is no file none.png: name pictures, PNG" \
     "$CHORUS" predict "$one" none.png
+refused "a picture without a name" "a picture's name is empty" "$CHORUS" predict "$one" ""
 refused "a CSV under another name" "name it *.csv" "$CHORUS" predict "$one" --csv answers.txt
 refused "a run of other results" "chorus ls --results ${one%/*}/. lists them" \
     "$CHORUS" show nonsense --results "${one%/*}/."

@@ -262,6 +262,11 @@ TEST(what_is_no_picture_is_refused)
     refused("GIF89a......", 12, "neither PNG nor PGM nor PPM");
     refused("P5 2 2 255\n\x00\xff", 13, "ends after 2 of 4 bytes");
     refused("P2 2 2 255 1 2 3", 16, "ends after 3 of 4 values");
+    refused("P2 2 2 255 1 2 300 4", 20, "value 3 is 300, above the maximum of 255");
+    refused("P5 2 2 51\n\x00\x33\x34\x00", 14, "value 3 is 52, above the maximum of 51");
+    refused("P2 2 2 255 1 -2 x 4", 19, "value 2: -2 is no value from 0 to 255");
+    refused("P5 99999999999 28 255\n", 22, "99999999999 x 28 pixels");
+    refused("P5 99999999999999999999 28 255\n", 31, " x 28 pixels");
     refused("P5 0 2 255\n", 11, "its head is not");
     refused("P5 99999999 99999999 255\n", 25, "pixels");
     for (size_t cut = 9; cut < t.n - 12; cut += 7) /* anywhere in the middle */
@@ -279,11 +284,15 @@ TEST(what_is_no_picture_is_refused)
     refused(t.s, t.n, "does not exist");
     text_free(&t);
     t = png(2, 2, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
-    refused(t.s, t.n, "cannot be unpacked");
+    refused(t.s, t.n, "end or are damaged after 3 of 6 bytes");
     text_free(&t);
     interlace = 1; /* a line whole, where its pixels come in two passes */
     t = png(2, 1, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
-    refused(t.s, t.n, "cannot be unpacked");
+    refused(t.s, t.n, "end or are damaged after 3 of 4 bytes");
+    text_free(&t);
+    interlace = 0; /* two lines, where there is one */
+    t = png(2, 1, 8, 0, NULL, 0, NULL, 0, "\0\1\2\0\1\2", 6);
+    refused(t.s, t.n, "more than the 3 bytes of 2 x 1");
     text_free(&t);
     interlace = 2;
     t = png(2, 1, 8, 0, NULL, 0, NULL, 0, "\0\1\2", 3);
