@@ -36,6 +36,22 @@ void cli_cpu_name(struct text *out)
     }
 }
 
+static const char *isa_in(const struct backend *b, enum spec_precision precision)
+{
+    return b->isa_in ? b->isa_in(precision) : b->isa();
+}
+
+/* CHORUS_ISA may name what nothing here can compute with: a run says so, and so does this. */
+static enum err_code check_isa(struct err *e)
+{
+    const struct backend_plan plan = {.precision = SPEC_FP32};
+
+    for (const struct backend *const *b = cli_backends(); *b; b++)
+        if (!strcmp((*b)->name, "cpu"))
+            return (*b)->can(&plan, e);
+    return ERR_OK;
+}
+
 /* Cores that this process may use, which a container or taskset may have cut. */
 static int usable_cores(void)
 {
@@ -78,7 +94,9 @@ static void add_json(struct text *out, const char *cpu, int cores, uint64_t memo
         text_add(out, b == cli_backends() ? "{\"name\": " : ", {\"name\": ");
         text_add_json(out, (*b)->name);
         text_add(out, ", \"isa\": ");
-        text_add_json(out, (*b)->isa());
+        text_add_json(out, isa_in(*b, SPEC_FP32));
+        text_add(out, ", \"isa_bf16\": ");
+        text_add_json(out, isa_in(*b, SPEC_BF16));
         text_add(out, "}");
     }
     text_add(out, "]}\n");
@@ -133,8 +151,14 @@ static void add_lines(struct text *out, const char *cpu, int cores, uint64_t mem
     text_addf(out, "CPU      %s, %d core%s, %s of memory\n", cpu, cores, cores == 1 ? "" : "s",
               text_bytes(bytes, memory));
     add_gpus(out, cuda_survey());
-    for (int i = 0; b[i]; i++)
-        text_addf(out, "%s %-8s %s\n", i ? "        " : "backends", b[i]->name, b[i]->isa());
+    for (int i = 0; b[i]; i++) {
+        const char *isa = isa_in(b[i], SPEC_FP32), *bf16 = isa_in(b[i], SPEC_BF16);
+
+        text_addf(out, "%s %-8s %s", i ? "        " : "backends", b[i]->name, isa);
+        if (strcmp(isa, bf16) != 0)
+            text_addf(out, "; with precision = bf16: %s", bf16);
+        text_add(out, "\n");
+    }
     while (*b && (*b)->gpus && !usable)
         b++;
     if (usable)
@@ -154,12 +178,15 @@ int cli_devices(int argc, char **argv)
                                          {NULL, NULL, NULL, NULL}};
     struct text cpu = {0}, out = {0};
     uint64_t memory;
+    struct err e;
     int code = cli_options(&usage, options, &argc, argv);
 
     if (code != CLI_ON)
         return code;
     if (argc > 1)
         return cli_refuse("devices takes no name");
+    if (check_isa(&e) != ERR_OK)
+        return cli_fail(&e);
     cli_cpu_name(&cpu);
     memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (json)

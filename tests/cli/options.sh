@@ -59,7 +59,7 @@ if command -v python3 >/dev/null; then
     check "devices --json" python3 -c '
 import json
 d = json.load(open("out"))
-assert d["cores"] >= 1 and d["cpu"] and d["backends"][0]["isa"]'
+assert d["cores"] >= 1 and d["cpu"] and d["backends"][0]["isa"] and d["backends"][0]["isa_bf16"]'
 else
     skip "devices --json" "there is no python3"
 fi

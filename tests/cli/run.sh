@@ -247,5 +247,7 @@ check "in the sheet too" eval '! grep -q waiting results/sweeps/cut/sweep.csv'
 
 (export CHORUS_ISA=AVX2 CHORUS_FAKE= && exits 2 "$CHORUS" run tiny.ini backend=auto)
 check "an unknown CHORUS_ISA is refused" grep -q "CHORUS_ISA=AVX2" err
+refused "also where devices are listed" "CHORUS_ISA=AVX2: this processor" \
+    env CHORUS_ISA=AVX2 "$CHORUS" devices
 
 finish
