@@ -36,10 +36,16 @@ static bool wants_gpus(const struct spec *s)
 
 static enum err_code no_cuda(const struct spec *s, const char *why, struct err *e)
 {
-    return err_set(e, ERR_FAILED,
-                   "%s: no CUDA device here: %s; backend = cpu trains on the processor, with "
-                   "virtual devices where there are several",
-                   s->gpus ? "devices = gpu:..." : "backend = cuda", why);
+    const char *key = s->gpus ? "devices" : "backend";
+    struct text value = {0};
+
+    spec_value(s, spec_key_find(key), &value);
+    err_set(e, ERR_FAILED,
+            "%s = %.80s: no CUDA device here: %s; backend = cpu trains on the processor, with "
+            "virtual devices where there are several",
+            key, text_str(&value), why);
+    text_free(&value);
+    return ERR_FAILED;
 }
 
 /* Whether a backend has the GPUs that the experiment asks for; real: how many devices it has. */

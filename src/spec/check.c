@@ -153,6 +153,13 @@ static int blame(const struct spec *s, int a, int b)
     return s->line[a] >= s->line[b] ? a : b;
 }
 
+/* Behind a batch that stands in a file or is the default: the mistake is what was typed. */
+static bool devices_are_typed(const struct spec *s)
+{
+    return spec_given(s, KEY_DEVICES) && !s->line[KEY_DEVICES] &&
+           (s->line[KEY_BATCH] || !spec_given(s, KEY_BATCH));
+}
+
 static enum err_code check_batch(const struct spec *s, struct err *e)
 {
     int64_t batch = spec_batch(s), n = s->devices;
@@ -162,6 +169,14 @@ static enum err_code check_batch(const struct spec *s, struct err *e)
                      (long long)batch, INT32_MAX);
     if (s->mode == SPEC_DATA_PARALLEL && batch % n) {
         int64_t below = batch / n * n, above = below + n;
+        if (devices_are_typed(s))
+            return below ? wrong(s, KEY_DEVICES, e,
+                                 "they do not divide batch = %lld; the nearest batches are %lld "
+                                 "and %lld",
+                                 (long long)batch, (long long)below, (long long)above)
+                         : wrong(s, KEY_DEVICES, e,
+                                 "they cannot share batch = %lld; the smallest batch is %lld",
+                                 (long long)batch, (long long)above);
         if (!below)
             return wrong(s, KEY_BATCH, e, "%d devices cannot share it; the smallest batch is %lld",
                          s->devices, (long long)above);

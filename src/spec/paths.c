@@ -183,6 +183,8 @@ enum err_code spec_set_data(struct spec *s, const struct spec_input *in, struct 
     for (size_t i = 0; i < MEM_COUNT(names); i++)
         if (!strcmp(in->value, names[i]))
             return set_text(s->data, sizeof s->data, in, e);
+    if (in->value[0] == ':') /* a file of that name goes by ./ */
+        return spec_refuse(in, e, "the training file is missing in front of ':'");
     if (colon) {
         if (!colon[1])
             return spec_refuse(in, e, "the test file is missing behind ':'");

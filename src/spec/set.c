@@ -239,7 +239,9 @@ static enum err_code set_word(struct spec *s, const struct spec_input *in, struc
             return ERR_OK;
         }
     }
-    const char *nearest = text_nearest(in->value, allowed);
+    /* what everybody calls it is nearer to cpu by its letters */
+    bool gpu = in->id == KEY_BACKEND && !strcasecmp(in->value, "gpu");
+    const char *nearest = gpu ? "cuda" : text_nearest(in->value, allowed);
     if (nearest)
         return spec_refuse(in, e, "there is no such value, did you mean %s?", nearest);
     return spec_refuse(in, e, "there is no such value");

@@ -132,6 +132,9 @@ devices=many	many
 devices=gpu:	gpu:
 devices=gpu:0+0	twice
 devices=gpu:x	gpu:x
+backend=gpu	backend = gpu: there is no such value, did you mean cuda?
+backend=GPU	did you mean cuda?
+data=:a.csv	the training file is missing in front of ':'
 devices=gpu:0,gpu:0	gpu:0 stands in it twice
 devices=1,2,02	2 stands in it twice
 threads=	no value
@@ -323,6 +326,9 @@ bad 'step_epochs|schedule' run $s step_epochs=3
 bad 'step_factor|cosine' run $s schedule=cosine step_factor=0.5
 bad 'init|weights' run $s weights=/w.safetensors init=he
 bad 'batch = 100|8 devices|96 and 104' run $s devices=8 batch=100
+bad 'chorus: command line: devices = 1000|they cannot share batch = 128|smallest batch is 1000' \
+    run first devices=1000
+bad 'devices = 7|they do not divide batch = 128|126 and 133' run first devices=7
 bad 'batch = 4|8 devices' run $s devices=8 batch=4
 bad 'batch' run $s devices=1024 batch=2147483647/device
 bad 'members = 2|4 devices' run $s mode=ensemble members=2 devices=4
