@@ -161,6 +161,16 @@ enum err_code net_read_words(struct net_reader *r, char *line, size_t n)
     return put_in_params(r);
 }
 
+/* "3x3" is what layers are shown with, 3 how they are written. */
+static const char *say_square(const char *word, char out[32])
+{
+    size_t n = strspn(word, "0123456789");
+    bool is = n && n < 8 && word[n] == 'x' && !strncmp(word, word + n + 1, n) && !word[2 * n + 1];
+
+    snprintf(out, 32, "%s%.*s", is ? ": write " : "", is ? (int)n : 0, word);
+    return out;
+}
+
 enum err_code net_read_number(struct net_reader *r, int word, const char *what, int64_t least,
                               int64_t most, int *value)
 {
@@ -170,11 +180,13 @@ enum err_code net_read_number(struct net_reader *r, int word, const char *what, 
         return net_refuse(r, "the %s is missing: a whole number from %lld to %lld", what,
                           (long long)least, (long long)most);
     if (!text_to_int(r->word[word], &read) || read < least || read > most) {
+        char square[32];
         struct text t = {0};
         enum err_code code;
 
-        code = net_refuse(r, "the %s must be a whole number from %lld to %lld, not %s", what,
-                          (long long)least, (long long)most, clean_word(&t, r->word[word]));
+        code = net_refuse(r, "the %s must be a whole number from %lld to %lld, not %s%s", what,
+                          (long long)least, (long long)most, clean_word(&t, r->word[word]),
+                          say_square(r->word[word], square));
         text_free(&t);
         return code;
     }

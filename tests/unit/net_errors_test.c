@@ -41,6 +41,8 @@ static const struct {
     {"input auto\nconv\n", "t.net:2: conv: the number of outputs is missing"},
     {"input auto\nconv 20\n", "t.net:2: conv 20: the kernel is missing: a whole number from 1"},
     {"input auto\nconv 20 x\n", "conv 20 x: the kernel must be a whole number from 1 to 1048576"},
+    {"input auto\nconv 20 3x3\n", "from 1 to 1048576, not 3x3: write 3"},
+    {"input auto\nconv 20 3x5\n", "from 1 to 1048576, not 3x5"},
     {"input auto\nconv 0 3\n", "t.net:2: conv 0 3: the number of outputs must be a whole number"},
     {"input auto\nconv 20 3 3\n", "\"3\" does not belong here; the line is: conv OUTPUTS KERNEL"},
     {"input auto\nconv 20 3 stride\n", "t.net:2: conv 20 3 stride: the stride is missing"},
