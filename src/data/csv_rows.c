@@ -269,18 +269,37 @@ static enum err_code refuse_fraction(struct csv_reader *r, size_t line, char **f
     return code;
 }
 
+/* What tables write where they have no number. */
+static bool is_missing(const char *field)
+{
+    static const char *const words[] = {"", "nan", "na", "n/a", "null", "none", "?",
+                                        "inf", "infinity"};
+    const char *word = field + (*field == '-' || *field == '+');
+    bool is = false;
+
+    for (size_t i = 0; i < MEM_COUNT(words) && !is; i++)
+        is = !strcasecmp(word, words[i]);
+    return is;
+}
+
 static enum err_code refuse_value(struct csv_reader *r, size_t line, size_t column, char **fields)
 {
     struct text which = {0}, next = {0};
     char clean[64];
+    bool missing = is_missing(fields[column]);
     enum err_code code;
 
-    if (!r->named)
+    if (missing)
+        text_add(&next, ": a missing value cannot be trained on; give it a number or leave out the "
+                        "row");
+    else if (!r->named)
         text_addf(&next, "; column %zu was taken for the label: ", r->label_column + 1);
     add_column(r, &which, column);
     code = err_set(r->e, ERR_INPUT, "%s:%zu: %s is \"%s\", not a number%s", r->path, line,
                    text_str(&which), csv_shown(fields[column], clean),
-                   r->named ? "" : say_next(r, fields, &next));
+                   missing     ? text_str(&next)
+                   : r->named ? ""
+                              : say_next(r, fields, &next));
     text_free(&which);
     text_free(&next);
     return code;
