@@ -32,7 +32,8 @@ static const char *const endings[2][4] = {
     {"-idx1-ubyte", ".idx1-ubyte", NULL, NULL},
 };
 
-static char *file_find(const char *folder, int file)
+/* The path of what has a name of that file and is one, or is a folder; NULL: there is none. */
+static char *file_find(const char *folder, int file, bool is_folder)
 {
     const char *const *ending = endings[file == DATA_TRAIN_LABELS || file == DATA_TEST_LABELS];
 
@@ -43,7 +44,7 @@ static char *file_find(const char *folder, int file)
                 char *path = io_path(folder, name);
 
                 free(name);
-                if (io_exists(path) && !io_is_folder(path))
+                if (io_exists(path) && io_is_folder(path) == is_folder)
                     return path;
                 free(path);
             }
@@ -55,7 +56,7 @@ static char *file_find(const char *folder, int file)
 void data_idx_find(const char *folder, struct data_idx_files *files)
 {
     for (int i = 0; i < DATA_FILES; i++)
-        files->path[i] = file_find(folder, i);
+        files->path[i] = file_find(folder, i, false);
 }
 
 void data_idx_files_free(struct data_idx_files *files)
@@ -214,6 +215,20 @@ static enum err_code refuse_folder(const char *path, struct err *e)
     return ERR_INPUT;
 }
 
+/* "the test labels (t10k-labels-idx1-ubyte or .gz)" */
+static void add_lacking(struct text *out, const char *folder, int file)
+{
+    char *other = file_find(folder, file, true);
+
+    text_addf(out, "%sthe %s (", out->n ? ", " : "", data_file_words(file));
+    if (other)
+        text_addf(out, "%s is a folder)", other);
+    else
+        text_addf(out, "%s-idx%d-ubyte or .gz)", stems[file][0],
+                  file == DATA_TRAIN_LABELS || file == DATA_TEST_LABELS ? 1 : 3);
+    free(other);
+}
+
 static enum err_code find_folder(struct data_found *found, const char *path, struct err *e)
 {
     struct data_idx_files files;
@@ -237,13 +252,9 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
     }
     if (there == 0)
         return refuse_folder(path, e);
-    for (int i = 0; i < DATA_FILES; i++) {
-        if (!files.path[i]) {
-            text_addf(&lacks, "%sthe %s (%s-idx%d-ubyte or .gz)", lacks.n ? ", " : "",
-                      data_file_words(i), stems[i][0],
-                      i == DATA_TRAIN_LABELS || i == DATA_TEST_LABELS ? 1 : 3);
-        }
-    }
+    for (int i = 0; i < DATA_FILES; i++)
+        if (!files.path[i])
+            add_lacking(&lacks, path, i);
     err_set(e, ERR_INPUT, "%s: not a folder of IDX files: it lacks %s", path, text_str(&lacks));
     text_free(&lacks);
     data_idx_files_free(&files);

@@ -145,7 +145,7 @@ TEST(a_set_under_another_name_is_not_taken)
 TEST(what_it_may_be)
 {
     char *above = kit_folder(), *folder = io_path(above, "train"), *inner = io_path(folder, "cats");
-    char *path;
+    char *path, *images;
     struct data_found found;
     struct err e;
 
@@ -180,7 +180,13 @@ TEST(what_it_may_be)
     CHECK_HAS(e.text, "no folders of classes");
     kit_text(folder, "train-labels-idx1-ubyte", "");
     CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
-    CHECK_HAS(e.text, "not a folder of IDX files: it lacks the training images");
+    CHECK_HAS(e.text, "not a folder of IDX files: it lacks the training images (train-images-");
+    images = io_path(folder, "train-images-idx3-ubyte.gz");
+    REQUIRE_OK(io_make_folders(images, &e));
+    CHECK_INT(data_find(&found, folder, NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "the training images (");
+    CHECK_HAS(e.text, "train-images-idx3-ubyte.gz is a folder), the test images (t10k-images-");
+    free(images);
 
     /* a colon in a path is no pair as long as the file is there */
     kit_text(folder, "a:b.csv", "1,2\n");
