@@ -39,7 +39,9 @@ int cli_check_results(void)
     int code = CLI_ON;
 
     text_add_clean(&shown, cli_results());
-    if (strcmp(cli_results(), "results") != 0 && !io_exists(cli_results()))
+    if (io_exists(cli_results()) && !io_is_folder(cli_results()))
+        code = cli_refuse("results cannot lie in %s: it is no folder", text_str(&shown));
+    else if (strcmp(cli_results(), "results") != 0 && !io_exists(cli_results()))
         code = cli_refuse("there are no results in %s, which is not there (--results DIR and "
                           "CHORUS_RESULTS name the folder)",
                           text_str(&shown));

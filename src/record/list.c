@@ -131,6 +131,8 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
     *count = 0;
     if (!io_exists(results))
         return ERR_OK;
+    if (!io_is_folder(results))
+        return err_set(e, ERR_INPUT, "results cannot lie in %s: it is no folder", results);
     TRY(io_list_folder(results, &names, &n, e));
     *out = mem_new(n + 1, sizeof **out);
     if (n >= RECORD_INDEX_LEAST)

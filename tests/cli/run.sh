@@ -182,6 +182,10 @@ done
 "$CHORUS" run tiny.ini --results /proc/x >out 2>err
 check "a place where no folder can be: the next step" grep -q -- "; --results DIR keeps runs in another" err
 refused "results in a file" "is no folder" "$CHORUS" run tiny.ini --results tiny.ini
+for verb in ls queue "show @" "tag @ +x"; do
+    refused "${verb%% *} of such results" "results cannot lie in tiny.ini: it is no folder" \
+        "$CHORUS" $verb --results tiny.ini
+done
 
 # meminfo TOTAL FREE: a machine of so many kB
 meminfo()
