@@ -88,6 +88,12 @@ enum err_code experiment_read_run(struct spec_sweep *s, const char *name, char *
     enum err_code code;
 
     if (cli_find_run(name, &entry, &why) != ERR_OK) {
+        if (io_is_folder(name))
+            return err_set(e, ERR_INPUT,
+                           "%s is a folder, and neither a run's nor a data set's: name a file "
+                           "(NAME.ini), a built-in experiment (`chorus help run` lists them) or a "
+                           "run",
+                           name);
         if (is_path(name) || name[0] == '@')
             return err_set(e, why.code, "%s", why.text);
         return unknown(name, &why, e);
