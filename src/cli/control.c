@@ -145,6 +145,7 @@ static void add_next_step(const struct record_run *run, const char *name, struct
 static int refuse_idle(const struct record_entry *entry, const char *verb)
 {
     struct text name = {0}, sweep = {0}, next = {0};
+    struct err e;
     int code;
 
     if (has_live_sweep(entry, &sweep)) {
@@ -153,9 +154,8 @@ static int refuse_idle(const struct record_entry *entry, const char *verb)
         return code;
     }
     text_add_clean(&name, entry->name);
-    if (entry->broken) {
-        text_add_clean(&sweep, entry->problem);
-        code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&sweep));
+    if (record_check_whole(entry, &e) != ERR_OK) {
+        code = cli_fail(&e);
     } else if (entry->dead) {
         code =
             cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s%s goes on",

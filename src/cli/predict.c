@@ -546,7 +546,10 @@ int cli_predict(int argc, char **argv)
         return cli_refuse("--invert is for PICTUREs: name some behind the RUN");
     if (record_find_one(cli_results(), argv + 1, (size_t)words, &run, &e) != ERR_OK)
         return cli_fail(&e);
-    code = pictures ? predict_pictures(&run, &w, pictures, argv + 1 + words) : predict(&run, &w);
+    if (record_check_whole(&run, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = pictures ? predict_pictures(&run, &w, pictures, argv + 1 + words) : predict(&run, &w);
     record_free_entry(&run);
     return code;
 }

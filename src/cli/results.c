@@ -94,6 +94,7 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
 {
     struct text name = {0}, why = {0};
     size_t kept = 0, all = *count;
+    bool broken = false;
 
     for (size_t i = 0; i < all; i++) {
         if (read_one(&list[i], runs ? &runs[kept] : NULL, e) == ERR_OK) {
@@ -105,6 +106,8 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
         }
         if (all > 1) {
             results_say_left_out(&list[i], e);
+        } else if (list[i].broken) {
+            broken = record_check_whole(&list[i], e) != ERR_OK;
         } else {
             text_add_clean(&name, list[i].name);
             text_add_clean(&why, e->text);
@@ -114,7 +117,7 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
     *count = kept;
     if (!kept && all > 1)
         err_set(e, ERR_INPUT, "none of these %zu runs can be read", all);
-    else if (!kept)
+    else if (!kept && !broken)
         err_set(e, ERR_INPUT, "%s cannot be read: %s", text_str(&name), text_str(&why));
     text_free(&name);
     text_free(&why);

@@ -98,14 +98,11 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     const struct record_run *run = &entry->run;
     struct text name = {0};
     int code = CLI_ON;
+    struct err e;
 
     text_add_clean(&name, entry->name);
-    if (entry->broken) {
-        struct text why = {0};
-
-        text_add_clean(&why, entry->problem);
-        code = cli_refuse("%s cannot be read: %s", text_str(&name), text_str(&why));
-        text_free(&why);
+    if (record_check_whole(entry, &e) != ERR_OK) {
+        code = cli_fail(&e);
     } else if (entry->live) {
         code = cli_refuse("%s is run by process %lld; chorus watch %s%s follows it",
                           text_str(&name), (long long)run->pid, text_str(&name), again());
@@ -262,6 +259,17 @@ static void tell_others(const struct resume *r, const char *sweep)
         drive_tell_others(sweep, "");
 }
 
+/* Nobody named it: why that one. */
+static void say_choice(const struct resume *r, const char *name, const char *what, const char *why)
+{
+    struct text shown = {0};
+
+    text_add_clean(&shown, name);
+    if (!r->quiet && !r->json)
+        cli_talk("%s%s goes on:%s", what, text_str(&shown), why);
+    text_free(&shown);
+}
+
 static int resume(const struct resume *r)
 {
     struct record_entry entry;
@@ -272,6 +280,8 @@ static int resume(const struct resume *r)
     int code;
 
     if (find_sweep(r, sweep)) {
+        if (!r->run)
+            say_choice(r, sweep, "sweep ", " of what is unfinished it was worked on last");
         tell_others(r, sweep);
         return resume_sweep(r, sweep);
     }
@@ -289,6 +299,8 @@ static int resume(const struct resume *r)
         record_free_entry(&entry);
         return code;
     }
+    if (!r->run && !r->count)
+        say_choice(r, entry.name, "", " it is the newest run that is unfinished");
     tell_others(r, NULL);
     if (r->background) {
         code = drive_detach(entry.folder, r->epochs, r->queue, r->quiet, r->json);

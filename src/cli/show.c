@@ -277,13 +277,8 @@ int cli_show(int argc, char **argv)
         return cli_refuse("show needs one RUN, such as @ for the newest");
     if (record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK)
         return cli_fail(&e);
-    if (entry.broken && !json) {
-        struct text line = {0};
-        text_add_clean(&line, entry.name);
-        text_add(&line, " is broken: ");
-        text_add_clean(&line, entry.problem);
-        code = cli_refuse("%s", text_str(&line));
-        text_free(&line);
+    if (!json && record_check_whole(&entry, &e) != ERR_OK) {
+        code = cli_fail(&e);
         record_free_entry(&entry);
         return code;
     }

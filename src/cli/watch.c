@@ -209,13 +209,10 @@ static int finish(const struct record_entry *entry, bool quiet, bool json)
 {
     struct drive_end end = {.state = entry->run.state};
     struct text text = {0};
+    struct err e;
 
-    if (entry->broken) {
-        text_add_clean(&text, entry->problem);
-        cli_refuse("the run cannot be read: %s", text_str(&text));
-        text_free(&text);
-        return err_exit_code(ERR_INPUT);
-    }
+    if (record_check_whole(entry, &e) != ERR_OK)
+        return cli_fail(&e);
     if (entry->dead) {
         text_add_clean(&text, entry->folder);
         cli_talk("chorus: nobody runs it any more: its process is gone; chorus resume %s goes on",

@@ -95,6 +95,10 @@ int cli_weights(int argc, char **argv)
         return err_exit_code(ERR_INPUT);
     if (record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK)
         return cli_fail(&e);
+    if (record_check_whole(&entry, &e) != ERR_OK) {
+        record_free_entry(&entry);
+        return cli_fail(&e);
+    }
     code = 0;
     if (overwrite_check("weights", "-o", file, NULL, &e) != ERR_OK ||
         read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||

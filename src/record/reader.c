@@ -1,5 +1,6 @@
 #include "record/reader.h"
 
+#include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/record_int.h"
@@ -112,6 +113,14 @@ enum err_code record_read_sheet(const char *folder, const char *file, struct she
 
     free(path);
     return code;
+}
+
+enum err_code record_check_whole(const struct record_entry *entry, struct err *e)
+{
+    if (!entry->broken)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "%s is broken: %s; chorus rm %s%s moves it to the trash",
+                   entry->name, entry->problem, entry->name, again());
 }
 
 enum err_code record_read_entry(const char *folder, struct record_entry *out, struct err *e)

@@ -25,8 +25,7 @@ static enum err_code open_run(struct study_run *run, const struct record_entry *
 
     run->entry = entry;
     run->best = run->last = -1;
-    if (entry->broken)
-        return err_set(e, ERR_INPUT, "%s cannot be read: %s", entry->name, entry->problem);
+    TRY(record_check_whole(entry, e));
     path = mem_textf("%s/epochs.csv", entry->folder);
     enum err_code code = sheet_read(path, &run->epochs, e);
     free(path);

@@ -85,7 +85,10 @@ exits 0 "$CHORUS" ls
 check "a dead run is shown as dead" has '^dead +dead '
 check "a broken one hides no other" test "$(grep -c ' done ' out)" = 3
 check "and says why" has '^torn is broken: .*run.csv has 0 whole rows'
-refused "show of a broken run" "torn is broken" "$CHORUS" show results/torn
+for verb in show plot compare predict resume stop ensemble "weights -o torn.safetensors"; do
+    refused "${verb%% *} of a broken run" "chorus rm torn moves it to the trash" \
+        "$CHORUS" $verb results/torn
+done
 exits 0 "$CHORUS" show results/dead
 check "show of a dead run" has 'state +dead, 4 of 4 epochs; .*chorus resume'
 check "no control of a dead run" exits 2 "$CHORUS" pause results/dead

@@ -65,6 +65,7 @@ env --default-signal=INT "$CHORUS" resume >out 2>err </dev/null &
 pid=$!
 stop_it
 check "without a name, the newest unfinished" test "$(cat out)" = "$stopped"
+check "and why that one" grep -q "^${stopped##*/} goes on: it is the newest run that is unfinished$" err
 
 # Filters choose among runs, and of several the one that is unfinished.
 env --default-signal=INT "$CHORUS" resume epochs!=7 optimizer=momentum >out 2>err </dev/null &
