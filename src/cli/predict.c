@@ -549,7 +549,8 @@ int cli_predict(int argc, char **argv)
     if (record_check_whole(&run, &e) != ERR_OK)
         code = cli_fail(&e);
     else
-        code = pictures ? predict_pictures(&run, &w, pictures, argv + 1 + words) : predict(&run, &w);
+        code =
+            pictures ? predict_pictures(&run, &w, pictures, argv + 1 + words) : predict(&run, &w);
     record_free_entry(&run);
     return code;
 }

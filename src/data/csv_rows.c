@@ -272,8 +272,8 @@ static enum err_code refuse_fraction(struct csv_reader *r, size_t line, char **f
 /* What tables write where they have no number. */
 static bool is_missing(const char *field)
 {
-    static const char *const words[] = {"", "nan", "na", "n/a", "null", "none", "?",
-                                        "inf", "infinity"};
+    static const char *const words[] = {"",     "nan", "na",  "n/a",     "null",
+                                        "none", "?",   "inf", "infinity"};
     const char *word = field + (*field == '-' || *field == '+');
     bool is = false;
 
@@ -297,7 +297,7 @@ static enum err_code refuse_value(struct csv_reader *r, size_t line, size_t colu
     add_column(r, &which, column);
     code = err_set(r->e, ERR_INPUT, "%s:%zu: %s is \"%s\", not a number%s", r->path, line,
                    text_str(&which), csv_shown(fields[column], clean),
-                   missing     ? text_str(&next)
+                   missing    ? text_str(&next)
                    : r->named ? ""
                               : say_next(r, fields, &next));
     text_free(&which);

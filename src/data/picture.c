@@ -323,8 +323,9 @@ static enum err_code unpack(struct png *p, struct err *e)
         return err_set(e, ERR_NOMEM, "%s: no memory for %zu x %zu pixels", p->path, p->w, p->h);
     status = uncompress(p->raw, &n, p->packed, (uLong)p->packed_bytes);
     if (status == Z_BUF_ERROR && n == all)
-        return err_set(e, ERR_INPUT, "%s: its pixels unpack to more than the %zu bytes of %zu x %zu",
-                       p->path, all, p->w, p->h);
+        return err_set(e, ERR_INPUT,
+                       "%s: its pixels unpack to more than the %zu bytes of %zu x %zu", p->path,
+                       all, p->w, p->h);
     if (status != Z_OK || n != all)
         return err_set(e, ERR_INPUT, "%s: its pixels end or are damaged after %zu of %zu bytes",
                        p->path, (size_t)n, all);
