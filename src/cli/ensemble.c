@@ -177,10 +177,11 @@ static enum err_code check_runs(const struct average *j, struct err *e)
         const struct record_entry *run = &j->run[i];
         const struct spec *s = &run->run.spec;
 
-        if (run->broken || run->run.state != WIRE_DONE)
+        TRY(record_check_whole(run, e));
+        if (run->run.state != WIRE_DONE)
             return err_set(e, ERR_INPUT,
                            "%s is %s: only finished runs are averaged, which state=done chooses",
-                           run->name, run->broken ? "broken" : wire_state_name(run->run.state));
+                           run->name, wire_state_name(run->run.state));
         averaged_of(&j->models[i], run, s->mode == SPEC_ENSEMBLE ? s->members : 1);
     }
     return refuse_twins(j, e);

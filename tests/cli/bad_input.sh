@@ -326,7 +326,7 @@ bad 'step_epochs|schedule' run $s step_epochs=3
 bad 'step_factor|cosine' run $s schedule=cosine step_factor=0.5
 bad 'init|weights' run $s weights=/w.safetensors init=he
 bad 'batch = 100|8 devices|96 and 104' run $s devices=8 batch=100
-bad 'chorus: command line: devices = 1000|they cannot share batch = 128|smallest batch is 1000' \
+bad 'chorus: devices = 1000|they cannot share batch = 128|smallest batch is 1000' \
     run first devices=1000
 bad 'devices = 7|they do not divide batch = 128|126 and 133' run first devices=7
 bad 'batch = 4|8 devices' run $s devices=8 batch=4
