@@ -34,6 +34,7 @@ bool expect_learn(struct experience *x, const struct record_run *run)
         .train_seconds = run->train_seconds,
         .train_work = work,
         .eval_seconds = run->eval_seconds,
+        .other_seconds = run->wall_seconds - run->train_seconds - run->eval_seconds,
         .evaluations = (double)run->epochs_done,
         .members = run->images > 0 ? (double)run->model_images / (double)run->images : 1,
         .test_limit = s->test_limit,
@@ -87,10 +88,19 @@ static void add(struct mean *m, double weight, double seconds, double work, doub
     m->sum += weight * log(seconds / work * factor);
 }
 
+/* What each run costs, be it large or small: all count alike. */
+static void add_once(struct mean *m, double weight, double seconds)
+{
+    if (!(seconds > 0))
+        return;
+    m->weight += weight;
+    m->sum += weight * log(seconds);
+}
+
 double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
                       int *guessed)
 {
-    struct mean train = {0, 0}, eval = {0, 0};
+    struct mean train = {0, 0}, eval = {0, 0}, other = {0, 0};
     double nearest = INFINITY, seconds = 0, tested = ask->test_images + ask->valid_images;
     bool alike = false;
     int newer = 0;
@@ -104,6 +114,7 @@ double expect_seconds(const struct experience *known, size_t count, const struct
 
         if (strcmp(x->backend, ask->backend))
             continue;
+        add_once(&other, 1 / (1 + 0.2 * newer), x->other_seconds);
         alike = alike || (unlike(x, ask) < ALIKE && x->train_seconds >= SOME_SECONDS);
         weight = exp(3 * (nearest - unlike(x, ask))) / (1 + 0.2 * newer++);
         add(&train, weight, x->train_seconds, x->train_work, shared);
@@ -115,6 +126,8 @@ double expect_seconds(const struct experience *known, size_t count, const struct
     if (!(train.weight > 0))
         return NAN;
     seconds = exp(train.sum / train.weight) * ask->model_images * ask->flops;
+    if (other.weight > 0)
+        seconds += exp(other.sum / other.weight);
     return seconds +
            exp(eval.sum / eval.weight) * ask->evaluations * tested * ask->members * ask->flops;
 }

@@ -1,6 +1,7 @@
 /* engine/expect.h: how long a run will take, by what runs like it took on this machine. Training and
  * evaluation are priced apart, each for a floating point operation, and a run counts for as much as
- * it trained: one of two steps says next to nothing about an epoch. */
+ * it trained: one of two steps says next to nothing about an epoch. What beginning and ending cost
+ * comes once a run, whatever its size. */
 #ifndef CHORUS_ENGINE_EXPECT_H
 #define CHORUS_ENGINE_EXPECT_H
 
@@ -16,7 +17,8 @@ struct experience { /* of an earlier run on this machine */
     double batch, threads;
     double train_seconds, train_work; /* work: model-images times flops */
     double eval_seconds;
-    double evaluations; /* of all members on all test images */
+    double other_seconds; /* to begin, to write, to end: what is neither training nor evaluation */
+    double evaluations;   /* of all members on all test images */
     double members;
     char data[256]; /* the end of its name; with test_limit, 0 for none: what it was evaluated on */
     int64_t test_limit;

@@ -84,6 +84,20 @@ TEST(members_and_epochs_are_priced)
                1.001));
 }
 
+TEST(beginning_costs_each_run_the_same)
+{
+    struct experience known[2];
+    struct expect_ask ask = wanted(256, 1);
+
+    ran(&known[0], 60000, 2, 10000, 0);
+    ran(&known[1], 60000, 2, 10000, 0);
+    known[0].other_seconds = 0.5;
+    known[1].other_seconds = 2; /* it waited for the disk */
+    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 0.5 + 256 * TRAIN + 10000 * TESTING, 1.1));
+    CHECK(
+        near(expect_seconds(known, 2, &ask, &guessed), 0.95 + 256 * TRAIN + 10000 * TESTING, 1.1));
+}
+
 TEST(like_runs_count_for_more)
 {
     struct experience known[2];
