@@ -64,6 +64,16 @@ static int64_t limit_of(const struct library_run *run, const char *key)
     return text_to_int(library_cell(run, key), &limit) ? limit : 0; /* of all */
 }
 
+struct record_tested results_tested_of(const struct library_run *run)
+{
+    const char *hash = library_cell(run, "data_hash");
+
+    return (struct record_tested){.data = library_cell(run, "data"),
+                                  .data_hash = strcmp(hash, RECORD_SEVERAL) ? hash : "",
+                                  .train_limit = limit_of(run, "train_limit"),
+                                  .test_limit = limit_of(run, "test_limit")};
+}
+
 /* False: not all is known yet. */
 static bool take_best(struct library *l, const struct library_run *runs, size_t count,
                       const bool *left, bool *take)
@@ -73,17 +83,14 @@ static bool take_best(struct library *l, const struct library_run *runs, size_t 
 
     for (size_t i = 0; i < count; i++) {
         const struct library_run *run = &runs[i];
-        const char *acc, *hash = library_cell(run, "data_hash");
+        const char *acc;
 
         of[i].test_acc = library_number(run, "best_test_acc");
         of[i].may = left[i] && !wire_state_is_bad(run->state) && isfinite(of[i].test_acc);
         if (!of[i].may)
             continue;
         of[i].by_valid = !strcmp(library_cell(run, "best_by"), "valid");
-        of[i].on = (struct record_tested){.data = library_cell(run, "data"),
-                                          .data_hash = strcmp(hash, RECORD_SEVERAL) ? hash : "",
-                                          .train_limit = limit_of(run, "train_limit"),
-                                          .test_limit = limit_of(run, "test_limit")};
+        of[i].on = results_tested_of(run);
         of[i].valid_acc = NAN;
         acc = of[i].by_valid ? library_value(l, run, "val_acc") : "";
         whole = whole && acc;

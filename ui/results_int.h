@@ -4,6 +4,7 @@
 #ifndef CHORUS_UI_RESULTS_INT_H
 #define CHORUS_UI_RESULTS_INT_H
 
+#include "record/best.h"
 #include "record/reader.h"
 #include "study/table.h"
 #include "ui/app.h"
@@ -161,6 +162,7 @@ void results_set_free(struct results_set *s);
 void results_label(const char *run, struct text *out); /* "cnn-ens4" */
 const char *results_hash(const char *run);             /* "7f3a"; "" */
 void results_age(double now, const char *utc, struct text *out);
+struct record_tested results_tested_of(const struct library_run *run);
 void results_share(const struct results *r, double value, struct text *out);
 void results_cell(const struct results *r, const struct results_line *line,
                   const struct results_column *c, struct text *out);

@@ -388,7 +388,9 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
     size_t of[MEM_COUNT(ends)] = {0}, dead = 0, said = 0;
     int ended = library_field("ended_utc"), acc_field = library_field("best_test_acc");
     double best = -INFINITY, acc;
-    const char *name = NULL;
+    const struct library_run *top = NULL;
+    struct record_tested first = {0}, on;
+    bool apart = false; /* they were tested on different data: none of them is the best */
     struct text news = {0}, number = {0};
 
     for (size_t i = 0; i < count; i++) {
@@ -404,9 +406,14 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
             of[k] += run->state == ends[k];
             v->ended += run->state == ends[k];
         }
-        if (text_to_double(run->cell[acc_field], &acc) && isfinite(acc) && acc > best) {
+        if (!text_to_double(run->cell[acc_field], &acc) || !isfinite(acc))
+            continue;
+        on = results_tested_of(run);
+        apart = apart || (top && !record_tested_same(&first, &on));
+        first = top ? first : on;
+        if (acc > best) {
             best = acc;
-            name = run->name;
+            top = run;
         }
     }
     v->ended += dead;
@@ -418,9 +425,9 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
                 text_addf(&news, "%s %zu %s", said++ ? "," : "", of[k], wire_state_name(ends[k]));
         if (dead)
             text_addf(&news, "%s %zu dead", said ? "," : "", dead);
-        if (name) {
+        if (top && !apart) {
             results_share(r, best, &number);
-            text_addf(&news, "; best %s %s", text_str(&number), results_hash(name));
+            text_addf(&news, "; best %s %s", text_str(&number), results_hash(top->name));
         }
     }
     snprintf(v->news, sizeof v->news, "%s", text_str(&news));

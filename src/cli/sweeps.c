@@ -340,7 +340,8 @@ static void add_accuracy(struct text *out, const char *name, double acc)
         text_add(out, "null");
 }
 
-static void add_best(struct text *out, const struct record_cell *cells, size_t n)
+/* apart: its cells were tested on different data, whose accuracies do not say which is better. */
+static void add_best(struct text *out, const struct record_cell *cells, size_t n, bool apart)
 {
     struct wire_cell *result = mem_new(n + 1, sizeof *result);
     bool by_valid;
@@ -348,14 +349,26 @@ static void add_best(struct text *out, const struct record_cell *cells, size_t n
 
     for (size_t i = 0; i < n; i++)
         result[i] = read_result(&cells[i]);
-    best = wire_best_cell(result, n, &by_valid);
+    best = apart ? n : wire_best_cell(result, n, &by_valid);
     text_add(out, ", ");
     cli_json_field(out, "best_run", best < n ? cells[best].run : "");
     text_add(out, ", ");
-    cli_json_field(out, "best_by", best == n ? "" : by_valid ? "valid" : "test");
+    cli_json_field(out, "best_by", best >= n ? "" : by_valid ? "valid" : "test");
     add_accuracy(out, "best_test_acc", best < n ? result[best].acc : NAN);
     add_accuracy(out, "best_val_acc", best < n ? result[best].val_acc : NAN);
     free(result);
+}
+
+static bool tests_apart(const char *name)
+{
+    struct sweep_wish wish = {0};
+    struct spec_sweep s;
+    bool apart;
+
+    spec_sweep_init(&s);
+    apart = sweeps_read(name, &s, &wish, NULL) == ERR_OK && spec_sweep_tests_apart(&s);
+    spec_sweep_free(&s);
+    return apart;
 }
 
 static void add_object(struct text *out, const char *name, const char *folder, const char *state)
@@ -376,7 +389,7 @@ static void add_object(struct text *out, const char *name, const char *folder, c
     for (int i = WIRE_STOPPED; i <= WIRE_SKIPPED; i++)
         text_addf(out, ", \"%s\": %lld", wire_state_name((enum wire_state)i),
                   (long long)c.of_state[i]);
-    add_best(out, cells, (size_t)c.begun);
+    add_best(out, cells, (size_t)c.begun, tests_apart(name));
     text_add(out, "}\n");
     free(cells);
 }

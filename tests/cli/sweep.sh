@@ -110,6 +110,8 @@ check "where a cell has no validation data it is picked on test" \
 exits 0 "$CHORUS" run plain.ini test_limit=100,200 epochs=1 --results mixed --name apart
 check "where cells were tested on different data there is no best" \
     grep -q "2 done; no best: they were tested on different data (test_limit)" err
+exits 0 "$CHORUS" resume apart --results mixed --json
+check "nor in --json" grep -q '"best_run": null, "best_by": null, "best_test_acc": null' out
 rm -rf held mixed
 check "runs know their sweep" test "$(column "$(run_of results "$(cut -d, -f1 results/sweeps/plain/sweep.csv | sed -n 2p)")" sweep)" = plain
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet

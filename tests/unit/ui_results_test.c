@@ -515,6 +515,24 @@ TEST(the_cursor_stays_on_its_run)
     kit_end(&k);
 }
 
+TEST(news_name_no_best_over_different_tests)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-a-0001",
+            "ended_utc=2026-10-29T13:30:00.000Z best_test_acc=0.5");
+    kit_run(&k, "2026-10-29-100000-000-b-0002",
+            "ended_utc=2026-10-29T13:30:00.000Z best_test_acc=0.75 test_limit=100");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
+    settings_set(k.app.settings, "results.seen", NULL);
+    k.screen->show(k.state);
+    CHECK(kit_shows(&k, "since you last looked 2 runs ended: 2 done"));
+    CHECK(!kit_shows(&k, "2 done; best"));
+    kit_end(&k);
+}
+
 TEST(news_since_the_last_look)
 {
     struct kit k;
