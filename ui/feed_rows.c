@@ -503,12 +503,16 @@ void feed_rows_progress(struct feed_run *run)
     if (run->spec.max_steps && run->spec.max_steps < steps)
         steps = run->spec.max_steps;
     run->facts.steps_per_epoch = spe;
-    run->epoch = spe && run->step > 0 ? (run->step - 1) / spe + 1 : 1;
+    run->epoch = spe && run->step > 0 ? (run->step - 1) / spe + 1
+                 : run->epochs.n      ? (int64_t)run->epochs.x[FEED_EPOCH][run->epochs.n - 1]
+                                      : 1;
     if (epochs && run->epoch > epochs)
         run->epoch = epochs;
     run->steps_of_epoch_done = run->step - (run->epoch - 1) * spe;
     run->epoch_share = spe ? (double)run->steps_of_epoch_done / (double)spe : NAN;
     run->run_share = steps > 0 ? (double)run->step / (double)steps : NAN;
+    if (run->state == WIRE_DONE && !spe) /* an average: it has no steps of its own */
+        run->epoch_share = run->run_share = 1;
     run->left_seconds = NAN;
     if (run->live && run->state == WIRE_RUNNING && steps)
         run->left_seconds = pace_left(&f->pace, steps - run->step, epochs - run->epoch + 1);

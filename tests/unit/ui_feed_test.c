@@ -542,6 +542,35 @@ TEST(members_of_an_ensemble)
     kit_close(&k);
 }
 
+/* What it is made of was trained elsewhere: no steps, one row of its last epoch. */
+TEST(an_average_of_runs_is_done_in_whole)
+{
+    struct record_run *run = plain_run(2);
+    struct record *record;
+    struct feed_run *r;
+    struct kit k;
+
+    kit_open(&k, 4);
+    run->spec.mode = SPEC_ENSEMBLE;
+    run->spec.members = 3;
+    record = kit_run(&k, run);
+    kit_epoch(record, 2, 0, 0.5, 0.8);
+    run->state = WIRE_DONE;
+    REQUIRE(record_write_run(record, run, NULL) == ERR_OK);
+    r = feed_follow(k.feed, record_folder(record));
+    record_close(record);
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->state == WIRE_DONE);
+    CHECK_INT(r->epoch, 2);
+    CHECK_NEAR(r->epoch_share, 1, 0);
+    CHECK_NEAR(r->run_share, 1, 0);
+    free(run);
+    kit_close(&k);
+}
+
 TEST(the_line_of_status)
 {
     struct record_run *run = plain_run(4);
