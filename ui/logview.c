@@ -85,6 +85,8 @@ static void tail_work(void *arg)
         io.close(fd);
 }
 
+static void look(struct logview *v);
+
 static void tail_done(void *arg, bool dropped)
 {
     struct tail *t = arg;
@@ -101,6 +103,8 @@ static void tail_done(void *arg, bool dropped)
             v->problem = t->problem;
             t->bytes = t->problem = NULL;
             v->app->dirty = true;
+        } else {
+            look(v); /* another was chosen meanwhile */
         }
     }
     free(t->bytes);

@@ -1,6 +1,7 @@
-/* Predict, opened before the runs have been read: it says so, and takes one as soon as it can. */
+/* What is not read yet: Predict says so and takes a run as soon as it can; Log reads what was chosen last. */
 #include "ui_runs_kit.h"
 
+#include "ui/app_int.h"
 #include "ui/predictview_int.h"
 
 static void hear(void *user, const char *verb, const char *line)
@@ -49,4 +50,34 @@ TEST(the_first_epoch_is_waited_for)
     CHECK(v->run != NULL);
     kit_end(&k);
     jobs_free(k.app.jobs);
+}
+
+/* No clock passes here: nothing is looked at again for its age. */
+TEST(a_log_chosen_while_another_is_read_is_the_next_to_be_read)
+{
+    static const char *const runs[] = {"2026-10-29-100000-000-lenet-0001",
+                                       "2026-10-29-100000-000-lenet-0002"};
+    struct kit k;
+
+    kit_begin(&k);
+    k.app.own = mem_new(1, sizeof *k.app.own);
+    for (int i = 0; i < 2; i++) {
+        kit_run(&k, runs[i], "seed=0");
+        kit_put(&k, runs[i], "log.txt", i ? "words of the second\n" : "words of the first\n");
+        app_log_from(&k.app, LOG_INFO, runs[i], "done");
+    }
+    kit_open(&k, &screen_log, SCREEN_LOG);
+    CHECK(kit_shows(&k, "2 lines"));
+    kit_keys(&k, "Up L");
+    CHECK(kit_shows(&k, "words of the first"));
+    kit_keys(&k, "L");
+    CHECK(kit_shows(&k, "2 lines"));
+    kit_keys(&k, "Up L L L"); /* the first again, and before it is there the newest */
+    CHECK(kit_shows(&k, "words of the second"));
+    kit_end(&k);
+    for (size_t i = 0; i < k.app.own->lines; i++) {
+        free(k.app.own->line[i].from);
+        free(k.app.own->line[i].text);
+    }
+    free(k.app.own);
 }
