@@ -42,5 +42,8 @@ done < <(awk '/^```sh/ { inside = 1; next } /^```/ { inside = 0 } inside && /^ch
 check "there are commands in it" test "$n" -ge 15
 check "the figure is one" grep -q '</svg>' curves.svg
 check "the weights are there" test -s lenet.safetensors
+check "each image with its members' answers" grep -q "^image,label,.*member0_p0" images.csv
+check "each epoch of each run beside it" grep -q "^run,sweep,cell,name," all.csv
+check "the one run that has a name of its own" test "$(chorus ls lucky | grep -c ' done ')" = 1
 check "the experiment of one's own is a file" grep -q '^model' mine.ini
 finish
