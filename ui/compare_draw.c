@@ -449,9 +449,13 @@ static void add_focused(const struct compare *c, struct text *out)
         text_addf(
             out,
             "%s: at epoch %.0f a gain of %+.1f points over the mean member (%.3f), %+.1f over the "
-            "best, at %dx the training\n",
+            "best, at ",
             c->label[row], (double)run->entry->run.best_epoch, 100 * study_number(run, "gain_mean"),
-            study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"), members);
+            study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"));
+        words_add_training(out, members,
+                           study_is_average(run) ? study_unlike(&run->entry->run)
+                                                 : (struct study_unlike){0});
+        text_add(out, "\n");
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "record/reader.h"
+#include "study/members.h"
 #include "ui/pace.h"
 #include "ui/tasks.h"
 #include "wire/wire.h"
@@ -83,6 +84,8 @@ struct feed_run {
     int64_t best_epoch;
     double best_picked, best_loss;                /* what the best was picked by */
     double gain_mean, gain_best, member_acc_mean; /* nan: no ensemble, or no epoch yet */
+    bool averaged;                                /* of runs that had been trained before, */
+    struct study_unlike unlike;                   /* which may differ */
     struct feed_epochs epochs;
     struct feed_steps steps;
     struct feed_unit *unit; /* members of an ensemble, else devices */

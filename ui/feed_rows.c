@@ -86,7 +86,7 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     double y[FEED_VALUES];
 
     (void)line;
-    if (!isfinite(v[0]) || !isfinite(v[1]))
+    if (!isfinite(v[0]))
         return;
     while (e->n && e->x[FEED_EPOCH][e->n - 1] >= v[0])
         e->n--;
@@ -108,8 +108,11 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     e->n++;
     judge_best(run, (int64_t)v[0], y);
     judge_gain(run, y);
+    run->averaged = !isfinite(v[EPOCH_LR]); /* where an epoch was trained, it had a learning rate */
     pace_evaluation(&f->pace, v[EPOCH_EVAL] - f->last_eval);
     f->last_eval = v[EPOCH_EVAL];
+    if (!isfinite(v[1])) /* of an average: those averaged took different numbers of steps */
+        return;
     if (v[0] > 0 && !f->steps_per_epoch)
         f->steps_per_epoch = (int64_t)(v[1] / v[0]);
     if ((int64_t)v[1] >= run->step) {
@@ -450,7 +453,7 @@ static void take_facts(struct feed_run *run, const struct record_run *r)
     f->threads = (int32_t)r->threads_used;
     f->batch = s->batch;
     f->batch_per_device = r->batch_per_device;
-    f->epochs = s->epochs;
+    f->epochs = record_run_is_several(r, "epochs") ? r->epochs_done : s->epochs;
     f->parameters = (uint64_t)r->parameters;
     f->flops_per_image = r->flops_per_image;
     f->lr = r->lr_used;
@@ -463,6 +466,7 @@ static void take_entry(struct feed_run *run, const struct record_entry *entry)
     const struct record_run *r = &entry->run;
 
     run->spec = r->spec;
+    run->unlike = study_unlike(r);
     snprintf(run->started_utc, sizeof run->started_utc, "%s", r->started_utc);
     snprintf(run->ended_utc, sizeof run->ended_utc, "%s", r->ended_utc);
     snprintf(run->sweep_name, sizeof run->sweep_name, "%s", r->sweep);

@@ -47,12 +47,19 @@ static double points(double share)
 /* "gain +0.8 points over the mean member (0.913), ..."; brief: where there is less room. */
 static void add_gain(struct text *out, const struct feed_run *run, bool brief)
 {
+    struct study_unlike unlike = run->averaged ? run->unlike : (struct study_unlike){0};
+
     if (run->facts.mode != SPEC_ENSEMBLE || !isfinite(run->gain_mean))
         return;
     text_addf(out, "gain %+.1f%s over the mean member (%.3f), %+.1f over the best, ",
               points(run->gain_mean), brief ? "" : " points", run->member_acc_mean,
               points(run->gain_best));
-    text_addf(out, brief ? "%dx the training" : "at %dx the training", run->facts.members);
+    if (brief && (unlike.length || unlike.size)) {
+        text_addf(out, "all %d trainings", run->facts.members);
+    } else {
+        text_add(out, brief ? "" : "at ");
+        words_add_training(out, run->facts.members, unlike);
+    }
 }
 
 static void add_best(struct text *out, const struct feed_run *run, int brief)

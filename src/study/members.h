@@ -20,6 +20,9 @@
 
 #define STUDY_MOST_SETS 256
 
+struct record_run;
+struct text;
+
 struct study_model { /* a member, or the whole */
     double acc, nll, ece;
 };
@@ -36,10 +39,15 @@ struct study_gain { /* at a run's best epoch, by its epochs.csv */
     double mean, best;
 };
 
+/* How the trainings of the runs that were averaged differ; of an ensemble trained as one in nothing. */
+struct study_unlike {
+    bool length, size;
+};
+
 struct study_members {
     int64_t epoch;             /* whose weights these are; 0: of several, each its last */
     struct study_gain at_best; /* of an ensemble that was trained as one */
-    bool longer, larger;       /* some were trained for longer, or are larger, than others */
+    struct study_unlike unlike;
     int members;
     size_t images;
     struct study_model whole, *member; /* (members) */
@@ -61,5 +69,9 @@ struct study_answers { /* to images; the caller's */
 };
 void study_members(struct study_members *s, const struct study_answers *a);
 void study_members_free(struct study_members *s);
+
+struct study_unlike study_unlike(const struct record_run *average);
+/* "4 times the training of one", or where they differ "the training of all 4, which differ in length". */
+void study_add_cost(struct text *out, int members, struct study_unlike unlike);
 
 #endif

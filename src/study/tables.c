@@ -80,8 +80,7 @@ static void add_model(struct study_table *t, const struct study_model *m)
 void study_members_from(struct study_members *s, const struct study_run *run)
 {
     if (study_is_average(run)) { /* its end is all that there is of it */
-        s->longer = record_run_is_several(&run->entry->run, "images");
-        s->larger = run->entry->run.flops_per_image == RECORD_EMPTY;
+        s->unlike = study_unlike(&run->entry->run);
         return;
     }
     s->epoch = run->entry->run.epochs_done;
@@ -90,19 +89,25 @@ void study_members_from(struct study_members *s, const struct study_run *run)
         study_number(run, "gain_mean"), study_number(run, "gain_best")};
 }
 
-static void add_cost(const struct study_members *s, struct text *out)
+struct study_unlike study_unlike(const struct record_run *average)
 {
-    if (!s->longer && !s->larger) {
-        text_addf(out, "%d times the training of one", s->members);
+    return (struct study_unlike){record_run_is_several(average, "images"),
+                                 average->flops_per_image == RECORD_EMPTY};
+}
+
+void study_add_cost(struct text *out, int members, struct study_unlike unlike)
+{
+    if (!unlike.length && !unlike.size) {
+        text_addf(out, "%d times the training of one", members);
         return;
     }
     text_add(out, "the training of ");
-    if (s->members == 2)
+    if (members == 2)
         text_add(out, "both");
     else
-        text_addf(out, "all %d", s->members);
-    text_addf(out, ", which differ in %s%s%s", s->longer ? "length" : "",
-              s->longer && s->larger ? " and " : "", s->larger ? "size" : "");
+        text_addf(out, "all %d", members);
+    text_addf(out, ", which differ in %s%s%s", unlike.length ? "length" : "",
+              unlike.length && unlike.size ? " and " : "", unlike.size ? "size" : "");
 }
 
 void study_members_table(const struct study_members *s, struct study_table *t)
@@ -125,7 +130,7 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     study_table_word(t, "mean member");
     add_model(t, &s->mean);
     study_table_empty(t);
-    add_cost(s, &cost);
+    study_add_cost(&cost, s->members, s->unlike);
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);

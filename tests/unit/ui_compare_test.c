@@ -209,6 +209,21 @@ TEST(points_that_say_nothing_of_speed_up_are_off_the_curve)
     kit_end(&k);
 }
 
+TEST(an_average_of_unequal_runs_costs_no_number_of_trainings)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-ens3-0001",
+            "mode=ensemble members=3 epochs=several seed=several best_test_acc=0.875 "
+            "flops_per_image=100");
+    kit_epochs(&k, "2026-10-29-100000-000-lenet-ens3-0001", 3, 4, high);
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "-0001");
+    CHECK(kit_shows(&k, "the training of all 3, which differ in"));
+    kit_end(&k);
+}
+
 TEST(equal_budgets)
 {
     struct kit k;

@@ -545,7 +545,15 @@ TEST(members_of_an_ensemble)
 /* What it is made of was trained elsewhere: no steps, one row of its last epoch. */
 TEST(an_average_of_runs_is_done_in_whole)
 {
-    struct record_run *run = plain_run(2);
+    struct record_run *run = plain_run(10); /* as it stands where they had several */
+    struct record_epoch row = {.epoch = 3,
+                               .step = RECORD_NO_COUNT,
+                               .images = RECORD_NO_COUNT,
+                               .test_loss = 0.5,
+                               .test_acc = 0.8,
+                               .member_acc_mean = 0.75,
+                               .member_acc_max = 0.79,
+                               .lr = RECORD_EMPTY};
     struct record *record;
     struct feed_run *r;
     struct kit k;
@@ -553,8 +561,11 @@ TEST(an_average_of_runs_is_done_in_whole)
     kit_open(&k, 4);
     run->spec.mode = SPEC_ENSEMBLE;
     run->spec.members = 3;
+    run->epochs_done = 3;
+    record_run_set_several(run, "epochs");
+    record_run_set_several(run, "images");
     record = kit_run(&k, run);
-    kit_epoch(record, 2, 0, 0.5, 0.8);
+    REQUIRE(record_add_epoch(record, &row, NULL) == ERR_OK);
     run->state = WIRE_DONE;
     REQUIRE(record_write_run(record, run, NULL) == ERR_OK);
     r = feed_follow(k.feed, record_folder(record));
@@ -564,9 +575,12 @@ TEST(an_average_of_runs_is_done_in_whole)
     kit_pass(1);
     feed_take(k.feed, NULL, NULL);
     CHECK(r->state == WIRE_DONE);
-    CHECK_INT(r->epoch, 2);
+    CHECK_INT(r->epoch, 3);
+    CHECK_INT(r->facts.epochs, 3);
+    CHECK(r->averaged && r->unlike.length);
     CHECK_NEAR(r->epoch_share, 1, 0);
     CHECK_NEAR(r->run_share, 1, 0);
+    CHECK_NEAR(r->gain_mean, 0.05, 1e-12);
     free(run);
     kit_close(&k);
 }
