@@ -190,7 +190,7 @@ void screen_setup_load(void *setup, const char *folder,
 bool screen_setup_unsaved(void *setup, struct text *words);
 void screen_setup_save(void *setup); /* asks where to */
 /* What goes on when its turn comes, behind what runs: a run (epochs: 0, or to so many), or a sweep. */
-void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs);
+void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs, bool alone);
 struct spec_sweep;
 struct record_queue_options;
 void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,

@@ -247,8 +247,9 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
     struct feed_run *run = feed_find(g->v->app->feed, g->path);
     struct err e = {0};
 
-    (void)elsewhere;
-    if (how == CLAIM_NOW && run && !g->go) {
+    if (how == CLAIM_BEHIND) {
+        screen_setup_queue_run(g->v->app->screen[SCREEN_SETUP], g->path, g->epochs, elsewhere);
+    } else if (how == CLAIM_NOW && run && !g->go) {
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
         did(g->v, run, "go", "");
@@ -265,12 +266,12 @@ static void claim_and_go(struct runview *v, const struct feed_run *run, bool go,
     struct going *g;
 
     if (!go && feed_busy(v->app->feed)) {
-        screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs);
+        screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs, false);
         return;
     }
     g = mem_new(1, sizeof *g);
     *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .go = go};
-    claim_machine(v->app, false, begin_going, g);
+    claim_machine(v->app, !go, begin_going, g); /* what is paused keeps its process */
 }
 
 /* ---- pausing ---- */

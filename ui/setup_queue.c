@@ -131,6 +131,7 @@ struct change {
     char *goes_on;  /* folder of the run that is added; NULL */
     int64_t epochs; /* of it; 0: as many as it has */
     char *behind;   /* what runs; NULL: that is not said */
+    bool alone;     /* nor beside who has results in another folder */
     bool once;      /* not where it waits already */
     enum { ADD, MOVE, REMOVE } kind;
     struct err e;
@@ -158,6 +159,7 @@ static enum err_code make_resume(struct change *c, struct err *e)
     if (code == ERR_OK) {
         s.base.epochs = c->epochs ? c->epochs : s.base.epochs;
         snprintf(options.resume, sizeof options.resume, "%s", last_part(c->goes_on));
+        options.alone = c->alone;
         record_queue_add_options(&c->text, &options);
         spec_sweep_write(&s, &c->text);
     }
@@ -400,12 +402,13 @@ static void go_on_behind(struct setup *s, struct change *c)
     tasks_add_slow(s->app->tasks, change, changed, c);
 }
 
-void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs)
+void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs, bool alone)
 {
     struct change *c = change_new(setup, short_name(last_part(folder)));
 
     c->goes_on = mem_text(folder);
     c->epochs = epochs;
+    c->alone = alone;
     go_on_behind(setup, c);
 }
 

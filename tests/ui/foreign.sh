@@ -64,6 +64,7 @@ check "and is silent when it has ended" play shown "wait nothing runs" "calm" "g
 # A machine that computes into another folder is noticed, and the choice offered; what waits for its end
 # begins then, also where the terminal has gone.
 export CHORUS_FAKE_SCRIPT='step_ms=25'
+one back epochs=2 name=again
 exits 0 "$CHORUS" run tiny.ini epochs=100000 name=busy --background --results far
 busy=$(ls -d far/2*)
 until_true 30 has_rows "$busy/steps.csv" 2
@@ -71,6 +72,9 @@ asked=("calm" "keys 1" "calm" "keys r" "wait Another chorus (process" "wait resu
 check "beside it, behind it, or not at all" play near "${asked[@]}" "wait queue it behind" "wait run it beside" \
     "wait cancel" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
+check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
+    "wait Another chorus (process" "wait queue it behind" "wait run it beside" "keys q" "wait waits in the queue"
+check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini
 if has_terminals; then
     script "${asked[@]}" "keys q" "wait 1 waits until process" "sleep 1000000"
     python3 "$here/play.py" 40x120 "text:1 waits until process" gone -- "$CHORUS" --results near --keys script

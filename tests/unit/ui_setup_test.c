@@ -667,7 +667,7 @@ TEST(what_goes_on_behind_another_waits_in_the_queue)
     write_file(file, "model = lenet\nepochs = 3\n");
     kit.busy = true;
     for (int i = 0; i < 2; i++) {
-        screen_setup_queue_run(kit.setup, folder, 5);
+        screen_setup_queue_run(kit.setup, folder, 5, false);
         kit_settle();
         CHECK_HAS(kit.said, i ? "lenet-7f3a waits already, number 1 of the queue"
                               : "lenet-7f3a waits in the queue for lenet-a35b (1 shows it)");
