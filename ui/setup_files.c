@@ -308,17 +308,25 @@ static void complete(const char *text, struct text *more)
     text_free(&several);
 }
 
+/* What lies in the results is a record of what ran: it is not offered to be written over. */
+static char *path_offered(const struct setup *s)
+{
+    size_t n = strlen(s->app->config.results);
+    char name[SPEC_NAME];
+
+    if (s->form.from == FORM_FILE &&
+        (strncmp(s->form.path, s->app->config.results, n) != 0 || s->form.path[n] != '/'))
+        return mem_text(s->form.path);
+    if (s->form.from == FORM_FILE && s->sweep_name && *s->sweep_name)
+        return mem_textf(FOLDER "/%s.ini", s->sweep_name);
+    form_sweep_name(&s->form, name);
+    return mem_textf(FOLDER "/%s.ini", name);
+}
+
 void setup_save_as(struct setup *s)
 {
-    char name[SPEC_NAME];
-    char *path;
+    char *path = path_offered(s);
 
-    if (s->form.from == FORM_FILE) {
-        path = mem_text(s->form.path);
-    } else {
-        form_sweep_name(&s->form, name);
-        path = mem_textf(FOLDER "/%s.ini", name);
-    }
     app_prompt(s->app, "save as", path, entered, complete, s);
     free(path);
 }

@@ -755,6 +755,9 @@ TEST(a_sweep_of_the_results_is_loaded_with_its_options)
     kit_settle();
     check_cut_short("--name mx --order grid --max-cells 2 --jobs 2");
     CHECK(!kit.setup->sweep.failed); /* what is loaded is the sweep, not its repair */
+    kit_keys("S");                   /* the record of what ran stays as it is */
+    CHECK_STR(kit.prompt, "save as: experiments/mx.ini");
+    kit.entered(kit.user, NULL);
     kit_keys("r");
     CHECK_STR(kit.question, ""); /* it is that very sweep */
     REQUIRE(kit.sweep != NULL);
