@@ -83,7 +83,7 @@ static void cover(struct grid *g, struct rect in, struct rect box)
 /* The list to choose from, below the open field or above it. */
 static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
 {
-    int i = setup_chosen(s), n = 0, at = -1, first, rows;
+    int i = setup_chosen(s), n = 0, at = -1, first, rows, below = in.rows - r - 1;
     const char *const *choices = i >= 0 ? setup_choices(s, (size_t)i) : NULL;
     struct rect list;
 
@@ -91,13 +91,12 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
         if (!strcmp(choices[n], text_str(&s->line.text)))
             at = n;
     rows = n < MOST_POP ? n : MOST_POP;
-    if (!n || rows > in.rows - 1)
+    if (rows > below && rows > r) /* the field itself stays in sight */
+        rows = below > r ? below : r;
+    if (rows < 1)
         return;
-    list = (struct rect){in.row + r + 1, in.column + VALUE, rows, in.columns - VALUE};
-    if (r + 1 + rows > in.rows)
-        list.row = in.row + r - rows;
-    if (list.row < in.row)
-        list.row = in.row + in.rows - rows;
+    list = (struct rect){in.row + (rows > below ? r - rows : r + 1), in.column + VALUE, rows,
+                         in.columns - VALUE};
     if (list.columns > 30)
         list.columns = 30;
     cover(g, in, list);

@@ -405,6 +405,18 @@ TEST(what_leaving_would_lose_is_known)
     kit_end();
 }
 
+TEST(a_list_of_choices_leaves_its_field_in_sight)
+{
+    kit_start();
+    choose("model");
+    kit_keys("Enter");
+    for (int rows = 12; rows <= 30; rows++) {
+        CHECK_HAS(kit_draw(rows, 80), " model           lenet ");
+        CHECK_HAS(kit_draw(rows, 80), " cnn  ");
+    }
+    kit_end();
+}
+
 TEST(the_form_is_saved_and_not_over_another_file_unasked)
 {
     char *text;
