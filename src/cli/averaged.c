@@ -137,7 +137,8 @@ void averaged_of(struct averaged *a, const struct record_entry *run, int models)
         snprintf(a->model[m].run, sizeof a->model[m].run, "%s", run->run.run);
         a->model[m].member = ensemble ? m : -1;
     }
-    if (!study_entry_is_average(run))
+    /* `weights` is the place of a file, whose contents may be others by now. */
+    if (!run->run.spec.weights[0] && !study_entry_is_average(run))
         identify(a, run);
 }
 

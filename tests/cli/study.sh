@@ -161,6 +161,17 @@ apart=$("$CHORUS" run tiny.ini lr=0.05 epochs=2 seed=1 devices=4 --quiet)
 exits 0 "$CHORUS" ensemble "$one" "$apart"
 check "but where batch norm's statistics are each device's own" grep -q "^ensemble " out
 
+# `weights` is the place of a file: its contents may be others by now.
+base=$("$CHORUS" run tiny.ini epochs=1 name=base --quiet)
+tuned=$("$CHORUS" run tiny.ini epochs=1 weights="$base" name=tuned --quiet)
+twin=$("$CHORUS" run tiny.ini epochs=1 weights="$base" name=twin --quiet)
+exits 0 "$CHORUS" resume "$base" epochs=3 --quiet
+later=$("$CHORUS" run tiny.ini epochs=1 weights="$base" name=later --quiet)
+exits 0 "$CHORUS" ensemble "$tuned" "$later"
+check "nor where the weights to start from are others by now" grep -q "^ensemble " out
+exits 2 "$CHORUS" ensemble "$tuned" "$twin"
+check "but the same answers are" grep -q "${twin##*/} is the same model as ${tuned##*/}: each model" err
+
 # ---- a cell that goes on by itself ----
 exits 0 "$CHORUS" run tiny.ini lr=0.02,0.05 epochs=2 --name longer --quiet
 cell=$(field results/sweeps/longer/sweep.csv 2 run)
