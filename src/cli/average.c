@@ -211,25 +211,31 @@ static void mark_several(const struct average *a, struct record_run *run)
             record_run_set_several(run, *column);
 }
 
-/* Models of one seed saw the images in one order, others each in its own. */
+/* Models of one seed saw the images in one order, others each in its own. Where some share an order and
+ * others another, neither word is true. */
 static void set_order(const struct average *a, struct record_run *run)
 {
     size_t i = first_to_say(a, "member_order");
+    bool differ = run->spec.shuffle && !same_in_all(a, "seed");
 
-    if (i < a->runs)
-        run->spec.member_order = a->run[i].run.spec.member_order;
-    else if (run->spec.shuffle && !same_in_all(a, "seed"))
-        run->spec.member_order = SPEC_OWN;
+    if (i == a->runs) {
+        run->spec.member_order = differ ? SPEC_OWN : SPEC_SAME;
+        return;
+    }
+    run->spec.member_order = a->run[i].run.spec.member_order;
+    if (record_run_is_several(&a->run[i].run, "member_order") ||
+        (differ && run->spec.member_order == SPEC_SAME))
+        record_run_set_several(run, "member_order");
 }
 
 /* The settings that are not the same in all of them, in words; nothing where all are. */
-static void add_differing(const struct average *a, struct text *out)
+static void add_differing(const struct record_run *run, struct text *out)
 {
     for (int k = 0; spec_keys[k].name; k++) {
         const char *name = spec_keys[k].name;
 
         if (study_is_setting(name) && strcmp(name, "seed") != 0 && !is_own(name) &&
-            !same_in_all(a, name))
+            record_run_is_several(run, name))
             text_addf(out, "%s%s", out->n ? ", " : "", name);
     }
 }
@@ -265,9 +271,9 @@ static void fill_run(const struct average *a, struct record_run *run)
     }
     run->epochs_done = run->best_epoch = average_last_epoch(a);
     run->spec.epochs = run->epochs_done;
-    set_order(a, run);
     mark_several(a, run);
-    add_differing(a, &differing);
+    set_order(a, run);
+    add_differing(run, &differing);
     snprintf(run->note, sizeof run->note, "average of");
     if (differing.n) {
         snprintf(run->note, sizeof run->note,

@@ -172,6 +172,20 @@ check "nor where the weights to start from are others by now" grep -q "^ensemble
 exits 2 "$CHORUS" ensemble "$tuned" "$twin"
 check "but the same answers are" grep -q "${twin##*/} is the same model as ${tuned##*/}: each model" err
 
+# ---- the order in which models saw the images ----
+table="tiny.ini data=./a.csv train_limit=90 test_limit=20 batch=20 epochs=1"
+same=$("$CHORUS" run $table mode=ensemble members=2 devices=1 name=same --quiet)
+single=$("$CHORUS" run $table lr=0.1 name=single --quiet)
+exits 0 "$CHORUS" ensemble "$single" "$same" --json && average=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "of one seed it is the same" test "$(column "$average" member_order)" = same
+other_seed=$("$CHORUS" run $table seed=1 --quiet)
+exits 0 "$CHORUS" ensemble "$other_seed" "$same" --json && average=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "of an ensemble and a model of another seed neither" test "$(column "$average" member_order)" = several
+check "which is said" grep -qx "they differ in member_order, which the new run's columns call several" err
+third_seed=$("$CHORUS" run $table seed=2 --quiet)
+exits 0 "$CHORUS" ensemble "$third_seed" "$average" --json && average=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
+check "nor of that and another one" test "$(column "$average" member_order)" = several
+
 # ---- a cell that goes on by itself ----
 exits 0 "$CHORUS" run tiny.ini lr=0.02,0.05 epochs=2 --name longer --quiet
 cell=$(field results/sweeps/longer/sweep.csv 2 run)
