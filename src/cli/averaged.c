@@ -142,6 +142,17 @@ void averaged_of(struct averaged *a, const struct record_entry *run, int models)
         identify(a, run);
 }
 
+enum err_code averaged_check_at(const struct record_entry *run, const char *at, struct err *e)
+{
+    if (at && strcmp(at, "last") != 0 && study_entry_is_average(run))
+        return err_set(
+            e, ERR_INPUT,
+            "%s is an average of runs, which is known at its last epoch alone: leave out "
+            "--at %s",
+            run->name, at);
+    return ERR_OK;
+}
+
 /* ---- the file ---- */
 
 enum err_code averaged_write(const struct averaged *a, const char *folder, struct err *e)

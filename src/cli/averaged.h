@@ -23,6 +23,9 @@ void averaged_of(struct averaged *a, const struct record_entry *run, int models)
 bool averaged_read(struct averaged *a, const char *folder);
 enum err_code averaged_write(const struct averaged *a, const char *folder, struct err *e) MUST_USE;
 void averaged_free(struct averaged *a);
+/* Refuses weights of another time than the end for an average: it was not trained, and has no other. */
+enum err_code averaged_check_at(const struct record_entry *run, const char *at,
+                                struct err *e) MUST_USE;
 /* The first sixteen digits of its SHA-256. */
 void averaged_hash(const struct text *t, char out[17]);
 /* "member 2 of RUN" */

@@ -2,6 +2,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "cli/averaged.h"
 #include "cli/cli.h"
 #include "data/picture.h"
 #include "engine/metrics.h"
@@ -241,7 +242,9 @@ static enum err_code make(struct predictions *p, const struct record_entry *run,
     enum err_code code;
 
     *p = (struct predictions){0};
-    code = record_read_spec(run->folder, spec, e);
+    code = averaged_check_at(run, at, e);
+    if (code == ERR_OK)
+        code = record_read_spec(run->folder, spec, e);
     if (code == ERR_OK)
         code = plan_make(&plan, spec, cli_places(), cli_backends(), true, e);
     if (code == ERR_OK)

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
+#include "cli/averaged.h"
 #include "cli/overwrite.h"
 #include "record/export.h"
 
@@ -101,6 +102,7 @@ int cli_weights(int argc, char **argv)
     }
     code = 0;
     if (overwrite_check("weights", "-o", file, NULL, &e) != ERR_OK ||
+        averaged_check_at(&entry, at, &e) != ERR_OK ||
         read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||
         safetensors_write(file, p.tensor, p.tensors, NULL, 0, &e) != ERR_OK)
         code = cli_fail(&e);

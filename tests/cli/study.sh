@@ -185,6 +185,13 @@ check "which is said" grep -qx "they differ in member_order, which the new run's
 third_seed=$("$CHORUS" run $table seed=2 --quiet)
 exits 0 "$CHORUS" ensemble "$third_seed" "$average" --json && average=$(sed -n 's/.*"folder": "\([^"]*\)".*/\1/p' out)
 check "nor of that and another one" test "$(column "$average" member_order)" = several
+for at in best 1; do
+    refused "an average has no other weights than its last ($at)" \
+        "is an average of runs, which is known at its last epoch alone: leave out --at $at" \
+        "$CHORUS" predict "$average" --at $at
+done
+refused "weights says so too" "known at its last epoch alone" "$CHORUS" weights "$average" --at best -o at.safetensors
+exits 0 "$CHORUS" predict "$average" --at last --first 1
 
 # ---- a cell that goes on by itself ----
 exits 0 "$CHORUS" run tiny.ini lr=0.02,0.05 epochs=2 --name longer --quiet
