@@ -59,6 +59,19 @@ static void on_stop(int number)
     clock_work_goes();
 }
 
+/* Curses ignores SIGTSTP while it draws, and so loses one that comes then: held back, it comes afterwards. */
+static void draw_held(void)
+{
+    sigset_t stop, before;
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    wnoutrefresh(stdscr);
+    pthread_sigmask(SIG_BLOCK, &stop, &before);
+    doupdate();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Curses takes SIGTSTP only where nobody has it. */
 static void leave_stops_to_curses(void)
 {
@@ -260,7 +273,7 @@ static void leave_last_line(void)
         return;
     move(LINES - 1, 0);
     clrtoeol();
-    refresh();
+    draw_held();
 }
 
 void term_close(struct term *t)
@@ -382,7 +395,7 @@ void term_draw(struct term *t, const struct grid *g)
     } else {
         curs_set(0);
     }
-    refresh();
+    draw_held();
 }
 
 static bool take_mouse(struct term *t, struct key *key)
@@ -494,6 +507,6 @@ enum term_place term_place(struct term *t)
     reset_prog_mode();
     take_size(t);
     clearok(curscr, TRUE);
-    refresh();
+    draw_held();
     return TERM_BACK;
 }
