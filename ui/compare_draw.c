@@ -568,10 +568,10 @@ void compare_draw(void *screen, struct grid *g, struct rect in)
         return;
     }
     notes = note_rows(c, in.columns);
-    notes = notes > in.rows / 7 + 1 ? in.rows / 7 + 1 : notes;
+    notes = notes > in.rows / 10 + 1 ? in.rows / 10 + 1 : notes;
     table = (int)c->table.rows + 3;
-    if (table > (in.rows - notes) / 2)
-        table = (in.rows - notes) / 2;
+    if (table > (in.rows - notes) * 2 / 5) /* it scrolls; curves do not */
+        table = (in.rows - notes) * 2 / 5;
     table = table < 4 ? 4 : table;
     plots = in.rows - notes - table;
     if (plots < PLOT_LEAST_ROWS + 2) { /* no room for curves */
