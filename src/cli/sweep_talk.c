@@ -98,6 +98,7 @@ static void say_before(struct sweeper *w)
         text_addf(&line, ", %lld at another program", (long long)s->elsewhere);
     cli_talk("%s", text_str(&line));
     text_free(&line);
+    sweeps_say_weights(w->wish->name);
 }
 
 static struct sweep_live *find_live(struct sweeper *w, uint32_t run)

@@ -282,6 +282,46 @@ void sweeps_say_cut(const char *name)
     spec_sweep_free(&s);
 }
 
+/* When the file that they start from was written; false where nobody knows. */
+static bool weights_written(const struct spec *s, char utc[CLOCK_UTC_ROOM])
+{
+    bool run = io_is_folder(s->weights);
+    char *path = run ? io_path(s->weights, "checkpoint.safetensors") : mem_text(s->weights);
+    struct stat st;
+    bool known = *path && io.stat(path, &st) == 0;
+
+    if (known)
+        clock_utc(utc, (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec * 1e-9);
+    free(path);
+    return known;
+}
+
+void sweeps_say_weights(const char *name)
+{
+    char written[CLOCK_UTC_ROOM];
+    struct record_cell *list = NULL;
+    struct sweep_wish wish = {0};
+    struct sweeps_count c;
+    struct text shown = {0};
+    struct spec_sweep s;
+    int64_t older = 0;
+
+    spec_sweep_init(&s);
+    if (sweeps_read(name, &s, &wish, NULL) == ERR_OK && weights_written(&s.base, written) &&
+        count(name, &c, &list, NULL) == ERR_OK)
+        for (int64_t i = 0; i < c.begun; i++)
+            older += list[i].state == WIRE_DONE && strcmp(list[i].time, written) < 0;
+    text_add_clean(&shown, s.base.weights);
+    if (older)
+        cli_talk("weights = %s was written anew since %lld cell%s ended: %s of what it held "
+                 "before; --name gives a sweep from what it holds now a name of its own",
+                 text_str(&shown), (long long)older, older == 1 ? "" : "s",
+                 older == 1 ? "its result is" : "their results are");
+    text_free(&shown);
+    free(list);
+    spec_sweep_free(&s);
+}
+
 bool sweeps_newest_unfinished(char name[128], char newest[32])
 {
     char **names = NULL;

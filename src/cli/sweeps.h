@@ -22,6 +22,9 @@ void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *o
  * counted. */
 void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64_t cells,
                        const char *plus);
+/* Where the weights that its cells start from were written after some had ended: a cell is known by their
+ * place, not by what they are. */
+void sweeps_say_weights(const char *name);
 /* Whether any program is at work on it. */
 bool sweeps_live(const char *name);
 /* The sweep as it was started, closed; wish is filled in but for name and how to talk. s must be

@@ -165,7 +165,14 @@ check "but where batch norm's statistics are each device's own" grep -q "^ensemb
 base=$("$CHORUS" run tiny.ini epochs=1 name=base --quiet)
 tuned=$("$CHORUS" run tiny.ini epochs=1 weights="$base" name=tuned --quiet)
 twin=$("$CHORUS" run tiny.ini epochs=1 weights="$base" name=twin --quiet)
+started="tiny.ini epochs=1 weights=$base lr=0.1,0.2 --name started"
+exits 0 "$CHORUS" run $started --quiet
+exits 0 "$CHORUS" run $started
+check "nothing is said of weights that are as they were" test "$(grep -c "weights = " err)" = 0
 exits 0 "$CHORUS" resume "$base" epochs=3 --quiet
+exits 0 "$CHORUS" run $started
+check "of others it is said that cells have begun from those before" \
+    grep -q "^weights = .*${base##*/} was written anew since 2 cells ended: their results are of what it held before" err
 later=$("$CHORUS" run tiny.ini epochs=1 weights="$base" name=later --quiet)
 exits 0 "$CHORUS" ensemble "$tuned" "$later"
 check "nor where the weights to start from are others by now" grep -q "^ensemble " out
