@@ -159,7 +159,8 @@ static void training_chosen(void *user, int answer)
 /* `run` beside something else, as by the key r of Setup: a person says where. */
 static void train(struct app *app, const char *const *args, size_t n)
 {
-    static const char *const answers[] = {"queue it behind", "run it beside", "cancel", NULL};
+    static const char *const answers[] = {"behind it, in the queue", "run it beside", "cancel",
+                                          NULL};
     struct training *t = mem_new(1, sizeof *t);
 
     t->app = app;

@@ -23,7 +23,8 @@ static void ask_key(struct app *app, const struct key *key)
 
     switch (key->code) {
     case UI_ESC:
-    case 3: /* Ctrl-C */
+    case 'q': /* leaves a box as it leaves all else: no answer begins with it */
+    case 3:   /* Ctrl-C */
         answer(app, -1);
         return;
     case UI_ENTER:

@@ -107,7 +107,7 @@ static void chosen(void *user, int answer)
 
 static void ask(struct claim *c)
 {
-    static const char *const queue[] = {"queue it behind", "run it beside", "cancel", NULL};
+    static const char *const queue[] = {"behind it, in the queue", "run it beside", "cancel", NULL};
     static const char *const beside[] = {"beside it", "cancel", NULL};
     const struct record_working *w = &c->other[0];
     const char *slash = strrchr(w->run, '/');

@@ -86,8 +86,8 @@ static void take_match(void *user, int answer)
 
 bool runkeys_make(struct app *app, const char *name, int32_t code)
 {
-    static const char *const answers[] = {"queue it", "at once, in a process of its own", "cancel",
-                                          NULL};
+    static const char *const answers[] = {"behind, in the queue",
+                                          "at once, in a process of its own", "cancel", NULL};
     struct text words = {0};
 
     if (code == 'W' || code == 'M') {

@@ -204,7 +204,7 @@ static void begin(void *user, enum claim_how how, bool elsewhere)
 
 static void go_on(struct setup *s)
 {
-    static const char *const answers[] = {"queue it behind", "cancel", NULL};
+    static const char *const answers[] = {"behind it, in the queue", "cancel", NULL};
     struct starting *b;
 
     if (feed_busy(s->app->feed)) {

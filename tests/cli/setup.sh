@@ -100,8 +100,8 @@ keys r
 wait running
 keys 1
 keys r
-wait queue it behind
-keys q
+wait behind it, in the queue
+keys b
 wait queue, 1
 save seen
 keys 2

@@ -69,14 +69,14 @@ exits 0 "$CHORUS" run tiny.ini epochs=100000 name=busy --background --results fa
 busy=$(ls -d far/2*)
 until_true 30 has_rows "$busy/steps.csv" 2
 asked=("calm" "keys 1" "calm" "keys r" "wait Another chorus (process" "wait results in another folder")
-check "beside it, behind it, or not at all" play near "${asked[@]}" "wait queue it behind" "wait run it beside" \
+check "beside it, behind it, or not at all" play near "${asked[@]}" "wait behind it, in the queue" "wait run it beside" \
     "wait cancel" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
-    "wait Another chorus (process" "wait queue it behind" "wait run it beside" "keys q" "wait waits in the queue"
+    "wait Another chorus (process" "wait behind it, in the queue" "wait run it beside" "keys b" "wait waits in the queue"
 check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini
 if has_terminals; then
-    script "${asked[@]}" "keys q" "wait 1 waits until process" "sleep 1000000"
+    script "${asked[@]}" "keys b" "wait 1 waits until process" "sleep 1000000"
     python3 "$here/play.py" 40x120 "text:1 waits until process" gone -- "$CHORUS" --results near --keys script
     check "a terminal that goes leaves one who takes" until_true 20 kill -0 "$(cat gone.pid)"
     sleep 1 # of which it must make nothing

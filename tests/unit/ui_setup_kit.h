@@ -72,6 +72,7 @@ void app_ask(struct app *app, const char *question, const char *const *answers,
     (void)app;
     text_add(&t, question);
     for (int i = 0; answers[i]; i++) {
+        CHECK(answers[i][0] != 'q'); /* that leaves the box */
         for (int k = 0; k < i; k++)
             CHECK(answers[i][0] != answers[k][0]); /* chosen by their first letters */
         text_addf(&t, " [%s]", answers[i]);

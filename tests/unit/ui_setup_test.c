@@ -576,7 +576,7 @@ TEST(what_runs_already_is_queued_behind)
     kit_start();
     kit.busy = true;
     kit_keys("r");
-    CHECK_HAS(kit.question, "[queue it behind] [cancel]");
+    CHECK_HAS(kit.question, "[behind it, in the queue] [cancel]");
     kit.chosen(kit.user, 0);
     kit_settle();
     CHECK_INT(kit.runs, 0);
@@ -998,11 +998,11 @@ TEST(another_program_at_work_is_noticed)
     child = other_program(kit.folder, run, &end);
     kit_keys("r");
     CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine;");
-    CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
     kit.chosen(kit.user, 1);
     CHECK_INT(kit.runs, 1);
     kit_keys("r");
-    CHECK_HAS(kit.question, "[queue it behind]");
+    CHECK_HAS(kit.question, "[behind it, in the queue]");
     end_program(child, end);
     kit.ns = clock_ns() + 1000000000u;
     claim_tick(&kit.app); /* the question is about nobody any more */
@@ -1013,7 +1013,7 @@ TEST(another_program_at_work_is_noticed)
 
     child = other_program("/", run, &end);
     kit_keys("r");
-    CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
     CHECK_HAS(kit.question, "with its results in another folder");
     CHECK_HAS(kit.question, "it waits until that has ended, also without this terminal");
     kit.chosen(kit.user, -1);
@@ -1063,7 +1063,7 @@ TEST(who_begins_at_the_same_time_is_asked)
     }
     REQUIRE(read(told[0], &byte, 1) == 1 && byte == 'y');
     kit_keys("r");
-    CHECK_HAS(kit.question, "[queue it behind] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
     CHECK_INT(kit.runs, 0);
     kit.chosen(kit.user, -1);
     REQUIRE(write(answer[1], "g", 1) == 1 && read(told[0], &byte, 1) == 1);
@@ -1206,7 +1206,7 @@ TEST(running_a_run_again_leaves_the_form_as_it_is)
     CHECK_STR(text_of("lr"), "0.005");
     kit.busy = true;
     screen_setup_load(kit.setup, "2026-11-20-101530-412-lenet-7f3a", true);
-    CHECK_HAS(kit.question, "queue it behind");
+    CHECK_HAS(kit.question, "behind it, in the queue");
     kit.chosen(kit.user, 0);
     kit_settle();
     screen_setup.tick(kit.setup);

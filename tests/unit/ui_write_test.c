@@ -274,6 +274,20 @@ TEST(a_question_takes_the_place_of_an_earlier_one_to_the_same_handler)
     finish(&k);
 }
 
+TEST(q_leaves_a_question_without_an_answer)
+{
+    static const char *const answers[] = {"queue it", "no", NULL};
+    struct kit k;
+    int answered = 7;
+
+    start(&k);
+    app_ask(&k.app, "the first", answers, note_answer, &answered);
+    press(&k, 'q');
+    CHECK_INT(answered, -1);
+    CHECK(k.app.own->popup == POPUP_NONE);
+    finish(&k);
+}
+
 static void add_slowly(const char *text, struct text *more)
 {
     struct stat st;
