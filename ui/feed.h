@@ -157,6 +157,8 @@ struct feed_sweep {
     bool by_valid;             /* the best is picked on validation data */
 };
 void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep);
+/* How many stand in results/queue, as the screen Setup has read it. */
+void feed_set_queued(struct feed *f, size_t count);
 /* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters
  * less goes first. */
 void feed_add_status(struct feed *f, struct text *out, int columns);

@@ -76,6 +76,7 @@ struct feed {
     uint32_t last_number;
     uint32_t sweep_begun; /* number of the sweep that was begun last, until it has a cell; 0 */
     struct feed_sweep elsewhere;
+    size_t queued;    /* in results/queue */
     size_t next_look; /* the run at which the last look ran out of time */
     uint64_t (*ns)(void);
     struct tasks *tasks; /* NULL: files are read here */

@@ -324,6 +324,11 @@ void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep)
     f->elsewhere = *sweep;
 }
 
+void feed_set_queued(struct feed *f, size_t count)
+{
+    f->queued = count;
+}
+
 bool feed_sweep_starts(struct feed *f, char *name, size_t room)
 {
     struct wire_sweep_status status = {0};
@@ -360,14 +365,13 @@ void feed_add_status(struct feed *f, struct text *out, int columns)
     bool in_sweep = find_sweep(f, run, &sweep);
     struct wire_queue queue = {0};
     struct text line = {0};
-    size_t waits = 0;
+    size_t waits = f->queued;
 
     if (f->wire)
         wire_queue(f->wire, &queue);
     for (size_t i = 0; i < f->count; i++)
         waits += f->run[i]->own && f->run[i] != run && f->run[i]->state == WIRE_WAITING &&
                  !f->run[i]->sweep;
-    waits += queue.waiting > 0 ? (size_t)queue.waiting : 0;
     if (!run && !in_sweep) {
         add_nothing(&queue, waits, &line);
         if (text_width(text_str(&line)) > columns) {

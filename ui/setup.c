@@ -175,11 +175,9 @@ static bool tick(void *screen)
 {
     struct setup *s = screen;
 
-    if (s->app->shown == SCREEN_SETUP) {
-        setup_watch(s);
-        if (app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
-            setup_list_files(s);
-    }
+    setup_watch(s); /* the status line counts what waits, on every screen */
+    if (s->app->shown == SCREEN_SETUP && app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
+        setup_list_files(s);
     return setup_ask_on(s);
 }
 

@@ -83,6 +83,7 @@ static void queue_read(void *arg, bool dropped)
         s->queued = r->list;
         s->queue_label = r->label;
         s->queue = r->count;
+        feed_set_queued(s->app->feed, s->queue);
         r->list = NULL;
         r->label = NULL;
         r->count = 0;

@@ -658,6 +658,11 @@ TEST(a_sweep_counts_its_cells)
     feed_add_status(k.feed, &line, 100);
     CHECK_HAS(text_str(&line),
               "sweep  board  cell 8 of 12  best 0.9100, picked on test  1:30 left");
+    feed_set_queued(k.feed, 1);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "picked on test  1:30 left  1 waits");
+    feed_set_queued(k.feed, 0);
     cell.val_acc = 0.92;
     wire_set_cell(k.wire, 9, &cell);
     text_clear(&line);
@@ -878,12 +883,13 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
 
 TEST(the_line_says_what_waits_and_for_whom)
 {
-    struct wire_queue queue = {.state = WIRE_QUEUE_HELD, .waiting = 2, .pid = 4711};
+    struct wire_queue queue = {.state = WIRE_QUEUE_HELD, .pid = 4711};
     struct text line = {0};
     struct kit k;
 
     kit_open(&k, 64);
     wire_set_queue(k.wire, &queue);
+    feed_set_queued(k.feed, 2);
     feed_add_status(k.feed, &line, 80);
     CHECK_STR(text_str(&line), "nothing runs  2 wait until process 4711 has ended");
     text_clear(&line);

@@ -27,6 +27,7 @@ static struct {
     void (*entered)(void *user, const char *text);
     void *user;
     bool busy, refuse_data;
+    size_t queued; /* that the status line was told of */
     int guessed_from;
     uint32_t runs;
     struct wire_start started;
@@ -117,6 +118,12 @@ bool feed_busy(struct feed *f)
 {
     (void)f;
     return kit.busy;
+}
+
+void feed_set_queued(struct feed *f, size_t count)
+{
+    (void)f;
+    kit.queued = count;
 }
 
 struct feed_run *feed_current(struct feed *f)

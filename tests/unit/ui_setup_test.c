@@ -591,9 +591,13 @@ TEST(what_runs_already_is_queued_behind)
     CHECK_HAS(list[1].text, "lr = 0.1,0.2\n");
     record_queue_free(list, n);
 
+    kit.queued = 0;
+    kit.app.shown = SCREEN_RUN; /* it is counted there too */
     screen_setup.tick(kit.setup);
     kit_settle();
     CHECK_INT(kit.setup->queue, 2);
+    CHECK_INT(kit.queued, 2);
+    kit.app.shown = SCREEN_SETUP;
     CHECK_HAS(kit_draw(21, 80), "queue, 2");
     kit_keys("Tab"); /* from the form to the queue */
     CHECK_INT(kit.setup->pane, SETUP_QUEUE);
