@@ -91,7 +91,7 @@ refused()
     elif ! grep -qF -- "$words" err; then
         fail "$name" "without '$words': $(cat err)"
     elif [ "$before" != "$after" ]; then
-        fail "$name" "it left something behind"
+        fail "$name" "it left something behind: $(diff <(echo "$before") <(echo "$after") | grep '^[<>]')"
     else
         ok "$name"
     fi

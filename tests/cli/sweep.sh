@@ -426,13 +426,12 @@ done
 exits 0 "$CHORUS" run slow.ini lr=0.01 batch=40 epochs=100000 --background --quiet && single=$(cat out)
 for folder in results/2*/; do column "$folder" pid; done | sort -u >three.pid
 until_true 60 state_is "$single" running
-exits 0 "$CHORUS" pause $names
+exits 0 "$CHORUS" pause $names "$single" # who computes makes files
 check "pause of several sweeps" test "$(grep -c "^\(long\|other\) is paused$" err)" = 2
-# What computes writes files: refused while it waits.
 check "--after-cells takes sweeps alone" eval 'refused "of a run beside them" "${single##*/} is none" \
     "$CHORUS" stop $names "${single##*/}" --after-cells'
 refused "--skip takes none" "one run of a sweep" "$CHORUS" stop $names --skip
-exits 0 "$CHORUS" go $names
+exits 0 "$CHORUS" go $names "$single"
 exits 0 "$CHORUS" stop $names --after-cells
 check "after the cells of both" test "$(grep -c "^\(long\|other\) will stop after its running cells$" err)" = 2
 exits 0 "$CHORUS" stop $names "$single"
