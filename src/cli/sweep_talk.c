@@ -405,6 +405,15 @@ static bool has_seeds(const struct spec_sweep *s)
     return false;
 }
 
+/* --failed that was stopped left ends as they were: the same would have them anew. */
+static const char *also_failed(const struct sweeper *w)
+{
+    for (size_t i = 0; i < w->cells; i++)
+        if (w->wish->failed && w->cell[i].known && w->cell[i].again && w->cell[i].state > WIRE_DONE)
+            return " --failed";
+    return "";
+}
+
 void sweep_talk_end(struct sweeper *w)
 {
     const struct wire_sweep_status *s = &w->status;
@@ -447,7 +456,7 @@ void sweep_talk_end(struct sweeper *w)
     text_clear(&t);
     if (s->state != WIRE_DONE) {
         text_add_clean(&t, w->wish->name);
-        cli_talk("to go on: chorus resume %s%s", text_str(&t), again());
+        cli_talk("to go on: chorus resume %s%s%s", text_str(&t), again(), also_failed(w));
     } else if (s->diverged + s->oom + s->failed) {
         text_add_clean(&t, w->wish->name);
         cli_talk("those without a good end again: chorus resume %s%s --failed", text_str(&t),

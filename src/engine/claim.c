@@ -196,6 +196,23 @@ void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const cha
     sweep_tell_cell(s, c);
 }
 
+void claim_keep_ends(struct sweep *s)
+{
+    struct record_cell found;
+    struct err e;
+
+    if (!s->failed || !s->ledger || record_ledger_begin(s->ledger, &e) != ERR_OK)
+        return;
+    for (size_t i = 0; i < s->seen; i++) {
+        struct cell *c = &s->cell[i];
+
+        if (c->state == WIRE_WAITING &&
+            record_ledger_look(s->ledger, c->hash, false, &found) == RECORD_CLAIM_ENDED)
+            take_found(s, c, &found);
+    }
+    record_ledger_end(s->ledger);
+}
+
 /* A run that the ledger calls unfinished: true where its own file knows how it ended, because its
  * owner died in between. *usable: it can be gone on with. */
 static bool knows_end(struct sweep *s, struct record_cell *found, bool *usable)

@@ -340,9 +340,10 @@ static void finish(struct sweep *s)
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
     } else if (open || t->counting) {
         t->code = s->halted ? ERR_STUCK : ERR_STOPPED;
-        snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cells have no result yet",
-                 (long long)open, (long long)t->cells);
+        snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cells %s", (long long)open,
+                 (long long)t->cells, s->failed ? "are still to be run" : "have no result yet");
     }
+    claim_keep_ends(s);
     event.u.state.state = t->code ? WIRE_STOPPED : WIRE_DONE;
     event.u.state.code = t->code;
     tell_status(s, event.u.state.state);

@@ -132,6 +132,8 @@ void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const cha
 /* Of a cell that waits: without a result, unless another program has one by now, or is at it. */
 void claim_skip(struct sweep *s, struct cell *c);
 void claim_save(struct sweep *s); /* ends that the ledger does not know */
+/* At the end: what --failed did not have anew keeps the end that it had. */
+void claim_keep_ends(struct sweep *s);
 /* What cannot be done now: a full disk, and a ledger that another program holds, are waited for, and
  * said; any other trouble ends the sweep, to be gone on with another day. */
 void claim_trouble(struct sweep *s, const struct err *e);

@@ -183,6 +183,20 @@ exits 0 "$CHORUS" resume plain --failed
 check "resume --failed" test "$(folders)" = 5
 rm -rf results
 
+# --failed that is stopped.
+exits 0 env CHORUS_FAKE_SCRIPT=diverge_lr=1 "$CHORUS" run tiny.ini backend=fake lr=0.1,2,3,4 --name anew
+export CHORUS_FAKE_SCRIPT=step_ms=60
+start resume anew --failed
+until_true 60 eval '[ "$(ledger anew running)" = 5 ]'
+kill -INT $pid
+wait $pid
+unset CHORUS_FAKE_SCRIPT
+check "what it did not reach keeps its end" grep -q "^4 cells: 1 done, 2 diverged, 1 stopped; best" err
+check "and is to be had with --failed too" grep -q "^to go on: chorus resume anew.* --failed$" err
+exits 0 "$CHORUS" resume anew --failed
+check "which has them all" grep -q "^4 cells: 4 done; best" err
+rm -rf results
+
 # What was removed is missing.
 exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 batch=40,60 --quiet
 exits 0 "$CHORUS" rm @
