@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/io.h"
+#include "base/mem.h"
 #include "cli/runs.h"
 #include "record/ledger.h"
 
@@ -84,16 +85,16 @@ static void say_moved(const struct record_entry *entry, const char *to)
     text_free(&line);
 }
 
-/* Once for runs of one sweep behind each other. */
-static void say_cells(const struct record_entry *list, size_t count)
+/* Once for runs of one sweep behind each other. waits: whether a cell does for the run again. */
+static void say_cells(const struct record_entry *list, const bool *waits, size_t count)
 {
     const char *last = "";
 
     for (size_t i = 0; i < count; i++) {
-        const char *sweep = list[i].broken ? "" : list[i].run.sweep;
+        const char *sweep = waits[i] ? list[i].run.sweep : last;
         struct text line = {0};
 
-        if (*sweep && strcmp(sweep, last) != 0) {
+        if (strcmp(sweep, last) != 0) {
             text_add(&line, "the sweep ");
             text_add_clean(&line, sweep);
             text_add(&line, " runs what was removed again, when it goes on");
@@ -104,19 +105,22 @@ static void say_cells(const struct record_entry *list, size_t count)
     }
 }
 
-/* A run's own sheet, which need not be one of these results. */
-static void tell_sweep(const struct record_entry *entry)
+/* A run's own sheet, which need not be one of these results. Returns whether a cell waits for it again. */
+static bool tell_sweep(const struct record_entry *entry)
 {
     char *results = io_folder_of(entry->folder);
+    bool waits = false;
     struct err e;
 
-    if (!entry->broken && record_sweep_drop_run(results, &entry->run, &e) != ERR_OK)
+    if (!entry->broken && record_sweep_drop_run(results, &entry->run, &waits, &e) != ERR_OK)
         cli_talk("%s/sweeps/%s/sweep.csv still names it: %s", results, entry->run.sweep, e.text);
     free(results);
+    return waits;
 }
 
 static int move(const struct record_entry *list, size_t count)
 {
+    bool *waits = mem_new(count, sizeof *waits);
     struct text out = {0};
     struct err e = {0};
     int code = 0, failed;
@@ -127,15 +131,15 @@ static int move(const struct record_entry *list, size_t count)
             code = cli_fail(&e);
         } else {
             say_moved(&list[i], to);
-            tell_sweep(&list[i]);
+            waits[i] = tell_sweep(&list[i]);
             text_addf(&out, "%s\n", to);
         }
         free(to);
     }
-    if (out.n)
-        say_cells(list, count);
+    say_cells(list, waits, count);
     failed = cli_print(&out);
     text_free(&out);
+    free(waits);
     return code ? code : failed;
 }
 

@@ -93,8 +93,9 @@ enum err_code record_sweep_take_run(const char *results, const struct record_run
                                     struct err *e) MUST_USE;
 
 /* A run that was removed: its row of sweep.csv waits. The ledger, which looks for the folder, stays:
- * moved back, it is the cell's again. */
-enum err_code record_sweep_drop_run(const char *results, const struct record_run *run,
+ * moved back, it is the cell's again. *waits: whether a cell does; none where another run was made for
+ * it since. */
+enum err_code record_sweep_drop_run(const char *results, const struct record_run *run, bool *waits,
                                     struct err *e) MUST_USE;
 
 /* The sweeps of a results folder by name, sorted; the caller frees the strings and the array. */

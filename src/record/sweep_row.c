@@ -124,8 +124,17 @@ static enum err_code write_sheet(struct record_ledger *l, const char *path,
     return code;
 }
 
+static bool is_current(const struct record_ledger *l, const char *run)
+{
+    for (size_t i = 0; i < l->rows; i++)
+        if (l->row[i].lines && !strcmp(l->row[i].run, run))
+            return true;
+    return false;
+}
+
+/* *current: whether a cell stands where this run does; left as it is where that is not known. */
 static enum err_code rewrite(const char *results, const struct record_run *run, const char *gone,
-                             struct err *e)
+                             bool *current, struct err *e)
 {
     char *path = mem_textf("%s/sweeps/%s/sweep.csv", results, run->sweep);
     struct record_entry *entry = mem_new(1, sizeof *entry);
@@ -139,6 +148,7 @@ static enum err_code rewrite(const char *results, const struct record_run *run, 
         if (code == ERR_OK)
             code = record_ledger_begin(l, e);
         if (code == ERR_OK) {
+            *current = is_current(l, run->run);
             code = write_sheet(l, path, entry, gone, e);
             record_ledger_end(l);
         }
@@ -154,11 +164,14 @@ static enum err_code rewrite(const char *results, const struct record_run *run, 
 enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
                                     struct err *e)
 {
-    return rewrite(results, run, NULL, e);
+    bool current;
+
+    return rewrite(results, run, NULL, &current, e);
 }
 
-enum err_code record_sweep_drop_run(const char *results, const struct record_run *run,
+enum err_code record_sweep_drop_run(const char *results, const struct record_run *run, bool *waits,
                                     struct err *e)
 {
-    return rewrite(results, run, "its run was removed", e);
+    *waits = false;
+    return rewrite(results, run, "its run was removed", waits, e);
 }

@@ -181,6 +181,10 @@ exits 0 "$CHORUS" run plain.ini lr=0.01,1e9,0.02 --failed
 check "but with --failed" test "$(folders)" = 4
 exits 0 "$CHORUS" resume plain --failed
 check "resume --failed" test "$(folders)" = 5
+exits 0 "$CHORUS" rm "$(ls -d results/2*/ | sed -n 2p)"
+check "a try that another one followed is no cell's run" eval '! grep -q "when it goes on" err && grep -q "undo: mv" err'
+exits 0 "$CHORUS" resume plain
+check "the sweep runs nothing for it" test "$(folders)" = 4
 rm -rf results
 
 # --failed that is stopped.
