@@ -188,9 +188,10 @@ static enum err_code find_choice(const struct resume *r, struct record_entry *en
     return code;
 }
 
-/* Without a name the newest unfinished run; where all are finished, the newest, which says so. */
+/* Without a name the newest unfinished run; where all are done, the newest, which says so. */
 static enum err_code find(const struct resume *r, struct record_entry *entry, struct err *e)
 {
+    struct text name = {0};
     struct err none;
 
     if (r->count)
@@ -199,7 +200,18 @@ static enum err_code find(const struct resume *r, struct record_entry *entry, st
         return cli_find_run(r->run, entry, e);
     if (record_find_unfinished(cli_results(), entry, e) == ERR_OK)
         return ERR_OK;
-    return cli_find_run(NULL, entry, &none) == ERR_OK ? ERR_OK : e->code;
+    if (cli_find_run(NULL, entry, &none) != ERR_OK)
+        return e->code;
+    if (entry->broken || entry->live || entry->run.state == WIRE_DONE)
+        return ERR_OK;
+    text_add_clean(&name, entry->name);
+    err_set(e, ERR_INPUT,
+            "there is no unfinished run in %s: the newest ended as %s; chorus resume %s%s tries it "
+            "again",
+            cli_results(), wire_state_name(entry->run.state), text_str(&name), again());
+    record_free_entry(entry);
+    text_free(&name);
+    return ERR_INPUT;
 }
 
 static int resume_sweep(const struct resume *r, const char *name)

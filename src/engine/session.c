@@ -91,7 +91,7 @@ static enum err_code spec_of_run(struct run *r, struct spec *spec, struct err *e
     return ERR_OK;
 }
 
-/* What run.csv calls the model. The copy in a run's folder is called model.net, which says nothing:
+/* What run.csv and messages call the model. The copy in a run's folder is called model.net, which says nothing:
  * there it is what that run calls it. */
 static void name_model(struct run *r)
 {
@@ -108,6 +108,7 @@ static void name_model(struct run *r)
             snprintf(r->model, sizeof r->model, "%s", entry.run.spec.model);
         record_free_entry(&entry);
     }
+    snprintf(r->plan->net->name, sizeof r->plan->net->name, "%.63s", r->model);
     free(folder);
 }
 
@@ -235,10 +236,10 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     if (code != ERR_OK || *finished)
         return code;
     plan_share_gpus(r->plan, r->share, r->shares);
+    name_model(r);
     code = plan_check_memory(r->plan, e);
     if (code != ERR_OK && !r->sweep)
         return code;
-    name_model(r);
     plan_hash(r->plan, r->hash);
     if (code != ERR_OK) { /* a cell's result, which has its folder as any other */
         r->too_large = *e;

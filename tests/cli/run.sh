@@ -221,6 +221,9 @@ check "with its reason" grep -qE "^#       1  mlp with batch .* of memory, " out
 check "and without time" grep -qE "^# expected time     none: no cell fits into the memory$" out
 exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large --failed
 check "it is tried again" grep -q "^1 of 2 cells have a result already, 1 to run$" err
+exits 1 "$CHORUS" resume @
+check "alone too, and it has its name" grep -q "^chorus: mlp with batch .* of memory, " err
+refused "it is not unfinished" "the newest ended as oom; chorus resume " "$CHORUS" resume
 printf '%s\n' "input auto" "param width 16" 'dense $width' relu "dense classes" >wide.net
 exits 0 "$CHORUS" run tiny.ini model=./wide.net model.width=16,200000 lr=0.1,0.2 epochs=1 --name wide
 check "cells that have no room take no time" grep -qE "^cell 3 of 4 .* 1 s left$" err
