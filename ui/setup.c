@@ -205,6 +205,7 @@ static void event(void *screen, const struct wire_event *event, const void *slot
     if (s->started && event->run == s->started &&
         (event->kind == WIRE_STARTED || event->kind == WIRE_CELL))
         s->started = 0;
+    setup_look_at_end(s, event);
     if (event->kind == WIRE_REFUSED && slot)
         (void)setup_refused(s, event, slot);
 }

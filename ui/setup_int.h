@@ -88,6 +88,7 @@ struct setup {
     char *sweep_name;                  /* another name than the form's, for the next start; NULL */
     char free_name[SPEC_NAME];         /* that a question offers */
     uint32_t started;                  /* number of what was started here last */
+    uint32_t nothing_ran;              /* a sweep, while no cell of it has begun here; 0 */
     char *ran;   /* the form as it was run or queued last: it is kept there; NULL */
     bool partly; /* a person has said that what could not be read shall be left out */
     bool fetching;
@@ -164,6 +165,8 @@ const struct form *setup_what(const struct setup *s); /* what is started now */
 void setup_fetch(struct setup *s);
 /* Bytes of a name without the number that tells it from another: of "first-2" those of "first". */
 size_t setup_stem(const char *name);
+/* Where a sweep ended of which nothing was left to run, that is said. */
+void setup_look_at_end(struct setup *s, const struct wire_event *event);
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);
 
 /* setup_field.c: keys of the form. */

@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/sweeps.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -169,14 +170,42 @@ static enum err_code make_resume(struct change *c, struct err *e)
     return code;
 }
 
-static bool is_same(const struct change *c, const char *text)
+/* How they are walked aside, in whatever order and words their files say it. */
+static bool same_sweep(const struct record_queued *a, const struct record_queued *b)
 {
     struct record_queue_options mine, other;
+    struct text lists[2] = {{0}, {0}};
+    struct spec_sweep s[2];
+    bool same;
 
-    return text && (!strcmp(text_str(&c->text), text) ||
-                    (c->goes_on && record_queue_read_options(text, &other, NULL) == ERR_OK &&
-                     record_queue_read_options(text_str(&c->text), &mine, NULL) == ERR_OK &&
-                     !strcmp(mine.resume, other.resume)));
+    spec_sweep_init(&s[0]);
+    spec_sweep_init(&s[1]);
+    same = record_sweep_waits(a, &s[0], &mine) && record_sweep_waits(b, &s[1], &other) &&
+           !strcmp(mine.name, other.name) && mine.failed == other.failed &&
+           mine.max_cells == other.max_cells;
+    for (int i = 0; i < 2 && same; i++)
+        spec_sweep_write(&s[i], &lists[i]);
+    same = same && !strcmp(text_str(&lists[0]), text_str(&lists[1]));
+    for (int i = 0; i < 2; i++) {
+        text_free(&lists[i]);
+        spec_sweep_free(&s[i]);
+    }
+    return same;
+}
+
+static bool is_same(const struct change *c, const struct record_queued *q)
+{
+    struct record_queued item = {
+        .file = q->file, .name = c->name, .text = (char *)text_str(&c->text), .n = c->text.n};
+    struct record_queue_options mine, other;
+
+    if (!q->text)
+        return false;
+    if (!c->goes_on)
+        return same_sweep(&item, q);
+    return record_queue_read_options(q->text, &other, NULL) == ERR_OK &&
+           record_queue_read_options(item.text, &mine, NULL) == ERR_OK &&
+           !strcmp(mine.resume, other.resume);
 }
 
 static enum err_code check_waits(const struct change *c, struct err *e)
@@ -187,7 +216,7 @@ static enum err_code check_waits(const struct change *c, struct err *e)
 
     TRY(record_queue_list(c->results, &list, &n, e));
     for (size_t i = 0; i < n && code == ERR_OK; i++)
-        if (is_same(c, list[i].text))
+        if (is_same(c, &list[i]))
             code = err_set(e, ERR_INPUT, "%s waits already, number %lld of the queue (1 shows it)",
                            c->name, (long long)list[i].number);
     record_queue_free(list, n);
@@ -372,6 +401,7 @@ void setup_queue_add(struct setup *s, bool alone)
         if (!s->runs_again)
             options = s->sweep;
         snprintf(options.name, sizeof options.name, "%s", name);
+        c->once = true; /* a second one would find nothing left to run */
     }
     options.alone |= alone || (!s->runs_again && s->sweep.alone);
     if (options.alone || options.name[0])

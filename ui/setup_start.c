@@ -97,16 +97,45 @@ bool screen_setup_unsaved(void *setup, struct text *words)
 static void start(struct setup *s)
 {
     struct err e = {0};
-    uint32_t number =
-        spec_sweep_varies(&setup_what(s)->sweep) ? start_sweep(s, &e) : start_run(s, &e);
+    bool varies = spec_sweep_varies(&setup_what(s)->sweep);
+    uint32_t number = varies ? start_sweep(s, &e) : start_run(s, &e);
 
     if (!number) {
         app_say(s->app, GRID_BAD, "%s", e.text);
         return;
     }
     s->started = number;
+    s->nothing_ran = varies ? number : 0;
     setup_is_kept(s);
     app_show(s->app, SCREEN_RUN);
+}
+
+/* In the words of `run`. */
+static void say_nothing_ran(struct setup *s, const struct wire_sweep_status *t)
+{
+    long long results = (long long)(t->done + t->diverged + t->oom + t->failed);
+    char skipped[80] = "";
+
+    if (t->skipped)
+        snprintf(skipped, sizeof skipped, ", %lld skipped (--failed tries %s again)",
+                 (long long)t->skipped, t->skipped == 1 ? "it" : "them");
+    if (s->app->shown == SCREEN_RUN)
+        app_show(s->app, SCREEN_SETUP);
+    app_say(s->app, GRID_TEXT, "%s: %lld of %lld cell%s a result already%s, 0 to run", t->name,
+            results, (long long)t->cells, t->cells == 1 ? " has" : "s have", skipped);
+}
+
+void setup_look_at_end(struct setup *s, const struct wire_event *event)
+{
+    struct wire_sweep_status status;
+
+    if (!s->nothing_ran || event->run != s->nothing_ran)
+        return;
+    if (event->kind == WIRE_STATE && event->u.state.state == WIRE_DONE &&
+        wire_sweep_status(s->app->config.wire, event->run, &status))
+        say_nothing_ran(s, &status);
+    if (event->kind == WIRE_STATE || (event->kind == WIRE_CELL && event->u.cell.run))
+        s->nothing_ran = 0;
 }
 
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why)

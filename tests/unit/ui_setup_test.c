@@ -655,16 +655,87 @@ TEST(what_comes_from_the_queue_keeps_its_options)
     CHECK(form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "epochs")));
     CHECK(!form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "batch")));
     kit.busy = true;
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e)); /* else it waits already */
+    record_queue_free(list, n);
     kit_keys("r");
     kit.chosen(kit.user, 0);
     kit_settle();
     REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
-    REQUIRE(n == 2);
+    REQUIRE(n == 1);
     CHECK(!strncmp(
-        list[1].text,
+        list[0].text,
         "# options: --name mx --order grid --max-cells 2 --jobs 2 --failed\n# a remark\n", 77));
-    CHECK(!strstr(list[1].text + 1, "# options"));
+    CHECK(!strstr(list[0].text + 1, "# options"));
     record_queue_free(list, n);
+    kit_end();
+}
+
+TEST(a_sweep_that_waits_is_not_queued_again)
+{
+    struct record_queued *list;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    kit.busy = true;
+    REQUIRE_OK(record_queue_add(kit.folder, "# options: --name mx\nlr = 0.1,0.2\nmodel = lenet\n",
+                                "mx", NULL, &e));
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    kit.setup->pane = SETUP_QUEUE;
+    kit_keys("Enter");
+    kit_settle();
+    kit_keys("r");
+    kit_settle();
+    CHECK_HAS(kit.question, "[behind it, in the queue]");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_HAS(kit.said, "mx waits already, number 1 of the queue (1 shows it)");
+    kit.setup->pane = SETUP_FORM;
+    choose("lr"); /* other lists are another sweep */
+    kit_keys("Enter 0.3,0.4 Enter Esc");
+    setup_queue_add(kit.setup, false);
+    kit_settle();
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    CHECK_INT(n, 2);
+    record_queue_free(list, n);
+    kit_end();
+}
+
+static void tell_of_sweep(enum wire_event_kind kind, uint32_t cell_run)
+{
+    struct wire_event event = {.kind = kind, .run = kit.runs};
+
+    if (kind == WIRE_STATE)
+        event.u.state.state = WIRE_DONE;
+    else
+        event.u.cell.run = cell_run;
+    screen_setup.event(kit.setup, &event, NULL, 0);
+}
+
+TEST(a_sweep_with_nothing_to_run_says_so)
+{
+    struct wire_sweep_status status = {
+        .state = WIRE_DONE, .name = "first", .cells = 3, .done = 1, .diverged = 1, .skipped = 1};
+
+    kit_start();
+    choose("lr");
+    kit_keys("Enter 0.1,0.2,0.3 Enter Esc");
+    for (int i = 0; i < 2; i++) {
+        kit_keys("r");
+        kit_settle();
+        CHECK_INT(kit.shown, SCREEN_RUN);
+        kit.said[0] = 0;
+        status.sweep = kit.runs;
+        wire_set_sweep(kit.app.config.wire, &status);
+        tell_of_sweep(WIRE_CELL, i ? WIRE_OWN_RUNS : 0);
+        tell_of_sweep(WIRE_STATE, 0);
+        CHECK_INT(kit.shown, i ? SCREEN_RUN : SCREEN_SETUP);
+        CHECK_STR(kit.said, i ? ""
+                              : "first: 2 of 3 cells have a result already, 1 skipped (--failed "
+                                "tries it again), 0 to run");
+    }
     kit_end();
 }
 
