@@ -424,6 +424,14 @@ size_t study_groups(const struct study_run *runs, size_t count, const char *over
     return groups;
 }
 
+/* Of the same settings: `weights` is the place of a file, whose contents may be others by now. */
+static bool same_result(const struct study_run *a, const struct study_run *b)
+{
+    const struct record_run *x = &a->entry->run, *y = &b->entry->run;
+
+    return !x->spec.weights[0] || x->state != WIRE_DONE || x->last_test_loss == y->last_test_loss;
+}
+
 void study_repeats(const struct study_run *runs, size_t count, bool *again)
 {
     size_t *of = mem_new(count + 1, sizeof *of);
@@ -435,7 +443,7 @@ void study_repeats(const struct study_run *runs, size_t count, bool *again)
         if (runs[i].entry->run.state == WIRE_DONE)
             stands[of[i]] = i;
     for (size_t i = 0; i < count; i++)
-        again[i] = stands[of[i]] != i;
+        again[i] = stands[of[i]] != i && same_result(&runs[i], &runs[stands[of[i]]]);
     free(stands);
     free(of);
 }

@@ -81,7 +81,7 @@ bool study_is_condition(const char *name);
 size_t study_groups(const struct study_run *runs, size_t count, const char *over, size_t *group);
 /* again[i]: another of the runs has the same settings and the same seed, which give the same
  * result: it stands for run i, which tells nothing more. Of such runs the first that is done
- * stands. */
+ * stands. Runs from `weights` whose results differ are no repeats: they started from others. */
 void study_repeats(const struct study_run *runs, size_t count, bool *again);
 /* As study_groups for runs in which these values (of study_value) are the same. */
 size_t study_group_by(const struct study_run *runs, size_t count, const char *const *names,

@@ -179,6 +179,10 @@ check "nor where the weights to start from are others by now" grep -q "^ensemble
 exits 2 "$CHORUS" ensemble "$tuned" "$twin"
 check "but the same answers are" grep -q "${twin##*/} is the same model as ${tuned##*/}: each model" err
 
+exits 0 "$CHORUS" compare "$tuned" "$twin" "$later" --over seed
+check "nor is one left out as the other's repeat" grep -q "^tuned-[^ ]*  *2 " out
+check "but the twin is" grep -q "^1 run repeats another" out
+
 # ---- the order in which models saw the images ----
 table="tiny.ini data=./a.csv train_limit=90 test_limit=20 batch=20 epochs=1"
 same=$("$CHORUS" run $table mode=ensemble members=2 devices=1 name=same --quiet)
