@@ -412,7 +412,7 @@ TEST(names_of_curves_tell_them_apart_at_80_columns)
         CHECK_INT(count_of(text, value[i]), 1);
     CHECK_HAS(text, "more columns: Tab, Right");
     free(text);
-    text = kit_draw(&k, 18, 80);
+    text = kit_draw(&k, 16, 80);
     for (size_t i = 0; i < MEM_COUNT(name); i++)
         CHECK_INT(count_of(text, name[i]), 1);
     free(text);
