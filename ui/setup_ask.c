@@ -12,6 +12,7 @@
 
 #define AT_ONCE_NS   4000000u  /* of a keystroke, for looking at cells */
 #define A_WHILE_NS   30000000u /* of the tasks' thread, before others have their turn */
+#define MOST_SORTED  10000     /* cells, of a keystroke: by the order in which they run */
 #define ON_THEIR_WAY 3
 #define IN_PLANNER   8            /* with those of forms that are no more */
 #define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */
@@ -125,6 +126,7 @@ void setup_ask(struct setup *s)
 {
     struct setup_survey *v;
     struct spec_sweep sweep;
+    bool later = s->sweep.max_cells && spec_sweep_cells(&s->form.sweep) > MOST_SORTED;
 
     setup_ask_end(s);
     s->serial++;
@@ -141,9 +143,10 @@ void setup_ask(struct setup *s)
     v = mem_new(1, sizeof *v);
     v->setup = s;
     v->survey = survey_new(&sweep);
+    survey_cut(v->survey, s->sweep.max_cells, s->sweep.grid);
     atomic_init(&v->stop, false);
     s->survey = v;
-    v->complete = survey_look(v->survey, AT_ONCE_NS, NULL);
+    v->complete = !later && survey_look(v->survey, AT_ONCE_NS, NULL);
     account_update(&s->account, v->survey);
     setup_ask_on(s);
     account_sum(&s->account, &s->sum);
@@ -291,6 +294,8 @@ static void add_time(const struct setup *s, struct setup_fact *f)
 
 static void add_cells(const struct setup *s, struct setup_fact *f)
 {
+    size_t possible = s->account.cells - s->sum.left_out, most = s->account.most;
+    bool cut = most && most < possible;
     char cells[64], runs[64];
 
     if (!spec_sweep_varies(&s->form.sweep)) {
@@ -298,10 +303,11 @@ static void add_cells(const struct setup *s, struct setup_fact *f)
         return;
     }
     add_count(cells, (double)s->account.cells);
-    add_count(runs, (double)(s->account.cells - s->sum.left_out));
-    if (s->sum.left_out) {
-        snprintf(f->value, sizeof f->value, "%.20s of %.20s", runs, cells);
-        f->role = GRID_WARN;
+    add_count(runs, (double)(cut ? most : possible));
+    if (s->sum.left_out || cut) {
+        snprintf(f->value, sizeof f->value, "%.20s of %.20s%s", runs, cells,
+                 cut ? ", --max-cells" : "");
+        f->role = s->sum.left_out ? GRID_WARN : GRID_TEXT;
     } else {
         snprintf(f->value, sizeof f->value, "%.20s", cells);
     }

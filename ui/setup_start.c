@@ -181,6 +181,7 @@ static void take_options(void *user, const char *text)
             free(s->sweep_name);
             s->sweep_name = mem_text(options.name);
         }
+        setup_ask(s); /* --max-cells is another cost */
         app_say(s->app, GRID_GOOD, "r starts it so; : shows the command");
     }
     free(line);

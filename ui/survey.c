@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a cell that is left out, and of one for whose kind no place was left. */
+enum { KIND_NONE = SURVEY_KINDS, KIND_OTHER };
+
 struct kind {
     struct spec *spec;
     uint64_t hash;
@@ -23,6 +26,10 @@ struct survey {
     struct survey_reason reason[SURVEY_REASONS];
     size_t reasons;
     struct survey_range lr;
+    size_t most;       /* 0: all */
+    bool spread;       /* not as the lists stand */
+    size_t *order;     /* (cells) where spread is set, from the first look on */
+    uint16_t *kind_of; /* (cells) in that order, where most is set; NULL */
 };
 
 static uint64_t find_free_keys(void)
@@ -64,8 +71,19 @@ void survey_free(struct survey *v)
         free(v->reason[i].text);
     free(v->cell);
     free(v->normal);
+    free(v->order);
+    free(v->kind_of);
     spec_sweep_free(&v->sweep);
     free(v);
+}
+
+void survey_cut(struct survey *v, int64_t most, bool grid)
+{
+    if (most <= 0 || !spec_sweep_varies(&v->sweep))
+        return;
+    v->most = (size_t)most;
+    v->kind_of = mem_new(v->cells, sizeof *v->kind_of);
+    v->spread = !grid;
 }
 
 static void widen(struct survey_range *r, double lo, double hi)
@@ -124,7 +142,7 @@ static uint64_t hash_of(const struct spec *s)
     return hash;
 }
 
-static void add_kind(struct survey *v)
+static size_t add_kind(struct survey *v)
 {
     uint64_t hash;
 
@@ -133,14 +151,15 @@ static void add_kind(struct survey *v)
     for (size_t i = 0; i < v->kinds; i++)
         if (v->kind[i].hash == hash && !memcmp(v->kind[i].spec, v->cell, sizeof *v->cell)) {
             v->kind[i].cells++;
-            return;
+            return i;
         }
     if (v->kinds == SURVEY_KINDS) {
         v->other++;
-        return;
+        return KIND_OTHER;
     }
     v->kind[v->kinds] = (struct kind){mem_new(1, sizeof *v->cell), hash, 1};
-    *v->kind[v->kinds++].spec = *v->cell;
+    *v->kind[v->kinds].spec = *v->cell;
+    return v->kinds++;
 }
 
 /* The last place stands for all reasons that have none of their own. */
@@ -160,7 +179,7 @@ static void add_reason(struct survey_reason *list, size_t *n, const char *text, 
     list[i].cells += cells;
 }
 
-static void look_at(struct survey *v, size_t cell)
+static size_t look_at(struct survey *v, size_t cell)
 {
     struct err e = {0};
 
@@ -169,19 +188,27 @@ static void look_at(struct survey *v, size_t cell)
     else if (spec_sweep_cell(&v->sweep, cell, v->cell, &e) != ERR_OK) {
         v->left_out++;
         add_reason(v->reason, &v->reasons, e.text, 1);
-        return;
+        return KIND_NONE;
     }
     double lr = spec_base_lr(v->cell, spec_batch(v->cell));
     widen(&v->lr, lr, lr);
-    add_kind(v);
+    return add_kind(v);
 }
 
 bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop)
 {
     uint64_t start = clock_ns();
 
+    if (v->spread && !v->order) {
+        v->order = mem_new(v->cells, sizeof *v->order);
+        spec_sweep_spread(&v->sweep, v->order);
+    }
     while (v->seen < v->cells) {
-        look_at(v, v->seen++);
+        size_t kind = look_at(v, v->order ? v->order[v->seen] : v->seen);
+
+        if (v->kind_of)
+            v->kind_of[v->seen] = (uint16_t)kind;
+        v->seen++;
         if ((v->seen & 15) == 0 && (clock_ns() - start >= ns || (stop && atomic_load(stop))))
             break;
     }
@@ -212,6 +239,8 @@ void account_update(struct account *a, const struct survey *v)
     a->left_out = v->left_out;
     a->other = v->other;
     a->lr = v->lr;
+    a->most = v->most;
+    a->kind_of = v->kind_of;
     if (v->kinds > old) {
         a->kind = mem_resize(a->kind, v->kinds, sizeof *a->kind);
         memset(a->kind + old, 0, (v->kinds - old) * sizeof *a->kind);
@@ -245,12 +274,40 @@ void account_answer(struct account *a, size_t kind, const struct wire_plan *plan
         add_reason(a->reason, &a->reasons, plan->error, k->cells);
 }
 
-static void add_kind_to(struct account_sum *sum, const struct account_kind *k)
+static bool is_refused(const struct account_kind *k)
+{
+    return k->answered && k->plan.code != ERR_OK;
+}
+
+/* How many cells of each kind would run, as far as is known; returns those of unknown kind. */
+static size_t count_taken(const struct account *a, size_t taken[SURVEY_KINDS])
+{
+    size_t other = 0, n = 0;
+
+    for (size_t i = 0; i < a->kinds; i++)
+        taken[i] = a->most || is_refused(&a->kind[i]) ? 0 : a->kind[i].cells;
+    if (!a->most)
+        return a->other;
+    for (size_t i = 0; i < a->seen && n < a->most; i++) {
+        size_t kind = a->kind_of[i];
+
+        if (kind == KIND_NONE || (kind < a->kinds && is_refused(&a->kind[kind])))
+            continue;
+        n++;
+        if (kind == KIND_OTHER)
+            other++;
+        else
+            taken[kind]++;
+    }
+    return other;
+}
+
+static void add_kind_to(struct account_sum *sum, const struct account_kind *k, size_t cells)
 {
     const struct wire_plan *p = &k->plan;
     const struct spec *s = k->spec;
     int models = s->mode == SPEC_ENSEMBLE ? p->members : 1;
-    double steps = (double)p->steps_per_epoch * (double)s->epochs, n = (double)k->cells, images;
+    double steps = (double)p->steps_per_epoch * (double)s->epochs, n = (double)cells, images;
     double seconds = p->seconds;
 
     if (s->max_steps && steps > (double)s->max_steps)
@@ -261,7 +318,7 @@ static void add_kind_to(struct account_sum *sum, const struct account_kind *k)
     sum->model_images += n * images;
     sum->flops += n * images * p->flops_per_image;
     if (isnan(seconds)) {
-        sum->unknown += k->cells;
+        sum->unknown += cells;
     } else {
         sum->seconds += n * seconds;
         sum->guessed |= p->guessed_from > 0;
@@ -284,31 +341,30 @@ void account_sum(const struct account *a, struct account_sum *out)
 {
     const struct survey_range none = {NAN, NAN};
     bool all = a->seen == a->cells;
+    size_t taken[SURVEY_KINDS];
 
     memset(out, 0, sizeof *out);
     out->per_device = out->batch = out->steps = out->dropped = out->parameters = out->bytes =
         out->unused = out->members = out->as_one = none;
     out->lr = a->lr;
     out->left_out = a->left_out;
-    out->runs = out->unknown = a->other;
+    out->runs = out->unknown = count_taken(a, taken);
     for (size_t i = 0; i < a->kinds; i++) {
         const struct account_kind *k = &a->kind[i];
 
         all = all && k->answered;
-        if (k->answered && k->plan.code != ERR_OK) {
+        if (is_refused(k))
             out->left_out += k->cells;
+        out->runs += taken[i];
+        if (!k->answered)
+            out->unknown += taken[i];
+        if (!k->answered || !taken[i])
             continue;
-        }
-        out->runs += k->cells;
-        if (!k->answered) {
-            out->unknown += k->cells;
-            continue;
-        }
         if (!out->plan) {
             out->plan = &k->plan;
             out->spec = k->spec;
         }
-        add_kind_to(out, k);
+        add_kind_to(out, k, taken[i]);
     }
     out->complete = all;
     if (out->unknown >= out->runs)

@@ -29,6 +29,9 @@ struct survey;
 /* Takes the sweep, which is closed; *s is empty afterwards. */
 struct survey *survey_new(struct spec_sweep *s);
 void survey_free(struct survey *v);
+/* Before it looks: no more than so many (0: all) of the cells that can run are taken, the first ones of
+ * the order in which they run; grid: as the lists stand. */
+void survey_cut(struct survey *v, int64_t most, bool grid);
 /* Looks on for so long, at one cell at least; stop (may be NULL) ends it sooner. True: all are seen. */
 bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop);
 
@@ -47,6 +50,8 @@ struct account {                  /* all zeros is empty */
     struct survey_reason reason[SURVEY_REASONS]; /* with the planner's */
     size_t reasons;
     struct survey_range lr;
+    size_t most;             /* as survey_cut has it; 0: all */
+    const uint16_t *kind_of; /* (seen) the survey's, where most is set */
 };
 void account_free(struct account *a);
 /* Takes over what the survey has seen since; only while nobody looks. */

@@ -651,6 +651,11 @@ TEST(what_comes_from_the_queue_keeps_its_options)
     kit_keys("Tab Enter");
     check_cut_short("--name mx --order grid --max-cells 2 --jobs 2 --failed");
     CHECK_HAS(kit_draw(21, 80), "mx, from the queue · 2 changes");
+    CHECK_INT(kit.setup->sum.runs, 2);
+    CHECK_HAS(kit_draw(42, 160), "2 of 3, --max-cells");
+    kit.entered(kit.user, "--name mx --order grid --jobs 2 --failed");
+    CHECK_INT(kit.setup->sum.runs, 3);
+    kit.entered(kit.user, "--name mx --order grid --max-cells 2 --jobs 2 --failed");
     CHECK_HAS(kit_draw(42, 160), "train_limit");
     CHECK(form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "epochs")));
     CHECK(!form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "batch")));

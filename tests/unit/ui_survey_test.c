@@ -92,6 +92,51 @@ TEST(cells_that_cost_the_same_are_asked_about_once)
     survey_free(v);
 }
 
+/* In spread order the corners come first, in the grid's order epochs = 1. */
+TEST(of_a_sweep_that_is_cut_the_first_cells_are_counted)
+{
+    static const double images[] = {2 * 60000.0 * (1 + 9), 3 * 60000.0};
+
+    for (int grid = 0; grid < 2; grid++) {
+        struct survey *v = of("epochs = 1, 2, 9\nbatch = 100\nlr = lin:0.1:0.3:3\n");
+        struct account a = {0};
+        struct account_sum sum;
+
+        survey_cut(v, grid ? 3 : 4, grid);
+        CHECK(survey_look(v, UINT64_MAX, NULL));
+        account_update(&a, v);
+        answer_all(&a);
+        account_sum(&a, &sum);
+        CHECK_INT(a.cells, 9);
+        CHECK_INT(sum.runs, grid ? 3 : 4);
+        CHECK_INT(sum.left_out, 0);
+        CHECK_NEAR(sum.model_images, images[grid], 0);
+        account_free(&a);
+        survey_free(v);
+    }
+}
+
+TEST(a_cut_sweep_takes_another_cell_for_one_that_is_refused)
+{
+    struct survey *v = of("batch = 100, 200, 300\nepochs = 1\n");
+    struct wire_plan no = {.code = ERR_INPUT, .error = "no"};
+    struct account a = {0};
+    struct account_sum sum;
+
+    survey_cut(v, 2, true);
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    account_answer(&a, 0, &no);
+    answer_all(&a);
+    account_sum(&a, &sum);
+    CHECK_INT(sum.runs, 2);
+    CHECK_INT(sum.left_out, 1);
+    CHECK_NEAR(sum.steps.hi, 300, 0);
+    CHECK_NEAR(sum.steps.lo, 200, 0);
+    account_free(&a);
+    survey_free(v);
+}
+
 TEST(an_ensemble_costs_as_much_as_a_longer_single_model)
 {
     struct survey *v = of("mode = ensemble\ndevices = 4\nepochs = 10\nbatch = 100\n");
