@@ -77,7 +77,7 @@ check "a run that would go on waits for it too" play back "keys 2" "calm" "keys 
 check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini
 if has_terminals; then
     script "${asked[@]}" "keys b" "wait 1 waits until process" "sleep 1000000"
-    python3 "$here/play.py" 40x120 "text:1 waits until process" gone -- "$CHORUS" --results near --keys script
+    python3 "$here/play.py" 40x120 "text:until process" gone -- "$CHORUS" --results near --keys script
     check "a terminal that goes leaves one who takes" until_true 20 kill -0 "$(cat gone.pid)"
     sleep 1 # of which it must make nothing
     check "it waits" eval '[ -z "$(ls -d near/2* 2>/dev/null)" ] && kill -0 "$(cat gone.pid)"'
