@@ -241,7 +241,7 @@ TEST(an_empty_place_has_no_runs)
     CHECK_INT(record_find_unfinished(missing, &entry, &e), ERR_INPUT);
     CHECK_HAS(e.text, missing);
     help_put(top, "file", "x", 1);
-    CHECK_INT(record_list(file, &list, &count, &e), ERR_IO);
+    CHECK_INT(record_list(file, &list, &count, &e), ERR_INPUT);
     CHECK_HAS(e.text, file);
     free(missing);
     free(file);

@@ -208,8 +208,8 @@ TEST(errors_are_the_command_lines_own_and_leave_the_value)
     CHECK_NEAR(f.sweep.base.lr, 0.2, 0);
     set(&f, "devices", "3");
     CHECK(!f.good);
-    CHECK_INT(f.blamed, form_find(&f, "batch"));
-    CHECK_HAS(f.problem.text, "3 devices do not divide it; the nearest batches are 255 and 258");
+    CHECK_INT(f.blamed, form_find(&f, "devices"));
+    CHECK_HAS(f.problem.text, "do not divide batch = 256; the nearest batches are 255 and 258");
     form_end(&f);
 }
 
