@@ -39,9 +39,9 @@ exits 0 "$CHORUS" pause batch=60 state=running
 check "a filter pauses what passes it" eval 'state_is "$second" paused && state_is "$folder" running'
 exits 0 "$CHORUS" pause optimizer=momentum
 check "what is paused already is no harm" eval 'state_is "$folder" paused && grep -q "is paused already" err'
+refused "none that passes" "no run matches" "$CHORUS" stop batch=61
 exits 0 "$CHORUS" go "$folder" "$second"
 check "several names" eval 'state_is "$second" running && state_is "$folder" running'
-refused "none that passes" "no run matches" "$CHORUS" stop batch=61
 exits 0 "$CHORUS" stop batch=60
 check "stop by a filter" eval 'state_is "$second" stopped && state_is "$folder" running'
 refused "of those none computes" "nobody computes ${second##*/}: it is stopped; chorus ls state=running lists what runs" \
