@@ -257,3 +257,17 @@ void hash_hex(char *out, const uint8_t *bytes, size_t n)
     }
     *out = 0;
 }
+
+void hash_digits(char *out, size_t room, const void *bytes, size_t n)
+{
+    struct hash_sha256 h;
+    uint8_t digest[32];
+    char hex[65];
+
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, bytes, n);
+    hash_sha256_end(&h, digest);
+    hash_hex(hex, digest, sizeof digest);
+    memcpy(out, hex, room - 1);
+    out[room - 1] = '\0';
+}

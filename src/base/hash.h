@@ -22,5 +22,7 @@ bool hash_sha256_own(bool own);
 
 /* Lower-case hexadecimal of n bytes, terminated: out holds 2 n + 1. */
 void hash_hex(char *out, const uint8_t *bytes, size_t n);
+/* The first digits of the SHA-256 of n bytes: as many as fit into `room` with their 0, at most 64. */
+void hash_digits(char *out, size_t room, const void *bytes, size_t n);
 
 #endif

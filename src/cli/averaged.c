@@ -93,16 +93,7 @@ static void add_settings(const struct record_entry *run, struct text *out)
 
 void averaged_hash(const struct text *t, char out[17])
 {
-    struct hash_sha256 h;
-    uint8_t digest[32];
-    char hex[65];
-
-    hash_sha256_start(&h);
-    hash_sha256_add(&h, text_str(t), t->n);
-    hash_sha256_end(&h, digest);
-    hash_hex(hex, digest, sizeof digest);
-    memcpy(out, hex, 16);
-    out[16] = 0;
+    hash_digits(out, 17, text_str(t), t->n);
 }
 
 static void identify(struct averaged *a, const struct record_entry *run)

@@ -95,27 +95,13 @@ static bool remember(struct counter *c, const char *hex)
     return false;
 }
 
-static void hash_of_text(const struct text *t, char out[17])
-{
-    struct hash_sha256 h;
-    uint8_t digest[32];
-    char hex[65];
-
-    hash_sha256_start(&h);
-    hash_sha256_add(&h, text_str(t), t->n);
-    hash_sha256_end(&h, digest);
-    hash_hex(hex, digest, sizeof digest);
-    memcpy(out, hex, 16);
-    out[16] = '\0';
-}
-
 /* What names a cell that has no plan: its settings alone. */
 static void hash_of_spec(const struct spec *spec, char out[17])
 {
     struct text t = {0};
 
     spec_write(spec, &t);
-    hash_of_text(&t, out);
+    hash_digits(out, 17, text_str(&t), t.n);
     text_free(&t);
 }
 
@@ -128,7 +114,7 @@ static void hash_of_values(const struct spec_sweep *s, size_t number, char out[1
     spec_sweep_place(s, number, place);
     for (size_t a = 0; a < s->axes; a++)
         text_addf(&t, "%s = %s\n", s->axis[a].key, s->axis[a].value[place[a]]);
-    hash_of_text(&t, out);
+    hash_digits(out, 17, text_str(&t), t.n);
     text_free(&t);
     free(place);
 }

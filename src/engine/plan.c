@@ -435,28 +435,13 @@ static void add_names(struct text *t, const struct data_set *data)
     }
 }
 
-/* The first digits, as many as `out` has room for. */
-static void hash_text(const struct text *t, char *out, size_t room)
-{
-    struct hash_sha256 h;
-    uint8_t digest[32];
-    char hex[65];
-
-    hash_sha256_start(&h);
-    hash_sha256_add(&h, text_str(t), t->n);
-    hash_sha256_end(&h, digest);
-    hash_hex(hex, digest, sizeof digest);
-    memcpy(out, hex, room - 1);
-    out[room - 1] = '\0';
-}
-
 void plan_network_hash(const struct plan *p, char out[PLAN_PART_ROOM])
 {
     struct text t = {0};
 
     add_layers(&t, p->net);
     out[0] = '#';
-    hash_text(&t, out + 1, PLAN_PART_ROOM - 1);
+    hash_digits(out + 1, PLAN_PART_ROOM - 1, text_str(&t), t.n);
     text_free(&t);
 }
 
@@ -486,7 +471,7 @@ void plan_hash(const struct plan *p, char out[17])
     /* The checksum is of the bytes that are trained and tested on. */
     text_addf(&t, "data %s\n", p->session.data->checksum);
     add_names(&t, p->session.data);
-    hash_text(&t, out, 17);
+    hash_digits(out, 17, text_str(&t), t.n);
     text_free(&t);
     text_free(&value);
 }

@@ -36,6 +36,16 @@ static void check_standard(void)
     }
 }
 
+TEST(as_many_digits_as_there_is_room_for)
+{
+    char few[5], all[65];
+
+    hash_digits(few, sizeof few, "abc", 3);
+    CHECK_STR(few, "ba78");
+    hash_digits(all, sizeof all, "abc", 3);
+    CHECK_STR(all, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
 TEST(sha256_in_plain_c)
 {
     CHECK(!hash_sha256_own(false));
