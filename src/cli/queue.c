@@ -1,9 +1,8 @@
-/* cli/queue.c: chorus queue, and `run --queue`. */
-#include "cli/queue.h"
+/* cli/queue.c: chorus queue. */
+#include "cli/queue_int.h"
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/ask.h"
 #include "cli/cells.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
@@ -43,7 +42,7 @@ static const char *last_part(const char *path)
 }
 
 /* "lenet"; of the copy in a run's folder what that run calls it. */
-static void add_model(struct text *out, const struct spec *s)
+void queue_add_model(struct text *out, const struct spec *s)
 {
     char *folder = io_folder_of(s->model);
     struct record_entry entry;
@@ -63,7 +62,7 @@ static void describe_run(const struct spec *s, struct text *out)
     char lr[TEXT_NUMBER_ROOM];
     struct text t = {0};
 
-    add_model(&t, s);
+    queue_add_model(&t, s);
     text_addf(&t, " on %s", last_part(s->data));
     if (s->mode == SPEC_ENSEMBLE)
         text_addf(&t, ", %d members", s->members > 0 ? s->members : s->devices);
@@ -123,7 +122,7 @@ static struct record_queue_options options_of(const struct record_queued *item)
     return options;
 }
 
-static bool wants_alone(const struct record_queued *item)
+bool queue_wants_alone(const struct record_queued *item)
 {
     return options_of(item).alone;
 }
@@ -158,7 +157,7 @@ static void describe(const struct record_queued *item, struct text *out, const c
 
 /* ---- listing ---- */
 
-static void add_object(struct text *out, const struct record_queued *item)
+void queue_add_object(struct text *out, const struct record_queued *item)
 {
     struct record_queue_options options = options_of(item);
     struct text what = {0};
@@ -174,7 +173,7 @@ static void add_object(struct text *out, const struct record_queued *item)
     cli_json_field(out, "kind", kind);
     if (!strcmp(kind, "sweep"))
         text_addf(out, ", \"cells\": %zu", cells);
-    if (wants_alone(item))
+    if (queue_wants_alone(item))
         text_add(out, ", \"alone\": true");
     text_add(out, ", ");
     if (options.resume[0]) {
@@ -203,7 +202,7 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
             cli_table_add(&table, "-");
         cli_table_add(&table, list[i].name);
         cli_table_addf(&table, "%s%s%s", !strcmp(kind, "broken") ? "broken: " : "", text_str(&what),
-                       wants_alone(&list[i]) ? ", alone on this machine" : "");
+                       queue_wants_alone(&list[i]) ? ", alone on this machine" : "");
         text_free(&what);
     }
     cli_table_fit(&table, cli_limit(STDOUT_FILENO), (const char *const[]){NULL}, "what", false);
@@ -212,7 +211,7 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
 }
 
 /* The process that is at work on these results; 0: none. elsewhere: on others, on this machine. */
-static int64_t at_work(bool elsewhere)
+int64_t queue_at_work(bool elsewhere)
 {
     struct record_working *working = NULL;
     size_t n = elsewhere ? record_computing_list(&working) : record_working_list(&working);
@@ -226,13 +225,13 @@ static int64_t at_work(bool elsewhere)
 }
 
 /* Who takes from it, now or as soon as he may, or that nobody does. first: of those that wait. */
-static void say_taker(const struct record_queued *first)
+void queue_say_taker(const struct record_queued *first)
 {
-    int64_t owner = record_queue_owner(cli_results()), pid = at_work(false);
+    int64_t owner = record_queue_owner(cli_results()), pid = queue_at_work(false);
     int64_t taker = owner ? owner : record_taking_pid(cli_results());
 
-    if (!pid && first && wants_alone(first))
-        pid = at_work(true);
+    if (!pid && first && queue_wants_alone(first))
+        pid = queue_at_work(true);
 
     if (taker && pid && taker != pid)
         cli_talk("process %lld takes from it when process %lld has ended", (long long)taker,
@@ -260,7 +259,7 @@ static int list(bool json, bool quiet)
         text_add(&out, "[");
         for (size_t i = 0; i < n; i++) {
             text_add(&out, i ? ",\n " : "");
-            add_object(&out, &items[i]);
+            queue_add_object(&out, &items[i]);
         }
         text_add(&out, "]\n");
     } else if (n) {
@@ -272,7 +271,7 @@ static int list(bool json, bool quiet)
         text_add_clean(&shown, cli_results());
         cli_talk("nothing waits in %s/queue; `chorus run --queue` adds to it", text_str(&shown));
     } else if (!json && !quiet) {
-        say_taker(items);
+        queue_say_taker(items);
     }
     record_queue_free(items, n);
     text_free(&out);
@@ -438,7 +437,7 @@ static int run_in_background(bool quiet)
     if (drive_leave(NULL, &e) != ERR_OK)
         return cli_fail(&e);
     if (!quiet)
-        say_taker(NULL);
+        queue_say_taker(NULL);
     return 0;
 }
 
@@ -503,106 +502,4 @@ int cli_queue(int argc, char **argv)
         return cli_refuse("queue --background is for queue run");
     return background ? run_in_background(quiet)
                       : dispatch(argc, argv, places, bad_before, quiet, json);
-}
-
-/* ---- adding ---- */
-
-/* What would be wrong with it when its turn comes is better told now. */
-static enum err_code check_run(const struct spec *spec, struct err *e)
-{
-    struct wire_plan *plan = mem_new(1, sizeof *plan);
-    struct ask *ask = ask_start();
-    enum err_code code = ERR_OK;
-
-    if (ask && ask_send(ask, spec, 1) && ask_answer(ask, plan) && plan->code != ERR_OK)
-        code = err_set(e, plan->code, "%s", plan->error);
-    ask_end(ask);
-    free(plan);
-    return code;
-}
-
-static enum err_code check(const struct spec_sweep *s, const struct sweep_wish *wish, struct err *e)
-{
-    if (!spec_sweep_varies(s))
-        return check_run(&s->base, e);
-    TRY(sweep_say_left_out(s, wish->quiet, e));
-    TRY(sweeps_check_same(wish->name, s, wish->jobs, e));
-    return sweeps_check_queued(wish->name, s, wish->jobs, e);
-}
-
-static void say_added(const struct record_queued *item)
-{
-    struct record_queued *items = NULL;
-    size_t n = 0, before = 0;
-    int64_t pid = at_work(false), elsewhere = at_work(true);
-    bool alone = wants_alone(item);
-    struct err e;
-
-    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
-        return;
-    while (before < n && items[before].id != item->id)
-        before++;
-    if (before < n && before)
-        cli_talk("%zu wait%s before it", before, before == 1 ? "s" : "");
-    if (pid)
-        cli_talk("process %lld is at work on these results now", (long long)pid);
-    if (elsewhere)
-        cli_talk("process %lld computes on this machine, with results in another folder: %s",
-                 (long long)elsewhere,
-                 alone ? "its end is waited for" : "`run --queue --alone` waits for its end too");
-    say_taker(before < n ? items : NULL);
-    record_queue_free(items, n);
-}
-
-int queue_run(const struct spec_sweep *s, const struct sweep_wish *wish)
-{
-    bool varies = spec_sweep_varies(s);
-    struct text model = {0};
-    const char *name = varies            ? wish->name
-                       : s->base.name[0] ? s->base.name
-                       : wish->name[0]   ? wish->name
-                                         : (add_model(&model, &s->base), text_str(&model));
-    struct record_queue_options options = {
-        .grid = wish->order == SWEEP_GRID,
-        .failed = wish->failed,
-        .max_cells = wish->max_cells,
-        .jobs = wish->jobs,
-        .alone = wish->alone,
-    };
-    struct record_queued item = {0};
-    struct text ini = {0}, out = {0};
-    struct err e;
-    int code;
-
-    if (check(s, wish, &e) != ERR_OK) {
-        text_free(&model);
-        return cli_fail(&e);
-    }
-    if (varies)
-        snprintf(options.name, sizeof options.name, "%s", wish->name);
-    if (varies || options.alone)
-        record_queue_add_options(&ini, &options);
-    spec_sweep_write(s, &ini);
-    code = record_queue_add(cli_results(), text_str(&ini), name, &item, &e) == ERR_OK
-               ? CLI_ON
-               : cli_fail(&e);
-    text_free(&ini);
-    text_free(&model);
-    if (code != CLI_ON)
-        return code;
-    if (!wish->quiet)
-        say_added(&item);
-    if (wish->json) {
-        add_object(&out, &item);
-    } else {
-        char *path = record_queue_path(cli_results(), &item);
-
-        text_add(&out, path);
-        free(path);
-    }
-    text_add(&out, "\n");
-    code = cli_print(&out);
-    text_free(&out);
-    record_queue_free_item(&item);
-    return code;
 }
