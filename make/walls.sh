@@ -35,12 +35,13 @@ BEGIN {
     may("fake", backend)
     may("cpu", backend)
     may("cuda", backend)
-    may("ui", "base spec net wire record study")
-    all = backend " study ref fake cpu cuda ui"
+    may("draw", "base record study")
+    may("ui", "base spec net wire record study draw")
+    all = backend " study draw ref fake cpu cuda ui"
     may("cli", all)
     may("main", all " cli")
-    # Of record, ui reads with the reader alone, and with what the reader itself is made of; the queue
-    # and who is at work are for all.
+    # Of record, draw and ui read with the reader alone, and with what the reader itself is made of;
+    # the queue and who is at work are for all.
     reader["record/reader.h"] = reader["record/record.h"] = reader["record/safetensors.h"] = 1
     reader["record/queue.h"] = reader["record/working.h"] = reader["record/filter.h"] = 1
     reader["record/best.h"] = 1
@@ -111,8 +112,8 @@ clean ~ /^[ \t]*(#|%:|\?\?=)[ \t]*(include|include_next|import|embed)([^a-z_]|$)
         wrong("the room " room " may not know " to)
     else if (name ~ /_int\.h$/ && room != to)
         wrong("\"" name "\" is for the room " to " alone")
-    else if (room == "ui" && to == "record" && !reader[name])
-        wrong("of record, ui may know the reader alone")
+    else if ((room == "ui" || room == "draw") && to == "record" && !reader[name])
+        wrong("of record, " room " may know the reader alone")
     else if ((getline ignored < path) < 0)
         wrong("\"" name "\" is not there")
     close(path)

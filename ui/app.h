@@ -4,11 +4,11 @@
 #ifndef CHORUS_UI_APP_H
 #define CHORUS_UI_APP_H
 
-#include "ui/grid.h"
+#include "draw/grid.h"
 #include "ui/jobs.h"
 #include "ui/key.h"
 #include "ui/library.h"
-#include "ui/paper.h"
+#include "draw/paper.h"
 #include "ui/feed.h"
 #include "ui/settings.h"
 #include "ui/tasks.h"

@@ -7,7 +7,7 @@
 #include "study/compare.h"
 #include "study/scaling.h"
 #include "ui/app.h"
-#include "ui/curves.h"
+#include "draw/curves.h"
 
 #define COMPARE_MOST   64 /* runs */
 #define COMPARE_MANY   8 /* curves, from which on those without focus are thin and have no values */

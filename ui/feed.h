@@ -169,4 +169,9 @@ void feed_add_left(double seconds, struct text *out);
 /* For tests: another clock than clock_ns. */
 void feed_set_clock(struct feed *f, uint64_t (*ns)(void));
 
+/* Of a run whose process died: what can be done. */
+#define FEED_DEAD "its process is gone: R goes on from its last checkpoint, or begins again"
+/* Of a run whose folder has gone. */
+#define FEED_REMOVED "its folder is not there any more; chorus rm moves runs to results/trash"
+
 #endif

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "study/compare.h"
-#include "ui/words.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "ui/key.h"
 
 #include "base/mem.h"
-#include "ui/words.h"
+#include "draw/words.h"
 
 #include <stdlib.h>
 #include <string.h>

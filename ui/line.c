@@ -1,7 +1,7 @@
 #include "ui/line.h"
 
 #include "ui/key.h"
-#include "ui/words.h"
+#include "draw/words.h"
 
 #include <string.h>
 

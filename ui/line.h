@@ -2,7 +2,7 @@
 #ifndef CHORUS_UI_LINE_H
 #define CHORUS_UI_LINE_H
 
-#include "ui/grid.h"
+#include "draw/grid.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "ui/runkeys.h"
-#include "ui/words.h"
+#include "draw/words.h"
 
 #include <ctype.h>
 #include <fcntl.h>

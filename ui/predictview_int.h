@@ -8,8 +8,8 @@
 #include "study/confusion.h"
 #include "study/table.h"
 #include "ui/app.h"
-#include "ui/board.h"
-#include "ui/tile.h"
+#include "draw/board.h"
+#include "draw/tile.h"
 
 /* ---- what the models of a run say ---- */
 

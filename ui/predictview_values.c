@@ -3,7 +3,7 @@
 #include "ui/predictview_int.h"
 
 #include "base/mem.h"
-#include "ui/words.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -393,7 +393,7 @@ static void add_remarks(const struct results *r, const struct library_run *run, 
     if (run->broken)
         text_add(out, run->problem);
     else if (run->dead)
-        text_add(out, WORDS_DEAD);
+        text_add(out, FEED_DEAD);
     else if (*reason)
         text_add(out, reason);
     add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);

@@ -9,7 +9,6 @@
 #include "study/table.h"
 #include "ui/app.h"
 #include "ui/line.h"
-#include "ui/words.h"
 
 #define RESULTS_COLUMNS 48
 #define RESULTS_CUT     22 /* columns of a cell, at most */

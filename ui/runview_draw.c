@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "study/compare.h"
-#include "ui/words.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
     if (runview_unread(run))
         return;
     if (run->removed) {
-        text_add(out, WORDS_REMOVED);
+        text_add(out, FEED_REMOVED);
         return;
     }
     if (run->broken) {
@@ -88,7 +88,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         return;
     }
     if (run->dead) {
-        text_add(out, WORDS_DEAD);
+        text_add(out, FEED_DEAD);
         return;
     }
     switch (run->state) {

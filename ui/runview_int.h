@@ -5,7 +5,7 @@
 #define CHORUS_UI_RUNVIEW_INT_H
 
 #include "ui/app.h"
-#include "ui/plot.h"
+#include "draw/plot.h"
 
 #define RUNVIEW_MEMBERS 64 /* that have a curve */
 #define RUNVIEW_SERIES  (RUNVIEW_MEMBERS + 8)

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "ui/claim.h"
-#include "ui/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +65,7 @@ bool runview_unread(const struct feed_run *run)
 static void say_broken(struct runview *v, const struct feed_run *run)
 {
     if (run->removed)
-        app_say(v->app, GRID_WARN, WORDS_REMOVED);
+        app_say(v->app, GRID_WARN, FEED_REMOVED);
     else
         app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
 }

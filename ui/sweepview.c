@@ -3,7 +3,7 @@
 #include "ui/sweepview_int.h"
 
 #include "base/mem.h"
-#include "ui/figure.h"
+#include "draw/figure.h"
 
 #include <math.h>
 #include <stdlib.h>

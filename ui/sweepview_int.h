@@ -8,7 +8,7 @@
 #include "record/sweeps.h"
 #include "study/stats.h"
 #include "ui/app.h"
-#include "ui/board.h"
+#include "draw/board.h"
 
 #define SWEEPVIEW_MOST_CELLS 50000
 

@@ -6,7 +6,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "ui/crash.h"
-#include "ui/theme.h"
+#include "draw/theme.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #define CHORUS_UI_TERM_H
 
 #include "base/err.h"
-#include "ui/grid.h"
+#include "draw/grid.h"
 #include "ui/key.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "study/confusion.h"
 #include "study/members.h"
 #include "study/scaling.h"
-#include "ui/curves.h"
+#include "draw/curves.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "study/members.h"
 #include "study/runs.h"
-#include "ui/figure.h"
+#include "draw/figure.h"
 
 struct figures { /* what a figure is made of; the panels point into it */
     struct figure_panel panel[2];

@@ -3,7 +3,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/reader.h"
-#include "ui/figure.h"
+#include "draw/figure.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "ui/curves.h"
+#include "draw/curves.h"
 #include "cli/figures.h"
 #include "cli/live.h"
 #include "cli/overwrite.h"

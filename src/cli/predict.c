@@ -9,7 +9,7 @@
 #include "cli/results.h"
 #include "record/filter.h"
 #include "study/members.h"
-#include "ui/tile.h"
+#include "draw/tile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "study/runs.h"
 #include "study/table.h"
-#include "ui/figure.h"
+#include "draw/figure.h"
 
 struct report {
     const char *folder, *title;

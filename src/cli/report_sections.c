@@ -8,7 +8,7 @@
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"
-#include "ui/curves.h"
+#include "draw/curves.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "ui/curves.h"
+#include "draw/curves.h"
 #include "cli/live.h"
 #include "record/checkpoint.h"
 

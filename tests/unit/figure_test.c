@@ -1,8 +1,8 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "ui/figure.h"
-#include "ui/ink.h"
+#include "draw/figure.h"
+#include "draw/ink.h"
 
 static double xs[6] = {1, 2, 3, 4, 5, 6}, ys[6] = {1, 0.5, NAN, 0.3, 0.2, 0.1};
 

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "tests/unit/plot_frame.h"
-#include "ui/figure.h"
-#include "ui/plot_int.h"
+#include "draw/figure.h"
+#include "draw/plot_int.h"
 
 #define N 10
 static double train_x[N], train_y[N], test_x[N], test_y[N];

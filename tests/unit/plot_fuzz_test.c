@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "ui/figure.h"
+#include "draw/figure.h"
 
 #define MOST   6
 #define POINTS 400

@@ -2,7 +2,7 @@
 #include "cli/figures.h"
 #include "study/scaling.h"
 #include "tests/unit/study_kit.h"
-#include "ui/curves.h"
+#include "draw/curves.h"
 
 TEST(a_run_done_twice_is_once_in_a_curve)
 {

@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "ui/grid.h"
+#include "draw/grid.h"
 #include "ui/key.h"
 
 static struct grid made(int rows, int columns, bool ascii)

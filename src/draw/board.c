@@ -1,0 +1,208 @@
+#include "draw/board.h"
+
+#include "base/mem.h"
+#include "study/stats.h"
+#include "draw/ink.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAR_BELOW 10 /* medians of the distances to the median */
+
+bool board_scale(const double *value, size_t n, struct board_scale *out)
+{
+    double *x = mem_new(n + 1, sizeof *x), middle, spread, least = -INFINITY;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(value[i]))
+            x[kept++] = value[i];
+    *out = (struct board_scale){.lo = INFINITY, .hi = -INFINITY};
+    middle = study_median(x, kept);
+    for (size_t i = 0; i < kept; i++)
+        x[i] = fabs(x[i] - middle);
+    spread = study_median(x, kept);
+    if (spread > 0)
+        least = middle - FAR_BELOW * spread;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(value[i]))
+            continue;
+        out->below |= value[i] < least;
+        if (value[i] >= least)
+            out->lo = fmin(out->lo, value[i]);
+        out->hi = fmax(out->hi, value[i]);
+    }
+    free(x);
+    return kept > 0;
+}
+
+bool board_range(const struct board *b, double *lo, double *hi)
+{
+    struct board_scale far;
+
+    if (b->far_below && board_scale(b->value, (size_t)b->rows * (size_t)b->columns, &far)) {
+        *lo = far.lo;
+        *hi = far.hi;
+        return true;
+    }
+    *lo = INFINITY;
+    *hi = -INFINITY;
+    for (int i = 0; i < b->rows * b->columns; i++) {
+        if (!isfinite(b->value[i]))
+            continue;
+        *lo = fmin(*lo, b->value[i]);
+        *hi = fmax(*hi, b->value[i]);
+    }
+    return *hi >= *lo;
+}
+
+double board_shade_in(const struct board *b, int cell, double lo, double hi)
+{
+    double value = b->value[cell];
+
+    if (!isfinite(value))
+        return -1;
+    return hi > lo ? fmax(0, (value - lo) / (hi - lo)) : 0.5;
+}
+
+/* ---- text ---- */
+
+/* s in exactly so many columns: cut at its end, or with blanks in front. */
+static void add_right(struct text *out, const char *s, int width)
+{
+    struct text kept = {0}, clean = {0};
+
+    text_add_clean(&clean, s);
+    for (const char *c = text_str(&clean); *c;) {
+        size_t n = 1;
+
+        while ((c[n] & 0xc0) == 0x80)
+            n++;
+        text_add_n(&kept, c, n);
+        if (text_width(text_str(&kept)) > width) {
+            kept.s[kept.n -= n] = 0;
+            break;
+        }
+        c += n;
+    }
+    text_addf(out, "%*s%s", width - text_width(text_str(&kept)), "", text_str(&kept));
+    text_free(&kept);
+    text_free(&clean);
+}
+
+/* The nearest of xterm's 216 colours. */
+static int cube_colour(unsigned rgb)
+{
+    int part[3];
+
+    for (int i = 0; i < 3; i++) {
+        int level = (int)(rgb >> (16 - 8 * i) & 255);
+
+        part[i] = level < 48 ? 0 : level < 115 ? 1 : (level - 35) / 40;
+    }
+    return 16 + 36 * part[0] + 6 * part[1] + part[2];
+}
+
+static int name_width(const struct board *b)
+{
+    int width = text_width(b->row_label ? b->row_label : "");
+
+    for (int r = 0; r < b->rows; r++)
+        width = text_width(b->row_name[r]) > width ? text_width(b->row_name[r]) : width;
+    return width;
+}
+
+static int cell_width(const struct board *b, int room)
+{
+    int width = 0;
+
+    for (int c = 0; c < b->columns; c++)
+        width = text_width(b->column_name[c]) > width ? text_width(b->column_name[c]) : width;
+    for (int i = 0; i < b->rows * b->columns; i++)
+        width = text_width(b->words[i]) > width ? text_width(b->words[i]) : width;
+    width = width + 2 > room / b->columns ? room / b->columns - 2 : width;
+    return width < 3 ? 3 : width;
+}
+
+void board_text(const struct board *b, int columns, bool colours, struct text *out)
+{
+    int names = name_width(b), width;
+    double lo, hi;
+
+    if (!b->rows || !b->columns)
+        return;
+    board_range(b, &lo, &hi);
+    if (names > columns / 3)
+        names = columns / 3;
+    width = cell_width(b, columns - names);
+    if (b->title && *b->title)
+        text_addf(out, "%s\n", b->title);
+    text_addf(out, "%*s  %s\n", names, "", b->column_label ? b->column_label : "");
+    add_right(out, b->row_label ? b->row_label : "", names);
+    for (int c = 0; c < b->columns; c++) {
+        text_add(out, "  ");
+        add_right(out, b->column_name[c], width);
+    }
+    text_add(out, "\n");
+    for (int r = 0; r < b->rows; r++) {
+        add_right(out, b->row_name[r], names);
+        for (int c = 0; c < b->columns; c++) {
+            int i = r * b->columns + c;
+            double shade = board_shade_in(b, i, lo, hi);
+
+            text_add(out, " ");
+            if (colours && shade >= 0)
+                text_addf(out, "\033[48;5;%d;38;5;%dm", cube_colour(ink_shade(shade)),
+                          ink_shade_is_dark(shade) ? 231 : 16);
+            text_add(out, " ");
+            add_right(out, b->words[i], width);
+            if (colours && shade >= 0)
+                text_add(out, "\033[0m");
+        }
+        text_add(out, "\n");
+    }
+}
+
+/* ---- ink ---- */
+
+void board_ink(const struct board *b, struct ink *ink, double left, double top, double width,
+               double height)
+{
+    double names = ink_width(ink, b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT, lo,
+           hi;
+
+    if (!b->rows || !b->columns)
+        return;
+    board_range(b, &lo, &hi);
+    for (int r = 0; r < b->rows; r++)
+        names = fmax(names, ink_width(ink, b->row_name[r]));
+    x = left + names + 16;
+    cell_w = (left + width - 12 - x) / b->columns;
+    if (b->title && *b->title) {
+        ink_title(ink, x, y, b->title);
+        y += 1.6 * INK_FONT;
+    }
+    ink_words(ink, x + cell_w * b->columns / 2, y, INK_MIDDLE, b->column_label);
+    y += 1.4 * INK_FONT;
+    ink_words(ink, x - 8, y, INK_END, b->row_label);
+    for (int c = 0; c < b->columns; c++)
+        ink_words(ink, x + (c + 0.5) * cell_w, y, INK_MIDDLE, b->column_name[c]);
+    y += 0.6 * INK_FONT;
+    cell_h = (top + height - 8 - y) / b->rows;
+    for (int i = 0; i < b->rows * b->columns; i++) {
+        double shade = board_shade_in(b, i, lo, hi);
+        double cx = x + i % b->columns * cell_w, cy = y + (double)(i / b->columns) * cell_h;
+        double line = cy + cell_h / 2 + 0.35 * INK_FONT;
+
+        if (i % b->columns == 0)
+            ink_words(ink, x - 8, line, INK_END, b->row_name[i / b->columns]);
+        if (shade >= 0) {
+            ink_box(ink, cx + 0.5, cy + 0.5, cell_w - 1, cell_h - 1, shade, 0);
+            if (ink_width(ink, b->words[i]) < cell_w)
+                ink_words_on(ink, cx + cell_w / 2, line, shade, b->words[i]);
+        } else {
+            ink_words(ink, cx + cell_w / 2, line, INK_MIDDLE, b->words[i]);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* draw/paper.h: what 'w' writes: a copy of what is seen, made at once. Another thread makes text of it,
+ * since a table of ten thousand runs and curves of a million points take longer than a key may. */
+#ifndef CHORUS_DRAW_PAPER_H
+#define CHORUS_DRAW_PAPER_H
+
+#include "base/text.h"
+#include "study/table.h"
+#include "draw/plot.h"
+
+#define PAPER_PLOTS 2
+
+struct paper {                /* all zeros is an empty one */
+    struct text text;         /* what needs no making, in front of all else */
+    struct study_table table; /* to be written where it has columns */
+    struct plot plot[PAPER_PLOTS];
+    int plots;
+    char csv_name[64]; /* where tex finds the values of the plots */
+};
+
+/* A copy of all that it points to. */
+void paper_add_plot(struct paper *p, const struct plot *plot, const char *title);
+/* As "csv", "md", "tex", "html", "json", "svg", "pdf": those that a table or plots have. */
+void paper_write(const struct paper *p, const char *form, struct text *out);
+void paper_free(struct paper *p);
+
+#endif

@@ -1,0 +1,347 @@
+/* draw/plot.c: curves as cells: where everything stands, and the axes. */
+#include "draw/plot_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int plot_column(const struct plot_canvas *c, double place)
+{
+    return c->left + (int)lround(place * (c->across * c->width - 1)) / c->across;
+}
+
+int plot_row(const struct plot_canvas *c, double place)
+{
+    return c->top + (int)lround((1 - place) * (c->down * c->height - 1)) / c->down;
+}
+
+/* Which ticks have labels: every stride-th from *first on. Where rows are few, ticks at equal
+ * distances fall into rows at unequal ones, which reads as another scale: then fewer of them. */
+static int choose_ticks(const int *rows, int n, bool log, int *first)
+{
+    int best = 1, most = 0, span = 0, least = n > 1 ? rows[0] - rows[1] : 0;
+
+    *first = 0;
+    for (int i = 1; i < n; i++)
+        least = rows[i - 1] - rows[i] < least ? rows[i - 1] - rows[i] : least;
+    if (log || least > 1)
+        return 1;
+    for (int stride = 1; stride < n; stride++) {
+        for (int offset = 0; offset < stride && offset + stride < n; offset++) {
+            int distance = rows[offset] - rows[offset + stride], count = 1;
+
+            for (int i = offset + stride; i < n; i += stride)
+                count = rows[i - stride] - rows[i] == distance ? count + 1 : -n;
+            if (distance < 1 || count < most || (count == most && distance * count <= span))
+                continue;
+            most = count;
+            span = distance * count;
+            best = stride;
+            *first = offset;
+        }
+    }
+    return most ? best : n; /* all in one row: one of them */
+}
+
+/* Few rows: another step may have labels at equal distances where the first has hardly any. */
+static bool choose_coarse(const struct plot_canvas *c, struct plot_axis *y)
+{
+    struct plot_axis best = {0}, one = *y;
+
+    for (int k = 0, n; (n = plot_label_coarse(&one, k)) >= 0; k++) {
+        int rows[PLOT_TICKS], distance = 0;
+
+        if (n < 3 || n > 6)
+            continue;
+        for (int i = 0; i < n; i++)
+            rows[i] = plot_row(c, plot_place(&one, one.tick[i]));
+        distance = rows[0] - rows[1];
+        for (int i = 2; i < n; i++)
+            distance = rows[i - 1] - rows[i] == distance ? distance : 0;
+        if (distance > 0 && n > best.ticks)
+            best = one;
+    }
+    if (best.ticks)
+        *y = best;
+    return best.ticks > 0;
+}
+
+/* How well ticks fit into rows; 0: not four to six of them, or rows that mislead. */
+static int fitness(const struct plot_canvas *c, const struct plot_axis *y)
+{
+    int rows[PLOT_TICKS], least = c->height, most = 0;
+
+    if (y->ticks < 4 || y->ticks > 6)
+        return 0;
+    for (int i = 0; i < y->ticks; i++)
+        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
+    for (int i = 1; i < y->ticks; i++) {
+        int distance = rows[i - 1] - rows[i];
+
+        least = distance < least ? distance : least;
+        most = distance > most ? distance : most;
+    }
+    if (least < 1 || (!y->log && most > least + 1))
+        return 0;
+    /* At distances of one row and two they read as another scale, which two ticks alone do not. */
+    return y->log || most == least || least > 1 ? 3 + (least > 1 ? 2 : 0) + (least == most) : 2;
+}
+
+/* A frame that has room for four shall have them, though of a less common step. */
+static bool choose_four(const struct plot_canvas *c, struct plot_axis *y)
+{
+    struct plot_axis best = *y, one = *y;
+    int most = fitness(c, y) ? fitness(c, y) + 3 : 0;
+
+    for (int k = 0, n; (n = plot_label_step(&one, k)) >= 0; k++) {
+        int fits = n >= 4 && n <= 6 ? fitness(c, &one) : 0;
+
+        fits += fits ? 2 * plot_label_round(&one, k) : 0;
+        if (fits <= most)
+            continue;
+        most = fits;
+        best = one;
+    }
+    if (most)
+        *y = best;
+    return most > 0;
+}
+
+/* Those that have a row of their own; how many they are. */
+static int choose_some(const struct plot_canvas *c, struct plot_axis *y)
+{
+    int rows[PLOT_TICKS], first, stride, n = 0, ticks = y->ticks;
+
+    for (int i = 0; i < ticks; i++)
+        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
+    stride = choose_ticks(rows, ticks, y->log, &first);
+    if (stride > 1 && first + 2 * stride >= ticks && choose_coarse(c, y))
+        return y->ticks;
+    for (int i = first; i < ticks; i += stride) {
+        /* of powers in one row of a low frame the highest */
+        if (i + stride < ticks && rows[i + stride] == rows[i])
+            continue;
+        y->tick[n] = y->tick[i];
+        memmove(y->label[n++], y->label[i], PLOT_LABEL);
+    }
+    y->ticks = n;
+    if (n < ticks)
+        plot_label_again(y);
+    return n;
+}
+
+static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
+{
+    struct plot_axis whole = *y;
+
+    if (choose_some(c, y) < 4 && c->height >= PLOT_FOUR_ROWS && choose_four(c, &whole))
+        *y = whole;
+}
+
+bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
+{
+    const struct plot *p = c->p;
+    int label = 0;
+
+    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
+        return false;
+    c->across = p->level == PLOT_ASCII ? 1 : 2;
+    c->down = p->level == PLOT_ASCII ? 1 : p->level == PLOT_BLOCK ? 2 : 4;
+    c->top = plot_draw_head(c, v);
+    c->height = p->rows - c->top - 2;
+    choose_y_ticks(c, &v->y);
+    for (int i = 0; i < v->y.ticks; i++)
+        if (plot_length(v->y.label[i]) > label)
+            label = plot_length(v->y.label[i]);
+    if (label > p->columns / 2)
+        label = p->columns / 2;
+    c->left = label + 1;
+    c->width = p->columns - c->left;
+    return true;
+}
+
+static void draw_y_axis(struct plot_canvas *c, const struct plot_axis *y)
+{
+    bool ascii = c->p->level == PLOT_ASCII;
+
+    for (int i = 0; i < c->height; i++)
+        plot_put(c, c->top + i, c->left - 1, ascii ? '|' : 0x2502, PLOT_TEXT);
+    for (int i = 0; i < y->ticks; i++) {
+        int row = plot_row(c, plot_place(y, y->tick[i]));
+
+        plot_put_text(c, row, c->left - 1 - plot_length(y->label[i]), c->left - 1, y->label[i],
+                      PLOT_TEXT);
+        plot_put(c, row, c->left - 1, ascii ? '+' : 0x2524, PLOT_TEXT);
+    }
+}
+
+struct span {
+    int from, end; /* columns that a label below the x axis takes */
+};
+
+static uint32_t line_code(const struct plot_canvas *c)
+{
+    return c->p->level == PLOT_ASCII ? '-' : 0x2500;
+}
+
+/* In the line of the axis, where ticks stand wider apart than their labels. */
+static bool name_in_line(struct plot_canvas *c, int row, const char *name, int n)
+{
+    const struct plot_cell *line = c->cells + (size_t)row * (size_t)c->p->columns;
+
+    for (int end = c->p->columns, from; end > c->left; end = from - 1) {
+        from = end;
+        while (from > c->left && line[from - 1].code == line_code(c))
+            from--;
+        if (end - from < n)
+            continue;
+        if (end - from >= n + 2) {
+            from += (end - from - n) / 2;
+            plot_put(c, row, from - 1, ' ', PLOT_TEXT);
+            plot_put(c, row, from + n, ' ', PLOT_TEXT);
+        }
+        plot_put_text(c, row, from, end, name, PLOT_TEXT);
+        return true;
+    }
+    return false;
+}
+
+/* At the end, or in the middle of the last gap between the labels that it fits into with a blank on
+ * both sides, or above them; else in place of the last label but one. */
+static void draw_x_name(struct plot_canvas *c, int row, const struct span *taken, int labels)
+{
+    const char *name = c->p->x_label ? c->p->x_label : "";
+    int n = plot_length(name), end = c->p->columns, left, right;
+
+    if (!n || !labels)
+        return;
+    left = taken[labels - 1].end;
+    if (end - left >= n + 1) {
+        plot_put_text(c, row, end - n, end, name, PLOT_TEXT);
+        return;
+    }
+    for (int i = labels - 1; i > 0; i--) {
+        left = taken[i - 1].end;
+        right = taken[i].from;
+        if (right - left >= n + 2) {
+            plot_put_text(c, row, left + (right - left - n) / 2, end, name, PLOT_TEXT);
+            return;
+        }
+    }
+    if (name_in_line(c, row - 1, name, n) || labels < 3 || c->p->cursor)
+        return;
+    left = taken[labels - 3].end;
+    right = taken[labels - 1].from;
+    if (right - left < n + 2)
+        return;
+    for (int i = left; i < right; i++)
+        plot_put(c, row, i, 0, PLOT_TEXT);
+    plot_put_text(c, row, left + (right - left - n) / 2, end, name, PLOT_TEXT);
+}
+
+bool plot_has_cursor(const struct plot *p, const struct plot_axis *x)
+{
+    return p->cursor && p->cursor_x >= x->lo && p->cursor_x <= x->hi;
+}
+
+/* The x of the cursor goes before labels that it would touch. */
+static struct span draw_cursor_x(struct plot_canvas *c, int row, const struct plot_axis *x)
+{
+    char words[PLOT_LABEL];
+    struct span s;
+    int n;
+
+    if (!plot_has_cursor(c->p, x))
+        return (struct span){c->p->columns + 2, c->p->columns + 2};
+    plot_x_text(c->p, c->p->cursor_x, words);
+    n = plot_length(words);
+    s.from = plot_column(c, plot_place(x, c->p->cursor_x)) - n / 2;
+    if (s.from + n > c->p->columns)
+        s.from = c->p->columns - n;
+    if (s.from < 0)
+        s.from = 0;
+    s.end = plot_put_text(c, row, s.from, c->p->columns, words, PLOT_CURSOR);
+    return s;
+}
+
+static void draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
+{
+    bool ascii = c->p->level == PLOT_ASCII, placed = false;
+    int bottom = c->top + c->height, end = c->p->columns, behind = -1, labels = 0;
+    struct span taken[PLOT_TICKS + 1], cursor = draw_cursor_x(c, bottom + 1, x);
+
+    plot_put(c, bottom, c->left - 1, ascii ? '+' : 0x2514, PLOT_TEXT);
+    for (int i = c->left; i < end; i++)
+        plot_put(c, bottom, i, line_code(c), PLOT_TEXT);
+    for (int i = 0; i < x->ticks; i++) {
+        int column = plot_column(c, plot_place(x, x->tick[i]));
+        int n = plot_length(x->label[i]), from = column - n / 2;
+
+        plot_put(c, bottom, column, ascii ? '+' : 0x252c, PLOT_TEXT);
+        if (from + n > end)
+            from = end - n;
+        if (!placed && cursor.from <= from + n) {
+            taken[labels++] = cursor;
+            placed = true;
+        }
+        if (from < behind + 1 || (from <= cursor.end && from + n >= cursor.from))
+            continue;
+        behind = plot_put_text(c, bottom + 1, from, end, x->label[i], PLOT_TEXT);
+        taken[labels++] = (struct span){from, behind};
+    }
+    if (!placed && cursor.from < end)
+        taken[labels++] = cursor;
+    draw_x_name(c, bottom + 1, taken, labels);
+}
+
+void plot_draw_axes(struct plot_canvas *c, const struct plot_view *v)
+{
+    draw_y_axis(c, &v->y);
+    draw_x_axis(c, &v->x);
+}
+
+/* Over the curves: it would be lost among many. */
+static void draw_cursor(struct plot_canvas *c, const struct plot_view *v)
+{
+    bool ascii = c->p->level == PLOT_ASCII;
+    int column = plot_column(c, plot_place(&v->x, c->p->cursor_x));
+
+    for (int i = 0; i < c->height; i++)
+        plot_put(c, c->top + i, column, ascii ? '|' : 0x2502, PLOT_CURSOR);
+    plot_put(c, c->top + c->height, column, ascii ? '|' : 0x2534, PLOT_CURSOR);
+    plot_draw_readings(c, v);
+}
+
+static void draw_nothing(struct plot_canvas *c)
+{
+    const char *nothing = c->p->x_lo < c->p->x_hi ? "no values here" : "no values yet";
+    int left = (c->p->columns - plot_length(nothing)) / 2;
+
+    plot_draw_head(c, NULL);
+    plot_put_text(c, c->p->rows / 2, left, c->p->columns, nothing, PLOT_TEXT);
+}
+
+void plot_draw(const struct plot *p, struct plot_cell *cells)
+{
+    struct plot_canvas c = {.p = p, .cells = cells};
+    struct plot_view v;
+
+    if (p->columns < 1 || p->rows < 1)
+        return;
+    for (int i = 0; i < p->rows * p->columns; i++)
+        cells[i] = (struct plot_cell){0, PLOT_TEXT};
+    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
+        return;
+    if (!plot_look(p, 2 * p->columns, &v)) {
+        draw_nothing(&c);
+    } else if (plot_lay_out(&c, &v)) {
+        plot_draw_bands(&c, &v);
+        plot_draw_axes(&c, &v);
+        plot_draw_curves(&c, &v);
+        if (plot_has_cursor(p, &v.x))
+            draw_cursor(&c, &v);
+    }
+    plot_view_free(&v);
+}

@@ -1,0 +1,282 @@
+/* draw/plot_curve.c: lines as dots of cells (Braille), as quarters of them or as characters; marks;
+ * bands. */
+#include "draw/plot_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK_EVERY 10 /* columns between the marks of a curve, at least */
+
+/* The dots of all cells of the place for curves. A cell has one colour: that of whose dots came
+ * last. */
+struct dots {
+    struct plot_canvas *c;
+    int wide, high; /* in dots */
+    uint8_t *set;   /* (height, width) of cells: a bit a dot, all of a column from the top down */
+    int *owner;     /* a series */
+    bool over;      /* the front series: what it draws hides what was there */
+};
+
+/* Dots y0..y1 of one column of dots. */
+static void set_dots(struct dots *d, int x, int y0, int y1, int series)
+{
+    const struct plot_canvas *c = d->c;
+    int down = c->down, column = x / c->across, shift = x % c->across * down;
+
+    if (x < 0 || x >= d->wide || y1 < 0 || y0 >= d->high)
+        return;
+    y0 = y0 < 0 ? 0 : y0;
+    y1 = y1 >= d->high ? d->high - 1 : y1;
+    for (int row = y0 / down; row <= y1 / down; row++) {
+        int cell = row * c->width + column, from = y0 - row * down, to = y1 - row * down;
+        unsigned bits = (1u << down) - 1;
+
+        bits &= ~0u << (from < 0 ? 0 : from);
+        bits &= to >= down - 1 ? ~0u : (1u << (to + 1)) - 1;
+        if (d->over && d->owner[cell] != series)
+            d->set[cell] = 0;
+        d->set[cell] |= (uint8_t)(bits << shift);
+        d->owner[cell] = series;
+    }
+}
+
+/* A thick pen is two dots wide both ways, so that curves are thick at every slope. */
+static void set_pen(struct dots *d, int x, int y0, int y1, int series, bool thick)
+{
+    set_dots(d, x, y0, thick ? y1 + 1 : y1, series);
+    if (thick)
+        set_dots(d, x + 1, y0, y1 + 1, series);
+}
+
+/* Bresenham. *walked counts dots over the whole series, so that dashes go on over its points. */
+static void draw_line(struct dots *d, int x0, int y0, int x1, int y1, int series, long *walked)
+{
+    const struct plot_series *s = &d->c->p->series[series];
+    int dx = abs(x1 - x0), dy = abs(y1 - y0), sx = x0 < x1 ? 1 : -1, sy = y0 < y1 ? 1 : -1;
+    int error = dx - dy, on = d->c->across == 1 ? 2 : d->c->down == 2 ? 3 : 4;
+    bool thick = s->weight == PLOT_THICK && d->c->across > 1;
+
+    if (x0 == x1 && !s->dashed) {
+        set_pen(d, x0, y0 < y1 ? y0 : y1, y0 < y1 ? y1 : y0, series, thick);
+        return;
+    }
+    for (;; (*walked)++) {
+        int twice = 2 * error;
+
+        if (!s->dashed || *walked % (2 * on - 1) < on)
+            set_pen(d, x0, y0, y0, series, thick);
+        if (x0 == x1 && y0 == y1)
+            return;
+        if (twice > -dy) {
+            error -= dy;
+            x0 += sx;
+        }
+        if (twice < dx) {
+            error += dx;
+            y0 += sy;
+        }
+    }
+}
+
+static void draw_series(struct dots *d, int series, const struct plot_curve *curve)
+{
+    int last_x = 0, last_y = 0;
+    long walked = 0;
+
+    for (size_t i = 0; i < curve->n; i++) {
+        int x = (int)(curve->point[i].x * (d->wide - 1) + 0.5);
+        int y = (int)((1 - curve->point[i].y) * (d->high - 1) + 0.5);
+
+        if (curve->point[i].gap)
+            last_x = x, last_y = y;
+        draw_line(d, last_x, last_y, x, y, series, &walked);
+        last_x = x;
+        last_y = y;
+    }
+}
+
+/* A mark at most every ten columns, on thin curves at their end alone, and on every point that no
+ * line makes visible. */
+static void draw_marks(struct plot_canvas *c, int series, const struct plot_curve *curve)
+{
+    const struct plot *p = c->p;
+    const struct plot_series *s = &p->series[series];
+    bool ascii = p->level == PLOT_ASCII, thin = s->weight == PLOT_THIN && !ascii;
+    int next = -1000;
+
+    for (size_t i = 0; i < curve->n; i++) {
+        const struct plot_point *point = &curve->point[i];
+        bool last = i + 1 == curve->n, alone = point->gap && (last || point[1].gap);
+        int column = plot_column(c, point->x);
+
+        if (!alone && (p->count == 1 || (thin ? !last : column < next)))
+            continue;
+        next = column + MARK_EVERY;
+        plot_put(c, plot_row(c, point->y), column, plot_mark(s->colour, p->level), plot_role(s));
+    }
+}
+
+/* The bits of set_dots as the characters' own. */
+static uint32_t braille_of(unsigned bits)
+{
+    static const uint8_t bit[8] = {1, 2, 4, 64, 8, 16, 32, 128};
+    uint32_t code = 0x2800;
+
+    for (int i = 0; i < 8; i++)
+        code |= bits >> i & 1 ? bit[i] : 0u;
+    return code;
+}
+
+/* Bits: upper left, lower left, upper right, lower right. */
+static const uint32_t quarters[16] = {0,      0x2598, 0x2596, 0x258c, 0x259d, 0x2580,
+                                      0x259e, 0x259b, 0x2597, 0x259a, 0x2584, 0x2599,
+                                      0x2590, 0x259c, 0x259f, 0x2588};
+
+static void put_dots(const struct dots *d)
+{
+    struct plot_canvas *c = d->c;
+
+    for (int row = 0; row < c->height; row++) {
+        for (int column = 0; column < c->width; column++) {
+            int cell = row * c->width + column;
+            const struct plot_series *s = &c->p->series[d->owner[cell]];
+            unsigned bits = d->set[cell];
+            uint32_t code;
+
+            if (!bits)
+                continue;
+            if (c->down == 4)
+                code = braille_of(bits);
+            else if (c->down == 2)
+                code = quarters[bits];
+            else
+                code = s->weight == PLOT_THIN ? '.' : plot_mark(s->colour, c->p->level);
+            plot_put(c, c->top + row, c->left + column, code, plot_role(s));
+        }
+    }
+}
+
+int plot_order(const struct plot *p, int *order)
+{
+    static const enum plot_weight weights[] = {PLOT_THIN, PLOT_NORMAL, PLOT_THICK};
+    int n = 0;
+
+    for (size_t w = 0; w < MEM_COUNT(weights); w++)
+        for (int i = 0; i < p->count; i++)
+            if (p->series[i].weight == weights[w] && i != p->front - 1)
+                order[n++] = i;
+    if (p->front >= 1 && p->front <= p->count)
+        order[n++] = p->front - 1;
+    return n;
+}
+
+/* All lines first, so that none hides a mark; last the marks of curves that are no more than one. */
+void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
+{
+    const struct plot *p = c->p;
+    size_t cells = (size_t)c->width * (size_t)c->height;
+    struct dots d = {.c = c, .wide = c->across * c->width, .high = c->down * c->height};
+    int *order = mem_new((size_t)p->count, sizeof *order), n = plot_order(p, order);
+
+    d.set = mem_new(cells, 1);
+    d.owner = mem_new(cells, sizeof *d.owner);
+    for (int i = 0; i < n; i++) {
+        d.over = order[i] == p->front - 1;
+        draw_series(&d, order[i], &v->curve[order[i]]);
+    }
+    put_dots(&d);
+    for (int alone = 0; alone <= 1; alone++)
+        for (int i = 0; i < n; i++)
+            if ((v->curve[order[i]].n == 1) == alone &&
+                (alone || p->level != PLOT_ASCII || p->series[order[i]].weight == PLOT_THIN))
+                draw_marks(c, order[i], &v->curve[order[i]]);
+    free(d.set);
+    free(d.owner);
+    free(order);
+}
+
+void plot_draw_readings(struct plot_canvas *c, const struct plot_view *v)
+{
+    const struct plot *p = c->p;
+    int *order = mem_new((size_t)p->count, sizeof *order), n = plot_order(p, order);
+
+    for (int i = 0; i < n; i++) {
+        const struct plot_series *s = &p->series[order[i]];
+        size_t at = plot_point_at(s, v->curve[order[i]].sorted, p->cursor_x);
+        double x = at < s->n ? plot_place(&v->x, s->x[at]) : NAN;
+        double y = at < s->n ? plot_place(&v->y, s->y[at]) : NAN;
+
+        if (x >= 0 && x <= 1 && y >= 0 && y <= 1)
+            plot_put(c, plot_row(c, y), plot_column(c, x), plot_mark(s->colour, p->level),
+                     plot_role(s));
+    }
+    free(order);
+}
+
+/* Of each column of cells the least and most of a band: between its points at the column's middle,
+ * and where points lie in it theirs. */
+static void find_band(const struct plot_band *b, const struct plot_view *v, int width, double *lo,
+                      double *hi)
+{
+    double last_x = NAN, last_lo = NAN, last_hi = NAN;
+
+    for (int i = 0; i < width; i++) {
+        lo[i] = INFINITY;
+        hi[i] = -INFINITY;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        double x = plot_place(&v->x, b->x[i]);
+        double low = plot_place(&v->y, b->lo[i]), high = plot_place(&v->y, b->hi[i]);
+        int from, to;
+
+        if (isnan(x) || isnan(low) || isnan(high)) {
+            last_x = NAN;
+            continue;
+        }
+        if (x >= 0 && x <= 1 && !isnan(last_x)) {
+            int at = (int)fmin(x * width, width - 1);
+
+            lo[at] = fmin(lo[at], low);
+            hi[at] = fmax(hi[at], high);
+        }
+        from = (int)ceil(fmin(fmax(last_x, 0), 1) * width - 0.5);
+        to = x > last_x ? (int)floor(fmin(fmax(x, 0), 1) * width - 0.5)
+                        : -1; /* not where last_x is nan */
+        for (int k = from; k <= to; k++) {
+            double part = ((k + 0.5) / width - last_x) / (x - last_x);
+
+            lo[k] = fmin(lo[k], last_lo + part * (low - last_lo));
+            hi[k] = fmax(hi[k], last_hi + part * (high - last_hi));
+        }
+        last_x = x;
+        last_lo = low;
+        last_hi = high;
+    }
+}
+
+/* A light ground wherever the middle of a cell lies within the band; curves are drawn over it. */
+void plot_draw_bands(struct plot_canvas *c, const struct plot_view *v)
+{
+    double *lo = mem_new((size_t)c->width, sizeof *lo), *hi = mem_new((size_t)c->width, sizeof *hi);
+
+    for (int i = 0; i < c->p->bands; i++) {
+        const struct plot_band *b = &c->p->band[i];
+        int role = b->colour < 0 ? 0 : b->colour % PLOT_ROLES;
+
+        find_band(b, v, c->width, lo, hi);
+        for (int column = 0; column < c->width; column++) {
+            for (int row = 0; row < c->height; row++) {
+                double middle = 1 - (row + 0.5) / c->height;
+
+                if (lo[column] <= middle && middle <= hi[column])
+                    plot_put(c, c->top + row, c->left + column,
+                             c->p->level == PLOT_ASCII ? ':' : 0x2591, role);
+            }
+        }
+    }
+    free(lo);
+    free(hi);
+}

@@ -1,0 +1,117 @@
+#include "draw/words.h"
+
+void words_code(char b[5], uint32_t code)
+{
+    int n;
+
+    if (code < 0x80) {
+        b[0] = (char)code;
+        n = 1;
+    } else if (code < 0x800) {
+        b[0] = (char)(0xc0 | code >> 6);
+        n = 2;
+    } else if (code < 0x10000) {
+        b[0] = (char)(0xe0 | code >> 12);
+        n = 3;
+    } else {
+        b[0] = (char)(0xf0 | (code >> 18 & 7));
+        n = 4;
+    }
+    for (int i = 1; i < n; i++)
+        b[i] = (char)(0x80 | (code >> (6 * (n - 1 - i)) & 0x3f));
+    b[n] = 0;
+}
+
+void words_add_code(struct text *out, uint32_t code)
+{
+    char b[5];
+
+    words_code(b, code);
+    text_add(out, b);
+}
+
+static bool is_tail(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+uint32_t words_next(const char **s)
+{
+    const unsigned char *b = (const unsigned char *)(*s)++;
+    int more = b[0] < 0x80 ? 0 : b[0] >= 0xf0 ? 3 : b[0] >= 0xe0 ? 2 : 1;
+    uint32_t code = more ? b[0] & (0x3fu >> more) : b[0];
+
+    if (b[0] >= 0x80 && (b[0] < 0xc2 || b[0] > 0xf4))
+        return '?';
+    for (int i = 1; i <= more; i++) {
+        if (!is_tail((char)b[i]))
+            return '?';
+        code = code << 6 | (b[i] & 0x3fu);
+    }
+    *s += more;
+    return code;
+}
+
+size_t words_before(const char *s, size_t at)
+{
+    at -= at > 0;
+    while (at > 0 && is_tail(s[at]))
+        at--;
+    return at;
+}
+
+size_t words_behind(const char *s, size_t at)
+{
+    at += s[at] != 0;
+    while (is_tail(s[at]))
+        at++;
+    return at;
+}
+
+/* The bytes of s that fit into so many columns. */
+static size_t head_of(const char *s, int columns)
+{
+    size_t head = 0;
+
+    while (s[head]) {
+        struct text part = {0};
+        size_t next = words_behind(s, head);
+        bool fits;
+
+        text_add_n(&part, s, next);
+        fits = text_width(text_str(&part)) <= columns;
+        text_free(&part);
+        if (!fits)
+            break;
+        head = next;
+    }
+    return head;
+}
+
+void words_add_cut(struct text *out, const char *s, int columns, bool ascii)
+{
+    struct text clean = {0};
+    const char *dots = ascii ? "..." : "…";
+    int room = columns - (ascii ? 3 : 1);
+    size_t tail = 0;
+
+    text_add_clean(&clean, s);
+    s = text_str(&clean);
+    if (text_width(s) <= columns || room < 2) {
+        text_add(out, s);
+    } else { /* the end tells more than the beginning */
+        while (s[tail] && text_width(s + tail) > room - room / 2)
+            tail = words_behind(s, tail);
+        text_add_n(out, s, head_of(s, room / 2));
+        text_addf(out, "%s%s", dots, s + tail);
+    }
+    text_free(&clean);
+}
+
+void words_add_training(struct text *out, int members, struct study_unlike unlike)
+{
+    if (unlike.length || unlike.size)
+        study_add_cost(out, members, unlike);
+    else
+        text_addf(out, "%dx the training", members);
+}
