@@ -1,6 +1,7 @@
 /* ui/compare_draw.c: the screen Compare: curves above, the table below, what must be said last. */
 #include "ui/compare_int.h"
 #include "ui/results_int.h"
+#include "draw/words.h"
 
 #include <ctype.h>
 #include <math.h>

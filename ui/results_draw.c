@@ -2,6 +2,7 @@
 #include "ui/results_int.h"
 
 #include "base/mem.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>
