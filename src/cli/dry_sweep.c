@@ -8,10 +8,9 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/dry_ended.h"
 #include "cli/sweeps.h"
 #include "engine/cores.h"
-#include "engine/engine.h"
+#include "engine/ended.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -25,9 +24,11 @@
 
 struct one { /* a cell */
     size_t cell;
-    char *reason;    /* why it is left out; NULL: it is not */
+    char *reason;    /* why it is left out, or skipped; NULL: it is not */
+    bool skipped;    /* it is a cell, and no run of it can begin, or it was dropped before */
     char *too_large; /* for the memory: it is a cell that ends at once; NULL: it is not */
     bool ended;      /* it has a result, and is not run again */
+    bool seen;       /* as far as --max-cells goes */
     bool taken;      /* it would run */
     enum err_code code;
     double seconds; /* nan: unknown */
@@ -37,14 +38,17 @@ struct one { /* a cell */
 
 struct survey {
     const struct spec_sweep *s;
-    struct one *one;               /* (cells) in the order in which they run */
-    size_t cells, left_out, ended; /* ended: of those that --max-cells allows */
-    size_t wanted;                 /* that would run */
-    size_t too_large;              /* of those */
-    int jobs;                      /* side by side */
-    double seconds;                /* of the wanted ones; nan */
-    int guessed_from;              /* runs, where a cell is unlike all of them */
-    size_t unknown;                /* wanted ones of which nothing is known */
+    struct one *one; /* (cells) in the order in which they run */
+    size_t cells, left_out;
+    size_t refused;        /* no run of them can begin */
+    size_t allowed;        /* by --max-cells, of those that can run */
+    size_t ended, skipped; /* as far as it goes */
+    size_t wanted;         /* that would run */
+    size_t too_large;      /* of those */
+    int jobs;              /* side by side */
+    double seconds;        /* of the wanted ones; nan */
+    int guessed_from;      /* runs, where a cell is unlike all of them */
+    size_t unknown;        /* wanted ones of which nothing is known */
 };
 
 static void leave_out(struct survey *v, struct one *one, enum err_code code, const char *reason)
@@ -52,6 +56,14 @@ static void leave_out(struct survey *v, struct one *one, enum err_code code, con
     one->code = code;
     one->reason = mem_text(reason);
     v->left_out++;
+}
+
+/* Unlike one that is left out it is a cell of the sweep: it gets no result but that. */
+static void skip(struct one *one, enum err_code code, const char *reason)
+{
+    one->code = code;
+    one->reason = mem_text(reason);
+    one->skipped = true;
 }
 
 /* Settings that the plan resolved, so that two spellings of one cell are seen to be one. */
@@ -89,7 +101,8 @@ static void take_answer(struct survey *v, struct spec *asked, const struct wire_
         return;
     }
     if (answer->code != ERR_OK) {
-        leave_out(v, one, answer->code, answer->error);
+        skip(one, answer->code, answer->error);
+        v->refused++;
         return;
     }
     one->seconds = answer->seconds;
@@ -105,28 +118,44 @@ static void take_answer(struct survey *v, struct spec *asked, const struct wire_
     text_free(&why);
 }
 
+/* What it has from before. */
+static void look_back(struct survey *v, struct one *one, enum wire_state state)
+{
+    one->ended = state >= WIRE_DONE && state != WIRE_SKIPPED;
+    one->taken = state < WIRE_DONE;
+    if (state == WIRE_SKIPPED)
+        skip(one, ERR_OK, "skipped before: --failed tries it again");
+    v->ended += one->ended;
+    v->wanted += one->taken;
+    v->too_large += one->taken && one->too_large;
+}
+
 /* Those that would run: the first of the order that can, as far as --max-cells goes, but for those
  * with a result. */
 static void choose(struct survey *v, const struct sweep_wish *wish)
 {
-    struct dry_ended *ended = dry_ended_open(wish);
+    const struct engine_config config = {
+        .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
+    struct ended *ended = ended_open(&config, wish->name, wish->failed);
     struct spec *cell = mem_new(1, sizeof *cell);
     size_t most = wish->max_cells ? (size_t)wish->max_cells : v->cells;
 
-    for (size_t i = 0; i < v->cells && v->wanted + v->ended < most; i++) {
+    for (size_t i = 0; i < v->cells && v->allowed < most; i++) {
         struct one *one = &v->one[i];
+        enum wire_state state = WIRE_WAITING;
 
+        one->seen = true;
+        v->skipped += one->skipped;
         if (one->reason)
             continue;
-        one->ended = ended && spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK &&
-                     dry_ended_has(ended, cell);
-        one->taken = !one->ended;
-        v->ended += one->ended;
-        v->wanted += one->taken;
-        v->too_large += one->taken && one->too_large;
+        v->allowed++;
+        if (ended && spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK)
+            state = ended_look(ended, cell);
+        look_back(v, one, state);
+        v->skipped += one->skipped;
     }
     free(cell);
-    dry_ended_close(ended);
+    ended_close(ended);
 }
 
 /* Answers come in the order of the questions. */
@@ -210,7 +239,7 @@ static enum err_code survey(struct survey *v, const struct spec_sweep *s,
     pthread_setaffinity_np(pthread_self(), sizeof before, &before);
 
     add_up(v);
-    if (v->left_out < cells)
+    if (v->left_out + v->refused < cells)
         return ERR_OK;
     for (size_t i = 0; i < cells; i++) /* the first of the grid speaks for all */
         if (v->one[i].cell == 0)
@@ -251,7 +280,12 @@ static void add_lists(const struct spec_sweep *s, struct text *out)
 
 static const char *reason_left_out(const struct one *one)
 {
-    return one->reason;
+    return one->skipped ? NULL : one->reason;
+}
+
+static const char *reason_skipped(const struct one *one)
+{
+    return one->skipped && one->seen ? one->reason : NULL;
 }
 
 static const char *reason_too_large(const struct one *one)
@@ -362,7 +396,7 @@ static void add_cells(const struct survey *v, struct text *out)
 static void add_survey(const struct survey *v, const struct sweep_wish *wish, struct text *out)
 {
     char *folder = mem_textf("%s/sweeps/%s", cli_results(), wish->name);
-    size_t possible = v->cells - v->left_out;
+    size_t possible = v->cells - v->left_out - v->refused, n = v->wanted + v->ended + v->skipped;
 
     text_addf(out, "# %-17s ", "sweep");
     text_add_clean(out, folder);
@@ -374,17 +408,21 @@ static void add_survey(const struct survey *v, const struct sweep_wish *wish, st
         text_addf(out, "# %-17s %zu\n", "left out", v->left_out);
         add_reasons(v, reason_left_out, out);
     }
+    if (v->skipped) {
+        text_addf(out, "# %-17s %zu\n", "skipped", v->skipped);
+        add_reasons(v, reason_skipped, out);
+    }
     if (v->too_large) {
         text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "out of memory",
                   v->too_large);
         add_reasons(v, reason_too_large, out);
     }
-    if (v->wanted + v->ended < possible)
-        text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken",
-                  v->wanted + v->ended, possible);
+    if (v->allowed < possible)
+        text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken", v->allowed,
+                  possible);
     if (v->ended)
         text_addf(out, "# %-17s %zu of %zu: not run again; %zu would run\n", "with a result",
-                  v->ended, v->wanted + v->ended, v->wanted);
+                  v->ended, n, v->wanted);
     text_addf(out, "# %-17s %s\n", "order",
               wish->order == SWEEP_GRID ? "grid: as the lists stand, the last key fastest"
                                         : "spread: corners and centre first, then ever finer");
@@ -433,8 +471,9 @@ static void add_json(const struct survey *v, const struct sweep_wish *wish, stru
     text_add(out, "{");
     cli_json_field(out, "sweep", wish->name);
     text_addf(out,
-              ", \"cells\": %zu, \"left_out\": %zu, \"ended\": %zu, \"taken\": %zu, \"seconds\": ",
-              v->cells, v->left_out, v->ended, v->wanted);
+              ", \"cells\": %zu, \"left_out\": %zu, \"skipped\": %zu, \"ended\": %zu, "
+              "\"taken\": %zu, \"seconds\": ",
+              v->cells, v->left_out, v->skipped, v->ended, v->wanted);
     text_add_json_double(out, v->unknown ? NAN : v->seconds);
     text_addf(out, ", \"guessed_from\": %d, \"list\": [", v->guessed_from);
     for (size_t i = 0; i < v->cells; i++) {

@@ -153,6 +153,25 @@ check "cells without a run keep their values" test "$(awk -F, 'NR == 1 { for (i 
     NR > 1 && $at["state"] == "skipped" { print $at["batch"], $at["lr"] }' results/sweeps/tiny/sweep.csv |
     sort | tr '\n' ';')" = "2000 0.05;2000 0.1;"
 
+# The words and counts of the run itself: left out is what is no cell of it, skipped what cannot begin.
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words
+cp err ran.txt
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words --dry-run
+check "as many left out as the run says" eval 'grep -q "^1 of 6 cells are left out" ran.txt &&
+    grep -q "^# left out  *1$" out'
+check "as many skipped" eval 'grep -q "^5 cells: 3 done, 2 skipped;" ran.txt && grep -q "^# skipped  *2$" out'
+check "of as many cells" grep -q '^# with a result  *3 of 5: not run again; 0 would run$' out
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words --dry-run --max-cells 2
+check "no more than the run comes to" grep -q '^# skipped  *1$' out
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words --dry-run --json
+check "--json counts them too" grep -q '"left_out": 1, "skipped": 2, "ended": 3, "taken": 0,' out
+sed -i '0,/,done,/s//,skipped,/' results/sweeps/words/ledger.csv
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words --dry-run
+check "a skipped cell is no result" eval 'grep -q "^# with a result  *2 of 5: not run again; 0 would" out &&
+    grep -q "^#  *1  skipped before: --failed tries it again$" out'
+exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words --dry-run --failed
+check "--failed has it anew" grep -q '^# with a result  *2 of 5: not run again; 1 would run$' out
+
 # A sweep that is there: what has a result costs nothing more.
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 --name half --quiet
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --name half --dry-run
