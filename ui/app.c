@@ -227,7 +227,8 @@ static void on_event(void *user, const struct wire_event *event, const void *slo
     log_event(app, event, words);
     if (event->kind == WIRE_REFUSED && *words)
         say_clean(app, GRID_BAD, words);
-    else if (event->kind == WIRE_LOG && event->u.log.level >= LOG_WARN && *words)
+    else if (event->kind == WIRE_LOG && event->u.log.level >= LOG_WARN && *words &&
+             !feed_has_trouble(app->feed, event->run)) /* that stands there until it is over */
         say_clean(app, event->u.log.level == LOG_ERROR ? GRID_BAD : GRID_WARN, words);
     free(words);
     if (event->kind == WIRE_STARTED || event->kind == WIRE_CELL || event->kind == WIRE_REFUSED)

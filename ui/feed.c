@@ -66,7 +66,7 @@ static struct feed_run *add_run(struct feed *f)
     return run;
 }
 
-static void drop_run(struct feed *f, size_t i)
+void feed_drop(struct feed *f, size_t i)
 {
     feed_rows_free(f->run[i]);
     memmove(&f->run[i], &f->run[i + 1], (--f->count - i) * sizeof *f->run);
@@ -197,7 +197,7 @@ struct feed_run *feed_current(struct feed *f)
                   : wire_state_ended(run->state) ? 2
                                                  : 4;
 
-        if (own > rank && !run->removed) {
+        if (own > rank && !run->removed && !feed_only_tries(f, run)) {
             best = run;
             rank = own;
         }
@@ -214,7 +214,7 @@ static void drop_old(struct feed *f)
         bool ended = run->own ? wire_state_ended(run->state) : !run->live;
 
         if (run->id != f->watched && (run->removed || (ended && f->count > RUNS_KEPT)))
-            drop_run(f, i);
+            feed_drop(f, i);
         else
             i++;
     }
@@ -249,7 +249,7 @@ void feed_take_folder(struct feed *f, struct feed_run *run, const char *path)
             f->watched = run->id;
         for (size_t i = 0; i < f->count; i++)
             if (f->run[i] == other) {
-                drop_run(f, i);
+                feed_drop(f, i);
                 break;
             }
     }

@@ -164,6 +164,12 @@ void feed_set_queued(struct feed *f, size_t count);
 void feed_add_status(struct feed *f, struct text *out, int columns);
 /* What cannot go on here just now but will by itself, as on a full disk: a sentence. False: nothing. */
 bool feed_add_trouble(struct feed *f, struct text *out);
+/* Whether that run waits for room on the disk; that sweep, or one of its cells; whether the run or sweep
+ * of that number waits for anything so. */
+bool feed_lacks_room(const struct feed *f, const struct feed_run *run);
+bool feed_sweep_lacks_room(const struct feed *f, uint32_t sweep);
+bool feed_has_trouble(const struct feed *f, uint32_t number);
+#define FEED_LACKS_ROOM "waits for room"
 /* "1:12 left" and the like; nothing where it is unknown. */
 void feed_add_left(double seconds, struct text *out);
 /* For tests: another clock than clock_ns. */

@@ -98,12 +98,36 @@ static void on_state(struct feed *f, const struct wire_event *ev, const char *re
         end_run(run);
 }
 
+/* The cell waits again: whoever was to compute it could not begin. Where it has no folder nothing is left
+ * of that. */
+static void forget_tries(struct feed *f, const struct wire_event *ev)
+{
+    struct wire_status status;
+
+    for (size_t i = f->count; i-- > 0;) {
+        struct feed_run *run = f->run[i];
+        bool tried = run->live || run->state == WIRE_STOPPED;
+
+        if (run->sweep != ev->run || run->cell != ev->u.cell.cell || !run->own || !tried ||
+            wire_status(f->wire, run->number, &status))
+            continue;
+        if (!run->path[0]) {
+            feed_drop(f, i);
+        } else if (run->live) {
+            run->own = false;
+            end_run(run);
+        }
+    }
+}
+
 static void on_cell(struct feed *f, const struct wire_event *ev)
 {
     struct feed_run *run = ev->u.cell.run ? feed_have_number(f, ev->u.cell.run) : NULL;
 
-    if (!run)
+    if (!run) {
+        forget_tries(f, ev);
         return;
+    }
     run->sweep = ev->run;
     run->cell = ev->u.cell.cell;
     if (run->live && wire_state_ended(ev->u.cell.state)) {
@@ -234,16 +258,18 @@ void feed_read_missed(struct feed *f)
         snprintf(run->reason, sizeof run->reason, "%s", all[i].reason);
         run->live = !wire_state_ended(run->state);
     }
-    for (size_t i = 0; i < f->count; i++) {
+    for (size_t i = f->count; i-- > 0;) {
         struct feed_run *run = f->run[i];
         struct wire_status status;
 
         feed_rows_all_due(run);
-        if (run->own && run->live && !wire_status(f->wire, run->number, &status)) {
-            /* A cell's status is dropped when it has ended: its file says how. */
-            run->own = false;
-            run->files->entry_due = true;
-        }
+        if (!run->own || !run->live || wire_status(f->wire, run->number, &status))
+            continue;
+        /* A cell's status is dropped when it has ended: its file, where there is one, says how. */
+        run->own = false;
+        run->files->entry_due = true;
+        if (!run->path[0] && run->sweep)
+            feed_drop(f, i);
     }
     free(all);
 }

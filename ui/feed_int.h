@@ -88,6 +88,9 @@ struct feed {
 bool feed_forget_over(struct feed *f);
 /* The run of that number, new where there is none; NULL: a sweep has it. */
 struct feed_run *feed_have_number(struct feed *f, uint32_t number);
+void feed_drop(struct feed *f, size_t i); /* run[i] */
+/* A cell that cannot begin while its sweep waits for room: it is begun anew every second. */
+bool feed_only_tries(const struct feed *f, const struct feed_run *run);
 void feed_set_path(struct feed_run *run, const char *path);
 struct feed_run *feed_find_number(struct feed *f, uint32_t number); /* NULL: none */
 /* The folder is this run's: whoever was followed there before it went on here is the same. */

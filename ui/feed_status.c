@@ -91,13 +91,49 @@ static void add_best(double acc, const char *of, bool by_valid, struct text *out
         text_addf(out, "  best %s%.4f, picked on %s", of, acc, by_valid ? "validation" : "test");
 }
 
-/* The disk is full: it trains on when there is room. */
-static bool lacks_room(const struct feed *f, const struct feed_run *run)
+static bool run_trouble(const struct feed *f, uint32_t number, struct wire_status *out)
+{
+    return f->wire && number && wire_status(f->wire, number, out) && out->code == ERR_IO &&
+           !wire_state_ended(out->state);
+}
+
+static bool sweep_trouble(const struct feed *f, uint32_t number, struct wire_sweep_status *out)
+{
+    return f->wire && number && wire_sweep_status(f->wire, number, out) && out->code != ERR_OK &&
+           !wire_state_ended(out->state);
+}
+
+bool feed_lacks_room(const struct feed *f, const struct feed_run *run)
 {
     struct wire_status status;
 
-    return f->wire && run->own && run->live && wire_status(f->wire, run->number, &status) &&
-           status.code == ERR_IO && !wire_state_ended(status.state);
+    return run->own && run->live && run_trouble(f, run->number, &status);
+}
+
+bool feed_sweep_lacks_room(const struct feed *f, uint32_t sweep)
+{
+    struct wire_sweep_status status;
+    bool full = sweep_trouble(f, sweep, &status) && status.code == ERR_IO;
+
+    for (size_t i = 0; i < f->count && !full; i++)
+        full = f->run[i]->sweep == sweep && feed_lacks_room(f, f->run[i]);
+    return full;
+}
+
+bool feed_only_tries(const struct feed *f, const struct feed_run *run)
+{
+    struct wire_sweep_status status;
+
+    return run->own && run->live && run->state == WIRE_WAITING && !run->path[0] &&
+           sweep_trouble(f, run->sweep, &status);
+}
+
+bool feed_has_trouble(const struct feed *f, uint32_t number)
+{
+    struct wire_sweep_status sweep;
+    struct wire_status run;
+
+    return run_trouble(f, number, &run) || sweep_trouble(f, number, &sweep);
 }
 
 static void add_run(const struct feed *f, const struct feed_run *run, int parts, size_t waits,
@@ -105,12 +141,12 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
 {
     char number[TEXT_NUMBER_ROOM];
     bool lost = run->broken || run->dead; /* how far it came its last rows and run.csv say each */
-    bool full = lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
+    bool full = feed_lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
 
-    text_addf(out, "%s %s", dot(run->state, lost),
+    text_addf(out, "%s %s", dot(full ? WIRE_PAUSED : run->state, lost),
               run->broken           ? "broken"
               : run->dead           ? "dead"
-              : full                ? "waits for room on the disk"
+              : full                ? FEED_LACKS_ROOM " on the disk"
               : feed_starts(f, run) ? "starting"
                                     : wire_state_name(run->state));
     if (!run->own && run->live && !lost)
@@ -177,6 +213,7 @@ struct shown {
     struct feed_sweep sweep;
     bool own, counting;
     bool seeds; /* the best is of one of several seeds */
+    bool full;  /* it, or the cell, waits for room */
     enum wire_state state;
     const struct feed_run *cell; /* that is told of too; NULL: none */
 };
@@ -193,8 +230,9 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
 {
     const struct feed_run *cell = s->cell;
 
-    text_addf(out, "%s sweep%s", dot(s->state, false),
-              s->state == WIRE_PAUSED    ? " paused"
+    text_addf(out, "%s sweep%s", dot(s->full ? WIRE_PAUSED : s->state, false),
+              s->full                    ? " " FEED_LACKS_ROOM " on the disk"
+              : s->state == WIRE_PAUSED  ? " paused"
               : s->state == WIRE_DONE    ? " done"
               : s->state == WIRE_STOPPED ? " stopped"
                                          : "");
@@ -214,7 +252,7 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
                  : s->seeds    ? "seed "
                                : "",
                  s->sweep.by_valid, out);
-    if (parts & PART_LEFT && !s->sweep.over)
+    if (parts & PART_LEFT && !s->sweep.over && !s->full)
         add_left(s->sweep.left_seconds, out);
     if (parts & PART_EPOCH && cell)
         text_addf(out, "  %s: epoch %lld/%lld", study_short_name(cell->name),
@@ -223,10 +261,14 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
 }
 
-static void add_waits(const char *reason, struct text *out)
+/* What another program holds frees itself; room is made by the user. */
+static void add_waits(enum err_code code, const char *reason, const char *screen, struct text *out)
 {
     text_add_clean(out, reason);
-    text_add(out, ": it waits, and goes on by itself");
+    if (code == ERR_IO)
+        text_addf(out, ": free some and it goes on by itself, or stop it with K on %s", screen);
+    else
+        text_add(out, ": it waits, and goes on by itself");
 }
 
 bool feed_add_trouble(struct feed *f, struct text *out)
@@ -236,13 +278,13 @@ bool feed_add_trouble(struct feed *f, struct text *out)
     struct wire_status status;
 
     for (size_t i = 0; i < f->count && out->n == before; i++)
-        if (lacks_room(f, f->run[i]) && wire_status(f->wire, f->run[i]->number, &status))
-            add_waits(status.reason, out);
+        if (f->run[i]->own && f->run[i]->live && run_trouble(f, f->run[i]->number, &status))
+            add_waits(status.code, status.reason, "Run", out);
     if (room)
         (void)wire_sweeps(f->wire, sweep, room);
     for (size_t i = 0; i < room && out->n == before; i++)
         if (sweep[i].code != ERR_OK && !wire_state_ended(sweep[i].state))
-            add_waits(sweep[i].reason, out);
+            add_waits(sweep[i].code, sweep[i].reason, "Sweep", out);
     free(sweep);
     return out->n > before;
 }
@@ -301,6 +343,7 @@ static bool find_sweep(const struct feed *f, const struct feed_run *run, struct 
         out->seeds = any_differ(f, s.sweep, seeds_differ);
         out->sweep.left_seconds = s.left_seconds;
         out->cell = known && run->sweep == s.sweep ? run : NULL;
+        out->full = feed_sweep_lacks_room(f, s.sweep);
         if (run && run->live && run->sweep == s.sweep)
             out->state = run->state;
         return true;
@@ -338,6 +381,8 @@ bool feed_sweep_starts(struct feed *f, char *name, size_t room)
         return false;
     (void)wire_sweep_status(f->wire, f->sweep_begun, &status);
     for (size_t i = 0; i < f->count; i++) {
+        if (feed_only_tries(f, f->run[i]))
+            continue;
         others |= f->run[i]->own && f->run[i]->live;
         if (f->run[i]->sweep == f->sweep_begun)
             f->sweep_begun = 0; /* a cell stands for it from now on */

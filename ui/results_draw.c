@@ -35,6 +35,17 @@ static int state_role(const struct library_run *run)
     }
 }
 
+/* Its run.csv cannot say so. */
+static bool lacks_room(const struct results *r, const struct library_run *run)
+{
+    bool ours = run->live && r->app->feed;
+    char *folder = ours ? library_folder(r->app->library, run->name) : NULL;
+    const struct feed_run *at = folder ? feed_find(r->app->feed, folder) : NULL;
+
+    free(folder);
+    return at && feed_lacks_room(r->app->feed, at);
+}
+
 static void add_order(const struct results *r, struct text *out)
 {
     static const char *const folds[] = {"", ", repeats folded", ", sweeps and repeats folded"};
@@ -230,7 +241,10 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
         draw_fold(r, g, in, row, line, GRID_KEY);
         return;
     }
-    grid_text(g, in, row, AT_STATE, state_role(run), library_cell(run, "state"));
+    if (lacks_room(r, run))
+        grid_text(g, in, row, AT_STATE, GRID_WARN, "no room");
+    else
+        grid_text(g, in, row, AT_STATE, state_role(run), library_cell(run, "state"));
     grid_text(g, in, row, AT_HASH, GRID_DIM, results_hash(run->name));
     if (line->inside)
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
@@ -395,6 +409,8 @@ static void add_remarks(const struct results *r, const struct library_run *run, 
         text_add(out, run->problem);
     else if (run->dead)
         text_add(out, FEED_DEAD);
+    else if (lacks_room(r, run))
+        text_add(out, "it " FEED_LACKS_ROOM " on the disk");
     else if (*reason)
         text_add(out, reason);
     add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);

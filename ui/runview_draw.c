@@ -19,6 +19,12 @@ static bool went_wrong(const struct feed_run *run)
            run->state == WIRE_DIVERGED;
 }
 
+/* Nothing of it moves until the user has made room. */
+static bool lacks_room(const struct runview *v, const struct feed_run *run)
+{
+    return feed_lacks_room(v->app->feed, run);
+}
+
 static int role_of(const struct feed_run *run)
 {
     if (went_wrong(run))
@@ -179,8 +185,9 @@ static int draw_trouble(struct runview *v, const struct feed_run *run, struct gr
 static int draw_head(struct runview *v, const struct feed_run *run, struct grid *g, struct rect in)
 {
     struct text story = {0}, gain = {0}, facts = {0};
-    bool starts = feed_starts(v->app->feed, run);
-    int rows = 1, column, width;
+    bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
+    const char *state = full ? FEED_LACKS_ROOM : starts ? "starting" : state_of(run);
+    int role = full ? GRID_WARN : role_of(run), rows = 1, column, width;
 
     if (went_wrong(run))
         return draw_trouble(v, run, g, in);
@@ -194,11 +201,11 @@ static int draw_head(struct runview *v, const struct feed_run *run, struct grid 
     if (gain.n && in.rows < 24) {
         column = 1;
         /* the line of status says it too */
-        if (!runview_at_work(run) && text_width(text_str(&gain)) + 12 < in.columns)
-            column = grid_bold(g, in, 0, 1, role_of(run), state_of(run)) + 2;
+        if ((full || !runview_at_work(run)) && text_width(text_str(&gain)) + 12 < in.columns)
+            column = grid_bold(g, in, 0, 1, role, state) + 2;
         grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, false, text_str(&gain));
     } else {
-        column = grid_bold(g, in, 0, 1, role_of(run), starts ? "starting" : state_of(run)) + 2;
+        column = grid_bold(g, in, 0, 1, role, state) + 2;
         if (!run->own && run->live)
             column = grid_text(g, in, 0, column - 1, GRID_DIM, "elsewhere") + 2;
         width = text_width(text_str(&story));
@@ -210,8 +217,7 @@ static int draw_head(struct runview *v, const struct feed_run *run, struct grid 
             grid_right(g, rect_behind(in, column + 2), 0, in.columns - column - 3, GRID_DIM,
                        text_str(&story));
         else
-            grid_cut(g, in, 0, column + 2, in.columns - column - 3, role_of(run), false,
-                     text_str(&story));
+            grid_cut(g, in, 0, column + 2, in.columns - column - 3, role, false, text_str(&story));
     }
     if (in.rows >= 24) {
         add_facts(&facts, run);
@@ -310,15 +316,18 @@ static void draw_bar(struct grid *g, struct rect in, const char *label, double s
     text_free(&tail);
 }
 
-static void draw_bars(const struct feed_run *run, struct grid *g, struct rect in)
+static void draw_bars(struct runview *v, const struct feed_run *run, struct grid *g, struct rect in)
 {
-    int role = run->state == WIRE_PAUSED ? GRID_WARN : went_wrong(run) ? GRID_BAD : GRID_BAR;
+    bool full = lacks_room(v, run);
+    int role = full || run->state == WIRE_PAUSED ? GRID_WARN
+               : went_wrong(run)                 ? GRID_BAD
+                                                 : GRID_BAR;
     int half = in.columns / 2;
     int64_t epochs = run->facts.epochs > 0 ? run->facts.epochs : run->spec.epochs;
     char label[64], speed[64] = "", number[TEXT_NUMBER_ROOM];
     struct text left = {0};
 
-    if (run->images_per_second > 0)
+    if (run->images_per_second > 0 && !full)
         snprintf(speed, sizeof speed, "%s img/s",
                  text_count(number, (uint64_t)(run->images_per_second + 0.5)));
     if (epochs > 0)
@@ -326,7 +335,9 @@ static void draw_bars(const struct feed_run *run, struct grid *g, struct rect in
     else
         snprintf(label, sizeof label, "epoch");
     draw_bar(g, rect_left(in, half), label, run->epoch_share, role, speed);
-    if (runview_at_work(run))
+    if (full)
+        text_add(&left, FEED_LACKS_ROOM);
+    else if (runview_at_work(run))
         feed_add_left(run->left_seconds, &left);
     else
         add_spent(run, &left);
@@ -364,13 +375,17 @@ static void draw_none(struct runview *v, struct grid *g, struct rect in)
 {
     struct rect inside = rect_behind(grid_frame(g, in, "run", false), 2);
     bool looking = v->app->library && !library_ready(v->app->library);
-    struct text words = {0};
+    struct text words = {0}, trouble = {0};
     char name[128];
 
     if (v->app->feed && feed_sweep_starts(v->app->feed, name, sizeof name)) {
         text_add(&words, "The sweep ");
         text_add_clean(&words, name);
-        text_addf(&words, "%sis starting: its first cell is being prepared.", *name ? " " : "");
+        text_addf(&words, "%s%s", *name ? " " : "",
+                  feed_add_trouble(v->app->feed, &trouble)
+                      ? "waits: its first cell cannot begin yet."
+                      : "is starting: its first cell is being prepared.");
+        text_free(&trouble);
         grid_words(g, inside, inside.rows / 3, GRID_TEXT, text_str(&words));
         text_free(&words);
         return;
@@ -408,7 +423,7 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
     plots = in.rows - 1 - units - log;
     draw_plots(v, run, g, rect_top(in, plots));
     in = rect_below(in, plots);
-    draw_bars(run, g, rect_top(in, 1));
+    draw_bars(v, run, g, rect_top(in, 1));
     in = rect_below(in, 1);
     runview_draw_units(v, run, g, rect_top(in, units));
     draw_log(run, g, rect_below(in, units));

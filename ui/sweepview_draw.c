@@ -53,10 +53,17 @@ static void draw_list(struct sweepview *v, struct grid *g, struct rect in)
 
 /* ---- around the board ---- */
 
+static bool lacks_room(const struct sweepview *v)
+{
+    return v->own && v->app && feed_sweep_lacks_room(v->app->feed, v->status.sweep);
+}
+
 static const char *state_of(const struct sweepview *v)
 {
     const struct sweepview_sweep *s = v->sweep;
 
+    if (lacks_room(v))
+        return FEED_LACKS_ROOM;
     if (v->own)
         return v->status.counting && !v->status.running && v->status.state == WIRE_RUNNING
                    ? "starting"
@@ -87,7 +94,9 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
     sweepview_add_counts(s, &counts);
     if (!isfinite(seconds))
         seconds = sweepview_left_seconds(s);
-    if (ended < known && !isfinite(seconds) && (v->own || s->live)) {
+    if (lacks_room(v)) {
+        text_add(&left, FEED_LACKS_ROOM);
+    } else if (ended < known && !isfinite(seconds) && (v->own || s->live)) {
         text_add(&left, "time known after a cell");
     } else if (ended < known && isfinite(seconds)) {
         clock_span(span, seconds);
@@ -310,7 +319,11 @@ static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
         grid_words(g, rect_below(inner, 1), 0, GRID_BAD, v->sweep->problem);
         return;
     }
-    grid_frame_right(g, in, v->own || v->sweep->live ? GRID_GOOD : GRID_DIM, state_of(v));
+    grid_frame_right(g, in,
+                     lacks_room(v)              ? GRID_WARN
+                     : v->own || v->sweep->live ? GRID_GOOD
+                                                : GRID_DIM,
+                     state_of(v));
     if (!v->sweep->dims || !v->sweep->cells) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM,
                    "This sweep walks no list: it has no board.");

@@ -54,17 +54,22 @@ static bool is_busy(const struct err *e)
     return e->code == ERR_FAILED && e->sys == EWOULDBLOCK;
 }
 
-static bool is_full(const struct err *e)
-{
-    return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
-}
-
-/* Until it is over, for who has not seen the line. */
+/* Until it is over, for who has not seen the line; who reads the line finds it. */
 static void show_trouble(struct sweep *s, enum err_code code, const char *reason)
 {
     s->status.code = code;
     snprintf(s->status.reason, sizeof s->status.reason, "%.511s", reason);
-    s->changed = true;
+    wire_set_sweep(s->engine->wire, &s->status);
+}
+
+static void show_held(struct sweep *s, const struct err *e)
+{
+    struct text full = {0};
+
+    if (trouble_is_full(e))
+        trouble_add_full(e, s->engine->results, 0, &full);
+    show_trouble(s, e->code, full.n ? text_str(&full) : e->text);
+    text_free(&full);
 }
 
 static void hold_over(struct sweep *s)
@@ -87,21 +92,23 @@ static void hold(struct sweep *s, const struct err *e)
         s->held_since_ns = now;
     s->busy = is_busy(e);
     s->hold_ns = now + SECOND;
+    if (s->held_told)
+        show_held(s, e);
     if (s->held_told || (s->busy && now - s->held_since_ns < PATIENCE_NS))
         return;
     s->held_told = true;
+    show_held(s, e);
     sweep_tell(s, LOG_ERROR,
                "%s: the sweep waits until %s and then goes on by itself; chorus stop "
                "%s%s ends it, resumable",
                e->text, s->busy ? "it is free" : "there is room", s->name, again());
-    show_trouble(s, e->code, e->text);
 }
 
 void claim_trouble(struct sweep *s, const struct err *e)
 {
     struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_AFTER_STEP};
 
-    if (is_busy(e) || is_full(e)) {
+    if (is_busy(e) || trouble_is_full(e)) {
         hold(s, e);
         return;
     }
@@ -481,8 +488,8 @@ static enum err_code make_claim(struct run *r, struct err *e)
 
     if (code != ERR_OK) {
         /* a folder of its own that is broken, or taken up by somebody, is the cell's matter alone */
-        s->unclaimed = is_full(e) || !r->resumed || record_is_owned(r->path);
-        if (is_full(e) || !r->resumed)
+        s->unclaimed = trouble_is_full(e) || !r->resumed || record_is_owned(r->path);
+        if (trouble_is_full(e) || !r->resumed)
             claim_trouble(s, e);
         return code;
     }

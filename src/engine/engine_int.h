@@ -253,6 +253,9 @@ void trouble_take(struct run *r, const struct err *e);
  * that failed is still to be tried: until it is on disk there is no room. */
 bool trouble_try(struct run *r);
 void trouble_over(struct run *r); /* there is room: training goes on */
+bool trouble_is_full(const struct err *e);
+/* "the disk is full in results (12 kB free, 1.5 MB wanted)"; wanted: 0 where nobody knows. */
+void trouble_add_full(const struct err *e, const char *folder, uint64_t wanted, struct text *out);
 
 /* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while
  * it runs; its failure is a warning. */

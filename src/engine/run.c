@@ -392,7 +392,9 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     }
     if (r->failed && r->give_up) {
         state = WIRE_STOPPED;
-        err_set(&why, ERR_STOPPED, "stopped while the disk was full: %s", r->reason.text);
+        err_set(&why, ERR_STOPPED, "stopped while the disk was full%s%s",
+                trouble_is_full(&r->reason) ? "" : ": ",
+                trouble_is_full(&r->reason) ? "" : r->reason.text);
     } else if (r->failed) {
         state = WIRE_FAILED;
         why = r->reason;
@@ -415,7 +417,8 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         struct err again;
 
         if (run_write(r, &again) != ERR_OK)
-            run_log(r, LOG_ERROR, "run.csv could not be written: %s", again.text);
+            run_log(r, r->give_up ? LOG_INFO : LOG_ERROR, "run.csv could not be written: %s",
+                    again.text);
     } else {
         TRY(run_write(r, e));
     }

@@ -3,11 +3,16 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "record/disk.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define ROOM_NS 1000000000u /* between two looks at a full disk */
+#define ROOM_NS    1000000000u /* between two looks at a full disk */
+#define MOST_PATH  40          /* characters of the folder that is full */
+#define MORE_BYTES 1000000u    /* free than wanted: it is not they that are lacking */
 
 static void hold(struct run *r, bool on)
 {
@@ -18,51 +23,101 @@ static void hold(struct run *r, bool on)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* What a checkpoint takes. */
+static uint64_t bytes_wanted(const struct run *r)
+{
+    const struct plan *p = r->plan;
+    uint64_t each = (uint64_t)(1 + backend_slots(p->session.optimizer)),
+             numbers = p->net->parameter_count * each + p->net->stat_count;
+
+    return numbers * (uint64_t)p->session.members * (uint64_t)backend_element(&p->session);
+}
+
 /* " (12 kB free, a checkpoint takes 1.5 MB)" */
 static void add_room(const struct run *r, struct text *out)
 {
-    const struct plan *p = r->plan;
-    uint64_t there, each = (uint64_t)(1 + backend_slots(p->session.optimizer)),
-                    numbers = p->net->parameter_count * each + p->net->stat_count;
     char room[2][TEXT_NUMBER_ROOM];
+    uint64_t there;
 
-    if (!record_disk_free(r->path, &there))
-        return;
-    numbers *= (uint64_t)p->session.members;
-    text_addf(out, " (%s free, a checkpoint takes %s)", text_bytes(room[0], there),
-              text_bytes(room[1], numbers * backend_element(&p->session)));
+    if (record_disk_free(r->path, &there))
+        text_addf(out, " (%s free, a checkpoint takes %s)", text_bytes(room[0], there),
+                  text_bytes(room[1], bytes_wanted(r)));
+}
+
+/* Of a long path its last folders, so that what stands behind them is seen too. */
+static void add_folder(const char *path, struct text *out)
+{
+    size_t n = strlen(path);
+    const char *end = n > MOST_PATH ? strchr(path + n - MOST_PATH, '/') : NULL;
+
+    text_addf(out, "%s%s", end ? "..." : "", end ? end : path);
+}
+
+bool trouble_is_full(const struct err *e)
+{
+    return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
+}
+
+void trouble_add_full(const struct err *e, const char *folder, uint64_t wanted, struct text *out)
+{
+    char room[2][TEXT_NUMBER_ROOM];
+    uint64_t there;
+
+    text_add(out, e->sys == EDQUOT ? "your quota is used up in " : "the disk is full in ");
+    add_folder(folder, out);
+    /* what is there may not be the user's, or not lack bytes but files */
+    if (e->sys == ENOSPC && record_disk_free(folder, &there) && there < wanted + MORE_BYTES)
+        text_addf(out, " (%s free%s%s%s)", text_bytes(room[0], there), wanted ? ", " : "",
+                  wanted ? text_bytes(room[1], wanted) : "", wanted ? " wanted" : "");
+    else if (wanted)
+        text_addf(out, " (%s wanted)", text_bytes(room[1], wanted));
+}
+
+/* Anew at each try: how much is free changes. Who reads the line finds the status. */
+static void show(struct run *r, const struct err *e)
+{
+    char *results = io_folder_of(r->path);
+    struct text words = {0};
+
+    trouble_add_full(e, results, bytes_wanted(r), &words);
+    run_status(r, ERR_IO, text_str(&words));
+    text_free(&words);
+    free(results);
+}
+
+static void wait_for_room(struct run *r, const struct err *e)
+{
+    struct text room = {0};
+
+    show(r, e);
+    if (!r->disk_full) {
+        hold(r, true);
+        add_room(r, &room);
+        run_log(r, LOG_ERROR,
+                "%s%s: training waits until there is room and then goes on by itself; "
+                "chorus stop %s%s ends it, resumable",
+                e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run, again());
+        text_free(&room);
+    }
+    r->disk_full = true;
+    r->retry_ns = clock_ns() + ROOM_NS;
+    if (run_wants_stop(r))
+        r->give_up = true;
 }
 
 void trouble_take(struct run *r, const struct err *e)
 {
-    bool full = e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
-
-    if (full && !r->give_up) {
-        if (!r->disk_full) {
-            struct text room = {0};
-
-            add_room(r, &room);
-            run_log(r, LOG_ERROR,
-                    "%s%s: training waits until there is room and then goes on by itself; "
-                    "chorus stop %s%s ends it, resumable",
-                    e->text, text_str(&room), r->sweep ? sweep_name(r->sweep) : r->row.run,
-                    again());
-            text_free(&room);
-            hold(r, true);
-            run_status(r, ERR_IO, e->text);
-        }
-        r->disk_full = true;
-        r->retry_ns = clock_ns() + ROOM_NS;
-        if (run_wants_stop(r))
-            r->give_up = true;
+    if (trouble_is_full(e) && !r->give_up) {
+        wait_for_room(r, e);
         return;
     }
     r->failed = true;
     r->reason = *e;
     r->disk_full = false;
     keep_drop(r);
-    run_log(r, LOG_ERROR, "%s: the run ends here; chorus resume %s%s %s", e->text,
-            r->sweep ? sweep_name(r->sweep) : r->row.run, again(),
+    /* who stopped it knows why */
+    run_log(r, r->give_up ? LOG_INFO : LOG_ERROR, "%s: the run ends here; chorus resume %s%s %s",
+            e->text, r->sweep ? sweep_name(r->sweep) : r->row.run, again(),
             record_has_checkpoint(r->path) ? "goes on from its last checkpoint"
                                            : "begins it again: there is no checkpoint yet");
     run_want(r, WISH_STOP, WIRE_NOW);
@@ -70,10 +125,10 @@ void trouble_take(struct run *r, const struct err *e)
 
 void trouble_over(struct run *r)
 {
-    run_log(r, LOG_WARN, "there is room on the disk again: training goes on");
     r->disk_full = false;
     hold(r, false);
     run_status(r, ERR_OK, "");
+    run_log(r, LOG_WARN, "there is room on the disk again: training goes on");
 }
 
 bool trouble_try(struct run *r)

@@ -1,4 +1,5 @@
 /* Runs as they go: from events, from files that grow, after events were lost, of other processes. */
+#include "draw/grid.h"
 #include "tests/unit/ui_feed_kit.h"
 
 #include <fcntl.h>
@@ -687,6 +688,17 @@ static void refuse(struct kit *k, uint32_t number, const char *why)
     wire_post(k->wire, &event);
 }
 
+static int rows_of(const char *words)
+{
+    struct grid none;
+    int rows;
+
+    grid_init(&none, 0, 0, false);
+    rows = grid_words(&none, (struct rect){0, 0, 0, 78}, 0, GRID_TEXT, words);
+    grid_free(&none);
+    return rows;
+}
+
 /* Told as long as it lasts, of a run and of a sweep that has no cell at work. */
 TEST(what_waits_for_room_on_the_disk_is_told)
 {
@@ -700,12 +712,18 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     wire_set_sweep(k.wire, &sweep);
     feed_take(k.feed, NULL, NULL);
     CHECK(!feed_add_trouble(k.feed, &line));
+    CHECK(!feed_has_trouble(k.feed, 7) && !feed_lacks_room(k.feed, feed_at(k.feed, 0)));
     status.code = ERR_IO;
-    snprintf(status.reason, sizeof status.reason, "steps.csv: No space left on device");
+    snprintf(
+        status.reason, sizeof status.reason,
+        "the disk is full in .../a/folder/of/forty/letters/and/one (12 kB free, 1.5 MB wanted)");
     wire_set_status(k.wire, &status);
     CHECK(feed_add_trouble(k.feed, &line));
-    CHECK_STR(text_str(&line),
-              "steps.csv: No space left on device: it waits, and goes on by itself");
+    CHECK_HAS(text_str(&line),
+              "wanted): free some and it goes on by itself, or stop it with K on Run");
+    CHECK_INT(rows_of(text_str(&line)), 2);
+    CHECK(feed_has_trouble(k.feed, 7) && !feed_has_trouble(k.feed, 9));
+    CHECK(feed_lacks_room(k.feed, feed_at(k.feed, 0)));
     text_clear(&line);
     feed_add_status(k.feed, &line, 200);
     CHECK_HAS(text_str(&line), "waits for room on the disk");
@@ -715,14 +733,68 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     text_clear(&line);
     CHECK(!feed_add_trouble(k.feed, &line));
     sweep.code = ERR_IO;
-    snprintf(sweep.reason, sizeof sweep.reason, "ledger.csv: No space left on device");
+    snprintf(sweep.reason, sizeof sweep.reason, "the disk is full in results");
     wire_set_sweep(k.wire, &sweep);
     CHECK(feed_add_trouble(k.feed, &line));
-    CHECK_HAS(text_str(&line), "ledger.csv: No space");
+    CHECK_STR(text_str(&line),
+              "the disk is full in results: free some and it goes on by itself, or "
+              "stop it with K on Sweep");
+    CHECK(feed_has_trouble(k.feed, 9) && feed_sweep_lacks_room(k.feed, 9));
+    sweep.code = ERR_FAILED;
+    wire_set_sweep(k.wire, &sweep);
+    text_clear(&line);
+    CHECK(feed_add_trouble(k.feed, &line)); /* a ledger that another program holds */
+    CHECK_HAS(text_str(&line), ": it waits, and goes on by itself");
+    CHECK(!feed_sweep_lacks_room(k.feed, 9));
     sweep.state = WIRE_STOPPED;
     wire_set_sweep(k.wire, &sweep);
     text_clear(&line);
     CHECK(!feed_add_trouble(k.feed, &line));
+    text_free(&line);
+    kit_close(&k);
+}
+
+/* Where the disk is full a cell is begun anew each second, until it can. */
+TEST(a_cell_that_cannot_begin_leaves_no_run)
+{
+    struct wire_sweep_status sweep = {.sweep = 9,
+                                      .state = WIRE_RUNNING,
+                                      .code = ERR_IO,
+                                      .name = "board",
+                                      .cells = 4,
+                                      .left_seconds = 90};
+    struct wire_event event = {.kind = WIRE_CELL, .run = 9, .u.cell.cell = 3};
+    struct text line = {0};
+    struct kit k;
+
+    kit_open(&k, 64);
+    wire_set_sweep(k.wire, &sweep);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct wire_status status = {.run = WIRE_OWN_RUNS + i, .state = WIRE_WAITING};
+
+        wire_set_status(k.wire, &status);
+        event.u.cell.run = status.run;
+        event.u.cell.state = WIRE_RUNNING;
+        wire_post(k.wire, &event);
+        feed_take(k.feed, NULL, NULL);
+        CHECK_INT(feed_count(k.feed), 1);
+        CHECK(!feed_current(k.feed)); /* nothing is to be seen of it */
+        text_clear(&line);
+        feed_add_status(k.feed, &line, 100);
+        CHECK_HAS(text_str(&line), "sweep waits for room on the disk  board  cell 1 of 4");
+        CHECK(!strstr(text_str(&line), "left"));
+        if (i == 1) /* a stop */
+            kit_state(&k, status.run, "", WIRE_STOPPED, "stopped before it began");
+        wire_drop_status(k.wire, status.run);
+        event.u.cell.run = 0;
+        event.u.cell.state = WIRE_WAITING;
+        wire_post(k.wire, &event);
+        feed_take(k.feed, NULL, NULL);
+        CHECK_INT(feed_count(k.feed), 0);
+    }
+    sweep.state = WIRE_STOPPED;
+    wire_set_sweep(k.wire, &sweep);
+    CHECK(!feed_busy(k.feed));
     text_free(&line);
     kit_close(&k);
 }

@@ -682,6 +682,38 @@ TEST(states_are_drawn)
     kit_end(&k);
 }
 
+/* Its run.csv says that it runs, and cannot be written. */
+TEST(a_run_that_waits_for_room_says_so)
+{
+    struct wire_event event = {.kind = WIRE_STATE, .run = 7, .u.state.state = WIRE_RUNNING};
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING};
+    struct record_run *run = help_run();
+    struct wire *wire = wire_new(8);
+    struct record *record;
+    struct err e;
+    struct kit k;
+
+    kit_begin(&k);
+    snprintf(run->run, sizeof run->run, "full");
+    REQUIRE_OK(record_create(&record, k.folder, run, "model = lenet\n", "# net\n", false, &e));
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(wire, &status);
+    wire_post(wire, &event);
+    k.app.feed = feed_new(wire, k.folder);
+    feed_take(k.app.feed, NULL, NULL);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, "running "));
+    status.code = ERR_IO;
+    wire_set_status(wire, &status);
+    CHECK(kit_shows(&k, " no room "));
+    CHECK(kit_shows(&k, " it waits for room on the disk"));
+    feed_free(k.app.feed);
+    wire_free(wire);
+    record_close(record);
+    free(run);
+    kit_end(&k);
+}
+
 TEST(any_size_is_drawn)
 {
     struct kit k;

@@ -131,6 +131,35 @@ TEST(a_run_as_it_goes)
     close_view(&s);
 }
 
+TEST(a_run_that_waits_for_room_says_so_everywhere)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .code = ERR_IO};
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    kit_told_step(&s.k, 7, 50, 5);
+    kit_told_step(&s.k, 7, 100, 10);
+    kit_epoch(record, 1, 100, 0.5, 0.8123);
+    take(&s);
+    CHECK_HAS(draw(&s, 21, 80), " left");
+    CHECK_HAS(text_str(&s.text), " img/s");
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(s.k.wire, &status);
+    CHECK(!strncmp(draw(&s, 21, 80), " waits for room  lenet", 22));
+    CHECK_HAS(text_str(&s.text), " %  waits for room\n");
+    CHECK(!strstr(text_str(&s.text), " left") && !strstr(text_str(&s.text), "running"));
+    CHECK(!strstr(text_str(&s.text), " img/s"));
+    draw_all_sizes(&s);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
 TEST(a_long_backend_stays_in_its_column)
 {
     struct record_run *run = lenet();
@@ -539,6 +568,11 @@ TEST(a_sweep_that_starts_is_shown_before_it_has_a_cell)
     snprintf(status.name, sizeof status.name, "board");
     wire_set_sweep(s.k.wire, &status);
     CHECK_HAS(draw(&s, 24, 80), "The sweep board is starting");
+    status.code = ERR_IO;
+    wire_set_sweep(s.k.wire, &status);
+    CHECK_HAS(draw(&s, 24, 80), "The sweep board waits: its first cell cannot begin yet.");
+    status.code = ERR_OK;
+    wire_set_sweep(s.k.wire, &status);
     kit_state(&s.k, 8, "", WIRE_RUNNING, ""); /* it waits behind that */
     take(&s);
     CHECK(runview_run(&s.view) && runview_run(&s.view)->number == 8);

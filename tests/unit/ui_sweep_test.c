@@ -568,6 +568,35 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     sweepview_free(v.sweep);
 }
 
+TEST(no_time_is_left_for_what_waits_for_room)
+{
+    struct wire_sweep_status status = {.sweep = 9, .state = WIRE_RUNNING, .left_seconds = 90};
+    struct wire *wire = wire_new(8);
+    struct app app = {.feed = feed_new(wire, "results")};
+    struct sweepview v = {.app = &app, .pane = SWEEPVIEW_BOARD, .read = true, .own = true};
+    struct text out = {0};
+
+    v.name = (char *)"board";
+    v.status = status;
+    v.sweep = three_seeds();
+    REQUIRE(v.sweep);
+    sweepview_first_look(v.sweep, &v.look);
+    set(v.sweep, VALUES("0.4", "2"), WIRE_WAITING, NAN);
+    wire_set_sweep(wire, &status);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "1:30 of work left");
+    status.code = ERR_IO;
+    wire_set_sweep(wire, &status);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "─ waits for room ─");
+    CHECK_HAS(text_str(&out), " waits for room │");
+    CHECK(!strstr(text_str(&out), " left"));
+    text_free(&out);
+    sweepview_free(v.sweep);
+    feed_free(app.feed);
+    wire_free(wire);
+}
+
 TEST(columns_keep_their_width_while_cells_run)
 {
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
