@@ -18,12 +18,21 @@ git rev-parse --short HEAD >"$out/COMMIT" 2>/dev/null || echo unknown >"$out/COM
 cp tests/gpu/README.md "$out/"
 cat >"$out/check-gpu" <<'SH'
 #!/bin/sh
-# check-gpu [NAME...]: the tests, or some of their programs.
+# check-gpu [NAME...]: the tests, or some of their programs. All they print goes into $LOG, if that names a
+# file.
+case ${LOG-} in
+'' | /*) ;;
+*) LOG=$PWD/$LOG ;;
+esac
 cd "$(dirname "$0")" && KIT=$PWD exec bash tests/gpu/check.sh "$@"
 SH
 cat >"$out/bench-gpu" <<'SH'
 #!/bin/sh
 # bench-gpu [ROW,ROW...]: the speeds; into $RESULTS too, where that names a file.
+case ${RESULTS-} in
+'' | /*) ;;
+*) RESULTS=$PWD/$RESULTS ;;
+esac
 cd "$(dirname "$0")" && exec python3 tests/bench/gpu.py --chorus ./chorus --data data \
     ${RESULTS:+--results "$RESULTS"} ${1:+--model "$1"}
 SH

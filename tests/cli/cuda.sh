@@ -350,6 +350,70 @@ alone()
 }
 check "a program alone trains on the CPU, silently" alone
 
+# ---- what stands at the end of `make check-gpu`, which may be all that is seen of it ----
+
+kit_of_made_up_tests()
+{
+    mkdir -p kit/tests/gpu kit/bin && cp "$CHORUS" kit/chorus && cp "$twin" kit/chorus-cuda.so || return
+    cat >kit/tests/gpu/gpu_tests <<'SH'
+#!/bin/bash
+case ${1-} in
+'') printf 'good\nwrong\ncrash\nhang_conv_test\n' ;;
+good) printf 'ok one\nskipped two: there is no second GPU\n1 passed, 0 failed, 1 skipped\n' ;;
+wrong)
+    echo "  wrong.c:7: the cause"
+    for i in {1..2000}; do echo "  wrong.c:9: consequence $i of it"; done
+    printf 'FAILED three\n0 passed, 1 failed, 0 skipped\n'
+    exit 1
+    ;;
+crash)
+    echo "ok four"
+    kill -SEGV $$
+    ;;
+hang_conv_test)
+    echo "ok five"
+    exec sleep 100
+    ;;
+esac
+SH
+    printf '#!/bin/sh\necho "========= COMPUTE-SANITIZER"\nexec sleep 100\n' >kit/bin/compute-sanitizer
+    chmod +x kit/tests/gpu/gpu_tests kit/bin/compute-sanitizer
+}
+at_the_end()
+{
+    (
+        cd "$root" && LIMIT=480 MOST=2 LOG=$work/kit/log KIT=$work/kit PATH=$work/kit/bin:$PATH \
+            exec bash tests/gpu/check.sh good wrong crash hang_conv_test
+    ) >out 2>err
+    [ $? = 1 ] && tail -c 12000 out >end && has_lines end <<'END' && grep -q 'consequence 2000' kit/log
+skipped two: there is no second GPU
+What failed:
+  wrong.c:7: the cause
+crash ended with 139, behind: ok four
+hang_conv_test was stopped after 2 s
+good                                         1 passed    0 failed    1 skipped
+wrong                                        0 passed    1 failed    0 skipped
+crash                                        1 passed    1 failed    0 skipped
+hang_conv_test                               1 passed    1 failed    0 skipped
+compute-sanitizer hang_conv_test had no end within 2 s, and had found nothing
+3 passed, 3 failed, 2 skipped
+END
+}
+has_lines() # has_lines FILE <lines that one of it begins with
+{
+    local line
+    while IFS= read -r line; do
+        awk -v want="$line" 'index($0, want) == 1 { found = 1 } END { exit !found }' "$1" || {
+            echo "  there is no line '$line' at the end:"
+            tail -n 40 "$1"
+            return 1
+        }
+    done
+}
+if [ -e "$twin" ] && kit_of_made_up_tests; then
+    check "the end of check-gpu tells what failed, and how" at_the_end
+fi
+
 # ---- starting ----
 
 # What the cheapest of ten takes of a processor, in milliseconds: others may be at work beside it.
