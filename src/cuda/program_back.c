@@ -260,17 +260,12 @@ static void product_back(struct back *b, int piece, struct cuda_view dy)
 
 /* Each virtual device's sums are its own part's gradient; where all share their statistics they
  * stand in the first part, the others stay zero. */
-static void norm_parameters(struct back *b, const struct net_layer *head,
+static void part_parameters(struct back *b, const struct net_layer *head,
                             const struct cuda_shape *s, struct cuda_view sums)
 {
-    struct cuda_norm all = {.groups = b->l->groups}, one = {.groups = 1};
+    const struct cuda_norm one = {.groups = 1};
     struct cuda_shape part = *s;
 
-    if (b->l->parts == SIZE_MAX) {
-        cuda_norm_gradient(b->w->list, s, &all, sums, parameter_gradient(b, head->kernel),
-                           parameter_gradient(b, head->bias));
-        return;
-    }
     part.n /= b->l->groups;
     for (int k = 0; k < b->l->groups; k++) {
         struct cuda_view of = {(float *)sums.p + (size_t)k * 2 * (size_t)s->c, sums.stride};
@@ -290,10 +285,16 @@ static void norm_back(struct back *b, int piece, struct cuda_view dy)
     size_t values = (size_t)b->l->groups * 2 * (size_t)s.c;
     struct cuda_view x = cuda_write_tensor(b->w, p->x);
     struct cuda_view sums = cuda_write_floats(b->w, b->l->norm_sums + b->l->norm_at[piece], values);
+    bool parts = b->l->parts != SIZE_MAX;
     struct target t;
 
+    if (!parts) {
+        all.dscale = parameter_gradient(b, head->kernel);
+        all.dbias = parameter_gradient(b, head->bias);
+    }
     cuda_norm_back_sums(b->w->list, &s, &all, x, &stats, dy, b->w->p->memory + b->l->scratch, sums);
-    norm_parameters(b, head, &s, sums);
+    if (parts)
+        part_parameters(b, head, &s, sums);
     if (cuda_write_synced(b->w))
         cuda_write_sum(b->w, sums.p, values);
     if (target_of(b, p->x, &t))

@@ -122,15 +122,18 @@ static void take_statistics(const struct cuda_writer *w, int piece, struct cuda_
     const struct cuda_layout *l = &w->p->layout;
     const struct backend_plan *plan = &w->p->session->plan;
     const struct net_layer *head = &w->net->layer[l->pieces.at[piece].head];
-    const struct cuda_norm b = {.groups = l->groups};
+    const struct cuda_norm b = {
+        .groups = l->groups,
+        .mean_stats = cuda_write_floats(w, l->batch_stats + l->stat_at[head->mean] * 4, l->stats),
+        .mean_factor = plan->mode == SPEC_ENSEMBLE ? 1.0
+                       : plan->sync_bn             ? 1.0 / w->p->session->places
+                                                   : 1.0 / plan->devices,
+    };
     struct cuda_shape s = cuda_shape_of(head, w->models, w->n, l->math);
     size_t channels = (size_t)head->out.c;
     struct cuda_norm_stats stats = cuda_write_stats(w, piece);
     struct cuda_view sums = cuda_write_floats(w, l->norm_sums + l->norm_at[piece], channels);
     void *scratch = w->p->memory + l->scratch;
-    double factor = plan->mode == SPEC_ENSEMBLE ? 1.0
-                    : plan->sync_bn             ? 1.0 / w->p->session->places
-                                                : 1.0 / plan->devices;
 
     if (cuda_write_synced(w)) {
         double count = cuda_write_count(w, head);
@@ -141,12 +144,10 @@ static void take_statistics(const struct cuda_writer *w, int piece, struct cuda_
         cuda_norm_squares(w->list, &s, x, scratch, stats.mean, sums);
         cuda_write_sum(w, sums.p, channels);
         cuda_norm_variance(w->list, &s, count, sums, stats.mean);
+        cuda_norm_batch_mean(w->list, &s, &b, b.mean_factor, &stats, b.mean_stats);
     } else {
         cuda_norm_statistics(w->list, &s, &b, x, scratch, stats.mean);
     }
-    cuda_norm_batch_mean(
-        w->list, &s, &b, factor, &stats,
-        cuda_write_floats(w, l->batch_stats + l->stat_at[head->mean] * 4, l->stats));
 }
 
 static void write_norm(const struct cuda_writer *w, int piece, struct cuda_view x,

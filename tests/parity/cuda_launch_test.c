@@ -1,6 +1,8 @@
 /* How many launches a step has, and that work done in another kernel's launch changes no bit. */
 #include "tests/parity/cuda_kit.h"
 
+#include "cuda/norm_args.h"
+
 static const struct net_shape picture = {28, 28, 1};
 
 static const struct {
@@ -61,6 +63,33 @@ TEST(launches_of_a_step)
                 BE->close(s);
                 kit_close(&b);
             }
+}
+
+/* With one group the sums' kernels write what enters the running statistics, and the gradients. */
+TEST(batch_norm_has_no_launch_for_values_of_channels)
+{
+    const char *text = "input auto\nconv 6 3\nbatchnorm\nrelu\ndense 10\n";
+
+    for (size_t mode = 0; mode < MEM_COUNT(modes); mode++) {
+        const struct cuda_list *l;
+        struct backend_session *s;
+        size_t small_ones = 0;
+        struct kit b;
+
+        kit_twin(1);
+        REQUIRE(kit_open(&b, text, (struct net_shape){8, 8, 1}, KIT_IMAGES, 4));
+        set_mode(&b, mode);
+        s = kit_session(BE, &b);
+        REQUIRE(s);
+        cuda_program_make(&s->place[0], mode == 1);
+        l = &s->place[0].program.step;
+        for (size_t i = 0; i < l->n; i++)
+            small_ones += l->at[i].kernel == &k_norm_small;
+        CHECK_INT(small_ones, modes[mode].devices > 1 ? 2 : 0);
+        cuda_program_free(&s->place[0].program);
+        BE->close(s);
+        kit_close(&b);
+    }
 }
 
 /* What runs is what the program of a step says, and the images of a span's first step. */
