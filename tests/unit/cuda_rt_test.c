@@ -362,8 +362,6 @@ TEST(captures_allow_what_the_real_ones_allow)
     CHECK_INT(RT->event_record(outside, b), 0);
     CHECK_INT(RT->capture_end(a, &g), 1);
     CHECK_INT(RT->capture_begin(a), 0);
-    CHECK_INT(RT->take(&p, 16), 900);
-    CHECK_INT(RT->take_pinned(&p, NULL, 16), 900);
     CHECK_INT(RT->stream_wait(a), 900);
     CHECK_INT(RT->capture_end(a, &g), 901);
     CHECK(!g);
@@ -391,6 +389,42 @@ TEST(captures_allow_what_the_real_ones_allow)
     CHECK_INT(RT->event_close(outside), 0);
     CHECK_INT(RT->stream_wait(a), 0);
     CHECK_INT(RT->stream_wait(b), 0);
+}
+
+/* What may wait for the GPU, or changes its memory, costs the thread its captures, whatever it is of. */
+TEST(a_capture_is_lost_by_calls_that_are_not_of_it)
+{
+    struct cuda_stream *a, *b;
+    struct cuda_event *outside;
+    void *memory, *pinned_memory, *p;
+
+    begin(1);
+    a = opened();
+    b = opened();
+    outside = event();
+    memory = taken(16);
+    pinned_memory = pinned(16);
+    CHECK_INT(RT->event_record(outside, b), 0);
+    for (int call = 0; call < 7; call++) {
+        struct cuda_graph *g;
+
+        CHECK_INT(RT->capture_begin(a), 0);
+        CHECK_INT(call == 0   ? RT->event_query(outside)
+                  : call == 1 ? RT->stream_query(b)
+                  : call == 2 ? RT->stream_wait(b)
+                  : call == 3 ? RT->take(&p, 16)
+                  : call == 4 ? RT->take_pinned(&p, NULL, 16)
+                  : call == 5 ? RT->give(memory)
+                              : RT->give_pinned(pinned_memory),
+                  900);
+        CHECK_INT(RT->capture_end(a, &g), 901);
+        CHECK(!g);
+    }
+    CHECK_INT(RT->stream_wait(b), 0);
+    CHECK_INT(RT->event_query(outside), 0);
+    CHECK_INT(RT->event_close(outside), 0);
+    CHECK_INT(RT->give(memory), 0);
+    CHECK_INT(RT->give_pinned(pinned_memory), 0);
 }
 
 /* ---- GPUs, and what goes wrong on them ---- */

@@ -89,6 +89,7 @@ int twin_stream_after(struct cuda_stream *s, struct cuda_event *e)
 int twin_event_query(struct cuda_event *e)
 {
     twin_entered in("event_query");
+    int error;
 
     if (in.error)
         return in.error;
@@ -96,6 +97,9 @@ int twin_event_query(struct cuda_event *e)
         return 0;
     if (e->last->in)
         return twin_wrong(TWIN_CAPTURED_EVENT, "event_query: the event was recorded in a capture");
+    error = twin_not_capturing("event_query");
+    if (error)
+        return error;
     if (!e->last->done) {
         cuda_stream *s = e->last->on;
         uint64_t most = twin_draw() % ((uint64_t)2 << std::min(s->queries++, 20u));

@@ -178,13 +178,15 @@ int twin_memory(size_t *free_bytes, size_t *total)
 int twin_take(void **out, size_t bytes)
 {
     twin_entered in("take");
+    int error;
 
     *out = NULL;
     twin.counts.takes++;
     if (in.error)
         return in.error;
-    if (twin_captures)
-        return twin_wrong(TWIN_CAPTURE_UNSUPPORTED, "take: this thread captures a stream");
+    error = twin_not_capturing("take");
+    if (error)
+        return error;
     if (!bytes)
         return 0;
     if (bytes > twin.memory - twin.gpu[twin_current].used)
@@ -204,8 +206,9 @@ int twin_give(void *p)
 
     if (!p)
         return in.error;
-    if (twin_captures)
-        return twin_wrong(TWIN_CAPTURE_UNSUPPORTED, "give: this thread captures a stream");
+    error = twin_not_capturing("give");
+    if (error)
+        return error;
     i = twin.blocks.find((uintptr_t)p);
     if (i == twin.blocks.end() || i->second.gpu < 0)
         return twin_wrong(TWIN_INVALID, "give: %p is not the start of memory that take gave", p);
@@ -220,14 +223,16 @@ int twin_give(void *p)
 int twin_take_pinned(void **host, void **device, size_t bytes)
 {
     twin_entered in("take_pinned");
+    int error;
 
     *host = NULL;
     if (device)
         *device = NULL;
     if (in.error)
         return in.error;
-    if (twin_captures)
-        return twin_wrong(TWIN_CAPTURE_UNSUPPORTED, "take_pinned: this thread captures a stream");
+    error = twin_not_capturing("take_pinned");
+    if (error)
+        return error;
     if (!bytes)
         return 0;
     *host = block_open(bytes, -1);
@@ -244,8 +249,9 @@ int twin_give_pinned(void *host)
 
     if (!host)
         return in.error;
-    if (twin_captures)
-        return twin_wrong(TWIN_CAPTURE_UNSUPPORTED, "give_pinned: this thread captures a stream");
+    error = twin_not_capturing("give_pinned");
+    if (error)
+        return error;
     i = twin.blocks.find((uintptr_t)host);
     if (i == twin.blocks.end() || i->second.gpu >= 0)
         return twin_wrong(TWIN_INVALID, "give_pinned: %p is not what take_pinned gave", host);

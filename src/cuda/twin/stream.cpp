@@ -276,6 +276,16 @@ int twin_not_captured(const char *function, cuda_stream *s)
     return twin_wrong(TWIN_CAPTURE_UNSUPPORTED, "%s: the stream is being captured", function);
 }
 
+int twin_not_capturing(const char *function)
+{
+    if (!twin_captures)
+        return 0;
+    for (cuda_stream *s : twin.streams)
+        if (s->in && pthread_equal(s->in->by, pthread_self()))
+            s->in->broken = true;
+    return twin_wrong(TWIN_CAPTURE_UNSUPPORTED, "%s: this thread captures a stream", function);
+}
+
 int twin_stream_open(struct cuda_stream **out)
 {
     twin_entered in("stream_open");
@@ -317,6 +327,8 @@ int twin_stream_query(struct cuda_stream *s)
 
     if (!error)
         error = twin_not_captured("stream_query", s);
+    if (!error)
+        error = twin_not_capturing("stream_query");
     if (error)
         return error;
     most = twin_draw() % ((uint64_t)2 << std::min(s->queries++, 20u));
@@ -336,6 +348,8 @@ int twin_stream_wait(struct cuda_stream *s)
     twin.counts.waits++;
     if (!error)
         error = twin_not_captured("stream_wait", s);
+    if (!error)
+        error = twin_not_capturing("stream_wait");
     return error ? error : run_out(s);
 }
 

@@ -118,6 +118,8 @@ int twin_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitc
 int twin_set(void *p, int byte, size_t bytes, struct cuda_stream *s);
 int twin_launch(const struct dev_kernel *k, const unsigned grid[3], unsigned block, size_t shared,
                 const void *args, size_t args_bytes, struct cuda_stream *s);
+/* What a thread may not call while it captures any stream, in the mode that is used: its captures are lost. */
+int twin_not_capturing(const char *function);
 void twin_run_gpu(int gpu); /* all that its streams hold, as cudaFree does */
 void twin_stream_reset(void);
 
