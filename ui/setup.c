@@ -201,6 +201,14 @@ static void event(void *screen, const struct wire_event *event, const void *slot
         s->app->dirty = true;
         view(s, app_renew_page);
     }
+    if (event->kind == WIRE_COUNTED && slot && n >= sizeof(struct wire_counted) &&
+        setup_counted(s, slot, n)) {
+        s->app->dirty = true;
+        view(s, app_renew_page);
+    }
+    if (event->kind == WIRE_CELL && event->u.cell.state >= WIRE_DONE &&
+        s->app->shown == SCREEN_SETUP)
+        s->count_due = true;
     /* It stands: what is refused to it from now on is another command. */
     if (s->started && event->run == s->started &&
         (event->kind == WIRE_STARTED || event->kind == WIRE_CELL))

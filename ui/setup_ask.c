@@ -15,6 +15,8 @@
 #define MOST_SORTED  10000     /* cells, of a keystroke: by the order in which they run */
 #define ON_THEIR_WAY 3
 #define IN_PLANNER   8            /* with those of forms that are no more */
+#define MOST_COUNTED 20000        /* cells: of larger sweeps nobody asks which have a result */
+#define COUNT_NS     1000000000u  /* between two such questions, where cells end meanwhile */
 #define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */
 #define FIRST_NUMBER 0x40000000u  /* of questions: the runs' are below */
 #define SERIALS      0x100000u
@@ -89,6 +91,28 @@ static void ask_lost_again(struct setup *s)
         s->account.kind[i].asked = s->account.kind[i].answered;
 }
 
+static bool ask_count(struct setup *s)
+{
+    struct wire *wire = s->app->config.wire;
+    struct wire_command ask = {.kind = WIRE_COUNT, .run = s->serial};
+    struct wire_sweep *message;
+    size_t n;
+
+    if (!s->count_due || !s->survey || app_ns(s->app) < s->counted_ns)
+        return false;
+    message = setup_message(s, false, &n);
+    ask.slot = wire_slot_put(wire, message, n);
+    free(message);
+    if (!ask.slot || !wire_send(wire, &ask)) {
+        if (ask.slot)
+            free(wire_slot_take(wire, ask.slot, NULL));
+        return false;
+    }
+    s->count_due = false;
+    s->counted_ns = app_ns(s->app) + COUNT_NS;
+    return true;
+}
+
 bool setup_ask_on(struct setup *s)
 {
     bool sent = false;
@@ -105,7 +129,7 @@ bool setup_ask_on(struct setup *s)
         s->sent_ns = app_ns(s->app);
         sent = true;
     }
-    return sent;
+    return ask_count(s) || sent;
 }
 
 void setup_ask_end(struct setup *s)
@@ -144,6 +168,9 @@ void setup_ask(struct setup *s)
     v->setup = s;
     v->survey = survey_new(&sweep);
     survey_cut(v->survey, s->sweep.max_cells, s->sweep.grid);
+    s->count_due =
+        spec_sweep_varies(&s->form.sweep) && spec_sweep_cells(&s->form.sweep) <= MOST_COUNTED;
+    s->counted_ns = 0;
     atomic_init(&v->stop, false);
     s->survey = v;
     v->complete = !later && survey_look(v->survey, AT_ONCE_NS, NULL);
@@ -170,6 +197,16 @@ bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *pl
     s->on_their_way -= s->on_their_way > 0;
     account_answer(&s->account, question - from, plan);
     setup_ask_on(s);
+    account_sum(&s->account, &s->sum);
+    return true;
+}
+
+bool setup_counted(struct setup *s, const struct wire_counted *counted, size_t bytes)
+{
+    if (counted->question != s->serial || !s->survey ||
+        bytes != sizeof *counted + counted->cells * sizeof *counted->cell)
+        return false;
+    account_had(&s->account, counted->cell, counted->cells);
     account_sum(&s->account, &s->sum);
     return true;
 }
@@ -279,6 +316,10 @@ static void add_time(const struct setup *s, struct setup_fact *f)
 
     if (!sum->plan)
         return;
+    if (!sum->runs) {
+        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "none" : "");
+        return;
+    }
     if (!isfinite(sum->seconds)) {
         snprintf(f->value, sizeof f->value, "%s", sum->complete ? "no run yet" : "");
         f->role = GRID_DIM;
@@ -292,25 +333,39 @@ static void add_time(const struct setup *s, struct setup_fact *f)
         snprintf(f->value, sizeof f->value, "%s%.20s", about, span);
 }
 
+/* Those that will begin, as far as is known. */
+static size_t count_begin(const struct setup *s)
+{
+    const struct account_sum *sum = &s->sum;
+    size_t possible = s->account.cells - sum->left_out - sum->skipped, most = s->account.most;
+
+    if (sum->had || sum->cut)
+        return sum->runs + sum->too_large;
+    return most && most < possible ? most : possible;
+}
+
 static void add_cells(const struct setup *s, struct setup_fact *f)
 {
-    size_t possible = s->account.cells - s->sum.left_out, most = s->account.most;
-    bool cut = most && most < possible;
-    char cells[64], runs[64];
+    const struct account_sum *sum = &s->sum;
+    char number[3][64];
 
     if (!spec_sweep_varies(&s->form.sweep)) {
         snprintf(f->value, sizeof f->value, "one run");
         return;
     }
-    add_count(cells, (double)s->account.cells);
-    add_count(runs, (double)(cut ? most : possible));
-    if (s->sum.left_out || cut) {
-        snprintf(f->value, sizeof f->value, "%.20s of %.20s%s", runs, cells,
-                 cut ? ", --max-cells" : "");
-        f->role = s->sum.left_out ? GRID_WARN : GRID_TEXT;
-    } else {
-        snprintf(f->value, sizeof f->value, "%.20s", cells);
-    }
+    add_count(number[0], (double)s->account.cells);
+    add_count(number[1], (double)count_begin(s));
+    add_count(number[2], (double)sum->had);
+    if (sum->left_out || sum->skipped)
+        f->role = GRID_WARN;
+    if (sum->had)
+        snprintf(f->value, sizeof f->value, "%.12s to run, %.12s of %.12s ha%s", number[1],
+                 number[2], number[0], sum->had == 1 ? "s a result" : "ve results");
+    else if (sum->left_out || sum->skipped || sum->cut)
+        snprintf(f->value, sizeof f->value, "%.20s of %.20s%s", number[1], number[0],
+                 sum->cut ? ", --max-cells" : "");
+    else
+        snprintf(f->value, sizeof f->value, "%.20s", number[0]);
 }
 
 size_t setup_facts(const struct setup *s, struct setup_fact *facts)
@@ -373,9 +428,38 @@ void setup_add_remark(const struct setup *s, struct text *out)
     }
 }
 
+/* In the words of a dry run. */
+const char *setup_fate(const struct setup *s, enum survey_fate fate, char head[64])
+{
+    if (fate == SURVEY_OUT)
+        snprintf(head, 64, "left out of %zu cells", s->account.cells);
+    else
+        snprintf(head, 64, "%s",
+                 fate == SURVEY_SKIPPED ? "skipped" : "out of memory, which is their result");
+    return head;
+}
+
+size_t setup_reasons(const struct setup *s, struct survey_reason reason[SETUP_REASONS])
+{
+    size_t n = 0;
+
+    for (int fate = SURVEY_OUT; fate <= SURVEY_TOO_LARGE; fate++) {
+        for (size_t i = 0; i < s->account.reasons; i++)
+            if ((int)s->account.reason[i].fate == fate)
+                reason[n++] = s->account.reason[i];
+        if (fate == SURVEY_SKIPPED && s->sum.dropped_before)
+            reason[n++] = (struct survey_reason){.fate = SURVEY_SKIPPED,
+                                                 .text = "before: --failed tries them again",
+                                                 .cells = s->sum.dropped_before};
+    }
+    return n;
+}
+
 void setup_mean_page(const struct setup *s, struct text *out)
 {
     struct setup_fact facts[SETUP_FACTS];
+    struct survey_reason reason[SETUP_REASONS];
+    char head[64];
     size_t n = setup_facts(s, facts);
     const char *problem = setup_problem(s);
 
@@ -392,11 +476,11 @@ void setup_mean_page(const struct setup *s, struct text *out)
     if (!isnan(s->sum.as_one.lo))
         text_add(out, "\nA single model trained for so many epochs sees as many images as all "
                       "members together.\n");
-    if (s->account.reasons)
-        text_addf(out, "\nleft out of %zu cells:\n", s->account.cells);
-    for (size_t i = 0; i < s->account.reasons; i++) {
-        text_addf(out, "%6zu  ", s->account.reason[i].cells);
-        text_add_clean(out, s->account.reason[i].text);
+    for (size_t i = 0; i < setup_reasons(s, reason); i++) {
+        if (!i || reason[i].fate != reason[i - 1].fate)
+            text_addf(out, "\n%s:\n", setup_fate(s, reason[i].fate, head));
+        text_addf(out, "%6zu  ", reason[i].cells);
+        text_add_clean(out, reason[i].text);
         text_add(out, "\n");
     }
     if (*s->form.notes) {

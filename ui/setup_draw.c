@@ -211,12 +211,17 @@ static void draw_facts(const struct setup *s, struct grid *g, struct rect in, in
 
 static int draw_reasons(const struct setup *s, struct grid *g, struct rect in, int r)
 {
-    for (size_t i = 0; i < s->account.reasons && r < in.rows; i++) {
-        grid_textf(g, in, r, 0, GRID_WARN, "%6zu", s->account.reason[i].cells);
-        r += grid_words(g, rect_behind(rect_below(in, r), 7), 0, GRID_TEXT,
-                        s->account.reason[i].text);
+    struct survey_reason reason[SETUP_REASONS];
+    size_t n = setup_reasons(s, reason);
+    char head[64];
+
+    for (size_t i = 0; i < n && r < in.rows; i++) {
+        if (!i || reason[i].fate != reason[i - 1].fate)
+            grid_text(g, in, r++, 0, GRID_HEAD, setup_fate(s, reason[i].fate, head));
+        grid_textf(g, in, r, 0, GRID_WARN, "%6zu", reason[i].cells);
+        r += grid_words(g, rect_behind(rect_below(in, r), 7), 0, GRID_TEXT, reason[i].text);
     }
-    return r;
+    return n ? r + 1 : r;
 }
 
 /* Nobody has run anything here yet. */
@@ -250,10 +255,8 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
             r += 2;
         }
     }
-    if (s->account.reasons && !problem && r < in.rows) {
-        grid_textf(g, in, r++, 0, GRID_HEAD, "left out of %zu cells", s->account.cells);
-        r = draw_reasons(s, g, in, r) + 1;
-    }
+    if (!problem)
+        r = draw_reasons(s, g, in, r);
     if (*s->form.notes && r < in.rows) {
         grid_text(g, in, r++, 0, GRID_HEAD, "could not be taken from the file");
         r += grid_words(g, rect_below(in, r), 0, GRID_BAD, s->form.notes) + 1;
@@ -277,8 +280,15 @@ static void draw_corner(const struct setup *s, struct grid *g)
     } else if (!isnan(s->sum.as_one.lo)) {
         snprintf(one, sizeof one, "costs as much as %.0f epochs alone", s->sum.as_one.hi);
         grid_frame_right(g, s->places.mean, GRID_TEXT, one);
-    } else if (s->sum.left_out) {
-        snprintf(one, sizeof one, "%zu left out: v says why", s->sum.left_out);
+    } else if (s->sum.left_out + s->sum.skipped) {
+        char skipped[48] = "", out[48] = "";
+
+        if (s->sum.left_out)
+            snprintf(out, sizeof out, "%zu left out%s", s->sum.left_out,
+                     s->sum.skipped ? ", " : "");
+        if (s->sum.skipped)
+            snprintf(skipped, sizeof skipped, "%zu skipped", s->sum.skipped);
+        snprintf(one, sizeof one, "%s%s: v says why", out, skipped);
         grid_frame_right(g, s->places.mean, GRID_WARN, one);
     }
 }

@@ -77,10 +77,12 @@ struct setup {
     uint32_t serial;     /* of the questions that are asked now */
     size_t on_their_way; /* of these; in_planner: of all that were asked */
     size_t in_planner;
-    uint64_t sent_ns;   /* when the last one was sent */
-    uint64_t asked_ns;  /* when the form changed last */
-    uint64_t answer_ns; /* how long the first answer took then; 0: it has not come */
-    uint64_t turn;      /* of the form that is surveyed */
+    uint64_t sent_ns;    /* when the last one was sent */
+    uint64_t asked_ns;   /* when the form changed last */
+    uint64_t answer_ns;  /* how long the first answer took then; 0: it has not come */
+    uint64_t turn;       /* of the form that is surveyed */
+    bool count_due;      /* it is to be asked which cells have a result */
+    uint64_t counted_ns; /* when that was asked last */
 
     struct form again; /* a run that is to be run again, beside what stands in the form */
     bool runs_again;   /* it is what is started now, not the form */
@@ -106,10 +108,15 @@ void setup_ask(struct setup *s);    /* after a change */
 bool setup_ask_on(struct setup *s); /* whatever could not be sent before */
 void setup_ask_end(struct setup *s);
 bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *plan);
+bool setup_counted(struct setup *s, const struct wire_counted *counted, size_t bytes);
 /* The set of data that is missing; false: none. */
 bool setup_missing(const struct setup *s, char name[64]);
 size_t setup_facts(const struct setup *s, struct setup_fact *facts);
 const char *setup_problem(const struct setup *s); /* why it cannot run; NULL */
+/* Of the cells that do not train, by what becomes of them; the texts stay the screen's. */
+#define SETUP_REASONS (SURVEY_REASONS + 1)
+size_t setup_reasons(const struct setup *s, struct survey_reason reason[SETUP_REASONS]);
+const char *setup_fate(const struct setup *s, enum survey_fate fate, char head[64]);
 void setup_mean_page(const struct setup *s, struct text *out);
 void setup_add_remark(const struct setup *s,
                       struct text *out); /* without its marks and line ends */
@@ -162,6 +169,8 @@ void setup_add_options(const struct setup *s,
                        struct text *out);             /* " --order grid", without its name */
 void setup_run_again(struct setup *s);                /* s->again */
 const struct form *setup_what(const struct setup *s); /* what is started now */
+/* The sweep in the form, or in s->again, as the engine takes it. The caller frees it. */
+struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes);
 void setup_fetch(struct setup *s);
 /* Bytes of a name without the number that tells it from another: of "first-2" those of "first". */
 size_t setup_stem(const char *name);

@@ -15,11 +15,11 @@ const struct form *setup_what(const struct setup *s)
     return s->runs_again ? &s->again : &s->form;
 }
 
-static const char *sweep_name(const struct setup *s, char name[SPEC_NAME])
+static const char *sweep_name(const struct setup *s, bool again, char name[SPEC_NAME])
 {
-    if (!s->runs_again && s->sweep_name && *s->sweep_name)
+    if (!again && s->sweep_name && *s->sweep_name)
         return s->sweep_name;
-    form_sweep_name(setup_what(s), name);
+    form_sweep_name(again ? &s->again : &s->form, name);
     return name;
 }
 
@@ -36,27 +36,33 @@ static uint32_t start_run(struct setup *s, struct err *e)
     return number;
 }
 
-static uint32_t start_sweep(struct setup *s, struct err *e)
+struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes)
 {
     struct wire_sweep *start;
     struct text text = {0};
     char name[SPEC_NAME];
-    uint32_t number;
-    size_t n;
 
-    spec_sweep_write(&setup_what(s)->sweep, &text);
-    n = sizeof *start + text.n + 1;
-    start = mem_new(1, n);
-    snprintf(start->name, sizeof start->name, "%s", sweep_name(s, name));
-    if (!s->runs_again) {
+    spec_sweep_write(again ? &s->again.sweep : &s->form.sweep, &text);
+    *bytes = sizeof *start + text.n + 1;
+    start = mem_new(1, *bytes);
+    snprintf(start->name, sizeof start->name, "%s", sweep_name(s, again, name));
+    if (!again) {
         start->grid = s->sweep.grid;
         start->failed = s->sweep.failed;
         start->jobs = (int32_t)s->sweep.jobs;
         start->max_cells = s->sweep.max_cells;
     }
     memcpy(start->text, text_str(&text), text.n);
-    number = feed_start_sweep(s->app->feed, start, n, e);
     text_free(&text);
+    return start;
+}
+
+static uint32_t start_sweep(struct setup *s, struct err *e)
+{
+    size_t n;
+    struct wire_sweep *start = setup_message(s, s->runs_again, &n);
+    uint32_t number = feed_start_sweep(s->app->feed, start, n, e);
+
     free(start);
     return number;
 }
@@ -197,7 +203,7 @@ void setup_ask_options(struct setup *s)
         return;
     }
     s->runs_again = false;
-    text_addf(&now, "--name %s", sweep_name(s, name));
+    text_addf(&now, "--name %s", sweep_name(s, false, name));
     setup_add_options(s, &now);
     if (s->sweep.alone)
         text_add(&now, " --alone");
@@ -416,7 +422,7 @@ static void look_and_go_on(struct setup *s)
 
     l->link = setup_hold(s);
     l->results = mem_text(s->app->config.results);
-    snprintf(l->name, sizeof l->name, "%s", sweep_name(s, l->another));
+    snprintf(l->name, sizeof l->name, "%s", sweep_name(s, false, l->another));
     spec_sweep_write(&s->form.sweep, &now);
     l->text = mem_text(text_str(&now));
     l->turn = s->form.turn;

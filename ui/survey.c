@@ -29,7 +29,7 @@ struct survey {
     size_t most;       /* 0: all */
     bool spread;       /* not as the lists stand */
     size_t *order;     /* (cells) where spread is set, from the first look on */
-    uint16_t *kind_of; /* (cells) in that order, where most is set; NULL */
+    uint16_t *kind_of; /* (cells) in that order */
 };
 
 static uint64_t find_free_keys(void)
@@ -53,6 +53,7 @@ struct survey *survey_new(struct spec_sweep *s)
     v->sweep = *s;
     memset(s, 0, sizeof *s);
     v->cells = spec_sweep_varies(&v->sweep) ? spec_sweep_cells(&v->sweep) : 1;
+    v->kind_of = mem_new(v->cells, sizeof *v->kind_of);
     v->cell = mem_new(1, sizeof *v->cell);
     v->normal = mem_new(1, sizeof *v->normal);
     spec_default(v->normal);
@@ -82,7 +83,6 @@ void survey_cut(struct survey *v, int64_t most, bool grid)
     if (most <= 0 || !spec_sweep_varies(&v->sweep))
         return;
     v->most = (size_t)most;
-    v->kind_of = mem_new(v->cells, sizeof *v->kind_of);
     v->spread = !grid;
 }
 
@@ -163,18 +163,19 @@ static size_t add_kind(struct survey *v)
 }
 
 /* The last place stands for all reasons that have none of their own. */
-static void add_reason(struct survey_reason *list, size_t *n, const char *text, size_t cells)
+static void add_reason(struct survey_reason *list, size_t *n, enum survey_fate fate,
+                       const char *text, size_t cells)
 {
     size_t i = 0;
 
-    while (i < *n && strcmp(list[i].text, text) != 0)
+    while (i < *n && (list[i].fate != fate || strcmp(list[i].text, text) != 0))
         i++;
     if (i == SURVEY_REASONS) {
         i--;
         free(list[i].text);
         list[i].text = mem_text("other reasons");
     } else if (i == *n) {
-        list[(*n)++] = (struct survey_reason){mem_text(text), 0};
+        list[(*n)++] = (struct survey_reason){fate, mem_text(text), 0};
     }
     list[i].cells += cells;
 }
@@ -187,7 +188,7 @@ static size_t look_at(struct survey *v, size_t cell)
         *v->cell = v->sweep.base;
     else if (spec_sweep_cell(&v->sweep, cell, v->cell, &e) != ERR_OK) {
         v->left_out++;
-        add_reason(v->reason, &v->reasons, e.text, 1);
+        add_reason(v->reason, &v->reasons, SURVEY_OUT, e.text, 1);
         return KIND_NONE;
     }
     double lr = spec_base_lr(v->cell, spec_batch(v->cell));
@@ -204,10 +205,7 @@ bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop)
         spec_sweep_spread(&v->sweep, v->order);
     }
     while (v->seen < v->cells) {
-        size_t kind = look_at(v, v->order ? v->order[v->seen] : v->seen);
-
-        if (v->kind_of)
-            v->kind_of[v->seen] = (uint16_t)kind;
+        v->kind_of[v->seen] = (uint16_t)look_at(v, v->order ? v->order[v->seen] : v->seen);
         v->seen++;
         if ((v->seen & 15) == 0 && (clock_ns() - start >= ns || (stop && atomic_load(stop))))
             break;
@@ -222,7 +220,16 @@ void account_free(struct account *a)
     for (size_t i = 0; i < a->reasons; i++)
         free(a->reason[i].text);
     free(a->kind);
+    free(a->had);
     memset(a, 0, sizeof *a);
+}
+
+static void add_refusal(struct account *a, const struct account_kind *k)
+{
+    if (k->answered && k->plan.code != ERR_OK)
+        add_reason(a->reason, &a->reasons,
+                   k->plan.code == ERR_NOMEM ? SURVEY_TOO_LARGE : SURVEY_SKIPPED, k->plan.error,
+                   k->cells);
 }
 
 void account_update(struct account *a, const struct survey *v)
@@ -233,7 +240,7 @@ void account_update(struct account *a, const struct survey *v)
         free(a->reason[i].text);
     a->reasons = 0;
     for (size_t i = 0; i < v->reasons; i++)
-        add_reason(a->reason, &a->reasons, v->reason[i].text, v->reason[i].cells);
+        add_reason(a->reason, &a->reasons, SURVEY_OUT, v->reason[i].text, v->reason[i].cells);
     a->cells = v->cells;
     a->seen = v->seen;
     a->left_out = v->left_out;
@@ -241,6 +248,7 @@ void account_update(struct account *a, const struct survey *v)
     a->lr = v->lr;
     a->most = v->most;
     a->kind_of = v->kind_of;
+    a->order = v->order;
     if (v->kinds > old) {
         a->kind = mem_resize(a->kind, v->kinds, sizeof *a->kind);
         memset(a->kind + old, 0, (v->kinds - old) * sizeof *a->kind);
@@ -249,8 +257,7 @@ void account_update(struct account *a, const struct survey *v)
     for (size_t i = 0; i < v->kinds; i++) {
         a->kind[i].spec = v->kind[i].spec;
         a->kind[i].cells = v->kind[i].cells;
-        if (a->kind[i].answered && a->kind[i].plan.code != ERR_OK)
-            add_reason(a->reason, &a->reasons, a->kind[i].plan.error, a->kind[i].cells);
+        add_refusal(a, &a->kind[i]);
     }
 }
 
@@ -270,39 +277,75 @@ void account_answer(struct account *a, size_t kind, const struct wire_plan *plan
         return;
     k->asked = k->answered = true;
     k->plan = *plan;
-    if (plan->code != ERR_OK)
-        add_reason(a->reason, &a->reasons, plan->error, k->cells);
+    add_refusal(a, k);
 }
 
-static bool is_refused(const struct account_kind *k)
+void account_had(struct account *a, const struct wire_ended *cell, size_t count)
 {
-    return k->answered && k->plan.code != ERR_OK;
+    free(a->had);
+    a->had = count ? mem_new(a->cells, sizeof *a->had) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (cell[i].cell < a->cells)
+            a->had[cell[i].cell] = (uint8_t)cell[i].state;
 }
 
-/* How many cells of each kind would run, as far as is known; returns those of unknown kind. */
-static size_t count_taken(const struct account *a, size_t taken[SURVEY_KINDS])
+static bool is_skipped(const struct account_kind *k)
 {
-    size_t other = 0, n = 0;
+    return k->answered && k->plan.code != ERR_OK && k->plan.code != ERR_NOMEM;
+}
 
-    for (size_t i = 0; i < a->kinds; i++)
-        taken[i] = a->most || is_refused(&a->kind[i]) ? 0 : a->kind[i].cells;
-    if (!a->most)
-        return a->other;
-    for (size_t i = 0; i < a->seen && n < a->most; i++) {
+static bool is_too_large(const struct account_kind *k)
+{
+    return k->answered && k->plan.code == ERR_NOMEM;
+}
+
+struct tally {                  /* cells of each kind, as far as is known */
+    size_t run[KIND_OTHER + 1]; /* that would begin */
+    size_t had[KIND_OTHER + 1]; /* that have a result, or were dropped before */
+};
+
+/* One that can run, or has run. */
+static void tally_one(const struct account *a, size_t i, struct tally *t, struct account_sum *sum)
+{
+    size_t kind = a->kind_of[i];
+    enum wire_state had = a->had ? a->had[a->order ? a->order[i] : i] : WIRE_WAITING;
+
+    ++*(had ? &t->had[kind] : &t->run[kind]);
+    sum->had += had && had != WIRE_SKIPPED;
+    sum->dropped_before += had == WIRE_SKIPPED;
+}
+
+/* Cell by cell where it matters which they are. */
+static void tally_cells(const struct account *a, struct tally *t, struct account_sum *sum)
+{
+    size_t n = 0, i = 0;
+
+    for (; i < a->seen && !(a->most && n == a->most); i++) {
         size_t kind = a->kind_of[i];
 
-        if (kind == KIND_NONE || (kind < a->kinds && is_refused(&a->kind[kind])))
+        if (kind == KIND_NONE) {
             continue;
-        n++;
-        if (kind == KIND_OTHER)
-            other++;
-        else
-            taken[kind]++;
+        } else if (kind < a->kinds && is_skipped(&a->kind[kind])) {
+            sum->skipped++;
+        } else {
+            tally_one(a, i, t, sum);
+            n++;
+        }
     }
-    return other;
+    for (; i < a->seen && !sum->cut; i++)
+        sum->cut = a->kind_of[i] == KIND_OTHER ||
+                   (a->kind_of[i] < a->kinds && !is_skipped(&a->kind[a->kind_of[i]]));
+    sum->skipped += sum->dropped_before;
 }
 
-static void add_kind_to(struct account_sum *sum, const struct account_kind *k, size_t cells)
+static void tally_kinds(const struct account *a, struct tally *t, struct account_sum *sum)
+{
+    for (size_t i = 0; i < a->kinds; i++)
+        *(is_skipped(&a->kind[i]) ? &sum->skipped : &t->run[i]) += a->kind[i].cells;
+    t->run[KIND_OTHER] = a->other;
+}
+
+static void add_cost(struct account_sum *sum, const struct account_kind *k, size_t cells)
 {
     const struct wire_plan *p = &k->plan;
     const struct spec *s = k->spec;
@@ -323,6 +366,14 @@ static void add_kind_to(struct account_sum *sum, const struct account_kind *k, s
         sum->seconds += n * seconds;
         sum->guessed |= p->guessed_from > 0;
     }
+}
+
+static void add_ranges(struct account_sum *sum, const struct account_kind *k)
+{
+    const struct wire_plan *p = &k->plan;
+    const struct spec *s = k->spec;
+    int models = s->mode == SPEC_ENSEMBLE ? p->members : 1;
+
     widen(&sum->per_device, (double)p->batch_per_device, (double)p->batch_per_device);
     widen(&sum->batch, (double)p->batch, (double)p->batch);
     widen(&sum->steps, (double)p->steps_per_epoch, (double)p->steps_per_epoch);
@@ -337,43 +388,56 @@ static void add_kind_to(struct account_sum *sum, const struct account_kind *k, s
     }
 }
 
+/* Nothing can run: the reason that most of them have. */
+static const char *most_common(const struct account *a)
+{
+    const struct survey_reason *most = NULL;
+
+    for (size_t i = 0; i < a->reasons; i++)
+        if (!most || a->reason[i].cells > most->cells)
+            most = &a->reason[i];
+    return most ? most->text : NULL;
+}
+
 void account_sum(const struct account *a, struct account_sum *out)
 {
     const struct survey_range none = {NAN, NAN};
     bool all = a->seen == a->cells;
-    size_t taken[SURVEY_KINDS];
+    struct tally tally = {0};
 
     memset(out, 0, sizeof *out);
     out->per_device = out->batch = out->steps = out->dropped = out->parameters = out->bytes =
         out->unused = out->members = out->as_one = none;
     out->lr = a->lr;
     out->left_out = a->left_out;
-    out->runs = out->unknown = count_taken(a, taken);
+    if (a->most || a->had)
+        tally_cells(a, &tally, out);
+    else
+        tally_kinds(a, &tally, out);
+    out->runs = out->unknown = tally.run[KIND_OTHER];
     for (size_t i = 0; i < a->kinds; i++) {
         const struct account_kind *k = &a->kind[i];
 
         all = all && k->answered;
-        if (is_refused(k))
-            out->left_out += k->cells;
-        out->runs += taken[i];
+        if (is_too_large(k)) {
+            out->too_large += tally.run[i];
+            continue;
+        }
+        out->runs += tally.run[i];
         if (!k->answered)
-            out->unknown += taken[i];
-        if (!k->answered || !taken[i])
+            out->unknown += tally.run[i];
+        if (!k->answered || !(tally.run[i] + tally.had[i]))
             continue;
         if (!out->plan) {
             out->plan = &k->plan;
             out->spec = k->spec;
         }
-        add_kind_to(out, k, taken[i]);
+        add_cost(out, k, tally.run[i]);
+        add_ranges(out, k);
     }
     out->complete = all;
-    if (out->unknown >= out->runs)
+    if (out->runs && out->unknown >= out->runs)
         out->seconds = NAN;
-    if (out->runs || a->seen < a->cells)
-        return;
-    for (size_t i = 0, most = 0; i < a->reasons; i++) /* the one that most of them have */
-        if (a->reason[i].cells > most) {
-            most = a->reason[i].cells;
-            out->problem = a->reason[i].text;
-        }
+    if (!out->runs && !out->had && !out->dropped_before && a->seen == a->cells)
+        out->problem = most_common(a);
 }

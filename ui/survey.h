@@ -19,7 +19,14 @@ struct survey_range {
     double lo, hi; /* nan: nothing is known */
 };
 
+enum survey_fate {                   /* of a cell that does not train */
+                   SURVEY_OUT,       /* left out: it is no cell of the sweep */
+                   SURVEY_SKIPPED,   /* it is one, and no run of it can begin */
+                   SURVEY_TOO_LARGE, /* for the memory, which is its result */
+};
+
 struct survey_reason {
+    enum survey_fate fate;
     char *text;
     size_t cells;
 };
@@ -51,7 +58,9 @@ struct account {                  /* all zeros is empty */
     size_t reasons;
     struct survey_range lr;
     size_t most;             /* as survey_cut has it; 0: all */
-    const uint16_t *kind_of; /* (seen) the survey's, where most is set */
+    const uint16_t *kind_of; /* (seen) the survey's */
+    const size_t *order;     /* (seen) the survey's: the cells' numbers; NULL: 0, 1, ... */
+    uint8_t *had; /* (cells) by their numbers: enum wire_state of a result; NULL: none has */
 };
 void account_free(struct account *a);
 /* Takes over what the survey has seen since; only while nobody looks. */
@@ -59,11 +68,16 @@ void account_update(struct account *a, const struct survey *v);
 /* A kind that nobody has asked about; -1: none. */
 int account_next(const struct account *a);
 void account_answer(struct account *a, size_t kind, const struct wire_plan *plan);
+/* What cells had before, in place of what was known of that. */
+void account_had(struct account *a, const struct wire_ended *cell, size_t count);
 
 struct account_sum {
-    bool complete; /* all cells are seen and all kinds answered */
-    size_t runs;   /* cells that can run, as far as is known */
+    bool complete;         /* all cells are seen and all kinds answered */
+    size_t runs;           /* cells that would train, as far as is known */
+    size_t too_large, had; /* that would end at once; that have a result, and are not run again */
+    size_t skipped, dropped_before; /* dropped_before: of those skipped, by a person */
     size_t left_out;
+    bool cut;                     /* further cells can run, which survey_cut leaves */
     const struct wire_plan *plan; /* of the first cell that can run; NULL: no answer yet */
     const struct spec *spec;      /* its settings */
     const char *problem;          /* nothing can run: why; NULL */

@@ -220,6 +220,7 @@ static void on_event(struct drive *d, const struct wire_event *ev)
         break;
     case WIRE_UNIT:
     case WIRE_PLAN:
+    case WIRE_COUNTED:
     case WIRE_TAKEN:
     case WIRE_CELL:
         if (ev->slot)

@@ -297,6 +297,7 @@ void sweep_talk_event(struct sweeper *w, const struct wire_event *ev)
     case WIRE_EPOCH:
     case WIRE_UNIT:
     case WIRE_PLAN:
+    case WIRE_COUNTED:
     case WIRE_TAKEN:
         break;
     }

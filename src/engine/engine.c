@@ -155,6 +155,9 @@ static void obey(struct engine *e, const struct wire_command *c)
     case WIRE_ASK:
         planner_ask(e->planner, c->run, c->slot);
         return;
+    case WIRE_COUNT:
+        tally_ask(e, c->run, c->slot);
+        return;
     case WIRE_CLOSE:
         queue_stop(e);
         return;
@@ -293,6 +296,7 @@ static void *engine_main(void *user)
     queue_free(e->queue);
     record_work_free(e->work);
     planner_stop(e->planner);
+    tally_stop(e);
     atomic_store(&e->over, true);
     return NULL;
 }

@@ -4,7 +4,8 @@
  * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, keep.c)
  * obeys commands and owns the record: it writes what the messages bring, first to the disk, then to
  * the wire. A sweep has a thread that finds out what its cells are (cells.c); which of them run is
- * the engine thread's business (sweep.c). The planner only answers questions (planner.c). */
+ * the engine thread's business (sweep.c). The planner only answers questions (planner.c), and so does
+ * the tally, where an answer may take a while (tally.c). */
 #ifndef CHORUS_ENGINE_INT_H
 #define CHORUS_ENGINE_INT_H
 
@@ -196,6 +197,7 @@ struct engine {
     int64_t others; /* runs that other programs computed on this machine at others_ns */
     uint64_t others_ns;
     struct planner *planner;
+    struct tally *tally; /* NULL: nobody has asked yet */
     bool quitting;
     atomic_bool stuck, over;
 };
@@ -322,5 +324,9 @@ struct planner *planner_start(struct engine *engine);
 void planner_ask(struct planner *p, uint32_t question, uint32_t slot);
 void planner_learn(struct planner *p); /* a run has ended: look at the results again */
 void planner_stop(struct planner *p);
+
+/* tally.c */
+void tally_ask(struct engine *e, uint32_t question, uint32_t slot);
+void tally_stop(struct engine *e);
 
 #endif

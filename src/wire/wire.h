@@ -37,6 +37,7 @@ enum wire_event_kind {
     WIRE_STATE,   /* slot: text of the reason, or 0 */
     WIRE_LOG,     /* slot: text */
     WIRE_PLAN,    /* slot: struct wire_plan, the answer to WIRE_ASK */
+    WIRE_COUNTED, /* slot: struct wire_counted, the answer to WIRE_COUNT */
     WIRE_REFUSED, /* a command that could not be obeyed; slot: text */
     WIRE_CELL,    /* a sweep's cell has changed; slot: text of the reason, or 0. run: the sweep's */
     WIRE_TAKEN, /* from results/queue, by the engine; run: its number from here on; slot: text, the
@@ -121,12 +122,25 @@ struct wire_plan { /* what the Setup screen shows before a run */
     char backend[32];
 };
 
+struct wire_ended { /* a cell that a sweep has had before */
+    uint32_t cell;  /* spec_sweep_cell's number */
+    enum wire_state state;
+};
+
+struct wire_counted {
+    uint32_t question;
+    uint32_t cells;
+    struct wire_ended cell[]; /* (cells), by their numbers */
+};
+
 enum wire_command_kind {
     WIRE_START = 1, /* slot: struct wire_start */
     WIRE_PAUSE,
     WIRE_GO,
     WIRE_STOP,  /* how says when */
     WIRE_ASK,   /* slot: struct spec; run: the number of the question */
+    WIRE_COUNT, /* slot: struct wire_sweep; run: the number of the question, which takes the place of
+                   the one before. Which cells have a result already */
     WIRE_QUIT,  /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
                    on_end too */
     WIRE_SWEEP, /* slot: struct wire_sweep. PAUSE, GO and STOP take its number as a run's */

@@ -36,6 +36,10 @@ struct kit {
     enum err_code refused_code;
     struct wire_facts facts; /* of the run that started last */
     struct wire_plan plan;   /* the answer that came last */
+    union {
+        struct wire_counted list; /* likewise */
+        char room[512];
+    } counted;
     char logs[8192];
     bool (*on_event)(struct kit *k, const struct wire_event *event); /* true: stop waiting */
     int64_t mark;                                                    /* on_event's */
@@ -283,6 +287,8 @@ static inline bool kit_hear(struct kit *k, const struct wire_event *event)
         memcpy(&k->facts, bytes, n);
     if (event->kind == WIRE_PLAN && n == sizeof k->plan)
         memcpy(&k->plan, bytes, n);
+    if (event->kind == WIRE_COUNTED && n <= sizeof k->counted)
+        memcpy(&k->counted, bytes, n);
     if (event->kind == WIRE_LOG && bytes && strlen(k->logs) + n + 2 < sizeof k->logs) {
         strcat(k->logs, bytes);
         strcat(k->logs, "\n");

@@ -116,6 +116,39 @@ TEST(the_same_command_again_runs_what_is_missing)
     kit_end(&k);
 }
 
+/* Its settings, layers and data tell a cell: other lists, other orders, another number in the grid. */
+TEST(which_cells_have_a_result_is_told_beforehand)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    count_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){0});
+    CHECK_INT(k.counted.list.cells, 0);
+    fake_set_script(&(struct fake_script){.diverge_lr = 0.35});
+    run_sweep(&k, "lr = 0.1, 0.2, 0.4\nbatch = 8, 16\n",
+              (struct wish){.max_cells = 5, .grid = true}, &status);
+    fake_set_script(&(struct fake_script){0});
+    CHECK_INT(status.done, 4);
+    CHECK_INT(status.diverged, 1);
+    count_sweep(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){0});
+    REQUIRE(k.counted.list.cells == 5);
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK_INT(k.counted.list.cell[i].cell, 2 + i);
+        CHECK_INT(k.counted.list.cell[i].state, WIRE_DONE);
+    }
+    CHECK_INT(k.counted.list.cell[4].cell, 7); /* 0.4, 8 */
+    CHECK_INT(k.counted.list.cell[4].state, WIRE_DIVERGED);
+    count_sweep(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){.failed = true});
+    CHECK_INT(k.counted.list.cells, 4);
+    count_sweep(&k, "lr = 0.1, 0.2\nepochs = 3\n", (struct wish){0});
+    CHECK_INT(k.counted.list.cells, 0);
+    count_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){.name = "other"});
+    CHECK_INT(k.counted.list.cells, 0);
+    kit_end(&k);
+}
+
 /* What has a result is known before its turn comes. */
 TEST(results_that_are_there_are_told_at_once)
 {

@@ -15,10 +15,11 @@ struct wish {
     int64_t max_cells;
 };
 
-/* keys: lines behind those of a small run of the fake backend. Returns the sweep's number. */
-static inline uint32_t begin_sweep(struct kit *k, const char *keys, struct wish wish)
+/* keys: lines behind those of a small run of the fake backend. */
+static inline void send_sweep(struct kit *k, enum wire_command_kind kind, uint32_t number,
+                              const char *keys, struct wish wish)
 {
-    struct wire_command c = {.kind = WIRE_SWEEP, .run = ++k->runs};
+    struct wire_command c = {.kind = kind, .run = number};
     char *text = mem_textf("model = %s\ndata = synthetic\ntrain_limit = 96\ntest_limit = 40\n"
                            "%s%sbackend = fake\nlog_every = 4\n%s",
                            k->model, strstr(keys, "epochs") ? "" : "epochs = 2\n",
@@ -37,7 +38,31 @@ static inline uint32_t begin_sweep(struct kit *k, const char *keys, struct wish 
     wire_send(k->wire, &c);
     free(s);
     free(text);
+}
+
+/* Returns the sweep's number. */
+static inline uint32_t begin_sweep(struct kit *k, const char *keys, struct wish wish)
+{
+    send_sweep(k, WIRE_SWEEP, ++k->runs, keys, wish);
     return k->runs;
+}
+
+/* The cells that have a result, in k->counted.list. */
+static inline void count_sweep(struct kit *k, const char *keys, struct wish wish)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    uint32_t question = k->counted.list.question + 1;
+    struct wire_event event;
+
+    send_sweep(k, WIRE_COUNT, question, keys, wish);
+    while (k->counted.list.question != question && clock_ns() < until) {
+        struct pollfd p = {.fd = wire_fd(k->wire), .events = POLLIN};
+
+        poll(&p, 1, 20);
+        while (wire_take(k->wire, &event))
+            kit_hear(k, &event);
+    }
+    CHECK_INT(k->counted.list.question, question);
 }
 
 static inline bool wait_sweep(struct kit *k, uint32_t sweep, struct wire_sweep_status *status)

@@ -29,6 +29,8 @@ static struct {
     bool busy, refuse_data;
     size_t queued; /* that the status line was told of */
     int guessed_from;
+    struct wire_ended had[8]; /* (had_count) what its sweep has from before */
+    uint32_t had_count;
     uint32_t runs;
     struct wire_start started;
     struct wire_sweep *sweep;
@@ -187,6 +189,22 @@ static inline void kit_answer(const struct spec *s, struct wire_plan *p)
     p->seconds = (double)(p->steps_per_epoch * s->epochs * p->batch * p->members) / 100000;
 }
 
+static inline void kit_count(uint32_t question, uint32_t slot)
+{
+    size_t n = 0, bytes = kit.had_count * sizeof *kit.had;
+    struct wire_sweep *sweep = wire_slot_take(kit.app.config.wire, slot, &n);
+    struct wire_counted *out = mem_new(1, sizeof *out + bytes);
+    struct wire_event event = {.kind = WIRE_COUNTED, .run = question};
+
+    CHECK(sweep && n > sizeof *sweep && sweep->name[0]);
+    out->question = question;
+    out->cells = kit.had_count;
+    memcpy(out->cell, kit.had, bytes);
+    screen_setup.event(kit.setup, &event, out, sizeof *out + bytes);
+    free(out);
+    free(sweep);
+}
+
 /* Answers what was asked, and waits for what tasks do. */
 static inline void kit_settle(void)
 {
@@ -196,6 +214,10 @@ static inline void kit_settle(void)
     while (more) {
         more = false;
         while (wire_next_command(kit.app.config.wire, &command, 0)) {
+            if (command.kind == WIRE_COUNT) {
+                kit_count(command.run, command.slot);
+                continue;
+            }
             size_t n;
             struct spec *s = wire_slot_take(kit.app.config.wire, command.slot, &n);
             struct wire_event event = {.kind = WIRE_PLAN, .run = command.run};

@@ -287,6 +287,68 @@ TEST(a_sweep_says_its_cells_and_what_it_leaves_out)
     kit_end();
 }
 
+TEST(a_sweep_that_has_results_costs_what_is_missing)
+{
+    kit_start();
+    choose("epochs");
+    kit_keys("Enter 1,2,3,4 Enter Esc");
+    choose("lr");
+    kit_keys("Enter 0.1,0.2,0.3 Enter Esc");
+    CHECK_HAS(kit_draw(42, 160), "12  ");
+    CHECK_HAS(kit_draw(42, 160), "expected time     18 s"); /* 30 epochs */
+    kit.had_count = 5;
+    for (uint32_t i = 0; i < 5; i++) /* 1, 1, 1, 4, 4 epochs; one diverged, one was dropped */
+        kit.had[i] = (struct wire_ended){i < 3 ? i : 6 + i, i == 3   ? WIRE_DIVERGED
+                                                            : i == 4 ? WIRE_SKIPPED
+                                                                     : WIRE_DONE};
+    screen_setup.show(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "7 to run, 4 of 12 have results");
+    CHECK_HAS(kit_draw(42, 160), "expected time     11 s"); /* 19 */
+    CHECK_HAS(kit_draw(42, 160), "     1 before: --failed tries them again");
+    CHECK_HAS(kit_draw(21, 80), "7 to run ");
+    kit_keys("v");
+    CHECK_HAS(kit.page, "skipped:\n     1  before: --failed tries them again\n");
+    kit_end();
+}
+
+TEST(where_all_have_results_nothing_is_a_problem)
+{
+    kit_start();
+    choose("lr");
+    kit.had_count = 2;
+    kit.had[0] = (struct wire_ended){0, WIRE_DONE};
+    kit.had[1] = (struct wire_ended){1, WIRE_DONE};
+    kit_keys("Enter 0.1,0.2 Enter Esc");
+    CHECK(!setup_problem(kit.setup));
+    CHECK_HAS(kit_draw(42, 160), "0 to run, 2 of 2 have results");
+    CHECK_HAS(kit_draw(42, 160), "expected time     none");
+    CHECK_HAS(kit_draw(42, 160), "129,068"); /* what they are is told all the same */
+    kit_end();
+}
+
+TEST(a_result_that_comes_while_one_looks_is_counted)
+{
+    struct wire_event event = {.kind = WIRE_CELL, .run = 7, .u.cell.state = WIRE_DONE};
+
+    kit_start();
+    kit.ns = 1;
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc");
+    kit.had_count = 1;
+    kit.had[0] = (struct wire_ended){1, WIRE_DONE};
+    kit.app.shown = SCREEN_SETUP;
+    screen_setup.event(kit.setup, &event, NULL, 0);
+    (void)screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK(!strstr(kit_draw(42, 160), "to run")); /* not before a second has gone */
+    kit.ns += 1000000000;
+    (void)screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "1 to run, 1 of 2 has a result");
+    kit_end();
+}
+
 TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
 {
     char *file;

@@ -130,9 +130,68 @@ TEST(a_cut_sweep_takes_another_cell_for_one_that_is_refused)
     answer_all(&a);
     account_sum(&a, &sum);
     CHECK_INT(sum.runs, 2);
-    CHECK_INT(sum.left_out, 1);
+    CHECK_INT(sum.skipped, 1);
     CHECK_NEAR(sum.steps.hi, 300, 0);
     CHECK_NEAR(sum.steps.lo, 200, 0);
+    account_free(&a);
+    survey_free(v);
+}
+
+/* In spread order 1 and 9 epochs come first, then 2; 9 epochs at 300 are refused. */
+TEST(cells_with_a_result_cost_nothing_and_count_among_the_first)
+{
+    static const struct wire_ended had[] = {{0, WIRE_DONE}, {4, WIRE_OOM}, {5, WIRE_SKIPPED}};
+
+    for (int most = 0; most < 5; most += 4) {
+        struct survey *v = of("epochs = 1, 2, 9\nbatch = 100, 200\n");
+        struct account a = {0};
+        struct account_sum sum;
+
+        survey_cut(v, most, true);
+        CHECK(survey_look(v, UINT64_MAX, NULL));
+        account_update(&a, v);
+        answer_all(&a);
+        account_had(&a, had, MEM_COUNT(had));
+        account_sum(&a, &sum);
+        CHECK_INT(sum.runs, 3);
+        CHECK_INT(sum.had, most ? 1 : 2);
+        CHECK_INT(sum.skipped, most ? 0 : 1);
+        CHECK_INT(sum.cut, most != 0);
+        CHECK_NEAR(sum.model_images, (1 + 2 + 2) * 60000.0, 0);
+        CHECK_NEAR(sum.seconds, 3, 1e-9);
+        account_had(&a, had, 0);
+        account_sum(&a, &sum);
+        CHECK_INT(sum.runs, most ? 4 : 6);
+        account_free(&a);
+        survey_free(v);
+    }
+}
+
+/* A cell for which the memory has no room is one that was tried, as the sweep has it. */
+TEST(what_is_too_large_is_a_result_and_what_cannot_begin_is_skipped)
+{
+    struct survey *v = of("batch = 100, 200, 300, 400\nepochs = 1\n");
+    struct wire_plan no = {.code = ERR_INPUT, .error = "no"},
+                     large = {.code = ERR_NOMEM, .error = "large"};
+    struct account a = {0};
+    struct account_sum sum;
+
+    survey_cut(v, 2, true);
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    account_answer(&a, 0, &no);
+    account_answer(&a, 1, &large);
+    answer_all(&a);
+    account_sum(&a, &sum);
+    CHECK_INT(sum.skipped, 1);
+    CHECK_INT(sum.too_large, 1);
+    CHECK_INT(sum.runs, 1);
+    CHECK_INT(sum.left_out, 0);
+    CHECK(sum.cut && !sum.problem);
+    CHECK_NEAR(sum.steps.lo, 200, 0);
+    CHECK_NEAR(sum.steps.hi, 200, 0);
+    CHECK_INT(a.reason[0].fate, SURVEY_SKIPPED);
+    CHECK_INT(a.reason[1].fate, SURVEY_TOO_LARGE);
     account_free(&a);
     survey_free(v);
 }
@@ -154,7 +213,7 @@ TEST(an_ensemble_costs_as_much_as_a_longer_single_model)
     survey_free(v);
 }
 
-TEST(what_the_planner_refuses_is_left_out_too)
+TEST(what_the_planner_refuses_is_skipped)
 {
     struct survey *v = of("batch = 100, 70000\n");
     struct account a = {0};
@@ -174,7 +233,7 @@ TEST(what_the_planner_refuses_is_left_out_too)
     account_sum(&a, &sum);
     CHECK(sum.complete && !sum.problem);
     CHECK_INT(sum.runs, 1);
-    CHECK_INT(sum.left_out, 1);
+    CHECK_INT(sum.skipped, 1);
     account_update(&a, v); /* the reason stays */
     CHECK_INT(a.reasons, 1);
     CHECK_STR(a.reason[0].text, "batch = 70000: there are 60000 images");

@@ -1,0 +1,171 @@
+/* Which cells of a sweep have a result already. A cell is named by its data too, which must be opened
+ * for that: the planner, whose answers are waited for, has no time for it, so this thread does it. It
+ * begins with the first question; only the newest one is of interest. */
+#include "engine/ended.h"
+#include "engine/engine_int.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tally {
+    struct engine *engine;
+    pthread_t thread;
+    atomic_bool stop; /* what is being counted is not of interest any more */
+
+    /* Guarded by lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t question, slot; /* slot 0: none waits */
+    bool end;
+};
+
+static struct wire_counted *add(struct wire_counted *list, size_t *room, uint32_t cell,
+                                enum wire_state state)
+{
+    if (list->cells == *room) {
+        *room = 2 * *room + 64;
+        list = mem_resize(list, 1, sizeof *list + *room * sizeof *list->cell);
+    }
+    list->cell[list->cells++] = (struct wire_ended){cell, state};
+    return list;
+}
+
+/* The threads of a cell are those of its share of the machine. */
+static struct wire_counted *look_at_cells(struct tally *t, const struct spec_sweep *sweep,
+                                          struct ended *ended, struct wire_counted *out)
+{
+    struct spec *cell = mem_new(1, sizeof *cell);
+    size_t cells = spec_sweep_cells(sweep), room = 0;
+
+    for (size_t i = 0; i < cells && !atomic_load(&t->stop); i++) {
+        enum wire_state state = WIRE_WAITING;
+
+        if (spec_sweep_cell(sweep, i, cell, NULL) == ERR_OK)
+            state = ended_look(ended, cell);
+        if (state >= WIRE_DONE)
+            out = add(out, &room, (uint32_t)i, state);
+    }
+    free(cell);
+    return out;
+}
+
+static struct wire_counted *count(struct tally *t, const struct wire_sweep *from,
+                                  struct wire_counted *out)
+{
+    struct ended *ended = ended_open(&t->engine->config, from->name, from->failed);
+    struct spec_sweep sweep;
+    struct err e = {0};
+    cpu_set_t before;
+
+    spec_sweep_init(&sweep);
+    if (ended &&
+        spec_sweep_parse(&sweep, from->text, strlen(from->text), "sweep.ini", &e) == ERR_OK &&
+        spec_sweep_close(&sweep, &e) == ERR_OK) {
+        cores_take(0, from->jobs > 1 && !engine_runs_alone(&sweep) ? from->jobs : 1, &before);
+        out = look_at_cells(t, &sweep, ended, out);
+        pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    }
+    spec_sweep_free(&sweep);
+    ended_close(ended);
+    return out;
+}
+
+static void answer(struct tally *t, uint32_t question, uint32_t slot)
+{
+    struct wire *wire = t->engine->wire;
+    struct wire_event event = {.kind = WIRE_COUNTED, .run = question};
+    struct wire_counted *out = mem_new(1, sizeof *out);
+    size_t n = 0;
+    struct wire_sweep *from = wire_slot_take(wire, slot, &n);
+
+    out->question = question;
+    if (from && n > sizeof *from && !from->text[n - sizeof *from - 1])
+        out = count(t, from, out);
+    free(from);
+    if (!atomic_load(&t->stop)) {
+        event.slot = wire_slot_put(wire, out, sizeof *out + out->cells * sizeof *out->cell);
+        wire_post(wire, &event);
+    }
+    free(out);
+}
+
+static void *tally_main(void *user)
+{
+    struct tally *t = user;
+
+    pthread_mutex_lock(&t->lock);
+    while (!t->end) {
+        uint32_t question = t->question, slot = t->slot;
+
+        if (!slot) {
+            pthread_cond_wait(&t->changed, &t->lock);
+            continue;
+        }
+        t->slot = 0;
+        atomic_store(&t->stop, false);
+        pthread_mutex_unlock(&t->lock);
+        answer(t, question, slot);
+        pthread_mutex_lock(&t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static bool start(struct engine *e)
+{
+    struct tally *t = mem_new(1, sizeof *t);
+
+    t->engine = e;
+    atomic_init(&t->stop, false);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->changed, NULL);
+    if (engine_thread(&t->thread, tally_main, t)) {
+        pthread_cond_destroy(&t->changed);
+        pthread_mutex_destroy(&t->lock);
+        free(t);
+        return false;
+    }
+    e->tally = t;
+    return true;
+}
+
+void tally_ask(struct engine *e, uint32_t question, uint32_t slot)
+{
+    struct tally *t;
+
+    if (!e->tally && !start(e)) {
+        free(wire_slot_take(e->wire, slot, NULL));
+        return;
+    }
+    t = e->tally;
+    pthread_mutex_lock(&t->lock);
+    if (t->slot)
+        free(wire_slot_take(e->wire, t->slot, NULL));
+    t->question = question;
+    t->slot = slot;
+    atomic_store(&t->stop, true);
+    pthread_cond_signal(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void tally_stop(struct engine *e)
+{
+    struct tally *t = e->tally;
+
+    if (!t)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->end = true;
+    atomic_store(&t->stop, true);
+    pthread_cond_signal(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->thread, NULL);
+    if (t->slot)
+        free(wire_slot_take(e->wire, t->slot, NULL));
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    e->tally = NULL;
+}
