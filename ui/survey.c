@@ -355,8 +355,6 @@ static void add_cost(struct account_sum *sum, const struct account_kind *k, size
 
     if (s->max_steps && steps > (double)s->max_steps)
         steps = (double)s->max_steps;
-    if (s->max_minutes > 0 && seconds > 60 * s->max_minutes)
-        seconds = 60 * s->max_minutes;
     images = steps * (double)p->batch * models;
     sum->model_images += n * images;
     sum->flops += n * images * p->flops_per_image;

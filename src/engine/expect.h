@@ -1,7 +1,7 @@
 /* engine/expect.h: how long a run will take, by what runs like it took on this machine. Training and
  * evaluation are priced apart, each for a floating point operation, and a run counts for as much as
- * it trained: one of two steps says next to nothing about an epoch. What beginning and ending cost
- * comes once a run, whatever its size. */
+ * it trained: one of two steps says next to nothing about an epoch. A step has a price of its own
+ * beside that of its images. What beginning and ending cost comes once a run, whatever its size. */
 #ifndef CHORUS_ENGINE_EXPECT_H
 #define CHORUS_ENGINE_EXPECT_H
 
@@ -14,8 +14,9 @@ struct record_run;
 struct experience { /* of an earlier run on this machine */
     char backend[32], isa[32], precision[16];
     double flops; /* an image */
+    double parameters;
     double batch, threads;
-    double train_seconds, train_work; /* work: model-images times flops */
+    double train_seconds, model_images;
     double eval_seconds;
     double other_seconds; /* to begin, to write, to end: what is neither training nor evaluation */
     double evaluations;   /* of all members on all test images */
@@ -30,7 +31,7 @@ bool expect_learn(struct experience *x, const struct record_run *run);
 
 struct expect_ask { /* what is planned */
     const char *backend, *isa, *precision, *data;
-    double flops, batch, threads, members;
+    double flops, parameters, batch, threads, members;
     double model_images; /* that will be trained */
     double evaluations;
     double test_images, valid_images; /* of an evaluation */
@@ -38,7 +39,7 @@ struct expect_ask { /* what is planned */
 };
 
 /* Newest first. NAN where none of them has that backend. Work is taken to share out evenly over the
- * threads. *guessed: from so many runs, none of which is like what is planned; 0: one of them is. */
+ * threads that have a part in it. *guessed: from so many runs, none of which is like what is planned; 0: one of them is. */
 double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
                       int *guessed);
 

@@ -98,12 +98,14 @@ static double expected_seconds(const struct planner *p, const struct plan *plan,
 {
     const struct spec *s = &plan->spec;
     int64_t steps = plan->total_steps;
+    double seconds;
     struct expect_ask ask = {
         .backend = plan->backend->name,
         .isa = plan_isa(plan),
         .precision = plan->precision_used,
         .data = s->data,
         .flops = plan->net->flops,
+        .parameters = (double)plan->net->parameter_count,
         .batch = (double)s->batch,
         .threads = s->threads > 0 ? s->threads : 1,
         .members = plan->session.members,
@@ -117,7 +119,8 @@ static double expected_seconds(const struct planner *p, const struct plan *plan,
     ask.model_images = (double)steps * ask.batch * ask.members;
     ask.evaluations =
         plan->steps_per_epoch > 0 ? ceil((double)steps / (double)plan->steps_per_epoch) : 0;
-    return expect_seconds(p->known, p->known_count, &ask, guessed);
+    seconds = expect_seconds(p->known, p->known_count, &ask, guessed);
+    return s->max_minutes > 0 && seconds > 60 * s->max_minutes ? 60 * s->max_minutes : seconds;
 }
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
