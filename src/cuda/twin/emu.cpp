@@ -9,62 +9,22 @@
 #include "cuda/twin/emu.h"
 
 #include "cuda/twin/emu_int.h"
+#include "cuda/twin/fiber.h"
 
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <vector>
-
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#define STACK_BYTES ((size_t)512 << 10)
-#else
-#define STACK_BYTES ((size_t)128 << 10)
-#endif
-#ifdef __SANITIZE_THREAD__
-extern "C" {
-void *__tsan_get_current_fiber(void);
-void *__tsan_create_fiber(unsigned flags);
-void __tsan_destroy_fiber(void *fiber);
-void __tsan_switch_to_fiber(void *fiber, unsigned flags);
-}
-#endif
-#ifndef __x86_64__
-#include <ucontext.h>
-#endif
 
 #define THREADS 1024
 #define WARPS   (THREADS / 32)
 #define FENCE   256 /* bytes behind shared memory that nobody may write */
-#define PAGE    ((size_t)4096)
 
 __thread struct emu_place emu_at;
 
-extern "C" void emu_switch(void **save, void *load);
-
 namespace
 {
-
-struct context { /* where something stopped */
-#ifdef __x86_64__
-    void *sp;
-#else
-    ucontext_t at;
-#endif
-    const void *bottom; /* its stack */
-    size_t bytes;
-#ifdef __SANITIZE_THREAD__
-    void *tsan;
-#endif
-};
-
-struct fiber {
-    context at;
-    unsigned char *stack;
-};
 
 struct copy {
     void *to;
@@ -86,7 +46,7 @@ struct warp {
 
 struct machine { /* of an OS thread */
     const emu_launch *launch;
-    context home;
+    fiber_place home;
     fiber *all[THREADS];
     int fibers;
     fiber *idle[THREADS];
@@ -117,117 +77,28 @@ uint32_t draw(void)
     return (uint32_t)(x >> 29);
 }
 
-/* ---- switching ---- */
-
-void stack_of_caller(context *c)
-{
-    pthread_attr_t attr;
-    void *low = NULL;
-    size_t bytes = 0;
-
-    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        pthread_attr_getstack(&attr, &low, &bytes);
-        pthread_attr_destroy(&attr);
-    }
-    c->bottom = low;
-    c->bytes = bytes;
-}
-
-void change(context *from, context *to)
-{
-#ifdef __SANITIZE_ADDRESS__
-    void *fake = NULL;
-
-    __sanitizer_start_switch_fiber(&fake, to->bottom, to->bytes);
-#endif
-#ifdef __SANITIZE_THREAD__
-    __tsan_switch_to_fiber(to->tsan, 0);
-#endif
-#ifdef __x86_64__
-    emu_switch(&from->sp, to->sp);
-#else
-    swapcontext(&from->at, &to->at);
-#endif
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(fake, NULL, NULL);
-#endif
-}
-
 void run_threads(void);
 
 void fiber_entry(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
-#endif
+    fiber_began();
     run_threads();
     abort();
 }
 
-/* A stack as if emu_switch had just left it at the entry. */
-void fiber_lay(fiber *f)
-{
-#ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(f->stack, STACK_BYTES);
-#endif
-#ifdef __x86_64__
-    void **p = (void **)(f->stack + STACK_BYTES - 64);
-
-    *--p = NULL;
-    *--p = (void *)fiber_entry;
-    p -= 6;
-    memset(p, 0, 6 * sizeof *p);
-    f->at.sp = p;
-#else
-    getcontext(&f->at.at);
-    f->at.at.uc_stack.ss_sp = f->stack;
-    f->at.at.uc_stack.ss_size = STACK_BYTES;
-    f->at.at.uc_link = NULL;
-    makecontext(&f->at.at, fiber_entry, 0);
-#endif
-}
-
 fiber *fiber_take(void)
 {
-    fiber *f;
-
     if (m->idles)
         return m->idle[--m->idles];
-    f = new fiber();
-    f->stack = (unsigned char *)mmap(NULL, STACK_BYTES + PAGE, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (f->stack == MAP_FAILED) {
-        fprintf(stderr, "twin: no memory for the stack of a thread of a block\n");
-        abort();
-    }
-    mprotect(f->stack, PAGE, PROT_NONE);
-    f->stack += PAGE;
-    f->at.bottom = f->stack;
-    f->at.bytes = STACK_BYTES;
-#ifdef __SANITIZE_THREAD__
-    f->at.tsan = __tsan_create_fiber(0);
-#endif
-    fiber_lay(f);
-    m->all[m->fibers++] = f;
-    return f;
+    return m->all[m->fibers++] = fiber_open(fiber_entry);
 }
 
 void machine_close(void *p)
 {
     machine *gone = (machine *)p;
 
-    for (int i = 0; i < gone->fibers; i++) {
-        fiber *f = gone->all[i];
-
-#ifdef __SANITIZE_THREAD__
-        __tsan_destroy_fiber(f->at.tsan);
-#endif
-#ifdef __SANITIZE_ADDRESS__
-        __asan_unpoison_memory_region(f->stack, STACK_BYTES);
-#endif
-        munmap(f->stack - PAGE, STACK_BYTES + PAGE);
-        delete f;
-    }
+    for (int i = 0; i < gone->fibers; i++)
+        fiber_close(gone->all[i]);
     delete gone;
 }
 
@@ -250,8 +121,8 @@ __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *fmt, ...)
     snprintf(m->report, sizeof m->report, "%s: block (%u, %u, %u): %s", m->launch->kernel->name,
              emu_at.block.x, emu_at.block.y, emu_at.block.z, what);
     m->failed = true;
-    context here = {};
-    change(&here, &m->home);
+    fiber_place here = {};
+    fiber_change(&here, &m->home);
     abort();
 }
 
@@ -324,14 +195,14 @@ void become(int thread)
 }
 
 /* Switches from the fiber of thread `self` to thread `next`. */
-void go_to(context *self, int next)
+void go_to(fiber_place *self, int next)
 {
     cuda_thread *t = &m->thread[next];
 
     if (!t->on)
         t->on = fiber_take();
     become(next);
-    change(self, &t->on->at);
+    fiber_change(self, &t->on->at);
 }
 
 /* The running thread waits, or lets others go first where it is ready itself. */
@@ -368,7 +239,7 @@ void run_threads(void)
         }
         m->idle[m->idles++] = mine;
         if (next < 0)
-            change(&mine->at, &m->home);
+            fiber_change(&mine->at, &m->home);
         else
             go_to(&mine->at, next);
     }
@@ -613,7 +484,7 @@ bool emu_run(const struct emu_launch *l, char *report, size_t room)
         pthread_once(&machine_once, machine_open);
         m = new machine();
         pthread_setspecific(machine_key, m);
-        stack_of_caller(&m->home);
+        fiber_home(&m->home);
     }
     if (bytes) {
 #ifndef __SANITIZE_ADDRESS__ /* which puts a fence of its own */
