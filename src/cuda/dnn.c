@@ -290,8 +290,11 @@ static enum err_code execute(void *user, struct cuda_stream *s, struct err *e)
     if (!status)
         return ERR_OK;
     api->last_error(said, sizeof said);
-    return err_set(e, ERR_FAILED, "cuDNN cannot compute a convolution (engine %lld, status %d): %s",
-                   (long long)p->plan->engine, status, said);
+    return err_set(
+        e, ERR_FAILED,
+        "cuDNN cannot compute a convolution (engine %lld, status %d): %s; CHORUS_CUDNN=off "
+        "takes chorus's own kernels",
+        (long long)p->plan->engine, status, said);
 }
 
 static void add_pack(struct cuda_list *list, struct cuda_dnn *d, const struct cuda_dnn_plan *plan,
