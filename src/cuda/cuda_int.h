@@ -26,6 +26,9 @@
 
 /* Whether the kernels of this build run on such a GPU; else why not, in words. */
 bool cuda_gpu_fits(const struct cuda_gpu_facts *facts, char *why, size_t room);
+/* 0, or an error of the runtime, and why it cannot be used. The thread's GPU in use may be another one
+ * behind it. */
+int cuda_gpu_usable(int gpu, struct cuda_gpu_facts *facts, char *why, size_t room);
 
 /* The table that the part gives out, reached by the program through cuda/load.h's. */
 extern const struct backend cuda_session_backend;

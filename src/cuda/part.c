@@ -58,19 +58,22 @@ static void version_text(int version, char out[16])
 }
 
 /* Why the runtime does not count any GPU. "No driver" and "too old" are one error to it. */
-static void explain(const struct cuda_survey *s, int error, char *out, size_t room)
+static void explain(int error, char *out, size_t room)
 {
     char driver[16], runtime[16];
+    int speaks = 0, needed = 0;
 
-    version_text(s->driver, driver);
-    version_text(s->runtime, runtime);
+    cuda_rt()->driver_version(&speaks);
+    cuda_rt()->runtime_version(&needed);
+    version_text(speaks, driver);
+    version_text(needed, runtime);
     switch (error) {
     case CUDA_RT_OK:
     case CUDA_RT_NO_DEVICE:
         snprintf(out, room, "the NVIDIA driver sees no GPU here");
         break;
     case CUDA_RT_OLD_DRIVER:
-        if (s->driver == 0)
+        if (speaks == 0)
             snprintf(out, room, "there is no NVIDIA driver here");
         else
             snprintf(out, room,
@@ -93,6 +96,24 @@ static void explain(const struct cuda_survey *s, int error, char *out, size_t ro
     }
 }
 
+/* A driver counts a GPU that is held by another process, and tells all about it: only who takes it into
+ * use hears of that. */
+int cuda_gpu_usable(int gpu, struct cuda_gpu_facts *facts, char *why, size_t room)
+{
+    const struct cuda_rt *rt = cuda_rt();
+    int error = rt->facts(gpu, facts);
+
+    if (!error && !cuda_gpu_fits(facts, why, room))
+        return CUDA_RT_NO_IMAGE;
+    if (!error && facts->closed)
+        error = CUDA_RT_BUSY;
+    if (!error && facts->alone)
+        error = rt->use(gpu);
+    if (error)
+        explain(error, why, room);
+    return error;
+}
+
 static void survey(struct cuda_survey *s)
 {
     const struct cuda_rt *rt = cuda_rt();
@@ -109,16 +130,12 @@ static void survey(struct cuda_survey *s)
     for (int i = 0; i < s->gpus; i++) {
         struct cuda_gpu *g = &s->gpu[i];
         struct cuda_gpu_facts facts = {0};
-        int failed = rt->facts(i, &facts);
 
-        snprintf(g->name, sizeof g->name, "%s", failed ? "unknown" : facts.name);
+        g->usable = !cuda_gpu_usable(i, &facts, g->why, sizeof g->why);
+        snprintf(g->name, sizeof g->name, "%s", *facts.name ? facts.name : "unknown");
         g->major = facts.major;
         g->minor = facts.minor;
         g->memory = facts.memory;
-        if (failed)
-            explain(s, failed, g->why, sizeof g->why);
-        else
-            g->usable = cuda_gpu_fits(&facts, g->why, sizeof g->why);
         usable += g->usable;
     }
     cuda_gauge_survey(s);
@@ -127,7 +144,7 @@ static void survey(struct cuda_survey *s)
     if (usable)
         s->cudnn = cuda_dnn_version();
     if (s->gpus == 0)
-        explain(s, error, s->reason, sizeof s->reason);
+        explain(error, s->reason, sizeof s->reason);
     else if (!usable)
         snprintf(s->reason, sizeof s->reason, "GPU 0 (%.90s) cannot be used: %.180s",
                  s->gpu[0].name, s->gpu[0].why);

@@ -55,9 +55,11 @@ static size_t context_of(const struct cudaDeviceProp *prop)
 static int facts(int gpu, struct cuda_gpu_facts *out)
 {
     struct cudaDeviceProp prop;
-    int error = done(cudaGetDeviceProperties(&prop, gpu));
+    int error = done(cudaGetDeviceProperties(&prop, gpu)), mode = cudaComputeModeDefault;
 
     memset(out, 0, sizeof *out);
+    if (!error)
+        error = done(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, gpu));
     if (error)
         return error;
     snprintf(out->name, sizeof out->name, "%.90s", prop.name);
@@ -70,6 +72,8 @@ static int facts(int gpu, struct cuda_gpu_facts *out)
     out->shared_block = prop.sharedMemPerBlockOptin;
     out->l2 = (size_t)prop.l2CacheSize;
     out->context = context_of(&prop);
+    out->closed = mode == cudaComputeModeProhibited;
+    out->alone = mode == cudaComputeModeExclusive || mode == cudaComputeModeExclusiveProcess;
     return 0;
 }
 

@@ -24,6 +24,8 @@ struct cuda_gpu_facts {
     int processors;
     size_t memory, shared_block; /* bytes; shared_block: the most that a block may opt in to */
     size_t l2;
+    bool closed;    /* its compute mode lets nobody compute on it */
+    bool alone;     /* one process at a time: whether it is this one, `use` tells */
     size_t context; /* bytes that a process takes of it by using it at all; 0: none, or unknown */
 };
 

@@ -17,7 +17,7 @@ int cuda_usable_gpus(int gpu[CUDA_GPUS], struct err *why)
     for (int i = 0; i < count && i < CUDA_GPUS; i++) {
         struct cuda_gpu_facts facts;
 
-        if (!rt->facts(i, &facts) && cuda_gpu_fits(&facts, said, sizeof said))
+        if (!cuda_gpu_usable(i, &facts, said, sizeof said))
             gpu[usable++] = i;
     }
     if (!usable)

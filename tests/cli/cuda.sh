@@ -95,6 +95,14 @@ if [ -e "$twin" ]; then
     check "an older GPU is listed as not usable" twin_has \
         'capability 7\.5; not usable: compute capability 7\.5: chorus needs 8\.0 \(Ampere\) or newer$' \
         CHORUS_TWIN=sm=75
+    for mode in closed held; do
+        check "a GPU that is $mode is listed as busy" twin_has "; not usable: the GPU is busy: " \
+            CHORUS_TWIN=driver=$mode
+        check "a $mode one is refused" cuda_is_refused "GPU 0 (Twin GPU) cannot be used: $busy" \
+            CHORUS_CUDA="$twin" CHORUS_TWIN=driver=$mode
+        check "without a $mode one auto takes the CPU" auto_goes_on \
+            "GPU 0 (Twin GPU) cannot be used: $busy" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=$mode
+    done
     check "and refused" cuda_is_refused \
         "GPU 0 (Twin GPU) cannot be used: compute capability 7.5: chorus needs 8.0" \
         CHORUS_CUDA="$twin" CHORUS_TWIN=sm=75

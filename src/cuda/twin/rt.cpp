@@ -119,7 +119,8 @@ static size_t size_read(const char *s)
 
 static bool setting(const char *key, const char *value)
 {
-    static const char *const drivers[] = {"fine", "none", "old", "busy", "nodevice", "stub"};
+    static const char *const drivers[] = {"fine",     "none", "old",    "busy",
+                                          "nodevice", "stub", "closed", "held"};
 
     if (!strcmp(key, "gpus")) {
         begin(atoi(value));
@@ -144,7 +145,7 @@ static bool setting(const char *key, const char *value)
         if (stat(value, &st) || !st.st_size || truncate(value, st.st_size - 1))
             twin.faults.clear();
     } else if (!strcmp(key, "driver")) {
-        for (int i = 0; i < 6; i++)
+        for (int i = 0; i < 8; i++)
             if (!strcmp(value, drivers[i])) {
                 twin.driver = (enum twin_driver)i;
                 return true;
@@ -185,6 +186,8 @@ static int driver_error(void)
 {
     switch (twin.driver) {
     case TWIN_DRIVER_FINE:
+    case TWIN_DRIVER_CLOSED:
+    case TWIN_DRIVER_HELD:
         return twin.gpus ? 0 : CUDA_RT_NO_DEVICE;
     case TWIN_DRIVER_NONE:
     case TWIN_DRIVER_OLD:
@@ -269,6 +272,8 @@ static int facts(int gpu, struct cuda_gpu_facts *out)
     out->memory = twin.memory;
     out->shared_block = twin.major >= 9 ? 227 << 10 : 99 << 10;
     out->l2 = (size_t)50 << 20;
+    out->closed = twin.driver == TWIN_DRIVER_CLOSED;
+    out->alone = twin.driver == TWIN_DRIVER_HELD;
     return 0;
 }
 
@@ -281,6 +286,8 @@ static int use(int gpu)
         return error;
     if (gpu < 0 || gpu >= twin.gpus)
         return TWIN_ORDINAL;
+    if (twin.driver == TWIN_DRIVER_CLOSED || twin.driver == TWIN_DRIVER_HELD)
+        return CUDA_RT_BUSY;
     twin_current = gpu;
     error = twin_fault_due("use");
     return error ? error : twin.gpu[gpu].stuck;

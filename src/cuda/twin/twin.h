@@ -18,6 +18,8 @@ enum twin_driver {
     TWIN_DRIVER_BUSY, /* all devices are unavailable */
     TWIN_DRIVER_NO_DEVICE,
     TWIN_DRIVER_STUB,
+    TWIN_DRIVER_CLOSED, /* GPUs answer, but their compute mode forbids to use them */
+    TWIN_DRIVER_HELD,   /* GPUs answer, but another process has them alone */
 };
 
 struct twin_counts {
