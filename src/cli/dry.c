@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "engine/plan.h"
+#include "engine/outlook.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,31 +166,40 @@ static void add_json(struct text *out, const struct plan *p,
     text_free(&value);
 }
 
+static enum err_code look(struct outlook *outlook, const struct spec *spec, struct plan **plan,
+                          struct backend_estimate *estimate, struct err *e)
+{
+    TRY(outlook_plan(outlook, plan, spec, e));
+    if (plan_estimate(*plan, estimate, e) == ERR_OK && estimate->never)
+        return err_set(e, ERR_NOMEM, "%s", estimate->lacking);
+    return outlook_check_weights(outlook, *plan, e);
+}
+
 int dry_run(const struct spec *spec, bool json)
 {
+    const struct engine_config config = {
+        .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
+    struct outlook *outlook = outlook_open(&config, false);
     struct backend_estimate estimate;
-    struct plan *plan;
+    struct plan *plan = NULL;
     struct text out = {0};
     struct err e;
     int code;
 
-    if (plan_make(&plan, spec, cli_places(), cli_backends(), false, &e) != ERR_OK)
-        return cli_fail(&e);
-    if (plan_estimate(plan, &estimate, &e) == ERR_OK && estimate.never) {
-        plan_free(plan);
-        err_set(&e, ERR_NOMEM, "%s", estimate.lacking);
-        return cli_fail(&e);
-    }
-    if (json) {
+    if (look(outlook, spec, &plan, &estimate, &e) != ERR_OK) {
+        code = cli_fail(&e);
+    } else if (json) {
         add_json(&out, plan, &estimate, spec);
+        code = cli_print(&out);
     } else {
         spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
         text_add(&out, "\n");
         add_facts(&out, plan, &estimate);
         add_time(&out, spec);
+        code = cli_print(&out);
     }
-    code = cli_print(&out);
     text_free(&out);
     plan_free(plan);
+    outlook_close(outlook);
     return code;
 }

@@ -1,261 +1,20 @@
-/* cli/dry_sweep.c: what a sweep means before it runs: its text, and in comments behind it its cells.
- * The planner is asked about each of them, so that what has no lists in it is looked at once. */
+/* cli/dry_sweep.c: what a sweep means before it runs: its text, and in comments behind it its cells. */
 #include "cli/dry.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/dry_survey.h"
 #include "cli/sweeps.h"
-#include "engine/cores.h"
-#include "engine/ended.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ASKED   5000 /* cells that the planner is asked about; of others only spec_check */
 #define MOST_ROWS    200
 #define MOST_REASONS 20
-
-struct one { /* a cell */
-    size_t cell;
-    char *reason;    /* why it is left out, or skipped; NULL: it is not */
-    bool skipped;    /* it is a cell, and no run of it can begin, or it was dropped before */
-    char *too_large; /* for the memory: it is a cell that ends at once; NULL: it is not */
-    bool ended;      /* it has a result, and is not run again */
-    bool seen;       /* as far as --max-cells goes */
-    bool taken;      /* it would run */
-    enum err_code code;
-    double seconds; /* nan: unknown */
-    int guessed_from;
-    uint64_t hash; /* of its resolved settings; 0: not known */
-};
-
-struct survey {
-    const struct spec_sweep *s;
-    struct one *one; /* (cells) in the order in which they run */
-    size_t cells, left_out;
-    size_t refused;        /* no run of them can begin */
-    size_t allowed;        /* by --max-cells, of those that can run */
-    size_t ended, skipped; /* as far as it goes */
-    size_t wanted;         /* that would run */
-    size_t too_large;      /* of those */
-    int jobs;              /* side by side */
-    double seconds;        /* of the wanted ones; nan */
-    int guessed_from;      /* runs, where a cell is unlike all of them */
-    size_t unknown;        /* wanted ones of which nothing is known */
-};
-
-static void leave_out(struct survey *v, struct one *one, enum err_code code, const char *reason)
-{
-    one->code = code;
-    one->reason = mem_text(reason);
-    v->left_out++;
-}
-
-/* Unlike one that is left out it is a cell of the sweep: it gets no result but that. */
-static void skip(struct one *one, enum err_code code, const char *reason)
-{
-    one->code = code;
-    one->reason = mem_text(reason);
-    one->skipped = true;
-}
-
-/* Settings that the plan resolved, so that two spellings of one cell are seen to be one. */
-static uint64_t hash_of(struct spec *s, const struct wire_plan *p)
-{
-    struct text t = {0};
-    struct hash_sha256 h;
-    uint8_t digest[32];
-    uint64_t hash;
-
-    s->batch = p->batch;
-    s->batch_per_device = false;
-    s->members = s->mode == SPEC_ENSEMBLE ? p->members : 0;
-    s->threads_kind = SPEC_THREADS_COUNT;
-    s->threads = p->threads;
-    s->backend = SPEC_AUTO;
-    spec_write(s, &t);
-    text_add(&t, p->backend);
-    hash_sha256_start(&h);
-    hash_sha256_add(&h, text_str(&t), t.n);
-    hash_sha256_end(&h, digest);
-    memcpy(&hash, digest, sizeof hash);
-    text_free(&t);
-    return hash ? hash : 1;
-}
-
-static void take_answer(struct survey *v, struct spec *asked, const struct wire_plan *answer)
-{
-    struct one *one = &v->one[answer->question];
-    struct text why = {0};
-
-    if (answer->code == ERR_NOMEM) {
-        one->too_large = mem_text(answer->error);
-        one->seconds = 0;
-        return;
-    }
-    if (answer->code != ERR_OK) {
-        skip(one, answer->code, answer->error);
-        v->refused++;
-        return;
-    }
-    one->seconds = answer->seconds;
-    one->guessed_from = answer->guessed_from;
-    one->hash = hash_of(asked, answer);
-    for (struct one *o = v->one; o < one && !one->reason; o++) {
-        if (o->reason || o->hash != one->hash)
-            continue;
-        text_add(&why, "it is the cell of ");
-        sweeps_add_label(v->s, o->cell, &why);
-        leave_out(v, one, ERR_INPUT, text_str(&why));
-    }
-    text_free(&why);
-}
-
-/* What it has from before. */
-static void look_back(struct survey *v, struct one *one, enum wire_state state)
-{
-    one->ended = state >= WIRE_DONE && state != WIRE_SKIPPED;
-    one->taken = state < WIRE_DONE;
-    if (state == WIRE_SKIPPED)
-        skip(one, ERR_OK, "skipped before: --failed tries it again");
-    v->ended += one->ended;
-    v->wanted += one->taken;
-    v->too_large += one->taken && one->too_large;
-}
-
-/* Those that would run: the first of the order that can, as far as --max-cells goes, but for those
- * with a result. */
-static void choose(struct survey *v, const struct sweep_wish *wish)
-{
-    const struct engine_config config = {
-        .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
-    struct ended *ended = ended_open(&config, wish->name, wish->failed);
-    struct spec *cell = mem_new(1, sizeof *cell);
-    size_t most = wish->max_cells ? (size_t)wish->max_cells : v->cells;
-
-    for (size_t i = 0; i < v->cells && v->allowed < most; i++) {
-        struct one *one = &v->one[i];
-        enum wire_state state = WIRE_WAITING;
-
-        one->seen = true;
-        v->skipped += one->skipped;
-        if (one->reason)
-            continue;
-        v->allowed++;
-        if (ended && spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK)
-            state = ended_look(ended, cell);
-        look_back(v, one, state);
-        v->skipped += one->skipped;
-    }
-    free(cell);
-    ended_close(ended);
-}
-
-/* Answers come in the order of the questions. */
-static void look_at_all(struct survey *v, struct ask *ask)
-{
-    struct spec *asked = mem_new(ASK_MOST, sizeof *asked), *cell = mem_new(1, sizeof *cell);
-    struct wire_plan *answer = mem_new(1, sizeof *answer);
-    size_t sent = 0, came = 0;
-    struct err e = {0};
-
-    for (size_t i = 0; i < v->cells; i++) {
-        if (spec_sweep_cell(v->s, v->one[i].cell, cell, &e) != ERR_OK) {
-            leave_out(v, &v->one[i], e.code, e.text);
-            continue;
-        }
-        if (sent == 0 && ask && !ask_learned(ask, cell, answer))
-            ask = NULL;
-        if (sent - came == ASK_MOST && ask_answer(ask, answer))
-            take_answer(v, &asked[came++ % ASK_MOST], answer);
-        if (ask && sent < MOST_ASKED && sent - came < ASK_MOST && ask_send(ask, cell, (uint32_t)i))
-            asked[sent++ % ASK_MOST] = *cell;
-    }
-    while (came < sent && ask_answer(ask, answer))
-        take_answer(v, &asked[came++ % ASK_MOST], answer);
-    free(asked);
-    free(cell);
-    free(answer);
-}
-
-/* Side by side, but no sooner over than the longest of them; those unknown are taken for the mean. */
-static void add_up(struct survey *v)
-{
-    double known = 0, longest = 0;
-    size_t computed = v->wanted - v->too_large;
-
-    for (size_t i = 0; i < v->cells; i++) {
-        const struct one *one = &v->one[i];
-
-        if (!one->taken)
-            continue;
-        if (one->too_large)
-            continue;
-        if (!isfinite(one->seconds)) {
-            v->unknown++;
-            continue;
-        }
-        known += one->seconds;
-        longest = fmax(longest, one->seconds);
-        v->guessed_from = one->guessed_from > v->guessed_from ? one->guessed_from : v->guessed_from;
-    }
-    v->seconds = NAN;
-    if (!computed)
-        v->seconds = 0;
-    else if (v->unknown < computed)
-        v->seconds =
-            fmax(known / v->jobs * (double)computed / (double)(computed - v->unknown), longest);
-}
-
-static enum err_code survey(struct survey *v, const struct spec_sweep *s,
-                            const struct sweep_wish *wish, struct err *e)
-{
-    size_t cells = spec_sweep_cells(s), *order = mem_new(cells, sizeof *order), first = 0;
-    struct ask *ask;
-    cpu_set_t before;
-
-    /* threads = all is what a cell's share of the machine will be */
-    v->jobs = wish->jobs > 1 && !engine_runs_alone(s) ? (int)wish->jobs : 1;
-    cores_take(0, v->jobs, &before);
-    ask = ask_start();
-    *v = (struct survey){
-        .s = s, .jobs = v->jobs, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
-    if (wish->order == SWEEP_SPREAD)
-        spec_sweep_spread(s, order);
-    for (size_t i = 0; i < cells; i++)
-        v->one[i] =
-            (struct one){.cell = wish->order == SWEEP_SPREAD ? order[i] : i, .seconds = NAN};
-    free(order);
-    look_at_all(v, ask);
-    ask_end(ask);
-    choose(v, wish);
-    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
-
-    add_up(v);
-    if (v->left_out + v->refused < cells)
-        return ERR_OK;
-    for (size_t i = 0; i < cells; i++) /* the first of the grid speaks for all */
-        if (v->one[i].cell == 0)
-            first = i;
-    err_set(e, v->one[first].code, "%s", v->one[first].reason);
-    return err_context(e, "no cell of this sweep can run");
-}
-
-static void survey_free(struct survey *v)
-{
-    for (size_t i = 0; i < v->cells; i++) {
-        free(v->one[i].reason);
-        free(v->one[i].too_large);
-    }
-    free(v->one);
-}
 
 /* ---- as text ---- */
 
@@ -278,23 +37,28 @@ static void add_lists(const struct spec_sweep *s, struct text *out)
     }
 }
 
-static const char *reason_left_out(const struct one *one)
+static const char *reason_left_out(const struct dry_one *one)
 {
     return one->skipped ? NULL : one->reason;
 }
 
-static const char *reason_skipped(const struct one *one)
+static const char *reason_skipped(const struct dry_one *one)
 {
     return one->skipped && one->seen ? one->reason : NULL;
 }
 
-static const char *reason_too_large(const struct one *one)
+static const char *reason_too_large(const struct dry_one *one)
 {
-    return one->taken ? one->too_large : NULL;
+    return one->taken && one->code == ERR_NOMEM ? one->at_once : NULL;
+}
+
+static const char *reason_failed(const struct dry_one *one)
+{
+    return one->taken && one->code != ERR_NOMEM ? one->at_once : NULL;
 }
 
 /* How many cells for each reason. */
-static void add_reasons(const struct survey *v, const char *reason_of(const struct one *),
+static void add_reasons(const struct dry_survey *v, const char *reason_of(const struct dry_one *),
                         struct text *out)
 {
     size_t reasons = 0;
@@ -322,22 +86,23 @@ static void add_reasons(const struct survey *v, const char *reason_of(const stru
     free(told);
 }
 
-static void add_time(const struct survey *v, struct text *out)
+static void add_time(const struct dry_survey *v, struct text *out)
 {
     struct text of = {0};
     size_t computed;
 
     text_addf(out, "# %-17s ", "expected time");
-    if (v->wanted == v->too_large) {
-        text_add(out,
-                 v->wanted ? "none: no cell fits into the memory\n" : "none: no cell is missing\n");
+    if (v->wanted == v->at_once) {
+        text_add(out, !v->wanted                  ? "none: no cell is missing\n"
+                      : v->too_large == v->wanted ? "none: no cell fits into the memory\n"
+                                                  : "none: all cells end at once\n");
         return;
     }
     if (!isfinite(v->seconds)) {
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
         return;
     }
-    computed = v->wanted - v->too_large;
+    computed = v->wanted - v->at_once;
     text_addf(&of, " for %zu cell%s ", computed, computed == 1 ? "" : "s");
     if (v->jobs > 1)
         text_addf(&of, "%d at a time", v->jobs);
@@ -347,7 +112,7 @@ static void add_time(const struct survey *v, struct text *out)
     text_free(&of);
 }
 
-static void add_cells(const struct survey *v, struct text *out)
+static void add_cells(const struct dry_survey *v, struct text *out)
 {
     struct text head = {0}, body = {0}, value = {0}; /* values as short as they differ */
     size_t *place = mem_new(v->s->axes + 1, sizeof *place), rows = 0;
@@ -373,7 +138,8 @@ static void add_cells(const struct survey *v, struct text *out)
         if (isfinite(v->one[i].seconds))
             clock_span(span, v->one[i].seconds);
         if (isfinite(v->seconds))
-            cli_table_add(&t, v->one[i].too_large           ? "out of memory"
+            cli_table_add(&t, reason_failed(&v->one[i])     ? "failed"
+                              : v->one[i].at_once           ? "out of memory"
                               : isfinite(v->one[i].seconds) ? span
                                                             : "");
     }
@@ -393,7 +159,7 @@ static void add_cells(const struct survey *v, struct text *out)
     free(place);
 }
 
-static void add_survey(const struct survey *v, const struct sweep_wish *wish, struct text *out)
+static void add_survey(const struct dry_survey *v, const struct sweep_wish *wish, struct text *out)
 {
     char *folder = mem_textf("%s/sweeps/%s", cli_results(), wish->name);
     size_t possible = v->cells - v->left_out - v->refused, n = v->wanted + v->ended + v->skipped;
@@ -417,6 +183,11 @@ static void add_survey(const struct survey *v, const struct sweep_wish *wish, st
                   v->too_large);
         add_reasons(v, reason_too_large, out);
     }
+    if (v->at_once > v->too_large) {
+        text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "failed",
+                  v->at_once - v->too_large);
+        add_reasons(v, reason_failed, out);
+    }
     if (v->allowed < possible)
         text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken", v->allowed,
                   possible);
@@ -436,7 +207,7 @@ static void add_survey(const struct survey *v, const struct sweep_wish *wish, st
 
 /* ---- as an object ---- */
 
-static void add_json_cell(const struct survey *v, const struct one *one, size_t order,
+static void add_json_cell(const struct dry_survey *v, const struct dry_one *one, size_t order,
                           struct text *out)
 {
     size_t *place = mem_new(v->s->axes + 1, sizeof *place);
@@ -458,13 +229,13 @@ static void add_json_cell(const struct survey *v, const struct one *one, size_t 
     text_add_json_double(out, one->seconds);
     text_addf(out, ", \"guessed_from\": %d, \"ended\": %s, ", one->guessed_from,
               one->ended ? "true" : "false");
-    cli_json_field(out, "reason", one->reason ? one->reason : one->too_large ? one->too_large : "");
+    cli_json_field(out, "reason", one->reason ? one->reason : one->at_once ? one->at_once : "");
     text_add(out, "}");
     text_free(&value);
     free(place);
 }
 
-static void add_json(const struct survey *v, const struct sweep_wish *wish, struct text *out)
+static void add_json(const struct dry_survey *v, const struct sweep_wish *wish, struct text *out)
 {
     size_t order = 0;
 
@@ -488,12 +259,12 @@ static void add_json(const struct survey *v, const struct sweep_wish *wish, stru
 
 int dry_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
 {
-    struct survey v;
+    struct dry_survey v;
     struct text out = {0};
     struct err e = {0};
     int code;
 
-    if (survey(&v, s, wish, &e) != ERR_OK) {
+    if (dry_survey(&v, s, wish, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else {
         if (wish->json) {
@@ -506,6 +277,6 @@ int dry_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
         code = cli_print(&out);
     }
     text_free(&out);
-    survey_free(&v);
+    dry_survey_free(&v);
     return code;
 }

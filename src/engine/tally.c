@@ -3,6 +3,7 @@
  * begins with the first question; only the newest one is of interest. */
 #include "engine/ended.h"
 #include "engine/engine_int.h"
+#include "engine/outlook.h"
 
 #include "base/mem.h"
 
@@ -34,27 +35,32 @@ static struct wire_counted *add(struct wire_counted *list, size_t *room, uint32_
 
 /* The threads of a cell are those of its share of the machine. */
 static struct wire_counted *look_at_cells(struct tally *t, const struct spec_sweep *sweep,
-                                          struct ended *ended, struct wire_counted *out)
+                                          const struct ended *ended, struct wire_counted *out)
 {
+    struct outlook *outlook = outlook_open(&t->engine->config, true);
     struct spec *cell = mem_new(1, sizeof *cell);
     size_t cells = spec_sweep_cells(sweep), room = 0;
 
     for (size_t i = 0; i < cells && !atomic_load(&t->stop); i++) {
         enum wire_state state = WIRE_WAITING;
+        struct plan *plan = NULL;
 
-        if (spec_sweep_cell(sweep, i, cell, NULL) == ERR_OK)
-            state = ended_look(ended, cell);
+        if (spec_sweep_cell(sweep, i, cell, NULL) == ERR_OK &&
+            outlook_plan(outlook, &plan, cell, NULL) == ERR_OK)
+            state = ended_look(ended, plan);
+        plan_free(plan);
         if (state >= WIRE_DONE)
             out = add(out, &room, (uint32_t)i, state);
     }
     free(cell);
+    outlook_close(outlook);
     return out;
 }
 
 static struct wire_counted *count(struct tally *t, const struct wire_sweep *from,
                                   struct wire_counted *out)
 {
-    struct ended *ended = ended_open(&t->engine->config, from->name, from->failed);
+    struct ended *ended = ended_open(t->engine->results, from->name, from->failed);
     struct spec_sweep sweep;
     struct err e = {0};
     cpu_set_t before;

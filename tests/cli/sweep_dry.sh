@@ -172,6 +172,36 @@ check "a skipped cell is no result" eval 'grep -q "^# with a result  *2 of 5: no
 exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,100,2000 devices=1,8 --name words --dry-run --failed
 check "--failed has it anew" grep -q '^# with a result  *2 of 5: not run again; 1 would run$' out
 
+# Images that are cut off behind their head, in a file whose size does not tell it.
+idx()
+{
+    { printf '\0\0\10\3\0\0\0\60\0\0\0\4\0\0\0\4'; head -c "$1" /dev/urandom; } | gzip >cut/"$2"-images-idx3-ubyte.gz
+    { printf '\0\0\10\1\0\0\0\60'; printf '\0\1%.0s' {1..24}; } | gzip >cut/"$2"-labels-idx1-ubyte.gz
+}
+mkdir cut
+idx 700 train
+idx 768 t10k
+refused "a dry run reads what a run would" "ends at byte 716 of its content" \
+    "$CHORUS" run model=linear data=cut batch=4 epochs=1 --dry-run
+refused "a sweep's too" "cut/train-images-idx3-ubyte.gz: ends at byte 716" \
+    "$CHORUS" run model=linear data=cut batch=4 epochs=1 lr=0.1,0.2 --dry-run
+exits 0 "$CHORUS" run tiny.ini data=cut,synthetic train_limit=48 test_limit=48 batch=4 epochs=1 --name halved --dry-run
+check "or only these are skipped" grep -q '^# skipped  *1$' out
+idx 768 train
+exits 0 "$CHORUS" run model=linear data=cut batch=4 epochs=1 --dry-run
+check "whole ones are good" grep -q '^# training images  *48$' out
+
+# Weights that are not there, or of another network.
+refused "weights that are not there" "weights: there is no run 'nobody'" \
+    "$CHORUS" run tiny.ini weights=nobody --dry-run
+exits 0 "$CHORUS" run tiny.ini model=linear epochs=0 name=other --quiet
+refused "weights that do not fit" "this model needs" "$CHORUS" run tiny.ini weights=other --dry-run
+exits 0 "$CHORUS" run tiny.ini weights=other model=./tiny.net,linear --name weighed --dry-run
+check "a cell that they do not fit fails at once" grep -q '^# failed  *1: that is their result' out
+check "and takes no time" grep -q '^# expected time  *.* for 1 cell one after' out
+exits 0 "$CHORUS" run tiny.ini weights=other model=./tiny.net,linear epochs=1 --name weighed
+check "as the run says" grep -q '^2 cells: 1 done, 1 failed;' err
+
 # A sweep that is there: what has a result costs nothing more.
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 --name half --quiet
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --name half --dry-run

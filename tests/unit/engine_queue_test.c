@@ -433,6 +433,10 @@ TEST(the_planner_answers_while_a_run_trains)
         ask(&k, &s, q);
     CHECK_NEAR(k.plan.seconds, run.wall_seconds + run.train_seconds + run.eval_seconds,
                0.4 * k.plan.seconds); /* its rates are weighed: engine_expect_test */
+    kit_set(&s, "max_minutes=1e-9");
+    ask(&k, &s, 3500);
+    CHECK_NEAR(k.plan.seconds, 6e-8, 1e-12);
+    kit_set(&s, "max_minutes=none");
 
     /* a run that hangs in a step does not keep it from answering */
     kit_happen = sleep_long;

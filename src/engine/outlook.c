@@ -1,0 +1,128 @@
+#include "engine/outlook.h"
+
+#include "base/mem.h"
+#include "engine/engine_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct outlook {
+    const struct engine_config *config;
+    bool sums;
+    struct data_set *set; /* the last one: the next experiment's is the same, as a rule */
+    struct spec of;
+    struct net_shape wanted;
+    struct text checked; /* the weights, and for what they were looked at last */
+    struct err found;
+};
+
+struct outlook *outlook_open(const struct engine_config *config, bool sums)
+{
+    struct outlook *o = mem_new(1, sizeof *o);
+
+    o->config = config;
+    o->sums = sums;
+    return o;
+}
+
+static bool is_made_up(const struct spec *s)
+{
+    return !strcmp(s->data, "synthetic");
+}
+
+static bool same_data(const struct outlook *o, const struct spec *s, struct net_shape wanted)
+{
+    const struct spec *of = &o->of;
+
+    return o->set && !strcmp(of->data, s->data) && of->normalize == s->normalize &&
+           of->valid == s->valid && of->valid_per_cent == s->valid_per_cent &&
+           of->train_limit == s->train_limit && of->test_limit == s->test_limit &&
+           (of->seed == s->seed || !is_made_up(s)) && o->wanted.h == wanted.h &&
+           o->wanted.w == wanted.w && o->wanted.c == wanted.c;
+}
+
+static enum err_code look_at_data(void *user, struct data_set *facts, const struct spec *spec,
+                                  const struct data_places *places, struct net_shape wanted,
+                                  struct err *e)
+{
+    struct outlook *o = user;
+
+    if (is_made_up(spec) && !o->sums)
+        return data_peek(facts, spec, places, wanted, e);
+    if (!same_data(o, spec, wanted)) {
+        data_close(o->set);
+        o->set = NULL;
+        TRY(data_open(&o->set, spec, places, wanted, e));
+        o->of = *spec;
+        o->wanted = wanted;
+    }
+    *facts = *o->set;
+    if (facts->test.count == 0)
+        return err_set(e, ERR_INPUT, "data = %s holds no test images to evaluate on", spec->data);
+    return ERR_OK;
+}
+
+enum err_code outlook_plan(struct outlook *o, struct plan **plan, const struct spec *spec,
+                           struct err *e)
+{
+    const struct engine_config *config = o->config;
+    struct spec *named = mem_new(1, sizeof *named);
+    enum err_code code;
+
+    *plan = NULL;
+    *named = *spec;
+    code = session_name_weights(config->results, named, e);
+    if (code != ERR_OK)
+        spec_locate(spec, e);
+    else
+        code = plan_make_with(plan, named, &config->places, config->backends, look_at_data, o, e);
+    free(named);
+    return code;
+}
+
+static enum err_code read_weights(const struct outlook *o, const struct plan *p, struct err *e)
+{
+    struct record_weights w = {0};
+    enum err_code code =
+        record_weights_new(&w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
+                           backend_element(&p->session), 0, e);
+
+    if (code == ERR_OK)
+        code = record_read_start(o->config->results, p->spec.weights, p->net, &w, e);
+    record_weights_free(&w);
+    if (code != ERR_OK)
+        spec_locate(&p->spec, e);
+    return code;
+}
+
+enum err_code outlook_check_weights(struct outlook *o, const struct plan *p, struct err *e)
+{
+    char network[PLAN_PART_ROOM];
+    struct text now = {0};
+
+    if (!p->spec.weights[0])
+        return ERR_OK;
+    plan_network_hash(p, network);
+    text_addf(&now, "%s %d %d %s", network, (int)p->session.mode, p->session.members,
+              p->spec.weights);
+    if (strcmp(text_str(&o->checked), text_str(&now)) != 0) {
+        o->found = (struct err){0};
+        (void)read_weights(o, p, &o->found);
+        text_free(&o->checked);
+        o->checked = now;
+    } else {
+        text_free(&now);
+    }
+    if (e)
+        *e = o->found;
+    return o->found.code;
+}
+
+void outlook_close(struct outlook *o)
+{
+    if (!o)
+        return;
+    data_close(o->set);
+    text_free(&o->checked);
+    free(o);
+}
