@@ -8,6 +8,7 @@
 #include "cli/version.h"
 #include "engine/plan.h"
 #include "record/checkpoint.h"
+#include "record/disk.h"
 #include "record/export.h"
 #include "study/runs.h"
 
@@ -406,6 +407,8 @@ enum err_code average_write_run(const struct average *a, struct text *folder, st
     code = record_create(&record, cli_results(), run, ini, net_text ? net_text : "", true, e);
     if (code == ERR_OK)
         code = add_rows(a, run, record, e);
+    else
+        record_say_elsewhere(cli_results(), e);
     if (code == ERR_OK)
         code = keep_weights(a, net_text, record, e);
     if (code == ERR_OK)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +85,7 @@ enum err_code book_open(struct sweep *s, struct err *e)
     if (code == ERR_OK && !s->ledger)
         code = record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e);
     if (code != ERR_OK)
-        return run_say_elsewhere(e);
+        return record_say_elsewhere(s->engine->results, e);
     if (s->control < 0)
         TRY(open_control(s, e));
     if (!s->prepare_only && s->work < 0)

@@ -243,8 +243,6 @@ bool run_wants_stop(struct run *r);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
-/* Behind an error of a folder that may not be written to: what to do. Returns its code. */
-enum err_code run_say_elsewhere(struct err *e);
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
 
 /* trouble.c: a full disk makes training wait, and is tried again every second, until there is room

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/filter.h"
 #include "record/index.h"
 
@@ -278,8 +279,8 @@ static enum err_code check_results(const struct planner *p, struct err *e)
     }
     if (!io_is_folder(folder))
         code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
-    else if (access(folder, W_OK | X_OK) != 0)
-        code = err_errno(e, "no run can be kept in %s", folder);
+    else if (access(folder, W_OK | X_OK) != 0 && err_errno(e, "no run can be kept in %s", folder))
+        code = record_say_read_only(folder, e);
     free(folder);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/ledger.h"
 #include "record/queue.h"
 #include "record/working.h"
@@ -108,24 +109,16 @@ static void give_back(struct run *r, enum wire_state state, enum err_code code, 
     r->ended = true;
 }
 
-enum err_code run_say_elsewhere(struct err *e)
-{
-    size_t n = strlen(e->text);
-
-    if (e->sys == EACCES || e->sys == EROFS || e->sys == ENOSPC || e->sys == EDQUOT ||
-        e->sys == ENOENT)
-        snprintf(e->text + n, sizeof e->text - n, "; --results DIR keeps runs in another folder");
-    return e->code;
-}
-
 enum err_code run_open_record(struct run *r, struct err *e)
 {
     struct text ini = {0};
     enum err_code code;
 
     run_fill_row(r);
+    if (r->resumed && record_open(&r->record, r->start.resume, e) != ERR_OK)
+        return record_say_read_only(r->start.resume, e);
     if (r->resumed)
-        return record_open(&r->record, r->start.resume, e);
+        return ERR_OK;
     if (r->item)
         record_queue_add_origin(&ini, r->item);
     text_add(&ini, r->plan->ini);
@@ -133,7 +126,7 @@ enum err_code run_open_record(struct run *r, struct err *e)
                          r->plan->net->text, r->plan->spec.mode == SPEC_ENSEMBLE, e);
     text_free(&ini);
     if (code != ERR_OK)
-        return run_say_elsewhere(e);
+        return record_say_elsewhere(r->engine->results, e);
     snprintf(r->path, sizeof r->path, "%s", record_folder(r->record));
     return ERR_OK;
 }

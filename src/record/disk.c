@@ -1,6 +1,12 @@
+/* record/disk.c: where results can be written, and how much of them. */
 #include "record/disk.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/statvfs.h>
+
+#define ELSEWHERE "; --results DIR keeps runs in another folder"
 
 bool record_disk_free(const char *folder, uint64_t *bytes)
 {
@@ -10,4 +16,21 @@ bool record_disk_free(const char *folder, uint64_t *bytes)
         return false;
     *bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     return true;
+}
+
+enum err_code record_say_read_only(const char *folder, struct err *e)
+{
+    if (e && (e->sys == EACCES || e->sys == EROFS))
+        snprintf(e->text, sizeof e->text, "nothing can be written in %.800s: %s" ELSEWHERE, folder,
+                 strerror(e->sys));
+    return e ? e->code : ERR_IO;
+}
+
+enum err_code record_say_elsewhere(const char *folder, struct err *e)
+{
+    size_t n = e ? strlen(e->text) : 0;
+
+    if (e && (e->sys == ENOSPC || e->sys == EDQUOT || e->sys == ENOENT))
+        snprintf(e->text + n, sizeof e->text - n, ELSEWHERE);
+    return record_say_read_only(folder, e);
 }

@@ -2,6 +2,8 @@
  * stands, nothing half is left under any name, and the error says so. Then the same with a disk that
  * is full in the middle of a write, and with one that fails for good. */
 #include "base/log.h"
+#include "record/disk.h"
+#include "record/queue.h"
 #include "record/reader.h"
 #include "record/record.h"
 #include "tests/unit/record_help.h"
@@ -515,4 +517,72 @@ static void control_with_fault(enum fault kind, long at)
 TEST(control)
 {
     at_every_place(control_with_fault);
+}
+
+static int read_only_open(const char *path, int flags, mode_t mode)
+{
+    if ((flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT) {
+        errno = EROFS;
+        return -1;
+    }
+    return real.open(path, flags, mode);
+}
+
+static int read_only_mkdir(const char *path, mode_t mode)
+{
+    (void)mode;
+    errno = io_exists(path) ? EEXIST : EROFS;
+    return -1;
+}
+
+/* Whatever is to be changed there, the sentence is one. */
+TEST(results_that_can_only_be_read)
+{
+    static const char *const why =
+        ": Read-only file system; --results DIR keeps runs in another folder";
+    struct err e = {0};
+    char *results, *to, *want;
+    struct record *r = new_run(&results);
+    char *folder = mem_text(record_folder(r));
+    struct record_run *run = help_run();
+    struct record_entry entry;
+
+    record_close(r);
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    real = io;
+    io.open = read_only_open;
+    io.mkdir = read_only_mkdir;
+    want = mem_textf("nothing can be written in %s%s", folder, why);
+    CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
+    CHECK_STR(e.text, want);
+    CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO);
+    CHECK_STR(e.text, want);
+    free(want);
+    want = mem_textf("nothing can be written in %s/queue%s", results, why);
+    CHECK_INT(record_queue_add(results, "epochs = 1\n", "more", NULL, &e), ERR_IO);
+    CHECK_STR(e.text, want);
+    free(want);
+    want = mem_textf("nothing can be written in %s%s", results, why);
+    CHECK(record_create(&r, results, run, "epochs = 1\n", "", false, &e) != ERR_OK);
+    CHECK_INT(record_say_elsewhere(results, &e), ERR_IO);
+    CHECK_STR(e.text, want);
+    io = real;
+    free(want);
+    free(run);
+    record_free_entry(&entry);
+    free(folder);
+    help_remove(results);
+}
+
+TEST(a_full_disk_has_the_same_advice_behind_its_own_words)
+{
+    struct err e = {
+        .code = ERR_IO, .sys = ENOSPC, .text = "cannot write x: No space left on device"};
+
+    CHECK_INT(record_say_read_only("results", &e), ERR_IO);
+    CHECK_STR(e.text, "cannot write x: No space left on device");
+    CHECK_INT(record_say_elsewhere("results", &e), ERR_IO);
+    CHECK_STR(e.text,
+              "cannot write x: No space left on device; --results DIR keeps runs in another "
+              "folder");
 }
