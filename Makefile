@@ -211,8 +211,11 @@ endif
 # Less than half as large, which is unpacked when it is loaded; older toolkits have no such choice.
 NVCC_SMALL = $(if $(shell $(NVCC) --help 2>/dev/null | grep -e --compress-mode),--compress-mode=size)
 OLDEST_ARCH := $(shell printf '%s\n' $(CUDA_ARCH) | tr -cd '0-9\n' | sort -n | head -n 1)
-NVCC_ARCH := $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) \
-  -gencode arch=compute_$(OLDEST_ARCH),code=compute_$(OLDEST_ARCH)
+# Its own code is made from that PTX too: compiled once instead of twice, and the same, as no kernel
+# uses what 90a alone has.
+SAME_ARCH := $(firstword $(filter $(OLDEST_ARCH) $(OLDEST_ARCH)a,$(CUDA_ARCH)))
+NVCC_ARCH := $(foreach a,$(filter-out $(SAME_ARCH),$(CUDA_ARCH)),-gencode arch=compute_$(a),code=sm_$(a)) \
+  -gencode 'arch=compute_$(OLDEST_ARCH),code=[sm_$(SAME_ARCH),compute_$(OLDEST_ARCH)]'
 
 say = @$(if $(V),:,printf '  %-4s  %s\n' $(1) $(2))
 # $(call replace,COMMAND): what the command prints becomes the target, whose date changes only where

@@ -94,10 +94,13 @@ check asan_means_both_sanitizers "no -fsanitize" has_flag asan -fsanitize=addres
 check undefined_behaviour_ends_a_test "it goes on" \
     has_flag asan -fno-sanitize-recover=undefined src/main.c
 check tsan_means_threads "no -fsanitize" has_flag tsan -fsanitize=thread src/main.c
-make -n -B V=1 BUILD="$build" 2>/dev/null | tr -d '\\\n' | tr ';&' '\n\n' | grep ' -c src/' |
-    grep -v -e kernels_avx -e nvcc >"$work/plan"
+make -n -B V=1 BUILD="$build" 2>/dev/null | tr -d '\\\n' | tr ';&' '\n\n' | grep ' -c src/' >"$work/all"
+grep nvcc "$work/all" >"$work/nvcc"
+grep -v -e kernels_avx -e nvcc "$work/all" >"$work/plan"
 check no_contraction_outside_the_kernels "$(grep -v -- -ffp-contract=off "$work/plan" | head -n 1)" \
     test "$(grep -vc -- -ffp-contract=off "$work/plan")" = 0
+check a_kernel_is_compiled_once_for_one_architecture "$(head -n 1 "$work/nvcc")" \
+    test "$(grep -c 'arch=.*arch=' "$work/nvcc")" = 0
 check no_fast_math_anywhere "$(grep -E 'fast-math|Ofast' "$work/plan")" \
     test "$(grep -cE 'fast-math|Ofast' "$work/plan")" = 0
 
