@@ -1,6 +1,6 @@
 #!/bin/bash
-# tests/run.sh [WORD]: runs every test that `make check` built (only those whose name holds WORD), one
-# more at a time than there are processors, and sums them up: its last line is
+# tests/run.sh [WORD]: runs every test that `make check` built (only those whose name holds WORD), two at
+# a time for each processor, and sums them up: its last line is
 # "N passed, N failed, N skipped", and it exits 1 where anything failed. What a test printed stays
 # in $BUILD/check. A test is a program or script whose last line is such a sum; one without a sum,
 # one that runs for ten minutes and one that ends badly with nothing failed count as one failure.
@@ -58,12 +58,6 @@ start()
 {
     local name=$1 begun
     shift
-    if [[ $name != *"$only"* ]]; then
-        return
-    fi
-    while ((${#running[@]} >= slots)); do
-        reap
-    done
     (
         trap - EXIT
         own=$(mktemp -d "$temp/XXXXXX")
@@ -124,32 +118,66 @@ if mkdir "$temp/locale" && localedef -i de_DE -f UTF-8 "$temp/locale/de_DE.UTF-8
     export LOCPATH=$temp/locale
 fi
 
-# Many wait rather than compute: one more than there are processors keeps these busy.
-slots=${JOBS:-$(($(nproc) + 1))}
+# Screens and commands mostly wait, the others compute: at each moment so many of both as there are
+# processors keep these busy.
+each=${JOBS:-$(nproc)}
 limit="timeout -k 10 $( ((${CHORUS_TEST_ALL:-0})) && echo 7200 || echo 600)"
 ((${CHORUS_TEST_ALL:-0})) && export CHORUS_TEST_NETWORKS=${CHORUS_TEST_NETWORKS:-500}
-
-start deps-check single deps-check sh make/walls.sh .
-start fmt-check single fmt-check sh make/format.sh --check
-# The slow ones first, so that nobody waits for the last.
-# lib.sh is what the tests of a folder share.
-for test in tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c tests/ui/*.sh tests/cli/*.sh tests/unit/*_test.c; do
-    [ -e "$test" ] || continue
-    case $test in
-    */lib.sh) ;;
-    *.sh) start "$test" $limit bash "$test" ;;
-    *.c) start "${test%.c}" $limit "$BUILD/normal/${test%.c}" ;;
-    esac
-done
-for test in tests/unit/*_test.c; do
-    [ -e "$test" ] || continue
-    start "asan ${test%.c}" $limit "$BUILD/asan/${test%.c}"
-done
 # The thread sanitizer of gcc 12 knows not all places where newer kernels put memory at random.
 fixed=
 setarch -R true 2>/dev/null && fixed="setarch -R"
-for test in $TSAN_TESTS; do
-    start "tsan $test" $limit $fixed "$BUILD/tsan/$test"
+
+# A test by its name, which says what to run.
+begin()
+{
+    case $1 in
+    deps-check) start "$1" single "$1" sh make/walls.sh . ;;
+    fmt-check) start "$1" single "$1" sh make/format.sh --check ;;
+    asan\ *) start "$1" $limit "$BUILD/asan/${1#* }" ;;
+    tsan\ *) start "$1" $limit $fixed "$BUILD/tsan/${1#* }" ;;
+    *.sh) start "$1" $limit bash "$1" ;;
+    *) start "$1" $limit "$BUILD/normal/$1" ;;
+    esac
+}
+
+# may_begin WAITS: whether one that waits, or computes, has room beside those that run
+may_begin()
+{
+    local name waits=0
+    for name in "${running[@]}"; do
+        [[ $name == tests/@(ui|cli)/* ]] && waits=$((waits + 1))
+    done
+    if (($1)); then
+        ((${#running[@]} < 2 * each && (waits < each || ${#computing[@]} == 0)))
+    else
+        ((${#running[@]} - waits < each + (${#waiting[@]} == 0)))
+    fi
+}
+
+tsan=($TSAN_TESTS) unit=(tests/unit/*_test.c)
+
+# names WORDS...: those that are asked for. lib.sh is what the tests of a folder share.
+names()
+{
+    local name
+    for name in "$@"; do
+        [[ $name == *"$only"* && $name != */lib.sh && $name != *"*"* ]] && echo "${name%.c}"
+    done
+}
+# The slow ones first, so that nobody waits for the last.
+mapfile -t waiting < <(names tests/ui/*.sh tests/cli/*.sh)
+mapfile -t computing < <(names tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c deps-check fmt-check \
+    "${tsan[@]/#/tsan }" "${unit[@]/#/asan }" "${unit[@]}")
+while ((${#waiting[@]} + ${#computing[@]})); do
+    if ((${#waiting[@]})) && may_begin 1; then
+        begin "${waiting[0]}"
+        waiting=("${waiting[@]:1}")
+    elif ((${#computing[@]})) && may_begin 0; then
+        begin "${computing[0]}"
+        computing=("${computing[@]:1}")
+    else
+        reap
+    fi
 done
 while ((${#running[@]})); do
     reap
