@@ -151,7 +151,8 @@ bool feed_busy(struct feed *f);
 struct feed_sweep {
     char name[128]; /* empty: there is none */
     int64_t cells, ended, running;
-    bool paused, over;         /* over: nobody works on it any more */
+    bool paused, over;         /* over: nobody works on it any more, */
+    bool open;                 /* though cells that were begun, or wait, have no result */
     bool mean;                 /* best is of several seeds */
     double best, left_seconds; /* nan: unknown */
     bool by_valid;             /* the best is picked on validation data */

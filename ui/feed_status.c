@@ -351,10 +351,10 @@ static bool find_sweep(const struct feed *f, const struct feed_run *run, struct 
     if (!other->name[0] || (run && run->own && run->live))
         return false;
     out->sweep = *other;
-    out->state = other->over && other->ended < other->cells ? WIRE_STOPPED
-                 : other->over                              ? WIRE_DONE
-                 : other->paused                            ? WIRE_PAUSED
-                                                            : WIRE_RUNNING;
+    out->state = other->over && other->open ? WIRE_STOPPED
+                 : other->over              ? WIRE_DONE
+                 : other->paused            ? WIRE_PAUSED
+                                            : WIRE_RUNNING;
     if (other->over)
         return true;
     if (known && run->live && !run->dead && !strcmp(run->sweep_name, other->name))

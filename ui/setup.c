@@ -137,6 +137,7 @@ static void close_screen(void *screen)
     text_free(&s->several);
     free(s->before);
     free(s->shown_before);
+    free(s->goes_on);
     free(s->sweep_name);
     free(s->path);
     free(s->ran);

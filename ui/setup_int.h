@@ -87,12 +87,13 @@ struct setup {
     struct form again; /* a run that is to be run again, beside what stands in the form */
     bool runs_again;   /* it is what is started now, not the form */
     struct record_queue_options sweep; /* how it is walked; its name is the next */
-    char *sweep_name;                  /* another name than the form's, for the next start; NULL */
-    char free_name[SPEC_NAME];         /* that a question offers */
-    uint32_t started;                  /* number of what was started here last */
-    uint32_t nothing_ran;              /* a sweep, while no cell of it has begun here; 0 */
-    char *ran;   /* the form as it was run or queued last: it is kept there; NULL */
-    bool partly; /* a person has said that what could not be read shall be left out */
+    char *goes_on; /* the run that its item of the queue goes on with; NULL: none, or it was said */
+    char *sweep_name;          /* another name than the form's, for the next start; NULL */
+    char free_name[SPEC_NAME]; /* that a question offers */
+    uint32_t started;          /* number of what was started here last */
+    uint32_t nothing_ran;      /* a sweep, while no cell of it has begun here; 0 */
+    char *ran;                 /* the form as it was run or queued last: it is kept there; NULL */
+    bool partly;               /* a person has said that what could not be read shall be left out */
     bool fetching;
     struct setup_source *wanted; /* what is to be loaded, when the person has answered; NULL */
     char *path;                  /* a file that is to be written, likewise */

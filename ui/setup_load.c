@@ -70,6 +70,9 @@ static void take(struct setup *s)
     free(s->sweep_name);
     s->sweep_name = w->sweep_name;
     w->sweep_name = NULL;
+    free(s->goes_on);
+    s->goes_on = *w->options.resume ? mem_text(w->options.resume) : NULL;
+    w->options.resume[0] = 0;
     s->sweep = w->options;
     s->partly = false;
     choose_first(s);

@@ -381,7 +381,11 @@ void setup_queue_load(struct setup *s)
     w->n = q->n;
     setup_take_options(w);
     w->sweep_name = mem_text(*w->options.name ? w->options.name : w->source);
-    setup_load_aside(s, w, "The copy in the queue stays there: d takes it out.");
+    setup_load_aside(
+        s, w,
+        *w->options.resume
+            ? "In the queue it goes on from where it stopped; from here r starts a new run."
+            : "The copy in the queue stays there: d takes it out.");
 }
 
 void setup_queue_add(struct setup *s, bool alone)

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/sweeps.h"
+#include "study/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -463,6 +464,32 @@ static void ask_about_notes(struct setup *s)
     app_ask(s->app, question, answers, partly_or_not, s);
 }
 
+static void anew_or_not(void *user, int answer)
+{
+    struct setup *s = user;
+
+    if (answer != 0)
+        return;
+    free(s->goes_on);
+    s->goes_on = NULL;
+    setup_run(s);
+}
+
+/* It looks as if that went on. */
+static void ask_whether_anew(struct setup *s)
+{
+    static const char *const answers[] = {"a new run, from step 0",
+                                          "cancel: it goes on when its turn comes", NULL};
+    struct text question = {0};
+
+    text_add(&question, "In the queue this goes on with ");
+    text_add_clean(&question, study_short_name(s->goes_on));
+    text_add(&question,
+             " from where it stopped. From here it is another run of the same settings.");
+    app_ask(s->app, text_str(&question), answers, anew_or_not, s);
+    text_free(&question);
+}
+
 void setup_run(struct setup *s)
 {
     const char *problem = setup_problem(s);
@@ -479,6 +506,8 @@ void setup_run(struct setup *s)
     }
     if (*s->form.notes && !s->partly && s->form.from != FORM_RUN)
         ask_about_notes(s);
+    else if (s->goes_on)
+        ask_whether_anew(s);
     else if (spec_sweep_varies(&s->form.sweep))
         look_and_go_on(s);
     else

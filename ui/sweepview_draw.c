@@ -81,7 +81,7 @@ static const char *state_of(const struct sweepview *v)
 static void draw_progress(const struct sweepview *v, struct grid *g, struct rect in)
 {
     const struct sweepview_sweep *s = v->sweep;
-    size_t known = 0, ended = 0;
+    size_t known = 0, ended = 0, cells = 0;
     char span[CLOCK_UTC_ROOM];
     struct text counts = {0}, left = {0};
     double seconds = v->own ? v->status.left_seconds : sweepview_left_seconds(s);
@@ -89,6 +89,7 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
 
     for (size_t i = 0; i < s->cells; i++) {
         known += s->cell[i].known;
+        cells += !s->cell[i].left_out;
         ended += s->cell[i].known && s->cell[i].state >= WIRE_DONE;
     }
     sweepview_add_counts(s, &counts);
@@ -106,7 +107,7 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
     wide = in.columns - text_width(text_str(&counts)) - text_width(text_str(&left)) - 4;
     wide = wide > 30 ? 30 : wide;
     if (wide >= 6) /* the words go before */
-        at = grid_bar(g, in, 0, 0, wide, known ? (double)ended / (double)known : NAN, GRID_BAR) + 2;
+        at = grid_bar(g, in, 0, 0, wide, cells ? (double)ended / (double)cells : NAN, GRID_BAR) + 2;
     grid_cut(g, in, 0, at, in.columns - at - text_width(text_str(&left)) - 1, GRID_TEXT, false,
              text_str(&counts));
     grid_right(g, in, 0, in.columns, GRID_HEAD, text_str(&left));

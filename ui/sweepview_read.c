@@ -285,7 +285,7 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
     for (size_t i = 0; i < s->cells; i++) {
         const struct sweepview_cell *c = &s->cell[i];
 
-        line->cells += c->known;
+        line->cells += !c->left_out; /* as the board has them, also those that --max-cells leaves */
         line->ended += c->known && c->state >= WIRE_DONE;
         line->running += c->known && c->state == WIRE_RUNNING;
         if (sweepview_has_accuracy(c) && !spec_sweep_tests_apart(&s->spec) &&
@@ -339,6 +339,7 @@ static void tell_of(const char *results, const char *name, const struct sweepvie
     out->paused =
         s->live && !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, name));
     out->over = !s->live;
+    out->open = sweepview_open(s) > 0;
 }
 
 void sweepview_read_over(const char *results, const char *name, struct feed_sweep *out)

@@ -930,6 +930,12 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_add_status(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "✓ sweep done  board  12 of 12 cells  best mean 0.9100, picked on test");
+    sweep.ended = 11;
+    sweep.open = true;
+    feed_set_elsewhere(k.feed, &sweep);
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 100);
+    CHECK_HAS(text_str(&line), "■ sweep stopped  board  11 of 12 cells");
     kit_started(&k, 7, "/other", &run->spec, 100);
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);

@@ -738,6 +738,34 @@ TEST(what_comes_from_the_queue_keeps_its_options)
     kit_end();
 }
 
+TEST(what_goes_on_in_the_queue_is_a_new_run_in_the_form)
+{
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(
+        kit.folder,
+        "# options: --resume 2026-11-20-101530-412-lenet-7f3a\nmodel = lenet\nepochs = 3\n",
+        "lenet-7f3a", NULL, &e));
+    kit_watch();
+    CHECK_STR(kit.setup->queue_label[0], "goes on");
+    kit_keys("Tab Enter");
+    CHECK_HAS(kit.said, "from here r starts a new run");
+    CHECK_STR(kit.setup->sweep.resume, "");
+    kit_keys("r");
+    CHECK_HAS(kit.question, "goes on with lenet-7f3a from where it stopped");
+    kit.chosen(kit.user, 1);
+    kit_settle();
+    CHECK_INT(kit.runs, 0);
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_INT(kit.runs, 1);
+    CHECK_STR(kit.started.resume, "");
+    CHECK_INT(kit.started.spec.epochs, 3);
+    kit_end();
+}
+
 TEST(a_sweep_that_waits_is_not_queued_again)
 {
     struct record_queued *list;

@@ -785,6 +785,42 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     remove_all(results);
 }
 
+/* List, board and line of status have the same number of cells. */
+TEST(cells_that_were_not_asked_for_count_everywhere)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct sweepview_disk disk;
+    struct feed_sweep told = {0};
+    struct text out = {0};
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "# options: --max-cells 1\nlr = 0.1, 0.2, 0.4\n");
+    write_file(folder, "sweep.csv",
+               "cell,run,state,reason,lr,best_by,best_test_acc,wall_seconds,val_acc\n"
+               "aa,,done,,0.1,test,0.8,12.5,\n");
+    write_file(folder, "ledger.csv",
+               "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
+    sweepview_read(results, NULL, 0, NULL, 0, &disk);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    CHECK_INT(disk.line[0].ended, 1);
+    CHECK_INT(disk.line[0].cells, 3);
+    v.sweep = disk.sweep;
+    sweepview_first_look(v.sweep, &v.look);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "1 done, 2 not begun");
+    CHECK_HAS(text_str(&out), "█░░"); /* two thirds are to do */
+    sweepview_read_over(results, "board", &told);
+    CHECK(told.cells == 3 && told.ended == 1 && told.over);
+    CHECK(!told.open); /* what was asked for is done */
+    text_free(&out);
+    sweepview_free(disk.sweep);
+    sweepview_free_lines(disk.line, disk.lines);
+    free(folder);
+    remove_all(results);
+}
+
 /* Takes what tasks bring until nothing more comes; false: it goes on without end. */
 static bool settle(struct app *app)
 {
