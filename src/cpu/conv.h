@@ -47,6 +47,8 @@ struct cpu_conv_ops {
      * backward of so many groups use. */
     size_t (*packed)(const struct cpu_conv_layer *c, bool dx);
     size_t (*scratch)(const struct cpu_conv_layer *c, int groups, bool dx);
+    /* Of scratch that one of the two uses; NULL where no less is known. */
+    size_t (*scratch_of)(const struct cpu_conv_layer *c, int groups, bool back);
     /* w: Flax's (k, k, cin, cout). Part `part` of `parts` of the work; the parts are disjoint, and
      * threads do them at the same time. */
     void (*pack)(const struct cpu_conv_layer *c, bool dx, const float *w, float *packed, int part,

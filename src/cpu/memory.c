@@ -16,9 +16,9 @@ static size_t elements(const struct net_shape *s)
     return (size_t)s->h * (size_t)s->w * (size_t)s->c;
 }
 
-/* Zeros. Large pieces in large pages, where the system has them: kernels go down columns of weights,
- * whose rows lie a small page apart. What is left of a piece behind whole ones takes small ones. */
-static void *take_zeros(size_t count, size_t size)
+/* Large pieces in large pages, where the system has them: kernels go down columns of weights, whose
+ * rows lie a small page apart. What is left of a piece behind whole ones takes small ones. */
+static void *take(size_t count, size_t size, bool zeros)
 {
     size_t bytes;
     void *p;
@@ -31,7 +31,7 @@ static void *take_zeros(size_t count, size_t size)
 #ifdef MADV_HUGEPAGE
     madvise(p, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* refused: as good as before */
 #endif
-    return memset(p, 0, bytes);
+    return zeros ? memset(p, 0, bytes) : p;
 }
 
 static void *note(struct backend_session *s, void *p)
@@ -41,19 +41,29 @@ static void *note(struct backend_session *s, void *p)
     return p;
 }
 
-void *cpu_take(struct backend_session *s, size_t count, size_t size)
+static void *take_piece(struct backend_session *s, size_t count, size_t size, bool zeros)
 {
     if (s->counting) {
         s->counted += (double)count * (double)size;
         return s->memory; /* any address: what was taken is not taken again */
     }
-    void *p = s->failed_bytes ? NULL : take_zeros(count, size);
+    void *p = s->failed_bytes ? NULL : take(count, size, zeros);
     if (!p) {
         if (!s->failed_bytes && __builtin_mul_overflow(count, size, &s->failed_bytes))
             s->failed_bytes = SIZE_MAX;
         return NULL;
     }
     return note(s, p);
+}
+
+void *cpu_take(struct backend_session *s, size_t count, size_t size)
+{
+    return take_piece(s, count, size, true);
+}
+
+void *cpu_take_room(struct backend_session *s, size_t count, size_t size)
+{
+    return take_piece(s, count, size, false);
 }
 
 void *cpu_take_table(struct backend_session *s, size_t count, size_t size)
@@ -72,7 +82,7 @@ int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t)
     return share < EVALUATION_GROUPS ? EVALUATION_GROUPS : share;
 }
 
-size_t cpu_scratch(const struct backend_session *s, int layer, int groups)
+static size_t scratch_of_both(const struct backend_session *s, int layer, int groups)
 {
     const struct cpu_layer *c = &s->layer[layer];
 
@@ -81,6 +91,14 @@ size_t cpu_scratch(const struct backend_session *s, int layer, int groups)
     if (c->tiles)
         return s->tiles->dense_scratch(groups, (int)c->in, (int)c->out);
     return c->l.op == NET_DENSE ? (size_t)groups * CPU_LANES * cpu_round_up(c->out) : 0;
+}
+
+size_t cpu_scratch(const struct backend_session *s, int layer, int groups, bool back)
+{
+    const struct cpu_layer *c = &s->layer[layer];
+
+    return c->l.op == NET_CONV && c->ops->scratch_of ? c->ops->scratch_of(&c->conv, groups, back)
+                                                     : scratch_of_both(s, layer, groups);
 }
 
 /* Gradients to the layers' outputs, but those that workers have of the chunk at hand. */
@@ -116,7 +134,7 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
     for (int i = s->layers - 1; i >= 0 && !s->spare && !s->failed_bytes; i--) {
         const struct cpu_layer *c = &s->layer[i];
         bool chunk = i < s->pictures && s->chunk < each;
-        size_t want = cpu_scratch(s, i, chunk ? s->chunk : c->units ? t->places : each);
+        size_t want = scratch_of_both(s, i, chunk ? s->chunk : c->units ? t->places : each);
         scratch = want > scratch ? want : scratch;
         int own = c->tail;
         if (i >= s->pictures || c->fused || s->whole)

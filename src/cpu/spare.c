@@ -40,7 +40,7 @@ void cpu_spare_equip(struct backend_session *s, struct cpu_team *t)
 {
     size_t layers = (size_t)s->layers;
 
-    t->arena = cpu_take(s, arena_floats(s, t->size), sizeof *t->arena);
+    t->arena = cpu_take_room(s, arena_floats(s, t->size), sizeof *t->arena);
     for (int r = 0; r < t->size && t->arena && !s->counting; r++) {
         struct cpu_worker *w = &t->worker[r];
         float *train_part = part_of(w, true), *evaluate_part = part_of(w, false);

@@ -110,17 +110,19 @@ void cpu_spare_choose(struct backend_session *s)
     }
 }
 
-/* The plan of a worker's part. Time goes on by one with each layer: layer i goes forward at i, the
- * loss is taken at `layers`, layer i goes backward at 2 * layers - i. */
+/* The plan of a worker's part. Time goes on by one with each layer that goes forward or backward and
+ * with each that is computed again. */
 
 struct piece {
     size_t floats, at;
-    int begin, end; /* held from here to here, both included */
+    int begin, end; /* held from here to here, both included, ... */
+    int gap[2];     /* ... but not between these, if the second is not 0 */
 };
 
 struct plan {
     struct backend_session *s;
     int groups;
+    int now;
     struct piece *piece;
     int pieces;
     int *act, *back, *grad, *scratch, *scratch_back; /* (layers): pieces, -1 */
@@ -137,48 +139,49 @@ static int *no_pieces(const struct backend_session *s)
     return list;
 }
 
-static void hold(struct plan *p, int *piece, size_t floats, int time)
+/* Until now at least. */
+static void hold(struct plan *p, int *piece, size_t floats)
 {
     if (*piece < 0) {
         *piece = p->pieces++;
-        p->piece[*piece] = (struct piece){.begin = time};
+        p->piece[*piece] = (struct piece){.begin = p->now};
     }
     struct piece *at = &p->piece[*piece];
     at->floats = floats > at->floats ? floats : at->floats;
-    at->end = time > at->end ? time : at->end;
+    at->end = p->now;
 }
 
-static void hold_pixels(struct plan *p, int *list, int layer, int time)
+static void hold_pixels(struct plan *p, int *list, int layer)
 {
     if (layer >= 0)
-        hold(p, &list[layer], p->s->layer[layer].out * CPU_LANES * (size_t)p->groups, time);
+        hold(p, &list[layer], p->s->layer[layer].out * CPU_LANES * (size_t)p->groups);
 }
 
-static void hold_scratch(struct plan *p, int *list, int at, int layer, int time)
+static void hold_scratch(struct plan *p, int *list, int at, int layer, bool back)
 {
-    size_t floats = cpu_round_up(cpu_scratch(p->s, layer, p->groups));
+    size_t floats = cpu_round_up(cpu_scratch(p->s, layer, p->groups, back));
 
     if (floats)
-        hold(p, &list[at], floats, time);
+        hold(p, &list[at], floats);
 }
 
 static void plan_forward(struct plan *p)
 {
     const struct backend_session *s = p->s;
 
-    for (int i = 0; i < s->layers; i++) {
+    for (int i = 0; i < s->layers; i++, p->now++) {
         const struct cpu_layer *c = &s->layer[i];
         if (c->fused)
             continue;
         p->owner[c->tail] = i;
-        hold_pixels(p, p->act, c->l.src, i);
-        hold_pixels(p, p->act, c->l.src2, i);
+        hold_pixels(p, p->act, c->l.src);
+        hold_pixels(p, p->act, c->l.src2);
         if (c->in_place)
             p->act[c->tail] = p->act[c->l.src];
-        hold_pixels(p, p->act, c->tail, i);
-        hold_scratch(p, p->scratch, i, i, i);
+        hold_pixels(p, p->act, c->tail);
+        hold_scratch(p, p->scratch, i, i, false);
     }
-    hold_pixels(p, p->act, s->layers - 1, s->layers);
+    hold_pixels(p, p->act, s->layers - 1);
 }
 
 /* A batch norm over a convolution that is computed again: both in one step, in the same place. */
@@ -189,32 +192,48 @@ const struct cpu_layer *cpu_spare_conv_below(const struct backend_session *s,
     return c->l.op == NET_BATCHNORM && src && src->l.op == NET_CONV && src->again ? src : NULL;
 }
 
-/* A tail's numbers must be there when layer i goes backward, and before that what they are computed
- * from. */
+static void compute_again(struct plan *p, const struct cpu_layer *c, int i)
+{
+    const struct cpu_layer *conv = cpu_spare_conv_below(p->s, c);
+
+    if (!conv)
+        hold_pixels(p, p->back, c->l.src);
+    hold_pixels(p, p->back, c->l.op == NET_ADD ? c->l.src2 : -1);
+    hold_pixels(p, p->back, c->tail);
+    hold_scratch(p, p->scratch_back, i, conv ? conv->index : c->index, false);
+    p->s->redo[p->redone++] = c->index;
+    p->now++;
+}
+
+/* A tail's numbers must be there from now on, for layer i to go backward, and before that what they
+ * are computed from. Where a convolution of few products and the batch norm over it have been
+ * computed again already, that is done once more rather than keeping them until now. */
 static void want_back(struct plan *p, int tail, int i)
 {
     struct backend_session *s = p->s;
-    int time = 2 * s->layers - i;
 
     if (tail < 0)
         return;
     const struct cpu_layer *c = &s->layer[p->owner[tail]];
     if (!c->again) {
-        hold_pixels(p, p->act, tail, time);
         p->back[tail] = p->act[tail];
     } else if (p->back[tail] >= 0) {
-        hold_pixels(p, p->back, tail, time);
+        struct piece *held = &p->piece[p->back[tail]];
+        if (cpu_spare_conv_below(s, c) && held->end + 1 < p->now && !held->gap[1]) {
+            held->gap[0] = held->end;
+            held->gap[1] = p->now;
+            compute_again(p, c, i);
+        }
     } else {
-        const struct cpu_layer *conv = cpu_spare_conv_below(s, c);
-        if (!conv)
+        if (!cpu_spare_conv_below(s, c))
             want_back(p, c->l.src, i);
         want_back(p, c->l.op == NET_ADD ? c->l.src2 : -1, i);
         if (c->in_place)
             p->back[tail] = p->back[c->l.src];
-        hold_pixels(p, p->back, tail, time);
-        hold_scratch(p, p->scratch_back, i, conv ? conv->index : c->index, time);
-        s->redo[p->redone++] = c->index;
+        compute_again(p, c, i);
+        return;
     }
+    hold_pixels(p, p->back, tail);
 }
 
 static void plan_backward(struct plan *p)
@@ -222,25 +241,27 @@ static void plan_backward(struct plan *p)
     struct backend_session *s = p->s;
     int last = s->layers - 1;
 
-    hold_pixels(p, p->grad, last, s->layers);
-    for (int i = last; i >= 0; i--) {
+    hold_pixels(p, p->grad, last); /* the loss is taken */
+    for (int i = last; i >= 0; i--, p->now++) {
         struct cpu_layer *c = &s->layer[i];
-        int time = 2 * s->layers - i, tail[2];
+        int tail[2];
         if (c->fused)
             continue;
         c->redo_from = p->redone;
         for (int n = reads_back(c, tail), j = 0; j < n; j++)
             want_back(p, tail[j], i);
         c->redo_to = p->redone;
-        hold_pixels(p, p->grad, c->tail, time);
+        for (int n = reads_back(c, tail), j = 0; j < n; j++)
+            hold_pixels(p, p->back, tail[j]);
+        hold_pixels(p, p->grad, c->tail);
         if (c->grad_in_place)
             p->grad[c->l.src] = p->grad[c->tail];
-        hold_pixels(p, p->grad, c->l.src, time);
-        hold_pixels(p, p->grad, c->l.src2, time);
-        hold_scratch(p, p->scratch_back, i, i, time);
+        hold_pixels(p, p->grad, c->l.src);
+        hold_pixels(p, p->grad, c->l.src2);
+        hold_scratch(p, p->scratch_back, i, i, true);
     }
-    hold_pixels(p, p->act, last, 2 * s->layers + 1); /* for peek */
-    hold_pixels(p, p->grad, last, 2 * s->layers + 1);
+    hold_pixels(p, p->act, last); /* for peek */
+    hold_pixels(p, p->grad, last);
 }
 
 static int by_floats(const void *a, const void *b)
@@ -252,30 +273,51 @@ static int by_floats(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
+    int held = x->end - x->begin, other = y->end - y->begin;
+
+    return held != other ? (held < other ? 1 : -1) : by_floats(a, b);
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Large pieces first, each at the lowest place that is free as long as it is held. Returns the floats
- * of all. */
-static size_t place(struct plan *p)
+static bool in_gap(const struct piece *of, const struct piece *x)
+{
+    return x->begin > of->gap[0] && x->end < of->gap[1];
+}
+
+static bool meet(const struct piece *a, const struct piece *b)
+{
+    return a->begin <= b->end && b->begin <= a->end && !in_gap(a, b) && !in_gap(b, a);
+}
+
+typedef int comparison(const void *, const void *);
+
+/* One after the other in some order, each at the lowest place that is free as long as it is held.
+ * Returns the floats of all. */
+static size_t place_in(struct plan *p, comparison *before)
 {
     size_t n = (size_t)p->pieces, most = 0;
     struct piece **order = mem_new(n + 1, sizeof *order), **near = mem_new(n + 1, sizeof *near);
 
     for (size_t i = 0; i < n; i++)
         order[i] = &p->piece[i];
-    qsort(order, n, sizeof(struct piece *), by_floats);
+    qsort(order, n, sizeof(struct piece *), before);
     for (size_t i = 0; i < n; i++) {
         struct piece *piece = order[i];
         size_t nears = 0;
         for (size_t j = 0; j < i; j++) {
-            if (order[j]->begin <= piece->end && order[j]->end >= piece->begin)
+            if (meet(order[j], piece))
                 near[nears++] = order[j];
         }
         qsort(near, nears, sizeof(struct piece *), by_place);
+        piece->at = 0;
         for (size_t j = 0; j < nears && near[j]->at < piece->at + piece->floats; j++) {
             size_t end = near[j]->at + near[j]->floats;
             piece->at = end > piece->at ? end : piece->at;
@@ -285,6 +327,15 @@ static size_t place(struct plan *p)
     free(order);
     free(near);
     return most;
+}
+
+/* Those that are held longest first: what is kept for the way back lies like a stack. Or large ones
+ * first, where that takes less. */
+static size_t place(struct plan *p)
+{
+    size_t large = place_in(p, by_floats), lasting = place_in(p, by_time);
+
+    return lasting <= large ? lasting : place_in(p, by_floats);
 }
 
 static size_t at(const struct plan *p, int piece)
@@ -331,7 +382,7 @@ void cpu_spare_plan(struct backend_session *s)
     size_t layers = (size_t)s->layers;
     const struct cpu_team *t = &s->team[0];
 
-    s->redo = cpu_take_table(s, layers, sizeof *s->redo);
+    s->redo = cpu_take_table(s, 2 * layers, sizeof *s->redo); /* none more than twice */
     s->lease = cpu_take_table(s, layers, sizeof *s->lease);
     s->lease_evaluate = cpu_take_table(s, layers, sizeof *s->lease_evaluate);
     s->part = plan_part(s, cpu_groups_train(s, t), true, s->lease);

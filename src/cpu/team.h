@@ -255,8 +255,11 @@ void cpu_spare_give_back(struct backend_session *s); /* the arena's pages, until
 /* memory.c */
 int cpu_groups_train(const struct backend_session *s, const struct cpu_team *t); /* of a worker */
 int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t);
-size_t cpu_scratch(const struct backend_session *s, int layer, int groups); /* floats */
+/* Floats that a layer needs to go forward, or backward. */
+size_t cpu_scratch(const struct backend_session *s, int layer, int groups, bool back);
 void *cpu_take(struct backend_session *s, size_t count, size_t size); /* freed with the session */
+/* The same, but with any contents: what is large is none of the process's until it is written. */
+void *cpu_take_room(struct backend_session *s, size_t count, size_t size);
 void *cpu_take_table(struct backend_session *s, size_t count, size_t size);
 void cpu_equip_models(struct backend_session *s);
 void cpu_equip_teams(struct backend_session *s); /* teams, workers and their buffers */

@@ -6,7 +6,7 @@
  *   touch          bytes that the session holds by its estimate, data apart, and the nanoseconds a
  *                  byte of writing as many and reading them again backwards
  *   evaluate       all test images; seconds, the mean loss over images and members
- *   export FOLDER  what others need to do the same work: weights, images, order
+ *   export FOLDER  what others need to do the same work: weights as they are now, images, order
  *   peak N         fp32 operations a second of 1 ... N threads
  *
  * Every answer carries the age of the process in seconds and the peak of its resident memory. */
@@ -29,8 +29,6 @@ struct bench {
     struct plan *plan;
     struct backend_session *session;
     uint32_t *order; /* of epoch 1, which is gone through again and again */
-    float **param;   /* (members): initial */
-    float *stat;
     const uint32_t **orders;
     uint64_t step;
     size_t held; /* bytes that the session holds, data apart */
@@ -100,20 +98,19 @@ static enum err_code hold(struct bench *b, struct err *e)
 static enum err_code open_session(struct bench *b, struct err *e)
 {
     const struct plan *p = b->plan;
-    size_t n = p->net->parameter_count;
+    float *param = mem_new(p->net->parameter_count, sizeof *param);
+    float *stat = mem_new(p->net->stat_count + 1, sizeof *stat);
 
     TRY(p->backend->open(&p->session, &b->session, e));
     TRY(hold(b, e));
-    b->param = mem_new((size_t)p->session.members, sizeof *b->param);
-    b->stat = mem_new(p->net->stat_count + 1, sizeof *b->stat);
     for (int m = 0; m < p->session.members; m++) {
-        b->param[m] = mem_new(n, sizeof **b->param);
-        net_init(p->net, p->spec.init, p->spec.init_std, p->session.model_key[m], b->param[m],
-                 b->stat);
-        TRY(p->backend->state(b->session, m, BACKEND_PARAMS, true, b->param[m], e));
+        net_init(p->net, p->spec.init, p->spec.init_std, p->session.model_key[m], param, stat);
+        TRY(p->backend->state(b->session, m, BACKEND_PARAMS, true, param, e));
         if (p->net->stat_count)
-            TRY(p->backend->state(b->session, m, BACKEND_STATS, true, b->stat, e));
+            TRY(p->backend->state(b->session, m, BACKEND_STATS, true, stat, e));
     }
+    free(param);
+    free(stat);
     return ERR_OK;
 }
 
@@ -246,23 +243,30 @@ static enum err_code export_all(struct bench *b, const char *folder, struct err 
     const struct plan *p = b->plan;
     size_t members = (size_t)p->session.members, n = (size_t)p->net->params;
     struct safetensors_tensor *tensor = mem_new(n, sizeof *tensor);
+    float *param = mem_new(p->net->parameter_count, sizeof *param);
+    float *all = mem_new(members * p->net->parameter_count, sizeof *all);
     char *path = mem_textf("%s/weights.safetensors", folder);
 
     if (!p->data->lut)
         return err_set(e, ERR_INPUT, "only data of bytes can be exported");
+    for (size_t m = 0; m < members; m++) {
+        TRY(p->backend->state(b->session, (int)m, BACKEND_PARAMS, false, param, e));
+        for (size_t i = 0; i < n; i++) {
+            const struct net_tensor *t = &p->net->param[i];
+            memcpy(all + members * t->offset + m * t->count, param + t->offset,
+                   t->count * sizeof *all);
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         const struct net_tensor *t = &p->net->param[i];
         struct safetensors_tensor *to = &tensor[i];
-        float *all = mem_new(members * t->count, sizeof *all);
 
-        for (size_t m = 0; m < members; m++)
-            memcpy(all + m * t->count, b->param[m] + t->offset, t->count * sizeof *all);
         snprintf(to->name, sizeof to->name, "%s", t->name);
         to->type = SAFETENSORS_F32;
         to->dims = t->dims + 1;
         to->shape[0] = members;
         memcpy(to->shape + 1, t->shape, (size_t)t->dims * sizeof *t->shape);
-        to->bytes = all;
+        to->bytes = all + members * t->offset;
     }
     TRY(safetensors_write(path, tensor, n, NULL, 0, e));
     TRY(write_file(folder, "model.net", p->net->text, strlen(p->net->text), e));
@@ -271,9 +275,9 @@ static enum err_code export_all(struct bench *b, const char *folder, struct err 
                    256 * (size_t)p->data->shape.c * sizeof *p->data->lut, e));
     TRY(export_part(p->data, &p->data->train, folder, "train", e));
     TRY(export_part(p->data, &p->data->test, folder, "test", e));
-    for (size_t i = 0; i < n; i++)
-        free((void *)tensor[i].bytes);
     free(tensor);
+    free(param);
+    free(all);
     free(path);
     return ERR_OK;
 }

@@ -310,6 +310,9 @@ static void known(const char *isa, const struct cpu_conv_ops *ops)
         {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false},
         {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false},
         {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false},
+        /* gradients of weights in blocks, of either form */
+        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false},
+        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false},
     };
     for (size_t i = 0; i < MEM_COUNT(layers); i++)
         check(isa, ops, &layers[i], i ? 2 : 3, i < 2, true, false);
