@@ -52,8 +52,9 @@ TEST(in_turn_as_together)
         double losses, params, logits;
     } precisions[] = {
         {SPEC_FP32, 1e-5, 1e-4, 1e-4},
-        {SPEC_TF32, 3e-4, 2e-3, 3e-3}, /* one sum in another order, and others follow */
-        {SPEC_BF16, 2e-3, 1e-2, 2e-2}};
+        /* One sum in another order, and others follow; tensor cores besides cut what they sum. */
+        {SPEC_TF32, 1e-3, 5e-3, 1e-2},
+        {SPEC_BF16, 4e-3, 2e-2, 4e-2}};
 
     for (size_t k = 0; k < MEM_COUNT(kit_nets); k++)
         for (int own = 0; own < 2; own++) {

@@ -88,6 +88,28 @@ TEST(products_of_tf32_are_exact)
     CHECK_INT(gemm(128, 64, 500, GEMM_RIGHT, 4), 0);
 }
 
+TEST(sums_of_products_are_cut_not_rounded)
+{
+    const float little = 1.5f / 16777216;
+    struct gemm_args a = {.m = 64, .n = 64, .k = 16, .bug = GEMM_RIGHT};
+    float *fa, *fb, *fc;
+
+    begin(1);
+    fa = taken(64 * 16 * 4);
+    fb = taken(64 * 16 * 4);
+    fc = taken(64 * 64 * 4);
+    for (int i = 0; i < 64 * 16; i++) {
+        fa[i] = i % 16 == 0 ? 1 : i % 16 == 8 ? little : 0;
+        fb[i] = i % 16 == 0 ? 1 : i % 16 == 8 ? (i / 16 % 2 ? -1.0f : 1.0f) : 0;
+    }
+    a.a = fa;
+    a.b = fb;
+    a.c = fc;
+    REQUIRE(ran(&k_gemm_tf32, 1, 1, GEMM_SHARED, &a, sizeof a) == 0);
+    CHECK(fc[0] == 1);                   /* not the next one, which is nearer */
+    CHECK(fc[1] == 1 - 2.0f / 16777216); /* likewise */
+}
+
 TEST(mistakes_in_a_product_are_found)
 {
     int read = 0, overwrite = 0, copies = 0;

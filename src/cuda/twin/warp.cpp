@@ -1,9 +1,38 @@
 /* cuda/twin/warp.cpp: what the 32 lanes of a warp do together: products, matrices, shuffles. */
 #include "cuda/twin/emu_int.h"
 
+#include <math.h>
+
 static float half_float(uint32_t u)
 {
     return emu_float(u << 16);
+}
+
+/* Tensor cores do not round: they cut off what fp32 has no room for. */
+static float cut(double sum)
+{
+    float f = (float)sum;
+    uint32_t u;
+
+    memcpy(&u, &f, 4);
+    return emu_float(u - ((fabs((double)f) > fabs(sum)) & (f - f == 0)));
+}
+
+/* c += a b, each sum of products at once. */
+template <int K>
+static void multiply(float (&c)[16][8], const float (&a)[16][K], const float (&b)[K][8])
+{
+    for (int i = 0; i < 16; i++) {
+        double sum[8];
+
+        for (int j = 0; j < 8; j++)
+            sum[j] = (double)c[i][j];
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < 8; j++)
+                sum[j] += (double)a[i][k] * (double)b[k][j];
+        for (int j = 0; j < 8; j++)
+            c[i][j] = cut(sum[j]);
+    }
 }
 
 /* The fragments of mma.sync, as the PTX manual lays them over the lanes: g = lane / 4, q = lane % 4. */
@@ -21,10 +50,7 @@ static void multiply_tf32(emu_meeting *const of[32])
         for (int i = 0; i < 2; i++)
             b[q + i * 4][g] = emu_float(of[l]->b[i]);
     }
-    for (int i = 0; i < 16; i++)
-        for (int k = 0; k < 8; k++)
-            for (int j = 0; j < 8; j++)
-                c[i][j] += a[i][k] * b[k][j];
+    multiply(c, a, b);
     for (int l = 0; l < 32; l++)
         for (int i = 0; i < 4; i++)
             of[l]->c[i] = c[(l >> 2) + (i >> 1) * 8][(l & 3) * 2 + (i & 1)];
@@ -49,10 +75,7 @@ static void multiply_bf16(emu_meeting *const of[32])
             b[q * 2 + i * 8 + 1][g] = half_float(of[l]->b[i] >> 16);
         }
     }
-    for (int i = 0; i < 16; i++)
-        for (int k = 0; k < 16; k++)
-            for (int j = 0; j < 8; j++)
-                c[i][j] += a[i][k] * b[k][j];
+    multiply(c, a, b);
     for (int l = 0; l < 32; l++)
         for (int i = 0; i < 4; i++)
             of[l]->c[i] = c[(l >> 2) + (i >> 1) * 8][(l & 3) * 2 + (i & 1)];
