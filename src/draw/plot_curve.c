@@ -17,7 +17,7 @@ struct dots {
     int wide, high; /* in dots */
     uint8_t *set;   /* (height, width) of cells: a bit a dot, all of a column from the top down */
     int *owner;     /* a series */
-    bool over;      /* the front series: what it draws hides what was there */
+    bool over;      /* what is drawn now hides what was there */
 };
 
 /* Dots y0..y1 of one column of dots. */
@@ -180,11 +180,13 @@ void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
     size_t cells = (size_t)c->width * (size_t)c->height;
     struct dots d = {.c = c, .wide = c->across * c->width, .high = c->down * c->height};
     int *order = mem_new((size_t)p->count, sizeof *order), n = plot_order(p, order);
+    bool crowd = p->count > PLOT_ROLES;
 
     d.set = mem_new(cells, 1);
     d.owner = mem_new(cells, sizeof *d.owner);
     for (int i = 0; i < n; i++) {
-        d.over = order[i] == p->front - 1;
+        /* the dots of so many would fill cells and be no curve's */
+        d.over = order[i] == p->front - 1 || (crowd && !p->series[order[i]].dashed);
         draw_series(&d, order[i], &v->curve[order[i]]);
     }
     put_dots(&d);

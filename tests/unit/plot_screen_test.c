@@ -101,6 +101,33 @@ TEST(thick_is_thicker)
     }
 }
 
+/* Many curves at hardly any distance stay lines: no cell has dots of two of them. */
+TEST(many_curves_do_not_fill_cells)
+{
+    static const double at[2] = {0, 1};
+    double level[CURVES][2];
+    struct plot_series s[CURVES];
+    struct plot p = {.series = s, .count = CURVES, .columns = 60, .rows = 12};
+    struct plot_cell *cells = mem_new(720, sizeof *cells);
+    int lines = 0;
+
+    for (int i = 0; i < CURVES; i++) {
+        level[i][0] = level[i][1] = i;
+        s[i] = (struct plot_series){NULL, at, level[i], 2, i, false, PLOT_THIN, NULL};
+    }
+    plot_draw(&p, cells);
+    for (int i = 0; i < 720; i++) {
+        int dots = cells[i].code >= 0x2800 && cells[i].code < 0x2900
+                       ? __builtin_popcount(cells[i].code & 0xff)
+                       : 0;
+
+        CHECK(dots <= 2);
+        lines += dots > 0;
+    }
+    CHECK(lines > 400);
+    free(cells);
+}
+
 /* A curve whose only points are two lone ones, in corners of the place for curves. */
 static void make_corners(struct plot_series *s)
 {
