@@ -93,6 +93,19 @@ size_t compare_row_group(const struct compare *c, size_t row); /* as shown; grou
 void compare_focus(struct compare *c, size_t row);
 void compare_set_cursor(struct compare *c);
 
+bool compare_has_twin(const struct compare *c, size_t group); /* another curve lies under its own */
+
+/* compare_names.c */
+void compare_name_groups(struct compare *c);
+void compare_choose_labels(struct compare *c, int panel); /* as long as there is room for */
+
+/* compare_table.c */
+void compare_draw_table(struct compare *c, struct grid *g, struct rect at);
+
+/* compare_notes.c */
+void compare_draw_notes(const struct compare *c, struct grid *g, struct rect in);
+int compare_note_rows(const struct compare *c, int columns);
+
 /* compare_draw.c */
 void compare_draw(void *screen, struct grid *g, struct rect in);
 

@@ -79,67 +79,6 @@ void compare_free_made(struct compare *c)
     c->columns = c->panels = 0;
 }
 
-/* ---- names ---- */
-
-/* The values of a name alone: the table's heads say what they are of. */
-static char *values_of(const char *label)
-{
-    struct text out = {0};
-    char *copy = mem_text(label), *rest = copy, *brief;
-
-    for (char *word; (word = strsep(&rest, " "));) {
-        char *value = strchr(word, '=');
-
-        text_addf(&out, "%s%s", out.n ? " " : "", value ? value + 1 : word);
-    }
-    brief = mem_text(text_str(&out));
-    text_free(&out);
-    free(copy);
-    return brief;
-}
-
-static void name_all(struct compare *c)
-{
-    const struct compare_set *set = c->set;
-    struct text *names = mem_new(set->count + 1, sizeof *names);
-
-    c->of = mem_new(set->count + 1, sizeof *c->of);
-    c->groups = set->count;
-    for (size_t i = 0; i < set->count; i++)
-        c->of[i] = i;
-    if (c->over)
-        c->groups = study_groups(set->run, set->count, "seed", c->of);
-    c->label = mem_new(c->groups + 1, sizeof *c->label);
-    c->brief = mem_new(c->groups + 1, sizeof *c->brief);
-    c->plain = mem_new(c->groups + 1, sizeof *c->plain);
-    c->tail = mem_new(c->groups + 1, sizeof *c->tail);
-    curves_name_groups(set->run, set->count, c->of, c->groups, c->over ? "seed" : NULL, names);
-    for (size_t g = 0; g < c->groups; g++) {
-        size_t first = 0;
-        const char *name, *dash;
-        bool again = false;
-
-        while (c->of[first] != g)
-            first++;
-        name = study_short_name(set->entry[first].name);
-        dash = strrchr(name, '-');
-        c->tail[g] = dash && dash[1] ? dash + 1 : name;
-        for (size_t k = 0; k < c->groups; k++)
-            again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
-        if (!names[g].n)
-            c->label[g] = mem_text(name);
-        else if (again) /* of settings as the others are, and its own */
-            c->label[g] = mem_textf("%s %s", text_str(&names[g]), c->tail[g]);
-        else
-            c->label[g] = mem_text(text_str(&names[g]));
-        c->brief[g] = values_of(c->label[g]);
-        c->plain[g] = c->groups == set->count ? name : c->brief[g];
-    }
-    for (size_t g = 0; g < c->groups; g++)
-        text_free(&names[g]);
-    free(names);
-}
-
 /* ---- the table ---- */
 
 /* Two rows have different values in it; where it does not apply it has none. */
@@ -431,6 +370,14 @@ static void find_twins(struct compare *c)
     }
 }
 
+bool compare_has_twin(const struct compare *c, size_t group)
+{
+    for (size_t g = 0; group < c->groups && g < c->groups; g++)
+        if (g != group && c->twin[g] == c->twin[group])
+            return true;
+    return false;
+}
+
 /* ---- focus and cursor ---- */
 
 size_t compare_row_group(const struct compare *c, size_t row)
@@ -526,7 +473,7 @@ void compare_make(struct compare *c)
     c->stale = false;
     if (!c->set || !c->set->count)
         return;
-    name_all(c);
+    compare_name_groups(c);
     make_table(c);
     make_plots(c);
     find_twins(c);

@@ -1,0 +1,155 @@
+/* ui/compare_names.c: what curves and rows are called, and how much of it legends have room for. */
+#include "ui/compare_int.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APART 2 /* columns between entries of a legend */
+
+/* The values of a name alone: the table's heads say what they are of. */
+static char *values_of(const char *label)
+{
+    struct text out = {0};
+    char *copy = mem_text(label), *rest = copy, *brief;
+
+    for (char *word; (word = strsep(&rest, " "));) {
+        char *value = strchr(word, '=');
+
+        text_addf(&out, "%s%s", out.n ? " " : "", value ? value + 1 : word);
+    }
+    brief = mem_text(text_str(&out));
+    text_free(&out);
+    free(copy);
+    return brief;
+}
+
+void compare_name_groups(struct compare *c)
+{
+    const struct compare_set *set = c->set;
+    struct text *names = mem_new(set->count + 1, sizeof *names);
+
+    c->of = mem_new(set->count + 1, sizeof *c->of);
+    c->groups = set->count;
+    for (size_t i = 0; i < set->count; i++)
+        c->of[i] = i;
+    if (c->over)
+        c->groups = study_groups(set->run, set->count, "seed", c->of);
+    c->label = mem_new(c->groups + 1, sizeof *c->label);
+    c->brief = mem_new(c->groups + 1, sizeof *c->brief);
+    c->plain = mem_new(c->groups + 1, sizeof *c->plain);
+    c->tail = mem_new(c->groups + 1, sizeof *c->tail);
+    curves_name_groups(set->run, set->count, c->of, c->groups, c->over ? "seed" : NULL, names);
+    for (size_t g = 0; g < c->groups; g++) {
+        size_t first = 0;
+        const char *name, *dash;
+        bool again = false;
+
+        while (c->of[first] != g)
+            first++;
+        name = study_short_name(set->entry[first].name);
+        dash = strrchr(name, '-');
+        c->tail[g] = dash && dash[1] ? dash + 1 : name;
+        for (size_t k = 0; k < c->groups; k++)
+            again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
+        if (!names[g].n)
+            c->label[g] = mem_text(name);
+        else if (again) /* of settings as the others are, and its own */
+            c->label[g] = mem_textf("%s %s", text_str(&names[g]), c->tail[g]);
+        else
+            c->label[g] = mem_text(text_str(&names[g]));
+        c->brief[g] = values_of(c->label[g]);
+        c->plain[g] = c->groups == set->count ? name : c->brief[g];
+    }
+    for (size_t g = 0; g < c->groups; g++)
+        text_free(&names[g]);
+    free(names);
+}
+
+/* What curves may be called: the settings that tell them apart, their values alone (the table's heads say
+ * of what), as the table calls them, that without what all begin with, the end of their names. */
+enum label { LABEL_WHOLE, LABEL_VALUES, LABEL_TABLE, LABEL_REST, LABEL_END, LABELS };
+
+static const char *label_of(const struct compare *c, size_t group, enum label kind, size_t front)
+{
+    switch (kind) {
+    case LABEL_WHOLE:
+        return c->label[group];
+    case LABEL_VALUES:
+        return c->brief[group];
+    case LABEL_TABLE:
+        return c->plain[group];
+    case LABEL_REST:
+        return c->plain[group] + front;
+    default:
+        return c->tail[group];
+    }
+}
+
+/* Bytes of ASCII with which all names of the table begin, up to the end of a word; of none the whole. */
+static size_t common_front(const struct compare *c, const struct curves *of)
+{
+    const char *first = of->lines > 1 ? c->plain[of->line[0].group] : "";
+    size_t n = 0;
+
+    while (first[n] > 0 && first[n] < 0x7f)
+        n++;
+    for (size_t i = 1; i < of->lines; i++) {
+        const char *name = c->plain[of->line[i].group];
+        size_t k = 0;
+
+        while (k < n && name[k] == first[k])
+            k++;
+        n = k;
+    }
+    while (n && isalnum((unsigned char)first[n - 1]))
+        n--;
+    return n;
+}
+
+/* Whether the legend has room for all of them uncut: in a row, or below each other as plot_legend does. */
+static bool labels_fit(const struct compare *c, int panel, enum label kind, size_t front)
+{
+    const struct plot *p = &c->plot[panel];
+    int rows = 1 + (p->rows - PLOT_LEAST_ROWS) / 3, total = -APART, most = 0;
+
+    for (int i = 0; i < p->count; i++) {
+        int width = 3 + (p->values ? 8 : 0) +
+                    text_width(label_of(c, c->curves[panel].line[i].group, kind, front));
+
+        total += width + APART;
+        most = width > most ? width : most;
+    }
+    return total <= p->columns || (p->columns + APART) / (most + APART) * rows >= p->count;
+}
+
+static enum label longest_label(const struct compare *c, int panel, size_t front)
+{
+    enum label kind = LABEL_WHOLE;
+
+    /* values of settings before a value of the curve would read as one list */
+    while (kind + 1 < LABELS &&
+           (!labels_fit(c, panel, kind, front) || (kind == LABEL_VALUES && c->plot[panel].values)))
+        kind++;
+    return kind;
+}
+
+/* What says most without being cut: the middle of a name cannot be missed. Without a cursor names say
+ * more than the values at the end, which the table has too. */
+void compare_choose_labels(struct compare *c, int panel)
+{
+    struct plot *p = &c->plot[panel];
+    size_t front = common_front(c, &c->curves[panel]);
+    enum label kind;
+
+    p->values = p->count <= COMPARE_MANY;
+    kind = longest_label(c, panel, front);
+    if (kind + 1 == LABELS && p->values && !p->cursor) {
+        p->values = false;
+        kind = longest_label(c, panel, front);
+    }
+    for (int i = 0; i < p->count; i++)
+        c->series[panel][i].label = label_of(c, c->curves[panel].line[i].group, kind, front);
+}

@@ -1,0 +1,140 @@
+/* ui/compare_notes.c: what must be said below the table. */
+#include "ui/compare_int.h"
+
+#include "draw/words.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST  24 /* columns of a name */
+#define LONG  60 /* of settings in a sentence */
+#define TWINS 4  /* that are named */
+
+static double cell_value(const struct compare *c, size_t row, const char *column)
+{
+    struct study_table *t = (struct study_table *)&c->table;
+    int at = study_table_find(t, column);
+
+    return at >= 0 && row < t->rows ? study_table_cell(t, row, at)->value : NAN;
+}
+
+/* At an equal budget: how far the focused run is from the best of the others. */
+static void add_distance(const struct compare *c, size_t row, struct text *out)
+{
+    double own = cell_value(c, row, "test_acc"), best = -INFINITY;
+    size_t which = row;
+
+    for (size_t i = 0; i < c->table.rows; i++) {
+        double acc = cell_value(c, i, "test_acc");
+
+        if (i != row && acc > best && study_same_test(&c->set->run[row], &c->set->run[i])) {
+            best = acc;
+            which = i;
+        }
+    }
+    if (which == row || !isfinite(own))
+        return;
+    text_addf(out, "%s: %+.1f points against %s at equal %s\n", c->label[row], 100 * (own - best),
+              c->label[which], study_budget_name[c->equal.budget]);
+}
+
+/* Of the focused row: what an ensemble gained, what a setting is behind the best. */
+static void add_focused(const struct compare *c, struct text *out)
+{
+    size_t row = c->row < c->table.rows ? c->order[c->row] : 0;
+    double lo = cell_value(c, row, "difference_lo"), hi = cell_value(c, row, "difference_hi");
+    double difference = cell_value(c, row, "difference");
+    const struct study_run *run = row < c->set->count ? &c->set->run[row] : NULL;
+
+    if (c->equal.on && row < c->groups) {
+        add_distance(c, row, out);
+    } else if (c->over && isfinite(difference)) {
+        text_addf(out, "%s: %+.2f points against the best", c->label[row], 100 * difference);
+        if (isfinite(lo))
+            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s", 100 * lo,
+                      100 * hi, lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
+        else
+            text_add(out, "; one pair of seeds says nothing about chance");
+        text_add(out, "\n");
+    } else if (!c->over && !c->scaling && run && run->entry->run.spec.mode == SPEC_ENSEMBLE &&
+               isfinite(study_number(run, "gain_mean"))) {
+        int members = run->entry->run.spec.members > 0 ? run->entry->run.spec.members
+                                                       : run->entry->run.spec.devices;
+
+        text_addf(
+            out,
+            "%s: at epoch %.0f a gain of %+.1f points over the mean member (%.3f), %+.1f over the "
+            "best, at ",
+            c->label[row], (double)run->entry->run.best_epoch, 100 * study_number(run, "gain_mean"),
+            study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"));
+        words_add_training(out, members,
+                           study_is_average(run) ? study_unlike(&run->entry->run)
+                                                 : (struct study_unlike){0});
+        text_add(out, "\n");
+    }
+}
+
+/* "a, b, c" of those whose curves lie under each other. */
+static void add_twins(const struct compare *c, struct text *out)
+{
+    bool settings = c->groups < c->set->count;
+
+    for (size_t g = 0; g < c->groups; g++) {
+        size_t n = 0;
+
+        for (size_t k = g; c->twin[g] == g && compare_has_twin(c, g) && k < c->groups; k++)
+            if (c->twin[k] == g && n++ < TWINS) {
+                text_add(out, n > 1 ? ", " : "");
+                words_add_cut(out, settings ? c->label[k] : c->plain[k], settings ? LONG : MOST,
+                              false);
+            }
+        if (n > TWINS)
+            text_addf(out, " and %zu more", n - TWINS);
+        text_add(out, n ? ": the same curve\n" : "");
+    }
+}
+
+static void add_notes(const struct compare *c, struct text *out)
+{
+    add_focused(c, out);
+    add_twins(c, out);
+    if (c->set->left_out)
+        text_addf(out, "%s\n", c->set->problem);
+    if (!c->scaling && c->panels)
+        curves_add_short(&c->curves[0], c->label, out);
+    text_add(out, text_str(&c->table.note));
+    if (c->equal.on && !c->wrong[0])
+        text_add(out, "a run that is not at its end there would have done better with a schedule "
+                      "that ends there\n");
+}
+
+void compare_draw_notes(const struct compare *c, struct grid *g, struct rect in)
+{
+    struct text notes = {0};
+    int row = 0;
+
+    add_notes(c, &notes);
+    for (char *line = notes.s, *next; line && *line && row < in.rows; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        row += grid_words(g, rect_behind(rect_before(in, 1), 1), row, GRID_DIM, line);
+    }
+    text_free(&notes);
+}
+
+int compare_note_rows(const struct compare *c, int columns)
+{
+    struct text notes = {0};
+    int rows = 0;
+
+    add_notes(c, &notes);
+    for (const char *s = text_str(&notes); *s;) {
+        size_t n = strcspn(s, "\n");
+
+        rows += 1 + (int)n / (columns > 4 ? columns - 2 : 4);
+        s += n + (s[n] == '\n');
+    }
+    text_free(&notes);
+    return rows;
+}

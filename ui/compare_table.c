@@ -1,0 +1,256 @@
+/* ui/compare_table.c: the table of what differs between runs and what came of it. */
+#include "ui/compare_int.h"
+
+#include "draw/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST 24 /* columns of a cell */
+
+static void cell_words(const struct compare *c, size_t row, int column, struct text *out)
+{
+    struct study_table *t = (struct study_table *)&c->table; /* its cell is only read */
+    const struct study_cell *cell = study_table_cell(t, row, column);
+    const char *slash;
+
+    if (t->column[column].kind == STUDY_SHARE && isfinite(cell->value) && c->percent) {
+        text_addf(out, "%.2f", 100 * cell->value);
+        if (isfinite(cell->sd))
+            text_addf(out, " ± %.2f", 100 * cell->sd);
+        return;
+    }
+    if (t->column[column].kind == STUDY_TEXT && strcmp(t->column[column].name, "read_at") != 0) {
+        slash = strrchr(cell->text, '/');
+        if (slash && slash[1]) {
+            text_add(out, slash + 1);
+            return;
+        }
+    }
+    study_cell_text(&c->table, row, column, NULL, out);
+}
+
+static const char *head_of(const struct study_column *column)
+{
+    static const char *const heads[][2] = {
+        {"train_seconds", "seconds"},     {"last.test_acc", "last"},
+        {"best_epoch", "best at"},        {"difference_n", "pairs"},
+        {"difference", "difference"},     {"difference_lo", "from"},
+        {"difference_hi", "to"},          {"member_acc_mean", "mean member"},
+        {"member_acc_max", "best member"}};
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (!strcmp(column->name, heads[i][0]))
+            return heads[i][1];
+    return column->name;
+}
+
+/* Text columns hold settings, which may be numbers. */
+static bool is_words(const struct compare *c, int column)
+{
+    const struct study_table *t = &c->table;
+
+    if (t->column[column].kind != STUDY_TEXT)
+        return false;
+    for (size_t i = 0; i < t->rows; i++) {
+        const char *text = t->cell[i * t->columns + (size_t)column].text;
+        double value;
+
+        if (*text && !text_to_double(text, &value))
+            return true;
+    }
+    return false;
+}
+
+static int width_of(const struct compare *c, int column)
+{
+    int width = text_width(head_of(&c->table.column[column])), most;
+    struct text cell = {0};
+
+    for (size_t i = 0; i < c->table.rows; i++) {
+        int w;
+
+        text_clear(&cell);
+        cell_words(c, i, column, &cell);
+        w = text_width(text_str(&cell));
+        width = w > width ? w : width;
+    }
+    text_free(&cell);
+    most = !strcmp(c->table.column[column].name, "read_at") ? 40 : MOST;
+    return width < most ? width : most;
+}
+
+/* One column of the table, from its head down. */
+static int draw_column(const struct compare *c, struct grid *g, struct rect in, int at, int column)
+{
+    const struct study_column *of = &c->table.column[column];
+    int width = width_of(c, column);
+    bool words = is_words(c, column);
+    struct text cell = {0}, cut = {0};
+
+    if (!words && at + width > in.columns)
+        return at + width;
+    if (words)
+        grid_cut(g, in, 0, at, in.columns - at, GRID_HEAD, false, head_of(of));
+    else
+        grid_right(g, in, 0, at + width, GRID_HEAD, head_of(of));
+    for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
+        size_t row = c->order[c->top + (size_t)i];
+        bool best = study_table_cell((struct study_table *)&c->table, row, column)->best;
+
+        text_clear(&cell);
+        text_clear(&cut);
+        cell_words(c, row, column, &cell);
+        words_add_cut(&cut, text_str(&cell), width, g->ascii);
+        if (words)
+            grid_cut(g, in, 1 + i, at, in.columns - at, GRID_TEXT, false, text_str(&cut));
+        else if (best)
+            grid_bold(g, in, 1 + i, at + width - text_width(text_str(&cut)), GRID_GOOD,
+                      text_str(&cut));
+        else
+            grid_right(g, in, 1 + i, at + width, GRID_TEXT, text_str(&cut));
+    }
+    text_free(&cell);
+    text_free(&cut);
+    return at + width;
+}
+
+/* What the curves of the first plot read at the cursor. */
+static int draw_read(const struct compare *c, struct grid *g, struct rect in, int at)
+{
+    char number[PLOT_LABEL], head[64];
+
+    plot_x_text(&c->plot[0], c->cursor_x, number);
+    snprintf(head, sizeof head, "at %s", number);
+    grid_right(g, in, 0, at + 9, GRID_KEY, head);
+    for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
+        size_t group = compare_row_group(c, c->top + (size_t)i);
+
+        if (group < c->groups && isfinite(c->read[group])) {
+            snprintf(head, sizeof head, "%.4f", c->read[group]);
+            grid_right(g, in, 1 + i, at + 9, GRID_SERIES + (int)group % GRID_SERIES_COLOURS, head);
+        }
+    }
+    return at + 9;
+}
+
+static void draw_marks(const struct compare *c, struct grid *g, struct rect in)
+{
+    for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
+        size_t group = compare_row_group(c, c->top + (size_t)i);
+        int role = GRID_SERIES + (int)group % GRID_SERIES_COLOURS;
+
+        if (c->equal.on || c->scaling || group < c->groups)
+            grid_put(g, in, 1 + i, 1, plot_mark((int)group, g->ascii ? PLOT_ASCII : PLOT_BRAILLE),
+                     role, GRID_BOLD);
+        if (compare_has_twin(c, group))
+            grid_put(g, in, 1 + i, 2, '=', GRID_WARN, GRID_BOLD);
+        if (c->top + (size_t)i == c->row)
+            grid_put(g, in, 1 + i, 0, g->ascii ? '>' : 0x203a, GRID_KEY, GRID_BOLD);
+    }
+}
+
+static void draw_rows(struct compare *c, struct grid *g, struct rect in)
+{
+    int rows = in.rows - 1, at;
+
+    c->page = rows > 1 ? rows : 1;
+    c->top = grid_first(c->top, c->row, c->table.rows, rows);
+    draw_marks(c, g, in);
+    at = draw_column(c, g, in, 3, c->column[0]);
+    if (c->cursor && !c->scaling)
+        at = draw_read(c, g, in, at + 2);
+    c->hidden = c->left;
+    for (int i = 1 + c->left; i < c->columns; i++) {
+        bool room = at + 2 < in.columns;
+
+        at = room ? draw_column(c, g, in, at + 2, c->column[i]) : at;
+        c->hidden += !room || at > in.columns;
+    }
+    if (at > in.columns)
+        grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
+    for (int i = 0; i < rows && c->top + (size_t)i < c->table.rows; i++)
+        if (c->top + (size_t)i == c->row)
+            grid_paint(g, in, 1 + i, 3, in.columns - 3, GRID_CHOSEN);
+}
+
+static void add_title(const struct compare *c, struct text *out)
+{
+    if (c->scaling)
+        text_add(out, "scaling");
+    else if (c->equal.on)
+        text_addf(out, "at equal %s", study_budget_name[c->equal.budget]);
+    else if (c->over)
+        text_addf(out, "%zu settings of %zu runs, mean ± sd over seed", c->groups, c->set->count);
+    else
+        text_addf(out,
+                  c->set->count == 1 ? "one run" : "%zu runs, what differs and what came of it",
+                  c->set->count);
+}
+
+/* Runs that are not compared at all. */
+static void add_left_out(const struct compare *c, struct text *out)
+{
+    char all[TEXT_NUMBER_ROOM];
+
+    if (c->more)
+        text_addf(out, "the newest of %s that are marked", text_count(all, c->count + c->more));
+    if (c->set->left_out)
+        text_addf(out, "%s%zu cannot be read", out->n ? ", " : "", c->set->left_out);
+}
+
+/* Both whole: what the table shows is told more briefly where they have no room beside each other. */
+static struct rect draw_titles(const struct compare *c, struct grid *g, struct rect at)
+{
+    struct text title = {0}, left_out = {0};
+    struct rect in;
+
+    add_title(c, &title);
+    add_left_out(c, &left_out);
+    if (left_out.n && !c->over && !c->equal.on && !c->scaling &&
+        text_width(text_str(&title)) + text_width(text_str(&left_out)) + 8 > at.columns) {
+        text_clear(&title);
+        text_addf(&title, "%zu run%s", c->set->count, c->set->count == 1 ? "" : "s");
+    }
+    in = grid_frame(g, at, text_str(&title), c->table_pane);
+    if (left_out.n)
+        grid_frame_right(g, at, GRID_WARN, text_str(&left_out));
+    text_free(&title);
+    text_free(&left_out);
+    return in;
+}
+
+/* What of the table has no room, in the frame's lower edge. */
+static void draw_hidden(const struct compare *c, struct grid *g, struct rect at, int rows)
+{
+    size_t seen = rows > 0 ? (size_t)rows : 0, last = c->top + seen;
+    struct text words = {0};
+
+    if (c->wrong[0] || !c->table.rows)
+        return;
+    if (c->table.rows > seen)
+        text_addf(&words, "rows %zu to %zu of %zu", c->top + 1,
+                  last < c->table.rows ? last : c->table.rows, c->table.rows);
+    if (c->hidden)
+        text_addf(&words, "%s%d more column%s: Tab, Right", words.n ? ", " : "", c->hidden,
+                  c->hidden == 1 ? "" : "s");
+    if (words.n)
+        grid_frame_right(g, rect_bottom(at, 1), GRID_DIM, text_str(&words));
+    text_free(&words);
+}
+
+void compare_draw_table(struct compare *c, struct grid *g, struct rect at)
+{
+    struct rect in = draw_titles(c, g, at);
+
+    c->table_at = in;
+    if (c->wrong[0])
+        grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_WARN, c->wrong);
+    else if (c->table.rows)
+        draw_rows(c, g, in);
+    draw_hidden(c, g, at, in.rows - 1);
+    if (c->table.rows > (size_t)(in.rows > 1 ? in.rows - 1 : 0))
+        grid_scroll(g, rect_behind(rect_below(at, 2), at.columns - 1), (int)c->top, in.rows - 1,
+                    (int)c->table.rows);
+}
