@@ -327,7 +327,11 @@ int grid_words(struct grid *g, struct rect in, int row, int role, const char *te
             size_t part = line_of(s, in.columns - column);
             char *piece = mem_text_n(s, part);
 
-            put_clean(g, in, row + rows++, column, role, 0, piece);
+            if (row + rows == in.rows - 1 &&
+                s[part + strspn(s + part, " ")]) /* no room for the rest */
+                grid_cut(g, in, row + rows++, column, in.columns - column, role, false, s);
+            else
+                put_clean(g, in, row + rows++, column, role, 0, piece);
             free(piece);
             column = hang;
             s += part;

@@ -87,10 +87,12 @@ int grid_textf(struct grid *g, struct rect in, int row, int column, int role, co
     __attribute__((format(printf, 6, 7)));
 /* Text that ends before column `end`; cut at its front. */
 void grid_right(struct grid *g, struct rect in, int row, int end, int role, const char *text);
+#define GRID_LEAST_CUT 8 /* columns: words that are cut shorter say nothing */
 /* Text in at most `columns`, cut with an ellipsis in front or behind. */
 int grid_cut(struct grid *g, struct rect in, int row, int column, int columns, int role, bool front,
              const char *text);
-/* Words over several rows, broken at spaces; returns how many rows they take (also those not drawn). */
+/* Words over several rows, broken at spaces, with an ellipsis where rows end before they do; returns
+ * how many rows they take (also those not drawn). */
 int grid_words(struct grid *g, struct rect in, int row, int role, const char *text);
 /* Gives a role to what stands there already, as far as `columns`: a chosen row. */
 void grid_paint(struct grid *g, struct rect in, int row, int column, int columns, int role);

@@ -115,6 +115,17 @@ TEST(words_break_at_blanks_and_hang_below_their_head)
     grid_free(&g);
 }
 
+TEST(words_without_room_end_in_an_ellipsis)
+{
+    struct grid g = made(2, 10, false);
+
+    CHECK_INT(grid_words(&g, grid_all(&g), 0, GRID_TEXT, "one two three four five"), 3);
+    SHOWS(g, "one two\nthree fou…\n");
+    CHECK_INT(grid_words(&g, grid_all(&g), 0, GRID_TEXT, "one two three four"), 2);
+    SHOWS(g, "one two\nthree four\n");
+    grid_free(&g);
+}
+
 TEST(ascii_has_nothing_else)
 {
     struct grid g = made(3, 12, true);
