@@ -15,29 +15,41 @@
 #define LIST_NAMES 9 /* of a class, at least */
 #define LIST_MOST  16
 #define IMAGE_WIDE 56  /* of 28 pixels */
+#define LEAST_NAME 12  /* columns, of a run in the title */
 #define BOTH_WIDE  118 /* from here on the list stands beside the image */
 
 /* ---- heads ---- */
 
-static void add_title(const struct predictview *v, struct text *out)
+static void add_weights(const struct predictview *v, struct text *out)
 {
     const struct predictview_set *s = v->set;
 
-    text_add(out, v->run ? study_short_name(v->run) : "predictions");
-    if (!s)
+    if (!s || s->epoch < 0)
         return;
-    if (s->epoch >= 0) {
-        text_addf(out, "  weights of epoch %lld", (long long)s->epoch);
-        if (s->epoch == v->best_epoch && s->epoch == v->epochs_done)
-            text_addf(out, " (best, picked on %s, and last)", v->by_valid ? "validation" : "test");
-        else if (s->epoch == v->best_epoch)
-            text_addf(out, " (best, picked on %s)", v->by_valid ? "validation" : "test");
-        else if (s->epoch == v->epochs_done)
-            text_add(out, " (last)");
-    }
+    text_addf(out, "  weights of epoch %lld", (long long)s->epoch);
+    if (s->epoch == v->best_epoch && s->epoch == v->epochs_done)
+        text_addf(out, " (best, picked on %s, and last)", v->by_valid ? "validation" : "test");
+    else if (s->epoch == v->best_epoch)
+        text_addf(out, " (best, picked on %s)", v->by_valid ? "validation" : "test");
+    else if (s->epoch == v->epochs_done)
+        text_add(out, " (last)");
 }
 
-static void add_facts(const struct predictview *v, struct text *out)
+/* Of a long name the middle goes before anything of the weights does. */
+static void add_title(const struct predictview *v, int columns, bool ascii, struct text *out)
+{
+    struct text weights = {0};
+    int room;
+
+    add_weights(v, &weights);
+    room = columns - text_width(text_str(&weights));
+    words_add_cut(out, v->run ? study_short_name(v->run) : "predictions",
+                  room > LEAST_NAME ? room : LEAST_NAME, ascii);
+    text_add(out, text_str(&weights));
+    text_free(&weights);
+}
+
+void predictview_add_facts(const struct predictview *v, struct text *out)
 {
     const struct predictview_set *s = v->set;
     double least = 1, most = 0;
@@ -325,7 +337,7 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
         end = grid_textf(g, in, 0, end, GRID_DIM, "%s of %s", text_count(at, v->at + 1),
                          text_count(n, v->pick.n)) +
               2;
-    add_facts(v, &facts);
+    predictview_add_facts(v, &facts);
     if (text_width(text_str(&facts)) < in.columns - end)
         grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
     if (!v->pick.n) {
@@ -340,113 +352,6 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
     }
     text_free(&words);
     text_free(&facts);
-}
-
-/* ---- the confusion matrix ---- */
-
-#define LONGEST_LABEL 18 /* columns: the accuracy behind it must stay in sight at 80 */
-
-/* By their places among the classes that are shown. */
-static uint64_t count_at(const struct predictview_set *s, int label, int answer)
-{
-    return s->confusion.count[(size_t)label * (size_t)s->confusion.classes + (size_t)answer];
-}
-
-void predictview_make_board(const struct predictview_set *s, struct predictview_board *out)
-{
-    size_t n = (size_t)s->confusion.classes;
-    char number[TEXT_NUMBER_ROOM];
-    struct text name = {0};
-
-    *out = (struct predictview_board){0};
-    out->row_name = mem_new(n + 1, sizeof *out->row_name);
-    out->word = mem_new(n * n + 1, sizeof *out->word);
-    out->value = mem_new(n * n + 1, sizeof *out->value);
-    for (size_t l = 0; l < n; l++) {
-        size_t images = s->labelled[s->shown[l]];
-
-        for (size_t a = 0; a < n; a++) {
-            uint64_t count = count_at(s, (int)l, (int)a);
-
-            /* by magnitude: the diagonal would leave everything else in one colour */
-            out->value[l * n + a] = count ? log10((double)count) : NAN;
-            out->word[l * n + a] = count ? mem_text(text_count(number, count)) : mem_text("·");
-        }
-        words_add_cut(&name, s->shown_as[l], LONGEST_LABEL, false);
-        if (images)
-            text_addf(&name, " %.3f", (double)count_at(s, (int)l, (int)l) / (double)images);
-        out->row_name[l] = mem_text(text_str(&name));
-        text_clear(&name);
-    }
-    out->board = (struct board){.row_label = "label, accuracy",
-                                .column_label = "answer",
-                                .rows = s->confusion.classes,
-                                .columns = s->confusion.classes,
-                                .row_name = (const char *const *)out->row_name,
-                                .column_name = (const char *const *)s->shown_as,
-                                .value = out->value,
-                                .words = (const char *const *)out->word};
-    text_free(&name);
-}
-
-void predictview_free_board(struct predictview_board *b)
-{
-    for (int i = 0; i < b->board.rows; i++)
-        free(b->row_name[i]);
-    for (int i = 0; i < b->board.rows * b->board.columns; i++)
-        free(b->word[i]);
-    free(b->row_name);
-    free(b->word);
-    free(b->value);
-    *b = (struct predictview_board){0};
-}
-
-static void draw_cell_words(const struct predictview *v, struct grid *g, struct rect in)
-{
-    const struct predictview_set *s = v->set;
-    int label = v->view.row, answer = v->view.column, other = -1;
-    uint64_t count = count_at(s, label, answer), images = s->labelled[s->shown[label]];
-    uint64_t answers = s->answered[s->shown[answer]];
-    char number[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
-    struct text words = {0};
-
-    for (int k = 0; k < s->confusion.classes; k++)
-        if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
-            other = k;
-    text_addf(&words, "%s %s%s: %s of %s images (%.1f %%). ", s->shown_as[label],
-              label == answer ? "answered rightly" : "taken for ",
-              label == answer ? "" : s->shown_as[answer], text_count(number, count),
-              text_count(all, images), images ? 100 * (double)count / (double)images : 0);
-    text_addf(&words, "%.1f %% of the answers %s are right",
-              answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0,
-              s->shown_as[answer]);
-    if (other >= 0)
-        text_addf(&words, "; %s is most often taken for %s", s->shown_as[label],
-                  s->shown_as[other]);
-    text_add(&words, ". Enter shows the images.");
-    grid_words(g, in, 0, GRID_TEXT, text_str(&words));
-    text_free(&words);
-}
-
-static void draw_confusion(struct predictview *v, struct grid *g, struct rect in)
-{
-    int shows = v->set->confusion.classes, at;
-    struct predictview_board b;
-    struct text facts = {0};
-
-    add_facts(v, &facts);
-    at = grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
-    if (shows < v->set->classes)
-        grid_textf(g, in, 0, at, GRID_DIM, " of the %d classes with the most mistakes, of %d",
-                   shows, v->set->classes);
-    grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
-    text_free(&facts);
-    v->view.row = v->view.row < shows ? v->view.row : shows - 1;
-    v->view.column = v->view.column < shows ? v->view.column : shows - 1;
-    predictview_make_board(v->set, &b);
-    board_grid(&b.board, g, rect_above(rect_below(in, 1 + (in.rows > 17)), 4), &v->view);
-    predictview_free_board(&b);
-    draw_cell_words(v, g, rect_bottom(in, 3));
 }
 
 /* ---- without predictions ---- */
@@ -472,19 +377,22 @@ void predictview_draw(void *screen, struct grid *g, struct rect in)
     struct predictview *v = screen;
     struct text title = {0};
     struct rect inner;
+    const char *beside = "";
     bool busy = v->state == PREDICTVIEW_READING || v->state == PREDICTVIEW_MAKING;
 
     v->list_at = (struct rect){0};
     v->view.rows = v->view.columns = 0;
-    add_title(v, &title);
+    if (v->set && busy)
+        beside = "predicting anew...";
+    else if (v->set && v->old)
+        beside = "there are newer weights: L";
+    add_title(v, in.columns - 6 - (*beside ? 3 + (int)strlen(beside) : 0), g->ascii, &title);
     inner = grid_frame(g, in, text_str(&title), true);
     text_free(&title);
     if (inner.columns > 4)
         inner = rect_before(rect_behind(inner, 1), 1);
-    if (v->set && busy)
-        grid_frame_right(g, in, GRID_WARN, "predicting anew...");
-    else if (v->set && v->old)
-        grid_frame_right(g, in, GRID_WARN, "there are newer weights: L");
+    if (*beside)
+        grid_frame_right(g, in, GRID_WARN, beside);
     if (!v->run && v->app->library && !library_ready(v->app->library)) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM, "Reading the runs ...");
     } else if (!v->run) {
@@ -496,7 +404,7 @@ void predictview_draw(void *screen, struct grid *g, struct rect in)
     } else if (!v->set) {
         draw_waiting(v, g, rect_below(inner, 1));
     } else if (v->confusion) {
-        draw_confusion(v, g, inner);
+        predictview_draw_confusion(v, g, inner);
     } else {
         draw_images(v, g, inner);
     }

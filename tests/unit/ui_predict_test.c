@@ -269,6 +269,25 @@ TEST(a_long_name_leaves_the_accuracy_in_sight)
     text_free(&out);
 }
 
+TEST(a_long_name_leaves_the_weights_in_sight)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(&v, &app, "shirt\ncoat\nbag");
+    REQUIRE(v.set);
+    predictview_pick(v.set, &v.pick);
+    v.run = (char *)"2026-10-29-101530-412-a-name-that-no-title-has-any-room-for-218c";
+    draw(&v, 21, 80, true, &out);
+    CHECK_HAS(text_str(&out), "  weights of epoch 7 (best, picked on test) ");
+    CHECK_HAS(text_str(&out), "a-name-that-");
+    CHECK_HAS(text_str(&out), "-for-218c  weights");
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
 TEST(every_size_can_be_drawn)
 {
     struct app app = {0};

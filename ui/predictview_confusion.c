@@ -1,0 +1,113 @@
+/* ui/predictview_confusion.c: who is taken for whom: the confusion matrix, and a cell of it in words. */
+#include "ui/predictview_int.h"
+
+#include "base/mem.h"
+#include "draw/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LONGEST_LABEL 18 /* columns: the accuracy behind it must stay in sight at 80 */
+
+/* By their places among the classes that are shown. */
+static uint64_t count_at(const struct predictview_set *s, int label, int answer)
+{
+    return s->confusion.count[(size_t)label * (size_t)s->confusion.classes + (size_t)answer];
+}
+
+void predictview_make_board(const struct predictview_set *s, struct predictview_board *out)
+{
+    size_t n = (size_t)s->confusion.classes;
+    char number[TEXT_NUMBER_ROOM];
+    struct text name = {0};
+
+    *out = (struct predictview_board){0};
+    out->row_name = mem_new(n + 1, sizeof *out->row_name);
+    out->word = mem_new(n * n + 1, sizeof *out->word);
+    out->value = mem_new(n * n + 1, sizeof *out->value);
+    for (size_t l = 0; l < n; l++) {
+        size_t images = s->labelled[s->shown[l]];
+
+        for (size_t a = 0; a < n; a++) {
+            uint64_t count = count_at(s, (int)l, (int)a);
+
+            /* by magnitude: the diagonal would leave everything else in one colour */
+            out->value[l * n + a] = count ? log10((double)count) : NAN;
+            out->word[l * n + a] = count ? mem_text(text_count(number, count)) : mem_text("·");
+        }
+        words_add_cut(&name, s->shown_as[l], LONGEST_LABEL, false);
+        if (images)
+            text_addf(&name, " %.3f", (double)count_at(s, (int)l, (int)l) / (double)images);
+        out->row_name[l] = mem_text(text_str(&name));
+        text_clear(&name);
+    }
+    out->board = (struct board){.row_label = "label, accuracy",
+                                .column_label = "answer",
+                                .rows = s->confusion.classes,
+                                .columns = s->confusion.classes,
+                                .row_name = (const char *const *)out->row_name,
+                                .column_name = (const char *const *)s->shown_as,
+                                .value = out->value,
+                                .words = (const char *const *)out->word};
+    text_free(&name);
+}
+
+void predictview_free_board(struct predictview_board *b)
+{
+    for (int i = 0; i < b->board.rows; i++)
+        free(b->row_name[i]);
+    for (int i = 0; i < b->board.rows * b->board.columns; i++)
+        free(b->word[i]);
+    free(b->row_name);
+    free(b->word);
+    free(b->value);
+    *b = (struct predictview_board){0};
+}
+
+static void draw_cell_words(const struct predictview *v, struct grid *g, struct rect in)
+{
+    const struct predictview_set *s = v->set;
+    int label = v->view.row, answer = v->view.column, other = -1;
+    uint64_t count = count_at(s, label, answer), images = s->labelled[s->shown[label]];
+    uint64_t answers = s->answered[s->shown[answer]];
+    char number[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
+    struct text words = {0};
+
+    for (int k = 0; k < s->confusion.classes; k++)
+        if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
+            other = k;
+    text_addf(&words, "%s %s%s: %s of %s images (%.1f %%). ", s->shown_as[label],
+              label == answer ? "answered rightly" : "taken for ",
+              label == answer ? "" : s->shown_as[answer], text_count(number, count),
+              text_count(all, images), images ? 100 * (double)count / (double)images : 0);
+    text_addf(&words, "%.1f %% of the answers %s are right",
+              answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0,
+              s->shown_as[answer]);
+    if (other >= 0)
+        text_addf(&words, "; %s is most often taken for %s", s->shown_as[label],
+                  s->shown_as[other]);
+    text_add(&words, ". Enter shows the images.");
+    grid_words(g, in, 0, GRID_TEXT, text_str(&words));
+    text_free(&words);
+}
+
+void predictview_draw_confusion(struct predictview *v, struct grid *g, struct rect in)
+{
+    int shows = v->set->confusion.classes, at;
+    struct predictview_board b;
+    struct text facts = {0};
+
+    predictview_add_facts(v, &facts);
+    at = grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
+    if (shows < v->set->classes)
+        grid_textf(g, in, 0, at, GRID_DIM, " of the %d classes with the most mistakes, of %d",
+                   shows, v->set->classes);
+    grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
+    text_free(&facts);
+    v->view.row = v->view.row < shows ? v->view.row : shows - 1;
+    v->view.column = v->view.column < shows ? v->view.column : shows - 1;
+    predictview_make_board(v->set, &b);
+    board_grid(&b.board, g, rect_above(rect_below(in, 1 + (in.rows > 17)), 4), &v->view);
+    predictview_free_board(&b);
+    draw_cell_words(v, g, rect_bottom(in, 3));
+}
