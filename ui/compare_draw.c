@@ -15,6 +15,8 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
     c->plot_at[panel] = in;
     c->plot[panel].columns = in.columns; /* a step of the cursor is a part of them */
     c->plot[panel].rows = in.rows;
+    /* the table below has the marks of all */
+    c->plot[panel].legend = c->plot[panel].count > COMPARE_MANY ? (in.rows + 4) / 9 : 0;
     if (c->log_y && !c->scaling)
         text_add(&words, "log ");
     if (c->smooth && !c->scaling)
@@ -66,7 +68,7 @@ void compare_draw(void *screen, struct grid *g, struct rect in)
 {
     struct compare *c = screen;
     bool wide = in.columns >= BESIDE;
-    int notes, table, plots;
+    int most = in.rows < 16 ? 1 : 1 + in.rows / 10, notes, table, plots;
 
     if (wide != c->wide) {
         c->wide = wide;
@@ -79,7 +81,7 @@ void compare_draw(void *screen, struct grid *g, struct rect in)
         return;
     }
     notes = compare_note_rows(c, in.columns);
-    notes = notes > in.rows / 10 + 1 ? in.rows / 10 + 1 : notes;
+    notes = notes > most ? most : notes;
     table = (int)c->table.rows + 3;
     if (table > (in.rows - notes) * 2 / 5) /* it scrolls; curves do not */
         table = (in.rows - notes) * 2 / 5;

@@ -96,6 +96,7 @@ void compare_set_cursor(struct compare *c);
 bool compare_has_twin(const struct compare *c, size_t group); /* another curve lies under its own */
 
 /* compare_names.c */
+const char *compare_tail(const char *name); /* "7f3a" */
 void compare_name_groups(struct compare *c);
 void compare_choose_labels(struct compare *c, int panel); /* as long as there is room for */
 

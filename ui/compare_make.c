@@ -118,8 +118,8 @@ static int rank(const struct study_table *t, int column)
         return 1000;
     if (!strcmp(name, "test_acc"))
         return 1;
-    if (study_is_setting(name))
-        return 100;
+    if (study_is_setting(name)) /* what mode a run has its name says too, and it is wide */
+        return strcmp(name, "mode") != 0 ? 100 : 101;
     for (size_t i = 0; i < MEM_COUNT(main); i++)
         if (!strcmp(name, main[i]))
             return 200 + (int)i;
@@ -243,6 +243,7 @@ static struct curves_line scaling_line(const struct compare *c, size_t setting, 
     line.y = mem_new(2 * c->points, sizeof *line.y);
     for (size_t i = 0; i < c->points; i++) {
         const struct study_point *point = &c->point[i];
+        const char *name = study_short_name(c->set->entry[point->run].name);
 
         if (point->setting != setting || study_point_counts(point) != counts)
             continue;
@@ -253,7 +254,7 @@ static struct curves_line scaling_line(const struct compare *c, size_t setting, 
         line.x[line.n] = (double)point->devices;
         line.y[line.n++] = speed_up ? point->speed_up : point->images_per_second;
         if (!line.label)
-            line.label = mem_textf("%s%s", study_short_name(c->set->entry[point->run].name),
+            line.label = mem_textf("%s%s", c->points > COMPARE_MANY ? compare_tail(name) : name,
                                    counts ? "" : ", virtual or shared");
     }
     return line;

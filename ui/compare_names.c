@@ -26,6 +26,13 @@ static char *values_of(const char *label)
     return brief;
 }
 
+const char *compare_tail(const char *name)
+{
+    const char *dash = strrchr(name, '-');
+
+    return dash && dash[1] ? dash + 1 : name;
+}
+
 void compare_name_groups(struct compare *c)
 {
     const struct compare_set *set = c->set;
@@ -44,14 +51,13 @@ void compare_name_groups(struct compare *c)
     curves_name_groups(set->run, set->count, c->of, c->groups, c->over ? "seed" : NULL, names);
     for (size_t g = 0; g < c->groups; g++) {
         size_t first = 0;
-        const char *name, *dash;
+        const char *name;
         bool again = false;
 
         while (c->of[first] != g)
             first++;
         name = study_short_name(set->entry[first].name);
-        dash = strrchr(name, '-');
-        c->tail[g] = dash && dash[1] ? dash + 1 : name;
+        c->tail[g] = compare_tail(name);
         for (size_t k = 0; k < c->groups; k++)
             again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
         if (!names[g].n)
@@ -113,7 +119,8 @@ static size_t common_front(const struct compare *c, const struct curves *of)
 static bool labels_fit(const struct compare *c, int panel, enum label kind, size_t front)
 {
     const struct plot *p = &c->plot[panel];
-    int rows = 1 + (p->rows - PLOT_LEAST_ROWS) / 3, total = -APART, most = 0;
+    int rows = p->legend ? p->legend : 1 + (p->rows - PLOT_LEAST_ROWS) / 3;
+    int total = -APART, most = 0;
 
     for (int i = 0; i < p->count; i++) {
         int width = 3 + (p->values ? 8 : 0) +

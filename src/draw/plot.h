@@ -44,8 +44,9 @@ struct plot {
     enum plot_unit x_unit;
     double x_lo, x_hi; /* only what lies between them, where x_lo < x_hi; y follows what is seen */
     int front;         /* the series drawn last, over all others: its index + 1; 0: none */
-    bool values;       /* the legend shows each curve's last value, or that at the cursor */
-    bool cursor;       /* a rule at cursor_x, that x below it, and a mark on each curve */
+    int legend; /* rows that names may take, where curves are told apart elsewhere too; 0: a third */
+    bool values; /* the legend shows each curve's last value, or that at the cursor */
+    bool cursor; /* a rule at cursor_x, that x below it, and a mark on each curve */
     double cursor_x;
     enum plot_level level;
     int columns, rows; /* of the whole frame, legend and axes included; a step needs them too */

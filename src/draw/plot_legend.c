@@ -235,11 +235,19 @@ static bool put_beside(struct legend *l, int title)
     return true;
 }
 
+/* That the title and the legend may have. */
+static int most_rows(const struct plot *p)
+{
+    int most = p->rows > PLOT_LEAST_ROWS + 1 ? p->rows / 3 : 1;
+
+    return p->legend > 0 && p->legend < most ? p->legend : most;
+}
+
 /* On the title's row where all of it fits, if need be with the keys at the title alone, else below; in a low frame what fits behind the title. */
 static int put_legend(struct legend *l, int title)
 {
     const struct plot *p = l->c->p;
-    int column, most = p->rows > PLOT_LEAST_ROWS + 1 ? p->rows / 3 : 1, above = title ? 1 : 0;
+    int column, most = most_rows(p), above = title ? 1 : 0;
     struct text keys = {0};
 
     if (put_beside(l, title))

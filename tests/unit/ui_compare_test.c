@@ -419,6 +419,36 @@ TEST(names_of_curves_tell_them_apart_at_80_columns)
     kit_end(&k);
 }
 
+/* Their names are in the table too: at 80x24 legends of many take one row. */
+TEST(legends_of_many_leave_rows_to_the_curves)
+{
+    struct kit k;
+    char *text, *row, run[64], lr[64];
+
+    kit_begin(&k);
+    for (int i = 0; i < 20; i++) {
+        const double acc[] = {0.5, 0.5 + 0.001 * i};
+
+        snprintf(run, sizeof run, "2026-10-29-1000%02d-000-lenet-%04x", i, i);
+        snprintf(lr, sizeof lr, "lr=0.%d best_test_acc=0.5", 11 + i);
+        kit_run(&k, run, lr);
+        kit_epochs(&k, run, 1, 2, acc);
+    }
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "lenet");
+    for (int scaling = 0; scaling < 2; scaling++) {
+        text = kit_draw(&k, 21, 80);
+        row = strchr(text, '\n') + 1;
+        CHECK_HAS(row, "●━ 0000");
+        CHECK_HAS(row, "─ 0001");
+        CHECK(strstr(row, "+12│\n") && strstr(row, "+12│\n") < strchr(row, '\n'));
+        CHECK(count_of(text, "┤") + count_of(text, "   │") >= 4);
+        free(text);
+        kit_keys(&k, "v");
+    }
+    kit_end(&k);
+}
+
 TEST(what_has_no_room_is_counted)
 {
     struct kit k;
