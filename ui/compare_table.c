@@ -89,7 +89,7 @@ static int draw_column(const struct compare *c, struct grid *g, struct rect in, 
     bool words = is_words(c, column);
     struct text cell = {0}, cut = {0};
 
-    if (!words && at + width > in.columns)
+    if (at + width > in.columns && (!words || in.columns - at < GRID_LEAST_CUT))
         return at + width;
     if (words)
         grid_cut(g, in, 0, at, in.columns - at, GRID_HEAD, false, head_of(of));
@@ -168,7 +168,7 @@ static void draw_rows(struct compare *c, struct grid *g, struct rect in)
         at = room ? draw_column(c, g, in, at + 2, c->column[i]) : at;
         c->hidden += !room || at > in.columns;
     }
-    if (at > in.columns)
+    if (c->hidden > c->left || at > in.columns)
         grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
     for (int i = 0; i < rows && c->top + (size_t)i < c->table.rows; i++)
         if (c->top + (size_t)i == c->row)

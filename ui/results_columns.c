@@ -102,7 +102,7 @@ static void usual_columns(struct results *r, const struct library_run *runs)
     static const char *const results[] = {"epochs_done", "last_test_acc", "train_seconds"};
     static const char *const words[] = {"tags", "sweep", "note"};
     struct results_view *v = &r->view;
-    bool model = false;
+    bool model = false, mode = false;
 
     add_column(r, "run");
     for (size_t i = 0; record_run_columns[i]; i++) {
@@ -111,8 +111,12 @@ static void usual_columns(struct results *r, const struct library_run *runs)
             !differs(r, runs, i))
             continue;
         model = model || !strcmp(record_run_columns[i], "model");
-        add_column(r, record_run_columns[i]);
+        mode = mode || !strcmp(record_run_columns[i], "mode");
+        if (strcmp(record_run_columns[i], "mode") != 0)
+            add_column(r, record_run_columns[i]);
     }
+    if (mode) /* the name says it too, and it is wide */
+        add_column(r, "mode");
     if (!model && v->columns < 2 && v->count)
         add_column(r, "model");
     for (size_t i = 0; i < MEM_COUNT(results); i++)

@@ -123,28 +123,40 @@ int results_moving_at(const struct results *r)
     return AT_ACC + r->view.acc_width + 2 + AGE + 1 + 2;
 }
 
+/* Behind the last of the moving columns that is seen. Words may be cut, numbers not. */
+static int columns_end(const struct results *r, struct rect in, int x)
+{
+    const struct results_view *v = &r->view;
+    int c = r->left;
+
+    for (int at = x; c < v->columns; at += v->column[c++].width + 2)
+        if (at + v->column[c].width > in.columns &&
+            (v->column[c].right || in.columns - at < GRID_LEAST_CUT))
+            break;
+    return c;
+}
+
 static void draw_heads(struct results *r, struct grid *g, struct rect in, int x)
 {
     const struct results_view *v = &r->view;
-    int acc_end = AT_ACC + v->acc_width, at = x;
+    int acc_end = AT_ACC + v->acc_width, at = x, end = columns_end(r, in, x);
 
     grid_text(g, in, 0, AT_STATE, head_role(r, 0), "state");
     grid_text(g, in, 0, AT_HASH, head_role(r, 1), "hash");
     grid_right(g, in, 0, acc_end - 1, head_role(r, 2), r->percent ? "best %" : "best acc");
     grid_right(g, in, 0, acc_end + 2 + AGE, head_role(r, 3), "age");
-    for (int c = r->left; c < v->columns && at < in.columns; c++) {
+    for (int c = r->left; c < end; c++) {
         const struct results_column *column = &v->column[c];
 
         if (column->right)
-            grid_right(g, rect_before(in, 0), 0, at + column->width, head_role(r, 4 + c),
-                       column->head);
+            grid_right(g, in, 0, at + column->width, head_role(r, 4 + c), column->head);
         else
             grid_cut(g, in, 0, at, in.columns - at, head_role(r, 4 + c), false, column->head);
         at += column->width + 2;
     }
     if (r->left > 0)
         grid_put(g, in, 0, x - 1, g->ascii ? '<' : 0x2039, GRID_KEY, 0);
-    if (at - 2 > in.columns)
+    if (end < v->columns || at - 2 > in.columns)
         grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
 }
 
@@ -258,7 +270,7 @@ static void draw_line(struct results *r, struct grid *g, struct rect in, int row
     const struct results_view *v = &r->view;
     const struct library_run *run = results_run(r, line);
     struct text cell = {0}, cut = {0};
-    int at = x;
+    int at = x, end = columns_end(r, in, x);
 
     if (line->kind == RESULTS_MEMBER) {
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
@@ -269,16 +281,16 @@ static void draw_line(struct results *r, struct grid *g, struct rect in, int row
     draw_best(r, g, in, row, line);
     results_age(app_wall(r->app), library_cell(run, "started_utc"), &cell);
     grid_right(g, in, row, AT_ACC + v->acc_width + 2 + AGE, GRID_DIM, text_str(&cell));
-    for (int c = r->left; c < v->columns && at < in.columns; c++) {
+    for (int c = r->left; c < end; c++) {
         const struct results_column *column = &v->column[c];
 
         text_clear(&cell);
         text_clear(&cut);
         results_cell(r, line, column, &cell);
         words_add_cut(&cut, text_str(&cell), column->width, g->ascii);
-        if (column->right && at + column->width <= in.columns)
+        if (column->right)
             grid_right(g, in, row, at + column->width, GRID_TEXT, text_str(&cut));
-        else if (!column->right)
+        else
             grid_cut(g, in, row, at, in.columns - at, GRID_TEXT, false, text_str(&cut));
         at += column->width + 2;
     }
@@ -316,6 +328,27 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
     text_free(&say);
 }
 
+/* The lower edge: on what best epochs were picked, and what has no room. */
+static void draw_lower(const struct results *r, struct grid *g, struct rect frame, int end)
+{
+    const struct results_view *v = &r->view;
+    int hidden = r->left + v->columns - end, from = 0;
+    struct text words = {0};
+
+    if (v->on_test || v->on_valid) {
+        text_addf(&words, " best acc: %s ",
+                  !v->on_valid  ? "picked on test"
+                  : !v->on_test ? "picked on validation"
+                                : "t picked on test, v on validation");
+        from = grid_text(g, frame, frame.rows - 1, 3, GRID_DIM, text_str(&words));
+        text_clear(&words);
+    }
+    text_addf(&words, "%d more column%s: Right", hidden, hidden == 1 ? "" : "s");
+    if (v->lines && hidden && from + text_width(text_str(&words)) + 6 < frame.columns)
+        grid_frame_right(g, rect_bottom(frame, 1), GRID_DIM, text_str(&words));
+    text_free(&words);
+}
+
 static void draw_table(struct results *r, struct grid *g, struct rect frame)
 {
     const struct results_view *v = &r->view;
@@ -333,14 +366,7 @@ static void draw_table(struct results *r, struct grid *g, struct rect frame)
     text_clear(&words);
     add_order(r, &words);
     grid_frame_right(g, frame, GRID_DIM, text_str(&words));
-    text_clear(&words);
-    if (v->on_test || v->on_valid) {
-        text_addf(&words, " best acc: %s ",
-                  !v->on_valid  ? "picked on test"
-                  : !v->on_test ? "picked on validation"
-                                : "t picked on test, v on validation");
-        grid_text(g, frame, frame.rows - 1, 3, GRID_DIM, text_str(&words));
-    }
+    draw_lower(r, g, frame, columns_end(r, in, x));
     text_free(&words);
     r->table = in;
     rows = in.rows - 1;

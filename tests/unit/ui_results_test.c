@@ -714,6 +714,33 @@ TEST(a_run_that_waits_for_room_says_so)
     kit_end(&k);
 }
 
+/* Of a column of words no sliver is drawn, and what has no room is counted. */
+TEST(columns_without_room_are_counted)
+{
+    struct kit k;
+    char *text;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "lr=0.1 best_test_acc=0.90");
+    kit_run(&k, "2026-10-29-100001-000-cnn-ens2-0002",
+            "model=cnn mode=ensemble devices=2 members=2 lr=0.2 best_test_acc=0.92");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    for (int columns = 60; columns < 120; columns++) {
+        text = kit_draw(&k, 22, columns);
+        CHECK(!strstr(text, " d…") && !strstr(text, " da…") && !strstr(text, " dat…"));
+        CHECK(!strstr(text, " m…") && !strstr(text, " m›"));
+        free(text);
+    }
+    text = kit_draw(&k, 22, 80);
+    CHECK_HAS(text, " lr "); /* the numbers before the mode, which names tell */
+    CHECK_HAS(text, "›│");
+    CHECK_HAS(text, " 3 more columns: Right ─╯");
+    free(text);
+    CHECK(!strstr(text = kit_draw(&k, 22, 160), "more column"));
+    free(text);
+    kit_end(&k);
+}
+
 TEST(any_size_is_drawn)
 {
     struct kit k;
