@@ -47,6 +47,7 @@ static bool send(struct setup *s, size_t kind)
     struct wire_command ask = {.kind = WIRE_ASK};
 
     ask.run = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS + (uint32_t)kind;
+    ask.by = s->account.jobs;
     ask.slot = wire_slot_put(wire, s->account.kind[kind].spec, sizeof *s->account.kind[kind].spec);
     if (ask.slot && wire_send(wire, &ask))
         return true;
@@ -173,6 +174,7 @@ void setup_ask(struct setup *s)
     s->counted_ns = 0;
     atomic_init(&v->stop, false);
     s->survey = v;
+    s->account.jobs = spec_sweep_jobs(&s->form.sweep, s->sweep.jobs);
     v->complete = !later && survey_look(v->survey, AT_ONCE_NS, NULL);
     account_update(&s->account, v->survey);
     setup_ask_on(s);

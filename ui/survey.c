@@ -362,6 +362,7 @@ static void add_cost(struct account_sum *sum, const struct account_kind *k, size
         sum->unknown += cells;
     } else {
         sum->seconds += n * seconds;
+        sum->longest = cells ? fmax(sum->longest, seconds) : sum->longest;
         sum->guessed |= p->guessed_from > 0;
     }
 }
@@ -434,6 +435,8 @@ void account_sum(const struct account *a, struct account_sum *out)
         add_ranges(out, k);
     }
     out->complete = all;
+    if (a->jobs > 1) /* no sooner over than the longest of them */
+        out->seconds = fmax(out->seconds / a->jobs, out->longest);
     if (out->runs && out->unknown >= out->runs)
         out->seconds = NAN;
     if (!out->runs && !out->had && !out->dropped_before && a->seen == a->cells)

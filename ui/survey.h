@@ -57,6 +57,7 @@ struct account {                  /* all zeros is empty */
     struct survey_reason reason[SURVEY_REASONS]; /* with the planner's */
     size_t reasons;
     struct survey_range lr;
+    int jobs;                /* the caller's: so many side by side; 0: one after the other */
     size_t most;             /* as survey_cut has it; 0: all */
     const uint16_t *kind_of; /* (seen) the survey's */
     const size_t *order;     /* (seen) the survey's: the cells' numbers; NULL: 0, 1, ... */
@@ -84,6 +85,7 @@ struct account_sum {
     struct survey_range per_device, batch, steps, dropped, lr, parameters, bytes, members, as_one;
     struct survey_range unused; /* free bytes of GPUs that have too few now; nan: enough */
     double model_images, flops; /* of all runs */
+    double longest;             /* seconds of the one that takes longest */
     double seconds;             /* nan: unknown */
     bool guessed;               /* of some from runs unlike them */
     size_t unknown;             /* runs whose seconds are unknown: seconds leaves them out */

@@ -222,7 +222,7 @@ enum err_code dry_survey(struct dry_survey *v, const struct spec_sweep *s,
     cpu_set_t before;
 
     /* threads = all is what a cell's share of the machine will be */
-    v->jobs = wish->jobs > 1 && !engine_runs_alone(s) ? (int)wish->jobs : 1;
+    v->jobs = spec_sweep_jobs(s, wish->jobs);
     cores_take(0, v->jobs, &before);
     ask = ask_start();
     *v = (struct dry_survey){

@@ -153,7 +153,7 @@ static void obey(struct engine *e, const struct wire_command *c)
             run_refuse(e, c->run, ERR_FAILED, "this sweep neither runs nor waits");
         return;
     case WIRE_ASK:
-        planner_ask(e->planner, c->run, c->slot);
+        planner_ask(e->planner, c->run, c->slot, c->by);
         return;
     case WIRE_COUNT:
         tally_ask(e, c->run, c->slot);

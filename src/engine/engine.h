@@ -34,9 +34,6 @@ enum err_code engine_check_sweep(const char *results, const char *name, const st
 /* The same of those of that name that wait in results/queue. */
 enum err_code engine_check_queued(const char *results, const char *name, const struct spec_sweep *s,
                                   int64_t jobs, struct err *e) MUST_USE;
-/* Whether the cells of such a sweep run one at a time whatever is asked for, so that their seconds can
- * be compared: devices, threads, mode, members or backend vary. */
-bool engine_runs_alone(const struct spec_sweep *spec);
 /* Whether engine_join would not wait. */
 bool engine_is_over(struct engine *engine);
 /* Waits for the engine thread, which must have been sent WIRE_QUIT. */

@@ -319,7 +319,7 @@ void keep_tidy(struct run *r); /* of a run that is done: files that `keep` does 
 
 /* planner.c */
 struct planner *planner_start(struct engine *engine);
-void planner_ask(struct planner *p, uint32_t question, uint32_t slot);
+void planner_ask(struct planner *p, uint32_t question, uint32_t slot, int jobs);
 void planner_learn(struct planner *p); /* a run has ended: look at the results again */
 void planner_stop(struct planner *p);
 

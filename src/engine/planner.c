@@ -47,8 +47,9 @@ struct planner {
     /* Guarded by lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct {
-        uint32_t question, slot;
+    struct question {
+        uint32_t number, slot;
+        int jobs; /* side by side */
     } ask[QUESTIONS];
     size_t first, count;
     bool learn, end;
@@ -285,19 +286,21 @@ static enum err_code check_results(const struct planner *p, struct err *e)
     return code;
 }
 
-static void answer(struct planner *p, uint32_t question, uint32_t slot)
+static void answer(struct planner *p, const struct question *q)
 {
     struct wire *wire = p->engine->wire;
-    struct wire_event event = {.kind = WIRE_PLAN, .run = question};
-    struct wire_plan out = {.question = question, .seconds = NAN};
+    struct wire_event event = {.kind = WIRE_PLAN, .run = q->number};
+    struct wire_plan out = {.question = q->number, .seconds = NAN};
     uint64_t start = clock_ns();
     struct err e = {0};
     struct plan *plan = NULL;
     size_t n = 0;
-    struct spec *spec = wire_slot_take(wire, slot, &n);
+    struct spec *spec = wire_slot_take(wire, q->slot, &n);
+    cpu_set_t before;
 
     while (read_run(p) && clock_ns() - start < READING_NS)
         ;
+    cores_take(0, q->jobs > 1 ? q->jobs : 1, &before); /* threads = all are those of its share */
     if (!spec || n != sizeof *spec)
         out.code = err_set(&e, ERR_FAILED, "a question came without its experiment");
     else
@@ -313,6 +316,7 @@ static void answer(struct planner *p, uint32_t question, uint32_t slot)
         fill_answer(p, plan, &out);
     else
         snprintf(out.error, sizeof out.error, "%s", e.text);
+    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
     plan_free(plan);
     free(spec);
     event.slot = wire_slot_put(wire, &out, sizeof out);
@@ -333,12 +337,12 @@ static void *planner_main(void *user)
             list_runs(p);
             more = true;
         } else if (p->count) {
-            uint32_t question = p->ask[p->first].question, slot = p->ask[p->first].slot;
+            struct question question = p->ask[p->first];
 
             p->first = (p->first + 1) % QUESTIONS;
             p->count--;
             pthread_mutex_unlock(&p->lock);
-            answer(p, question, slot);
+            answer(p, &question);
         } else if (more) {
             pthread_mutex_unlock(&p->lock);
             more = read_run(p);
@@ -369,18 +373,14 @@ struct planner *planner_start(struct engine *engine)
     return p;
 }
 
-void planner_ask(struct planner *p, uint32_t question, uint32_t slot)
+void planner_ask(struct planner *p, uint32_t question, uint32_t slot, int jobs)
 {
     bool full;
 
     pthread_mutex_lock(&p->lock);
     full = p->count == QUESTIONS;
-    if (!full) {
-        size_t at = (p->first + p->count++) % QUESTIONS;
-
-        p->ask[at].question = question;
-        p->ask[at].slot = slot;
-    }
+    if (!full)
+        p->ask[(p->first + p->count++) % QUESTIONS] = (struct question){question, slot, jobs};
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->lock);
     if (full) {

@@ -86,7 +86,7 @@ static enum err_code check_same(const struct before *before, const struct spec_s
                        "the sweep %s walks %s, and these lists walk %s: --name gives this one a "
                        "name of its own",
                        before->name, text_str(&a), text_str(&b));
-    else if (!engine_runs_alone(new) && was != is)
+    else if (!spec_sweep_runs_alone(new) && was != is)
         code = err_set(e, ERR_INPUT,
                        "the sweep %s %s --jobs %lld, not %lld: a cell's share of the threads is "
                        "part of it, so all would be trained anew; --name gives this one a name of "

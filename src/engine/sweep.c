@@ -464,17 +464,6 @@ struct sweep *sweep_find(struct engine *e, uint32_t number)
     return s;
 }
 
-bool engine_runs_alone(const struct spec_sweep *spec)
-{
-    static const char *const keys[] = {"devices", "threads", "mode", "members", "backend"};
-
-    for (size_t a = 0; a < spec->axes; a++)
-        for (size_t k = 0; k < MEM_COUNT(keys); k++)
-            if (!strcmp(spec->axis[a].key, keys[k]) && spec->axis[a].values > 1)
-                return true;
-    return false;
-}
-
 static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, size_t n,
                                 struct err *e)
 {
@@ -505,8 +494,8 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     }
     TRY(session_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
-    s->jobs = from->jobs > 1 && !engine_runs_alone(&s->spec) ? from->jobs : 1;
-    s->alone = !from->jobs && engine_runs_alone(&s->spec);
+    s->jobs = spec_sweep_jobs(&s->spec, from->jobs);
+    s->alone = !from->jobs && spec_sweep_runs_alone(&s->spec);
     if (from->jobs > s->jobs)
         sweep_tell(s, LOG_INFO,
                    "one cell at a time: where devices, threads, mode, members or backend vary, "

@@ -69,7 +69,7 @@ static struct wire_counted *count(struct tally *t, const struct wire_sweep *from
     if (ended &&
         spec_sweep_parse(&sweep, from->text, strlen(from->text), "sweep.ini", &e) == ERR_OK &&
         spec_sweep_close(&sweep, &e) == ERR_OK) {
-        cores_take(0, from->jobs > 1 && !engine_runs_alone(&sweep) ? from->jobs : 1, &before);
+        cores_take(0, spec_sweep_jobs(&sweep, from->jobs), &before);
         out = look_at_cells(t, &sweep, ended, out);
         pthread_setaffinity_np(pthread_self(), sizeof before, &before);
     }

@@ -257,3 +257,19 @@ void spec_sweep_spread(const struct spec_sweep *s, size_t *order)
     free(turn);
     grid_free(&g);
 }
+
+bool spec_sweep_runs_alone(const struct spec_sweep *s)
+{
+    static const char *const keys[] = {"devices", "threads", "mode", "members", "backend"};
+
+    for (size_t a = 0; a < s->axes; a++)
+        for (size_t k = 0; k < MEM_COUNT(keys); k++)
+            if (!strcmp(s->axis[a].key, keys[k]) && s->axis[a].values > 1)
+                return true;
+    return false;
+}
+
+int spec_sweep_jobs(const struct spec_sweep *s, int64_t asked)
+{
+    return asked > 1 && !spec_sweep_runs_alone(s) ? (int)asked : 1;
+}

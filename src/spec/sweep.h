@@ -69,6 +69,11 @@ const char *spec_sweep_tests_apart(const struct spec_sweep *s);
  * ERR_INPUT: this cell is impossible, or another one's twin, and e says why. */
 enum err_code spec_sweep_cell(const struct spec_sweep *s, size_t cell, struct spec *out,
                               struct err *e) MUST_USE;
+/* Whether its cells run one at a time whatever is asked for, so that their seconds can be compared:
+ * devices, threads, mode, members or backend vary. */
+bool spec_sweep_runs_alone(const struct spec_sweep *s);
+/* So many run side by side where so many were asked for; 0: nobody did. */
+int spec_sweep_jobs(const struct spec_sweep *s, int64_t asked);
 /* place[a]: which value of axis a the cell has. */
 void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place);
 /* order: (cells) a permutation: corners and centre first, then ever finer; further seeds of repeats

@@ -338,9 +338,9 @@ TEST(a_prepared_run_waits_for_resume)
     kit_end(&k);
 }
 
-static void ask(struct kit *k, const struct spec *s, uint32_t question)
+static void ask_of(struct kit *k, const struct spec *s, uint32_t question, int jobs)
 {
-    struct wire_command c = {.kind = WIRE_ASK, .run = question};
+    struct wire_command c = {.kind = WIRE_ASK, .run = question, .by = jobs};
     uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
     struct wire_event event;
 
@@ -353,6 +353,29 @@ static void ask(struct kit *k, const struct spec *s, uint32_t question)
             kit_hear(k, &event);
     }
     CHECK_INT(k->plan.question, question);
+}
+
+static void ask(struct kit *k, const struct spec *s, uint32_t question)
+{
+    ask_of(k, s, question, 0);
+}
+
+TEST(the_planner_plans_with_a_share_of_the_threads)
+{
+    struct kit k;
+    struct spec s;
+    int all;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, "threads=all", NULL);
+    ask(&k, &s, 1);
+    all = k.plan.threads;
+    ask_of(&k, &s, 2, 1000); /* more than there are: one each */
+    CHECK_INT(k.plan.threads, 1);
+    ask(&k, &s, 3);
+    CHECK_INT(k.plan.threads, all);
+    kit_end(&k);
 }
 
 TEST(the_planner_says_what_a_start_would_miss)

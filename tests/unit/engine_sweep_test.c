@@ -293,7 +293,7 @@ TEST(seconds_are_compared_where_what_computes_varies)
         spec_sweep_init(&s);
         REQUIRE_OK(spec_sweep_parse(&s, cases[i].line, strlen(cases[i].line), "g.ini", &e));
         REQUIRE_OK(spec_sweep_close(&s, &e));
-        if (engine_runs_alone(&s) != cases[i].alone)
+        if (spec_sweep_runs_alone(&s) != cases[i].alone)
             TEST_FAILED("%s", cases[i].line);
         spec_sweep_free(&s);
     }

@@ -137,7 +137,27 @@ TEST(a_cut_sweep_takes_another_cell_for_one_that_is_refused)
     survey_free(v);
 }
 
-/* In spread order 1 and 9 epochs come first, then 2; 9 epochs at 300 are refused. */
+/* 0.6, 0.6, 1.2, 1.2, 5.4 and 5.4 seconds. */
+TEST(side_by_side_they_are_sooner_over_but_no_sooner_than_the_longest)
+{
+    static const double seconds[] = {14.4, 14.4, 7.2, 5.4};
+    static const int jobs[] = {0, 1, 2, 8};
+
+    for (size_t i = 0; i < MEM_COUNT(jobs); i++) {
+        struct survey *v = of("epochs = 1, 2, 9\nlr = 0.1, 0.2\nbatch = 100\n");
+        struct account a = {.jobs = jobs[i]};
+        struct account_sum sum;
+
+        CHECK(survey_look(v, UINT64_MAX, NULL));
+        account_update(&a, v);
+        answer_all(&a);
+        account_sum(&a, &sum);
+        CHECK_NEAR(sum.seconds, seconds[i], 1e-9);
+        account_free(&a);
+        survey_free(v);
+    }
+}
+
 TEST(cells_with_a_result_cost_nothing_and_count_among_the_first)
 {
     static const struct wire_ended had[] = {{0, WIRE_DONE}, {4, WIRE_OOM}, {5, WIRE_SKIPPED}};
