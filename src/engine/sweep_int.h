@@ -1,4 +1,4 @@
-/* engine/sweep_int.h: what sweep.c (commands, and what is told), claim.c (which cell runs, and what
+/* engine/sweep_int.h: what sweep.c (its course, and what is told), sweep_command.c (commands), claim.c (which cell runs, and what
  * became of it), cells.c (what the cells are), book.c (the sweep's folder), moved.c (the order that the
  * user chose) and left.c (how long it will take) share. */
 #ifndef CHORUS_ENGINE_SWEEP_INT_H
@@ -122,6 +122,9 @@ struct sweep {
 /* sweep.c */
 bool sweep_has_result(enum wire_state state); /* done, or how else a cell ends for good */
 void sweep_tell_cell(struct sweep *s, const struct cell *c);
+
+/* sweep_command.c */
+void sweep_obey_control(struct sweep *s);
 
 /* claim.c. Returns whether a cell began. */
 bool claim_next(struct sweep *s);
