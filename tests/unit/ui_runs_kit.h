@@ -131,7 +131,7 @@ static inline void kit_turn(struct kit *k, bool look)
     for (int quiet = 0; quiet < 2;) {
         struct pollfd p = {tasks_fd(k->app.tasks), POLLIN, 0};
 
-        poll(&p, 1, 20);
+        poll(&p, 1, tasks_idle(k->app.tasks) ? 0 : 20);
         quiet = tasks_take(k->app.tasks) || !tasks_idle(k->app.tasks) ? 0 : quiet + 1;
         if (k->screen && k->screen->tick)
             k->screen->tick(k->state);
