@@ -236,6 +236,17 @@ static void want_back(struct plan *p, int tail, int i)
     hold_pixels(p, p->back, tail);
 }
 
+/* Whether a layer's gradient to its source takes the place of the one that it reads. */
+static bool grad_over(const struct plan *p, const struct cpu_layer *c)
+{
+    const struct cpu_layer *layer = p->s->layer;
+
+    if (c->grad_in_place)
+        return true;
+    return c->l.op == NET_CONV && c->ops->dx_over_dy && c->ops->dx_over_dy(&c->conv, p->groups) &&
+           c->l.src >= 0 && !c->add && layer[c->l.src].out == layer[c->tail].out;
+}
+
 static void plan_backward(struct plan *p)
 {
     struct backend_session *s = p->s;
@@ -254,7 +265,7 @@ static void plan_backward(struct plan *p)
         for (int n = reads_back(c, tail), j = 0; j < n; j++)
             hold_pixels(p, p->back, tail[j]);
         hold_pixels(p, p->grad, c->tail);
-        if (c->grad_in_place)
+        if (grad_over(p, c))
             p->grad[c->l.src] = p->grad[c->tail];
         hold_pixels(p, p->grad, c->l.src);
         hold_pixels(p, p->grad, c->l.src2);

@@ -251,6 +251,11 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
     if (with_dx)
         compare("the input's gradient", 1, shape, dx, dx_want, all * n.in, limit);
     compare("the weights' gradient", 2, shape, dw, dw_want, n.w, limit);
+    if (with_dx && !add && n.in == n.out && ops->dx_over_dy(c, groups)) {
+        ops->backward(c, groups, packed, in, dy, pass, dy, false, dw, NULL, scratch);
+        if (memcmp(dy, dx, all * n.in * sizeof *dx))
+            TEST_FAILED("over its output's the input's gradient is another, of %s", shape);
+    }
     if (with_bias)
         compare("the bias' gradient", 3, shape, db, db_want, (size_t)c->cout, limit);
 out:
