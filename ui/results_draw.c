@@ -506,7 +506,7 @@ static void draw_detail(const struct results *r, struct grid *g, struct rect in)
     struct rect inner = rect_behind(rect_before(in, 1), 1);
     const struct library_run *run;
     struct text words = {0}, cut = {0};
-    int row = 1;
+    int row = 1, room;
 
     if (!line || in.rows < 1)
         return;
@@ -515,12 +515,14 @@ static void draw_detail(const struct results *r, struct grid *g, struct rect in)
         return;
     }
     run = results_run(r, line);
+    room = in.rows - (in.rows > 2 && !run->broken); /* a long note leaves a row to the results */
     words_add_cut(&cut, run->name, in.columns - 2, g->ascii);
     grid_bold(g, in, 0, 1, GRID_HEAD, text_str(&cut));
     add_remarks(r, run, &words);
     if (words.n)
-        row += grid_words(g, inner, row, state_role(run) == GRID_BAD ? GRID_BAD : GRID_TEXT,
-                          text_str(&words));
+        row += grid_words(g, rect_top(inner, room), row,
+                          state_role(run) == GRID_BAD ? GRID_BAD : GRID_TEXT, text_str(&words));
+    row = row < room ? row : room;
     text_clear(&words);
     if (!run->broken) {
         add_sentence(r, run, &words);

@@ -714,6 +714,22 @@ TEST(a_run_that_waits_for_room_says_so)
     kit_end(&k);
 }
 
+TEST(a_long_note_leaves_the_results_in_sight)
+{
+    struct kit k;
+    char *text, words[700] = "best_test_acc=0.90 note=";
+
+    kit_begin(&k);
+    memset(words + strlen(words), 'x', 600);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", words);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    text = kit_draw(&k, 22, 80);
+    CHECK_HAS(text, "xxx…\n");
+    CHECK_HAS(text, " best 0.9000 at epoch 4");
+    free(text);
+    kit_end(&k);
+}
+
 /* Of a column of words no sliver is drawn, and what has no room is counted. */
 TEST(columns_without_room_are_counted)
 {
