@@ -269,7 +269,7 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
 /* What matters most of all that has no room, on the frame. */
 static void draw_corner(const struct setup *s, struct grid *g)
 {
-    char one[96];
+    char one[112];
 
     if (is_stale(s)) {
         grid_frame_right(g, s->places.mean, GRID_WARN, "as it was before");
