@@ -10,8 +10,9 @@
 /* Bytes that this user may still write where the folder lies; false: nobody knows. */
 bool record_disk_free(const char *folder, uint64_t *bytes);
 /* An error of a folder that this user may not write to, as one sentence: "nothing can be written in
- * results: Read-only file system; --results DIR keeps runs in another folder". Of a full one that is said
- * behind it by say_elsewhere; any other stays as it is. Both return the error's code. */
+ * results: Read-only file system; --results DIR keeps runs in another folder". say_elsewhere: of a full
+ * one too, and behind the words of one that is not there. Any other error stays as it is. Both return
+ * its code. */
 enum err_code record_say_read_only(const char *folder, struct err *e);
 enum err_code record_say_elsewhere(const char *folder, struct err *e);
 
