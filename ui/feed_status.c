@@ -271,6 +271,19 @@ static void add_waits(enum err_code code, const char *reason, const char *screen
         text_add(out, ": it waits, and goes on by itself");
 }
 
+/* The queue, where no process has to end before it. */
+static void add_held(const struct feed *f, struct text *out)
+{
+    struct wire_queue queue = {0};
+
+    if (f->wire)
+        wire_queue(f->wire, &queue);
+    if (queue.state != WIRE_QUEUE_HELD || queue.pid || !queue.reason[0])
+        return;
+    text_add(out, "the queue waits: ");
+    text_add_clean(out, queue.reason);
+}
+
 bool feed_add_trouble(struct feed *f, struct text *out)
 {
     size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, before = out->n;
@@ -286,6 +299,8 @@ bool feed_add_trouble(struct feed *f, struct text *out)
         if (sweep[i].code != ERR_OK && !wire_state_ended(sweep[i].state))
             add_waits(sweep[i].code, sweep[i].reason, "Sweep", out);
     free(sweep);
+    if (out->n == before)
+        add_held(f, out);
     return out->n > before;
 }
 

@@ -76,6 +76,17 @@ static void show(struct queue *q, enum wire_queue_state state, int64_t pid, cons
     wire_set_queue(q->engine->wire, shown);
 }
 
+/* Nothing is taken, for a reason that may pass. */
+static void hold(struct queue *q, const struct err *e)
+{
+    struct text full = {0};
+
+    if (trouble_is_full(e))
+        trouble_add_full(e, q->engine->results, 0, &full);
+    show(q, WIRE_QUEUE_HELD, 0, full.n ? text_str(&full) : e->text);
+    text_free(&full);
+}
+
 void queue_stop(struct engine *e)
 {
     if (!e->queue)
@@ -113,7 +124,7 @@ static bool reject(struct queue *q, uint32_t number, const struct record_queued 
             tell(q, number, LOG_ERROR, "%s cannot be used (%s) and stays in the way: %s",
                  item->file, why, e.text);
         q->told = item->id;
-        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        hold(q, &e);
         return false;
     }
     q->shown.rejected++;
@@ -140,7 +151,7 @@ static void remove_file(struct queue *q)
         tell(q, q->shown.run, LOG_ERROR, "%s: nothing more is taken until it is gone", e.text);
     q->told = q->item.id;
     q->retry_ns = clock_ns() + LOOK_NS;
-    show(q, WIRE_QUEUE_HELD, 0, e.text);
+    hold(q, &e);
 }
 
 static struct run *find_run(struct run *list, uint32_t number)
@@ -345,7 +356,7 @@ static bool take(struct queue *q, struct record_queued *item)
         return false;
     }
     if (record_queue_set_taken(q->engine->results, item->id, &e) != ERR_OK) {
-        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        hold(q, &e);
         record_queue_free_item(item);
         return false;
     }
@@ -355,7 +366,7 @@ static bool take(struct queue *q, struct record_queued *item)
         return true;
     }
     if (code == ERR_IO)
-        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        hold(q, &e);
     else if (reject(q, 0, item, e.text))
         q->look_ns = 0;
     record_queue_free_item(item);
@@ -405,7 +416,7 @@ static bool go_on(struct queue *q, struct record_queued *item, const struct reco
         return true;
     }
     if (record_queue_remove(q->engine->results, item, &e) != ERR_OK && e.code != ERR_INPUT) {
-        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        hold(q, &e);
         record_queue_free_item(item);
         return false;
     }
@@ -427,7 +438,7 @@ static bool settle(struct queue *q, bool *begun)
     if (q->settled)
         return true;
     if (find_begun(q, &item, &run, &found, &e) != ERR_OK) {
-        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        hold(q, &e);
         return false;
     }
     q->settled = !found || go_on(q, &item, &run);
@@ -485,7 +496,7 @@ static bool read_first(struct queue *q, struct record_queued *item, bool *found)
     bool good = record_queue_first(q->engine->results, item, found, &count, &e) == ERR_OK;
 
     if (!good)
-        show(q, WIRE_QUEUE_HELD, 0, e.text);
+        hold(q, &e);
     if (good && q->shown.waiting != (int64_t)count) {
         q->shown.waiting = (int64_t)count;
         wire_set_queue(q->engine->wire, &q->shown);

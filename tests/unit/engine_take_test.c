@@ -705,6 +705,37 @@ TEST(a_full_disk_spoils_no_file)
     io.mkdir = real_mkdir;
 }
 
+static ssize_t full_write(int fd, const void *from, size_t n)
+{
+    if (atomic_load(&no_room)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return write(fd, from, n);
+}
+
+/* Before anything is begun: what is taken must stand on the disk first. */
+TEST(a_full_disk_holds_the_queue)
+{
+    struct kit k;
+    struct wire_queue q;
+
+    kit_folder(&k);
+    k.queue = true;
+    queue_add(&k, "a", "");
+    io.write = full_write;
+    atomic_store(&no_room, true);
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 0);
+    CHECK_HAS(q.reason, "the disk is full in ");
+    CHECK_INT(q.pid, 0);
+    atomic_store(&no_room, false);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 1);
+    CHECK_RUNS(&k, "a:done");
+    kit_end(&k);
+    io.write = write;
+}
+
 /* ---- kills ---- */
 
 static struct io_table whole;

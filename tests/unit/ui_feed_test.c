@@ -973,6 +973,13 @@ TEST(the_line_says_what_waits_and_for_whom)
     text_clear(&line);
     feed_add_status(k.feed, &line, 30);
     CHECK_STR(text_str(&line), "nothing runs");
+    CHECK(!feed_add_trouble(k.feed, &line)); /* it ends by itself */
+    queue.pid = 0;
+    snprintf(queue.reason, sizeof queue.reason, "the disk is full in results");
+    wire_set_queue(k.wire, &queue);
+    text_clear(&line);
+    CHECK(feed_add_trouble(k.feed, &line));
+    CHECK_STR(text_str(&line), "the queue waits: the disk is full in results");
     text_free(&line);
     kit_close(&k);
 }
