@@ -157,6 +157,7 @@ struct feed_run *feed_follow(struct feed *f, const char *folder)
     }
     run->files->settled = false;
     run->files->run_looked = 0;
+    run->files->entry_due |= run->own && !run->live; /* somebody else may have gone on with it */
     return run;
 }
 

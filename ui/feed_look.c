@@ -41,11 +41,28 @@ static void work(void *arg)
         feed_rows_fetch(l->file, l->known || good, l->ensemble);
 }
 
-static bool take_entry(struct feed_run *run, const struct look *l)
+/* Whether another program has gone on with what ended here: its folder, which had said so, says otherwise. */
+static bool is_taken_over(struct feed *f, const struct feed_run *run, const struct look *l)
+{
+    enum wire_state state = l->is.run.state;
+
+    if (!run->own || run->live || !l->over || !l->read || l->is.broken ||
+        feed_find(f, run->path) != run)
+        return false;
+    return wire_state_ended(state) ? run->state == WIRE_STOPPED && state != WIRE_STOPPED
+                                   : l->is.live && run->ended_utc[0];
+}
+
+static bool take_entry(struct feed *f, struct feed_run *run, const struct look *l)
 {
     const struct record_entry *entry = l->read ? &l->is : NULL;
-    bool removed = run->removed, changed = feed_rows_entry(run, entry, l->e.text);
+    bool removed = run->removed, changed;
 
+    if (is_taken_over(f, run, l)) {
+        run->own = false;
+        run->sweep = run->cell = 0;
+    }
+    changed = feed_rows_entry(run, entry, l->e.text);
     if (run->own && !run->known && run->state >= WIRE_RUNNING) { /* its facts were missed */
         enum wire_state state = run->state;
         bool live = run->live;
@@ -81,7 +98,7 @@ static void done(void *arg, bool dropped)
         f->asked = false;
     if (run) {
         run->files->asked = false;
-        if (l->entry && (take_entry(run, l) || l->due)) {
+        if (l->entry && (take_entry(f, run, l) || l->due)) {
             run->changed++;
             f->came = true;
         }
@@ -103,10 +120,11 @@ static bool entry_is_due(struct feed_run *run, bool watched, uint64_t now)
 {
     struct feed_files *files = run->files;
     bool ended = run->dead || wire_state_ended(run->state);
-    uint64_t pause = run->own ? 0 : watched && !ended ? ENTRY_NS : QUIET_NS;
+    /* what ended here may go on elsewhere */
+    bool quiet = run->own && (run->live || !(watched || run->state == WIRE_STOPPED));
+    uint64_t pause = watched && !ended ? ENTRY_NS : QUIET_NS;
 
-    if (!files->entry_due && !(pause && now - files->run_looked >= pause) &&
-        !(run->own && !run->live && watched && now - files->run_looked >= QUIET_NS))
+    if (!files->entry_due && (quiet || now - files->run_looked < pause))
         return false;
     files->run_looked = now;
     return true;

@@ -80,12 +80,14 @@ void runview_follow_live(struct runview *v)
         if (is_found_dead(v, feed_at(v->app->feed, i)))
             feed_found_dead(feed_at(v->app->feed, i));
     for (size_t i = n; i-- > 0 && followed < 16;) {
+        const struct feed_run *known;
         char *folder;
 
         if (!runs[i].live)
             continue;
         folder = library_folder(l, runs[i].name);
-        if (!feed_find(v->app->feed, folder))
+        known = feed_find(v->app->feed, folder);
+        if (!known || (known->own && !known->live))
             feed_follow(v->app->feed, folder);
         free(folder);
         followed++;

@@ -1011,6 +1011,93 @@ TEST(what_runs_elsewhere_stands_before_what_ended_here)
     kit_close(&k);
 }
 
+/* What was stopped here goes on in another program: its folder says so, no event does. */
+TEST(what_another_program_goes_on_with_runs_elsewhere)
+{
+    struct record_run *run = plain_run(4);
+    struct record *record;
+    struct feed_run *r;
+    struct text line = {0};
+    struct kit k;
+    struct err e;
+
+    kit_open(&k, 64);
+    run->state = WIRE_RUNNING;
+    record = kit_run(&k, run);
+    kit_started(&k, 7, record_folder(record), &run->spec, 100);
+    feed_take(k.feed, NULL, NULL);
+    r = feed_current(k.feed);
+    r->sweep = 5;
+    run->state = WIRE_STOPPED;
+    snprintf(run->ended_utc, sizeof run->ended_utc, "2026-11-20T10:15:30.412Z");
+    REQUIRE_OK(record_write_run(record, run, &e));
+    record_close(record);
+    kit_state(&k, 7, r->path, WIRE_STOPPED, "");
+    for (int i = 0; i < 3; i++) {
+        feed_take(k.feed, NULL, NULL);
+        kit_pass(3);
+    }
+    CHECK(r->own && !r->live && r->state == WIRE_STOPPED);
+    CHECK(feed_pause(k.feed, r, false, &e) != ERR_OK);
+
+    REQUIRE_OK(record_open(&record, r->path, &e));
+    run->state = WIRE_RUNNING;
+    run->ended_utc[0] = '\0';
+    REQUIRE_OK(record_write_run(record, run, &e));
+    CHECK(feed_take(k.feed, NULL, NULL));
+    CHECK(!r->own && r->live && r->state == WIRE_RUNNING && !r->sweep);
+    feed_add_status(k.feed, &line, 80);
+    CHECK_HAS(text_str(&line), "running elsewhere");
+    CHECK(!feed_busy(k.feed));
+    run->state = WIRE_DONE;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    record_close(record);
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!r->own && !r->live && r->state == WIRE_DONE);
+    text_free(&line);
+    free(run);
+    kit_close(&k);
+}
+
+/* Also where nobody looked while it ran, and not where this program does it itself. */
+TEST(what_another_program_finished_is_done)
+{
+    struct record_run *run = plain_run(4);
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct record *record;
+    struct feed_run *r;
+    struct kit k;
+    struct err e;
+
+    kit_open(&k, 64);
+    run->state = WIRE_STOPPED;
+    snprintf(run->ended_utc, sizeof run->ended_utc, "2026-11-20T10:15:30.412Z");
+    record = kit_run(&k, run);
+    kit_started(&k, 7, record_folder(record), &run->spec, 100);
+    kit_state(&k, 7, record_folder(record), WIRE_STOPPED, "");
+    feed_take(k.feed, NULL, NULL);
+    r = feed_current(k.feed);
+    snprintf(start->resume, sizeof start->resume, "%s", r->path);
+    run->state = WIRE_RUNNING;
+    run->ended_utc[0] = '\0';
+    REQUIRE_OK(record_write_run(record, run, &e));
+    CHECK(feed_start_run(k.feed, start, &e));
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->own && r->state == WIRE_STOPPED);
+    feed_drop(k.feed, 1);
+    run->state = WIRE_DONE;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    record_close(record);
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!r->own && r->state == WIRE_DONE);
+    free(start);
+    free(run);
+    kit_close(&k);
+}
+
 /* ---- a disk that does not answer ---- */
 
 static pthread_t here;
