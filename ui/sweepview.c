@@ -48,7 +48,7 @@ static bool find_own(const struct sweepview *v, const char *name, struct wire_sw
     return found;
 }
 
-/* Runs of this process by their numbers: name, and how much of it is done. */
+/* Runs of this process by their numbers: name, how much of it is done, and whether it is paused alone. */
 static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell *c)
 {
     struct feed *feed = v->app->feed;
@@ -62,6 +62,8 @@ static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell
         if (run->name[0])
             sweepview_set_text(&c->run, run->name);
         c->share = run->run_share;
+        if (c->state == WIRE_RUNNING && run->state == WIRE_PAUSED)
+            c->state = WIRE_PAUSED;
     }
 }
 

@@ -103,8 +103,8 @@ static bool works(struct sweepview *v)
 
 bool sweepview_paused(const struct sweepview *v)
 {
-    if (v->own)
-        return v->status.state == WIRE_PAUSED;
+    if (v->own && v->status.state == WIRE_PAUSED)
+        return true;
     return v->sweep && sweepview_any(v->sweep, WIRE_PAUSED);
 }
 

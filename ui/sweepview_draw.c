@@ -64,10 +64,12 @@ static const char *state_of(const struct sweepview *v)
 
     if (lacks_room(v))
         return FEED_LACKS_ROOM;
+    if (v->own && v->status.counting && !v->status.running && v->status.state == WIRE_RUNNING)
+        return "starting";
+    if (v->own && sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING))
+        return wire_state_name(WIRE_PAUSED); /* the cell alone may be */
     if (v->own)
-        return v->status.counting && !v->status.running && v->status.state == WIRE_RUNNING
-                   ? "starting"
-                   : wire_state_name(v->status.state);
+        return wire_state_name(v->status.state);
     if (s->live)
         return sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING)
                    ? "paused, at another program"

@@ -676,6 +676,48 @@ TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
     wire_free(wire);
 }
 
+TEST(a_cell_that_is_paused_alone_pauses_the_board)
+{
+    struct wire *wire = wire_new(16);
+    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct wire_sweep_status status = {
+        .sweep = 7, .state = WIRE_RUNNING, .name = "board", .path = "/nonexistent/sweeps/board"};
+    struct wire_event event = {.kind = WIRE_STATE, .run = 9, .u.state.state = WIRE_PAUSED};
+    struct wire_command command;
+    struct text out = {0};
+    struct sweepview *v = screen_sweep.open(&app);
+
+    app.feed = feed_new(wire, "/nonexistent");
+    v->sweep = sweep_of("lr = 0.1, 0.2\n");
+    REQUIRE(v->sweep);
+    sweepview_first_look(v->sweep, &v->look);
+    v->name = mem_text("board");
+    wire_set_sweep(wire, &status);
+    wire_set_cell(
+        wire, 7,
+        &(struct wire_cell){.cell = 1, .known = true, .state = WIRE_RUNNING, .run = 9, .acc = NAN});
+    wire_post(wire, &event);
+    feed_take(app.feed, NULL, NULL);
+    CHECK(sweepview_merge(v));
+    CHECK_INT(v->sweep->cell[1].state, WIRE_PAUSED);
+    draw(v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "1 paused");
+    CHECK(!strstr(text_str(&out), "running"));
+    CHECK(sweepview_act(v, 'p'));
+    REQUIRE(wire_next_command(wire, &command, 0));
+    CHECK_INT(command.kind, WIRE_GO);
+    event.u.state.state = WIRE_RUNNING;
+    wire_post(wire, &event);
+    feed_take(app.feed, NULL, NULL);
+    CHECK(sweepview_merge(v));
+    CHECK_INT(v->sweep->cell[1].state, WIRE_RUNNING);
+    CHECK(!sweepview_paused(v));
+    text_free(&out);
+    screen_sweep.close(v);
+    feed_free(app.feed);
+    wire_free(wire);
+}
+
 TEST(without_sweeps_it_says_how_one_is_made)
 {
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true};
