@@ -119,6 +119,23 @@ static void did(struct runview *v, const struct feed_run *run, const char *verb,
 
 /* ---- stopping ---- */
 
+/* What is told to a cell of this program's sweep stops the sweep. */
+static void did_stop(struct runview *v, const struct feed_run *run, enum wire_how how)
+{
+    const char *behind = how == WIRE_AFTER_EPOCH   ? "--after-epoch"
+                         : how == WIRE_AFTER_CELLS ? "--after-cells"
+                                                   : "";
+    struct text sweep = {0};
+    const char *name = run->name;
+
+    if (run->own)
+        feed_add_name(v->app->feed, run->sweep, &sweep);
+    if (sweep.n)
+        name = text_str(&sweep);
+    app_did(v->app, "stop", &name, 1, behind);
+    text_free(&sweep);
+}
+
 static void stop_with(struct runview *v, enum wire_how how, const char *said)
 {
     struct feed_run *run = runview_run(v);
@@ -126,7 +143,7 @@ static void stop_with(struct runview *v, enum wire_how how, const char *said)
 
     if (!run || !must_work(v, run))
         return;
-    did(v, run, "stop", how == WIRE_AFTER_EPOCH ? "--after-epoch" : "");
+    did_stop(v, run, how);
     promise(v, run, said);
     if (run->own)
         answer_for(v, feed_stop(v->app->feed, run, how, &e), &e, said);
@@ -171,7 +188,7 @@ static void stop_cell(void *user, int answer)
     else if (answer == 1)
         tell_other(v, run, "skip", "dropping this cell");
     else if (answer == 2 && run->own)
-        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R goes on with it");
+        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
     else if (answer == 2)
         stop_with(v, WIRE_AFTER_STEP, "stopping this cell; the sweep goes on with the next one");
 }
@@ -182,9 +199,9 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
                                         NULL};
     static const char *const waits[] = {"take it out", "cancel", NULL};
     /* what gives something up is not the first: Enter takes that */
-    static const char *const cell[] = {"running cells to their end, then no more",
-                                       "drop this cell, the sweep goes on",
-                                       "stop the sweep now; R goes on with it", "cancel", NULL};
+    static const char *const cell[] = {
+        "running cells to their end, then no more", "drop this cell, the sweep goes on",
+        "stop the sweep now; R on Sweep goes on with it", "cancel", NULL};
     static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on",
                                           "stop it now: R goes on with it, the sweep with the next",
                                           NULL};

@@ -547,6 +547,34 @@ TEST(the_run_that_was_just_started_is_shown)
     close_view(&s);
 }
 
+/* The sweep stops, not the cell alone: the line of `:` says so too, and R for the sweep is on Sweep. */
+TEST(a_cells_stop_is_its_sweeps)
+{
+    struct wire_sweep_status status = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    wire_set_sweep(s.k.wire, &status);
+    take(&s);
+    runview_run(&s.view)->sweep = 9;
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    REQUIRE(s.app.own->answers == 4);
+    CHECK_STR(s.app.own->answer[2], "stop the sweep now; R on Sweep goes on with it");
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK_STR(text_str(&s.app.did), "stop board --after-cells");
+    s.app.own->on_answer(s.app.own->user, 2);
+    CHECK_STR(text_str(&s.app.did), "stop board");
+    for (int i = 0; i < s.app.own->answers; i++)
+        free(s.app.own->answer[i]);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
 TEST(a_sweep_that_starts_is_shown_before_it_has_a_cell)
 {
     struct wire_sweep_status status = {.state = WIRE_RUNNING, .cells = 4};
