@@ -60,6 +60,10 @@ void compare_command(void *screen, struct text *out)
 {
     const struct compare *c = screen;
 
+    if (!c->count) { /* neither verb does without a run */
+        text_add(out, "ls");
+        return;
+    }
     text_add(out, c->table_pane ? "compare" : "plot");
     for (size_t i = 0; i < c->count; i++)
         add_name(c, c->name[i], out);

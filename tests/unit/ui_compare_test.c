@@ -224,6 +224,18 @@ TEST(an_average_of_unequal_runs_costs_no_number_of_trainings)
     kit_end(&k);
 }
 
+TEST(without_a_run_the_command_is_one_that_works)
+{
+    struct kit k;
+    char *command;
+
+    some_runs(&k);
+    command = kit_command(&k);
+    CHECK_STR(command, "ls");
+    free(command);
+    kit_end(&k);
+}
+
 TEST(equal_budgets)
 {
     struct kit k;
