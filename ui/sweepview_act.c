@@ -114,6 +114,7 @@ static void pause_sweep(struct sweepview *v)
 
     if (!works(v))
         return;
+    sweepview_did(v, paused ? "go" : "pause", "");
     if (v->own)
         send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
     else
@@ -138,6 +139,7 @@ static void stop_chosen(void *user, int answer)
 {
     static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
     static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
+    static const char *const options[] = {"--after-cells", "--after-epoch", ""};
     struct sweepview *v = user;
 
     if (answer < 0 || answer > 2 || !still_asked(v))
@@ -145,6 +147,7 @@ static void stop_chosen(void *user, int answer)
     sweepview_merge(v);
     if (!works(v))
         return;
+    sweepview_did(v, "stop", options[answer]);
     if (v->own)
         send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
     else
@@ -193,7 +196,10 @@ static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
     if (how == CLAIM_NOW && !feed_start_sweep(v->app->feed, b->start, b->bytes, &e)) {
         app_say(v->app, GRID_BAD, "%s", e.text);
     } else if (how == CLAIM_NOW) {
-        app_say(v->app, GRID_GOOD, "%s goes on.", b->start->name);
+        const char *name = b->start->name;
+
+        app_did(v->app, "resume", &name, 1, b->start->failed ? "--failed" : "");
+        app_say(v->app, GRID_GOOD, "%s goes on.", name);
         v->failed_again = b->start->failed;
         v->merged_ns = 0;
     }
@@ -314,7 +320,9 @@ static void move_cells(struct sweepview *v, int by)
     /* The first goes first, so that they do not change places with each other. */
     for (size_t i = 0; i < n; i++)
         send_cell(v, WIRE_MOVE, w[by < 0 ? i : n - 1 - i].cell, by);
-    if (!n)
+    if (n)
+        sweepview_did_move(v, group, by);
+    else
         app_say(v->app, GRID_DIM, "This cell does not wait any more.");
     free(w);
 }
@@ -350,6 +358,7 @@ static void drop_chosen(void *user, int answer)
     for (size_t r = 0; r < v->sweep->repeats; r++)
         if (can_drop(v->sweep, v->asked, r))
             send_cell(v, WIRE_SKIP, sweepview_cell_of(v->sweep, v->asked, r), 0);
+    sweepview_did_drop(v, v->asked);
     v->dropping = v->asked + 1;
 }
 

@@ -1,7 +1,7 @@
 /* ui/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
  * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _words.c
  * makes sentences and boards of it, _status.c has the line of status know of other programs' sweeps,
- * _draw.c, _keys.c and _act.c are the screen. */
+ * _draw.c, _keys.c, _act.c and _did.c are the screen. */
 #ifndef CHORUS_UI_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEPVIEW_INT_H
 
@@ -208,6 +208,10 @@ bool sweepview_key(void *screen, const struct key *key);
 /* Keys that pause, stop or go on with the sweep; keys of the chosen cell. False: it was neither. */
 bool sweepview_act(struct sweepview *v, int32_t code);
 bool sweepview_act_cell(struct sweepview *v, int32_t code);
+/* The command line of what a key has done to the shown sweep, or to a group of it. */
+void sweepview_did(struct sweepview *v, const char *verb, const char *behind);
+void sweepview_did_move(struct sweepview *v, size_t group, int by);
+void sweepview_did_drop(struct sweepview *v, size_t group);
 /* The list's chosen sweep into Setup; again: says how it is trained again. */
 void sweepview_load(struct sweepview *v, bool again);
 void sweepview_show_sweep(struct sweepview *v, const char *name);

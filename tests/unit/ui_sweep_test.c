@@ -706,6 +706,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     CHECK(sweepview_act(v, 'p'));
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK_INT(command.kind, WIRE_GO);
+    CHECK_STR(text_str(&app.did), "go board");
     event.u.state.state = WIRE_RUNNING;
     wire_post(wire, &event);
     feed_take(app.feed, NULL, NULL);
@@ -713,8 +714,34 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     CHECK_INT(v->sweep->cell[1].state, WIRE_RUNNING);
     CHECK(!sweepview_paused(v));
     text_free(&out);
+    text_free(&app.did);
     screen_sweep.close(v);
     feed_free(app.feed);
+    wire_free(wire);
+}
+
+TEST(what_keys_do_to_a_sweep_is_a_command_line_too)
+{
+    struct wire *wire = wire_new(16);
+    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct sweepview *v = screen_sweep.open(&app);
+
+    v->sweep = sweep_of("lr = 0.1, 0.2\nbatch = 64, 128\nzip = devices, threads\n"
+                        "devices = 1, 2\nthreads = 4, 2\nrepeats = 2\n");
+    REQUIRE(v->sweep);
+    for (size_t i = 0; i < v->sweep->cells; i++)
+        v->sweep->cell[i] = (struct sweepview_cell){.known = true, .acc = NAN, .val_acc = NAN};
+    sweepview_sum(v->sweep);
+    sweepview_first_look(v->sweep, &v->look);
+    v->own = true;
+    CHECK(sweepview_act_cell(v, '+'));
+    CHECK_STR(text_str(&app.did), "queue move board lr=0.1 batch=64 devices=1 threads=4 -1");
+    CHECK(sweepview_act_cell(v, '-'));
+    CHECK_STR(text_str(&app.did), "queue move board lr=0.1 batch=64 devices=1 threads=4 1");
+    sweepview_did_drop(v, 0);
+    CHECK_STR(text_str(&app.did), "stop board --skip lr=0.1 batch=64 devices=1 threads=4");
+    text_free(&app.did);
+    screen_sweep.close(v);
     wire_free(wire);
 }
 
