@@ -23,6 +23,7 @@ enum survey_fate {                   /* of a cell that does not train */
                    SURVEY_OUT,       /* left out: it is no cell of the sweep */
                    SURVEY_SKIPPED,   /* it is one, and no run of it can begin */
                    SURVEY_TOO_LARGE, /* for the memory, which is its result */
+                   SURVEY_FATES
 };
 
 struct survey_reason {

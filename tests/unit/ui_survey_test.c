@@ -313,3 +313,26 @@ TEST(more_kinds_than_there_are_places_for_are_counted)
     account_free(&a);
     survey_free(v);
 }
+
+/* Of 60 reasons, and one of another fate that comes when no place is free. */
+TEST(reasons_without_a_place_stay_with_their_fate)
+{
+    struct survey *v = of("batch = step:101:160:1\ndevices = 1, 2\ntrain_limit = 1000, 2000\n");
+    struct wire_plan no = {.code = ERR_INPUT, .error = "no"},
+                     large = {.code = ERR_NOMEM, .error = "large"};
+    size_t cells[SURVEY_FATES] = {0};
+    struct account a = {0};
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    account_answer(&a, 0, &no);
+    account_answer(&a, 1, &large);
+    for (size_t i = 0; i < a.reasons; i++)
+        cells[a.reason[i].fate] += a.reason[i].cells;
+    CHECK(a.reasons <= SURVEY_REASONS);
+    CHECK_INT(cells[SURVEY_OUT], 60);
+    CHECK_INT(cells[SURVEY_SKIPPED], 1);
+    CHECK_INT(cells[SURVEY_TOO_LARGE], 1);
+    account_free(&a);
+    survey_free(v);
+}
