@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/sweeps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,6 +86,8 @@ static void done(void *arg, bool dropped)
 /* Answers are dropped where the wire is full. */
 static void ask_lost_again(struct setup *s)
 {
+    if (s->count_waits && app_ns(s->app) - s->count_asked_ns >= LOST_NS)
+        s->count_due = true;
     if (!s->in_planner || app_ns(s->app) - s->sent_ns < LOST_NS)
         return;
     s->in_planner = s->on_their_way = 0;
@@ -110,7 +113,9 @@ static bool ask_count(struct setup *s)
         return false;
     }
     s->count_due = false;
-    s->counted_ns = app_ns(s->app) + COUNT_NS;
+    s->count_waits = true;
+    s->count_asked_ns = app_ns(s->app);
+    s->counted_ns = s->count_asked_ns + COUNT_NS;
     return true;
 }
 
@@ -171,6 +176,7 @@ void setup_ask(struct setup *s)
     survey_cut(v->survey, s->sweep.max_cells, s->sweep.grid);
     s->count_due =
         spec_sweep_varies(&s->form.sweep) && spec_sweep_cells(&s->form.sweep) <= MOST_COUNTED;
+    s->count_waits = false;
     s->counted_ns = 0;
     atomic_init(&v->stop, false);
     s->survey = v;
@@ -208,6 +214,7 @@ bool setup_counted(struct setup *s, const struct wire_counted *counted, size_t b
     if (counted->question != s->serial || !s->survey ||
         bytes != sizeof *counted + counted->cells * sizeof *counted->cell)
         return false;
+    s->count_waits = false;
     account_had(&s->account, counted->cell, counted->cells);
     account_sum(&s->account, &s->sum);
     return true;
@@ -361,8 +368,12 @@ static void add_cells(const struct setup *s, struct setup_fact *f)
     if (sum->left_out || sum->skipped)
         f->role = GRID_WARN;
     if (sum->had)
-        snprintf(f->value, sizeof f->value, "%.12s to run, %.12s of %.12s ha%s", number[1],
-                 number[2], number[0], sum->had == 1 ? "s a result" : "ve results");
+        f->label = "cells to run";
+    if (sum->had && sum->had == s->account.cells)
+        snprintf(f->value, sizeof f->value, "none of %.20s, all have results", number[0]);
+    else if (sum->had)
+        snprintf(f->value, sizeof f->value, "%.12s of %.12s, %.12s %s", number[1], number[0],
+                 number[2], sum->had == 1 ? "has a result" : "have results");
     else if (sum->left_out || sum->skipped || sum->cut)
         snprintf(f->value, sizeof f->value, "%.20s of %.20s%s", number[1], number[0],
                  sum->cut ? ", --max-cells" : "");
@@ -451,7 +462,7 @@ size_t setup_reasons(const struct setup *s, struct survey_reason reason[SETUP_RE
                 reason[n++] = s->account.reason[i];
         if (fate == SURVEY_SKIPPED && s->sum.dropped_before)
             reason[n++] = (struct survey_reason){.fate = SURVEY_SKIPPED,
-                                                 .text = "before: --failed tries them again",
+                                                 .text = RECORD_DROPPED_BEFORE,
                                                  .cells = s->sum.dropped_before};
     }
     return n;
@@ -462,7 +473,7 @@ void setup_mean_page(const struct setup *s, struct text *out)
     struct setup_fact facts[SETUP_FACTS];
     struct survey_reason reason[SETUP_REASONS];
     char head[64];
-    size_t n = setup_facts(s, facts);
+    size_t n = setup_facts(s, facts), reasons = setup_reasons(s, reason);
     const char *problem = setup_problem(s);
 
     if (problem) {
@@ -478,7 +489,7 @@ void setup_mean_page(const struct setup *s, struct text *out)
     if (!isnan(s->sum.as_one.lo))
         text_add(out, "\nA single model trained for so many epochs sees as many images as all "
                       "members together.\n");
-    for (size_t i = 0; i < setup_reasons(s, reason); i++) {
+    for (size_t i = 0; i < reasons; i++) {
         if (!i || reason[i].fate != reason[i - 1].fate)
             text_addf(out, "\n%s:\n", setup_fate(s, reason[i].fate, head));
         text_addf(out, "%6zu  ", reason[i].cells);

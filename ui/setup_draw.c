@@ -156,9 +156,9 @@ static bool is_stale(const struct setup *s)
 /* Where a long value has no room it ends before its last word: "0.001–0.05, cosine". */
 static void draw_value(struct grid *g, struct rect in, int r, int from, int role, const char *value)
 {
-    char *shorter = mem_text(value), *comma = strchr(shorter, ',');
+    char *shorter = mem_text(value), *comma = strstr(shorter, ", ");
 
-    if (comma && comma[1] == ' ' && text_width(value) > in.columns - from)
+    if (comma && text_width(value) > in.columns - from)
         *comma = 0;
     grid_cut(g, in, r, from, in.columns - from, role, false, shorter);
     free(shorter);
@@ -290,6 +290,11 @@ static void draw_corner(const struct setup *s, struct grid *g)
             snprintf(skipped, sizeof skipped, "%zu skipped", s->sum.skipped);
         snprintf(one, sizeof one, "%s%s: v says why", out, skipped);
         grid_frame_right(g, s->places.mean, GRID_WARN, one);
+    } else if (s->sum.had) {
+        snprintf(one, sizeof one, "%zu %s", s->sum.had,
+                 s->sum.had == 1 ? "has a result" : "have results");
+        grid_frame_right(g, s->places.mean, GRID_TEXT,
+                         s->sum.had == s->account.cells ? "all have results" : one);
     }
 }
 

@@ -77,12 +77,14 @@ struct setup {
     uint32_t serial;     /* of the questions that are asked now */
     size_t on_their_way; /* of these; in_planner: of all that were asked */
     size_t in_planner;
-    uint64_t sent_ns;    /* when the last one was sent */
-    uint64_t asked_ns;   /* when the form changed last */
-    uint64_t answer_ns;  /* how long the first answer took then; 0: it has not come */
-    uint64_t turn;       /* of the form that is surveyed */
-    bool count_due;      /* it is to be asked which cells have a result */
-    uint64_t counted_ns; /* when that was asked last */
+    uint64_t sent_ns;   /* when the last one was sent */
+    uint64_t asked_ns;  /* when the form changed last */
+    uint64_t answer_ns; /* how long the first answer took then; 0: it has not come */
+    uint64_t turn;      /* of the form that is surveyed */
+    bool count_due;     /* it is to be asked which cells have a result */
+    bool count_waits;   /* it was asked, and no answer has come */
+    uint64_t count_asked_ns;
+    uint64_t counted_ns; /* not sooner is it asked again */
 
     struct form again; /* a run that is to be run again, beside what stands in the form */
     bool runs_again;   /* it is what is started now, not the form */

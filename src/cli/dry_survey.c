@@ -11,6 +11,7 @@
 #include "engine/ended.h"
 #include "engine/engine.h"
 #include "engine/outlook.h"
+#include "record/sweeps.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -94,7 +95,7 @@ static void look_back(struct dry_survey *v, struct dry_one *one, enum wire_state
     one->ended = state >= WIRE_DONE && state != WIRE_SKIPPED;
     one->taken = state < WIRE_DONE;
     if (state == WIRE_SKIPPED)
-        skip(one, ERR_OK, "skipped before: --failed tries it again");
+        skip(one, ERR_OK, RECORD_DROPPED_BEFORE);
     v->ended += one->ended;
     v->wanted += one->taken;
     v->too_large += one->taken && one->at_once && one->code == ERR_NOMEM;

@@ -19,6 +19,7 @@ struct tally {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint32_t question, slot; /* slot 0: none waits */
+    uint32_t counting;       /* the question that was taken last */
     bool end;
 };
 
@@ -110,6 +111,7 @@ static void *tally_main(void *user)
             continue;
         }
         t->slot = 0;
+        t->counting = question;
         atomic_store(&t->stop, false);
         pthread_mutex_unlock(&t->lock);
         answer(t, question, slot);
@@ -151,7 +153,8 @@ void tally_ask(struct engine *e, uint32_t question, uint32_t slot)
         free(wire_slot_take(e->wire, t->slot, NULL));
     t->question = question;
     t->slot = slot;
-    atomic_store(&t->stop, true);
+    if (question != t->counting) /* else it would never be answered, asked again and again */
+        atomic_store(&t->stop, true);
     pthread_cond_signal(&t->changed);
     pthread_mutex_unlock(&t->lock);
 }

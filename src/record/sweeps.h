@@ -20,6 +20,8 @@ enum err_code record_sweep_read(const char *results, const char *name, struct sp
  * initialised. False: it is a single run, or cannot be read. */
 bool record_sweep_waits(const struct record_queued *item, struct spec_sweep *s,
                         struct record_queue_options *options);
+/* Why a cell that a person dropped is not run. */
+#define RECORD_DROPPED_BEFORE "skipped before: --failed tries it again"
 /* Whether any program is at work on it. */
 bool record_sweep_live(const char *results, const char *name);
 /* The order that its cells were moved to, all that were known then. None where nothing was moved. */

@@ -303,12 +303,12 @@ TEST(a_sweep_that_has_results_costs_what_is_missing)
                                                                      : WIRE_DONE};
     screen_setup.show(kit.setup);
     kit_settle();
-    CHECK_HAS(kit_draw(42, 160), "7 to run, 4 of 12 have results");
+    CHECK_HAS(kit_draw(42, 160), "cells to run      7 of 12, 4 have results");
     CHECK_HAS(kit_draw(42, 160), "expected time     11 s"); /* 19 */
-    CHECK_HAS(kit_draw(42, 160), "     1 before: --failed tries them again");
-    CHECK_HAS(kit_draw(21, 80), "7 to run ");
+    CHECK_HAS(kit_draw(42, 160), "     1 skipped before: --failed tries it again");
+    CHECK_HAS(kit_draw(21, 80), "cells to run     7 of 12 ");
     kit_keys("v");
-    CHECK_HAS(kit.page, "skipped:\n     1  before: --failed tries them again\n");
+    CHECK_HAS(kit.page, "skipped:\n     1  skipped before: --failed tries it again\n");
     kit_end();
 }
 
@@ -321,7 +321,9 @@ TEST(where_all_have_results_nothing_is_a_problem)
     kit.had[1] = (struct wire_ended){1, WIRE_DONE};
     kit_keys("Enter 0.1,0.2 Enter Esc");
     CHECK(!setup_problem(kit.setup));
-    CHECK_HAS(kit_draw(42, 160), "0 to run, 2 of 2 have results");
+    CHECK_HAS(kit_draw(42, 160), "cells to run      none of 2, all have results");
+    CHECK_HAS(kit_draw(21, 80), "cells to run     none of 2 ");
+    CHECK_HAS(kit_draw(21, 80), "─ all have results ─");
     CHECK_HAS(kit_draw(42, 160), "expected time     none");
     CHECK_HAS(kit_draw(42, 160), "129,068"); /* what they are is told all the same */
     kit_end();
@@ -341,11 +343,43 @@ TEST(a_result_that_comes_while_one_looks_is_counted)
     screen_setup.event(kit.setup, &event, NULL, 0);
     (void)screen_setup.tick(kit.setup);
     kit_settle();
-    CHECK(!strstr(kit_draw(42, 160), "to run")); /* not before a second has gone */
+    CHECK(!strstr(kit_draw(42, 160), "a result")); /* not before a second has gone */
     kit.ns += 1000000000;
     (void)screen_setup.tick(kit.setup);
     kit_settle();
-    CHECK_HAS(kit_draw(42, 160), "1 to run, 1 of 2 has a result");
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    kit_end();
+}
+
+TEST(a_count_that_is_lost_is_asked_for_again)
+{
+    struct wire_command command;
+    size_t asked = 0;
+
+    kit_start();
+    kit.ns = 1;
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter");
+    kit_settle();
+    screen_setup.show(kit.setup);
+    while (wire_next_command(kit.app.config.wire, &command, 0)) {
+        free(wire_slot_take(kit.app.config.wire, command.slot, NULL));
+        asked += command.kind == WIRE_COUNT;
+    }
+    CHECK_INT(asked, 1);
+    kit.had_count = 1;
+    kit.had[0] = (struct wire_ended){1, WIRE_DONE};
+    kit.ns += 5000000000;
+    (void)screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK(!strstr(kit_draw(42, 160), "a result")); /* it may take a while */
+    kit.ns += 6000000000;
+    (void)screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    kit.ns += 20000000000;
+    (void)screen_setup.tick(kit.setup);
+    CHECK(!wire_next_command(kit.app.config.wire, &command, 0)); /* the answer came */
     kit_end();
 }
 
