@@ -87,17 +87,18 @@ static void hold_over(struct sweep *s)
 static void hold(struct sweep *s, const struct err *e)
 {
     uint64_t now = clock_ns();
+    bool told = s->held_told;
 
     if (!s->held_since_ns)
         s->held_since_ns = now;
     s->busy = is_busy(e);
     s->hold_ns = now + SECOND;
-    if (s->held_told)
-        show_held(s, e);
-    if (s->held_told || (s->busy && now - s->held_since_ns < PATIENCE_NS))
+    if (!told && s->busy && now - s->held_since_ns < PATIENCE_NS)
         return;
     s->held_told = true;
     show_held(s, e);
+    if (told)
+        return;
     sweep_tell(s, LOG_ERROR,
                "%s: the sweep waits until %s and then goes on by itself; chorus stop "
                "%s%s ends it, resumable",

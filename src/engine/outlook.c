@@ -103,8 +103,8 @@ enum err_code outlook_check_weights(struct outlook *o, const struct plan *p, str
     if (!p->spec.weights[0])
         return ERR_OK;
     plan_network_hash(p, network);
-    text_addf(&now, "%s %d %d %s", network, (int)p->session.mode, p->session.members,
-              p->spec.weights);
+    text_addf(&now, "%s %d %d %zu %s", network, (int)p->session.mode, p->session.members,
+              backend_element(&p->session), p->spec.weights);
     if (strcmp(text_str(&o->checked), text_str(&now)) != 0) {
         o->found = (struct err){0};
         (void)read_weights(o, p, &o->found);

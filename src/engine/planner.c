@@ -280,8 +280,10 @@ static enum err_code check_results(const struct planner *p, struct err *e)
     }
     if (!io_is_folder(folder))
         code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
-    else if (access(folder, W_OK | X_OK) != 0 && err_errno(e, "no run can be kept in %s", folder))
+    else if (access(folder, W_OK | X_OK) != 0) {
+        (void)err_errno(e, "no run can be kept in %s", folder);
         code = record_say_read_only(folder, e);
+    }
     free(folder);
     return code;
 }
