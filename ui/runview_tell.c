@@ -151,12 +151,15 @@ static void stop_with(struct runview *v, enum wire_how how, const char *said)
         tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
 }
 
-/* Whether the run that was asked about is still the one that is shown. */
+/* Whether the run that was asked about is still the one that is shown; else that is said. */
 static bool same_run(struct runview *v)
 {
     struct feed_run *run = runview_run(v);
 
-    return run && v->told && !strcmp(v->told, run->path);
+    if (run && v->told && !strcmp(v->told, run->path))
+        return true;
+    app_say(v->app, GRID_WARN, "nothing was done: another run is shown now");
+    return false;
 }
 
 static void stop_run(void *user, int answer)
@@ -177,7 +180,7 @@ static void stop_cell(void *user, int answer)
     struct feed_run *run = runview_run(v);
     struct err e = {0};
 
-    if (answer < 0 || !run || !same_run(v) || !must_work(v, run))
+    if (answer < 0 || answer > 2 || !same_run(v) || !must_work(v, run))
         return;
     if (answer == 1)
         did(v, run, "stop", "--skip");

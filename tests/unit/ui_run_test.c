@@ -568,6 +568,12 @@ TEST(a_cells_stop_is_its_sweeps)
     CHECK_STR(text_str(&s.app.did), "stop board --after-cells");
     s.app.own->on_answer(s.app.own->user, 2);
     CHECK_STR(text_str(&s.app.did), "stop board");
+    s.view.told[0] = 'x'; /* the cell has ended, another one is shown */
+    s.app.own->said[0] = '\0';
+    s.app.own->on_answer(s.app.own->user, 3);
+    CHECK_STR(s.app.own->said, "");
+    s.app.own->on_answer(s.app.own->user, 2);
+    CHECK_STR(s.app.own->said, "nothing was done: another run is shown now");
     for (int i = 0; i < s.app.own->answers; i++)
         free(s.app.own->answer[i]);
     record_close(record);
