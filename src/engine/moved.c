@@ -88,13 +88,14 @@ static struct record_place place_of(const struct cell *c)
     return place;
 }
 
-/* Of an earlier order, by rank, those cells that may yet be found; NULL in the place of the others. The
+/* Of an earlier order, by rank, those cells that may yet be found, or that --max-cells leaves for
+ * another time; NULL in the place of the others. The
  * caller frees it. */
 static const struct record_place **still_to_come(const struct sweep *s)
 {
     const struct record_place **place = mem_new(s->orders + 1, sizeof *place);
 
-    for (size_t i = 0; i < s->orders && s->status.counting; i++)
+    for (size_t i = 0; i < s->orders && (s->status.counting || s->cut); i++)
         place[s->order[i].rank] = &s->order[i].place;
     for (size_t i = 0; i < s->seen; i++) {
         const struct moved *m = find(s, s->cell[i].hash);

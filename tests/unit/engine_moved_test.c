@@ -59,7 +59,13 @@ TEST(a_move_while_cells_are_counted_keeps_the_places_of_those_to_come)
     read_order(&k, order);
     CHECK_STR(order, "efdbca");
 
-    s->status.counting = false; /* the others are no cells of this sweep any more */
+    s->status.counting = false;
+    s->cut = true; /* the others' turn comes without --max-cells */
+    moved_write(s);
+    read_order(&k, order);
+    CHECK_STR(order, "efdbca");
+
+    s->cut = false; /* the others are no cells of this sweep any more */
     moved_write(s);
     read_order(&k, order);
     CHECK_STR(order, "fba");
