@@ -116,6 +116,7 @@ static void look_closely(struct dry_survey *v, struct dry_one *one, struct outlo
         v->skipped++;
         return;
     }
+    plan_hash(plan, one->name);
     if (ended)
         state = ended_look(ended, plan);
     if (state < WIRE_DONE && !one->at_once && outlook_check_weights(outlook, plan, &e) != ERR_OK) {
@@ -129,6 +130,55 @@ static void look_closely(struct dry_survey *v, struct dry_one *one, struct outlo
     v->skipped += one->skipped;
 }
 
+struct ranked {
+    const char *name;
+    size_t rank, at;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct ranked *)a)->name, ((const struct ranked *)b)->name);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* As the run does it: those that were moved change places among themselves. */
+static void put_as_moved(struct dry_survey *v, const struct record_place *place, size_t places)
+{
+    struct ranked *known = mem_new(places, sizeof *known);
+    struct ranked *found = mem_new(v->cells, sizeof *found);
+    struct dry_one *was = mem_new(v->cells, sizeof *was);
+    size_t *slot = mem_new(v->cells, sizeof *slot), n = 0;
+
+    for (size_t i = 0; i < places; i++)
+        known[i] = (struct ranked){place[i].cell, i, 0};
+    qsort(known, places, sizeof *known, by_name);
+    memcpy(was, v->one, v->cells * sizeof *was);
+    for (size_t i = 0; i < v->cells; i++) {
+        const struct ranked key = {.name = was[i].name};
+        const struct ranked *at = bsearch(&key, known, places, sizeof *known, by_name);
+
+        if (!at)
+            continue;
+        slot[n] = i;
+        found[n++] = (struct ranked){was[i].name, at->rank, i};
+    }
+    qsort(found, n, sizeof *found, by_rank);
+    for (size_t i = 0; i < n; i++) {
+        v->one[slot[i]] = was[found[i].at];
+        v->moved |= slot[i] != found[i].at;
+    }
+    free(known);
+    free(found);
+    free(was);
+    free(slot);
+}
+
 /* Those that would run: the first of the order that can, as far as --max-cells goes, but for those
  * with a result. */
 static void choose(struct dry_survey *v, const struct sweep_wish *wish)
@@ -136,7 +186,11 @@ static void choose(struct dry_survey *v, const struct sweep_wish *wish)
     const struct engine_config config = {
         .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
     struct ended *ended = ended_open(config.results, wish->name, wish->failed);
-    struct outlook *outlook = outlook_open(&config, ended != NULL);
+    struct record_place *place = NULL; /* none in an order that cannot be read, as the run has it */
+    size_t places = 0;
+    bool known =
+        record_order_read(config.results, wish->name, &place, &places, NULL) == ERR_OK && places;
+    struct outlook *outlook = outlook_open(&config, ended || known);
     struct spec *cell = mem_new(1, sizeof *cell);
     size_t most = wish->max_cells ? (size_t)wish->max_cells : v->cells;
 
@@ -147,13 +201,17 @@ static void choose(struct dry_survey *v, const struct sweep_wish *wish)
         v->skipped += one->skipped;
         if (one->reason)
             continue;
-        if ((ended || i < MOST_ASKED) && spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK) {
+        if ((ended || known || i < MOST_ASKED) &&
+            spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK) {
             look_closely(v, one, outlook, ended, cell);
         } else {
             v->allowed++;
             look_back(v, one, WIRE_WAITING);
         }
     }
+    if (known)
+        put_as_moved(v, place, places);
+    free(place);
     free(cell);
     outlook_close(outlook);
     ended_close(ended);

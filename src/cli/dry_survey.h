@@ -19,6 +19,7 @@ struct dry_one { /* a cell */
     double seconds; /* nan: unknown */
     int guessed_from;
     uint64_t hash; /* of its resolved settings; 0: not known */
+    char name[17]; /* plan_hash's, which the sweep's folder knows it by; empty: not known */
 };
 
 struct dry_survey {
@@ -35,6 +36,7 @@ struct dry_survey {
     double seconds;        /* of the wanted ones; nan */
     int guessed_from;      /* runs, where a cell is unlike all of them */
     size_t unknown;        /* wanted ones of which nothing is known */
+    bool moved;            /* they stand in another order than the sweep's own */
 };
 
 /* An error where no cell can run; v is to be freed then too. */

@@ -37,46 +37,55 @@ static void add_lists(const struct spec_sweep *s, struct text *out)
     }
 }
 
-static const char *reason_left_out(const struct dry_one *one)
+/* What becomes of a cell, as --json has it. */
+enum fate { RUNS, FAILS, TOO_LARGE, ENDED, LEFT_OUT, SKIPPED, BEYOND, FATES };
+
+static const char *const fate_name[FATES] = {"runs",     "failed",  "oom",   "ended",
+                                             "left-out", "skipped", "beyond"}; /* --max-cells */
+
+static enum fate fate_of(const struct dry_one *one)
 {
-    return one->skipped ? NULL : one->reason;
+    if (one->taken && one->at_once)
+        return one->code == ERR_NOMEM ? TOO_LARGE : FAILS;
+    if (one->taken)
+        return RUNS;
+    if (one->ended)
+        return ENDED;
+    if (one->reason && !one->skipped)
+        return LEFT_OUT;
+    return one->skipped && one->seen ? SKIPPED : BEYOND;
 }
 
-static const char *reason_skipped(const struct dry_one *one)
+/* NULL: its fate is another one. */
+static const char *reason_of(const struct dry_one *one, enum fate fate)
 {
-    return one->skipped && one->seen ? one->reason : NULL;
-}
-
-static const char *reason_too_large(const struct dry_one *one)
-{
-    return one->taken && one->code == ERR_NOMEM ? one->at_once : NULL;
-}
-
-static const char *reason_failed(const struct dry_one *one)
-{
-    return one->taken && one->code != ERR_NOMEM ? one->at_once : NULL;
+    if (fate_of(one) != fate)
+        return NULL;
+    return one->taken ? one->at_once : one->reason;
 }
 
 /* How many cells for each reason. */
-static void add_reasons(const struct dry_survey *v, const char *reason_of(const struct dry_one *),
-                        struct text *out)
+static void add_reasons(const struct dry_survey *v, enum fate fate, struct text *out)
 {
     size_t reasons = 0;
     bool *told = mem_new(v->cells, sizeof *told);
 
     for (size_t i = 0; i < v->cells; i++) {
-        const char *reason = reason_of(&v->one[i]);
+        const char *reason = reason_of(&v->one[i], fate);
         size_t same = 0;
 
         if (!reason || told[i])
             continue;
         if (++reasons > MOST_REASONS)
             continue;
-        for (size_t j = i; j < v->cells; j++)
-            if (reason_of(&v->one[j]) && !told[j] && !strcmp(reason_of(&v->one[j]), reason)) {
+        for (size_t j = i; j < v->cells; j++) {
+            const char *other = told[j] ? NULL : reason_of(&v->one[j], fate);
+
+            if (other && !strcmp(other, reason)) {
                 told[j] = true;
                 same++;
             }
+        }
         text_addf(out, "#   %5zu  ", same);
         text_add_clean(out, reason);
         text_add(out, "\n");
@@ -138,7 +147,7 @@ static void add_cells(const struct dry_survey *v, struct text *out)
         if (isfinite(v->one[i].seconds))
             clock_span(span, v->one[i].seconds);
         if (isfinite(v->seconds))
-            cli_table_add(&t, reason_failed(&v->one[i])     ? "failed"
+            cli_table_add(&t, fate_of(&v->one[i]) == FAILS  ? "failed"
                               : v->one[i].at_once           ? "out of memory"
                               : isfinite(v->one[i].seconds) ? span
                                                             : "");
@@ -172,31 +181,32 @@ static void add_survey(const struct dry_survey *v, const struct sweep_wish *wish
     text_add(out, "\n");
     if (v->left_out) {
         text_addf(out, "# %-17s %zu\n", "left out", v->left_out);
-        add_reasons(v, reason_left_out, out);
+        add_reasons(v, LEFT_OUT, out);
     }
     if (v->skipped) {
         text_addf(out, "# %-17s %zu\n", "skipped", v->skipped);
-        add_reasons(v, reason_skipped, out);
+        add_reasons(v, SKIPPED, out);
     }
     if (v->too_large) {
         text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "out of memory",
                   v->too_large);
-        add_reasons(v, reason_too_large, out);
+        add_reasons(v, TOO_LARGE, out);
     }
     if (v->at_once > v->too_large) {
         text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "failed",
                   v->at_once - v->too_large);
-        add_reasons(v, reason_failed, out);
+        add_reasons(v, FAILS, out);
     }
     if (v->allowed < possible)
-        text_addf(out, "# %-17s %zu of %zu that can run, by --max-cells\n", "taken", v->allowed,
+        text_addf(out, "# %-17s the first %zu of %zu that can run\n", "--max-cells", v->allowed,
                   possible);
     if (v->ended)
         text_addf(out, "# %-17s %zu of %zu: not run again; %zu would run\n", "with a result",
                   v->ended, n, v->wanted);
-    text_addf(out, "# %-17s %s\n", "order",
+    text_addf(out, "# %-17s %s%s\n", "order",
               wish->order == SWEEP_GRID ? "grid: as the lists stand, the last key fastest"
-                                        : "spread: corners and centre first, then ever finer");
+                                        : "spread: corners and centre first, then ever finer",
+              v->moved ? "; but cells were moved" : "");
     add_time(v, out);
     if (v->wanted) {
         text_add(out, "#\n");
@@ -229,6 +239,8 @@ static void add_json_cell(const struct dry_survey *v, const struct dry_one *one,
     text_add_json_double(out, one->seconds);
     text_addf(out, ", \"guessed_from\": %d, \"ended\": %s, ", one->guessed_from,
               one->ended ? "true" : "false");
+    cli_json_field(out, "fate", fate_name[fate_of(one)]);
+    text_add(out, ", ");
     cli_json_field(out, "reason", one->reason ? one->reason : one->at_once ? one->at_once : "");
     text_add(out, "}");
     text_free(&value);

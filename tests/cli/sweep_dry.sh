@@ -41,7 +41,7 @@ check "what it prints is the same sweep" cmp a.txt b.txt
 exits 0 "$CHORUS" run grid.ini --dry-run --order grid --max-cells 4
 check "grid: the last key fastest" \
     test "$(table out | tr '\n' ';')" = "0.05 40 1;0.05 40 2;0.05 40 8;0.05 100 1;"
-check "--max-cells" grep -q '^# taken  *4 of 15 that can run' out
+check "--max-cells" grep -q '^# --max-cells  *the first 4 of 15 that can run$' out
 
 # The command line overrides and adds lists; one value ends a list.
 exits 0 "$CHORUS" run grid.ini --dry-run devices=1 batch=40 lr=geom:0.1:0.4:3 repeats=2 --order grid
@@ -220,5 +220,28 @@ exits 0 "$CHORUS" run tiny.ini epochs=1,2 lr=0.1,0.2 --name half --dry-run
 check "a list of it adds cells" grep -q '^# with a result  *2 of 4: not run again; 2 would run$' out
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2 log_every=7 --name half --dry-run
 check "how often a row is written makes no other cell" grep -q 'none: no cell is missing$' out
+
+# Cells that were moved run in that order, also after a run that did not go as far as them.
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --order grid --name half --quiet
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --order grid --name moved --max-cells 1 --quiet
+{
+    echo number,cell,waits
+    n=0
+    for lr in 0.1 0.4 0.2; do
+        cell=$(sed -n "s/^[^,]*,\([0-9a-f]*\),[^,]*,done,.*/\1/p" results/sweeps/half/ledger.csv |
+            sed -n "$(case $lr in 0.1) echo 1 ;; 0.2) echo 2 ;; *) echo 3 ;; esac)p")
+        echo "$n,$cell,$([ $lr = 0.1 ] && echo no || echo yes)"
+        n=$(((n + 2) % 3))
+    done
+} >order.csv
+cp order.csv results/sweeps/moved
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --order grid --name moved --dry-run
+check "moved cells stand as they run" test "$(table out | cut -d ' ' -f 1 | xargs)" = "0.4 0.2"
+check "and it is said" grep -q '^# order  *grid: .*; but cells were moved$' out
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --order grid --name moved --max-cells 1 --quiet
+check "a few cells alone leave the others' order" cmp order.csv results/sweeps/moved/order.csv
+exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --order grid --name moved --max-cells 1 --dry-run --json
+check "what becomes of each is told" test "$(grep -o '"fate": "[a-z-]*"' out | xargs)" = \
+    "fate: ended fate: beyond fate: beyond"
 
 finish
