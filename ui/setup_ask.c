@@ -370,7 +370,7 @@ static void add_cells(const struct setup *s, struct setup_fact *f)
     if (sum->had)
         f->label = "cells to run";
     if (sum->had && sum->had == s->account.cells)
-        snprintf(f->value, sizeof f->value, "none of %.20s, all have results", number[0]);
+        snprintf(f->value, sizeof f->value, "none, all %.20s have results", number[0]);
     else if (sum->had)
         snprintf(f->value, sizeof f->value, "%.12s of %.12s, %.12s %s", number[1], number[0],
                  number[2], sum->had == 1 ? "has a result" : "have results");

@@ -321,8 +321,8 @@ TEST(where_all_have_results_nothing_is_a_problem)
     kit.had[1] = (struct wire_ended){1, WIRE_DONE};
     kit_keys("Enter 0.1,0.2 Enter Esc");
     CHECK(!setup_problem(kit.setup));
-    CHECK_HAS(kit_draw(42, 160), "cells to run      none of 2, all have results");
-    CHECK_HAS(kit_draw(21, 80), "cells to run     none of 2 ");
+    CHECK_HAS(kit_draw(42, 140), "cells to run      none, all 2 have results");
+    CHECK_HAS(kit_draw(21, 80), "cells to run     none ");
     CHECK_HAS(kit_draw(21, 80), "─ all have results ─");
     CHECK_HAS(kit_draw(42, 160), "expected time     none");
     CHECK_HAS(kit_draw(42, 160), "129,068"); /* what they are is told all the same */
