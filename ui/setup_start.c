@@ -262,32 +262,33 @@ struct looking { /* at the sweeps in results */
     char *results, *text; /* text: the sweep as spec_sweep_write has it */
     char name[SPEC_NAME], another[SPEC_NAME];
     uint64_t turn;
-    bool other; /* one of that name has other lists: `another` is free */
+    int64_t jobs;      /* 0: nobody asked for any */
+    bool alone;        /* its cells run one at a time, whatever is asked for */
+    bool other;        /* one of that name has other lists or jobs: `another` is free */
+    int64_t jobs_then; /* of one that was begun with so many instead of these; 0: none was */
 };
 
-static bool has_other_lists(const struct looking *l, const struct spec_sweep *old)
+static void compare_with(struct looking *l, const struct spec_sweep *old, int64_t jobs)
 {
     struct text had = {0};
-    bool other;
 
     spec_sweep_write(old, &had);
-    other = strcmp(text_str(&had), l->text) != 0;
+    jobs = jobs > 1 ? jobs : 1;
+    if (!l->alone && jobs != (l->jobs > 1 ? l->jobs : 1))
+        l->jobs_then = jobs;
+    l->other |= l->jobs_then || strcmp(text_str(&had), l->text) != 0;
     text_free(&had);
-    return other;
 }
 
-/* Whether results hold a sweep of that name with other lists. */
-static bool is_another(const struct looking *l)
+static void compare_with_results(struct looking *l)
 {
     struct record_queue_options options;
     struct spec_sweep old;
-    bool another;
 
     spec_sweep_init(&old);
-    another = record_sweep_read(l->results, l->name, &old, &options, NULL) == ERR_OK &&
-              has_other_lists(l, &old);
+    if (record_sweep_read(l->results, l->name, &old, &options, NULL) == ERR_OK)
+        compare_with(l, &old, options.jobs);
     spec_sweep_free(&old);
-    return another;
 }
 
 struct names {
@@ -295,16 +296,15 @@ struct names {
     size_t n;
 };
 
-/* The same of those that wait in the queue; the caller frees all their names. */
-static bool another_waits(const struct looking *l, struct names *waiting)
+/* The same with those that wait in the queue; the caller frees all their names. */
+static void compare_with_queue(struct looking *l, struct names *waiting)
 {
     struct record_queued *items;
-    bool another = false;
     size_t count;
 
     *waiting = (struct names){0};
     if (record_queue_list(l->results, &items, &count, NULL) != ERR_OK)
-        return false;
+        return;
     waiting->name = mem_new(count + 1, sizeof *waiting->name);
     for (size_t i = 0; i < count; i++) {
         struct record_queue_options options;
@@ -313,12 +313,12 @@ static bool another_waits(const struct looking *l, struct names *waiting)
         spec_sweep_init(&old);
         if (record_sweep_waits(&items[i], &old, &options)) {
             waiting->name[waiting->n++] = mem_text(options.name);
-            another |= !strcmp(options.name, l->name) && has_other_lists(l, &old);
+            if (!strcmp(options.name, l->name))
+                compare_with(l, &old, options.jobs);
         }
         spec_sweep_free(&old);
     }
     record_queue_free(items, count);
-    return another;
 }
 
 size_t setup_stem(const char *name)
@@ -363,10 +363,10 @@ static void find_free_name(struct looking *l, const struct names *waiting)
 static void look_at_sweeps(void *arg)
 {
     struct looking *l = arg;
-
     struct names waiting;
 
-    l->other = another_waits(l, &waiting) || is_another(l);
+    compare_with_queue(l, &waiting);
+    compare_with_results(l);
     if (l->other)
         find_free_name(l, &waiting);
     for (size_t i = 0; i < waiting.n; i++)
@@ -374,25 +374,42 @@ static void look_at_sweeps(void *arg)
     free(waiting.name);
 }
 
+static void take_new_name(struct setup *s)
+{
+    free(s->sweep_name);
+    s->sweep_name = mem_text(s->free_name);
+    go_on(s);
+}
+
 static void new_name_or_not(void *user, int answer)
 {
-    struct setup *s = user;
+    if (answer == 0)
+        take_new_name(user);
+    else if (answer == 1)
+        go_on(user);
+}
 
-    if (answer != 0 && answer != 1)
-        return;
-    if (answer == 0) {
-        free(s->sweep_name);
-        s->sweep_name = mem_text(s->free_name);
-    }
-    go_on(s);
+static void new_name_alone(void *user, int answer)
+{
+    if (answer == 0)
+        take_new_name(user);
 }
 
 static void ask_for_name(struct setup *s, const struct looking *l)
 {
     static const char *const answers[] = {"under a new name", "on in that one", "cancel", NULL};
-    char question[300];
+    static const char *const new_or_none[] = {"under a new name", "cancel", NULL};
+    char question[400];
 
     snprintf(s->free_name, sizeof s->free_name, "%s", l->another);
+    if (l->jobs_then) {
+        snprintf(question, sizeof question,
+                 "There is a sweep named %.80s with --jobs %lld already. A cell's share of the "
+                 "threads is part of it, so all would be trained anew. Run this one as %.80s?",
+                 l->name, (long long)l->jobs_then, l->another);
+        app_ask(s->app, question, new_or_none, new_name_alone, s);
+        return;
+    }
     snprintf(
         question, sizeof question,
         "There is a sweep named %.80s with other values already. Run this one as %.80s, or go on in "
@@ -427,6 +444,8 @@ static void look_and_go_on(struct setup *s)
     spec_sweep_write(&s->form.sweep, &now);
     l->text = mem_text(text_str(&now));
     l->turn = s->form.turn;
+    l->jobs = s->sweep.jobs;
+    l->alone = spec_sweep_runs_alone(&s->form.sweep);
     text_free(&now);
     setup_try(s, look_at_sweeps, sweeps_seen, l);
 }

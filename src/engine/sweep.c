@@ -338,6 +338,7 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     }
     TRY(session_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
+    TRY(engine_check_sweep(s->engine->results, s->name, &s->spec, from->jobs, e));
     s->jobs = spec_sweep_jobs(&s->spec, from->jobs);
     s->alone = !from->jobs && spec_sweep_runs_alone(&s->spec);
     if (from->jobs > s->jobs)

@@ -271,6 +271,31 @@ TEST(jobs_run_side_by_side_and_say_so)
 }
 
 /* One value of such a key, or several of another, keep nobody from running side by side. */
+/* The rule that the command line has, for all who start one. */
+TEST(a_sweep_goes_on_as_it_was_begun_or_not_at_all)
+{
+    static const char *const keys = "batch = 8, 16\n", *const longer =
+                                                           "batch = 8, 16\nepochs = 3\n";
+    struct kit k;
+    struct wire_sweep_status status;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, keys, (struct wish){0}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    run_sweep(&k, keys, (struct wish){.jobs = 2}, &status);
+    CHECK_INT(status.state, WIRE_FAILED);
+    CHECK_INT(status.code, ERR_INPUT);
+    CHECK_HAS(status.reason, "was begun with --jobs 1, not 2");
+    run_sweep(&k, longer, (struct wish){0}, &status);
+    CHECK_INT(status.code, ERR_INPUT);
+    CHECK_HAS(status.reason, "epochs = 2, not 3: --name gives this one a name of its own");
+    CHECK_INT(run_folders(&k), 2);
+    run_sweep(&k, keys, (struct wish){.jobs = 1}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_end(&k);
+}
+
 TEST(seconds_are_compared_where_what_computes_varies)
 {
     static const struct {

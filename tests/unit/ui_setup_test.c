@@ -420,6 +420,29 @@ TEST(nor_is_one_that_waits_in_the_queue)
     kit_end();
 }
 
+/* Its cells would be other ones, so going on in it is not offered. */
+TEST(one_begun_with_other_jobs_is_not_gone_on_with)
+{
+    char *file;
+
+    kit_start();
+    file = mem_textf("%s/sweeps/first/sweep.ini", kit.folder);
+    write_file(file, "# options: --jobs 3\nlr = 0.1, 0.2\n");
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc o");
+    kit.entered(kit.user, "--name first --jobs 2");
+    kit_keys("r");
+    CHECK_HAS(kit.question, "There is a sweep named first with --jobs 3 already");
+    CHECK_HAS(kit.question, "Run this one as first-2? [under a new name] [cancel]");
+    CHECK_INT(kit.runs, 0);
+    kit.chosen(kit.user, 1);
+    CHECK_INT(kit.runs, 0);
+    kit.chosen(kit.user, 0);
+    CHECK_STR(kit.sweep->name, "first-2");
+    free(file);
+    kit_end();
+}
+
 TEST(an_ensemble_is_compared_with_a_longer_single_model)
 {
     kit_start();
