@@ -75,13 +75,10 @@ static enum err_code share_work(struct sweep *s, struct err *e)
     return code;
 }
 
-enum err_code book_open(struct sweep *s, struct err *e)
+static enum err_code open_files(struct sweep *s, struct err *e)
 {
-    enum err_code code;
+    enum err_code code = io_make_folders(s->folder, e);
 
-    if (!s->folder)
-        s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
-    code = io_make_folders(s->folder, e);
     if (code == ERR_OK && !s->ledger)
         code = record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e);
     if (code != ERR_OK)
@@ -93,11 +90,41 @@ enum err_code book_open(struct sweep *s, struct err *e)
     TRY(record_ledger_begin(s->ledger, e)); /* one writes at a time */
     code = write_text(s, e);
     record_ledger_end(s->ledger);
+    return code;
+}
+
+/* A sweep without its text is none: of a start that fails nothing is left. */
+static void take_away(const char *folder)
+{
+    static const char *const made[] = {"ledger.csv", "control", "work"};
+    char *text = io_path(folder, "sweep.ini");
+
+    for (size_t i = 0; i < MEM_COUNT(made) && !io_exists(text); i++) {
+        char *path = io_path(folder, made[i]);
+
+        (void)io.unlink(path);
+        free(path);
+    }
+    (void)io.rmdir(folder); /* where nobody else has put anything there */
+    free(text);
+}
+
+enum err_code book_open(struct sweep *s, struct err *e)
+{
+    enum err_code code;
+    bool there;
+
+    if (!s->folder)
+        s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
+    there = io_exists(s->folder);
+    code = open_files(s, e);
     s->opened = code == ERR_OK;
     if (s->opened) {
         s->sheet_old = true;
         moved_read(s);
         moved_apply(s);
+    } else if (!there && e->sys != EWOULDBLOCK) { /* a ledger that is busy is another one's too */
+        take_away(s->folder);
     }
     return code;
 }

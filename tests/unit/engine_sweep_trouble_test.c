@@ -118,6 +118,29 @@ TEST(a_claim_that_cannot_be_written_leaves_one_folder)
     end(&k);
 }
 
+TEST(a_start_that_finds_no_room_leaves_nothing)
+{
+    static const char *const names[] = {"ledger.csv", "control", "sweep.ini"};
+    struct kit k;
+    struct wire_sweep_status status;
+    char *folder;
+
+    begin(&k);
+    folder = mem_textf("%s/sweeps/grid", k.results);
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        fail_writes(names[i], ENOSPC);
+        run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+        CHECK_INT(status.state, WIRE_FAILED);
+        CHECK_INT(status.code, ERR_IO);
+        CHECK(!io_exists(folder));
+    }
+    free(folder);
+    fail_writes(NULL, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    end(&k);
+}
+
 TEST(a_stop_ends_the_wait_for_a_full_disk)
 {
     struct kit k;
