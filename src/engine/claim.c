@@ -76,8 +76,9 @@ static void hold_over(struct sweep *s)
 {
     if (s->held_told) {
         show_trouble(s, ERR_OK, "");
-        sweep_tell(s, LOG_WARN, "%s: the sweep goes on",
-                   s->busy ? "the ledger is free again" : "there is room on the disk again");
+        sweep_tell(s, LOG_WARN, "%s: the sweep %s",
+                   s->busy ? "the ledger is free again" : "there is room on the disk again",
+                   s->paused ? "is paused still" : "goes on");
     }
     s->held_told = s->busy = false;
     s->held_since_ns = 0;

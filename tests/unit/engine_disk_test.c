@@ -114,6 +114,33 @@ TEST(training_waits_until_there_is_room)
     }
 }
 
+TEST(what_was_paused_meanwhile_stays_so_and_says_it)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    uint32_t number;
+
+    begin(&k, &s, fill_disk, 6);
+    number = kit_start(&k, &s);
+    wait_failures(1);
+    kit_send(&k, WIRE_PAUSE, number, WIRE_AFTER_STEP);
+    wait_failures(2);
+    atomic_store(&write_error, 0);
+    for (int i = 0; i < 5000 && !strstr(k.logs, "room on the disk again"); i++) {
+        struct wire_event event;
+
+        while (wire_take(k.wire, &event))
+            kit_hear(&k, &event);
+        clock_sleep_ms(1);
+    }
+    CHECK_HAS(k.logs, "there is room on the disk again: it is paused still");
+    kit_send(&k, WIRE_GO, number, WIRE_NOW);
+    kit_wait(&k, number, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    finish(&k);
+}
+
 TEST(a_stop_ends_the_wait_and_the_run_can_be_resumed)
 {
     struct kit k;
