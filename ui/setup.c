@@ -209,7 +209,7 @@ static void event(void *screen, const struct wire_event *event, const void *slot
     }
     if (event->kind == WIRE_CELL && event->u.cell.state >= WIRE_DONE &&
         s->app->shown == SCREEN_SETUP)
-        s->count_due = true;
+        setup_results_change(s);
     /* It stands: what is refused to it from now on is another command. */
     if (s->started && event->run == s->started &&
         (event->kind == WIRE_STARTED || event->kind == WIRE_CELL))

@@ -119,6 +119,18 @@ static bool ask_count(struct setup *s)
     return true;
 }
 
+static bool can_count(const struct setup *s)
+{
+    return spec_sweep_varies(&s->form.sweep) && spec_sweep_cells(&s->form.sweep) <= MOST_COUNTED;
+}
+
+void setup_results_change(struct setup *s)
+{
+    s->count_due = can_count(s);
+    if (!s->learn_ns)
+        s->learn_ns = app_ns(s->app) + COUNT_NS;
+}
+
 bool setup_ask_on(struct setup *s)
 {
     bool sent = false;
@@ -127,6 +139,10 @@ bool setup_ask_on(struct setup *s)
     if (!s->app->config.wire)
         return false;
     ask_lost_again(s);
+    if (s->learn_ns && app_ns(s->app) >= s->learn_ns) {
+        s->learn_ns = 0;
+        account_ask_again(&s->account);
+    }
     while (s->on_their_way < ON_THEIR_WAY && s->in_planner < IN_PLANNER &&
            (kind = account_next(&s->account)) >= 0 && send(s, (size_t)kind)) {
         s->account.kind[kind].asked = true;
@@ -174,8 +190,7 @@ void setup_ask(struct setup *s)
     v->setup = s;
     v->survey = survey_new(&sweep);
     survey_cut(v->survey, s->sweep.max_cells, s->sweep.grid);
-    s->count_due =
-        spec_sweep_varies(&s->form.sweep) && spec_sweep_cells(&s->form.sweep) <= MOST_COUNTED;
+    s->count_due = can_count(s);
     s->count_waits = false;
     s->counted_ns = 0;
     atomic_init(&v->stop, false);

@@ -85,6 +85,8 @@ struct setup {
     bool count_waits;   /* it was asked, and no answer has come */
     uint64_t count_asked_ns;
     uint64_t counted_ns; /* not sooner is it asked again */
+    uint64_t learn_ns;   /* when kinds of unknown cost are asked about again; 0: no run has ended */
+    uint64_t ledger;     /* of the form's sweep, as setup_watch saw it last; 0: there is none */
 
     struct form again; /* a run that is to be run again, beside what stands in the form */
     bool runs_again;   /* it is what is started now, not the form */
@@ -107,8 +109,9 @@ void setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg,
                void *arg);
 
 /* setup_ask.c: what the form means. */
-void setup_ask(struct setup *s);    /* after a change */
-bool setup_ask_on(struct setup *s); /* whatever could not be sent before */
+void setup_ask(struct setup *s);            /* after a change */
+bool setup_ask_on(struct setup *s);         /* whatever could not be sent before */
+void setup_results_change(struct setup *s); /* which cells have a result, and what they cost */
 void setup_ask_end(struct setup *s);
 bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *plan);
 bool setup_counted(struct setup *s, const struct wire_counted *counted, size_t bytes);
@@ -156,7 +159,8 @@ void setup_add_label(const struct record_queued *list, size_t count, size_t i, s
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */
-void setup_watch(struct setup *s);   /* looks whether the queue is another one */
+void setup_watch(
+    struct setup *s); /* looks whether the queue is another one, or the sweep's results */
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
 void setup_queue_verbs(const struct setup *s, struct text *lines); /* that do the same */
@@ -172,6 +176,8 @@ void setup_add_options(const struct setup *s,
                        struct text *out);             /* " --order grid", without its name */
 void setup_run_again(struct setup *s);                /* s->again */
 const struct form *setup_what(const struct setup *s); /* what is started now */
+/* NULL: it is a single run. */
+const char *setup_sweep_name(const struct setup *s, char name[SPEC_NAME]);
 /* The sweep in the form, or in s->again, as the engine takes it. The caller frees it. */
 struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes);
 void setup_fetch(struct setup *s);

@@ -19,6 +19,8 @@ struct reading {
     struct setup_link *link;
     char *results;
     uint64_t stamp; /* of the queue when it was read last; then: as it is now */
+    char *sweep;    /* that is in the form; NULL: it is not looked at */
+    uint64_t ledger;
     struct record_queued *list;
     char **label;
     size_t count;
@@ -37,7 +39,22 @@ static void free_reading(struct reading *r)
 {
     free_list(r->list, r->label, r->count);
     free(r->results);
+    free(r->sweep);
     free(r);
+}
+
+/* Other programs end cells too. */
+static uint64_t look_at_ledger(const char *results, const char *sweep)
+{
+    char *path = mem_textf("%s/sweeps/%s/ledger.csv", results, sweep);
+    uint64_t stamp = 0;
+    struct stat st;
+
+    if (io.stat(path, &st) == 0)
+        stamp = (uint64_t)st.st_mtim.tv_sec * 1000000007 + (uint64_t)st.st_mtim.tv_nsec * 31 +
+                (uint64_t)st.st_size + 1;
+    free(path);
+    return stamp;
 }
 
 static void read_queue(void *arg)
@@ -45,6 +62,8 @@ static void read_queue(void *arg)
     struct reading *r = arg;
     uint64_t before = r->stamp;
 
+    if (r->sweep)
+        r->ledger = look_at_ledger(r->results, r->sweep);
     r->stamp = record_queue_stamp(r->results);
     if (r->stamp == before)
         return;
@@ -73,6 +92,10 @@ static void queue_read(void *arg, bool dropped)
 
     if (s)
         s->queue_reading = false;
+    if (s && !dropped && r->sweep && r->ledger != s->ledger) {
+        s->ledger = r->ledger;
+        setup_results_change(s);
+    }
     if (s && !dropped && !s->queue_again) /* else it may have been read before the change */
         s->queue_stamp = r->stamp;
     if (s)
@@ -103,6 +126,7 @@ static void queue_read(void *arg, bool dropped)
 void setup_watch(struct setup *s)
 {
     struct reading *r;
+    char name[SPEC_NAME];
 
     if (s->queue_reading || !s->app->config.results || !s->app->tasks)
         return;
@@ -110,6 +134,8 @@ void setup_watch(struct setup *s)
     r->link = setup_hold(s);
     r->results = mem_text(s->app->config.results);
     r->stamp = s->queue_stamp;
+    if (s->app->shown == SCREEN_SETUP && s->form.good && setup_sweep_name(s, name))
+        r->sweep = mem_text(setup_sweep_name(s, name));
     s->queue_reading = true;
     tasks_add_live(s->app->tasks, read_queue, queue_read, r);
 }

@@ -24,6 +24,11 @@ static const char *sweep_name(const struct setup *s, bool again, char name[SPEC_
     return name;
 }
 
+const char *setup_sweep_name(const struct setup *s, char name[SPEC_NAME])
+{
+    return spec_sweep_varies(&s->form.sweep) ? sweep_name(s, false, name) : NULL;
+}
+
 /* ---- starting ---- */
 
 static uint32_t start_run(struct setup *s, struct err *e)

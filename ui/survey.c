@@ -278,11 +278,27 @@ void account_answer(struct account *a, size_t kind, const struct wire_plan *plan
 {
     struct account_kind *k = &a->kind[kind];
 
-    if (kind >= a->kinds || k->answered)
+    if (kind >= a->kinds)
         return;
-    k->asked = k->answered = true;
+    k->asked = true;
+    if (k->answered && (k->plan.code != ERR_OK || plan->code != ERR_OK))
+        return;
     k->plan = *plan;
+    if (k->answered)
+        return;
+    k->answered = true;
     add_refusal(a, k);
+}
+
+void account_ask_again(struct account *a)
+{
+    for (size_t i = 0; i < a->kinds; i++) {
+        struct account_kind *k = &a->kind[i];
+
+        if (k->answered && k->plan.code == ERR_OK &&
+            (!isfinite(k->plan.seconds) || k->plan.guessed_from))
+            k->asked = false;
+    }
 }
 
 void account_had(struct account *a, const struct wire_ended *cell, size_t count)

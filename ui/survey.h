@@ -70,6 +70,9 @@ void account_update(struct account *a, const struct survey *v);
 /* A kind that nobody has asked about; -1: none. */
 int account_next(const struct account *a);
 void account_answer(struct account *a, size_t kind, const struct wire_plan *plan);
+/* Runs have ended: the kinds whose seconds are not known, or guessed, are to be asked about again. What
+ * they have holds until that is answered. */
+void account_ask_again(struct account *a);
 /* What cells had before, in place of what was known of that. */
 void account_had(struct account *a, const struct wire_ended *cell, size_t count);
 

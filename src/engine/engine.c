@@ -223,8 +223,7 @@ static bool work_on_runs(struct engine *e)
         more = true; /* there is room for another one */
         if (r->sweep)
             sweep_forget(r);
-        else
-            planner_learn(e->planner);
+        planner_learn(e->planner);
         run_free(r);
     }
     return more;
@@ -243,7 +242,6 @@ static bool work_on_sweeps(struct engine *e)
         return false;
     e->sweeps = sweep_next(s);
     sweep_free(s);
-    planner_learn(e->planner);
     return true;
 }
 

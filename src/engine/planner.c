@@ -1,6 +1,7 @@
 /* The planner: a thread of its own that answers questions within 50 ms, whatever trains. It reads
  * headers of data, texts of models and earlier runs' run.csv; it never touches a session. Between
- * questions it reads the newest runs, to know how long such a run takes here. */
+ * questions it reads the newest runs, to know how long such a run takes here. Other programs' runs end
+ * too: a question that comes a while after the last one looks at the results again. */
 #include "engine/engine_int.h"
 #include "engine/expect.h"
 
@@ -25,6 +26,8 @@
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
 #define READING_NS    25000000 /* of the time for an answer, for reading runs not read yet */
+#define AGAIN_NS      1000000000u
+#define LISTING_SHARE 20 /* of the time, no more than one part goes into looking again */
 
 struct facts {
     bool used;
@@ -37,6 +40,13 @@ struct facts {
     uint64_t seed;
     struct net_shape wanted;
     struct data_set set;
+};
+
+struct lesson { /* what a run told; its name is the folder's */
+    char *name;
+    struct record_stamp stamp; /* of its run.csv */
+    bool tells;
+    struct experience x;
 };
 
 struct planner {
@@ -59,39 +69,108 @@ struct planner {
     size_t names_count, names_left;
     struct experience *known;
     size_t known_count, known_room;
+    struct lesson *lesson,
+        *before; /* newest first; before: of the last look, what is not read again */
+    size_t lessons, lessons_room, befores, before_at;
+    uint64_t listed_ns, listing_ns; /* when that was, and how long it took */
+    bool stale;                     /* runs have ended since */
     struct facts facts[FACTS];
 };
 
+static void free_lessons(struct lesson *lesson, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(lesson[i].name);
+    free(lesson);
+}
+
 static void list_runs(struct planner *p)
 {
+    uint64_t start = clock_ns();
+
+    free_lessons(p->before, p->befores);
+    p->before = p->lesson;
+    p->befores = p->lessons;
+    p->lesson = NULL;
+    p->lessons = p->lessons_room = p->before_at = 0;
     io_free_names(p->names, p->names_count);
     p->names = NULL;
     p->names_count = p->known_count = 0;
     if (io_list_folder(p->engine->results, &p->names, &p->names_count, NULL) != ERR_OK)
         p->names_count = 0;
     p->names_left = p->names_count;
+    p->stale = false;
+    p->listed_ns = clock_ns();
+    p->listing_ns = p->listed_ns - start;
+}
+
+static void look_again(struct planner *p)
+{
+    uint64_t since = clock_ns() - p->listed_ns;
+
+    if ((p->stale || since >= AGAIN_NS) && since >= LISTING_SHARE * p->listing_ns)
+        list_runs(p);
+}
+
+/* Both lists are in the order of the names. */
+static const struct lesson *find_before(struct planner *p, const char *name)
+{
+    while (p->before_at < p->befores && strcmp(p->before[p->before_at].name, name) > 0)
+        p->before_at++;
+    if (p->before_at == p->befores || strcmp(p->before[p->before_at].name, name) != 0)
+        return NULL;
+    return &p->before[p->before_at];
+}
+
+static bool learn_from(const struct planner *p, const char *folder, struct experience *x)
+{
+    struct record_entry entry;
+    bool tells;
+
+    if (!record_is_run(folder) || record_read_entry(folder, &entry, NULL) != ERR_OK)
+        return false;
+    tells = !entry.broken && (!entry.run.host[0] || !strcmp(entry.run.host, p->host)) &&
+            expect_learn(x, &entry.run);
+    record_free_entry(&entry);
+    return tells;
+}
+
+static void learn_run(struct planner *p, const char *name, const char *folder)
+{
+    char *csv = io_path(folder, "run.csv");
+    struct lesson l = {.tells = false};
+    const struct lesson *old = find_before(p, name);
+    double now = clock_wall();
+    struct stat st;
+
+    if (io.stat(csv, &st) == 0) {
+        record_stamp_of(&l.stamp, &st);
+        if (old && record_stamp_same(&old->stamp, &l.stamp))
+            l = *old;
+        else
+            l.tells = learn_from(p, folder, &l.x);
+        if (l.tells) {
+            p->known = mem_grow(p->known, &p->known_room, p->known_count + 1, sizeof *p->known);
+            p->known[p->known_count++] = l.x;
+        }
+        if (record_stamp_settled(&l.stamp, now)) {
+            l.name = mem_text(name);
+            p->lesson = mem_grow(p->lesson, &p->lessons_room, p->lessons + 1, sizeof l);
+            p->lesson[p->lessons++] = l;
+        }
+    }
+    free(csv);
 }
 
 /* Reads one run, the newest that was not read yet. Returns whether there are more. */
 static bool read_run(struct planner *p)
 {
-    struct record_entry entry;
     char *folder;
 
     if (p->names_left == 0 || p->names_count - p->names_left >= RUNS_MAX)
         return false;
     folder = io_path(p->engine->results, p->names[--p->names_left]);
-    if (record_is_run(folder) && record_read_entry(folder, &entry, NULL) == ERR_OK) {
-        const struct record_run *run = &entry.run;
-        struct experience x;
-
-        if (!entry.broken && (!run->host[0] || !strcmp(run->host, p->host)) &&
-            expect_learn(&x, run)) {
-            p->known = mem_grow(p->known, &p->known_room, p->known_count + 1, sizeof *p->known);
-            p->known[p->known_count++] = x;
-        }
-        record_free_entry(&entry);
-    }
+    learn_run(p, p->names[p->names_left], folder);
     free(folder);
     return p->names_left > 0;
 }
@@ -300,6 +379,7 @@ static void answer(struct planner *p, const struct question *q)
     struct spec *spec = wire_slot_take(wire, q->slot, &n);
     cpu_set_t before;
 
+    look_again(p);
     while (read_run(p) && clock_ns() - start < READING_NS)
         ;
     cores_take(0, q->jobs > 1 ? q->jobs : 1, &before); /* threads = all are those of its share */
@@ -333,18 +413,16 @@ static void *planner_main(void *user)
     list_runs(p);
     pthread_mutex_lock(&p->lock);
     while (!p->end) {
-        if (p->learn) {
-            p->learn = false;
-            pthread_mutex_unlock(&p->lock);
-            list_runs(p);
-            more = true;
-        } else if (p->count) {
+        if (p->count) {
             struct question question = p->ask[p->first];
 
             p->first = (p->first + 1) % QUESTIONS;
             p->count--;
+            p->stale |= p->learn;
+            p->learn = false;
             pthread_mutex_unlock(&p->lock);
             answer(p, &question);
+            more = true;
         } else if (more) {
             pthread_mutex_unlock(&p->lock);
             more = read_run(p);
@@ -395,7 +473,6 @@ void planner_learn(struct planner *p)
 {
     pthread_mutex_lock(&p->lock);
     p->learn = true;
-    pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -409,6 +486,8 @@ void planner_stop(struct planner *p)
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->thread, NULL);
     io_free_names(p->names, p->names_count);
+    free_lessons(p->lesson, p->lessons);
+    free_lessons(p->before, p->befores);
     free(p->known);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);

@@ -409,6 +409,33 @@ TEST(the_planner_says_what_a_start_would_miss)
     kit_end(&k);
 }
 
+/* Another program's, while this engine goes on. */
+TEST(the_planner_learns_from_runs_that_others_end)
+{
+    struct kit k, other;
+    struct spec s;
+    struct wire_status status;
+    char *folder;
+
+    kit_folder(&k);
+    kit_folder(&other);
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, "batch=20", NULL);
+    ask(&k, &s, 1);
+    CHECK(isnan(k.plan.seconds));
+    kit_engine(&other, 4096, 0);
+    kit_run(&other, &s, &status);
+    (void)mkdir(k.results, 0777);
+    folder = io_path(k.results, strrchr(status.path, '/') + 1);
+    CHECK(rename(status.path, folder) == 0);
+    for (uint32_t q = 2; q < 10000 && !(k.plan.seconds > 0); q++)
+        ask(&k, &s, q);
+    CHECK(k.plan.seconds > 0);
+    free(folder);
+    kit_end(&other);
+    kit_end(&k);
+}
+
 TEST(the_planner_answers_while_a_run_trains)
 {
     struct kit k;

@@ -383,6 +383,40 @@ TEST(a_count_that_is_lost_is_asked_for_again)
     kit_end();
 }
 
+TEST(what_other_programs_end_is_counted_and_learnt_from)
+{
+    char *file;
+
+    kit_start();
+    kit.ns = 1;
+    kit.guessed_from = 3;
+    kit.app.shown = SCREEN_SETUP;
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc");
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "expected time     ~");
+    kit.had_count = 1;
+    kit.had[0] = (struct wire_ended){1, WIRE_DONE};
+    kit.guessed_from = 0;
+    kit.ns += 5000000000;
+    (void)screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK(!strstr(kit_draw(42, 160), "to run")); /* nobody asks where nothing has changed */
+    file = mem_textf("%s/sweeps/first/ledger.csv", kit.folder);
+    write_file(file, "another cell has ended\n");
+    for (int i = 0; i < 2; i++) {
+        kit.ns += 1000000000;
+        (void)screen_setup.tick(kit.setup);
+        kit_settle();
+    }
+    (void)screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    CHECK(!strstr(kit_draw(42, 160), "expected time     ~"));
+    free(file);
+    kit_end();
+}
+
 TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
 {
     char *file;
