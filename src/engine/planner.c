@@ -361,7 +361,7 @@ static enum err_code check_results(const struct planner *p, struct err *e)
         code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
     else if (access(folder, W_OK | X_OK) != 0) {
         (void)err_errno(e, "no run can be kept in %s", folder);
-        code = record_say_read_only(folder, e);
+        code = record_say_elsewhere(folder, e);
     }
     free(folder);
     return code;

@@ -115,10 +115,8 @@ enum err_code run_open_record(struct run *r, struct err *e)
     enum err_code code;
 
     run_fill_row(r);
-    if (r->resumed && record_open(&r->record, r->start.resume, e) != ERR_OK)
-        return record_say_read_only(r->start.resume, e);
     if (r->resumed)
-        return ERR_OK;
+        return record_open(&r->record, r->start.resume, e);
     if (r->item)
         record_queue_add_origin(&ini, r->item);
     text_add(&ini, r->plan->ini);

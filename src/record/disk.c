@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#define ELSEWHERE "--results DIR keeps runs in another folder"
+
 bool record_disk_free(const char *folder, uint64_t *bytes)
 {
     struct statvfs fs;
@@ -16,28 +18,15 @@ bool record_disk_free(const char *folder, uint64_t *bytes)
     return true;
 }
 
-/* What the user's own folder lacks is said in place of the file that showed it. */
-static void say(const char *folder, const char *room, struct err *e)
-{
-    snprintf(e->text, sizeof e->text,
-             "nothing can be written in %.800s: %s; %s--results DIR keeps runs in another folder",
-             folder, strerror(e->sys), room);
-}
-
-enum err_code record_say_read_only(const char *folder, struct err *e)
-{
-    if (e && (e->sys == EACCES || e->sys == EROFS))
-        say(folder, "", e);
-    return e ? e->code : ERR_IO;
-}
-
 enum err_code record_say_elsewhere(const char *folder, struct err *e)
 {
     size_t n = e ? strlen(e->text) : 0;
 
     if (e && (e->sys == ENOSPC || e->sys == EDQUOT))
-        say(folder, "make room, or ", e);
-    else if (e && e->sys == ENOENT)
-        snprintf(e->text + n, sizeof e->text - n, "; --results DIR keeps runs in another folder");
-    return record_say_read_only(folder, e);
+        snprintf(e->text, sizeof e->text,
+                 "nothing can be written in %.800s: %s; make room, or " ELSEWHERE, folder,
+                 strerror(e->sys));
+    else if (e && (e->sys == ENOENT || e->sys == EACCES || e->sys == EROFS))
+        snprintf(e->text + n, sizeof e->text - n, "; " ELSEWHERE);
+    return e ? e->code : ERR_IO;
 }

@@ -9,11 +9,10 @@
 
 /* Bytes that this user may still write where the folder lies; false: nobody knows. */
 bool record_disk_free(const char *folder, uint64_t *bytes);
-/* An error of a folder that this user may not write to, as one sentence: "nothing can be written in
- * results: Read-only file system; --results DIR keeps runs in another folder". say_elsewhere: of a full
- * one too, and behind the words of one that is not there. Any other error stays as it is. Both return
- * its code. */
-enum err_code record_say_read_only(const char *folder, struct err *e);
+/* An error of a new run with the advice that --results DIR keeps runs in another folder (a run that is
+ * there is moved by no option): behind the words of a folder that is missing or not this user's to write
+ * to; of a full disk in one sentence, "nothing can be written in results: No space left on device; make
+ * room, or ...". Any other stays as it is. Returns the error's code. */
 enum err_code record_say_elsewhere(const char *folder, struct err *e);
 
 #endif

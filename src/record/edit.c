@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -140,7 +139,6 @@ static enum err_code edit_alone(const char *folder, const char *line, struct err
 
     if (fd < 0) {
         code = err_errno(e, "cannot open %s", path);
-        record_say_read_only(folder, e);
         free(path);
         return code;
     }

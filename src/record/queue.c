@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
 #include "record/queue_int.h"
 
 #include <errno.h>
@@ -131,8 +130,6 @@ enum err_code record_queue_open_lock(const char *results, const char *name, int 
         if (*fd < 0)
             code = err_errno(e, "cannot open %s", path);
     }
-    if (code != ERR_OK)
-        record_say_read_only(folder, e);
     free(path);
     free(folder);
     return code;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/queue_int.h"
 #include "record/record_int.h"
 
@@ -112,7 +113,8 @@ enum err_code record_queue_add(const char *results, const char *ini, const char 
     if (strlen(ini) > RECORD_QUEUE_TEXT)
         return err_set(e, ERR_INPUT, "an experiment of %zu bytes cannot wait, the limit is %d",
                        strlen(ini), RECORD_QUEUE_TEXT);
-    TRY(begin_edit(results, &fd, e));
+    if (begin_edit(results, &fd, e) != ERR_OK)
+        return record_say_elsewhere(results, e);
     code = add(results, ini, name, out, e);
     record_queue_unlock(fd);
     return code;

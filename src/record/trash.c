@@ -3,7 +3,6 @@
 #include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -82,8 +81,6 @@ enum err_code record_remove(const struct record_entry *entry, char **to, struct 
                    : e->code;
     if (code == ERR_OK)
         code = move_locked(folder, slash ? slash + 1 : folder, to, e);
-    if (code != ERR_OK)
-        record_say_read_only(folder, e);
     if (fd >= 0) {
         io.lock(fd, LOCK_UN);
         io.close(fd);

@@ -535,11 +535,34 @@ static int read_only_mkdir(const char *path, mode_t mode)
     return -1;
 }
 
-/* Whatever is to be changed there, the sentence is one. */
+static int forbidden_mkdir(const char *path, mode_t mode)
+{
+    (void)mode;
+    errno = io_exists(path) ? EEXIST : EACCES;
+    return -1;
+}
+
+static int forbidden_rename(const char *from, const char *to)
+{
+    (void)from;
+    (void)to;
+    errno = EROFS;
+    return -1;
+}
+
+static int forbidden_epochs(const char *path, int flags, mode_t mode)
+{
+    if (strstr(path, "/epochs.csv") && (flags & O_ACCMODE) != O_RDONLY) {
+        errno = EACCES;
+        return -1;
+    }
+    return real.open(path, flags, mode);
+}
+
+/* What refused is named; --results helps only what is not there yet. */
 TEST(results_that_can_only_be_read)
 {
-    static const char *const why =
-        ": Read-only file system; --results DIR keeps runs in another folder";
+    static const char *const elsewhere = "; --results DIR keeps runs in another folder";
     struct err e = {0};
     char *results, *to, *want;
     struct record *r = new_run(&results);
@@ -552,24 +575,75 @@ TEST(results_that_can_only_be_read)
     real = io;
     io.open = read_only_open;
     io.mkdir = read_only_mkdir;
-    want = mem_textf("nothing can be written in %s%s", folder, why);
+    want = mem_textf("cannot open %s/lock: Read-only file system", folder);
     CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
     CHECK_STR(e.text, want);
     CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO);
     CHECK_STR(e.text, want);
+    CHECK_INT(record_open(&r, folder, &e), ERR_IO);
+    CHECK_STR(e.text, want);
     free(want);
-    want = mem_textf("nothing can be written in %s/queue%s", results, why);
+    want = mem_textf("cannot make folder %s/queue: Read-only file system%s", results, elsewhere);
     CHECK_INT(record_queue_add(results, "epochs = 1\n", "more", NULL, &e), ERR_IO);
     CHECK_STR(e.text, want);
     free(want);
-    want = mem_textf("nothing can be written in %s%s", results, why);
     CHECK(record_create(&r, results, run, "epochs = 1\n", "", false, &e) != ERR_OK);
+    CHECK_HAS(e.text, results);
+    CHECK(!strstr(e.text, elsewhere));
     CHECK_INT(record_say_elsewhere(results, &e), ERR_IO);
+    CHECK_HAS(e.text, ": Read-only file system; --results DIR keeps runs in another folder");
+    io = real;
+    free(run);
+    record_free_entry(&entry);
+    free(folder);
+    help_remove(results);
+}
+
+/* The run may be changed, the folder that it lies in may not. */
+TEST(results_that_no_run_can_leave)
+{
+    struct err e = {0};
+    char *results, *to, *want;
+    struct record *r = new_run(&results);
+    char *folder = mem_text(record_folder(r));
+    struct record_entry entry;
+
+    record_close(r);
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    real = io;
+    io.mkdir = forbidden_mkdir;
+    want = mem_textf("cannot make folder %s/trash: Permission denied", results);
+    CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
+    CHECK_STR(e.text, want);
+    free(want);
+    io = real;
+    io.rename = forbidden_rename;
+    want = mem_textf("cannot move %s to %s/trash%s: Read-only file system", folder, results,
+                     strrchr(folder, '/'));
+    CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
     CHECK_STR(e.text, want);
     io = real;
     free(want);
-    free(run);
     record_free_entry(&entry);
+    free(folder);
+    help_remove(results);
+}
+
+TEST(a_file_that_can_only_be_read_is_named)
+{
+    struct err e = {0};
+    char *results, *want;
+    struct record *r = new_run(&results);
+    char *folder = mem_text(record_folder(r));
+
+    record_close(r);
+    real = io;
+    io.open = forbidden_epochs;
+    want = mem_textf("cannot open %s/epochs.csv: Permission denied", folder);
+    CHECK_INT(record_open(&r, folder, &e), ERR_IO);
+    CHECK_STR(e.text, want);
+    io = real;
+    free(want);
     free(folder);
     help_remove(results);
 }
@@ -578,8 +652,6 @@ TEST(a_full_disk_has_the_same_advice)
 {
     struct err e = {.code = ERR_IO, .sys = ENOSPC, .text = "cannot write x"};
 
-    CHECK_INT(record_say_read_only("results", &e), ERR_IO);
-    CHECK_STR(e.text, "cannot write x");
     CHECK_INT(record_say_elsewhere("results", &e), ERR_IO);
     CHECK_STR(e.text, "nothing can be written in results: No space left on device; make room, or "
                       "--results DIR keeps runs in another folder");
