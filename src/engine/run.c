@@ -372,6 +372,15 @@ static void end_when_told(struct run *r)
     close_and_tell(r, r->state, r->end_code, r->row.reason);
 }
 
+static void stopped_in_trouble(const struct run *r, struct err *why)
+{
+    struct text words = {0};
+
+    trouble_add(r, &r->reason, &words);
+    err_set(why, ERR_STOPPED, "stopped while it waited for room: %s", text_str(&words));
+    text_free(&words);
+}
+
 static enum err_code take_ended(struct run *r, const struct message *m, struct err *e)
 {
     enum wire_state state = m->state;
@@ -383,9 +392,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     }
     if (r->failed && r->give_up) {
         state = WIRE_STOPPED;
-        err_set(&why, ERR_STOPPED, "stopped while the disk was full%s%s",
-                trouble_is_full(&r->reason) ? "" : ": ",
-                trouble_is_full(&r->reason) ? "" : r->reason.text);
+        stopped_in_trouble(r, &why);
     } else if (r->failed) {
         state = WIRE_FAILED;
         why = r->reason;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_NS    1000000000u /* between two looks at a full disk */
-#define MOST_PATH  40          /* characters of the folder that is full */
-#define MORE_BYTES 1000000u    /* free than wanted: it is not they that are lacking */
+#define ROOM_NS   1000000000u /* between two looks at a full disk */
+#define MOST_PATH 40          /* characters of the folder that is full */
+#define FEW_BYTES 1000000u    /* free: too few, where nobody knows how many are wanted */
 
 static void hold(struct run *r, bool on)
 {
@@ -33,15 +33,32 @@ static uint64_t bytes_wanted(const struct run *r)
     return numbers * (uint64_t)p->session.members * (uint64_t)backend_element(&p->session);
 }
 
-/* " (12 kB free, a checkpoint takes 1.5 MB)" */
-static void add_room(const struct run *r, struct text *out)
+/* To the digits that text_bytes shows, so that what is free never looks like what is wanted. */
+static const char *rounded(char room[TEXT_NUMBER_ROOM], uint64_t bytes, bool up)
 {
-    char room[2][TEXT_NUMBER_ROOM];
-    uint64_t there;
+    uint64_t unit = 1, step;
 
-    if (record_disk_free(r->path, &there))
-        text_addf(out, " (%s free, a checkpoint takes %s)", text_bytes(room[0], there),
-                  text_bytes(room[1], bytes_wanted(r)));
+    while (bytes / unit >= 1000)
+        unit *= 1000;
+    step = unit == 1 || bytes / unit >= 100 ? unit : unit / 10;
+    return text_bytes(room, (bytes + (up ? step - 1 : 0)) / step * step);
+}
+
+/* " (12.0 kB free, 1.5 MB wanted)". Where there are bytes enough, inodes may be out, or others wrote
+ * and are gone: what is free is not said. */
+static void add_room(const struct err *e, const char *folder, uint64_t wanted, struct text *out)
+{
+    char room[TEXT_NUMBER_ROOM];
+    uint64_t there;
+    bool lacking = e->sys == ENOSPC && record_disk_free(folder, &there) &&
+                   there < (wanted ? wanted : FEW_BYTES);
+
+    if (lacking)
+        text_addf(out, " (%s free%s", rounded(room, there, false), wanted ? ", " : ")");
+    else if (wanted)
+        text_add(out, " (");
+    if (wanted)
+        text_addf(out, "%s wanted)", rounded(room, wanted, true));
 }
 
 /* Of a long path its last folders, so that what stands behind them is seen too. */
@@ -60,29 +77,30 @@ bool trouble_is_full(const struct err *e)
 
 void trouble_add_full(const struct err *e, const char *folder, uint64_t wanted, struct text *out)
 {
-    char room[2][TEXT_NUMBER_ROOM];
-    uint64_t there;
-
     text_add(out, e->sys == EDQUOT ? "your quota is used up in " : "the disk is full in ");
     add_folder(folder, out);
-    /* what is there may not be the user's, or not lack bytes but files */
-    if (e->sys == ENOSPC && record_disk_free(folder, &there) && there < wanted + MORE_BYTES)
-        text_addf(out, " (%s free%s%s%s)", text_bytes(room[0], there), wanted ? ", " : "",
-                  wanted ? text_bytes(room[1], wanted) : "", wanted ? " wanted" : "");
-    else if (wanted)
-        text_addf(out, " (%s wanted)", text_bytes(room[1], wanted));
+    add_room(e, folder, wanted, out);
+}
+
+void trouble_add(const struct run *r, const struct err *e, struct text *out)
+{
+    char *results = io_folder_of(r->path);
+
+    if (trouble_is_full(e))
+        trouble_add_full(e, results, bytes_wanted(r), out);
+    else
+        text_add(out, e->text);
+    free(results);
 }
 
 /* Anew at each try: how much is free changes. Who reads the line finds the status. */
 static void show(struct run *r, const struct err *e)
 {
-    char *results = io_folder_of(r->path);
     struct text words = {0};
 
-    trouble_add_full(e, results, bytes_wanted(r), &words);
+    trouble_add(r, e, &words);
     run_status(r, ERR_IO, text_str(&words));
     text_free(&words);
-    free(results);
 }
 
 static void wait_for_room(struct run *r, const struct err *e)
@@ -92,7 +110,7 @@ static void wait_for_room(struct run *r, const struct err *e)
     show(r, e);
     if (!r->disk_full) {
         hold(r, true);
-        add_room(r, &room);
+        add_room(e, r->path, bytes_wanted(r), &room);
         run_log(r, LOG_ERROR,
                 "%s%s: training waits until there is room and then goes on by itself; "
                 "chorus stop %s%s ends it, resumable",
