@@ -29,9 +29,14 @@ static bool ends_in(const char *name, const char *const *endings)
     return false;
 }
 
+bool data_is_picture(const char *path)
+{
+    return ends_in(path, readable) || ends_in(path, others);
+}
+
 static bool is_picture(const char *name)
 {
-    return name[0] != '.' && (ends_in(name, readable) || ends_in(name, others));
+    return name[0] != '.' && data_is_picture(name);
 }
 
 bool data_folder_has_pictures(const char *path)

@@ -32,6 +32,8 @@ struct data_folder {
 
 /* Whether there are folders with pictures in it, or (deeper) folders of such ones. */
 bool data_folder_has_classes(const char *path, int depth);
+/* Whether a file is a picture by its name, readable or not. */
+bool data_is_picture(const char *path);
 /* Whether pictures lie in the folder itself. */
 bool data_folder_has_pictures(const char *path);
 /* What of it is for training and what for testing: found's train, test and note. */

@@ -269,6 +269,11 @@ static enum err_code find_file(struct data_found *found, const char *path, struc
                        "training and test",
                        path);
     }
+    if (data_is_picture(path))
+        return err_set(e, ERR_INPUT,
+                       "%s: one picture; give a folder that holds one of pictures for each class "
+                       "(CLASS/1.png, or train/CLASS/1.png and test/CLASS/1.png)",
+                       path);
     found->kind = DATA_CSV;
     found->train = mem_text(path);
     return ERR_OK;

@@ -146,7 +146,7 @@ TEST(what_it_may_be)
 {
     char *above = kit_folder(), *folder = io_path(above, "train"), *inner = io_path(folder, "cats");
     char *path, *images;
-    struct data_found found;
+    struct data_found found, found_alone;
     struct err e;
 
     REQUIRE_OK(io_make_folders(folder, &e));
@@ -170,6 +170,11 @@ TEST(what_it_may_be)
     REQUIRE_OK(data_find(&found, folder, NULL, &e));
     CHECK_INT(found.kind, DATA_FOLDER);
     CHECK_STR(found.train, folder);
+    path = io_path(inner, "1.png");
+    CHECK_INT(data_find(&found_alone, path, NULL, &e), ERR_INPUT);
+    CHECK_HAS(e.text,
+              "1.png: one picture; give a folder that holds one of pictures for each class");
+    free(path);
     CHECK(found.test == NULL);
     data_found_free(&found);
     REQUIRE_OK(data_find(&found, above, NULL, &e)); /* as it would stand beside test/ */
