@@ -55,9 +55,13 @@ static void add_facts(struct text *out, const struct plan *p,
                       const struct backend_estimate *estimate)
 {
     char number[TEXT_NUMBER_ROOM];
+    int cores = plan_cores();
 
-    text_addf(out, "# %-17s %s (%s), %d thread%s\n", "backend", p->backend->name, plan_isa(p),
+    text_addf(out, "# %-17s %s (%s), %d thread%s", "backend", p->backend->name, plan_isa(p),
               p->session.threads, p->session.threads == 1 ? "" : "s");
+    if (p->session.threads > cores)
+        text_addf(out, " on %d core%s: threads = all is faster", cores, cores == 1 ? "" : "s");
+    text_add(out, "\n");
     text_addf(out, "# %-17s %d%s\n", "devices", p->session.devices,
               p->session.devices > p->real_devices ? " (virtual)" : "");
     add_count(out, "parameters", p->net->parameter_count);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int cores(void)
+int plan_cores(void)
 {
     cpu_set_t set;
     long n;
@@ -23,7 +23,7 @@ static int cores(void)
 static void resolve_threads(struct spec *s)
 {
     if (s->threads_kind == SPEC_THREADS_ALL)
-        s->threads = cores();
+        s->threads = plan_cores();
     else if (s->threads_kind == SPEC_THREADS_PER_DEVICE)
         s->threads *= s->devices;
     s->threads_kind = SPEC_THREADS_COUNT;

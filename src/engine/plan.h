@@ -73,6 +73,8 @@ void plan_hash(const struct plan *p, char out[17]);
 void plan_network_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
 void plan_data_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
 
+/* That this thread may use: what threads = all is. */
+int plan_cores(void);
 /* What runs it. */
 static inline const char *plan_isa(const struct plan *p)
 {

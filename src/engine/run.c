@@ -247,6 +247,15 @@ static void say_one_class(struct run *r)
                 data->class_names ? data->class_names[class] : "");
 }
 
+static void say_crowded(struct run *r)
+{
+    int threads = r->plan->spec.threads, cores = plan_cores();
+
+    if (threads > cores)
+        run_log(r, LOG_INFO, "%d threads on %d core%s: threads = all is faster", threads, cores,
+                cores == 1 ? "" : "s");
+}
+
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
     const struct plan *p = r->plan;
@@ -273,6 +282,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     if (p->spec.devices > p->real_devices)
         run_log(r, LOG_INFO, "%d virtual devices on %d real one%s", p->spec.devices,
                 p->real_devices, p->real_devices == 1 ? "" : "s");
+    say_crowded(r);
     if (p->note[0])
         run_log(r, LOG_INFO, "%s", p->note);
     if (p->lacking[0])

@@ -128,6 +128,13 @@ check "one member" grep -q "^1 member of " err
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=2 devices=2 epochs=1 train_limit=1201
 check "virtual devices are told once" test "$(grep -c virtual err)" = 1
 check "and one image left over" grep -q "(1 image dropped)" err
+crowd="$(($(nproc) + 1)) threads on $(nproc) cores\?: threads = all is faster$"
+exits 0 "$CHORUS" run tiny.ini threads=${crowd%% *} --dry-run
+check "more threads than cores are told of before" grep -q ", $crowd" out
+exits 0 "$CHORUS" run tiny.ini threads=${crowd%% *} epochs=1
+check "and where they compute, once" test "$(grep -c "^$crowd" err)" = 1
+exits 0 "$CHORUS" run tiny.ini threads=all epochs=1
+check "as many as there are need no word" test "$(grep -c " threads on " err)" = 0
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 --quiet && folder=$(cat out)
 check "an ensemble" test "$(rows "$folder/members.csv")" = 12
 exits 0 "$CHORUS" run tiny.ini epochs=0 --quiet
