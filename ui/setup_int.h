@@ -180,12 +180,16 @@ const struct form *setup_what(const struct setup *s); /* what is started now */
 const char *setup_sweep_name(const struct setup *s, char name[SPEC_NAME]);
 /* The sweep in the form, or in s->again, as the engine takes it. The caller frees it. */
 struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes);
+void setup_go_on(struct setup *s); /* starts it, or asks where something runs already */
 void setup_fetch(struct setup *s);
-/* Bytes of a name without the number that tells it from another: of "first-2" those of "first". */
-size_t setup_stem(const char *name);
 /* Where a sweep ended of which nothing was left to run, that is said. */
 void setup_look_at_end(struct setup *s, const struct wire_event *event);
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);
+
+/* setup_same.c */
+void setup_look_and_go_on(struct setup *s); /* asks, where a sweep of that name is another one */
+/* Bytes of a name without the number that tells it from another: of "first-2" those of "first". */
+size_t setup_stem(const char *name);
 
 /* setup_field.c: keys of the form. */
 size_t setup_rows(const struct setup *s, size_t *row); /* room for SETUP_ROWS */

@@ -2,9 +2,7 @@
 #include "ui/claim.h"
 #include "ui/setup_int.h"
 
-#include "base/io.h"
 #include "base/mem.h"
-#include "record/sweeps.h"
 #include "study/compare.h"
 
 #include <stdio.h>
@@ -244,7 +242,7 @@ static void begin(void *user, enum claim_how how, bool elsewhere)
     free(b);
 }
 
-static void go_on(struct setup *s)
+void setup_go_on(struct setup *s)
 {
     static const char *const answers[] = {"behind it, in the queue", "cancel", NULL};
     struct starting *b;
@@ -260,206 +258,11 @@ static void go_on(struct setup *s)
     s->app->dirty = true;
 }
 
-/* ---- a sweep of that name is there ---- */
-
-struct looking { /* at the sweeps in results */
-    struct setup_link *link;
-    char *results, *text; /* text: the sweep as spec_sweep_write has it */
-    char name[SPEC_NAME], another[SPEC_NAME];
-    uint64_t turn;
-    int64_t jobs;      /* 0: nobody asked for any */
-    bool alone;        /* its cells run one at a time, whatever is asked for */
-    bool other;        /* one of that name has other lists or jobs: `another` is free */
-    int64_t jobs_then; /* of one that was begun with so many instead of these; 0: none was */
-};
-
-static void compare_with(struct looking *l, const struct spec_sweep *old, int64_t jobs)
-{
-    struct text had = {0};
-
-    spec_sweep_write(old, &had);
-    jobs = jobs > 1 ? jobs : 1;
-    if (!l->alone && jobs != (l->jobs > 1 ? l->jobs : 1))
-        l->jobs_then = jobs;
-    l->other |= l->jobs_then || strcmp(text_str(&had), l->text) != 0;
-    text_free(&had);
-}
-
-static void compare_with_results(struct looking *l)
-{
-    struct record_queue_options options;
-    struct spec_sweep old;
-
-    spec_sweep_init(&old);
-    if (record_sweep_read(l->results, l->name, &old, &options, NULL) == ERR_OK)
-        compare_with(l, &old, options.jobs);
-    spec_sweep_free(&old);
-}
-
-struct names {
-    char **name;
-    size_t n;
-};
-
-/* The same with those that wait in the queue; the caller frees all their names. */
-static void compare_with_queue(struct looking *l, struct names *waiting)
-{
-    struct record_queued *items;
-    size_t count;
-
-    *waiting = (struct names){0};
-    if (record_queue_list(l->results, &items, &count, NULL) != ERR_OK)
-        return;
-    waiting->name = mem_new(count + 1, sizeof *waiting->name);
-    for (size_t i = 0; i < count; i++) {
-        struct record_queue_options options;
-        struct spec_sweep old;
-
-        spec_sweep_init(&old);
-        if (record_sweep_waits(&items[i], &old, &options)) {
-            waiting->name[waiting->n++] = mem_text(options.name);
-            if (!strcmp(options.name, l->name))
-                compare_with(l, &old, options.jobs);
-        }
-        spec_sweep_free(&old);
-    }
-    record_queue_free(items, count);
-}
-
-size_t setup_stem(const char *name)
-{
-    size_t n = strlen(name), digits = 0;
-
-    while (digits < n && name[n - digits - 1] >= '0' && name[n - digits - 1] <= '9')
-        digits++;
-    if (!digits || digits > 3 || n < digits + 2 || name[n - digits - 1] != '-')
-        return n;
-    return n - digits - 1;
-}
-
-static bool has_name(const struct names *names, const char *name)
-{
-    for (size_t i = 0; i < names->n; i++)
-        if (!strcmp(names->name[i], name))
-            return true;
-    return false;
-}
-
-/* The first number behind the name that no sweep has yet; one look at the folder tells of all. */
-static void find_free_name(struct looking *l, const struct names *waiting)
-{
-    char *folder = io_path(l->results, "sweeps");
-    size_t stem = setup_stem(l->name);
-    struct names begun = {0};
-
-    if (io_list_folder(folder, &begun.name, &begun.n, NULL) != ERR_OK)
-        begun.n = 0;
-    for (int i = 2; i < 1000; i++) {
-        snprintf(l->another, sizeof l->another, "%.*s-%d", (int)(stem < 60 ? stem : 60), l->name,
-                 i);
-        if (!has_name(&begun, l->another) && !has_name(waiting, l->another))
-            break;
-    }
-    if (begun.name)
-        io_free_names(begun.name, begun.n);
-    free(folder);
-}
-
-static void look_at_sweeps(void *arg)
-{
-    struct looking *l = arg;
-    struct names waiting;
-
-    compare_with_queue(l, &waiting);
-    compare_with_results(l);
-    if (l->other)
-        find_free_name(l, &waiting);
-    for (size_t i = 0; i < waiting.n; i++)
-        free(waiting.name[i]);
-    free(waiting.name);
-}
-
-static void take_new_name(struct setup *s)
-{
-    free(s->sweep_name);
-    s->sweep_name = mem_text(s->free_name);
-    go_on(s);
-}
-
-static void new_name_or_not(void *user, int answer)
-{
-    if (answer == 0)
-        take_new_name(user);
-    else if (answer == 1)
-        go_on(user);
-}
-
-static void new_name_alone(void *user, int answer)
-{
-    if (answer == 0)
-        take_new_name(user);
-}
-
-static void ask_for_name(struct setup *s, const struct looking *l)
-{
-    static const char *const answers[] = {"under a new name", "on in that one", "cancel", NULL};
-    static const char *const new_or_none[] = {"under a new name", "cancel", NULL};
-    char question[400];
-
-    snprintf(s->free_name, sizeof s->free_name, "%s", l->another);
-    if (l->jobs_then) {
-        snprintf(question, sizeof question,
-                 "There is a sweep named %.80s with --jobs %lld already. A cell's share of the "
-                 "threads is part of it, so all would be trained anew. Run this one as %.80s?",
-                 l->name, (long long)l->jobs_then, l->another);
-        app_ask(s->app, question, new_or_none, new_name_alone, s);
-        return;
-    }
-    snprintf(
-        question, sizeof question,
-        "There is a sweep named %.80s with other values already. Run this one as %.80s, or go on in "
-        "that one, where what has a result is not run again?",
-        l->name, l->another);
-    app_ask(s->app, question, answers, new_name_or_not, s);
-}
-
-/* Where the form is another one by now, r is pressed for that. */
-static void sweeps_seen(void *arg, bool dropped)
-{
-    struct looking *l = arg;
-    struct setup *s = setup_let_go(l->link);
-
-    if (s && !dropped && s->form.turn == l->turn && l->other)
-        ask_for_name(s, l);
-    else if (s && !dropped && s->form.turn == l->turn)
-        go_on(s);
-    free(l->results);
-    free(l->text);
-    free(l);
-}
-
-static void look_and_go_on(struct setup *s)
-{
-    struct looking *l = mem_new(1, sizeof *l);
-    struct text now = {0};
-
-    l->link = setup_hold(s);
-    l->results = mem_text(s->app->config.results);
-    snprintf(l->name, sizeof l->name, "%s", sweep_name(s, false, l->another));
-    spec_sweep_write(&s->form.sweep, &now);
-    l->text = mem_text(text_str(&now));
-    l->turn = s->form.turn;
-    l->jobs = s->sweep.jobs;
-    l->alone = spec_sweep_runs_alone(&s->form.sweep);
-    text_free(&now);
-    setup_try(s, look_at_sweeps, sweeps_seen, l);
-}
-
 void setup_run_again(struct setup *s)
 {
     s->runs_again = true;
     if (s->again.good)
-        go_on(s);
+        setup_go_on(s);
     else
         app_say(s->app, GRID_BAD, "%s", s->again.problem.text);
 }
@@ -533,9 +336,9 @@ void setup_run(struct setup *s)
     else if (s->goes_on)
         ask_whether_anew(s);
     else if (spec_sweep_varies(&s->form.sweep))
-        look_and_go_on(s);
+        setup_look_and_go_on(s);
     else
-        go_on(s);
+        setup_go_on(s);
 }
 
 /* ---- data ---- */
