@@ -576,6 +576,7 @@ TEST(a_cells_stop_is_its_sweeps)
     CHECK_STR(s.app.own->said, "nothing was done: another run is shown now");
     for (int i = 0; i < s.app.own->answers; i++)
         free(s.app.own->answer[i]);
+    free(s.view.told);
     record_close(record);
     free(run);
     close_view(&s);
