@@ -80,7 +80,7 @@ keys Enter
 type 50,100,7000
 keys Enter
 keys Esc
-wait left out of 3 cells
+wait skipped
 wait 2 of 3
 save seen
 keys r
