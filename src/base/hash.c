@@ -271,3 +271,13 @@ void hash_digits(char *out, size_t room, const void *bytes, size_t n)
     memcpy(out, hex, room - 1);
     out[room - 1] = '\0';
 }
+
+uint64_t hash_quick(const void *bytes, size_t n)
+{
+    const uint8_t *at = bytes;
+    uint64_t hash = 14695981039346656037u;
+
+    for (; n; n--)
+        hash = (hash ^ *at++) * 1099511628211u;
+    return hash;
+}

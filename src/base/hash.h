@@ -1,4 +1,5 @@
-/* base/hash.h: SHA-1 (parameter keys are made with it), SHA-256 (checksums, names of cells). */
+/* base/hash.h: SHA-1 (parameter keys are made with it), SHA-256 (checksums, names of cells), and a
+ * quick one for tables in memory. */
 #ifndef CHORUS_BASE_HASH_H
 #define CHORUS_BASE_HASH_H
 
@@ -24,5 +25,8 @@ bool hash_sha256_own(bool own);
 void hash_hex(char *out, const uint8_t *bytes, size_t n);
 /* The first digits of the SHA-256 of n bytes: as many as fit into `room` with their 0, at most 64. */
 void hash_digits(char *out, size_t room, const void *bytes, size_t n);
+
+/* FNV-1a: nothing that is kept may depend on it. */
+uint64_t hash_quick(const void *bytes, size_t n);
 
 #endif

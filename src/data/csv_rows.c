@@ -3,6 +3,7 @@
  * learned from, as soon as its first column shows it. */
 #include "data/csv_int.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/sheet.h"
 
@@ -32,12 +33,8 @@ void csv_labels_free(struct csv_labels *l)
 
 static size_t label_slot(const struct csv_labels *l, const char *text)
 {
-    uint64_t h = 1469598103934665603u; /* FNV-1a */
-
-    for (const char *c = text; *c; c++)
-        h = (h ^ (uint8_t)*c) * 1099511628211u;
-    h ^= h >> 32;
-    for (size_t at = h & (l->slots - 1);; at = (at + 1) & (l->slots - 1))
+    for (size_t at = hash_quick(text, strlen(text)) & (l->slots - 1);;
+         at = (at + 1) & (l->slots - 1))
         if (!l->slot[at] || !strcmp(l->list[l->slot[at] - 1].text, text))
             return at;
 }

@@ -1,4 +1,5 @@
 /* The lines of a ledger, and the cells that they tell of, by their hash. */
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "record/ledger_int.h"
@@ -11,12 +12,8 @@
 
 static size_t slot_of(const struct record_ledger *l, const char *cell)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    size_t at;
+    size_t at = hash_quick(cell, strlen(cell)) & (l->places - 1);
 
-    for (const char *p = cell; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-    at = (size_t)hash & (l->places - 1);
     while (l->place[at] && strcmp(l->row[l->place[at] - 1].cell, cell) != 0)
         at = (at + 1) & (l->places - 1);
     return at;

@@ -1,6 +1,7 @@
 /* Lists of values: A, B, C and the forms geom:A:B:N, lin:A:B:N, step:A:B:S and loguniform:A:B. What
  * is typed stays as it was typed; what is computed gets the fewest digits that say it. */
 #include "spec/spec_int.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "rng/rng.h"
 #include "spec/sweep.h"
@@ -276,12 +277,10 @@ struct seen {
 /* False: it is there already. */
 static bool see(struct seen *s, const struct spec_list *list, const char *value)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
     size_t at;
 
-    for (const char *p = value; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-    for (at = hash & (s->room - 1); s->place[at]; at = (at + 1) & (s->room - 1))
+    for (at = hash_quick(value, strlen(value)) & (s->room - 1); s->place[at];
+         at = (at + 1) & (s->room - 1))
         if (!strcmp(list->value[s->place[at] - 1], value))
             return false;
     s->place[at] = list->count + 1;

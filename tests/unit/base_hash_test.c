@@ -46,6 +46,13 @@ TEST(as_many_digits_as_there_is_room_for)
     CHECK_STR(all, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(the_quick_one_is_fnv_1a)
+{
+    CHECK(hash_quick("", 0) == 0xcbf29ce484222325u);
+    CHECK(hash_quick("a", 1) == 0xaf63dc4c8601ec8cu);
+    CHECK(hash_quick("foobar", 6) == 0x85944171f73967e8u);
+}
+
 TEST(sha256_in_plain_c)
 {
     CHECK(!hash_sha256_own(false));
