@@ -326,13 +326,6 @@ void command_show(struct app *app)
     text_free(&further);
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-
-    return n > m && !strcasecmp(path + n - m, end);
-}
-
 /* A copy of what is seen, and in which form the path's ending wants it. */
 static enum err_code copy_screen(struct app *app, const char *path, const char **form,
                                  struct paper *out, struct err *e)
@@ -342,7 +335,7 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
 
     for (size_t i = 0; s->write && s->forms && s->forms[i]; i++) {
         char *end = mem_textf(".%s", s->forms[i]);
-        bool is = ends_with(path, end) && !ends_with(path, "screen.svg");
+        bool is = text_has_ending(path, end) && !text_has_ending(path, "screen.svg");
 
         free(end);
         if (is) {
@@ -354,9 +347,9 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
     }
     *form = "txt";
     e->code = ERR_OK;
-    if (ends_with(path, ".svg"))
+    if (text_has_ending(path, ".svg"))
         grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, &out->text);
-    else if (ends_with(path, ".txt"))
+    else if (text_has_ending(path, ".txt"))
         grid_to_text(&app->own->grid, &out->text);
     else
         err_set(e, ERR_INPUT,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void text_add_n(struct text *t, const void *s, size_t n)
 {
@@ -52,6 +53,20 @@ void text_free(struct text *t)
 const char *text_str(const struct text *t)
 {
     return t->s ? t->s : "";
+}
+
+bool text_ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+
+    return n >= m && !memcmp(s + n - m, end, m);
+}
+
+bool text_has_ending(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+
+    return n > m && !strcasecmp(name + n - m, ending);
 }
 
 char *text_trim(char *s)

@@ -40,6 +40,11 @@ const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value);
 /* "12.3 MB": powers of 1,000 */
 const char *text_bytes(char out[TEXT_NUMBER_ROOM], uint64_t bytes);
 
+/* Whether s ends in these very characters; whether a file's name has this ending, in whatever case,
+ * behind at least one character. */
+bool text_ends_with(const char *s, const char *end);
+bool text_has_ending(const char *name, const char *ending);
+
 /* Trims spaces and tabs at both ends, in place; returns the first character kept. */
 char *text_trim(char *s);
 /* The word of the NULL-ended list nearest to s, NULL where none is near enough to suggest. */

@@ -132,13 +132,6 @@ static void say_file(const char *path, const char *builtin)
     free(text);
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t n = strlen(name), m = strlen(ending);
-
-    return n > m && !strcmp(name + n - m, ending);
-}
-
 static bool is_data_folder(const char *path)
 {
     struct data_found found;
@@ -157,16 +150,16 @@ static bool is_other_kind(const char *from, struct err *e)
 
     if (record_is_run(from) || record_sweep_of_path(cli_results(), from, sweep))
         return false;
-    if (ends_with(from, ".net")) {
+    if (text_has_ending(from, ".net")) {
         what = "a model";
         key = "model";
-    } else if (ends_with(from, ".safetensors")) {
+    } else if (text_has_ending(from, ".safetensors")) {
         what = "a file of weights";
         key = "weights";
-    } else if (ends_with(from, ".csv") || is_data_folder(from)) {
+    } else if (text_has_ending(from, ".csv") || is_data_folder(from)) {
         what = "a data set";
         key = "data";
-        behind = ends_with(from, ".csv") ? " model=mlp" : "";
+        behind = text_has_ending(from, ".csv") ? " model=mlp" : "";
     }
     if (what && io_exists(from))
         err_set(e, ERR_INPUT, "%s is %s and no experiment: chorus run %s=%s%s takes it", from, what,

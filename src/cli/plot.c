@@ -75,13 +75,6 @@ static bool parse_level(struct wish *w)
     return true;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n > m && !strcmp(s + n - m, end);
-}
-
 static bool parse_size(struct wish *w)
 {
     int end = 0;
@@ -153,8 +146,8 @@ static bool check(struct wish *w)
         cli_refuse("--band needs --over KEY, whose runs it is a spread of");
         return false;
     }
-    if (w->file && !ends_with(w->file, ".svg") && !ends_with(w->file, ".pdf") &&
-        !ends_with(w->file, ".tex")) {
+    if (w->file && !text_has_ending(w->file, ".svg") && !text_has_ending(w->file, ".pdf") &&
+        !text_has_ending(w->file, ".tex")) {
         cli_refuse("plot -o %s: a figure's name ends in .svg, .pdf or .tex", w->file);
         return false;
     }
@@ -229,10 +222,10 @@ static int write_figure(const struct wish *w, struct figure f)
     f.width_mm = w->width_mm > 0 ? w->width_mm : f.panels == 2 ? 210 : 120;
     f.height_mm = w->width_mm > 0 ? w->height_mm : 80;
     f.mono = w->mono;
-    if (ends_with(w->file, ".tex")) {
+    if (text_has_ending(w->file, ".tex")) {
         code = write_tex(w, &f, &e);
     } else {
-        (ends_with(w->file, ".pdf") ? figure_pdf : figure_svg)(&f, &out);
+        (text_has_ending(w->file, ".pdf") ? figure_pdf : figure_svg)(&f, &out);
         code = overwrite_check("plot", "-o", w->file, NULL, &e);
         if (code == ERR_OK)
             code = io_replace_file(w->file, out.s, out.n, &e);

@@ -18,15 +18,9 @@ static const char *const others[] = {".jpg", ".jpeg", ".bmp",  ".gif",  ".tif", 
 
 static bool ends_in(const char *name, const char *const *endings)
 {
-    size_t n = strlen(name);
-
-    for (; *endings; endings++) {
-        size_t m = strlen(*endings);
-
-        if (n > m && !strcasecmp(name + n - m, *endings))
-            return true;
-    }
-    return false;
+    while (*endings && !text_has_ending(name, *endings))
+        endings++;
+    return *endings;
 }
 
 bool data_is_picture(const char *path)

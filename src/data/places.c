@@ -168,13 +168,6 @@ static enum err_code find_known(struct data_found *found, const struct data_know
     return found->folder ? ERR_OK : ERR_INPUT;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 /* The first CSV file of a folder, which may be what was meant; NULL: it has none. */
 static char *csv_in(const char *folder)
 {
@@ -184,7 +177,7 @@ static char *csv_in(const char *folder)
     if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
         return NULL;
     for (size_t i = 0; i < count && !found; i++)
-        if (names[i][0] != '.' && ends_with(names[i], ".csv"))
+        if (names[i][0] != '.' && text_has_ending(names[i], ".csv"))
             found = io_path(folder, names[i]);
     io_free_names(names, count);
     return found;
@@ -263,7 +256,7 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
 
 static enum err_code find_file(struct data_found *found, const char *path, struct err *e)
 {
-    if (ends_with(path, ".gz") || ends_with(path, "-ubyte")) {
+    if (text_ends_with(path, ".gz") || text_ends_with(path, "-ubyte")) {
         return err_set(e, ERR_INPUT,
                        "%s: one file of a set; give the folder that holds the images and labels of "
                        "training and test",

@@ -14,7 +14,7 @@ void spec_sweep_name_after(const char *path, char name[SPEC_NAME])
     const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
     size_t length = strlen(from), n = 0;
 
-    if (length > 4 && (spec_ends_with(from, ".ini") || spec_ends_with(from, ".net")))
+    if (length > 4 && (text_ends_with(from, ".ini") || text_ends_with(from, ".net")))
         length -= 4;
     for (size_t i = 0; i < length && n < MOST_NAME; i++) {
         bool fits = isascii((unsigned char)from[i]) &&

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool spec_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 void spec_add_quoted(struct text *out, const char *value)
 {
     size_t n = strlen(value);
@@ -141,7 +134,7 @@ enum err_code spec_set_model(struct spec *s, const struct spec_input *in, struct
 {
     if (!strncmp(in->key, "model.", 6))
         return set_param(s, in, e);
-    if (strchr(in->value, '/') || spec_ends_with(in->value, ".net"))
+    if (strchr(in->value, '/') || text_ends_with(in->value, ".net"))
         return set_path(s->model, sizeof s->model, in, e);
     return set_text(s->model, sizeof s->model, in, e);
 }
@@ -153,7 +146,7 @@ void spec_value_model(const struct spec *s, struct text *out)
 
 static bool is_csv(const char *s)
 {
-    return spec_ends_with(s, ".csv") || spec_ends_with(s, ".csv.gz");
+    return text_ends_with(s, ".csv") || text_ends_with(s, ".csv.gz");
 }
 
 /* The colon between the files of train.csv:test.csv: paths may hold colons too, so it is the first one
@@ -227,7 +220,7 @@ enum err_code spec_set_weights(struct spec *s, const struct spec_input *in, stru
         s->weights[0] = 0;
         return ERR_OK;
     }
-    if (strchr(in->value, '/') || spec_ends_with(in->value, ".safetensors"))
+    if (strchr(in->value, '/') || text_ends_with(in->value, ".safetensors"))
         return set_path(s->weights, sizeof s->weights, in, e);
     return set_text(s->weights, sizeof s->weights, in, e);
 }

@@ -108,8 +108,6 @@ spec_value_fn spec_value_name, spec_value_model, spec_value_data, spec_value_wei
     spec_value_valid, spec_value_devices, spec_value_threads, spec_value_batch, spec_value_init,
     spec_value_augment, spec_value_seed, spec_value_keep, spec_value_on_end;
 
-bool spec_ends_with(const char *s, const char *end);
-
 /* parse.c: INI text for whoever takes its lines. A key twice is refused there. */
 struct spec_line {
     const char *key, *value; /* trimmed; the value as it stands, but without its comment */

@@ -19,7 +19,7 @@ static bool is_per_device(const char *s, int64_t hi, int64_t *value)
 {
     static const char end[] = "/device";
 
-    if (!spec_ends_with(s, end))
+    if (!text_ends_with(s, end))
         return false;
     char *count = mem_text_n(s, strlen(s) - (sizeof end - 1));
     bool good = is_count(text_trim(count), 1, hi, value);
@@ -31,7 +31,7 @@ static bool is_per_device(const char *s, int64_t hi, int64_t *value)
 
 enum err_code spec_set_valid(struct spec *s, const struct spec_input *in, struct err *e)
 {
-    bool per_cent = spec_ends_with(in->value, "%");
+    bool per_cent = text_ends_with(in->value, "%");
     double value = 0;
     int64_t count = 0;
 
@@ -166,7 +166,7 @@ enum err_code spec_set_init(struct spec *s, const struct spec_input *in, struct 
         }
     if (strncmp(in->value, "normal:", 7) != 0)
         return spec_refuse(in, e, "there is no such initialisation");
-    bool bias = spec_ends_with(in->value + 6, ":bias");
+    bool bias = text_ends_with(in->value + 6, ":bias");
     char *number = mem_text_n(in->value + 7, strlen(in->value + 7) - (bias ? 5 : 0));
     bool good = text_to_double(number, &std) && std > 0 && std <= 1000;
     free(number);

@@ -274,3 +274,13 @@ TEST(computed_numbers_are_as_short_as_they_tell_apart)
     check_short(typed, 5, 3, "0.123456 1e-05 60000000 nan 0.100000000");
     check_short(NULL, 0, 3, "");
 }
+
+TEST(ends_and_endings)
+{
+    CHECK(text_ends_with("12%", "%") && text_ends_with("%", "%") && text_ends_with("", ""));
+    CHECK(!text_ends_with("12", "%") && !text_ends_with("", "%") &&
+          !text_ends_with("a.NET", ".net"));
+    CHECK(text_has_ending("a.svg", ".svg") && text_has_ending("a.SVG", ".svg"));
+    CHECK(!text_has_ending(".svg", ".svg") && !text_has_ending("svg", ".svg"));
+    CHECK(!text_has_ending("a.svg.gz", ".svg"));
+}
