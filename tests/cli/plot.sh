@@ -41,6 +41,8 @@ check "an SVG file" grep -q "^<svg xmlns" curves.svg
 check "its name on stdout" test "$(cat out)" = curves.svg
 check "real text in it" grep -q ">accuracy</text>" curves.svg
 check "for dark grounds too" grep -q "prefers-color-scheme: dark" curves.svg
+exits 0 "$CHORUS" plot "$one" "$two" -o CURVES.SVG
+check "the same by a name in capitals" cmp curves.svg CURVES.SVG
 if command -v python3 >/dev/null; then
     check "it is well-formed" python3 -c '
 import xml.etree.ElementTree as tree
