@@ -213,7 +213,7 @@ NVCC_SMALL = $(if $(shell $(NVCC) --help 2>/dev/null | grep -e --compress-mode),
 OLDEST_ARCH := $(shell printf '%s\n' $(CUDA_ARCH) | tr -cd '0-9\n' | sort -n | head -n 1)
 # Its own code is made from that PTX too: compiled once instead of twice, and the same, as no kernel
 # uses what 90a alone has.
-SAME_ARCH := $(firstword $(filter $(OLDEST_ARCH) $(OLDEST_ARCH)a,$(CUDA_ARCH)))
+SAME_ARCH := $(firstword $(filter $(OLDEST_ARCH)%,$(CUDA_ARCH)))
 NVCC_ARCH := $(foreach a,$(filter-out $(SAME_ARCH),$(CUDA_ARCH)),-gencode arch=compute_$(a),code=sm_$(a)) \
   -gencode 'arch=compute_$(OLDEST_ARCH),code=[sm_$(SAME_ARCH),compute_$(OLDEST_ARCH)]'
 

@@ -47,7 +47,7 @@ struct cpu_conv_ops {
      * backward of so many groups use. */
     size_t (*packed)(const struct cpu_conv_layer *c, bool dx);
     size_t (*scratch)(const struct cpu_conv_layer *c, int groups, bool dx);
-    /* Of scratch that one of the two uses; NULL where no less is known. */
+    /* What forward alone, or backward alone, uses of that; NULL: all of it. */
     size_t (*scratch_of)(const struct cpu_conv_layer *c, int groups, bool back);
     /* w: Flax's (k, k, cin, cout). Part `part` of `parts` of the work; the parts are disjoint, and
      * threads do them at the same time. */

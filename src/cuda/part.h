@@ -33,7 +33,8 @@ struct cuda_part {
     unsigned version;  /* CUDA_PART_VERSION */
     const char *build; /* "CUDA 13.0, sm_90a and PTX" or "host twin" */
     const struct backend *backend;
-    void (*survey)(struct cuda_survey *out); /* opens the driver; any thread */
+    /* Opens the driver, and takes into use what GPU is for one process alone; any thread. */
+    void (*survey)(struct cuda_survey *out);
     void (*gauge)(int gpu, struct cuda_gauge *out);
     void (*log)(log_sink *sink, void *user);  /* where its talk goes: log_to of the part's own */
     void (*clock)(uint64_t (*work_ns)(void)); /* the program's: the part's own hears of no stop */

@@ -325,11 +325,13 @@ int grid_words(struct grid *g, struct rect in, int row, int role, const char *te
         hang = hang_of(s, in.columns);
         do {
             size_t part = line_of(s, in.columns - column);
-            char *piece = mem_text_n(s, part);
+            bool ends = !s[part + strspn(s + part, " ")];
+            bool cut = row + rows == in.rows - 1 && (!ends || (text[n] && text[n + 1]));
+            char *piece = cut && ends ? mem_textf("%s…", s) : mem_text_n(s, part);
 
-            if (row + rows == in.rows - 1 &&
-                s[part + strspn(s + part, " ")]) /* no room for the rest */
-                grid_cut(g, in, row + rows++, column, in.columns - column, role, false, s);
+            if (cut) /* no room for the rest */
+                grid_cut(g, in, row + rows++, column, in.columns - column, role, false,
+                         ends ? piece : s);
             else
                 put_clean(g, in, row + rows++, column, role, 0, piece);
             free(piece);

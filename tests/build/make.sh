@@ -99,8 +99,12 @@ grep nvcc "$work/all" >"$work/nvcc"
 grep -v -e kernels_avx -e nvcc "$work/all" >"$work/plan"
 check no_contraction_outside_the_kernels "$(grep -v -- -ffp-contract=off "$work/plan" | head -n 1)" \
     test "$(grep -vc -- -ffp-contract=off "$work/plan")" = 0
-check a_kernel_is_compiled_once_for_one_architecture "$(head -n 1 "$work/nvcc")" \
-    test "$(grep -c 'arch=.*arch=' "$work/nvcc")" = 0
+if [ -s "$work/nvcc" ]; then
+    check a_kernel_is_compiled_once_for_one_architecture "$(head -n 1 "$work/nvcc")" \
+        test "$(grep -c 'arch=.*arch=' "$work/nvcc")" = 0
+else
+    skip a_kernel_is_compiled_once_for_one_architecture "there is no nvcc here"
+fi
 check no_fast_math_anywhere "$(grep -E 'fast-math|Ofast' "$work/plan")" \
     test "$(grep -cE 'fast-math|Ofast' "$work/plan")" = 0
 

@@ -123,6 +123,12 @@ TEST(words_without_room_end_in_an_ellipsis)
     SHOWS(g, "one two\nthree fou…\n");
     CHECK_INT(grid_words(&g, grid_all(&g), 0, GRID_TEXT, "one two three four"), 2);
     SHOWS(g, "one two\nthree four\n");
+    grid_fill(&g, grid_all(&g), GRID_TEXT);
+    CHECK_INT(grid_words(&g, grid_all(&g), 0, GRID_TEXT, "one\ntwo\nthree"), 3);
+    SHOWS(g, "one\ntwo…\n");
+    grid_fill(&g, grid_all(&g), GRID_TEXT);
+    CHECK_INT(grid_words(&g, grid_all(&g), 0, GRID_TEXT, "one\ntwo\n"), 2);
+    SHOWS(g, "one\ntwo\n");
     grid_free(&g);
 }
 
