@@ -5,11 +5,11 @@
 #define CHORUS_UI_APP_H
 
 #include "draw/grid.h"
+#include "draw/paper.h"
+#include "ui/feed.h"
 #include "ui/jobs.h"
 #include "ui/key.h"
 #include "ui/library.h"
-#include "draw/paper.h"
-#include "ui/feed.h"
 #include "ui/settings.h"
 #include "ui/tasks.h"
 #include "wire/wire.h"

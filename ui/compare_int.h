@@ -4,10 +4,10 @@
 #ifndef CHORUS_UI_COMPARE_INT_H
 #define CHORUS_UI_COMPARE_INT_H
 
+#include "draw/curves.h"
 #include "study/compare.h"
 #include "study/scaling.h"
 #include "ui/app.h"
-#include "draw/curves.h"
 
 #define COMPARE_MOST   64 /* runs */
 #define COMPARE_MANY   8 /* curves, from which on those without focus are thin and have no values */

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "study/compare.h"
 #include "draw/words.h"
+#include "study/compare.h"
 
 #include <math.h>
 #include <stdio.h>

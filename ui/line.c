@@ -1,7 +1,7 @@
 #include "ui/line.h"
 
-#include "ui/key.h"
 #include "draw/words.h"
+#include "ui/key.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* How the Predict screen looks: the image and who says what of it, a list of the others where there is
  * room, or the confusion matrix. */
-#include "ui/predictview_int.h"
 #include "draw/words.h"
+#include "ui/predictview_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -4,12 +4,12 @@
 #ifndef CHORUS_UI_PREDICTVIEW_INT_H
 #define CHORUS_UI_PREDICTVIEW_INT_H
 
+#include "draw/board.h"
+#include "draw/tile.h"
 #include "record/safetensors.h"
 #include "study/confusion.h"
 #include "study/table.h"
 #include "ui/app.h"
-#include "draw/board.h"
-#include "draw/tile.h"
 
 /* ---- what the models of a run say ---- */
 

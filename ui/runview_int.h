@@ -4,8 +4,8 @@
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
 
-#include "ui/app.h"
 #include "draw/plot.h"
+#include "ui/app.h"
 
 #define RUNVIEW_MEMBERS 64 /* that have a curve */
 #define RUNVIEW_SERIES  (RUNVIEW_MEMBERS + 8)

@@ -5,10 +5,10 @@
 #ifndef CHORUS_UI_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEPVIEW_INT_H
 
+#include "draw/board.h"
 #include "record/sweeps.h"
 #include "study/stats.h"
 #include "ui/app.h"
-#include "draw/board.h"
 
 #define SWEEPVIEW_MOST_CELLS 50000
 

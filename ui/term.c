@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "ui/crash.h"
 #include "draw/theme.h"
+#include "ui/crash.h"
 
 #include <errno.h>
 #include <fcntl.h>

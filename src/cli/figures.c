@@ -2,11 +2,11 @@
 
 #include "base/mem.h"
 #include "cli/predictions.h"
+#include "draw/curves.h"
 #include "study/compare.h"
 #include "study/confusion.h"
 #include "study/members.h"
 #include "study/scaling.h"
-#include "draw/curves.h"
 
 #include <math.h>
 #include <stdio.h>

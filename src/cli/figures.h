@@ -2,9 +2,9 @@
 #ifndef CHORUS_CLI_FIGURES_H
 #define CHORUS_CLI_FIGURES_H
 
+#include "draw/figure.h"
 #include "study/members.h"
 #include "study/runs.h"
-#include "draw/figure.h"
 
 struct figures { /* what a figure is made of; the panels point into it */
     struct figure_panel panel[2];

@@ -2,8 +2,8 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/reader.h"
 #include "draw/figure.h"
+#include "record/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,11 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "draw/curves.h"
 #include "cli/figures.h"
 #include "cli/live.h"
 #include "cli/overwrite.h"
 #include "cli/results.h"
+#include "draw/curves.h"
 
 #include <math.h>
 #include <stdio.h>

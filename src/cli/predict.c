@@ -7,9 +7,9 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/results.h"
+#include "draw/tile.h"
 #include "record/filter.h"
 #include "study/members.h"
-#include "draw/tile.h"
 
 #include <math.h>
 #include <stdlib.h>

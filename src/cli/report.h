@@ -2,9 +2,9 @@
 #ifndef CHORUS_CLI_REPORT_H
 #define CHORUS_CLI_REPORT_H
 
+#include "draw/figure.h"
 #include "study/runs.h"
 #include "study/table.h"
-#include "draw/figure.h"
 
 struct report {
     const char *folder, *title;

@@ -5,10 +5,10 @@
 #include "cli/cli.h"
 #include "cli/figures.h"
 #include "cli/predictions.h"
+#include "draw/curves.h"
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"
-#include "draw/curves.h"
 
 #include <math.h>
 #include <stdlib.h>

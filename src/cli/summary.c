@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "draw/curves.h"
 #include "cli/live.h"
+#include "draw/curves.h"
 #include "record/checkpoint.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "draw/board.h"
 
 #include "base/mem.h"
-#include "study/stats.h"
 #include "draw/ink.h"
+#include "study/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef CHORUS_DRAW_CURVES_H
 #define CHORUS_DRAW_CURVES_H
 
+#include "draw/plot.h"
 #include "record/reader.h"
 #include "study/runs.h"
-#include "draw/plot.h"
 
 struct curves_wish {
     const char *metric; /* "loss", "acc", a column of epochs.csv; NULL: loss and accuracy */

@@ -4,8 +4,8 @@
 #define CHORUS_DRAW_PAPER_H
 
 #include "base/text.h"
-#include "study/table.h"
 #include "draw/plot.h"
+#include "study/table.h"
 
 #define PAPER_PLOTS 2
 

@@ -1,9 +1,9 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "tests/unit/plot_frame.h"
 #include "draw/figure.h"
 #include "draw/plot_int.h"
+#include "tests/unit/plot_frame.h"
 
 #define N 10
 static double train_x[N], train_y[N], test_x[N], test_y[N];

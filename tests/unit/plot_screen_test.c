@@ -1,6 +1,6 @@
 /* Frames of what screens show: levels, weights, the front curve, long legends, windows, times. */
-#include "tests/unit/plot_frame.h"
 #include "draw/plot_int.h"
+#include "tests/unit/plot_frame.h"
 
 #define N      200
 #define CURVES 24

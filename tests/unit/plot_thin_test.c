@@ -1,6 +1,6 @@
 /* What is left out of a picture, and what never is; smoothing, which comes before it; the time. */
-#include "tests/unit/plot_frame.h"
 #include "draw/plot_int.h"
+#include "tests/unit/plot_frame.h"
 
 #include <time.h>
 

@@ -1,8 +1,8 @@
 /* What figures and curves show of runs whose files are written here. */
 #include "cli/figures.h"
+#include "draw/curves.h"
 #include "study/scaling.h"
 #include "tests/unit/study_kit.h"
-#include "draw/curves.h"
 
 TEST(a_run_done_twice_is_once_in_a_curve)
 {
