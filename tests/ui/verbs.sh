@@ -54,7 +54,7 @@ check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "t
 check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
 CHORUS_FAKE_SCRIPT=step_ms=5 check "q asks no more when what ran has ended" play results "calm" "keys r" \
     "wait running" "keys q" "wait How do you want" "gone How do you want" "wait ended by itself"
-check "whose end was seen on Run is no news on Results" play results "calm" "keys 3" "calm" "keys 2" "calm" "keys r" \
+CHORUS_FAKE_SCRIPT=step_ms=5 check "whose end was seen on Run is no news on Results" play results "calm" "keys 3" "calm" "keys 2" "calm" "keys r" \
     "wait running" "wait ✓ done" "calm" "keys 3" "calm" "gone since you last looked"
 
 # A sweep, as its options say.
