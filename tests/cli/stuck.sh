@@ -139,7 +139,7 @@ if [ -e "$twin" ]; then
     exits 0 "$CHORUS" run "${small[@]}" --results whole --quiet
     whole=$(cat out)
     left 1
-    check "a kernel fails once" exits 0 env CHORUS_TWIN="fail=kernel:400:700,left=$PWD/left" "$CHORUS" run \
+    check "a kernel fails once" exits 0 env CHORUS_TWIN="fail=kernel:300:700,left=$PWD/left" "$CHORUS" run \
         "${small[@]}"
     check "it was so" grep -q "illegal memory access.*restart 1 of 3" err
     check "the rows are those of an undisturbed run" same_run "$whole" "$(only)"
