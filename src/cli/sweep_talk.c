@@ -161,7 +161,8 @@ static void say_sweep(struct sweeper *w)
 }
 
 /* Of the cells that ended here and are not told yet the first by the ledger, which numbers them for all
- * programs on the sweep. One that it will not know any more is told at the end. */
+ * programs on the sweep. One that it will not know any more is told at the end. The snapshot may be
+ * ahead of the events, which bring the reasons. */
 static const struct wire_cell *next_end(const struct sweeper *w)
 {
     const struct wire_cell *next = NULL;
@@ -170,7 +171,8 @@ static const struct wire_cell *next_end(const struct sweeper *w)
         const struct wire_cell *c = &w->cell[i];
 
         if (c->known && c->state >= WIRE_DONE && !c->again && !w->shown[i].ended &&
-            (c->ended_as || wire_state_ended(w->status.state)) &&
+            (wire_state_ended(w->status.state) ||
+             (c->ended_as && (c->state == WIRE_DONE || w->shown[i].heard))) &&
             (!next || c->ended_as < next->ended_as))
             next = c;
     }
@@ -224,6 +226,8 @@ void sweep_talk_look(struct sweeper *w)
 static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *text)
 {
     read_cells(w);
+    if (ev->u.cell.cell < w->shown_count)
+        w->shown[ev->u.cell.cell].heard |= ev->u.cell.state >= WIRE_DONE;
     if (text && ev->u.cell.cell < w->shown_count) {
         free(w->shown[ev->u.cell.cell].reason);
         w->shown[ev->u.cell.cell].reason = mem_text(text);

@@ -11,6 +11,7 @@
 
 struct sweep_shown {
     bool ended;
+    bool heard; /* the event of its end has come, with the reason if there is one */
     char *reason;
 };
 
