@@ -258,7 +258,7 @@ rm -rf results
 
 # ---- two takers ----
 
-slow 25
+slow 60
 for name in a b c d; do add name=$name epochs=1; done
 start queue run --quiet
 first=$pid
