@@ -3,19 +3,16 @@
  * data set under the ledger's lock. */
 #include "engine/sweep_int.h"
 
-#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND      1000000000u
-#define LOOK_NS     50000000u /* of reading results that are there, before commands are heard again */
-#define PATIENCE_NS 3000000000u /* with a ledger that others hold, until it is said */
+#define SECOND  1000000000u
+#define LOOK_NS 50000000u /* of reading results that are there, before commands are heard again */
 
 /* A cell is as it is now by the ledger: who computed it does not matter. */
 static void take_found(struct sweep *s, struct cell *c, const struct record_cell *found)
@@ -49,85 +46,12 @@ static void take_found(struct sweep *s, struct cell *c, const struct record_cell
     sweep_tell_cell(s, c);
 }
 
-static bool is_busy(const struct err *e)
-{
-    return e->code == ERR_FAILED && e->sys == EWOULDBLOCK;
-}
-
-/* Until it is over, for who has not seen the line; who reads the line finds it. */
-static void show_trouble(struct sweep *s, enum err_code code, const char *reason)
-{
-    s->status.code = code;
-    snprintf(s->status.reason, sizeof s->status.reason, "%.511s", reason);
-    wire_set_sweep(s->engine->wire, &s->status);
-}
-
-static void show_held(struct sweep *s, const struct err *e)
-{
-    struct text full = {0};
-
-    if (trouble_is_full(e))
-        trouble_add_full(e, s->engine->results, 0, &full);
-    show_trouble(s, e->code, full.n ? text_str(&full) : e->text);
-    text_free(&full);
-}
-
-static void hold_over(struct sweep *s)
-{
-    if (s->held_told) {
-        show_trouble(s, ERR_OK, "");
-        sweep_tell(s, LOG_WARN, "%s: the sweep %s",
-                   s->busy ? "the ledger is free again" : "there is room on the disk again",
-                   s->paused ? "is paused still" : "goes on");
-    }
-    s->held_told = s->busy = false;
-    s->held_since_ns = 0;
-}
-
-/* Programs that share a sweep wait for each other all the time, for less than anybody notices. */
-static void hold(struct sweep *s, const struct err *e)
-{
-    uint64_t now = clock_ns();
-    bool told = s->held_told;
-
-    if (!s->held_since_ns)
-        s->held_since_ns = now;
-    s->busy = is_busy(e);
-    s->hold_ns = now + SECOND;
-    if (!told && s->busy && now - s->held_since_ns < PATIENCE_NS)
-        return;
-    s->held_told = true;
-    show_held(s, e);
-    if (told)
-        return;
-    sweep_tell(s, LOG_ERROR,
-               "%s: the sweep waits until %s and then goes on by itself; chorus stop "
-               "%s%s ends it, resumable",
-               e->text, s->busy ? "it is free" : "there is room", s->name, again());
-}
-
-void claim_trouble(struct sweep *s, const struct err *e)
-{
-    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_AFTER_STEP};
-
-    if (is_busy(e) || trouble_is_full(e)) {
-        hold(s, e);
-        return;
-    }
-    if (s->trouble.code)
-        return;
-    s->trouble = *e;
-    sweep_tell(s, LOG_ERROR, "%s: the sweep ends here; chorus resume %s%s goes on", e->text,
-               s->name, again());
-    sweep_command(s, &stop);
-}
-
 static bool begin_ledger(struct sweep *s)
 {
     struct err e = {0};
 
     if (record_ledger_begin(s->ledger, &e) != ERR_OK) {
-        claim_trouble(s, &e);
+        hold_trouble(s, &e);
         return false;
     }
     if (s->busy)
@@ -188,7 +112,7 @@ void claim_save(struct sweep *s)
     if (good)
         hold_over(s);
     else
-        claim_trouble(s, &e);
+        hold_trouble(s, &e);
 }
 
 void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason)
@@ -492,7 +416,7 @@ static enum err_code make_claim(struct run *r, struct err *e)
         /* a folder of its own that is broken, or taken up by somebody, is the cell's matter alone */
         s->unclaimed = trouble_is_full(e) || !r->resumed || record_is_owned(r->path);
         if (trouble_is_full(e) || !r->resumed)
-            claim_trouble(s, e);
+            hold_trouble(s, e);
         return code;
     }
     slash = strrchr(r->path, '/');
@@ -507,7 +431,7 @@ static enum err_code make_claim(struct run *r, struct err *e)
         book_add_orphan(s, c->hash, c->folder);
     c->folder[0] = '\0';
     s->unclaimed = true;
-    claim_trouble(s, e);
+    hold_trouble(s, e);
     return code;
 }
 
@@ -520,7 +444,7 @@ enum err_code sweep_claim(struct run *r, bool *mine, struct err *e)
 
     if (code != ERR_OK) {
         s->unclaimed = true;
-        claim_trouble(s, e);
+        hold_trouble(s, e);
         return code;
     }
     *mine = look(s, c, &found) == c->how && !strcmp(found.run, c->before) && !wait_for_others(s);

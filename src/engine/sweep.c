@@ -151,7 +151,7 @@ static bool open_book(struct sweep *s)
     else if (!any || clock_ns() < s->hold_ns || book_open(s, &e) == ERR_OK)
         return true;
     else if (e.code == ERR_FAILED && e.sys == EWOULDBLOCK)
-        return claim_trouble(s, &e), true;
+        return hold_trouble(s, &e), true;
     else
         refuse(s, e.code, e.text);
     return false;

@@ -1,6 +1,7 @@
-/* engine/sweep_int.h: what sweep.c (its course, and what is told), sweep_command.c (commands), claim.c (which cell runs, and what
- * became of it), cells.c (what the cells are), book.c (the sweep's folder), moved.c (the order that the
- * user chose) and left.c (how long it will take) share. */
+/* engine/sweep_int.h: what sweep.c (its course, and what is told), sweep_command.c (commands), claim.c
+ * (which cell runs, and what became of it), hold.c (what it waits for), cells.c (what the cells are),
+ * book.c (the sweep's folder), moved.c (the order that the user chose) and left.c (how long it will
+ * take) share. */
 #ifndef CHORUS_ENGINE_SWEEP_INT_H
 #define CHORUS_ENGINE_SWEEP_INT_H
 
@@ -137,9 +138,11 @@ void claim_skip(struct sweep *s, struct cell *c);
 void claim_save(struct sweep *s); /* ends that the ledger does not know */
 /* At the end: what --failed did not have anew keeps the end that it had. */
 void claim_keep_ends(struct sweep *s);
-/* What cannot be done now: a full disk, and a ledger that another program holds, are waited for, and
- * said; any other trouble ends the sweep, to be gone on with another day. */
-void claim_trouble(struct sweep *s, const struct err *e);
+
+/* hold.c. What cannot be done now: a full disk, and a ledger that another program holds, are waited
+ * for, and said; any other trouble ends the sweep, to be gone on with another day. */
+void hold_trouble(struct sweep *s, const struct err *e);
+void hold_over(struct sweep *s); /* it could be done */
 
 /* cells.c */
 bool cells_start(struct sweep *s);
