@@ -85,8 +85,15 @@ static void say_idle(struct sweepview *v)
     const char *other = sweepview_elsewhere(v);
     struct text words = {0};
 
-    text_add(&words, sweepview_open(v->sweep) ? "Nobody is at work on it: R goes on with it"
-                                              : "It is done: every cell has its result");
+    if (sweepview_open(v->sweep)) {
+        text_add(&words, "Nobody is at work on it: R goes on with it");
+    } else if (sweepview_beyond(v->sweep)) {
+        text_add(&words, "It is done as far as it was asked for, but ");
+        sweepview_add_beyond(v->sweep, &words);
+        text_add(&words, ": R has the rest too");
+    } else {
+        text_add(&words, "It is done: every cell has its result");
+    }
     if (other)
         text_addf(&words, "; %s is at work, in the list (Tab)", other);
     app_say(v->app, GRID_DIM, "%s.", text_str(&words));
@@ -166,24 +173,22 @@ static void stop_sweep(struct sweepview *v)
             stop_chosen, v);
 }
 
-static size_t count_states(const struct sweepview_sweep *s, bool failed)
+static size_t count_bad(const struct sweepview_sweep *s)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < s->cells; i++) {
-        const struct sweepview_cell *c = &s->cell[i];
-
-        if (failed ? c->known && c->state > WIRE_DONE
-                   : !c->left_out && (!c->known || c->state < WIRE_DONE))
-            n++;
-    }
+    for (size_t i = 0; i < s->cells; i++)
+        n += s->cell[i].known && s->cell[i].state > WIRE_DONE;
     return n;
 }
+
+enum how_far { GO_ON, GO_TO_END, TRY_FAILED }; /* to its end: whatever --max-cells left, too */
 
 struct starting { /* a sweep, while the machine is claimed for it */
     struct sweepview *view;
     struct wire_sweep *start;
     size_t bytes;
+    char option[48]; /* of the command that does the same */
 };
 
 static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
@@ -198,7 +203,7 @@ static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
     } else if (how == CLAIM_NOW) {
         const char *name = b->start->name;
 
-        app_did(v->app, "resume", &name, 1, b->start->failed ? "--failed" : "");
+        app_did(v->app, "resume", &name, 1, b->option);
         app_say(v->app, GRID_GOOD, "%s goes on.", name);
         v->failed_again = b->start->failed;
         v->merged_ns = 0;
@@ -208,25 +213,28 @@ static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
 }
 
 /* Behind what runs here already. */
-static void queue_sweep(struct sweepview *v, bool failed)
+static void queue_sweep(struct sweepview *v, const struct record_queue_options *o)
 {
-    struct record_queue_options options = v->sweep->options;
+    struct record_queue_options options = *o;
 
     snprintf(options.name, sizeof options.name, "%s", v->sweep->name);
-    options.failed = failed;
     options.alone = false;
     screen_setup_queue_sweep(v->app->screen[SCREEN_SETUP], &v->sweep->spec, &options);
 }
 
-static void start_sweep(struct sweepview *v, bool failed)
+static void start_sweep(struct sweepview *v, enum how_far far)
 {
     const struct sweepview_sweep *s = v->sweep;
+    struct record_queue_options options = s->options;
     struct starting *b;
     struct wire_sweep *start;
     struct text text = {0};
 
+    options.failed = far == TRY_FAILED;
+    if (far == GO_TO_END)
+        options.max_cells = (int64_t)sweepview_possible(s);
     if (feed_busy(v->app->feed)) {
-        queue_sweep(v, failed);
+        queue_sweep(v, &options);
         return;
     }
     b = mem_new(1, sizeof *b);
@@ -235,26 +243,53 @@ static void start_sweep(struct sweepview *v, bool failed)
     b->bytes = sizeof *start + text.n + 1;
     b->start = start = mem_new(b->bytes, 1);
     snprintf(start->name, sizeof start->name, "%s", s->name);
-    start->grid = s->options.grid;
-    start->failed = failed;
-    start->jobs = (int32_t)s->options.jobs;
-    start->max_cells = s->options.max_cells;
+    start->grid = options.grid;
+    start->failed = options.failed;
+    start->jobs = (int32_t)options.jobs;
+    start->max_cells = options.max_cells;
+    if (far == TRY_FAILED)
+        snprintf(b->option, sizeof b->option, "--failed");
+    else if (far == GO_TO_END)
+        snprintf(b->option, sizeof b->option, "--max-cells %lld", (long long)options.max_cells);
     memcpy(start->text, text_str(&text), text.n + 1);
     text_free(&text);
     claim_machine(v->app, false, begin_sweep, b);
+}
+
+static void rest_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer == 0 && still_asked(v))
+        start_sweep(v, GO_TO_END);
+}
+
+static void ask_for_rest(struct sweepview *v)
+{
+    static const char *const answers[] = {"the rest too", "cancel", NULL};
+    struct text question = {0};
+
+    text_add(&question, "What was asked for is done; ");
+    sweepview_add_beyond(v->sweep, &question);
+    text_add(&question, ". Go on with the rest?");
+    remember_asked(v);
+    app_ask(v->app, text_str(&question), answers, rest_chosen, v);
+    text_free(&question);
 }
 
 static void go_on(struct sweepview *v)
 {
     if (v->own || v->sweep->live)
         app_say(v->app, GRID_DIM, "It is being worked on.");
-    else if (!count_states(v->sweep, false))
+    else if (sweepview_open(v->sweep))
+        start_sweep(v, GO_ON);
+    else if (sweepview_beyond(v->sweep))
+        ask_for_rest(v);
+    else
         app_say(
             v->app, GRID_DIM,
             "No cell waits: each has its result, or was skipped; F trains those again that have no "
             "good end.");
-    else
-        start_sweep(v, false);
 }
 
 static void again_chosen(void *user, int answer)
@@ -262,13 +297,13 @@ static void again_chosen(void *user, int answer)
     struct sweepview *v = user;
 
     if (answer == 0 && still_asked(v))
-        start_sweep(v, true);
+        start_sweep(v, TRY_FAILED);
 }
 
 static void failed_again(struct sweepview *v)
 {
     static const char *const answers[] = {"train them again", "cancel", NULL};
-    size_t n = count_states(v->sweep, true);
+    size_t n = count_bad(v->sweep);
     char question[128];
 
     if (v->own || v->sweep->live) {

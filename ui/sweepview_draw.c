@@ -77,13 +77,15 @@ static const char *state_of(const struct sweepview *v)
     for (size_t i = 0; i < s->cells; i++)
         if (s->cell[i].dead)
             return "its process is gone: R goes on";
-    return sweepview_open(s) ? "stopped: R goes on" : "done";
+    return sweepview_open(s)     ? "stopped: R goes on"
+           : sweepview_beyond(s) ? "done up to --max-cells: R has the rest"
+                                 : "done";
 }
 
 static void draw_progress(const struct sweepview *v, struct grid *g, struct rect in)
 {
     const struct sweepview_sweep *s = v->sweep;
-    size_t known = 0, ended = 0, cells = 0;
+    size_t known = 0, ended = 0, cells = sweepview_possible(s);
     char span[CLOCK_UTC_ROOM];
     struct text counts = {0}, left = {0};
     double seconds = v->own ? v->status.left_seconds : sweepview_left_seconds(s);
@@ -91,7 +93,6 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
 
     for (size_t i = 0; i < s->cells; i++) {
         known += s->cell[i].known;
-        cells += !s->cell[i].left_out;
         ended += s->cell[i].known && s->cell[i].state >= WIRE_DONE;
     }
     sweepview_add_counts(s, &counts);

@@ -135,6 +135,11 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out);
 void sweepview_add_cell(const struct sweepview_cell *c, struct text *out);
 /* Cells that wait for a result or are stopped on the way to one. */
 size_t sweepview_open(const struct sweepview_sweep *s);
+size_t sweepview_possible(const struct sweepview_sweep *s); /* all but those left out */
+/* Those of them that --max-cells leaves, and that have no result from before; "--max-cells 4 left 1 of 5
+ * cells". */
+size_t sweepview_beyond(const struct sweepview_sweep *s);
+void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out);
 bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state);
 /* From cells that have ended; nan: nothing is known. */
 double sweepview_left_seconds(const struct sweepview_sweep *s);

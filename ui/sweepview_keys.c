@@ -19,7 +19,9 @@ const struct screen_key sweepview_keys[] = {
     {"p", "pause", "pauses the sweep, or lets it go on"},
     {"K", "stop",
      "stops the sweep, after the cells that run, at an epoch's end or now; R goes on with it"},
-    {"R", "go on", "goes on with a sweep that was stopped: what has no result yet is trained"},
+    {"R", "go on",
+     "goes on with a sweep that was stopped: what has no result yet is trained; what --max-cells left, "
+     "if you say so"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
     {"d", NULL, "drops the cell: it gets no result; asks first"},
@@ -39,10 +41,10 @@ const struct screen_key *sweepview_hints(void *screen)
     if (v->pane == SWEEPVIEW_LIST)
         return list_keys;
     screen_hints(hints, sweepview_keys,
-                 sweepview_paused(v)        ? "ETabpKF"
-                 : !ended                   ? "ETabpKRF"
-                 : sweepview_open(v->sweep) ? "ETabRFSer"
-                                            : "ETabFSer");
+                 sweepview_paused(v)                                      ? "ETabpKF"
+                 : !ended                                                 ? "ETabpKRF"
+                 : sweepview_open(v->sweep) || sweepview_beyond(v->sweep) ? "ETabRFSer"
+                                                                          : "ETabFSer");
     if (sweepview_paused(v))
         screen_hint(hints, "p", "go on");
     return hints;

@@ -76,11 +76,14 @@ static size_t cell_of(const struct hashes *h, const char *hash, size_t *from, si
     return none;
 }
 
-/* What waits, or is impossible, the lists themselves tell; whether it is known of by now, the ledger. */
-static bool says_nothing_new(const struct sweepview_cell *c, const char *state, const char *run)
+/* What waits, or is impossible, the lists themselves tell; whether it is known of by now, the ledger. Of a
+ * sweep under --max-cells the sheet alone tells what waits. */
+static bool says_nothing_new(const struct sweepview_sweep *s, const struct sweepview_cell *c,
+                             const char *state, const char *run, bool listed)
 {
-    return !*run && (!strcmp(state, wire_state_name(WIRE_WAITING)) ||
-                     (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
+    return !*run &&
+           ((!strcmp(state, wire_state_name(WIRE_WAITING)) && !(s->options.max_cells && listed)) ||
+            (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
 }
 
 static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell)
@@ -88,7 +91,8 @@ static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t ro
     struct sweepview_cell *c = &s->cell[cell];
     const char *state = sheet_cell(t, row, sheet_column(t, "state"));
 
-    if (says_nothing_new(c, state, sheet_cell(t, row, sheet_column(t, "run"))))
+    if (says_nothing_new(s, c, state, sheet_cell(t, row, sheet_column(t, "run")),
+                         !strcmp(sheet_cell(t, row, sheet_column(t, RECORD_LISTED)), "yes")))
         return;
     c->known = true;
     c->left_out = false;
@@ -280,12 +284,12 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
 {
     const struct sweepview_cell *best = NULL;
 
-    line->cells = line->ended = line->running = 0;
+    line->cells = (int64_t)sweepview_possible(s); /* as on the board, those of --max-cells, too */
+    line->ended = line->running = 0;
     line->live = s->live;
     for (size_t i = 0; i < s->cells; i++) {
         const struct sweepview_cell *c = &s->cell[i];
 
-        line->cells += !c->left_out; /* as the board has them, also those that --max-cells leaves */
         line->ended += c->known && c->state >= WIRE_DONE;
         line->running += c->known && c->state == WIRE_RUNNING;
         if (sweepview_has_accuracy(c) && !spec_sweep_tests_apart(&s->spec) &&
@@ -329,7 +333,7 @@ static void tell_of(const char *results, const char *name, const struct sweepvie
 
     fill_line(&line, s);
     snprintf(out->name, sizeof out->name, "%s", name);
-    out->cells = line.cells;
+    out->cells = line.cells - (int64_t)sweepview_beyond(s); /* as its own program has them */
     out->ended = line.ended;
     out->running = line.running;
     out->best = line.best;

@@ -353,7 +353,8 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
         if (n[order[k]])
             text_addf(out, "%s%zu %s", told++ ? ", " : "", n[order[k]], state_word(order[k]));
     if (unknown)
-        text_addf(out, "%s%zu not begun", told++ ? ", " : "", unknown);
+        text_addf(out, "%s%zu %s", told++ ? ", " : "", unknown,
+                  s->options.max_cells ? "left by --max-cells" : "not begun");
     if (left_out)
         text_addf(out, "%s%zu impossible", told ? ", " : "", left_out);
 }
@@ -430,6 +431,30 @@ size_t sweepview_open(const struct sweepview_sweep *s)
     return n;
 }
 
+size_t sweepview_possible(const struct sweepview_sweep *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->cells; i++)
+        n += !s->cell[i].left_out;
+    return n;
+}
+
+size_t sweepview_beyond(const struct sweepview_sweep *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->cells; i++)
+        n += s->options.max_cells && !s->cell[i].known && !s->cell[i].left_out;
+    return n;
+}
+
+void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out)
+{
+    text_addf(out, "--max-cells %lld left %zu of %zu cells", (long long)s->options.max_cells,
+              sweepview_beyond(s), sweepview_possible(s));
+}
+
 bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state)
 {
     for (size_t i = 0; i < s->cells; i++)
@@ -449,7 +474,7 @@ double sweepview_left_seconds(const struct sweepview_sweep *s)
 
         if (c->known && c->state == WIRE_DONE && isfinite(c->seconds))
             x[n++] = c->seconds;
-        waiting += !c->left_out && (!c->known || c->state == WIRE_WAITING);
+        waiting += c->known && c->state == WIRE_WAITING;
         if (c->known && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED)) {
             running++;
             under_way += isfinite(c->share) ? 1 - c->share : 0.5;

@@ -156,6 +156,8 @@ static void say_sweep(struct sweeper *w)
     text_addf(&t, "sweep %s:", w->wish->name);
     for (size_t a = 0; a < w->spec->axes; a++)
         text_addf(&t, "%s %zu %s", a ? "," : "", w->spec->axis[a].values, w->spec->axis[a].key);
+    if (w->wish->max_cells)
+        text_addf(&t, ", --max-cells %lld", (long long)w->wish->max_cells);
     say_clean(text_str(&t));
     text_free(&t);
 }

@@ -249,6 +249,7 @@ exits 0 "$CHORUS" resume huge
 check "what was skipped may be tried again" grep -q "^1 of 2 cells have a result already, 1 skipped (--failed tries it again), 0 to run$" err
 exits 0 "$CHORUS" run $sweep lr=0.1,0.2,0.3 --name cut --quiet
 exits 0 "$CHORUS" run $sweep lr=0.1,0.2,0.3 --name cut --max-cells 1
+check "its first line says how far it goes" grep -q "^sweep cut: .*3 lr, --max-cells 1$" err
 check "those beyond --max-cells have their results" grep -q "^2 more in the grid have ended already: " err
 exits 0 "$CHORUS" rm "$(sed -n 2p results/sweeps/cut/sweep.csv | cut -d, -f2)"
 check "what was removed waits in the sheet" test "$(sed -n 2p results/sweeps/cut/sweep.csv | cut -d, -f2-5)" = \

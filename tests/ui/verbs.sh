@@ -68,4 +68,8 @@ check "options of a sweep are asked for" play swept "calm" "keys Tab Home Down" 
     "keys 5" "wait mine" "calm"
 check "and obeyed" grep -q '^# options:.*--order grid --max-cells 2 --jobs 2' swept/sweeps/mine/sweep.ini
 check "two cells alone" test "$(ls -d swept/2*/ | wc -l)" = 2
+check "R has the others too, if one says so" play swept "calm" "keys 5" "wait 2 done, 1 left by --max-cells" "keys p" \
+    "wait --max-cells 2 left 1 of 3 cells: R has the rest too" "keys R" "wait What was asked for" "keys t" \
+    "wait 3 done" "calm" "keys :" "keys Down" "wait resume mine --max-cells 3" "keys Esc" "keys R" "wait No cell waits"
+check "it had them" test "$(ls -d swept/2*/ | wc -l)" = 3
 finish

@@ -383,7 +383,10 @@ TEST(what_is_left_is_told_from_what_has_ended)
     set(s, VALUES("2"), WIRE_RUNNING, NAN);
     cell_at(s, VALUES("2"))->share = 0.25;
     set(s, VALUES("3"), WIRE_WAITING, NAN);
+    set(s, VALUES("4"), WIRE_WAITING, NAN);
     CHECK_NEAR(sweepview_left_seconds(s), 10 * 0.75 + 20, 1e-9);
+    cell_at(s, VALUES("4"))->known = false; /* nobody asked for it */
+    CHECK_NEAR(sweepview_left_seconds(s), 10 * 0.75 + 10, 1e-9);
     sweepview_free(s);
 }
 
@@ -854,8 +857,9 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     remove_all(results);
 }
 
-/* List, board and line of status have the same number of cells. */
-TEST(cells_that_were_not_asked_for_count_everywhere)
+/* List and board have all cells of the grid; the line of status what was asked for, as the sweep's own
+ * program has. */
+TEST(cells_that_max_cells_leaves_are_told_as_such)
 {
     char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
@@ -865,10 +869,10 @@ TEST(cells_that_were_not_asked_for_count_everywhere)
     struct err e;
 
     REQUIRE_OK(io_make_folders(folder, &e));
-    write_file(folder, "sweep.ini", "# options: --max-cells 1\nlr = 0.1, 0.2, 0.4\n");
+    write_file(folder, "sweep.ini", "# options: --max-cells 2\nlr = 0.1, 0.2, 0.4\n");
     write_file(folder, "sweep.csv",
-               "cell,run,state,reason,lr,best_by,best_test_acc,wall_seconds,val_acc\n"
-               "aa,,done,,0.1,test,0.8,12.5,\n");
+               "cell,run,state,reason,lr,best_by,best_test_acc,wall_seconds,val_acc,listed\n"
+               "aa,,done,,0.1,test,0.8,12.5,,yes\nbb,,waiting,,0.4,,,,,yes\n");
     write_file(folder, "ledger.csv",
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
     sweepview_read(results, NULL, 0, NULL, 0, &disk);
@@ -877,12 +881,19 @@ TEST(cells_that_were_not_asked_for_count_everywhere)
     CHECK_INT(disk.line[0].cells, 3);
     v.sweep = disk.sweep;
     sweepview_first_look(v.sweep, &v.look);
-    draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "1 done, 2 not begun");
-    CHECK_HAS(text_str(&out), "█░░"); /* two thirds are to do */
+    draw(&v, 21, 100, &out);
+    CHECK_HAS(text_str(&out), "1 done, 1 waiting, 1 left by --max-cells");
+    CHECK_HAS(text_str(&out), "stopped: R goes on");
+    CHECK_HAS(text_str(&out), "█▋░░"); /* two thirds are to do */
+    CHECK_NEAR(sweepview_left_seconds(v.sweep), 12.5, 1e-9);
     sweepview_read_over(results, "board", &told);
-    CHECK(told.cells == 3 && told.ended == 1 && told.over);
-    CHECK(!told.open); /* what was asked for is done */
+    CHECK(told.cells == 2 && told.ended == 1 && told.over && told.open);
+    set(v.sweep, VALUES("0.4"), WIRE_DONE, 0.7);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 100, &out);
+    CHECK_HAS(text_str(&out), "2 done, 1 left by --max-cells");
+    CHECK_HAS(text_str(&out), "done up to --max-cells: R has the rest");
+    CHECK(isnan(sweepview_left_seconds(v.sweep)));
     text_free(&out);
     sweepview_free(disk.sweep);
     sweepview_free_lines(disk.line, disk.lines);
