@@ -1,5 +1,6 @@
 /* What a sweep's cells are: a thread of its own plans one after the other, in the order in which they
  * will run, without opening a device. Data sets are opened once for all cells that train on them. */
+#include "engine/outlook.h"
 #include "engine/sweep_int.h"
 
 #include "base/clock.h"
@@ -11,61 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETS    4
 #define POKE_NS 50000000
-
-struct opened { /* a data set, by all that data_open looks at */
-    struct data_set *set;
-    struct spec spec;
-    struct net_shape wanted;
-    uint64_t used;
-};
 
 struct counter {
     struct sweep *s;
-    struct opened opened[SETS];
-    uint64_t uses, poked_ns;
+    struct outlook *outlook;
+    uint64_t poked_ns;
     uint64_t *hash; /* (hash_room) open addressing, 0: free */
     size_t hashes, hash_room;
 };
-
-static bool same_data(const struct opened *o, const struct spec *s, struct net_shape wanted)
-{
-    return o->set && !strcmp(o->spec.data, s->data) && o->spec.normalize == s->normalize &&
-           o->spec.valid == s->valid && o->spec.valid_per_cent == s->valid_per_cent &&
-           o->spec.train_limit == s->train_limit && o->spec.test_limit == s->test_limit &&
-           (o->spec.seed == s->seed || strcmp(s->data, "synthetic") != 0) &&
-           o->wanted.h == wanted.h && o->wanted.w == wanted.w && o->wanted.c == wanted.c;
-}
-
-/* The set's own facts, its checksum among them. */
-static enum err_code look_at_data(void *user, struct data_set *facts, const struct spec *spec,
-                                  const struct data_places *places, struct net_shape wanted,
-                                  struct err *e)
-{
-    struct counter *c = user;
-    struct opened *o = &c->opened[0];
-
-    for (int i = 0; i < SETS; i++) {
-        if (same_data(&c->opened[i], spec, wanted)) {
-            o = &c->opened[i];
-            break;
-        }
-        if (c->opened[i].used < o->used)
-            o = &c->opened[i];
-    }
-    if (!same_data(o, spec, wanted)) {
-        data_close(o->set);
-        o->set = NULL;
-        o->used = 0;
-        TRY(data_open(&o->set, spec, places, wanted, e));
-        o->spec = *spec;
-        o->wanted = wanted;
-    }
-    o->used = ++c->uses;
-    *facts = *o->set;
-    return ERR_OK;
-}
 
 /* Whether it was there already. */
 static bool remember(struct counter *c, const char *hex)
@@ -199,7 +154,6 @@ static void leave_out(struct sweep *s, size_t number, const struct err *e, bool 
 static void count_one(struct counter *c, size_t number, struct spec *spec)
 {
     struct sweep *s = c->s;
-    const struct engine_config *config = &s->engine->config;
     struct plan *plan = NULL;
     struct err e = {0};
     char hash[17], bare[17];
@@ -210,9 +164,7 @@ static void count_one(struct counter *c, size_t number, struct spec *spec)
         return;
     }
     hash_of_spec(spec, bare);
-    code = session_name_weights(config->results, spec, &e);
-    if (code == ERR_OK)
-        code = plan_make_with(&plan, spec, &config->places, config->backends, look_at_data, c, &e);
+    code = outlook_plan(c->outlook, &plan, spec, &e);
     if (code == ERR_OK)
         plan_hash(plan, hash);
     else
@@ -255,6 +207,7 @@ static void *count_all(void *user)
     bool cut = false;
 
     c->s = s;
+    c->outlook = outlook_open(&s->engine->config, true);
     find_orphans(s);
     cores_take(0, s->jobs, NULL); /* threads = all must mean what it will mean */
     for (size_t i = 0; i < n; i++)
@@ -273,8 +226,7 @@ static void *count_all(void *user)
     s->cut = cut;
     pthread_mutex_unlock(&s->lock);
     wire_poke(s->engine->wire);
-    for (int i = 0; i < SETS; i++)
-        data_close(c->opened[i].set);
+    outlook_close(c->outlook);
     free(c->hash);
     free(c);
     free(order);

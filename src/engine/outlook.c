@@ -6,12 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SETS 4 /* in spread order a list of data takes turns */
+
+struct opened { /* a data set, by all that data_open looks at */
+    struct data_set *set;
+    struct spec spec;
+    struct net_shape wanted;
+    uint64_t used;
+};
+
 struct outlook {
     const struct engine_config *config;
     bool sums;
-    struct data_set *set; /* the last one: the next experiment's is the same, as a rule */
-    struct spec of;
-    struct net_shape wanted;
+    struct opened opened[SETS];
+    uint64_t uses;
     struct text checked; /* the weights, and for what they were looked at last */
     struct err found;
 };
@@ -30,9 +38,9 @@ static bool is_made_up(const struct spec *s)
     return !strcmp(s->data, "synthetic");
 }
 
-static bool same_data(const struct outlook *o, const struct spec *s, struct net_shape wanted)
+static bool same_data(const struct opened *o, const struct spec *s, struct net_shape wanted)
 {
-    const struct spec *of = &o->of;
+    const struct spec *of = &o->spec;
 
     return o->set && !strcmp(of->data, s->data) && of->normalize == s->normalize &&
            of->valid == s->valid && of->valid_per_cent == s->valid_per_cent &&
@@ -41,24 +49,37 @@ static bool same_data(const struct outlook *o, const struct spec *s, struct net_
            o->wanted.w == wanted.w && o->wanted.c == wanted.c;
 }
 
+/* That of the same data, else the one to open them in: free, or used longest ago. */
+static struct opened *place_for(struct outlook *o, const struct spec *spec, struct net_shape wanted)
+{
+    struct opened *oldest = &o->opened[0];
+
+    for (int i = 0; i < SETS; i++) {
+        if (same_data(&o->opened[i], spec, wanted))
+            return &o->opened[i];
+        if (o->opened[i].used < oldest->used)
+            oldest = &o->opened[i];
+    }
+    data_close(oldest->set);
+    *oldest = (struct opened){.spec = *spec, .wanted = wanted};
+    return oldest;
+}
+
+/* The set's own facts, its checksum among them. */
 static enum err_code look_at_data(void *user, struct data_set *facts, const struct spec *spec,
                                   const struct data_places *places, struct net_shape wanted,
                                   struct err *e)
 {
     struct outlook *o = user;
+    struct opened *at;
 
     if (is_made_up(spec) && !o->sums)
         return data_peek(facts, spec, places, wanted, e);
-    if (!same_data(o, spec, wanted)) {
-        data_close(o->set);
-        o->set = NULL;
-        TRY(data_open(&o->set, spec, places, wanted, e));
-        o->of = *spec;
-        o->wanted = wanted;
-    }
-    *facts = *o->set;
-    if (facts->test.count == 0)
-        return err_set(e, ERR_INPUT, "data = %s holds no test images to evaluate on", spec->data);
+    at = place_for(o, spec, wanted);
+    if (!at->set)
+        TRY(data_open(&at->set, spec, places, wanted, e));
+    at->used = ++o->uses;
+    *facts = *at->set;
     return ERR_OK;
 }
 
@@ -122,7 +143,8 @@ void outlook_close(struct outlook *o)
 {
     if (!o)
         return;
-    data_close(o->set);
+    for (int i = 0; i < SETS; i++)
+        data_close(o->opened[i].set);
     text_free(&o->checked);
     free(o);
 }

@@ -10,8 +10,8 @@ struct outlook;
 
 /* sums: plan_hash will be asked for, which data that are made up must be made for. */
 struct outlook *outlook_open(const struct engine_config *config, bool sums);
-/* The data are kept open for the next one, and the plan is only good until then. Threads are those of
- * the caller. */
+/* Data are kept open for the next ones, and the plan is only good until then. Threads are those of the
+ * caller. */
 enum err_code outlook_plan(struct outlook *o, struct plan **plan, const struct spec *spec,
                            struct err *e) MUST_USE;
 /* Whether the weights that it starts from fit. */

@@ -246,7 +246,7 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     p->spec.normalize = data->normalize;
     p->session.data = data;
     p->session.net = p->net;
-    if (p->data && p->test_images == 0)
+    if (p->test_images == 0)
         return err_set(e, ERR_INPUT, "data = %s holds no test images to evaluate on", p->spec.data);
     return ERR_OK;
 }

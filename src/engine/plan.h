@@ -16,7 +16,7 @@ struct plan {         /* owns net and data; freed by plan_free */
     double base_lr;      /* after lr_rule */
     int real_devices;
     bool shape_known;
-    int64_t train_images, valid_images, test_images; /* 0 where only peeked at and not known */
+    int64_t train_images, valid_images, test_images;
     char precision_used[16];
     char note
         [400]; /* what auto could not take, in a sentence; empty where there is nothing to say */

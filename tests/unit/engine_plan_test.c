@@ -1,5 +1,6 @@
 /* From an experiment as written to one that is resolved. */
 #include "tests/unit/engine_help.h"
+#include "engine/outlook.h"
 #include "engine/plan.h"
 
 static const struct data_places nowhere;
@@ -162,5 +163,45 @@ TEST(the_hash_knows_what_determines_results)
     plan_hash(p, hash);
     CHECK(strcmp(hash, first) != 0);
     plan_free(p);
+    kit_end(&k);
+}
+
+static const uint8_t *bytes_of(struct outlook *o, struct kit *k, const char *seed)
+{
+    struct spec s;
+    struct plan *p;
+    struct err e;
+    const uint8_t *bytes;
+
+    kit_spec(k, &s, seed, NULL);
+    if (outlook_plan(o, &p, &s, &e) != ERR_OK) {
+        TEST_FAILED("%s", e.text);
+        return NULL;
+    }
+    bytes = p->session.data->train.bytes;
+    plan_free(p);
+    return bytes;
+}
+
+TEST(four_data_sets_that_take_turns_are_opened_once)
+{
+    static const char *const seed[] = {"seed=1", "seed=2", "seed=3", "seed=4"};
+    const struct engine_config config = {.results = "nowhere", .backends = kit_backends};
+    struct outlook *o = outlook_open(&config, true);
+    const uint8_t *first[MEM_COUNT(seed)];
+    struct kit k;
+
+    kit_folder(&k);
+    for (size_t i = 0; i < MEM_COUNT(seed); i++) {
+        first[i] = bytes_of(o, &k, seed[i]);
+        for (size_t other = 0; other < i; other++)
+            CHECK(first[other] != first[i]);
+    }
+    for (size_t i = 0; i < MEM_COUNT(seed); i++)
+        CHECK(bytes_of(o, &k, seed[i]) == first[i]);
+    (void)bytes_of(o, &k, "seed=5"); /* where the first one was, used longest ago */
+    CHECK(bytes_of(o, &k, seed[3]) == first[3]);
+    CHECK(bytes_of(o, &k, seed[1]) == first[1]);
+    outlook_close(o);
     kit_end(&k);
 }
