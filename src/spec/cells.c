@@ -271,5 +271,5 @@ bool spec_sweep_runs_alone(const struct spec_sweep *s)
 
 int spec_sweep_jobs(const struct spec_sweep *s, int64_t asked)
 {
-    return asked > 1 && !spec_sweep_runs_alone(s) ? (int)asked : 1;
+    return asked > 1 && spec_sweep_varies(s) && !spec_sweep_runs_alone(s) ? (int)asked : 1;
 }

@@ -72,7 +72,8 @@ enum err_code spec_sweep_cell(const struct spec_sweep *s, size_t cell, struct sp
 /* Whether its cells run one at a time whatever is asked for, so that their seconds can be compared:
  * devices, threads, mode, members or backend vary. */
 bool spec_sweep_runs_alone(const struct spec_sweep *s);
-/* So many run side by side where so many were asked for; 0: nobody did. */
+/* So many run side by side where so many were asked for (0: nobody did); a single run has no other
+ * beside it. */
 int spec_sweep_jobs(const struct spec_sweep *s, int64_t asked);
 /* place[a]: which value of axis a the cell has. */
 void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place);

@@ -301,15 +301,16 @@ TEST(seconds_are_compared_where_what_computes_varies)
     static const struct {
         const char *line;
         bool alone;
-    } cases[] = {{"devices = 1, 2", true},
-                 {"threads = 1, 2", true},
-                 {"mode = ensemble\nmembers = 2, 4", true},
-                 {"backend = cpu, ref", true},
-                 {"mode = data-parallel, ensemble", true},
-                 {"devices = 2", false},
-                 {"lr = 0.1, 0.2", false},
-                 {"batch = 32, 64", false},
-                 {"repeats = 3", false}};
+        int of_three; /* that were asked for */
+    } cases[] = {{"devices = 1, 2", true, 1},
+                 {"threads = 1, 2", true, 1},
+                 {"mode = ensemble\nmembers = 2, 4", true, 1},
+                 {"backend = cpu, ref", true, 1},
+                 {"mode = data-parallel, ensemble", true, 1},
+                 {"devices = 2", false, 1},
+                 {"lr = 0.1, 0.2", false, 3},
+                 {"batch = 32, 64", false, 3},
+                 {"repeats = 3", false, 3}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct spec_sweep s;
@@ -320,6 +321,8 @@ TEST(seconds_are_compared_where_what_computes_varies)
         REQUIRE_OK(spec_sweep_close(&s, &e));
         if (spec_sweep_runs_alone(&s) != cases[i].alone)
             TEST_FAILED("%s", cases[i].line);
+        CHECK_INT(spec_sweep_jobs(&s, 3), cases[i].of_three);
+        CHECK_INT(spec_sweep_jobs(&s, 0), 1);
         spec_sweep_free(&s);
     }
 }
