@@ -145,7 +145,7 @@ static void one_cell(const struct results *r, const struct library_run *run,
     } else if (is_path(c->name)) {
         slash = strrchr(raw, '/');
         raw = slash && slash[1] ? slash + 1 : raw;
-        if (!strcmp(c->name, "model") && text_has_ending(raw, ".net"))
+        if (!strcmp(c->name, "model") && text_ends_with(raw, ".net"))
             text_add_n(out, raw, strlen(raw) - 4);
         else
             text_add(out, raw);

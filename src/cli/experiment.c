@@ -146,27 +146,31 @@ static bool is_data_folder(const char *path)
 static bool is_other_kind(const char *from, struct err *e)
 {
     char sweep[128];
-    const char *what = NULL, *key = "", *behind = "";
+    const char *what = NULL, *key = "", *behind = "", *ending = "", *here;
 
     if (record_is_run(from) || record_sweep_of_path(cli_results(), from, sweep))
         return false;
     if (text_has_ending(from, ".net")) {
         what = "a model";
         key = "model";
+        ending = ".net";
     } else if (text_has_ending(from, ".safetensors")) {
         what = "a file of weights";
         key = "weights";
+        ending = ".safetensors";
     } else if (text_has_ending(from, ".csv") || is_data_folder(from)) {
         what = "a data set";
         key = "data";
         behind = text_has_ending(from, ".csv") ? " model=mlp" : "";
     }
+    /* in capitals only a slash tells the key that it is a path */
+    here = strchr(from, '/') || text_ends_with(from, ending) ? "" : "./";
     if (what && io_exists(from))
-        err_set(e, ERR_INPUT, "%s is %s and no experiment: chorus run %s=%s%s takes it", from, what,
-                key, from, behind);
+        err_set(e, ERR_INPUT, "%s is %s and no experiment: chorus run %s=%s%s%s takes it", from,
+                what, key, here, from, behind);
     else if (what)
-        err_set(e, ERR_INPUT, "there is no file %s; %s goes by its key: chorus run %s=%s%s", from,
-                what, key, from, behind);
+        err_set(e, ERR_INPUT, "there is no file %s; %s goes by its key: chorus run %s=%s%s%s", from,
+                what, key, here, from, behind);
     return what != NULL;
 }
 

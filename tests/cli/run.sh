@@ -164,6 +164,11 @@ check "without a list of all" test "$(grep -c flax-ensemble err)" = 0
 exits 0 "$CHORUS" help run
 check "help run lists the built-in experiments" grep -q "flax-ensemble" out
 refused "a part of several runs' names" "is part of the names of" "$CHORUS" run 2
+printf 'dense classes\n' >LOUD.NET
+refused "a model in capitals" "chorus run model=./LOUD.NET takes it" "$CHORUS" run LOUD.NET
+rm LOUD.NET
+refused "weights in capitals" "chorus run weights=./W.SAFETENSORS" "$CHORUS" run W.SAFETENSORS
+refused "a model that is not there" "chorus run model=quiet.net" "$CHORUS" run quiet.net
 refused "a file that is not there" "there is no file nosuch.csv; a data set goes by its key" \
     "$CHORUS" run nosuch.csv
 refused "an empty experiment" "an empty word ('') is no experiment" "$CHORUS" run ''
