@@ -80,7 +80,7 @@ void compare_draw(void *screen, struct grid *g, struct rect in)
         draw_empty(c, g, in);
         return;
     }
-    notes = compare_note_rows(c, in.columns);
+    notes = compare_draw_notes(c, g, rect_top(in, 0));
     notes = notes > most ? most : notes;
     table = (int)c->table.rows + 3;
     if (table > (in.rows - notes) * 2 / 5) /* it scrolls; curves do not */

@@ -104,8 +104,8 @@ void compare_choose_labels(struct compare *c, int panel); /* as long as there is
 void compare_draw_table(struct compare *c, struct grid *g, struct rect at);
 
 /* compare_notes.c */
-void compare_draw_notes(const struct compare *c, struct grid *g, struct rect in);
-int compare_note_rows(const struct compare *c, int columns);
+/* Returns how many rows they take, also those not drawn. */
+int compare_draw_notes(const struct compare *c, struct grid *g, struct rect in);
 
 /* compare_draw.c */
 void compare_draw(void *screen, struct grid *g, struct rect in);

@@ -4,7 +4,6 @@
 #include "draw/words.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST  24 /* columns of a name */
 #define LONG  60 /* of settings in a sentence */
@@ -108,33 +107,13 @@ static void add_notes(const struct compare *c, struct text *out)
                       "that ends there\n");
 }
 
-void compare_draw_notes(const struct compare *c, struct grid *g, struct rect in)
+int compare_draw_notes(const struct compare *c, struct grid *g, struct rect in)
 {
     struct text notes = {0};
-    int row = 0;
+    int rows;
 
     add_notes(c, &notes);
-    for (char *line = notes.s, *next; line && *line && row < in.rows; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        row += grid_words(g, rect_behind(rect_before(in, 1), 1), row, GRID_DIM, line);
-    }
-    text_free(&notes);
-}
-
-int compare_note_rows(const struct compare *c, int columns)
-{
-    struct text notes = {0};
-    int rows = 0;
-
-    add_notes(c, &notes);
-    for (const char *s = text_str(&notes); *s;) {
-        size_t n = strcspn(s, "\n");
-
-        rows += 1 + (int)n / (columns > 4 ? columns - 2 : 4);
-        s += n + (s[n] == '\n');
-    }
+    rows = grid_words(g, rect_behind(rect_before(in, 1), 1), 0, GRID_DIM, text_str(&notes));
     text_free(&notes);
     return rows;
 }

@@ -352,6 +352,7 @@ static int count_of(const char *text, const char *words)
 TEST(curves_that_lie_under_each_other_are_said_to)
 {
     struct kit k;
+    char *text;
 
     some_runs(&k);
     mark(&k, "-0001");
@@ -364,6 +365,9 @@ TEST(curves_that_lie_under_each_other_are_said_to)
     CHECK(kit_shows(&k, "■=lenet-0003"));
     mark(&k, "-0004");
     CHECK(kit_shows(&k, "lenet-0002, lenet-0004: the same curve"));
+    text = kit_draw(&k, 15, 80); /* one row for notes */
+    CHECK_HAS(text, "lenet-0001, lenet-0003: the same curve…\n");
+    free(text);
     kit_end(&k);
 }
 
