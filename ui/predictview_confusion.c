@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "draw/words.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define LONGEST_LABEL 18 /* columns: the accuracy behind it must stay in sight at 80 */
@@ -31,8 +30,7 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
         for (size_t a = 0; a < n; a++) {
             uint64_t count = count_at(s, (int)l, (int)a);
 
-            /* by magnitude: the diagonal would leave everything else in one colour */
-            out->value[l * n + a] = count ? log10((double)count) : NAN;
+            out->value[l * n + a] = (double)count;
             out->word[l * n + a] = count ? mem_text(text_count(number, count)) : mem_text("·");
         }
         words_add_cut(&name, s->shown_as[l], LONGEST_LABEL, false);
@@ -48,7 +46,8 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
                                 .row_name = (const char *const *)out->row_name,
                                 .column_name = (const char *const *)s->shown_as,
                                 .value = out->value,
-                                .words = (const char *const *)out->word};
+                                .words = (const char *const *)out->word,
+                                .by_magnitude = true};
     text_free(&name);
 }
 

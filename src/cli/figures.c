@@ -420,7 +420,8 @@ enum err_code figures_confusion(struct figures *f, const struct study_run *run, 
                               .row_name = names,
                               .column_name = names,
                               .value = value,
-                              .words = words};
+                              .words = words,
+                              .by_magnitude = true};
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
     free(answers);

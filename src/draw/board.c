@@ -37,6 +37,15 @@ bool board_scale(const double *value, size_t n, struct board_scale *out)
     return kept > 0;
 }
 
+double board_level(const struct board *b, int cell)
+{
+    double value = b->value[cell];
+
+    if (!b->by_magnitude)
+        return value;
+    return value > 0 ? log10(value) : NAN;
+}
+
 bool board_range(const struct board *b, double *lo, double *hi)
 {
     struct board_scale far;
@@ -49,21 +58,23 @@ bool board_range(const struct board *b, double *lo, double *hi)
     *lo = INFINITY;
     *hi = -INFINITY;
     for (int i = 0; i < b->rows * b->columns; i++) {
-        if (!isfinite(b->value[i]))
+        double level = board_level(b, i);
+
+        if (!isfinite(level))
             continue;
-        *lo = fmin(*lo, b->value[i]);
-        *hi = fmax(*hi, b->value[i]);
+        *lo = fmin(*lo, level);
+        *hi = fmax(*hi, level);
     }
     return *hi >= *lo;
 }
 
 double board_shade_in(const struct board *b, int cell, double lo, double hi)
 {
-    double value = b->value[cell];
+    double level = board_level(b, cell);
 
-    if (!isfinite(value))
+    if (!isfinite(level))
         return -1;
-    return hi > lo ? fmax(0, (value - lo) / (hi - lo)) : 0.5;
+    return hi > lo ? fmax(0, (level - lo) / (hi - lo)) : 0.5;
 }
 
 /* ---- text ---- */

@@ -18,6 +18,7 @@ struct board {
     const double *value;      /* (rows, columns); nan: words alone */
     const char *const *words; /* (rows, columns): what stands in a cell */
     bool far_below;           /* such values are coloured as the least of the others: board_scale */
+    bool by_magnitude; /* coloured by logarithms: a diagonal of counts leaves the others colours */
 };
 
 /* Aligned text; colours: behind the values, on terminals that have 256. Cells wider than there is
@@ -50,9 +51,11 @@ struct board_view {
 void board_grid(const struct board *b, struct grid *g, struct rect in, struct board_view *v);
 /* The cell at a place of the grid, as drawn last. */
 bool board_hit(const struct board_view *v, int row, int column, int *cell_row, int *cell_column);
-/* What colours run between, the least and the largest value; false: there is none. */
+/* What a cell's colour follows: its value, or by magnitude the logarithm of one above 0; nan: none. */
+double board_level(const struct board *b, int cell);
+/* What colours run between, the least and the largest level; false: there is none. */
 bool board_range(const struct board *b, double *lo, double *hi);
-/* The place of a cell's value between those two, 0 to 1; -1 where it has none. */
+/* The place of a cell's level between those two, 0 to 1; -1 where it has none. */
 double board_shade_in(const struct board *b, int cell, double lo, double hi);
 
 #endif

@@ -72,13 +72,13 @@ static int shade_of(double share)
 static int role_of(const struct board *b, const struct board_view *v, const struct board_scale *s,
                    int cell)
 {
-    double value = b->value[cell];
+    double level = board_level(b, cell);
 
     if (v->grey && v->grey[cell])
         return GRID_STATUS;
-    if (!isfinite(value))
+    if (!isfinite(level))
         return GRID_DIM;
-    return shade_of(share_of(s, value));
+    return shade_of(share_of(s, level));
 }
 
 /* Whether all values have room for a mark behind them: a board has all of them or none. */
@@ -87,7 +87,7 @@ static bool has_marks(const struct board *b, const struct board_view *v)
     for (int i = 0; v->legend && i < b->rows * b->columns; i++) {
         const char *words = b->words[i] ? b->words[i] : "";
 
-        if (!isfinite(b->value[i]))
+        if (!isfinite(board_level(b, i)))
             continue;
         if (text_width(words) > v->wide - 1 && v->brief && v->brief[i])
             words = v->brief[i];
@@ -111,13 +111,13 @@ static void draw_cell(const struct board *b, struct grid *g, struct rect at, int
         grid_fill(g, box, role);
     if (chosen && role == GRID_DIM)
         role = GRID_TEXT;
-    marks = marks && isfinite(b->value[cell]);
+    marks = marks && isfinite(board_level(b, cell));
     n = text_width(words) + 2 * marks;
     line.row += (at.rows - 1) / 2;
     n = n < width ? (width - n) / 2 : 0;
     n = grid_cut(g, line, 0, n, width - n, role, false, words);
     if (marks)
-        grid_put(g, line, 0, n + 1, mark_of(g, share_of(s, b->value[cell])), role, 0);
+        grid_put(g, line, 0, n + 1, mark_of(g, share_of(s, board_level(b, cell))), role, 0);
     for (int i = 0; i < width && (chosen || cell + 1 == v->best); i++) {
         int column = line.column + i;
 

@@ -60,7 +60,7 @@ void figure_pdf(const struct figure *f, struct text *out)
 #define TEX_LETTER 1.8 /* mm, of a letter in a legend */
 
 /* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; band b is pPbB_x and pPbB_y, the outline of
- * its areas; a board's are pP_column, pP_row and pP_value. */
+ * its areas; a board's are pP_column, pP_row, pP_value and, by magnitude, pP_level. */
 static void add_names(struct text *out, const char *option, const char *const *names, int n)
 {
     text_addf(out, ",\n  %s={", option);
@@ -177,6 +177,11 @@ static void tex_curves(const struct plot *p, int panel, const char *csv, bool mo
     }
 }
 
+const char *figure_level_name(const struct board *b)
+{
+    return b->by_magnitude ? "level" : "value";
+}
+
 static void tex_board(const struct board *b, int panel, const char *csv, struct text *out)
 {
     double lo, hi;
@@ -184,8 +189,8 @@ static void tex_board(const struct board *b, int panel, const char *csv, struct 
     board_range(b, &lo, &hi);
     text_addf(out,
               "\\addplot[matrix plot*, mesh/cols=%d, point meta=explicit] table[col sep=comma, "
-              "x=p%d_column, y=p%d_row, meta=p%d_value] {%s};\n",
-              b->columns, panel, panel, panel, csv);
+              "x=p%d_column, y=p%d_row, meta=p%d_%s] {%s};\n",
+              b->columns, panel, panel, panel, figure_level_name(b), csv);
     for (int i = 0; i < b->rows * b->columns; i++) {
         double shade = board_shade_in(b, i, lo, hi);
 
@@ -266,10 +271,10 @@ static size_t most_rows(const struct figure *f, struct outline *const *outline)
 
 static void add_head(const struct figure_panel *p, int panel, struct text *row)
 {
-    static const char *const board[] = {"column", "row", "value"};
+    static const char *const board[] = {"column", "row", "value", "level"};
     struct text name = {0};
 
-    for (int i = 0; i < (p->board ? 3 : 2 * p->plot->count); i++) {
+    for (int i = 0; i < (p->board ? 3 + p->board->by_magnitude : 2 * p->plot->count); i++) {
         text_clear(&name);
         if (p->board)
             text_addf(&name, "p%d_%s", panel, board[i]);
@@ -294,8 +299,10 @@ static void add_values(const struct figure_panel *p, const struct outline *outli
         sheet_add_int(row, (int64_t)r % b->columns);
         sheet_add_int(row, (int64_t)r / b->columns);
         sheet_add_double(row, b->value[r]);
+        if (b->by_magnitude)
+            sheet_add_double(row, board_level(b, (int)r));
     } else if (b) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3 + b->by_magnitude; i++)
             sheet_add_text(row, "nan");
     }
     for (int s = 0; !b && s < p->plot->count; s++) {

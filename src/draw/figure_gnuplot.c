@@ -137,9 +137,9 @@ static void add_board(const struct board *b, int panel, const char *csv, struct 
     text_addf(out,
               " using (column('p%d_column')):(column('p%d_row')):(column('p%d_column') - 0.49):"
               "(column('p%d_column') + 0.49):(column('p%d_row') - 0.49):(column('p%d_row') + "
-              "0.49):(column('p%d_value')) with boxxyerror fillstyle solid noborder linecolor "
+              "0.49):(column('p%d_%s')) with boxxyerror fillstyle solid noborder linecolor "
               "palette\n",
-              panel, panel, panel, panel, panel, panel, panel);
+              panel, panel, panel, panel, panel, panel, panel, figure_level_name(b));
 }
 
 /* Titles of curves stand below them. */

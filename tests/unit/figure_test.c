@@ -244,7 +244,7 @@ static const char *const words[] = {"0.500", "0.750", "diverged", "0.625", "0.50
 
 static struct board a_board(void)
 {
-    return (struct board){"accuracy", "lr", "batch", 2, 3, lrs, batches, accs, words, false};
+    return (struct board){"accuracy", "lr", "batch", 2, 3, lrs, batches, accs, words, false, false};
 }
 
 TEST(board_as_text)
@@ -309,6 +309,41 @@ TEST(what_is_far_below_has_the_least_colour)
     CHECK_NEAR(board_shade_in(&b, 0, lo, hi), 0, 0);
     CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 0, 0);
     CHECK_NEAR(board_shade_in(&b, 5, lo, hi), 1, 0);
+}
+
+/* Counts: ten of a thousand are a third of the way, and none has no colour. */
+TEST(a_board_by_magnitude_follows_logarithms_in_every_form)
+{
+    static const double counts[] = {1000, 10, 0, 1, 1000, 100};
+    struct board b = a_board();
+    struct text t = {0};
+    struct grid g;
+    struct board_view view = {.row = -1, .column = -1};
+    const struct figure_panel panel = {.board = &b};
+    const struct figure f = {&panel, 1, 100, 60, false};
+    double lo, hi;
+
+    b.value = counts;
+    b.by_magnitude = true;
+    CHECK(board_range(&b, &lo, &hi));
+    CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 1.0 / 3, 1e-12);
+    CHECK_NEAR(board_shade_in(&b, 2, lo, hi), -1, 0);
+    figure_csv(&f, &t);
+    CHECK_HAS(text_str(&t),
+              "p0_column,p0_row,p0_value,p0_level\n0,0,1000,3\n1,0,10,1\n2,0,0,nan\n");
+    text_clear(&t);
+    figure_tex(&f, "b.csv", &t);
+    CHECK_HAS(text_str(&t), "meta=p0_level]");
+    text_clear(&t);
+    figure_gnuplot(&f, "b.csv", "b.svg", &t);
+    CHECK_HAS(text_str(&t), "column('p0_level')");
+    CHECK_HAS(text_str(&t), "set cbrange [0:3]");
+    text_free(&t);
+    grid_init(&g, 8, 60, false);
+    board_grid(&b, &g, grid_all(&g), &view);
+    CHECK_INT(g.cell[view.at.row * 60 + view.at.column + view.wide].role,
+              GRID_SHADE + GRID_SHADES / 3);
+    grid_free(&g);
 }
 
 TEST(scale_of_boards_falls_in_lightness)
