@@ -2,6 +2,7 @@
 #include "ui/compare_int.h"
 
 #include "draw/words.h"
+#include "study/members.h"
 
 #include <math.h>
 
@@ -66,9 +67,9 @@ static void add_focused(const struct compare *c, struct text *out)
             "best, at ",
             c->label[row], (double)run->entry->run.best_epoch, 100 * study_number(run, "gain_mean"),
             study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"));
-        words_add_training(out, members,
-                           study_is_average(run) ? study_unlike(&run->entry->run)
-                                                 : (struct study_unlike){0});
+        study_add_brief_cost(out, members,
+                             study_is_average(run) ? study_unlike(&run->entry->run)
+                                                   : (struct study_unlike){0});
         text_add(out, "\n");
     }
 }

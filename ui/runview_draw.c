@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "draw/words.h"
 #include "study/compare.h"
+#include "study/members.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void add_gain(struct text *out, const struct feed_run *run, bool brief)
         text_addf(out, "all %d trainings", run->facts.members);
     } else {
         text_add(out, brief ? "" : "at ");
-        words_add_training(out, run->facts.members, unlike);
+        study_add_brief_cost(out, run->facts.members, unlike);
     }
 }
 

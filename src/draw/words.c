@@ -107,11 +107,3 @@ void words_add_cut(struct text *out, const char *s, int columns, bool ascii)
     }
     text_free(&clean);
 }
-
-void words_add_training(struct text *out, int members, struct study_unlike unlike)
-{
-    if (unlike.length || unlike.size)
-        study_add_cost(out, members, unlike);
-    else
-        text_addf(out, "%dx the training", members);
-}

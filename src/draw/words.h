@@ -3,7 +3,6 @@
 #define CHORUS_DRAW_WORDS_H
 
 #include "base/text.h"
-#include "study/members.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +18,5 @@ size_t words_behind(const char *s, size_t at);
 /* The clean text in so many columns, its middle left out where it is longer: of names both ends
  * tell. */
 void words_add_cut(struct text *out, const char *s, int columns, bool ascii);
-
-/* "4x the training", or how that of those that were averaged differs. */
-void words_add_training(struct text *out, int members, struct study_unlike unlike);
 
 #endif

@@ -73,5 +73,7 @@ void study_members_free(struct study_members *s);
 struct study_unlike study_unlike(const struct record_run *average);
 /* "4 times the training of one", or where they differ "the training of all 4, which differ in length". */
 void study_add_cost(struct text *out, int members, struct study_unlike unlike);
+/* The same in few columns: "4x the training". */
+void study_add_brief_cost(struct text *out, int members, struct study_unlike unlike);
 
 #endif

@@ -110,6 +110,14 @@ void study_add_cost(struct text *out, int members, struct study_unlike unlike)
               unlike.length && unlike.size ? " and " : "", unlike.size ? "size" : "");
 }
 
+void study_add_brief_cost(struct text *out, int members, struct study_unlike unlike)
+{
+    if (unlike.length || unlike.size)
+        study_add_cost(out, members, unlike);
+    else
+        text_addf(out, "%dx the training", members);
+}
+
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
     struct text cost = {0};
