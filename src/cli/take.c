@@ -38,6 +38,8 @@ struct taker {
     char name[128];
 
     bool failed;    /* something that was taken has no good end */
+    bool in_vain;   /* nothing more can be taken before somebody mends it */
+    char file[256]; /* taken last */
     char held[512]; /* what was said last about why nothing is taken */
     bool quitting, missed;
     int interrupts, terminated;
@@ -128,11 +130,15 @@ static void on_taken(struct taker *t, const struct wire_event *ev)
 {
     size_t n = 0;
     char *file = wire_slot_take(t->wire, ev->slot, &n);
+    bool again = file && n && !strcmp(file, t->file); /* it found no room the last time */
 
     begin(t, ev->run, ev->u.taken.sweep);
-    if (file && n && !t->quiet)
-        say_clean("from the queue: ", file);
-    t->held[0] = 0;
+    if (file && n && !again) {
+        snprintf(t->file, sizeof t->file, "%s", file);
+        if (!t->quiet)
+            say_clean("from the queue: ", file);
+        t->held[0] = 0;
+    }
     free(file);
 }
 
@@ -208,12 +214,15 @@ static bool same_holder(const char *a, const char *b)
     return !strcmp(a, b) || (n > 8 && !strncmp(a, "process ", 8) && !strncmp(a, b, n + 1));
 }
 
-static void say_held(struct taker *t, const struct wire_queue *q)
+static void hear_held(struct taker *t, const struct wire_queue *q)
 {
-    if (q->state != WIRE_QUEUE_HELD || t->number || same_holder(q->reason, t->held))
+    bool held = q->state == WIRE_QUEUE_HELD && !t->number;
+
+    t->in_vain = held && q->lasts && !t->quitting;
+    if (!held || same_holder(q->reason, t->held))
         return;
     snprintf(t->held, sizeof t->held, "%s", q->reason);
-    if (!t->quiet)
+    if (!t->quiet && !t->in_vain)
         say_clean("the queue waits: ", q->reason);
 }
 
@@ -248,10 +257,11 @@ static bool loop(struct taker *t)
             sweep_draw(t->sweeper, t->missed);
         if (ended && t->number == was)
             end_current(t, false);
-        say_held(t, &q);
-        if (over || (!t->quitting && !t->number &&
-                     (q.state == WIRE_QUEUE_EMPTY ||
-                      (engine_is_stuck(t->engine) && stuck_all_ended(t->wire)))))
+        hear_held(t, &q);
+        if (over || t->in_vain ||
+            (!t->quitting && !t->number &&
+             (q.state == WIRE_QUEUE_EMPTY ||
+              (engine_is_stuck(t->engine) && stuck_all_ended(t->wire)))))
             return true;
         if (t->give_up && clock_ns() > t->give_up)
             return false;
@@ -282,6 +292,7 @@ static int finish(struct taker *t, bool gave_up)
 {
     struct wire_event event;
     struct wire_queue q;
+    struct err e;
     bool stuck = !gave_up && !t->quitting && engine_is_stuck(t->engine);
 
     if (!gave_up) {
@@ -297,6 +308,10 @@ static int finish(struct taker *t, bool gave_up)
         wire_free(t->wire);
     if (t->quitting)
         return err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
+    if (t->in_vain) {
+        err_set(&e, ERR_IO, "nothing is taken from the queue: %s", t->held);
+        return cli_fail(&e);
+    }
     if (!q.taken && !q.rejected && !t->quiet)
         cli_talk("nothing waits in the queue; `chorus run --queue` adds to it");
     return t->failed || q.rejected ? err_exit_code(ERR_FAILED) : 0;

@@ -123,8 +123,11 @@ enum err_code book_open(struct sweep *s, struct err *e)
         s->sheet_old = true;
         moved_read(s);
         moved_apply(s);
-    } else if (!there && e->sys != EWOULDBLOCK) { /* a ledger that is busy is another one's too */
-        take_away(s->folder);
+    } else if (e->sys != EWOULDBLOCK) { /* a ledger that is busy is another one's too */
+        if (!there)
+            take_away(s->folder);
+        free(s->folder); /* nobody is told that this sweep stands there */
+        s->folder = NULL;
     }
     return code;
 }

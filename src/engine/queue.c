@@ -31,7 +31,7 @@ struct queue {
     uint64_t look_ns;          /* not before */
     uint64_t retry_ns;         /* the same of a file that could not be removed */
     uint64_t stamp;            /* of the folder when it was found empty */
-    uint64_t told;             /* id of an item that could not be put aside */
+    uint64_t told;             /* id of an item that could not be begun or put aside */
     struct wire_queue shown;
 };
 
@@ -64,26 +64,36 @@ void queue_free(struct queue *q)
     free(q);
 }
 
-static void show(struct queue *q, enum wire_queue_state state, int64_t pid, const char *reason)
+static void show_as(struct queue *q, enum wire_queue_state state, int64_t pid, bool lasts,
+                    const char *reason)
 {
     struct wire_queue *shown = &q->shown;
 
-    if (shown->state == state && shown->pid == pid && !strcmp(shown->reason, reason))
+    if (shown->state == state && shown->pid == pid && shown->lasts == lasts &&
+        !strcmp(shown->reason, reason))
         return;
     shown->state = state;
     shown->pid = pid;
+    shown->lasts = lasts;
     snprintf(shown->reason, sizeof shown->reason, "%.511s", reason);
     wire_set_queue(q->engine->wire, shown);
 }
 
-/* Nothing is taken, for a reason that may pass. */
+static void show(struct queue *q, enum wire_queue_state state, int64_t pid, const char *reason)
+{
+    show_as(q, state, pid, false, reason);
+}
+
+/* Nothing is taken. A full disk may pass, as runs and sweeps have it too; what else the system refuses
+ * lasts. */
 static void hold(struct queue *q, const struct err *e)
 {
     struct text full = {0};
 
     if (trouble_is_full(e))
         trouble_add_full(e, q->engine->results, 0, &full);
-    show(q, WIRE_QUEUE_HELD, 0, full.n ? text_str(&full) : e->text);
+    show_as(q, WIRE_QUEUE_HELD, 0, e->code == ERR_IO && e->sys && !full.n,
+            full.n ? text_str(&full) : e->text);
     text_free(&full);
 }
 
@@ -171,7 +181,9 @@ static void judge(struct queue *q, enum err_code code, const char *why)
         (void)reject(q, q->shown.run, &q->item, why);
         return;
     }
-    tell(q, q->shown.run, LOG_ERROR, "%s: the queue waits until that can be done", why);
+    if (q->told != q->item.id) /* once, however often it is tried again */
+        tell(q, q->shown.run, LOG_ERROR, "%s: the queue waits until that can be done", why);
+    q->told = q->item.id;
     q->look_ns = clock_ns() + AGAIN_NS;
     show(q, WIRE_QUEUE_HELD, 0, why);
 }
@@ -473,20 +485,25 @@ static bool is_busy(struct queue *q, bool anywhere, int64_t *pid, char *reason, 
     return busy;
 }
 
-/* Whether this engine may take the item now; else *pid and reason say who is before it. */
-static bool may_take(struct queue *q, const struct record_queued *item, int64_t *pid, char *reason,
-                     size_t room)
+/* Whether this engine may take the item now; else it is shown who is before it. */
+static bool may_take(struct queue *q, const struct record_queued *item)
 {
+    char reason[1200] = "";
     struct err e = {0};
+    int64_t pid = 0;
 
     if (q->fd < 0) {
         q->settled = false;
-        if (record_queue_own(q->engine->results, &q->fd, pid, &e) != ERR_OK) {
-            snprintf(reason, room, "%s", e.text);
+        if (record_queue_own(q->engine->results, &q->fd, &pid, &e) == ERR_IO) {
+            hold(q, &e);
             return false;
         }
+        snprintf(reason, sizeof reason, "%s", q->fd < 0 ? e.text : "");
     }
-    return !is_busy(q, wants_alone(item), pid, reason, room);
+    if (q->fd >= 0 && !is_busy(q, wants_alone(item), &pid, reason, sizeof reason))
+        return true;
+    show(q, WIRE_QUEUE_HELD, pid, reason);
+    return false;
 }
 
 static bool read_first(struct queue *q, struct record_queued *item, bool *found)
@@ -508,14 +525,11 @@ static bool look(struct queue *q)
 {
     uint64_t stamp = record_queue_stamp(q->engine->results);
     struct record_queued item = {0};
-    char reason[1200] = "";
     bool found = false, begun = false;
-    int64_t pid = 0;
 
     if ((q->shown.state == WIRE_QUEUE_EMPTY && stamp == q->stamp) || !read_first(q, &item, &found))
         return false;
-    if (found && !may_take(q, &item, &pid, reason, sizeof reason)) {
-        show(q, WIRE_QUEUE_HELD, pid, reason);
+    if (found && !may_take(q, &item)) {
         record_queue_free_item(&item);
         return false;
     }

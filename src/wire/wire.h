@@ -243,6 +243,7 @@ struct wire_queue { /* results/queue, and what the engine makes of it */
     int64_t taken, rejected; /* so far; rejected: files that are no experiments, now .ini.bad */
     int64_t waiting;         /* files that stand there, as last seen */
     int64_t pid;             /* held: by this process; 0: not by one, or unknown */
+    bool lasts;              /* held: until somebody mends it, as where files can only be read */
     char reason[512];
 };
 

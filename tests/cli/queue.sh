@@ -364,6 +364,28 @@ if [ "$(id -u)" != 0 ]; then
     chmod 755 results/queue
     rm -rf results
 fi
+mkdir small
+if mount -t tmpfs -o size=1M tmpfs small 2>/dev/null; then
+    must 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --queue --results small/r
+    mount -o remount,ro small
+    must 1 timeout 20 "$CHORUS" queue run --results small/r
+    check "what can only be read is one sentence, and no wait" eval '[ "$(wc -l <err)" = 1 ] &&
+        grep -q "^chorus: nothing is taken from the queue: cannot open .*: Read-only file system$" err'
+    mount -o remount,rw,size=20k small # no room for what a sweep begins with
+    head -c 4k /dev/zero >small/more
+    start queue run --results small/r
+    check "a full disk is waited for" until_true 30 grep -q "the queue waits" err
+    check "the sweep stays in the queue" test -e small/r/queue/0001-tiny.ini
+    check "and nothing of it is left" test ! -e small/r/sweeps/tiny
+    kill -INT $pid
+    wait $pid
+    mount -o remount,size=4M small
+    must 0 "$CHORUS" queue run --results small/r
+    check "with room it has its turn" grep -q "^2 cells: 2 done" err
+    umount small
+else
+    skip "results that can only be read" "no file system can be mounted here"
+fi
 touch file
 must 1 "$CHORUS" run tiny.ini --queue --results file
 check "results that are no folder are one sentence" eval '[ "$(wc -l <err)" = 1 ] && grep -q "^chorus: .*file" err'

@@ -5,6 +5,7 @@
 #include "record/working.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -674,7 +675,7 @@ static int (*real_mkdir)(const char *path, mode_t mode);
 
 static int full_mkdir(const char *path, mode_t mode)
 {
-    if (atomic_load(&no_room) && strstr(path, "/.2")) {
+    if (atomic_load(&no_room) && (strstr(path, "/.2") || strstr(path, "/sweeps/"))) {
         errno = ENOSPC;
         return -1;
     }
@@ -705,6 +706,58 @@ TEST(a_full_disk_spoils_no_file)
     io.mkdir = real_mkdir;
 }
 
+/* Its folder was made and taken away again: it is not what the file was for. */
+TEST(a_sweep_that_finds_no_room_stays_in_the_queue)
+{
+    struct kit k;
+    struct wire_queue q;
+
+    kit_folder(&k);
+    k.queue = true;
+    real_mkdir = io.mkdir;
+    io.mkdir = full_mkdir;
+    atomic_store(&no_room, true);
+    queue_sweep(&k, "", "board", "batch = 16\nlr = 0.1, 0.2");
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 1);
+    CHECK_HAS(q.reason, "No space left");
+    CHECK_INT(q.rejected, 0);
+    CHECK_INT(left_in_queue(&k), 1);
+    kit_end(&k);
+    io.mkdir = real_mkdir;
+}
+
+static int (*real_open)(const char *path, int flags, mode_t mode);
+
+static int read_only_open(const char *path, int flags, mode_t mode)
+{
+    if (flags & (O_WRONLY | O_RDWR | O_CREAT) && strstr(path, "/queue/")) {
+        errno = EROFS;
+        return -1;
+    }
+    return real_open(path, flags, mode);
+}
+
+TEST(what_can_only_be_read_holds_the_queue_until_that_is_mended)
+{
+    struct kit k;
+    struct wire_queue q;
+
+    kit_folder(&k);
+    k.queue = true;
+    queue_add(&k, "a", "");
+    real_open = io.open;
+    io.open = read_only_open;
+    kit_engine(&k, 4096, 0);
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 0);
+    CHECK(q.lasts);
+    CHECK_HAS(q.reason, "/queue/.lock: Read-only file system");
+    io.open = real_open;
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 1);
+    CHECK_RUNS(&k, "a:done");
+    kit_end(&k);
+}
+
 static ssize_t full_write(int fd, const void *from, size_t n)
 {
     if (atomic_load(&no_room)) {
@@ -729,6 +782,7 @@ TEST(a_full_disk_holds_the_queue)
     q = wait_queue(&k, WIRE_QUEUE_HELD, 0);
     CHECK_HAS(q.reason, "the disk is full in ");
     CHECK_INT(q.pid, 0);
+    CHECK(!q.lasts);
     atomic_store(&no_room, false);
     wait_queue(&k, WIRE_QUEUE_EMPTY, 1);
     CHECK_RUNS(&k, "a:done");
