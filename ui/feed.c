@@ -240,24 +240,32 @@ struct feed_run *feed_have_number(struct feed *f, uint32_t number)
     return run;
 }
 
-/* The folder is this run's: whoever was followed there before it went on here is the same. */
-void feed_take_folder(struct feed *f, struct feed_run *run, const char *path)
+/* Whoever was followed in its folder before it went on here is the same. */
+static bool drop_twins(struct feed *f, const struct feed_run *run)
 {
-    struct feed_run *other = feed_find(f, path);
+    bool any = false;
 
-    if (other && other != run) {
+    for (size_t i = f->count; i-- > 0;) {
+        const struct feed_run *other = f->run[i];
+
+        if (other == run || !other->path[0] || !same_run(other->path, run->path))
+            continue;
         if (f->watched == other->id)
             f->watched = run->id;
-        for (size_t i = 0; i < f->count; i++)
-            if (f->run[i] == other) {
-                feed_drop(f, i);
-                break;
-            }
+        feed_drop(f, i);
+        any = true;
     }
-    feed_set_path(run, path);
+    return any;
 }
 
-/* A run has its folder while it is being prepared, and no event says so. */
+void feed_take_folder(struct feed *f, struct feed_run *run, const char *path)
+{
+    feed_set_path(run, path);
+    drop_twins(f, run);
+}
+
+/* A run has its folder while it is being prepared, and no event says so; one that goes on has it from
+ * its start. */
 static bool take_folders(struct feed *f)
 {
     struct wire_status status;
@@ -266,11 +274,14 @@ static bool take_folders(struct feed *f)
     for (size_t i = 0; i < f->count; i++) {
         struct feed_run *run = f->run[i];
 
-        if (!f->wire || !run->own || !run->live || run->path[0] ||
-            !wire_status(f->wire, run->number, &status) || !status.path[0])
+        if (!f->wire || !run->own || !run->live)
             continue;
-        feed_take_folder(f, run, status.path);
-        changed = true;
+        if (run->path[0]) {
+            changed |= drop_twins(f, run);
+        } else if (wire_status(f->wire, run->number, &status) && status.path[0]) {
+            feed_take_folder(f, run, status.path);
+            changed = true;
+        }
     }
     return changed;
 }

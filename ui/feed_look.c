@@ -42,23 +42,22 @@ static void work(void *arg)
 }
 
 /* Whether another program has gone on with what ended here: its folder, which had said so, says otherwise. */
-static bool is_taken_over(struct feed *f, const struct feed_run *run, const struct look *l)
+static bool is_taken_over(const struct feed_run *run, const struct look *l)
 {
     enum wire_state state = l->is.run.state;
 
-    if (!run->own || run->live || !l->over || !l->read || l->is.broken ||
-        feed_find(f, run->path) != run)
+    if (!run->own || run->live || !l->over || !l->read || l->is.broken)
         return false;
     return wire_state_ended(state) ? run->state == WIRE_STOPPED && state != WIRE_STOPPED
                                    : l->is.live && run->ended_utc[0];
 }
 
-static bool take_entry(struct feed *f, struct feed_run *run, const struct look *l)
+static bool take_entry(struct feed_run *run, const struct look *l)
 {
     const struct record_entry *entry = l->read ? &l->is : NULL;
     bool removed = run->removed, changed;
 
-    if (is_taken_over(f, run, l)) {
+    if (is_taken_over(run, l)) {
         run->own = false;
         run->sweep = run->cell = 0;
     }
@@ -98,7 +97,7 @@ static void done(void *arg, bool dropped)
         f->asked = false;
     if (run) {
         run->files->asked = false;
-        if (l->entry && (take_entry(f, run, l) || l->due)) {
+        if (l->entry && (take_entry(run, l) || l->due)) {
             run->changed++;
             f->came = true;
         }

@@ -868,6 +868,39 @@ TEST(a_refused_resume_leaves_the_run_as_it_was)
     kit_close(&k);
 }
 
+/* It is one run, whoever looks for the next one. */
+TEST(a_run_that_goes_on_here_stands_once)
+{
+    struct record_run *run = plain_run(4);
+    struct wire_start *start = mem_new(1, sizeof *start);
+    struct record *record;
+    struct kit k;
+    struct err e;
+    uint32_t number;
+
+    kit_open(&k, 64);
+    run->state = WIRE_STOPPED;
+    record = kit_run(&k, run);
+    kit_started(&k, 7, record_folder(record), &run->spec, 100);
+    feed_take(k.feed, NULL, NULL);
+    kit_state(&k, 7, record_folder(record), WIRE_STOPPED, "");
+    feed_take(k.feed, NULL, NULL);
+    feed_watch(k.feed, feed_at(k.feed, 0));
+    snprintf(start->resume, sizeof start->resume, "%s", record_folder(record));
+    number = feed_start_run(k.feed, start, &e);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(feed_count(k.feed), 1);
+    CHECK_INT(feed_at(k.feed, 0)->number, number);
+    CHECK(feed_at(k.feed, 0)->own && feed_at(k.feed, 0)->live);
+    kit_started(&k, number, record_folder(record), &run->spec, 100);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(feed_count(k.feed), 1);
+    record_close(record);
+    free(start);
+    free(run);
+    kit_close(&k);
+}
+
 /* Another program's sweep is told of also where none of its cells is at work. */
 TEST(a_sweep_elsewhere_runs_between_its_cells_too)
 {
@@ -1060,11 +1093,10 @@ TEST(what_another_program_goes_on_with_runs_elsewhere)
     kit_close(&k);
 }
 
-/* Also where nobody looked while it ran, and not where this program does it itself. */
+/* Also where nobody looked while it ran. */
 TEST(what_another_program_finished_is_done)
 {
     struct record_run *run = plain_run(4);
-    struct wire_start *start = mem_new(1, sizeof *start);
     struct record *record;
     struct feed_run *r;
     struct kit k;
@@ -1078,22 +1110,13 @@ TEST(what_another_program_finished_is_done)
     kit_state(&k, 7, record_folder(record), WIRE_STOPPED, "");
     feed_take(k.feed, NULL, NULL);
     r = feed_current(k.feed);
-    snprintf(start->resume, sizeof start->resume, "%s", r->path);
-    run->state = WIRE_RUNNING;
-    run->ended_utc[0] = '\0';
-    REQUIRE_OK(record_write_run(record, run, &e));
-    CHECK(feed_start_run(k.feed, start, &e));
-    kit_pass(3);
-    feed_take(k.feed, NULL, NULL);
     CHECK(r->own && r->state == WIRE_STOPPED);
-    feed_drop(k.feed, 1);
     run->state = WIRE_DONE;
     REQUIRE_OK(record_write_run(record, run, &e));
     record_close(record);
     kit_pass(3);
     feed_take(k.feed, NULL, NULL);
     CHECK(!r->own && r->state == WIRE_DONE);
-    free(start);
     free(run);
     kit_close(&k);
 }
