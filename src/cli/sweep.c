@@ -48,7 +48,9 @@ static bool loop(struct sweeper *w)
         over = is_over(w);
         while (wire_take(w->wire, &event))
             sweep_talk_event(w, &event);
-        if (wire_missed(w->wire) || w->look || !w->told_before || over)
+        if (wire_missed(w->wire))
+            sweep_talk_missed(w);
+        if (w->look || !w->told_before || over)
             sweep_talk_look(w);
         gave_up = !over && w->signals.give_up && clock_ns() > w->signals.give_up;
         if (!over)
@@ -245,7 +247,9 @@ void sweep_draw(struct sweeper *w, bool missed)
 {
     if (cli_hung_up)
         w->draws = false;
-    if (missed || w->look || !w->told_before)
+    if (missed)
+        sweep_talk_missed(w);
+    if (w->look || !w->told_before)
         sweep_talk_look(w);
     sweep_talk_draw(w);
 }

@@ -225,6 +225,15 @@ void sweep_talk_look(struct sweeper *w)
         say_before(w);
 }
 
+/* An end among what was dropped is known from the snapshot alone, without its reason. */
+void sweep_talk_missed(struct sweeper *w)
+{
+    read_cells(w);
+    for (size_t i = 0; i < w->cells; i++)
+        w->shown[i].heard |= w->cell[i].known && w->cell[i].state >= WIRE_DONE;
+    w->look = true;
+}
+
 static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *text)
 {
     read_cells(w);

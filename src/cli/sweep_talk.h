@@ -11,7 +11,7 @@
 
 struct sweep_shown {
     bool ended;
-    bool heard; /* the event of its end has come, with the reason if there is one */
+    bool heard; /* the event of its end has come, with the reason if there is one, or never will */
     char *reason;
 };
 
@@ -44,6 +44,8 @@ struct sweeper {
 void sweep_talk_look(struct sweeper *w);
 /* Takes what came with the event. */
 void sweep_talk_event(struct sweeper *w, const struct wire_event *ev);
+/* Events were dropped, maybe those of cells' ends. */
+void sweep_talk_missed(struct sweeper *w);
 /* The lines of what runs, where there is a terminal for them. */
 void sweep_talk_draw(struct sweeper *w);
 /* What became of it all, and how to go on. */

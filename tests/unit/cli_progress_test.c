@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "study/compare.h"
 #include "cli/progress.h"
+#include "cli/sweep_talk.h"
 
 static struct progress_view running(void)
 {
@@ -257,4 +258,29 @@ TEST(json_fields)
         text_free(&t);
         text_free(&want);
     }
+}
+
+/* One that diverged waits for its event, which brings the reason; where events were dropped it may not
+ * come any more. */
+TEST(a_cell_whose_end_was_dropped_is_told)
+{
+    const struct wire_sweep_status status = {.sweep = 1, .state = WIRE_RUNNING, .cells = 2};
+    const struct wire_cell diverged = {
+        .known = true, .state = WIRE_DIVERGED, .ended_as = 1, .seconds = 1};
+    const struct sweep_wish wish = {.name = "s", .quiet = true};
+    struct wire *wire = wire_new(4);
+    struct spec_sweep spec;
+    struct sweeper *w;
+
+    spec_sweep_init(&spec);
+    w = sweep_follow(wire, 1, &spec, &wish);
+    wire_set_sweep(wire, &status);
+    wire_set_cell(wire, 1, &diverged);
+    sweep_draw(w, false);
+    CHECK_INT(w->ended, 0);
+    sweep_draw(w, true);
+    CHECK_INT(w->ended, 1);
+    sweep_leave(w);
+    spec_sweep_free(&spec);
+    wire_free(wire);
 }
