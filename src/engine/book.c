@@ -83,30 +83,14 @@ static enum err_code open_files(struct sweep *s, struct err *e)
         code = record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e);
     if (code != ERR_OK)
         return record_say_elsewhere(s->engine->results, e);
-    if (s->control < 0)
-        TRY(open_control(s, e));
-    if (!s->prepare_only && s->work < 0)
-        TRY(share_work(s, e));
-    TRY(record_ledger_begin(s->ledger, e)); /* one writes at a time */
-    code = write_text(s, e);
+    TRY(record_ledger_begin(s->ledger, e)); /* one starts at a time */
+    code = open_control(s, e);
+    if (code == ERR_OK && !s->prepare_only)
+        code = share_work(s, e);
+    if (code == ERR_OK)
+        code = write_text(s, e);
     record_ledger_end(s->ledger);
     return code;
-}
-
-/* A sweep without its text is none: of a start that fails nothing is left. */
-static void take_away(const char *folder)
-{
-    static const char *const made[] = {"ledger.csv", "control", "work"};
-    char *text = io_path(folder, "sweep.ini");
-
-    for (size_t i = 0; i < MEM_COUNT(made) && !io_exists(text); i++) {
-        char *path = io_path(folder, made[i]);
-
-        (void)io.unlink(path);
-        free(path);
-    }
-    (void)io.rmdir(folder); /* where nobody else has put anything there */
-    free(text);
 }
 
 enum err_code book_open(struct sweep *s, struct err *e)
@@ -125,7 +109,7 @@ enum err_code book_open(struct sweep *s, struct err *e)
         moved_apply(s);
     } else if (e->sys != EWOULDBLOCK) { /* a ledger that is busy is another one's too */
         if (!there)
-            take_away(s->folder);
+            record_ledger_take_away(s->engine->results, s->name);
         free(s->folder); /* nobody is told that this sweep stands there */
         s->folder = NULL;
     }

@@ -257,6 +257,33 @@ void record_ledger_end(struct record_ledger *l)
     l->locked = false;
 }
 
+static void unlink_in(const char *folder, const char *name)
+{
+    char *path = io_path(folder, name);
+
+    (void)io.unlink(path);
+    free(path);
+}
+
+void record_ledger_take_away(const char *results, const char *name)
+{
+    struct record_ledger *l;
+    char *text;
+
+    if (new_ledger(&l, results, name, NULL) != ERR_OK)
+        return;
+    text = io_path(l->folder, "sweep.ini");
+    if (open_file(l, NULL) == ERR_OK && take_lock(l, NULL) == ERR_OK && is_there(l) &&
+        !io_exists(text)) {
+        unlink_in(l->folder, "control");
+        unlink_in(l->folder, "work");
+        unlink_in(l->folder, "ledger.csv");
+    }
+    (void)io.rmdir(l->folder); /* where nobody else has put anything there */
+    free(text);
+    record_ledger_close(l);
+}
+
 /* ---- where a cell stands ---- */
 
 static char *run_folder(const struct record_ledger *l, const struct ledger_row *row)

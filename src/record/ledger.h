@@ -46,6 +46,9 @@ void record_ledger_close(struct record_ledger *l);
  * time. */
 enum err_code record_ledger_begin(struct record_ledger *l, struct err *e) MUST_USE;
 void record_ledger_end(struct record_ledger *l);
+/* What a start that failed has made of a sweep's folder. Where somebody has the ledger, or the sweep has
+ * its text and so has begun, nothing is taken. */
+void record_ledger_take_away(const char *results, const char *name);
 
 /* Where a cell stands; failed_again: failed, diverged, oom and skipped ones are to be had anew. A cell
  * whose run is gone (`rm`), or went on beyond it, is had anew too. */

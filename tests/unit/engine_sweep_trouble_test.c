@@ -141,6 +141,85 @@ TEST(a_start_that_finds_no_room_leaves_nothing)
     end(&k);
 }
 
+/* After so many failures a rival takes the ledger as soon as the engine gives it back: as this file. */
+static atomic_int rival, rival_after;
+
+static int lock_and_lose(int fd, int operation)
+{
+    int code = flock(fd, operation), wanted = -1;
+
+    if (operation == LOCK_UN && atomic_load(&failures) >= atomic_load(&rival_after) &&
+        atomic_load(&rival) < 0) {
+        char link[64];
+
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        if ((fd = open(link, O_RDWR)) >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            atomic_compare_exchange_strong(&rival, &wanted, fd);
+    }
+    return code;
+}
+
+static void let_rival_in(int after)
+{
+    atomic_store(&rival, -1);
+    atomic_store(&rival_after, after);
+    io.lock = lock_and_lose;
+}
+
+static void wait_for_words(struct kit *k, const char *words)
+{
+    uint64_t begun = clock_ns();
+
+    while (!strstr(k->logs, words) && clock_ns() - begun < KIT_WAIT_MS * 1000000ull) {
+        hear_all(k);
+        clock_sleep_ms(5);
+    }
+    CHECK_HAS(k->logs, words);
+}
+
+/* Else what it opens could be taken away with what the other one made. */
+TEST(a_start_opens_nothing_while_another_start_has_the_ledger)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    char *folder;
+    uint32_t sweep;
+
+    begin(&k);
+    let_rival_in(0);
+    folder = mem_textf("%s/sweeps/grid", k.results);
+    sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
+    wait_for_words(&k, "the sweep waits until it is free");
+    CHECK(kit_has(folder, "ledger.csv") && !kit_has(folder, "control"));
+    CHECK(!kit_has(folder, "work"));
+    close(atomic_load(&rival));
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.done, 2);
+    io.lock = flock;
+    free(folder);
+    end(&k);
+}
+
+TEST(a_start_that_fails_leaves_what_another_start_has_opened)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    char *folder;
+
+    begin(&k);
+    let_rival_in(1);
+    folder = mem_textf("%s/sweeps/grid", k.results);
+    fail_writes("sweep.ini", ENOSPC);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.code, ERR_IO);
+    CHECK(atomic_load(&rival) >= 0);
+    CHECK(kit_has(folder, "ledger.csv") && kit_has(folder, "control") && kit_has(folder, "work"));
+    io.lock = flock;
+    close(atomic_load(&rival));
+    free(folder);
+    end(&k);
+}
+
 TEST(a_stop_ends_the_wait_for_a_full_disk)
 {
     struct kit k;
@@ -205,12 +284,7 @@ TEST(a_ledger_that_a_stopped_program_holds_keeps_nobody_from_stopping)
     make_ledger(&k);
     fd = hold_ledger(&k);
     sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
-    begun = clock_ns();
-    while (!strstr(k.logs, "the sweep waits until it is free") &&
-           clock_ns() - begun < KIT_WAIT_MS * 1000000ull) {
-        hear_all(&k);
-        clock_sleep_ms(5);
-    }
+    wait_for_words(&k, "the sweep waits until it is free");
     CHECK_HAS(k.logs, "another program holds");
     /* 30 s were waited for it, ten times as long as it takes to be told */
     begun = clock_ns();
