@@ -113,10 +113,13 @@ enum err_code record_queue_add(const char *results, const char *ini, const char 
     if (strlen(ini) > RECORD_QUEUE_TEXT)
         return err_set(e, ERR_INPUT, "an experiment of %zu bytes cannot wait, the limit is %d",
                        strlen(ini), RECORD_QUEUE_TEXT);
-    if (begin_edit(results, &fd, e) != ERR_OK)
-        return record_say_elsewhere(results, e);
-    code = add(results, ini, name, out, e);
-    record_queue_unlock(fd);
+    code = begin_edit(results, &fd, e);
+    if (code == ERR_OK) {
+        code = add(results, ini, name, out, e);
+        record_queue_unlock(fd);
+    }
+    if (code != ERR_OK)
+        record_say_elsewhere(results, e);
     return code;
 }
 
