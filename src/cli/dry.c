@@ -59,7 +59,7 @@ static void add_facts(struct text *out, const struct plan *p,
 
     text_addf(out, "# %-17s %s (%s), %d thread%s", "backend", p->backend->name, plan_isa(p),
               p->session.threads, p->session.threads == 1 ? "" : "s");
-    if (p->session.threads > cores)
+    if (plan_is_crowded(p))
         text_addf(out, " on %d core%s: threads = all is faster", cores, cores == 1 ? "" : "s");
     text_add(out, "\n");
     text_addf(out, "# %-17s %d%s\n", "devices", p->session.devices,

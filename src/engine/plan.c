@@ -20,6 +20,11 @@ int plan_cores(void)
     return n > 0 ? (int)n : 1;
 }
 
+bool plan_is_crowded(const struct plan *p)
+{
+    return !strcmp(p->backend->name, "cpu") && p->session.threads > plan_cores();
+}
+
 static void resolve_threads(struct spec *s)
 {
     if (s->threads_kind == SPEC_THREADS_ALL)

@@ -75,6 +75,8 @@ void plan_data_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
 
 /* That this thread may use: what threads = all is. */
 int plan_cores(void);
+/* Whether the CPU backend has more threads than that, which is slower; others train without them. */
+bool plan_is_crowded(const struct plan *p);
 /* What runs it. */
 static inline const char *plan_isa(const struct plan *p)
 {

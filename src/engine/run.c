@@ -249,11 +249,11 @@ static void say_one_class(struct run *r)
 
 static void say_crowded(struct run *r)
 {
-    int threads = r->plan->spec.threads, cores = plan_cores();
+    int cores = plan_cores();
 
-    if (threads > cores)
-        run_log(r, LOG_INFO, "%d threads on %d core%s: threads = all is faster", threads, cores,
-                cores == 1 ? "" : "s");
+    if (plan_is_crowded(r->plan))
+        run_log(r, LOG_INFO, "%d threads on %d core%s: threads = all is faster",
+                r->plan->session.threads, cores, cores == 1 ? "" : "s");
 }
 
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)

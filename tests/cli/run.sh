@@ -133,6 +133,10 @@ exits 0 "$CHORUS" run tiny.ini threads=${crowd%% *} --dry-run
 check "more threads than cores are told of before" grep -q ", $crowd" out
 exits 0 "$CHORUS" run tiny.ini threads=${crowd%% *} epochs=1
 check "and where they compute, once" test "$(grep -c "^$crowd" err)" = 1
+exits 0 "$CHORUS" run tiny.ini backend=ref threads=${crowd%% *} --dry-run
+check "but not of a backend that trains without them" test "$(grep -c "threads on" out)" = 0
+exits 0 "$CHORUS" run tiny.ini backend=ref threads=${crowd%% *} epochs=0
+check "neither there where it computes" test "$(grep -c "threads on" err)" = 0
 exits 0 "$CHORUS" run tiny.ini threads=all epochs=1
 check "as many as there are need no word" test "$(grep -c " threads on " err)" = 0
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 --quiet && folder=$(cat out)
