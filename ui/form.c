@@ -458,27 +458,28 @@ static bool seen(const struct form *f, size_t i, bool folded)
 }
 
 /* Those of the keys that are always shown, or of the others, or of both. */
-static size_t add_rows(const struct form *f, bool folded, bool always, bool others, size_t *row)
+static size_t add_rows(const struct form *f, bool folded, bool always, bool others, int keep,
+                       size_t *row)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < FORM_KEYS; i++) {
-        if ((f->field[i].is->always ? always : others) && seen(f, i, folded))
+        if ((f->field[i].is->always ? always : others) && ((int)i == keep || seen(f, i, folded)))
             row[n++] = i;
         for (size_t p = FORM_KEYS; others && p < f->fields && !strcmp(f->field[i].key, "model");
              p++)
-            if (seen(f, p, folded))
+            if ((int)p == keep || seen(f, p, folded))
                 row[n++] = p;
     }
     return n;
 }
 
-size_t form_rows(const struct form *f, bool folded, size_t room, size_t *row)
+size_t form_rows(const struct form *f, bool folded, size_t room, int keep, size_t *row)
 {
-    size_t n = add_rows(f, folded, true, true, row);
+    size_t n = add_rows(f, folded, true, true, keep, row);
 
     if (!folded || n <= room)
         return n;
-    n = add_rows(f, true, true, false, row);
-    return n + add_rows(f, true, false, true, row + n);
+    n = add_rows(f, true, true, false, keep, row);
+    return n + add_rows(f, true, false, true, keep, row + n);
 }

@@ -136,8 +136,8 @@ void form_keep_undo(struct form *f, size_t i,
                     const char *before); /* a change that followed typing */
 
 /* Which fields are seen, by their numbers; returns how many. Where a folded form has more than there is
- * room for, those that are always shown stand before all others. */
-size_t form_rows(const struct form *f, bool folded, size_t room, size_t *row);
+ * room for, those that are always shown stand before all others. keep: one that is seen in any case; -1. */
+size_t form_rows(const struct form *f, bool folded, size_t room, int keep, size_t *row);
 extern const char *const form_group_names[5];
 
 /* ---- files of models ---- */

@@ -11,7 +11,9 @@
 
 size_t setup_rows(const struct setup *s, size_t *row)
 {
-    return s->form.fields < SETUP_ROWS ? form_rows(&s->form, s->folded, s->room, row) : 0;
+    return s->form.fields < SETUP_ROWS
+               ? form_rows(&s->form, s->folded, s->room, setup_chosen(s), row)
+               : 0;
 }
 
 int setup_chosen(const struct setup *s)

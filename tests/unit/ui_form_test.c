@@ -37,7 +37,7 @@ static const char *command(const struct form *f)
 static const char *rows_in(const struct form *f, bool folded, size_t room)
 {
     static struct text out;
-    size_t row[FORM_KEYS + SPEC_PARAMS + 8], n = form_rows(f, folded, room, row);
+    size_t row[FORM_KEYS + SPEC_PARAMS + 8], n = form_rows(f, folded, room, -1, row);
 
     text_clear(&out);
     for (size_t i = 0; i < n; i++)
@@ -98,7 +98,7 @@ TEST(the_folded_form_shows_what_matters_and_what_is_not_default)
     CHECK_HAS(rows(&f, true), "optimizer momentum");
     set(&f, "patience", "3");
     CHECK_HAS(rows(&f, true), "optimizer momentum patience");
-    CHECK_INT(form_rows(&f, false, 0, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
+    CHECK_INT(form_rows(&f, false, 0, -1, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
     form_end(&f);
 }
 
@@ -115,7 +115,7 @@ TEST(what_matters_stands_first_where_a_folded_form_has_more_than_there_is_room_f
     CHECK_STR(rows_in(&f, true, 11),
               "data model devices mode batch epochs lr optimizer train_limit "
               "name threads momentum");
-    CHECK_INT(form_rows(&f, false, 11, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
+    CHECK_INT(form_rows(&f, false, 11, -1, (size_t[FORM_KEYS + 8]){0}), FORM_KEYS);
     CHECK_HAS(rows_in(&f, false, 11), "data valid normalize");
     form_end(&f);
 }

@@ -1377,6 +1377,20 @@ TEST(all_keys_are_there_unfolded)
     kit_end();
 }
 
+/* What Enter opens and the help is about can be seen, and what is typed there. */
+TEST(folding_keeps_the_field_under_the_cursor)
+{
+    kit_start();
+    kit_keys("z G z");
+    CHECK_HAS(kit_draw(21, 80), "on_end");
+    CHECK(!strstr(kit_draw(21, 80), "max_minutes"));
+    kit_keys("Enter tr");
+    CHECK_HAS(kit_draw(21, 80), "on_end          tr");
+    kit_keys("Esc Up");
+    CHECK(!strstr(kit_draw(21, 80), "on_end"));
+    kit_end();
+}
+
 TEST(no_size_is_too_small_and_no_name_too_long)
 {
     char name[200];
