@@ -50,22 +50,44 @@ static double points(double share)
     return value == 0 ? 0 : value;
 }
 
-/* "gain +0.8 points over the mean member (0.913), ..."; brief: where there is less room. */
-static void add_gain(struct text *out, const struct feed_run *run, bool brief)
+static bool has_gain(const struct feed_run *run)
+{
+    return run->facts.mode == SPEC_ENSEMBLE && isfinite(run->gain_mean);
+}
+
+/* "gain +0.8 points over the mean member (0.913), ..."; the briefer, the less of it. */
+enum { GAIN_WHOLE, GAIN_ROW, GAIN_COST, GAIN_SHORT, GAIN_BARE, GAIN_NONE };
+static void add_gain(struct text *out, const struct feed_run *run, int brief)
 {
     struct study_unlike unlike = run->averaged ? run->unlike : (struct study_unlike){0};
 
-    if (run->facts.mode != SPEC_ENSEMBLE || !isfinite(run->gain_mean))
+    if (!has_gain(run) || brief == GAIN_NONE)
         return;
-    text_addf(out, "gain %+.1f%s over the mean member (%.3f), %+.1f over the best, ",
-              points(run->gain_mean), brief ? "" : " points", run->member_acc_mean,
-              points(run->gain_best));
-    if (brief && (unlike.length || unlike.size)) {
-        text_addf(out, "all %d trainings", run->facts.members);
-    } else {
-        text_add(out, brief ? "" : "at ");
+    text_addf(out, "gain %+.1f", points(run->gain_mean));
+    text_add(out, brief == GAIN_WHOLE  ? " points over the mean member"
+                  : brief == GAIN_BARE ? ""
+                                       : " over mean");
+    if (brief <= GAIN_ROW)
+        text_addf(out, " (%.3f)", run->member_acc_mean);
+    text_addf(out, ", %+.1f over %sbest", points(run->gain_best),
+              brief == GAIN_WHOLE ? "the " : "");
+    if (brief && brief <= GAIN_COST && (unlike.length || unlike.size)) {
+        text_addf(out, ", all %d trainings", run->facts.members);
+    } else if (brief <= GAIN_COST) {
+        text_add(out, brief == GAIN_WHOLE ? ", at " : ", ");
         study_add_brief_cost(out, run->facts.members, unlike);
     }
+}
+
+static int gain_width(const struct feed_run *run, int brief)
+{
+    struct text gain = {0};
+    int width;
+
+    add_gain(&gain, run, brief);
+    width = text_width(text_str(&gain));
+    text_free(&gain);
+    return width;
 }
 
 static void add_best(struct text *out, const struct feed_run *run, int brief)
@@ -181,46 +203,67 @@ static int draw_trouble(struct runview *v, const struct feed_run *run, struct gr
     return 1 + (rows < words.rows ? rows : words.rows);
 }
 
-/* The rows that it takes. Narrow and low: what the line of status says is not said twice. */
-static int draw_head(struct runview *v, const struct feed_run *run, struct grid *g, struct rect in)
+/* Behind the name, as much of it as has room. */
+static void draw_gain(const struct feed_run *run, struct grid *g, struct rect in, int column)
 {
-    struct text story = {0}, gain = {0}, facts = {0};
-    bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
-    const char *state = full ? FEED_LACKS_ROOM : starts ? "starting" : state_of(run);
-    int role = full ? GRID_WARN : role_of(run), rows = 1, column, width;
+    struct text gain = {0};
+    int brief = GAIN_ROW;
 
-    if (went_wrong(run))
-        return draw_trouble(v, run, g, in);
-    for (int brief = 0; brief < 3; brief++) {
+    while (brief < GAIN_NONE && column + 2 + gain_width(run, brief) >= in.columns)
+        brief++;
+    add_gain(&gain, run, brief);
+    grid_text(g, in, 0, column + 2, GRID_TEXT, text_str(&gain));
+    text_free(&gain);
+}
+
+/* Its state and name, and how it stands, or where this is the only row what an ensemble gained: the
+ * plot's legend has its accuracy. */
+static void draw_standing(struct runview *v, const struct feed_run *run, struct grid *g,
+                          struct rect in)
+{
+    bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
+    bool goes = run->state == WIRE_DONE || run->state == WIRE_RUNNING;
+    bool gain = has_gain(run) && in.rows < 24;
+    const char *state = full ? FEED_LACKS_ROOM : starts ? "starting" : state_of(run);
+    int role = full ? GRID_WARN : role_of(run), column, width;
+    struct text story = {0};
+
+    for (int brief = 0; brief < 3 && !(gain && goes); brief++) {
         text_clear(&story);
         add_story(&story, run, starts, brief);
         if (text_width(text_str(&story)) <= in.columns / 2)
             break;
     }
-    add_gain(&gain, run, in.columns < 100);
-    if (gain.n && in.rows < 24) {
-        column = 1;
-        /* the line of status says it too */
-        if ((full || !runview_at_work(run)) && text_width(text_str(&gain)) + 12 < in.columns)
-            column = grid_bold(g, in, 0, 1, role, state) + 2;
-        grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, false, text_str(&gain));
-    } else {
-        column = grid_bold(g, in, 0, 1, role, state) + 2;
-        if (!run->own && run->live)
-            column = grid_text(g, in, 0, column - 1, GRID_DIM, "elsewhere") + 2;
-        width = text_width(text_str(&story));
+    column = grid_bold(g, in, 0, 1, role, state) + 2;
+    if (!run->own && run->live)
+        column = grid_text(g, in, 0, column - 1, GRID_DIM, "elsewhere") + 2;
+    width = gain && goes ? gain_width(run, GAIN_BARE) : text_width(text_str(&story));
+    column = grid_cut(g, in, 0, column,
+                      in.columns - column - (width < in.columns / 2 ? width : in.columns / 2) - 3,
+                      GRID_TEXT, true, name_of(run));
+    if (!goes)
         column =
-            grid_cut(g, in, 0, column,
-                     in.columns - column - (width < in.columns / 2 ? width : in.columns / 2) - 3,
-                     GRID_TEXT, true, name_of(run));
-        if (run->state == WIRE_DONE || run->state == WIRE_RUNNING)
-            grid_right(g, rect_behind(in, column + 2), 0, in.columns - column - 3, GRID_DIM,
-                       text_str(&story));
-        else
             grid_cut(g, in, 0, column + 2, in.columns - column - 3, role, false, text_str(&story));
-    }
+    if (gain)
+        draw_gain(run, g, in, column);
+    else if (goes)
+        grid_right(g, rect_behind(in, column + 2), 0, in.columns - column - 3, GRID_DIM,
+                   text_str(&story));
+    text_free(&story);
+}
+
+/* The rows that it takes. */
+static int draw_head(struct runview *v, const struct feed_run *run, struct grid *g, struct rect in)
+{
+    struct text gain = {0}, facts = {0};
+    int rows = 1;
+
+    if (went_wrong(run))
+        return draw_trouble(v, run, g, in);
+    draw_standing(v, run, g, in);
     if (in.rows >= 24) {
         add_facts(&facts, run);
+        add_gain(&gain, run, in.columns < 100 ? GAIN_ROW : GAIN_WHOLE);
         if (gain.n) {
             grid_cut(g, in, rows++, 1, in.columns - 2, GRID_TEXT, false, text_str(&gain));
             if (in.rows < 30)
@@ -229,7 +272,6 @@ static int draw_head(struct runview *v, const struct feed_run *run, struct grid 
         if (facts.n)
             grid_cut(g, in, rows++, 1, in.columns - 2, GRID_DIM, false, text_str(&facts));
     }
-    text_free(&story);
     text_free(&gain);
     text_free(&facts);
     return rows;

@@ -24,7 +24,7 @@ const struct screen_key runview_keys[] = {
      "how many rows the curve of training is smoothed over; numbers stay as they were measured"},
     {"[ ] Left Right", "cursor", "a cursor that reads all curves; Esc takes it away"},
     {"+ -", "zoom", "a part of the axis: around the cursor, or the newest"},
-    {"n N", "next", "the next run that is at work, the one before"},
+    {"n N", "next", "the next run that is at work, the one before; else the next that was shown"},
     {"e", "edit", "loads its experiment into Setup"},
     {"r", "again", "runs its experiment again"},
     {"R", "go on",

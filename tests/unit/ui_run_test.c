@@ -286,8 +286,13 @@ TEST(an_ensemble_of_eight)
     }
     take(&s);
     draw(&s, 21, 80);
-    CHECK_HAS(text_str(&s.text), "gain +1.0 over the mean member (0.890), +0.5 over the best, "
-                                 "8x the training");
+    CHECK_HAS(text_str(&s.text), " running  lenet-ens8-");
+    CHECK_HAS(text_str(&s.text), "  gain +1.0 over mean, +0.5 over best, 8x the training");
+    draw(&s, 13, 60);
+    CHECK_HAS(text_str(&s.text), " running  lenet-ens8-");
+    CHECK_HAS(text_str(&s.text), "  gain +1.0, +0.5 over best");
+    draw(&s, 21, 100);
+    CHECK_HAS(text_str(&s.text), "gain +1.0 over mean (0.890), +0.5 over best, 8x the training");
     CHECK_HAS(text_str(&s.text), "mean");
     CHECK_HAS(text_str(&s.text), "ensemble");
     CHECK_HAS(text_str(&s.text), "prefix");
@@ -300,6 +305,11 @@ TEST(an_ensemble_of_eight)
     CHECK_INT(s.view.acc.plot.count, 10);   /* the whole, the mean, the members */
     CHECK_HAS(draw(&s, 13, 60), "┤");       /* the least screen */
     CHECK_HAS(text_str(&s.text), "members");
+    kit_state(&s.k, 7, record_folder(record), WIRE_STOPPED, "stopped at step 20");
+    take(&s);
+    draw(&s, 21, 80);
+    CHECK_HAS(text_str(&s.text), " stopped  lenet-ens8-");
+    CHECK_HAS(text_str(&s.text), "  at step 20: R goes on  gain +1.0");
     draw_all_sizes(&s);
     record_close(record);
     free(run);
