@@ -5,6 +5,19 @@
 
 #define BESIDE 110 /* columns, from which on there are two plots */
 
+/* Of many curves the names take one row at 80x24, since the table below has their marks; of few every
+ * third of those that the curves can spare. */
+static int legend_rows(const struct compare *c, int panel, int rows)
+{
+    return c->plot[panel].count > COMPARE_MANY ? (rows + 4) / 9 : 1 + (rows - PLOT_LEAST_ROWS) / 3;
+}
+
+/* At 80x24 a second and third note are worth more than as many rows of curves; below it one is all. */
+static int most_note_rows(int rows)
+{
+    return rows < 16 ? 1 : 1 + rows / 10;
+}
+
 static void draw_plot(struct compare *c, struct grid *g, struct rect at, int panel)
 {
     struct rect in = grid_frame(g, at, c->title[panel], !c->table_pane && panel == 0);
@@ -15,8 +28,7 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
     c->plot_at[panel] = in;
     c->plot[panel].columns = in.columns; /* a step of the cursor is a part of them */
     c->plot[panel].rows = in.rows;
-    /* the table below has the marks of all */
-    c->plot[panel].legend = c->plot[panel].count > COMPARE_MANY ? (in.rows + 4) / 9 : 0;
+    c->plot[panel].legend = legend_rows(c, panel, in.rows);
     if (c->log_y && !c->scaling)
         text_add(&words, "log ");
     if (c->smooth && !c->scaling)
@@ -68,7 +80,7 @@ void compare_draw(void *screen, struct grid *g, struct rect in)
 {
     struct compare *c = screen;
     bool wide = in.columns >= BESIDE;
-    int most = in.rows < 16 ? 1 : 1 + in.rows / 10, notes, table, plots;
+    int most = most_note_rows(in.rows), notes, table, plots;
 
     if (wide != c->wide) {
         c->wide = wide;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART 2 /* columns between entries of a legend */
-
 /* The values of a name alone: the table's heads say what they are of. */
 static char *values_of(const char *label)
 {
@@ -76,7 +74,7 @@ void compare_name_groups(struct compare *c)
 
 /* What curves may be called: the settings that tell them apart, their values alone (the table's heads say
  * of what), as the table calls them, that without what all begin with, the end of their names. */
-enum label { LABEL_WHOLE, LABEL_VALUES, LABEL_TABLE, LABEL_REST, LABEL_END, LABELS };
+enum label { LABEL_WHOLE, LABEL_VALUES, LABEL_TABLE, LABEL_REST, LABEL_END };
 
 static const char *label_of(const struct compare *c, size_t group, enum label kind, size_t front)
 {
@@ -115,32 +113,20 @@ static size_t common_front(const struct compare *c, const struct curves *of)
     return n;
 }
 
-/* Whether the legend has room for all of them uncut: in a row, or below each other as plot_legend does. */
-static bool labels_fit(const struct compare *c, int panel, enum label kind, size_t front)
+/* Names the curves as the legend has room for, which it returns. */
+static enum label name_curves(struct compare *c, int panel)
 {
     const struct plot *p = &c->plot[panel];
-    int rows = p->legend ? p->legend : 1 + (p->rows - PLOT_LEAST_ROWS) / 3;
-    int total = -APART, most = 0;
+    size_t front = common_front(c, &c->curves[panel]);
 
-    for (int i = 0; i < p->count; i++) {
-        int width = 3 + (p->values ? 8 : 0) +
-                    text_width(label_of(c, c->curves[panel].line[i].group, kind, front));
-
-        total += width + APART;
-        most = width > most ? width : most;
+    for (enum label kind = LABEL_WHOLE;; kind++) {
+        if (kind == LABEL_VALUES && p->values) /* before a value they would read as one list */
+            continue;
+        for (int i = 0; i < p->count; i++)
+            c->series[panel][i].label = label_of(c, c->curves[panel].line[i].group, kind, front);
+        if (kind == LABEL_END || plot_legend_fits(p))
+            return kind;
     }
-    return total <= p->columns || (p->columns + APART) / (most + APART) * rows >= p->count;
-}
-
-static enum label longest_label(const struct compare *c, int panel, size_t front)
-{
-    enum label kind = LABEL_WHOLE;
-
-    /* values of settings before a value of the curve would read as one list */
-    while (kind + 1 < LABELS &&
-           (!labels_fit(c, panel, kind, front) || (kind == LABEL_VALUES && c->plot[panel].values)))
-        kind++;
-    return kind;
 }
 
 /* What says most without being cut: the middle of a name cannot be missed. Without a cursor names say
@@ -148,15 +134,10 @@ static enum label longest_label(const struct compare *c, int panel, size_t front
 void compare_choose_labels(struct compare *c, int panel)
 {
     struct plot *p = &c->plot[panel];
-    size_t front = common_front(c, &c->curves[panel]);
-    enum label kind;
 
     p->values = p->count <= COMPARE_MANY;
-    kind = longest_label(c, panel, front);
-    if (kind + 1 == LABELS && p->values && !p->cursor) {
+    if (name_curves(c, panel) == LABEL_END && p->values && !p->cursor) {
         p->values = false;
-        kind = longest_label(c, panel, front);
+        name_curves(c, panel);
     }
-    for (int i = 0; i < p->count; i++)
-        c->series[panel][i].label = label_of(c, c->curves[panel].line[i].group, kind, front);
 }

@@ -80,6 +80,9 @@ void plot_ink(const struct plot *p, struct ink *ink, double left, double top, do
 /* The mark of a curve, for other places that name it, such as a row of a table. */
 uint32_t plot_mark(int colour, enum plot_level level);
 
+/* Whether the legend names all curves uncut. */
+bool plot_legend_fits(const struct plot *p);
+
 /* Round ticks: 4 to 6 of them within lo..hi. Returns how many; step is their distance. */
 int plot_ticks(double lo, double hi, double ticks[8], double *step);
 

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART       2 /* columns between entries */
-#define VALUE_WIDTH 6 /* at least, so that entries do not jump as values change */
+#define APART       2    /* columns between entries */
+#define UNCUT       1000 /* columns of a name */
+#define VALUE_WIDTH 6    /* at least, so that entries do not jump as values change */
 
 struct legend {
     struct plot_canvas *c;
@@ -171,19 +172,26 @@ static bool any_alike(const struct legend *l, int room)
     return false;
 }
 
-/* Names as long as they may be for all entries to stand in so many rows, below each other, but never
- * so short that two of them look the same. false: even short ones do not. */
+/* Whether all entries stand in so many rows, below each other. */
+static bool fits_below(struct legend *l, int columns, int rows)
+{
+    int n = named(l->c->p);
+
+    l->width = 0;
+    for (int k = 0; k < n; k++)
+        l->width = entry_width(l, k) > l->width ? entry_width(l, k) : l->width;
+    return l->width <= columns && (columns + APART) / (l->width + APART) * rows >= n;
+}
+
+/* Names as long as they may be for all entries to stand in so many rows, but never so short that two of
+ * them look the same. false: even short ones do not. */
 static bool choose_width(struct legend *l, int columns, int rows)
 {
-    static const int names[] = {1000, 40, 32, 24, 20, 16, 12, 10, 8};
-    const struct plot *p = l->c->p;
+    static const int names[] = {UNCUT, 40, 32, 24, 20, 16, 12, 10, 8};
 
     for (size_t i = 0; i < MEM_COUNT(names) && (!i || !any_alike(l, names[i])); i++) {
         l->name = names[i];
-        l->width = 0;
-        for (int k = 0; k < named(p); k++)
-            l->width = entry_width(l, k) > l->width ? entry_width(l, k) : l->width;
-        if (l->width <= columns && (columns + APART) / (l->width + APART) * rows >= named(p))
+        if (fits_below(l, columns, rows))
             return true;
     }
     return false;
@@ -218,18 +226,26 @@ static int put_table(struct legend *l, int row, int column, int rows)
     return (shown + across - 1) / across;
 }
 
-/* On the title's row, where all of it fits. */
+/* The column where the legend begins on the title's row; below 0: not all of it fits. */
+static int column_beside(const struct legend *l, int title)
+{
+    const struct plot *p = l->c->p;
+    int column = p->columns + APART;
+
+    for (int i = 0; i < named(p); i++)
+        column -= entry_width(l, i) + APART;
+    return column < title + (title ? APART : 0) ? -1 : column;
+}
+
 static bool put_beside(struct legend *l, int title)
 {
     const struct plot *p = l->c->p;
-    int total = -APART, column;
+    int column;
 
-    l->name = p->columns;
-    for (int i = 0; i < named(p); i++)
-        total += entry_width(l, i) + APART;
-    if (title + (title ? APART : 0) + total > p->columns)
+    l->name = UNCUT;
+    column = column_beside(l, title);
+    if (column < 0)
         return false;
-    column = p->columns - total;
     for (int i = 0; i < named(p); i++)
         column = put_entry(l, 0, column, p->columns, i) + APART;
     return true;
@@ -289,11 +305,28 @@ static double *read_values(const struct plot *p, const struct plot_view *v)
     return value;
 }
 
+static const char *title_of(const struct plot *p)
+{
+    return p->title ? p->title : p->y_label ? p->y_label : "";
+}
+
+bool plot_legend_fits(const struct plot *p)
+{
+    struct plot_canvas c = {.p = p};
+    double *value = p->values ? read_values(p, NULL) : NULL;
+    struct legend l = {.c = &c, .value = value, .name = UNCUT};
+    int title = plot_length(title_of(p));
+    bool fits =
+        column_beside(&l, title) >= 0 || fits_below(&l, p->columns, most_rows(p) - (title > 0));
+
+    free(value);
+    return fits;
+}
+
 int plot_draw_head(struct plot_canvas *c, const struct plot_view *v)
 {
     const struct plot *p = c->p;
-    const char *title = p->title ? p->title : p->y_label ? p->y_label : "";
-    int column = plot_put_text(c, 0, 0, p->columns, title, PLOT_TEXT), rows = column ? 1 : 0;
+    int column = plot_put_text(c, 0, 0, p->columns, title_of(p), PLOT_TEXT), rows = column ? 1 : 0;
     struct legend l = {.c = c};
     double *value = NULL;
 

@@ -284,6 +284,37 @@ TEST(long_legends_wrap)
     check("legend", &p);
 }
 
+/* Asked before names are chosen: whether none of them would be cut or left out. */
+TEST(a_legend_tells_before_whether_it_fits)
+{
+    struct plot_series s[8];
+    struct plot p = losses(s);
+    int fits = 0, sizes = 0;
+
+    for (int i = 0; i < 8; i++) {
+        s[i] = s[i % 2];
+        s[i].colour = i;
+        s[i].label = i % 3 ? "a-name-7f3a" : "a-longer-name-of-a-run-90c2";
+    }
+    p.count = 8;
+    for (p.columns = 20; p.columns < 340; p.columns += 7)
+        for (p.rows = PLOT_LEAST_ROWS; p.rows < 30; p.rows++) {
+            struct text t = {0};
+            int whole = 0;
+
+            p.values = p.rows % 2;
+            plot_text(&p, false, &t);
+            for (const char *at = text_str(&t); *at; at++)
+                for (int i = 0; i < 2; i++)
+                    whole += !strncmp(at, s[i].label, strlen(s[i].label));
+            CHECK_INT(plot_legend_fits(&p), whole == 8);
+            fits += whole == 8;
+            sizes++;
+            text_free(&t);
+        }
+    CHECK(fits > sizes / 4 && fits < sizes * 3 / 4);
+}
+
 /* What the names have in common stands at the title; what tells them apart is never cut out. */
 TEST(legends_tell_settings_apart)
 {
