@@ -2,6 +2,7 @@
 #include "ui/library_int.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -19,18 +20,9 @@ struct library_chunk {
     char bytes[];
 };
 
-static uint64_t hash(const char *s)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    return h ^ (h >> 29);
-}
-
 static void put_slot(const char **slot, size_t slots, const char *s)
 {
-    size_t i = hash(s) & (slots - 1);
+    size_t i = hash_quick(s, strlen(s)) & (slots - 1);
 
     while (slot[i])
         i = (i + 1) & (slots - 1);
@@ -57,7 +49,7 @@ const char *library_intern(struct library_pool *p, const char *s)
 
     if (4 * (p->used + 1) > 3 * p->slots)
         grow(p);
-    for (i = hash(s) & (p->slots - 1); p->slot[i]; i = (i + 1) & (p->slots - 1))
+    for (i = hash_quick(s, strlen(s)) & (p->slots - 1); p->slot[i]; i = (i + 1) & (p->slots - 1))
         if (!strcmp(p->slot[i], s))
             return p->slot[i];
     if (!c || c->room - c->n < n) {

@@ -1,6 +1,7 @@
 /* ui/results_view.c: from the library's list to lines: filter, order, folding. */
 #include "ui/results_int.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "study/runs.h"
 #include "study/stats.h"
@@ -20,12 +21,8 @@ void results_free_view(struct results_view *v)
 
 uint64_t results_key(const char *kind, const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    uint64_t h = hash_quick(kind, strlen(kind)) * 31 ^ hash_quick(name, strlen(name));
 
-    for (; *kind; kind++)
-        h = (h ^ (unsigned char)*kind) * 0x100000001b3u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
     return h ? h : 1;
 }
 

@@ -86,7 +86,7 @@ struct setup {
     uint64_t count_asked_ns;
     uint64_t counted_ns; /* not sooner is it asked again */
     uint64_t learn_ns;   /* when kinds of unknown cost are asked about again; 0: no run has ended */
-    uint64_t ledger;     /* of the form's sweep, as setup_watch saw it last; 0: there is none */
+    uint64_t sweep_stamp; /* of the form's sweep, as setup_watch saw it last; 0: there is none */
 
     struct form again; /* a run that is to be run again, beside what stands in the form */
     bool runs_again;   /* it is what is started now, not the form */

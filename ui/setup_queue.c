@@ -20,7 +20,7 @@ struct reading {
     char *results;
     uint64_t stamp; /* of the queue when it was read last; then: as it is now */
     char *sweep;    /* that is in the form; NULL: it is not looked at */
-    uint64_t ledger;
+    uint64_t sweep_stamp;
     struct record_queued *list;
     char **label;
     size_t count;
@@ -43,27 +43,13 @@ static void free_reading(struct reading *r)
     free(r);
 }
 
-/* Other programs end cells too. */
-static uint64_t look_at_ledger(const char *results, const char *sweep)
-{
-    char *path = mem_textf("%s/sweeps/%s/ledger.csv", results, sweep);
-    uint64_t stamp = 0;
-    struct stat st;
-
-    if (io.stat(path, &st) == 0)
-        stamp = (uint64_t)st.st_mtim.tv_sec * 1000000007 + (uint64_t)st.st_mtim.tv_nsec * 31 +
-                (uint64_t)st.st_size + 1;
-    free(path);
-    return stamp;
-}
-
 static void read_queue(void *arg)
 {
     struct reading *r = arg;
     uint64_t before = r->stamp;
 
-    if (r->sweep)
-        r->ledger = look_at_ledger(r->results, r->sweep);
+    if (r->sweep) /* other programs end cells too */
+        r->sweep_stamp = record_sweep_stamp(r->results, r->sweep);
     r->stamp = record_queue_stamp(r->results);
     if (r->stamp == before)
         return;
@@ -92,8 +78,8 @@ static void queue_read(void *arg, bool dropped)
 
     if (s)
         s->queue_reading = false;
-    if (s && !dropped && r->sweep && r->ledger != s->ledger) {
-        s->ledger = r->ledger;
+    if (s && !dropped && r->sweep && r->sweep_stamp != s->sweep_stamp) {
+        s->sweep_stamp = r->sweep_stamp;
         setup_results_change(s);
     }
     if (s && !dropped && !s->queue_again) /* else it may have been read before the change */

@@ -22,26 +22,6 @@ void sweepview_free_lines(struct sweepview_line *line, size_t n)
     free(line);
 }
 
-static uint64_t stamp_of(const char *results, const char *name)
-{
-    static const char *const files[] = {"ledger.csv", "sweep.csv", "sweep.ini"};
-    uint64_t stamp = 14695981039346656037u;
-
-    for (size_t i = 0; i < MEM_COUNT(files); i++) {
-        char *path = mem_textf("%s/sweeps/%s/%s", results, name, files[i]);
-        struct stat st = {0};
-
-        if (io.stat(path, &st) < 0)
-            st.st_size = -1;
-        free(path);
-        stamp = (stamp ^ (uint64_t)st.st_size) * 1099511628211u;
-        stamp = (stamp ^ (uint64_t)st.st_mtim.tv_sec) * 1099511628211u;
-        stamp = (stamp ^ (uint64_t)st.st_mtim.tv_nsec) * 1099511628211u;
-        stamp = (stamp ^ (uint64_t)st.st_ino) * 1099511628211u;
-    }
-    return stamp;
-}
-
 /* ---- one sweep ---- */
 
 struct hashes { /* which cell has which hash */
@@ -415,7 +395,7 @@ void sweepview_read(const char *results, const char *name, uint64_t stamp,
     for (size_t i = 0; i < n; i++) {
         struct sweepview_line *line = &out->line[out->lines++];
         const struct sweepview_line *was = find_line(old, olds, names[i]);
-        uint64_t now = stamp_of(results, names[i]);
+        uint64_t now = record_sweep_stamp(results, names[i]);
         bool asked = name && !strcmp(name, names[i]), live = record_sweep_live(results, names[i]);
 
         is_there |= asked;

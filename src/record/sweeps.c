@@ -1,5 +1,6 @@
 #include "record/sweeps.h"
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -57,6 +58,28 @@ bool record_sweep_waits(const struct record_queued *item, struct spec_sweep *s,
     if (!options->name[0])
         snprintf(options->name, sizeof options->name, "%s", item->name);
     return true;
+}
+
+uint64_t record_sweep_stamp(const char *results, const char *name)
+{
+    static const char *const files[] = {"ledger.csv", "sweep.csv", "sweep.ini"};
+    uint64_t seen[MEM_COUNT(files)][4] = {0};
+    bool any = false;
+
+    for (size_t i = 0; i < MEM_COUNT(files); i++) {
+        char *path = path_in(results, name, files[i]);
+        struct stat st;
+
+        if (io.stat(path, &st) == 0) {
+            any = true;
+            seen[i][0] = (uint64_t)st.st_ino;
+            seen[i][1] = (uint64_t)st.st_size;
+            seen[i][2] = (uint64_t)st.st_mtim.tv_sec;
+            seen[i][3] = (uint64_t)st.st_mtim.tv_nsec;
+        }
+        free(path);
+    }
+    return any ? hash_quick(seen, sizeof seen) : 0;
 }
 
 /* Those at work share the lock: who gets it alone is told that there are none. */

@@ -22,6 +22,8 @@ bool record_sweep_waits(const struct record_queued *item, struct spec_sweep *s,
                         struct record_queue_options *options);
 /* Why a cell that a person dropped is not run. */
 #define RECORD_DROPPED_BEFORE "skipped before: --failed tries it again"
+/* Another one where any of its files has been written since; 0: there is none of them. */
+uint64_t record_sweep_stamp(const char *results, const char *name);
 /* Whether any program is at work on it. */
 bool record_sweep_live(const char *results, const char *name);
 /* The order that its cells were moved to, all that were known then. None where nothing was moved. */

@@ -86,6 +86,27 @@ TEST(those_at_work_are_noticed)
     finish();
 }
 
+TEST(any_file_that_was_written_makes_another_stamp)
+{
+    static const char *const files[] = {"sweep.ini", "ledger.csv", "sweep.csv", "ledger.csv"};
+    uint64_t was = 0;
+
+    start();
+    CHECK(!record_sweep_stamp(results, "board"));
+    for (size_t i = 0; i < MEM_COUNT(files); i++) {
+        uint64_t now;
+
+        put(files[i], i < 3 ? "a line\n" : "a line\nand another\n");
+        now = record_sweep_stamp(results, "board");
+        CHECK(now != was);
+        CHECK(record_sweep_stamp(results, "board") == now);
+        was = now;
+    }
+    put("control", "pause\n");
+    CHECK(record_sweep_stamp(results, "board") == was);
+    finish();
+}
+
 TEST(lines_for_those_at_work_come_behind_each_other)
 {
     char *path, *bytes;
