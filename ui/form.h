@@ -98,7 +98,8 @@ struct form *form_make(enum form_from from, const char *source, const char *file
 void form_take(struct form *f, struct form *made);
 /* The form is what was saved under that path. */
 void form_saved(struct form *f, const char *path);
-/* INI text of what is given, in the order of the fields, the remark on top. */
+/* INI text of what is given, in the order of the fields, the remark on top; the lists behind all else, in
+ * the order in which they vary. */
 void form_write(const struct form *f, struct text *out);
 /* The keys that are given and have no effect, which form_write leaves out. */
 void form_add_dropped(const struct form *f, struct text *out);

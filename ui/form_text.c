@@ -281,10 +281,8 @@ void form_saved(struct form *f, const char *path)
 
 /* ---- writing ---- */
 
-static void add_line(const struct form *f, size_t i, struct text *out)
+static void add_line(const struct form *f, const struct form_field *x, struct text *out)
 {
-    const struct form_field *x = &f->field[i];
-
     if (!x->text || !x->applies)
         return;
     text_addf(out, "%s = ", x->key);
@@ -295,14 +293,32 @@ static void add_line(const struct form *f, size_t i, struct text *out)
     text_add(out, "\n");
 }
 
+static void add_plain(const struct form *f, size_t i, struct text *out)
+{
+    if (!f->field[i].list)
+        add_line(f, &f->field[i], out);
+}
+
+static void add_lists(const struct form *f, struct text *out)
+{
+    const struct form_field **given = mem_new(f->fields, sizeof *given);
+    size_t n = form_in_order(f, given);
+
+    for (size_t i = 0; i < n; i++)
+        if (given[i]->list)
+            add_line(f, given[i], out);
+    free(given);
+}
+
 void form_write(const struct form *f, struct text *out)
 {
     text_add(out, f->remark);
     for (size_t i = 0; i < FORM_KEYS; i++) {
-        add_line(f, i, out);
+        add_plain(f, i, out);
         for (size_t p = FORM_KEYS; p < f->fields && !strcmp(f->field[i].key, "model"); p++)
-            add_line(f, p, out);
+            add_plain(f, p, out);
     }
+    add_lists(f, out);
 }
 
 void form_add_dropped(const struct form *f, struct text *out)
