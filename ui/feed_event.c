@@ -236,6 +236,14 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
     return changed;
 }
 
+/* It ended, and somebody else has gone on in its folder. */
+static bool is_past(struct feed *f, const struct wire_status *status)
+{
+    const struct feed_run *run = status->path[0] ? feed_find(f, status->path) : NULL;
+
+    return run && run->number != status->run && wire_state_ended(status->state);
+}
+
 /* Events were dropped: states stand in the snapshot, all else in files. */
 void feed_read_missed(struct feed *f)
 {
@@ -245,7 +253,7 @@ void feed_read_missed(struct feed *f)
     all = mem_new(room + 1, sizeof *all);
     n = wire_statuses(f->wire, all, room);
     for (size_t i = 0; i < n && i < room; i++) {
-        struct feed_run *run = feed_have_number(f, all[i].run);
+        struct feed_run *run = is_past(f, &all[i]) ? NULL : feed_have_number(f, all[i].run);
 
         if (!run)
             continue;
