@@ -69,6 +69,7 @@ struct feed_run {
     bool own, live, dead, known; /* known: facts below are filled in */
     bool broken;                 /* its files cannot be read: reason says why */
     bool removed;                /* and its folder is gone */
+    bool no_room;                /* another process's: it waits for room on the disk */
     enum wire_state state;
     char reason[512];
     struct wire_facts facts;
@@ -151,6 +152,7 @@ bool feed_busy(struct feed *f);
 struct feed_sweep {
     char name[128]; /* empty: there is none */
     int64_t cells, ended, running;
+    bool full;                 /* a cell of it waits for room on the disk */
     bool paused, over;         /* over: nobody works on it any more, */
     bool open;                 /* though cells that were begun, or wait, have no result */
     bool mean;                 /* best is of several seeds */

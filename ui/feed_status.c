@@ -107,7 +107,7 @@ bool feed_lacks_room(const struct feed *f, const struct feed_run *run)
 {
     struct wire_status status;
 
-    return run->own && run->live && run_trouble(f, run->number, &status);
+    return run->live && (run->own ? run_trouble(f, run->number, &status) : run->no_room);
 }
 
 bool feed_sweep_lacks_room(const struct feed *f, uint32_t sweep)
@@ -372,6 +372,7 @@ static bool find_sweep(const struct feed *f, const struct feed_run *run, struct 
                                             : WIRE_RUNNING;
     if (other->over)
         return true;
+    out->full = other->full;
     if (known && run->live && !run->dead && !strcmp(run->sweep_name, other->name))
         out->cell = run;
     return true;

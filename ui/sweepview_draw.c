@@ -55,7 +55,9 @@ static void draw_list(struct sweepview *v, struct grid *g, struct rect in)
 
 static bool lacks_room(const struct sweepview *v)
 {
-    return v->own && v->app && feed_sweep_lacks_room(v->app->feed, v->status.sweep);
+    if (v->own)
+        return v->app && feed_sweep_lacks_room(v->app->feed, v->status.sweep);
+    return v->sweep->live && v->sweep->full;
 }
 
 static const char *state_of(const struct sweepview *v)

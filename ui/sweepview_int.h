@@ -53,6 +53,7 @@ struct sweepview_sweep {
     struct spec_sweep spec; /* closed */
     struct record_queue_options options;
     bool live; /* a program is at work on it */
+    bool full; /* another one, on a cell that waits for room on the disk */
     struct sweepview_dim *dim;
     size_t dims, repeats_dim; /* dims: there are no repeats */
     struct sweepview_cell *cell;

@@ -162,6 +162,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     struct record_entry entry = {0};
     bool read = (open || other) && record_read_entry(folder, &entry, NULL) == ERR_OK;
     const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
+    bool full = run && open && l->owned && record_working_lacks_room(folder);
     struct sweepview_cell *c;
 
     free(folder);
@@ -186,6 +187,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
                    : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
                                                       : WIRE_RUNNING;
     c->elsewhere = l->owned;
+    s->full |= full;
     c->dead = c->state == WIRE_STOPPED && run && entry.dead;
     if (run && run->spec.epochs > 0 && open)
         c->share = (double)run->epochs_done / (double)run->spec.epochs;
@@ -322,6 +324,7 @@ static void tell_of(const char *results, const char *name, const struct sweepvie
     out->left_seconds = sweepview_left_seconds(s);
     out->paused =
         s->live && !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, name));
+    out->full = s->live && s->full;
     out->over = !s->live;
     out->open = sweepview_open(s) > 0;
 }

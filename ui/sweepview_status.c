@@ -44,8 +44,9 @@ static bool same_sweep(const struct feed_sweep *a, const struct feed_sweep *b)
 {
     return !strcmp(a->name, b->name) && a->cells == b->cells && a->ended == b->ended &&
            a->running == b->running && a->paused == b->paused && a->over == b->over &&
-           a->open == b->open && a->mean == b->mean && same(a->best, b->best) &&
-           a->by_valid == b->by_valid && same(a->left_seconds, b->left_seconds);
+           a->open == b->open && a->full == b->full && a->mean == b->mean &&
+           same(a->best, b->best) && a->by_valid == b->by_valid &&
+           same(a->left_seconds, b->left_seconds);
 }
 
 static void done(void *arg, bool dropped)

@@ -251,12 +251,14 @@ static void show_work(struct engine *e)
 {
     const char *path = NULL, *paused = NULL;
     int runs = 0;
+    bool full = false;
 
     for (struct run *r = e->running; r; r = r->next) {
         bool works = !r->ended && r->state != WIRE_PAUSED;
 
-        if (works)
+        if (works && !full)
             path = r->path;
+        full |= works && r->disk_full && path == r->path;
         runs += works && r->path[0];
         if (!r->ended && r->state == WIRE_PAUSED)
             paused = r->path;
@@ -268,6 +270,7 @@ static void show_work(struct engine *e)
         paused = sweep_held(e->sweeps);
     if (!path && paused && paused[0] && !e->quitting)
         path = paused; /* its turn is not over: nobody is to take what waits behind it */
+    record_work_set_full(e->work, full);
     record_work_set(e->work, path, runs);
 }
 

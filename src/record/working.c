@@ -1,5 +1,6 @@
 /* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
- * not always. Three lines: the results folder, a run's, how many of them compute. */
+ * not always. Four lines: the results folder, a run's, how many of them compute, and "full" where that
+ * run waits for room. */
 #include "record/working.h"
 
 #include "base/clock.h"
@@ -26,6 +27,7 @@ struct record_work {
     int fd;           /* -1: nobody is shown */
     char *shown;      /* the run */
     int runs;         /* how many are shown */
+    bool full;
 };
 
 /* "HOST-", fit for a file's name. */
@@ -78,33 +80,36 @@ static int64_t pid_of(const char *name, const char *prefix)
     return pid;
 }
 
+/* One without its end is being written: NULL. */
+static char *next_line(char **rest)
+{
+    char *line = *rest, *end = strchr(line, '\n');
+
+    if (!end)
+        return NULL;
+    *end = 0;
+    *rest = end + 1;
+    return line;
+}
+
 static void read_lines(int fd, struct record_working *w)
 {
-    char bytes[2048], *line = bytes, *end;
+    char bytes[2304], *rest = bytes, *line;
     ssize_t got = io.read(fd, bytes, sizeof bytes - 1);
     int64_t runs;
 
     bytes[got > 0 ? got : 0] = 0;
-    /* A line without its end is being written. */
-    end = strchr(line, '\n');
-    if (!end)
-        return;
-    *end = 0;
-    snprintf(w->results, sizeof w->results, "%.1023s", line);
-    line = end + 1;
-    end = strchr(line, '\n');
-    if (!end)
-        return;
-    *end = 0;
-    snprintf(w->run, sizeof w->run, "%.1023s", line);
-    w->runs = w->run[0] ? 1 : 0;
-    line = end + 1;
-    end = strchr(line, '\n');
-    if (!end)
-        return;
-    *end = 0;
-    if (w->run[0] && text_to_int(line, &runs) && runs >= 0 && runs < INT_MAX)
+    if ((line = next_line(&rest)))
+        snprintf(w->results, sizeof w->results, "%.1023s", line);
+    if (line && (line = next_line(&rest))) {
+        snprintf(w->run, sizeof w->run, "%.1023s", line);
+        w->runs = w->run[0] ? 1 : 0;
+    }
+    if (line && (line = next_line(&rest)) && w->run[0] && text_to_int(line, &runs) && runs >= 0 &&
+        runs < INT_MAX)
         w->runs = (int)runs;
+    if (line && (line = next_line(&rest)))
+        w->full = w->runs && !strcmp(line, "full");
 }
 
 /* A file that nobody holds is removed. */
@@ -156,6 +161,18 @@ size_t record_working_list(struct record_working **out)
 bool record_working_paused(const struct record_working *w)
 {
     return w->run[0] && !w->runs;
+}
+
+bool record_working_lacks_room(const char *run)
+{
+    struct record_working *all;
+    size_t n = record_working_list(&all);
+    bool full = false;
+
+    for (size_t i = 0; i < n && !full; i++)
+        full = all[i].full && record_working_same(all[i].run, run);
+    free(all);
+    return full;
 }
 
 size_t record_computing_list(struct record_working **out)
@@ -263,10 +280,32 @@ static void drop(struct record_work *w)
     w->shown = NULL;
 }
 
+static void write_lines(struct record_work *w)
+{
+    char *results = absolute(w->results);
+    char *folder = w->shown[0] ? absolute(w->shown) : mem_text("");
+    char *text = mem_textf("%s\n%s\n%d\n%s\n", results, folder, w->runs, w->full ? "full" : "");
+
+    /* Cut behind the write: whoever reads meanwhile finds its lines. */
+    if (w->fd >= 0 && io.seek(w->fd, 0, SEEK_SET) == 0 &&
+        io.write(w->fd, text, strlen(text)) == (ssize_t)strlen(text))
+        (void)!io.truncate(w->fd, (off_t)strlen(text));
+    free(text);
+    free(folder);
+    free(results);
+}
+
+void record_work_set_full(struct record_work *w, bool full)
+{
+    if (full == w->full)
+        return;
+    w->full = full;
+    if (w->shown)
+        write_lines(w);
+}
+
 void record_work_set(struct record_work *w, const char *run, int runs)
 {
-    char *results, *folder, *text;
-
     if (!w->path || (run ? w->shown && !strcmp(w->shown, run) && w->runs == runs : !w->shown))
         return;
     if (!run) {
@@ -278,16 +317,7 @@ void record_work_set(struct record_work *w, const char *run, int runs)
     free(w->shown);
     w->shown = mem_text(run);
     w->runs = runs;
-    results = absolute(w->results);
-    folder = run[0] ? absolute(run) : mem_text("");
-    text = mem_textf("%s\n%s\n%d\n", results, folder, runs);
-    /* Cut behind the write: whoever reads meanwhile finds its lines. */
-    if (w->fd >= 0 && io.seek(w->fd, 0, SEEK_SET) == 0 &&
-        io.write(w->fd, text, strlen(text)) == (ssize_t)strlen(text))
-        (void)!io.truncate(w->fd, (off_t)strlen(text));
-    free(text);
-    free(folder);
-    free(results);
+    write_lines(w);
 }
 
 bool record_work_claim(struct record_work *w)

@@ -13,6 +13,7 @@ struct record_working {
     char results[1024]; /* the folder of its runs, absolute */
     char run[1024]; /* path of a run's folder, or a paused sweep's; empty: it is being prepared */
     int runs;       /* that compute there; 0 with a run: it is paused */
+    bool full;      /* that run waits for room on the disk */
 };
 
 /* Those of other processes of this user on this machine. Returns how many there are; freed by free().
@@ -22,6 +23,8 @@ size_t record_working_list(struct record_working **out);
 size_t record_computing_list(struct record_working **out);
 /* It has its results, but not the machine. */
 bool record_working_paused(const struct record_working *w);
+/* Whether a process works on the run of that folder that waits for room on the disk. */
+bool record_working_lacks_room(const char *run);
 /* Whether both folders are the same one; a results folder as in record_working. */
 bool record_working_same(const char *results, const char *other);
 
@@ -31,6 +34,8 @@ struct record_work *record_work_new(const char *results);
 /* run: the folder of a run that is at work ("" while it is being prepared), one of so many, or of a
  * paused one with 0; NULL: none is. */
 void record_work_set(struct record_work *w, const char *run, int runs);
+/* Whether that run waits for room on the disk. */
+void record_work_set_full(struct record_work *w, bool full);
 /* Begins where no other process of this user computes on this machine; of several that ask for it at the
  * same time one does. False: not now. */
 bool record_work_claim(struct record_work *w);

@@ -747,6 +747,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
 
         record_work_set(w, "", 0);
         record_work_set(w, run, 1);
+        record_work_set_full(w, true);
         if (write(pipe_[1], "y", 1) == 1)
             usleep(300000);
         record_work_set(w, run, 0);
@@ -761,12 +762,15 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         CHECK_STR(list[0].run, real_run);
         CHECK(record_working_same(list[0].results, results));
         CHECK(!record_working_same(list[0].results, folder));
+        CHECK(list[0].full && list[0].runs == 1);
     }
     free(list);
+    CHECK(record_working_lacks_room(run) && !record_working_lacks_room(results));
     CHECK(read(pipe_[0], &byte, 1) == 1); /* paused: it has its results, and not the machine */
     CHECK_INT(record_working_list(&list), 1);
     CHECK_INT(list ? list[0].runs : -1, 0);
     free(list);
+    CHECK(!record_working_lacks_room(run));
     CHECK_INT(record_computing_list(&list), 0);
     free(list);
     CHECK(record_work_claim(own));

@@ -1,10 +1,13 @@
 /* Runs as they go: from events, from files that grow, after events were lost, of other processes. */
 #include "draw/grid.h"
+#include "record/working.h"
 #include "tests/unit/ui_feed_kit.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 static struct record_run *plain_run(int64_t epochs)
 {
@@ -755,6 +758,73 @@ TEST(what_waits_for_room_on_the_disk_is_told)
 }
 
 /* Where the disk is full a cell is begun anew each second, until it can. */
+/* A process at work on that run, for which there is no room. */
+static pid_t lack_room_elsewhere(const char *results, const char *run)
+{
+    int ends[2];
+    char byte;
+    pid_t child;
+
+    if (pipe(ends))
+        return -1;
+    child = fork();
+    if (child == 0) {
+        struct record_work *w = record_work_new(results);
+
+        record_work_set_full(w, true);
+        record_work_set(w, run, 1);
+        if (write(ends[1], "y", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    CHECK(read(ends[0], &byte, 1) == 1);
+    close(ends[0]);
+    close(ends[1]);
+    return child;
+}
+
+TEST(what_waits_for_room_elsewhere_is_told_too)
+{
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = was ? mem_text(was) : NULL, *cache;
+    struct record_run *run = plain_run(3);
+    struct record *record;
+    struct feed_run *r;
+    struct text line = {0};
+    struct kit k;
+    pid_t other;
+
+    kit_open(&k, 4);
+    cache = io_path(k.results, "cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    record = kit_run(&k, run);
+    record_log(record, "lenet on mnist: 1000 training images, 100 steps an epoch; cpu");
+    kit_step(record, 50, 0, 1.0);
+    other = lack_room_elsewhere(k.results, record_folder(record));
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(feed_lacks_room(k.feed, r));
+    CHECK_HAS(status(&k, &line), "waits for room on the disk elsewhere");
+    CHECK(!strstr(text_str(&line), " left"));
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(!feed_lacks_room(k.feed, r));
+    CHECK_HAS(status(&k, &line), "running elsewhere");
+    record_close(record);
+    if (before)
+        setenv("CHORUS_CACHE", before, 1);
+    else
+        unsetenv("CHORUS_CACHE");
+    text_free(&line);
+    free(before);
+    free(cache);
+    free(run);
+    kit_close(&k);
+}
+
 TEST(a_cell_that_cannot_begin_leaves_no_run)
 {
     struct wire_sweep_status sweep = {.sweep = 9,
