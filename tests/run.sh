@@ -1,6 +1,6 @@
 #!/bin/bash
 # tests/run.sh [WORD]: runs every test that `make check` built (only those whose name holds WORD), two at
-# a time for each processor, and sums them up: its last line is
+# a time for each processor (JOBS=N: 2 N, N that compute and N that wait), and sums them up: its last line is
 # "N passed, N failed, N skipped", and it exits 1 where anything failed. What a test printed stays
 # in $BUILD/check. A test is a program or script whose last line is such a sum; one without a sum,
 # one that runs for ten minutes and one that ends badly with nothing failed count as one failure.

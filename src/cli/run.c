@@ -91,6 +91,8 @@ static void add_help(struct text *out)
         "\nA list of values makes a sweep, a run for each combination (`chorus help lists`):\n"
         "  lr=0.05,0.1,0.2   lr=geom:0.01:1:5   batch=64,128   epochs=step:5:20:5   repeats=3\n"
         "Combinations that cannot be are left out and told; a sweep again runs what is missing.\n"
+        "With --dry-run and --json each cell has a fate: runs, failed, oom, ended, left-out,\n"
+        "skipped or beyond (--max-cells).\n"
         "\nA file experiments/NAME.ini is what NAME means, also where an experiment of that name is built in.\n"
         "built-in experiments:");
     for (int i = 0; spec_builtin_name(i); i++) {

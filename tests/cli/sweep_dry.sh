@@ -243,5 +243,7 @@ check "a few cells alone leave the others' order" cmp order.csv results/sweeps/m
 exits 0 "$CHORUS" run tiny.ini epochs=1 lr=0.1,0.2,0.4 --order grid --name moved --max-cells 1 --dry-run --json
 check "what becomes of each is told" test "$(grep -o '"fate": "[a-z-]*"' out | xargs)" = \
     "fate: ended fate: beyond fate: beyond"
+exits 0 "$CHORUS" run --help
+check "as the help says" grep -q "skipped or beyond (--max-cells)" out
 
 finish
