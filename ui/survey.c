@@ -162,27 +162,30 @@ static size_t add_kind(struct survey *v)
     return v->kinds++;
 }
 
-static void count_reason(struct survey_reason *list, size_t *n, enum survey_fate fate,
-                         const char *text, size_t cells, size_t most)
+/* Its place among those that were told; n: none. */
+static size_t find_reason(const struct survey_reason *list, size_t n, enum survey_fate fate,
+                          const char *text)
 {
     size_t i = 0;
 
-    while (i < *n && (list[i].fate != fate || strcmp(list[i].text, text) != 0))
+    while (i < n && (list[i].fate != fate || strcmp(list[i].text, text) != 0))
         i++;
-    if (i == *n && *n >= most) {
-        count_reason(list, n, fate, "other reasons", cells, SURVEY_REASONS);
-        return;
-    }
-    if (i == *n)
-        list[(*n)++] = (struct survey_reason){fate, mem_text(text), 0};
-    list[i].cells += cells;
+    return i;
 }
 
 /* Of each fate one place is kept for all reasons that have none of their own. */
 static void add_reason(struct survey_reason *list, size_t *n, enum survey_fate fate,
                        const char *text, size_t cells)
 {
-    count_reason(list, n, fate, text, cells, SURVEY_REASONS - SURVEY_FATES);
+    size_t i = find_reason(list, *n, fate, text);
+
+    if (i == *n && *n >= SURVEY_REASONS - SURVEY_FATES) {
+        text = "other reasons";
+        i = find_reason(list, *n, fate, text);
+    }
+    if (i == *n)
+        list[(*n)++] = (struct survey_reason){fate, mem_text(text), 0};
+    list[i].cells += cells;
 }
 
 static size_t look_at(struct survey *v, size_t cell)

@@ -253,9 +253,7 @@ static void add_up(struct dry_survey *v)
     for (size_t i = 0; i < v->cells; i++) {
         const struct dry_one *one = &v->one[i];
 
-        if (!one->taken)
-            continue;
-        if (one->at_once)
+        if (!one->taken || one->at_once)
             continue;
         if (!isfinite(one->seconds)) {
             v->unknown++;
@@ -277,15 +275,15 @@ enum err_code dry_survey(struct dry_survey *v, const struct spec_sweep *s,
                          const struct sweep_wish *wish, struct err *e)
 {
     size_t cells = spec_sweep_cells(s), *order = mem_new(cells, sizeof *order), first = 0;
+    int jobs = spec_sweep_jobs(s, wish->jobs);
     struct ask *ask;
     cpu_set_t before;
 
     /* threads = all is what a cell's share of the machine will be */
-    v->jobs = spec_sweep_jobs(s, wish->jobs);
-    cores_take(0, v->jobs, &before);
+    cores_take(0, jobs, &before);
     ask = ask_start();
     *v = (struct dry_survey){
-        .s = s, .jobs = v->jobs, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
+        .s = s, .jobs = jobs, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
     if (wish->order == SWEEP_SPREAD)
         spec_sweep_spread(s, order);
     for (size_t i = 0; i < cells; i++)

@@ -308,6 +308,23 @@ static int hang_of(const char *s, int columns)
     return width < columns / 2 ? width : 0;
 }
 
+/* What of a clean line stands in one row; of the last row an ellipsis says that more comes behind it.
+ * Returns where the next row goes on. */
+static const char *put_row(struct grid *g, struct rect in, int row, int column, int role,
+                           const char *s, bool more)
+{
+    size_t part = line_of(s, in.columns - column), next = part + strspn(s + part, " ");
+    bool cut = row == in.rows - 1 && (s[next] || more);
+    char *piece = cut && !s[next] ? mem_textf("%s…", s) : mem_text_n(s, cut ? strlen(s) : part);
+
+    if (cut)
+        grid_cut(g, in, row, column, in.columns - column, role, false, piece);
+    else
+        put_clean(g, in, row, column, role, 0, piece);
+    free(piece);
+    return s + next;
+}
+
 int grid_words(struct grid *g, struct rect in, int row, int role, const char *text)
 {
     int rows = 0;
@@ -321,27 +338,14 @@ int grid_words(struct grid *g, struct rect in, int row, int role, const char *te
 
         text_add_clean(&clean, line);
         free(line);
+        text += n + (text[n] == '\n');
         s = text_str(&clean);
         hang = hang_of(s, in.columns);
         do {
-            size_t part = line_of(s, in.columns - column);
-            bool ends = !s[part + strspn(s + part, " ")];
-            bool cut = row + rows == in.rows - 1 && (!ends || (text[n] && text[n + 1]));
-            char *piece = cut && ends ? mem_textf("%s…", s) : mem_text_n(s, part);
-
-            if (cut) /* no room for the rest */
-                grid_cut(g, in, row + rows++, column, in.columns - column, role, false,
-                         ends ? piece : s);
-            else
-                put_clean(g, in, row + rows++, column, role, 0, piece);
-            free(piece);
+            s = put_row(g, in, row + rows++, column, role, s, *text);
             column = hang;
-            s += part;
-            while (*s == ' ')
-                s++;
         } while (*s);
         text_free(&clean);
-        text += n + (text[n] == '\n');
     }
     return rows;
 }
