@@ -89,11 +89,10 @@ const char *compare_metric(int i, const char **title);
 bool compare_has_metric(const struct compare *c, int i);
 void compare_make(struct compare *c);
 void compare_free_made(struct compare *c);
+bool compare_has_twin(const struct compare *c, size_t group); /* another curve lies under its own */
 size_t compare_row_group(const struct compare *c, size_t row); /* as shown; groups: none */
 void compare_focus(struct compare *c, size_t row);
 void compare_set_cursor(struct compare *c);
-
-bool compare_has_twin(const struct compare *c, size_t group); /* another curve lies under its own */
 
 /* compare_names.c */
 const char *compare_tail(const char *name); /* "7f3a" */

@@ -16,8 +16,8 @@ struct logview_line {
 struct logview {
     struct app *app;
     bool follow; /* the newest line stays in sight */
-    size_t
-        below; /* lines between the last shown one and the newest, of those that fit the filter */
+    /* Lines between the last shown one and the newest, of those that fit the filter. */
+    size_t below;
     size_t cursor;      /* counted from the last shown line upwards */
     int left, rows;     /* rows: as drawn last */
     char *filter;       /* NULL: none */

@@ -1,10 +1,10 @@
 /* How the Predict screen looks: the image and who says what of it, a list of the others where there is
  * room, or the confusion matrix. */
-#include "draw/words.h"
 #include "ui/predictview_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "draw/words.h"
 #include "study/compare.h"
 
 #include <math.h>

@@ -124,7 +124,7 @@ struct predictview_board {
 void predictview_make_board(const struct predictview_set *s, struct predictview_board *out);
 void predictview_free_board(struct predictview_board *b);
 void predictview_draw_confusion(struct predictview *v, struct grid *g, struct rect in);
-void predictview_add_facts(const struct predictview *v,
-                           struct text *out); /* "accuracy 0.9071 ..." */
+/* "accuracy 0.9071 ..." */
+void predictview_add_facts(const struct predictview *v, struct text *out);
 
 #endif

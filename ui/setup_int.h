@@ -159,8 +159,8 @@ void setup_add_label(const struct record_queued *list, size_t count, size_t i, s
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */
-void setup_watch(
-    struct setup *s); /* looks whether the queue is another one, or the sweep's results */
+/* Looks whether the queue is another one, or the sweep's results. */
+void setup_watch(struct setup *s);
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
 void setup_queue_verbs(const struct setup *s, struct text *lines); /* that do the same */

@@ -270,7 +270,6 @@ TEST(jobs_run_side_by_side_and_say_so)
     kit_end(&k);
 }
 
-/* One value of such a key, or several of another, keep nobody from running side by side. */
 /* The rule that the command line has, for all who start one. */
 TEST(a_sweep_goes_on_as_it_was_begun_or_not_at_all)
 {
@@ -296,6 +295,7 @@ TEST(a_sweep_goes_on_as_it_was_begun_or_not_at_all)
     kit_end(&k);
 }
 
+/* One value of such a key, or several of another, keep nobody from running side by side. */
 TEST(seconds_are_compared_where_what_computes_varies)
 {
     static const struct {

@@ -145,7 +145,7 @@ static bool setting(const char *key, const char *value)
         if (stat(value, &st) || !st.st_size || truncate(value, st.st_size - 1))
             twin.faults.clear();
     } else if (!strcmp(key, "driver")) {
-        for (int i = 0; i < 8; i++)
+        for (int i = 0; i < (int)(sizeof drivers / sizeof *drivers); i++)
             if (!strcmp(value, drivers[i])) {
                 twin.driver = (enum twin_driver)i;
                 return true;
