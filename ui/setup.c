@@ -172,10 +172,31 @@ static bool expects(void *screen)
     return s->form.good && !s->sum.complete;
 }
 
+/* What they took is known now, whoever ran them. */
+static void look_for_ends(struct setup *s)
+{
+    const struct library *l = s->app->library;
+    const struct library_run *runs;
+    size_t count = 0, ended = 0;
+
+    if (!l || !library_ready(l) || (s->saw_runs && library_turn(l) == s->runs_turn))
+        return;
+    runs = library_runs(l, &count);
+    for (size_t i = 0; i < count; i++)
+        ended += wire_state_ended(runs[i].state);
+    if (s->saw_runs && ended != s->runs_ended)
+        setup_results_change(s);
+    s->saw_runs = true;
+    s->runs_turn = library_turn(l);
+    s->runs_ended = ended;
+}
+
 static bool tick(void *screen)
 {
     struct setup *s = screen;
 
+    if (s->app->shown == SCREEN_SETUP)
+        look_for_ends(s);
     setup_watch(s); /* the status line counts what waits, on every screen */
     if (s->app->shown == SCREEN_SETUP && app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
         setup_list_files(s);

@@ -86,6 +86,9 @@ struct setup {
     uint64_t count_asked_ns;
     uint64_t counted_ns; /* not sooner is it asked again */
     uint64_t learn_ns;   /* when kinds of unknown cost are asked about again; 0: no run has ended */
+    uint64_t runs_turn;  /* of the library, when its runs that had ended were counted last */
+    size_t runs_ended;
+    bool saw_runs;
     uint64_t sweep_stamp; /* of the form's sweep, as setup_watch saw it last; 0: there is none */
 
     struct form again; /* a run that is to be run again, beside what stands in the form */

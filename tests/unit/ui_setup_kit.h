@@ -324,6 +324,7 @@ static inline void kit_end(void)
 
     screen_setup.close(kit.setup);
     tasks_free(kit.app.tasks);
+    library_free(kit.app.library);
     claim_close(&kit.app);
     settings_close(kit.app.settings);
     wire_free(kit.app.config.wire);

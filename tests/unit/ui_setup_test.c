@@ -417,6 +417,47 @@ TEST(what_other_programs_end_is_counted_and_learnt_from)
     kit_end();
 }
 
+static void put_run(const char *name, const char *state)
+{
+    char *folder = mem_textf("%s/%s", kit.folder, name), *file = mem_textf("%s/run.csv", folder);
+    char *row = mem_textf("run,state\n%s,%s\n", name, state);
+
+    if (mkdir(folder, 0777))
+        TEST_FAILED("%s cannot be made", folder);
+    write_file(file, row);
+    free(row);
+    free(file);
+    free(folder);
+}
+
+TEST(a_single_run_learns_from_what_other_programs_end)
+{
+    kit_start();
+    kit.ns = 1;
+    kit.guessed_from = 3;
+    kit.app.shown = SCREEN_SETUP;
+    kit.app.library = library_new(kit.folder, kit.app.tasks);
+    put_run("2026-11-20-101530-412-lenet-0001", "stopped");
+    choose("lr");
+    kit_keys("Enter 0.2 Enter Esc");
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "expected time     ~");
+    kit.guessed_from = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i == 2)
+            put_run("2026-11-20-101530-413-lenet-0002", "done");
+        library_tick(kit.app.library, true);
+        kit_settle();
+        kit.ns += 5000000000;
+        (void)screen_setup.tick(kit.setup);
+        kit_settle();
+        if (i == 1)
+            CHECK_HAS(kit_draw(42, 160), "expected time     ~"); /* nothing has ended */
+    }
+    CHECK(!strstr(kit_draw(42, 160), "expected time     ~"));
+    kit_end();
+}
+
 TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
 {
     char *file;
