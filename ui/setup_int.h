@@ -157,8 +157,12 @@ void setup_free_source(struct setup_source *source);
 void setup_take_options(struct setup_source *source);
 void setup_read_models(struct setup *s); /* from now on, elsewhere; and checks long lists there */
 
-/* setup_label.c: "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */
-void setup_add_label(const struct record_queued *list, size_t count, size_t i, struct text *out);
+/* setup_label.c */
+/* Each one's text with every key in it, so that all say the same in the same words; the caller frees. */
+char **setup_resolve(const struct record_queued *list, size_t count);
+/* "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */
+void setup_add_label(const struct record_queued *list, char *const *resolved, size_t count,
+                     size_t i, struct text *out);
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */

@@ -46,17 +46,40 @@ static bool same_name(const struct record_queued *a, const struct record_queued 
     return a->text && b->text && !strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
-void setup_add_label(const struct record_queued *list, size_t count, size_t i, struct text *out)
+char **setup_resolve(const struct record_queued *list, size_t count)
+{
+    char **resolved = mem_new(count + 1, sizeof *resolved);
+
+    for (size_t i = 0; i < count; i++) {
+        struct text t = {0};
+        struct spec_sweep s;
+
+        spec_sweep_init(&s);
+        if (list[i].text &&
+            spec_sweep_parse(&s, list[i].text, list[i].n, list[i].file, NULL) == ERR_OK &&
+            spec_sweep_close(&s, NULL) == ERR_OK)
+            spec_sweep_write(&s, &t);
+        else
+            text_add(&t, list[i].text ? list[i].text : "");
+        resolved[i] = mem_text(text_str(&t));
+        spec_sweep_free(&s);
+        text_free(&t);
+    }
+    return resolved;
+}
+
+void setup_add_label(const struct record_queued *list, char *const *resolved, size_t count,
+                     size_t i, struct text *out)
 {
     struct text key = {0}, value = {0};
-    const char *at = list[i].text;
+    const char *at = count ? resolved[i] : NULL;
 
     while (at && next_pair(&at, &key, &value)) {
         bool differs = false;
 
         for (size_t j = 0; j < count && !differs; j++)
             differs = j != i && same_name(&list[i], &list[j]) &&
-                      !has_pair(list[j].text, text_str(&key), text_str(&value));
+                      !has_pair(resolved[j], text_str(&key), text_str(&value));
         if (differs)
             text_addf(out, "%s%s=%s", out->n ? " " : "", text_str(&key), text_str(&value));
     }

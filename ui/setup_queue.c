@@ -27,11 +27,16 @@ struct reading {
     bool fine;
 };
 
+static void free_texts(char **text, size_t count)
+{
+    for (size_t i = 0; text && i < count; i++)
+        free(text[i]);
+    free(text);
+}
+
 static void free_list(struct record_queued *list, char **label, size_t count)
 {
-    for (size_t i = 0; label && i < count; i++)
-        free(label[i]);
-    free(label);
+    free_texts(label, count);
     record_queue_free(list, count);
 }
 
@@ -47,6 +52,8 @@ static void read_queue(void *arg)
 {
     struct reading *r = arg;
     uint64_t before = r->stamp;
+    size_t compared;
+    char **resolved;
 
     if (r->sweep) /* other programs end cells too */
         r->sweep_stamp = record_sweep_stamp(r->results, r->sweep);
@@ -57,6 +64,8 @@ static void read_queue(void *arg)
     if (!r->fine)
         return;
     r->label = mem_new(r->count + 1, sizeof *r->label);
+    compared = r->count < MOST_TOLD_APART ? r->count : 0;
+    resolved = setup_resolve(r->list, compared);
     for (size_t i = 0; i < r->count; i++) {
         struct record_queue_options options = {0};
         struct text t = {0};
@@ -65,10 +74,11 @@ static void read_queue(void *arg)
             (void)!record_queue_read_options(r->list[i].text, &options, NULL);
         text_add(&t, options.resume[0] ? "goes on" : options.alone ? "alone" : "");
         if (!options.resume[0])
-            setup_add_label(r->list, r->count < MOST_TOLD_APART ? r->count : 0, i, &t);
+            setup_add_label(r->list, resolved, compared, i, &t);
         r->label[i] = mem_text(text_str(&t));
         text_free(&t);
     }
+    free_texts(resolved, compared);
 }
 
 static void queue_read(void *arg, bool dropped)

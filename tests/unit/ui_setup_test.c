@@ -1092,16 +1092,27 @@ TEST(rows_of_one_name_tell_what_differs)
         {.name = "a", .text = "lr=0.2\nepochs = 2\n"},
         {.name = "b", .text = "lr = 0.3\n"},
         {.name = "a", .broken = true},
+        {.name = "c", .text = "lr = 0.2\nvalid = 0\nmode = data-parallel\n"},
+        {.name = "c", .text = "lr = 0.2\n"},
     };
-    static const char *const want[] = {"lr=0.1 batch=64", "lr=0.2", "", ""};
+    static const char *const want[] = {"batch=64 lr=0.1", "batch=256 lr=0.2", "", "", "", ""};
+    char **resolved;
 
+    for (size_t i = 0; i < MEM_COUNT(list); i++) {
+        list[i].file = (char *)"1.ini";
+        list[i].n = list[i].text ? strlen(list[i].text) : 0;
+    }
+    resolved = setup_resolve(list, MEM_COUNT(list));
     for (size_t i = 0; i < MEM_COUNT(list); i++) {
         struct text t = {0};
 
-        setup_add_label(list, MEM_COUNT(list), i, &t);
+        setup_add_label(list, resolved, MEM_COUNT(list), i, &t);
         CHECK_STR(text_str(&t), want[i]);
         text_free(&t);
     }
+    for (size_t i = 0; i < MEM_COUNT(list); i++)
+        free(resolved[i]);
+    free(resolved);
 }
 
 TEST(panes_have_hints_of_their_own)
