@@ -331,7 +331,8 @@ static void *model_of(struct cuda_view v, int m, size_t element)
 }
 
 void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dnn_pass pass,
-                  struct cuda_view x, struct cuda_view w, struct cuda_view y, void *scratch)
+                  int models, struct cuda_view x, struct cuda_view w, struct cuda_view y,
+                  void *scratch)
 {
     const struct cuda_conv *c = &l->conv;
     size_t element = cuda_element(c->math);
@@ -339,7 +340,7 @@ void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dn
     void *turned = scratch, *workspace = (char *)scratch + weight_bytes(c);
     bool half = c->math == CUDA_BF16;
 
-    for (int m = 0; m < c->models; m++) {
+    for (int m = 0; m < models; m++) {
         void *xm = model_of(x, m, element), *ym = model_of(y, m, element);
 
         if (pass != CUDA_DNN_WEIGHTS)

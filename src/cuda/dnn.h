@@ -28,10 +28,12 @@ bool cuda_dnn_has(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass);
 size_t cuda_dnn_scratch(const struct cuda_dnn_layer *l);
 /* What that usually is, before there are plans. */
 size_t cuda_dnn_usual(const struct cuda_conv *c);
-/* One pass of all models: x, w and y as in cuda_conv_*: kernels in Flax's order; w is fp32 or its bf16
- * copy going in, fp32 coming out of CUDA_DNN_WEIGHTS. Nothing is added and no bias. */
+/* One pass of so many models, those that the views begin with: x, w and y as in cuda_conv_*: kernels in
+ * Flax's order; w is fp32 or its bf16 copy going in, fp32 coming out of CUDA_DNN_WEIGHTS. Nothing is
+ * added and no bias. */
 void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dnn_pass pass,
-                  struct cuda_view x, struct cuda_view w, struct cuda_view y, void *scratch);
+                  int models, struct cuda_view x, struct cuda_view w, struct cuda_view y,
+                  void *scratch);
 /* Whether any of its plans was picked by its time, now or when it was kept. */
 bool cuda_dnn_tuned(const struct cuda_dnn *d);
 /* cuDNN's number of the engine that a pass has; -1: none. */

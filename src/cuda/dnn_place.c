@@ -189,8 +189,9 @@ bool cuda_write_dnn_forward(const struct cuda_writer *w, int layer, struct cuda_
 
     if (!l)
         return false;
-    cuda_dnn_run(w->list, l, CUDA_DNN_FORWARD, x, cuda_write_weight(w, w->net->layer[layer].kernel),
-                 y, w->p->memory + w->p->layout.scratch);
+    cuda_dnn_run(w->list, l, CUDA_DNN_FORWARD, w->models, x,
+                 cuda_write_weight(w, w->net->layer[layer].kernel), y,
+                 w->p->memory + w->p->layout.scratch);
     add_bias(w, &c, cuda_write_param(w, w->net->layer[layer].bias), act, y);
     return true;
 }
@@ -205,7 +206,7 @@ bool cuda_write_dnn_weights(const struct cuda_writer *w, int layer, struct cuda_
 
     if (!l)
         return false;
-    cuda_dnn_run(w->list, l, CUDA_DNN_WEIGHTS, x, dweight, dy, scratch);
+    cuda_dnn_run(w->list, l, CUDA_DNN_WEIGHTS, w->models, x, dweight, dy, scratch);
     if (dbias.p)
         cuda_norm_sum(w->list, &out, dy, scratch, dbias);
     return true;
@@ -224,8 +225,8 @@ bool cuda_write_dnn_input(const struct cuda_writer *w, int layer, struct cuda_vi
         return false;
     if (add)
         to = (struct cuda_view){scratch + aside(l), cuda_stride(elements_of(&in))};
-    cuda_dnn_run(w->list, l, CUDA_DNN_INPUT, to, cuda_write_weight(w, w->net->layer[layer].kernel),
-                 dy, scratch);
+    cuda_dnn_run(w->list, l, CUDA_DNN_INPUT, w->models, to,
+                 cuda_write_weight(w, w->net->layer[layer].kernel), dy, scratch);
     if (gate.p || add)
         cuda_act_backward(w->list, &in, gate.p ? act : CUDA_LINEAR, gate, to, add, dx);
     return true;

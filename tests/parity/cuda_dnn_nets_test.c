@@ -1,0 +1,68 @@
+/* Networks whose convolutions go through cuDNN, against the naive backend: on a twin of the library, and
+ * on a GPU through the library itself. */
+#include "cuda/twin/cudnn.h"
+#include "tests/parity/cuda_kit.h"
+
+static const char residual[] =
+    "input auto\nconv 32 3 pad 1\nbatchnorm\nrelu\nresidual {\n conv 32 3 pad 1\n batchnorm\n relu\n"
+    " conv 32 3 pad 1\n batchnorm\n}\nrelu\nresidual {\n conv 40 3 stride 2 pad 1\n batchnorm\n relu\n"
+    " conv 40 3 pad 1 nobias\n batchnorm\n} shortcut {\n conv 40 1 stride 2\n}\nrelu\n"
+    "globalavgpool\ndense 10\n";
+static const struct kit_net nets[] = {
+    {"residual", residual, {6, 6, 1}},
+    {"biases and gates",
+     "input auto\nconv 32 3\nrelu\nconv 40 3 pad 1\ntanh\nconv 32 2 same\nrelu\nconv 32 1 nobias\n"
+     "relu\ndense 10\n",
+     {7, 6, 2}},
+    {"gradients added behind a gate",
+     "input auto\nconv 32 2\nrelu\nresidual {\n conv 48 3 pad 1\n} shortcut {\n conv 48 1\n}\nrelu\n"
+     "residual {\n conv 48 3 pad 1\n}\ntanh\ndense 10\n",
+     {6, 5, 1}},
+};
+static const struct {
+    enum spec_precision of;
+    const char *name;
+    struct kit_limits limits;
+} precisions[] = {{SPEC_FP32, "fp32", {2e-5, 2e-5, 1e-4, 2e-4, 1, false, false}},
+                  {SPEC_TF32, "tf32", {2e-3, 8e-2, 5e-3, 2e-2, 2, true, false}},
+                  {SPEC_BF16, "bf16", {3e-2, 0.4, 4e-2, 1.5e-1, 4, true, false}}};
+
+static void begin(void)
+{
+    setenv("CHORUS_CACHE", "off", 1);
+    unsetenv("CHORUS_CUDNN");
+    kit_twin(1);
+    twin_dnn(true);
+}
+
+static void compare(struct kit *b, const char *net, const char *how, size_t precision)
+{
+    char name[80];
+
+    b->plan.precision = precisions[precision].of;
+    snprintf(name, sizeof name, "%s%s in %s", net, how, precisions[precision].name);
+    kit_compare(b, name, 2, &precisions[precision].limits);
+    for (int pass = 0; pass < 3; pass++)
+        if (!twin_dnn_counted().executed[pass])
+            TEST_FAILED("%s: pass %d did not go through cuDNN", name, pass);
+    if (twin_dnn_counted().wrong[0])
+        TEST_FAILED("%s: %s", name, twin_dnn_counted().wrong);
+}
+
+/* Each member alone in its launches and in cuDNN's: what lies behind the last one is somebody else's. */
+TEST(members_one_after_another)
+{
+    for (size_t k = 0; k < MEM_COUNT(nets); k++)
+        for (size_t p = 0; p < MEM_COUNT(precisions); p++) {
+            struct kit b;
+
+            begin();
+            cuda_hooks.in_turn = 1;
+            cuda_hooks.keep = p % 2;
+            REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
+            kit_ensemble(&b, 3, 1, k == 1);
+            b.plan.optimizer = SPEC_MOMENTUM;
+            compare(&b, nets[k].name, ", members in turn,", p);
+            kit_close(&b);
+        }
+}
