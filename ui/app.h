@@ -200,7 +200,6 @@ void screen_setup_load_sweep(void *setup, const char *name);
 void screen_run_watch(void *run, const char *folder);
 /* A key for the run that is watched, as soon as enough of it is read that the key can go by. */
 void screen_run_press(void *run, int32_t code);
-void screen_run_go(void *run, const struct feed_run *paused); /* of this program; may ask first */
 /* The name of the run that it showed last, and whether it has an epoch; NULL: none. */
 const char *screen_run_name(void *run, bool *trained);
 void screen_compare_runs(void *compare, const char *const *names, size_t count);

@@ -200,10 +200,8 @@ static bool act_on_one(struct results *r, const struct library_run *run, int32_t
         resume_run(r, run);
         return true;
     case 'p':
-        results_pause(r, run);
-        return true;
     case 'K':
-        results_ask_stop(r, run);
+        runkeys_press(r->app, run->name, code);
         return true;
     case 'P':
         go_to(r, run, SCREEN_PREDICT);

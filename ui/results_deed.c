@@ -1,5 +1,5 @@
-/* ui/results_deed.c: what is done to runs at once: tags, notes, the trash, pause and stop, each with its
- * question. Files are written by tasks; nothing here waits. */
+/* ui/results_deed.c: what is done to runs at once: tags, notes, the trash, each with its question. Files
+ * are written by tasks; nothing here waits. */
 #include "ui/results_int.h"
 
 #include "base/mem.h"
@@ -56,9 +56,9 @@ void results_say_runs(char *out, size_t room, const char *const *names, size_t c
         snprintf(out, room, "%zu runs", count);
 }
 
-/* ---- tags, notes, trash, pause: by the thread of tasks ---- */
+/* ---- tags, notes, trash: by the thread of tasks ---- */
 
-enum deed { DEED_EDIT, DEED_REMOVE, DEED_CONTROL };
+enum deed { DEED_EDIT, DEED_REMOVE };
 struct doing {
     struct results *results;
     enum deed deed;
@@ -88,24 +88,10 @@ static void do_deed(void *arg)
 
     for (size_t i = 0; i < d->count; i++) {
         enum err_code code = d->deed == DEED_REMOVE ? remove_one(d, d->folder[i])
-                             : d->deed == DEED_EDIT ? record_edit(d->folder[i], d->line, &d->e)
-                                                    : record_control(d->folder[i], d->line, &d->e);
+                                                    : record_edit(d->folder[i], d->line, &d->e);
 
         d->done += code == ERR_OK;
     }
-}
-
-static const char *obeyed(const char *line)
-{
-    static const char *const words[][2] = {{"pause", "it pauses within a second; p lets it go on"},
-                                           {"go", "it goes on"},
-                                           {"stop epoch", "it stops at the end of this epoch"},
-                                           {"stop step", "it stops; R goes on with it"}};
-
-    for (size_t i = 0; i < MEM_COUNT(words); i++)
-        if (!strcmp(words[i][0], line))
-            return words[i][1];
-    return line;
 }
 
 /* The results folder is known: paths below it are said from there on, so that the reason is seen. */
@@ -131,8 +117,6 @@ static void say_deed(const struct doing *d)
     else if (d->deed == DEED_REMOVE)
         app_say(app, GRID_GOOD, "moved to the folder trash of the results: %zu run%s", d->done,
                 d->done == 1 ? "" : "s");
-    else if (d->deed == DEED_CONTROL)
-        app_say(app, GRID_GOOD, "%s", obeyed(d->line));
     else
         app_say(app, GRID_GOOD, "written into %zu run%s", d->done, d->done == 1 ? "" : "s");
     text_free(&why);
@@ -161,9 +145,9 @@ static void tell_deed(struct results *r, enum deed deed, const char *const *name
 
     if (deed == DEED_REMOVE) {
         app_did(r->app, "rm", names, count, NULL);
-    } else if (deed == DEED_EDIT && !strncmp(line, "tag ", 4)) {
+    } else if (!strncmp(line, "tag ", 4)) {
         app_did(r->app, "tag", names, count, line + 4);
-    } else if (deed == DEED_EDIT) {
+    } else {
         jobs_add_word(&behind, line[4] ? line + 5 : "");
         app_did(r->app, "note", names, count, text_str(&behind));
     }
@@ -306,72 +290,4 @@ void results_ask_trash(struct results *r)
         app_ask(r->app, question, answers, take_trash, r);
     }
     free(names);
-}
-
-/* ---- live runs ---- */
-
-static void tell(struct results *r, const struct library_run *run, const char *line)
-{
-    char *folder = library_folder(r->app->library, run->name);
-    struct feed_run *own = r->app->feed ? feed_find(r->app->feed, folder) : NULL;
-    struct err e = {0};
-    enum err_code code = ERR_OK;
-    bool stop = !strncmp(line, "stop", 4);
-
-    app_did(r->app, stop ? "stop" : line, &run->name, 1,
-            !strcmp(line, "stop epoch") ? "--after-epoch" : NULL);
-    free(folder);
-    if (!own || !own->own) {
-        start_deed(r, DEED_CONTROL, &run->name, 1, line);
-        return;
-    }
-    if (!strcmp(line, "go")) {
-        screen_run_go(r->app->screen[SCREEN_RUN], own);
-        return;
-    }
-    if (!strcmp(line, "pause"))
-        code = feed_pause(r->app->feed, own, false, &e);
-    else
-        code = feed_stop(r->app->feed, own,
-                         !strcmp(line, "stop step") ? WIRE_AFTER_STEP : WIRE_AFTER_EPOCH, &e);
-    if (code != ERR_OK)
-        app_say(r->app, GRID_BAD, "%s", e.text);
-}
-
-static bool must_live(struct results *r, const struct library_run *run)
-{
-    if (run->live)
-        return true;
-    app_say(r->app, GRID_WARN, "%s is not at work: it is %s", results_hash(run->name),
-            library_cell(run, "state"));
-    return false;
-}
-
-static void take_stop(void *user, int answer)
-{
-    static const char *const lines[] = {"stop epoch", "stop step"};
-    struct results *r = user;
-    const struct library_run *run = library_find(r->app->library, r->about);
-
-    if (run && (answer == 0 || answer == 1))
-        tell(r, run, lines[answer]);
-}
-
-void results_ask_stop(struct results *r, const struct library_run *run)
-{
-    static const char *const answers[] = {"after this epoch", "now; R goes on with it", "cancel",
-                                          NULL};
-    char question[400];
-
-    if (!must_live(r, run))
-        return;
-    remember(r, run);
-    snprintf(question, sizeof question, "Stop %s?", run->name);
-    app_ask(r->app, question, answers, take_stop, r);
-}
-
-void results_pause(struct results *r, const struct library_run *run)
-{
-    if (must_live(r, run))
-        tell(r, run, run->state == WIRE_PAUSED ? "go" : "pause");
 }

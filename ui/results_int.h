@@ -185,8 +185,6 @@ void results_say_runs(char *out, size_t room, const char *const *names, size_t c
 void results_ask_tags(struct results *r);
 void results_ask_note(struct results *r, const struct library_run *run);
 void results_ask_trash(struct results *r);
-void results_ask_stop(struct results *r, const struct library_run *run);
-void results_pause(struct results *r, const struct library_run *run);
 
 /* results_act.c */
 bool results_act(struct results *r, int32_t code);

@@ -41,16 +41,23 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
     return false;
 }
 
-static void on_run(struct app *app, const char *name, const char *folder, int32_t code)
+/* show: the screen Run is, from then on. */
+static void on_run(struct app *app, const char *name, int32_t code, bool show)
 {
-    const struct feed_run *known = feed_find(app->feed, folder);
-    const struct library_run *run = library_find(app->library, name);
+    char *folder = library_folder(app->library, name);
 
-    if (!may(app, run, known, code))
-        return;
-    screen_run_watch(app->screen[SCREEN_RUN], folder);
-    app_show(app, SCREEN_RUN);
-    screen_run_press(app->screen[SCREEN_RUN], code);
+    if (may(app, library_find(app->library, name), feed_find(app->feed, folder), code)) {
+        screen_run_watch(app->screen[SCREEN_RUN], folder);
+        if (show)
+            app_show(app, SCREEN_RUN);
+        screen_run_press(app->screen[SCREEN_RUN], code);
+    }
+    free(folder);
+}
+
+void runkeys_press(struct app *app, const char *name, int32_t code)
+{
+    on_run(app, name, code, false);
 }
 
 /* ---- what a verb makes of it ---- */
@@ -112,14 +119,14 @@ bool runkeys_do(struct app *app, const char *name, int32_t code)
 
     if (!runkeys_is(code))
         return false;
-    folder = library_folder(app->library, name);
     if (code == 'e' || code == 'r') {
+        folder = library_folder(app->library, name);
         screen_setup_load(app->screen[SCREEN_SETUP], folder, code == 'r');
         if (code == 'e') /* where r starts it, that shows Run; it may ask first */
             app_show(app, SCREEN_SETUP);
+        free(folder);
     } else {
-        on_run(app, name, folder, code);
+        on_run(app, name, code, true);
     }
-    free(folder);
     return true;
 }

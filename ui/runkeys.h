@@ -8,6 +8,8 @@
  * from then on. False: the key is none of these. */
 bool runkeys_do(struct app *app, const char *name, int32_t code);
 bool runkeys_is(int32_t code);
+/* p and K do what they do on Run, with its questions, over the screen that is shown. */
+void runkeys_press(struct app *app, const char *name, int32_t code);
 /* W: its weights as a file, asks for the name; M: a single model for as many epochs as it cost. False:
  * another key. */
 bool runkeys_make(struct app *app, const char *name, int32_t code);

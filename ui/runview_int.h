@@ -52,6 +52,7 @@ struct runview {
     } promise;
     int32_t pressed; /* a key that waits until its run is read; 0: none */
     uint64_t pressed_id;
+    int pressed_on; /* which screen was shown then: on another one it is not meant any more */
 };
 
 extern const char *const runview_axes[]; /* "epoch", ...; NULL at the end */

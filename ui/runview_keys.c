@@ -14,8 +14,10 @@
 static const int64_t smooths[] = {0, 5, 20, 100, 500}; /* by the level that is kept */
 
 const struct screen_key runview_keys[] = {
-    {"p", "pause", "pauses, or goes on; it stays paused if the terminal goes: `chorus go RUN`"},
-    {"K", "stop", "stops it, after this epoch or now; asks first"},
+    {"p", "pause",
+     "pauses, or goes on, of a sweep this cell alone; it stays paused if the terminal goes: `chorus "
+     "go RUN`"},
+    {"K", "stop", "stops it, after this epoch or now, or a cell's sweep; asks first"},
     {"x", "axis",
      "what the plots run over: epoch, step, images, model-images, seconds, "
      "device-seconds"},
@@ -311,7 +313,7 @@ void runview_press_now(struct runview *v)
     struct feed_run *run = v->pressed ? runview_run(v) : NULL;
     int32_t code = v->pressed;
 
-    if (run && run->id == v->pressed_id && v->app->shown == SCREEN_RUN) {
+    if (run && run->id == v->pressed_id && v->app->shown == v->pressed_on) {
         if (is_unread(v, run))
             return;
         runview_key(v, &(struct key){.code = code});
@@ -325,6 +327,7 @@ void screen_run_press(void *screen, int32_t code)
 
     v->pressed = code;
     v->pressed_id = v->id;
+    v->pressed_on = v->app->shown;
     runview_press_now(v);
 }
 

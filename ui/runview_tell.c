@@ -117,6 +117,20 @@ static void did(struct runview *v, const struct feed_run *run, const char *verb,
     app_did(v->app, verb, &name, 1, behind);
 }
 
+static bool is_of_sweep(const struct feed_run *run)
+{
+    return run->sweep || (!run->own && run->sweep_name[0]);
+}
+
+/* A cell is not its sweep, which may be paused itself. */
+static const char *pause_words(const struct feed_run *run, bool go)
+{
+    if (is_of_sweep(run))
+        return go ? "this cell goes on; where its sweep is paused too, p on Sweep lets that go on"
+                  : "pausing this cell alone after this step; p on Sweep pauses all of it";
+    return go ? "going on" : "pausing after this step";
+}
+
 /* ---- stopping ---- */
 
 /* What is told to a cell of this program's sweep stops the sweep. */
@@ -208,7 +222,7 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
     static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on",
                                           "stop it now: R goes on with it, the sweep with the next",
                                           NULL};
-    bool of_sweep = run->sweep || (!run->own && run->sweep_name[0]);
+    bool of_sweep = is_of_sweep(run);
     struct text question = {0};
 
     if (!must_work(v, run))
@@ -272,8 +286,8 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
         did(g->v, run, "go", "");
-        promise(g->v, run, "going on");
-        answer_for(g->v, feed_pause(g->v->app->feed, run, true, &e), &e, "going on");
+        promise(g->v, run, pause_words(run, true));
+        answer_for(g->v, feed_pause(g->v->app->feed, run, true, &e), &e, pause_words(run, true));
     }
     free(g->path);
     free(g);
@@ -298,7 +312,7 @@ static void claim_and_go(struct runview *v, const struct feed_run *run, bool go,
 void runview_pause(struct runview *v, struct feed_run *run)
 {
     bool go = run->state == WIRE_PAUSED;
-    const char *said = go ? "going on" : "pausing after this step";
+    const char *said = pause_words(run, go);
     struct err e = {0};
 
     if (!must_work(v, run))
@@ -368,9 +382,4 @@ void runview_resume(struct runview *v, const struct feed_run *run)
         return;
     }
     claim_and_go(v, run, false, 0);
-}
-
-void screen_run_go(void *screen, const struct feed_run *run)
-{
-    claim_and_go(screen, run, true, 0);
 }

@@ -487,6 +487,79 @@ TEST(keys_say_that_a_run_cannot_be_read)
     kit_end(&k);
 }
 
+/* Results beside Run, of a run that another program is at work on. */
+struct run_kit {
+    struct kit kit;
+    int lock;
+};
+
+static void open_with_run(struct run_kit *k, const char *name, const char *values)
+{
+    struct app *app = &k->kit.app;
+    char *path;
+
+    kit_begin(&k->kit);
+    kit_run(&k->kit, name, values);
+    path = mem_textf("%s/%s/lock", k->kit.folder, name);
+    k->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    REQUIRE(k->lock >= 0 && flock(k->lock, LOCK_EX) == 0);
+    free(path);
+    kit_put(&k->kit, name, "control", "");
+    kit_open(&k->kit, &screen_results, SCREEN_RESULTS);
+    app->own = mem_new(1, sizeof *app->own);
+    app->feed = feed_new(NULL, k->kit.folder);
+    app->screen[SCREEN_RESULTS] = k->kit.state;
+    app->screen[SCREEN_RUN] = screen_run.open(app);
+}
+
+/* Its files are read first. */
+static void press_until_said(struct run_kit *k, int32_t code)
+{
+    struct app *app = &k->kit.app;
+
+    app->own->said[0] = 0;
+    free(kit_draw(&k->kit, 22, 80));
+    CHECK(results_act(of(&k->kit), code));
+    for (int i = 0; i < 200 && !app->own->said[0] && app->own->popup == POPUP_NONE; i++) {
+        (void)feed_take(app->feed, NULL, NULL);
+        (void)screen_run.tick(app->screen[SCREEN_RUN]);
+        kit_turn(&k->kit, false);
+    }
+}
+
+static void close_with_run(struct run_kit *k)
+{
+    struct app *app = &k->kit.app;
+
+    screen_run.close(app->screen[SCREEN_RUN]);
+    feed_free(app->feed);
+    text_free(&app->did);
+    text_free(&app->own->question);
+    free(app->own);
+    close(k->lock);
+    kit_end(&k->kit);
+}
+
+/* Whatever runs it, a key means what it means on Run, and the list stays. */
+TEST(a_cell_is_stopped_and_paused_as_on_run)
+{
+    static const char name[] = "2026-10-29-100000-000-lenet-0001";
+    struct run_kit k;
+
+    open_with_run(&k, name, "state=running sweep=board");
+    press_until_said(&k, 'K');
+    CHECK(k.kit.app.own->popup == POPUP_ASK);
+    CHECK_HAS(text_str(&k.kit.app.own->question), "Stop lenet-0001, a cell of the sweep board?");
+    CHECK_STR(k.kit.app.own->answer[2], "stop it now: R goes on with it, the sweep with the next");
+    popup_close(&k.kit.app);
+    press_until_said(&k, 'p');
+    CHECK_STR(k.kit.app.own->said,
+              "pausing this cell alone after this step; p on Sweep pauses all of it");
+    CHECK_STR(text_str(&k.kit.app.did), "pause 2026-10-29-100000-000-lenet-0001");
+    CHECK_INT(k.kit.app.shown, SCREEN_RESULTS);
+    close_with_run(&k);
+}
+
 /* A megabyte of names holds them all but for the oldest, and that is said. */
 TEST(marks_that_are_too_many_are_told)
 {
