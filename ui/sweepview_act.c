@@ -40,7 +40,7 @@ static void control_done(void *arg, bool dropped)
     if (!dropped && c->e.code != ERR_OK)
         app_say(c->view->app, GRID_BAD, "%s", c->e.text);
     else if (!dropped)
-        app_say(c->view->app, GRID_DIM, "The program that works on it has been told: %s.", c->said);
+        app_say(c->view->app, GRID_DIM, "The program that works on it has been told %s.", c->said);
     free(c->results);
     free(c->name);
     free(c->line);
@@ -74,9 +74,9 @@ static void send_cell(struct sweepview *v, enum wire_command_kind kind, size_t c
     else
         snprintf(line, sizeof line, "move %zu %d", cell, by);
     control(v, line,
-            kind == WIRE_SKIP ? "drop this cell"
-            : by < 0          ? "this cell earlier"
-                              : "this cell later");
+            kind == WIRE_SKIP ? "to drop this cell"
+            : by < 0          ? "to have this cell earlier"
+                              : "to have this cell later");
 }
 
 /* Why it hears nothing. */
@@ -112,7 +112,7 @@ bool sweepview_paused(const struct sweepview *v)
 {
     if (v->own && v->status.state == WIRE_PAUSED)
         return true;
-    return v->sweep && sweepview_any(v->sweep, WIRE_PAUSED);
+    return v->sweep && (sweepview_held(v->sweep) || sweepview_any(v->sweep, WIRE_PAUSED));
 }
 
 static void pause_sweep(struct sweepview *v)
@@ -125,7 +125,7 @@ static void pause_sweep(struct sweepview *v)
     if (v->own)
         send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
     else
-        control(v, paused ? "go" : "pause", paused ? "go" : "pause");
+        control(v, paused ? "go" : "pause", paused ? "to go on" : "to pause");
 }
 
 /* Questions stand for a while: an answer means the sweep that was shown then. */
@@ -146,6 +146,9 @@ static void stop_chosen(void *user, int answer)
 {
     static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
     static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
+    static const char *const said[] = {"to stop after the cells that run",
+                                       "to stop at the end of this epoch",
+                                       "to stop now; R goes on with it"};
     static const char *const options[] = {"--after-cells", "--after-epoch", ""};
     struct sweepview *v = user;
 
@@ -158,7 +161,7 @@ static void stop_chosen(void *user, int answer)
     if (v->own)
         send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
     else
-        control(v, lines[answer], lines[answer]);
+        control(v, lines[answer], said[answer]);
 }
 
 static void stop_sweep(struct sweepview *v)
@@ -279,7 +282,9 @@ static void ask_for_rest(struct sweepview *v)
 
 static void go_on(struct sweepview *v)
 {
-    if (v->own || v->sweep->live)
+    if ((v->own || v->sweep->live) && sweepview_paused(v))
+        app_say(v->app, GRID_DIM, "It is paused: p lets it go on.");
+    else if (v->own || v->sweep->live)
         app_say(v->app, GRID_DIM, "It is being worked on.");
     else if (sweepview_open(v->sweep))
         start_sweep(v, GO_ON);

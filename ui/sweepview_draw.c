@@ -73,9 +73,8 @@ static const char *state_of(const struct sweepview *v)
     if (v->own)
         return wire_state_name(v->status.state);
     if (s->live)
-        return sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING)
-                   ? "paused, at another program"
-                   : "another program is at work on it";
+        return sweepview_held(s) ? "paused, at another program"
+                                 : "another program is at work on it";
     for (size_t i = 0; i < s->cells; i++)
         if (s->cell[i].dead)
             return "its process is gone: R goes on";

@@ -52,7 +52,8 @@ struct sweepview_sweep {
     char *name;
     struct spec_sweep spec; /* closed */
     struct record_queue_options options;
-    bool live; /* a program is at work on it */
+    bool live; /* a program is at work on it, */
+    bool held; /* and has paused it between two cells; */
     bool full; /* another one, on a cell that waits for room on the disk */
     struct sweepview_dim *dim;
     size_t dims, repeats_dim; /* dims: there are no repeats */
@@ -142,6 +143,8 @@ size_t sweepview_possible(const struct sweepview_sweep *s); /* all but those lef
 size_t sweepview_beyond(const struct sweepview_sweep *s);
 void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out);
 bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state);
+/* Whether another program works on it, but has paused it, or all of its cells that are at work. */
+bool sweepview_held(const struct sweepview_sweep *s);
 /* From cells that have ended; nan: nothing is known. */
 double sweepview_left_seconds(const struct sweepview_sweep *s);
 

@@ -226,6 +226,21 @@ static void read_ledger(struct sweepview_sweep *s, const char *results, const st
     record_ledger_close(ledger);
 }
 
+/* Whether a program has paused it between two cells, which none of its files tells. */
+static bool is_held(const char *results, const char *name)
+{
+    char *folder = record_sweep_folder(results, name);
+    struct record_working *list;
+    size_t n = record_working_list(&list);
+    bool held = false;
+
+    for (size_t i = 0; i < n && !held; i++)
+        held = record_working_paused(&list[i]) && record_working_same(list[i].run, folder);
+    free(list);
+    free(folder);
+    return held;
+}
+
 static struct sweepview_sweep *read_sweep(const char *results, const char *name, char newest[32])
 {
     struct spec_sweep spec;
@@ -246,6 +261,7 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
     }
     s->options = options;
     s->live = record_sweep_live(results, name);
+    s->held = s->live && is_held(results, name);
     if (!s->problem)
         read_sheet(s, results, &h);
     if (!s->problem)
@@ -292,24 +308,8 @@ static bool among(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-/* Whether a program has paused it between two cells, which none of its files tells. */
-static bool is_held(const char *results, const char *name)
-{
-    char *folder = record_sweep_folder(results, name);
-    struct record_working *list;
-    size_t n = record_working_list(&list);
-    bool held = false;
-
-    for (size_t i = 0; i < n && !held; i++)
-        held = record_working_paused(&list[i]) && record_working_same(list[i].run, folder);
-    free(list);
-    free(folder);
-    return held;
-}
-
 /* What its line of status needs. */
-static void tell_of(const char *results, const char *name, const struct sweepview_sweep *s,
-                    struct feed_sweep *out)
+static void tell_of(const char *name, const struct sweepview_sweep *s, struct feed_sweep *out)
 {
     struct sweepview_line line = {0};
 
@@ -322,8 +322,7 @@ static void tell_of(const char *results, const char *name, const struct sweepvie
     out->mean = line.mean;
     out->by_valid = s->on_valid;
     out->left_seconds = sweepview_left_seconds(s);
-    out->paused =
-        s->live && !line.running && (sweepview_any(s, WIRE_PAUSED) || is_held(results, name));
+    out->paused = sweepview_held(s);
     out->full = s->live && s->full;
     out->over = !s->live;
     out->open = sweepview_open(s) > 0;
@@ -335,7 +334,7 @@ void sweepview_read_over(const char *results, const char *name, struct feed_swee
     struct sweepview_sweep *s = read_sweep(results, name, newest);
 
     if (!s->problem)
-        tell_of(results, name, s, out);
+        tell_of(name, s, out);
     sweepview_free(s);
 }
 
@@ -354,7 +353,7 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
 
             /* Another one that only asked may have held the lock. */
             if (!s->problem && s->live && (!out->name[0] || strcmp(newest, last) > 0)) {
-                tell_of(results, names[i], s, out);
+                tell_of(names[i], s, out);
                 memcpy(last, newest, sizeof last);
             }
             sweepview_free(s);

@@ -463,6 +463,11 @@ bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state)
     return false;
 }
 
+bool sweepview_held(const struct sweepview_sweep *s)
+{
+    return s->live && !sweepview_any(s, WIRE_RUNNING) && (s->held || sweepview_any(s, WIRE_PAUSED));
+}
+
 double sweepview_left_seconds(const struct sweepview_sweep *s)
 {
     double *x = mem_new(s->cells + 1, sizeof *x), each, left;

@@ -16,8 +16,8 @@ export CHORUS_FAKE_SCRIPT='step_ms=25'
 exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.4,0.8 epochs=6 --name board --order grid --background --results foreign
 until_true 30 eval 'ls foreign/2*/run.csv'
 check "a cell is dropped, another one moved, from another program" play foreign "keys 5" "wait board" "keys Home" \
-    "wait epoch" "keys Right d" "wait Drop" "keys d" "wait has been told: drop" "keys End -" \
-    "wait has been told: this cell later" "keys + + +" "wait has been told: this cell earlier"
+    "wait epoch" "keys Right d" "wait Drop" "keys d" "wait has been told to drop" "keys End -" \
+    "wait has been told to have this cell later" "keys + + +" "wait has been told to have this cell earlier"
 check "the sweep ends" until_true 60 eval 'flock -n foreign/sweeps/board/work true'
 # The order in which their folders were made; the dropped one has one too.
 order()

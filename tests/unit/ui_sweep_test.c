@@ -540,6 +540,13 @@ TEST(a_colour_means_the_same_on_all_pages)
     sweepview_free(s);
 }
 
+static bool has_hint(const struct screen_key *k, const char *keys, const char *hint)
+{
+    while (k->keys && (strcmp(k->keys, keys) != 0 || strcmp(k->hint, hint) != 0))
+        k++;
+    return k->keys;
+}
+
 TEST(it_says_whether_it_is_done_stopped_or_paused)
 {
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
@@ -563,6 +570,13 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "paused, at another program");
+    set(v.sweep, VALUES("0.4", "2"), WIRE_WAITING, NAN); /* between two cells */
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "another program is at work on it");
+    v.sweep->held = true;
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "paused, at another program");
+    CHECK(has_hint(sweepview_hints(&v), "p", "go on"));
     v.own = true;
     v.status = (struct wire_sweep_status){.state = WIRE_RUNNING, .counting = true};
     draw(&v, 21, 80, &out);
