@@ -202,7 +202,8 @@ void screen_run_watch(void *run, const char *folder);
 void screen_run_press(void *run, int32_t code);
 /* The name of the run that it showed last, and whether it has an epoch; NULL: none. */
 const char *screen_run_name(void *run, bool *trained);
-void screen_compare_runs(void *compare, const char *const *names, size_t count);
+/* In place of the marked ones; what: "cell lr 0.1", as its title calls them. */
+void screen_compare_runs(void *compare, const char *const *names, size_t count, const char *what);
 void screen_sweep_open(void *sweep, const char *name);
 const char *screen_sweep_name(void *sweep); /* that is shown; NULL: none */
 void screen_predict_run(void *predict, const char *name);

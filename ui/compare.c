@@ -2,13 +2,15 @@
 #include "ui/compare_int.h"
 
 #include "base/mem.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LIVE_NS 1000000000u /* how often runs at work are read again */
+#define LIVE_NS   1000000000u /* how often runs at work are read again */
+#define MOST_WHAT 30          /* columns */
 
 static const int smooths[] = {0, 3, 10, 30, 100}; /* by the level that is kept */
 
@@ -109,10 +111,27 @@ static bool tick(void *screen)
     return shown && c->stale;
 }
 
-void screen_compare_runs(void *compare, const char *const *names, size_t count)
+void screen_compare_runs(void *compare, const char *const *names, size_t count, const char *what)
 {
-    ((struct compare *)compare)->scaling = false; /* who asks for runs means their curves */
-    compare_name(compare, names, count, true);
+    struct compare *c = compare;
+    struct text cut = {0};
+
+    c->scaling = false; /* who asks for runs means their curves */
+    words_add_cut(&cut, what, MOST_WHAT, false);
+    snprintf(c->what, sizeof c->what, "%s", text_str(&cut));
+    text_free(&cut);
+    compare_name(c, names, count, true);
+}
+
+static bool show_marked(struct compare *c)
+{
+    if (!c->given || !library_marks(c->app->library))
+        return false;
+    c->given = false;
+    c->count = 0;
+    c->cursor = false;
+    take_marks(c);
+    return true;
 }
 
 /* ---- keys ---- */
@@ -393,7 +412,7 @@ static bool pressed(void *screen, const struct key *key)
         return true;
     case UI_ESC:
         if (!c->cursor)
-            return false;
+            return show_marked(c);
         c->cursor = false;
         compare_set_cursor(c);
         return true;
@@ -412,7 +431,7 @@ static const struct screen_key keys[] = {
     {"v", "scaling", "images per second, speed-up and efficiency by devices"},
     {"m", "smooth",
      "each point a mean of about 3, 10 or 30 up to it; numbers stay as they were measured"},
-    {"[ ]", "cursor", "a cursor that reads all curves; Left and Right too; Esc takes it away"},
+    {"[ ]", "cursor", "a cursor that reads all curves; Left and Right too"},
     {"y", NULL, "the y axis linear or logarithmic"},
     {"Up Down", NULL,
      "chooses the run whose curve is drawn thick and above the others; Home, End, g, G"},
@@ -424,7 +443,19 @@ static const struct screen_key keys[] = {
     {"r", NULL, "runs it again"},
     {"P", NULL, "shows its predictions"},
     {"d", NULL, "takes the run out of the comparison"},
+    {"Esc", NULL, "takes the cursor away; from a cell's runs back to the marked ones"},
     {NULL, NULL, NULL}};
+
+static const struct screen_key *hints(void *screen)
+{
+    static struct screen_key all[MEM_COUNT(keys) + 1] = {{"Esc", "the marked runs", ""}};
+    const struct compare *c = screen;
+
+    if (!c->given || !library_marks(c->app->library))
+        return keys;
+    memcpy(all + 1, keys, sizeof keys);
+    return all;
+}
 
 const struct screen screen_compare = {
     .name = "Compare",
@@ -433,6 +464,7 @@ const struct screen screen_compare = {
              "Best epochs that were picked on test data are said to be: their accuracies are "
              "optimistic.",
     .keys = keys,
+    .hints = hints,
     .open = open_compare,
     .close = close_compare,
     .show = show,

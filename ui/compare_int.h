@@ -33,6 +33,7 @@ struct compare {
     char **name;        /* (count): what is compared */
     size_t count, more; /* more: that were named beyond COMPARE_MOST */
     bool given;         /* by another screen; else the marked ones */
+    char what[64];      /* given: "cell lr 0.1" */
     uint64_t marks_turn;
 
     struct compare_set *set;

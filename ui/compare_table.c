@@ -175,49 +175,60 @@ static void draw_rows(struct compare *c, struct grid *g, struct rect in)
             grid_paint(g, in, 1 + i, 3, in.columns - 3, GRID_CHOSEN);
 }
 
-static void add_title(const struct compare *c, struct text *out)
+/* brief: where there is little room. */
+static void add_title(const struct compare *c, bool brief, struct text *out)
 {
+    size_t runs = c->set->count;
+
     if (c->scaling)
         text_add(out, "scaling");
     else if (c->equal.on)
         text_addf(out, "at equal %s", study_budget_name[c->equal.budget]);
+    else if (c->over && brief)
+        text_add(out, "mean ± sd");
     else if (c->over)
-        text_addf(out, "%zu settings of %zu runs, mean ± sd over seed", c->groups, c->set->count);
+        text_addf(out, "%zu settings of %zu runs, mean ± sd over seed", c->groups, runs);
+    else if (brief)
+        text_addf(out, "%zu run%s", runs, runs == 1 ? "" : "s");
     else
-        text_addf(out,
-                  c->set->count == 1 ? "one run" : "%zu runs, what differs and what came of it",
-                  c->set->count);
+        text_addf(out, runs == 1 ? "one run" : "%zu runs, what differs and what came of it", runs);
 }
 
-/* Runs that are not compared at all. */
-static void add_left_out(const struct compare *c, struct text *out)
+/* Whose runs these are, and those that are not compared at all. */
+static void add_which(const struct compare *c, bool brief, struct text *out)
 {
     char all[TEXT_NUMBER_ROOM];
 
+    if (c->given)
+        text_addf(out, "%s%s", c->what,
+                  !brief && library_marks(c->app->library) ? ", not the marked runs" : "");
     if (c->more)
-        text_addf(out, "the newest of %s that are marked", text_count(all, c->count + c->more));
+        text_addf(out, "%sthe newest of %s that are marked", out->n ? ", " : "",
+                  text_count(all, c->count + c->more));
     if (c->set->left_out)
         text_addf(out, "%s%zu cannot be read", out->n ? ", " : "", c->set->left_out);
 }
 
-/* Both whole: what the table shows is told more briefly where they have no room beside each other. */
+/* Both whole: they are briefer where they have no room beside each other, the left one first. */
 static struct rect draw_titles(const struct compare *c, struct grid *g, struct rect at)
 {
-    struct text title = {0}, left_out = {0};
+    struct text title = {0}, which = {0};
     struct rect in;
 
-    add_title(c, &title);
-    add_left_out(c, &left_out);
-    if (left_out.n && !c->over && !c->equal.on && !c->scaling &&
-        text_width(text_str(&title)) + text_width(text_str(&left_out)) + 8 > at.columns) {
+    for (int brief = 0; brief <= 2; brief++) {
         text_clear(&title);
-        text_addf(&title, "%zu run%s", c->set->count, c->set->count == 1 ? "" : "s");
+        text_clear(&which);
+        add_title(c, brief > 0, &title);
+        add_which(c, brief > 1, &which);
+        if (!which.n ||
+            text_width(text_str(&title)) + text_width(text_str(&which)) + 8 <= at.columns)
+            break;
     }
     in = grid_frame(g, at, text_str(&title), c->table_pane);
-    if (left_out.n)
-        grid_frame_right(g, at, GRID_WARN, text_str(&left_out));
+    if (which.n)
+        grid_frame_right(g, at, GRID_WARN, text_str(&which));
     text_free(&title);
-    text_free(&left_out);
+    text_free(&which);
     return in;
 }
 

@@ -448,6 +448,7 @@ static void open_cell(struct sweepview *v)
 {
     const char **names, *running;
     size_t n = runs_of(v, &names, &running);
+    struct text what = {0};
 
     if (running) {
         char *folder = library_folder(v->app->library, running);
@@ -456,9 +457,12 @@ static void open_cell(struct sweepview *v)
         app_show(v->app, SCREEN_RUN);
         free(folder);
     } else if (n) {
-        screen_compare_runs(v->app->screen[SCREEN_COMPARE], names, n);
+        text_add(&what, "cell ");
+        sweepview_add_setting(v->sweep, sweepview_chosen(v->sweep, &v->look), &what);
+        screen_compare_runs(v->app->screen[SCREEN_COMPARE], names, n, text_str(&what));
         app_show(v->app, SCREEN_COMPARE);
     }
+    text_free(&what);
     free(names);
 }
 

@@ -77,13 +77,28 @@ TEST(given_runs_stay_until_marks_change)
     struct kit k;
 
     some_runs(&k);
-    screen_compare_runs(k.state, names, 2);
+    screen_compare_runs(k.state, names, 2, "cell lr 0.1");
     kit_turn(&k, false);
-    CHECK(kit_shows(&k, "2 runs, what differs"));
+    CHECK(kit_shows(&k, "2 runs, what differs and what came of it"));
+    CHECK(kit_shows(&k, " cell lr 0.1 "));
+    CHECK(!kit_shows(&k, "not the marked"));
     CHECK(kit_shows(&k, "lenet-0002"));
     mark(&k, "-0003");
     CHECK(kit_shows(&k, "lenet-0003"));
     CHECK_INT(of(&k)->count, 1);
+    screen_compare_runs(k.state, names, 2,
+                        "cell lr 0.1, batch 32"); /* not what Results says is marked */
+    kit_turn(&k, false);
+    CHECK(kit_shows(&k, "2 runs ──"));
+    CHECK(kit_shows(&k, " cell lr 0.1, batch 32, not the marked runs "));
+    CHECK_STR(screen_compare.hints(k.state)->hint, "the marked runs");
+    kit_keys(&k, "] Esc");
+    CHECK_INT(of(&k)->count, 2);
+    kit_keys(&k, "Esc");
+    kit_turn(&k, false);
+    CHECK_INT(of(&k)->count, 1);
+    CHECK(kit_shows(&k, "lenet-0003"));
+    CHECK(!kit_shows(&k, "cell lr"));
     kit_end(&k);
 }
 
@@ -271,6 +286,7 @@ TEST(equal_budgets)
 TEST(broken_and_waiting_runs)
 {
     struct kit k;
+    char *text;
 
     some_runs(&k);
     kit_run(&k, "2026-10-29-110000-000-new-0006", "epochs_done=0 best_epoch= state=stopped");
@@ -285,6 +301,11 @@ TEST(broken_and_waiting_runs)
     mark(&k, "-0001");
     CHECK(kit_shows(&k, "lenet-0001"));
     CHECK_INT(of(&k)->set->count, 2);
+    kit_keys(&k, "o"); /* in the least screen both titles are whole */
+    text = kit_draw(&k, 13, 60);
+    CHECK_HAS(text, "╭ mean ± sd ─");
+    CHECK_HAS(text, "─ 1 cannot be read ─╮");
+    free(text);
     kit_end(&k);
 }
 
