@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Thin curves lie below the others and carry no marks but one at their end; thick ones lie above. */
+/* Thin curves lie below the others and carry few marks; thick ones lie above. */
 enum plot_weight { PLOT_NORMAL, PLOT_THIN, PLOT_THICK };
 
 struct plot_series {

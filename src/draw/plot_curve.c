@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define MARK_EVERY 10 /* columns between the marks of a curve, at least */
+#define THIN_EVERY 24 /* the same of a thin one, */
+#define THIN_APART 3  /* whose marks stand so far from those of the next, at least */
+#define MOST_THIN  24 /* of more the marks would hide the curves */
 
 /* The dots of all cells of the place for curves. A cell has one colour: that of whose dots came
  * last. */
@@ -17,6 +20,7 @@ struct dots {
     int wide, high; /* in dots */
     uint8_t *set;   /* (height, width) of cells: a bit a dot, all of a column from the top down */
     int *owner;     /* a series */
+    bool *marked;   /* (height, width) of cells */
     bool over;      /* what is drawn now hides what was there */
 };
 
@@ -98,25 +102,73 @@ static void draw_series(struct dots *d, int series, const struct plot_curve *cur
     }
 }
 
-/* A mark at most every ten columns, on thin curves at their end alone, and on every point that no
- * line makes visible. */
-static void draw_marks(struct plot_canvas *c, int series, const struct plot_curve *curve)
+static void put_mark(struct dots *d, int series, int row, int column)
 {
-    const struct plot *p = c->p;
-    const struct plot_series *s = &p->series[series];
-    bool ascii = p->level == PLOT_ASCII, thin = s->weight == PLOT_THIN && !ascii;
+    struct plot_canvas *c = d->c;
+    const struct plot_series *s = &c->p->series[series];
+    int y = row - c->top, x = column - c->left;
+
+    if (y >= 0 && y < c->height && x >= 0 && x < c->width)
+        d->marked[y * c->width + x] = true;
+    plot_put(c, row, column, plot_mark(s->colour, c->p->level), plot_role(s));
+}
+
+/* A mark at most every ten columns, on thin curves at their end, and on every point that no line makes
+ * visible. */
+static void draw_marks(struct dots *d, int series, const struct plot_curve *curve)
+{
+    const struct plot *p = d->c->p;
+    bool thin = p->series[series].weight == PLOT_THIN;
     int next = -1000;
 
     for (size_t i = 0; i < curve->n; i++) {
         const struct plot_point *point = &curve->point[i];
         bool last = i + 1 == curve->n, alone = point->gap && (last || point[1].gap);
-        int column = plot_column(c, point->x);
+        int column = plot_column(d->c, point->x), row = plot_row(d->c, point->y);
 
         if (!alone && (p->count == 1 || (thin ? !last : column < next)))
             continue;
         next = column + MARK_EVERY;
-        plot_put(c, plot_row(c, point->y), column, plot_mark(s->colour, p->level), plot_role(s));
+        put_mark(d, series, row, column);
     }
+}
+
+/* In this column, where the curve is seen and none is yet. */
+static bool mark_column(struct dots *d, int series, int column)
+{
+    const struct plot_canvas *c = d->c;
+
+    for (int row = 0; row < c->height; row++) {
+        int cell = row * c->width + column;
+
+        if (d->set[cell] && d->owner[cell] == series && !d->marked[cell]) {
+            put_mark(d, series, c->top + row, c->left + column);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Thin curves are many and often end in the same cells: each has marks on its way too, in columns of
+ * its own. */
+static void mark_thin(struct dots *d, const int *order, int n)
+{
+    const struct plot *p = d->c->p;
+    int thin = 0, width = d->c->width, every;
+
+    while (thin < n && p->series[order[thin]].weight == PLOT_THIN)
+        thin++;
+    if (thin > MOST_THIN || p->count == 1)
+        return;
+    every = thin * THIN_APART > THIN_EVERY ? thin * THIN_APART : THIN_EVERY;
+    every = every < width ? every : width;
+    for (int i = 0; i < thin; i++)
+        for (int from = i * every / thin; from < width; from += every) {
+            int end = from + every < width ? from + every : width, column = from;
+
+            while (column < end && !mark_column(d, order[i], column))
+                column++;
+        }
 }
 
 /* The bits of set_dots as the characters' own. */
@@ -184,19 +236,22 @@ void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
 
     d.set = mem_new(cells, 1);
     d.owner = mem_new(cells, sizeof *d.owner);
+    d.marked = mem_new(cells, sizeof *d.marked);
     for (int i = 0; i < n; i++) {
         /* the dots of so many would fill cells and be no curve's */
         d.over = order[i] == p->front - 1 || (crowd && !p->series[order[i]].dashed);
         draw_series(&d, order[i], &v->curve[order[i]]);
     }
     put_dots(&d);
+    mark_thin(&d, order, n);
     for (int alone = 0; alone <= 1; alone++)
         for (int i = 0; i < n; i++)
             if ((v->curve[order[i]].n == 1) == alone &&
                 (alone || p->level != PLOT_ASCII || p->series[order[i]].weight == PLOT_THIN))
-                draw_marks(c, order[i], &v->curve[order[i]]);
+                draw_marks(&d, order[i], &v->curve[order[i]]);
     free(d.set);
     free(d.owner);
+    free(d.marked);
     free(order);
 }
 

@@ -207,6 +207,39 @@ static struct plot many(struct plot_series s[CURVES], char names[CURVES][48], co
                          .rows = 45};
 }
 
+/* Without a colour: many end in the same cells. */
+TEST(thin_curves_have_marks_on_their_way)
+{
+    struct plot_series s[CURVES];
+    char names[CURVES][48];
+    struct plot p = many(s, names, "run");
+    struct plot_cell *cells = mem_new(78 * 18, sizeof *cells);
+
+    p.count = 12;
+    p.columns = 78;
+    p.rows = 18;
+    p.front = 1;
+    for (int k = 0; k < 12; k++) {
+        s[k].weight = k ? PLOT_THIN : PLOT_THICK;
+        for (int i = 0; i < N; i++)
+            y[k][i] = 0.05 * k * (1 - exp(-i / 60.)) * (1 - i / (N - 1.));
+    }
+    for (int level = 0; level < 3; level++) {
+        p.level = (enum plot_level)level;
+        plot_draw(&p, cells);
+        for (int k = 1; k < 12; k++) {
+            int marks = 0;
+
+            for (int row = 6; row < 16; row++) /* below the legend */
+                for (int column = 6; column < 70; column++)
+                    marks += cells[row * 78 + column].code == plot_mark(k, p.level);
+            if (marks < 1 || (marks > 6 && level != PLOT_ASCII))
+                TEST_FAILED("level %d: curve %d has %d marks", level, k, marks);
+        }
+    }
+    free(cells);
+}
+
 TEST(legends_of_twenty)
 {
     struct plot_series s[CURVES];
