@@ -228,7 +228,7 @@ static void event(void *screen, const struct wire_event *event, const void *slot
         s->app->dirty = true;
         view(s, app_renew_page);
     }
-    if (event->kind == WIRE_CELL && event->u.cell.state >= WIRE_DONE &&
+    if (event->kind == WIRE_CELL && wire_state_is_final(event->u.cell.state) &&
         s->app->shown == SCREEN_SETUP)
         setup_results_change(s);
     /* It stands: what is refused to it from now on is another command. */

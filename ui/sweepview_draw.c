@@ -94,7 +94,7 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
 
     for (size_t i = 0; i < s->cells; i++) {
         known += s->cell[i].known;
-        ended += s->cell[i].known && s->cell[i].state >= WIRE_DONE;
+        ended += s->cell[i].known && wire_state_is_final(s->cell[i].state);
     }
     sweepview_add_counts(s, &counts);
     if (!isfinite(seconds))
@@ -161,7 +161,7 @@ static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell
         text_addf(out, ", validation %.4f", c->val_acc);
     if (c->known && c->state == WIRE_WAITING && c->place >= 0)
         text_addf(out, ", number %zu in the queue", rank_of(s, c));
-    if (c->known && c->state >= WIRE_DONE && isfinite(c->seconds)) {
+    if (c->known && wire_state_is_final(c->state) && isfinite(c->seconds)) {
         clock_span(span, c->seconds);
         text_addf(out, "  %s", span);
     }

@@ -154,7 +154,7 @@ static size_t cell_of_run(const struct sweepview_sweep *s, const struct record_r
 static void take_line(struct sweepview_sweep *s, const char *results, const struct record_cell *l,
                       size_t cell)
 {
-    bool open = l->state < WIRE_DONE && *l->run;
+    bool open = !wire_state_is_final(l->state) && *l->run;
     const char *told = cell < s->cells ? s->cell[cell].run : NULL; /* by the sheet, which may lag */
     char left[RECORD_LEFT_ROOM];
     bool other = *l->run && (!told || strcmp(told, l->run) != 0);
@@ -182,7 +182,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     sweepview_set_text(&c->run, l->run);
     if (other || *l->reason || l->state != WIRE_DONE) /* the sheet may know more of a result */
         sweepview_set_text(&c->why, l->reason);
-    if (l->state < WIRE_DONE && l->state != WIRE_WAITING)
+    if (!wire_state_is_final(l->state) && l->state != WIRE_WAITING)
         c->state = !l->owned                          ? WIRE_STOPPED
                    : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
                                                       : WIRE_RUNNING;
@@ -288,7 +288,7 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
     for (size_t i = 0; i < s->cells; i++) {
         const struct sweepview_cell *c = &s->cell[i];
 
-        line->ended += c->known && c->state >= WIRE_DONE;
+        line->ended += c->known && wire_state_is_final(c->state);
         line->running += c->known && c->state == WIRE_RUNNING;
         if (sweepview_has_accuracy(c) && !spec_sweep_tests_apart(&s->spec) &&
             (!best || sweepview_choice(s, c) > sweepview_choice(s, best)))

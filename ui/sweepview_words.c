@@ -427,7 +427,7 @@ size_t sweepview_open(const struct sweepview_sweep *s)
     size_t n = 0;
 
     for (size_t i = 0; i < s->cells; i++)
-        n += s->cell[i].known && s->cell[i].state < WIRE_DONE;
+        n += s->cell[i].known && !wire_state_is_final(s->cell[i].state);
     return n;
 }
 

@@ -92,8 +92,8 @@ static void take_answer(struct dry_survey *v, struct spec *asked, const struct w
 /* What it has from before. */
 static void look_back(struct dry_survey *v, struct dry_one *one, enum wire_state state)
 {
-    one->ended = state >= WIRE_DONE && state != WIRE_SKIPPED;
-    one->taken = state < WIRE_DONE;
+    one->ended = wire_state_is_final(state) && state != WIRE_SKIPPED;
+    one->taken = !wire_state_is_final(state);
     if (state == WIRE_SKIPPED)
         skip(one, ERR_OK, RECORD_DROPPED_BEFORE);
     v->ended += one->ended;
@@ -119,7 +119,8 @@ static void look_closely(struct dry_survey *v, struct dry_one *one, struct outlo
     plan_hash(plan, one->name);
     if (ended)
         state = ended_look(ended, plan);
-    if (state < WIRE_DONE && !one->at_once && outlook_check_weights(outlook, plan, &e) != ERR_OK) {
+    if (!wire_state_is_final(state) && !one->at_once &&
+        outlook_check_weights(outlook, plan, &e) != ERR_OK) {
         one->code = e.code;
         one->at_once = mem_text(e.text);
         one->seconds = 0;

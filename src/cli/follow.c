@@ -225,12 +225,12 @@ static enum err_code look(struct watched *w, struct err *e)
     for (size_t i = 0; i < n; i++) {
         struct running *r = find_running(w, cells[i].run);
 
-        if (!w->told[i] && (r || cells[i].state < WIRE_DONE))
+        if (!w->told[i] && (r || !wire_state_is_final(cells[i].state)))
             look_at_running(w, &cells[i]);
         r = find_running(w, cells[i].run);
         if (r && !cells[i].owned)
             drop_running(w, r);
-        if (cells[i].state < WIRE_DONE || w->told[i])
+        if (!wire_state_is_final(cells[i].state) || w->told[i])
             continue;
         w->told[i] = true;
         if (!w->quiet && listed_has(w->listed, cells[i].cell))

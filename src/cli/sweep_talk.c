@@ -172,7 +172,7 @@ static const struct wire_cell *next_end(const struct sweeper *w)
     for (size_t i = 0; i < w->cells; i++) {
         const struct wire_cell *c = &w->cell[i];
 
-        if (c->known && c->state >= WIRE_DONE && !c->again && !w->shown[i].ended &&
+        if (c->known && wire_state_is_final(c->state) && !c->again && !w->shown[i].ended &&
             (wire_state_ended(w->status.state) ||
              (c->ended_as && (c->state == WIRE_DONE || w->shown[i].heard))) &&
             (!next || c->ended_as < next->ended_as))
@@ -205,7 +205,7 @@ void sweep_talk_look(struct sweeper *w)
     read_cells(w);
     for (size_t i = 0; i < w->cells; i++) {
         const struct wire_cell *c = &w->cell[i];
-        bool ended = c->known && c->state >= WIRE_DONE;
+        bool ended = c->known && wire_state_is_final(c->state);
 
         if (!c->known)
             continue;
@@ -230,7 +230,7 @@ void sweep_talk_missed(struct sweeper *w)
 {
     read_cells(w);
     for (size_t i = 0; i < w->cells; i++)
-        w->shown[i].heard |= w->cell[i].known && w->cell[i].state >= WIRE_DONE;
+        w->shown[i].heard |= w->cell[i].known && wire_state_is_final(w->cell[i].state);
     w->look = true;
 }
 
@@ -238,7 +238,7 @@ static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *
 {
     read_cells(w);
     if (ev->u.cell.cell < w->shown_count)
-        w->shown[ev->u.cell.cell].heard |= ev->u.cell.state >= WIRE_DONE;
+        w->shown[ev->u.cell.cell].heard |= wire_state_is_final(ev->u.cell.state);
     if (text && ev->u.cell.cell < w->shown_count) {
         free(w->shown[ev->u.cell.cell].reason);
         w->shown[ev->u.cell.cell].reason = mem_text(text);

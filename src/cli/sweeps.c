@@ -181,7 +181,7 @@ static void count_one(struct sweeps_count *c, const struct record_cell *cell)
         memcpy(c->newest, cell->time, sizeof c->newest);
     c->begun++;
     c->of_state[cell->state]++;
-    c->results += cell->state >= WIRE_DONE && cell->state != WIRE_SKIPPED;
+    c->results += wire_state_is_final(cell->state) && cell->state != WIRE_SKIPPED;
 }
 
 /* Those of the ledger that are its own come to the front. */
@@ -247,7 +247,7 @@ int64_t sweeps_ended(const char *name)
         n = 0;
     n = keep_listed(cells, n, listed);
     for (size_t i = 0; i < n; i++)
-        ended += cells[i].state >= WIRE_DONE;
+        ended += wire_state_is_final(cells[i].state);
     free(cells);
     listed_close(listed);
     return ended;
@@ -268,7 +268,7 @@ void sweeps_say_cut(const char *name)
         read_cells(name, &list, &n, &e) == ERR_OK)
         grid = sweeps_possible(&s, 0);
     for (size_t i = 0; i < n; i++) /* also of what its lists no longer name */
-        ended += list[i].state >= WIRE_DONE;
+        ended += wire_state_is_final(list[i].state);
     text_add_clean(&shown, name);
     if (grid > wish.max_cells)
         cli_talk(

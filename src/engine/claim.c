@@ -157,9 +157,9 @@ static bool knows_end(struct sweep *s, struct record_cell *found, bool *usable)
     *usable = false;
     if (found->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
         *usable = !entry.broken;
-        ended = !entry.broken && sweep_has_result(entry.run.state) &&
+        ended = !entry.broken && wire_state_is_final(entry.run.state) &&
                 !(s->failed && entry.run.state != WIRE_DONE);
-        if (!entry.broken && sweep_has_result(entry.run.state) && !ended)
+        if (!entry.broken && wire_state_is_final(entry.run.state) && !ended)
             *usable = false;
         found->state = entry.run.state;
         snprintf(found->reason, sizeof found->reason, "%s", entry.run.reason);
@@ -470,7 +470,7 @@ static bool judge_refused(struct run *r, enum wire_state *state, enum err_code c
         record_read_entry(r->start.resume, &entry, NULL) == ERR_OK) {
         *state = entry.run.state; /* another one ended it between two looks */
         record_free_entry(&entry);
-        return sweep_has_result(*state);
+        return wire_state_is_final(*state);
     }
     if (code == ERR_STOPPED || (r->start.resume[0] && record_is_owned(r->start.resume)))
         return false;

@@ -27,7 +27,7 @@ struct ended *ended_open(const char *results, const char *sweep, bool failed)
     if (record_ledger_open_to_read(&ledger, results, sweep, NULL) == ERR_OK &&
         record_ledger_cells(ledger, &d->list, &n, NULL) == ERR_OK)
         for (size_t i = 0; i < n; i++)
-            if (failed ? d->list[i].state == WIRE_DONE : d->list[i].state >= WIRE_DONE)
+            if (failed ? d->list[i].state == WIRE_DONE : wire_state_is_final(d->list[i].state))
                 d->list[d->count++] = d->list[i];
     record_ledger_close(ledger);
     if (d->count) {

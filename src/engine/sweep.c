@@ -15,11 +15,6 @@
 #define PREPARE_NS                                                                                 \
     1000000000u /* for all cells to be known, before somebody is told the sweep's name */
 
-bool sweep_has_result(enum wire_state state)
-{
-    return state >= WIRE_DONE;
-}
-
 void sweep_tell(struct sweep *s, enum log_level level, const char *fmt, ...)
 {
     struct wire_event event = {.kind = WIRE_LOG, .run = s->number, .u.log.level = level};
@@ -54,7 +49,7 @@ static void show_cell(struct sweep *s, const struct cell *c)
 void sweep_tell_cell(struct sweep *s, const struct cell *c)
 {
     struct wire_event event = {.kind = WIRE_CELL, .run = s->number};
-    const char *reason = c->reason && sweep_has_result(c->state) ? c->reason : "";
+    const char *reason = c->reason && wire_state_is_final(c->state) ? c->reason : "";
 
     show_cell(s, c);
     event.u.cell.cell = (uint32_t)c->number;

@@ -26,7 +26,7 @@ static void skip_cell(struct sweep *s, struct cell *c)
 {
     if (c->state == WIRE_WAITING) {
         claim_skip(s, c);
-    } else if (c->run && !sweep_has_result(c->state)) {
+    } else if (c->run && !wire_state_is_final(c->state)) {
         run_skip(c->run);
     } else {
         run_refuse(s->engine, s->number, ERR_FAILED,
@@ -39,7 +39,8 @@ static void move_cell(struct sweep *s, struct cell *c, int32_t by)
 {
     if (c->state != WIRE_WAITING) {
         run_refuse(s->engine, s->number, ERR_FAILED,
-                   sweep_has_result(c->state) ? "this cell has ended" : "this cell runs already");
+                   wire_state_is_final(c->state) ? "this cell has ended"
+                                                 : "this cell runs already");
         return;
     }
     s->moved = s->order_old = true;
@@ -111,7 +112,7 @@ static bool obey_cell_line(struct sweep *s, const char *line)
         return false;
     c = find_cell(s, command.cell);
     if (c && (c->state == WIRE_WAITING ||
-              (command.kind == WIRE_SKIP && c->run && !sweep_has_result(c->state))))
+              (command.kind == WIRE_SKIP && c->run && !wire_state_is_final(c->state))))
         sweep_command(s, &command);
     if (command.kind == WIRE_MOVE)
         s->order_old = true; /* who asked waits for the answer, where nothing moved too */

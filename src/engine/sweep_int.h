@@ -121,7 +121,6 @@ struct sweep {
 };
 
 /* sweep.c */
-bool sweep_has_result(enum wire_state state); /* done, or how else a cell ends for good */
 void sweep_tell_cell(struct sweep *s, const struct cell *c);
 
 /* sweep_command.c */

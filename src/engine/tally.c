@@ -50,7 +50,7 @@ static struct wire_counted *look_at_cells(struct tally *t, const struct spec_swe
             outlook_plan(outlook, &plan, cell, NULL) == ERR_OK)
             state = ended_look(ended, plan);
         plan_free(plan);
-        if (state >= WIRE_DONE)
+        if (wire_state_is_final(state))
             out = add(out, &room, (uint32_t)i, state);
     }
     free(cell);

@@ -311,7 +311,7 @@ static void fill_cell(const struct record_ledger *l, const struct ledger_row *ro
     snprintf(out->reason, sizeof out->reason, "%s", row->reason);
     memcpy(out->time, row->time, sizeof out->time);
     out->state = row->state;
-    out->owned = *row->run && !ledger_has_result(row->state) && record_is_owned(folder);
+    out->owned = *row->run && !wire_state_is_final(row->state) && record_is_owned(folder);
     free(folder);
 }
 
@@ -369,7 +369,7 @@ bool record_ledger_is_worked_on(const struct record_ledger *l, char run[256])
         const struct ledger_row *row = &l->row[i];
         char *folder;
 
-        if (!row->lines || ledger_has_result(row->state) || !*row->run)
+        if (!row->lines || wire_state_is_final(row->state) || !*row->run)
             continue;
         folder = run_folder(l, row);
         owned = record_is_owned(folder);

@@ -50,8 +50,6 @@ bool ledger_is_plain(const char *s, size_t most);
 void ledger_take_lines(struct record_ledger *l); /* the whole ones of rest; what is left stays */
 void ledger_forget_lines(struct record_ledger *l);
 
-bool ledger_has_result(enum wire_state state);
-
 /* ledger.c. Whether the line names a run whose folder is no longer there. */
 bool ledger_run_is_gone(const struct record_ledger *l, const struct ledger_row *row);
 /* Reads what came since, without the lock. */

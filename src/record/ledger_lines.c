@@ -86,11 +86,6 @@ bool ledger_is_plain(const char *s, size_t most)
     return n < most && s[0] != '.';
 }
 
-bool ledger_has_result(enum wire_state state)
-{
-    return wire_state_ended(state) && state != WIRE_STOPPED;
-}
-
 static void set_ended(struct record_ledger *l, struct ledger_row *row, bool ended)
 {
     l->ended += (int)ended - (int)row->ended;
@@ -146,7 +141,7 @@ static bool take_line(struct record_ledger *l, char *line, size_t n)
     else if (!row->lines++)
         row->first = ++l->lines;
     if (row->counted)
-        set_ended(l, row, row->lines && ledger_has_result(state));
+        set_ended(l, row, row->lines && wire_state_is_final(state));
     return true;
 }
 

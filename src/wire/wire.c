@@ -414,6 +414,11 @@ bool wire_state_ended(enum wire_state state)
     return state >= WIRE_STOPPED;
 }
 
+bool wire_state_is_final(enum wire_state state)
+{
+    return state >= WIRE_DONE;
+}
+
 bool wire_state_is_bad(enum wire_state state)
 {
     return state == WIRE_DIVERGED || state == WIRE_OOM || state == WIRE_FAILED;

@@ -26,8 +26,9 @@ enum wire_state {
 };
 const char *wire_state_name(enum wire_state state); /* "waiting" */
 bool wire_state_find(const char *name, enum wire_state *state);
-bool wire_state_ended(enum wire_state state);  /* stopped and whatever comes after it */
-bool wire_state_is_bad(enum wire_state state); /* diverged, oom, failed: never the best of any */
+bool wire_state_ended(enum wire_state state);    /* stopped and whatever comes after it */
+bool wire_state_is_final(enum wire_state state); /* ended, and not to go on as stopped is */
+bool wire_state_is_bad(enum wire_state state);   /* diverged, oom, failed: never the best of any */
 
 enum wire_event_kind {
     WIRE_STARTED = 1, /* slot: struct wire_facts */
