@@ -17,6 +17,7 @@
 struct sweepview_cell {
     bool known;    /* a file or a snapshot tells of it */
     bool left_out; /* impossible, or another's twin: why says so */
+    bool twin;
     bool elsewhere;
     bool dead; /* stopped, for its process died */
     enum wire_state state;
@@ -38,6 +39,7 @@ struct sweepview_dim { /* axes that walk together; most often one */
 
 struct sweepview_group { /* the repeats of one setting: a cell of the board */
     size_t of_state[WIRE_SKIPPED + 1], left_out, unknown; /* how many of them */
+    size_t twins;                                         /* of those left out */
     size_t dead;                                          /* of those that are stopped */
     size_t runs;                                          /* done, with an accuracy */
     double mean, sd;                                      /* of their test accuracies */

@@ -339,6 +339,7 @@ static void sum_group(const struct sweepview_sweep *s, size_t number, double *x,
 
         if (!c->known) {
             g->left_out += c->left_out;
+            g->twins += c->twin;
             g->unknown += !c->left_out;
             continue;
         }

@@ -27,6 +27,7 @@ void sweepview_free_lines(struct sweepview_line *line, size_t n)
 struct hashes { /* which cell has which hash */
     char (*hash)[32];
     size_t *cell, n, room;
+    bool listed; /* the sheet says which rows are those of the lists */
 };
 
 static void remember(struct hashes *h, const char *hash, size_t cell)
@@ -56,23 +57,21 @@ static size_t cell_of(const struct hashes *h, const char *hash, size_t *from, si
     return none;
 }
 
-/* What waits, or is impossible, the lists themselves tell; whether it is known of by now, the ledger. Of a
- * sweep under --max-cells the sheet alone tells what waits. */
-static bool says_nothing_new(const struct sweepview_sweep *s, const struct sweepview_cell *c,
-                             const char *state, const char *run, bool listed)
+/* What is impossible the lists themselves tell; of what waits the sheet says whether it is one of theirs. */
+static bool says_nothing_new(const struct sweepview_cell *c, const char *state, const char *run,
+                             bool listed)
 {
-    return !*run &&
-           ((!strcmp(state, wire_state_name(WIRE_WAITING)) && !(s->options.max_cells && listed)) ||
-            (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
+    return !*run && ((!listed && !strcmp(state, wire_state_name(WIRE_WAITING))) ||
+                     (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
 }
 
-static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell)
+static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell,
+                     bool listed)
 {
     struct sweepview_cell *c = &s->cell[cell];
     const char *state = sheet_cell(t, row, sheet_column(t, "state"));
 
-    if (says_nothing_new(s, c, state, sheet_cell(t, row, sheet_column(t, "run")),
-                         !strcmp(sheet_cell(t, row, sheet_column(t, RECORD_LISTED)), "yes")))
+    if (says_nothing_new(c, state, sheet_cell(t, row, sheet_column(t, "run")), listed))
         return;
     c->known = true;
     c->left_out = false;
@@ -107,15 +106,17 @@ static void read_sheet(struct sweepview_sweep *s, const char *results, struct ha
         }
         for (int pass = 0; pass < 2; pass++) {
             for (size_t row = 0; row < t.rows; row++) {
+                bool listed = !strcmp(sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED)), "yes");
                 size_t cell;
 
+                h->listed |= listed;
                 for (size_t a = 0; a < s->spec.axes; a++)
                     values[a] = sheet_cell(&t, row, sheet_column(&t, s->spec.axis[a].key));
                 cell = taken[row] ? s->cells : sweepview_find(s, values);
                 if (cell == s->cells || (pass == 0 && s->cell[cell].left_out))
                     continue;
                 taken[row] = true;
-                take_row(s, &t, row, cell);
+                take_row(s, &t, row, cell, listed);
                 remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), cell);
             }
         }
@@ -241,6 +242,17 @@ static bool is_held(const char *results, const char *name)
     return held;
 }
 
+/* Nobody works on it, and all that its lists name has ended: what the sheet has no row of is the same as
+ * another. */
+static bool is_whole(const struct sweepview_sweep *s, const struct hashes *h)
+{
+    bool whole = h->listed && !s->live;
+
+    for (size_t i = 0; i < s->cells && whole; i++)
+        whole = !s->cell[i].known || wire_state_is_final(s->cell[i].state);
+    return whole;
+}
+
 static struct sweepview_sweep *read_sweep(const char *results, const char *name, char newest[32])
 {
     struct spec_sweep spec;
@@ -248,6 +260,7 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
     struct sweepview_sweep *s;
     struct hashes h = {0};
     struct err e;
+    bool whole;
 
     newest[0] = '\0';
     spec_sweep_init(&spec);
@@ -266,10 +279,18 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
         read_sheet(s, results, &h);
     if (!s->problem)
         read_ledger(s, results, &h, newest);
+    whole = is_whole(s, &h);
     /* What nobody has begun waits, unless only some cells were asked for. */
-    for (size_t i = 0; i < s->cells && !options.max_cells; i++)
-        if (!s->cell[i].known && !s->cell[i].left_out)
-            s->cell[i].known = true; /* as it was made: waiting */
+    for (size_t i = 0; i < s->cells && !options.max_cells; i++) {
+        struct sweepview_cell *c = &s->cell[i];
+
+        if (c->known || c->left_out)
+            continue;
+        c->twin = c->left_out = whole;
+        c->known = !whole; /* as it was made: waiting */
+        if (whole)
+            sweepview_set_text(&c->why, "it comes to the same as another cell, and is run with it");
+    }
     sweepview_sum(s);
     free(h.hash);
     free(h.cell);

@@ -139,7 +139,7 @@ static const char *state_word(enum wire_state state)
 void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
 {
     if (!c->known) {
-        text_add(out, c->left_out ? "impossible" : "not begun");
+        text_add(out, c->twin ? "left out" : c->left_out ? "impossible" : "not begun");
         return;
     }
     if (c->state == WIRE_DONE && isfinite(c->acc)) {
@@ -178,7 +178,7 @@ static void add_state(const struct sweepview_group *g, bool brief, struct text *
             add_share(g->share, out);
         return;
     }
-    text_add(out, g->unknown ? "·" : brief ? "-" : "impossible");
+    text_add(out, g->unknown ? "·" : brief ? "-" : g->twins ? "left out" : "impossible");
 }
 
 static size_t open_cells(const struct sweepview_group *g)
@@ -337,13 +337,14 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
     static const enum wire_state order[] = {WIRE_DONE,    WIRE_RUNNING,  WIRE_PAUSED,
                                             WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
                                             WIRE_FAILED,  WIRE_SKIPPED,  WIRE_WAITING};
-    size_t n[WIRE_SKIPPED + 1] = {0}, left_out = 0, unknown = 0, dead = 0, told = 0;
+    size_t n[WIRE_SKIPPED + 1] = {0}, impossible = 0, twins = 0, unknown = 0, dead = 0, told = 0;
 
     for (size_t i = 0; i < s->groups; i++) {
         for (size_t k = 0; k <= WIRE_SKIPPED; k++)
             n[k] += s->group[i].of_state[k];
         dead += s->group[i].dead;
-        left_out += s->group[i].left_out;
+        impossible += s->group[i].left_out - s->group[i].twins;
+        twins += s->group[i].twins;
         unknown += s->group[i].unknown;
     }
     n[WIRE_STOPPED] -= dead;
@@ -355,8 +356,10 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
     if (unknown)
         text_addf(out, "%s%zu %s", told++ ? ", " : "", unknown,
                   s->options.max_cells ? "left by --max-cells" : "not begun");
-    if (left_out)
-        text_addf(out, "%s%zu impossible", told ? ", " : "", left_out);
+    if (impossible)
+        text_addf(out, "%s%zu impossible", told++ ? ", " : "", impossible);
+    if (twins)
+        text_addf(out, "%s%zu the same as another", told ? ", " : "", twins);
 }
 
 static bool has_one_run_a_cell(const struct sweepview_sweep *s)

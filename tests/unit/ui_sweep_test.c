@@ -915,6 +915,44 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
     remove_all(results);
 }
 
+/* Then it has no row: with the other one it is done. */
+TEST(what_comes_to_the_same_as_another_cell_does_not_wait)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct sweepview_disk disk;
+    struct text out = {0};
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "devices = 2\nbatch = 64, 32/device, 128\n");
+    write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
+    for (int last = 0; last < 2; last++) {
+        char *sheet = mem_textf(
+            "cell,run,state,reason,batch,best_by,best_test_acc,wall_seconds,val_acc,listed\n"
+            "aa,,done,,64,test,0.8,12.5,,yes\nbb,,%s,,128,,,,,yes\n",
+            last ? "diverged" : "waiting");
+
+        write_file(folder, "sweep.csv", sheet);
+        sweepview_read(results, NULL, 0, NULL, 0, &disk);
+        REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+        CHECK_INT(disk.line[0].cells, last ? 2 : 3); /* until then nobody knows */
+        CHECK_INT(sweepview_open(disk.sweep), last ? 0 : 2);
+        v.sweep = disk.sweep;
+        sweepview_first_look(v.sweep, &v.look);
+        draw(&v, 21, 100, &out);
+        CHECK_HAS(text_str(&out),
+                  last ? "1 done, 1 diverged, 1 the same as another" : "1 done, 2 waiting");
+        CHECK_HAS(text_str(&out), last ? "─ done ─" : "stopped: R goes on");
+        free(sheet);
+        sweepview_free(disk.sweep);
+        sweepview_free_lines(disk.line, disk.lines);
+    }
+    text_free(&out);
+    free(folder);
+    remove_all(results);
+}
+
 /* Takes what tasks bring until nothing more comes; false: it goes on without end. */
 static bool settle(struct app *app)
 {
