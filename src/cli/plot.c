@@ -8,6 +8,7 @@
 #include "cli/overwrite.h"
 #include "cli/results.h"
 #include "draw/curves.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -324,6 +325,19 @@ static void add_panels(struct figures *f, const struct wish *w, struct text *out
     text_add(out, text_str(&f->note));
 }
 
+/* Boards and notes have no levels. */
+static int print_text(const struct wish *w, const struct text *t)
+{
+    struct text plain = {0};
+    int code;
+
+    if (w->level == PLOT_ASCII)
+        words_add_plain(&plain, text_str(t));
+    code = cli_print(w->level == PLOT_ASCII ? &plain : t);
+    text_free(&plain);
+    return code;
+}
+
 static int draw_figure(struct wish *w, const struct study_run *runs, size_t count)
 {
     struct figures f;
@@ -341,7 +355,7 @@ static int draw_figure(struct wish *w, const struct study_run *runs, size_t coun
             cli_talk("%.*s", (int)f.note.n - 1, text_str(&f.note));
     } else {
         add_panels(&f, w, &out);
-        code = cli_print(&out);
+        code = print_text(w, &out);
     }
     text_free(&out);
     figures_free(&f);

@@ -133,60 +133,33 @@ int grid_put(struct grid *g, struct rect in, int row, int column, uint32_t code,
     return column + 1;
 }
 
-static int width_of(uint32_t code)
-{
-    char bytes[5];
-
-    if (code < 0x300)
-        return 1;
-    words_code(bytes, code);
-    return text_width(bytes);
-}
-
-static const struct {
-    uint32_t code;
-    char plain;
-} plain[] = {{0x00b7, '.'}, {0x00b1, '+'}, {0x00d7, 'x'}, {0x2013, '-'}, {0x2014, '-'},
-             {0x2026, '~'}, {0x25cf, '*'}, {0x25cb, 'o'}, {0x2588, '#'}, {0x2591, '.'},
-             {0x2592, ':'}, {0x2593, '%'}, {0x2190, '<'}, {0x2191, '^'}, {0x2192, '>'},
-             {0x2193, 'v'}, {0x25b8, '>'}, {0x25be, 'v'}, {0x2713, '+'}, {0x2500, '-'},
-             {0x2502, '|'}, {0x25b2, '^'}, {0x25a0, '#'}, {0x25c6, 'o'}, {0x25b3, '^'},
-             {0x25a1, 'o'}, {0x25c7, 'o'}, {0x2248, '='}, {0x2264, '<'}, {0x2265, '>'}};
-
-static uint32_t as_drawn(const struct grid *g, uint32_t code)
-{
-    if (!g->ascii || code < 0x80)
-        return code;
-    for (size_t i = 0; i < MEM_COUNT(plain); i++)
-        if (plain[i].code == code)
-            return (uint32_t)plain[i].plain;
-    return '?';
-}
-
 static int put_clean(struct grid *g, struct rect in, int row, int column, int role, int style,
                      const char *s)
 {
+    struct text plain = {0};
+
+    if (g->ascii) {
+        words_add_plain(&plain, s);
+        s = text_str(&plain);
+    }
     while (*s) {
         uint32_t code = words_next(&s);
-        int width = width_of(code);
+        int width = words_width(code);
         struct grid_cell *cell = cell_at(g, in, row, column);
 
         if (width < 1)
             continue;
-        if (g->ascii && width == 2) {
-            column = grid_put(g, in, row, column, '?', role, style);
-            continue;
-        }
         if (width == 2 && !cell_at(g, in, row, column + 1)) { /* half of it would stand outside */
             if (cell)
                 set(g, cell, ' ', role, style);
         } else if (cell) {
-            set(g, cell, as_drawn(g, code), role, style);
+            set(g, cell, code, role, style);
             if (width == 2)
                 set(g, cell + 1, GRID_TAIL, role, style);
         }
         column += width;
     }
+    text_free(&plain);
     return column;
 }
 
@@ -227,7 +200,7 @@ static const char *tail_of(const char *s, int columns, int *width)
 {
     *width = text_width(s);
     while (*s && *width > columns) {
-        *width -= width_of(words_next(&s));
+        *width -= words_width(words_next(&s));
     }
     return s;
 }
@@ -281,7 +254,7 @@ static size_t line_of(const char *s, int columns)
 
     while (*at && *at != '\n') {
         const char *before = at;
-        int one = width_of(words_next(&at));
+        int one = words_width(words_next(&at));
 
         if (*before == ' ')
             blank = before;

@@ -42,7 +42,7 @@ static uint32_t plain_code(uint32_t code, enum plot_level level)
     if (code >= 0x20 && code < 0x7f)
         return code;
     if (level == PLOT_ASCII)
-        return '?';
+        return code < 0x80 ? '?' : (uint32_t)words_plain(code);
     words_add_code(&t, code);
     text_add_clean(&clean, text_str(&t));
     fine = !strcmp(text_str(&t), text_str(&clean)) && text_width(text_str(&t)) == 1;

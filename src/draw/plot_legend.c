@@ -59,7 +59,7 @@ static int entry_width(const struct legend *l, int series)
 static uint32_t line_of(const struct plot_series *s, bool ascii)
 {
     if (s->dashed)
-        return ascii ? ' ' : s->weight == PLOT_THICK ? 0x254d : 0x254c;
+        return ascii ? ':' : s->weight == PLOT_THICK ? 0x254d : 0x254c;
     if (s->weight == PLOT_THICK)
         return ascii ? '=' : 0x2501;
     return ascii ? '-' : 0x2500;

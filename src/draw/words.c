@@ -1,5 +1,7 @@
 #include "draw/words.h"
 
+#include "base/mem.h"
+
 void words_code(char b[5], uint32_t code)
 {
     int n;
@@ -106,4 +108,50 @@ void words_add_cut(struct text *out, const char *s, int columns, bool ascii)
         text_addf(out, "%s%s", dots, s + tail);
     }
     text_free(&clean);
+}
+
+int words_width(uint32_t code)
+{
+    char bytes[5];
+
+    if (code < 0x300)
+        return 1;
+    words_code(bytes, code);
+    return text_width(bytes);
+}
+
+static const struct {
+    uint32_t code;
+    char plain;
+} plain[] = {{0x00b7, '.'}, {0x00b1, '+'}, {0x00d7, 'x'}, {0x2013, '-'}, {0x2014, '-'},
+             {0x2016, '='}, {0x2026, '~'}, {0x25cf, '*'}, {0x25cb, 'o'}, {0x2588, '#'},
+             {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x2190, '<'}, {0x2191, '^'},
+             {0x2192, '>'}, {0x2193, 'v'}, {0x25b8, '>'}, {0x25be, 'v'}, {0x2713, '+'},
+             {0x2717, 'x'}, {0x2500, '-'}, {0x2502, '|'}, {0x25b2, '^'}, {0x25a0, '#'},
+             {0x25c6, 'o'}, {0x25b3, '^'}, {0x25a1, 'o'}, {0x25c7, 'o'}, {0x2248, '~'},
+             {0x2264, '<'}, {0x2265, '>'}};
+
+char words_plain(uint32_t code)
+{
+    if (code < 0x80)
+        return (char)code;
+    for (size_t i = 0; i < MEM_COUNT(plain); i++)
+        if (plain[i].code == code)
+            return plain[i].plain;
+    return '?';
+}
+
+void words_add_plain(struct text *out, const char *s)
+{
+    while (*s) {
+        uint32_t code = words_next(&s);
+
+        if (words_width(code) < 1)
+            continue;
+        text_addf(out, "%c", words_plain(code));
+        if (code == 0x00b1 && *s == ' ') {
+            text_add(out, "-");
+            s++;
+        }
+    }
 }

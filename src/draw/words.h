@@ -18,5 +18,10 @@ size_t words_behind(const char *s, size_t at);
 /* The clean text in so many columns, its middle left out where it is longer: of names both ends
  * tell. */
 void words_add_cut(struct text *out, const char *s, int columns, bool ascii);
+int words_width(uint32_t code); /* in columns */
+/* What is read for a character where there is ASCII alone; '?': nothing is. */
+char words_plain(uint32_t code);
+/* A clean text in ASCII, as wide: "0.8 ± 0.1" as "0.8 +-0.1". */
+void words_add_plain(struct text *out, const char *s);
 
 #endif

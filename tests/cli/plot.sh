@@ -121,6 +121,9 @@ done
 shared=results/$(sed -n 2p results/sweeps/only-batch/sweep.csv | cut -d, -f2)/run.csv
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["shared"] = 3 } 1' "$shared" >r.csv
 mv r.csv "$shared"
+exits 0 "$CHORUS" plot only-batch --kind board --ascii
+check "a board in ASCII" test "$(LC_ALL=C grep -c '[^ -~]' out)" = 0
+check "its deviations" grep -q " +-0\.[0-9]" out
 exits 0 "$CHORUS" plot only-batch --kind board
 check "means are over settings alone" grep -qx "Cells are means over seed." out
 exits 0 "$CHORUS" plot only-batch seed=0 --kind board

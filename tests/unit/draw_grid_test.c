@@ -145,6 +145,12 @@ TEST(ascii_has_nothing_else)
     CHECK_HAS(text, "####....");
     free(text);
     grid_free(&g);
+    g = made(1, 24, true);
+    grid_text(&g, grid_all(&g), 0, 0, GRID_TEXT, "✗ ‖ ≈0.5 ± 0.1 |");
+    text = shown(&g);
+    CHECK_STR(text, "x = ~0.5 +-0.1 |\n"); /* ≈ does not read as =, nor ± as + */
+    free(text);
+    grid_free(&g);
 }
 
 TEST(a_bar_shows_eighths_and_takes_any_share)
