@@ -319,11 +319,31 @@ static void draw_mean(struct setup *s, struct grid *g)
     }
 }
 
+/* Where there is no room beside the form, files or the queue stand in its place while keys go there. */
+static void show_focused(struct setup *s)
+{
+    struct setup_places *p = &s->places;
+    struct rect none = {0};
+
+    if (p->files.columns || s->pane == SETUP_FORM)
+        return;
+    if (s->pane == SETUP_FILES) {
+        p->files = p->form;
+        p->file_rows = p->rows;
+    } else {
+        p->queue = p->form;
+        p->queue_rows = p->rows;
+    }
+    p->form = p->rows = none;
+}
+
 void setup_draw(struct setup *s, struct grid *g, struct rect in)
 {
     s->places = setup_place(in, s->queue, s->pane == SETUP_QUEUE);
+    show_focused(s);
     draw_files(s, g);
     draw_queue(s, g);
-    setup_draw_form(s, g);
+    if (s->places.form.columns)
+        setup_draw_form(s, g);
     draw_mean(s, g);
 }

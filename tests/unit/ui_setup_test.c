@@ -1429,6 +1429,22 @@ TEST(all_keys_are_there_unfolded)
     kit_end();
 }
 
+/* Keys never go to what is not drawn. */
+TEST(narrow_the_pane_that_has_the_keys_is_seen)
+{
+    kit_start();
+    CHECK_HAS(kit_draw(13, 60), " lr ");
+    CHECK(!strstr(kit_draw(13, 60), "experiments"));
+    kit_keys("Tab");
+    CHECK_HAS(kit_draw(13, 60), "╭ experiments");
+    CHECK_HAS(kit_draw(13, 60), "● first");
+    CHECK(!strstr(kit_draw(13, 60), " lr "));
+    CHECK_HAS(kit_draw(21, 80), " lr ");
+    kit_keys("Tab");
+    CHECK_HAS(kit_draw(13, 60), " lr ");
+    kit_end();
+}
+
 /* What Enter opens and the help is about can be seen, and what is typed there. */
 TEST(folding_keeps_the_field_under_the_cursor)
 {
