@@ -304,8 +304,17 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine, 
     return left || !queue || queue_is_empty() ? code : leave_one(NULL);
 }
 
-/* Of the newest run with that folder: it may have been gone on with since. */
-static int run_code(struct wire *wire, struct wire_status last)
+static bool is_among(const struct works *w, uint32_t number)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (w->list[i].number == number)
+            return true;
+    return false;
+}
+
+/* Of the newest run with that folder: it may have been gone on with since, and be among what was handed
+ * over. */
+static int run_code(struct wire *wire, const struct works *handed, struct wire_status last)
 {
     size_t n;
     bool more = false;
@@ -315,12 +324,12 @@ static int run_code(struct wire *wire, struct wire_status last)
         if (!strcmp(run[i].path, last.path))
             last = run[i];
     free(run);
-    return last.state == WIRE_STOPPED && last.code == ERR_STUCK
+    return is_among(handed, last.run) || (last.state == WIRE_STOPPED && last.code == ERR_STUCK)
                ? 0 /* another process goes on with it */
                : drive_exit_code(last.state, last.code);
 }
 
-static int sweep_code(struct wire *wire, struct wire_sweep_status last)
+static int sweep_code(struct wire *wire, const struct works *handed, struct wire_sweep_status last)
 {
     size_t n;
     bool more = false;
@@ -330,31 +339,24 @@ static int sweep_code(struct wire *wire, struct wire_sweep_status last)
         if (!strcmp(sweep[i].path, last.path))
             last = sweep[i];
     free(sweep);
-    return sweep_is_stuck(&last) ? 0 : sweep_exit_code(&last);
+    return is_among(handed, last.sweep) || sweep_is_stuck(&last) ? 0 : sweep_exit_code(&last);
 }
 
-static int started_code(struct wire *wire, uint32_t started)
+static int started_code(struct wire *wire, const struct works *handed, uint32_t started)
 {
     struct wire_sweep_status sweep;
     struct wire_status run;
 
     if (wire_sweep_status(wire, started, &sweep))
-        return sweep_code(wire, sweep);
-    return wire_status(wire, started, &run) ? run_code(wire, run) : err_exit_code(ERR_FAILED);
-}
-
-static bool is_among(const struct works *w, uint32_t number)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (w->list[i].number == number)
-            return true;
-    return false;
+        return sweep_code(wire, handed, sweep);
+    return wire_status(wire, started, &run) ? run_code(wire, handed, run)
+                                            : err_exit_code(ERR_FAILED);
 }
 
 int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struct engine *engine)
 {
     bool hands_over = end == APP_DETACH || end == APP_QUIT;
-    struct works w = {0};
+    struct works w = {0}, none = {0};
     int code;
 
     if (end == APP_HUNG_UP) {
@@ -369,8 +371,8 @@ int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struc
         code = hand_over(&w, wire, engine, end == APP_DETACH);
     else
         code = stop(&w, wire, engine);
-    if (started && !code && !(hands_over && is_among(&w, started)))
-        code = started_code(wire, started);
+    if (started && !code)
+        code = started_code(wire, hands_over ? &w : &none, started);
     free(w.list);
     drain(wire);
     wire_free(wire);

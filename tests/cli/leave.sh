@@ -308,6 +308,13 @@ tui 0 "of one that goes on without it" "$trains" "key ql" -- run tiny.ini backen
 check "it does, to its end" become own:done
 check "and lets go of the queue" until_true 30 no_taker
 
+fresh
+state=stopped
+tui 0 "of one that was stopped, goes on, and does so without it" "$trains" "key Kn" "$has_state" "until sleep 0.5" \
+    "key R" "until grep -qs ,running, results/2*/run.csv" "until sleep 0.5" "key ql" -- \
+    run tiny.ini backend=fake name=own epochs=20
+exits 0 "$CHORUS" stop own --now
+
 # ---- a terminal that goes away ----
 
 fresh
