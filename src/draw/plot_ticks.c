@@ -290,19 +290,21 @@ static void label_time(double seconds, double step, double largest, char out[PLO
                  floor(fmod(whole, 3600) / 60), fmod(whole, 60));
 }
 
-/* Powers: each in its own unit. */
-static void label_powers(struct plot_axis *a)
-{
-    for (int i = 0; i < a->ticks; i++) {
-        const struct unit *own = unit_of(fabs(a->tick[i]));
-
-        snprintf(a->label[i], PLOT_LABEL, "%.6g%s", a->tick[i] / own->size, own->name);
-    }
-}
-
 static double largest_of(const struct plot_axis *a)
 {
     return a->ticks ? fmax(fabs(a->tick[0]), fabs(a->tick[a->ticks - 1])) : 0;
+}
+
+/* Powers: each in its own unit, or none where the largest has none. */
+static void label_powers(struct plot_axis *a)
+{
+    const struct unit *plain = unit_of(1);
+
+    for (int i = 0; i < a->ticks; i++) {
+        const struct unit *own = largest_of(a) >= 1e12 ? plain : unit_of(fabs(a->tick[i]));
+
+        snprintf(a->label[i], PLOT_LABEL, "%.6g%s", a->tick[i] / own->size, own->name);
+    }
 }
 
 void plot_label_axis(struct plot_axis *a, enum plot_count count, enum plot_unit unit)

@@ -85,6 +85,12 @@ TEST(labels)
     y = axis_of(1e-4, 10, true, false, &x);
     CHECK_STR(y.label[0], "0.0001");
     CHECK_STR(y.label[y.ticks - 1], "10");
+    y = axis_of(1000, 1e8, true, false, &x);
+    CHECK_STR(y.label[y.ticks - 1], "100M");
+    y = axis_of(1000, 1e15, true, false, &x); /* beyond the units all are without one */
+    CHECK(y.ticks >= 4);
+    for (int i = 0; i < y.ticks; i++)
+        CHECK(!strpbrk(y.label[i], "GMk"));
 }
 
 TEST(whole_numbers_alone)
