@@ -251,7 +251,7 @@ static void take_trash(void *user, int answer)
     const char **names;
     size_t count, kept = 0;
 
-    if (answer != 0)
+    if (answer != 1)
         return;
     names = results_asked(r, &count);
     for (size_t i = 0; i < count; i++) {
@@ -265,12 +265,28 @@ static void take_trash(void *user, int answer)
     free(names);
 }
 
+/* "7f3a", or which ones: marks are kept for long, and the cursor may stand on another run. */
+static void add_meant(const struct results *r, const char *const *names, size_t count,
+                      struct text *out)
+{
+    char who[300];
+    size_t shown = count > 4 ? 3 : count;
+
+    results_say_runs(who, sizeof who, names, count);
+    text_addf(out, "%s%s", count > 1 && library_marks(r->app->library) ? "the marked " : "", who);
+    for (size_t i = 0; i < shown && count > 1; i++)
+        text_addf(out, "%s%s", i ? ", " : " (", results_hash(names[i]));
+    if (shown < count)
+        text_addf(out, " and %zu more", count - shown);
+    text_add(out, count > 1 ? ")" : "");
+}
+
 void results_ask_trash(struct results *r)
 {
-    static const char *const answers[] = {"trash", "keep", NULL};
+    static const char *const answers[] = {"keep", "trash", NULL};
     size_t count, live = 0;
     const char **names = results_meant(r, &count);
-    char who[300], question[500];
+    struct text who = {0}, question = {0};
 
     for (size_t i = 0; i < count; i++) {
         const struct library_run *run = library_find(r->app->library, names[i]);
@@ -278,16 +294,17 @@ void results_ask_trash(struct results *r)
         live += run && run->live;
     }
     r->meant = results_hash_of(names, count);
-    results_say_runs(who, sizeof who, names, count - live || count > 1 ? count : 1);
+    if (count)
+        add_meant(r, names, count, &who);
+    text_addf(&question, "Move %s to the folder trash?", text_str(&who));
+    if (live)
+        text_addf(&question, " %zu of them at work stay.", live);
     if (count && live == count)
-        app_say(r->app, GRID_WARN, "%s %s at work: K stops a run first", who,
+        app_say(r->app, GRID_WARN, "%s %s at work: K stops a run first", text_str(&who),
                 count == 1 ? "is" : "are");
-    else if (count) {
-        snprintf(question, sizeof question,
-                 live ? "Move %s to the folder trash? %zu of them at work stay."
-                      : "Move %s to the folder trash?",
-                 who, live);
-        app_ask(r->app, question, answers, take_trash, r);
-    }
+    else if (count)
+        app_ask(r->app, text_str(&question), answers, take_trash, r);
+    text_free(&who);
+    text_free(&question);
     free(names);
 }

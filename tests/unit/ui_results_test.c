@@ -487,6 +487,32 @@ TEST(keys_say_that_a_run_cannot_be_read)
     kit_end(&k);
 }
 
+/* Enter keeps them: marks are older than this session, and the cursor stands on another run. */
+TEST(the_trash_names_what_it_would_take)
+{
+    struct kit k;
+    struct app *app = &k.app;
+
+    some_runs(&k);
+    app->own = mem_new(1, sizeof *app->own);
+    app->screen[SCREEN_RESULTS] = k.state;
+    free(kit_draw(&k, 22, 80));
+    CHECK(results_act(of(&k), 'd'));
+    CHECK_STR(text_str(&app->own->question), "Move 0005 to the folder trash?");
+    popup_close(app);
+    kit_keys(&k, "*");
+    CHECK(results_act(of(&k), 'd'));
+    CHECK_HAS(text_str(&app->own->question),
+              "Move the marked 5 runs (0001, 0002, 0003 and 2 more)");
+    CHECK_STR(app->own->answer[0], "keep");
+    app->own->on_answer(app->own->user, 0);
+    CHECK_STR(text_str(&app->did), "");
+    popup_close(app);
+    text_free(&app->own->question);
+    free(app->own);
+    kit_end(&k);
+}
+
 /* Results beside Run, of a run that another program is at work on. */
 struct run_kit {
     struct kit kit;
