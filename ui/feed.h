@@ -173,6 +173,8 @@ bool feed_lacks_room(const struct feed *f, const struct feed_run *run);
 bool feed_sweep_lacks_room(const struct feed *f, uint32_t sweep);
 bool feed_has_trouble(const struct feed *f, uint32_t number);
 #define FEED_LACKS_ROOM "waits for room"
+/* "1:12", "9 s": what is left is not known better. */
+void feed_add_span(double seconds, struct text *out);
 /* "1:12 left" and the like; nothing where it is unknown. */
 void feed_add_left(double seconds, struct text *out);
 /* For tests: another clock than clock_ns. */

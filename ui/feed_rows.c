@@ -480,8 +480,11 @@ static void take_entry(struct feed_run *run, const struct record_entry *entry)
     run->dead = run->files->dead_looks >= DEAD_LOOKS || (entry->dead && !run->known);
     snprintf(run->reason, sizeof run->reason, "%s", r->reason);
     take_facts(run, r);
-    if (r->state == WIRE_PAUSED && r->spec.batch && r->images / r->spec.batch > run->step)
-        run->step = r->images / r->spec.batch; /* rows of steps are some steps older */
+    if ((r->state == WIRE_PAUSED || r->state == WIRE_STOPPED) && r->spec.batch &&
+        r->images / r->spec.batch > run->step) { /* rows of steps are some steps older */
+        run->step = r->images / r->spec.batch;
+        run->train_seconds = r->train_seconds;
+    }
 }
 
 bool feed_rows_entry(struct feed_run *run, const struct record_entry *entry, const char *why)

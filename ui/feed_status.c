@@ -36,23 +36,30 @@ static const int falls[] = {127,
                             PART_SHARE,
                             0};
 
-void feed_add_left(double seconds, struct text *out)
+void feed_add_span(double seconds, struct text *out)
 {
     char span[CLOCK_UTC_ROOM];
 
-    if (!isfinite(seconds))
-        return;
     if (seconds < 59.5)
         snprintf(span, sizeof span, "%.0f s", seconds < 1 ? 1 : seconds);
     else
         clock_span(span, seconds);
-    text_addf(out, "%s left", span);
+    text_add(out, span);
 }
 
-static void add_left(double seconds, struct text *out)
+void feed_add_left(double seconds, struct text *out)
+{
+    if (!isfinite(seconds))
+        return;
+    feed_add_span(seconds, out);
+    text_add(out, " left");
+}
+
+/* about: "~" of an estimate that is a coarse one. */
+static void add_left(double seconds, const char *about, struct text *out)
 {
     if (isfinite(seconds))
-        text_add(out, "  ");
+        text_addf(out, "  %s", about);
     feed_add_left(seconds, out);
 }
 
@@ -162,7 +169,7 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     if (parts & PART_SPEED && !ended && run->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(run->images_per_second + 0.5)));
     if (parts & PART_LEFT && !ended)
-        add_left(run->left_seconds, out);
+        add_left(run->left_seconds, "", out);
     if (parts & PART_WAIT && waits)
         text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
 }
@@ -253,7 +260,7 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
                                : "",
                  s->sweep.by_valid, out);
     if (parts & PART_LEFT && !s->sweep.over && !s->full)
-        add_left(s->sweep.left_seconds, out);
+        add_left(s->sweep.left_seconds, s->own ? "" : "~", out);
     if (parts & PART_EPOCH && cell)
         text_addf(out, "  %s: epoch %lld/%lld", study_short_name(cell->name),
                   (long long)cell->epoch, (long long)cell->facts.epochs);

@@ -87,7 +87,6 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
 {
     const struct sweepview_sweep *s = v->sweep;
     size_t known = 0, ended = 0, cells = sweepview_possible(s);
-    char span[CLOCK_UTC_ROOM];
     struct text counts = {0}, left = {0};
     double seconds = v->own ? v->status.left_seconds : sweepview_left_seconds(s);
     int wide, at = 0;
@@ -104,9 +103,9 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
     } else if (ended < known && !isfinite(seconds) && (v->own || s->live)) {
         text_add(&left, "time known after a cell");
     } else if (ended < known && isfinite(seconds)) {
-        clock_span(span, seconds);
-        text_addf(&left, "%s%s %s", v->own ? "" : "about ", span,
-                  s->live ? "left" : "of work left");
+        text_add(&left, v->own ? "" : "about ");
+        feed_add_span(seconds, &left);
+        text_add(&left, s->live ? " left" : " of work left");
     }
     wide = in.columns - text_width(text_str(&counts)) - text_width(text_str(&left)) - 4;
     wide = wide > 30 ? 30 : wide;
@@ -161,9 +160,9 @@ static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell
         text_addf(out, ", validation %.4f", c->val_acc);
     if (c->known && c->state == WIRE_WAITING && c->place >= 0)
         text_addf(out, ", number %zu in the queue", rank_of(s, c));
-    if (c->known && wire_state_is_final(c->state) && isfinite(c->seconds)) {
-        clock_span(span, c->seconds);
-        text_addf(out, "  %s", span);
+    if (c->known && wire_state_is_final(c->state) && isfinite(c->train)) {
+        clock_span(span, c->train);
+        text_addf(out, "  %s of training", span);
     }
     if (c->run)
         text_addf(out, "  %s", c->run);

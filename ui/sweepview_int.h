@@ -22,7 +22,8 @@ struct sweepview_cell {
     bool dead; /* stopped, for its process died */
     enum wire_state state;
     double acc, val_acc; /* test and validation accuracy of the best epoch; nan: none */
-    double seconds;      /* nan: unknown, as the next */
+    double seconds;      /* nan: unknown, as the next ones */
+    double train;        /* the training's part of them, as on Results */
     double share;        /* of a run, how much of it is done */
     int64_t place;       /* in the queue; -1 */
     char *run, *why;     /* the run's name; both NULL where there is none */
@@ -209,7 +210,8 @@ struct sweepview {
     struct sweepview_look_task *task;
     bool telling;           /* a task looks for what the line of status says, */
     uint64_t tell_ns;       /* the next one not before, */
-    struct feed_sweep told; /* and what the last one found */
+    struct feed_sweep told; /* and what the last one found; */
+    uint32_t over;          /* the newest of this process's that is told to be over */
 };
 
 /* Has the line of status know of other programs' sweeps; from every tick. */

@@ -158,7 +158,7 @@ struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec)
         struct err e;
 
         *c = (struct sweepview_cell){
-            .acc = NAN, .val_acc = NAN, .seconds = NAN, .share = NAN, .place = -1};
+            .acc = NAN, .val_acc = NAN, .seconds = NAN, .train = NAN, .share = NAN, .place = -1};
         c->left_out = spec_sweep_cell(&s->spec, i, one, &e) != ERR_OK;
         if (c->left_out)
             c->why = mem_text(e.text);

@@ -78,6 +78,7 @@ static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t ro
     c->acc = sheet_number(t, row, sheet_column(t, "best_test_acc"));
     c->val_acc = sheet_number(t, row, sheet_column(t, "val_acc"));
     c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
+    c->train = sheet_number(t, row, sheet_column(t, "train_seconds"));
     sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
     sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
     if (c->why && record_reason_is_left(c->why))
@@ -176,7 +177,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     }
     c = &s->cell[cell];
     if (other || l->state == WIRE_WAITING)
-        c->acc = c->val_acc = c->seconds = NAN;
+        c->acc = c->val_acc = c->seconds = c->train = NAN;
     c->known = true;
     c->left_out = false;
     c->state = l->state;
@@ -198,6 +199,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
         c->acc = run->best_test_acc;
         c->val_acc = record_entry_valid_acc(&entry);
         c->seconds = run->wall_seconds;
+        c->train = run->train_seconds;
     }
     if (read)
         record_free_entry(&entry);
@@ -356,6 +358,8 @@ void sweepview_read_over(const char *results, const char *name, struct feed_swee
 
     if (!s->problem)
         tell_of(name, s, out);
+    out->over = true; /* though who has ended it may not have let go yet */
+    out->paused = out->full = false;
     sweepview_free(s);
 }
 

@@ -1,11 +1,12 @@
-/* What the line of status says of a sweep that another program works on: read by tasks, on whatever
- * screen one is. */
+/* What the line of status says of a sweep that another program works on, and of one that has ended here:
+ * read by tasks, on whatever screen one is. */
 #include "ui/sweepview_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,9 +80,15 @@ static void take_own(struct status_task *t, struct wire *wire)
     if (room)
         n = wire_sweeps(wire, all, room);
     t->own = mem_new(room + 1, sizeof *t->own);
-    for (size_t i = 0; i < n && i < room; i++)
-        if (!wire_state_ended(all[i].state))
+    for (size_t i = 0; i < n && i < room; i++) {
+        if (!wire_state_ended(all[i].state)) {
             t->own[t->owns++] = mem_text(all[i].name);
+        } else if (all[i].sweep > t->view->over) { /* now it is one like those of others */
+            t->view->over = all[i].sweep;
+            t->before = (struct feed_sweep){0};
+            snprintf(t->before.name, sizeof t->before.name, "%s", all[i].name);
+        }
+    }
     free(all);
 }
 

@@ -305,6 +305,7 @@ TEST(a_pause_is_at_the_step_that_the_log_names)
     CHECK_INT(feed_current(k.feed)->step, 54);
     feed_free(k.feed);
     k.feed = feed_new(NULL, k.results); /* and as another program sees it */
+    feed_set_clock(k.feed, kit_ns);
     kit_step(record, 50, 0, 1);
     run->state = WIRE_PAUSED;
     run->images = 540;
@@ -313,7 +314,15 @@ TEST(a_pause_is_at_the_step_that_the_log_names)
     feed_watch(k.feed, r);
     feed_take(k.feed, NULL, NULL);
     CHECK_INT(r->step, 54);
+    run->state = WIRE_STOPPED; /* a stop too */
+    run->images = 560;
+    run->train_seconds = 5.75;
+    REQUIRE_OK(record_write_run(record, run, &e));
     record_close(record);
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->step, 56);
+    CHECK_NEAR(r->train_seconds, 5.75, 1e-12);
     free(run);
     kit_close(&k);
 }
@@ -989,7 +998,7 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_add_status(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "● sweep elsewhere  board  cell 8 of 12  best 0.9100, picked on test  "
-              "1:30 left");
+              "~1:30 left");
     snprintf(run->sweep, sizeof run->sweep, "board");
     run->state = WIRE_RUNNING;
     record = kit_run(&k, run);
@@ -999,7 +1008,7 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
     feed_add_status(k.feed, &line, 120);
-    CHECK_HAS(text_str(&line), "cell 8 of 12  best 0.9100, picked on test  1:30 left  ");
+    CHECK_HAS(text_str(&line), "cell 8 of 12  best 0.9100, picked on test  ~1:30 left  ");
     CHECK_HAS(text_str(&line), ": epoch 1/4");
     for (int columns = 40; columns < 140; columns++) {
         text_clear(&line);
@@ -1020,7 +1029,7 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     feed_add_status(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "● sweep elsewhere  board  cell 9 of 12  best 0.9100, picked on test  "
-              "1:30 left");
+              "~1:30 left");
     sweep.paused = true;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);

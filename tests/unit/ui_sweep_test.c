@@ -833,10 +833,11 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     write_file(folder, "sweep.ini",
                "# options: --order grid\nlr = 0.1, 0.2, 0.4\nbatch = 64, 128\n");
     write_file(folder, "sweep.csv",
-               "cell,run,state,reason,lr,batch,best_by,best_test_acc,wall_seconds,val_acc\n"
-               "aa,,done,,0.1,64,valid,0.8,12.5,0.75\n"
-               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,,\n"
-               "cc,,waiting,,0.2,128,,,,\n");
+               "cell,run,state,reason,lr,batch,best_by,best_test_acc,wall_seconds,train_seconds,"
+               "val_acc\n"
+               "aa,,done,,0.1,64,valid,0.8,12.5,9.25,0.75\n"
+               "bb,,diverged,\"the loss, it is not finite\",0.4,128,,,,,\n"
+               "cc,,waiting,,0.2,128,,,,,\n");
     write_file(folder, "ledger.csv",
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
                "2026-11-21T17:00:01.000Z,bb,,diverged,\"the loss, it is not finite\"\n");
@@ -849,6 +850,7 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     CHECK(disk.sweep->options.grid);
     CHECK_INT(cell_at(disk.sweep, VALUES("0.1", "64"))->state, WIRE_DONE);
     CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->seconds, 12.5, 1e-12);
+    CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->train, 9.25, 1e-12);
     CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->val_acc, 0.75, 1e-12);
     CHECK_INT(cell_at(disk.sweep, VALUES("0.4", "128"))->state, WIRE_DIVERGED);
     CHECK_STR(cell_at(disk.sweep, VALUES("0.4", "128"))->why, "the loss, it is not finite");
@@ -965,6 +967,45 @@ static bool settle(struct app *app)
         turns += tasks_take(app->tasks) > 0;
     }
     return false;
+}
+
+/* It is told of as where another program shows it. */
+TEST(a_sweep_that_ended_here_is_told_of_as_a_sweep)
+{
+    struct wire_sweep_status status = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
+    struct wire *wire = wire_new(8);
+    struct app app = {.config = {.results = new_folder(), .ns = no_ns, .wire = wire}};
+    char *folder = mem_textf("%s/sweeps/board", app.config.results);
+    struct sweepview *v;
+    struct text line = {0};
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "lr = 0.1, 0.2\n");
+    write_file(folder, "sweep.csv",
+               "cell,run,state,reason,lr,best_by,best_test_acc\naa,,done,,0.1,test,0.8\n");
+    write_file(folder, "ledger.csv",
+               "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
+    app.tasks = tasks_new();
+    app.feed = feed_new(wire, app.config.results);
+    v = screen_sweep.open(&app);
+    wire_set_sweep(wire, &status);
+    sweepview_tell_status(v);
+    CHECK(settle(&app));
+    status.state = WIRE_STOPPED;
+    wire_set_sweep(wire, &status);
+    v->tell_ns = 0;
+    sweepview_tell_status(v);
+    CHECK(settle(&app));
+    feed_add_status(app.feed, &line, 100);
+    CHECK_STR(text_str(&line), "■ sweep stopped  board  1 of 2 cells  best 0.8000, picked on test");
+    screen_sweep.close(v);
+    tasks_free(app.tasks);
+    feed_free(app.feed);
+    wire_free(wire);
+    text_free(&line);
+    free(folder);
+    remove_all((char *)app.config.results);
 }
 
 TEST(two_keys_before_the_first_look_ends_show_the_second_ones_sweep)
