@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/reader.h"
 #include "record/sweeps.h"
 
 #include <stdio.h>
@@ -11,25 +12,30 @@
 
 struct looking { /* at the sweeps in results */
     struct setup_link *link;
-    char *results, *text; /* text: the sweep as spec_sweep_write has it */
+    char *results;
+    struct spec_sweep sweep;
     char name[SPEC_NAME], another[SPEC_NAME];
     uint64_t turn;
-    int64_t jobs;      /* 0: nobody asked for any */
-    bool alone;        /* its cells run one at a time, whatever is asked for */
-    bool other;        /* one of that name has other lists or jobs: `another` is free */
-    int64_t jobs_then; /* of one that was begun with so many instead of these; 0: none was */
+    int64_t jobs;              /* 0: nobody asked for any */
+    bool other;                /* one of that name is another sweep: `another` is free */
+    bool apart;                /* and these cells cannot be added to its own */
+    struct spec_unlike unlike; /* why */
 };
 
-static void compare_with(struct looking *l, const struct spec_sweep *old, int64_t jobs)
+static void compare_with(struct looking *l, const struct spec_sweep *old, int64_t jobs,
+                         const char *how)
 {
-    struct text had = {0};
+    struct text had = {0}, has = {0};
 
+    if (l->apart)
+        return;
+    spec_unlike_free(&l->unlike);
+    l->apart = !spec_sweep_adds(&l->sweep, l->jobs, old, jobs, how, &l->unlike);
     spec_sweep_write(old, &had);
-    jobs = jobs > 1 ? jobs : 1;
-    if (!l->alone && jobs != (l->jobs > 1 ? l->jobs : 1))
-        l->jobs_then = jobs;
-    l->other |= l->jobs_then || strcmp(text_str(&had), l->text) != 0;
+    spec_sweep_write(&l->sweep, &has);
+    l->other |= l->apart || strcmp(text_str(&had), text_str(&has)) != 0;
     text_free(&had);
+    text_free(&has);
 }
 
 static void compare_with_results(struct looking *l)
@@ -39,7 +45,7 @@ static void compare_with_results(struct looking *l)
 
     spec_sweep_init(&old);
     if (record_sweep_read(l->results, l->name, &old, &options, NULL) == ERR_OK)
-        compare_with(l, &old, options.jobs);
+        compare_with(l, &old, options.jobs, "was begun with");
     spec_sweep_free(&old);
 }
 
@@ -66,7 +72,7 @@ static void compare_with_queue(struct looking *l, struct names *waiting)
         if (record_sweep_waits(&items[i], &old, &options)) {
             waiting->name[waiting->n++] = mem_text(options.name);
             if (!strcmp(options.name, l->name))
-                compare_with(l, &old, options.jobs);
+                compare_with(l, &old, options.jobs, "waits in the queue with");
         }
         spec_sweep_free(&old);
     }
@@ -117,6 +123,8 @@ static void look_at_sweeps(void *arg)
     struct looking *l = arg;
     struct names waiting;
 
+    if (record_name_weights(l->results, &l->sweep.base, NULL) != ERR_OK)
+        return; /* the start says which run it does not find */
     compare_with_queue(l, &waiting);
     compare_with_results(l);
     if (l->other)
@@ -151,23 +159,23 @@ static void ask_for_name(struct setup *s, const struct looking *l)
 {
     static const char *const answers[] = {"under a new name", "on in that one", "cancel", NULL};
     static const char *const new_or_none[] = {"under a new name", "cancel", NULL};
-    char question[400];
+    struct text question = {0};
 
     snprintf(s->free_name, sizeof s->free_name, "%s", l->another);
-    if (l->jobs_then) {
-        snprintf(question, sizeof question,
-                 "There is a sweep named %.80s with --jobs %lld already. A cell's share of the "
-                 "threads is part of it, so all would be trained anew. Run this one as %.80s?",
-                 l->name, (long long)l->jobs_then, l->another);
-        app_ask(s->app, question, new_or_none, new_name_alone, s);
-        return;
+    if (l->apart) {
+        text_addf(&question, "The sweep %s %s", l->name, text_str(&l->unlike.why));
+        if (l->unlike.list.n)
+            text_addf(&question, " (a list, %s, would add to it)", text_str(&l->unlike.list));
+        text_addf(&question, ". Run this one as %s?", l->another);
+        app_ask(s->app, text_str(&question), new_or_none, new_name_alone, s);
+    } else {
+        text_addf(&question,
+                  "There is a sweep named %s with other values already. Run this one as %s, or go "
+                  "on in that one, where what has a result is not run again?",
+                  l->name, l->another);
+        app_ask(s->app, text_str(&question), answers, new_name_or_not, s);
     }
-    snprintf(
-        question, sizeof question,
-        "There is a sweep named %.80s with other values already. Run this one as %.80s, or go on in "
-        "that one, where what has a result is not run again?",
-        l->name, l->another);
-    app_ask(s->app, question, answers, new_name_or_not, s);
+    text_free(&question);
 }
 
 /* Where the form is another one by now, r is pressed for that. */
@@ -180,24 +188,21 @@ static void sweeps_seen(void *arg, bool dropped)
         ask_for_name(s, l);
     else if (s && !dropped && s->form.turn == l->turn)
         setup_go_on(s);
+    spec_sweep_free(&l->sweep);
+    spec_unlike_free(&l->unlike);
     free(l->results);
-    free(l->text);
     free(l);
 }
 
 void setup_look_and_go_on(struct setup *s)
 {
     struct looking *l = mem_new(1, sizeof *l);
-    struct text now = {0};
 
     l->link = setup_hold(s);
     l->results = mem_text(s->app->config.results);
     snprintf(l->name, sizeof l->name, "%s", setup_sweep_name(s, l->another));
-    spec_sweep_write(&s->form.sweep, &now);
-    l->text = mem_text(text_str(&now));
+    spec_sweep_copy(&l->sweep, &s->form.sweep);
     l->turn = s->form.turn;
     l->jobs = s->sweep.jobs;
-    l->alone = spec_sweep_runs_alone(&s->form.sweep);
-    text_free(&now);
     setup_try(s, look_at_sweeps, sweeps_seen, l);
 }

@@ -212,9 +212,6 @@ int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
 /* session.c: the session thread's main function, and its way to speak. run_send frees or keeps the
  * message; it waits where the engine thread is behind. */
 void *session_main(void *run);
-/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow:
- * what is recorded is the run's folder. */
-enum err_code session_name_weights(const char *results, struct spec *spec, struct err *e) MUST_USE;
 void run_send(struct run *r, struct message *m);
 /* Whether the engine thread is too far behind for one more snapshot that can be done without. */
 bool run_is_behind(struct run *r);

@@ -92,7 +92,7 @@ enum err_code outlook_plan(struct outlook *o, struct plan **plan, const struct s
 
     *plan = NULL;
     *named = *spec;
-    code = session_name_weights(config->results, named, e);
+    code = record_name_weights(config->results, named, e);
     if (code != ERR_OK)
         spec_locate(spec, e);
     else

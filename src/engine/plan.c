@@ -410,17 +410,6 @@ static void add_layers(struct text *t, const struct net *net)
     }
 }
 
-bool plan_key_names(const char *key)
-{
-    static const char *const left_out[] = {"name",   "log_every", "keep", "target_acc",
-                                           "on_end", "repeats",   NULL};
-    int i = 0;
-
-    while (left_out[i] && strcmp(left_out[i], key) != 0)
-        i++;
-    return !left_out[i];
-}
-
 /* What a table calls its classes and columns: its checksum counts them only. A set that is known by
  * name has the same ones always. */
 static void add_names(struct text *t, const struct data_set *data)
@@ -465,7 +454,7 @@ void plan_hash(const struct plan *p, char out[17])
         const char *key = spec_keys[k].name;
 
         /* The layers and the data's checksum stand for these two. */
-        if (!plan_key_names(key) || !strcmp(key, "model") || !strcmp(key, "data") ||
+        if (!spec_key_names(key) || !strcmp(key, "model") || !strcmp(key, "data") ||
             !spec_applies(&p->spec, k))
             continue;
         text_clear(&value);

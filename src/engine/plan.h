@@ -63,8 +63,6 @@ enum err_code plan_check_memory(struct plan *p, struct err *e) MUST_USE;
 
 /* The text of experiment.ini: model is the copy beside it. The caller frees it. */
 char *plan_ini(const struct spec *resolved);
-/* Whether a key is part of what determines a result: not a name, nor how often a row is written. */
-bool plan_key_names(const char *key);
 /* Sixteen hexadecimal digits of what determines a run's results: its settings, layers and data. */
 void plan_hash(const struct plan *p, char out[17]);
 /* The same of the layers alone and of the data alone, which two files of one name may have of their

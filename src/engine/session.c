@@ -167,28 +167,6 @@ static enum err_code first_weights(struct run *r, struct record_weights *w, stru
     return code;
 }
 
-enum err_code session_name_weights(const char *results, struct spec *spec, struct err *e)
-{
-    struct record_entry entry = {0};
-    char *folder;
-
-    if (!spec->weights[0] || strchr(spec->weights, '/') || io_exists(spec->weights))
-        return ERR_OK;
-    if (record_find(results, spec->weights, &entry, e) != ERR_OK)
-        return err_context(e, "weights");
-    folder = realpath(entry.folder, NULL);
-    record_free_entry(&entry);
-    if (!folder || strlen(folder) >= sizeof spec->weights) {
-        free(folder);
-        return err_set(e, ERR_INPUT,
-                       "weights = %s: the path of that run has no room; give its checkpoint's path",
-                       spec->weights);
-    }
-    strcpy(spec->weights, folder);
-    free(folder);
-    return ERR_OK;
-}
-
 /* Rows of one run are of one network and one data set; what an older version began says neither. */
 static enum err_code check_same(const struct run *r, struct err *e)
 {
@@ -225,7 +203,7 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
             code = spec_of_run(r, spec, e);
     } else {
         *spec = r->start.spec;
-        code = session_name_weights(r->engine->results, spec, e);
+        code = record_name_weights(r->engine->results, spec, e);
         if (code != ERR_OK)
             spec_locate(spec, e);
     }

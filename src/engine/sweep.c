@@ -331,7 +331,7 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
         free(s->spec.axis[i].where);
         s->spec.axis[i].where = NULL;
     }
-    TRY(session_name_weights(s->engine->results, &s->spec.base, e));
+    TRY(record_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
     TRY(engine_check_sweep(s->engine->results, s->name, &s->spec, from->jobs, e));
     s->jobs = spec_sweep_jobs(&s->spec, from->jobs);

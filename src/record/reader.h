@@ -86,6 +86,9 @@ void record_free_entry(struct record_entry *entry);
 /* The experiment of a run, from its experiment.ini; ERR_INPUT where that no longer says what run.csv
  * says was trained. */
 enum err_code record_read_spec(const char *folder, struct spec *spec, struct err *e) MUST_USE;
+/* `weights` may name a run as @ or by a part of its name, which will mean another one tomorrow:
+ * what is recorded is the run's folder. */
+enum err_code record_name_weights(const char *results, struct spec *spec, struct err *e) MUST_USE;
 /* The sweep whose folder, sweep.csv or ledger.csv that path is. False: it is none of results. */
 bool record_sweep_of_path(const char *results, const char *path, char name[128]);
 

@@ -171,3 +171,25 @@ enum err_code record_read_start(const char *results, const char *from, const str
     safetensors_free(&s);
     return code;
 }
+
+enum err_code record_name_weights(const char *results, struct spec *spec, struct err *e)
+{
+    struct record_entry entry = {0};
+    char *folder;
+
+    if (!spec->weights[0] || strchr(spec->weights, '/') || io_exists(spec->weights))
+        return ERR_OK;
+    if (record_find(results, spec->weights, &entry, e) != ERR_OK)
+        return err_context(e, "weights");
+    folder = realpath(entry.folder, NULL);
+    record_free_entry(&entry);
+    if (!folder || strlen(folder) >= sizeof spec->weights) {
+        free(folder);
+        return err_set(e, ERR_INPUT,
+                       "weights = %s: the path of that run has no room; give its checkpoint's path",
+                       spec->weights);
+    }
+    strcpy(spec->weights, folder);
+    free(folder);
+    return ERR_OK;
+}

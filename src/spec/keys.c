@@ -224,6 +224,17 @@ int spec_key_find(const char *name)
     return -1;
 }
 
+bool spec_key_names(const char *key)
+{
+    static const char *const left_out[] = {"name",   "log_every", "keep", "target_acc",
+                                           "on_end", "repeats",   NULL};
+    int i = 0;
+
+    while (left_out[i] && strcmp(left_out[i], key) != 0)
+        i++;
+    return !left_out[i];
+}
+
 void spec_default(struct spec *s)
 {
     memset(s, 0, sizeof *s); /* the padding too: equal experiments are equal bytes */

@@ -75,6 +75,16 @@ bool spec_sweep_runs_alone(const struct spec_sweep *s);
 /* So many run side by side where so many were asked for (0: nobody did); a single run has no other
  * beside it. */
 int spec_sweep_jobs(const struct spec_sweep *s, int64_t asked);
+/* Whether its cells can be added to those of an older sweep of its name, begun with so many jobs. If not,
+ * why: what ends a sentence about that one ("walks lr, and these lists walk batch", or HOW and what it
+ * has: "was begun with epochs = 2, not 3"); list: what would add to it ("epochs=2,3"), "" for nothing.
+ * out is the caller's to free, either way. */
+struct spec_unlike {
+    struct text why, list;
+};
+bool spec_sweep_adds(const struct spec_sweep *s, int64_t jobs, const struct spec_sweep *old,
+                     int64_t old_jobs, const char *how, struct spec_unlike *out);
+void spec_unlike_free(struct spec_unlike *u);
 /* place[a]: which value of axis a the cell has. */
 void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place);
 /* order: (cells) a permutation: corners and centre first, then ever finer; further seeds of repeats

@@ -458,13 +458,32 @@ TEST(a_single_run_learns_from_what_other_programs_end)
     kit_end();
 }
 
+/* The form's experiment with these lists, as a sweep of before. */
+static void put_sweep(const char *where, const char *lr, const char *batch)
+{
+    char *file = io_path(kit.folder, where);
+    const char *first = spec_builtin("first");
+    struct spec_sweep s;
+    struct text t = {0};
+    struct err e = {0};
+
+    spec_sweep_init(&s);
+    if (spec_sweep_parse(&s, first, strlen(first), "first", &e) != ERR_OK ||
+        spec_sweep_set(&s, "lr", lr, NULL, NULL, &e) != ERR_OK ||
+        (batch && spec_sweep_set(&s, "batch", batch, NULL, NULL, &e) != ERR_OK) ||
+        spec_sweep_close(&s, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    spec_sweep_write(&s, &t);
+    write_file(file, text_str(&t));
+    text_free(&t);
+    spec_sweep_free(&s);
+    free(file);
+}
+
 TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
 {
-    char *file;
-
     kit_start();
-    file = mem_textf("%s/sweeps/first/sweep.ini", kit.folder);
-    write_file(file, "lr = 1, 2\n");
+    put_sweep("sweeps/first/sweep.ini", "1, 2", NULL);
     choose("lr");
     kit_keys("Enter 0.1,0.2 Enter Esc r");
     CHECK_HAS(kit.question, "There is a sweep named first with other values");
@@ -472,8 +491,44 @@ TEST(another_sweep_of_that_name_is_not_gone_on_with_unasked)
     kit.chosen(kit.user, 0);
     CHECK_STR(kit.sweep->name, "first-2");
     CHECK_STR(kit_command(), "run first lr=0.1,0.2 --name first-2");
-    free(file);
     kit_end();
+}
+
+TEST(what_adds_to_a_sweep_may_go_on_in_it)
+{
+    kit_start();
+    put_sweep("sweeps/first/sweep.ini", "1, 2", NULL);
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter Esc r");
+    CHECK_HAS(kit.question, "[under a new name] [on in that one] [cancel]");
+    kit.chosen(kit.user, 1);
+    CHECK_INT(kit.runs, 1);
+    CHECK_STR(kit.sweep->name, "first");
+    kit_end();
+}
+
+/* A start would refuse it. */
+TEST(what_does_not_is_offered_a_name_alone)
+{
+    static const struct {
+        const char *batch, *why;
+    } cases[] = {
+        {"64",
+         "The sweep first was begun with batch = 64, not 128 (a list, batch=64,128, would add "
+         "to it). Run this one as first-2? [under a new name] [cancel]"},
+        {"64, 128", "The sweep first walks lr, batch, and these lists walk lr. Run this one as "
+                    "first-2? [under a new name] [cancel]"}};
+
+    for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+        kit_start();
+        put_sweep("sweeps/first/sweep.ini", "0.1, 0.2", cases[i].batch);
+        choose("lr");
+        kit_keys("Enter 0.1,0.2 Enter Esc r");
+        CHECK_STR(kit.question, cases[i].why);
+        kit.chosen(kit.user, 1);
+        CHECK_INT(kit.runs, 0);
+        kit_end();
+    }
 }
 
 TEST(nor_is_one_that_waits_in_the_queue)
@@ -481,9 +536,7 @@ TEST(nor_is_one_that_waits_in_the_queue)
     char *file;
 
     kit_start();
-    file = mem_textf("%s/queue/0001-first.ini", kit.folder);
-    write_file(file, "lr = 1, 2\n");
-    free(file);
+    put_sweep("queue/0001-first.ini", "1, 2", NULL);
     file = mem_textf("%s/queue/0002-other.ini", kit.folder);
     write_file(file, "# options: --name first-2\nlr = 1, 2\n");
     choose("lr");
@@ -507,8 +560,8 @@ TEST(one_begun_with_other_jobs_is_not_gone_on_with)
     kit_keys("Enter 0.1,0.2 Enter Esc o");
     kit.entered(kit.user, "--name first --jobs 2");
     kit_keys("r");
-    CHECK_HAS(kit.question, "There is a sweep named first with --jobs 3 already");
-    CHECK_HAS(kit.question, "Run this one as first-2? [under a new name] [cancel]");
+    CHECK_HAS(kit.question, "The sweep first was begun with --jobs 3, not 2 (a cell's share of");
+    CHECK_HAS(kit.question, "anew). Run this one as first-2? [under a new name] [cancel]");
     CHECK_INT(kit.runs, 0);
     kit.chosen(kit.user, 1);
     CHECK_INT(kit.runs, 0);
