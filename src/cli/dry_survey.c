@@ -118,7 +118,7 @@ static void look_closely(struct dry_survey *v, struct dry_one *one, struct outlo
     }
     plan_hash(plan, one->name);
     if (ended)
-        state = ended_look(ended, plan);
+        state = ended_look(ended, one->name);
     if (!wire_state_is_final(state) && !one->at_once &&
         outlook_check_weights(outlook, plan, &e) != ERR_OK) {
         one->code = e.code;

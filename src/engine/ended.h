@@ -2,15 +2,14 @@
 #ifndef CHORUS_ENGINE_ENDED_H
 #define CHORUS_ENGINE_ENDED_H
 
-#include "engine/plan.h"
 #include "wire/wire.h"
 
 struct ended;
 
 /* NULL: no cell has a result. failed: those without a good end are had anew. */
 struct ended *ended_open(const char *results, const char *sweep, bool failed);
-/* How the cell of such a plan, whose data were opened, ended; WIRE_WAITING: it has no result. */
-enum wire_state ended_look(const struct ended *d, const struct plan *plan);
+/* How the cell that goes by this plan_hash ended; WIRE_WAITING: it has no result. */
+enum wire_state ended_look(const struct ended *d, const char hash[17]);
 void ended_close(struct ended *d); /* may be NULL */
 
 #endif

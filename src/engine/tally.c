@@ -45,10 +45,13 @@ static struct wire_counted *look_at_cells(struct tally *t, const struct spec_swe
     for (size_t i = 0; i < cells && !atomic_load(&t->stop); i++) {
         enum wire_state state = WIRE_WAITING;
         struct plan *plan = NULL;
+        char hash[17];
 
         if (spec_sweep_cell(sweep, i, cell, NULL) == ERR_OK &&
-            outlook_plan(outlook, &plan, cell, NULL) == ERR_OK)
-            state = ended_look(ended, plan);
+            outlook_plan(outlook, &plan, cell, NULL) == ERR_OK) {
+            plan_hash(plan, hash);
+            state = ended_look(ended, hash);
+        }
         plan_free(plan);
         if (wire_state_is_final(state))
             out = add(out, &room, (uint32_t)i, state);
