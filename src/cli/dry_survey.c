@@ -14,7 +14,6 @@
 #include "record/sweeps.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,7 +293,7 @@ enum err_code dry_survey(struct dry_survey *v, const struct spec_sweep *s,
     look_at_all(v, ask);
     ask_end(ask);
     choose(v, wish);
-    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    cores_give_back(&before);
 
     add_up(v);
     if (v->left_out + v->refused < cells)

@@ -25,3 +25,9 @@ void cores_take(int share, int shares, cpu_set_t *before)
     if (before)
         *before = allowed;
 }
+
+void cores_give_back(const cpu_set_t *before)
+{
+    if (CPU_COUNT(before) > 0) /* else nobody knows what it was */
+        pthread_setaffinity_np(pthread_self(), sizeof *before, before);
+}

@@ -398,7 +398,7 @@ static void answer(struct planner *p, const struct question *q)
         fill_answer(p, plan, &out);
     else
         snprintf(out.error, sizeof out.error, "%s", e.text);
-    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    cores_give_back(&before);
     plan_free(plan);
     free(spec);
     event.slot = wire_slot_put(wire, &out, sizeof out);

@@ -521,7 +521,7 @@ void *session_main(void *arg)
     /* who asked for more threads than its share has cores gets them where there is room */
     if (r->shares > 1 && code == ERR_OK && !finished &&
         r->plan->spec.threads > CPU_COUNT(&all) / r->shares)
-        pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+        cores_give_back(&all);
     if (code != ERR_OK || finished)
         m->error = err_copy(&e);
     run_send(r, m);

@@ -75,7 +75,7 @@ static struct wire_counted *count(struct tally *t, const struct wire_sweep *from
         spec_sweep_close(&sweep, &e) == ERR_OK) {
         cores_take(0, spec_sweep_jobs(&sweep, from->jobs), &before);
         out = look_at_cells(t, &sweep, ended, out);
-        pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+        cores_give_back(&before);
     }
     spec_sweep_free(&sweep);
     ended_close(ended);
