@@ -339,9 +339,11 @@ bool feed_forget_over(struct feed *f)
 {
     const struct feed_run *run = feed_current(f);
     struct wire_sweep_status s;
+    /* of its own cells one may be known for longer to have been at work */
+    bool other = run && (run->own || strcmp(run->sweep_name, f->elsewhere.name) != 0);
 
     if (!f->elsewhere.over || !f->elsewhere.name[0] ||
-        !((run && run->live && !run->dead) || running_sweep(f, run, &s)))
+        !((other && run->live && !run->dead) || running_sweep(f, run, &s)))
         return false;
     f->elsewhere.name[0] = 0; /* from now on that is told of */
     return true;
@@ -370,7 +372,7 @@ static bool find_sweep(const struct feed *f, const struct feed_run *run, struct 
             out->state = run->state;
         return true;
     }
-    if (!other->name[0] || (run && run->own && run->live))
+    if (!other->name[0] || (run && run->live && (run->own || (other->over && !run->dead))))
         return false;
     out->sweep = *other;
     out->state = other->over && other->open ? WIRE_STOPPED

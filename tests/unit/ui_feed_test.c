@@ -983,6 +983,37 @@ TEST(a_run_that_goes_on_here_stands_once)
 }
 
 /* Another program's sweep is told of also where none of its cells is at work. */
+/* Its cell's files are looked at less often than it is. */
+TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
+{
+    struct feed_sweep sweep = {.name = "board", .cells = 4, .ended = 1, .best = 0.9};
+    struct record_run *run = plain_run(4);
+    struct text line = {0};
+    struct record *record;
+    struct kit k;
+    struct err e;
+
+    kit_open(&k, 64);
+    snprintf(run->sweep, sizeof run->sweep, "board");
+    run->state = WIRE_RUNNING;
+    record = kit_run(&k, run);
+    feed_follow(k.feed, record_folder(record));
+    feed_take(k.feed, NULL, NULL);
+    sweep.over = sweep.open = true;
+    feed_set_elsewhere(k.feed, &sweep);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_HAS(status(&k, &line), "running elsewhere");
+    run->state = WIRE_STOPPED;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    record_close(record);
+    kit_pass(3);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_HAS(status(&k, &line), "■ sweep stopped  board  1 of 4 cells");
+    text_free(&line);
+    free(run);
+    kit_close(&k);
+}
+
 TEST(a_sweep_elsewhere_runs_between_its_cells_too)
 {
     struct feed_sweep sweep = {
