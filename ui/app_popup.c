@@ -279,10 +279,12 @@ static void draw_prompt(struct app *app, struct grid *g)
 {
     struct app_int *own = app->own;
     struct rect line = rect_top(rect_bottom(grid_all(g), 2), 1);
-    int column;
+    int column, room = line.columns * 2 / 3;
 
     grid_fill(g, line, GRID_TEXT);
-    column = grid_cut(g, line, 0, 1, line.columns / 2, GRID_KEY, false, text_str(&own->label)) + 1;
+    if (text_width(text_str(&own->typed.text)) + 3 > line.columns - room)
+        room = line.columns / 2;
+    column = grid_cut(g, line, 0, 1, room, GRID_KEY, false, text_str(&own->label)) + 1;
     line_draw(&own->typed, g, rect_before(rect_behind(line, column), 1));
 }
 

@@ -5,6 +5,7 @@
 #include "draw/words.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LONGEST_LABEL 18 /* columns: the accuracy behind it must stay in sight at 80 */
 
@@ -99,8 +100,10 @@ void predictview_draw_confusion(struct predictview *v, struct grid *g, struct re
     predictview_add_facts(v, &facts);
     at = grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
     if (shows < v->set->classes)
-        grid_textf(g, in, 0, at, GRID_DIM, " of the %d classes with the most mistakes, of %d",
-                   shows, v->set->classes);
+        at = grid_textf(g, in, 0, at, GRID_DIM, " of the %d classes with the most mistakes, of %d",
+                        shows, v->set->classes);
+    if (text_width(text_str(&facts)) + 2 > in.columns - at) /* the first of them says most */
+        facts.s[strcspn(text_str(&facts), ",")] = 0;
     grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
     text_free(&facts);
     v->view.row = v->view.row < shows ? v->view.row : shows - 1;

@@ -338,17 +338,21 @@ static void add_spent(const struct feed_run *run, struct text *out)
     }
 }
 
-/* "epoch 8/10 ▇▇▇░░ 78 %  12,340 img/s", its words as wide as they will be, so that bars stand still. */
+/* "epoch 8/10 ▇▇▇░░ 78 %  12,340 img/s", its words as wide as they will be, so that bars stand still.
+ * What is behind has no unit, or goes, where it would be cut. */
 static void draw_bar(struct grid *g, struct rect in, const char *label, double share, int role,
-                     const char *behind)
+                     const char *behind, const char *unit)
 {
-    int column = grid_text(g, in, 0, 1, GRID_TEXT, label) + 1, end;
+    int column = grid_text(g, in, 0, 1, GRID_TEXT, label) + 1, end, room;
     struct text tail = {0};
 
     if (isfinite(share))
         text_addf(&tail, " %3d %%", (int)(100 * fmin(share, 1) + 1e-9));
-    if (behind[0])
-        text_addf(&tail, "  %s", behind);
+    room = in.columns - (column - 1) - text_width(text_str(&tail)) - 2;
+    if (behind[0] && text_width(behind) + text_width(unit) <= room)
+        text_addf(&tail, "  %s%s", behind, unit);
+    else if (behind[0] && *unit && text_width(behind) + 2 <= room)
+        text_addf(&tail, "  %s/s", behind);
     end = in.columns - text_width(text_str(&tail)) - 1;
     if (end - column >= 3)
         grid_bar(g, in, 0, column, end - column, share, role);
@@ -370,20 +374,20 @@ static void draw_bars(struct runview *v, const struct feed_run *run, struct grid
     struct text left = {0};
 
     if (run->images_per_second > 0 && !full)
-        snprintf(speed, sizeof speed, "%s img/s",
+        snprintf(speed, sizeof speed, "%s",
                  text_count(number, (uint64_t)(run->images_per_second + 0.5)));
     if (epochs > 0)
         snprintf(label, sizeof label, "epoch %lld/%lld", (long long)run->epoch, (long long)epochs);
     else
         snprintf(label, sizeof label, "epoch");
-    draw_bar(g, rect_left(in, half), label, run->epoch_share, role, speed);
+    draw_bar(g, rect_left(in, half), label, run->epoch_share, role, speed, " img/s");
     if (full)
         text_add(&left, FEED_LACKS_ROOM);
     else if (runview_at_work(run))
         feed_add_left(run->left_seconds, &left);
     else
         add_spent(run, &left);
-    draw_bar(g, rect_behind(in, half), "run", run->run_share, role, text_str(&left));
+    draw_bar(g, rect_behind(in, half), "run", run->run_share, role, text_str(&left), "");
     text_free(&left);
 }
 

@@ -159,6 +159,7 @@ void runview_draw_units(struct runview *v, const struct feed_run *run, struct gr
     bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
     struct rect inside;
     int most, bar = ensemble ? END_PREFIX + 2 : END_ACC + 2;
+    char more[48];
 
     if (in.rows < 3)
         return;
@@ -181,6 +182,9 @@ void runview_draw_units(struct runview *v, const struct feed_run *run, struct gr
     draw_legend(g, rect_before(in, 1), bar);
     for (int row = 0; row < inside.rows && v->units_first + row < (int)run->units; row++)
         draw_unit(run, &run->unit[v->units_first + row], g, inside, row, bar);
-    if (most > 0)
+    if (most > 0 && inside.rows < 2) { /* too low for a bar beside them */
+        snprintf(more, sizeof more, "%d more: Up, Down", most);
+        grid_frame_right(g, rect_bottom(in, 1), GRID_DIM, more);
+    } else if (most > 0)
         grid_scroll(g, inside, v->units_first, inside.rows, (int)run->units);
 }

@@ -3,6 +3,7 @@
 #include "ui/setup_int.h"
 
 #include "base/mem.h"
+#include "draw/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,19 +169,27 @@ static void draw_row(struct setup *s, struct grid *g, struct rect in, int r, siz
     text_free(&value);
 }
 
-static void draw_title(const struct setup *s, struct text *title)
+/* In so many columns: of a path the end says more, of a name both ends do. */
+static void add_title(const struct setup *s, int room, bool ascii, struct text *title)
 {
+    const char *name = s->form.from == FORM_DEFAULTS ? "the defaults"
+                       : s->form.from == FORM_FILE   ? s->form.path
+                                                     : s->form.source;
+    struct text behind = {0};
     size_t changes = 0;
 
-    text_add_clean(title, s->form.from == FORM_DEFAULTS ? "the defaults"
-                          : s->form.from == FORM_FILE   ? s->form.path
-                                                        : s->form.source);
     if (s->form.from == FORM_QUEUE)
-        text_add(title, ", from the queue");
+        text_add(&behind, ", from the queue");
     for (size_t i = 0; i < s->form.fields; i++)
         changes += form_changed(&s->form, i);
     if (changes)
-        text_addf(title, " · %zu change%s", changes, changes == 1 ? "" : "s");
+        text_addf(&behind, " · %zu change%s", changes, changes == 1 ? "" : "s");
+    room -= text_width(text_str(&behind));
+    while (text_width(name) > room && strchr(name + 1, '/'))
+        name = strchr(name + 1, '/');
+    words_add_cut(title, name, room > GRID_LEAST_CUT ? room : GRID_LEAST_CUT, ascii);
+    text_add(title, text_str(&behind));
+    text_free(&behind);
 }
 
 /* Lines of the rows; where there is room a blank one parts the groups. */
@@ -241,16 +250,16 @@ void setup_draw_form(struct setup *s, struct grid *g)
     struct text title = {0}, words = {0};
     int role = GRID_DIM, help, room, open_at, lines, least;
     struct rect in, list;
-    const char *cut;
+    const char *fold = s->places.form.columns <= 50 ? ""
+                       : s->folded                  ? "z shows all keys"
+                                                    : "z folds";
     bool roomy, must;
 
-    draw_title(s, &title);
-    cut = text_str(&title);
-    while (text_width(cut) > s->places.form.columns - 20 && strchr(cut + 1, '/'))
-        cut = strchr(cut + 1, '/'); /* the end of a path says more */
-    in = rect_before(rect_behind(grid_frame(g, s->places.form, cut, s->pane == SETUP_FORM), 1), 1);
-    if (s->places.form.columns > 50)
-        grid_frame_right(g, s->places.form, GRID_DIM, s->folded ? "z shows all keys" : "z folds");
+    add_title(s, s->places.form.columns - (*fold ? 7 + (int)strlen(fold) : 5), g->ascii, &title);
+    in = grid_frame(g, s->places.form, text_str(&title), s->pane == SETUP_FORM);
+    in = rect_before(rect_behind(in, 1), 1);
+    if (*fold)
+        grid_frame_right(g, s->places.form, GRID_DIM, fold);
 
     add_words(s, &words, &role);
     must = role != GRID_DIM || s->open;

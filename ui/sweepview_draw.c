@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_WIDE  38
-#define BOTH_WIDE  104 /* from here on list and board are side by side */
-#define HIGH_LARGE 30
+#define BOARD_HEADS 2 /* rows above the cells */
+#define LIST_WIDE   38
+#define BOTH_WIDE   104 /* from here on list and board are side by side */
+#define HIGH_LARGE  30
 
 /* ---- the list ---- */
 
@@ -251,11 +252,12 @@ static int footer_rows(const struct sweepview_sweep *s, struct grid *g, struct r
     return n < 4 ? n : 4;
 }
 
-static void draw_details(const struct sweepview *v, struct grid *g, struct rect in)
+/* notes: the rows that the footer has. */
+static void draw_details(const struct sweepview *v, struct grid *g, struct rect in, int notes)
 {
     const struct sweepview_sweep *s = v->sweep;
     size_t group = sweepview_chosen(s, &v->look);
-    int notes = footer_rows(s, g, in), row = 0, at;
+    int row = 0, at;
     struct text words = {0}, gap = {0};
 
     sweepview_add_setting(s, group, &words);
@@ -279,11 +281,18 @@ static void draw_board(struct sweepview *v, struct grid *g, struct rect in)
 {
     const struct sweepview_sweep *s = v->sweep;
     bool paged = sweepview_pages(s, &v->look) > 1, large = in.rows >= HIGH_LARGE;
-    int top = 1 + paged + (in.rows > 16), below;
+    int top = 1 + paged + (in.rows > 16), below, notes = footer_rows(s, g, in), lacks;
     struct sweepview_board b;
 
-    below = 2 + (int)(s->repeats > (large ? 12 : 4) ? (large ? 12 : 4) : s->repeats) +
-            footer_rows(s, g, in) + large;
+    sweepview_make_board(s, &v->look, &b);
+    below =
+        2 + (int)(s->repeats > (large ? 12 : 4) ? (large ? 12 : 4) : s->repeats) + notes + large;
+    /* all but the first row of the notes give way to cells that would be hidden */
+    lacks = b.board.rows + BOARD_HEADS - (in.rows - top - below);
+    if (lacks > 0 && notes > 1) {
+        below -= notes - 1 < lacks ? notes - 1 : lacks;
+        notes -= notes - 1 < lacks ? notes - 1 : lacks;
+    }
     if (below > in.rows - top - 4)
         below = in.rows - top - 4;
     if (below < 2)
@@ -291,13 +300,12 @@ static void draw_board(struct sweepview *v, struct grid *g, struct rect in)
     draw_progress(v, g, in);
     if (paged)
         draw_page(v, g, in, 1 + (in.rows > 20));
-    sweepview_make_board(s, &v->look, &b);
     board_grid(&b.board, g,
                rect_above(rect_below(in, top + (paged && in.rows > 20)), below + large),
                &v->look.view);
     sweepview_free_board(&b);
     if (below)
-        draw_details(v, g, rect_bottom(in, below));
+        draw_details(v, g, rect_bottom(in, below), notes);
 }
 
 static const char *nothing(const struct sweepview *v)

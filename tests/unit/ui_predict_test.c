@@ -244,6 +244,9 @@ TEST(the_confusion_matrix_is_a_board_with_accuracies)
     draw(&v, 21, 80, false, &out);
     CHECK_HAS(text_str(&out), "coat 0.500");
     CHECK_HAS(text_str(&out), "coat taken for bag: 1 of 2 images (50.0 %)");
+    draw(&v, 13, 60, false, &out);
+    CHECK_HAS(text_str(&out), "confusion matrix  ");
+    CHECK_HAS(text_str(&out), " accuracy 0.");
     free(v.pick.image);
     predictview_free(v.set);
     text_free(&out);

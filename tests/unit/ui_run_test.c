@@ -305,6 +305,10 @@ TEST(an_ensemble_of_eight)
     CHECK_INT(s.view.acc.plot.count, 10);   /* the whole, the mean, the members */
     CHECK_HAS(draw(&s, 13, 60), "┤");       /* the least screen */
     CHECK_HAS(text_str(&s.text), "members");
+    CHECK_HAS(text_str(&s.text), " 7 more: Up, Down ");
+    CHECK_HAS(text_str(&s.text), "  1,000 img/s ");
+    runview_run(&s.view)->images_per_second = 1234567; /* a unit is whole or not there */
+    CHECK_HAS(draw(&s, 13, 60), "  1,234,567/s ");
     kit_state(&s.k, 7, record_folder(record), WIRE_STOPPED, "stopped at step 20");
     take(&s);
     draw(&s, 21, 80);

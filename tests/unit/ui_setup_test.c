@@ -1482,6 +1482,19 @@ TEST(all_keys_are_there_unfolded)
     kit_end();
 }
 
+TEST(a_long_name_leaves_room_for_what_has_changed)
+{
+    const char *name = "a-name-as-long-as-those-of-runs-with-their-time-and-hash-0001.ini";
+
+    kit_start();
+    write_file(name, "lr = 0.1\n");
+    setup_load_path(kit.setup, name);
+    kit_settle();
+    kit_keys("Down Down Right");
+    CHECK_HAS(kit_draw(21, 80), "0001.ini · 1 change  z shows all keys ─");
+    kit_end();
+}
+
 /* Keys never go to what is not drawn. */
 TEST(narrow_the_pane_that_has_the_keys_is_seen)
 {

@@ -409,6 +409,11 @@ TEST(the_screen_shows_board_cell_and_best)
     CHECK_HAS(text_str(&out), "seed 2");
     CHECK_HAS(text_str(&out), "* best 0.9000 ± 0.0100 (n 3)  lr 0.2  2026-11-21-175202-784-lenet");
     CHECK_HAS(text_str(&out), "Grey, with ≈: 1 setting");
+    draw(&v, 14, 60, &out); /* cells before the whole of the notes */
+    CHECK_HAS(text_str(&out), " 0.1     0.8500 ± 0.0100");
+    CHECK_HAS(text_str(&out), "*0.9000 ± 0.0100");
+    CHECK_HAS(text_str(&out), " 0.4    ≈0.8900 ± 0.0100");
+    CHECK_HAS(text_str(&out), "Grey, with ≈: 1 setting");
     text_free(&out);
     sweepview_free(v.sweep);
 }
