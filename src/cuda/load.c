@@ -126,6 +126,19 @@ int cuda_usable(struct err *why)
 
 /* ---- the backend ---- */
 
+static enum err_code part_gpu(int gpu, struct err *why)
+{
+    const struct cuda_survey *s = cuda_survey();
+
+    if (gpu < 0 || gpu >= s->gpus)
+        return err_set(why, ERR_FAILED, "there is no GPU %d: %d here, numbered from 0", gpu,
+                       s->gpus);
+    if (!s->gpu[gpu].usable)
+        return err_set(why, ERR_FAILED, "GPU %d (%.90s) cannot be used: %.180s", gpu,
+                       s->gpu[gpu].name, s->gpu[gpu].why);
+    return ERR_OK;
+}
+
 static enum err_code part_can(const struct backend_plan *plan, struct err *e)
 {
     const struct cuda_part *part = cuda_load(e);
@@ -207,6 +220,7 @@ static void part_plans(struct backend_session *s, struct text *out)
 const struct backend cuda_backend = {
     .name = "cuda",
     .gpus = cuda_usable,
+    .gpu = part_gpu,
     .can = part_can,
     .estimate = part_estimate,
     .isa = part_isa,

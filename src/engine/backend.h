@@ -120,6 +120,8 @@ struct backend {
     /* How many GPUs there are to compute on; 0 and why. ERR_INPUT: none was to be expected, ERR_FAILED:
      * a user would want to know. NULL where the backend computes on the CPU. Any thread. */
     int (*gpus)(struct err *why);
+    /* Whether the GPU of this number is one of them: others may lie between. Where gpus is. */
+    enum err_code (*gpu)(int gpu, struct err *why);
 
     /* Whether such a session could run; if not, the reason in words (layer, line, precision). */
     enum err_code (*can)(const struct backend_plan *plan, struct err *e);

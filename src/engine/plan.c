@@ -66,9 +66,8 @@ static enum err_code check_gpus(struct plan *p, const struct backend *b, struct 
         return no_cuda(s, why.text, e);
     }
     for (int i = 0; i < s->gpus; i++)
-        if (s->gpu[i] >= gpus)
-            return err_set(e, ERR_FAILED, "devices: there is no GPU %d: %d here, numbered from 0",
-                           s->gpu[i], gpus);
+        if (b->gpu(s->gpu[i], &why) != ERR_OK)
+            return err_set(e, ERR_FAILED, "devices: %.400s", why.text);
     p->real_devices = s->gpus ? s->gpus : gpus < s->devices ? gpus : s->devices;
     return ERR_OK;
 }
@@ -357,7 +356,8 @@ enum err_code plan_make(struct plan **out, const struct spec *spec,
 
 void plan_share_gpus(struct plan *p, int share, int shares)
 {
-    int gpus = p->backend->gpus ? p->backend->gpus(NULL) : 0, each, first;
+    const struct backend *b = p->backend;
+    int gpus = b->gpus ? b->gpus(NULL) : 0, each, first;
 
     if (gpus < 1 || shares < 2 || p->spec.gpus)
         return;
@@ -365,11 +365,12 @@ void plan_share_gpus(struct plan *p, int share, int shares)
     each = each < p->spec.devices ? each : p->spec.devices;
     each = each < SPEC_DEVICES ? each : SPEC_DEVICES;
     first = gpus / shares > 1 ? share * (gpus / shares) : share % gpus;
-    for (int i = 0; i < each; i++)
-        p->shared_gpu[i] = first + i;
+    p->session.gpus = 0;
+    for (int gpu = 0, nth = 0; gpu < SPEC_DEVICES && p->session.gpus < each; gpu++)
+        if (b->gpu(gpu, NULL) == ERR_OK && nth++ >= first)
+            p->shared_gpu[p->session.gpus++] = gpu;
     p->session.gpu = p->shared_gpu;
-    p->session.gpus = each;
-    p->real_devices = each;
+    p->real_devices = p->session.gpus;
 }
 
 void plan_free(struct plan *p)

@@ -103,6 +103,26 @@ if [ -e "$twin" ]; then
         check "without a $mode one auto takes the CPU" auto_goes_on \
             "GPU 0 (Twin GPU) cannot be used: $busy" CHORUS_CUDA="$twin" CHORUS_TWIN=driver=$mode
     done
+
+    # One that cannot be used in front of others: they keep their numbers.
+    on_gpu() # on_gpu WHICH GPUS SETTINGS...
+    {
+        local which=$1 twin_is=gpus=$2,closed=0
+        shift 2
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=$twin_is "$CHORUS" run tiny.ini backend=cuda epochs=1 "$@" &&
+            ! grep -lE ',(failed|oom),' results/2*/run.csv &&
+            [ "$(cat results/2*/devices.csv | grep -o 'gpu:[0-9]' | sort -u | tr '\n' ' ')" = "$which " ]
+    }
+    check "a GPU behind one that cannot be used is named" on_gpu gpu:1 2 devices=gpu:1
+    check "jobs go to those that can be used" on_gpu "gpu:1 gpu:2" 3 devices=1 lr=0.1,0.2 --jobs 2
+    not_this_one()
+    {
+        exits 1 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2,closed=0 "$CHORUS" run tiny.ini backend=cuda devices=gpu:$1 &&
+            grep -qF "devices: $2" err
+    }
+    check "one that cannot be used is refused" not_this_one 0 "GPU 0 (Twin GPU) cannot be used: $busy"
+    check "one that is not there is refused" not_this_one 2 "there is no GPU 2: 2 here, numbered from 0"
     check "and refused" cuda_is_refused \
         "GPU 0 (Twin GPU) cannot be used: compute capability 7.5: chorus needs 8.0" \
         CHORUS_CUDA="$twin" CHORUS_TWIN=sm=75

@@ -339,6 +339,14 @@ static int four_gpus(struct err *why)
     return 4;
 }
 
+/* Four that can be used, and one before them that cannot. */
+static enum err_code behind_the_first(int gpu, struct err *why)
+{
+    if (gpu >= 1 && gpu <= 4)
+        return ERR_OK;
+    return err_set(why, ERR_FAILED, "GPU %d cannot be used", gpu);
+}
+
 static enum err_code note_open(const struct backend_plan *plan, struct backend_session **out,
                                struct err *e)
 {
@@ -354,12 +362,13 @@ TEST(jobs_side_by_side_have_a_GPU_each)
 {
     struct kit k;
     struct wire_sweep_status status;
-    unsigned seen = 0, counts[16] = {0};
+    unsigned seen = 0, counts[32] = {0};
 
     kit_folder(&k);
     open_fake = kit_fake.open;
     kit_fake.open = note_open;
     kit_fake.gpus = four_gpus;
+    kit_fake.gpu = behind_the_first;
     fake_set_script(&(struct fake_script){.step_ms = 20});
     kit_engine(&k, 4096, 0);
     run_sweep(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8\n",
@@ -367,21 +376,22 @@ TEST(jobs_side_by_side_have_a_GPU_each)
     CHECK_INT(status.done, 8);
     for (int i = 0; i < 8; i++) {
         seen |= opened_on[i];
-        counts[opened_on[i] & 15]++;
+        counts[opened_on[i] & 31]++;
     }
-    CHECK_INT(seen, 15);                                         /* all four, ... */
-    CHECK_INT(counts[1] + counts[2] + counts[4] + counts[8], 8); /* ... each session on one */
+    CHECK_INT(seen, 30);                                          /* all four, ... */
+    CHECK_INT(counts[2] + counts[4] + counts[8] + counts[16], 8); /* ... each session on one */
     /* The first four run at the same time, on four GPUs. */
-    CHECK_INT(opened_on[0] | opened_on[1] | opened_on[2] | opened_on[3], 15);
+    CHECK_INT(opened_on[0] | opened_on[1] | opened_on[2] | opened_on[3], 30);
 
     /* Two jobs of two devices have two GPUs each. */
     atomic_store(&opened, 0);
     run_sweep(&k, "batch = 8\ndevices = 2\nlr = 0.1, 0.2\n",
               (struct wish){.name = "two", .jobs = 2}, &status);
     CHECK_INT(status.done, 2);
-    CHECK_INT(opened_on[0] | opened_on[1], 15);
+    CHECK_INT(opened_on[0] | opened_on[1], 30);
     CHECK_INT(opened_on[0] & opened_on[1], 0);
     kit_fake.gpus = NULL;
+    kit_fake.gpu = NULL;
     kit_fake.open = open_fake;
     fake_set_script(&(struct fake_script){0});
     kit_end(&k);

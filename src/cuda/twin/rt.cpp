@@ -144,6 +144,10 @@ static bool setting(const char *key, const char *value)
 
         if (stat(value, &st) || !st.st_size || truncate(value, st.st_size - 1))
             twin.faults.clear();
+    } else if (!strcmp(key, "closed")) {
+        if (atoi(value) < 0 || atoi(value) >= twin.gpus)
+            return false;
+        twin.gpu[(size_t)atoi(value)].closed = true;
     } else if (!strcmp(key, "driver")) {
         for (int i = 0; i < (int)(sizeof drivers / sizeof *drivers); i++)
             if (!strcmp(value, drivers[i])) {
@@ -272,7 +276,7 @@ static int facts(int gpu, struct cuda_gpu_facts *out)
     out->memory = twin.memory;
     out->shared_block = twin.major >= 9 ? 227 << 10 : 99 << 10;
     out->l2 = (size_t)50 << 20;
-    out->closed = twin.driver == TWIN_DRIVER_CLOSED;
+    out->closed = twin.driver == TWIN_DRIVER_CLOSED || twin.gpu[(size_t)gpu].closed;
     out->alone = twin.driver == TWIN_DRIVER_HELD;
     return 0;
 }
@@ -286,7 +290,8 @@ static int use(int gpu)
         return error;
     if (gpu < 0 || gpu >= twin.gpus)
         return TWIN_ORDINAL;
-    if (twin.driver == TWIN_DRIVER_CLOSED || twin.driver == TWIN_DRIVER_HELD)
+    if (twin.driver == TWIN_DRIVER_CLOSED || twin.driver == TWIN_DRIVER_HELD ||
+        twin.gpu[(size_t)gpu].closed)
         return CUDA_RT_BUSY;
     twin_current = gpu;
     error = twin_fault_due("use");

@@ -43,6 +43,7 @@ struct twin_gpu {
     size_t used;
     int stuck; /* the error that every call gives from now on */
     bool hung; /* a kernel never ends */
+    bool closed;
 };
 
 struct twin_fault {
