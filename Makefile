@@ -314,7 +314,7 @@ part: $(PART) ## builds the part for GPUs, build/chorus-cuda.so
 
 # Tests that run on the twin run on a GPU as well: the same objects, with the real runtime.
 GPU_TESTS := $(foreach t,unit/cuda_layers unit/cuda_norm unit/cuda_steps unit/cuda_update parity/cuda_conv\
-  parity/cuda_parity parity/cuda_order parity/cuda_stream parity/cuda_turns parity/cuda_memory parity/cuda_nccl,\
+  parity/cuda_parity parity/cuda_order parity/cuda_stream parity/cuda_turns parity/cuda_dnn_nets parity/cuda_memory parity/cuda_nccl,\
   $(wildcard tests/$(t)_test.c))
 # One program of all of them, called by the name of a test: the kernels are 5 MB.
 GPU_PROGRAM := $(B)/gpu/gpu_tests

@@ -7,4 +7,8 @@ if [ ! -e "$part" ]; then
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
-CUDA_PART=$part MODELS=tiny MODEL=tiny IMAGES=1024 EPOCHS=2 GPU_DATA= exec bash tests/gpu/cli.sh
+net=$(mktemp --suffix=.net) || exit 1
+trap 'rm -f "$net"' EXIT
+printf 'input auto\navgpool 7\nconv 32 1\nrelu\nconv 32 2\nrelu\nglobalavgpool\ndense classes\n' >"$net"
+CUDA_PART=$part CHORUS_TWIN_CUDNN=1 MODELS=tiny MODEL=tiny LARGE=$net FEW=32 IMAGES=1024 EPOCHS=2 GPU_DATA= \
+    bash tests/gpu/cli.sh

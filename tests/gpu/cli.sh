@@ -6,6 +6,8 @@ export CHORUS_CUDA=${CUDA_PART-} CHORUS_FAKE=0
 [ -n "$CHORUS_CUDA" ] || unset CHORUS_CUDA
 [ -n "${GPU_DATA-}" ] && export CHORUS_DATA=$GPU_DATA
 IMAGES=${IMAGES:-6400} EPOCHS=${EPOCHS:-2} MODELS=${MODELS:-lenet cnn mlp resnet18 small} MODEL=${MODEL:-lenet}
+# What is large enough for cuDNN; FEW images of it take a CPU some seconds.
+LARGE=${LARGE:-resnet18} FEW=${FEW:-256}
 
 chorus() { "$CHORUS" "$@" >out 2>err; }
 
@@ -27,7 +29,7 @@ cell() # cell FILE COLUMN: the last row's
 
 near() # near A B LIMIT: relative
 {
-    awk -v a="$1" -v b="$2" -v l="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; m = b < 0 ? -b : b; exit !(d <= l * (m > 1e-3 ? m : 1e-3)) }'
+    awk -v a="$1" -v b="$2" -v l="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; m = b < 0 ? -b : b; exit !(a != "" && b != "" && d <= l * (m > 1e-3 ? m : 1e-3)) }'
 }
 
 common="train_limit=$IMAGES test_limit=$((IMAGES / 4)) epochs=$EPOCHS batch=128"
@@ -45,6 +47,7 @@ for model in $MODELS; do
         first=$run
         train "$model-again" $settings backend=cuda
         check "${model}_twice_is_the_same" test "$(cell "$run/epochs.csv" test_loss)" = "$(cell "$first/epochs.csv" test_loss)"
+        # a CPU takes too long for the whole of it
         if [ "$model" != resnet18 ] && train "$model-cpu" $settings backend=cpu; then
             cpu=$(cell "$run/epochs.csv" train_loss)
             check "${model}_learns_what_the_CPU_learns ($gpu, $cpu)" near "$gpu" "$cpu" 0.02
@@ -71,6 +74,29 @@ check the_GPU_is_named_in_its_rows test "$(cell "$run/devices.csv" real)" = gpu:
 
 train ens model=$MODEL $common mode=ensemble members=3 devices=1 lr=0.05 backend=cuda
 check an_ensemble_of_three_on_one_device test "$(cell "$run/members.csv" member)" = 2
+
+# What cuDNN computes: against the CPU, and of members one after another against our own kernels.
+loss_of() # loss_of NAME SETTINGS...
+{
+    train "$@" && cell "$run/epochs.csv" train_loss
+}
+large="model=$LARGE epochs=1 lr=0.01 seed=3 test_limit=64"
+few="$large train_limit=$FEW batch=32"
+many="$large train_limit=$((FEW * 4)) batch=$((FEW * 2)) mode=ensemble members=2 devices=1 backend=cuda"
+cpu=$(loss_of large-cpu $few backend=cpu)
+for precision in fp32 tf32 bf16; do
+    case $precision in
+    fp32) limit=0.002 ;;
+    tf32) limit=0.005 ;;
+    bf16) limit=0.01 ;;
+    esac
+    gpu=$(loss_of large-$precision $few backend=cuda precision=$precision)
+    plans=$(cell "$(tail -n 1 out)/run.csv" plans)
+    check "large_in_${precision}_as_on_the_CPU ($gpu, $cpu; ${plans:-no cuDNN})" near "$gpu" "$cpu" $limit
+    dnn=$(loss_of many-$precision $many precision=$precision)
+    own=$(CHORUS_CUDNN=off loss_of own-$precision $many precision=$precision)
+    check "large_members_in_${precision}_as_without_cuDNN ($dnn, $own)" near "$dnn" "$own" $limit
+done
 
 # Stopped, and killed in the middle: it goes on to the same digits.
 train whole model=$MODEL $common lr=0.05 seed=9 backend=cuda

@@ -1,5 +1,6 @@
 /* The twin's controls where the real runtime runs: tests say what they want of a twin, and a GPU takes
  * no notice. What a single GPU cannot be is said by twin_is. */
+#include "cuda/twin/cudnn.h"
 #include "cuda/twin/twin.h"
 
 void twin_reset(int gpus)
@@ -30,4 +31,14 @@ const char *twin_report(void)
 struct twin_counts twin_counted(void)
 {
     return (struct twin_counts){0};
+}
+
+void twin_dnn(bool on)
+{
+    (void)on;
+}
+
+struct twin_dnn_counts twin_dnn_counted(void)
+{
+    return (struct twin_dnn_counts){0};
 }

@@ -1,5 +1,6 @@
 /* Networks whose convolutions go through cuDNN, against the naive backend: on a twin of the library, and
  * on a GPU through the library itself. */
+#include "cuda/dnn_abi.h"
 #include "cuda/twin/cudnn.h"
 #include "tests/parity/cuda_kit.h"
 
@@ -27,12 +28,38 @@ static const struct {
                   {SPEC_TF32, "tf32", {2e-3, 8e-2, 5e-3, 2e-2, 2, true, false}},
                   {SPEC_BF16, "bf16", {3e-2, 0.4, 4e-2, 1.5e-1, 4, true, false}}};
 
+static bool on_twin(void)
+{
+    return !strcmp(cuda_rt()->name, "twin");
+}
+
 static void begin(void)
 {
-    setenv("CHORUS_CACHE", "off", 1);
     unsetenv("CHORUS_CUDNN");
     kit_twin(1);
     twin_dnn(true);
+}
+
+/* Which engines compute is said where nobody counts them. */
+static void went_through(struct kit *b, const char *name)
+{
+    struct twin_dnn_counts c = twin_dnn_counted();
+    struct backend_session *s = on_twin() ? NULL : kit_session(BE, b);
+    struct text engines = {0};
+
+    for (int pass = 0; on_twin() && pass < 3; pass++)
+        if (!c.executed[pass])
+            TEST_FAILED("%s: pass %d did not go through cuDNN", name, pass);
+    if (c.wrong[0])
+        TEST_FAILED("%s: %s", name, c.wrong);
+    if (!s)
+        return;
+    BE->plans(s, &engines);
+    BE->close(s);
+    printf("  %s: %s\n", name, text_str(&engines));
+    if (strncmp(text_str(&engines), "cudnn ", 6) != 0)
+        TEST_FAILED("%s: no convolution goes through cuDNN", name);
+    text_free(&engines);
 }
 
 static void compare(struct kit *b, const char *net, const char *how, size_t precision)
@@ -42,11 +69,24 @@ static void compare(struct kit *b, const char *net, const char *how, size_t prec
     b->plan.precision = precisions[precision].of;
     snprintf(name, sizeof name, "%s%s in %s", net, how, precisions[precision].name);
     kit_compare(b, name, 2, &precisions[precision].limits);
-    for (int pass = 0; pass < 3; pass++)
-        if (!twin_dnn_counted().executed[pass])
-            TEST_FAILED("%s: pass %d did not go through cuDNN", name, pass);
-    if (twin_dnn_counted().wrong[0])
-        TEST_FAILED("%s: %s", name, twin_dnn_counted().wrong);
+    went_through(b, name);
+    if (twin_dnn_counted().handles || twin_dnn_counted().descriptors)
+        TEST_FAILED("%s: handles or descriptors are left", name);
+}
+
+TEST(networks_in_all_precisions)
+{
+    for (size_t k = 0; k < MEM_COUNT(nets); k++)
+        for (size_t p = 0; p < MEM_COUNT(precisions); p++) {
+            struct kit b;
+
+            begin();
+            if (!cuda_dnn_version())
+                SKIP("cuDNN is not here");
+            REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
+            compare(&b, nets[k].name, "", p);
+            kit_close(&b);
+        }
 }
 
 /* Each member alone in its launches and in cuDNN's: what lies behind the last one is somebody else's. */
@@ -57,6 +97,8 @@ TEST(members_one_after_another)
             struct kit b;
 
             begin();
+            if (!cuda_dnn_version())
+                SKIP("cuDNN is not here");
             cuda_hooks.in_turn = 1;
             cuda_hooks.keep = p % 2;
             REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
