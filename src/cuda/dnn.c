@@ -54,7 +54,7 @@ static void add_plain(struct text *t, const char *name)
                       : '-');
 }
 
-static char *plans_folder(const struct cuda_gpu_facts *gpu, int driver, size_t version)
+static char *plans_folder(const struct cuda_gpu_facts *gpu, const char *driver, size_t version)
 {
     char *cache = io_cache_folder(), *folder;
     struct text t = {0};
@@ -63,15 +63,17 @@ static char *plans_folder(const struct cuda_gpu_facts *gpu, int driver, size_t v
         return NULL;
     text_add(&t, "plans/");
     add_plain(&t, gpu->name);
-    text_addf(&t, "-%d.%d-driver%d-cudnn%zu", gpu->major, gpu->minor, driver, version);
+    text_addf(&t, "-%d.%d-driver", gpu->major, gpu->minor);
+    add_plain(&t, driver);
+    text_addf(&t, "-cudnn%zu", version);
     folder = io_path(cache, text_str(&t));
     text_free(&t);
     free(cache);
     return folder;
 }
 
-enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
-                            struct cuda_stream *s, int tune_ms, struct err *e)
+enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu,
+                            const char *driver, struct cuda_stream *s, int tune_ms, struct err *e)
 {
     const struct cuda_dnn_api *api = cuda_dnn_usable(e);
     struct cuda_dnn *d;

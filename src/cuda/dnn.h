@@ -10,11 +10,11 @@
 struct cuda_dnn;       /* of one place: a handle and its plans */
 struct cuda_dnn_layer; /* a layer's plans */
 
-/* ERR_FAILED where there is no cuDNN; the place's thread calls this and all that follows. gpu: what its
- * name is kept under. tune_ms: 0, or plans are picked by their times, and kept for whoever comes later; the GPU
+/* ERR_FAILED where there is no cuDNN; the place's thread calls this and all that follows. gpu, driver:
+ * what plans are kept under. tune_ms: 0, or plans are picked by their times, and kept for whoever comes later; the GPU
  * has so long to answer meanwhile. */
-enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu, int driver,
-                            struct cuda_stream *s, int tune_ms, struct err *e);
+enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu,
+                            const char *driver, struct cuda_stream *s, int tune_ms, struct err *e);
 void cuda_dnn_close(struct cuda_dnn *d); /* NULL is fine; after the graphs are closed */
 
 /* Whether cuDNN is worth its while: enough channels on both sides for tensor cores. */

@@ -111,10 +111,10 @@ bool cuda_place_plan(struct cuda_place *p)
     const struct cuda_layout *l = &p->layout;
     struct cuda_gpu_facts facts;
     size_t bytes = 0, unused = 0, libraries, total;
-    int driver = 0;
+    char driver[32];
     bool any = false;
 
-    if (cuda_rt()->facts(p->share.gpu, &facts) || cuda_rt()->driver_version(&driver))
+    if (cuda_rt()->facts(p->share.gpu, &facts) || !cuda_gauge_driver(driver))
         return true;
     for (int i = 0; i < net->layers; i++) {
         struct cuda_conv c;

@@ -67,13 +67,32 @@ bool cuda_gauge_free(int gpu, size_t *bytes)
     return true;
 }
 
+static bool own_version(char out[32])
+{
+    const struct cuda_nvml *nvml = cuda_nvml();
+
+    return nvml && nvml->driver(out, 32) == 0;
+}
+
+bool cuda_gauge_driver(char out[32])
+{
+    int speaks = 0;
+
+    if (own_version(out))
+        return true;
+    if (cuda_rt()->driver_version(&speaks))
+        return false;
+    snprintf(out, 32, "%d", speaks);
+    return true;
+}
+
 void cuda_gauge_survey(struct cuda_survey *s)
 {
     const struct cuda_nvml *nvml = s->gpus ? cuda_nvml() : NULL;
 
     if (!nvml)
         return;
-    if (nvml->driver(s->nvidia_driver, sizeof s->nvidia_driver) != 0)
+    if (!own_version(s->nvidia_driver))
         s->nvidia_driver[0] = '\0';
     for (int i = 0; i < s->gpus; i++)
         (void)cuda_gauge_free(i, &s->gpu[i].memory_free);

@@ -24,6 +24,9 @@ const struct cuda_nvml *cuda_nvml_load(void);
 void cuda_gauge_read(int gpu, struct cuda_gauge *out);
 /* Bytes that nobody uses on it right now, all processes counted; false: unknown. */
 bool cuda_gauge_free(int gpu, size_t *bytes);
+/* The driver's own version, "580.65.06"; where NVML does not tell, that of the CUDA which it speaks,
+ * "13000". False: neither. */
+bool cuda_gauge_driver(char out[32]);
 /* The driver's version and each GPU's free memory, as far as they can be known. */
 void cuda_gauge_survey(struct cuda_survey *s);
 

@@ -14,20 +14,7 @@ static const char residual[] =
     " conv 32 3 pad 1\n batchnorm\n}\nrelu\nresidual {\n conv 40 3 stride 2 pad 1\n batchnorm\n relu\n"
     " conv 40 3 pad 1 nobias\n batchnorm\n} shortcut {\n conv 40 1 stride 2\n}\nrelu\n"
     "globalavgpool\ndense 10\n";
-static const struct {
-    const char *name, *text;
-    struct net_shape shape;
-} nets[] = {
-    {"residual", residual, {6, 6, 1}},
-    {"biases and gates",
-     "input auto\nconv 32 3\nrelu\nconv 40 3 pad 1\ntanh\nconv 32 2 same\nrelu\nconv 32 1 nobias\n"
-     "relu\ndense 10\n",
-     {7, 6, 2}},
-    {"gradients added behind a gate",
-     "input auto\nconv 32 2\nrelu\nresidual {\n conv 48 3 pad 1\n} shortcut {\n conv 48 1\n}\nrelu\n"
-     "residual {\n conv 48 3 pad 1\n}\ntanh\ndense 10\n",
-     {6, 5, 1}},
-};
+static const struct net_shape residual_shape = {6, 6, 1};
 
 static const char *cache; /* a folder */
 
@@ -51,34 +38,6 @@ static void all_is_given_back(const char *what)
         TEST_FAILED("%s: %s", what, twin_report());
 }
 
-TEST(networks_in_all_precisions)
-{
-    static const struct kit_limits tf32 = {2e-3, 8e-2, 5e-3, 2e-2, 2, true, false};
-    static const struct kit_limits bf16 = {3e-2, 0.4, 4e-2, 1.5e-1, 4, true, false};
-
-    for (size_t k = 0; k < MEM_COUNT(nets); k++)
-        for (int p = 0; p < 3; p++) {
-            struct kit b;
-            char name[80];
-            struct twin_dnn_counts c;
-
-            begin(1, true);
-            REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
-            b.plan.precision = p == 0 ? SPEC_FP32 : p == 1 ? SPEC_TF32 : SPEC_BF16;
-            snprintf(name, sizeof name, "%s in %s", nets[k].name,
-                     p == 0   ? "fp32"
-                     : p == 1 ? "tf32"
-                              : "bf16");
-            kit_compare(&b, name, 2, p == 0 ? &kit_tight : p == 1 ? &tf32 : &bf16);
-            c = twin_dnn_counted();
-            for (int pass = 0; pass < 3; pass++)
-                if (!c.executed[pass])
-                    TEST_FAILED("%s: pass %d did not go through cuDNN", name, pass);
-            all_is_given_back(name);
-            kit_close(&b);
-        }
-}
-
 /* A pass that cuDNN has no plan for is our own kernels'. */
 TEST(a_pass_without_a_plan)
 {
@@ -88,7 +47,7 @@ TEST(a_pass_without_a_plan)
 
         begin(1, true);
         twin_dnn_fail(TWIN_DNN_PLAN, off);
-        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 6));
+        REQUIRE(kit_open(&b, residual, residual_shape, 40, 6));
         kit_compare(&b, "a plan is missing", 2, &kit_tight);
         c = twin_dnn_counted();
         for (int pass = 0; pass < 3; pass++)
@@ -152,7 +111,7 @@ TEST(bits_repeat_in_graphs_of_any_size)
                 cuda_hooks.cold = ways[i].cold;
                 cuda_hooks.graph = ways[i].graph;
                 twin_seed(i + 3);
-                REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+                REQUIRE(kit_open(&b, residual, residual_shape, 40, 4));
                 b.plan.precision = p ? SPEC_BF16 : SPEC_TF32;
                 if (members > 1)
                     kit_ensemble(&b, members, 1, true);
@@ -176,7 +135,7 @@ TEST(two_gpus)
     struct kit b;
 
     begin(2, true);
-    REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 8));
+    REQUIRE(kit_open(&b, residual, residual_shape, 40, 8));
     kit_devices(&b, 2);
     kit_compare(&b, "two GPUs", 2, &kit_tight);
     CHECK(twin_dnn_counted().executed[CUDA_DNN_WEIGHTS] > 0);
@@ -197,7 +156,7 @@ TEST(without_cudnn_our_own_kernels_go_on)
             twin_dnn_fail(TWIN_DNN_CREATE, 0);
         if (i == 1 || i == 3)
             setenv("CHORUS_CUDNN", "off", 1);
-        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+        REQUIRE(kit_open(&b, residual, residual_shape, 40, 4));
         b.plan.precision = SPEC_TF32;
         if (i == 4) {
             struct backend_estimate estimate;
@@ -218,7 +177,7 @@ TEST(without_cudnn_our_own_kernels_go_on)
     }
     unsetenv("CHORUS_CUDNN");
     begin(1, true);
-    REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+    REQUIRE(kit_open(&b, residual, residual_shape, 40, 4));
     b.plan.precision = SPEC_TF32;
     CHECK(run(&b, 8) != own); /* or nothing was compared above */
     kit_close(&b);
@@ -239,7 +198,7 @@ TEST(an_execution_that_fails_ends_in_words)
             begin(1, true);
             twin_quiet(true);
             cuda_hooks.cold = !warm;
-            REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+            REQUIRE(kit_open(&b, residual, residual_shape, 40, 4));
             b.plan.precision = SPEC_BF16;
             twin_dnn_fail(TWIN_DNN_EXECUTE, n);
             struct backend_span span = {
@@ -272,7 +231,7 @@ TEST(engines_are_named)
         struct kit b;
 
         begin(1, i < 2);
-        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+        REQUIRE(kit_open(&b, residual, residual_shape, 40, 4));
         b.plan.precision = precisions[i % 2];
         struct backend_session *s = kit_session(BE, &b);
         REQUIRE(s);
@@ -282,6 +241,18 @@ TEST(engines_are_named)
         text_free(&t);
         kit_close(&b);
     }
+}
+
+/* What is kept in a cache under names that match, of libraries that match. */
+static int kept_in(const char *where, const char *libraries, const char *names)
+{
+    char *pattern = mem_textf("%s/plans/%s/%s", where, libraries, names);
+    glob_t g;
+    int n = glob(pattern, 0, NULL, &g) ? 0 : (int)g.gl_pathc;
+
+    globfree(&g);
+    free(pattern);
+    return n;
 }
 
 /* Plans are kept in the cache, and what is damaged there is made anew. */
@@ -298,12 +269,13 @@ TEST(plans_are_kept)
 
         begin(1, true);
         setenv("CHORUS_CACHE", folder, 1);
-        REQUIRE(kit_open(&b, residual, nets[0].shape, 40, 4));
+        REQUIRE(kit_open(&b, residual, residual_shape, 40, 4));
         b.plan.precision = SPEC_TF32;
         uint64_t hash = run(&b, 8);
         first = i == 0 ? hash : first;
         CHECK(hash == first);
         c = twin_dnn_counted();
+        CHECK(kept_in(folder, "*-driver580-65-06-cudnn91900", "*") > 0);
         CHECK((c.made > 0) == (i != 1)); /* layers of one shape share them in a session too */
         CHECK(c.loaded > 0);
         kit_close(&b);
@@ -362,16 +334,9 @@ static void close_alike(struct kit *b)
     kit_close(b);
 }
 
-/* What is kept in the cache under names that match. */
 static int kept(const char *names)
 {
-    char *pattern = mem_textf("%s/plans/*/%s", cache, names);
-    glob_t g;
-    int n = glob(pattern, 0, NULL, &g) ? 0 : (int)g.gl_pathc;
-
-    globfree(&g);
-    free(pattern);
-    return n;
+    return kept_in(cache, "*", names);
 }
 
 static void said_is(const char *said, const char *expected)
