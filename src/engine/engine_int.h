@@ -251,9 +251,10 @@ void trouble_take(struct run *r, const struct err *e);
 bool trouble_try(struct run *r);
 void trouble_over(struct run *r); /* there is room: training goes on */
 bool trouble_is_full(const struct err *e);
-/* "the disk is full in results (12.0 kB free, 1.5 MB wanted)"; wanted: 0 where nobody knows. */
-void trouble_add_full(const struct err *e, const char *folder, uint64_t wanted, struct text *out);
-/* So of a full disk, any other trouble in its own words. */
+/* "the disk is full in results (12.0 kB free, 1.5 MB wanted)"; wanted: 0 where nobody knows. Any other
+ * trouble in its own words. */
+void trouble_words(const struct err *e, const char *folder, uint64_t wanted, struct text *out);
+/* The same of a run, which wants room for a checkpoint. */
 void trouble_add(const struct run *r, const struct err *e, struct text *out);
 
 /* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while

@@ -25,12 +25,11 @@ static void show_trouble(struct sweep *s, enum err_code code, const char *reason
 
 static void show_held(struct sweep *s, const struct err *e)
 {
-    struct text full = {0};
+    struct text words = {0};
 
-    if (trouble_is_full(e))
-        trouble_add_full(e, s->engine->results, 0, &full);
-    show_trouble(s, e->code, full.n ? text_str(&full) : e->text);
-    text_free(&full);
+    trouble_words(e, s->engine->results, 0, &words);
+    show_trouble(s, e->code, text_str(&words));
+    text_free(&words);
 }
 
 void hold_over(struct sweep *s)

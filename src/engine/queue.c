@@ -88,13 +88,12 @@ static void show(struct queue *q, enum wire_queue_state state, int64_t pid, cons
  * lasts. */
 static void hold(struct queue *q, const struct err *e)
 {
-    struct text full = {0};
+    struct text words = {0};
 
-    if (trouble_is_full(e))
-        trouble_add_full(e, q->engine->results, 0, &full);
-    show_as(q, WIRE_QUEUE_HELD, 0, e->code == ERR_IO && e->sys && !full.n,
-            full.n ? text_str(&full) : e->text);
-    text_free(&full);
+    trouble_words(e, q->engine->results, 0, &words);
+    show_as(q, WIRE_QUEUE_HELD, 0, e->code == ERR_IO && e->sys && !trouble_is_full(e),
+            text_str(&words));
+    text_free(&words);
 }
 
 void queue_stop(struct engine *e)

@@ -75,8 +75,12 @@ bool trouble_is_full(const struct err *e)
     return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
 }
 
-void trouble_add_full(const struct err *e, const char *folder, uint64_t wanted, struct text *out)
+void trouble_words(const struct err *e, const char *folder, uint64_t wanted, struct text *out)
 {
+    if (!trouble_is_full(e)) {
+        text_add(out, e->text);
+        return;
+    }
     text_add(out, e->sys == EDQUOT ? "your quota is used up in " : "the disk is full in ");
     add_folder(folder, out);
     add_room(e, folder, wanted, out);
@@ -86,10 +90,7 @@ void trouble_add(const struct run *r, const struct err *e, struct text *out)
 {
     char *results = io_folder_of(r->path);
 
-    if (trouble_is_full(e))
-        trouble_add_full(e, results, bytes_wanted(r), out);
-    else
-        text_add(out, e->text);
+    trouble_words(e, results, trouble_is_full(e) ? bytes_wanted(r) : 0, out);
     free(results);
 }
 

@@ -75,23 +75,23 @@ TEST(a_full_disk_is_told_in_a_few_words)
     struct text words = {0};
 
     CHECK(trouble_is_full(&e));
-    trouble_add_full(&e, "results", 1500000, &words);
+    trouble_words(&e, "results", 1500000, &words);
     CHECK_STR(text_str(&words), "your quota is used up in results (1.5 MB wanted)");
     text_clear(&words);
-    trouble_add_full(&e, "/home/somebody/with/a/very/long/way/to/her/results", 0, &words);
+    trouble_words(&e, "/home/somebody/with/a/very/long/way/to/her/results", 0, &words);
     CHECK_STR(text_str(&words), "your quota is used up in .../with/a/very/long/way/to/her/results");
     e.sys = ENOSPC;
     text_clear(&words);
-    trouble_add_full(&e, "/dev/null/none", 0, &words); /* nobody knows how much is free */
+    trouble_words(&e, "/dev/null/none", 0, &words); /* nobody knows how much is free */
     CHECK_STR(text_str(&words), "the disk is full in /dev/null/none");
     text_clear(&words);
-    trouble_add_full(&e, "/proc", 1510000, &words); /* where nothing can be written */
+    trouble_words(&e, "/proc", 1510000, &words); /* where nothing can be written */
     CHECK_STR(text_str(&words), "the disk is full in /proc (0 bytes free, 1.6 MB wanted)");
     text_clear(&words);
-    trouble_add_full(&e, "/proc", 0, &words);
+    trouble_words(&e, "/proc", 0, &words);
     CHECK_STR(text_str(&words), "the disk is full in /proc (0 bytes free)");
     text_clear(&words);
-    trouble_add_full(&e, "/", 2000, &words); /* as much is free: not bytes are what lacks */
+    trouble_words(&e, "/", 2000, &words); /* as much is free: not bytes are what lacks */
     CHECK_STR(text_str(&words), "the disk is full in / (2.0 kB wanted)");
     text_free(&words);
 }
