@@ -89,7 +89,7 @@ static int draw_column(const struct compare *c, struct grid *g, struct rect in, 
     bool words = is_words(c, column);
     struct text cell = {0}, cut = {0};
 
-    if (at + width > in.columns && (!words || in.columns - at < GRID_LEAST_CUT))
+    if (!grid_shows_column(in, at, width, words))
         return at + width;
     if (words)
         grid_cut(g, in, 0, at, in.columns - at, GRID_HEAD, false, head_of(of));
@@ -147,7 +147,7 @@ static void draw_marks(const struct compare *c, struct grid *g, struct rect in)
         if (compare_has_twin(c, group))
             grid_put(g, in, 1 + i, 2, '=', GRID_WARN, GRID_BOLD);
         if (c->top + (size_t)i == c->row)
-            grid_put(g, in, 1 + i, 0, g->ascii ? '>' : 0x203a, GRID_KEY, GRID_BOLD);
+            grid_bold(g, in, 1 + i, 0, GRID_KEY, "›");
     }
 }
 
@@ -169,7 +169,7 @@ static void draw_rows(struct compare *c, struct grid *g, struct rect in)
         c->hidden += !room || at > in.columns;
     }
     if (c->hidden > c->left || at > in.columns)
-        grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
+        grid_text(g, in, 0, in.columns - 1, GRID_KEY, "›");
     for (int i = 0; i < rows && c->top + (size_t)i < c->table.rows; i++)
         if (c->top + (size_t)i == c->row)
             grid_paint(g, in, 1 + i, 3, in.columns - 3, GRID_CHOSEN);

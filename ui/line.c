@@ -130,7 +130,7 @@ void line_draw(const struct line_edit *l, struct grid *g, struct rect field)
     grid_fill(g, field, GRID_FIELD);
     grid_text(g, field, 0, -from, l->selected ? GRID_CHOSEN : GRID_FIELD, text_str(&whole));
     if (from) /* what is seen is not the whole */
-        grid_put(g, field, 0, 0, g->ascii ? '<' : 0x2039, GRID_KEY, GRID_BOLD);
+        grid_bold(g, field, 0, 0, GRID_KEY, "‹");
     g->cursor_row = field.row;
     g->cursor_column = field.column + at - from;
     text_free(&before);

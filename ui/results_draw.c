@@ -130,8 +130,7 @@ static int columns_end(const struct results *r, struct rect in, int x)
     int c = r->left;
 
     for (int at = x; c < v->columns; at += v->column[c++].width + 2)
-        if (at + v->column[c].width > in.columns &&
-            (v->column[c].right || in.columns - at < GRID_LEAST_CUT))
+        if (!grid_shows_column(in, at, v->column[c].width, !v->column[c].right))
             break;
     return c;
 }
@@ -155,9 +154,9 @@ static void draw_heads(struct results *r, struct grid *g, struct rect in, int x)
         at += column->width + 2;
     }
     if (r->left > 0)
-        grid_put(g, in, 0, x - 1, g->ascii ? '<' : 0x2039, GRID_KEY, 0);
+        grid_text(g, in, 0, x - 1, GRID_KEY, "‹");
     if (end < v->columns || at - 2 > in.columns)
-        grid_put(g, in, 0, in.columns - 1, g->ascii ? '>' : 0x203a, GRID_KEY, 0);
+        grid_text(g, in, 0, in.columns - 1, GRID_KEY, "›");
 }
 
 static void draw_best(const struct results *r, struct grid *g, struct rect in, int row,

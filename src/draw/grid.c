@@ -246,6 +246,11 @@ int grid_cut(struct grid *g, struct rect in, int row, int column, int columns, i
     return end;
 }
 
+bool grid_shows_column(struct rect in, int at, int width, bool words)
+{
+    return at + width <= in.columns || (words && in.columns - at >= GRID_LEAST_CUT);
+}
+
 /* How many bytes of a clean text fit into one row, a break at a blank where there is one. */
 static size_t line_of(const char *s, int columns)
 {

@@ -88,6 +88,8 @@ int grid_textf(struct grid *g, struct rect in, int row, int column, int role, co
 /* Text that ends before column `end`; cut at its front. */
 void grid_right(struct grid *g, struct rect in, int row, int end, int role, const char *text);
 #define GRID_LEAST_CUT 8 /* columns: words that are cut shorter say nothing */
+/* Whether a column of a table, from `at` on, is shown in it: words may be cut, numbers not. */
+bool grid_shows_column(struct rect in, int at, int width, bool words);
 /* Text in at most `columns`, cut with an ellipsis in front or behind. */
 int grid_cut(struct grid *g, struct rect in, int row, int column, int columns, int role, bool front,
              const char *text);
