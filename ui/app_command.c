@@ -335,7 +335,8 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
 
     for (size_t i = 0; s->write && s->forms && s->forms[i]; i++) {
         char *end = mem_textf(".%s", s->forms[i]);
-        bool is = text_has_ending(path, end) && !text_has_ending(path, "screen.svg");
+        bool is =
+            text_has_ending_any_case(path, end) && !text_has_ending_any_case(path, "screen.svg");
 
         free(end);
         if (is) {
@@ -347,9 +348,9 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
     }
     *form = "txt";
     e->code = ERR_OK;
-    if (text_has_ending(path, ".svg"))
+    if (text_has_ending_any_case(path, ".svg"))
         grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, &out->text);
-    else if (text_has_ending(path, ".txt"))
+    else if (text_has_ending_any_case(path, ".txt"))
         grid_to_text(&app->own->grid, &out->text);
     else
         err_set(e, ERR_INPUT,

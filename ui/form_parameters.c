@@ -141,8 +141,7 @@ static const char *text_of(struct form *f, const char *path)
 
 static void read_model(struct form *f, struct search *s, const char *model)
 {
-    size_t n = strlen(model);
-    bool is_path = strchr(model, '/') || (n >= 4 && !strcmp(model + n - 4, ".net"));
+    bool is_path = strchr(model, '/') || text_ends_with(model, ".net");
     const char *text = is_path ? NULL : net_builtin(model);
     char *file = is_path ? mem_text(model) : mem_textf("models/%s.net", model);
 

@@ -145,10 +145,7 @@ static void one_cell(const struct results *r, const struct library_run *run,
     } else if (is_path(c->name)) {
         slash = strrchr(raw, '/');
         raw = slash && slash[1] ? slash + 1 : raw;
-        if (!strcmp(c->name, "model") && text_ends_with(raw, ".net"))
-            text_add_n(out, raw, strlen(raw) - 4);
-        else
-            text_add(out, raw);
+        text_add_n(out, raw, text_stem(raw, !strcmp(c->name, "model") ? ".net" : ""));
     } else if (c->kind == STUDY_TEXT && strlen(raw) == 24 && raw[10] == 'T') {
         text_addf(out, "%.10s %.5s", raw, raw + 11); /* a time */
     } else {

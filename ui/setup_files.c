@@ -51,10 +51,10 @@ static void list(void *arg)
     add(l, mem_text("the defaults"), mem_text(""));
     if (io_list_folder(FOLDER, &names, &count, NULL) == ERR_OK) {
         for (size_t i = 0; i < count; i++) {
-            size_t n = strlen(names[i]);
+            size_t n = text_stem(names[i], ".ini");
 
-            if (n > 4 && names[i][0] != '.' && !strcmp(names[i] + n - 4, ".ini"))
-                add(l, mem_text_n(names[i], n - 4), io_path(FOLDER, names[i]));
+            if (names[i][0] != '.' && names[i][n])
+                add(l, mem_text_n(names[i], n), io_path(FOLDER, names[i]));
         }
         io_free_names(names, count);
     }
@@ -266,17 +266,10 @@ static void start_saving(struct setup *s, const char *path, const char *folder, 
     setup_try(s, save, saved, v);
 }
 
-static bool has_ending(const char *typed)
-{
-    size_t n = strlen(typed);
-
-    return n > 4 && !strcmp(typed + n - 4, ".ini");
-}
-
 /* A bare name goes where experiments are, with the ending that they have. */
 static char *path_of(const char *typed)
 {
-    const char *ending = has_ending(typed) ? "" : ".ini", *home = getenv("HOME");
+    const char *ending = text_ends_with(typed, ".ini") ? "" : ".ini", *home = getenv("HOME");
 
     if (home && !strncmp(typed, "~/", 2))
         return mem_textf("%s%s%s", home, typed + 1, ending);
@@ -290,7 +283,7 @@ static void entered(void *user, const char *text)
 
     if (*name) {
         path = path_of(name);
-        folder = strchr(name, '/') && !has_ending(name)
+        folder = strchr(name, '/') && !text_ends_with(name, ".ini")
                      ? mem_text_n(path, strlen(path) - strlen(".ini"))
                      : NULL;
         start_saving(user, path, folder, false);

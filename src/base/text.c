@@ -62,11 +62,18 @@ bool text_ends_with(const char *s, const char *end)
     return n >= m && !memcmp(s + n - m, end, m);
 }
 
-bool text_has_ending(const char *name, const char *ending)
+bool text_has_ending_any_case(const char *name, const char *ending)
 {
     size_t n = strlen(name), m = strlen(ending);
 
     return n > m && !strcasecmp(name + n - m, ending);
+}
+
+size_t text_stem(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+
+    return n > m && text_ends_with(s, end) ? n - m : n;
 }
 
 char *text_trim(char *s)

@@ -43,7 +43,9 @@ const char *text_bytes(char out[TEXT_NUMBER_ROOM], uint64_t bytes);
 /* Whether s ends in these very characters; whether a file's name has this ending, in whatever case,
  * behind at least one character. */
 bool text_ends_with(const char *s, const char *end);
-bool text_has_ending(const char *name, const char *ending);
+bool text_has_ending_any_case(const char *name, const char *ending);
+/* The bytes before that end: all of s where it ends otherwise, or is nothing else. */
+size_t text_stem(const char *s, const char *end);
 
 /* Trims spaces and tabs at both ends, in place; returns the first character kept. */
 char *text_trim(char *s);

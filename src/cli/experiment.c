@@ -32,9 +32,7 @@ bool experiment_is_assignment(const char *arg)
 
 static bool is_path(const char *name)
 {
-    size_t n = strlen(name);
-
-    return strchr(name, '/') || (n > 4 && !strcmp(name + n - 4, ".ini"));
+    return strchr(name, '/') || text_ends_with(name, ".ini");
 }
 
 static enum err_code unknown(const char *name, const struct err *why, struct err *e)
@@ -150,18 +148,18 @@ static bool is_other_kind(const char *from, struct err *e)
 
     if (record_is_run(from) || record_sweep_of_path(cli_results(), from, sweep))
         return false;
-    if (text_has_ending(from, ".net")) {
+    if (text_has_ending_any_case(from, ".net")) {
         what = "a model";
         key = "model";
         ending = ".net";
-    } else if (text_has_ending(from, ".safetensors")) {
+    } else if (text_has_ending_any_case(from, ".safetensors")) {
         what = "a file of weights";
         key = "weights";
         ending = ".safetensors";
-    } else if (text_has_ending(from, ".csv") || is_data_folder(from)) {
+    } else if (text_has_ending_any_case(from, ".csv") || is_data_folder(from)) {
         what = "a data set";
         key = "data";
-        behind = text_has_ending(from, ".csv") ? " model=mlp" : "";
+        behind = text_has_ending_any_case(from, ".csv") ? " model=mlp" : "";
     }
     /* in capitals only a slash tells the key that it is a path */
     here = strchr(from, '/') || text_ends_with(from, ending) ? "" : "./";

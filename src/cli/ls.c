@@ -49,9 +49,8 @@ void cli_add_model(struct text *out, const struct spec *spec)
 {
     const char *slash = strrchr(spec->model, '/');
     const char *model = slash ? slash + 1 : spec->model;
-    size_t n = strlen(model);
 
-    text_add_n(out, model, n > 4 && !strcmp(model + n - 4, ".net") ? n - 4 : n);
+    text_add_n(out, model, text_stem(model, ".net"));
 }
 
 /* The last part of a path; "train.csv:test.csv" is shown as it is. */

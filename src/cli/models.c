@@ -78,13 +78,13 @@ static void add_folder(struct cli_table *t, struct text *json, const struct net_
     if (!io_is_folder("models") || io_list_folder("models", &names, &count, &e) != ERR_OK)
         return;
     for (size_t i = 0; i < count; i++) {
-        size_t n = strlen(names[i]);
+        size_t n = text_stem(names[i], ".net");
         char *name, *path, *text = NULL;
         const char *built_in;
 
-        if (n <= 4 || names[i][0] == '.' || strcmp(names[i] + n - 4, ".net") != 0)
+        if (names[i][0] == '.' || !names[i][n])
             continue;
-        name = mem_text_n(names[i], n - 4);
+        name = mem_text_n(names[i], n);
         path = mem_textf("models/%s", names[i]);
         built_in = net_builtin(name);
         if (!built_in)

@@ -67,8 +67,7 @@ static bool all_columns(const char *s, bool (*is)(const char *name))
             return false;
         memcpy(name, s, n);
         name[n] = '\0';
-        if (n > 3 && !strcmp(name + n - 3, "_sd"))
-            name[n - 3] = '\0';
+        name[text_stem(name, "_sd")] = '\0';
         if (!is(name))
             return false;
         if (s[n] != ',')

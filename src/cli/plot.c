@@ -147,8 +147,8 @@ static bool check(struct wish *w)
         cli_refuse("--band needs --over KEY, whose runs it is a spread of");
         return false;
     }
-    if (w->file && !text_has_ending(w->file, ".svg") && !text_has_ending(w->file, ".pdf") &&
-        !text_has_ending(w->file, ".tex")) {
+    if (w->file && !text_has_ending_any_case(w->file, ".svg") &&
+        !text_has_ending_any_case(w->file, ".pdf") && !text_has_ending_any_case(w->file, ".tex")) {
         cli_refuse("plot -o %s: a figure's name ends in .svg, .pdf or .tex", w->file);
         return false;
     }
@@ -223,10 +223,10 @@ static int write_figure(const struct wish *w, struct figure f)
     f.width_mm = w->width_mm > 0 ? w->width_mm : f.panels == 2 ? 210 : 120;
     f.height_mm = w->width_mm > 0 ? w->height_mm : 80;
     f.mono = w->mono;
-    if (text_has_ending(w->file, ".tex")) {
+    if (text_has_ending_any_case(w->file, ".tex")) {
         code = write_tex(w, &f, &e);
     } else {
-        (text_has_ending(w->file, ".pdf") ? figure_pdf : figure_svg)(&f, &out);
+        (text_has_ending_any_case(w->file, ".pdf") ? figure_pdf : figure_svg)(&f, &out);
         code = overwrite_check("plot", "-o", w->file, NULL, &e);
         if (code == ERR_OK)
             code = io_replace_file(w->file, out.s, out.n, &e);

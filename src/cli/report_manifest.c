@@ -26,12 +26,8 @@ struct networks { /* each that was trained, once */
 static char *network_name(const struct networks *known, const char *model)
 {
     const char *slash = strrchr(model, '/'), *base = slash ? slash + 1 : model;
-    size_t length = strlen(base);
-    char *clean, *name = NULL;
+    char *clean = mem_text_n(base, text_stem(base, ".net")), *name = NULL;
 
-    if (length > 4 && !strcmp(base + length - 4, ".net"))
-        length -= 4;
-    clean = mem_text_n(base, length);
     for (char *c = clean; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
             *c = '_';

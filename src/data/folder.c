@@ -18,7 +18,7 @@ static const char *const others[] = {".jpg", ".jpeg", ".bmp",  ".gif",  ".tif", 
 
 static bool ends_in(const char *name, const char *const *endings)
 {
-    while (*endings && !text_has_ending(name, *endings))
+    while (*endings && !text_has_ending_any_case(name, *endings))
         endings++;
     return *endings;
 }

@@ -177,7 +177,7 @@ static char *csv_in(const char *folder)
     if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
         return NULL;
     for (size_t i = 0; i < count && !found; i++)
-        if (names[i][0] != '.' && text_has_ending(names[i], ".csv"))
+        if (names[i][0] != '.' && text_has_ending_any_case(names[i], ".csv"))
             found = io_path(folder, names[i]);
     io_free_names(names, count);
     return found;

@@ -11,9 +11,7 @@
 
 enum err_code data_stream_open(struct data_stream *s, const char *path, struct err *e)
 {
-    size_t n = strlen(path);
-
-    return data_stream_open_as(s, path, n > 3 && !strcmp(path + n - 3, ".gz"), e);
+    return data_stream_open_as(s, path, text_ends_with(path, ".gz"), e);
 }
 
 enum err_code data_stream_open_as(struct data_stream *s, const char *path, bool gz, struct err *e)

@@ -10,9 +10,7 @@
 
 static bool is_path(const char *model)
 {
-    size_t n = strlen(model);
-
-    return strchr(model, '/') || (n >= 4 && !strcmp(model + n - 4, ".net"));
+    return strchr(model, '/') || text_ends_with(model, ".net");
 }
 
 static enum err_code refuse_name(const char *model, struct err *e)

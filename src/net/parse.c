@@ -382,9 +382,7 @@ static void name_net(struct net *net, const char *file)
 
     if (slash && slash[1])
         file = slash + 1;
-    n = strlen(file);
-    if (n > 4 && !strcmp(file + n - 4, ".net"))
-        n -= 4;
+    n = text_stem(file, ".net");
     if (n >= sizeof net->name)
         n = sizeof net->name - 1;
     memcpy(net->name, file, n);

@@ -12,9 +12,7 @@
 
 static bool is_time(const char *column)
 {
-    size_t n = strlen(column);
-
-    return n > 4 && !strcmp(column + n - 4, "_utc");
+    return text_ends_with(column, "_utc");
 }
 
 static bool is_prose(const char *column)

@@ -242,12 +242,8 @@ bool record_sweep_of_path(const char *results, const char *path, char name[128])
     bool is = false;
 
     copy = copy ? copy : mem_text(path);
-    for (size_t i = 0; i < MEM_COUNT(files); i++) {
-        size_t n = strlen(copy), m = strlen(files[i]);
-
-        if (n > m && !strcmp(copy + n - m, files[i]))
-            copy[n - m] = 0;
-    }
+    for (size_t i = 0; i < MEM_COUNT(files); i++)
+        copy[text_stem(copy, files[i])] = 0;
     for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/';)
         copy[--n] = 0;
     sweeps = io_folder_of(copy);

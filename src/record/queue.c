@@ -48,17 +48,17 @@ void record_queue_free(struct record_queued *list, size_t count)
 /* "0003-lenet.ini" into 3 and "lenet"; false: the file is no part of the queue. */
 static bool take_name(const char *file, struct record_queued *item)
 {
-    size_t n = strlen(file), digits = strspn(file, "0123456789"), from = 0;
+    size_t n = text_stem(file, ".ini"), digits = strspn(file, "0123456789"), from = 0;
 
-    if (n <= 4 || file[0] == '.' || strcmp(file + n - 4, ".ini") != 0)
+    if (file[0] == '.' || !file[n])
         return false;
     item->number = 0;
-    if (digits && digits <= 9 && (file[digits] == '-' || digits == n - 4)) {
+    if (digits && digits <= 9 && (file[digits] == '-' || digits == n)) {
         item->number = strtol(file, NULL, 10);
         from = file[digits] == '-' ? digits + 1 : digits;
     }
     item->file = mem_text(file);
-    item->name = mem_text_n(file + from, n - 4 - from);
+    item->name = mem_text_n(file + from, n - from);
     return true;
 }
 

@@ -81,10 +81,7 @@ static enum try_result try_checkpoint(const char *folder, const char *name, stru
 
 static bool is_kept(const char *name)
 {
-    size_t n = strlen(name), ending = strlen(".safetensors");
-
-    return !strncmp(name, "epoch-", 6) && n > 6 + ending &&
-           !strcmp(name + n - ending, ".safetensors");
+    return !strncmp(name, "epoch-", 6) && text_ends_with(name + 6, ".safetensors");
 }
 
 /* Any checkpoint will do, since what is computed again from it gives the same bytes; the newest costs

@@ -461,11 +461,9 @@ void record_label(const struct spec *spec, char *out, size_t room)
 {
     const char *slash = strrchr(spec->model, '/');
     char *model = mem_text(slash ? slash + 1 : spec->model);
-    size_t n = strlen(model);
     struct text name = {0};
 
-    if (n > 4 && !strcmp(model + n - 4, ".net"))
-        model[n - 4] = 0;
+    model[text_stem(model, ".net")] = 0;
     if (spec->name[0]) {
         text_add(&name, spec->name);
     } else {

@@ -155,10 +155,7 @@ enum err_code record_read_start(const char *results, const char *from, const str
 {
     struct safetensors s = {0};
     enum err_code code;
-    size_t n = strlen(from);
-    const char *ending = ".safetensors";
-    bool file = (io_exists(from) && !io_is_folder(from)) ||
-                (n > strlen(ending) && !strcmp(from + n - strlen(ending), ending));
+    bool file = (io_exists(from) && !io_is_folder(from)) || text_ends_with(from, ".safetensors");
 
     if (file) {
         code = safetensors_read(from, &s, e);

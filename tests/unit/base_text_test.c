@@ -280,7 +280,11 @@ TEST(ends_and_endings)
     CHECK(text_ends_with("12%", "%") && text_ends_with("%", "%") && text_ends_with("", ""));
     CHECK(!text_ends_with("12", "%") && !text_ends_with("", "%") &&
           !text_ends_with("a.NET", ".net"));
-    CHECK(text_has_ending("a.svg", ".svg") && text_has_ending("a.SVG", ".svg"));
-    CHECK(!text_has_ending(".svg", ".svg") && !text_has_ending("svg", ".svg"));
-    CHECK(!text_has_ending("a.svg.gz", ".svg"));
+    CHECK(text_has_ending_any_case("a.svg", ".svg") && text_has_ending_any_case("a.SVG", ".svg"));
+    CHECK(!text_has_ending_any_case(".svg", ".svg") && !text_has_ending_any_case("svg", ".svg"));
+    CHECK(!text_has_ending_any_case("a.svg.gz", ".svg"));
+    CHECK_INT(text_stem("lenet.net", ".net"), 5);
+    CHECK_INT(text_stem("lenet.NET", ".net"), 9);
+    CHECK_INT(text_stem(".net", ".net"), 4);
+    CHECK_INT(text_stem("a", ""), 1);
 }
