@@ -11,21 +11,51 @@
 
 #define PATIENCE_MS 2000 /* without a word to whoever has the terminal again */
 
+/* Those that have not ended; the caller frees them. */
+static struct wire_sweep_status *live_sweeps(const struct app *app, size_t *live)
+{
+    struct wire *wire = app->config.wire;
+    size_t room = wire ? wire_sweeps(wire, NULL, 0) : 0, n = 0;
+    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+
+    if (room)
+        n = wire_sweeps(wire, sweep, room);
+    *live = 0;
+    for (size_t i = 0; i < n && i < room; i++)
+        if (!wire_state_ended(sweep[i].state))
+            sweep[(*live)++] = sweep[i];
+    return sweep;
+}
+
 /* A sweep that has no cell at work has no run to be told by. */
 static void stop_sweeps(struct app *app)
 {
-    struct wire *wire = app->config.wire;
-    size_t n = wire ? wire_sweeps(wire, NULL, 0) : 0;
-    struct wire_sweep_status *sweep = mem_new(n + 1, sizeof *sweep);
+    size_t n;
+    struct wire_sweep_status *sweep = live_sweeps(app, &n);
 
-    if (n)
-        (void)wire_sweeps(wire, sweep, n);
     for (size_t i = 0; i < n; i++)
-        if (!wire_state_ended(sweep[i].state))
-            (void)wire_send(wire, &(struct wire_command){.kind = WIRE_STOP,
-                                                         .run = sweep[i].sweep,
-                                                         .how = WIRE_AFTER_EPOCH});
+        (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_STOP,
+                                                                 .run = sweep[i].sweep,
+                                                                 .how = WIRE_AFTER_EPOCH});
     free(sweep);
+}
+
+static bool stop_is_asked(const struct app *app)
+{
+    size_t n;
+    struct wire_sweep_status *sweep = live_sweeps(app, &n);
+    bool asked = false;
+
+    for (size_t i = 0; i < n; i++)
+        asked |= sweep[i].closing;
+    free(sweep);
+    for (size_t i = 0; i < feed_count(app->feed); i++) {
+        const struct feed_run *run = feed_at(app->feed, i);
+
+        asked |= run->own && !wire_state_ended(run->state) && run->told_to_end &&
+                 run->told_to_end == run->number;
+    }
+    return asked;
 }
 
 static void leave(void *user, int answer)
@@ -161,6 +191,9 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
     if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
         text_add(&words, " ");
     text_add(&words, "Something runs. How do you want to leave?");
+    if (stop_is_asked(app))
+        text_add(&words, " Left running it goes on to its end: the stop that was asked for is "
+                         "forgotten.");
     if (waiting)
         text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
                   waiting == 1 ? " begins" : "s begin",

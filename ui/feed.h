@@ -77,6 +77,7 @@ struct feed_run {
     char started_utc[32], ended_utc[32];
     char sweep_name[128]; /* of the sweep it is a cell of, or empty */
     uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */
+    uint32_t told_to_end; /* the number under which it was told to stop after its epoch */
     int64_t step, epoch, steps_of_epoch_done; /* epoch: the one that runs, from 1 */
     double loss, acc, images_per_second, lr, train_seconds;
     double left_seconds, epoch_share, run_share; /* nan: unknown */

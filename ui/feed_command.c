@@ -46,6 +46,8 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                           : how == WIRE_AFTER_CELLS ? "stop cells"
                                                     : "stop step",
                           e);
+    if (how == WIRE_AFTER_EPOCH)
+        run->told_to_end = run->number;
     return send_command(f,
                         &(struct wire_command){.kind = WIRE_STOP,
                                                .run = run->sweep ? run->sweep : run->number,

@@ -69,6 +69,8 @@ static const char *state_of(const struct sweepview *v)
         return FEED_LACKS_ROOM;
     if (v->own && v->status.counting && !v->status.running && v->status.state == WIRE_RUNNING)
         return "starting";
+    if (v->own && v->status.closing)
+        return "stopping: no further cell begins";
     if (v->own && sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING))
         return wire_state_name(WIRE_PAUSED); /* the cell alone may be */
     if (v->own)

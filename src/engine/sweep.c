@@ -78,6 +78,7 @@ static void tell_status(struct sweep *s, enum wire_state state)
         ++*(s->cell[i].elsewhere ? &t->elsewhere : of_state[s->cell[i].state]);
     t->cells = (int64_t)s->seen;
     t->state = state;
+    t->closing = s->closing;
     t->left_seconds = s->begun ? left_seconds(s) : NAN;
     snprintf(t->path, sizeof t->path, "%s", s->folder ? s->folder : "");
     wire_set_sweep(s->engine->wire, t);

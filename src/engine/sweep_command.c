@@ -72,7 +72,9 @@ void sweep_command(struct sweep *s, const struct wire_command *command)
     switch (command->kind) {
     case WIRE_STOP:
         s->closing = true;
-        if (command->how != WIRE_AFTER_CELLS)
+        if (command->how == WIRE_AFTER_CELLS) /* a paused one ends only if it goes on */
+            want_all(s, WISH_GO, WIRE_AFTER_STEP);
+        else
             want_all(s, WISH_STOP, command->how);
         break;
     case WIRE_PAUSE:

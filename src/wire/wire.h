@@ -196,6 +196,7 @@ struct wire_sweep_status {
     char reason[512];
     char failed_before[32]; /* of the command: "" or as in wire_sweep */
     bool counting;          /* the numbers still grow */
+    bool closing;           /* it was told to stop: no further cell begins */
     int64_t cells;          /* without those left out: the sum of the next six lines */
     int64_t waiting, running;
     int64_t elsewhere; /* another program computes them */

@@ -472,6 +472,33 @@ TEST(a_stop_may_let_the_running_cells_end)
     kit_end(&k);
 }
 
+TEST(a_paused_cell_goes_on_where_cells_that_run_shall_end)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct wire_status run = {0};
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_send(&k, WIRE_PAUSE, cells[live[0]].run, WIRE_AFTER_STEP);
+    for (int i = 0; i < 20000 && run.state != WIRE_PAUSED; i++, clock_sleep_ms(1))
+        (void)wire_status(k.wire, cells[live[0]].run, &run);
+    CHECK(wire_sweep_status(k.wire, sweep, &status) && !status.closing);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK(status.closing);
+    CHECK_INT(status.done, 1);
+    CHECK_INT(status.waiting, 1);
+    kit_end(&k);
+}
+
 TEST(cells_are_skipped_dropped_and_moved)
 {
     struct kit k;

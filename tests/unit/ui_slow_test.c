@@ -397,6 +397,20 @@ TEST(what_waits_behind_what_runs_is_told_of)
     end_quit();
 }
 
+TEST(a_stop_that_leaving_would_forget_is_told_of)
+{
+    struct wire_sweep_status status = {
+        .sweep = 7, .state = WIRE_RUNNING, .name = "board", .closing = true};
+
+    start_quit();
+    kit.busy = true;
+    wire_set_sweep(kit.app.config.wire, &status);
+    answer();
+    CHECK_HAS(kit.question, "Left running it goes on to its end: the stop that was asked for is "
+                            "forgotten.");
+    end_quit();
+}
+
 TEST(another_chorus_that_takes_what_waits_is_told_of)
 {
     int ready[2], fd;

@@ -725,6 +725,11 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     draw(v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "1 paused");
     CHECK(!strstr(text_str(&out), "running"));
+    status.closing = true;
+    wire_set_sweep(wire, &status);
+    CHECK(sweepview_merge(v));
+    draw(v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "stopping: no further cell begins");
     CHECK(sweepview_act(v, 'p'));
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK_INT(command.kind, WIRE_GO);
