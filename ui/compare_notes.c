@@ -5,10 +5,13 @@
 #include "study/members.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MOST  24 /* columns of a name */
 #define LONG  60 /* of settings in a sentence */
 #define TWINS 4  /* that are named */
+#define SETS  2  /* of twins that are named */
+#define PICKS "best epochs "
 
 static double cell_value(const struct compare *c, size_t row, const char *column)
 {
@@ -74,35 +77,68 @@ static void add_focused(const struct compare *c, struct text *out)
     }
 }
 
-/* "a, b, c" of those whose curves lie under each other. */
-static void add_twins(const struct compare *c, struct text *out)
+/* "a, b, c" of those whose curves lie under that one. */
+static void add_twins_of(const struct compare *c, size_t g, struct text *out)
 {
     bool settings = c->groups < c->set->count;
+    size_t n = 0;
+
+    for (size_t k = g; k < c->groups; k++)
+        if (c->twin[k] == g && n++ < TWINS) {
+            text_add(out, n > 1 ? ", " : "");
+            words_add_cut(out, settings ? c->label[k] : c->plain[k], settings ? LONG : MOST, false);
+        }
+    if (n > TWINS)
+        text_addf(out, " and %zu more", n - TWINS);
+    text_add(out, ": the same curve\n");
+}
+
+/* So many that each took a row would leave none to the other notes: the table marks them. */
+static void add_twins(const struct compare *c, struct text *out)
+{
+    size_t sets = 0, all = 0;
 
     for (size_t g = 0; g < c->groups; g++) {
-        size_t n = 0;
+        all += compare_has_twin(c, g);
+        sets += c->twin[g] == g && compare_has_twin(c, g);
+    }
+    if (sets > SETS) {
+        text_addf(out, "%zu %s, marked =, have the same curve each\n", sets,
+                  all == 2 * sets ? "pairs" : "groups");
+        return;
+    }
+    for (size_t g = 0; g < c->groups; g++)
+        if (c->twin[g] == g && compare_has_twin(c, g))
+            add_twins_of(c, g, out);
+}
 
-        for (size_t k = g; c->twin[g] == g && compare_has_twin(c, g) && k < c->groups; k++)
-            if (c->twin[k] == g && n++ < TWINS) {
-                text_add(out, n > 1 ? ", " : "");
-                words_add_cut(out, settings ? c->label[k] : c->plain[k], settings ? LONG : MOST,
-                              false);
-            }
-        if (n > TWINS)
-            text_addf(out, " and %zu more", n - TWINS);
-        text_add(out, n ? ": the same curve\n" : "");
+/* Of the table's own those about what epochs were picked on, or all others. */
+static void add_own(const struct compare *c, bool picks, struct text *out)
+{
+    const char *line = text_str(&c->table.note);
+
+    while (*line) {
+        size_t n = strcspn(line, "\n");
+
+        if (!strncmp(line, PICKS, sizeof PICKS - 1) == picks) {
+            text_add_n(out, line, n);
+            text_add(out, "\n");
+        }
+        line += n + (line[n] == '\n');
     }
 }
 
+/* What has no room is cut at the end: first what no accuracy may be read without. */
 static void add_notes(const struct compare *c, struct text *out)
 {
+    add_own(c, true, out);
     add_focused(c, out);
     add_twins(c, out);
     if (c->set->left_out)
         text_addf(out, "%s\n", c->set->problem);
     if (!c->scaling && c->panels)
         curves_add_short(&c->curves[0], c->label, out);
-    text_add(out, text_str(&c->table.note));
+    add_own(c, false, out);
     if (c->equal.on && !c->wrong[0])
         text_add(out, "a run that is not at its end there would have done better with a schedule "
                       "that ends there\n");
