@@ -102,8 +102,8 @@ static void read_done(void *arg, bool dropped)
             take_set(v, r);
         } else if (r->made) {
             v->state = PREDICTVIEW_FAILED;
-            snprintf(v->problem, sizeof v->problem, "%s",
-                     r->error.text[0] ? r->error.text : "predict wrote no predictions");
+            if (r->error.text[0])
+                snprintf(v->problem, sizeof v->problem, "%s", r->error.text);
         } else {
             if (r->set)
                 take_set(v, r);
@@ -160,6 +160,9 @@ static void job_done(void *user, const struct job_end *end)
     if (current) {
         v->turn++;
         if (end->exit_code == 0) {
+            /* why there is no file of them, where there is none */
+            snprintf(v->problem, sizeof v->problem, "%s",
+                     *end->last_line ? end->last_line : "predict wrote no predictions");
             start_reading(v, true);
         } else {
             v->state = v->set ? PREDICTVIEW_SHOWN : PREDICTVIEW_FAILED;
