@@ -75,14 +75,15 @@ static enum err_code share_work(struct sweep *s, struct err *e)
     return code;
 }
 
-static enum err_code open_files(struct sweep *s, struct err *e)
+/* fresh: no folder of it is there yet, so that it can be begun in another one. */
+static enum err_code open_files(struct sweep *s, bool fresh, struct err *e)
 {
     enum err_code code = io_make_folders(s->folder, e);
 
     if (code == ERR_OK && !s->ledger)
         code = record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e);
     if (code != ERR_OK)
-        return record_say_elsewhere(s->engine->results, e);
+        return fresh ? record_say_elsewhere(s->engine->results, e) : code;
     TRY(record_ledger_begin(s->ledger, e)); /* one starts at a time */
     code = open_control(s, e);
     if (code == ERR_OK && !s->prepare_only)
@@ -101,7 +102,7 @@ enum err_code book_open(struct sweep *s, struct err *e)
     if (!s->folder)
         s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
     there = io_exists(s->folder);
-    code = open_files(s, e);
+    code = open_files(s, !there, e);
     s->opened = code == ERR_OK;
     if (s->opened) {
         s->sheet_old = true;
