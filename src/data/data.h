@@ -32,7 +32,8 @@ struct data_set {
     char *note;        /* what of the source is not read, or is read as what; NULL: nothing */
     char checksum[65]; /* SHA-256 of the images and labels that training and testing see */
     double seconds;    /* what opening it took */
-    void *hold;        /* memory and mappings, the room's own */
+    size_t held; /* bytes of images and labels in memory, those that limits leave out among them */
+    void *hold;  /* memory and mappings, the room's own */
 };
 
 /* Where data sets are looked for, first match wins. */

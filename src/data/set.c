@@ -191,9 +191,22 @@ static enum err_code decode_and_store(struct data_raw *raw, const struct source 
     return limit(raw, from->spec, e);
 }
 
+/* What is mapped is there as a whole; of numbers there are floats beside it. */
+static size_t bytes_held(const struct data_raw *raw, bool whole)
+{
+    size_t size = pixels_of(&raw->shape), count = raw->train.count + raw->test.count;
+    size_t rows = whole ? raw->train.all + raw->test.all : count;
+
+    if (raw->bytes)
+        return rows * (size + sizeof(uint16_t));
+    return (whole ? rows * (size * sizeof(double) + sizeof(uint16_t)) : 0) +
+           count * (size * sizeof(float) + sizeof(uint16_t));
+}
+
+/* *held: of what will be in memory, also where there is only a look. */
 static enum err_code load(struct data_raw *raw, const struct spec *spec,
                           const struct data_places *places, struct net_shape wanted, bool peek,
-                          struct err *e)
+                          size_t *held, struct err *e)
 {
     struct data_found found;
     struct data_cache cache;
@@ -215,6 +228,7 @@ static enum err_code load(struct data_raw *raw, const struct spec *spec,
     if (cached)
         data_cache_free(&cache);
     if (code == ERR_OK) {
+        *held = bytes_held(raw, cached);
         raw->note = found.note;
         found.note = NULL;
     }
@@ -489,11 +503,13 @@ enum err_code data_open(struct data_set **out, const struct spec *spec,
     struct data_set *set;
     struct data_raw raw;
     enum err_code code;
+    size_t bytes;
 
     *out = NULL;
-    TRY(load(&raw, spec, places, wanted, false, e));
+    TRY(load(&raw, spec, places, wanted, false, &bytes, e));
     set = mem_new(1, sizeof *set);
     set->hold = mem_new(1, sizeof(struct data_hold));
+    set->held = bytes;
     set_name(set->name, spec->data);
     code = build(set, &raw, spec, e);
     data_raw_free(&raw);
@@ -542,13 +558,14 @@ enum err_code data_peek(struct data_set *facts, const struct spec *spec,
     uint64_t start = clock_ns();
     struct data_raw raw;
     enum err_code code;
-    size_t held = 0;
+    size_t held = 0, bytes;
 
     *facts = (struct data_set){0};
-    TRY(load(&raw, spec, places, wanted, true, e));
+    TRY(load(&raw, spec, places, wanted, true, &bytes, e));
     code = valid_count(spec, raw.train.count, &held, e);
     if (code == ERR_OK) {
         set_name(facts->name, spec->data);
+        facts->held = bytes;
         facts->shape = raw.shape;
         facts->classes = raw.classes;
         facts->normalize = resolve(spec->normalize, raw.bytes);

@@ -71,6 +71,7 @@ void sums_copy(struct sums *to, const struct sums *from); /* of equal sizes */
 /* A copy of everything that a run needs to go on. Made by the session thread, then the engine
  * thread's alone, which counts who still wants it. */
 struct snapshot {
+    struct run *of; /* has the weights back when nobody wants it; outlives it */
     struct record_weights weights;
     struct standing at;
     struct sums sums;
@@ -139,8 +140,9 @@ struct run {
     enum { ANSWER_NONE, ANSWER_GO, ANSWER_END } answer; /* to MESSAGE_PLANNED */
     struct message *first, *last;
     size_t messages;
-    int snapshots;    /* of the messages that wait */
-    atomic_bool stop; /* for the backend: wish is not WISH_GO, or hold. Set under lock */
+    int snapshots;              /* of the messages that wait */
+    struct record_weights room; /* the next snapshot's, where no other is wanted any more */
+    atomic_bool stop;           /* for the backend: wish is not WISH_GO, or hold. Set under lock */
 
     /* Written by the session thread until MESSAGE_PLANNED, read by both from then on. */
     struct plan *plan;
@@ -215,6 +217,8 @@ void *session_main(void *run);
 void run_send(struct run *r, struct message *m);
 /* Whether the engine thread is too far behind for one more snapshot that can be done without. */
 bool run_is_behind(struct run *r);
+/* Weights that nobody wants, for the next snapshot; *w is left empty. */
+void run_give_room(struct run *r, struct record_weights *w);
 
 /* train.c, epoch.c: from a session whose state is set to the end of the run. ERR_OK: complete. */
 struct session {

@@ -53,7 +53,7 @@ void keep_take(struct run *r, struct message *m)
 
 bool keep_is_due(const struct run *r)
 {
-    if (r->named_wanted)
+    if (r->named_wanted || (r->last_wanted && plan_state_is_large(&r->plan->session)))
         return true;
     return r->last_wanted && clock_ns() - r->kept_ns >= 1000000000;
 }

@@ -41,25 +41,57 @@ bool plan_machine(struct plan_memory *out)
     return out->all && out->unused;
 }
 
-/* What a session takes at most: itself, and while it begins and for checkpoints a copy of its state. */
-static bool wants(const struct backend *b, const struct backend_plan *p, size_t *out)
-{
-    struct backend_estimate estimate = {0};
-    size_t slots = 1 + (size_t)backend_slots(p->optimizer);
-    double copy = (double)p->net->parameter_count * (double)slots + (double)p->net->stat_count, all;
+#define LARGE_STATE ((size_t)16 << 20)
+#define PROGRAM     ((size_t)13 << 20) /* code, libraries, threads, what is small */
 
-    if (b->estimate(p, &estimate, NULL) != ERR_OK)
-        return false;
-    all = (double)estimate.bytes[0] + copy * p->members * (double)backend_element(p);
-    *out = all < 1e18 ? (size_t)all : (size_t)1e18;
-    return true;
+size_t plan_state_bytes(const struct backend_plan *p)
+{
+    double vectors = 1 + backend_slots(p->optimizer);
+    double all = ((double)p->net->parameter_count * vectors + (double)p->net->stat_count) *
+                 p->members * (double)backend_element(p);
+
+    return all < 1e18 ? (size_t)all : (size_t)1e18;
+}
+
+bool plan_state_is_large(const struct backend_plan *p)
+{
+    return plan_state_bytes(p) > LARGE_STATE;
+}
+
+/* Of a data set what a backend does not count, which counts the images that it works with. */
+static size_t data_beside(const struct data_set *data)
+{
+    const struct net_shape *s = &data->shape;
+    size_t images = data->train.count + data->valid.count + data->test.count;
+    size_t counted = images * (size_t)s->h * (size_t)s->w * (size_t)s->c *
+                     (data->train.values ? sizeof(float) : 1);
+
+    return data->held > counted ? data->held - counted : 0;
+}
+
+/* What a process takes at most that trains so: the session, the copy of its state that it began with and
+ * checkpoints are written from (of a small one another while that is written), its data, itself. */
+static enum err_code wants(const struct backend *b, const struct backend_plan *p,
+                           struct backend_estimate *out, struct err *e)
+{
+    size_t copies = plan_state_is_large(p) ? 1 : 2;
+    double all;
+
+    TRY(b->estimate(p, out, e));
+    if (b->gpus)
+        return ERR_OK;
+    all = (double)out->bytes[0] + (double)(copies * plan_state_bytes(p)) + PROGRAM;
+    if (p->data)
+        all += (double)data_beside(p->data);
+    out->bytes[0] = all < 1e18 ? (size_t)all : (size_t)1e18;
+    return ERR_OK;
 }
 
 static bool fits(const struct backend *b, const struct backend_plan *p, size_t room)
 {
-    size_t wanted;
+    struct backend_estimate wanted = {0};
 
-    return wants(b, p, &wanted) && wanted <= room;
+    return wants(b, p, &wanted, NULL) == ERR_OK && wanted.bytes[0] <= room;
 }
 
 /* The most members that fit: at least as many as devices, fewer than there are; 0: none. */
@@ -91,8 +123,8 @@ static size_t batch_within(const struct backend *b, struct backend_plan p, size_
     return 0;
 }
 
-static void say_lacking(const struct backend *b, const struct backend_plan *p, size_t wanted,
-                        size_t room, struct backend_estimate *out)
+static void say_lacking(const struct backend *b, const struct backend_plan *p, size_t room,
+                        struct backend_estimate *out)
 {
     char want[TEXT_NUMBER_ROOM], have[TEXT_NUMBER_ROOM], next[64], many[32] = "";
     int members = members_within(b, *p, room);
@@ -109,7 +141,7 @@ static void say_lacking(const struct backend *b, const struct backend_plan *p, s
     snprintf(
         out->lacking, sizeof out->lacking,
         "%s%.60s with batch %zu take%s %s of memory, with a copy for checkpoints, and %s %s: %s",
-        many, p->net->name, p->batch, p->members > 1 ? "" : "s", text_bytes(want, wanted),
+        many, p->net->name, p->batch, p->members > 1 ? "" : "s", text_bytes(want, out->bytes[0]),
         out->never ? "the machine has" : "now there are free", text_bytes(have, room), next);
 }
 
@@ -117,16 +149,14 @@ enum err_code plan_estimate(const struct plan *plan, struct backend_estimate *ou
 {
     const struct backend *b = plan->backend;
     struct plan_memory machine;
-    size_t wanted;
 
     *out = (struct backend_estimate){0};
-    TRY(b->estimate(&plan->session, out, e));
-    if (b->gpus || !plan_machine(&machine) || !wants(b, &plan->session, &wanted) ||
-        wanted <= machine.unused)
+    TRY(wants(b, &plan->session, out, e));
+    if (b->gpus || !plan_machine(&machine) || out->bytes[0] <= machine.unused)
         return ERR_OK;
     out->unused = machine.unused;
-    out->never = wanted > machine.all;
-    say_lacking(b, &plan->session, wanted, out->never ? machine.all : machine.unused, out);
+    out->never = out->bytes[0] > machine.all;
+    say_lacking(b, &plan->session, out->never ? machine.all : machine.unused, out);
     return ERR_OK;
 }
 

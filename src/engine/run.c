@@ -44,6 +44,7 @@ void run_free(struct run *r)
     }
     keep_drop(r);
     record_close(r->record);
+    record_weights_free(&r->room);
     plan_free(r->plan);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
@@ -404,7 +405,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         state = WIRE_STOPPED;
         stopped_in_trouble(r, &why);
     } else if (r->failed) {
-        state = WIRE_FAILED;
+        state = r->reason.code == ERR_NOMEM ? WIRE_OOM : WIRE_FAILED;
         why = r->reason;
     } else {
         TRY(keep_flush(r, e));

@@ -15,6 +15,12 @@
 #define MESSAGES_MAX  256
 #define SNAPSHOTS_MAX 3
 
+static enum err_code new_weights(const struct plan *p, struct record_weights *w, struct err *e)
+{
+    return record_weights_new(w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
+                              backend_element(&p->session), backend_slots(p->session.optimizer), e);
+}
+
 void run_send(struct run *r, struct message *m)
 {
     pthread_mutex_lock(&r->lock);
@@ -36,9 +42,36 @@ bool run_is_behind(struct run *r)
     bool behind;
 
     pthread_mutex_lock(&r->lock);
-    behind = r->snapshots >= SNAPSHOTS_MAX;
+    behind = r->snapshots >= SNAPSHOTS_MAX ||
+             (!r->room.params && plan_state_is_large(&r->plan->session));
     pthread_mutex_unlock(&r->lock);
     return behind;
+}
+
+void run_give_room(struct run *r, struct record_weights *w)
+{
+    pthread_mutex_lock(&r->lock);
+    if (!r->room.params) {
+        r->room = *w;
+        *w = (struct record_weights){0};
+        pthread_cond_broadcast(&r->changed);
+    }
+    pthread_mutex_unlock(&r->lock);
+    record_weights_free(w);
+}
+
+/* The last snapshot's memory. A large one is waited for: the engine thread writes it at once. */
+static enum err_code take_room(struct run *r, struct record_weights *w, struct err *e)
+{
+    const struct plan *p = r->plan;
+
+    pthread_mutex_lock(&r->lock);
+    while (!r->room.params && plan_state_is_large(&p->session))
+        pthread_cond_wait(&r->changed, &r->lock);
+    *w = r->room;
+    r->room = (struct record_weights){0};
+    pthread_mutex_unlock(&r->lock);
+    return w->params ? ERR_OK : new_weights(p, w, e);
 }
 
 static struct err *err_copy(const struct err *e)
@@ -110,12 +143,6 @@ static void name_model(struct run *r)
     }
     snprintf(r->plan->net->name, sizeof r->plan->net->name, "%.63s", r->model);
     free(folder);
-}
-
-static enum err_code new_weights(const struct plan *p, struct record_weights *w, struct err *e)
-{
-    return record_weights_new(w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
-                              backend_element(&p->session), backend_slots(p->session.optimizer), e);
 }
 
 static void widen(const float *from, size_t n, size_t element, void *to)
@@ -320,9 +347,10 @@ static enum err_code move_state(struct session *s, struct record_weights *w, boo
 enum err_code session_snapshot(struct session *s, struct snapshot **out, struct err *e)
 {
     struct snapshot *snap = mem_new(1, sizeof *snap);
-    enum err_code code = new_weights(s->plan, &snap->weights, e);
+    enum err_code code = take_room(s->run, &snap->weights, e);
 
     *out = NULL;
+    snap->of = s->run;
     if (code == ERR_OK)
         code = move_state(s, &snap->weights, false, e);
     if (code != ERR_OK) {
@@ -422,7 +450,7 @@ static enum err_code work(struct session *s, struct record_weights *w, struct er
     TRY(s->plan->backend->open(&s->plan->session, &s->backend, e));
     TRY(check_stop(r, e));
     TRY(move_state(s, w, true, e));
-    record_weights_free(w);
+    run_give_room(r, w);
     TRY(check_stop(r, e));
     r->bytes_per_device = bytes_per_device(s->plan);
     ask_plans(s, r->plans, sizeof r->plans);

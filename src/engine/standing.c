@@ -44,7 +44,7 @@ void snapshot_free(struct snapshot *s)
 {
     if (!s)
         return;
-    record_weights_free(&s->weights);
+    run_give_room(s->of, &s->weights);
     sums_free(&s->sums);
     free(s);
 }

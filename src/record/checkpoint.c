@@ -1,6 +1,7 @@
 #include "record/checkpoint.h"
 
 #include "base/mem.h"
+#include "record/record_int.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,29 +72,20 @@ void *record_weights_slot(const struct record_weights *w, const struct net *net,
     return vector_of(w, w->slot[slot], net->parameter_count, m);
 }
 
-/* Adds a tensor whose bytes (of *size) the caller fills in. */
+/* Adds a tensor of these bytes, which must outlive the pack. */
 static enum err_code add_tensor(struct record_pack *p, const char *name, enum safetensors_type type,
-                                int dims, const size_t *shape, char **bytes, size_t *size,
-                                struct err *e)
+                                int dims, const size_t *shape, const void *bytes, struct err *e)
 {
-    struct safetensors_tensor t = {.type = type, .dims = dims};
-    size_t n = safetensors_size(type);
+    struct safetensors_tensor t = {.type = type, .dims = dims, .bytes = bytes};
 
     if (strlen(name) >= sizeof t.name || dims < 0 || dims > (int)MEM_COUNT(t.shape))
         return err_set(e, ERR_FAILED, "tensor '%s' has a name or a shape too long for a file",
                        name);
     memcpy(t.name, name, strlen(name) + 1);
-    for (int i = 0; i < dims; i++) {
+    for (int i = 0; i < dims; i++)
         t.shape[i] = shape[i];
-        if (__builtin_mul_overflow(n, shape[i], &n))
-            return err_set(e, ERR_FAILED, "tensor '%s' is too large for a file", name);
-    }
-    *bytes = mem_try(n ? n : 1, 1);
-    if (!*bytes)
-        return err_set(e, ERR_NOMEM, "no memory for the %zu bytes of tensor '%s'", n, name);
-    t.bytes = *bytes;
-    t.size = n;
-    *size = n;
+    if (!safetensors_bytes(type, dims, shape, &t.size))
+        return err_set(e, ERR_FAILED, "tensor '%s' is too large for a file", name);
     p->tensor = mem_grow(p->tensor, &p->tensor_room, p->tensors + 1, sizeof *p->tensor);
     p->tensor[p->tensors++] = t;
     return ERR_OK;
@@ -103,12 +95,17 @@ enum err_code record_pack_tensor(struct record_pack *p, const char *name,
                                  enum safetensors_type type, int dims, const size_t *shape,
                                  const void *bytes, struct err *e)
 {
-    char *to;
-    size_t n;
+    struct safetensors_tensor *t;
+    void *copy;
 
-    TRY(add_tensor(p, name, type, dims, shape, &to, &n, e));
-    if (n)
-        memcpy(to, bytes, n);
+    TRY(add_tensor(p, name, type, dims, shape, NULL, e));
+    t = &p->tensor[p->tensors - 1];
+    copy = mem_try(t->size, 1);
+    if (!copy)
+        return err_set(e, ERR_NOMEM, "no memory for the %zu bytes of tensor '%s'", t->size, name);
+    p->copy = mem_grow(p->copy, &p->copy_room, p->copies + 1, sizeof *p->copy);
+    p->copy[p->copies++] = copy;
+    t->bytes = t->size ? memcpy(copy, bytes, t->size) : copy;
     return ERR_OK;
 }
 
@@ -128,14 +125,15 @@ void record_pack_int(struct record_pack *p, const char *key, int64_t value)
 
 void record_pack_free(struct record_pack *p)
 {
-    for (size_t i = 0; i < p->tensors; i++)
-        free((void *)(uintptr_t)p->tensor[i].bytes);
+    for (size_t i = 0; i < p->copies; i++)
+        free(p->copy[i]);
     for (size_t i = 0; i < p->notes; i++) {
         free(p->note[i].key);
         free(p->note[i].value);
     }
     free(p->tensor);
     free(p->note);
+    free(p->copy);
     memset(p, 0, sizeof *p);
 }
 
@@ -158,18 +156,17 @@ static enum err_code pack_vector(struct record_pack *p, const struct record_weig
 {
     for (int i = 0; i < n; i++) {
         const struct net_tensor *t = &tensors[i];
-        size_t shape[8], size, bytes = t->count * w->element;
+        size_t shape[8];
         int dims = file_shape(w, t, shape);
-        char *name = mem_textf("%s%s", prefix, t->name), *to;
+        char *name = mem_textf("%s%s", prefix, t->name);
         enum err_code code =
             add_tensor(p, name, w->element == 8 ? SAFETENSORS_F64 : SAFETENSORS_F32, dims, shape,
-                       &to, &size, e);
+                       vector + t->offset * w->element, e);
         free(name);
         if (code != ERR_OK)
             return code;
-        for (int m = 0; m < w->members; m++)
-            memcpy(to + (size_t)m * bytes, vector + ((size_t)m * count + t->offset) * w->element,
-                   bytes);
+        p->tensor[p->tensors - 1].pieces = (size_t)w->members;
+        p->tensor[p->tensors - 1].apart = count * w->element;
     }
     return ERR_OK;
 }

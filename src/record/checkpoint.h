@@ -50,12 +50,15 @@ void *record_weights_params(const struct record_weights *w, const struct net *ne
 void *record_weights_stats(const struct record_weights *w, const struct net *net, int m);
 void *record_weights_slot(const struct record_weights *w, const struct net *net, int m, int slot);
 
-/* What record_checkpoint is called with. All zeros is empty. Bytes that are added are copied. */
+/* What record_checkpoint is called with. All zeros is empty. Bytes that are added are copied, but those of
+ * weights, which are borrowed: of an ensemble's tensor a piece a member. */
 struct record_pack {
     struct safetensors_tensor *tensor;
     size_t tensors, tensor_room;
     struct safetensors_note *note;
     size_t notes, note_room;
+    void **copy; /* those that are its own */
+    size_t copies, copy_room;
 };
 enum err_code record_pack_weights(struct record_pack *p, const struct record_weights *w,
                                   const struct net *net, struct err *e) MUST_USE;

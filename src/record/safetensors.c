@@ -140,19 +140,50 @@ static void put_length(uint8_t out[8], uint64_t n)
         out[i] = (uint8_t)(n >> (8 * i));
 }
 
+/* What writes a file, and what sums it up, see a tensor's bytes so. */
+typedef enum err_code take_bytes(void *user, const void *bytes, size_t n, struct err *e);
+
+static enum err_code each_piece(const struct safetensors_tensor *t, size_t size, take_bytes *take,
+                                void *user, struct err *e)
+{
+    size_t pieces = t->pieces ? t->pieces : 1, n = size / pieces;
+
+    for (size_t i = 0; n && i < pieces; i++)
+        TRY(take(user, (const char *)t->bytes + i * t->apart, n, e));
+    return ERR_OK;
+}
+
+static enum err_code add_to_hash(void *user, const void *bytes, size_t n, struct err *e)
+{
+    (void)e;
+    hash_sha256_add(user, bytes, n);
+    return ERR_OK;
+}
+
+struct output {
+    int fd;
+    const char *path;
+};
+
+static enum err_code add_to_file(void *user, const void *bytes, size_t n, struct err *e)
+{
+    const struct output *to = user;
+
+    return io_write_all(to->fd, bytes, n, to->path, e);
+}
+
 static enum err_code write_temp(int fd, const char *path, const struct text *header,
                                 const struct safetensors_tensor *tensors, size_t count,
                                 const size_t *sizes, const size_t *order, struct err *e)
 {
+    struct output to = {fd, path};
     uint8_t length[8];
 
     put_length(length, header->n);
     TRY(io_write_all(fd, length, sizeof length, path, e));
     TRY(io_write_all(fd, header->s, header->n, path, e));
-    for (size_t i = 0; i < count; i++) {
-        if (sizes[order[i]])
-            TRY(io_write_all(fd, tensors[order[i]].bytes, sizes[order[i]], path, e));
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(each_piece(&tensors[order[i]], sizes[order[i]], add_to_file, &to, e));
     if (io.sync(fd) < 0)
         return err_errno(e, "cannot write %s to the disk", path);
     return ERR_OK;
@@ -180,10 +211,8 @@ enum err_code record_write_safetensors(const char *temp, const char *path,
     hash_sha256_start(&h);
     hash_sha256_add(&h, length, sizeof length);
     hash_sha256_add(&h, header.s, header.n);
-    for (size_t i = 0; i < count; i++) {
-        if (sizes[order[i]])
-            hash_sha256_add(&h, tensors[order[i]].bytes, sizes[order[i]]);
-    }
+    for (size_t i = 0; i < count; i++)
+        (void)each_piece(&tensors[order[i]], sizes[order[i]], add_to_hash, &h, NULL);
     hash_sha256_end(&h, seal);
     hash_hex(digits, seal, sizeof seal);
     memcpy(header.s + SEAL_AT, digits, SEAL_DIGITS);

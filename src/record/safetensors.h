@@ -26,7 +26,9 @@ struct safetensors_tensor {
     int dims;
     size_t shape[8];
     const void *bytes; /* writing: the caller's; reading: into the file's memory */
-    size_t size;       /* bytes; reading fills it in, writing computes it */
+    /* Writing: the bytes are so many equal pieces, this far apart in memory; 0: they lie in one. */
+    size_t pieces, apart;
+    size_t size; /* bytes; reading fills it in, writing computes it */
 };
 struct safetensors_note {
     char *key, *value; /* __metadata__ */

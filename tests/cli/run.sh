@@ -249,6 +249,20 @@ check "too little that is free now is told, and tried" \
     grep -q "with batch 40 takes .* and now there are free 10.2 kB: " err
 unset CHORUS_MEMINFO
 
+# What is told before a run is what its process takes: from 0.8 to 1.25 of it, checkpoints among it.
+while read -r keys; do
+    exits 0 "$CHORUS" run tiny.ini epochs=2 train_limit=128 test_limit=64 batch=64 $keys --dry-run --json
+    told=$(sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p' out)
+    exits 0 "$CHORUS" run tiny.ini epochs=2 train_limit=128 test_limit=64 batch=64 $keys --quiet
+    peak=$(column "$(tail -n 1 out)" peak_memory_bytes)
+    echo "  $keys: ${told:-no} bytes told, ${peak:-none} taken"
+    check "the memory told is what is taken: $keys" \
+        test $((${told:-0} * 100)) -ge $((${peak:-0} * 80)) -a $((${told:-0} * 100)) -le $((${peak:-0} * 125))
+done <<'END'
+backend=cpu model=mlp optimizer=adam lr=0.001
+backend=cpu model=cnn mode=ensemble members=8 optimizer=sgd
+END
+
 # ---- cells that can never be, that --max-cells leaves out, that were removed ----
 sweep="tiny.ini model=./wide.net epochs=1"
 exits 0 "$CHORUS" run $sweep model.width=16,40000000 --name huge --quiet

@@ -19,6 +19,22 @@ static struct net *make_net(void)
     return net;
 }
 
+/* A tensor's bytes in one piece, which are the pack's own: as a file would have them. */
+static void join_pieces(struct record_pack *p, struct safetensors_tensor *t)
+{
+    size_t n = t->pieces ? t->size / t->pieces : 0;
+    char *all = n ? malloc(t->size) : NULL;
+
+    if (!all)
+        return;
+    for (size_t i = 0; i < t->pieces; i++)
+        memcpy(all + i * n, (const char *)t->bytes + i * t->apart, n);
+    t->bytes = all;
+    t->pieces = 0;
+    p->copy = mem_grow(p->copy, &p->copy_room, p->copies + 1, sizeof *p->copy);
+    p->copy[p->copies++] = all;
+}
+
 /* A checkpoint whose element i of member m is 1000 m + i, statistics -1 - i. */
 static void make_checkpoint(struct safetensors *s, struct record_pack *p, const struct net *net,
                             int members, bool ensemble)
@@ -36,6 +52,8 @@ static void make_checkpoint(struct safetensors *s, struct record_pack *p, const 
             stats[i] = -1 - (float)i;
     }
     REQUIRE_OK(record_pack_weights(p, &w, net, &e));
+    for (size_t i = 0; i < p->tensors; i++)
+        join_pieces(p, &p->tensor[i]);
     record_weights_free(&w);
     *s = (struct safetensors){
         .tensor = p->tensor, .tensors = p->tensors, .note = p->note, .notes = p->notes};
