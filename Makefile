@@ -156,9 +156,12 @@ frames: $(PROGRAM)
 
 .PHONY: bench peers
 bench: ## compares the speed with PyTorch and JAX: minutes, on an idle machine; ROWS=lenet,mlp some
-bench: peers $(PROGRAM) $(SPELL)
+bench: bench-rows peers $(PROGRAM) $(SPELL)
 	@'$(PEERS)/bin/python' tests/bench/bench.py --spell $(SPELL) --scratch $(BUILD)/bench \
 	  $(if $(ROWS),--rows '$(ROWS)')
+.PHONY: bench-rows # a row that there is not is told before anything is built or fetched
+bench-rows:
+	$(if $(ROWS),@python3 tests/bench/bench.py --rows '$(ROWS)' --check-rows)
 peers: ## makes the Python with PyTorch and JAX that bench needs (3 GB); PEERS=FOLDER says where
 	@sh make/peers.sh '$(PEERS)'
 

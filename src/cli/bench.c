@@ -195,6 +195,10 @@ static void measure_peak(struct choice *c)
     if (plan_row(c, &p, any, 0, false, NULL) == ERR_OK)
         b->threads = p->session.threads;
     plan_free(p);
+    if (b->threads > plan_cores()) { /* more would take turns, each at its best in its own */
+        b->crowding = b->threads;
+        b->threads = plan_cores();
+    }
     b->peak[0] = b->peak[1] = cpu_peak_flops(1, 0.2);
     if (b->threads > 1)
         b->peak[1] = cpu_peak_flops(b->threads, 0.3);

@@ -122,12 +122,12 @@ static enum err_code time_steps(struct bench *b, struct row *r, struct backend_s
     struct backend_step *results = mem_new(per_epoch * units, sizeof *results);
     double *lr = mem_new(per_epoch, sizeof *lr), rate[SPANS], begin = (double)clock_ns() * 1e-9;
     uint64_t step = 0;
-    int rates = 0;
+    int rates = 0; /* the newest SPANS are kept */
     bool cold = true;
     enum err_code code = ERR_OK;
 
     set_deadline(b, b->seconds * OVERTIME);
-    while (rates < SPANS && !bench_leaving(b)) {
+    while (!bench_leaving(b)) {
         struct backend_span span = {
             .first_step = step, .count = count, .order = order, .lr = lr, .stop = &b->stop};
         uint64_t from = clock_ns();
@@ -144,7 +144,7 @@ static enum err_code time_steps(struct bench *b, struct row *r, struct backend_s
         if (cold && !cut && took < b->seconds / 2) {
             cold = false;
         } else if (done && (!cut || (!rates && !bench_leaving(b)))) {
-            rate[rates++] = (double)done * images / took;
+            rate[rates++ % SPANS] = (double)done * images / took;
             r->steps += (int64_t)done;
             r->seconds += took;
         }
@@ -159,6 +159,7 @@ static enum err_code time_steps(struct bench *b, struct row *r, struct backend_s
     if (r->not_finite)
         r->steps = 0;
     else if (rates) {
+        rates = rates < SPANS ? rates : SPANS;
         qsort(rate, (size_t)rates, sizeof *rate, by_size);
         r->rate = rates % 2 ? rate[rates / 2] : (rate[rates / 2] + rate[rates / 2 - 1]) / 2;
     }
@@ -300,6 +301,9 @@ static void add_head(struct bench *b)
                   cpu_peak_isa(), b->peak[0] / 1e9);
         if (b->threads > 1)
             text_addf(&b->out, ", %.0f on %d", b->peak[1] / 1e9, b->threads);
+        if (b->crowding)
+            text_addf(&b->out, "\n%d threads on %d core%s: threads = all is faster", b->crowding,
+                      b->threads, b->threads == 1 ? "" : "s");
         text_addf(&b->out, "\n\n%-7s  %-*s  %-14s  %-4s  %5s  %10s  %10s  %7s\n", "backend",
                   MODEL_COLUMN, "model", "mode", "in", "batch", "img/s", "fp32 peak", "of it");
     }
@@ -371,11 +375,16 @@ enum err_code bench_row(struct bench *b, const struct plan *p)
 }
 
 /* More than an earlier bench leaves behind. */
+static bool is_busy(const struct bench *b, long cores)
+{
+    return cores > 0 && b->load > 1.25 * (double)cores;
+}
+
 static void add_busy(struct bench *b)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    if (cores > 0 && b->load > 1.25 * (double)cores)
+    if (is_busy(b, cores))
         text_addf(&b->out,
                   "busy machine (load %.1f on %ld core%s): measure again when nothing else runs\n",
                   b->load, cores, cores == 1 ? "" : "s");
@@ -390,6 +399,8 @@ void bench_finish_rows(struct bench *b)
         flush(b);
         return;
     }
-    text_addf(&b->out, "\n ], \"stopped\": %s}\n", bench_leaving(b) ? "true" : "false");
+    text_addf(&b->out, "\n ], \"stopped\": %s, \"load\": %.2f, \"busy\": %s}\n",
+              bench_leaving(b) ? "true" : "false", b->load,
+              is_busy(b, sysconf(_SC_NPROCESSORS_ONLN)) ? "true" : "false");
     flush(b);
 }

@@ -330,19 +330,24 @@ def start_facts():
 def main():
     global HAVE_MNIST
     parser = argparse.ArgumentParser()
-    parser.add_argument("--spell", required=True)
-    parser.add_argument("--scratch", required=True)
+    parser.add_argument("--spell", default="")
+    parser.add_argument("--scratch", default="")
     parser.add_argument("--rows", default="")
     parser.add_argument("--no-growth", action="store_true")
     parser.add_argument("--quick", action="store_true",
                         help="of how the cost grows a few points, for a look; nothing is kept")
+    parser.add_argument("--check-rows", action="store_true", help="says whether there are such")
     args = parser.parse_args()
-    programs.SPELL, programs.SCRATCH = os.path.abspath(args.spell), os.path.abspath(args.scratch)
-    os.makedirs(programs.SCRATCH, exist_ok=True)
     wanted = [w for w in re.split(r"[,\s]+", args.rows) if w]
     for w in wanted:
         if w not in ROWS and w != "growth":
             raise SystemExit(f"ROWS={w}: the rows are {', '.join(ROWS)} and growth")
+    if args.check_rows:
+        return
+    if not (args.spell and args.scratch):
+        raise SystemExit("bench.py wants --spell PROGRAM and --scratch FOLDER")
+    programs.SPELL, programs.SCRATCH = os.path.abspath(args.spell), os.path.abspath(args.scratch)
+    os.makedirs(programs.SCRATCH, exist_ok=True)
     begin = time.monotonic()
     HAVE_MNIST = True
     try:

@@ -50,6 +50,11 @@ check "which it says" grep -q "^nothing was tuned: plans to choose from are cuDN
     done
     echo dense classes
 } >wild.net
+cores=$(nproc)
+check "more threads than cores" exits 0 "$CHORUS" bench --seconds 0.05 model=tiny backend=cpu \
+    mode=data-parallel precision=fp32 threads=$((cores + 2))
+check "the peak is of the cores that there are" has "1 thread(, [0-9]+ on $cores)?\$"
+check "which is said" has "^$((cores + 2)) threads on $cores cores?: threads = all is faster\$"
 check "a loss that is no number" exits 0 "$CHORUS" bench --seconds 0.1 model=./wild.net \
     mode=data-parallel precision=fp32
 check "has no figure" count 2 '^(cpu|ref) .* no figure: the loss is not finite$'
@@ -60,6 +65,8 @@ if command -v python3 >/dev/null; then
 import json
 b = json.load(open("out"))
 assert b["peak_flops_1_thread"] > 1e8 and b["threads"] >= 1 and b["stopped"] is False
+import os
+assert b["busy"] is (b["load"] > 1.25 * os.sysconf("SC_NPROCESSORS_ONLN"))
 assert {(r["backend"], r["model"]) for r in b["rows"]} == {
     (x, y) for x in ("cpu", "ref") for y in ("tiny", "linear")}
 for r in b["rows"]:
