@@ -26,6 +26,8 @@
 
 /* Whether the kernels of this build run on such a GPU; else why not, in words. */
 bool cuda_gpu_fits(const struct cuda_gpu_facts *facts, char *why, size_t room);
+/* For the calling thread, to compute on: from then on it is this process's until its end. */
+int cuda_gpu_use(int gpu);
 /* 0, or an error of the runtime, and why it cannot be used. The thread's GPU in use may be another one
  * behind it. */
 int cuda_gpu_usable(int gpu, struct cuda_gpu_facts *facts, char *why, size_t room);

@@ -1,6 +1,7 @@
 /* cuda/part.c: the one symbol of the part for GPUs, and what it finds when it looks for them. */
 #include "cuda/part.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cuda/comm.h"
 #include "cuda/cuda_int.h"
@@ -8,6 +9,7 @@
 #include "cuda/gauge.h"
 #include "cuda/work.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +98,47 @@ static void explain(int error, char *out, size_t room)
     }
 }
 
+#define ANSWER_NS 1000000000u /* so long what a trial said holds: it keeps others out, too */
+
+/* GPUs that one process has alone: whether it is this one, and else what a trial said, and when. */
+static struct holder {
+    pthread_mutex_t lock;
+    bool ours;
+    int answer;
+    uint64_t asked_ns; /* 0: never */
+} holders[CUDA_GPUS] = {[0 ... CUDA_GPUS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+int cuda_gpu_use(int gpu)
+{
+    struct holder *h = &holders[gpu];
+    int error;
+
+    pthread_mutex_lock(&h->lock);
+    error = cuda_rt()->use(gpu);
+    h->ours |= !error;
+    pthread_mutex_unlock(&h->lock);
+    return error;
+}
+
 /* A driver counts a GPU that is held by another process, and tells all about it: only who takes it into
  * use hears of that. */
+static int try_alone(int gpu)
+{
+    struct holder *h = &holders[gpu];
+    int error = 0;
+
+    pthread_mutex_lock(&h->lock);
+    if (!h->ours) {
+        if (!h->asked_ns || clock_ns() - h->asked_ns > ANSWER_NS) {
+            h->answer = cuda_rt()->try_alone(gpu);
+            h->asked_ns = clock_ns();
+        }
+        error = h->answer;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return error;
+}
+
 int cuda_gpu_usable(int gpu, struct cuda_gpu_facts *facts, char *why, size_t room)
 {
     const struct cuda_rt *rt = cuda_rt();
@@ -108,7 +149,7 @@ int cuda_gpu_usable(int gpu, struct cuda_gpu_facts *facts, char *why, size_t roo
     if (!error && facts->closed)
         error = CUDA_RT_BUSY;
     if (!error && facts->alone)
-        error = rt->use(gpu);
+        error = try_alone(gpu);
     if (error)
         explain(error, why, room);
     return error;

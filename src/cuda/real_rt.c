@@ -86,6 +86,13 @@ static int use(int gpu)
     return error;
 }
 
+static int try_alone(int gpu)
+{
+    int error = done(cudaSetDevice(gpu));
+
+    return error ? error : done(cudaDeviceReset());
+}
+
 static int memory(size_t *free_bytes, size_t *total)
 {
     *free_bytes = *total = 0;
@@ -340,6 +347,7 @@ const struct cuda_rt *cuda_rt(void)
         .count = count,
         .facts = facts,
         .use = use,
+        .try_alone = try_alone,
         .memory = memory,
         .take = take,
         .give = give,

@@ -25,7 +25,7 @@ struct cuda_gpu_facts {
     size_t memory, shared_block; /* bytes; shared_block: the most that a block may opt in to */
     size_t l2;
     bool closed;    /* its compute mode lets nobody compute on it */
-    bool alone;     /* one process at a time: whether it is this one, `use` tells */
+    bool alone;     /* one process at a time: whether it may be this one, `try_alone` tells */
     size_t context; /* bytes that a process takes of it by using it at all; 0: none, or unknown */
 };
 
@@ -51,6 +51,9 @@ struct cuda_rt {
     int (*facts)(int gpu, struct cuda_gpu_facts *out);
 
     int (*use)(int gpu); /* for the calling thread */
+    /* Takes a GPU that this process does not use into use, and gives it back. Behind it the thread has none
+     * in use. */
+    int (*try_alone)(int gpu);
     int (*memory)(size_t *free, size_t *total);
     int (*take)(void **out, size_t bytes); /* aligned to 256; contents undefined (twin: NaN) */
     int (*give)(void *p);                  /* NULL is fine */

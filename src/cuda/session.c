@@ -49,7 +49,7 @@ static void find_stuck(struct cuda_place *p)
 /* Closing goes on where a GPU gives nothing but errors. */
 static void do_job(struct cuda_place *p, cuda_job *job, void *arg)
 {
-    int error = cuda_rt()->use(p->share.gpu);
+    int error = cuda_gpu_use(p->share.gpu);
 
     p->error = (struct err){0};
     p->code = error && job != close_job && job != end_job

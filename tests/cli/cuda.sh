@@ -123,6 +123,34 @@ if [ -e "$twin" ]; then
     }
     check "one that cannot be used is refused" not_this_one 0 "GPU 0 (Twin GPU) cannot be used: $busy"
     check "one that is not there is refused" not_this_one 2 "there is no GPU 2: 2 here, numbered from 0"
+
+    # One process at a time on each: who has looked has given them back.
+    alone=CHORUS_TWIN=gpus=2,alone=$PWD/alone
+    in_the_background()
+    {
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" "$alone" "$CHORUS" run tiny.ini backend=cuda epochs=1 --background &&
+            until_true 30 grep -qs ',done,' results/2*/run.csv && grep -q ',cuda,' results/2*/run.csv
+    }
+    check "in the background, where a GPU is for one process" in_the_background
+    has_epochs() { ls results/2*/epochs.csv >/dev/null 2>&1; }
+    beside_each_other()
+    {
+        local pid
+        rm -rf results
+        env CHORUS_CUDA="$twin" "$alone" "$CHORUS" run tiny.ini backend=cuda devices=gpu:0 epochs=500 \
+            >first.out 2>&1 &
+        pid=$!
+        until_true 30 has_epochs || return
+        exits 0 env CHORUS_CUDA="$twin" "$alone" "$CHORUS" run tiny.ini backend=cuda devices=gpu:1 epochs=1 &&
+            twin_has 'GPU 0 .*; not usable: the GPU is busy: ' "$alone" &&
+            exits 1 env CHORUS_CUDA="$twin" "$alone" "$CHORUS" run tiny.ini backend=cuda devices=gpu:0 epochs=1
+        local code=$?
+        kill -TERM $pid
+        wait $pid
+        return $code
+    }
+    check "beside a process on another one" beside_each_other
     check "and refused" cuda_is_refused \
         "GPU 0 (Twin GPU) cannot be used: compute capability 7.5: chorus needs 8.0" \
         CHORUS_CUDA="$twin" CHORUS_TWIN=sm=75

@@ -1,10 +1,12 @@
 /* cuda/twin/rt.cpp: the twin's table, its driver and its faults. */
 #include "cuda/twin/twin_int.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,6 +150,8 @@ static bool setting(const char *key, const char *value)
         if (atoi(value) < 0 || atoi(value) >= twin.gpus)
             return false;
         twin.gpu[(size_t)atoi(value)].closed = true;
+    } else if (!strcmp(key, "alone")) {
+        twin.alone = value;
     } else if (!strcmp(key, "driver")) {
         for (int i = 0; i < (int)(sizeof drivers / sizeof *drivers); i++)
             if (!strcmp(value, drivers[i])) {
@@ -277,8 +281,24 @@ static int facts(int gpu, struct cuda_gpu_facts *out)
     out->shared_block = twin.major >= 9 ? 227 << 10 : 99 << 10;
     out->l2 = (size_t)50 << 20;
     out->closed = twin.driver == TWIN_DRIVER_CLOSED || twin.gpu[(size_t)gpu].closed;
-    out->alone = twin.driver == TWIN_DRIVER_HELD;
+    out->alone = twin.driver == TWIN_DRIVER_HELD || !twin.alone.empty();
     return 0;
+}
+
+/* Whether no other process has it. */
+static bool have_alone(int gpu)
+{
+    int *mine = &twin.gpu[(size_t)gpu].mine;
+
+    if (twin.alone.empty() || *mine >= 0)
+        return true;
+    *mine = open((twin.alone + "." + std::to_string(gpu)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC,
+                 0600);
+    if (*mine >= 0 && flock(*mine, LOCK_EX | LOCK_NB)) {
+        close(*mine);
+        *mine = -1;
+    }
+    return *mine >= 0;
 }
 
 static int use(int gpu)
@@ -291,11 +311,23 @@ static int use(int gpu)
     if (gpu < 0 || gpu >= twin.gpus)
         return TWIN_ORDINAL;
     if (twin.driver == TWIN_DRIVER_CLOSED || twin.driver == TWIN_DRIVER_HELD ||
-        twin.gpu[(size_t)gpu].closed)
+        twin.gpu[(size_t)gpu].closed || !have_alone(gpu))
         return CUDA_RT_BUSY;
     twin_current = gpu;
     error = twin_fault_due("use");
     return error ? error : twin.gpu[gpu].stuck;
+}
+
+static int try_alone(int gpu)
+{
+    int error = use(gpu);
+
+    twin_entered in("try_alone", false);
+    if (!error && twin.gpu[(size_t)gpu].mine >= 0) {
+        close(twin.gpu[(size_t)gpu].mine);
+        twin.gpu[(size_t)gpu].mine = -1;
+    }
+    return error;
 }
 
 /* Kernels are where they are. */
@@ -314,6 +346,7 @@ extern "C" const struct cuda_rt *cuda_rt(void)
         count,
         facts,
         use,
+        try_alone,
         twin_memory,
         twin_take,
         twin_give,

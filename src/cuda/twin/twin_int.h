@@ -44,6 +44,7 @@ struct twin_gpu {
     int stuck; /* the error that every call gives from now on */
     bool hung; /* a kernel never ends */
     bool closed;
+    int mine = -1; /* alone: this process has locked it, its file */
 };
 
 struct twin_fault {
@@ -61,7 +62,7 @@ struct twin_state {
     size_t memory;
     uint64_t random;
     bool quiet;
-    std::string report;
+    std::string report, alone;
     std::vector<twin_gpu> gpu;
     std::map<uintptr_t, twin_block> blocks, gone; /* by address; gone: given back */
     std::vector<twin_fault> faults;
