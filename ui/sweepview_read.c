@@ -27,7 +27,7 @@ void sweepview_free_lines(struct sweepview_line *line, size_t n)
 struct hashes { /* which cell has which hash */
     char (*hash)[32];
     size_t *cell, n, room;
-    bool listed; /* the sheet says which rows are those of the lists */
+    bool listed; /* the sheet has a row of each cell that was asked for */
 };
 
 static void remember(struct hashes *h, const char *hash, size_t cell)
@@ -107,10 +107,11 @@ static void read_sheet(struct sweepview_sweep *s, const char *results, struct ha
         }
         for (int pass = 0; pass < 2; pass++) {
             for (size_t row = 0; row < t.rows; row++) {
-                bool listed = !strcmp(sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED)), "yes");
+                const char *told = sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED));
+                bool listed = *told && strcmp(told, "no") != 0;
                 size_t cell;
 
-                h->listed |= listed;
+                h->listed |= !strcmp(told, "yes");
                 for (size_t a = 0; a < s->spec.axes; a++)
                     values[a] = sheet_cell(&t, row, sheet_column(&t, s->spec.axis[a].key));
                 cell = taken[row] ? s->cells : sweepview_find(s, values);
@@ -262,7 +263,7 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
     struct sweepview_sweep *s;
     struct hashes h = {0};
     struct err e;
-    bool whole;
+    bool cut, whole;
 
     newest[0] = '\0';
     spec_sweep_init(&spec);
@@ -281,9 +282,10 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
         read_sheet(s, results, &h);
     if (!s->problem)
         read_ledger(s, results, &h, newest);
+    cut = options.max_cells && (size_t)options.max_cells < sweepview_possible(s);
     whole = is_whole(s, &h);
     /* What nobody has begun waits, unless only some cells were asked for. */
-    for (size_t i = 0; i < s->cells && !options.max_cells; i++) {
+    for (size_t i = 0; i < s->cells && !cut; i++) {
         struct sweepview_cell *c = &s->cell[i];
 
         if (c->known || c->left_out)

@@ -254,7 +254,11 @@ void book_write_sheet(struct sweep *s, bool last)
     for (size_t i = 0; i < s->spec.axes; i++)
         keys[i] = s->spec.axis[i].key;
     all = tell_cells(s);
-    code = record_ledger_write_sheet(s->ledger, keys, all && !s->cut, &e);
+    code = record_ledger_write_sheet(s->ledger, keys,
+                                     !all     ? RECORD_TOLD_SOME
+                                     : s->cut ? RECORD_TOLD_ASKED
+                                              : RECORD_TOLD_ALL,
+                                     &e);
     if (code != ERR_OK && last)
         sweep_tell(s, LOG_WARN, "%s", e.text);
     s->sheet_old = code != ERR_OK;

@@ -76,11 +76,12 @@ void record_ledger_expect(struct record_ledger *l, const char *cell, const char 
                           const char *reason);
 /* sweep.csv anew from the ledger and the runs' run.csv: cell, run, state, reason, the keys that vary
  * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them,
- * the best epoch's val_acc and val_loss, and whether the cell is among those expected: yes; no, where
- * these are all of the sweep; else empty. */
+ * the best epoch's val_acc and val_loss, and whether the cell is among those expected: yes, or so far
+ * while more may be told; no, where these are all of the sweep; else empty. */
 #define RECORD_LISTED "listed"
+enum record_told { RECORD_TOLD_SOME, RECORD_TOLD_ASKED, RECORD_TOLD_ALL }; /* ASKED: of a part */
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
-                                        bool all_expected, struct err *e) MUST_USE;
+                                        enum record_told told, struct err *e) MUST_USE;
 
 struct record_run;
 /* Whether a cell's run went on beyond it (`resume RUN epochs=N`): its accuracies are then those of other

@@ -123,8 +123,9 @@ static void note_keys(struct record_ledger *l, const char *const *keys)
 }
 
 enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *const *keys,
-                                        bool all_expected, struct err *e)
+                                        enum record_told told, struct err *e)
 {
+    static const char *const listed[] = {"so far", "yes", "yes"};
     char *path = io_path(l->folder, "sweep.csv");
     struct text t = {0};
     enum err_code code = ledger_refresh(l, e);
@@ -146,7 +147,9 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
                 text_add(&t, l->row[i].sheet);
             else
                 add_row(l, &l->row[i], keys, &t);
-            sheet_add_text(&t, l->row[i].values ? "yes" : all_expected ? "no" : "");
+            sheet_add_text(&t, l->row[i].values          ? listed[told]
+                               : told == RECORD_TOLD_ALL ? "no"
+                                                         : "");
             sheet_end_row(&t);
         }
         code = io_replace_file(path, text_str(&t), t.n, e);

@@ -458,7 +458,8 @@ TEST(the_sheet_has_a_row_a_cell_with_what_its_run_came_to)
     REQUIRE_OK(record_ledger_add(ledger, "c9", run->run, WIRE_DONE, "", &e));
     REQUIRE_OK(record_ledger_add(ledger, "c2", "", WIRE_FAILED, "out, of luck", &e));
     for (int again = 0; again < 2; again++) { /* the second from what the first kept */
-        REQUIRE_OK(record_ledger_write_sheet(ledger, keys, again, &e));
+        REQUIRE_OK(record_ledger_write_sheet(ledger, keys,
+                                             again ? RECORD_TOLD_ALL : RECORD_TOLD_SOME, &e));
         REQUIRE_OK(sheet_read(path, &s, &e));
         CHECK_INT(s.rows, 4);
         CHECK_STR(sheet_cell(&s, 0, sheet_column(&s, "cell")), "c1");
@@ -473,12 +474,13 @@ TEST(the_sheet_has_a_row_a_cell_with_what_its_run_came_to)
         CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "lr")), "0.25");
         CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "best_test_acc")), "0.75");
         CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "best_epoch")), "3");
-        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "listed")), "yes");
+        CHECK_STR(sheet_cell(&s, 2, sheet_column(&s, "listed")), again ? "yes" : "so far");
         CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "listed")), again ? "no" : "");
         sheet_free(&s);
     }
     /* another list of keys, another header */
-    REQUIRE_OK(record_ledger_write_sheet(ledger, (const char *const[]){"epochs", NULL}, true, &e));
+    REQUIRE_OK(record_ledger_write_sheet(ledger, (const char *const[]){"epochs", NULL},
+                                         RECORD_TOLD_ASKED, &e));
     REQUIRE_OK(sheet_read(path, &s, &e));
     CHECK_INT(sheet_column(&s, "lr"), -1);
     CHECK_STR(sheet_cell(&s, 3, sheet_column(&s, "epochs")), "10");

@@ -930,6 +930,16 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
 /* Then it has no row: with the other one it is done. */
 TEST(what_comes_to_the_same_as_another_cell_does_not_wait)
 {
+    static const struct {
+        const char *state, *listed, *options, *counts;
+        size_t open;
+    } looks[] = {
+        {"waiting", "yes", "", "1 done, 2 waiting", 2},                 /* nobody knows yet */
+        {"diverged", "so far", "", "1 done, 1 diverged, 1 waiting", 1}, /* stopped while counted */
+        {"diverged", "yes", "", "1 done, 1 diverged, 1 the same as another", 0},
+        {"diverged", "yes", "# options: --max-cells 3\n", /* as many as there are */
+         "1 done, 1 diverged, 1 the same as another", 0},
+    };
     char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
     struct sweepview_disk disk;
@@ -937,25 +947,28 @@ TEST(what_comes_to_the_same_as_another_cell_does_not_wait)
     struct err e;
 
     REQUIRE_OK(io_make_folders(folder, &e));
-    write_file(folder, "sweep.ini", "devices = 2\nbatch = 64, 32/device, 128\n");
     write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
-    for (int last = 0; last < 2; last++) {
+    for (size_t i = 0; i < MEM_COUNT(looks); i++) {
+        const char *listed = looks[i].listed;
         char *sheet = mem_textf(
             "cell,run,state,reason,batch,best_by,best_test_acc,wall_seconds,val_acc,listed\n"
-            "aa,,done,,64,test,0.8,12.5,,yes\nbb,,%s,,128,,,,,yes\n",
-            last ? "diverged" : "waiting");
+            "aa,,done,,64,test,0.8,12.5,,%s\nbb,,%s,,128,,,,,%s\n",
+            listed, looks[i].state, listed);
+        char *lists = mem_textf("%sdevices = 2\nbatch = 64, 32/device, 128\n", looks[i].options);
 
+        write_file(folder, "sweep.ini", lists);
         write_file(folder, "sweep.csv", sheet);
         sweepview_read(results, NULL, 0, NULL, 0, &disk);
         REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
-        CHECK_INT(disk.line[0].cells, last ? 2 : 3); /* until then nobody knows */
-        CHECK_INT(sweepview_open(disk.sweep), last ? 0 : 2);
+        CHECK_INT(disk.line[0].cells, looks[i].open ? 3 : 2);
+        CHECK_INT(sweepview_open(disk.sweep), looks[i].open);
+        CHECK_INT(sweepview_beyond(disk.sweep), 0);
         v.sweep = disk.sweep;
         sweepview_first_look(v.sweep, &v.look);
         draw(&v, 21, 100, &out);
-        CHECK_HAS(text_str(&out),
-                  last ? "1 done, 1 diverged, 1 the same as another" : "1 done, 2 waiting");
-        CHECK_HAS(text_str(&out), last ? "─ done ─" : "stopped: R goes on");
+        CHECK_HAS(text_str(&out), looks[i].counts);
+        CHECK_HAS(text_str(&out), looks[i].open ? "stopped: R goes on" : "─ done ─");
+        free(lists);
         free(sheet);
         sweepview_free(disk.sweep);
         sweepview_free_lines(disk.line, disk.lines);
