@@ -128,7 +128,7 @@ static bool show_marked(struct compare *c)
     if (!c->given || !library_marks(c->app->library))
         return false;
     c->given = false;
-    c->count = 0;
+    c->marks_turn = library_marks_turn(c->app->library) - 1; /* as if they had changed */
     c->cursor = false;
     take_marks(c);
     return true;
