@@ -211,7 +211,8 @@ struct sweepview {
     bool telling;           /* a task looks for what the line of status says, */
     uint64_t tell_ns;       /* the next one not before, */
     struct feed_sweep told; /* and what the last one found; */
-    uint32_t over;          /* the newest of this process's that is told to be over */
+    uint32_t over[2];       /* the newest of this process's that is told to be over: begun here,
+                             * and from the queue, which have numbers of their own */
 };
 
 /* Has the line of status know of other programs' sweeps; from every tick. */

@@ -81,10 +81,12 @@ static void take_own(struct status_task *t, struct wire *wire)
         n = wire_sweeps(wire, all, room);
     t->own = mem_new(room + 1, sizeof *t->own);
     for (size_t i = 0; i < n && i < room; i++) {
+        uint32_t *over = &t->view->over[all[i].sweep >= WIRE_OWN_RUNS];
+
         if (!wire_state_ended(all[i].state)) {
             t->own[t->owns++] = mem_text(all[i].name);
-        } else if (all[i].sweep > t->view->over) { /* now it is one like those of others */
-            t->view->over = all[i].sweep;
+        } else if (all[i].sweep > *over) { /* now it is one like those of others */
+            *over = all[i].sweep;
             t->before = (struct feed_sweep){0};
             snprintf(t->before.name, sizeof t->before.name, "%s", all[i].name);
         }

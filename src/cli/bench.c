@@ -196,7 +196,8 @@ static void measure_peak(struct choice *c)
         b->threads = p->session.threads;
     plan_free(p);
     if (b->threads > plan_cores()) { /* more would take turns, each at its best in its own */
-        b->crowding = b->threads;
+        for (int i = 0; i < c->words[0]; i++)
+            b->crowding = strcmp(c->word[0][i], "cpu") ? b->crowding : b->threads;
         b->threads = plan_cores();
     }
     b->peak[0] = b->peak[1] = cpu_peak_flops(1, 0.2);

@@ -15,7 +15,7 @@ struct bench {
     bool json, tune;
     bool tuned;        /* a row had plans to choose from */
     int threads, rows; /* as many threads as most rows use, on cores of their own; rows shown */
-    int crowding;      /* threads of most rows where they are more than the cores; else 0 */
+    int crowding;      /* threads of most rows on the CPU where they are more than the cores */
     double load;       /* before it began: how many threads wanted a core */
     double peak[2];    /* fp32 operations a second of one thread and of `threads` */
     struct text out;

@@ -251,7 +251,8 @@ bool grid_shows_column(struct rect in, int at, int width, bool words)
     return at + width <= in.columns || (words && in.columns - at >= GRID_LEAST_CUT);
 }
 
-/* How many bytes of a clean text fit into one row, a break at a blank where there is one. */
+/* How many bytes of a clean text fit into one row, a break at a blank where there is one, but not
+ * behind "±": it stands with its number. */
 static size_t line_of(const char *s, int columns)
 {
     const char *at = s, *blank = NULL;
@@ -261,7 +262,7 @@ static size_t line_of(const char *s, int columns)
         const char *before = at;
         int one = words_width(words_next(&at));
 
-        if (*before == ' ')
+        if (*before == ' ' && !(before >= s + 2 && !memcmp(before - 2, "±", 2)))
             blank = before;
         if (width + one > columns && before > s)
             return (size_t)((blank && blank > s ? blank : before) - s);
