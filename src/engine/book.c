@@ -99,8 +99,7 @@ enum err_code book_open(struct sweep *s, struct err *e)
     enum err_code code;
     bool there;
 
-    if (!s->folder)
-        s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
+    s->folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
     there = io_exists(s->folder);
     code = open_files(s, !there, e);
     s->opened = code == ERR_OK;
@@ -108,12 +107,12 @@ enum err_code book_open(struct sweep *s, struct err *e)
         s->sheet_old = true;
         moved_read(s);
         moved_apply(s);
-    } else if (e->sys != EWOULDBLOCK) { /* a ledger that is busy is another one's too */
-        if (!there)
-            record_ledger_take_away(s->engine->results, s->name);
-        free(s->folder); /* nobody is told that this sweep stands there */
-        s->folder = NULL;
+        return ERR_OK;
     }
+    free(s->folder); /* nobody is told that this sweep stands there */
+    s->folder = NULL;
+    if (!there && e->sys != EWOULDBLOCK) /* a ledger that is busy is another one's too */
+        record_ledger_take_away(s->engine->results, s->name);
     return code;
 }
 

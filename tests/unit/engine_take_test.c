@@ -1,6 +1,7 @@
 /* What an engine takes from results/queue: in which order, when not, and what becomes of the files. */
 #include "tests/unit/engine_help.h"
 
+#include "record/ledger.h"
 #include "record/queue.h"
 #include "record/working.h"
 
@@ -725,6 +726,39 @@ TEST(a_sweep_that_finds_no_room_stays_in_the_queue)
     CHECK_INT(left_in_queue(&k), 1);
     kit_end(&k);
     io.mkdir = real_mkdir;
+}
+
+/* Its ledger is another program's while this one leaves: nothing was begun. */
+TEST(a_sweep_that_waits_for_its_ledger_stays_in_the_queue)
+{
+    struct kit k;
+    struct record_ledger *l;
+    struct wire_sweep_status sweep;
+    uint64_t until;
+    struct err e;
+
+    kit_folder(&k);
+    k.queue = true;
+    REQUIRE_OK(record_ledger_open(&l, k.results, "board", &e));
+    REQUIRE_OK(record_ledger_begin(l, &e));
+    queue_sweep(&k, "", "board", "batch = 16\nlr = 0.1, 0.2");
+    kit_engine(&k, 4096, 0);
+    until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+    while (!strstr(k.logs, "the sweep waits until it is free") && clock_ns() < until) {
+        hear_all(&k);
+        clock_sleep_ms(2);
+    }
+    CHECK_HAS(k.logs, "the sweep waits until it is free");
+    kit_quit(&k);
+    CHECK_INT(left_in_queue(&k), 1);
+    record_ledger_end(l);
+    record_ledger_close(l);
+    kit_engine(&k, 4096, 0);
+    wait_queue(&k, WIRE_QUEUE_EMPTY, 1);
+    CHECK(wire_sweep_status(k.wire, WIRE_OWN_RUNS, &sweep));
+    CHECK_INT(sweep.done, 2);
+    CHECK_INT(left_in_queue(&k), 0);
+    kit_end(&k);
 }
 
 static int (*real_open)(const char *path, int flags, mode_t mode);
