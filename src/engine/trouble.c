@@ -23,16 +23,6 @@ static void hold(struct run *r, bool on)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* What a checkpoint takes. */
-static uint64_t bytes_wanted(const struct run *r)
-{
-    const struct plan *p = r->plan;
-    uint64_t each = (uint64_t)(1 + backend_slots(p->session.optimizer)),
-             numbers = p->net->parameter_count * each + p->net->stat_count;
-
-    return numbers * (uint64_t)p->session.members * (uint64_t)backend_element(&p->session);
-}
-
 /* To the digits that text_bytes shows, so that what is free never looks like what is wanted. */
 static const char *rounded(char room[TEXT_NUMBER_ROOM], uint64_t bytes, bool up)
 {
@@ -90,7 +80,7 @@ void trouble_add(const struct run *r, const struct err *e, struct text *out)
 {
     char *results = io_folder_of(r->path);
 
-    trouble_words(e, results, trouble_is_full(e) ? bytes_wanted(r) : 0, out);
+    trouble_words(e, results, trouble_is_full(e) ? plan_state_bytes(&r->plan->session) : 0, out);
     free(results);
 }
 
@@ -111,7 +101,7 @@ static void wait_for_room(struct run *r, const struct err *e)
     show(r, e);
     if (!r->disk_full) {
         hold(r, true);
-        add_room(e, r->path, bytes_wanted(r), &room);
+        add_room(e, r->path, plan_state_bytes(&r->plan->session), &room);
         run_log(r, LOG_ERROR,
                 "%s%s: training waits until there is room and then goes on by itself; "
                 "chorus stop %s%s ends it, resumable",
