@@ -766,7 +766,6 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     kit_close(&k);
 }
 
-/* Where the disk is full a cell is begun anew each second, until it can. */
 /* A process at work on that run, for which there is no room. */
 static pid_t lack_room_elsewhere(const char *results, const char *run)
 {
@@ -834,6 +833,7 @@ TEST(what_waits_for_room_elsewhere_is_told_too)
     kit_close(&k);
 }
 
+/* Where the disk is full a cell is begun anew each second, until it can. */
 TEST(a_cell_that_cannot_begin_leaves_no_run)
 {
     struct wire_sweep_status sweep = {.sweep = 9,
@@ -982,7 +982,6 @@ TEST(a_run_that_goes_on_here_stands_once)
     kit_close(&k);
 }
 
-/* Another program's sweep is told of also where none of its cells is at work. */
 /* Its cell's files are looked at less often than it is. */
 TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
 {
@@ -1014,6 +1013,7 @@ TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
     kit_close(&k);
 }
 
+/* Another program's sweep is told of also where none of its cells is at work. */
 TEST(a_sweep_elsewhere_runs_between_its_cells_too)
 {
     struct feed_sweep sweep = {
