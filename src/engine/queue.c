@@ -11,6 +11,7 @@
 #include "record/working.h"
 #include "spec/sweep.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,9 @@ struct queue {
     uint64_t look_ns;          /* not before */
     uint64_t retry_ns;         /* the same of a file that could not be removed */
     uint64_t stamp;            /* of the folder when it was found empty */
-    uint64_t told;             /* id of an item that could not be begun or put aside */
+    uint64_t told_waits;       /* id of an item that could not be begun, */
+    uint64_t told_stays;       /* put aside, */
+    uint64_t told_done;        /* or removed when it had begun */
     struct wire_queue shown;
 };
 
@@ -84,15 +87,24 @@ static void show(struct queue *q, enum wire_queue_state state, int64_t pid, cons
     show_as(q, state, pid, false, reason);
 }
 
-/* Nothing is taken. A full disk may pass, as runs and sweeps have it too; what else the system refuses
- * lasts. */
+/* Whether somebody must mend it; a full disk, or another program's lock, may pass. */
+static bool lasts(const struct err *e)
+{
+    static const int errors[] = {EROFS, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EIO};
+
+    for (size_t i = 0; e->code == ERR_IO && i < MEM_COUNT(errors); i++)
+        if (e->sys == errors[i])
+            return true;
+    return false;
+}
+
+/* Nothing is taken. */
 static void hold(struct queue *q, const struct err *e)
 {
     struct text words = {0};
 
     trouble_words(e, q->engine->results, 0, &words);
-    show_as(q, WIRE_QUEUE_HELD, 0, e->code == ERR_IO && e->sys && !trouble_is_full(e),
-            text_str(&words));
+    show_as(q, WIRE_QUEUE_HELD, 0, lasts(e), text_str(&words));
     text_free(&words);
 }
 
@@ -129,10 +141,10 @@ static bool reject(struct queue *q, uint32_t number, const struct record_queued 
     struct err e = {0};
 
     if (record_queue_reject(q->engine->results, item, &e) != ERR_OK && e.code != ERR_INPUT) {
-        if (q->told != item->id)
+        if (q->told_stays != item->id)
             tell(q, number, LOG_ERROR, "%s cannot be used (%s) and stays in the way: %s",
                  item->file, why, e.text);
-        q->told = item->id;
+        q->told_stays = item->id;
         hold(q, &e);
         return false;
     }
@@ -156,9 +168,9 @@ static void remove_file(struct queue *q)
         wire_set_queue(q->engine->wire, &q->shown);
         return;
     }
-    if (q->told != q->item.id)
+    if (q->told_done != q->item.id)
         tell(q, q->shown.run, LOG_ERROR, "%s: nothing more is taken until it is gone", e.text);
-    q->told = q->item.id;
+    q->told_done = q->item.id;
     q->retry_ns = clock_ns() + LOOK_NS;
     hold(q, &e);
 }
@@ -180,9 +192,9 @@ static void judge(struct queue *q, enum err_code code, const char *why)
         (void)reject(q, q->shown.run, &q->item, why);
         return;
     }
-    if (q->told != q->item.id) /* once, however often it is tried again */
+    if (q->told_waits != q->item.id) /* once, however often it is tried again */
         tell(q, q->shown.run, LOG_ERROR, "%s: the queue waits until that can be done", why);
-    q->told = q->item.id;
+    q->told_waits = q->item.id;
     q->look_ns = clock_ns() + AGAIN_NS;
     show(q, WIRE_QUEUE_HELD, 0, why);
 }

@@ -657,7 +657,7 @@ TEST(an_engine_shows_that_it_is_at_work)
         CHECK_INT(n, 1);
         path = io_path(working, names[0]);
         if (io_read_file(path, 4096, &bytes, &size, &e) == ERR_OK)
-            paused = size > 3 && !strcmp(bytes + size - 3, "\n0\n");
+            paused = strstr(bytes, "\n0\n") != NULL;
         free(bytes);
         free(path);
         io_free_names(names, n);
@@ -683,6 +683,30 @@ static int full_mkdir(const char *path, mode_t mode)
     return real_mkdir(path, mode);
 }
 
+static atomic_int no_unlink; /* the error that removing from the queue ends with; 0: none */
+
+static int failing_unlink(const char *path)
+{
+    int error = strstr(path, "/queue/0") ? atomic_load(&no_unlink) : 0;
+
+    if (!error)
+        return unlink(path);
+    errno = error;
+    return -1;
+}
+
+static void wait_words(struct kit *k, const char *words)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+
+    while (!strstr(k->logs, words) && clock_ns() < until) {
+        hear_all(k);
+        clock_sleep_ms(2);
+    }
+    CHECK_HAS(k->logs, words);
+}
+
+/* What keeps it from beginning is told, and then what keeps it from going. */
 TEST(a_full_disk_spoils_no_file)
 {
     struct kit k;
@@ -692,6 +716,7 @@ TEST(a_full_disk_spoils_no_file)
     k.queue = true;
     real_mkdir = io.mkdir;
     io.mkdir = full_mkdir;
+    io.unlink = failing_unlink;
     atomic_store(&no_room, true);
     queue_add(&k, "a", "");
     kit_engine(&k, 4096, 0);
@@ -699,12 +724,23 @@ TEST(a_full_disk_spoils_no_file)
     CHECK_HAS(q.reason, "No space left");
     CHECK_INT(q.rejected, 0);
     CHECK_INT(left_in_queue(&k), 1);
+    CHECK_HAS(k.logs, "the queue waits until that can be done");
+    atomic_store(&no_unlink, EWOULDBLOCK);
     atomic_store(&no_room, false);
+    wait_words(&k, "nothing more is taken until it is gone");
+    q = wait_queue(&k, WIRE_QUEUE_HELD, 2);
+    CHECK(!q.lasts); /* a lock that another program has passes */
+    atomic_store(&no_unlink, EACCES);
+    while (!q.lasts && strstr(q.reason, strerror(EWOULDBLOCK)))
+        q = wait_queue(&k, WIRE_QUEUE_HELD, 2);
+    CHECK(q.lasts);
+    atomic_store(&no_unlink, 0);
     wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
     CHECK_RUNS(&k, "a:done");
     CHECK_INT(left_in_queue(&k), 0);
     kit_end(&k);
     io.mkdir = real_mkdir;
+    io.unlink = unlink;
 }
 
 /* Its folder was made and taken away again: it is not what the file was for. */
@@ -734,7 +770,6 @@ TEST(a_sweep_that_waits_for_its_ledger_stays_in_the_queue)
     struct kit k;
     struct record_ledger *l;
     struct wire_sweep_status sweep;
-    uint64_t until;
     struct err e;
 
     kit_folder(&k);
@@ -743,12 +778,7 @@ TEST(a_sweep_that_waits_for_its_ledger_stays_in_the_queue)
     REQUIRE_OK(record_ledger_begin(l, &e));
     queue_sweep(&k, "", "board", "batch = 16\nlr = 0.1, 0.2");
     kit_engine(&k, 4096, 0);
-    until = clock_ns() + KIT_WAIT_MS * 1000000ull;
-    while (!strstr(k.logs, "the sweep waits until it is free") && clock_ns() < until) {
-        hear_all(&k);
-        clock_sleep_ms(2);
-    }
-    CHECK_HAS(k.logs, "the sweep waits until it is free");
+    wait_words(&k, "the sweep waits until it is free");
     kit_quit(&k);
     CHECK_INT(left_in_queue(&k), 1);
     record_ledger_end(l);
