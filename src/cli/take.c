@@ -39,7 +39,7 @@ struct taker {
 
     bool failed;    /* something that was taken has no good end */
     bool in_vain;   /* nothing more can be taken before somebody mends it */
-    char file[256]; /* taken last */
+    char file[256]; /* taken last, if nothing began of it */
     char held[512]; /* what was said last about why nothing is taken */
     bool quitting, missed;
     int interrupts, terminated;
@@ -89,8 +89,20 @@ static void end_sweep(struct taker *t, bool gave_up)
     spec_sweep_free(&t->spec);
 }
 
+static bool has_folder(const struct taker *t)
+{
+    struct wire_sweep_status sweep;
+    struct wire_status run;
+
+    if (t->sweep)
+        return wire_sweep_status(t->wire, t->number, &sweep) && sweep.path[0];
+    return wire_status(t->wire, t->number, &run) && run.path[0];
+}
+
 static void end_current(struct taker *t, bool gave_up)
 {
+    if (t->number && has_folder(t))
+        t->file[0] = 0; /* the next file of this name is another one */
     if (t->run)
         end_run(t, gave_up);
     else if (t->sweep)

@@ -256,6 +256,21 @@ must 0 "$CHORUS" resume --queue --background "$(basename results/2*-a-*)"
 check "resume --queue --background goes on with both" until_true 60 names_are "a:done b:done c:done"
 rm -rf results
 
+# ---- numbers begin again where nothing waits ----
+
+slow
+add name=a epochs=2
+start queue run
+mv out first.out
+mv err first.err
+until_true 60 eval 'has_rows results/2*-a-*/steps.csv 1 && queue_is ""'
+add name=a epochs=1
+wait $pid
+check "another one of the same number is told of, too" \
+    test "$(grep -c '^from the queue: 0001-a.ini$' first.err)" = 2
+check "and has its run" names_are "a:done a:done"
+rm -rf results
+
 # ---- two takers ----
 
 slow 60
