@@ -1,6 +1,7 @@
 /* Which snapshots become files, and when: the newest and the best at most once a second, so that
- * short epochs do not wait for the disk; those that `keep` names one by one; all that are still
- * wanted at a pause, a stop or an end. */
+ * short epochs do not wait for the disk; those that `keep` names one by one, and of a large state,
+ * for which there is memory once, each at once; all that are still wanted at a pause, a stop or an
+ * end. */
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
@@ -53,7 +54,8 @@ void keep_take(struct run *r, struct message *m)
 
 bool keep_is_due(const struct run *r)
 {
-    if (r->named_wanted || (r->last_wanted && plan_state_is_large(&r->plan->session)))
+    if (r->named_wanted ||
+        (r->last_wanted && plan_state_is_large(r->plan->backend, &r->plan->session)))
         return true;
     return r->last_wanted && clock_ns() - r->kept_ns >= 1000000000;
 }

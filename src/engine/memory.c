@@ -53,9 +53,9 @@ size_t plan_state_bytes(const struct backend_plan *p)
     return all < 1e18 ? (size_t)all : (size_t)1e18;
 }
 
-bool plan_state_is_large(const struct backend_plan *p)
+bool plan_state_is_large(const struct backend *b, const struct backend_plan *p)
 {
-    return plan_state_bytes(p) > LARGE_STATE;
+    return !b->gpus && plan_state_bytes(p) > LARGE_STATE;
 }
 
 /* Of a data set what a backend does not count, which counts the images that it works with. */
@@ -74,7 +74,7 @@ static size_t data_beside(const struct data_set *data)
 static enum err_code wants(const struct backend *b, const struct backend_plan *p,
                            struct backend_estimate *out, struct err *e)
 {
-    size_t copies = plan_state_is_large(p) ? 1 : 2;
+    size_t copies = plan_state_is_large(b, p) ? 1 : 2;
     double all;
 
     TRY(b->estimate(p, out, e));

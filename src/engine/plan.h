@@ -56,8 +56,9 @@ struct plan_memory { /* bytes of this machine: of its memory, and where it can s
 bool plan_machine(struct plan_memory *out);
 /* A copy of a session's state, as checkpoints are written from: parameters, slots, running statistics. */
 size_t plan_state_bytes(const struct backend_plan *p);
-/* Whether that is so large that a run has one copy at a time, which is on disk before the next is taken. */
-bool plan_state_is_large(const struct backend_plan *p);
+/* Whether that is so large that a run has one copy at a time, which is on disk before the next is taken.
+ * Never beside GPUs: they have memory of their own, and epochs too short to wait for a disk. */
+bool plan_state_is_large(const struct backend *b, const struct backend_plan *p);
 /* The backend's estimate; of one that computes on the CPU with all that its process takes, and what the
  * machine's memory says to it. */
 enum err_code plan_estimate(const struct plan *p, struct backend_estimate *out,

@@ -43,7 +43,7 @@ bool run_is_behind(struct run *r)
 
     pthread_mutex_lock(&r->lock);
     behind = r->snapshots >= SNAPSHOTS_MAX ||
-             (!r->room.params && plan_state_is_large(&r->plan->session));
+             (!r->room.params && plan_state_is_large(r->plan->backend, &r->plan->session));
     pthread_mutex_unlock(&r->lock);
     return behind;
 }
@@ -66,7 +66,7 @@ static enum err_code take_room(struct run *r, struct record_weights *w, struct e
     const struct plan *p = r->plan;
 
     pthread_mutex_lock(&r->lock);
-    while (!r->room.params && plan_state_is_large(&p->session))
+    while (!r->room.params && plan_state_is_large(p->backend, &p->session))
         pthread_cond_wait(&r->changed, &r->lock);
     *w = r->room;
     r->room = (struct record_weights){0};

@@ -81,6 +81,31 @@ TEST(an_ensemble_has_as_many_members_as_devices_unless_told)
     kit_end(&k);
 }
 
+static int two_gpus(struct err *why)
+{
+    (void)why;
+    return 2;
+}
+
+TEST(a_large_state_has_one_copy_where_training_takes_the_same_memory)
+{
+    struct backend gpu = {.gpus = two_gpus};
+    struct kit k;
+    struct spec s;
+    struct plan *p;
+    struct err e;
+
+    kit_folder(&k);
+    kit_spec(&k, &s, "mode=ensemble", "members=2", NULL);
+    REQUIRE_OK(make(&p, &s, &e));
+    CHECK(!plan_state_is_large(p->backend, &p->session));
+    p->session.members = 100000;
+    CHECK(plan_state_is_large(p->backend, &p->session));
+    CHECK(!plan_state_is_large(&gpu, &p->session));
+    plan_free(p);
+    kit_end(&k);
+}
+
 TEST(what_cannot_be_is_said_in_a_sentence)
 {
     static const struct {
