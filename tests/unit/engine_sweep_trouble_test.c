@@ -50,11 +50,37 @@ static void wait_failures(int n)
     CHECK(atomic_load(&failures) >= n);
 }
 
+/* After so many failures a rival takes the ledger as soon as the engine gives it back: as this file. */
+static atomic_int rival, rival_after; /* rival: -1: it waits */
+
+static int lock_and_lose(int fd, int operation)
+{
+    int code = flock(fd, operation), wanted = -1;
+
+    if (operation == LOCK_UN && atomic_load(&failures) >= atomic_load(&rival_after) &&
+        atomic_load(&rival) < 0) {
+        char link[64];
+
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        if ((fd = open(link, O_RDWR)) >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            atomic_compare_exchange_strong(&rival, &wanted, fd);
+    }
+    return code;
+}
+
+static void let_rival_in(int after)
+{
+    atomic_store(&rival_after, after);
+    atomic_store(&rival, -1);
+}
+
 static void begin(struct kit *k)
 {
     kit_folder(k);
     fail_writes(NULL, 0);
+    atomic_store(&rival, 0);
     io.write = failing_write; /* before the engine's threads are there */
+    io.lock = lock_and_lose;
     kit_engine(k, 4096, 0);
 }
 
@@ -62,6 +88,7 @@ static void end(struct kit *k)
 {
     kit_end(k);
     io.write = write;
+    io.lock = flock;
 }
 
 static void hear_all(struct kit *k)
@@ -141,31 +168,6 @@ TEST(a_start_that_finds_no_room_leaves_nothing)
     end(&k);
 }
 
-/* After so many failures a rival takes the ledger as soon as the engine gives it back: as this file. */
-static atomic_int rival, rival_after;
-
-static int lock_and_lose(int fd, int operation)
-{
-    int code = flock(fd, operation), wanted = -1;
-
-    if (operation == LOCK_UN && atomic_load(&failures) >= atomic_load(&rival_after) &&
-        atomic_load(&rival) < 0) {
-        char link[64];
-
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        if ((fd = open(link, O_RDWR)) >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            atomic_compare_exchange_strong(&rival, &wanted, fd);
-    }
-    return code;
-}
-
-static void let_rival_in(int after)
-{
-    atomic_store(&rival, -1);
-    atomic_store(&rival_after, after);
-    io.lock = lock_and_lose;
-}
-
 static void wait_for_words(struct kit *k, const char *words)
 {
     uint64_t begun = clock_ns();
@@ -195,7 +197,6 @@ TEST(a_start_opens_nothing_while_another_start_has_the_ledger)
     close(atomic_load(&rival));
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.done, 2);
-    io.lock = flock;
     free(folder);
     end(&k);
 }
@@ -214,7 +215,6 @@ TEST(a_start_that_fails_leaves_what_another_start_has_opened)
     CHECK_INT(status.code, ERR_IO);
     CHECK(atomic_load(&rival) >= 0);
     CHECK(kit_has(folder, "ledger.csv") && kit_has(folder, "control") && kit_has(folder, "work"));
-    io.lock = flock;
     close(atomic_load(&rival));
     free(folder);
     end(&k);
