@@ -74,7 +74,8 @@ static void compare(struct kit *b, const char *net, const char *how, size_t prec
         TEST_FAILED("%s: handles or descriptors are left", name);
 }
 
-TEST(networks_in_all_precisions)
+/* in_turn: three members, each alone in its launches and in cuDNN's. */
+static void compare_all(bool in_turn)
 {
     for (size_t k = 0; k < MEM_COUNT(nets); k++)
         for (size_t p = 0; p < MEM_COUNT(precisions); p++) {
@@ -84,27 +85,24 @@ TEST(networks_in_all_precisions)
             if (!cuda_dnn_version())
                 SKIP("cuDNN is not here");
             REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
-            compare(&b, nets[k].name, "", p);
+            if (in_turn) {
+                cuda_hooks.in_turn = 1;
+                cuda_hooks.keep = p % 2;
+                kit_ensemble(&b, 3, 1, k == 1);
+                b.plan.optimizer = SPEC_MOMENTUM;
+            }
+            compare(&b, nets[k].name, in_turn ? ", members in turn," : "", p);
             kit_close(&b);
         }
 }
 
-/* Each member alone in its launches and in cuDNN's: what lies behind the last one is somebody else's. */
+TEST(networks_in_all_precisions)
+{
+    compare_all(false);
+}
+
+/* What lies behind the last member is somebody else's. */
 TEST(members_one_after_another)
 {
-    for (size_t k = 0; k < MEM_COUNT(nets); k++)
-        for (size_t p = 0; p < MEM_COUNT(precisions); p++) {
-            struct kit b;
-
-            begin();
-            if (!cuda_dnn_version())
-                SKIP("cuDNN is not here");
-            cuda_hooks.in_turn = 1;
-            cuda_hooks.keep = p % 2;
-            REQUIRE(kit_open(&b, nets[k].text, nets[k].shape, 40, 6));
-            kit_ensemble(&b, 3, 1, k == 1);
-            b.plan.optimizer = SPEC_MOMENTUM;
-            compare(&b, nets[k].name, ", members in turn,", p);
-            kit_close(&b);
-        }
+    compare_all(true);
 }
