@@ -45,10 +45,13 @@ ROOM_FLAGS_cpu := -Wno-psabi $(if $(filter asan tsan,$(FLAVOUR)),,$(patsubst -O2
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 FILE_FLAGS_src/cpu/kernels_avx512.c := \
   -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
+FILE_FLAGS_src/cpu/kernels_avx512_8.c := $(FILE_FLAGS_src/cpu/kernels_avx512.c)
 FILE_FLAGS_src/cpu/kernels_avx2.c := -mavx2 -mfma -ffp-contract=fast
 ifeq ($(FLAVOUR),asan) # -O1 takes three quarters of a minute there
 FILE_FLAGS_src/cpu/kernels_avx2.c += -O0
+FILE_FLAGS_src/cpu/kernels_avx512_8.c += -O0
 endif
+FILE_FLAGS_src/cpu/kernels_avx2_8.c := $(FILE_FLAGS_src/cpu/kernels_avx2.c)
 # The same source with tiles and with emulated ones.
 TILE_FLAGS := $(FILE_FLAGS_src/cpu/kernels_avx512.c) -mavx512bf16
 FILE_FLAGS_src/cpu/kernels_amx.c := $(TILE_FLAGS) -mamx-tile -mamx-bf16

@@ -1,6 +1,7 @@
 /* cpu/conv.h: a convolution with what is fused to it, as one step of the CPU backend. Families of
  * kernels fill in the table: `direct` does every convolution, `wino` those that Winograd's algorithm
- * makes cheaper, `pixel` those of pictures of one pixel. Layout of all pictures: batch in lanes, [c][h][w][16 images]; groups of 16 images
+ * makes cheaper, `pixel` those of pictures of one pixel; `blocks` cuts pictures up for the others
+ * (blocks.h). Layout of all pictures: batch in lanes, [c][h][w][lanes]; groups of images
  * lie behind each other without gaps. in, out, dy, dx, packed and scratch are 64-byte aligned; w,
  * bias, dw, db and pass are not. Lanes without an image hold any numbers, with zero gradients. */
 #ifndef CHORUS_CPU_CONV_H
@@ -18,8 +19,9 @@ struct cpu_conv_layer {
     int conv_h, conv_w;    /* the convolution's outputs that somebody needs: multiples of pool; may
                               be fewer than the input allows */
     bool relu;
-    int pool; /* window and stride; 1: none */
-    bool max; /* the pool takes the maximum, else the mean */
+    int pool;                        /* window and stride; 1: none */
+    bool max;                        /* the pool takes the maximum, else the mean */
+    const struct cpu_blocks *blocks; /* of that family: how the pictures are cut */
 };
 
 static inline int cpu_conv_out_h(const struct cpu_conv_layer *c)
@@ -39,7 +41,7 @@ static inline bool cpu_conv_masks(const struct cpu_conv_layer *c)
 }
 
 struct cpu_conv_ops {
-    /* Whether this family does such a layer, and what forward and backward of one group cost, in
+    /* Whether this family does such a layer, and what forward and backward of 16 images cost, in
      * cycles, roughly (dx: the gradient of the input is wanted): the cheaper family is taken. */
     bool (*can)(const struct cpu_conv_layer *c);
     double (*cost)(const struct cpu_conv_layer *c, bool dx);

@@ -60,7 +60,7 @@ static struct backend_session *session_new(const struct backend_plan *plan)
     struct backend_session *s = mem_new(1, sizeof *s);
 
     s->plan = *plan;
-    s->k = cpu_kernels_choose(plan->precision);
+    s->k = s->whole_k = cpu_kernels_choose(plan->precision);
     s->bf16 = plan->precision == SPEC_BF16;
     s->tiles = s->bf16 ? cpu_tiles_choose() : NULL;
     s->layers = plan->net->layers;
@@ -87,8 +87,8 @@ static enum err_code cpu_open(const struct backend_plan *plan, struct backend_se
         size_t bytes = s->failed_bytes;
         cpu_close(s);
         return err_set(e, ERR_NOMEM,
-                       "out of memory: %zu bytes more were wanted for batch %zu, %d members and "
-                       "%d threads; try a smaller batch",
+                       "out of memory: %zu bytes more were wanted for batch = %zu, members = %d, "
+                       "threads = %d; try a smaller batch",
                        bytes, plan->batch, plan->members, plan->threads);
     }
     if (!cpu_start_threads(s)) {
@@ -99,6 +99,9 @@ static enum err_code cpu_open(const struct backend_plan *plan, struct backend_se
     return ERR_OK;
 }
 
+#define THREAD                                                                                     \
+    65536 /* bytes of its stack that it comes to use, its tables, the allocator's for it */
+
 static enum err_code cpu_estimate(const struct backend_plan *p, struct backend_estimate *out,
                                   struct err *e)
 {
@@ -107,7 +110,7 @@ static enum err_code cpu_estimate(const struct backend_plan *p, struct backend_e
     s->counting = true;
     cpu_equip_models(s);
     cpu_equip_teams(s);
-    double bytes = s->counted;
+    double bytes = s->counted + (double)(s->threads - 1) * THREAD;
     if (p->data) {
         const struct net_shape *shape = &p->data->shape;
         double images = (double)p->data->train.count + (double)p->data->valid.count +
@@ -126,6 +129,7 @@ static enum err_code cpu_run_train(struct backend_session *s, const struct backe
                                    struct backend_step *results, size_t *done, struct err *e)
 {
     (void)e;
+    s->packed = false;
     cpu_run_job(s, (struct cpu_job){
                        .kind = CPU_TRAIN, .span = span, .results = results, .stop = span->stop});
     s->given_back = false;
@@ -145,6 +149,7 @@ static enum err_code cpu_run_evaluate(struct backend_session *s, const struct da
                                     .count = count,
                                     .stop = stop,
                                     .logits = logits});
+    s->packed = true;
     if (s->ending)
         return err_set(e, ERR_STOPPED, "stopped while evaluating");
     return ERR_OK;
@@ -202,8 +207,10 @@ static enum err_code cpu_state(struct backend_session *s, int member, enum backe
         const struct net_tensor *t = &s->plan.net->param[i];
         cpu_copy_tensor(s, t, flat + t->offset, (float *)buffer + t->offset, set);
     }
-    if (set && kind == BACKEND_PARAMS)
+    if (set && kind == BACKEND_PARAMS) {
+        s->packed = false;
         cpu_run_job(s, (struct cpu_job){.kind = CPU_PACK, .model = member});
+    }
     return ERR_OK;
 }
 

@@ -1,7 +1,7 @@
-/* cpu/cpu_int.h: the kernels. Layout of activations: batch in lanes. Sixteen
- * images are a group; a group's layer is [c][h][w][16 images] (dense layers: [unit][16 images]), so
- * that one vector holds one pixel of 16 images and all arithmetic is vertical, without padding of
- * channels. Lanes without an image begin as zeros, hold any numbers behind the first layer, and
+/* cpu/cpu_int.h: the kernels. Layout of activations: batch in lanes. `lanes` images, 16 or 8, are a
+ * group; a group's layer is [c][h][w][lanes] (dense layers: [unit][lanes]), so that one vector holds
+ * one pixel of a group's images and all arithmetic is vertical, without padding of channels. Which of
+ * both a session takes is layout.c's choice; weights do not know of it. Lanes without an image begin as zeros, hold any numbers behind the first layer, and
  * receive zero gradients. */
 #ifndef CHORUS_CPU_INT_H
 #define CHORUS_CPU_INT_H
@@ -9,7 +9,7 @@
 #include "cpu/conv.h"
 #include "engine/backend.h"
 
-#define CPU_LANES 16
+#define CPU_LANES 16 /* the most */
 
 /* One channel of a batch norm, by lane; the first lane's numbers serve all unless they are mixed: images
  * of several devices in one group. */
@@ -29,6 +29,7 @@ struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
     float fix1, fix2;         /* adam: 1 / (1 - b1^t), 1 / (1 - b2^t) */
 };
 
+/* Floats to whole lines of the cache. */
 static inline size_t cpu_round_up(size_t n)
 {
     return (n + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
@@ -38,15 +39,20 @@ static inline size_t cpu_round_up(size_t n)
  * parameters and their gradients are not; groups lie behind each other. */
 struct cpu_kernels {
     const char *name;
+    int lanes;
+    const struct cpu_kernels *half; /* those of half as many lanes, or NULL */
+    double
+        half_cost; /* the time of one of their groups, where one of these takes 1: with AVX-512 it
+                         depends on the processor, so the worst is told */
     const struct cpu_conv_ops *direct, *wino, *pixel;
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
-     * units. bias may be NULL. The last group may have fewer than 16
+     * units. bias may be NULL. The last group may have fewer
      * images; the lanes behind them are zero in x, and in y become zero or what zeros make. */
     void (*dense)(int images, int inputs, int outputs, const float *x, size_t x_group,
                   const float *w, size_t wk, size_t wn, const float *bias, bool add, float *y,
                   size_t y_group);
-    /* dy turned round, image behind image, in the order that dense_weights reads: groups * 16 * width
+    /* dy turned round, image behind image, in the order that dense_weights reads: groups * lanes * width
      * floats, with zeros behind the outputs; of units from..to, where `from` is a multiple of 16, so that threads can share the work.
      * width: outputs, rounded up to a multiple of 16; groups and width are those that dense_weights
      * is given. */
@@ -58,7 +64,7 @@ struct cpu_kernels {
     /* db[o] = (add ? itself : 0) + sum over images */
     void (*bias_sums)(int groups, int outputs, const float *dy, size_t dy_group, float *db,
                       bool add);
-    void (*relu)(size_t n, const float *x, float *y); /* n floats, a multiple of 16 */
+    void (*relu)(size_t n, const float *x, float *y); /* n floats, a multiple of lanes */
     void (*relu_back)(size_t n, const float *y, const float *dy, bool add, float *dx);
     void (*tanh)(size_t n, const float *x, float *y);
     void (*tanh_back)(size_t n, const float *y, const float *dy, bool add, float *dx);
@@ -69,18 +75,18 @@ struct cpu_kernels {
     void (*maxpool)(const struct net_layer *l, const float *x, float *y);
     void (*maxpool_back)(const struct net_layer *l, const float *x, const float *y, const float *dy,
                          float *dx); /* adds */
-    /* batch norm, one channel of one group: n pixels of 16 lanes, of which `lanes` hold images. What
+    /* batch norm, one channel of one group: n pixels, the first `images` lanes hold some. What
      * is summed is summed by lane; sum_dy and sum_dy_x are 64-byte aligned. */
     void (*moments)(size_t n, const float *x, double *mean, double *m2);
     void (*normalize)(size_t n, const struct cpu_norm *c, const float *x, float *y);
     void (*norm_sums)(size_t n, const struct cpu_norm *c, const float *x, const float *dy,
                       float *sum_dy, float *sum_dy_x);
-    void (*norm_back)(size_t n, const struct cpu_norm *c, int lanes, const float *x,
+    void (*norm_back)(size_t n, const struct cpu_norm *c, int images, const float *x,
                       const float *dy, bool add, float *dx); /* dx may be dy */
     void (*add_relu)(size_t n, const float *a, const float *b, float *y);
     void (*add_back)(size_t n, const float *y, const float *dy, bool add, float *dx, bool add2,
                      float *dx2);
-    /* keep[i]: bit per lane, of elements e = 0..size in (h, w, c) order of images first..first+15 */
+    /* keep[i]: bit per lane, of elements e = 0..size in (h, w, c) order of images first..first+lanes-1 */
     void (*dropout_mask)(struct rng_key key, uint64_t first, size_t size, uint32_t limit,
                          uint16_t *keep);
     void (*dropout)(const struct net_layer *l, const float *x, const uint16_t *keep, float scale,
@@ -91,21 +97,21 @@ struct cpu_kernels {
     void (*add_into)(size_t n, float *sum, const float *more);
     double (*square)(size_t n, const float *x);             /* sum of squares, in a fixed order */
     void (*round_bf16)(size_t n, const float *x, float *y); /* to bf16's precision; y may be x */
-    /* Softmax cross entropy of one group: gradient to the logits [classes][16] times scale, zero
-     * in the lanes behind `lanes`; the images' losses, and whether they are right. */
-    void (*loss)(int classes, const float *logits, const uint16_t *labels, int lanes, float scale,
+    /* Softmax cross entropy of one group: gradient to the logits [classes][lanes] times scale, zero
+     * in the lanes behind `images`; the images' losses, and whether they are right. */
+    void (*loss)(int classes, const float *logits, const uint16_t *labels, int images, float scale,
                  float *gradient, float *image_loss, uint8_t *right);
-    /* Bytes of 16 images of one channel through a table of 256: out [pixels][16]; NULL: zeros */
+    /* Bytes of a group's images of one channel through a table of 256: out [pixels][lanes]; NULL: zeros */
     void (*decode)(const uint8_t *const *image, size_t pixels, const float *lut, float *out);
 };
 /* avx512bf16: those of avx512, which round to bf16 by its instruction; rounded floats are multiplied.
  * Where its products of bf16 are the faster ones, cpu_tiles_dot makes them, which are other bytes: so
  * their name is avx512bf16-dot. */
-extern const struct cpu_kernels cpu_kernels_avx512bf16, cpu_kernels_avx512, cpu_kernels_avx2,
-    cpu_kernels_base;
+extern const struct cpu_kernels cpu_kernels_avx512bf16, cpu_kernels_avx512, cpu_kernels_avx512_8,
+    cpu_kernels_avx2, cpu_kernels_avx2_8, cpu_kernels_base;
 
 /* What a processor with products of bf16 does better: convolutions and dense layers, by products of
- * tiles (AMX) or of vectors in their place (dot; kernels_amx.inc). Activations, gradients and scratch are 64-byte aligned, groups without gaps
+ * tiles (AMX) or of vectors in their place (dot; kernels_amx.inc), always of 16 lanes. Activations, gradients and scratch are 64-byte aligned, groups without gaps
  * ([group][unit][16 images]); parameters and their gradients are aligned to nothing. All that goes in
  * is rounded to bf16. Units from..to: `from` is a multiple of 16, `to` too or the last. */
 struct cpu_tiles {

@@ -16,7 +16,7 @@ static void take_image(struct cpu_worker *w, const struct data_part *part, size_
         data_image(p->data, part, index, w->picture);
     for (size_t ch = 0; ch < c; ch++) {
         for (size_t i = 0; i < pixels; i++)
-            to[(ch * pixels + i) * CPU_LANES] = w->picture[i * c + ch];
+            to[(ch * pixels + i) * w->team->s->lanes] = w->picture[i * c + ch];
     }
 }
 
@@ -41,10 +41,10 @@ void cpu_take_group(struct cpu_worker *w, const struct data_part *part, const ui
     }
     for (int lane = 0; lane < lanes; lane++)
         take_image(w, part, index[lane], span, first + (uint64_t)lane, to + lane);
-    for (size_t i = 0; lanes < CPU_LANES && i < floats; i++) {
-        for (int lane = lanes; lane < CPU_LANES; lane++)
-            to[i * CPU_LANES + (size_t)lane] = 0;
+    for (size_t i = 0; i < floats; i++) {
+        for (size_t lane = (size_t)lanes; lane < s->lanes; lane++)
+            to[i * s->lanes + lane] = 0;
     }
     if (s->bf16)
-        s->k->round_bf16(floats * CPU_LANES, to, to);
+        s->k->round_bf16(floats * s->lanes, to, to);
 }

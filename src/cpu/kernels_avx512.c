@@ -1,6 +1,7 @@
 #ifdef __AVX512F__
 #define KERNELS      cpu_kernels_avx512
 #define KERNELS_NAME "avx512"
+#define KERNELS_HALF &cpu_kernels_avx512_8
 #define DENSE_G      4
 #define DENSE_1      24
 #define DW_V         4
@@ -22,6 +23,8 @@ __attribute__((target("avx512bf16"))) static void round_bf16_at_once(size_t n, c
     }
 }
 
+#undef KERNELS_HALF
+#define KERNELS_HALF NULL
 KERNELS_TABLE(cpu_kernels_avx512bf16, "avx512bf16", round_bf16_at_once);
 #endif
 typedef int kernels_avx512_may_be_empty;

@@ -5,10 +5,13 @@
 #include "base/mem.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define SHARED_WEIGHTS ((size_t)1 << 18) /* dense layers from here on are shared out by units */
 #define CHUNK_FLOATS   ((size_t)1 << 18) /* 1 MiB: half of a core's second cache */
+
+int cpu_lanes_wanted;
 
 static size_t elements(const struct net_shape *s)
 {
@@ -127,19 +130,82 @@ static void fuse(struct backend_session *s, int i)
         s->layer[j].fused = true;
 }
 
+#define FAMILIES     4
+#define BLOCKS_WORTH 0.9 /* of the time without a cut, at the most: costs are rough */
+
+static void families(const struct backend_session *s, const struct cpu_kernels *k,
+                     const struct cpu_conv_ops *all[FAMILIES])
+{
+    all[0] = k->direct;
+    all[1] = k->wino;
+    all[2] = k->pixel;
+    all[3] = s->tiles ? s->tiles->conv : NULL;
+}
+
+/* Of few images, blocks of their pictures in the lanes, where that is cheaper. */
+static void choose_blocks(struct backend_session *s, struct cpu_layer *c)
+{
+    const struct cpu_kernels *sets[] = {s->whole_k, s->whole_k->half};
+    double best =
+        BLOCKS_WORTH * cpu_blocks_group((int)s->lanes) * c->ops->cost(&c->conv, !c->first);
+    int threads = s->threads / s->teams;
+
+    if (s->batch_groups > 1 || s->plan.batch >= CPU_LANES ||
+        (s->plan.batch == s->lanes && threads == 1))
+        return;
+    for (int i = 0; i < 2 && sets[i]; i++) {
+        const struct cpu_conv_ops *all[FAMILIES];
+        families(s, sets[i], all);
+        for (int j = 0; j < 2 * FAMILIES && !(i && s->tiles); j++) {
+            const struct cpu_conv_ops *ops = all[j / 2];
+            int sharing = j % 2 ? threads : 1;
+            struct cpu_blocks cut;
+            double cost =
+                ops ? cpu_blocks_cut(&cut, &c->conv, ops, sets[i]->lanes, (int)s->plan.batch,
+                                     (int)s->lanes, sharing, !c->first)
+                    : INFINITY;
+            if (cost < best) {
+                best = cost;
+                c->blocks = cut;
+                c->dealt = sharing > 1;
+                c->ops_train = &cpu_conv_blocks;
+            }
+        }
+    }
+    if (c->ops_train == c->ops)
+        return;
+    c->conv.blocks = &c->blocks;
+    s->dealt = s->dealt || c->dealt;
+}
+
 static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
 {
-    const struct cpu_conv_ops *all[] = {s->k->direct, s->k->wino, s->k->pixel,
-                                        s->tiles ? s->tiles->conv : NULL};
+    const struct cpu_conv_ops *all[FAMILIES];
 
+    families(s, s->k, all);
     c->ops = all[0];
-    for (size_t i = 1; i < MEM_COUNT(all); i++) {
+    for (size_t i = 1; i < FAMILIES; i++) {
         if (all[i] && all[i]->can(&c->conv) &&
             all[i]->cost(&c->conv, !c->first) < c->ops->cost(&c->conv, !c->first))
             c->ops = all[i];
     }
+    c->ops_train = c->ops;
+    choose_blocks(s, c);
     c->pack = s->packed_count;
     s->packed_count += cpu_round_up(c->ops->packed(&c->conv, !c->first));
+}
+
+/* Weights as an evaluation reads them lie in front, those of other kernels for training behind. */
+static void place_packed(struct backend_session *s)
+{
+    for (int i = 0; i < s->layers; i++) {
+        struct cpu_layer *c = &s->layer[i];
+        c->pack_train = c->pack;
+        if (c->ops == c->ops_train)
+            continue;
+        c->pack_train = s->packed_count;
+        s->packed_count += cpu_round_up(c->ops_train->packed(&c->conv, !c->first));
+    }
 }
 
 /* Whether a layer that goes over its input element by element may write over it: nobody else reads
@@ -153,16 +219,38 @@ static bool overwrites(const struct net *net, const struct cpu_layer *c)
            op == NET_AVGPOOL || op == NET_GLOBALAVGPOOL;
 }
 
+/* Groups that a thread has at the most. */
+static double rounds_of(const struct backend_session *s, const struct cpu_kernels *k)
+{
+    size_t at_once = (size_t)k->lanes * (size_t)(s->threads / s->teams);
+
+    return (double)((s->plan.batch + at_once - 1) / at_once);
+}
+
+/* Groups of half as many images, where that takes less time or none is lost: lanes without an image
+ * and threads without a group are what small batches lose. It depends on the instruction set, threads
+ * and batch alone, never on a clock, as the bytes that come out do. */
+static void choose_lanes(struct backend_session *s)
+{
+    const struct cpu_kernels *half = s->tiles ? NULL : s->k->half;
+
+    if (half && (cpu_lanes_wanted ? half->lanes == cpu_lanes_wanted
+                                  : rounds_of(s, half) * s->k->half_cost <= rounds_of(s, s->k)))
+        s->k = half;
+    s->lanes = (size_t)s->k->lanes;
+}
+
 /* The batch's groups, and who has which models. */
 static void deal_groups(struct backend_session *s)
 {
     const struct backend_plan *p = &s->plan;
     bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
 
-    size_t groups = (p->batch + CPU_LANES - 1) / CPU_LANES;
+    s->teams = alone ? s->threads : 1;
+    choose_lanes(s);
+    size_t groups = (p->batch + s->lanes - 1) / s->lanes;
     s->spans = p->mode == SPEC_DATA_PARALLEL && !p->sync_bn ? p->devices : 1;
     s->batch_groups = groups < INT_MAX / 1024 ? (int)groups : INT_MAX / 1024;
-    s->teams = alone ? s->threads : 1;
 }
 
 static void share_out(struct backend_session *s)
@@ -256,7 +344,7 @@ static int chunk_of(const struct backend_session *s)
 
     for (int i = 0; i < s->pictures; i++)
         floats += s->layer[i].fused ? 0 : s->layer[s->layer[i].tail].out;
-    size_t fit = CHUNK_FLOATS / (floats * CPU_LANES);
+    size_t fit = CHUNK_FLOATS / (floats * s->lanes);
     return fit < 1 ? 1 : fit > 1024 ? 1024 : (int)fit;
 }
 
@@ -307,6 +395,8 @@ void cpu_lay_out(struct backend_session *s)
     s->spare = !plain && cpu_spares(s);
     if (s->spare)
         cpu_spare_choose(s);
+    else
+        place_packed(s);
     share_out(s);
     find_ranges(s);
     find_writers(s);

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #define LARGE_PAGE        ((size_t)2 << 20)
-#define EVALUATION_GROUPS 4 /* at least, at a time: dense weights are read once for them */
+#define EVALUATION_IMAGES 64 /* at least, at a time: dense weights are read once for them */
 
 static size_t elements(const struct net_shape *s)
 {
@@ -78,27 +78,35 @@ int cpu_groups_train(const struct backend_session *s, const struct cpu_team *t)
 
 int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t)
 {
-    int share = cpu_groups_train(s, t);
-    return share < EVALUATION_GROUPS ? EVALUATION_GROUPS : share;
+    int share = cpu_groups_train(s, t), least = EVALUATION_IMAGES / (int)s->lanes;
+    return share < least ? least : share;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a convolution, also where training and evaluating take different kernels. */
 static size_t scratch_of_both(const struct backend_session *s, int layer, int groups)
 {
     const struct cpu_layer *c = &s->layer[layer];
 
     if (c->l.op == NET_CONV)
-        return c->ops->scratch(&c->conv, groups, !c->first);
+        return larger(c->ops->scratch(&c->conv, groups, !c->first),
+                      c->ops_train->scratch(&c->conv, groups, !c->first));
     if (c->tiles)
         return s->tiles->dense_scratch(groups, (int)c->in, (int)c->out);
-    return c->l.op == NET_DENSE ? (size_t)groups * CPU_LANES * cpu_round_up(c->out) : 0;
+    return c->l.op == NET_DENSE ? (size_t)groups * s->lanes * cpu_round_up(c->out) : 0;
 }
 
 size_t cpu_scratch(const struct backend_session *s, int layer, int groups, bool back)
 {
     const struct cpu_layer *c = &s->layer[layer];
 
-    return c->l.op == NET_CONV && c->ops->scratch_of ? c->ops->scratch_of(&c->conv, groups, back)
-                                                     : scratch_of_both(s, layer, groups);
+    return c->l.op == NET_CONV && c->ops == c->ops_train && c->ops->scratch_of
+               ? c->ops->scratch_of(&c->conv, groups, back)
+               : scratch_of_both(s, layer, groups);
 }
 
 /* Gradients to the layers' outputs, but those that workers have of the chunk at hand. */
@@ -116,7 +124,7 @@ static void equip_gradients(struct backend_session *s, struct cpu_team *t)
                 t->grad[k] = t->grad[c->tail];
             else
                 t->grad[k] =
-                    cpu_take(s, (size_t)t->places * s->layer[k].out * CPU_LANES, sizeof **t->grad);
+                    cpu_take(s, (size_t)t->places * s->layer[k].out * s->lanes, sizeof **t->grad);
         }
     }
 }
@@ -141,7 +149,7 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
             continue;
         if (!s->layer[own].boundary && !w->grad[own])
             w->grad[own] =
-                cpu_take(s, (size_t)s->chunk * s->layer[own].out * CPU_LANES, sizeof **w->grad);
+                cpu_take(s, (size_t)s->chunk * s->layer[own].out * s->lanes, sizeof **w->grad);
         if (c->grad_in_place) /* its source's gradient lies where its own does, whole or not */
             w->grad[c->l.src] = w->grad[own];
     }
@@ -160,7 +168,7 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
     t->keep = cpu_take_table(s, (size_t)s->layers, sizeof *t->keep);
     t->pass = cpu_take_table(s, (size_t)s->layers, sizeof *t->pass);
     t->worker = cpu_take_table(s, (size_t)t->size, sizeof *t->worker);
-    t->images = cpu_take(s, places * elements(&s->plan.net->input) * CPU_LANES, sizeof *t->images);
+    t->images = cpu_take(s, places * elements(&s->plan.net->input) * s->lanes, sizeof *t->images);
     t->dparam = cpu_take(s, cpu_round_up(s->params), sizeof *t->dparam);
     for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
         const struct cpu_layer *c = &s->layer[i];
@@ -170,13 +178,16 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
             t->act[c->tail] = t->act[c->l.src];
         else if (!s->spare)
             t->act[c->tail] =
-                cpu_take(s, places * s->layer[c->tail].out * CPU_LANES, sizeof **t->act);
+                cpu_take(s, places * s->layer[c->tail].out * s->lanes, sizeof **t->act);
         if (c->l.op == NET_DROPOUT)
             t->keep[i] = cpu_take(s, places * c->out, sizeof **t->keep);
-        if (c->l.op == NET_CONV && cpu_conv_masks(&c->conv))
-            t->pass[i] = cpu_take(
-                s, places * (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w,
-                sizeof **t->pass);
+        if (c->l.op == NET_CONV && cpu_conv_masks(&c->conv)) {
+            size_t plane = (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
+            t->pass[i] = cpu_take(s,
+                                  larger(places * (size_t)c->conv.cout * plane,
+                                         c->conv.blocks ? cpu_blocks_bits(c->conv.blocks) : 0),
+                                  sizeof **t->pass);
+        }
     }
     if (!s->spare)
         equip_gradients(s, t);

@@ -2,7 +2,7 @@
  * between collecting sums and using them, so every thread must pass here, with groups or without.
  *
  * A span is the part of the batch that statistics are taken over: a device's images, or all. Groups are
- * those of all other layers, sixteen images each, so one may hold the end of a span and the beginning
+ * those of all other layers, `lanes` images each, so one may hold the end of a span and the beginning
  * of others: kernels sum by lane, and a group's lanes of one span are a segment. */
 #include "cpu/team.h"
 
@@ -26,16 +26,16 @@ static size_t span_images(const struct backend_session *s)
 /* The one that begins with an image of the batch. */
 static struct segment segment_at(const struct backend_session *s, size_t image)
 {
-    size_t each = span_images(s), span = image / each, group = image / CPU_LANES;
+    size_t each = span_images(s), span = image / each, group = image / s->lanes;
     size_t even =
         each & -each; /* how often 2 divides it: each `apart`th span begins with a group */
-    size_t apart = even < CPU_LANES ? CPU_LANES / even : 1;
-    size_t end = (span + 1) * each, group_end = (group + 1) * CPU_LANES;
+    size_t apart = even < s->lanes ? s->lanes / even : 1;
+    size_t end = (span + 1) * each, group_end = (group + 1) * s->lanes;
 
     end = end < group_end ? end : group_end;
     return (struct segment){.group = (int)group,
-                            .from = (int)(image % CPU_LANES),
-                            .to = (int)(end - group * CPU_LANES),
+                            .from = (int)(image % s->lanes),
+                            .to = (int)(end - group * s->lanes),
                             .span = (int)span,
                             .id = group + span - span / apart,
                             .end = end};
@@ -44,7 +44,7 @@ static struct segment segment_at(const struct backend_session *s, size_t image)
 /* Where the batch ends in a group, or the group itself. */
 static size_t group_end(const struct backend_session *s, int g)
 {
-    size_t end = ((size_t)g + 1) * CPU_LANES;
+    size_t end = ((size_t)g + 1) * s->lanes;
     return end < s->plan.batch ? end : s->plan.batch;
 }
 
@@ -104,9 +104,9 @@ static void collect(struct cpu_worker *w, const struct cpu_layer *c, int place, 
     for (int g = place; g < place + n; g++) {
         for (int i = 0; i < c->l.in.c; i++) {
             double mean[CPU_LANES], m2[CPU_LANES];
-            s->k->moments(pixels, cpu_act(w, c->l.src, g) + (size_t)i * pixels * CPU_LANES, mean,
+            s->k->moments(pixels, cpu_act(w, c->l.src, g) + (size_t)i * pixels * s->lanes, mean,
                           m2);
-            size_t image = (size_t)g * CPU_LANES;
+            size_t image = (size_t)g * s->lanes;
             for (struct segment at; image < group_end(s, g); image = at.end) {
                 at = segment_at(s, image);
                 join_lanes(&at, mean, m2, (double)pixels, w->team->sums + pair_at(c, at.id, i));
@@ -160,12 +160,12 @@ static void set_forward(const struct cpu_model *m, const struct cpu_layer *c, in
  * segment, and behind the batch's last image some numbers must stand too. */
 static int last_lane(const struct backend_session *s, const struct segment *at, bool mixed)
 {
-    return !mixed ? 1 : at->end == s->plan.batch ? CPU_LANES : at->to;
+    return !mixed ? 1 : at->end == s->plan.batch ? (int)s->lanes : at->to;
 }
 
 static bool is_mixed(const struct backend_session *s, int g)
 {
-    return segment_at(s, (size_t)g * CPU_LANES).end < group_end(s, g);
+    return segment_at(s, (size_t)g * s->lanes).end < group_end(s, g);
 }
 
 /* The way of a group's channel through, from the batch. */
@@ -173,7 +173,7 @@ static void channel_of(const struct cpu_worker *w, const struct cpu_model *m,
                        const struct cpu_layer *c, int g, int i, struct cpu_norm *k)
 {
     const struct backend_session *s = w->team->s;
-    size_t image = (size_t)g * CPU_LANES;
+    size_t image = (size_t)g * s->lanes;
 
     k->relu = c->tail > c->index;
     k->mixed = is_mixed(s, g);
@@ -188,7 +188,7 @@ static void channel_of(const struct cpu_worker *w, const struct cpu_model *m,
 static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
                       const struct cpu_layer *c, int g, bool training, const float *x, float *y)
 {
-    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * w->team->s->lanes;
     struct cpu_norm k = {.relu = c->tail > c->index};
 
     for (int i = 0; i < c->l.in.c; i++) {
@@ -220,7 +220,7 @@ void cpu_norm_forward(struct cpu_worker *w, const struct cpu_model *m, const str
 void cpu_norm_again(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                     int place, int n, const float *x)
 {
-    for (int g = place; g < place + n; g++, x += c->in * CPU_LANES)
+    for (int g = place; g < place + n; g++, x += c->in * w->team->s->lanes)
         normalize(w, m, c, g, true, x, cpu_back(w, c->tail, g));
 }
 
@@ -251,7 +251,7 @@ static void sum_back(struct cpu_worker *w, const struct cpu_model *m, const stru
                      int g, float *dscale, float *db)
 {
     const struct backend_session *s = w->team->s;
-    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * s->lanes;
     const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
     float by[2][CPU_LANES] __attribute__((aligned(64)));
     struct cpu_norm k;
@@ -260,7 +260,7 @@ static void sum_back(struct cpu_worker *w, const struct cpu_model *m, const stru
         double all[2] = {0};
         channel_of(w, m, c, g, i, &k);
         s->k->norm_sums(pixels, &k, x + (size_t)i * floats, dy + (size_t)i * floats, by[0], by[1]);
-        size_t image = (size_t)g * CPU_LANES;
+        size_t image = (size_t)g * s->lanes;
         for (struct segment at; image < group_end(s, g); image = at.end) {
             at = segment_at(s, image);
             double *sums = w->team->sums + pair_at(c, at.id, i);
@@ -280,7 +280,7 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
                        int place, int n, bool compute)
 {
     struct backend_session *s = w->team->s;
-    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * CPU_LANES;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * s->lanes;
     int known = -1; /* the span that all of w->channel is of */
 
     for (int g = place; compute && g < place + n; g++)
@@ -290,20 +290,20 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
     for (int g = place; compute && !c->first && g < place + n; g++) {
         const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
         float *dx = cpu_grad(w, c->l.src, g);
-        struct segment first = segment_at(s, (size_t)g * CPU_LANES);
+        struct segment first = segment_at(s, (size_t)g * s->lanes);
         bool mixed = is_mixed(s, g), again = mixed || first.span != known;
         for (int i = 0; i < c->l.in.c; i++) {
             struct cpu_norm *k = &w->channel[i];
             if (again) {
                 channel_of(w, m, c, g, i, k);
-                size_t image = (size_t)g * CPU_LANES;
+                size_t image = (size_t)g * s->lanes;
                 for (struct segment at; image < group_end(s, g); image = at.end) {
                     at = segment_at(s, image);
                     set_back(w, c, at.span, i, (double)m->param[c->kernel + (size_t)i], at.from,
                              last_lane(s, &at, mixed), k);
                 }
             }
-            s->k->norm_back(pixels, k, (int)(group_end(s, g) - (size_t)g * CPU_LANES),
+            s->k->norm_back(pixels, k, (int)(group_end(s, g) - (size_t)g * s->lanes),
                             x + (size_t)i * floats, dy + (size_t)i * floats, c->add,
                             dx + (size_t)i * floats);
         }

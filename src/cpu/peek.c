@@ -22,7 +22,7 @@ static const float *group_of(const struct backend_session *s, const struct cpu_t
                              const float *held, int layer, bool gradient, int g)
 {
     if (held)
-        return held + (size_t)g * s->layer[layer].out * CPU_LANES;
+        return held + (size_t)g * s->layer[layer].out * s->lanes;
     const struct cpu_worker *w = t->worker;
     for (int from, to; w < t->worker + t->size; w++) {
         cpu_share(s->batch_groups, t->size, w->rank, &from, &to);
@@ -47,7 +47,8 @@ static void peek_pixels(const struct backend_session *s, const struct cpu_team *
             double *image = out + (first + (size_t)lane) * c->out;
             for (int ch = 0; ch < channels; ch++) {
                 for (int i = 0; i < pixels; i++)
-                    image[i * channels + ch] = (double)group[(ch * pixels + i) * CPU_LANES + lane];
+                    image[i * channels + ch] =
+                        (double)group[(size_t)(ch * pixels + i) * s->lanes + (size_t)lane];
             }
         }
     }

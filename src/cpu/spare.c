@@ -69,9 +69,9 @@ void cpu_spare_begin(struct cpu_worker *w, bool training, int base)
 }
 
 static void pack(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
-                 float *to)
+                 const struct cpu_conv_ops *ops, float *to)
 {
-    c->ops->pack(&c->conv, !c->first, m->rounded + c->kernel, to, w->rank, w->team->size);
+    ops->pack(&c->conv, !c->first, m->rounded + c->kernel, to, w->rank, w->team->size);
 }
 
 void cpu_spare_layer(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
@@ -91,7 +91,7 @@ void cpu_spare_layer(struct cpu_worker *w, const struct cpu_model *m, const stru
     if (w->packed == w->barriers)
         cpu_barrier(w);
     if (!atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
-        pack(w, m, c, w->team->arena + c->pack_train);
+        pack(w, m, c, c->ops_train, w->team->arena + c->pack_train);
     cpu_barrier(w);
     w->packed = w->barriers;
 }
@@ -100,11 +100,11 @@ static void conv_again(struct cpu_worker *w, const struct cpu_model *m, const st
                        int place, int n, float *y)
 {
     const struct cpu_kernels *k = w->team->s->k;
-    size_t floats = (size_t)n * c->out * CPU_LANES;
+    size_t floats = (size_t)n * c->out * w->team->s->lanes;
 
-    c->ops->forward(&c->conv, n, w->team->arena + c->pack_train,
-                    c->l.bias >= 0 ? m->rounded + c->bias : NULL, cpu_back(w, c->l.src, place), y,
-                    NULL, w->scratch);
+    c->ops_train->forward(&c->conv, n, w->team->arena + c->pack_train,
+                          c->l.bias >= 0 ? m->rounded + c->bias : NULL,
+                          cpu_back(w, c->l.src, place), y, NULL, w->scratch);
     if (w->team->s->bf16)
         k->round_bf16(floats, y, y);
 }
@@ -116,7 +116,7 @@ void cpu_spare_again(struct cpu_worker *w, const struct cpu_model *m, const stru
 
     for (int r = c->redo_from; r < c->redo_to; r++) {
         const struct cpu_layer *redo = &s->layer[s->redo[r]];
-        size_t floats = (size_t)n * redo->out * CPU_LANES;
+        size_t floats = (size_t)n * redo->out * w->team->s->lanes;
         const struct cpu_layer *conv =
             redo->l.op == NET_CONV ? redo : cpu_spare_conv_below(s, redo);
         float *y = cpu_back(w, redo->tail, place);
@@ -141,7 +141,7 @@ void cpu_spare_pack_all(struct cpu_worker *w, const struct cpu_model *m)
     cpu_barrier(w);
     for (int i = 0; i < s->layers; i++) {
         if (s->layer[i].l.op == NET_CONV)
-            pack(w, m, &s->layer[i], w->team->arena + s->layer[i].pack);
+            pack(w, m, &s->layer[i], s->layer[i].ops, w->team->arena + s->layer[i].pack);
     }
     cpu_barrier(w);
 }

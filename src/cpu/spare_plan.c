@@ -17,7 +17,7 @@ bool cpu_spares(const struct backend_session *s)
     double floats = (double)s->packed_count;
 
     for (int i = 0; i < s->layers; i++)
-        floats += (double)s->layer[i].out * CPU_LANES * s->batch_groups;
+        floats += (double)s->layer[i].out * (double)s->lanes * s->batch_groups;
     return floats > (double)cpu_spare_from;
 }
 
@@ -96,7 +96,7 @@ void cpu_spare_choose(struct backend_session *s)
         if (c->l.op != NET_CONV && c->l.op != NET_DENSE)
             continue;
         c->merge = s->plan.net->param[c->l.kernel].count >= MERGE_FROM;
-        size_t packed = c->l.op == NET_CONV ? c->ops->packed(&c->conv, !c->first) : 0;
+        size_t packed = c->l.op == NET_CONV ? c->ops_train->packed(&c->conv, !c->first) : 0;
         if (!c->again)
             s->slot = packed > s->slot ? packed : s->slot;
     }
@@ -106,7 +106,7 @@ void cpu_spare_choose(struct backend_session *s)
         if (c->l.op != NET_CONV || !c->again)
             continue;
         c->pack_train = s->slot;
-        s->slot += cpu_round_up(c->ops->packed(&c->conv, !c->first));
+        s->slot += cpu_round_up(c->ops_train->packed(&c->conv, !c->first));
     }
 }
 
@@ -154,7 +154,7 @@ static void hold(struct plan *p, int *piece, size_t floats)
 static void hold_pixels(struct plan *p, int *list, int layer)
 {
     if (layer >= 0)
-        hold(p, &list[layer], p->s->layer[layer].out * CPU_LANES * (size_t)p->groups);
+        hold(p, &list[layer], p->s->layer[layer].out * p->s->lanes * (size_t)p->groups);
 }
 
 static void hold_scratch(struct plan *p, int *list, int at, int layer, bool back)
@@ -243,8 +243,9 @@ static bool grad_over(const struct plan *p, const struct cpu_layer *c)
 
     if (c->grad_in_place)
         return true;
-    return c->l.op == NET_CONV && c->ops->dx_over_dy && c->ops->dx_over_dy(&c->conv, p->groups) &&
-           c->l.src >= 0 && !c->add && layer[c->l.src].out == layer[c->tail].out;
+    return c->l.op == NET_CONV && c->ops_train->dx_over_dy &&
+           c->ops_train->dx_over_dy(&c->conv, p->groups) && c->l.src >= 0 && !c->add &&
+           layer[c->l.src].out == layer[c->tail].out;
 }
 
 static void plan_backward(struct plan *p)

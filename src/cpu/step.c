@@ -13,7 +13,7 @@ void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to)
 {
     size_t size = (size_t)w->team->size;
     /* whole vectors of weights to each, so that no two threads write to one line; whole tiles */
-    size_t whole = w->team->s->tiles ? 2 * CPU_LANES : CPU_LANES;
+    size_t whole = w->team->s->tiles ? 32 : 16;
     size_t each = (units + whole * size - 1) / (whole * size) * whole;
     size_t first = each * (size_t)w->rank, last = first + each;
 
@@ -29,21 +29,20 @@ struct part {
 
 static struct part part_of(const struct cpu_worker *w, const struct cpu_layer *c, int place, int n)
 {
+    size_t lanes = w->team->s->lanes;
     int from, to;
 
     if (!c->units)
-        return (struct part){place, n, 0, c->out * CPU_LANES};
+        return (struct part){place, n, 0, c->out * lanes};
     cpu_units(w, c->out, &from, &to);
-    return (struct part){0, w->team->s->batch_groups, (size_t)from * CPU_LANES,
-                         (size_t)(to - from) * CPU_LANES};
+    return (struct part){0, w->team->s->batch_groups, (size_t)from * lanes,
+                         (size_t)(to - from) * lanes};
 }
 
 static const float *packed_of(const struct cpu_worker *w, const struct cpu_model *m,
-                              const struct cpu_layer *c)
+                              const struct cpu_layer *c, bool training)
 {
-    if (!w->team->s->spare)
-        return m->packed + c->pack;
-    return w->team->arena + (w->act == w->evaluate ? c->pack : c->pack_train);
+    return (w->team->s->spare ? w->team->arena : m->packed) + (training ? c->pack_train : c->pack);
 }
 
 static const float *bias_of(const struct cpu_layer *c, const struct cpu_model *m)
@@ -61,7 +60,7 @@ static int at_once(int groups)
 static int images_of(const struct cpu_worker *w, int place, int n, bool training)
 {
     const struct backend_session *s = w->team->s;
-    size_t lanes = (size_t)n * CPU_LANES, left = s->plan.batch - (size_t)place * CPU_LANES;
+    size_t lanes = (size_t)n * s->lanes, left = s->plan.batch - (size_t)place * s->lanes;
 
     return (int)(training && left < lanes ? left : lanes);
 }
@@ -69,25 +68,25 @@ static int images_of(const struct cpu_worker *w, int place, int n, bool training
 static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i, struct part p,
                           bool training)
 {
-    const struct cpu_kernels *k = w->team->s->k;
-    const struct cpu_layer *c = &w->team->s->layer[i];
+    const struct backend_session *s = w->team->s;
+    const struct cpu_kernels *k = s->k;
+    const struct cpu_layer *c = &s->layer[i];
     const float *bias = bias_of(c, m);
-    size_t unit = p.at / CPU_LANES;
+    size_t unit = p.at / s->lanes;
 
     if (!p.floats)
         return;
     if (c->tiles) {
-        w->team->s->tiles->dense(images_of(w, p.place, p.n, training), (int)c->in, (int)c->out,
-                                 (int)unit, (int)(unit + p.floats / CPU_LANES),
-                                 cpu_act(w, c->l.src, p.place), m->tiles + c->tile, bias,
-                                 cpu_act(w, i, p.place), w->scratch);
+        s->tiles->dense(images_of(w, p.place, p.n, training), (int)c->in, (int)c->out, (int)unit,
+                        (int)(unit + p.floats / s->lanes), cpu_act(w, c->l.src, p.place),
+                        m->tiles + c->tile, bias, cpu_act(w, i, p.place), w->scratch);
         return;
     }
     for (int g = p.place, end = p.place + p.n; g < end; g += GROUPS_AT_ONCE)
         k->dense(images_of(w, g, at_once(end - g), training), (int)c->in,
-                 (int)(p.floats / CPU_LANES), cpu_act(w, c->l.src, g), c->in * CPU_LANES,
+                 (int)(p.floats / s->lanes), cpu_act(w, c->l.src, g), c->in * s->lanes,
                  m->rounded + c->kernel + unit, c->out, 1, bias ? bias + unit : NULL, false,
-                 cpu_act(w, i, g) + p.at, c->out * CPU_LANES);
+                 cpu_act(w, i, g) + p.at, c->out * s->lanes);
 }
 
 static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n,
@@ -97,7 +96,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     const struct cpu_kernels *k = s->k;
     const struct cpu_layer *c = &s->layer[i];
     const struct net_layer *l = &c->l;
-    size_t in = c->in * CPU_LANES, out = s->layer[c->tail].out * CPU_LANES;
+    size_t in = c->in * s->lanes, out = s->layer[c->tail].out * s->lanes;
     struct part p = part_of(w, c, place, n);
 
     if (!training && c->units) /* threads evaluate on their own */
@@ -110,8 +109,9 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_CONV: {
         uint16_t *pass = w->team->pass[i];
         size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
-        c->ops->forward(&c->conv, n, packed_of(w, m, c), bias_of(c, m), x, y,
-                        training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
+        const struct cpu_conv_ops *ops = training ? c->ops_train : c->ops;
+        ops->forward(&c->conv, n, packed_of(w, m, c, training), bias_of(c, m), x, y,
+                     training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
         break;
     }
     case NET_DENSE:
@@ -153,6 +153,59 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     }
 }
 
+static bool stop_wanted(const struct cpu_worker *w)
+{
+    return w->job->stop && atomic_load_explicit(w->job->stop, memory_order_relaxed);
+}
+
+/* A step of a single model can be given up in the middle, but not once a thread has begun to change
+ * weights; members would get out of step with each other. */
+void cpu_look_for_stop(struct cpu_worker *w)
+{
+    if (w->team->s->plan.members == 1 && !w->committed && stop_wanted(w))
+        atomic_store_explicit(&w->team->abandon, true, memory_order_relaxed);
+}
+
+/* Looks for the stop between any two layers: one may take 100 ms. */
+static bool going(struct cpu_worker *w, int n)
+{
+    cpu_look_for_stop(w);
+    return n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
+}
+
+/* The worker that has the only group of a batch, for layers whose blocks all threads share. */
+static const struct cpu_worker *owner_of(const struct cpu_worker *w)
+{
+    return &w->team->worker[w->team->size - 1];
+}
+
+static void share_blocks(const struct cpu_worker *w, const struct cpu_layer *c, int *from, int *to)
+{
+    cpu_share(c->blocks.groups, w->team->size, w->rank, from, to);
+}
+
+/* A barrier in front, since one thread wrote the input, and one behind. */
+static void dealt_forward(struct cpu_worker *w, const struct cpu_model *m,
+                          const struct cpu_layer *c)
+{
+    const struct backend_session *s = w->team->s;
+    const struct cpu_worker *owner = owner_of(w);
+    float *y = cpu_act(owner, c->tail, 0);
+    size_t out = s->layer[c->tail].out * s->lanes;
+    int from, to;
+
+    if (w == owner)
+        memset(y, 0, out * sizeof *y);
+    cpu_barrier(w);
+    share_blocks(w, c, &from, &to);
+    if (going(w, to - from))
+        cpu_blocks_forward(&c->conv, from, to, packed_of(w, m, c, true), bias_of(c, m),
+                           cpu_act(owner, c->l.src, 0), y, w->team->pass[c->index], w->scratch);
+    cpu_barrier(w);
+    if (s->bf16 && w == owner)
+        s->k->round_bf16(out, y, y);
+}
+
 /* Which elements each dropout layer keeps: by the images' places in the global batch. */
 void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, int n,
                     uint64_t step)
@@ -176,26 +229,6 @@ void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, 
     }
 }
 
-static bool stop_wanted(const struct cpu_worker *w)
-{
-    return w->job->stop && atomic_load_explicit(w->job->stop, memory_order_relaxed);
-}
-
-/* A step of a single model can be given up in the middle, but not once a thread has begun to change
- * weights; members would get out of step with each other. */
-void cpu_look_for_stop(struct cpu_worker *w)
-{
-    if (w->team->s->plan.members == 1 && !w->committed && stop_wanted(w))
-        atomic_store_explicit(&w->team->abandon, true, memory_order_relaxed);
-}
-
-/* Looks for the stop between any two layers: one may take 100 ms. */
-static bool going(struct cpu_worker *w, int n)
-{
-    cpu_look_for_stop(w);
-    return n > 0 && !atomic_load_explicit(&w->team->abandon, memory_order_relaxed);
-}
-
 void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place,
                  int n, bool training)
 {
@@ -214,10 +247,14 @@ void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int 
         if (s->spare)
             cpu_spare_layer(w, m, c, training, false);
         bool compute = (!training && n > 0) || going(w, c->units ? 1 : n);
+        if (training && c->dealt) {
+            dealt_forward(w, m, c);
+            continue;
+        }
         if (c->l.op == NET_BATCHNORM) {
             cpu_norm_forward(w, m, c, place, n, training, compute);
             if (s->bf16 && compute)
-                s->k->round_bf16((size_t)n * c->out * CPU_LANES, cpu_act(w, c->tail, place),
+                s->k->round_bf16((size_t)n * c->out * s->lanes, cpu_act(w, c->tail, place),
                                  cpu_act(w, c->tail, place));
         } else if (compute) {
             layer_forward(w, m, i, place, n, training);
@@ -230,7 +267,7 @@ static void turn_units(struct cpu_worker *w, const struct cpu_layer *c, int from
                        float *turned)
 {
     const struct backend_session *s = w->team->s;
-    size_t out = c->out * CPU_LANES, width = cpu_round_up(c->out);
+    size_t out = c->out * s->lanes, width = cpu_round_up(c->out);
     const float *dy = cpu_grad(w, c->index, 0);
     int groups = s->batch_groups;
 
@@ -238,7 +275,7 @@ static void turn_units(struct cpu_worker *w, const struct cpu_layer *c, int from
         s->tiles->dense_turn(groups, from, to, (int)c->in, (int)c->out, !c->first, dy, turned);
     for (int g = 0; !c->tiles && g < groups; g += GROUPS_AT_ONCE)
         s->k->turn(at_once(groups - g), from, to, dy + (size_t)g * out, out,
-                   turned + (size_t)g * CPU_LANES * width, width);
+                   turned + (size_t)g * s->lanes * width, width);
 }
 
 /* Where all threads turn what each of them wrote, or rounds, in front of a barrier. Layers take two such
@@ -258,7 +295,7 @@ static bool wrote_units(const struct backend_session *s, const struct cpu_layer 
 static void round_gradient(struct cpu_worker *w, int i, struct part p)
 {
     const struct backend_session *s = w->team->s;
-    size_t floats = s->layer[i].out * CPU_LANES;
+    size_t floats = s->layer[i].out * s->lanes;
 
     for (int g = 0; g < p.n; g++) {
         float *at = cpu_grad(w, i, p.place) + (size_t)g * floats + p.at;
@@ -270,7 +307,7 @@ static void round_gradient(struct cpu_worker *w, int i, struct part p)
 static void share_gradient(struct cpu_worker *w, const struct cpu_layer *c, struct part p)
 {
     const struct backend_session *s = w->team->s;
-    int unit = (int)(p.at / CPU_LANES);
+    int unit = (int)(p.at / s->lanes);
 
     if (s->bf16 || !wrote_units(s, c))
         cpu_barrier(w);
@@ -278,7 +315,7 @@ static void share_gradient(struct cpu_worker *w, const struct cpu_layer *c, stru
         return;
     if (s->bf16)
         round_gradient(w, c->tail, p);
-    turn_units(w, c, unit, unit + (int)(p.floats / CPU_LANES), turned_by_all(w, c));
+    turn_units(w, c, unit, unit + (int)(p.floats / s->lanes), turned_by_all(w, c));
 }
 
 /* A dense layer whose rows the threads share out: each takes the gradient of its rows over all
@@ -290,7 +327,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     const struct cpu_tiles *tiles = s->layer[i].tiles ? s->tiles : NULL;
     const struct cpu_layer *c = &s->layer[i];
     int groups = s->batch_groups, images = images_of(w, 0, groups, true), from, to;
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
+    size_t in = c->in * s->lanes, out = c->out * s->lanes, width = cpu_round_up(c->out);
     const float *x = cpu_back(w, c->l.src, 0), *dy = cpu_grad(w, i, 0);
     float *dx = c->first ? NULL : cpu_grad(w, c->l.src, 0);
     float *dparam = w->team->dparam, *turned = turned_by_all(w, c);
@@ -300,10 +337,10 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
     for (int g = 0; !tiles && dx && from < to && g < groups; g += GROUPS_AT_ONCE)
         k->dense(images_of(w, g, at_once(groups - g), true), (int)c->out, to - from,
                  dy + (size_t)g * out, out, m->rounded + c->kernel + (size_t)from * c->out, 1,
-                 c->out, NULL, c->add, dx + (size_t)g * in + (size_t)from * CPU_LANES, in);
+                 c->out, NULL, c->add, dx + (size_t)g * in + (size_t)from * s->lanes, in);
     for (int row = from, step = tiles ? tiles->rows : ROWS_AT_ONCE; row < to; row += step) {
         int rows = to - row < step ? to - row : step;
-        size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * CPU_LANES;
+        size_t at = c->kernel + (size_t)row * c->out, lane = (size_t)row * s->lanes;
         if (tiles && dx)
             tiles->dense_back(images, (int)c->in, (int)c->out, row, row + rows, m->tiles + c->tile,
                               c->add, dx, turned, w->scratch);
@@ -312,7 +349,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
                                  dparam + at, turned, w->scratch);
         for (int g = 0; !tiles && g < groups; g += GROUPS_AT_ONCE)
             k->dense_weights(images_of(w, g, at_once(groups - g), true), rows, (int)c->out,
-                             x + (size_t)g * in + lane, in, turned + (size_t)g * CPU_LANES * width,
+                             x + (size_t)g * in + lane, in, turned + (size_t)g * s->lanes * width,
                              width, dparam + at, c->out, g > 0);
         cpu_update_now(w, m, at, (size_t)rows * c->out);
         if (cpu_packs_at_once(s, c))
@@ -323,7 +360,7 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
         return;
     cpu_units(w, c->out, &from, &to);
     if (to > from) {
-        k->bias_sums(groups, to - from, dy + (size_t)from * CPU_LANES, out, dparam + c->bias + from,
+        k->bias_sums(groups, to - from, dy + (size_t)from * s->lanes, out, dparam + c->bias + from,
                      false);
         cpu_update_now(w, m, c->bias + (size_t)from, (size_t)(to - from));
     }
@@ -331,10 +368,11 @@ static void shared_dense_backward(struct cpu_worker *w, struct cpu_model *m, int
 
 static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n)
 {
-    const struct cpu_kernels *k = w->team->s->k;
-    const struct cpu_layer *c = &w->team->s->layer[i];
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES, width = cpu_round_up(c->out);
-    const struct cpu_tiles *tiles = c->tiles ? w->team->s->tiles : NULL;
+    const struct backend_session *s = w->team->s;
+    const struct cpu_kernels *k = s->k;
+    const struct cpu_layer *c = &s->layer[i];
+    size_t in = c->in * s->lanes, out = c->out * s->lanes, width = cpu_round_up(c->out);
+    const struct cpu_tiles *tiles = c->tiles ? s->tiles : NULL;
     float *dw = cpu_sum(w, c->own_slice, c->kernel, c->kernel_own);
 
     if (tiles) {
@@ -368,11 +406,40 @@ static void conv_backward(struct cpu_worker *w, const struct cpu_model *m, int i
     const uint16_t *pass = w->team->pass[i];
     size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
 
-    c->ops->backward(
-        &c->conv, n, packed_of(w, m, c), cpu_back(w, c->l.src, place), cpu_grad(w, c->tail, place),
-        pass ? pass + (size_t)place * bits : NULL, c->first ? NULL : cpu_grad(w, c->l.src, place),
-        c->add, cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
-        c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL, w->scratch);
+    c->ops_train->backward(&c->conv, n, packed_of(w, m, c, true), cpu_back(w, c->l.src, place),
+                           cpu_grad(w, c->tail, place), pass ? pass + (size_t)place * bits : NULL,
+                           c->first ? NULL : cpu_grad(w, c->l.src, place), c->add,
+                           cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
+                           c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL,
+                           w->scratch);
+}
+
+/* As forward; what blocks give to pixels that others read, too, is added up by channels, when all is
+ * there. */
+static void dealt_backward(struct cpu_worker *w, const struct cpu_model *m,
+                           const struct cpu_layer *c)
+{
+    const struct cpu_worker *owner = owner_of(w);
+    float *dx = c->first ? NULL : cpu_grad(owner, c->l.src, 0);
+    int from, to, first, last;
+
+    cpu_barrier(w);
+    share_blocks(w, c, &from, &to);
+    if (going(w, to - from))
+        cpu_blocks_backward(
+            &c->conv, from, to, packed_of(w, m, c, true), cpu_back(owner, c->l.src, 0),
+            cpu_grad(owner, c->tail, 0), w->team->pass[c->index], dx,
+            cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
+            c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL, w->scratch);
+    cpu_barrier(w);
+    if (!dx)
+        return;
+    cpu_share(c->conv.cin, w->team->size, w->rank, &first, &last);
+    for (int r = 0; r < w->team->size && going(w, 1); r++) {
+        cpu_share(c->blocks.groups, w->team->size, r, &from, &to);
+        cpu_blocks_give(&c->conv, from, to, w->team->worker[r].scratch, first, last, c->add, dx);
+    }
+    cpu_barrier(w);
 }
 
 /* Layers without weights: dx from dy. */
@@ -382,7 +449,7 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     const struct cpu_kernels *k = s->k;
     const struct cpu_layer *c = &s->layer[i];
     const struct net_layer *l = &c->l;
-    size_t in = c->in * CPU_LANES, out = c->out * CPU_LANES;
+    size_t in = c->in * s->lanes, out = c->out * s->lanes;
     const float *x = cpu_back(w, l->src, p.place), *y = cpu_back(w, c->tail, p.place);
     const float *dy = cpu_grad(w, c->tail, p.place);
     float *dx = c->first ? NULL : cpu_grad(w, l->src, p.place);
@@ -449,7 +516,7 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
             continue;
         bool shared = c->l.op == NET_DENSE && c->units;
         struct part p = part_of(w, c, place, n);
-        p.floats = c->units ? p.floats : s->layer[c->tail].out * CPU_LANES;
+        p.floats = c->units ? p.floats : s->layer[c->tail].out * s->lanes;
         if ((c->wait_backward || s->layer[c->tail].wait_backward) && i >= s->pictures) {
             if (shared)
                 share_gradient(w, c, p);
@@ -466,6 +533,8 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
             cpu_spare_again(w, m, c, place, n);
         if (c->l.op == NET_BATCHNORM)
             cpu_norm_backward(w, m, c, place, n, compute);
+        else if (c->dealt)
+            dealt_backward(w, m, c);
         else if (compute)
             layer_backward(w, m, i, p);
         if (c->merge)

@@ -115,6 +115,13 @@ static void pictures(struct cpu_worker *w, struct cpu_model *m, int from, int to
     struct backend_session *s = w->team->s;
     int n;
 
+    if (s->dealt) { /* a single group, and all threads at every layer */
+        if (back)
+            cpu_backward(w, m, 0, s->pictures, from, to - from);
+        else
+            cpu_forward(w, m, 0, s->pictures, from, to - from, true);
+        return;
+    }
     for (int at = back ? to : from; s->pictures && (back ? at > from : at < to);
          at += back ? -n : n) {
         int left = back ? at - from : to - at;
@@ -247,7 +254,7 @@ static void evaluate_models(struct cpu_worker *w, const struct cpu_job *job, int
 {
     struct cpu_team *t = w->team;
     struct backend_session *s = t->s;
-    int groups = (int)((job->count + CPU_LANES - 1) / CPU_LANES), from, to;
+    int groups = (int)((job->count + s->lanes - 1) / s->lanes), from, to;
     size_t classes = s->layer[s->layers - 1].out;
 
     cpu_share(groups, t->size, w->rank, &from, &to);
@@ -255,8 +262,9 @@ static void evaluate_models(struct cpu_worker *w, const struct cpu_job *job, int
         n = to - from < each ? to - from : each;
         for (int g = 0; g < n; g++) {
             uint32_t index[CPU_LANES];
-            size_t first = (size_t)(from + g) * CPU_LANES;
-            int lanes = job->count - first < CPU_LANES ? (int)(job->count - first) : CPU_LANES;
+            size_t first = (size_t)(from + g) * s->lanes;
+            size_t left = job->count - first;
+            int lanes = (int)(left < s->lanes ? left : s->lanes);
             for (int lane = 0; lane < lanes; lane++)
                 index[lane] = (uint32_t)(job->first + first) + (uint32_t)lane;
             cpu_take_group(w, job->part, index, lanes, NULL, 0, place + g);
@@ -271,12 +279,12 @@ static void evaluate_models(struct cpu_worker *w, const struct cpu_job *job, int
                 return;
             }
             const float *act = cpu_act(w, s->layers - 1, place);
-            for (size_t at = (size_t)from * CPU_LANES;
-                 at < (size_t)(from + n) * CPU_LANES && at < job->count; at++) {
-                size_t g = at / CPU_LANES - (size_t)from, lane = at % CPU_LANES;
+            for (size_t at = (size_t)from * s->lanes;
+                 at < (size_t)(from + n) * s->lanes && at < job->count; at++) {
+                size_t g = at / s->lanes - (size_t)from, lane = at % s->lanes;
                 float *to_logits = job->logits + ((size_t)m * job->count + at) * classes;
                 for (size_t c = 0; c < classes; c++)
-                    to_logits[c] = act[(g * classes + c) * CPU_LANES + lane];
+                    to_logits[c] = act[(g * classes + c) * s->lanes + lane];
             }
         }
     }
@@ -293,6 +301,9 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
     w->job = job;
     w->stopped = false;
     if (!s->spare) {
+        for (int m = t->first_model; m < members && !s->packed; m += t->model_step)
+            cpu_pack_to_evaluate(w, &s->model[m]);
+        cpu_barrier(w);
         evaluate_models(w, job, t->first_model, members, place, each);
         return;
     }

@@ -3,6 +3,7 @@
 #ifndef CHORUS_CPU_TEAM_H
 #define CHORUS_CPU_TEAM_H
 
+#include "cpu/blocks.h"
 #include "cpu/cpu_int.h"
 
 #include <pthread.h>
@@ -34,7 +35,7 @@ struct cpu_layer {
     size_t kernel_own, bias_own; /* ... and in a thread's own vector of gradients */
     size_t mean, var, norm;      /* batch norm: in the statistics; in the team's norm */
     size_t pack;                 /* conv: offset in a model's packed weights, ... */
-    size_t pack_train;           /* ... spared: in the arena, when training */
+    size_t pack_train;           /* ... when training; spared: in the arena */
     bool tiles;                  /* dense: multiplied on tiles */
     size_t tile;                 /* ... offset in a model's weights for them */
     bool boundary;               /* of the pictures: layers behind them write the gradient to it */
@@ -42,6 +43,9 @@ struct cpu_layer {
     bool merge;                  /* spared: its kernel's gradients are summed as soon as they are
                                     there */
     int redo_from, redo_to;      /* spared: what is computed again before it goes backward */
+    const struct cpu_conv_ops *ops_train; /* conv: ops, or of few images cpu_conv_blocks */
+    struct cpu_blocks blocks;             /* ... the cut */
+    bool dealt;                           /* ... threads share out the groups of blocks */
 };
 
 #define CPU_NOWHERE SIZE_MAX
@@ -100,7 +104,7 @@ struct cpu_team {
     struct backend_session *s;
     int size, first_model, model_step; /* models first_model, + model_step, ... are this team's */
     int places;
-    float *images;           /* [places][c][h][w][16] */
+    float *images;           /* [places][c][h][w][lanes] */
     float **act, **grad;     /* (layers): outputs, and gradients to them; NULL: done in one step
                                   with others, or in the workers' own buffers */
     uint16_t **keep, **pass; /* (layers): dropout's masks; conv.h's, by convolution */
@@ -132,12 +136,15 @@ struct cpu_job { /* what the threads are woken for */
 
 struct backend_session {
     struct backend_plan plan;
-    const struct cpu_kernels *k;
-    const struct cpu_tiles *tiles; /* bf16: where there are some */
+    const struct cpu_kernels *whole_k; /* of 16 lanes */
+    const struct cpu_kernels *k;       /* the same, or half of them */
+    size_t lanes;                      /* images of a group */
+    const struct cpu_tiles *tiles;     /* bf16: where there are some */
     struct cpu_layer *layer;
     int layers;
     int pictures; /* layers in front of the first that wants all images at once: run chunk by chunk */
     int chunk;    /* groups at a time there */
+    bool dealt;   /* some layers are: all threads go through the only group's layers together */
     bool spare;   /* all memory of activations does, and they are computed again: spare.c */
     bool whole;   /* ... which are all: the team keeps their gradients too, for peek */
     bool bf16;
@@ -172,6 +179,7 @@ struct backend_session {
     bool counting; /* an estimate: pieces are counted, not taken */
     double counted;
     bool given_back; /* spared: the arena holds nothing */
+    bool packed;     /* for evaluating, too, where that takes other kernels */
     bool trained;    /* a batch was trained: peek has something to show */
 };
 
@@ -183,10 +191,9 @@ static inline float *cpu_act(const struct cpu_worker *w, int layer, int place)
 
     if (layer == NET_IMAGES) {
         const struct net_shape *in = &s->plan.net->input;
-        return t->images +
-               (size_t)place * (size_t)in->h * (size_t)in->w * (size_t)in->c * CPU_LANES;
+        return t->images + (size_t)place * (size_t)in->h * (size_t)in->w * (size_t)in->c * s->lanes;
     }
-    return w->act[layer] + (size_t)(place - w->base) * s->layer[layer].out * CPU_LANES;
+    return w->act[layer] + (size_t)(place - w->base) * s->layer[layer].out * s->lanes;
 }
 
 /* The same going backward: it may lie elsewhere. */
@@ -194,13 +201,14 @@ static inline float *cpu_back(const struct cpu_worker *w, int layer, int place)
 {
     if (layer == NET_IMAGES)
         return cpu_act(w, layer, place);
-    return w->back[layer] + (size_t)(place - w->base) * w->team->s->layer[layer].out * CPU_LANES;
+    const struct backend_session *s = w->team->s;
+    return w->back[layer] + (size_t)(place - w->base) * s->layer[layer].out * s->lanes;
 }
 
 static inline float *cpu_grad(const struct cpu_worker *w, int layer, int place)
 {
     const struct cpu_team *t = w->team;
-    size_t floats = t->s->layer[layer].out * CPU_LANES;
+    size_t floats = t->s->layer[layer].out * t->s->lanes;
 
     return t->grad[layer] ? t->grad[layer] + (size_t)place * floats
                           : w->grad[layer] + (size_t)(place - w->chunk) * floats;
@@ -228,6 +236,7 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
                        int place, int n, bool compute);
 
 /* layout.c: what is fused, cut, shared out, before any memory is taken. */
+extern int cpu_lanes_wanted; /* 0: by the batch; tests change it */
 void cpu_lay_out(struct backend_session *s);
 
 /* spare_plan.c */
@@ -301,6 +310,8 @@ void cpu_update_begin(struct cpu_worker *w, double lr, uint64_t step);
 bool cpu_packs_at_once(const struct backend_session *s, const struct cpu_layer *c);
 /* all: also what was packed as it was updated. */
 void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all);
+/* What only an evaluation reads. */
+void cpu_pack_to_evaluate(struct cpu_worker *w, struct cpu_model *m);
 /* Parameters [from, from + n) along t->dparam, at once. */
 void cpu_update_now(struct cpu_worker *w, struct cpu_model *m, size_t from, size_t n);
 /* All that is left, by the whole team between two barriers. */

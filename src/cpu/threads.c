@@ -16,10 +16,10 @@ void cpu_share(int groups, int size, int rank, int *from, int *to)
 
 void cpu_group(const struct backend_session *s, int g, size_t *first, int *lanes)
 {
-    size_t left = s->plan.batch - (size_t)g * CPU_LANES;
+    size_t left = s->plan.batch - (size_t)g * s->lanes;
 
-    *first = (size_t)g * CPU_LANES;
-    *lanes = left < CPU_LANES ? (int)left : CPU_LANES;
+    *first = (size_t)g * s->lanes;
+    *lanes = (int)(left < s->lanes ? left : s->lanes);
 }
 
 void cpu_barrier(struct cpu_worker *w)

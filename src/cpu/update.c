@@ -40,8 +40,8 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all)
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];
         if (c->l.op == NET_CONV && !s->spare)
-            c->ops->pack(&c->conv, !c->first, m->rounded + c->kernel, m->packed + c->pack, w->rank,
-                         w->team->size);
+            c->ops_train->pack(&c->conv, !c->first, m->rounded + c->kernel,
+                               m->packed + c->pack_train, w->rank, w->team->size);
     }
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];
@@ -51,6 +51,18 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all)
         cpu_units(w, c->in, &from, &to);
         s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, from, to, m->param + c->kernel,
                              m->tiles + c->tile);
+    }
+}
+
+void cpu_pack_to_evaluate(struct cpu_worker *w, struct cpu_model *m)
+{
+    const struct backend_session *s = w->team->s;
+
+    for (int i = 0; i < s->layers && !s->spare; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->ops != c->ops_train)
+            c->ops->pack(&c->conv, !c->first, m->rounded + c->kernel, m->packed + c->pack, w->rank,
+                         w->team->size);
     }
 }
 
@@ -92,7 +104,7 @@ void cpu_update_now(struct cpu_worker *w, struct cpu_model *m, size_t from, size
 static size_t slice_of(const struct cpu_worker *w, const struct cpu_range *r, size_t *from)
 {
     size_t all = w->team->s->own_count, size = (size_t)w->team->size, rank = (size_t)w->rank;
-    size_t slice = (all / size + CPU_LANES) / CPU_LANES * CPU_LANES;
+    size_t slice = (all / size + 16) / 16 * 16; /* whole lines */
     size_t begin = slice * rank, end = begin + slice, n = r->to - r->from;
 
     begin = begin > r->own ? begin - r->own : 0;

@@ -1,7 +1,8 @@
-/* cpu/vector.h: sixteen lanes and the registers that hold them; part of kernels.inc. A vector is 16
- * floats in memory, one pixel of 16 images; a register (reg) is what the instruction set computes
- * with, and a vector is REGS of them. The compiler keeps vectors that it must split itself in memory
- * and compares them lane by lane: kernels compute with registers, and go over a vector's in a loop. */
+/* cpu/vector.h: lanes and the registers that hold them; part of kernels.inc. A vector is LANES floats
+ * in memory, one pixel of so many images: 16, or 8 where the file that is compiled says so; a register
+ * (reg) is what the instruction set computes with, and a vector is REGS of them. The compiler keeps vectors
+ * that it must split itself in memory and compares them lane by lane: kernels compute with registers, and
+ * go over a vector's in a loop. */
 #ifndef CHORUS_CPU_VECTOR_H
 #define CHORUS_CPU_VECTOR_H
 
@@ -13,15 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-#define LANES  CPU_LANES
+#ifndef LANES
+#define LANES CPU_LANES
+#endif
+#define LINE   16 /* floats of a cache's line */
 #define ALWAYS static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 32")
 
-typedef float vec __attribute__((vector_size(64), may_alias));
-typedef int32_t veci __attribute__((vector_size(64), may_alias));
-typedef uint32_t vecu __attribute__((vector_size(64), may_alias));
+typedef float vec __attribute__((vector_size(LANES * 4), may_alias));
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && LANES == 16
 #define REG 16 /* floats of a register */
 typedef vec reg;
 #elif defined(__AVX2__)
@@ -32,6 +34,21 @@ typedef float reg __attribute__((vector_size(32), may_alias));
 typedef float reg __attribute__((vector_size(16), may_alias));
 #endif
 #define REGS (LANES / REG)
+
+/* AVX-512, with registers of either width: masks, and twice as many registers. */
+#ifdef __AVX512VL__
+#define REGISTERS 32
+#if REG == 16
+#define WIDE(op_) _mm512_##op_
+typedef __mmask16 wide_mask;
+#else
+#define WIDE(op_) _mm256_##op_
+typedef __mmask8 wide_mask;
+#endif
+typedef __typeof__(WIDE(setzero_ps)()) wide_reg;
+#else
+#define REGISTERS 16
+#endif
 typedef int32_t regi __attribute__((vector_size(REG * 4), may_alias));
 typedef uint32_t regu __attribute__((vector_size(REG * 4), may_alias));
 typedef float reg_loose __attribute__((vector_size(REG * 4), aligned(4), may_alias));
@@ -102,9 +119,11 @@ ALWAYS reg reg_larger(reg best, reg v)
 /* A bit a lane, of a mask. */
 ALWAYS unsigned reg_bits(regi mask)
 {
-#if defined(__AVX512F__)
+#if REG == 16
     return _mm512_movepi32_mask((__m512i)mask);
-#elif defined(__AVX2__)
+#elif REG == 8 && defined(__AVX512VL__)
+    return _mm256_movepi32_mask((__m256i)mask);
+#elif REG == 8
     return (unsigned)_mm256_movemask_ps((__m256)mask);
 #elif defined(__SSE2__)
     return (unsigned)_mm_movemask_ps((__m128)mask);
@@ -119,9 +138,11 @@ ALWAYS unsigned reg_bits(regi mask)
 /* The mask of register r of a vector, from its bits. */
 ALWAYS regi reg_mask(unsigned bits, int r)
 {
-#if defined(__AVX512F__)
+#if REG == 16
     (void)r;
     return (regi)_mm512_movm_epi32((__mmask16)bits);
+#elif defined(__AVX512VL__)
+    return (regi)_mm256_movm_epi32((__mmask8)(bits >> r * REG));
 #else
     static const int32_t bit[8] __attribute__((aligned(32))) = {1, 2, 4, 8, 16, 32, 64, 128};
     regi which = *(const regi *)bit;
@@ -132,9 +153,11 @@ ALWAYS regi reg_mask(unsigned bits, int r)
 /* v in the lanes whose bit is set, else zero. */
 ALWAYS reg reg_let(unsigned bits, int r, reg v)
 {
-#if defined(__AVX512F__)
+#if REG == 16
     (void)r;
     return (reg)_mm512_maskz_mov_ps((__mmask16)bits, (__m512)v);
+#elif defined(__AVX512VL__)
+    return (reg)_mm256_maskz_mov_ps((__mmask8)(bits >> r * REG), (__m256)v);
 #else
     return (reg)(reg_mask(bits, r) & (regi)v);
 #endif
@@ -153,7 +176,7 @@ ALWAYS regi reg_first(int n, int r)
 /* The first n floats (all, or none, where n is beyond), aligned to a float, zeros behind them. */
 ALWAYS reg reg_load_some(const float *p, int n)
 {
-#if defined(__AVX512F__)
+#if REG == 16
     return (reg)_mm512_maskz_loadu_ps((__mmask16)(n < REG ? (1u << n) - 1 : 0xffff), p);
 #else
     reg v = {0};
@@ -169,7 +192,7 @@ ALWAYS reg reg_load_some(const float *p, int n)
 /* The first n lanes, fewer than all of them. */
 ALWAYS void reg_store_some(float *p, reg v, int n)
 {
-#if defined(__AVX512F__)
+#if REG == 16
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
 #else
     memcpy(p, &v, (size_t)n * sizeof *p);
@@ -179,7 +202,7 @@ ALWAYS void reg_store_some(float *p, reg v, int n)
 /* Adds the first n lanes to what is there. */
 ALWAYS void reg_add_some(float *p, reg v, int n)
 {
-#if defined(__AVX512F__)
+#if REG == 16
     __mmask16 mask = (__mmask16)(n < REG ? (1u << n) - 1 : 0xffff);
     _mm512_mask_storeu_ps(p, mask, (__m512)v + _mm512_maskz_loadu_ps(mask, p));
 #else
@@ -191,17 +214,18 @@ ALWAYS void reg_add_some(float *p, reg v, int n)
 #endif
 }
 
-/* The upper half is added to the lower one, four times: always in this order. */
+/* The upper half is added to the lower one, until one is left: always in this order. */
 ALWAYS float lanes_sum(vec v)
 {
     typedef float eight __attribute__((vector_size(32)));
     typedef float four __attribute__((vector_size(16)));
     typedef int32_t four_i __attribute__((vector_size(16)));
-    eight e[2];
+    eight e[LANES / 8];
     four q[2];
 
     memcpy(e, &v, sizeof e);
-    e[0] += e[1];
+    if (LANES == 16)
+        e[0] += e[LANES / 8 - 1];
     memcpy(q, e, sizeof q);
     q[0] += q[1];
     q[0] += __builtin_shuffle(q[0], (four_i){2, 3, 2, 3});
@@ -213,7 +237,7 @@ ALWAYS void reg_sums(reg a, reg b, reg c, reg d, float *sums)
 {
 #if REG >= 8
     __m256 h[4];
-#if defined(__AVX512F__)
+#if REG == 16
     union {
         reg all;
         __m256 half[2];

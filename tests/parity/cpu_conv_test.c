@@ -9,7 +9,7 @@
 
 #include <float.h>
 
-#define LANES CPU_LANES
+static int lanes = CPU_LANES; /* those at hand: sets of others have their turn */
 
 static const struct {
     const struct cpu_kernels *k;
@@ -18,7 +18,9 @@ static const struct {
 } isas[] = {
 #if defined(__x86_64__)
     {&cpu_kernels_avx512, "avx512", NULL},
+    {&cpu_kernels_avx512_8, "avx512", NULL},
     {&cpu_kernels_avx2, "avx2", NULL},
+    {&cpu_kernels_avx2_8, "avx2", NULL},
     {NULL, "amx", &cpu_tiles_amx},
     {NULL, "amx-emulated", &cpu_tiles_emulated},
     {NULL, "avx512bf16-dot", &cpu_tiles_dot},
@@ -47,6 +49,8 @@ static bool has(int isa)
 {
     if (tiles || isas[isa].tiles)
         return tiles == isas[isa].tiles;
+    if (isas[isa].k->lanes != lanes)
+        return false;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (!strcmp(isas[isa].name, "avx512"))
@@ -110,7 +114,7 @@ static void drop(float *p)
 struct bench { /* a layer, its inputs, and what plain loops make of them */
     struct cpu_conv_layer c;
     int groups;
-    size_t nin, nout, nconv, nw; /* floats; nconv: bits too, by 16 */
+    size_t nin, nout, nconv, nw; /* floats; nconv: bits too, by lanes */
     float *w, *bias, *in, *dy, *dx0;
     double *conv, *out; /* conv: behind the relu */
     double top;         /* largest of conv */
@@ -121,7 +125,7 @@ static size_t at_in(const struct cpu_conv_layer *c, int g, int i, int y, int x)
     return ((((size_t)g * (size_t)c->cin + (size_t)i) * (size_t)c->in_h + (size_t)y) *
                 (size_t)c->in_w +
             (size_t)x) *
-           LANES;
+           lanes;
 }
 
 static size_t at_conv(const struct cpu_conv_layer *c, int g, int o, int y, int x)
@@ -160,7 +164,7 @@ static void bench_open(struct bench *b, const struct cpu_conv_layer *layer, int 
 
     *b = (struct bench){.c = *layer, .groups = groups};
     b->nin = at_in(c, groups, 0, 0, 0);
-    b->nconv = at_conv(c, groups, 0, 0, 0) * LANES;
+    b->nconv = at_conv(c, groups, 0, 0, 0) * lanes;
     b->nout = b->nconv / (size_t)(p * p);
     b->nw = (size_t)(c->k * c->k) * (size_t)c->cin * (size_t)c->cout;
     b->w = array(b->nw);
@@ -205,17 +209,17 @@ static void plain_conv(struct bench *b, const float *bias)
         for (int o = 0; o < c->cout; o++) {
             for (int y = 0; y < c->conv_h; y++) {
                 for (int x = 0; x < c->conv_w; x++) {
-                    double *to = b->conv + at_conv(c, g, o, y, x) * LANES;
-                    for (int l = 0; l < LANES; l++)
+                    double *to = b->conv + at_conv(c, g, o, y, x) * lanes;
+                    for (int l = 0; l < lanes; l++)
                         to[l] = bias ? (double)bias[o] : 0;
                     FOR_TAPS(c, g, o, y, x)
                     {
                         double w = (double)b->w[tap_of(c, ky, kx, i, o)];
                         const float *from = b->in + at_in(c, g, i, iy, ix);
-                        for (int l = 0; l < LANES; l++)
+                        for (int l = 0; l < lanes; l++)
                             to[l] += w * (double)from[l];
                     }
-                    for (int l = 0; l < LANES; l++) {
+                    for (int l = 0; l < lanes; l++) {
                         b->top = fmax(b->top, fabs(to[l]));
                         if (c->relu && to[l] <= 0)
                             to[l] = 0;
@@ -236,12 +240,12 @@ static void plain_pool(struct bench *b)
         for (int o = 0; o < c->cout; o++) {
             for (int y = 0; y < c->conv_h; y += p) {
                 for (int x = 0; x < c->conv_w; x += p) {
-                    double *to = b->out + at_out(c, g, o, y / p, x / p) * LANES;
-                    for (int l = 0; l < LANES; l++) {
+                    double *to = b->out + at_out(c, g, o, y / p, x / p) * lanes;
+                    for (int l = 0; l < lanes; l++) {
                         double best = 0, sum = 0;
                         for (int q = 0; q < p * p; q++) {
                             double v =
-                                b->conv[at_conv(c, g, o, y + q / p, x + q % p) * LANES + (size_t)l];
+                                b->conv[at_conv(c, g, o, y + q / p, x + q % p) * lanes + (size_t)l];
                             sum += v;
                             if (!q || v > best || isnan(v))
                                 best = isnan(best) ? best : v;
@@ -259,13 +263,13 @@ static int plain_bit(const struct bench *b, int g, int o, int y, int x, int l, d
 {
     const struct cpu_conv_layer *c = &b->c;
     int p = c->pool;
-    double v = b->conv[at_conv(c, g, o, y, x) * LANES + (size_t)l];
+    double v = b->conv[at_conv(c, g, o, y, x) * lanes + (size_t)l];
 
     if (!c->max || p == 1)
         return v > limit ? 1 : v > 0 ? -1 : 0;
     for (int q = 0; q < p * p; q++) {
         int qy = y / p * p + q / p, qx = x / p * p + q % p;
-        double u = b->conv[at_conv(c, g, o, qy, qx) * LANES + (size_t)l];
+        double u = b->conv[at_conv(c, g, o, qy, qx) * lanes + (size_t)l];
         if (qy == y && qx == x)
             continue;
         if (u > v + limit)
@@ -318,7 +322,7 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
     plain_pool(&b);
     int products = c->k * c->k * c->cin;
     double limit = 8 * FLT_EPSILON * sqrt(products);
-    uint16_t *pass = mem_new(b.nconv / LANES, sizeof *pass);
+    uint16_t *pass = mem_new(b.nconv / lanes, sizeof *pass);
     double *dw = mem_new(b.nw, sizeof *dw), *db = mem_new((size_t)c->cout, sizeof *db);
     double *dx = mem_new(b.nin, sizeof *dx), *dxa = mem_new(b.nin, sizeof *dxa);
     for (int isa = 0; isa < ISAS; isa++) {
@@ -336,7 +340,7 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
             int parts = among(r, 1, 5);
             for (int part = parts - 1; part >= 0; part--)
                 ops->pack(c, want_dx, b.w, packed, part, parts);
-            memset(pass, 0x5a, b.nconv / LANES * sizeof *pass);
+            memset(pass, 0x5a, b.nconv / lanes * sizeof *pass);
             bool masks = cpu_conv_masks(c);
             if (!want_dx) { /* evaluating: no bits are asked for */
                 ops->forward(c, groups, packed, biased ? b.bias : NULL, b.in, out, NULL, scratch);
@@ -354,15 +358,15 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
                 for (int o = 0; o < c->cout; o++) {
                     for (int y = 0; y < c->conv_h; y++) {
                         for (int x = 0; x < c->conv_w; x++) {
-                            double d[LANES];
+                            double d[CPU_LANES];
                             uint16_t let = masks ? pass[at_conv(c, g, o, y, x)] : 0xffff;
-                            for (int l = 0; l < LANES; l++) {
+                            for (int l = 0; l < lanes; l++) {
                                 int bit = plain_bit(&b, g, o, y, x, l, limit * b.top);
                                 wrong += masks && bit >= 0 && bit != (let >> l & 1);
                                 d[l] =
                                     let >> l & 1
                                         ? (double)b.dy[at_out(c, g, o, y / c->pool, x / c->pool) *
-                                                           LANES +
+                                                           lanes +
                                                        (size_t)l]
                                         : 0;
                                 if (!c->max)
@@ -373,7 +377,7 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
                             {
                                 size_t t = tap_of(c, ky, kx, i, o), at = at_in(c, g, i, iy, ix);
                                 double w = (double)b.w[t], sum = 0;
-                                for (int l = 0; l < LANES; l++) {
+                                for (int l = 0; l < lanes; l++) {
                                     sum += d[l] * (double)b.in[at + (size_t)l];
                                     dx[at + (size_t)l] += w * d[l];
                                 }
@@ -436,22 +440,22 @@ static void networks_in_small(void)
 {
     struct numbers r = {0};
     static const struct cpu_conv_layer layers[] = {
-        {1, 20, 3, 1, 0, 0, 12, 12, 8, 8, true, 2, false},
-        {1, 32, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, false},
-        {5, 13, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false},
-        {8, 16, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false},
-        {8, 16, 3, 1, 1, 1, 6, 6, 6, 6, true, 2, true},
-        {8, 12, 1, 2, 0, 0, 8, 8, 4, 4, false, 1, false},
-        {8, 12, 3, 2, 0, 0, 8, 8, 4, 4, false, 1, false},
-        {8, 12, 3, 2, 1, 1, 8, 8, 4, 4, false, 1, false},
-        {40, 33, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false},
-        {3, 7, 7, 2, 3, 3, 16, 16, 8, 8, true, 1, false},
-        {130, 3, 1, 1, 0, 0, 2, 2, 2, 2, false, 1, false},
-        {5, 7, 2, 3, 0, 0, 11, 11, 3, 3, true, 3, true},
-        {2, 3, 9, 1, 4, 4, 9, 9, 9, 9, true, 3, false},
-        {7, 2, 1, 1, 0, 0, 1, 1, 1, 1, true, 1, false},
-        {2, 4, 1, 3, 1, 1, 7, 7, 3, 3, true, 1, false},
-        {2, 4, 2, 1, 3, 3, 3, 3, 8, 8, true, 4, true},
+        {1, 20, 3, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL},
+        {1, 32, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, false, NULL},
+        {5, 13, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL},
+        {8, 16, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL},
+        {8, 16, 3, 1, 1, 1, 6, 6, 6, 6, true, 2, true, NULL},
+        {8, 12, 1, 2, 0, 0, 8, 8, 4, 4, false, 1, false, NULL},
+        {8, 12, 3, 2, 0, 0, 8, 8, 4, 4, false, 1, false, NULL},
+        {8, 12, 3, 2, 1, 1, 8, 8, 4, 4, false, 1, false, NULL},
+        {40, 33, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL},
+        {3, 7, 7, 2, 3, 3, 16, 16, 8, 8, true, 1, false, NULL},
+        {130, 3, 1, 1, 0, 0, 2, 2, 2, 2, false, 1, false, NULL},
+        {5, 7, 2, 3, 0, 0, 11, 11, 3, 3, true, 3, true, NULL},
+        {2, 3, 9, 1, 4, 4, 9, 9, 9, 9, true, 3, false, NULL},
+        {7, 2, 1, 1, 0, 0, 1, 1, 1, 1, true, 1, false, NULL},
+        {2, 4, 1, 3, 1, 1, 7, 7, 3, 3, true, 1, false, NULL},
+        {2, 4, 2, 1, 3, 3, 3, 3, 8, 8, true, 4, true, NULL},
     };
 
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
@@ -514,7 +518,8 @@ TEST(pictures_of_one_pixel)
                                    1,
                                    bits(&r) & 1,
                                    1,
-                                   false};
+                                   false,
+                                   NULL};
         CHECK(isas[ISAS - 1].k->pixel->can(&c));
         try_layer(&c, among(&r, 1, 9), &r);
     }
@@ -530,12 +535,12 @@ static void wide_layers(void)
 {
     struct numbers r = {4 << 20};
     static const struct cpu_conv_layer layers[] = {
-        {33, 50, 3, 1, 1, 1, 6, 7, 6, 6, true, 2, true},
-        {20, 50, 5, 1, 0, 0, 8, 8, 4, 4, true, 2, false},
-        {48, 17, 3, 2, 1, 1, 7, 7, 4, 4, false, 1, false},
-        {64, 32, 1, 2, 0, 0, 6, 5, 3, 3, false, 1, false},
-        {17, 64, 3, 1, 1, 1, 5, 5, 5, 5, false, 1, false},
-        {3, 40, 7, 3, 2, 2, 13, 11, 4, 3, true, 1, false},
+        {33, 50, 3, 1, 1, 1, 6, 7, 6, 6, true, 2, true, NULL},
+        {20, 50, 5, 1, 0, 0, 8, 8, 4, 4, true, 2, false, NULL},
+        {48, 17, 3, 2, 1, 1, 7, 7, 4, 4, false, 1, false, NULL},
+        {64, 32, 1, 2, 0, 0, 6, 5, 3, 3, false, 1, false, NULL},
+        {17, 64, 3, 1, 1, 1, 5, 5, 5, 5, false, 1, false, NULL},
+        {3, 40, 7, 3, 2, 2, 13, 11, 4, 3, true, 1, false, NULL},
     };
 
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
@@ -549,7 +554,7 @@ static void not_a_number(void)
 
     for (int n = 0; n < 24; n++) {
         struct cpu_conv_layer c = {
-            3, 7, 3, 1, 0, 0, 14, 14, 12, 12, n % 2 == 0, 1 + n / 2 % 4, n / 8 % 2 == 0};
+            3, 7, 3, 1, 0, 0, 14, 14, 12, 12, n % 2 == 0, 1 + n / 2 % 4, n / 8 % 2 == 0, NULL};
         struct bench b;
         bench_open(&b, &c, 2, &r);
         for (int i = 0; i < 12; i++)
@@ -562,7 +567,7 @@ static void not_a_number(void)
                 continue;
             float *packed = array(ops->packed(&c, false)), *out = array(b.nout);
             float *scratch = array(ops->scratch(&c, 2, false));
-            uint16_t *pass = mem_new(b.nconv / LANES, sizeof *pass);
+            uint16_t *pass = mem_new(b.nconv / lanes, sizeof *pass);
             ops->pack(&c, false, b.w, packed, 0, 1);
             for (int bit = 0; bit < 2; bit++) {
                 ops->forward(&c, 2, packed, b.bias, b.in, out, bit ? pass : NULL, scratch);
@@ -596,7 +601,7 @@ static void equal_maxima(void)
 
     for (int pool = 2; pool <= 4; pool++) {
         for (int isa = 0; isa < ISAS; isa++) {
-            struct cpu_conv_layer c = {1, 2, 1, 1, 0, 0, 12, 12, 12, 12, isa % 2, pool, true};
+            struct cpu_conv_layer c = {1, 2, 1, 1, 0, 0, 12, 12, 12, 12, isa % 2, pool, true, NULL};
             struct bench b;
             const struct cpu_conv_ops *ops = ops_of(isa);
             if (!has(isa))
@@ -609,19 +614,19 @@ static void equal_maxima(void)
             plain_conv(&b, NULL);
             float *packed = array(ops->packed(&c, false)), *out = array(b.nout);
             float *scratch = array(ops->scratch(&c, 1, false));
-            uint16_t *pass = mem_new(b.nconv / LANES, sizeof *pass);
+            uint16_t *pass = mem_new(b.nconv / lanes, sizeof *pass);
             ops->pack(&c, false, b.w, packed, 0, 1);
             ops->forward(&c, 1, packed, NULL, b.in, out, pass, scratch);
             int wrong = 0;
             for (int o = 0; o < 2; o++) {
                 for (int cell = 0; cell < 144 / (pool * pool); cell++) {
                     int top = cell / (12 / pool) * pool, left = cell % (12 / pool) * pool;
-                    for (int l = 0; l < LANES; l++) {
+                    for (int l = 0; l < lanes; l++) {
                         int first = 0;
                         double best = -1e9;
                         for (int q = 0; q < pool * pool; q++) {
                             double v =
-                                b.conv[at_conv(&c, 0, o, top + q / pool, left + q % pool) * LANES +
+                                b.conv[at_conv(&c, 0, o, top + q / pool, left + q % pool) * lanes +
                                        (size_t)l];
                             if (v > best) {
                                 best = v;
@@ -651,13 +656,25 @@ TEST(the_first_of_equal_maxima)
     equal_maxima();
 }
 
-static void on_tiles(void)
+static void in_small(void)
 {
     networks_in_small();
     wide_layers();
     random_layers(80);
     not_a_number();
     equal_maxima();
+}
+
+TEST(all_of_it_in_groups_of_eight)
+{
+    lanes = 8;
+    in_small();
+    lanes = CPU_LANES;
+}
+
+static void on_tiles(void)
+{
+    in_small();
     tiles = NULL;
 }
 

@@ -9,7 +9,7 @@
 #include <float.h>
 
 #define EPS   (1.0 / (1 << 24))
-#define LANES CPU_LANES
+#define LANES k->lanes /* of the kernels at hand */
 
 static const char *const isas[] = {"avx512", "avx2", "base"};
 static const struct cpu_kernels *k; /* those at hand */
@@ -45,7 +45,8 @@ static bool guarded(const float *p, size_t n)
     return true;
 }
 
-/* Each body runs for every instruction set; those that the machine lacks count as skipped. */
+/* Each body runs for every instruction set, of 16 lanes and of 8; those that the machine lacks count as
+ * skipped. */
 static bool take_isa(const char *name)
 {
     setenv("CHORUS_ISA", name, 1);
@@ -54,24 +55,30 @@ static bool take_isa(const char *name)
     return k != NULL;
 }
 
+static void with_lanes(void (*each)(void))
+{
+    for (; k; k = k->half)
+        each();
+}
+
 #define FOR_EACH_ISA(name_)                                                                        \
     static void each_##name_(void);                                                                \
     TEST(name_##_avx512)                                                                           \
     {                                                                                              \
         if (!take_isa(isas[0]))                                                                    \
             SKIP("this machine has no AVX-512");                                                   \
-        each_##name_();                                                                            \
+        with_lanes(each_##name_);                                                                  \
     }                                                                                              \
     TEST(name_##_avx2)                                                                             \
     {                                                                                              \
         if (!take_isa(isas[1]))                                                                    \
             SKIP("this machine has no AVX2");                                                      \
-        each_##name_();                                                                            \
+        with_lanes(each_##name_);                                                                  \
     }                                                                                              \
     TEST(name_##_base)                                                                             \
     {                                                                                              \
         REQUIRE(take_isa(isas[2]));                                                                \
-        each_##name_();                                                                            \
+        with_lanes(each_##name_);                                                                  \
     }                                                                                              \
     static void each_##name_(void)
 
@@ -81,10 +88,10 @@ struct dense_case {
     bool add, bias;
 };
 
-/* Their groups of 16 lanes. */
+/* Their groups. */
 static size_t groups_of(const struct dense_case *c)
 {
-    return ((size_t)c->images + LANES - 1) / LANES;
+    return (size_t)((c->images + LANES - 1) / LANES);
 }
 
 /* The lanes behind the last image, of n units a group. */
@@ -114,7 +121,7 @@ static void check_forward(const struct dense_case *c, bool back)
              c->bias ? b + first : NULL, c->add, y + first * LANES, out * LANES);
     for (size_t g = 0; g < groups; g++) {
         for (size_t n = 0; n < out; n++) {
-            for (size_t lane = 0; lane < LANES; lane++) {
+            for (size_t lane = 0; lane < (size_t)LANES; lane++) {
                 size_t at = (g * out + n) * LANES + lane;
                 if (n < first || n >= first + (size_t)c->units) {
                     kept = kept && y[at] == was[at];
@@ -159,7 +166,7 @@ static void check_weights(const struct dense_case *c)
     float *x = floats(groups * in * LANES, true), *dy = floats(groups * out * LANES, true);
     float *dw = floats(in * row, true), *was = floats(in * row, false);
     float *db = floats(out, true), *db_was = floats(out, false);
-    float *turned = floats(groups * LANES * width, false);
+    float *turned = floats(groups * LANES * width, false), behind = 0;
     double worst = 0, limit = 4 + 2 * sqrt((double)groups * LANES);
     bool kept = true;
 
@@ -167,10 +174,15 @@ static void check_weights(const struct dense_case *c)
     fill_rest(c, out, dy, 0);
     memcpy(was, dw, in * row * sizeof *dw);
     memcpy(db_was, db, out * sizeof *db);
-    int cut = c->units / 2 / LANES * LANES; /* threads share the units */
+    for (size_t i = 0; i < groups * LANES * width; i++)
+        turned[i] = NAN;
+    int cut = c->units / 2 / 16 * 16; /* threads share the units */
     for (int part = 1; part >= 0; part--)
         k->turn((int)groups, part ? cut : 0, part ? c->units : cut, dy + first * LANES, out * LANES,
                 turned, width);
+    for (size_t i = 0; i < groups * LANES * width; i++)
+        behind += 0 * turned[i];
+    CHECK(behind == 0); /* all of it was written */
     k->dense_weights(c->images, c->inputs, c->units, x, in * LANES, turned, width, dw + first, row,
                      c->add);
     k->bias_sums((int)groups, c->units, dy + first * LANES, out * LANES, db + first, c->add);
@@ -193,7 +205,8 @@ static void check_weights(const struct dense_case *c)
             worst = off > worst ? off : worst;
         }
     }
-    bool whole = guarded(dw, in * row) && guarded(db, out) && guarded(turned, groups * 16 * width);
+    bool whole =
+        guarded(dw, in * row) && guarded(db, out) && guarded(turned, groups * LANES * width);
     if (!(worst <= limit) || !kept || !whole)
         TEST_FAILED("weights %dx%d (%d from %d), %d images%s: %.3g roundings, %g allowed%s%s",
                     c->inputs, c->outputs, c->units, c->first, c->images, c->add ? ", added" : "",
@@ -429,12 +442,12 @@ FOR_EACH_ISA(softmax_cross_entropy)
     drawn = 4 << 20;
     for (int trial = 0; trial < 60; trial++) {
         int classes = trial % 4 ? (int)draw(1, 12) : (int)draw(1, 300);
-        int lanes = trial % 3 ? LANES : (int)draw(1, 15);
+        int lanes = trial % 3 ? LANES : (int)draw(1, (unsigned)LANES - 1);
         float size = sizes[trial % 6], scale = 1.0f / 64;
         size_t n = (size_t)classes * LANES;
-        float *x = floats(n, true), *d = floats(n, false), each[LANES + 1];
-        uint16_t labels[LANES];
-        uint8_t right[LANES + 1];
+        float *x = floats(n, true), *d = floats(n, false), each[CPU_LANES + 1];
+        uint16_t labels[CPU_LANES];
+        uint8_t right[CPU_LANES + 1];
         for (size_t i = 0; i < n; i++)
             x[i] *= size;
         for (int lane = 0; lane < LANES; lane++)
@@ -479,10 +492,11 @@ FOR_EACH_ISA(softmax_cross_entropy)
 
 FOR_EACH_ISA(losses_at_the_edges)
 {
-    float x[4 * LANES] __attribute__((aligned(64))), d[4 * LANES] __attribute__((aligned(64)));
-    float each[LANES];
-    uint16_t labels[LANES];
-    uint8_t right[LANES];
+    float x[4 * CPU_LANES] __attribute__((aligned(64)));
+    float d[4 * CPU_LANES] __attribute__((aligned(64)));
+    float each[CPU_LANES];
+    uint16_t labels[CPU_LANES];
+    uint8_t right[CPU_LANES];
 
     for (int lane = 0; lane < LANES; lane++) {
         labels[lane] = (uint16_t)(lane % 4);
@@ -496,7 +510,8 @@ FOR_EACH_ISA(losses_at_the_edges)
         CHECK_NEAR(d[lane], lane % 4 ? 0.25 : -0.75, 2 * EPS);
     }
     static const float bad[] = {NAN, INFINITY, -INFINITY};
-    for (int lane = 0; lane < 12; lane++) /* each in each class, in a lane of its own */
+    for (int lane = 0; lane < 12 && lane < LANES;
+         lane++) /* each in each class, in a lane of its own */
         x[lane / 3 * LANES + lane] = bad[lane % 3];
     k->loss(4, x, labels, LANES, 1, d, each, right);
     for (int lane = 0; lane < LANES; lane++)
@@ -513,19 +528,19 @@ FOR_EACH_ISA(decoding)
 {
     static const size_t counts[] = {1, 9, 15, 16, 17, 49, 784, 1024, 1027};
     float lut[256];
-    uint8_t *bytes = mem_new(LANES, 2048);
+    uint8_t *bytes = mem_new(CPU_LANES, 2048);
 
     for (int i = 0; i < 256; i++)
         lut[i] = (float)i * 0.0123f - 1.7f;
-    for (size_t i = 0; i < LANES * 2048; i++)
+    for (size_t i = 0; i < (size_t)LANES * 2048; i++)
         bytes[i] = (uint8_t)rng_bits_at(rng_key(47), i);
     for (size_t t = 0; t < sizeof counts / sizeof *counts; t++) {
         size_t n = counts[t];
-        const uint8_t *image[LANES];
+        const uint8_t *image[CPU_LANES];
         float *out = floats(n * LANES, false);
         int wrong = 0;
         /* the last image ends where the memory does, for the address sanitizer */
-        for (size_t lane = 0; lane < LANES; lane++)
+        for (size_t lane = 0; lane < (size_t)LANES; lane++)
             image[lane] = t % 2 && lane % 3 == 1 ? NULL : bytes + (lane + 1) * 2048 - n;
         k->decode(image, n, lut, out);
         for (size_t i = 0; i < n * LANES; i++) {

@@ -18,17 +18,20 @@ static const struct way {
     const char *isa;
     enum spec_precision precision;
     const char *name;
+    int lanes; /* 0: by the batch */
 } ways[] = {
-    {"avx512", SPEC_FP32, "avx512"},
-    {"avx2", SPEC_FP32, "avx2"},
-    {"base", SPEC_FP32, "base"},
-    {"amx", SPEC_BF16, "amx in bf16"},
-    {"avx512bf16", SPEC_BF16, "avx512bf16 in bf16"},
-    {"avx512", SPEC_BF16, "avx512 in bf16"},
-    {"avx2", SPEC_BF16, "avx2 in bf16"},
-    {"base", SPEC_BF16, "base in bf16"},
-    {"amx-emulated", SPEC_BF16, "emulated amx in bf16"},
-    {"avx512bf16-dot", SPEC_BF16, "products of bf16"},
+    {"avx512", SPEC_FP32, "avx512", 16},
+    {"avx2", SPEC_FP32, "avx2", 16},
+    {"base", SPEC_FP32, "base", 0},
+    {"amx", SPEC_BF16, "amx in bf16", 0},
+    {"avx512bf16", SPEC_BF16, "avx512bf16 in bf16", 0},
+    {"avx512", SPEC_BF16, "avx512 in bf16", 0},
+    {"avx2", SPEC_BF16, "avx2 in bf16", 0},
+    {"base", SPEC_BF16, "base in bf16", 0},
+    {"amx-emulated", SPEC_BF16, "emulated amx in bf16", 0},
+    {"avx512bf16-dot", SPEC_BF16, "products of bf16", 0},
+    {"avx512", SPEC_FP32, "avx512 of 8 lanes", 8},
+    {"avx2", SPEC_FP32, "avx2 of 8 lanes", 8},
 };
 #define WAYS ((int)MEM_COUNT(ways))
 
@@ -56,6 +59,9 @@ static bool force(const struct way *w, const struct trial *t, const char *only)
         return false;
     setenv("CHORUS_ISA", w->isa, 1);
     plan.precision = w->precision;
+    cpu_lanes_wanted = w->lanes;
+    /* of few images threads share all, or nothing */
+    cpu_blocks_meet = t->number % 3 ? -1e12 : INFINITY;
     return !strcmp(cpu_backend.isa(), w->isa) && cpu_backend.can(&plan, &e) == ERR_OK;
 }
 
@@ -161,6 +167,7 @@ static void run_network(int number, bool tell, const char *isa)
             run_way(&t, way, &want, rough, tell);
     }
     unsetenv("CHORUS_ISA");
+    cpu_lanes_wanted = 0;
     seen_free(&want);
     seen_free(&rough[0]);
     seen_free(&rough[1]);
@@ -254,4 +261,14 @@ TEST(random_networks_on_emulated_amx_in_bf16)
 TEST(random_networks_on_products_of_bf16)
 {
     check_way(9);
+}
+
+TEST(random_networks_on_avx512_of_8_lanes)
+{
+    check_way(10);
+}
+
+TEST(random_networks_on_avx2_of_8_lanes)
+{
+    check_way(11);
 }

@@ -21,6 +21,57 @@
 #define MIXED "input auto\ndense 700\nrelu\ndense 640\ndense classes\n"
 static const struct net_shape small = {14, 14, 1}, large = {28, 28, 1};
 
+/* ---- how many images a group has ---- */
+
+static size_t lanes_of(size_t batch, int threads, int members)
+{
+    struct made_run r;
+    size_t lanes = 0;
+
+    if (!made_plan(&r, "input auto\ndense classes\n", small, batch, 1))
+        return 0;
+    r.plan.threads = threads;
+    r.plan.members = members;
+    r.plan.mode = members > 1 ? SPEC_ENSEMBLE : SPEC_DATA_PARALLEL;
+    if (made_open(&r, &cpu_backend)) {
+        lanes = r.s->lanes;
+        made_close(&r, &cpu_backend);
+    }
+    return lanes;
+}
+
+/* Of eight where no thread takes longer with them: few images leave few lanes empty, and every thread
+ * has some. */
+TEST(groups_are_as_large_as_the_batch_wants)
+{
+    static const struct {
+        size_t batch;
+        int threads, members;
+        size_t lanes, lanes_avx2;
+    } cases[] = {
+        {1, 1, 1, 8, 8},     {8, 1, 1, 8, 8},     {9, 1, 1, 16, 16},
+        {16, 1, 1, 16, 16},  {17, 1, 1, 16, 8},   {24, 1, 1, 16, 8},
+        {25, 1, 1, 16, 16},  {256, 1, 1, 16, 16}, {3, 2, 1, 8, 8},
+        {9, 2, 1, 8, 8},     {16, 2, 1, 8, 8},    {17, 2, 1, 16, 16},
+        {32, 2, 1, 16, 16},  {48, 2, 1, 16, 8},   {64, 2, 1, 16, 16},
+        {256, 2, 1, 16, 16}, {64, 8, 1, 8, 8},    {128, 8, 1, 16, 16},
+        {16, 2, 3, 8, 8},    {16, 2, 4, 16, 16}, /* each thread has models of its own, with all images */
+    };
+    for (int avx2 = 0; avx2 < 2; avx2++) {
+        setenv("CHORUS_ISA", avx2 ? "avx2" : "avx512", 1);
+        const struct cpu_kernels *k = cpu_kernels_choose(SPEC_FP32);
+        for (size_t i = 0; k && i < MEM_COUNT(cases); i++) {
+            size_t want = avx2 ? cases[i].lanes_avx2 : cases[i].lanes;
+            size_t lanes = lanes_of(cases[i].batch, cases[i].threads, cases[i].members);
+            if (lanes != want)
+                TEST_FAILED("batch %zu on %d threads, %d members, %s: groups of %zu, not %zu",
+                            cases[i].batch, cases[i].threads, cases[i].members, k->name, lanes,
+                            want);
+        }
+    }
+    unsetenv("CHORUS_ISA");
+}
+
 /* ---- how many barriers ---- */
 
 static unsigned phases(const struct backend_session *s)
@@ -129,8 +180,8 @@ static bool same_params(struct made_run *a, struct made_run *b)
 
 /* Two runs of the same plan make the same steps, one of them stopped again and again wherever it may
  * be; then their weights are the same to the bit. */
-static void compare_stopped(const char *text, struct net_shape shape, enum spec_mode mode,
-                            int devices, int members, int threads)
+static void compare_stopped_of(size_t batch, const char *text, struct net_shape shape,
+                               enum spec_mode mode, int devices, int members, int threads)
 {
     struct made_run calm, hurried;
     size_t batches = 6, stops = 0;
@@ -138,7 +189,7 @@ static void compare_stopped(const char *text, struct net_shape shape, enum spec_
 
     for (int k = 0; k < 2; k++) {
         struct made_run *r = k ? &hurried : &calm;
-        REQUIRE(made_plan(r, text, shape, 48, batches));
+        REQUIRE(made_plan(r, text, shape, batch, batches));
         r->plan.mode = mode;
         r->plan.devices = devices;
         r->plan.members = members;
@@ -168,6 +219,12 @@ static void compare_stopped(const char *text, struct net_shape shape, enum spec_
     CHECK(same_params(&calm, &hurried));
     made_close(&calm, &cpu_backend);
     made_close(&hurried, &cpu_backend);
+}
+
+static void compare_stopped(const char *text, struct net_shape shape, enum spec_mode mode,
+                            int devices, int members, int threads)
+{
+    compare_stopped_of(48, text, shape, mode, devices, members, threads);
 }
 
 TEST(stopped_on_2_threads)
@@ -203,6 +260,47 @@ TEST(stopped_with_the_loss_behind_a_shared_layer)
 TEST(stopped_between_gradients_by_image_and_by_unit)
 {
     compare_stopped(MIXED, large, SPEC_DATA_PARALLEL, 1, 1, 2);
+}
+
+/* Of few images the threads share out the blocks that pictures are cut into. */
+TEST(stopped_where_threads_share_few_images)
+{
+    double meet = cpu_blocks_meet;
+
+    cpu_blocks_meet = -1e12; /* share, whatever it costs */
+    for (int threads = 1; threads <= 3; threads++) {
+        struct made_run r;
+        REQUIRE(made_plan(&r, SHARED, small, 6, 1));
+        r.plan.threads = threads;
+        REQUIRE(made_open(&r, &cpu_backend));
+        CHECK(r.s->dealt == (threads > 1));
+        made_close(&r, &cpu_backend);
+        compare_stopped_of(6, SHARED, small, SPEC_DATA_PARALLEL, 1, 1, threads);
+        compare_stopped_of(6, NORMED, small, SPEC_DATA_PARALLEL, 2, 1, threads);
+    }
+    compare_stopped_of(6, SHARED, small, SPEC_ENSEMBLE, 3, 3, 2);
+    cpu_blocks_meet = meet;
+}
+
+/* And with memory spared, where each thread has its numbers in its own part: the same bytes. */
+TEST(few_images_with_memory_spared)
+{
+    double meet = cpu_blocks_meet;
+    size_t from = cpu_spare_from;
+    struct made_run r[2];
+
+    cpu_blocks_meet = -1e12; /* share, whatever it costs */
+    for (int spare = 0; spare < 2; spare++) {
+        cpu_spare_from = spare ? 0 : from;
+        REQUIRE(made_plan(&r[spare], NORMED, small, 6, 4) && made_open(&r[spare], &cpu_backend));
+        CHECK(r[spare].s->dealt && r[spare].s->spare == (spare == 1));
+        CHECK_INT(made_train(&r[spare], &cpu_backend, 4), 4);
+    }
+    CHECK(same_params(&r[0], &r[1]));
+    made_close(&r[0], &cpu_backend);
+    made_close(&r[1], &cpu_backend);
+    cpu_blocks_meet = meet;
+    cpu_spare_from = from;
 }
 
 /* Members on threads of their own may be some steps further when one diverges, no more than that: the

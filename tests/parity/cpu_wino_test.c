@@ -23,6 +23,7 @@ static const struct {
 #define LIMIT_3 5e-6
 #define LIMIT_5 2e-5
 
+static size_t lanes; /* of the kernels at hand */
 static uint64_t dice_state = 1;
 
 static uint32_t dice(void)
@@ -61,9 +62,9 @@ struct sizes { /* floats of a group, or of all */
 static struct sizes sizes_of(const struct cpu_conv_layer *c)
 {
     return (struct sizes){
-        .in = (size_t)(c->cin * c->in_h * c->in_w * CPU_LANES),
-        .conv = (size_t)(c->cout * c->conv_h * c->conv_w * CPU_LANES),
-        .out = (size_t)(c->cout * cpu_conv_out_h(c) * cpu_conv_out_w(c) * CPU_LANES),
+        .in = (size_t)(c->cin * c->in_h * c->in_w) * lanes,
+        .conv = (size_t)(c->cout * c->conv_h * c->conv_w) * lanes,
+        .out = (size_t)(c->cout * cpu_conv_out_h(c) * cpu_conv_out_w(c)) * lanes,
         .w = (size_t)(c->k * c->k * c->cin * c->cout),
     };
 }
@@ -102,8 +103,8 @@ static bool walk_on(struct walk *s, struct tap *tap)
         int iy = s->y + s->ky - c->pad_top, ix = s->x + s->kx - c->pad_left;
         if (iy < 0 || ix < 0 || iy >= c->in_h || ix >= c->in_w)
             continue;
-        tap->in = (size_t)((s->i * c->in_h + iy) * c->in_w + ix) * CPU_LANES;
-        tap->conv = (size_t)((s->o * c->conv_h + s->y) * c->conv_w + s->x) * CPU_LANES;
+        tap->in = (size_t)((s->i * c->in_h + iy) * c->in_w + ix) * lanes;
+        tap->conv = (size_t)((s->o * c->conv_h + s->y) * c->conv_w + s->x) * lanes;
         tap->w = (size_t)(((s->ky * c->k + s->kx) * c->cin + s->i) * c->cout + s->o);
         return true;
     }
@@ -160,7 +161,7 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
     float *dx = numbers(all * n.in, 1), *dw = numbers(n.w, 1), *db = numbers((size_t)c->cout, 1);
     float *out = numbers(all * n.out, 1), *packed = numbers(ops->packed(c, with_dx), 1);
     float *scratch = numbers(ops->scratch(c, groups, with_dx), 1);
-    size_t bits = all * n.conv / CPU_LANES;
+    size_t bits = all * n.conv / lanes;
     uint16_t *pass = cpu_conv_masks(c) ? mem_new(bits + 1, sizeof *pass) : NULL;
     double *conv = mem_new(all * n.conv, sizeof *conv),
            *dconv = mem_new(all * n.conv, sizeof *dconv);
@@ -181,9 +182,9 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
     for (size_t g = 0; g < all; g++) {
         for (size_t i = 0; i < n.conv; i++)
             conv[g * n.conv + i] =
-                with_bias ? (double)bias[i / CPU_LANES / (size_t)(c->conv_h * c->conv_w)] : 0;
+                with_bias ? (double)bias[i / lanes / (size_t)(c->conv_h * c->conv_w)] : 0;
         for (struct walk s = {.c = c, .kx = -1}; walk_on(&s, &tap);)
-            for (size_t lane = 0; lane < CPU_LANES; lane++)
+            for (size_t lane = 0; lane < lanes; lane++)
                 conv[g * n.conv + tap.conv + lane] +=
                     (double)in[g * n.in + tap.in + lane] * (double)w[tap.w];
     }
@@ -192,23 +193,23 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
     for (size_t plane = 0; plane < all * (size_t)c->cout; plane++)
         for (size_t y = 0; y < (size_t)c->conv_h; y += pool)
             for (size_t x = 0; x < row; x += pool, cell++)
-                for (size_t lane = 0; lane < CPU_LANES; lane++) {
+                for (size_t lane = 0; lane < lanes; lane++) {
                     size_t at = (plane * (size_t)c->conv_h + y) * row + x, first = 0;
                     double sum = 0, top = -INFINITY, second = -INFINITY;
-                    float d = dy[cell * CPU_LANES + lane];
+                    float d = dy[cell * lanes + lane];
                     for (size_t q = 0; q < pool * pool; q++) {
-                        double v = conv[(at + q / pool * row + q % pool) * CPU_LANES + lane];
+                        double v = conv[(at + q / pool * row + q % pool) * lanes + lane];
                         sum += c->relu ? fmax(v, 0) : v;
                         if (v > top)
                             second = top, top = v, first = q;
                         else
                             second = fmax(second, v);
                     }
-                    want[cell * CPU_LANES + lane] =
+                    want[cell * lanes + lane] =
                         c->max ? (c->relu ? fmax(top, 0) : top) : sum / (double)(pool * pool);
                     for (size_t q = 0; q < pool * pool; q++) {
                         size_t i = at + q / pool * row + q % pool;
-                        double v = conv[i * CPU_LANES + lane];
+                        double v = conv[i * lanes + lane];
                         bool open = (!c->relu || v > 0) && (!c->max || q == first);
                         /* what rounding decides is taken as it was decided */
                         bool sure =
@@ -223,7 +224,7 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
                             }
                             open = bit;
                         }
-                        dconv[i * CPU_LANES + lane] =
+                        dconv[i * lanes + lane] =
                             open ? (double)d / (c->max ? 1 : (double)(pool * pool)) : 0;
                     }
                 }
@@ -238,9 +239,9 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
         db_want[i] = (double)db[i];
     for (size_t g = 0; g < all; g++) {
         for (size_t i = 0; i < n.conv; i++)
-            db_want[i / CPU_LANES / (size_t)(c->conv_h * c->conv_w)] += dconv[g * n.conv + i];
+            db_want[i / lanes / (size_t)(c->conv_h * c->conv_w)] += dconv[g * n.conv + i];
         for (struct walk s = {.c = c, .kx = -1}; walk_on(&s, &tap);)
-            for (size_t lane = 0; lane < CPU_LANES; lane++) {
+            for (size_t lane = 0; lane < lanes; lane++) {
                 double d = dconv[g * n.conv + tap.conv + lane];
                 dw_want[tap.w] += d * (double)in[g * n.in + tap.in + lane];
                 dx_want[g * n.in + tap.in + lane] += d * (double)w[tap.w];
@@ -289,7 +290,12 @@ static void on_all(void (*each)(const char *isa, const struct cpu_conv_ops *ops)
         if (cpu_kernels_choose(SPEC_FP32) != isas[i].kernels)
             printf("  %s is not here\n", isas[i].name);
         else
-            each(isas[i].name, isas[i].kernels->wino);
+            for (const struct cpu_kernels *k = isas[i].kernels; k; k = k->half) {
+                char name[64];
+                snprintf(name, sizeof name, "%s, %d lanes", k->name, k->lanes);
+                lanes = (size_t)k->lanes;
+                each(name, k->wino);
+            }
     }
     if (kept)
         setenv("CHORUS_ISA", kept, 1);
@@ -309,17 +315,17 @@ static void known(const char *isa, const struct cpu_conv_ops *ops)
 {
     /* the second convolutions of lenet and cnn; resnet18's, thinner */
     static const struct cpu_conv_layer layers[] = {
-        {20, 50, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false},
-        {32, 64, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false},
-        {12, 16, 3, 1, 1, 1, 28, 28, 28, 28, false, 1, false},
-        {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false},
-        {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false},
-        {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false},
+        {20, 50, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL},
+        {32, 64, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL},
+        {12, 16, 3, 1, 1, 1, 28, 28, 28, 28, false, 1, false, NULL},
+        {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false, NULL},
+        {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false, NULL},
+        {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL},
         /* gradients of weights in blocks, of either form */
-        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false},
-        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false},
+        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL},
+        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false, NULL},
     };
-    for (size_t i = 0; i < MEM_COUNT(layers); i++)
+    for (size_t i = lanes < CPU_LANES ? 3 : 0; i < MEM_COUNT(layers); i++)
         check(isa, ops, &layers[i], i ? 2 : 3, i < 2, true, false);
     report(isa);
 }
@@ -392,7 +398,7 @@ TEST(wino_does_edges_of_any_size)
 
 static void no_number(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true};
+    struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true, NULL};
 
     for (int way = 0; way < 3; way++) {
         c.pool = way == 0 ? 1 : 2;
@@ -402,17 +408,17 @@ static void no_number(const char *isa, const struct cpu_conv_ops *ops)
         float *packed = numbers(ops->packed(&c, true), 1);
         float *scratch = numbers(ops->scratch(&c, 1, true), 1);
         ops->pack(&c, true, w, packed, 0, 1);
-        in[(size_t)((8 + 2) * 8 + 5) * CPU_LANES + 7] = NAN; /* channel 1, (2, 5), image 7 */
+        in[(size_t)((8 + 2) * 8 + 5) * lanes + 7] = NAN; /* channel 1, (2, 5), image 7 */
         ops->forward(&c, 1, packed, NULL, in, out, NULL, scratch);
         for (int o = 0; o < c.cout; o++) {
             int side = 8 / c.pool;
-            float got = out[(size_t)((o * side + 2 / c.pool) * side + 5 / c.pool) * CPU_LANES + 7];
+            float got = out[(size_t)((o * side + 2 / c.pool) * side + 5 / c.pool) * lanes + 7];
             if (isfinite(got))
                 TEST_FAILED("%s: NaN became %g, pool %d", isa, (double)got, c.pool);
         }
         for (size_t i = 0; i < n.out; i++) {
-            if (i % CPU_LANES != 7 && !isfinite(out[i]))
-                TEST_FAILED("%s: NaN reached image %zu", isa, i % CPU_LANES);
+            if (i % lanes != 7 && !isfinite(out[i]))
+                TEST_FAILED("%s: NaN reached image %zu", isa, i % lanes);
         }
         free(in);
         free(w);
@@ -429,7 +435,7 @@ TEST(wino_lets_no_number_through_as_none)
 
 static void cannot(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true};
+    struct cpu_conv_layer c = {8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true, NULL};
 
     CHECK(!ops->can(&c));
     c.pool = 1;

@@ -147,6 +147,7 @@ static inline void kit_ensemble(struct kit *b, int members, int devices, bool ow
 {
     b->plan.mode = SPEC_ENSEMBLE;
     b->plan.members = members;
+    b->plan.own_orders = own && members > 1;
     kit_devices(b, devices);
     for (int m = 0; m < KIT_MEMBERS; m++)
         b->orders[m] = b->order[own ? m : 0];
