@@ -137,7 +137,7 @@ check: ## installs what is missing, builds, and runs every test
 # Side by side: none waits for the slowest file of another.
 check-parts: check-normal check-asan check-tsan
 check-normal:
-	@$(MAKE) all tests
+	@$(MAKE) all tests $(if $(CUDA),$(GPU_PROGRAM))
 check-asan:
 	@$(MAKE) FLAVOUR=asan all unit-tests
 check-tsan:
@@ -319,9 +319,8 @@ twin: $(TWIN) $(TWIN_PART) ## builds the twin of the part for GPUs, for tests
 part: $(PART) ## builds the part for GPUs, build/chorus-cuda.so
 
 # Tests that run on the twin run on a GPU as well: the same objects, with the real runtime.
-GPU_TESTS := $(foreach t,unit/cuda_layers unit/cuda_norm unit/cuda_steps unit/cuda_update parity/cuda_conv\
-  parity/cuda_parity parity/cuda_order parity/cuda_stream parity/cuda_turns parity/cuda_dnn_nets parity/cuda_memory parity/cuda_nccl,\
-  $(wildcard tests/$(t)_test.c))
+GPU_TESTS := $(foreach t,unit/cuda_layers unit/cuda_norm unit/cuda_steps unit/cuda_update unit/cuda_session \
+  $(addprefix parity/cuda_,conv block parity order stream turns launch dnn_nets memory nccl),$(wildcard tests/$(t)_test.c))
 # One program of all of them, called by the name of a test: the kernels are 5 MB.
 GPU_PROGRAM := $(B)/gpu/gpu_tests
 $(B)/gpu/%.o: tests/%.c $(B)/flags | $(B)/config.h

@@ -3,6 +3,7 @@
 #include "cli/live.h"
 #include "cli/version.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,9 @@ int main(int argc, char **argv)
 
     /* A closed pipe is an error of a write, not the end of a run. */
     signal(SIGPIPE, SIG_IGN);
+    /* Threads hardly allocate at the same time; a heap each would reserve 64 MB of addresses, which a
+     * limit on them counts. */
+    mallopt(M_ARENA_MAX, 1);
     live_start();
     if (argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--version") != 0 &&
                      strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)) {

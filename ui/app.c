@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "ui/beat.h"
 #include "ui/claim.h"
+#include "ui/share.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -14,7 +15,8 @@
 #include <string.h>
 
 #define TICK_NS   100000000ull
-#define ANSWER_NS 10000000ull /* a frame waits so long for an answer that makes it whole */
+#define ANSWER_NS 10000000ull   /* a frame waits so long for an answer that makes it whole */
+#define AHEAD_NS  1000000000ull /* keys behind a q wait so long for its question */
 #define FDS       32
 #define SCRIPT_MS                                                                                  \
     20000 /* a script's keys come before a slow machine has done what the last one asked */
@@ -95,12 +97,16 @@ static void draw(struct app *app)
         rows = grid_words(g, grid_all(g), 0, GRID_TEXT, text_str(&status));
         text_clear(&status);
         feed_add_status(app->feed, &status, g->columns);
-        grid_words(g, grid_all(g), rows, GRID_DIM, text_str(&status));
+        rows += grid_words(g, grid_all(g), rows, GRID_DIM, text_str(&status));
+        text_clear(&status);
+        feed_add_trouble(app->feed, &status);
+        grid_words(g, grid_all(g), rows, GRID_BAD, text_str(&status));
         text_free(&status);
     } else {
         bar_top(app, g);
-        app_screens[app->shown]->draw(app->screen[app->shown], g,
-                                      rect_above(rect_below(grid_all(g), 1), 2));
+        app_screens[app->shown]->draw(
+            app->screen[app->shown], g,
+            rect_above(rect_below(grid_all(g), 1), 2 + bar_trouble(app, g)));
         bar_bottom(app, g);
         popup_draw(app, g);
     }
@@ -129,6 +135,14 @@ static void next_theme(struct app *app)
     app_say(app, GRID_TEXT, "theme: %s", themes[i]);
 }
 
+static void turn_per_cent(struct app *app)
+{
+    share_choose(!share_in_per_cent());
+    settings_set_is(app->settings, "percent", share_in_per_cent());
+    app_say(app, GRID_TEXT,
+            share_in_per_cent() ? "accuracies per cent" : "accuracies as fractions");
+}
+
 static bool key_of_everywhere(struct app *app, const struct key *key)
 {
     switch (key->code) {
@@ -140,6 +154,9 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
         return true;
     case 'w':
         command_write(app);
+        return true;
+    case '%':
+        turn_per_cent(app);
         return true;
     case 20: /* Ctrl-T */
         next_theme(app);
@@ -264,6 +281,12 @@ static int add_fd(struct pollfd *fds, int n, int fd)
     return n;
 }
 
+/* Whoever types "ql" answers what q will ask, also where a busy disk makes that come late. */
+static bool asks_soon(const struct app_int *own)
+{
+    return own->quitting && clock_ns() - own->keyed_ns < AHEAD_NS;
+}
+
 static void wait_for_something(struct app *app, int ms)
 {
     struct pollfd fds[FDS];
@@ -271,7 +294,7 @@ static void wait_for_something(struct app *app, int ms)
     size_t count = jobs_fds(app->jobs, jobs, MEM_COUNT(jobs));
 
     n = add_fd(fds, n, app->own->term ? term_fd(app->own->term) : -1);
-    if (n && app->own->away)
+    if (n && (app->own->away || asks_soon(app->own)))
         fds[0].events = 0; /* but that it has gone is heard */
     n = add_fd(fds, n, app->own->term ? term_talk_fd(app->own->term) : -1);
     n = add_fd(fds, n, log_fd(app));
@@ -338,7 +361,7 @@ static void read_keys(struct app *app, int *ms)
     struct app_int *own = app->own;
     struct key key;
 
-    while (own->term && !own->away && !app->over && term_key(own->term, &key)) {
+    while (own->term && !own->away && !app->over && !asks_soon(own) && term_key(own->term, &key)) {
         press(app, &key);
         look_at_terminal(app); /* a key may have stopped the program */
     }
@@ -481,6 +504,7 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     *end = APP_QUIT;
     log_open(&app);
     app.settings = settings_open(config->settings);
+    share_choose(settings_is(app.settings, "percent", false));
     app.tasks = tasks_new();
     if (config->keys)
         tasks_patience(app.tasks, SCRIPT_MS);

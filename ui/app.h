@@ -197,6 +197,8 @@ void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,
                               const struct record_queue_options *options);
 /* A sweep whole, with its name and options. */
 void screen_setup_load_sweep(void *setup, const char *name);
+/* A sentence of what the queue begins where all that runs here is stopped; nothing where nothing waits. */
+void screen_setup_add_next(void *setup, struct text *out);
 void screen_run_watch(void *run, const char *folder);
 /* A key for the run that is watched, as soon as enough of it is read that the key can go by. */
 void screen_run_press(void *run, int32_t code);

@@ -11,6 +11,7 @@ static const struct screen_key everywhere[] = {
     {"?", "help", "this page"},
     {":", "command", "the command line that does what is seen here; Enter runs it"},
     {"w", NULL, "writes what is seen to a file: text, SVG, and what the screen can be written as"},
+    {"%", NULL, "accuracies as fractions or per cent, on all screens"},
     {"Ctrl-T", NULL, "the next theme: dark, light, mono"},
     {"Ctrl-L", NULL, "draws everything again"},
     {"Ctrl-Z", NULL, "stops the program until `fg`, and with it what trains here"},
@@ -108,18 +109,32 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     }
 }
 
-/* Whole, over as many rows as it takes: the reason often stands at its end. */
-static void draw_said(struct grid *g, int role, const char *said)
+/* Over as many of the lowest rows as it takes, at most so many: the reason often stands at its end. Returns
+ * how many. */
+static int draw_lowest(struct grid *g, struct rect above, int most, int role, const char *said)
 {
-    struct rect above = rect_above(grid_all(g), 1), words = rect_before(rect_behind(above, 1), 1);
+    struct rect words = rect_before(rect_behind(above, 1), 1);
     struct grid none;
     int rows;
 
     grid_init(&none, 0, 0, g->ascii);
     rows = grid_words(&none, (struct rect){0, 0, 0, words.columns}, 0, GRID_TEXT, said);
     grid_free(&none);
+    rows = rows < most ? rows : most;
     grid_fill(g, rect_bottom(above, rows), GRID_TEXT);
     grid_words(g, rect_bottom(words, rows), 0, role, said);
+    return rows;
+}
+
+int bar_trouble(struct app *app, struct grid *g)
+{
+    struct text words = {0};
+    int rows = 0;
+
+    if (feed_add_trouble(app->feed, &words))
+        rows = draw_lowest(g, rect_above(grid_all(g), 2), g->rows / 4, GRID_BAD, text_str(&words));
+    text_free(&words);
+    return rows;
 }
 
 void bar_bottom(struct app *app, struct grid *g)
@@ -128,12 +143,9 @@ void bar_bottom(struct app *app, struct grid *g)
     struct text status = {0};
 
     if (app->own->said[0])
-        draw_said(g, app->own->said_role, app->own->said);
-    else if (feed_add_trouble(app->feed, &status))
-        draw_said(g, GRID_BAD, text_str(&status));
+        draw_lowest(g, rect_above(grid_all(g), 1), g->rows, app->own->said_role, app->own->said);
     else
         draw_hints(app, g, line);
-    text_clear(&status);
     line = rect_bottom(two, 1);
     grid_fill(g, line, GRID_STATUS);
     feed_add_status(app->feed, &status, g->columns - 2);

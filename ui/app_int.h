@@ -103,6 +103,9 @@ void popup_draw(struct app *app, struct grid *g);
 /* app_bar.c */
 void bar_top(struct app *app, struct grid *g);
 void bar_bottom(struct app *app, struct grid *g);
+/* What waits until somebody makes room, above the two lines at the bottom; the rows that it takes from the
+ * screen. */
+int bar_trouble(struct app *app, struct grid *g);
 int bar_screen_at(const struct app *app, int column); /* of the top line; -1 */
 void bar_help(struct app *app);
 

@@ -40,14 +40,17 @@ static void stop_sweeps(struct app *app)
     free(sweep);
 }
 
-static bool stop_is_asked(const struct app *app)
+/* What becomes of a stop that was asked for where all is left running. */
+static void add_stops(const struct app *app, struct text *words)
 {
     size_t n;
     struct wire_sweep_status *sweep = live_sweeps(app, &n);
-    bool asked = false;
+    bool asked = false, cells = false;
 
-    for (size_t i = 0; i < n; i++)
-        asked |= sweep[i].closing;
+    for (size_t i = 0; i < n; i++) {
+        cells |= sweep[i].after_cells;
+        asked |= sweep[i].closing && !sweep[i].after_cells;
+    }
     free(sweep);
     for (size_t i = 0; i < feed_count(app->feed); i++) {
         const struct feed_run *run = feed_at(app->feed, i);
@@ -55,7 +58,12 @@ static bool stop_is_asked(const struct app *app)
         asked |= run->own && !wire_state_ended(run->state) && run->told_to_end &&
                  run->told_to_end == run->number;
     }
-    return asked;
+    if (cells)
+        text_add(words, " Left running, the sweep's cells that run go on to their ends, and no "
+                        "further one begins.");
+    if (asked)
+        text_add(words, " Left running it goes on to its end: the stop that was asked for is "
+                        "forgotten.");
 }
 
 static void leave(void *user, int answer)
@@ -89,6 +97,13 @@ static void leave(void *user, int answer)
     }
 }
 
+/* Of what waits for room on the disk, for which there is no end of an epoch. */
+static void leave_full(void *user, int answer)
+{
+    if (answer == 0 || answer == 1)
+        leave(user, answer + 1);
+}
+
 static void leave_jobs(void *user, int answer)
 {
     struct app *app = user;
@@ -105,13 +120,13 @@ static void leave_queue(void *user, int answer)
     app->over |= answer == 0 || answer == 1;
 }
 
-/* How many experiments wait. Nobody would take them if this program went, where it does not take them
- * itself, since something else computes into these results first: then they are stranded. */
+/* How many experiments wait. Where nothing runs here and no other process takes from them, nobody would
+ * if this program went: something else computes into these results first. */
 struct waiting {
     struct app *app;
     char *results;
     size_t n;
-    bool stranded, others; /* others: another process takes from it */
+    bool others; /* another process takes from it */
 };
 
 static void count_waiting(void *arg)
@@ -119,17 +134,15 @@ static void count_waiting(void *arg)
     struct waiting *s = arg;
     struct record_queued item = {0};
     bool found = false;
-    int64_t owner, taker;
+    int64_t owner;
     size_t n = 0;
 
     if (record_queue_first(s->results, &item, &found, &n, NULL) != ERR_OK || !found)
         return;
     record_queue_free_item(&item);
     s->n = n;
-    owner = record_queue_owner(s->results);
-    taker = record_taking_pid(s->results);
-    s->stranded = !owner && !taker;
-    s->others = taker || (owner && owner != getpid());
+    owner = record_queue_owner(s->results); /* this one, too, while it looks whether it may */
+    s->others = record_taking_pid(s->results) || (owner && owner != getpid());
 }
 
 static void ask_about_queue(struct app *app, size_t n, const char *words)
@@ -186,19 +199,22 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
     static const char *const answers[] = {
         "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
         "leave it running, without this terminal", "cancel", NULL};
+    static const char *const full[] = {
+        "stop it now: R goes on with it from its last checkpoint",
+        "leave it waiting from its last checkpoint, without this terminal", "cancel", NULL};
+    bool waits = feed_only_lacks_room(app->feed);
     struct text words = {0};
 
     if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
         text_add(&words, " ");
-    text_add(&words, "Something runs. How do you want to leave?");
-    if (stop_is_asked(app))
-        text_add(&words, " Left running it goes on to its end: the stop that was asked for is "
-                         "forgotten.");
+    text_add(&words, waits ? "What runs waits for room on the disk." : "Something runs.");
+    text_add(&words, " How do you want to leave?");
+    add_stops(app, &words);
     if (waiting)
         text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
                   waiting == 1 ? " begins" : "s begin",
                   others ? "other chorus that is open" : "next chorus");
-    app_ask(app, text_str(&words), answers, leave, app);
+    app_ask(app, text_str(&words), waits ? full : answers, waits ? leave_full : leave, app);
     text_free(&words);
 }
 
@@ -214,7 +230,7 @@ static void waiting_counted(void *arg, bool dropped)
         if (feed_busy(app->feed)) /* it may have begun meanwhile */
             quit_busy(app, s->n, s->others);
         else
-            quit_idle(app, s->stranded ? s->n : 0);
+            quit_idle(app, s->others ? 0 : s->n);
     }
     free(s->results);
     free(s);
@@ -222,9 +238,10 @@ static void waiting_counted(void *arg, bool dropped)
 
 void quit_tick(struct app *app)
 {
-    if (app->own->popup != POPUP_ASK || app->own->on_answer != leave || feed_busy(app->feed))
+    if (app->own->popup != POPUP_ASK || feed_busy(app->feed) ||
+        (app->own->on_answer != leave && app->own->on_answer != leave_full))
         return;
-    app_ask_end(app, leave);
+    app_ask_end(app, app->own->on_answer);
     app_say(app, GRID_GOOD, "What ran has ended by itself; q leaves.");
 }
 

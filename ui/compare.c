@@ -40,7 +40,6 @@ static void *open_compare(struct app *app)
     c->x = axis_of(settings_get(s, "compare.x", "epoch"));
     c->log_y = settings_is(s, "compare.log", false);
     c->sorted = settings_is(s, "compare.sorted", false);
-    c->percent = settings_is(s, "percent", false);
     take_smooth(c);
     return c;
 }
@@ -77,7 +76,6 @@ static void show(void *screen)
 {
     struct compare *c = screen;
 
-    c->percent = settings_is(c->app->settings, "percent", false);
     take_smooth(c);
     take_marks(c);
     c->reload = true;
@@ -247,10 +245,6 @@ static bool view_key(struct compare *c, int32_t code)
         c->sorted = !c->sorted;
         settings_set_is(c->app->settings, "compare.sorted", c->sorted);
         break;
-    case '%':
-        c->percent = !c->percent;
-        settings_set_is(c->app->settings, "percent", c->percent);
-        break;
     default:
         return false;
     }
@@ -397,8 +391,7 @@ static bool pressed(void *screen, const struct key *key)
 {
     struct compare *c = screen;
 
-    if (c->stale)
-        compare_make(c);
+    compare_renew(c);
     switch (key->code) {
     case UI_TAB:
     case UI_BACKTAB:
@@ -409,6 +402,9 @@ static bool pressed(void *screen, const struct key *key)
         return true;
     case 'd':
         drop_focused(c);
+        return true;
+    case 'i':
+        compare_show_notes(c);
         return true;
     case UI_ESC:
         if (!c->cursor)
@@ -437,7 +433,7 @@ static const struct screen_key keys[] = {
      "chooses the run whose curve is drawn thick and above the others; Home, End, g, G"},
     {"t", NULL, "a target accuracy: what it cost to reach it"},
     {"s", NULL, "rows by accuracy, or in the order of time"},
-    {"%", NULL, "accuracies as fractions or per cent"},
+    {"i", NULL, "all that is to be said, where the rows below the table have no room for it"},
     {"Tab", NULL, "between the curves and the table, which Left and Right then scroll"},
     {"e", NULL, "loads the run into Setup"},
     {"r", NULL, "runs it again"},
@@ -450,11 +446,12 @@ static const struct screen_key *hints(void *screen)
 {
     static struct screen_key all[MEM_COUNT(keys) + 1] = {{"Esc", "the marked runs", ""}};
     const struct compare *c = screen;
+    bool back = c->given && library_marks(c->app->library);
 
-    if (!c->given || !library_marks(c->app->library))
-        return keys;
-    memcpy(all + 1, keys, sizeof keys);
-    return all;
+    /* where nothing is compared they have nothing to act on */
+    memcpy(all + 1, c->count ? keys : keys + MEM_COUNT(keys) - 1,
+           c->count ? sizeof keys : sizeof *keys);
+    return all + !back;
 }
 
 const struct screen screen_compare = {

@@ -45,6 +45,11 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
     text_free(&words);
     if (!c->scaling)
         compare_choose_labels(c, panel);
+    for (int brief = 0; c->scaling && brief < 3; brief++) {
+        compare_name_scaling(c, panel, brief);
+        if (plot_legend_fits(&c->plot[panel]))
+            break;
+    }
     if (!c->plot[panel].count || c->missing[panel][0])
         grid_words(g, rect_behind(rect_below(in, 1), 2), 0, GRID_DIM, c->missing[panel]);
     else
@@ -57,8 +62,8 @@ static void draw_empty(const struct compare *c, struct grid *g, struct rect at)
     char number[TEXT_NUMBER_ROOM];
 
     if (c->count && (c->loading || !c->set)) {
-        grid_textf(g, in, 0, 0, GRID_DIM, "Reading %s runs ...",
-                   text_count(number, c->count + c->more));
+        grid_textf(g, in, 0, 0, GRID_DIM, "Reading %s run%s ...",
+                   text_count(number, c->count + c->more), c->count + c->more == 1 ? "" : "s");
         return;
     }
     if (c->count && c->set && c->set->left_out) {
@@ -86,13 +91,13 @@ void compare_draw(void *screen, struct grid *g, struct rect in)
         c->wide = wide;
         c->stale = true;
     }
-    if (c->stale)
-        compare_make(c);
+    compare_renew(c);
     if (!c->set || !c->set->count) {
         draw_empty(c, g, in);
         return;
     }
     notes = compare_draw_notes(c, g, rect_top(in, 0));
+    c->notes_cut = notes > most;
     notes = notes > most ? most : notes;
     table = (int)c->table.rows + 3;
     if (table > (in.rows - notes) * 2 / 5) /* it scrolls; curves do not */

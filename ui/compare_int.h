@@ -42,7 +42,8 @@ struct compare {
 
     /* What is wished */
     int metric, x, smooth;
-    bool log_y, over, scaling, percent, sorted, table_pane, cursor;
+    bool log_y, over, scaling, sorted, table_pane, cursor;
+    bool percent; /* what was made is of such accuracies */
     struct compare_budget equal;
     double target, cursor_x;
     char focus[256]; /* the run, or the first one of its group */
@@ -73,7 +74,8 @@ struct compare {
     int left, hidden; /* hidden: columns that have no room, at both sides */
     struct rect table_at, plot_at[COMPARE_PANELS];
     int page;
-    bool wide; /* two panels beside each other */
+    bool notes_cut; /* there is no room for all of them */
+    bool wide;      /* two panels beside each other */
 };
 
 /* compare_load.c */
@@ -87,8 +89,10 @@ const char *compare_axis(const struct compare *c); /* as `plot --x` names it */
 #define COMPARE_AXES 6
 int compare_metrics(void);
 const char *compare_metric(int i, const char **title);
+int compare_first_metric(const struct compare *c); /* of the first panel */
 bool compare_has_metric(const struct compare *c, int i);
 void compare_make(struct compare *c);
+void compare_renew(struct compare *c); /* the same where something has changed */
 void compare_free_made(struct compare *c);
 bool compare_has_twin(const struct compare *c, size_t group); /* another curve lies under its own */
 size_t compare_row_group(const struct compare *c, size_t row); /* as shown; groups: none */
@@ -99,6 +103,7 @@ void compare_set_cursor(struct compare *c);
 const char *compare_tail(const char *name); /* "7f3a" */
 void compare_name_groups(struct compare *c);
 void compare_choose_labels(struct compare *c, int panel); /* as long as there is room for */
+void compare_name_scaling(struct compare *c, int panel, int brief); /* 0: whole; 1, 2: shorter */
 
 /* compare_table.c */
 void compare_draw_table(struct compare *c, struct grid *g, struct rect at);
@@ -106,6 +111,7 @@ void compare_draw_table(struct compare *c, struct grid *g, struct rect at);
 /* compare_notes.c */
 /* Returns how many rows they take, also those not drawn. */
 int compare_draw_notes(const struct compare *c, struct grid *g, struct rect in);
+void compare_show_notes(struct compare *c); /* all of them, in a window */
 
 /* compare_draw.c */
 void compare_draw(void *screen, struct grid *g, struct rect in);

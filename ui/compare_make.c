@@ -3,6 +3,7 @@
 #include "ui/compare_int.h"
 
 #include "base/mem.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,12 +37,22 @@ const char *compare_metric(int i, const char **title)
     return metrics[i][0];
 }
 
+int compare_first_metric(const struct compare *c)
+{
+    return c->wide ? c->metric & ~1 : c->metric;
+}
+
 bool compare_has_metric(const struct compare *c, int i)
 {
+    bool members = !strcmp(metrics[i][0], "disagreement"); /* 0 where there is one */
+
     for (size_t r = 0; c->set && r < c->set->count; r++)
-        for (int row = 0; row <= c->set->run[r].last; row++)
-            if (isfinite(study_at(&c->set->run[r], row, metrics[i][0])))
+        for (int row = 0; row <= c->set->run[r].last; row++) {
+            double value = study_at(&c->set->run[r], row, metrics[i][0]);
+
+            if (isfinite(value) && (value > 0 || !members))
                 return true;
+        }
     return false;
 }
 
@@ -102,18 +113,24 @@ static bool is_idle(const struct study_table *t, int column)
     return study_is_setting(t->column[column].name) && !tells_apart(t, column);
 }
 
-/* The accuracy, settings, then what was asked for most, then the rest; the state at the end. */
-static int rank(const struct study_table *t, int column)
+/* The accuracy, or what scaling is about; settings, then what was asked for most, then the rest; the
+ * state at the end. */
+static int rank(const struct compare *c, int column)
 {
     static const char *const first[] = {"run", "n", "read_at"};
+    static const char *const scaling[] = {"devices", "images_per_second", "speed_up", "efficiency",
+                                          "mark"};
     static const char *const main[] = {
         "test_acc",  "difference_n", "difference", "difference_lo", "difference_hi",
         "gain_mean", "gain_best",    "best_epoch", "last.test_acc", "test_loss"};
-    const char *name = t->column[column].name;
+    const char *name = c->table.column[column].name;
 
     for (size_t i = 0; i < MEM_COUNT(first); i++)
         if (!strcmp(name, first[i]))
             return (int)i;
+    for (size_t i = 0; c->scaling && i < MEM_COUNT(scaling); i++)
+        if (!strcmp(name, scaling[i]))
+            return 10 + (int)i;
     if (!strcmp(name, "state") || !strcmp(name, "schedule_ended"))
         return 1000;
     if (!strcmp(name, "test_acc"))
@@ -137,7 +154,7 @@ static void order_columns(struct compare *c)
 
         if (is_idle(t, i))
             continue;
-        while (at > 0 && rank(t, c->column[at - 1]) > rank(t, i)) {
+        while (at > 0 && rank(c, c->column[at - 1]) > rank(c, i)) {
             c->column[at] = c->column[at - 1];
             at--;
         }
@@ -211,7 +228,10 @@ static void make_curves(struct compare *c, int panel, int metric)
     struct plot *p = &c->plot[panel];
     struct err e = {0};
 
-    snprintf(c->title[panel], sizeof c->title[panel], "%s", metrics[metric][1]);
+    bool share = study_kind_of(metrics[metric][0]) == STUDY_SHARE;
+
+    snprintf(c->title[panel], sizeof c->title[panel], "%s%s", metrics[metric][1],
+             share ? share_unit() : "");
     if (curves_of(of, c->set->run, c->set->count, &wish, &e) != ERR_OK) {
         bool log = c->log_y && compare_has_metric(c, metric);
 
@@ -223,6 +243,7 @@ static void make_curves(struct compare *c, int panel, int metric)
     }
     *p = of->panel[0];
     p->title = NULL;
+    p->per_cent = share && share_in_per_cent();
     c->series[panel] = mem_new((size_t)p->count + 1, sizeof *c->series[panel]);
     memcpy(c->series[panel], p->series, (size_t)p->count * sizeof *c->series[panel]);
     p->series = c->series[panel];
@@ -243,7 +264,6 @@ static struct curves_line scaling_line(const struct compare *c, size_t setting, 
     line.y = mem_new(2 * c->points, sizeof *line.y);
     for (size_t i = 0; i < c->points; i++) {
         const struct study_point *point = &c->point[i];
-        const char *name = study_short_name(c->set->entry[point->run].name);
 
         if (point->setting != setting || study_point_counts(point) != counts)
             continue;
@@ -253,9 +273,6 @@ static struct curves_line scaling_line(const struct compare *c, size_t setting, 
         }
         line.x[line.n] = (double)point->devices;
         line.y[line.n++] = speed_up ? point->speed_up : point->images_per_second;
-        if (!line.label)
-            line.label = mem_textf("%s%s", c->points > COMPARE_MANY ? compare_tail(name) : name,
-                                   counts ? "" : ", virtual or shared");
     }
     return line;
 }
@@ -279,13 +296,11 @@ static void make_scaling(struct compare *c, int panel)
         if (!line.n || (panel && s >= settings)) {
             free(line.x);
             free(line.y);
-            free(line.label);
             continue;
         }
         of->line = mem_grow(of->line, &of->room, of->lines + 1, sizeof *of->line);
         of->line[of->lines++] = line;
-        c->series[panel][p->count++] = (struct plot_series){.label = line.label,
-                                                            .x = line.x,
+        c->series[panel][p->count++] = (struct plot_series){.x = line.x,
                                                             .y = line.y,
                                                             .n = line.n,
                                                             .colour = (int)line.group,
@@ -307,14 +322,12 @@ static bool has_point(const struct plot *p)
 
 static void make_plots(struct compare *c)
 {
-    int pair = c->metric & ~1;
-
     c->panels = c->wide ? 2 : 1;
     for (int i = 0; i < c->panels; i++) {
         if (c->scaling)
             make_scaling(c, i);
         else
-            make_curves(c, i, c->wide ? pair + i : c->metric);
+            make_curves(c, i, compare_first_metric(c) + i);
         if (!c->missing[i][0] && !has_point(&c->plot[i])) {
             snprintf(c->missing[i], sizeof c->missing[i], "%s",
                      c->scaling
@@ -472,6 +485,7 @@ void compare_make(struct compare *c)
 {
     compare_free_made(c);
     c->stale = false;
+    c->percent = share_in_per_cent();
     if (!c->set || !c->set->count)
         return;
     compare_name_groups(c);
@@ -480,4 +494,10 @@ void compare_make(struct compare *c)
     find_twins(c);
     find_focus(c);
     compare_set_cursor(c);
+}
+
+void compare_renew(struct compare *c)
+{
+    if (c->stale || c->percent != share_in_per_cent())
+        compare_make(c);
 }

@@ -141,3 +141,22 @@ void compare_choose_labels(struct compare *c, int panel)
         name_curves(c, panel);
     }
 }
+
+/* By its first run, and that it says nothing of speed-up: the middle of both in one cannot be missed. */
+void compare_name_scaling(struct compare *c, int panel, int brief)
+{
+    for (int i = 0; i < c->plot[panel].count; i++) {
+        struct curves_line *line = &c->curves[panel].line[i];
+        size_t k = 0;
+        const char *name;
+
+        while (c->point[k].setting != line->group ||
+               study_point_counts(&c->point[k]) == line->dashed)
+            k++;
+        name = study_short_name(c->set->entry[c->point[k].run].name);
+        free(line->label);
+        line->label = mem_textf("%s%s", brief ? compare_tail(name) : name,
+                                line->dashed && brief < 2 ? ", virtual or shared" : "");
+        c->series[panel][i].label = line->label;
+    }
+}

@@ -3,6 +3,7 @@
 
 #include "draw/words.h"
 #include "study/members.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void add_distance(const struct compare *c, size_t row, struct text *out)
     }
     if (which == row || !isfinite(own))
         return;
-    text_addf(out, "%s: %+.1f points against %s at equal %s\n", c->label[row], 100 * (own - best),
+    text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row], 100 * (own - best),
               c->label[which], study_budget_name[c->equal.budget]);
 }
 
@@ -64,12 +65,11 @@ static void add_focused(const struct compare *c, struct text *out)
         int members = run->entry->run.spec.members > 0 ? run->entry->run.spec.members
                                                        : run->entry->run.spec.devices;
 
-        text_addf(
-            out,
-            "%s: at epoch %.0f a gain of %+.1f points over the mean member (%.3f), %+.1f over the "
-            "best, at ",
-            c->label[row], (double)run->entry->run.best_epoch, 100 * study_number(run, "gain_mean"),
-            study_number(run, "member_acc_mean"), 100 * study_number(run, "gain_best"));
+        text_addf(out, "%s: at epoch %.0f a gain of %+.2f points over the mean member (",
+                  c->label[row], (double)run->entry->run.best_epoch,
+                  100 * study_number(run, "gain_mean"));
+        share_tell(out, study_number(run, "member_acc_mean"));
+        text_addf(out, "), %+.2f over the best, at ", 100 * study_number(run, "gain_best"));
         study_add_brief_cost(out, members,
                              study_is_average(run) ? study_unlike(&run->entry->run)
                                                    : (struct study_unlike){0});
@@ -112,6 +112,20 @@ static void add_twins(const struct compare *c, struct text *out)
             add_twins_of(c, g, out);
 }
 
+static void add_note(const char *line, size_t n, struct text *out)
+{
+    const char *units = strstr(line, STUDY_AS_FRACTIONS);
+
+    if (share_in_per_cent() && units && units < line + n) {
+        text_add_n(out, line, (size_t)(units - line));
+        text_add(out, ", in points");
+        n -= (size_t)(units - line) + sizeof STUDY_AS_FRACTIONS - 1;
+        line = units + sizeof STUDY_AS_FRACTIONS - 1;
+    }
+    text_add_n(out, line, n);
+    text_add(out, "\n");
+}
+
 /* Of the table's own those about what epochs were picked on, or all others. */
 static void add_own(const struct compare *c, bool picks, struct text *out)
 {
@@ -120,10 +134,8 @@ static void add_own(const struct compare *c, bool picks, struct text *out)
     while (*line) {
         size_t n = strcspn(line, "\n");
 
-        if (!strncmp(line, PICKS, sizeof PICKS - 1) == picks) {
-            text_add_n(out, line, n);
-            text_add(out, "\n");
-        }
+        if (!strncmp(line, PICKS, sizeof PICKS - 1) == picks)
+            add_note(line, n, out);
         line += n + (line[n] == '\n');
     }
 }
@@ -142,6 +154,17 @@ static void add_notes(const struct compare *c, struct text *out)
     if (c->equal.on && !c->wrong[0])
         text_add(out, "a run that is not at its end there would have done better with a schedule "
                       "that ends there\n");
+}
+
+void compare_show_notes(struct compare *c)
+{
+    struct text notes = {0};
+
+    if (c->set && c->set->count)
+        add_notes(c, &notes);
+    if (notes.n)
+        app_page(c->app, "notes", text_str(&notes));
+    text_free(&notes);
 }
 
 int compare_draw_notes(const struct compare *c, struct grid *g, struct rect in)

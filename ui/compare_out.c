@@ -80,12 +80,14 @@ enum err_code compare_write(void *screen, const char *form, struct paper *out, s
 
     if (!c->set || !c->set->count)
         return err_set(e, ERR_INPUT, "there is no run to compare: Space marks runs on Results");
-    if (c->stale)
-        compare_make(c);
+    compare_renew(c);
     if (!strcmp(form, "svg") || !strcmp(form, "pdf")) {
-        for (int i = 0; i < c->panels; i++)
+        for (int i = 0; i < c->panels; i++) {
+            if (c->scaling) /* the screen's are as short as its legend */
+                compare_name_scaling(c, i, 0);
             if (c->plot[i].count)
                 paper_add_plot(out, &c->plot[i], c->title[i]);
+        }
         return out->plots ? ERR_OK : err_set(e, ERR_INPUT, "%s", c->missing[0]);
     }
     if (c->wrong[0])

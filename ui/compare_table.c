@@ -1,13 +1,24 @@
 /* ui/compare_table.c: the table of what differs between runs and what came of it. */
 #include "ui/compare_int.h"
 
+#include "base/loss.h"
 #include "draw/words.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MOST 24 /* columns of a cell */
+#define HEAD 48 /* bytes of a column's head */
+
+#define READ_WIDTH 9 /* columns of what is read at the cursor, at least */
+
+/* Accuracies are, speed-ups and what a step is made of are not. */
+static bool is_share(const struct compare *c, int column)
+{
+    return !c->scaling && c->table.column[column].kind == STUDY_SHARE;
+}
 
 static void cell_words(const struct compare *c, size_t row, int column, struct text *out)
 {
@@ -15,10 +26,11 @@ static void cell_words(const struct compare *c, size_t row, int column, struct t
     const struct study_cell *cell = study_table_cell(t, row, column);
     const char *slash;
 
-    if (t->column[column].kind == STUDY_SHARE && isfinite(cell->value) && c->percent) {
-        text_addf(out, "%.2f", 100 * cell->value);
+    if (is_share(c, column) && isfinite(cell->value)) {
+        share_add(out, cell->value);
+        text_add(out, isfinite(cell->sd) ? " ± " : "");
         if (isfinite(cell->sd))
-            text_addf(out, " ± %.2f", 100 * cell->sd);
+            share_add(out, cell->sd);
         return;
     }
     if (t->column[column].kind == STUDY_TEXT && strcmp(t->column[column].name, "read_at") != 0) {
@@ -31,7 +43,7 @@ static void cell_words(const struct compare *c, size_t row, int column, struct t
     study_cell_text(&c->table, row, column, NULL, out);
 }
 
-static const char *head_of(const struct study_column *column)
+static const char *head_of(const struct compare *c, int column, char out[HEAD])
 {
     static const char *const heads[][2] = {
         {"train_seconds", "seconds"},     {"last.test_acc", "last"},
@@ -40,10 +52,13 @@ static const char *head_of(const struct study_column *column)
         {"difference_hi", "to"},          {"member_acc_mean", "mean member"},
         {"member_acc_max", "best member"}};
 
+    const char *name = c->table.column[column].name;
+
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (!strcmp(column->name, heads[i][0]))
-            return heads[i][1];
-    return column->name;
+        if (!strcmp(name, heads[i][0]))
+            name = heads[i][1];
+    snprintf(out, HEAD, "%s%s", name, is_share(c, column) ? share_unit() : "");
+    return out;
 }
 
 /* Text columns hold settings, which may be numbers. */
@@ -65,7 +80,8 @@ static bool is_words(const struct compare *c, int column)
 
 static int width_of(const struct compare *c, int column)
 {
-    int width = text_width(head_of(&c->table.column[column])), most;
+    char head[HEAD];
+    int width = text_width(head_of(c, column, head)), most;
     struct text cell = {0};
 
     for (size_t i = 0; i < c->table.rows; i++) {
@@ -84,7 +100,7 @@ static int width_of(const struct compare *c, int column)
 /* One column of the table, from its head down. */
 static int draw_column(const struct compare *c, struct grid *g, struct rect in, int at, int column)
 {
-    const struct study_column *of = &c->table.column[column];
+    char head[HEAD];
     int width = width_of(c, column);
     bool words = is_words(c, column);
     struct text cell = {0}, cut = {0};
@@ -92,9 +108,9 @@ static int draw_column(const struct compare *c, struct grid *g, struct rect in, 
     if (!grid_shows_column(in, at, width, words))
         return at + width;
     if (words)
-        grid_cut(g, in, 0, at, in.columns - at, GRID_HEAD, false, head_of(of));
+        grid_cut(g, in, 0, at, in.columns - at, GRID_HEAD, false, head_of(c, column, head));
     else
-        grid_right(g, in, 0, at + width, GRID_HEAD, head_of(of));
+        grid_right(g, in, 0, at + width, GRID_HEAD, head_of(c, column, head));
     for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
         size_t row = c->order[c->top + (size_t)i];
         bool best = study_table_cell((struct study_table *)&c->table, row, column)->best;
@@ -116,23 +132,45 @@ static int draw_column(const struct compare *c, struct grid *g, struct rect in, 
     return at + width;
 }
 
+static void add_read(enum study_kind kind, double value, struct text *out)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    if (kind == STUDY_COUNT && value >= 0 && value < 1e18)
+        text_add(out, text_count(number, (uint64_t)(value + 0.5)));
+    else if (kind == STUDY_NUMBER)
+        text_addf(out, "%.4g", value);
+    else if (kind == STUDY_SHARE)
+        share_add(out, value);
+    else
+        text_add(out, loss_text(number, value));
+}
+
 /* What the curves of the first plot read at the cursor. */
 static int draw_read(const struct compare *c, struct grid *g, struct rect in, int at)
 {
+    const char *metric = compare_metric(compare_first_metric(c), NULL);
+    enum study_kind kind = study_kind_of(metric);
     char number[PLOT_LABEL], head[64];
+    int end = at + READ_WIDTH;
 
     plot_x_text(&c->plot[0], c->cursor_x, number);
-    snprintf(head, sizeof head, "at %s", number);
-    grid_right(g, in, 0, at + 9, GRID_KEY, head);
+    snprintf(head, sizeof head, "%s%s at %s", metric, kind == STUDY_SHARE ? share_unit() : "",
+             number);
+    end = at + text_width(head) > end ? at + text_width(head) : end;
+    grid_right(g, in, 0, end, GRID_KEY, head);
     for (int i = 0; i + 1 < in.rows && c->top + (size_t)i < c->table.rows; i++) {
         size_t group = compare_row_group(c, c->top + (size_t)i);
+        struct text value = {0};
 
-        if (group < c->groups && isfinite(c->read[group])) {
-            snprintf(head, sizeof head, "%.4f", c->read[group]);
-            grid_right(g, in, 1 + i, at + 9, GRID_SERIES + (int)group % GRID_SERIES_COLOURS, head);
-        }
+        if (group >= c->groups || !isfinite(c->read[group]))
+            continue;
+        add_read(kind, c->read[group], &value);
+        grid_right(g, in, 1 + i, end, GRID_SERIES + (int)group % GRID_SERIES_COLOURS,
+                   text_str(&value));
+        text_free(&value);
     }
-    return at + 9;
+    return end;
 }
 
 static void draw_marks(const struct compare *c, struct grid *g, struct rect in)
@@ -187,7 +225,8 @@ static void add_title(const struct compare *c, bool brief, struct text *out)
     else if (c->over && brief)
         text_add(out, "mean ± sd");
     else if (c->over)
-        text_addf(out, "%zu settings of %zu runs, mean ± sd over seed", c->groups, runs);
+        text_addf(out, "%zu setting%s of %zu run%s, mean ± sd over seed", c->groups,
+                  c->groups == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
     else if (brief)
         text_addf(out, "%zu run%s", runs, runs == 1 ? "" : "s");
     else
@@ -244,10 +283,13 @@ static void draw_hidden(const struct compare *c, struct grid *g, struct rect at,
         text_addf(&words, "rows %zu to %zu of %zu", c->top + 1,
                   last < c->table.rows ? last : c->table.rows, c->table.rows);
     if (c->hidden)
-        text_addf(&words, "%s%d more column%s: Tab, Right", words.n ? ", " : "", c->hidden,
-                  c->hidden == 1 ? "" : "s");
+        text_addf(&words, "%s%d more column%s: %s%s%s%s", words.n ? ", " : "", c->hidden,
+                  c->hidden == 1 ? "" : "s", c->table_pane ? "" : "Tab, ", c->left ? "Left" : "",
+                  c->left && c->hidden > c->left ? ", " : "", c->hidden > c->left ? "Right" : "");
     if (words.n)
         grid_frame_right(g, rect_bottom(at, 1), GRID_DIM, text_str(&words));
+    if (c->notes_cut && text_width(text_str(&words)) + 24 <= at.columns)
+        grid_text(g, at, at.rows - 1, 3, GRID_KEY, " i: all notes ");
     text_free(&words);
 }
 
@@ -262,6 +304,6 @@ void compare_draw_table(struct compare *c, struct grid *g, struct rect at)
         draw_rows(c, g, in);
     draw_hidden(c, g, at, in.rows - 1);
     if (c->table.rows > (size_t)(in.rows > 1 ? in.rows - 1 : 0))
-        grid_scroll(g, rect_behind(rect_below(at, 2), at.columns - 1), (int)c->top, in.rows - 1,
-                    (int)c->table.rows);
+        grid_scroll(g, rect_behind(rect_top(rect_below(at, 2), in.rows - 1), at.columns - 1),
+                    (int)c->top, in.rows - 1, (int)c->table.rows);
 }

@@ -9,7 +9,7 @@
 #include "study/members.h"
 #include "ui/pace.h"
 #include "ui/tasks.h"
-#include "wire/wire.h"
+#include "wire/sweep.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,8 +55,9 @@ struct feed_unit { /* a device or a member, as of the last rows or events */
     double loss, acc;                    /* of training; nan: none yet */
     double test_loss, test_acc, prefix;  /* of a member, as of its last epoch */
     double input, compute, reduce, wait; /* shares of its time; nan: unknown */
-    double gpu_percent, celsius, watts;  /* of its GPU, at the end of an epoch; nan: unknown */
-    size_t n, room;                      /* of a member: an epoch each, as feed_epochs */
+    /* of its GPU, at the end of an epoch; memory: bytes in use on it; nan: unknown */
+    double gpu_percent, gpu_memory, celsius, watts;
+    size_t n, room; /* of a member: an epoch each, as feed_epochs */
     double *test_loss_at, *test_acc_at;
 };
 
@@ -132,6 +133,11 @@ struct feed_run *feed_current(struct feed *f);
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e) MUST_USE;
 enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                         struct err *e) MUST_USE;
+/* Whether the sweep of this cell of this process stops after the cells that run; that is taken back. */
+bool feed_will_stop(const struct feed *f, const struct feed_run *cell);
+/* Whether its sweep is known to begin another cell behind it. */
+bool feed_goes_on(const struct feed *f, const struct feed_run *cell);
+enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e) MUST_USE;
 /* Of a sweep: this cell gets no result, the sweep goes on. */
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
 /* The wire holds this start already, under that number: the run is there from now on. */
@@ -151,14 +157,11 @@ bool feed_starts(const struct feed *f, const struct feed_run *run);
 bool feed_busy(struct feed *f);
 /* A sweep of another program, as its files told at the last look. */
 struct feed_sweep {
-    char name[128]; /* empty: there is none */
-    int64_t cells, ended, running;
-    bool full;                 /* a cell of it waits for room on the disk */
-    bool paused, over;         /* over: nobody works on it any more, */
-    bool open;                 /* though cells that were begun, or wait, have no result */
-    bool mean;                 /* best is of several seeds */
-    double best, left_seconds; /* nan: unknown */
-    bool by_valid;             /* the best is picked on validation data */
+    struct wire_sweep_status is; /* no name: there is none. Ended: nobody works on it any more */
+    bool told;                   /* by its own program */
+    bool mean;                   /* best is of several seeds */
+    double best;                 /* nan: unknown */
+    bool by_valid;               /* the best is picked on validation data */
 };
 void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep);
 /* How many stand in results/queue, as the screen Setup has read it. */
@@ -168,12 +171,11 @@ void feed_set_queued(struct feed *f, size_t count);
 void feed_add_status(struct feed *f, struct text *out, int columns);
 /* What cannot go on here just now but will by itself, as on a full disk: a sentence. False: nothing. */
 bool feed_add_trouble(struct feed *f, struct text *out);
-/* Whether that run waits for room on the disk; that sweep, or one of its cells; whether the run or sweep
- * of that number waits for anything so. */
+/* Whether that run waits for room on the disk; all that is at work here; whether the run or sweep of that
+ * number waits for anything so. */
 bool feed_lacks_room(const struct feed *f, const struct feed_run *run);
-bool feed_sweep_lacks_room(const struct feed *f, uint32_t sweep);
+bool feed_only_lacks_room(const struct feed *f);
 bool feed_has_trouble(const struct feed *f, uint32_t number);
-#define FEED_LACKS_ROOM "waits for room"
 /* "1:12", "9 s": what is left is not known better. */
 void feed_add_span(double seconds, struct text *out);
 /* "1:12 left" and the like; nothing where it is unknown. */

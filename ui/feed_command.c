@@ -3,6 +3,7 @@
 #include "ui/feed_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum err_code send_command(struct feed *f, const struct wire_command *command, struct err *e)
 {
@@ -53,6 +54,28 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                                                .run = run->sweep ? run->sweep : run->number,
                                                .how = how},
                         e);
+}
+
+bool feed_will_stop(const struct feed *f, const struct feed_run *cell)
+{
+    struct wire_sweep_status is;
+
+    return f->wire && cell->own && cell->sweep && wire_sweep_status(f->wire, cell->sweep, &is) &&
+           wire_sweep_takes_back(&is);
+}
+
+bool feed_goes_on(const struct feed *f, const struct feed_run *cell)
+{
+    struct wire_sweep_status is = f->elsewhere.is;
+    bool known = cell->own ? f->wire && wire_sweep_status(f->wire, cell->sweep, &is)
+                           : !strcmp(is.name, cell->sweep_name);
+
+    return known && !wire_state_ended(is.state) && !is.closing && is.state != WIRE_PAUSED;
+}
+
+enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e)
+{
+    return send_command(f, &(struct wire_command){.kind = WIRE_GO, .run = cell->sweep}, e);
 }
 
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)

@@ -35,10 +35,19 @@ enum { EPOCH_VALUE = 6, EPOCH_EVAL = EPOCH_VALUE + FEED_VALUES, EPOCH_SPEED, EPO
 static const char *const member_names[] = {"epoch",      "member",     "device",
                                            "train_loss", "train_acc",  "test_loss",
                                            "test_acc",   "prefix_acc", NULL};
-static const char *const device_names[] = {"epoch",          "device",        "train_loss",
-                                           "train_acc",      "input_seconds", "compute_seconds",
-                                           "reduce_seconds", "wait_seconds",  "gpu_percent",
-                                           "temperature_c",  "power_watts",   NULL};
+static const char *const device_names[] = {"epoch",
+                                           "device",
+                                           "train_loss",
+                                           "train_acc",
+                                           "input_seconds",
+                                           "compute_seconds",
+                                           "reduce_seconds",
+                                           "wait_seconds",
+                                           "gpu_percent",
+                                           "temperature_c",
+                                           "power_watts",
+                                           "memory_bytes",
+                                           NULL};
 static const char *const step_names[] = {"step", "train_seconds", "loss", "acc", "lr", NULL};
 
 /* ---- epochs ---- */
@@ -162,7 +171,7 @@ void feed_rows_units(struct feed_run *run)
             u->device = (int)i % run->facts.devices;
         u->loss = u->acc = u->test_loss = u->test_acc = u->prefix = NAN;
         u->input = u->compute = u->reduce = u->wait = NAN;
-        u->gpu_percent = u->celsius = u->watts = NAN;
+        u->gpu_percent = u->gpu_memory = u->celsius = u->watts = NAN;
     }
     run->cut++;
     feed_rows_units_again(run);
@@ -204,8 +213,8 @@ static void take_member(struct feed_run *run, const double *v, char *line)
 static void take_device(struct feed_run *run, const double *v, char *line)
 {
     double all = v[4] + v[5] + v[6] + v[7];
+    bool gpu = strstr(line, ",gpu:") != NULL;
 
-    (void)line;
     for (size_t i = 0; i < run->units; i++) {
         struct feed_unit *u = &run->unit[i];
 
@@ -214,6 +223,7 @@ static void take_device(struct feed_run *run, const double *v, char *line)
         u->gpu_percent = v[8];
         u->celsius = v[9];
         u->watts = v[10];
+        u->gpu_memory = gpu ? v[11] : NAN;
         if (run->files->units_told)
             continue;
         if (run->facts.mode != SPEC_ENSEMBLE) {

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "draw/words.h"
 #include "study/compare.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,6 +64,8 @@ static void add_left(double seconds, const char *about, struct text *out)
     feed_add_left(seconds, out);
 }
 
+#define WAITS "waits" /* what is of this program: above the line stands what for */
+
 static const char *dot(enum wire_state state, bool dead)
 {
     if (dead)
@@ -94,8 +97,11 @@ static void add_name(const char *name, int parts, struct text *out)
 /* of: "mean " of several seeds, "seed " where it is one of them. */
 static void add_best(double acc, const char *of, bool by_valid, struct text *out)
 {
-    if (isfinite(acc))
-        text_addf(out, "  best %s%.4f, picked on %s", of, acc, by_valid ? "validation" : "test");
+    if (!isfinite(acc))
+        return;
+    text_addf(out, "  best %s", of);
+    share_tell(out, acc);
+    text_addf(out, ", picked on %s", by_valid ? "validation" : "test");
 }
 
 static bool run_trouble(const struct feed *f, uint32_t number, struct wire_status *out)
@@ -115,16 +121,6 @@ bool feed_lacks_room(const struct feed *f, const struct feed_run *run)
     struct wire_status status;
 
     return run->live && (run->own ? run_trouble(f, run->number, &status) : run->no_room);
-}
-
-bool feed_sweep_lacks_room(const struct feed *f, uint32_t sweep)
-{
-    struct wire_sweep_status status;
-    bool full = sweep_trouble(f, sweep, &status) && status.code == ERR_IO;
-
-    for (size_t i = 0; i < f->count && !full; i++)
-        full = f->run[i]->sweep == sweep && feed_lacks_room(f, f->run[i]);
-    return full;
 }
 
 bool feed_only_tries(const struct feed *f, const struct feed_run *run)
@@ -153,7 +149,7 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     text_addf(out, "%s %s", dot(full ? WIRE_PAUSED : run->state, lost),
               run->broken           ? "broken"
               : run->dead           ? "dead"
-              : full                ? FEED_LACKS_ROOM " on the disk"
+              : full                ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
               : feed_starts(f, run) ? "starting"
                                     : wire_state_name(run->state));
     if (!run->own && run->live && !lost)
@@ -218,49 +214,57 @@ static void take_best(const struct feed *f, const struct wire_sweep_status *s,
 /* A sweep of this program or of another one. */
 struct shown {
     struct feed_sweep sweep;
-    bool own, counting;
-    bool seeds; /* the best is of one of several seeds */
-    bool full;  /* it, or the cell, waits for room */
-    enum wire_state state;
+    bool own;
+    bool seeds;                  /* the best is of one of several seeds */
     const struct feed_run *cell; /* that is told of too; NULL: none */
 };
 
-/* Between two cells it is at the next one. */
-static long long cell_at(const struct feed_sweep *s)
+/* That it runs its dot says. */
+static void add_standing(const struct wire_sweep_status *s, bool elsewhere, bool brief,
+                         struct text *out)
 {
-    int64_t at = s->ended + (s->running > 1 ? s->running : 1);
+    const char *words = wire_sweep_words(s, brief);
+    bool full = wire_sweep_lacks_room(s);
+    bool clause = strpbrk(words, ":,") != NULL; /* where "elsewhere" would belong to its end */
 
-    return (long long)(at < s->cells ? at : s->cells);
+    text_addf(out, "%s sweep",
+              dot(wire_sweep_rests(s)       ? WIRE_PAUSED
+                  : s->state == WIRE_PAUSED ? WIRE_RUNNING
+                                            : s->state,
+                  false));
+    if (elsewhere && clause)
+        text_add(out, " elsewhere ");
+    if (full && !elsewhere)
+        text_addf(out, " " WAITS "%s", words + strlen(WIRE_LACKS_ROOM));
+    else if (full || s->closing || s->state != WIRE_RUNNING || wire_sweep_is_paused(s))
+        text_addf(out, " %s%s", words, strcmp(words, WIRE_LACKS_ROOM) ? "" : " on the disk");
+    if (elsewhere && !clause)
+        text_add(out, " elsewhere");
 }
 
 static void add_sweep(const struct shown *s, int parts, size_t waits, struct text *out)
 {
+    const struct wire_sweep_status *is = &s->sweep.is;
     const struct feed_run *cell = s->cell;
+    bool over = wire_state_ended(is->state);
 
-    text_addf(out, "%s sweep%s", dot(s->full ? WIRE_PAUSED : s->state, false),
-              s->full                    ? " " FEED_LACKS_ROOM " on the disk"
-              : s->state == WIRE_PAUSED  ? " paused"
-              : s->state == WIRE_DONE    ? " done"
-              : s->state == WIRE_STOPPED ? " stopped"
-                                         : "");
-    if (!s->own && !s->sweep.over)
-        text_add(out, " elsewhere");
+    add_standing(is, !s->own && !over, !(parts & PART_WAIT), out);
     if (parts & PART_NAME)
-        add_name(s->sweep.name, parts, out);
-    if (s->sweep.over)
-        text_addf(out, "  %lld of %lld cells", (long long)s->sweep.ended,
-                  (long long)s->sweep.cells);
+        add_name(is->name, parts, out);
+    if (over)
+        text_addf(out, "  %lld of %lld cell%s", (long long)wire_sweep_ended(is),
+                  (long long)is->cells, is->cells == 1 ? "" : "s");
     else
-        text_addf(out, "  cell %lld of %lld%s", cell_at(&s->sweep), (long long)s->sweep.cells,
-                  s->counting ? "+" : "");
+        text_addf(out, "  cell %lld of %lld%s", (long long)wire_sweep_at(is), (long long)is->cells,
+                  is->counting ? "+" : "");
     if (parts & PART_BEST)
         add_best(s->sweep.best,
                  s->sweep.mean ? "mean "
                  : s->seeds    ? "seed "
                                : "",
                  s->sweep.by_valid, out);
-    if (parts & PART_LEFT && !s->sweep.over && !s->full)
-        add_left(s->sweep.left_seconds, s->own ? "" : "~", out);
+    if (parts & PART_LEFT && !over && !wire_sweep_rests(is))
+        add_left(is->left_seconds, s->own || s->sweep.told ? "" : "~", out);
     if (parts & PART_EPOCH && cell)
         text_addf(out, "  %s: epoch %lld/%lld", study_short_name(cell->name),
                   (long long)cell->epoch, (long long)cell->facts.epochs);
@@ -340,49 +344,77 @@ bool feed_forget_over(struct feed *f)
     const struct feed_run *run = feed_current(f);
     struct wire_sweep_status s;
     /* of its own cells one may be known for longer to have been at work */
-    bool other = run && (run->own || strcmp(run->sweep_name, f->elsewhere.name) != 0);
+    bool other = run && (run->own || strcmp(run->sweep_name, f->elsewhere.is.name) != 0);
 
-    if (!f->elsewhere.over || !f->elsewhere.name[0] ||
+    if (!wire_state_ended(f->elsewhere.is.state) || !f->elsewhere.is.name[0] ||
         !((other && run->live && !run->dead) || running_sweep(f, run, &s)))
         return false;
-    f->elsewhere.name[0] = 0; /* from now on that is told of */
+    f->elsewhere.is.name[0] = 0; /* from now on that is told of */
     return true;
+}
+
+bool feed_only_lacks_room(const struct feed *f)
+{
+    size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, n = 0;
+    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+    bool any = false, others = false;
+
+    for (size_t i = 0; i < f->count; i++) {
+        const struct feed_run *run = f->run[i];
+        bool full = feed_lacks_room(f, run);
+
+        any |= run->own && full;
+        others |= run->own && run->live && !full &&
+                  (run->state == WIRE_RUNNING || run->state == WIRE_PAUSED);
+    }
+    if (room)
+        n = wire_sweeps(f->wire, sweep, room);
+    for (size_t i = 0; i < n && i < room; i++) {
+        any |= wire_sweep_lacks_room(&sweep[i]);
+        others |= !wire_state_ended(sweep[i].state) && !wire_sweep_lacks_room(&sweep[i]);
+    }
+    free(sweep);
+    return any && !others;
+}
+
+static void show_own(const struct feed *f, const struct wire_sweep_status *s, struct shown *out)
+{
+    *out = (struct shown){.own = true, .sweep.is = *s};
+    take_best(f, s, &out->sweep);
+    out->seeds = any_differ(f, s->sweep, seeds_differ);
+}
+
+/* That of a cell that was at work last here, until its files are read. */
+static bool ended_sweep(const struct feed *f, const struct feed_run *run,
+                        struct wire_sweep_status *out)
+{
+    return f->wire && run && run->own && !run->live && run->sweep &&
+           wire_sweep_status(f->wire, run->sweep, out) && wire_state_ended(out->state) &&
+           out->path[0];
 }
 
 /* What is at work here goes before what others are at. */
 static bool find_sweep(const struct feed *f, const struct feed_run *run, struct shown *out)
 {
-    const struct feed_sweep *other = &f->elsewhere;
+    const struct wire_sweep_status *other = &f->elsewhere.is;
     bool known = run && run->known && !wire_state_ended(run->state);
+    bool over = wire_state_ended(other->state);
     struct wire_sweep_status s;
 
     *out = (struct shown){0};
     if (running_sweep(f, run, &s)) {
-        *out = (struct shown){.own = true, .counting = s.counting, .state = s.state};
-        snprintf(out->sweep.name, sizeof out->sweep.name, "%s", s.name);
-        out->sweep.cells = s.cells;
-        out->sweep.ended = s.done + s.diverged + s.oom + s.failed + s.skipped;
-        out->sweep.running = s.running + s.elsewhere;
-        take_best(f, &s, &out->sweep);
-        out->seeds = any_differ(f, s.sweep, seeds_differ);
-        out->sweep.left_seconds = s.left_seconds;
+        show_own(f, &s, out);
         out->cell = known && run->sweep == s.sweep ? run : NULL;
-        out->full = feed_sweep_lacks_room(f, s.sweep);
-        if (run && run->live && run->sweep == s.sweep)
-            out->state = run->state;
         return true;
     }
-    if (!other->name[0] || (run && run->live && (run->own || (other->over && !run->dead))))
-        return false;
-    out->sweep = *other;
-    out->state = other->over && other->open ? WIRE_STOPPED
-                 : other->over              ? WIRE_DONE
-                 : other->paused            ? WIRE_PAUSED
-                                            : WIRE_RUNNING;
-    if (other->over)
+    if (!other->name[0] && ended_sweep(f, run, &s)) {
+        show_own(f, &s, out);
         return true;
-    out->full = other->full;
-    if (known && run->live && !run->dead && !strcmp(run->sweep_name, other->name))
+    }
+    if (!other->name[0] || (run && run->live && (run->own || (over && !run->dead))))
+        return false;
+    out->sweep = f->elsewhere;
+    if (!over && known && run->live && !run->dead && !strcmp(run->sweep_name, other->name))
         out->cell = run;
     return true;
 }

@@ -89,7 +89,7 @@ void form_end(struct form *f);
 
 /* Takes an experiment's text as far as it can be taken. file: its path or "first.ini", for messages
  * and for relative paths in it. What cannot be taken stands in notes and beside its field. Of
- * FORM_DEFAULTS and FORM_QUEUE all that is given is a change that nobody has saved. */
+ * FORM_DEFAULTS all that is given is a change that nobody has saved. */
 void form_load(struct form *f, enum form_from from, const char *source, const char *file,
                const char *text, size_t n);
 /* The same in two parts: the form is made by any thread, and f becomes it; made is freed. */

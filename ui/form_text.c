@@ -179,13 +179,11 @@ static void take_remark(struct form *f, const char *text, size_t n)
 
 static void keep_as_saved(struct form *f)
 {
-    bool nowhere = f->from == FORM_DEFAULTS || f->from == FORM_QUEUE;
-
     for (size_t i = 0; i < f->fields; i++) {
         struct form_field *x = &f->field[i];
 
         free(x->saved);
-        x->saved = x->text && !nowhere ? mem_text(x->text) : NULL;
+        x->saved = x->text && f->from != FORM_DEFAULTS ? mem_text(x->text) : NULL;
         x->saved_order = x->order;
         x->saved_list = x->list;
     }

@@ -19,7 +19,7 @@ const struct screen_key logview_keys[] = {
     {"o", "only", "only what the same run, sweep or verb says as the chosen line's; again: all"},
     {"e r", NULL,
      "edits the experiment of the run that goes on or whose log is shown, runs it again"},
-    {"p K R", NULL, "pauses, stops or goes on with that run, on Run"},
+    {"p K R", NULL, "pauses, stops or goes on with that run, as on Run"},
     {NULL, NULL, NULL},
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "draw/words.h"
+#include "ui/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,20 +36,23 @@ void predictview_make_board(const struct predictview_set *s, struct predictview_
             out->word[l * n + a] = count ? mem_text(text_count(number, count)) : mem_text("·");
         }
         words_add_cut(&name, s->shown_as[l], LONGEST_LABEL, false);
-        if (images)
-            text_addf(&name, " %.3f", (double)count_at(s, (int)l, (int)l) / (double)images);
+        if (images) {
+            text_add(&name, " ");
+            share_add(&name, (double)count_at(s, (int)l, (int)l) / (double)images);
+        }
         out->row_name[l] = mem_text(text_str(&name));
         text_clear(&name);
     }
-    out->board = (struct board){.row_label = "label, accuracy",
-                                .column_label = "answer",
-                                .rows = s->confusion.classes,
-                                .columns = s->confusion.classes,
-                                .row_name = (const char *const *)out->row_name,
-                                .column_name = (const char *const *)s->shown_as,
-                                .value = out->value,
-                                .words = (const char *const *)out->word,
-                                .by_magnitude = true};
+    out->board =
+        (struct board){.row_label = share_in_per_cent() ? "label, accuracy %" : "label, accuracy",
+                       .column_label = "answer",
+                       .rows = s->confusion.classes,
+                       .columns = s->confusion.classes,
+                       .row_name = (const char *const *)out->row_name,
+                       .column_name = (const char *const *)s->shown_as,
+                       .value = out->value,
+                       .words = (const char *const *)out->word,
+                       .by_magnitude = true};
     text_free(&name);
 }
 
@@ -76,13 +80,19 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
     for (int k = 0; k < s->confusion.classes; k++)
         if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
             other = k;
-    text_addf(&words, "%s %s%s: %s of %s images (%.1f %%). ", s->shown_as[label],
-              label == answer ? "answered rightly" : "taken for ",
-              label == answer ? "" : s->shown_as[answer], text_count(number, count),
-              text_count(all, images), images ? 100 * (double)count / (double)images : 0);
-    text_addf(&words, "%.1f %% of the answers %s are right",
-              answers ? 100 * (double)count_at(s, answer, answer) / (double)answers : 0,
-              s->shown_as[answer]);
+    if (images)
+        text_addf(&words, "%s %s%s: %s of %s image%s (%.1f %%). ", s->shown_as[label],
+                  label == answer ? "answered rightly" : "taken for ",
+                  label == answer ? "" : s->shown_as[answer], text_count(number, count),
+                  text_count(all, images), images == 1 ? "" : "s",
+                  100 * (double)count / (double)images);
+    else
+        text_addf(&words, "No test image is labelled %s. ", s->shown_as[label]);
+    if (answers)
+        text_addf(&words, "%.1f %% of the answers %s are right",
+                  100 * (double)count_at(s, answer, answer) / (double)answers, s->shown_as[answer]);
+    else
+        text_addf(&words, "None was answered %s", s->shown_as[answer]);
     if (other >= 0)
         text_addf(&words, "; %s is most often taken for %s", s->shown_as[label],
                   s->shown_as[other]);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "draw/words.h"
 #include "study/compare.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,13 +55,18 @@ void predictview_add_facts(const struct predictview *v, struct text *out)
     const struct predictview_set *s = v->set;
     double least = 1, most = 0;
 
-    text_addf(out, "accuracy %.4f", s->acc);
+    text_add(out, "accuracy ");
+    share_tell(out, s->acc);
     for (int m = 0; m < s->members; m++) {
         least = fmin(least, s->member_acc[m]);
         most = fmax(most, s->member_acc[m]);
     }
-    if (s->members > 1)
-        text_addf(out, ", %d members %.4f to %.4f", s->members, least, most);
+    if (s->members < 2)
+        return;
+    text_addf(out, ", %d members ", s->members);
+    share_add(out, least);
+    text_add(out, " to ");
+    share_tell(out, most);
 }
 
 /* ---- one image ---- */
@@ -279,12 +285,22 @@ static int list_width(const struct predictview_set *s, int names)
     return 2 * names + 17 + (s->members > 1 ? 5 : 0);
 }
 
-/* Names whole where image and members keep the room that they want. */
+/* What a name may take beside the image and so many digits of each member. */
+static int room_of_names(const struct predictview_set *s, int columns, int digits)
+{
+    int image = IMAGE_WIDE + 3 + table_width(s) - members_width(s, 0) + members_width(s, digits);
+
+    return (columns - list_width(s, 0) - 2 - image) / 2;
+}
+
+/* Names whole where image and members keep the room that they want; where members have no digits in any
+ * case they keep none for them. */
 static int list_names(const struct predictview_set *s, int columns)
 {
-    int image = IMAGE_WIDE + 3 + table_width(s) - members_width(s, 0) + members_width(s, 2);
-    int most = (columns - list_width(s, 0) - 2 - image) / 2, names = names_width(s, LIST_MOST);
+    int most = room_of_names(s, columns, 2), names = names_width(s, LIST_MOST);
 
+    if (most < LIST_NAMES)
+        most = room_of_names(s, columns, 0);
     names = names < most ? names : most;
     return names > LIST_NAMES ? names : LIST_NAMES;
 }

@@ -23,7 +23,7 @@ const struct screen_key predictview_keys[] = {
     {"e", NULL, "loads the run's experiment into Setup"},
     {"r", NULL, "runs its experiment again"},
     {"W M", NULL, "its weights as a file; a single model of the same cost"},
-    {"p K R", NULL, "pauses, stops or goes on with the run, as on Run, where it is shown then"},
+    {"p K R", NULL, "pauses, stops or goes on with the run, as on Run"},
     {NULL, NULL, NULL},
 };
 

@@ -109,7 +109,6 @@ static void *open_results(struct app *app)
     snprintf(r->columns, sizeof r->columns, "%s", settings_get(s, "results.columns", ""));
     take_looked(r);
     r->fold = fold > 0 && fold < RESULTS_FOLDS ? (enum results_fold)fold : RESULTS_SINGLE;
-    r->percent = settings_is(s, "percent", false);
     results_take_marks(r);
     return r;
 }
@@ -159,7 +158,7 @@ static bool tick(void *screen)
             if (run && run->live && r->members[i].read)
                 r->members[i].run[0] = 0;
         }
-    return shown && (r->stale || r->seen_turn != library_turn(r->app->library));
+    return shown && results_is_old(r);
 }
 
 static bool wants_text(void *screen)
@@ -182,16 +181,16 @@ static const struct screen_key keys[] = {
     {"v", "fold", "folds repeats, then sweeps, into one row each: mean ± standard deviation, n"},
     {"u", NULL, "unfolds a group, or an ensemble into its members"},
     {"c", NULL, "chooses the columns that move: names of run.csv and epochs.csv"},
-    {"%", NULL, "accuracies as fractions or per cent"},
     {"Left Right", NULL, "moves along the columns"},
     {"g G", NULL, "the first and the last run"},
     {"t", "tags", "puts tags on the run, or on all marked ones, or takes them away: +paper -draft"},
     {"n N", NULL, "a note on the run"},
     {"e", "edit", "loads the run into Setup"},
-    {"r", NULL, "runs it again"},
-    {"R", "go on", "goes on with a stopped or dead run; gives a done one more epochs"},
-    {"p", NULL, "pauses a live run, or lets it go on, as on Run"},
-    {"K", NULL, "stops a live run; asks how, as on Run"},
+    {"r", "again", "runs it again"},
+    {"R", "go on",
+     "goes on with a stopped or dead run, or gives a done one more epochs; Run shows it"},
+    {"p", "pause", "pauses a live run, or lets it go on, as on Run"},
+    {"K", "stop", "stops a live run; asks how, as on Run"},
     {"P", NULL, "shows its predictions"},
     {"W", NULL, "writes its weights into a file"},
     {"M", NULL, "trains a single model for as many epochs as make its cost"},
@@ -201,6 +200,35 @@ static const struct screen_key keys[] = {
     {"d", NULL, "moves the run, or the marked ones, to the folder trash; asks"},
     {NULL, NULL, NULL}};
 static const char *const forms[] = {"csv", "md", "tex", "json", NULL};
+
+/* Neither what is at work, here or elsewhere, nor what came to nothing, nor what max_steps ended. */
+static bool goes_on(const struct library_run *run)
+{
+    return !run->live && (run->dead || run->state < WIRE_DONE ||
+                          (run->state == WIRE_DONE && !*library_cell(run, "reason")));
+}
+
+static const struct screen_key *results_hints(void *screen)
+{
+    static const struct screen_key field[] = {
+        {"Enter", "takes it", ""}, {"Esc", "leaves it as it was", ""}, {NULL, NULL, NULL}};
+    static struct screen_key hints[SCREEN_HINTS + 1];
+    const struct results *r = screen;
+    const struct results_line *line = results_chosen(r);
+    const struct library_run *run =
+        line && line->kind != RESULTS_GROUP && !r->stale ? results_run(r, line) : NULL;
+
+    if (r->filtering)
+        return field;
+    screen_hints(hints, keys,
+                 !run || run->broken ? "ES/svt"
+                 : run->live         ? "ES/svtepK"
+                 : goes_on(run)      ? "ES/svteRr"
+                                     : "ES/svter");
+    if (run && run->live && run->state == WIRE_PAUSED)
+        screen_hint(hints, "p", "go on");
+    return hints;
+}
 
 static const char *run_name(void *screen)
 {
@@ -262,6 +290,7 @@ const struct screen screen_results = {
              "hash, best accuracy and age stand still at the left; behind them stands what "
              "differs among the runs that are shown. What is marked here is overlaid on Compare.",
     .keys = keys,
+    .hints = results_hints,
     .open = open_results,
     .close = close_results,
     .show = show,

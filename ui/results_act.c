@@ -51,12 +51,6 @@ static void start_job(struct results *r, const char *verb, const char *const *na
     free(args);
 }
 
-/* As on Run, which shows it from then on. */
-static void resume_run(struct results *r, const struct library_run *run)
-{
-    (void)runkeys_do(r->app, run->name, 'R');
-}
-
 static void join_marked(struct results *r)
 {
     size_t count;
@@ -197,8 +191,6 @@ static bool act_on_one(struct results *r, const struct library_run *run, int32_t
         load(r, run, code == 'r');
         return true;
     case 'R':
-        resume_run(r, run);
-        return true;
     case 'p':
     case 'K':
         runkeys_press(r->app, run->name, code);
@@ -266,8 +258,9 @@ bool results_act(struct results *r, int32_t code)
     if (line->kind != RESULTS_GROUP)
         return act_on_one(r, run, code);
     if (code < UI_KEYS && strchr("erRpKPNWM", (int)code) && code) {
-        app_say(r->app, GRID_WARN, "this line stands for %zu runs: Enter unfolds them",
-                r->view.group[line->at].count);
+        app_say(r->app, GRID_WARN, "this line stands for %zu run%s: Enter unfolds %s",
+                r->view.group[line->at].count, r->view.group[line->at].count == 1 ? "" : "s",
+                r->view.group[line->at].count == 1 ? "it" : "them");
         return true;
     }
     return false;

@@ -1,8 +1,10 @@
 /* ui/results_cell.c: names, times and numbers of runs as a table shows them. */
 #include "ui/results_int.h"
 
+#include "base/loss.h"
 #include "study/compare.h"
 #include "study/stats.h"
+#include "ui/share.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -50,19 +52,9 @@ void results_age(double now, const char *utc, struct text *out)
         text_addf(out, "%.0f d", floor(age / 86400));
 }
 
-void results_share(const struct results *r, double value, struct text *out)
+void results_text(const char *raw, enum study_kind kind, struct text *out)
 {
-    if (!isfinite(value))
-        text_add(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    else if (r->percent)
-        text_addf(out, "%.2f", 100 * value);
-    else
-        text_addf(out, "%.4f", value);
-}
-
-void results_text(const struct results *r, const char *raw, enum study_kind kind, struct text *out)
-{
-    char number[TEXT_NUMBER_ROOM];
+    char number[TEXT_NUMBER_ROOM]; /* a loss takes less */
     double value;
 
     if (!text_to_double(raw, &value) || kind == STUDY_TEXT) {
@@ -71,16 +63,16 @@ void results_text(const struct results *r, const char *raw, enum study_kind kind
     }
     switch (kind) {
     case STUDY_SHARE:
-        results_share(r, value, out);
+        share_add(out, value);
         break;
     case STUDY_LOSS:
-        text_addf(out, isfinite(value) && fabs(value) >= 1000 ? "%.4g" : "%.4f", value);
+        text_add(out, loss_text(number, value));
         break;
     case STUDY_TIME:
         text_addf(out, value >= 10 ? "%.1f" : "%.2f", value);
         break;
     case STUDY_COUNT:
-        if (value >= 10000 && value < 1e18)
+        if (value >= 1000 && value < 1e18)
             text_add(out, text_count(number, (uint64_t)value));
         else
             text_add(out, raw);
@@ -124,13 +116,19 @@ void results_set_column(struct results_column *c, const char *name)
             c->head = heads[i][1];
 }
 
+void results_add_head(const struct results_column *c, struct text *out)
+{
+    text_addf(out, "%s%s", c->head, c->kind == STUDY_SHARE ? share_unit() : "");
+}
+
 static void one_cell(const struct results *r, const struct library_run *run,
                      const struct results_column *c, struct text *out)
 {
-    const char *raw =
-        c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
-    const char *slash;
+    char number[TEXT_NUMBER_ROOM];
+    const char *raw = results_newest(r, run, c->name, number), *slash;
 
+    if (!raw)
+        raw = c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
     if (!raw) {
         text_add(out, "…");
         return;
@@ -149,7 +147,7 @@ static void one_cell(const struct results *r, const struct library_run *run,
     } else if (c->kind == STUDY_TEXT && strlen(raw) == 24 && raw[10] == 'T') {
         text_addf(out, "%.10s %.5s", raw, raw + 11); /* a time */
     } else {
-        results_text(r, raw, c->kind, out);
+        results_text(raw, c->kind, out);
     }
 }
 
@@ -182,7 +180,7 @@ static void group_cell(const struct results *r, const struct results_group *g,
         }
     }
     if (measured && n)
-        results_text(r, text_double(number, sum / (double)n), c->kind, out);
+        results_text(text_double(number, sum / (double)n), c->kind, out);
     else if (same || !strcmp(c->name, "run"))
         one_cell(r, &runs[order[0]], c, out);
     else

@@ -150,6 +150,16 @@ static bool looks_like_number(const char *s)
     return text_to_double(s, &value) || (strspn(s, "0123456789./,-· ±%") == strlen(s));
 }
 
+/* Of a run at work as wide as it will be: its epochs come faster than columns are measured. */
+static int growing_width(const struct library_run *run, const struct results_column *column)
+{
+    if (!run->live)
+        return 0;
+    if (!strcmp(column->name, "epochs_done"))
+        return 2 * text_width(library_cell(run, "epochs")) + 1;
+    return column->kind == STUDY_SHARE || column->kind == STUDY_LOSS ? 6 : 0; /* "0.8893" */
+}
+
 void results_measure_columns(struct results *r)
 {
     struct results_view *v = &r->view;
@@ -159,7 +169,9 @@ void results_measure_columns(struct results *r)
     for (int c = 0; c < v->columns; c++) {
         struct results_column *column = &v->column[c];
 
-        column->width = text_width(column->head);
+        text_clear(&cell);
+        results_add_head(column, &cell);
+        column->width = text_width(text_str(&cell));
         column->right = true;
         for (size_t i = 0; i < v->lines; i += step) {
             int width;
@@ -167,6 +179,10 @@ void results_measure_columns(struct results *r)
             text_clear(&cell);
             results_cell(r, &v->line[i], column, &cell);
             width = text_width(text_str(&cell));
+            column->width = width > column->width ? width : column->width;
+            width = v->line[i].kind == RESULTS_RUN
+                        ? growing_width(results_run(r, &v->line[i]), column)
+                        : 0;
             column->width = width > column->width ? width : column->width;
             column->right = column->right && looks_like_number(text_str(&cell));
         }

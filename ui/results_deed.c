@@ -15,7 +15,7 @@ const char **results_meant(struct results *r, size_t *count)
     const struct results_line *line;
     const char **names;
 
-    if (r->stale || r->seen_turn != library_turn(r->app->library))
+    if (results_is_old(r))
         results_make(r); /* lines hold places in the library's list */
     line = results_chosen(r);
     if (library_marks(r->app->library) > 0)

@@ -1,8 +1,10 @@
 /* ui/results_draw.c: the screen Results: what is new, the table, the chosen run. */
 #include "ui/results_int.h"
 
+#include "base/loss.h"
 #include "base/mem.h"
 #include "draw/words.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,37 +16,6 @@
 #define AT_HASH  12
 #define AT_ACC   17
 #define AGE      6
-
-static int state_role(const struct library_run *run)
-{
-    if (run->broken || run->dead)
-        return GRID_BAD;
-    switch (run->state) {
-    case WIRE_RUNNING:
-        return GRID_GOOD;
-    case WIRE_DIVERGED:
-    case WIRE_OOM:
-    case WIRE_FAILED:
-        return GRID_BAD;
-    case WIRE_PAUSED:
-    case WIRE_STOPPED:
-    case WIRE_WAITING:
-        return GRID_WARN;
-    default:
-        return GRID_TEXT;
-    }
-}
-
-/* Its run.csv cannot say so. */
-static bool lacks_room(const struct results *r, const struct library_run *run)
-{
-    bool ours = run->live && r->app->feed;
-    char *folder = ours ? library_folder(r->app->library, run->name) : NULL;
-    const struct feed_run *at = folder ? feed_find(r->app->feed, folder) : NULL;
-
-    free(folder);
-    return at && feed_lacks_room(r->app->feed, at);
-}
 
 static void add_order(const struct results *r, struct text *out)
 {
@@ -139,20 +110,24 @@ static void draw_heads(struct results *r, struct grid *g, struct rect in, int x)
 {
     const struct results_view *v = &r->view;
     int acc_end = AT_ACC + v->acc_width, at = x, end = columns_end(r, in, x);
+    struct text head = {0};
 
     grid_text(g, in, 0, AT_STATE, head_role(r, 0), "state");
     grid_text(g, in, 0, AT_HASH, head_role(r, 1), "hash");
-    grid_right(g, in, 0, acc_end - 1, head_role(r, 2), r->percent ? "best %" : "best acc");
+    grid_right(g, in, 0, acc_end - 1, head_role(r, 2), share_in_per_cent() ? "best %" : "best acc");
     grid_right(g, in, 0, acc_end + 2 + AGE, head_role(r, 3), "age");
     for (int c = r->left; c < end; c++) {
         const struct results_column *column = &v->column[c];
 
+        text_clear(&head);
+        results_add_head(column, &head);
         if (column->right)
-            grid_right(g, in, 0, at + column->width, head_role(r, 4 + c), column->head);
+            grid_right(g, in, 0, at + column->width, head_role(r, 4 + c), text_str(&head));
         else
-            grid_cut(g, in, 0, at, in.columns - at, head_role(r, 4 + c), false, column->head);
+            grid_cut(g, in, 0, at, in.columns - at, head_role(r, 4 + c), false, text_str(&head));
         at += column->width + 2;
     }
+    text_free(&head);
     if (r->left > 0)
         grid_text(g, in, 0, x - 1, GRID_KEY, "‹");
     if (end < v->columns || at - 2 > in.columns)
@@ -172,17 +147,17 @@ static void draw_best(const struct results *r, struct grid *g, struct rect in, i
         if (group->sweep && group->n)
             text_add(&cell, "best ");
         if (group->n)
-            results_share(r, group->sweep ? group->best : group->mean, &cell);
+            share_add(&cell, group->sweep ? group->best : group->mean);
         if (isfinite(group->sd) && !group->sweep) {
-            text_add(&cell, g->ascii ? " +-" : " ±");
-            results_share(r, group->sd, &cell);
+            text_add(&cell, " ±");
+            share_add(&cell, group->sd);
         }
     } else if (line->kind == RESULTS_RUN) {
         const struct library_run *run = results_run(r, line);
-        const char *raw = library_cell(run, "best_test_acc");
+        char number[TEXT_NUMBER_ROOM];
 
-        if (text_to_double(raw, &acc)) {
-            results_share(r, acc, &cell);
+        if (text_to_double(results_raw(r, run, "best_test_acc", number), &acc)) {
+            share_add(&cell, acc);
             if (v->on_valid && v->on_test)
                 text_add(&cell, strcmp(library_cell(run, "best_by"), "valid") ? "t" : "v");
         }
@@ -198,18 +173,19 @@ static void draw_member(struct results *r, struct grid *g, struct rect in, int r
     const struct library_run *run = results_run(r, line);
     const struct results_members *m = results_members_of(r, run->name);
     struct text cell = {0};
+    char loss[LOSS_ROOM];
 
     if ((size_t)line->member >= m->n)
         return;
     grid_textf(g, in, row, AT_STATE, GRID_DIM, "member");
     grid_textf(g, in, row, AT_HASH, GRID_DIM, "%4d", line->member);
-    results_share(r, m->member[line->member].acc, &cell);
+    share_add(&cell, m->member[line->member].acc);
     grid_right(g, in, row, AT_ACC + r->view.acc_width - 1, GRID_TEXT, text_str(&cell));
     text_clear(&cell);
-    text_addf(&cell, "alone, at epoch %lld; device %d; loss %.4f; members 0 to %d averaged ",
-              (long long)m->epoch, m->member[line->member].device, m->member[line->member].loss,
-              line->member);
-    results_share(r, m->member[line->member].prefix, &cell);
+    text_addf(&cell, "alone, at epoch %lld; device %d; loss %s; members 0 to %d averaged ",
+              (long long)m->epoch, m->member[line->member].device,
+              loss_text(loss, m->member[line->member].loss), line->member);
+    share_tell(&cell, m->member[line->member].prefix);
     grid_cut(g, in, row, x, in.columns - x, GRID_DIM, false, text_str(&cell));
     text_free(&cell);
 }
@@ -247,15 +223,16 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
 
     draw_mark(r, g, in, row, line);
     if (line->kind == RESULTS_GROUP) {
-        grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%s runs",
-                   text_count(number, r->view.group[line->at].count));
+        grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%s run%s",
+                   text_count(number, r->view.group[line->at].count),
+                   r->view.group[line->at].count == 1 ? "" : "s");
         draw_fold(r, g, in, row, line, GRID_KEY);
         return;
     }
-    if (lacks_room(r, run))
+    if (results_lacks_room(r, run))
         grid_text(g, in, row, AT_STATE, GRID_WARN, "no room");
     else
-        grid_text(g, in, row, AT_STATE, state_role(run), library_cell(run, "state"));
+        grid_text(g, in, row, AT_STATE, results_role(run), library_cell(run, "state"));
     grid_text(g, in, row, AT_HASH, GRID_DIM, results_hash(run->name));
     if (line->inside)
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
@@ -319,8 +296,8 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
                   "name another folder.",
                   text_str(&where));
     } else {
-        text_addf(&say, "None of the %s runs passes this filter. / changes it, Esc takes it away.",
-                  text_count(number, v->total));
+        text_addf(&say, "None of the %s run%s passes this filter. / changes it, Esc takes it away.",
+                  text_count(number, v->total), v->total == 1 ? "" : "s");
     }
     grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
     text_free(&where);
@@ -386,154 +363,8 @@ static void draw_table(struct results *r, struct grid *g, struct rect frame)
             grid_paint(g, in, 1 + i, 0, in.columns, GRID_CHOSEN);
     }
     if (r->left > 0 || v->lines > (size_t)(rows > 0 ? rows : 0))
-        grid_scroll(g, rect_behind(rect_below(frame, 2), frame.columns - 1), (int)r->top, rows,
-                    (int)v->lines);
-}
-
-/* ---- the chosen run ---- */
-
-static void add_number(const struct results *r, const struct library_run *run, const char *column,
-                       const char *before, const char *behind, struct text *out)
-{
-    struct results_column c;
-    const char *raw = library_cell(run, column);
-
-    if (!*raw)
-        return;
-    results_set_column(&c, column);
-    text_add(out, before);
-    results_text(r, raw, c.kind, out);
-    text_add(out, behind);
-}
-
-static void add_sentence(const struct results *r, const struct library_run *run, struct text *out)
-{
-    const char *by = library_cell(run, "best_by");
-
-    if (*library_cell(run, "best_test_acc")) {
-        add_number(r, run, "best_test_acc", "best ", "", out);
-        add_number(r, run, "best_epoch", " at epoch ", "", out);
-        text_addf(out, ", picked on %s; ", strcmp(by, "valid") ? "test" : "validation");
-        add_number(r, run, "last_test_acc", "last ", "; ", out);
-    }
-    text_addf(out, "epoch %s of %s", library_cell(run, "epochs_done"), library_cell(run, "epochs"));
-    add_number(r, run, "train_seconds", ", ", " s of training", out);
-    add_number(r, run, "backend_used", " on ", "", out);
-    add_number(r, run, "threads_used", ", ",
-               strcmp(library_cell(run, "threads_used"), "1") ? " threads" : " thread", out);
-    add_number(r, run, "parameters", ", ", " parameters", out);
-    if (!strcmp(library_cell(run, "mode"), "ensemble"))
-        text_add(out, "; u shows its members");
-}
-
-static void add_remarks(const struct results *r, const struct library_run *run, struct text *out)
-{
-    const char *reason = library_cell(run, "reason");
-
-    if (run->broken)
-        text_add(out, run->problem);
-    else if (run->dead)
-        text_add(out, FEED_DEAD);
-    else if (lacks_room(r, run))
-        text_add(out, "it " FEED_LACKS_ROOM " on the disk");
-    else if (*reason)
-        text_add(out, reason);
-    add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);
-    add_number(r, run, "note", out->n ? "; note: " : "note: ", "", out);
-    add_number(r, run, "sweep", out->n ? "; sweep " : "sweep ", "", out);
-}
-
-static void add_settings(const struct library_run *run, struct text *out)
-{
-    for (size_t i = 0; record_run_columns[i]; i++) {
-        const char *name = record_run_columns[i];
-
-        if (spec_key_find(name) < 0 || !*run->cell[i] || !strcmp(name, "on_end"))
-            continue;
-        text_addf(out, "%s%s=", out->n ? "  " : "", name);
-        jobs_add_word(out, run->cell[i]);
-    }
-}
-
-static void draw_group_detail(const struct results *r, struct grid *g, struct rect in,
-                              const struct results_line *line)
-{
-    const struct results_group *group = &r->view.group[line->at];
-    const struct library_run *run = results_run(r, line);
-    const char *sweep = library_cell(run, "sweep");
-    struct text words = {0};
-    char number[TEXT_NUMBER_ROOM];
-    size_t count;
-
-    text_addf(&words, "%s runs ", text_count(number, group->count));
-    if (group->sweep)
-        text_addf(&words, "of the sweep %s", sweep);
-    else
-        text_add(&words, group->one_seed ? "of one seed: the same settings again"
-                                         : "that differ in their seed alone");
-    grid_cut(g, in, 0, 1, in.columns - 2, GRID_HEAD, false, text_str(&words));
-    text_clear(&words);
-    if (group->n) {
-        text_add(&words, "best accuracy: ");
-        if (group->sweep) {
-            results_share(r, group->best, &words);
-            text_addf(&words, " of %s; ",
-                      results_hash(library_runs(r->app->library, &count)[group->best_run].name));
-        }
-        text_add(&words, "mean ");
-        results_share(r, group->mean, &words);
-        if (isfinite(group->sd)) {
-            text_add(&words, ", standard deviation ");
-            results_share(r, group->sd, &words);
-        }
-        text_addf(&words, ", n %zu", group->n);
-        if (group->again)
-            text_addf(&words, " (%zu the same result again)", group->again);
-        if (group->n + group->again < group->count)
-            text_addf(&words, " (%zu not done)", group->count - group->n - group->again);
-    } else {
-        text_add(&words, "none of them is done");
-    }
-    text_add(&words, "; Enter unfolds them, Space marks them all");
-    grid_words(g, rect_behind(rect_before(in, 1), 1), 1, GRID_TEXT, text_str(&words));
-    text_free(&words);
-}
-
-static void draw_detail(const struct results *r, struct grid *g, struct rect in)
-{
-    const struct results_line *line = results_chosen(r);
-    struct rect inner = rect_behind(rect_before(in, 1), 1);
-    const struct library_run *run;
-    struct text words = {0}, cut = {0};
-    int row = 1, room;
-
-    if (!line || in.rows < 1)
-        return;
-    if (line->kind == RESULTS_GROUP) {
-        draw_group_detail(r, g, in, line);
-        return;
-    }
-    run = results_run(r, line);
-    room = in.rows - (in.rows > 2 && !run->broken); /* a long note leaves a row to the results */
-    words_add_cut(&cut, run->name, in.columns - 2, g->ascii);
-    grid_bold(g, in, 0, 1, GRID_HEAD, text_str(&cut));
-    add_remarks(r, run, &words);
-    if (words.n)
-        row += grid_words(g, rect_top(inner, room), row,
-                          state_role(run) == GRID_BAD ? GRID_BAD : GRID_TEXT, text_str(&words));
-    row = row < room ? row : room;
-    text_clear(&words);
-    if (!run->broken) {
-        add_sentence(r, run, &words);
-        row += grid_words(g, inner, row, GRID_TEXT, text_str(&words));
-    }
-    if (in.rows > 6 && !run->broken) {
-        text_clear(&words);
-        add_settings(run, &words);
-        grid_words(g, inner, row + (in.rows > 8), GRID_DIM, text_str(&words));
-    }
-    text_free(&words);
-    text_free(&cut);
+        grid_scroll(g, rect_behind(rect_top(rect_below(frame, 2), rows), frame.columns - 1),
+                    (int)r->top, rows, (int)v->lines);
 }
 
 void results_draw(void *screen, struct grid *g, struct rect in)
@@ -546,12 +377,12 @@ void results_draw(void *screen, struct grid *g, struct rect in)
                                  : 0,
         taken;
 
-    if (r->stale || r->seen_turn != library_turn(r->app->library))
+    if (results_is_old(r))
         results_make(r);
     draw_news(r, g, rect_top(in, 1));
     in = rect_below(in, 1);
     taken = draw_filter(r, g, in);
     in = rect_below(in, taken);
-    draw_detail(r, g, rect_bottom(in, detail));
+    results_draw_detail(r, g, rect_bottom(in, detail));
     draw_table(r, g, rect_above(in, detail));
 }

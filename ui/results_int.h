@@ -97,7 +97,7 @@ struct results {
 
     char filter[512], sort[72], columns[512];
     enum results_fold fold;
-    bool percent;
+    bool percent;     /* the view was made for such accuracies */
     uint64_t *opened; /* keys of groups and ensembles that are unfolded */
     size_t opened_count, opened_room;
     struct results_members members[RESULTS_MEMBERS];
@@ -137,6 +137,7 @@ bool results_filter_apply(const struct results_filter *f, struct library *l,
 
 /* results_view.c */
 void results_make(struct results *r);
+bool results_is_old(const struct results *r); /* it must be made anew */
 /* Of a view whose order is made, and once its lines are. */
 void results_choose_columns(struct results *r, const struct library_run *runs);
 void results_measure_columns(struct results *r);
@@ -162,11 +163,27 @@ void results_label(const char *run, struct text *out); /* "cnn-ens4" */
 const char *results_hash(const char *run);             /* "7f3a"; "" */
 void results_age(double now, const char *utc, struct text *out);
 struct record_tested results_tested_of(const struct library_run *run);
-void results_share(const struct results *r, double value, struct text *out);
 void results_cell(const struct results *r, const struct results_line *line,
                   const struct results_column *c, struct text *out);
-void results_text(const struct results *r, const char *raw, enum study_kind kind, struct text *out);
+void results_text(const char *raw, enum study_kind kind, struct text *out);
+void results_add_head(const struct results_column *c, struct text *out);
 void results_set_column(struct results_column *c, const char *name);
+
+/* results_live.c */
+const struct feed_run *results_live(const struct results *r,
+                                    const struct library_run *run); /* NULL: it is not at work */
+/* Of a run at work that has ended an epoch since its run.csv was written: as a cell of that, for numbers
+ * of epochs. NULL: run.csv tells the same, or more. */
+const char *results_newest(const struct results *r, const struct library_run *run,
+                           const char *column, char out[TEXT_NUMBER_ROOM]);
+/* That, or the cell. */
+const char *results_raw(const struct results *r, const struct library_run *run, const char *column,
+                        char out[TEXT_NUMBER_ROOM]);
+
+/* results_detail.c */
+int results_role(const struct library_run *run); /* of its state */
+bool results_lacks_room(const struct results *r, const struct library_run *run);
+void results_draw_detail(const struct results *r, struct grid *g, struct rect in);
 
 /* results_draw.c */
 void results_draw(void *screen, struct grid *g, struct rect in);

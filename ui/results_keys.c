@@ -326,11 +326,6 @@ static bool look_key(struct results *r, int32_t code)
     case 'c':
         choose_columns(r);
         break;
-    case '%':
-        r->percent = !r->percent;
-        settings_set_is(r->app->settings, "percent", r->percent);
-        r->stale = true;
-        break;
     case UI_ESC:
         if (!r->filter[0])
             return false;
@@ -346,7 +341,7 @@ bool results_key_pressed(void *screen, const struct key *key)
 {
     struct results *r = screen;
 
-    if (r->stale || r->seen_turn != library_turn(r->app->library))
+    if (results_is_old(r))
         results_make(r);
     if (r->filtering)
         return filter_key(r, key);

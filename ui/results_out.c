@@ -105,7 +105,7 @@ enum err_code results_write(void *screen, const char *form, struct paper *out, s
     struct text cell = {0};
 
     (void)form;
-    if (r->stale || r->seen_turn != library_turn(r->app->library))
+    if (results_is_old(r))
         results_make(r);
     folded = r->fold != RESULTS_SINGLE;
     if (!v->lines)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "study/runs.h"
 #include "study/stats.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -423,7 +424,7 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
         if (dead)
             text_addf(&news, "%s %zu dead", said ? "," : "", dead);
         if (top && !apart) {
-            results_share(r, best, &number);
+            share_tell(&number, best);
             text_addf(&news, "; best %s %s", text_str(&number), results_hash(top->name));
         }
     }
@@ -507,7 +508,14 @@ void results_make(struct results *r)
     v->acc_width = r->fold == RESULTS_SINGLE ? 9 : 17;
     find_chosen(r);
     r->seen_turn = library_turn(r->app->library);
+    r->percent = share_in_per_cent();
     r->stale = false;
+}
+
+bool results_is_old(const struct results *r)
+{
+    return r->stale || r->seen_turn != library_turn(r->app->library) ||
+           r->percent != share_in_per_cent();
 }
 
 const struct library_run *results_run(const struct results *r, const struct results_line *line)

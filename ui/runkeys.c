@@ -10,6 +10,16 @@ bool runkeys_is(int32_t code)
     return code == 'e' || code == 'r' || code == 'p' || code == 'K' || code == 'R';
 }
 
+void runkeys_say_over(struct app *app, const char *reason)
+{
+    struct text by = {0};
+
+    text_add_clean(&by, reason);
+    app_say(app, GRID_WARN, "It is done, ended by %s: more epochs change nothing; r runs it again.",
+            text_str(&by));
+    text_free(&by);
+}
+
 /* Whether the key can do anything to it; what cannot be done is said. */
 static bool may(struct app *app, const struct library_run *run, const struct feed_run *known,
                 int32_t code)
@@ -41,23 +51,23 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
     return false;
 }
 
-/* show: the screen Run is, from then on. */
-static void on_run(struct app *app, const char *name, int32_t code, bool show)
+/* What is asked is asked over the screen that is shown. */
+void runkeys_press(struct app *app, const char *name, int32_t code)
 {
-    char *folder = library_folder(app->library, name);
+    const struct library_run *run = library_find(app->library, name);
+    char *folder;
 
-    if (may(app, library_find(app->library, name), feed_find(app->feed, folder), code)) {
+    if (code == 'R' && run && run->state == WIRE_DONE && !run->dead &&
+        *library_cell(run, "reason")) {
+        runkeys_say_over(app, library_cell(run, "reason"));
+        return;
+    }
+    folder = library_folder(app->library, name);
+    if (may(app, run, feed_find(app->feed, folder), code)) {
         screen_run_watch(app->screen[SCREEN_RUN], folder);
-        if (show)
-            app_show(app, SCREEN_RUN);
         screen_run_press(app->screen[SCREEN_RUN], code);
     }
     free(folder);
-}
-
-void runkeys_press(struct app *app, const char *name, int32_t code)
-{
-    on_run(app, name, code, false);
 }
 
 /* ---- what a verb makes of it ---- */
@@ -126,7 +136,7 @@ bool runkeys_do(struct app *app, const char *name, int32_t code)
             app_show(app, SCREEN_SETUP);
         free(folder);
     } else {
-        on_run(app, name, code, true);
+        runkeys_press(app, name, code);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "study/members.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static bool has_gain(const struct feed_run *run)
     return run->facts.mode == SPEC_ENSEMBLE && isfinite(run->gain_mean);
 }
 
-/* "gain +0.8 points over the mean member (0.913), ..."; the briefer, the less of it. */
+/* "gain +0.8 points over the mean member (0.913), ..."; the briefer, the less of it, but always over what. */
 enum { GAIN_WHOLE, GAIN_ROW, GAIN_COST, GAIN_SHORT, GAIN_BARE, GAIN_NONE };
 static void add_gain(struct text *out, const struct feed_run *run, int brief)
 {
@@ -63,12 +64,18 @@ static void add_gain(struct text *out, const struct feed_run *run, int brief)
 
     if (!has_gain(run) || brief == GAIN_NONE)
         return;
-    text_addf(out, "gain %+.1f", points(run->gain_mean));
-    text_add(out, brief == GAIN_WHOLE  ? " points over the mean member"
-                  : brief == GAIN_BARE ? ""
-                                       : " over mean");
-    if (brief <= GAIN_ROW)
-        text_addf(out, " (%.3f)", run->member_acc_mean);
+    if (brief == GAIN_WHOLE && run->state == WIRE_DONE && run->best_epoch &&
+        run->best_epoch != run->epoch) /* beside the best of all epochs */
+        text_addf(out, "at epoch %lld: ", (long long)run->epoch);
+    text_addf(out, "%s%+.1f", brief == GAIN_COST ? "" : "gain ", points(run->gain_mean));
+    text_add(out, brief == GAIN_WHOLE ? " points over the mean member" : " points over mean");
+    if (brief == GAIN_BARE)
+        return;
+    if (brief <= GAIN_ROW) {
+        text_add(out, " (");
+        share_tell(out, run->member_acc_mean);
+        text_add(out, ")");
+    }
     text_addf(out, ", %+.1f over %sbest", points(run->gain_best),
               brief == GAIN_WHOLE ? "the " : "");
     if (brief && brief <= GAIN_COST && (unlike.length || unlike.size)) {
@@ -94,7 +101,8 @@ static void add_best(struct text *out, const struct feed_run *run, int brief)
 {
     if (!isfinite(run->best_acc))
         return;
-    text_addf(out, "%sbest %.4f", out->n ? ", " : "", run->best_acc);
+    text_add(out, out->n ? ", best " : "best ");
+    share_tell(out, run->best_acc);
     if (brief < 2)
         text_addf(out, " at epoch %lld", (long long)run->best_epoch);
     text_addf(out, ", picked on %s", run->by_valid ? "validation" : "test");
@@ -162,7 +170,7 @@ static void add_facts(struct text *out, const struct feed_run *run)
     if (!run->known)
         return;
     if (ensemble)
-        text_addf(out, "%d members on ", f->members);
+        text_addf(out, "%d member%s on ", f->members, f->members == 1 ? "" : "s");
     text_addf(out, "%d %sdevice%s", f->devices, f->devices > f->real_devices ? "virtual " : "",
               f->devices == 1 ? "" : "s");
     text_addf(out, " · batch %s", text_count(number, (uint64_t)f->batch));
@@ -224,7 +232,7 @@ static void draw_standing(struct runview *v, const struct feed_run *run, struct 
     bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
     bool goes = run->state == WIRE_DONE || run->state == WIRE_RUNNING;
     bool gain = has_gain(run) && in.rows < 24;
-    const char *state = full ? FEED_LACKS_ROOM : starts ? "starting" : state_of(run);
+    const char *state = full ? WIRE_LACKS_ROOM : starts ? "starting" : state_of(run);
     int role = full ? GRID_WARN : role_of(run), column, width;
     struct text story = {0};
 
@@ -306,9 +314,14 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
                        struct rect in)
 {
     struct rect left = rect_left(in, in.columns / 2), right = rect_behind(in, in.columns / 2);
-    char words[64] = "", title[64];
+    char words[64] = "", title[64], first[96];
 
     runview_make(v, run);
+    if (run->spec.log_every > 1)
+        snprintf(first, sizeof first, "The first point comes with step %lld or the epoch's end.",
+                 (long long)run->spec.log_every);
+    else
+        snprintf(first, sizeof first, "The first point comes with the first steps.");
     if (run->reading)
         snprintf(words, sizeof words, "reading");
     else if (v->smooth > 1)
@@ -316,14 +329,13 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
     snprintf(title, sizeof title, "loss%s%s", v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
     draw_plot(g, left, &v->loss, title, words,
               run->steps.n           ? "None of its values is finite."
-              : runview_at_work(run) ? "The first point comes with the first steps."
+              : runview_at_work(run) ? first
                                      : "No values.");
-    snprintf(title, sizeof title, "%s accuracy%s%s",
-             v->acc.plot.count && run->epochs.n ? "test" : "training", v->log_y ? ", log" : "",
-             v->zoom ? ", zoomed" : "");
+    snprintf(title, sizeof title, "%s accuracy%s%s%s",
+             v->acc.plot.count && run->epochs.n ? "test" : "training", share_unit(),
+             v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
     snprintf(words, sizeof words, v->axis == FEED_EPOCH ? "" : "over %s", runview_axes[v->axis]);
-    draw_plot(g, right, &v->acc, title, words,
-              runview_at_work(run) ? "The first point comes with the first steps." : "No values.");
+    draw_plot(g, right, &v->acc, title, words, runview_at_work(run) ? first : "No values.");
 }
 
 /* ---- progress ---- */
@@ -381,13 +393,12 @@ static void draw_bars(struct runview *v, const struct feed_run *run, struct grid
     else
         snprintf(label, sizeof label, "epoch");
     draw_bar(g, rect_left(in, half), label, run->epoch_share, role, speed, " img/s");
-    if (full)
-        text_add(&left, FEED_LACKS_ROOM);
-    else if (runview_at_work(run))
-        feed_add_left(run->left_seconds, &left);
-    else
+    if (!runview_at_work(run))
         add_spent(run, &left);
-    draw_bar(g, rect_behind(in, half), "run", run->run_share, role, text_str(&left), "");
+    else if (!full)
+        feed_add_left(run->left_seconds, &left);
+    draw_bar(g, rect_behind(in, half), "run", run->state == WIRE_DONE ? 1 : run->run_share, role,
+             text_str(&left), ""); /* what ended early is whole too */
     text_free(&left);
 }
 

@@ -40,20 +40,26 @@ const struct screen_key runview_keys[] = {
     {NULL, NULL, NULL},
 };
 
-/* What ended is neither paused nor stopped, what is at work does not go on. */
+/* What ended is neither paused nor stopped, what is at work does not go on, nor what max_steps ended; where
+ * there is no other run, none is the next. */
 const struct screen_key *runview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
-    const struct feed_run *run = runview_run(screen);
-    bool ended =
-        run &&
-        (run->dead || run->broken ||
-         (run->state != WIRE_WAITING && run->state != WIRE_RUNNING && run->state != WIRE_PAUSED));
+    struct runview *v = screen;
+    const struct feed_run *run = runview_run(v);
+    bool ended = run && !runview_at_work(run);
+    bool is_over = ended && !run->dead && run->state == WIRE_DONE && run->reason[0];
+    const char *next = run && feed_count(v->app->feed) > 1 ? "n" : "";
+    char letters[SCREEN_HINTS + 1] = "";
 
-    screen_hints(hints, runview_keys,
-                 run && runview_unread(run) ? "xym[+n"
-                 : ended                    ? "rRePxym[+nM"
-                                            : "pKxym[+ner");
+    if (run && runview_unread(run))
+        snprintf(letters, sizeof letters, "xym[+%s", next);
+    else if (ended)
+        snprintf(letters, sizeof letters, "r%sePxym[+%sM", is_over ? "" : "R", next);
+    else if (run)
+        snprintf(letters, sizeof letters, "%sKxym[+%ser", run->state == WIRE_WAITING ? "" : "p",
+                 next);
+    screen_hints(hints, runview_keys, letters);
     if (run && run->state == WIRE_PAUSED)
         screen_hint(hints, "p", "go on");
     return hints;

@@ -2,6 +2,7 @@
 #include "ui/runview_int.h"
 
 #include "base/mem.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -215,15 +216,18 @@ void runview_make(struct runview *v, const struct feed_run *run)
     const struct feed_epochs *e = &run->epochs;
     bool both = !ensemble || !e->n; /* plots have such a curve */
     const char *train_loss = both ? "train loss" : "train", *train_acc = "train acc";
+    const char *step_loss =
+        both ? "train steps" : "steps"; /* the rows below tell of whole epochs */
 
     make_steps(v, run);
     begin(v, &v->loss);
     begin(v, &v->acc);
+    v->acc.plot.per_cent = share_in_per_cent();
     /* A short run has rows of epochs alone, or next to. */
     if (v->steps.n < e->n)
         add(&v->loss, train_loss, make_middles(v, run), e->y[FEED_TRAIN_LOSS], e->n, COLOUR_TRAIN);
     else
-        measured(add(&v->loss, train_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN),
+        measured(add(&v->loss, step_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN),
                  run->steps.loss);
     /* Until the first epoch has ended, what training says of accuracy is all there is. */
     if (!e->n)

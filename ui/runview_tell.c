@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "ui/claim.h"
+#include "ui/runkeys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,8 +124,11 @@ static bool is_of_sweep(const struct feed_run *run)
 }
 
 /* A cell is not its sweep, which may be paused itself. */
-static const char *pause_words(const struct feed_run *run, bool go)
+static const char *pause_words(const struct runview *v, const struct feed_run *run, bool go)
 {
+    if (feed_lacks_room(v->app->feed, run))
+        return go ? "it goes on as soon as there is room on the disk"
+                  : "it pauses as soon as there is room on the disk";
     if (is_of_sweep(run))
         return go ? "this cell goes on; where its sweep is paused too, p on Sweep lets that go on"
                   : "pausing this cell alone after this step; p on Sweep pauses all of it";
@@ -188,6 +192,20 @@ static void stop_run(void *user, int answer)
         stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
 }
 
+static void take_stop_back(struct runview *v, const struct feed_run *run)
+{
+    static const char said[] = "the sweep goes on: further cells begin";
+    struct text name = {0};
+    const char *sweep;
+    struct err e = {0};
+
+    feed_add_name(v->app->feed, run->sweep, &name);
+    sweep = text_str(&name);
+    app_did(v->app, "go", &sweep, 1, "");
+    answer_for(v, feed_go_on(v->app->feed, run, &e), &e, said);
+    text_free(&name);
+}
+
 static void stop_cell(void *user, int answer)
 {
     struct runview *v = user;
@@ -207,21 +225,78 @@ static void stop_cell(void *user, int answer)
     else if (answer == 2 && run->own)
         stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
     else if (answer == 2)
-        stop_with(v, WIRE_AFTER_STEP, "stopping this cell; the sweep goes on with the next one");
+        stop_with(v, WIRE_AFTER_STEP,
+                  feed_goes_on(v->app->feed, run)
+                      ? "stopping this cell; the sweep goes on with the next one"
+                      : "stopping this cell; R goes on with it");
 }
 
-void runview_ask_stop(struct runview *v, struct feed_run *run)
+/* Of what waits for room on the disk, which comes to no end of an epoch. */
+static void stop_full(void *user, int answer)
+{
+    struct runview *v = user;
+
+    if (answer == 0 && same_run(v))
+        stop_with(v, WIRE_AFTER_STEP, "stopping; R goes on from its last checkpoint");
+}
+
+static void stop_full_cell(void *user, int answer)
+{
+    if (answer == 0)
+        stop_cell(user, 2);
+}
+
+/* Of a box that offered to take the stop back, which may have been done meanwhile. */
+static void stop_cell_again(void *user, int answer)
+{
+    struct runview *v = user;
+    struct feed_run *run = runview_run(v);
+
+    if (answer != 0)
+        stop_cell(user, answer);
+    else if (same_run(v) && must_work(v, run) && feed_will_stop(v->app->feed, run))
+        take_stop_back(v, run);
+}
+
+#define STOP_SWEEP "stop the sweep now; R on Sweep goes on with it"
+
+static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, const char *question)
+{
+    static const char *const full[] = {STOP_SWEEP, "cancel", NULL};
+    bool goes_on = feed_goes_on(v->app->feed, run), stops = feed_will_stop(v->app->feed, run);
+    const char *drop = goes_on ? "drop this cell, the sweep goes on" : "drop this cell alone";
+    const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
+                               : "stop it now: R goes on with it";
+    /* what gives something up is not the first: Enter takes that */
+    const char *const cell[] = {stops ? "take the stop back: further cells begin"
+                                      : "running cells to their end, then no more",
+                                drop, STOP_SWEEP, "cancel", NULL};
+    const char *const foreign[] = {"cancel", drop, stop, NULL};
+
+    if (run->own && feed_lacks_room(v->app->feed, run))
+        app_ask(v->app, question, full, stop_full_cell, v);
+    else
+        app_ask(v->app, question, run->own ? cell : foreign, stops ? stop_cell_again : stop_cell,
+                v);
+}
+
+static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const char *question)
 {
     static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
                                         NULL};
     static const char *const waits[] = {"take it out", "cancel", NULL};
-    /* what gives something up is not the first: Enter takes that */
-    static const char *const cell[] = {
-        "running cells to their end, then no more", "drop this cell, the sweep goes on",
-        "stop the sweep now; R on Sweep goes on with it", "cancel", NULL};
-    static const char *const foreign[] = {"cancel", "drop this cell, the sweep goes on",
-                                          "stop it now: R goes on with it, the sweep with the next",
-                                          NULL};
+    static const char *const full[] = {"now; R goes on from its last checkpoint", "cancel", NULL};
+
+    if (feed_lacks_room(v->app->feed, run))
+        app_ask(v->app, question, full, stop_full, v);
+    else
+        app_ask(v->app, question, run->state == WIRE_WAITING ? waits : plain, stop_run, v);
+}
+
+void runview_ask_stop(struct runview *v, struct feed_run *run)
+{
+    static void (*const earlier[])(void *user, int answer) = {stop_run, stop_full, stop_cell,
+                                                              stop_cell_again, stop_full_cell};
     bool of_sweep = is_of_sweep(run);
     struct text question = {0};
 
@@ -236,11 +311,16 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
         text_add_clean(&question, run->sweep_name);
     }
     text_add(&question, "?");
+    if (feed_lacks_room(v->app->feed, run))
+        text_add(&question, " It waits for room on the disk.");
+    if (run->own && run->state != WIRE_WAITING)
+        screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
+    for (size_t i = 0; i < MEM_COUNT(earlier); i++)
+        app_ask_end(v->app, earlier[i]);
     if (of_sweep)
-        app_ask(v->app, text_str(&question), run->own ? cell : foreign, stop_cell, v);
+        ask_stop_of_cell(v, run, text_str(&question));
     else
-        app_ask(v->app, text_str(&question), run->state == WIRE_WAITING ? waits : plain, stop_run,
-                v);
+        ask_stop_of_run(v, run, text_str(&question));
     text_free(&question);
 }
 
@@ -267,6 +347,8 @@ static void send_start(struct runview *v, const struct feed_run *run, int64_t ep
     if (feed_start_run(v->app->feed, start, &e)) {
         v->pinned = false;
         app_did(v->app, "resume", &name, 1, more);
+        if (v->app->shown != SCREEN_RUN)
+            app_show(v->app, SCREEN_RUN);
         app_say(v->app, GRID_GOOD, "it goes on");
     } else {
         app_say(v->app, GRID_BAD, "%s", e.text);
@@ -286,8 +368,9 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
         did(g->v, run, "go", "");
-        promise(g->v, run, pause_words(run, true));
-        answer_for(g->v, feed_pause(g->v->app->feed, run, true, &e), &e, pause_words(run, true));
+        promise(g->v, run, pause_words(g->v, run, true));
+        answer_for(g->v, feed_pause(g->v->app->feed, run, true, &e), &e,
+                   pause_words(g->v, run, true));
     }
     free(g->path);
     free(g);
@@ -309,10 +392,19 @@ static void claim_and_go(struct runview *v, const struct feed_run *run, bool go,
 
 /* ---- pausing ---- */
 
+/* It has not come to it: its step takes long, or it waits for room. */
+static bool is_to_pause(const struct runview *v, const struct feed_run *run)
+{
+    const char *said = v->promise.said;
+
+    return said && v->promise.id == run->id && v->promise.state == run->state &&
+           !strcmp(said, pause_words(v, run, false));
+}
+
 void runview_pause(struct runview *v, struct feed_run *run)
 {
-    bool go = run->state == WIRE_PAUSED;
-    const char *said = pause_words(run, go);
+    bool paused = run->state == WIRE_PAUSED, go = paused || is_to_pause(v, run);
+    const char *said = pause_words(v, run, go);
     struct err e = {0};
 
     if (!must_work(v, run))
@@ -321,7 +413,7 @@ void runview_pause(struct runview *v, struct feed_run *run)
         app_say(v->app, GRID_WARN, "it has not begun yet: it waits for another one");
         return;
     }
-    if (go && run->own) {
+    if (paused && run->own) {
         claim_and_go(v, run, true, 0);
         return;
     }
@@ -344,8 +436,8 @@ static void take_epochs(void *user, const char *text)
     if (!text || !*text || !same_run(v))
         return;
     if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > 1000000)
-        app_say(v->app, GRID_BAD, "%.40s: it has %lld epochs; a larger whole number goes on", text,
-                (long long)run->spec.epochs);
+        app_say(v->app, GRID_BAD, "%.40s: it has %lld epoch%s; a larger whole number goes on", text,
+                (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s");
     else
         claim_and_go(v, run, false, epochs);
 }
@@ -356,8 +448,8 @@ static void ask_epochs(struct runview *v, const struct feed_run *run)
 
     free(v->told);
     v->told = mem_text(run->path);
-    snprintf(label, sizeof label, "it is done with %lld epochs; go on to",
-             (long long)run->spec.epochs);
+    snprintf(label, sizeof label, "it is done with %lld epoch%s; go on to",
+             (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s");
     snprintf(more, sizeof more, "%lld", (long long)(2 * run->spec.epochs));
     app_prompt(v->app, label, run->spec.epochs ? more : "1", take_epochs, NULL, v);
 }
@@ -373,7 +465,10 @@ void runview_resume(struct runview *v, const struct feed_run *run)
         return;
     }
     if (!run->dead && run->state == WIRE_DONE) {
-        ask_epochs(v, run);
+        if (run->reason[0])
+            runkeys_say_over(v->app, run->reason);
+        else
+            ask_epochs(v, run);
         return;
     }
     if (!run->dead && run->state != WIRE_STOPPED) {

@@ -2,6 +2,9 @@
  * goes. */
 #include "ui/runview_int.h"
 
+#include "base/loss.h"
+#include "ui/share.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +12,8 @@
 /* Columns that a bar of times keeps beside a GPU's words. */
 #define BAR       12
 #define BAR_BRIEF 4
+/* In how few words a GPU may tell how it is. */
+#define BRIEFEST 3
 
 enum { AT_NAME = 5, END_NAME = 15, END_LOSS = 25, END_ACC = 36, END_TEST = 47, END_PREFIX = 57 };
 
@@ -30,12 +35,20 @@ int runview_units_rows(const struct feed_run *run)
     return run->units ? (int)run->units + 2 : 0;
 }
 
-static void draw_number(struct grid *g, struct rect in, int row, int end, int role, double value)
+static void draw_word(struct grid *g, struct rect in, int row, int end, double value,
+                      const char *word)
 {
-    char text[32];
+    grid_right(g, in, row, end, isfinite(value) ? GRID_TEXT : GRID_DIM,
+               isfinite(value) ? word : "-");
+}
 
-    snprintf(text, sizeof text, fabs(value) < 1000 ? "%.4f" : "%.4g", value);
-    grid_right(g, in, row, end, isfinite(value) ? role : GRID_DIM, isfinite(value) ? text : "-");
+static void draw_share(struct grid *g, struct rect in, int row, int end, double value)
+{
+    struct text word = {0};
+
+    share_add(&word, value);
+    draw_word(g, in, row, end, value, text_str(&word));
+    text_free(&word);
 }
 
 static void draw_time(struct grid *g, struct rect in, int row, int column, int columns,
@@ -86,15 +99,19 @@ static void draw_legend(struct grid *g, struct rect in, int column)
     grid_text(g, in, 0, column, GRID_HEAD, " ");
 }
 
+/* brief: 0 ... BRIEFEST; from 2 on without memory. */
 static void add_gauge(const struct feed_unit *u, const struct grid *g, int brief, struct text *out)
 {
     const char *degrees = g->ascii ? "C" : "°C", *apart = brief ? " " : "  ";
+    char memory[TEXT_NUMBER_ROOM];
 
     if (isfinite(u->gpu_percent))
         text_addf(out, brief ? "%3.0f%%" : "GPU %3.0f %%", u->gpu_percent);
+    if (isfinite(u->gpu_memory) && brief < 2)
+        text_addf(out, "%s%7s", out->n ? apart : "", text_bytes(memory, (uint64_t)u->gpu_memory));
     if (isfinite(u->celsius))
         text_addf(out, "%s%3.0f%s%s", out->n ? apart : "", u->celsius, brief ? "" : " ", degrees);
-    if (isfinite(u->watts) && brief < 2)
+    if (isfinite(u->watts) && brief < BRIEFEST)
         text_addf(out, "%s%3.0f%sW", out->n ? apart : "", u->watts, brief ? "" : " ");
 }
 
@@ -104,7 +121,7 @@ static int draw_gauge(struct grid *g, struct rect in, int row, int columns,
 {
     int need = 0;
 
-    for (int brief = 0; brief < 3 && !need; brief++) {
+    for (int brief = 0; brief <= BRIEFEST && !need; brief++) {
         struct text line = {0};
 
         add_gauge(u, g, brief, &line);
@@ -136,6 +153,7 @@ static void draw_unit(const struct feed_run *run, const struct feed_unit *u, str
                       struct rect in, int row, int bar)
 {
     bool ensemble = run->facts.mode == SPEC_ENSEMBLE;
+    char loss[LOSS_ROOM];
     int mark = g->ascii ? PLOT_ASCII : g->blocks ? PLOT_BLOCK : PLOT_BRAILLE;
 
     grid_textf(g, in, row, 0, GRID_TEXT, "%3d", u->unit);
@@ -143,11 +161,11 @@ static void draw_unit(const struct feed_run *run, const struct feed_unit *u, str
         grid_put(g, in, row, 4, plot_mark(2 + u->unit, (enum plot_level)mark),
                  GRID_SERIES + (2 + u->unit) % GRID_SERIES_COLOURS, 0);
     draw_device(run, u, g, in, row, AT_NAME + ensemble);
-    draw_number(g, in, row, END_LOSS, GRID_TEXT, u->loss);
-    draw_number(g, in, row, END_ACC, GRID_TEXT, u->acc);
+    draw_word(g, in, row, END_LOSS, u->loss, loss_text(loss, u->loss));
+    draw_share(g, in, row, END_ACC, u->acc);
     if (ensemble) {
-        draw_number(g, in, row, END_TEST, GRID_TEXT, u->test_acc);
-        draw_number(g, in, row, END_PREFIX, GRID_TEXT, u->prefix);
+        draw_share(g, in, row, END_TEST, u->test_acc);
+        draw_share(g, in, row, END_PREFIX, u->prefix);
     }
     draw_time(g, in, row, bar,
               in.columns - bar - 2 - draw_gauge(g, in, row, in.columns - bar - 2, u), u);
@@ -174,10 +192,11 @@ void runview_draw_units(struct runview *v, const struct feed_run *run, struct gr
     if (v->units_first < 0)
         v->units_first = 0;
     put_head(g, rect_before(in, 1), END_LOSS + 1, "loss");
-    put_head(g, rect_before(in, 1), END_ACC + 1, "train acc");
+    put_head(g, rect_before(in, 1), END_ACC + 1, share_in_per_cent() ? "train %" : "train acc");
     if (ensemble) {
-        put_head(g, rect_before(in, 1), END_TEST + 1, "test acc");
-        put_head(g, rect_before(in, 1), END_PREFIX + 1, "prefix");
+        put_head(g, rect_before(in, 1), END_TEST + 1, share_in_per_cent() ? "test %" : "test acc");
+        put_head(g, rect_before(in, 1), END_PREFIX + 1,
+                 share_in_per_cent() ? "prefix %" : "prefix");
     }
     draw_legend(g, rect_before(in, 1), bar);
     for (int row = 0; row < inside.rows && v->units_first + row < (int)run->units; row++)

@@ -35,8 +35,8 @@ static const struct screen_key files_keys[] = {
 };
 
 static const struct screen_key queue_keys[] = {
-    {"Enter", "load", NULL},     {"+ -", "earlier, later", NULL}, {"d", "take it out", NULL},
-    {"Up Down", "choose", NULL}, {"Tab", "to the files", NULL},   {NULL, NULL, NULL},
+    {"Enter", "load", NULL},     {"+ -", "move", NULL},         {"d", "take it out", NULL},
+    {"Up Down", "choose", NULL}, {"Tab", "to the files", NULL}, {NULL, NULL, NULL},
 };
 
 static const struct screen_key words_keys[] = {
@@ -138,6 +138,8 @@ static void close_screen(void *screen)
     free(s->before);
     free(s->shown_before);
     free(s->goes_on);
+    free(s->waits_as);
+    free(s->begun);
     free(s->sweep_name);
     free(s->path);
     free(s->ran);
@@ -234,7 +236,7 @@ static void event(void *screen, const struct wire_event *event, const void *slot
     /* It stands: what is refused to it from now on is another command. */
     if (s->started && event->run == s->started &&
         (event->kind == WIRE_STARTED || event->kind == WIRE_CELL))
-        s->started = 0;
+        setup_has_started(s);
     setup_look_at_end(s, event);
     if (event->kind == WIRE_REFUSED && slot)
         (void)setup_refused(s, event, slot);

@@ -49,6 +49,7 @@ static bool send(struct setup *s, size_t kind)
 
     ask.run = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS + (uint32_t)kind;
     ask.by = s->account.jobs;
+    ask.cell = (uint32_t)s->account.cells;
     ask.slot = wire_slot_put(wire, s->account.kind[kind].spec, sizeof *s->account.kind[kind].spec);
     if (ask.slot && wire_send(wire, &ask))
         return true;
@@ -433,6 +434,7 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
         snprintf(f->value, sizeof f->value, "%d%s, %.31s, %d thread%s", p->devices,
                  p->devices > p->real_devices ? " virtual" : "", p->backend, p->threads,
                  p->threads == 1 ? "" : "s");
+        f->role = s->sum.crowding ? GRID_WARN : f->role;
         f = add(facts, &n, "images");
         add_count(train, (double)p->images);
         add_count(test, (double)p->test_images);
@@ -497,6 +499,8 @@ void setup_mean_page(const struct setup *s, struct text *out)
     }
     for (size_t i = 0; i < n; i++)
         text_addf(out, "%-18s %s\n", facts[i].label, facts[i].value);
+    if (s->sum.crowding)
+        text_addf(out, "\n%s\n", s->sum.crowding);
     if (s->sum.plan && s->sum.complete && !isfinite(s->sum.seconds))
         text_add(out,
                  "\nNo run with this backend has ended here yet: the next one can tell how long "

@@ -176,6 +176,29 @@ static int widest(const struct setup_fact *facts, size_t from, size_t to, bool l
     return most;
 }
 
+/* So many of them: those that matter most, in their order. */
+static size_t keep_most_telling(struct setup_fact *facts, size_t n, size_t room)
+{
+    static const char *const first[] = {"cells to run",   "cells",          "expected time",
+                                        "learning rate",  "steps an epoch", "memory a device",
+                                        "batch a device", "model-images",   "parameters",
+                                        "images dropped", "training FLOP",  "costs as much as",
+                                        "devices",        "images"};
+    bool keep[SETUP_FACTS] = {false};
+    size_t kept = 0, at = 0;
+
+    for (size_t k = 0; k < MEM_COUNT(first) && kept < room; k++)
+        for (size_t i = 0; i < n; i++)
+            if (!strcmp(facts[i].label, first[k])) {
+                keep[i] = true;
+                kept++;
+            }
+    for (size_t i = 0; i < n; i++)
+        if (keep[i])
+            facts[at++] = facts[i];
+    return at;
+}
+
 /* In one column or two; of two the first takes what the second leaves. */
 static void draw_facts(const struct setup *s, struct grid *g, struct rect in, int columns)
 {
@@ -183,6 +206,8 @@ static void draw_facts(const struct setup *s, struct grid *g, struct rect in, in
     size_t n = setup_facts(s, facts), from = 0, rows = in.rows > 0 ? (size_t)in.rows : 0;
     int left = in.columns / columns;
 
+    if (n > rows * (size_t)columns)
+        n = keep_most_telling(facts, n, rows * (size_t)columns);
     if (columns > 1 && n > rows) {
         size_t to = n < 2 * rows ? n : 2 * rows;
         int needs = widest(facts, 0, rows, true) + widest(facts, 0, rows, false) + 4;
@@ -234,6 +259,14 @@ static bool is_first_time(const struct setup *s)
     return !runs && !setup_problem(s);
 }
 
+/* More than what stands above already as the problem. */
+static bool notes_say_more(const char *notes, const char *problem)
+{
+    const char *end = strchr(notes, '\n');
+
+    return *notes && !(problem && end && !end[1] && strstr(notes, problem));
+}
+
 static void draw_wide(struct setup *s, struct grid *g, struct rect in)
 {
     const char *problem = setup_problem(s);
@@ -250,6 +283,8 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
 
         draw_facts(s, g, rect_top(rect_below(in, r), n), 1);
         r += n + 1;
+        if (s->sum.crowding)
+            r += grid_words(g, in, r, GRID_WARN, s->sum.crowding) + 1;
         if (is_first_time(s)) {
             grid_hint(g, in, r, 0, "r", "starts it");
             r += 2;
@@ -257,7 +292,7 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
     }
     if (!problem)
         r = draw_reasons(s, g, in, r);
-    if (*s->form.notes && r < in.rows) {
+    if (notes_say_more(s->form.notes, problem) && r < in.rows) {
         grid_text(g, in, r++, 0, GRID_HEAD, "could not be taken from the file");
         r += grid_words(g, rect_below(in, r), 0, GRID_BAD, s->form.notes) + 1;
     }
@@ -290,6 +325,8 @@ static void draw_corner(const struct setup *s, struct grid *g)
             snprintf(skipped, sizeof skipped, "%zu skipped", s->sum.skipped);
         snprintf(one, sizeof one, "%s%s: v says why", out, skipped);
         grid_frame_right(g, s->places.mean, GRID_WARN, one);
+    } else if (s->sum.crowding) {
+        grid_frame_right(g, s->places.mean, GRID_WARN, s->sum.crowding);
     } else if (s->sum.had) {
         snprintf(one, sizeof one, "%zu %s", s->sum.had,
                  s->sum.had == 1 ? "has a result" : "have results");
@@ -305,7 +342,10 @@ static void draw_mean(struct setup *s, struct grid *g)
 
     if (s->places.mean.rows < 3)
         return;
-    in = rect_before(rect_behind(grid_frame(g, s->places.mean, "what it means", false), 1), 1);
+    in = rect_before(rect_behind(grid_frame(g, s->places.mean,
+                                            problem ? "why it cannot run" : "what it means", false),
+                                 1),
+                     1);
     draw_corner(s, g);
     if (s->places.wide) {
         draw_wide(s, g, in);

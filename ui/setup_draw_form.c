@@ -131,7 +131,8 @@ static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, si
 
     for (size_t a = 0; a < s->form.sweep.axes && s->form.good; a++)
         if (x->text && !strcmp(s->form.sweep.axis[a].key, x->key))
-            snprintf(note, sizeof note, "%zu values", s->form.sweep.axis[a].values);
+            snprintf(note, sizeof note, "%zu value%s", s->form.sweep.axis[a].values,
+                     s->form.sweep.axis[a].values == 1 ? "" : "s");
     if (x->text && !x->applies)
         snprintf(note, sizeof note, "no effect");
     if (*note && from + 2 + (int)strlen(note) <= in.columns)
@@ -179,7 +180,7 @@ static void add_title(const struct setup *s, int room, bool ascii, struct text *
     size_t changes = 0;
 
     if (s->form.from == FORM_QUEUE)
-        text_add(&behind, ", from the queue");
+        text_add(&behind, setup_was_queued(s) ? ", was in the queue" : ", from the queue");
     for (size_t i = 0; i < s->form.fields; i++)
         changes += form_changed(&s->form, i);
     if (changes)

@@ -95,7 +95,13 @@ struct setup {
     bool runs_again;   /* it is what is started now, not the form */
     struct record_queue_options sweep; /* how it is walked; its name is the next */
     char *goes_on; /* the run that its item of the queue goes on with; NULL: none, or it was said */
-    char *sweep_name;          /* another name than the form's, for the next start; NULL */
+    uint64_t waits;     /* what was loaded from the queue, but what goes on: its id; 0: none */
+    char *waits_as;     /* the form as it was then */
+    uint64_t takes_out; /* it was started: its id; 0: none */
+    char *begun;        /* the run that another program made of it; NULL: none */
+    bool sought;        /* it waits no more, and was looked for */
+    bool nowhere;       /* neither in the queue nor begun: what is in the form is kept nowhere */
+    char *sweep_name;   /* another name than the form's, for the next start; NULL */
     char free_name[SPEC_NAME]; /* that a question offers */
     uint32_t started;          /* number of what was started here last */
     uint32_t nothing_ran;      /* a sweep, while no cell of it has begun here; 0 */
@@ -144,6 +150,7 @@ struct setup_source {
     size_t n;
     char *sweep_name; /* NULL: the form's own */
     struct record_queue_options options;
+    uint64_t queued;   /* FORM_QUEUE: the item's id */
     struct form *made; /* of that; NULL: not yet */
 };
 void setup_load(struct setup *s, struct setup_source *source); /* which becomes the screen's */
@@ -157,12 +164,15 @@ void setup_free_source(struct setup_source *source);
 void setup_take_options(struct setup_source *source);
 void setup_read_models(struct setup *s); /* from now on, elsewhere; and checks long lists there */
 
-/* setup_label.c */
-/* Each one's text with every key in it, so that all say the same in the same words; the caller frees. */
-char **setup_resolve(const struct record_queued *list, size_t count);
-/* "lr=0.1 epochs=3", where another one of that name waits that has it otherwise. */
-void setup_add_label(const struct record_queued *list, char *const *resolved, size_t count,
-                     size_t i, struct text *out);
+/* setup_begun.c: what became of the item that is in the form. */
+/* As it waits; NULL: it does not. */
+const struct record_queued *setup_waiting(const struct setup *s);
+bool setup_was_queued(const struct setup *s); /* and does no more */
+void setup_seek_begun(struct setup *s);       /* where it waits no more */
+/* Looks whether another program has begun it, and asks where one has. */
+void setup_unless_begun(struct setup *s, void (*then)(struct setup *s));
+/* Asks whether what has begun is to run once more; false: it has not, or the form is another one. */
+bool setup_ask_begun(struct setup *s);
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */
@@ -170,6 +180,7 @@ void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queue
 void setup_watch(struct setup *s);
 void setup_queue_move(struct setup *s, int by);
 void setup_queue_drop(struct setup *s);
+void setup_queue_take_out(struct setup *s, const struct record_queued *q);
 void setup_queue_verbs(const struct setup *s, struct text *lines); /* that do the same */
 void setup_queue_load(struct setup *s);
 /* alone: its turn comes when nobody computes on this machine, whatever results others have. */
@@ -178,7 +189,10 @@ void setup_free_queue(struct setup *s);
 
 /* setup_start.c */
 void setup_run(struct setup *s);
-void setup_ask_options(struct setup *s); /* of a sweep */
+bool setup_is_unsaved(const struct setup *s);
+void setup_add_unsaved(const struct setup *s,
+                       struct text *words); /* a sentence, where that is so */
+void setup_ask_options(struct setup *s);    /* of a sweep */
 void setup_add_options(const struct setup *s,
                        struct text *out);             /* " --order grid", without its name */
 void setup_run_again(struct setup *s);                /* s->again */
@@ -187,8 +201,11 @@ const struct form *setup_what(const struct setup *s); /* what is started now */
 const char *setup_sweep_name(const struct setup *s, char name[SPEC_NAME]);
 /* The sweep in the form, or in s->again, as the engine takes it. The caller frees it. */
 struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes);
-void setup_go_on(struct setup *s); /* starts it, or asks where something runs already */
+bool setup_is_as_it_waited(const struct setup *s); /* a single run, as it was loaded from there */
+void setup_go_on(struct setup *s);       /* starts it, or asks where something runs already */
+void setup_say_changed(struct setup *s); /* it was not started, since it is another form by now */
 void setup_fetch(struct setup *s);
+void setup_has_started(struct setup *s); /* what was started here last */
 /* Where a sweep ended of which nothing was left to run, that is said. */
 void setup_look_at_end(struct setup *s, const struct wire_event *event);
 bool setup_refused(struct setup *s, const struct wire_event *event, const char *why);

@@ -56,6 +56,15 @@ static void choose_first(struct setup *s)
     setup_choose(s, (size_t)form_find(&s->form, "model"));
 }
 
+static void keep_as_it_waits(struct setup *s)
+{
+    struct text now = {0};
+
+    form_write(&s->form, &now);
+    free(s->waits_as);
+    s->waits_as = now.s;
+}
+
 static void take(struct setup *s)
 {
     struct setup_source *w = s->wanted;
@@ -72,9 +81,14 @@ static void take(struct setup *s)
     w->sweep_name = NULL;
     free(s->goes_on);
     s->goes_on = *w->options.resume ? mem_text(w->options.resume) : NULL;
+    s->waits = s->goes_on ? 0 : w->queued;
+    free(s->begun);
+    s->begun = NULL;
+    s->sought = s->nowhere = false;
     w->options.resume[0] = 0;
     s->sweep = w->options;
     s->partly = false;
+    keep_as_it_waits(s);
     choose_first(s);
     s->pane = SETUP_FORM;
     setup_ask(s);
@@ -109,23 +123,21 @@ static void answered(void *user, int answer)
 void setup_load(struct setup *s, struct setup_source *source)
 {
     static const char *const answers[] = {"load it", "save them first", "cancel", NULL};
-    char question[400];
-    struct text name = {0}, now = {0};
+    struct text name = {0}, question = {0};
 
     setup_free_source(s->wanted);
     s->wanted = source;
-    if (!form_dirty(&s->form)) {
+    if (!setup_is_unsaved(s)) {
         take(s);
         return;
     }
     text_add_clean(&name, source->source);
-    text_add_clean(&now, s->form.source);
-    snprintf(question, sizeof question,
-             "The form has changes%s%.100s that are not saved. Load %.150s over them?",
-             now.n ? " to " : "", text_str(&now), name.n ? text_str(&name) : "the defaults");
-    app_ask(s->app, question, answers, answered, s);
+    setup_add_unsaved(s, &question);
+    text_addf(&question, " Load %.150s over %s?", name.n ? text_str(&name) : "the defaults",
+              form_dirty(&s->form) ? "them" : "it");
+    app_ask(s->app, text_str(&question), answers, answered, s);
     text_free(&name);
-    text_free(&now);
+    text_free(&question);
 }
 
 static struct setup_source *source_of(enum form_from from, const char *source, const char *file,
@@ -305,6 +317,9 @@ void screen_setup_load_sweep(void *setup, const char *name)
     setup_try(s, read_source, source_read, r);
 }
 
+static const char of_queue[] =
+    "r takes it out of the queue; with changes it is another one: the copy stays.";
+
 struct making {
     struct setup_link *link;
     struct setup_source *source;
@@ -316,16 +331,24 @@ static void make_aside(void *arg)
     make(((struct making *)arg)->source);
 }
 
+/* A single one, which its start takes out. */
+static bool is_run_of_queue(const struct setup_source *w)
+{
+    return w->queued && !*w->options.resume && !spec_sweep_varies(&w->made->sweep);
+}
+
 static void made_aside(void *arg, bool dropped)
 {
     struct making *m = arg;
     struct setup *s = setup_let_go(m->link);
 
     if (s && !dropped) {
+        const char *words = is_run_of_queue(m->source) ? of_queue : m->words;
+
         setup_load(s, m->source);
         m->source = NULL;
-        if (m->words)
-            app_say(s->app, GRID_TEXT, "%s", m->words);
+        if (words)
+            app_say(s->app, GRID_TEXT, "%s", words);
         s->app->dirty = true;
     }
     setup_free_source(m->source);

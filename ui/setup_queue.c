@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TOLD_APART 60 /* of one queue: each is compared with each */
-
 /* ---- looking ---- */
 
 struct reading {
@@ -27,16 +25,9 @@ struct reading {
     bool fine;
 };
 
-static void free_texts(char **text, size_t count)
-{
-    for (size_t i = 0; text && i < count; i++)
-        free(text[i]);
-    free(text);
-}
-
 static void free_list(struct record_queued *list, char **label, size_t count)
 {
-    free_texts(label, count);
+    record_queue_free_labels(label, count);
     record_queue_free(list, count);
 }
 
@@ -48,12 +39,28 @@ static void free_reading(struct reading *r)
     free(r);
 }
 
+/* First what tells it from others of its name. */
+static void add_kind(const struct record_queued *q, char **label)
+{
+    struct record_queue_options options = {0};
+    struct text t = {0};
+
+    if (q->text)
+        (void)!record_queue_read_options(q->text, &options, NULL);
+    if (!options.resume[0] && !options.alone)
+        return;
+    if (!options.resume[0] && **label)
+        text_addf(&t, "%s, ", *label);
+    text_add(&t, options.resume[0] ? "goes on" : "alone");
+    free(*label);
+    *label = mem_text(text_str(&t));
+    text_free(&t);
+}
+
 static void read_queue(void *arg)
 {
     struct reading *r = arg;
     uint64_t before = r->stamp;
-    size_t compared;
-    char **resolved;
 
     if (r->sweep) /* other programs end cells too */
         r->sweep_stamp = record_sweep_stamp(r->results, r->sweep);
@@ -63,22 +70,9 @@ static void read_queue(void *arg)
     r->fine = record_queue_list(r->results, &r->list, &r->count, NULL) == ERR_OK;
     if (!r->fine)
         return;
-    r->label = mem_new(r->count + 1, sizeof *r->label);
-    compared = r->count < MOST_TOLD_APART ? r->count : 0;
-    resolved = setup_resolve(r->list, compared);
-    for (size_t i = 0; i < r->count; i++) {
-        struct record_queue_options options = {0};
-        struct text t = {0};
-
-        if (r->list[i].text)
-            (void)!record_queue_read_options(r->list[i].text, &options, NULL);
-        text_add(&t, options.resume[0] ? "goes on" : options.alone ? "alone" : "");
-        if (!options.resume[0])
-            setup_add_label(r->list, resolved, compared, i, &t);
-        r->label[i] = mem_text(text_str(&t));
-        text_free(&t);
-    }
-    free_texts(resolved, compared);
+    r->label = record_queue_labels(r->list, r->count);
+    for (size_t i = 0; i < r->count; i++)
+        add_kind(&r->list[i], &r->label[i]);
 }
 
 static void queue_read(void *arg, bool dropped)
@@ -112,6 +106,7 @@ static void queue_read(void *arg, bool dropped)
                 s->queue_at = i;
         if (s->queue_at >= s->queue)
             s->queue_at = s->queue ? s->queue - 1 : 0;
+        setup_seek_begun(s);
         if (!s->queue && s->pane == SETUP_QUEUE)
             s->pane = SETUP_FORM;
         s->app->dirty = true;
@@ -134,6 +129,24 @@ void setup_watch(struct setup *s)
         r->sweep = mem_text(setup_sweep_name(s, name));
     s->queue_reading = true;
     tasks_add_live(s->app->tasks, read_queue, queue_read, r);
+}
+
+void screen_setup_add_next(void *setup, struct text *out)
+{
+    const struct setup *s = setup;
+    struct wire_queue queue = {0};
+    size_t i = 0;
+
+    if (!s || !s->app->config.wire)
+        return;
+    wire_queue(s->app->config.wire, &queue);
+    while (i < s->queue && s->queued[i].broken)
+        i++;
+    if (i == s->queue || queue.state != WIRE_QUEUE_BUSY)
+        return;
+    text_add(out, " Once it is stopped the queue goes on with ");
+    text_add_clean(out, *s->queued[i].name ? s->queued[i].name : s->queued[i].file);
+    text_add(out, ".");
 }
 
 void setup_free_queue(struct setup *s)
@@ -309,19 +322,20 @@ static struct change *change_new(struct setup *s, const char *name)
     return c;
 }
 
-static struct change *change_of_chosen(struct setup *s)
+static struct change *change_of(struct setup *s, const struct record_queued *q)
 {
-    const struct record_queued *q = &s->queued[s->queue_at];
-    struct change *c;
+    struct change *c = change_new(s, q->name ? q->name : q->file);
 
-    if (s->queue_at >= s->queue)
-        return NULL;
-    c = change_new(s, q->name ? q->name : q->file);
     c->item.id = q->id;
     c->item.number = q->number;
     c->item.file = mem_text(q->file);
     c->item.name = mem_text(q->name ? q->name : "");
     return c;
+}
+
+static struct change *change_of_chosen(struct setup *s)
+{
+    return s->queue_at < s->queue ? change_of(s, &s->queued[s->queue_at]) : NULL;
 }
 
 void setup_queue_move(struct setup *s, int by)
@@ -335,14 +349,20 @@ void setup_queue_move(struct setup *s, int by)
     tasks_add_slow(s->app->tasks, change, changed, c);
 }
 
+void setup_queue_take_out(struct setup *s, const struct record_queued *q)
+{
+    struct change *c = change_of(s, q);
+
+    c->kind = REMOVE;
+    tasks_add_slow(s->app->tasks, change, changed, c);
+}
+
 static void drop_answered(void *user, int answer)
 {
-    struct change *c;
+    struct setup *s = user;
 
-    if (answer != 0 || !(c = change_of_chosen(user)))
-        return;
-    c->kind = REMOVE;
-    tasks_add_slow(((struct setup *)user)->app->tasks, change, changed, c);
+    if (answer == 0 && s->queue_at < s->queue)
+        setup_queue_take_out(s, &s->queued[s->queue_at]);
 }
 
 void setup_queue_drop(struct setup *s)
@@ -401,13 +421,14 @@ void setup_queue_load(struct setup *s)
     w->file = record_queue_path(s->app->config.results, q);
     w->text = mem_text_n(q->text, q->n);
     w->n = q->n;
+    w->queued = q->id;
     setup_take_options(w);
     w->sweep_name = mem_text(*w->options.name ? w->options.name : w->source);
     setup_load_aside(
         s, w,
         *w->options.resume
             ? "In the queue it goes on from where it stopped; from here r starts a new run."
-            : "The copy in the queue stays there: d takes it out.");
+            : "With changes it is another one: the copy in the queue stays (d takes it out).");
 }
 
 void setup_queue_add(struct setup *s, bool alone)

@@ -82,32 +82,89 @@ void setup_is_kept(struct setup *s)
     s->ran = now.s;
 }
 
+bool setup_is_unsaved(const struct setup *s)
+{
+    return form_dirty(&s->form) || (s->nowhere && s->form.from == FORM_QUEUE);
+}
+
+void setup_add_unsaved(const struct setup *s, struct text *words)
+{
+    bool changed = form_dirty(&s->form);
+    struct text name = {0};
+
+    text_add_clean(&name, s->form.source);
+    text_add(words, changed ? "The form has changes" : "The form has what was");
+    if (name.n)
+        text_addf(words, "%s%.100s", changed ? " to " : " ", text_str(&name));
+    text_add(words, changed ? " that are not saved." : " in the queue, which is not saved.");
+    text_free(&name);
+}
+
 bool screen_setup_unsaved(void *setup, struct text *words)
 {
     struct setup *s = setup;
     struct text now = {0};
     bool kept;
 
-    if (!form_dirty(&s->form))
+    if (!setup_is_unsaved(s))
         return false;
     form_write(&s->form, &now);
     kept = s->ran && !strcmp(s->ran, text_str(&now));
     text_free(&now);
     if (kept)
         return false;
-    text_add(words, "The form has changes");
-    if (*s->form.source) {
-        text_add(words, " to ");
-        text_add_clean(words, s->form.source);
-    }
-    text_add(words, " that are not saved.");
+    setup_add_unsaved(s, words);
     return true;
+}
+
+bool setup_is_as_it_waited(const struct setup *s)
+{
+    struct text now = {0};
+    bool same;
+
+    if (!s->waits || s->runs_again || spec_sweep_varies(&s->form.sweep))
+        return false;
+    form_write(&s->form, &now);
+    same = !strcmp(text_str(&now), s->waits_as ? s->waits_as : "");
+    text_free(&now);
+    return same;
+}
+
+static const struct record_queued *as_it_waits(const struct setup *s)
+{
+    return setup_is_as_it_waited(s) ? setup_waiting(s) : NULL;
+}
+
+void setup_has_started(struct setup *s)
+{
+    for (size_t i = 0; s->takes_out && i < s->queue; i++)
+        if (s->queued[i].id == s->takes_out)
+            setup_queue_take_out(s, &s->queued[i]);
+    if (s->takes_out == s->waits)
+        s->waits = 0;
+    s->started = 0;
+    s->takes_out = 0;
+}
+
+/* It waits there once, whoever asks for it again. */
+static void queue(struct setup *s, bool alone)
+{
+    const struct record_queued *q = alone && !s->sweep.alone ? NULL : as_it_waits(s);
+
+    if (q && q->number)
+        app_say(s->app, GRID_TEXT, "%s waits already, number %lld of the queue (1 shows it)",
+                q->name, (long long)q->number);
+    else if (q)
+        app_say(s->app, GRID_TEXT, "%s waits already in the queue (1 shows it)", q->file);
+    else if (!setup_ask_begun(s))
+        setup_queue_add(s, alone);
 }
 
 static void start(struct setup *s)
 {
     struct err e = {0};
     bool varies = spec_sweep_varies(&setup_what(s)->sweep);
+    const struct record_queued *q = as_it_waits(s);
     uint32_t number = varies ? start_sweep(s, &e) : start_run(s, &e);
 
     if (!number) {
@@ -115,6 +172,7 @@ static void start(struct setup *s)
         return;
     }
     s->started = number;
+    s->takes_out = q ? q->id : 0;
     s->nothing_ran = varies ? number : 0;
     setup_is_kept(s);
     app_show(s->app, SCREEN_RUN);
@@ -153,6 +211,7 @@ bool setup_refused(struct setup *s, const struct wire_event *event, const char *
     if (!s->started || event->run != s->started)
         return false;
     s->started = 0;
+    s->takes_out = 0;
     app_show(s->app, SCREEN_SETUP);
     app_say(s->app, GRID_BAD, "%s", why);
     return true;
@@ -220,7 +279,7 @@ void setup_ask_options(struct setup *s)
 static void queue_or_not(void *user, int answer)
 {
     if (answer == 0)
-        setup_queue_add(user, false);
+        queue(user, false);
 }
 
 struct starting {
@@ -228,17 +287,24 @@ struct starting {
     uint64_t turn;
 };
 
+void setup_say_changed(struct setup *s)
+{
+    app_say(s->app, GRID_WARN, "not started: the form was changed meanwhile; r starts it");
+}
+
 static void begin(void *user, enum claim_how how, bool elsewhere)
 {
     struct starting *b = user;
     struct setup *s = setup_let_go(b->link);
 
     if (s && how != CLAIM_NOT && !s->runs_again && s->form.turn != b->turn)
-        app_say(s->app, GRID_WARN, "not started: the form was changed meanwhile; r starts it");
+        setup_say_changed(s);
+    else if (s && how == CLAIM_NOW && setup_is_as_it_waited(s))
+        setup_unless_begun(s, start); /* the others may have taken it while somebody was asked */
     else if (s && how == CLAIM_NOW)
         start(s);
     else if (s && how == CLAIM_BEHIND)
-        setup_queue_add(s, elsewhere);
+        queue(s, elsewhere);
     free(b);
 }
 
@@ -337,6 +403,8 @@ void setup_run(struct setup *s)
         ask_whether_anew(s);
     else if (spec_sweep_varies(&s->form.sweep))
         setup_look_and_go_on(s);
+    else if (setup_is_as_it_waited(s))
+        setup_unless_begun(s, setup_go_on);
     else
         setup_go_on(s);
 }

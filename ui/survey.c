@@ -455,6 +455,8 @@ void account_sum(const struct account *a, struct account_sum *out)
             out->plan = &k->plan;
             out->spec = k->spec;
         }
+        if (!out->crowding && k->plan.crowding[0])
+            out->crowding = k->plan.crowding;
         add_cost(out, k, tally.run[i]);
         add_ranges(out, k);
     }

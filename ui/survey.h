@@ -86,6 +86,7 @@ struct account_sum {
     const struct wire_plan *plan; /* of the first cell that can run; NULL: no answer yet */
     const struct spec *spec;      /* its settings */
     const char *problem;          /* nothing can run: why; NULL */
+    const char *crowding;         /* a cell has more threads than there are cores; NULL: none has */
     struct survey_range per_device, batch, steps, dropped, lr, parameters, bytes, members, as_one;
     struct survey_range unused; /* free bytes of GPUs that have too few now; nan: enough */
     double model_images, flops; /* of all runs */

@@ -62,6 +62,7 @@ static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell
         if (run->name[0])
             sweepview_set_text(&c->run, run->name);
         c->share = run->run_share;
+        c->full = feed_lacks_room(feed, run);
         if (c->state == WIRE_RUNNING && run->state == WIRE_PAUSED)
             c->state = WIRE_PAUSED;
     }
@@ -78,7 +79,7 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
     if (c->known && c->state == WIRE_SKIPPED && from->state == WIRE_WAITING && !v->failed_again)
         return;
     c->known = true;
-    c->left_out = c->dead = false;
+    c->left_out = c->dead = c->full = c->beyond = false;
     c->state = from->state;
     c->acc = from->acc;
     c->val_acc = from->val_acc;
@@ -87,8 +88,11 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
     c->elsewhere = from->state == WIRE_RUNNING && !from->run;
     if (from->run && from->state != WIRE_WAITING)
         take_run(v, from->run, c);
-    if (c->state == WIRE_RUNNING && from->run && v->status.state == WIRE_PAUSED)
-        c->state = WIRE_PAUSED;
+}
+
+const struct wire_sweep_status *sweepview_is(const struct sweepview *v)
+{
+    return v->own ? &v->status : &v->sweep->is;
 }
 
 /* What became of a drop that was sent: the cell may have ended on its own before. */
@@ -338,6 +342,7 @@ static void close_screen(void *screen)
     sweepview_free(v->sweep);
     free(v->wire_cell);
     free(v->asked_of);
+    free(v->promised);
     free(v->name);
     free(v);
 }
@@ -358,6 +363,7 @@ static bool tick(void *screen)
     bool changed = false;
 
     sweepview_tell_status(v);
+    sweepview_keep_promise(v);
     if (v->app->shown != SCREEN_SWEEP)
         return false;
     if (now - v->merged_ns >= MERGE_NS) {
@@ -443,7 +449,8 @@ const struct screen screen_sweep = {
     .name = "Sweep",
     .about =
         "A sweep as a board: each cell is a setting, coloured by its test accuracy. Choose the "
-        "sweep at the left, a page for what else varies, and open a cell's curves. Sweeps of "
+        "sweep at the left, a page for what else varies, and open a cell's curves. Behind a value … "
+        "says that seeds of its setting are still to come, ! that some diverged or failed. Sweeps of "
         "other programs are shown as they go; pause and stop reach those too.",
     .keys = sweepview_keys,
     .hints = sweepview_hints,

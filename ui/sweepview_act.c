@@ -1,145 +1,30 @@
-/* What is done to a sweep from its screen, and to the chosen one of its cells. */
+/* What is done to a sweep from its screen. */
 #include "ui/sweepview_int.h"
 
 #include "base/mem.h"
-#include "record/ledger.h"
 #include "ui/claim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the sweep ---- */
-
-static void send(struct sweepview *v, struct wire_command command)
+static bool is_paused(const struct sweepview *v)
 {
-    command.run = v->status.sweep;
-    if (!wire_send(v->app->config.wire, &command))
-        app_say(v->app, GRID_WARN, "The engine has too much to obey just now; try again.");
-    v->merged_ns = 0;
-}
-
-struct control {
-    struct sweepview *view;
-    char *results, *name, *line, *said;
-    struct err e;
-};
-
-static void control_work(void *arg)
-{
-    struct control *c = arg;
-
-    if (record_sweep_control(c->results, c->name, c->line, &c->e) == ERR_OK)
-        c->e.code = ERR_OK;
-}
-
-static void control_done(void *arg, bool dropped)
-{
-    struct control *c = arg;
-
-    if (!dropped && c->e.code != ERR_OK)
-        app_say(c->view->app, GRID_BAD, "%s", c->e.text);
-    else if (!dropped)
-        app_say(c->view->app, GRID_DIM, "The program that works on it has been told %s.", c->said);
-    free(c->results);
-    free(c->name);
-    free(c->line);
-    free(c->said);
-    free(c);
-}
-
-static void control(struct sweepview *v, const char *line, const char *said)
-{
-    struct control *c = mem_new(1, sizeof *c);
-
-    *c = (struct control){.view = v,
-                          .results = mem_text(v->app->config.results),
-                          .name = mem_text(v->sweep->name),
-                          .line = mem_text(line),
-                          .said = mem_text(said)};
-    tasks_add_slow(v->app->tasks, control_work, control_done, c);
-}
-
-/* To whoever works on it: over the wire where that is this program, by a line else. */
-static void send_cell(struct sweepview *v, enum wire_command_kind kind, size_t cell, int by)
-{
-    char line[64];
-
-    if (v->own) {
-        send(v, (struct wire_command){.kind = kind, .cell = (uint32_t)cell, .by = by});
-        return;
-    }
-    if (kind == WIRE_SKIP)
-        snprintf(line, sizeof line, "skip %zu", cell);
-    else
-        snprintf(line, sizeof line, "move %zu %d", cell, by);
-    control(v, line,
-            kind == WIRE_SKIP ? "to drop this cell"
-            : by < 0          ? "to have this cell earlier"
-                              : "to have this cell later");
-}
-
-/* Why it hears nothing. */
-static void say_idle(struct sweepview *v)
-{
-    const char *other = sweepview_elsewhere(v);
-    struct text words = {0};
-
-    if (sweepview_open(v->sweep)) {
-        text_add(&words, "Nobody is at work on it: R goes on with it");
-    } else if (sweepview_beyond(v->sweep)) {
-        text_add(&words, "It is done as far as it was asked for, but ");
-        sweepview_add_beyond(v->sweep, &words);
-        text_add(&words, ": R has the rest too");
-    } else {
-        text_add(&words, "It is done: every cell has its result");
-    }
-    if (other)
-        text_addf(&words, "; %s is at work, in the list (Tab)", other);
-    app_say(v->app, GRID_DIM, "%s.", text_str(&words));
-    text_free(&words);
-}
-
-static bool works(struct sweepview *v)
-{
-    if (v->own || v->sweep->live)
-        return true;
-    say_idle(v);
-    return false;
-}
-
-bool sweepview_paused(const struct sweepview *v)
-{
-    if (v->own && v->status.state == WIRE_PAUSED)
-        return true;
-    return v->sweep && (sweepview_held(v->sweep) || sweepview_any(v->sweep, WIRE_PAUSED));
+    return wire_sweep_is_paused(sweepview_is(v));
 }
 
 static void pause_sweep(struct sweepview *v)
 {
-    bool paused = sweepview_paused(v);
+    bool paused;
 
-    if (!works(v))
+    if (!sweepview_works(v))
         return;
+    paused = is_paused(v);
     sweepview_did(v, paused ? "go" : "pause", "");
     if (v->own)
-        send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
+        sweepview_send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
     else
-        control(v, paused ? "go" : "pause", paused ? "to go on" : "to pause");
-}
-
-/* Questions stand for a while: an answer means the sweep that was shown then. */
-static void remember_asked(struct sweepview *v)
-{
-    sweepview_set_text(&v->asked_of, v->name);
-}
-
-static bool still_asked(struct sweepview *v)
-{
-    if (v->sweep && v->name && v->asked_of && !strcmp(v->name, v->asked_of))
-        return true;
-    app_say(v->app, GRID_WARN, "Nothing was done: another sweep is shown now.");
-    return false;
+        sweepview_control(v, paused ? "go" : "pause", paused ? "to go on" : "to pause");
 }
 
 static void stop_chosen(void *user, int answer)
@@ -152,37 +37,85 @@ static void stop_chosen(void *user, int answer)
     static const char *const options[] = {"--after-cells", "--after-epoch", ""};
     struct sweepview *v = user;
 
-    if (answer < 0 || answer > 2 || !still_asked(v))
+    if (answer < 0 || answer > 2 || !sweepview_still_asked(v))
         return;
     sweepview_merge(v);
-    if (!works(v))
+    if (!sweepview_works(v))
         return;
     sweepview_did(v, "stop", options[answer]);
     if (v->own)
-        send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
+        sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
     else
-        control(v, lines[answer], said[answer]);
+        sweepview_control(v, lines[answer], said[answer]);
+}
+
+/* What a stop after the cells that run has kept from beginning. */
+static void take_stop_back(struct sweepview *v)
+{
+    sweepview_did(v, "go", "");
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
+    else
+        sweepview_control(v, "go", "to begin further cells again");
+}
+
+static bool will_stop(const struct sweepview *v)
+{
+    return wire_sweep_takes_back(sweepview_is(v));
+}
+
+static void other_stop_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer != 0) {
+        stop_chosen(v, answer);
+        return;
+    }
+    if (!sweepview_still_asked(v))
+        return;
+    sweepview_merge(v);
+    if (sweepview_works(v) && will_stop(v))
+        take_stop_back(v);
+}
+
+/* Of what waits for room on the disk, which comes to no end of an epoch. */
+static void full_stop_chosen(void *user, int answer)
+{
+    if (answer == 0)
+        stop_chosen(user, 2);
 }
 
 static void stop_sweep(struct sweepview *v)
 {
     static const char *const answers[] = {"after the cells that run", "end of this epoch",
                                           "now; R goes on with it", "cancel", NULL};
+    static const char *const others[] = {"take the stop back: further cells begin",
+                                         "end of this epoch", "now; R goes on with it", "cancel",
+                                         NULL};
+    static const char *const full[] = {"now; R goes on with it", "cancel", NULL};
+    bool waits, stops;
+    struct text question = {0};
 
-    if (!works(v))
+    if (!sweepview_works(v))
         return;
-    remember_asked(v);
-    app_ask(v->app, "Stop this sweep? What has no result yet is kept for later.", answers,
-            stop_chosen, v);
-}
-
-static size_t count_bad(const struct sweepview_sweep *s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->cells; i++)
-        n += s->cell[i].known && s->cell[i].state > WIRE_DONE;
-    return n;
+    waits = wire_sweep_lacks_room(sweepview_is(v));
+    stops = will_stop(v);
+    sweepview_remember_asked(v);
+    text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
+                        : stops ? "It stops after the cells that run. Something else?"
+                                : "Stop this sweep? What has no result yet is kept for later.");
+    if (v->own)
+        screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
+    app_ask(v->app, text_str(&question),
+            waits   ? full
+            : stops ? others
+                    : answers,
+            waits   ? full_stop_chosen
+            : stops ? other_stop_chosen
+                    : stop_chosen,
+            v);
+    text_free(&question);
 }
 
 enum how_far { GO_ON, GO_TO_END, TRY_FAILED }; /* to its end: whatever --max-cells left, too */
@@ -263,7 +196,7 @@ static void rest_chosen(void *user, int answer)
 {
     struct sweepview *v = user;
 
-    if (answer == 0 && still_asked(v))
+    if (answer == 0 && sweepview_still_asked(v))
         start_sweep(v, GO_TO_END);
 }
 
@@ -275,16 +208,20 @@ static void ask_for_rest(struct sweepview *v)
     text_add(&question, "What was asked for is done; ");
     sweepview_add_beyond(v->sweep, &question);
     text_add(&question, ". Go on with the rest?");
-    remember_asked(v);
+    sweepview_remember_asked(v);
     app_ask(v->app, text_str(&question), answers, rest_chosen, v);
     text_free(&question);
 }
 
 static void go_on(struct sweepview *v)
 {
-    if ((v->own || v->sweep->live) && sweepview_paused(v))
+    bool lives = v->own || v->sweep->live;
+
+    if (lives && is_paused(v))
         app_say(v->app, GRID_DIM, "It is paused: p lets it go on.");
-    else if (v->own || v->sweep->live)
+    else if (lives && will_stop(v))
+        take_stop_back(v);
+    else if (lives)
         app_say(v->app, GRID_DIM, "It is being worked on.");
     else if (sweepview_open(v->sweep))
         start_sweep(v, GO_ON);
@@ -301,219 +238,32 @@ static void again_chosen(void *user, int answer)
 {
     struct sweepview *v = user;
 
-    if (answer == 0 && still_asked(v))
+    if (answer == 0 && sweepview_still_asked(v))
         start_sweep(v, TRY_FAILED);
 }
 
 static void failed_again(struct sweepview *v)
 {
     static const char *const answers[] = {"train them again", "cancel", NULL};
-    size_t n = count_bad(v->sweep);
-    char question[128];
+    size_t n = sweepview_failed(v->sweep, false);
+    struct text words = {0};
 
     if (v->own || v->sweep->live) {
         app_say(v->app, GRID_DIM, "It is being worked on: stop it first, or wait for its end.");
         return;
     }
-    if (!n) {
-        app_say(v->app, GRID_DIM, "No cell failed, diverged, ran out of memory or was dropped.");
-        return;
-    }
-    snprintf(question, sizeof question, "Train %zu cell%s without a good end again?", n,
-             n == 1 ? "" : "s");
-    remember_asked(v);
-    app_ask(v->app, question, answers, again_chosen, v);
-}
-
-/* ---- the chosen cell ---- */
-
-struct waiting {
-    size_t cell;
-    int64_t place;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct waiting *x = a, *y = b;
-
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-static void move_cells(struct sweepview *v, int by)
-{
-    const struct sweepview_sweep *s = v->sweep;
-    size_t group = sweepview_chosen(s, &v->look), n = 0;
-    struct waiting *w;
-
-    if (!works(v))
-        return;
-    w = mem_new(s->repeats + 1, sizeof *w);
-    for (size_t r = 0; r < s->repeats; r++) {
-        size_t cell = sweepview_cell_of(s, group, r);
-
-        /* of another program's cells that wait nothing is known beforehand, nor their order */
-        if (s->cell[cell].known ? s->cell[cell].state == WIRE_WAITING
-                                : !v->own && !s->cell[cell].left_out)
-            w[n++] = (struct waiting){cell, v->own ? s->cell[cell].place : (int64_t)cell};
-    }
-    qsort(w, n, sizeof *w, by_place);
-    /* The first goes first, so that they do not change places with each other. */
-    for (size_t i = 0; i < n; i++)
-        send_cell(v, WIRE_MOVE, w[by < 0 ? i : n - 1 - i].cell, by);
     if (n)
-        sweepview_did_move(v, group, by);
+        text_addf(&words, "Train %zu cell%s without a good end again?", n, n == 1 ? "" : "s");
     else
-        app_say(v->app, GRID_DIM, "This cell does not wait any more.");
-    free(w);
-}
-
-static bool can_drop(const struct sweepview_sweep *s, size_t group, size_t r)
-{
-    const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
-
-    return c->known && c->state < WIRE_STOPPED;
-}
-
-static bool any_to_drop(const struct sweepview_sweep *s, size_t group)
-{
-    for (size_t r = 0; r < s->repeats; r++)
-        if (can_drop(s, group, r))
-            return true;
-    return false;
-}
-
-static void drop_chosen(void *user, int answer)
-{
-    struct sweepview *v = user;
-
-    if (answer != 0 || !still_asked(v) || v->asked >= v->sweep->groups)
-        return;
-    sweepview_merge(v); /* what has happened while the question stood */
-    if (!any_to_drop(v->sweep, v->asked)) {
-        app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
-        return;
-    }
-    if (!works(v))
-        return;
-    for (size_t r = 0; r < v->sweep->repeats; r++)
-        if (can_drop(v->sweep, v->asked, r))
-            send_cell(v, WIRE_SKIP, sweepview_cell_of(v->sweep, v->asked, r), 0);
-    sweepview_did_drop(v, v->asked);
-    v->dropping = v->asked + 1;
-}
-
-static void drop_cells(struct sweepview *v)
-{
-    static const char *const answers[] = {"drop it", "keep it", NULL};
-    struct text question = {0};
-
-    if (!works(v))
-        return;
-    v->asked = sweepview_chosen(v->sweep, &v->look);
-    if (!any_to_drop(v->sweep, v->asked)) {
-        app_say(v->app, GRID_DIM, "This cell has ended: there is nothing to drop.");
-        return;
-    }
-    remember_asked(v);
-    text_add(&question, "Drop ");
-    sweepview_add_setting(v->sweep, v->asked, &question);
-    text_add(&question, "? It gets no result; F brings it back.");
-    app_ask(v->app, text_str(&question), answers, drop_chosen, v);
-    text_free(&question);
-}
-
-/* Names of the chosen cell's runs; the array is the caller's. running: one that computes now. */
-static size_t runs_of(const struct sweepview *v, const char ***names, const char **running)
-{
-    const struct sweepview_sweep *s = v->sweep;
-    size_t group = sweepview_chosen(s, &v->look), n = 0;
-
-    *names = mem_new(s->repeats + 1, sizeof **names);
-    *running = NULL;
-    for (size_t r = 0; r < s->repeats; r++) {
-        const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
-
-        if (!c->run)
-            continue;
-        (*names)[n++] = c->run;
-        if (!*running && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED))
-            *running = c->run;
-    }
-    if (!n)
-        app_say(v->app, GRID_DIM, "This cell has no run yet; e in the list (Tab) loads the sweep.");
-    return n;
-}
-
-static void open_cell(struct sweepview *v)
-{
-    const char **names, *running;
-    size_t n = runs_of(v, &names, &running);
-    struct text what = {0};
-
-    if (running) {
-        char *folder = library_folder(v->app->library, running);
-
-        screen_run_watch(v->app->screen[SCREEN_RUN], folder);
-        app_show(v->app, SCREEN_RUN);
-        free(folder);
-    } else if (n) {
-        text_add(&what, "cell ");
-        sweepview_add_setting(v->sweep, sweepview_chosen(v->sweep, &v->look), &what);
-        screen_compare_runs(v->app->screen[SCREEN_COMPARE], names, n, text_str(&what));
-        app_show(v->app, SCREEN_COMPARE);
-    }
-    text_free(&what);
-    free(names);
-}
-
-static void mark_cell(struct sweepview *v)
-{
-    const char **names, *running;
-    size_t n = runs_of(v, &names, &running);
-    bool all = n > 0;
-
-    for (size_t i = 0; i < n; i++)
-        all = all && library_marked(v->app->library, names[i]);
-    for (size_t i = 0; i < n; i++)
-        library_mark(v->app->library, names[i], !all);
+        text_add(&words, "No cell failed, diverged, ran out of memory or was dropped.");
+    sweepview_add_failed_beyond(v->sweep, &words);
+    sweepview_remember_asked(v);
     if (n)
-        app_say(v->app, GRID_MARKED, "%zu run%s %s; %zu marked in all.", n, n == 1 ? "" : "s",
-                all ? "unmarked" : "marked", library_marks(v->app->library));
-    free(names);
+        app_ask(v->app, text_str(&words), answers, again_chosen, v);
+    else
+        app_say(v->app, GRID_DIM, "%s", text_str(&words));
+    text_free(&words);
 }
-
-static void load_cell(struct sweepview *v, bool again)
-{
-    const char **names, *running;
-    size_t group = sweepview_chosen(v->sweep, &v->look);
-    size_t best = v->sweep->group[group].best, n = runs_of(v, &names, &running);
-
-    if (n) {
-        const char *name = best < v->sweep->cells ? v->sweep->cell[best].run : names[0];
-        char *folder = library_folder(v->app->library, name ? name : names[0]);
-
-        screen_setup_load(v->app->screen[SCREEN_SETUP], folder, again);
-        if (!again) /* a start shows Run; it may ask first */
-            app_show(v->app, SCREEN_SETUP);
-        free(folder);
-    }
-    free(names);
-}
-
-void sweepview_load(struct sweepview *v, bool again)
-{
-    if (v->chosen >= v->lines || again) {
-        app_say(v->app, GRID_DIM,
-                again && v->lines
-                    ? "R goes on with this sweep, F trains its failures again; e loads it."
-                    : "There is no sweep yet.");
-        return;
-    }
-    screen_setup_load_sweep(v->app->screen[SCREEN_SETUP], v->line[v->chosen].name);
-    app_show(v->app, SCREEN_SETUP);
-}
-
-/* ---- keys ---- */
 
 bool sweepview_act(struct sweepview *v, int32_t code)
 {
@@ -529,34 +279,6 @@ bool sweepview_act(struct sweepview *v, int32_t code)
         return true;
     case 'F':
         failed_again(v);
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool sweepview_act_cell(struct sweepview *v, int32_t code)
-{
-    switch (code) {
-    case UI_ENTER:
-        open_cell(v);
-        return true;
-    case '+':
-    case '=':
-        move_cells(v, -1);
-        return true;
-    case '-':
-        move_cells(v, 1);
-        return true;
-    case 'd':
-        drop_cells(v);
-        return true;
-    case ' ':
-        mark_cell(v);
-        return true;
-    case 'e':
-    case 'r':
-        load_cell(v, code == 'r');
         return true;
     default:
         return false;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,17 +23,19 @@ static void draw_line(struct sweepview *v, struct grid *g, struct rect in, int r
     const struct sweepview_line *line = &v->line[i];
     bool shown = v->name && !strcmp(v->name, line->name);
     bool chosen = i == v->chosen && v->pane == SWEEPVIEW_LIST;
-    char counts[64], best[16] = "";
+    struct text best = {0};
+    char counts[64];
     int end = in.columns - 2, room;
 
     snprintf(counts, sizeof counts, "%lld/%lld", (long long)line->ended, (long long)line->cells);
     if (isfinite(line->best))
-        snprintf(best, sizeof best, "%.4f", line->best);
+        share_add(&best, line->best);
     room = end - 16 - 2;
     grid_text(g, in, row, 0, line->live ? GRID_GOOD : GRID_DIM, line->live ? "●" : " ");
     grid_cut(g, in, row, 2, room, shown ? GRID_FOCUS : GRID_TEXT, false, line->name);
     grid_right(g, in, row, end - 7, GRID_DIM, counts);
-    grid_right(g, in, row, end, GRID_TEXT, best);
+    grid_right(g, in, row, end, GRID_TEXT, text_str(&best));
+    text_free(&best);
     if (chosen)
         grid_paint(g, in, row, 0, in.columns - 1, GRID_CHOSEN);
 }
@@ -54,34 +57,26 @@ static void draw_list(struct sweepview *v, struct grid *g, struct rect in)
 
 /* ---- around the board ---- */
 
-static bool lacks_room(const struct sweepview *v)
+static int role_of_standing(const struct sweepview *v)
 {
-    if (v->own)
-        return v->app && feed_sweep_lacks_room(v->app->feed, v->status.sweep);
-    return v->sweep->live && v->sweep->full;
+    const struct wire_sweep_status *is = sweepview_is(v);
+
+    if (!v->own && !v->sweep->live)
+        return GRID_DIM;
+    return wire_sweep_lacks_room(is) || wire_sweep_is_paused(is) ? GRID_WARN : GRID_GOOD;
 }
 
-static const char *state_of(const struct sweepview *v)
+const char *sweepview_standing(const struct sweepview *v)
 {
     const struct sweepview_sweep *s = v->sweep;
+    bool dead = false;
 
-    if (lacks_room(v))
-        return FEED_LACKS_ROOM;
-    if (v->own && v->status.counting && !v->status.running && v->status.state == WIRE_RUNNING)
-        return "starting";
-    if (v->own && v->status.closing)
-        return "stopping: no further cell begins";
-    if (v->own && sweepview_any(s, WIRE_PAUSED) && !sweepview_any(s, WIRE_RUNNING))
-        return wire_state_name(WIRE_PAUSED); /* the cell alone may be */
-    if (v->own)
-        return wire_state_name(v->status.state);
-    if (s->live)
-        return sweepview_held(s) ? "paused, at another program"
-                                 : "another program is at work on it";
+    if (v->own || s->live)
+        return wire_sweep_words(sweepview_is(v), false);
     for (size_t i = 0; i < s->cells; i++)
-        if (s->cell[i].dead)
-            return "its process is gone: R goes on";
-    return sweepview_open(s)     ? "stopped: R goes on"
+        dead |= s->cell[i].dead;
+    return dead                  ? "its process is gone: R goes on"
+           : sweepview_open(s)   ? "stopped: R goes on"
            : sweepview_beyond(s) ? "done up to --max-cells: R has the rest"
                                  : "done";
 }
@@ -91,7 +86,9 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
     const struct sweepview_sweep *s = v->sweep;
     size_t known = 0, ended = 0, cells = sweepview_possible(s);
     struct text counts = {0}, left = {0};
-    double seconds = v->own ? v->status.left_seconds : sweepview_left_seconds(s);
+    bool lives = v->own || s->live, told = v->own || (s->live && s->tells);
+    bool rests = lives && wire_sweep_rests(sweepview_is(v));
+    double seconds = lives ? sweepview_is(v)->left_seconds : sweepview_left_seconds(s);
     int wide, at = 0;
 
     for (size_t i = 0; i < s->cells; i++) {
@@ -99,16 +96,12 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
         ended += s->cell[i].known && wire_state_is_final(s->cell[i].state);
     }
     sweepview_add_counts(s, &counts);
-    if (!isfinite(seconds))
-        seconds = sweepview_left_seconds(s);
-    if (lacks_room(v)) {
-        text_add(&left, FEED_LACKS_ROOM);
-    } else if (ended < known && !isfinite(seconds) && (v->own || s->live)) {
+    if (ended < known && !isfinite(seconds) && lives && !rests) {
         text_add(&left, "time known after a cell");
-    } else if (ended < known && isfinite(seconds)) {
-        text_add(&left, v->own ? "" : "about ");
+    } else if (ended < known && isfinite(seconds) && !rests) {
+        text_add(&left, told ? "" : "about ");
         feed_add_span(seconds, &left);
-        text_add(&left, s->live ? " left" : " of work left");
+        text_add(&left, lives ? " left" : " of work left");
     }
     wide = in.columns - text_width(text_str(&counts)) - text_width(text_str(&left)) - 4;
     wide = wide > 30 ? 30 : wide;
@@ -153,6 +146,19 @@ static size_t rank_of(const struct sweepview_sweep *s, const struct sweepview_ce
     return rank;
 }
 
+static void add_share(const char *before, double share, struct text *out)
+{
+    text_add(out, before);
+    share_tell(out, share);
+}
+
+static void add_mean(const struct sweepview_group *group, const char *behind, struct text *out)
+{
+    share_add(out, group->mean);
+    add_share(" ± ", group->sd, out);
+    text_addf(out, " (n %zu)%s", group->runs, behind);
+}
+
 static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell *c,
                     struct text *out)
 {
@@ -160,7 +166,7 @@ static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell
 
     sweepview_add_cell(c, out);
     if (s->on_valid && sweepview_has_accuracy(c))
-        text_addf(out, ", validation %.4f", c->val_acc);
+        add_share(", validation ", c->val_acc, out);
     if (c->known && c->state == WIRE_WAITING && c->place >= 0)
         text_addf(out, ", number %zu in the queue", rank_of(s, c));
     if (c->known && wire_state_is_final(c->state) && isfinite(c->train)) {
@@ -205,18 +211,23 @@ static void add_gap(const struct sweepview_sweep *s, size_t group, bool mean, st
     const struct sweepview_group *c = &s->group[group];
 
     if (c->runs > 1 && mean)
-        text_addf(out, "%.4f ± %.4f (n %zu), ", c->mean, c->sd, c->runs);
+        add_mean(c, ", ", out);
     if (group == s->best) {
         text_add(out, "the best");
     } else if (c->runs && s->best < s->groups) {
         double gap = s->group[s->best].choice - c->choice;
 
-        if (gap == 0)
+        if (gap == 0) {
             text_add(out, "equal to the best");
-        else
-            text_addf(out, "%.4f below the best%s", gap, s->on_valid ? " on validation data" : "");
-        if (isfinite(c->gap.lo) && (c->gap.lo < 0 || c->gap.hi > 0))
-            text_addf(out, " (95 %%: %.4f to %.4f)", c->gap.lo, c->gap.hi);
+        } else {
+            share_tell(out, gap);
+            text_addf(out, " below the best%s", s->on_valid ? " on validation data" : "");
+        }
+        if (isfinite(c->gap.lo) && (c->gap.lo < 0 || c->gap.hi > 0)) {
+            add_share(" (95 %: ", c->gap.lo, out);
+            add_share(" to ", c->gap.hi, out);
+            text_add(out, ")");
+        }
     }
 }
 
@@ -229,11 +240,12 @@ static void draw_best(const struct sweepview_sweep *s, struct grid *g, struct re
     if (!best)
         return;
     at = grid_text(g, in, row, 0, GRID_GOOD, "* best ");
-    text_addf(&words, "%.4f", best->mean);
     if (best->runs > 1)
-        text_addf(&words, " ± %.4f (n %zu)", best->sd, best->runs);
+        add_mean(best, "", &words);
+    else
+        share_tell(&words, best->mean);
     if (s->on_valid)
-        text_addf(&words, ", validation %.4f", best->choice);
+        add_share(", validation ", best->choice, &words);
     text_add(&words, "  ");
     sweepview_add_setting(s, s->best, &words);
     if (best->best < s->cells && s->cell[best->best].run)
@@ -322,6 +334,7 @@ static const char *nothing(const struct sweepview *v)
 static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
 {
     struct rect inner = grid_frame(g, in, v->name ? v->name : "sweep", v->pane == SWEEPVIEW_BOARD);
+    char standing[96];
 
     if (inner.columns > 4) /* a little air */
         inner = rect_before(rect_behind(inner, 1), 1);
@@ -333,11 +346,9 @@ static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
         grid_words(g, rect_below(inner, 1), 0, GRID_BAD, v->sweep->problem);
         return;
     }
-    grid_frame_right(g, in,
-                     lacks_room(v)              ? GRID_WARN
-                     : v->own || v->sweep->live ? GRID_GOOD
-                                                : GRID_DIM,
-                     state_of(v));
+    snprintf(standing, sizeof standing, "%s%s", sweepview_standing(v),
+             v->sweep->live && !v->own ? ", at another program" : "");
+    grid_frame_right(g, in, role_of_standing(v), standing);
     if (!v->sweep->dims || !v->sweep->cells) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM,
                    "This sweep walks no list: it has no board.");

@@ -1,7 +1,8 @@
 /* ui/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
- * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _words.c
- * makes sentences and boards of it, _status.c has the line of status know of other programs' sweeps,
- * _draw.c, _keys.c, _act.c and _did.c are the screen. */
+ * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _count.c
+ * counts them, _words.c makes sentences and boards of it, _status.c has the line of status know of other
+ * programs' sweeps, _tell.c says to them what is to be done, _draw.c, _keys.c, _act.c, _cell.c and _did.c
+ * are the screen. */
 #ifndef CHORUS_UI_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEPVIEW_INT_H
 
@@ -25,6 +26,8 @@ struct sweepview_cell {
     double seconds;      /* nan: unknown, as the next ones */
     double train;        /* the training's part of them, as on Results */
     double share;        /* of a run, how much of it is done */
+    bool full;           /* it waits for room on the disk */
+    bool beyond;         /* known from before, but not among those that --max-cells takes */
     int64_t place;       /* in the queue; -1 */
     char *run, *why;     /* the run's name; both NULL where there is none */
 };
@@ -42,6 +45,7 @@ struct sweepview_group { /* the repeats of one setting: a cell of the board */
     size_t of_state[WIRE_SKIPPED + 1], left_out, unknown; /* how many of them */
     size_t twins;                                         /* of those left out */
     size_t dead;                                          /* of those that are stopped */
+    size_t full;                                          /* of those that run: without room */
     size_t runs;                                          /* done, with an accuracy */
     double mean, sd;                                      /* of their test accuracies */
     double choice;                                        /* mean of what the best is picked on */
@@ -55,9 +59,9 @@ struct sweepview_sweep {
     char *name;
     struct spec_sweep spec; /* closed */
     struct record_queue_options options;
-    bool live; /* a program is at work on it, */
-    bool held; /* and has paused it between two cells; */
-    bool full; /* another one, on a cell that waits for room on the disk */
+    bool live;                   /* a program is at work on it */
+    bool tells;                  /* which tells how it stands; else its cells say what they can */
+    struct wire_sweep_status is; /* how it stands */
     struct sweepview_dim *dim;
     size_t dims, repeats_dim; /* dims: there are no repeats */
     struct sweepview_cell *cell;
@@ -144,10 +148,12 @@ size_t sweepview_possible(const struct sweepview_sweep *s); /* all but those lef
 /* Those of them that --max-cells leaves, and that have no result from before; "--max-cells 4 left 1 of 5
  * cells". */
 size_t sweepview_beyond(const struct sweepview_sweep *s);
+/* Without a good end, within --max-cells or beyond it; which these are, as a sentence. */
+size_t sweepview_failed(const struct sweepview_sweep *s, bool beyond);
+void sweepview_add_failed_beyond(const struct sweepview_sweep *s, struct text *out);
 void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out);
-bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state);
-/* Whether another program works on it, but has paused it, or all of its cells that are at work. */
-bool sweepview_held(const struct sweepview_sweep *s);
+/* How it stands by its cells alone. */
+void sweepview_stand(struct sweepview_sweep *s);
 /* From cells that have ended; nan: nothing is known. */
 double sweepview_left_seconds(const struct sweepview_sweep *s);
 
@@ -208,10 +214,12 @@ struct sweepview {
     bool failed_again; /* the newest start here: what had ended badly waits again */
     uint32_t followed; /* this process's sweep that was shown without being asked */
     struct sweepview_look_task *task;
-    bool telling;           /* a task looks for what the line of status says, */
-    uint64_t tell_ns;       /* the next one not before, */
-    struct feed_sweep told; /* and what the last one found; */
-    uint32_t over[2];       /* the newest of this process's that is told to be over: begun here,
+    bool telling;            /* a task looks for what the line of status says, */
+    uint64_t tell_ns;        /* the next one not before, */
+    struct feed_sweep told;  /* and what the last one found; */
+    char *promised;          /* what was said of a sweep that was told something, */
+    const char *promised_at; /* and how it stood then */
+    uint32_t over[2];        /* the newest of this process's that is told to be over: begun here,
                              * and from the queue, which have numbers of their own */
 };
 
@@ -219,6 +227,15 @@ struct sweepview {
 void sweepview_tell_status(struct sweepview *v);
 void sweepview_draw(void *screen, struct grid *g, struct rect in);
 bool sweepview_key(void *screen, const struct key *key);
+/* To whoever works on it: over the wire where that is this program, */
+void sweepview_send(struct sweepview *v, struct wire_command command);
+/* by a line else; said: what the other program has been told. */
+void sweepview_control(struct sweepview *v, const char *line, const char *said);
+void sweepview_send_cell(struct sweepview *v, enum wire_command_kind kind, size_t cell, int by);
+bool sweepview_works(struct sweepview *v); /* somebody does; else it is said why it hears nothing */
+/* Questions stand for a while: an answer means the sweep that was shown then. */
+void sweepview_remember_asked(struct sweepview *v);
+bool sweepview_still_asked(struct sweepview *v);
 /* Keys that pause, stop or go on with the sweep; keys of the chosen cell. False: it was neither. */
 bool sweepview_act(struct sweepview *v, int32_t code);
 bool sweepview_act_cell(struct sweepview *v, int32_t code);
@@ -234,7 +251,12 @@ bool sweepview_merge(struct sweepview *v);
 /* Another sweep than the shown one that is worked on; NULL: none. */
 const char *sweepview_elsewhere(const struct sweepview *v);
 extern const struct screen_key sweepview_keys[];
-bool sweepview_paused(const struct sweepview *v);
+/* How it stands, whoever works on it, */
+const struct wire_sweep_status *sweepview_is(const struct sweepview *v);
+/* in words, which are constant texts. */
+const char *sweepview_standing(const struct sweepview *v);
+/* Takes back what was said of a sweep that was told something, as soon as it stands otherwise. */
+void sweepview_keep_promise(struct sweepview *v);
 const struct screen_key *sweepview_hints(void *screen);
 
 #endif

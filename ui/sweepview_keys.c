@@ -21,7 +21,7 @@ const struct screen_key sweepview_keys[] = {
      "stops the sweep, after the cells that run, at an epoch's end or now; R goes on with it"},
     {"R", "go on",
      "goes on with a sweep that was stopped: what has no result yet is trained; what --max-cells left, "
-     "if you say so"},
+     "if you say so; takes a stop after the cells that run back"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
     {"d", NULL, "drops the cell: it gets no result; asks first"},
@@ -31,22 +31,50 @@ const struct screen_key sweepview_keys[] = {
     {NULL, NULL, NULL},
 };
 
+static bool has_board(const struct sweepview *v)
+{
+    return v->sweep && !v->sweep->problem && v->sweep->dims && v->sweep->cells;
+}
+
 /* What nobody works on is neither paused nor stopped, what is done does not go on. */
+static void add_acts(const struct sweepview *v, struct text *letters)
+{
+    const struct sweepview_sweep *s = v->sweep;
+
+    if (v->own || s->live) {
+        text_add(letters, wire_sweep_takes_back(sweepview_is(v)) ? "pKR" : "pK");
+        return;
+    }
+    if (sweepview_open(s) || sweepview_beyond(s))
+        text_add(letters, "R");
+    if (sweepview_failed(s, false))
+        text_add(letters, "F");
+}
+
 const struct screen_key *sweepview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
     const struct sweepview *v = screen;
-    bool ended = v->sweep && !v->sweep->live && !v->own;
+    const struct sweepview_sweep *s = v->sweep;
+    bool list = v->pane == SWEEPVIEW_LIST, board = has_board(v);
+    bool lives = s && (v->own || s->live);
+    struct text letters = {0};
 
-    if (v->pane == SWEEPVIEW_LIST)
-        return list_keys;
-    screen_hints(hints, sweepview_keys,
-                 sweepview_paused(v)                                      ? "ETabpKF"
-                 : !ended                                                 ? "ETabpKRF"
-                 : sweepview_open(v->sweep) || sweepview_beyond(v->sweep) ? "ETabRFSer"
-                                                                          : "ETabFSer");
-    if (sweepview_paused(v))
+    if (list || !board)
+        text_add(&letters, !v->lines ? "" : list ? "UE" : "T");
+    else
+        text_addf(&letters, "ET%s%s", v->look.columns < s->dims ? "a" : "",
+                  s->best < s->groups ? "b" : "");
+    if (board)
+        add_acts(v, &letters);
+    if (list)
+        text_add(&letters, v->lines ? "e" : "");
+    else if (board)
+        text_add(&letters, "Ser");
+    screen_hints(hints, list ? list_keys : sweepview_keys, text_str(&letters));
+    if (lives && wire_sweep_is_paused(sweepview_is(v)))
         screen_hint(hints, "p", "go on");
+    text_free(&letters);
     return hints;
 }
 
@@ -55,11 +83,6 @@ const struct screen_key *sweepview_hints(void *screen)
 static int clamped(int value, int most)
 {
     return value > most ? (most < 0 ? 0 : most) : value < 0 ? 0 : value;
-}
-
-static bool has_board(const struct sweepview *v)
-{
-    return v->sweep && !v->sweep->problem && v->sweep->dims && v->sweep->cells;
 }
 
 static void move_in_list(struct sweepview *v, int by)

@@ -345,6 +345,7 @@ static void sum_group(const struct sweepview_sweep *s, size_t number, double *x,
         }
         g->of_state[c->state]++;
         g->dead += c->dead;
+        g->full += c->full && c->state == WIRE_RUNNING;
         if (c->state == WIRE_RUNNING && isfinite(c->share)) {
             shares += c->share;
             shared++;

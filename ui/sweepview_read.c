@@ -65,8 +65,9 @@ static bool says_nothing_new(const struct sweepview_cell *c, const char *state, 
                      (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
 }
 
+/* listed: it is among those that were asked for; all: those that are not listed are not. */
 static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell,
-                     bool listed)
+                     bool listed, bool all)
 {
     struct sweepview_cell *c = &s->cell[cell];
     const char *state = sheet_cell(t, row, sheet_column(t, "state"));
@@ -75,6 +76,7 @@ static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t ro
         return;
     c->known = true;
     c->left_out = false;
+    c->beyond = all && !listed;
     c->acc = sheet_number(t, row, sheet_column(t, "best_test_acc"));
     c->val_acc = sheet_number(t, row, sheet_column(t, "val_acc"));
     c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
@@ -101,7 +103,10 @@ static void read_sheet(struct sweepview_sweep *s, const char *results, struct ha
     if (sheet_read(path, &t, &ignored) == ERR_OK) {
         taken = mem_new(t.rows + 1, sizeof *taken);
         for (size_t row = 0; row < t.rows; row++) {
-            taken[row] = !strcmp(sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED)), "no");
+            const char *told = sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED));
+
+            taken[row] = !strcmp(told, "no");
+            h->listed |= !strcmp(told, "yes");
             if (taken[row])
                 remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), NO_CELL);
         }
@@ -111,14 +116,13 @@ static void read_sheet(struct sweepview_sweep *s, const char *results, struct ha
                 bool listed = *told && strcmp(told, "no") != 0;
                 size_t cell;
 
-                h->listed |= !strcmp(told, "yes");
                 for (size_t a = 0; a < s->spec.axes; a++)
                     values[a] = sheet_cell(&t, row, sheet_column(&t, s->spec.axis[a].key));
                 cell = taken[row] ? s->cells : sweepview_find(s, values);
                 if (cell == s->cells || (pass == 0 && s->cell[cell].left_out))
                     continue;
                 taken[row] = true;
-                take_row(s, &t, row, cell, listed);
+                take_row(s, &t, row, cell, listed, h->listed);
                 remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), cell);
             }
         }
@@ -190,7 +194,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
                    : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
                                                       : WIRE_RUNNING;
     c->elsewhere = l->owned;
-    s->full |= full;
+    c->full = full;
     c->dead = c->state == WIRE_STOPPED && run && entry.dead;
     if (run && run->spec.epochs > 0 && open)
         c->share = (double)run->epochs_done / (double)run->spec.epochs;
@@ -230,21 +234,6 @@ static void read_ledger(struct sweepview_sweep *s, const char *results, const st
     record_ledger_close(ledger);
 }
 
-/* Whether a program has paused it between two cells, which none of its files tells. */
-static bool is_held(const char *results, const char *name)
-{
-    char *folder = record_sweep_folder(results, name);
-    struct record_working *list;
-    size_t n = record_working_list(&list);
-    bool held = false;
-
-    for (size_t i = 0; i < n && !held; i++)
-        held = record_working_paused(&list[i]) && record_working_same(list[i].run, folder);
-    free(list);
-    free(folder);
-    return held;
-}
-
 /* Nobody works on it, and all that its lists name has ended: what the sheet has no row of is the same as
  * another. */
 static bool is_whole(const struct sweepview_sweep *s, const struct hashes *h)
@@ -277,7 +266,7 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
     }
     s->options = options;
     s->live = record_sweep_live(results, name);
-    s->held = s->live && is_held(results, name);
+    s->tells = s->live && record_working_sweep(results, name, &s->is);
     if (!s->problem)
         read_sheet(s, results, &h);
     if (!s->problem)
@@ -295,6 +284,8 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name,
         if (whole)
             sweepview_set_text(&c->why, "it comes to the same as another cell, and is run with it");
     }
+    if (!s->tells)
+        sweepview_stand(s);
     sweepview_sum(s);
     free(h.hash);
     free(h.cell);
@@ -334,23 +325,16 @@ static bool among(const char *const *names, size_t n, const char *name)
 }
 
 /* What its line of status needs. */
-static void tell_of(const char *name, const struct sweepview_sweep *s, struct feed_sweep *out)
+static void tell_of(const struct sweepview_sweep *s, struct feed_sweep *out)
 {
     struct sweepview_line line = {0};
 
     fill_line(&line, s);
-    snprintf(out->name, sizeof out->name, "%s", name);
-    out->cells = line.cells - (int64_t)sweepview_beyond(s); /* as its own program has them */
-    out->ended = line.ended;
-    out->running = line.running;
-    out->best = line.best;
-    out->mean = line.mean;
-    out->by_valid = s->on_valid;
-    out->left_seconds = sweepview_left_seconds(s);
-    out->paused = sweepview_held(s);
-    out->full = s->live && s->full;
-    out->over = !s->live;
-    out->open = sweepview_open(s) > 0;
+    *out = (struct feed_sweep){.is = s->is,
+                               .told = s->tells,
+                               .best = line.best,
+                               .mean = line.mean,
+                               .by_valid = s->on_valid};
 }
 
 void sweepview_read_over(const char *results, const char *name, struct feed_sweep *out)
@@ -358,10 +342,12 @@ void sweepview_read_over(const char *results, const char *name, struct feed_swee
     char newest[32];
     struct sweepview_sweep *s = read_sweep(results, name, newest);
 
-    if (!s->problem)
-        tell_of(name, s, out);
-    out->over = true; /* though who has ended it may not have let go yet */
-    out->paused = out->full = false;
+    s->live = s->tells = false; /* though who has ended it may not have let go yet */
+    if (!s->problem) {
+        sweepview_stand(s);
+        tell_of(s, out);
+    }
+    out->is.state = sweepview_open(s) ? WIRE_STOPPED : WIRE_DONE;
     sweepview_free(s);
 }
 
@@ -379,8 +365,8 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
             struct sweepview_sweep *s = read_sweep(results, names[i], newest);
 
             /* Another one that only asked may have held the lock. */
-            if (!s->problem && s->live && (!out->name[0] || strcmp(newest, last) > 0)) {
-                tell_of(names[i], s, out);
+            if (!s->problem && s->live && (!out->is.name[0] || strcmp(newest, last) > 0)) {
+                tell_of(s, out);
                 memcpy(last, newest, sizeof last);
             }
             sweepview_free(s);
@@ -388,7 +374,7 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
         free(names[i]);
     }
     free(names);
-    return out->name[0];
+    return out->is.name[0];
 }
 
 static int newest_first(const void *a, const void *b)

@@ -28,10 +28,10 @@ static void work(void *arg)
     uint64_t begun = clock_ns();
 
     if (!sweepview_read_live(t->results, t->own, t->owns, &t->found)) {
-        if (t->before.over)
+        if (wire_state_ended(t->before.is.state))
             t->found = t->before;
-        else if (t->before.name[0])
-            sweepview_read_over(t->results, t->before.name, &t->found);
+        else if (t->before.is.name[0])
+            sweepview_read_over(t->results, t->before.is.name, &t->found);
     }
     t->took = clock_ns() - begun;
 }
@@ -43,11 +43,16 @@ static bool same(double a, double b)
 
 static bool same_sweep(const struct feed_sweep *a, const struct feed_sweep *b)
 {
-    return !strcmp(a->name, b->name) && a->cells == b->cells && a->ended == b->ended &&
-           a->running == b->running && a->paused == b->paused && a->over == b->over &&
-           a->open == b->open && a->full == b->full && a->mean == b->mean &&
+    const struct wire_sweep_status *x = &a->is, *y = &b->is;
+
+    return !strcmp(x->name, y->name) && x->cells == y->cells && x->state == y->state &&
+           x->counting == y->counting && x->closing == y->closing &&
+           x->after_cells == y->after_cells &&
+           wire_sweep_lacks_room(x) == wire_sweep_lacks_room(y) && x->running == y->running &&
+           x->paused == y->paused && x->elsewhere == y->elsewhere &&
+           wire_sweep_ended(x) == wire_sweep_ended(y) && a->told == b->told && a->mean == b->mean &&
            same(a->best, b->best) && a->by_valid == b->by_valid &&
-           same(a->left_seconds, b->left_seconds);
+           same(x->left_seconds, y->left_seconds);
 }
 
 static void done(void *arg, bool dropped)
@@ -62,7 +67,9 @@ static void done(void *arg, bool dropped)
         v->tell_ns = app_ns(v->app) + (t->took * REST > LOOK_NS ? t->took * REST : LOOK_NS);
         v->app->dirty |= news;
         v->told = t->found;
-        if (news || !t->found.over) /* that one is over is told until something else is at work */
+        if (news ||
+            !wire_state_ended(
+                t->found.is.state)) /* that one is over is told until something else is at work */
             feed_set_elsewhere(v->app->feed, &v->told);
     }
     for (size_t i = 0; i < t->owns; i++)
@@ -88,7 +95,7 @@ static void take_own(struct status_task *t, struct wire *wire)
         } else if (all[i].sweep > *over) { /* now it is one like those of others */
             *over = all[i].sweep;
             t->before = (struct feed_sweep){0};
-            snprintf(t->before.name, sizeof t->before.name, "%s", all[i].name);
+            snprintf(t->before.is.name, sizeof t->before.is.name, "%s", all[i].name);
         }
     }
     free(all);

@@ -2,6 +2,7 @@
 #include "ui/sweepview_int.h"
 
 #include "base/mem.h"
+#include "ui/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -131,6 +132,8 @@ static void add_share(double share, struct text *out)
         text_addf(out, " %d %%", (int)(100 * share));
 }
 
+#define NO_ROOM "no room" /* what is short enough for a cell */
+
 static const char *state_word(enum wire_state state)
 {
     return state == WIRE_OOM ? "out of memory" : wire_state_name(state);
@@ -143,10 +146,10 @@ void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
         return;
     }
     if (c->state == WIRE_DONE && isfinite(c->acc)) {
-        text_addf(out, "%.4f", c->acc);
+        share_add(out, c->acc);
         return;
     }
-    text_add(out, c->dead ? "dead" : state_word(c->state));
+    text_add(out, c->dead ? "dead" : c->full ? NO_ROOM : state_word(c->state));
     if (c->state == WIRE_RUNNING) {
         add_share(c->share, out);
         if (c->elsewhere)
@@ -170,11 +173,13 @@ static void add_state(const struct sweepview_group *g, bool brief, struct text *
             continue;
         if (order[i] == WIRE_STOPPED && g->dead)
             text_add(out, "dead");
+        else if (order[i] == WIRE_RUNNING && g->full)
+            text_add(out, NO_ROOM);
         else if (!brief || order[i] != WIRE_RUNNING || isnan(g->share))
             text_add(out, brief ? briefly[order[i]] : state_word(order[i]));
-        if (order[i] == WIRE_RUNNING && brief && isfinite(g->share))
+        if (order[i] == WIRE_RUNNING && brief && isfinite(g->share) && !g->full)
             text_addf(out, "%d%%", (int)(100 * g->share));
-        else if (order[i] == WIRE_RUNNING)
+        else if (order[i] == WIRE_RUNNING && !(brief && g->full))
             add_share(g->share, out);
         return;
     }
@@ -204,9 +209,11 @@ static void add_group(const struct sweepview_sweep *s, size_t number, bool brief
         text_add(out, "*");
     else if (g->even)
         text_add(out, "≈");
-    text_addf(out, "%.4f", g->mean);
-    if (!brief && g->runs > 1)
-        text_addf(out, " ± %.4f", g->sd);
+    share_add(out, g->mean);
+    if (!brief && g->runs > 1) {
+        text_add(out, " ± ");
+        share_add(out, g->sd);
+    }
     if (bad_cells(g))
         text_add(out, "!");
     if (open_cells(g))
@@ -237,6 +244,21 @@ static struct board_scale scale_of(const struct sweepview_sweep *s)
     return scale;
 }
 
+/* What stands behind values on the board. */
+static const char *note_of(const struct sweepview_sweep *s)
+{
+    bool open = false, bad = false;
+
+    for (size_t i = 0; i < s->groups; i++) {
+        open |= s->group[i].runs && open_cells(&s->group[i]);
+        bad |= s->group[i].runs && bad_cells(&s->group[i]);
+    }
+    return open && bad ? "… seeds to come  ! some failed"
+           : open      ? "… seeds to come"
+           : bad       ? "! some seeds failed"
+                       : NULL;
+}
+
 void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look *look,
                           struct sweepview_board *out)
 {
@@ -253,6 +275,7 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     out->brief = mem_new(n + 1, sizeof *out->brief);
     look->view.best = 0;
     look->view.legend = true;
+    look->view.note = note_of(s);
     look->view.scale = scale_of(s);
     /* Of what a cell may come to say, so that no column changes its width on the way there. */
     look->view.least = s->repeats > 1 ? 16 : 13;
@@ -276,7 +299,8 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     out->view = &look->view;
     out->board = (struct board){
         .far_below = true,
-        .title = "test accuracy",
+        .title = share_in_per_cent() ? "test accuracy %" : "test accuracy",
+        .per_cent = share_in_per_cent(),
         .row_label = look->rows < s->dims ? s->dim[look->rows].name : "",
         .column_label = alone ? "" : s->dim[look->columns].name,
         .rows = s->dims ? (int)rows : 0,
@@ -338,18 +362,23 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
                                             WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
                                             WIRE_FAILED,  WIRE_SKIPPED,  WIRE_WAITING};
     size_t n[WIRE_SKIPPED + 1] = {0}, impossible = 0, twins = 0, unknown = 0, dead = 0, told = 0;
+    size_t full = 0;
 
     for (size_t i = 0; i < s->groups; i++) {
         for (size_t k = 0; k <= WIRE_SKIPPED; k++)
             n[k] += s->group[i].of_state[k];
         dead += s->group[i].dead;
+        full += s->group[i].full;
         impossible += s->group[i].left_out - s->group[i].twins;
         twins += s->group[i].twins;
         unknown += s->group[i].unknown;
     }
     n[WIRE_STOPPED] -= dead;
+    n[WIRE_RUNNING] -= full;
     if (dead)
         text_addf(out, "%s%zu dead", told++ ? ", " : "", dead);
+    if (full)
+        text_addf(out, "%s%zu without room", told++ ? ", " : "", full);
     for (size_t k = 0; k < MEM_COUNT(order); k++)
         if (n[order[k]])
             text_addf(out, "%s%zu %s", told++ ? ", " : "", n[order[k]], state_word(order[k]));
@@ -362,24 +391,19 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
         text_addf(out, "%s%zu the same as another", told ? ", " : "", twins);
 }
 
-static bool has_one_run_a_cell(const struct sweepview_sweep *s)
-{
-    for (size_t i = 0; i < s->groups; i++)
-        if (s->group[i].runs > 1)
-            return false;
-    return true;
-}
-
 static void add_test_error(const struct sweepview_sweep *s, double accuracy, struct text *out)
 {
     char images[TEXT_NUMBER_ROOM];
 
     text_add(out, "One run a cell: the test set alone gives an accuracy ");
-    if (isfinite(s->test_images))
-        text_addf(out, "of %.3f an error of ± %.4f (%s images, one standard deviation).", accuracy,
-                  study_accuracy_error(accuracy, s->test_images),
+    if (isfinite(s->test_images)) {
+        text_add(out, "of ");
+        share_tell(out, accuracy);
+        text_add(out, " an error of ± ");
+        share_tell(out, study_accuracy_error(accuracy, s->test_images));
+        text_addf(out, " (%s images, one standard deviation).",
                   text_count(images, (uint64_t)s->test_images));
-    else
+    } else
         text_add(out, "an error of √(p (1 - p) / n) over n images.");
 }
 
@@ -414,7 +438,7 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
         text_addf(out, "No best: cells are tested on different data (%s).", apart);
     if (s->best >= s->groups)
         return;
-    if (has_one_run_a_cell(s))
+    if (s->repeats == 1)
         add_test_error(s, s->group[s->best].mean, out);
     else
         add_differences(s, out);
@@ -423,73 +447,4 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
                  ? " Test accuracies; the best (*) and its epoch are picked on validation data."
              : s->by_valid ? " The best (*) is picked on test, epochs on validation data."
                            : " Epochs picked on test.");
-}
-
-size_t sweepview_open(const struct sweepview_sweep *s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->cells; i++)
-        n += s->cell[i].known && !wire_state_is_final(s->cell[i].state);
-    return n;
-}
-
-size_t sweepview_possible(const struct sweepview_sweep *s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->cells; i++)
-        n += !s->cell[i].left_out;
-    return n;
-}
-
-size_t sweepview_beyond(const struct sweepview_sweep *s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->cells; i++)
-        n += s->options.max_cells && !s->cell[i].known && !s->cell[i].left_out;
-    return n;
-}
-
-void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out)
-{
-    text_addf(out, "--max-cells %lld left %zu of %zu cells", (long long)s->options.max_cells,
-              sweepview_beyond(s), sweepview_possible(s));
-}
-
-bool sweepview_any(const struct sweepview_sweep *s, enum wire_state state)
-{
-    for (size_t i = 0; i < s->cells; i++)
-        if (s->cell[i].known && s->cell[i].state == state)
-            return true;
-    return false;
-}
-
-bool sweepview_held(const struct sweepview_sweep *s)
-{
-    return s->live && !sweepview_any(s, WIRE_RUNNING) && (s->held || sweepview_any(s, WIRE_PAUSED));
-}
-
-double sweepview_left_seconds(const struct sweepview_sweep *s)
-{
-    double *x = mem_new(s->cells + 1, sizeof *x), each, left;
-    size_t n = 0, waiting = 0, running = 0;
-    double under_way = 0;
-
-    for (size_t i = 0; i < s->cells; i++) {
-        const struct sweepview_cell *c = &s->cell[i];
-
-        if (c->known && c->state == WIRE_DONE && isfinite(c->seconds))
-            x[n++] = c->seconds;
-        waiting += c->known && c->state == WIRE_WAITING;
-        if (c->known && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED)) {
-            running++;
-            under_way += isfinite(c->share) ? 1 - c->share : 0.5;
-        }
-    }
-    each = study_median(x, n);
-    free(x);
-    left = each * ((double)waiting + under_way);
-    return waiting + running ? left / (running > 1 ? (double)running : 1) : NAN;
 }

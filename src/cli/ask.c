@@ -18,9 +18,11 @@
 struct ask {
     struct wire *wire;
     struct engine *engine;
+    int jobs;
+    size_t cells;
 };
 
-struct ask *ask_start(void)
+struct ask *ask_start(int jobs, size_t cells)
 {
     struct engine_config config = {.results = cli_results(),
                                    .places = *cli_places(),
@@ -29,6 +31,8 @@ struct ask *ask_start(void)
     struct ask *a = mem_new(1, sizeof *a);
     struct err e;
 
+    a->jobs = jobs;
+    a->cells = cells;
     a->wire = wire_new(4 * ASK_MOST);
     if (engine_start(&a->engine, &config, a->wire, &e) == ERR_OK)
         return a;
@@ -52,7 +56,8 @@ void ask_end(struct ask *a)
 
 bool ask_send(struct ask *a, const struct spec *spec, uint32_t question)
 {
-    struct wire_command ask = {.kind = WIRE_ASK, .run = question};
+    struct wire_command ask = {
+        .kind = WIRE_ASK, .run = question, .cell = (uint32_t)a->cells, .by = a->jobs};
 
     ask.slot = wire_slot_put(a->wire, spec, sizeof *spec);
     if (ask.slot && wire_send(a->wire, &ask))

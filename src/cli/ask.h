@@ -9,7 +9,9 @@
 
 struct ask;
 
-struct ask *ask_start(void); /* NULL: there is no engine to ask */
+/* jobs: so many side by side have the machine together, where there are so many cells. NULL: there is no
+ * engine to ask. */
+struct ask *ask_start(int jobs, size_t cells);
 void ask_end(struct ask *a);
 
 #define ASK_MOST 32 /* questions on their way */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cpu/peak.h"
+#include "data/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static const struct cli_usage usage = {
     "backend, model, mode and precision take lists, which choose the rows: model=lenet,cnn\n"
     "backend=cpu. Any other key holds for all rows: batch=128 threads=1 devices=4 members=8.\n"
     "Ensembles have 4 members unless told otherwise. The naive backend ref trains smaller batches\n"
-    "and 2 members, and resnet18 smaller batches too, unless told otherwise.\n"
+    "and 2 members, and resnet18 smaller batches too, unless told otherwise. A batch of its own is one\n"
+    "that the devices share alike and train_limit has images for; the table shows it.\n"
     "\n"
     "img/s counts what all members see, in training alone. Beside it stands what the measured fp32\n"
     "peak of the processor, multiplying and adding from registers without a pause, comes to by the\n"
@@ -41,6 +43,9 @@ struct choice {
     char *list[LISTS]; /* what the command line says, cut at its commas; NULL: the usual ones */
     char *word[LISTS][LIST_ROOM];
     int words[LISTS];
+    bool given[LISTS]; /* asked for by name */
+    char **reason;     /* (reasons) why rows are left out */
+    size_t reasons, reason_room;
     char **keys; /* (key_count) KEY=VALUE for all rows */
     int key_count;
     struct bench bench;
@@ -59,6 +64,29 @@ static bool was_given(const struct choice *c, const char *key)
 static enum err_code set(struct spec *s, const char *key, const char *value, struct err *e)
 {
     return spec_set(s, key, value, "command line", NULL, e);
+}
+
+/* What all devices share alike. */
+static int64_t for_devices(int64_t batch, const struct spec *s)
+{
+    return (batch + s->devices - 1) / s->devices * s->devices;
+}
+
+/* Images to train on, where train_limit says how many; 0: as many as are wanted. */
+static int64_t images_of(const struct spec *s)
+{
+    double held = s->valid_per_cent ? (double)s->train_limit * s->valid / 100 : s->valid;
+    int64_t images = s->train_limit - (int64_t)(held + 0.5);
+
+    return images > 0 ? images : s->train_limit;
+}
+
+/* The usual one, or as much of it as there are images for. */
+static int64_t own_batch(const struct spec *s)
+{
+    int64_t batch = for_devices(s->batch, s), images = images_of(s);
+
+    return images >= s->devices && batch > images ? images / s->devices * s->devices : batch;
 }
 
 static enum err_code fill_spec(const struct choice *c, struct spec *s,
@@ -88,6 +116,8 @@ static enum err_code fill_spec(const struct choice *c, struct spec *s,
         snprintf(number, sizeof number, "%d", least > s->devices ? least : s->devices);
         TRY(set(s, "members", number, e));
     }
+    if (!batch && !was_given(c, "batch"))
+        batch = own_batch(s);
     if (batch) {
         snprintf(number, sizeof number, "%lld", (long long)batch);
         TRY(set(s, "batch", number, e));
@@ -97,6 +127,7 @@ static enum err_code fill_spec(const struct choice *c, struct spec *s,
         int64_t images = spec_batch(s) < 4096 ? 8 * spec_batch(s) : spec_batch(s);
 
         images = images > 8192 && spec_batch(s) < 8192 ? 8192 : images;
+        images = images > DATA_SYNTHETIC_IMAGES ? DATA_SYNTHETIC_IMAGES : images;
         snprintf(number, sizeof number, "%lld", (long long)images);
         TRY(set(s, "train_limit", number, e));
     }
@@ -132,19 +163,57 @@ static int64_t batch_within(const struct choice *c, const struct plan *p, bool n
     else
         while (batch > 32 && (double)batch > images)
             batch /= 2;
-    return (batch + p->spec.devices - 1) / p->spec.devices * p->spec.devices;
+    return for_devices(batch, &p->spec);
 }
 
-/* The first says why there is nothing to measure: later ones are about precisions that were not asked
- * for. */
-static enum err_code leave_out(struct choice *c, const struct err *why)
+/* Whether another backend or precision can do it, of those that nobody asked for by name. */
+static bool can_otherwise(const struct choice *c, const char *const word[LISTS])
 {
-    if (c->bench.last.code == ERR_OK)
-        c->bench.last = *why;
+    const char *other[LISTS] = {word[0], word[1], word[2], word[3]};
+    bool can = false;
+
+    for (int i = 0; i < (c->given[0] ? 1 : c->words[0]) && !can; i++)
+        for (int j = 0; j < (c->given[3] ? 1 : c->words[3]) && !can; j++) {
+            struct plan *p = NULL;
+
+            other[0] = c->given[0] ? word[0] : c->word[0][i];
+            other[3] = c->given[3] ? word[3] : c->word[3][j];
+            can = plan_row(c, &p, other, 0, false, NULL) == ERR_OK;
+            plan_free(p);
+        }
+    return can;
+}
+
+/* The first says why there is nothing to measure; each reason is told once. */
+static enum err_code leave_out(struct choice *c, const char *mode, bool tell, const struct err *why)
+{
+    struct bench *b = &c->bench;
+    char *reason;
+
+    if (b->last.code == ERR_OK)
+        b->last = *why;
+    if (!tell)
+        return ERR_OK;
+    reason = mem_textf("mode = %s: %s", mode, why->text);
+    for (size_t i = 0; i < c->reasons && tell; i++)
+        tell = strcmp(c->reason[i], reason) != 0;
+    if (!tell) {
+        free(reason);
+        return ERR_OK;
+    }
+    c->reason = mem_grow(c->reason, &c->reason_room, c->reasons + 1, sizeof *c->reason);
+    c->reason[c->reasons++] = reason;
     return ERR_OK;
 }
 
-/* One combination; one that no backend can do is left out. */
+static void say_left_out(const struct choice *c)
+{
+    for (size_t i = 0; i < c->reasons; i++)
+        cli_talk("left out: %s", c->reason[i]);
+}
+
+/* One combination; one that cannot be is left out, which is told unless it is about a backend or a
+ * precision alone. */
 static enum err_code try_row(struct choice *c, const char *const word[LISTS])
 {
     struct plan *p = NULL;
@@ -152,21 +221,21 @@ static enum err_code try_row(struct choice *c, const char *const word[LISTS])
     struct err why;
     enum err_code code;
 
-    if (!was_given(c, "batch")) {
-        if (plan_row(c, &p, word, 0, false, &why) != ERR_OK)
-            return leave_out(c, &why);
+    if (plan_row(c, &p, word, 0, false, &why) != ERR_OK)
+        return leave_out(c, word[2], !can_otherwise(c, word), &why);
+    if (!was_given(c, "batch"))
         batch = batch_within(c, p, !strcmp(word[0], "ref"));
-        plan_free(p);
-    }
+    plan_free(p);
     if (plan_row(c, &p, word, batch, true, &why) != ERR_OK)
-        return leave_out(c, &why);
+        return leave_out(c, word[2], true, &why);
     p->session.tune = c->bench.tune;
     code = bench_row(&c->bench, p);
     plan_free(p);
     return code;
 }
 
-static enum err_code all_rows(struct choice *c)
+static enum err_code each_row(struct choice *c,
+                              enum err_code visit(struct choice *, const char *const word[LISTS]))
 {
     int at[LISTS];
 
@@ -180,26 +249,35 @@ static enum err_code all_rows(struct choice *c)
                         return ERR_OK;
                     for (int k = 0; k < LISTS; k++)
                         word[k] = c->word[k][at[k]];
-                    TRY(try_row(c, word));
+                    TRY(visit(c, word));
                 }
+    return ERR_OK;
+}
+
+/* All rows that can be have as many. */
+static enum err_code take_threads(struct choice *c, const char *const word[LISTS])
+{
+    struct bench *b = &c->bench;
+    struct plan *p = NULL;
+
+    if (plan_row(c, &p, word, 0, false, NULL) != ERR_OK)
+        return ERR_OK;
+    b->threads = p->session.threads;
+    if (!b->crowding[0])
+        (void)plan_crowding(p, 1, b->crowding);
+    plan_free(p);
     return ERR_OK;
 }
 
 static void measure_peak(struct choice *c)
 {
     struct bench *b = &c->bench;
-    struct plan *p = NULL;
-    static const char *const any[LISTS] = {"cpu", "tiny", "data-parallel", "fp32"};
 
-    b->threads = 1;
-    if (plan_row(c, &p, any, 0, false, NULL) == ERR_OK)
-        b->threads = p->session.threads;
-    plan_free(p);
-    if (b->threads > plan_cores()) { /* more would take turns, each at its best in its own */
-        for (int i = 0; i < c->words[0]; i++)
-            b->crowding = strcmp(c->word[0][i], "cpu") ? b->crowding : b->threads;
+    (void)each_row(c, take_threads);
+    if (!b->threads)
+        b->threads = 1;
+    if (b->threads > plan_cores()) /* more would take turns, each at its best in its own */
         b->threads = plan_cores();
-    }
     b->peak[0] = b->peak[1] = cpu_peak_flops(1, 0.2);
     if (b->threads > 1)
         b->peak[1] = cpu_peak_flops(b->threads, 0.3);
@@ -234,6 +312,7 @@ static int take_operands(struct choice *c, int argc, char **argv)
         }
         free(c->list[k]);
         c->list[k] = mem_text(equals + 1);
+        c->given[k] = true;
     }
     for (const struct backend *const *one = cli_backends(); *one; one++)
         if (strcmp((*one)->name, "fake") != 0)
@@ -268,6 +347,8 @@ static int check(struct choice *c)
 
             word[k] = c->word[k][i];
             code = fill_spec(c, s, word, 0, &e);
+            if (code == ERR_OK && k == 0 && !strcmp(word[0], "cpu"))
+                code = cli_check_isa(&e);
             if (code == ERR_OK && k == 0 && !strcmp(word[0], "auto"))
                 code = err_set(&e, ERR_INPUT, "backend = auto: bench wants the name of one");
             if (code == ERR_OK && k == 1 &&
@@ -278,13 +359,16 @@ static int check(struct choice *c)
     return code == ERR_OK ? CLI_ON : cli_fail(&e);
 }
 
-static int finish(struct bench *b, enum err_code code)
+static int finish(struct choice *c, enum err_code code)
 {
+    struct bench *b = &c->bench;
+
     if (code == ERR_OK && !b->rows && !bench_leaving(b))
         code = b->last.code;
     if (code != ERR_OK && !bench_leaving(b))
         return cli_fail(&b->last);
     bench_finish_rows(b);
+    say_left_out(c);
     if (b->tune && !b->tuned)
         cli_talk(
             "nothing was tuned: plans to choose from are cuDNN's, on a GPU, of convolutions with "
@@ -304,9 +388,9 @@ static int run_all(struct choice *c)
     if (bench_begin(b, &b->last) != ERR_OK)
         return cli_fail(&b->last);
     measure_peak(c);
-    code = all_rows(c);
+    code = each_row(c, try_row);
     bench_end(b);
-    return finish(b, code);
+    return finish(c, code);
 }
 
 int cli_bench(int argc, char **argv)
@@ -338,6 +422,9 @@ int cli_bench(int argc, char **argv)
         code = run_all(c);
     for (int k = 0; k < LISTS; k++)
         free(c->list[k]);
+    for (size_t i = 0; i < c->reasons; i++)
+        free(c->reason[i]);
+    free(c->reason);
     text_free(&b->out);
     free(c);
     return code;

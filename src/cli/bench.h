@@ -15,9 +15,9 @@ struct bench {
     bool json, tune;
     bool tuned;        /* a row had plans to choose from */
     int threads, rows; /* as many threads as most rows use, on cores of their own; rows shown */
-    int crowding;      /* threads of most rows on the CPU where they are more than the cores */
-    double load;       /* before it began: how many threads wanted a core */
-    double peak[2];    /* fp32 operations a second of one thread and of `threads` */
+    char crowding[PLAN_CROWDING_ROOM]; /* of most rows on the CPU; "" */
+    double load;                       /* before it began: how many threads wanted a core */
+    double peak[2];                    /* fp32 operations a second of one thread and of `threads` */
     struct text out;
     bool broken;     /* stdout took no more */
     struct err last; /* why a row was left out, or what ended them all */

@@ -301,9 +301,8 @@ static void add_head(struct bench *b)
                   cpu_peak_isa(), b->peak[0] / 1e9);
         if (b->threads > 1)
             text_addf(&b->out, ", %.0f on %d", b->peak[1] / 1e9, b->threads);
-        if (b->crowding)
-            text_addf(&b->out, "\n%d threads on %d core%s: threads = all is faster", b->crowding,
-                      b->threads, b->threads == 1 ? "" : "s");
+        if (b->crowding[0])
+            text_addf(&b->out, "\n%s", b->crowding);
         text_addf(&b->out, "\n\n%-7s  %-*s  %-14s  %-4s  %5s  %10s  %10s  %7s\n", "backend",
                   MODEL_COLUMN, "model", "mode", "in", "batch", "img/s", "fp32 peak", "of it");
     }

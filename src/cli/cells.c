@@ -248,7 +248,7 @@ static void say_places(const char *sweep, const size_t *list, size_t n)
         for (size_t i = 0; i < n && i < MOST_TOLD; i++)
             say_place(&s, list[i], place, places);
     if (n > MOST_TOLD)
-        cli_talk("and %zu cells more", n - MOST_TOLD);
+        cli_talk("and %zu cell%s more", n - MOST_TOLD, n - MOST_TOLD == 1 ? "" : "s");
     free(place);
     spec_sweep_free(&s);
 }

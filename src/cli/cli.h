@@ -85,6 +85,8 @@ bool cli_print_failed(void); /* that was told: not where a reader had enough */
 int cli_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 void cli_cpu_name(struct text *out); /* "AMD EPYC ..." */
+/* CHORUS_ISA may name what nothing here can compute with. */
+enum err_code cli_check_isa(struct err *e) MUST_USE;
 bool cli_terminal(int fd);
 int cli_columns(int fd);  /* width of the terminal, 80 where it does not say */
 int cli_limit(int fd);    /* the same, INT_MAX where fd is no terminal: what a line may take */

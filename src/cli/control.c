@@ -11,12 +11,14 @@
 #include "record/filter.h"
 #include "record/ledger.h"
 #include "study/runs.h"
+#include "wire/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define WAIT_MS 10000
 #define LOOK_MS 50
+#define BACK_MS 1000 /* until a stop that is not taken back stays */
 
 static bool reached(const struct record_entry *entry, enum wire_state wanted)
 {
@@ -113,6 +115,7 @@ static void say_of_cell(const struct record_entry *entry, const char *line)
               {"stop", "stop",
                "stops this cell alone; the sweep goes on with its others, and with "
                "this one when it is resumed"}};
+    struct wire_sweep_status is;
     struct text sweep = {0};
     size_t i = 0;
 
@@ -122,6 +125,9 @@ static void say_of_cell(const struct record_entry *entry, const char *line)
         i++;
     cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s%s", text_str(&sweep),
              of[i].does, of[i].verb, text_str(&sweep), again());
+    if (!strcmp(line, "go") && sweeps_standing(entry->run.sweep, &is) && is.state == WIRE_PAUSED)
+        cli_talk("the sweep stays paused: no further cell begins before chorus go %s%s",
+                 text_str(&sweep), again());
     text_free(&sweep);
 }
 
@@ -201,6 +207,39 @@ static bool cells_reached(const char *name, enum wire_state wanted)
     return all;
 }
 
+/* By what its own program tells, where that is seen; a cell that waits for room comes to
+ * no pause, and from none. */
+static bool sweep_reached(const char *name, enum wire_state wanted, int waited)
+{
+    struct wire_sweep_status is;
+    bool full;
+
+    if (!sweeps_live(name))
+        return true;
+    if (wanted == WIRE_STOPPED)
+        return false;
+    if (!sweeps_standing(name, &is))
+        return waited > 500 && cells_reached(name, wanted);
+    full = wire_sweep_lacks_room(&is);
+    if (wanted == WIRE_PAUSED)
+        return is.state == WIRE_PAUSED && (full || is.paused == is.running);
+    return is.state != WIRE_PAUSED && (!is.after_cells || waited > BACK_MS) &&
+           (full || (!wire_sweep_is_paused(&is) && cells_reached(name, wanted)));
+}
+
+static void say_sweep(const char *name, const char *shown, enum wire_state wanted)
+{
+    struct wire_sweep_status is = {.state = WIRE_STOPPED};
+
+    if (sweeps_live(name) && !sweeps_standing(name, &is))
+        is.state = wanted;
+    cli_talk("%s %s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
+             wire_sweep_words(&is, false));
+    if (wanted == WIRE_RUNNING && is.after_cells)
+        cli_talk("it still stops after the cells that run; chorus go %s%s again takes that back",
+                 shown, again());
+}
+
 /* CLI_ON: it was told, and is to be waited for. */
 static int tell_sweep(const char *name, const char *line)
 {
@@ -226,8 +265,7 @@ static int await_sweep(const char *name, const char *line, enum wire_state wante
     text_add_clean(&shown, name);
     for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
         clock_sleep_ms(LOOK_MS);
-        there = !sweeps_live(name) ||
-                (wanted != WIRE_STOPPED && waited > 500 && cells_reached(name, wanted));
+        there = sweep_reached(name, wanted, waited);
     }
     if (!there)
         cli_talk("chorus: the sweep %s was told, but has not answered within %d s",
@@ -236,8 +274,7 @@ static int await_sweep(const char *name, const char *line, enum wire_state wante
         cli_talk("%s will stop after %s", text_str(&shown),
                  !strcmp(line, "stop cells") ? "its running cells" : "this epoch");
     else
-        cli_talk("%s is %s", text_str(&shown),
-                 sweeps_live(name) ? wire_state_name(wanted) : "stopped");
+        say_sweep(name, text_str(&shown), wanted);
     text_free(&shown);
     return there ? 0 : err_exit_code(ERR_FAILED);
 }
@@ -468,7 +505,8 @@ int cli_go(int argc, char **argv)
         "go RUN, SWEEP or FILTER...",
         "Lets a paused run or sweep of this or another process go on.",
         "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
-        "the sweep's.\n"};
+        "the sweep's.\n"
+        "Of a sweep in which nothing is paused it takes a stop --after-cells back.\n"};
     int code = cli_options(&usage, NULL, &argc, argv);
 
     if (code == CLI_ON)

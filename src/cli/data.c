@@ -228,8 +228,8 @@ static void add_oddities(struct text *out, const struct data_check *check)
         text_add(out, "odd: all training images are of one class: a model learns to say that and "
                       "nothing else; mix the rows\n");
     if (odd > ODD_SHOWN)
-        text_addf(out, "odd: and %d classes more without training or test images\n",
-                  odd - ODD_SHOWN);
+        text_addf(out, "odd: and %d class%s more without training or test images\n",
+                  odd - ODD_SHOWN, odd - ODD_SHOWN == 1 ? "" : "es");
     add_odd(out, set, "training", check->train.constant, false, "one value everywhere");
     add_odd(out, set, "test", check->test.constant, false, "one value everywhere");
     add_odd(out, set, "training", check->train.again, true, "there more than once");
@@ -285,7 +285,8 @@ static void add_report(struct text *out, const struct data_check *check, const c
     cli_table_text(&t, out);
     cli_table_free(&t);
     if (set->classes > CLASSES_SHOWN)
-        text_addf(out, "and %d classes more: --json has them all\n", set->classes - CLASSES_SHOWN);
+        text_addf(out, "and %d class%s more: --json has them all\n", set->classes - CLASSES_SHOWN,
+                  set->classes - CLASSES_SHOWN == 1 ? "" : "es");
     text_add(out, "\n");
     before = out->n;
     add_oddities(out, check);

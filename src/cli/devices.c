@@ -41,8 +41,7 @@ static const char *isa_in(const struct backend *b, enum spec_precision precision
     return b->isa_in ? b->isa_in(precision) : b->isa();
 }
 
-/* CHORUS_ISA may name what nothing here can compute with: a run says so, and so does this. */
-static enum err_code check_isa(struct err *e)
+enum err_code cli_check_isa(struct err *e)
 {
     const struct backend_plan plan = {.precision = SPEC_FP32};
 
@@ -185,7 +184,7 @@ int cli_devices(int argc, char **argv)
         return code;
     if (argc > 1)
         return cli_refuse("devices takes no name");
-    if (check_isa(&e) != ERR_OK)
+    if (cli_check_isa(&e) != ERR_OK)
         return cli_fail(&e);
     cli_cpu_name(&cpu);
     memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -55,13 +55,13 @@ static void add_facts(struct text *out, const struct plan *p,
                       const struct backend_estimate *estimate)
 {
     char number[TEXT_NUMBER_ROOM];
-    int cores = plan_cores();
+    char crowding[PLAN_CROWDING_ROOM];
 
-    text_addf(out, "# %-17s %s (%s), %d thread%s", "backend", p->backend->name, plan_isa(p),
-              p->session.threads, p->session.threads == 1 ? "" : "s");
-    if (plan_is_crowded(p))
-        text_addf(out, " on %d core%s: threads = all is faster", cores, cores == 1 ? "" : "s");
-    text_add(out, "\n");
+    text_addf(out, "# %-17s %s (%s), ", "backend", p->backend->name, plan_isa(p));
+    if (*plan_crowding(p, 1, crowding))
+        text_addf(out, "%s\n", crowding);
+    else
+        text_addf(out, "%d thread%s\n", p->session.threads, p->session.threads == 1 ? "" : "s");
     text_addf(out, "# %-17s %d%s\n", "devices", p->session.devices,
               p->session.devices > p->real_devices ? " (virtual)" : "");
     add_count(out, "parameters", p->net->parameter_count);
@@ -93,7 +93,7 @@ void dry_add_span(struct text *out, double seconds, const char *of, int guessed_
 /* What the planner expects of it, by what runs on this machine took before; nan: nothing. */
 static double expect_seconds(const struct spec *spec, int *guessed_from)
 {
-    struct ask *ask = ask_start();
+    struct ask *ask = ask_start(1, 1);
     struct wire_plan answer = {.seconds = NAN};
 
     if (ask && (!ask_learned(ask, spec, &answer) || answer.code != ERR_OK))

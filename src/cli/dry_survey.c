@@ -75,6 +75,8 @@ static void take_answer(struct dry_survey *v, struct spec *asked, const struct w
         v->refused++;
         return;
     }
+    if (answer->crowding[0] && !v->crowding)
+        v->crowding = mem_text(answer->crowding);
     one->seconds = answer->seconds;
     one->guessed_from = answer->guessed_from;
     one->hash = hash_of(asked, answer);
@@ -276,12 +278,11 @@ enum err_code dry_survey(struct dry_survey *v, const struct spec_sweep *s,
 {
     size_t cells = spec_sweep_cells(s), *order = mem_new(cells, sizeof *order), first = 0;
     int jobs = spec_sweep_jobs(s, wish->jobs);
-    struct ask *ask;
+    struct ask *ask = ask_start(jobs, cells);
     cpu_set_t before;
 
     /* threads = all is what a cell's share of the machine will be */
     cores_take(0, jobs, &before);
-    ask = ask_start();
     *v = (struct dry_survey){
         .s = s, .jobs = jobs, .cells = cells, .one = mem_new(cells, sizeof *v->one)};
     if (wish->order == SWEEP_SPREAD)
@@ -312,4 +313,5 @@ void dry_survey_free(struct dry_survey *v)
         free(v->one[i].at_once);
     }
     free(v->one);
+    free(v->crowding);
 }

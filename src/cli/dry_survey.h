@@ -36,6 +36,7 @@ struct dry_survey {
     double seconds;        /* of the wanted ones; nan */
     int guessed_from;      /* runs, where a cell is unlike all of them */
     size_t unknown;        /* wanted ones of which nothing is known */
+    char *crowding;        /* of the first cell with more threads than cores; NULL: none has */
     bool moved;            /* they stand in another order than the sweep's own */
 };
 

@@ -118,6 +118,11 @@ static void add_time(const struct dry_survey *v, struct text *out)
     else
         text_add(&of, "one after the other");
     dry_add_span(out, v->seconds, text_str(&of), v->guessed_from);
+    if (v->unknown)
+        text_addf(
+            out,
+            "# %-17s %zu of these cells: no earlier run tells %s time, the mean of the others stands for it\n",
+            "of unknown time", v->unknown, v->unknown == 1 ? "its" : "their");
     text_free(&of);
 }
 
@@ -207,6 +212,8 @@ static void add_survey(const struct dry_survey *v, const struct sweep_wish *wish
               wish->order == SWEEP_GRID ? "grid: as the lists stand, the last key fastest"
                                         : "spread: corners and centre first, then ever finer",
               v->moved ? "; but cells were moved" : "");
+    if (v->crowding)
+        text_addf(out, "# %-17s %s\n", "threads", v->crowding);
     add_time(v, out);
     if (v->wanted) {
         text_add(out, "#\n");

@@ -335,7 +335,7 @@ static int say_written(const struct job *x, const char *path, bool wide)
     text_add_clean(&shown, path);
     text_count(runs, x->runs);
     if (wide)
-        cli_talk("%s: %s runs, a column each", text_str(&shown), runs);
+        cli_talk("%s: %s run%s, a column each", text_str(&shown), runs, x->runs == 1 ? "" : "s");
     else
         cli_talk("%s: %s run%s, %s row%s of %s.csv", text_str(&shown), runs,
                  x->runs == 1 ? "" : "s", text_count(rows, x->rows), x->rows == 1 ? "" : "s",

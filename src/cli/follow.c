@@ -10,6 +10,7 @@
 #include "cli/listed.h"
 #include "cli/watch.h"
 #include "record/ledger.h"
+#include "wire/sweep.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ struct watched {
     size_t tolds, room;
     struct running *running;
     size_t runnings, running_room;
+    const char *standing; /* its words when they were said last */
     bool quiet;
 };
 
@@ -240,6 +242,21 @@ static enum err_code look(struct watched *w, struct err *e)
     return code;
 }
 
+/* Where that is another than before, and at first where it does not simply run. */
+static void say_standing(struct watched *w, const char *name)
+{
+    struct wire_sweep_status is;
+    const char *words;
+
+    if (w->quiet || !sweeps_standing(name, &is))
+        return;
+    words = wire_sweep_words(&is, false);
+    if (words != w->standing &&
+        (w->standing || (strcmp(words, wire_state_name(WIRE_RUNNING)) != 0 && !is.counting)))
+        sweeps_say_standing(name);
+    w->standing = words;
+}
+
 static enum err_code follow(struct watched *w, const char *name, int *code, struct err *e)
 {
     bool live = true;
@@ -249,6 +266,7 @@ static enum err_code follow(struct watched *w, const char *name, int *code, stru
 
         live = sweeps_live(name);
         TRY(look(w, e));
+        say_standing(w, name);
         if (live)
             poll(&wake, 1, READ_MS);
         cli_wake_clear();

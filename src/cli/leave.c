@@ -24,6 +24,11 @@
 struct work { /* a run, or a sweep with all its cells */
     uint32_t number;
     bool sweep;
+    char **cell; /* (cells) runs of a sweep that begins no more, which go on alone */
+    size_t cells;
+    bool after_cells;
+    bool prepared; /* what it has begun can be gone on with */
+    bool told;     /* to let go */
 };
 
 struct works {
@@ -31,13 +36,64 @@ struct works {
     size_t n, room;
 };
 
-static void add_work(struct works *w, uint32_t number, bool sweep)
+/* Or what was added before; until the next one is. */
+static struct work *add_work(struct works *w, uint32_t number, bool sweep)
 {
     for (size_t i = 0; i < w->n; i++)
         if (w->list[i].number == number)
-            return;
+            return &w->list[i];
     w->list = mem_grow(w->list, &w->room, w->n + 1, sizeof *w->list);
-    w->list[w->n++] = (struct work){.number = number, .sweep = sweep};
+    w->list[w->n] = (struct work){.number = number, .sweep = sweep, .prepared = true};
+    return &w->list[w->n++];
+}
+
+static void free_cells(struct work *w)
+{
+    for (size_t k = 0; k < w->cells; k++)
+        free(w->cell[k]);
+    free(w->cell);
+    w->cell = NULL;
+    w->cells = 0;
+}
+
+static void free_works(struct works *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free_cells(&w->list[i]);
+    free(w->list);
+}
+
+/* One that has no folder yet could be gone on with by nobody. */
+static void take_cells(struct work *w, struct wire *wire)
+{
+    size_t room = wire_cells(wire, w->number, NULL, 0), n;
+    struct wire_cell *cells = mem_new(room + 1, sizeof *cells);
+    struct wire_status run;
+
+    n = wire_cells(wire, w->number, cells, room);
+    w->cell = mem_new(room + 1, sizeof *w->cell);
+    for (size_t i = 0; i < n && i < room; i++) {
+        if (!cells[i].run || cells[i].state != WIRE_RUNNING)
+            continue;
+        if (!wire_status(wire, cells[i].run, &run) || !run.path[0])
+            w->prepared = false;
+        else if (!wire_state_ended(run.state))
+            w->cell[w->cells++] = mem_text(run.path);
+    }
+    free(cells);
+}
+
+static void add_sweep(struct works *w, struct wire *wire, const struct wire_sweep_status *s)
+{
+    struct work *work = add_work(w, s->sweep, true);
+
+    if (work->told)
+        return;
+    free_cells(work);
+    work->after_cells = s->after_cells;
+    work->prepared = true;
+    if (s->after_cells)
+        take_cells(work, wire);
 }
 
 static bool has_cell(struct wire *wire, uint32_t sweep, uint32_t run)
@@ -91,14 +147,14 @@ static bool find_work(struct works *w, struct wire *wire)
 
     for (size_t i = 0; i < sweeps; i++)
         if (!wire_state_ended(sweep[i].state) && sweep[i].path[0])
-            add_work(w, sweep[i].sweep, true);
+            add_sweep(w, wire, &sweep[i]);
     for (size_t i = 0; i < runs; i++) {
         bool other = wire_state_ended(run[i].state) || !run[i].path[0];
 
         for (size_t k = 0; k < sweeps && !other; k++)
             other = has_cell(wire, sweep[k].sweep, run[i].run); /* which is the sweep's business */
         if (!other)
-            add_work(w, run[i].run, false);
+            (void)add_work(w, run[i].run, false);
     }
     free(run);
     free(sweep);
@@ -120,7 +176,7 @@ static void find_stopped(struct works *w, struct wire *wire)
         for (size_t k = i + 1; k < sweeps && !other; k++)
             other = !strcmp(sweep[i].path, sweep[k].path);
         if (!other)
-            add_work(w, sweep[i].sweep, true);
+            (void)add_work(w, sweep[i].sweep, true);
     }
     for (size_t i = 0; i < runs; i++) {
         bool other = run[i].state != WIRE_STOPPED || run[i].code == ERR_STUCK || !run[i].path[0];
@@ -130,7 +186,7 @@ static void find_stopped(struct works *w, struct wire *wire)
         for (size_t k = 0; k < sweeps && !other; k++)
             other = has_cell(wire, sweep[k].sweep, run[i].run);
         if (!other)
-            add_work(w, run[i].run, false);
+            (void)add_work(w, run[i].run, false);
     }
     free(run);
     free(sweep);
@@ -222,23 +278,29 @@ static int stop(struct works *w, struct wire *wire, struct engine *engine)
     return 0;
 }
 
+static void tell(struct work *w, struct wire *wire, struct engine *engine)
+{
+    if (w->told || !w->prepared)
+        return;
+    w->told = true;
+    send(wire, engine,
+         &(struct wire_command){.kind = WIRE_STOP, .run = w->number, .how = WIRE_HAND_OVER});
+}
+
 /* Until each has written a checkpoint and let go of its folder. What has no folder yet is waited for:
  * nobody could go on with it. False: a signal says that all shall end. */
 static bool let_go(struct works *w, struct wire *wire, struct engine *engine)
 {
     int heard = cli_interrupts + cli_terminated;
     struct wire_queue q;
-    size_t told = 0;
 
     /* first of all, or the next one would begin when this one lets go */
     send(wire, engine, &(struct wire_command){.kind = WIRE_CLOSE});
     for (int waited = 0;; waited += LOOK_MS) {
         bool more = find_work(w, wire);
 
-        for (; told < w->n; told++)
-            send(wire, engine,
-                 &(struct wire_command){
-                     .kind = WIRE_STOP, .run = w->list[told].number, .how = WIRE_HAND_OVER});
+        for (size_t i = 0; i < w->n; i++)
+            tell(&w->list[i], wire, engine);
         drain(wire);
         wire_queue(wire, &q);
         if ((!more && q.state == WIRE_QUEUE_OFF && !find_work(w, wire)) || engine_is_over(engine))
@@ -283,6 +345,37 @@ static int leave_one(const char *name)
     return code;
 }
 
+static bool is_stopped(const char *run)
+{
+    struct record_entry entry;
+    bool is;
+
+    if (record_read_entry(run, &entry, NULL) != ERR_OK)
+        return false;
+    is = !entry.broken && entry.run.state == WIRE_STOPPED;
+    record_free_entry(&entry);
+    return is;
+}
+
+/* How many were left; what cannot be is said. */
+static size_t leave_work(struct wire *wire, const struct work *w, int *code)
+{
+    char *name = w->after_cells ? NULL : open_name(wire, w);
+    size_t left = name != NULL;
+    int failed = name ? leave_one(name) : 0;
+
+    *code = failed ? failed : *code;
+    free(name);
+    for (size_t i = 0; i < w->cells; i++) {
+        if (!is_stopped(w->cell[i]))
+            continue;
+        failed = leave_one(w->cell[i]);
+        *code = failed ? failed : *code;
+        left++;
+    }
+    return left;
+}
+
 /* queue: what waits there is handed over too where nothing else is. */
 static int hand_over(struct works *w, struct wire *wire, struct engine *engine, bool queue)
 {
@@ -293,14 +386,8 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine, 
         return stop(w, wire, engine);
     drive_late(false);
     drive_quit(wire, engine, true);
-    for (size_t i = 0; i < w->n; i++) {
-        char *name = open_name(wire, &w->list[i]);
-        int failed = name ? leave_one(name) : 0;
-
-        left += name != NULL;
-        code = failed ? failed : code;
-        free(name);
-    }
+    for (size_t i = 0; i < w->n; i++)
+        left += leave_work(wire, &w->list[i], &code);
     return left || !queue || queue_is_empty() ? code : leave_one(NULL);
 }
 
@@ -373,7 +460,7 @@ int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struc
         code = stop(&w, wire, engine);
     if (started && !code)
         code = started_code(wire, hands_over ? &w : &none, started);
-    free(w.list);
+    free_works(&w);
     drain(wire);
     wire_free(wire);
     return code;

@@ -442,8 +442,8 @@ static void keep_since(struct record_entry *list, size_t *count, double since)
     *count = kept;
 }
 
-/* Each sweep once, whatever it is called. */
-static void say_cut(int argc, char **argv)
+/* How sweeps stand that were named, and what --max-cells leaves of them: each once, whatever it is called. */
+static void say_sweeps(int argc, char **argv)
 {
     char(*told)[128] = mem_new((size_t)argc, sizeof *told);
     size_t n = 0;
@@ -455,8 +455,10 @@ static void say_cut(int argc, char **argv)
             continue;
         while (strcmp(told[same], told[n]) != 0)
             same++;
-        if (same == n)
+        if (same == n) {
+            sweeps_say_standing(told[n]);
             sweeps_say_cut(told[n++]);
+        }
     }
     free(told);
 }
@@ -490,7 +492,7 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
             add_table(&out, list, order + first, n, w->sort);
         if (n == 0)
             say_empty(argc, argv, w);
-        say_cut(argc, argv);
+        say_sweeps(argc, argv);
         code = cli_print(&out);
     }
     text_free(&out);

@@ -5,6 +5,7 @@
 #include "cli/predict_int.h"
 
 #include "base/io.h"
+#include "base/loss.h"
 #include "base/mem.h"
 #include "cli/results.h"
 #include "draw/tile.h"
@@ -247,11 +248,12 @@ static void draw_image(const struct predictions *p, size_t image, struct text *o
 static void add_accuracy(const struct predictions *p, const struct study_members *s,
                          struct text *out)
 {
-    char number[TEXT_NUMBER_ROOM];
+    char number[TEXT_NUMBER_ROOM], loss[LOSS_ROOM];
     double least = 1, most = 0;
 
-    text_addf(out, "accuracy %.4f, loss %.4f over %s test %s%s", s->whole.acc, s->whole.nll,
-              text_count(number, p->n), one_of(p), p->n == 1 ? "" : "s");
+    text_addf(out, "accuracy %.4f, loss %s over %s test %s%s", s->whole.acc,
+              loss_text(loss, s->whole.nll), text_count(number, p->n), one_of(p),
+              p->n == 1 ? "" : "s");
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
     for (int m = 0; m < p->members; m++) {

@@ -2,8 +2,9 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
-#include "base/sheet.h"
+#include "base/loss.h"
 #include "base/mem.h"
+#include "base/sheet.h"
 #include "cli/cli.h"
 #include "cli/live.h"
 
@@ -31,12 +32,25 @@ static void add_bar(struct text *out, double share, int cells, bool utf8)
     }
 }
 
+void progress_add_left(struct text *out, const char *before, double seconds)
+{
+    char span[CLOCK_UTC_ROOM];
+
+    if (!isfinite(seconds))
+        return;
+    if (seconds < 59.5)
+        snprintf(span, sizeof span, "%.0f s", seconds < 1 ? 1 : seconds);
+    else
+        clock_span(span, seconds);
+    text_addf(out, "%s%s left", before, span);
+}
+
 enum { PART_BAR = 1, PART_LEFT = 2, PART_ACC = 4, PART_SPEED = 8, PART_LOSS = 16 };
 
 static void add_parts(const struct progress_view *v, int parts, int cells, bool utf8,
                       struct text *out)
 {
-    char number[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
+    char number[TEXT_NUMBER_ROOM], loss[LOSS_ROOM];
     double share = v->steps ? (double)v->step / (double)v->steps : 0;
 
     text_addf(out, "epoch %lld/%lld", (long long)v->epoch, (long long)v->epochs);
@@ -48,18 +62,13 @@ static void add_parts(const struct progress_view *v, int parts, int cells, bool 
     }
     text_addf(out, " %3d %%", (int)(100 * (share > 1 ? 1 : share)));
     if (parts & PART_LOSS && !isnan(v->loss))
-        text_addf(out, "  loss %.4f", v->loss);
+        text_addf(out, "  loss %s", loss_text(loss, v->loss));
     if (parts & PART_ACC && !isnan(v->acc))
         text_addf(out, "  acc %.4f", v->acc);
     if (parts & PART_SPEED && v->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(v->images_per_second + 0.5)));
-    if (parts & PART_LEFT && isfinite(v->left_seconds)) {
-        if (v->left_seconds < 59.5)
-            snprintf(span, sizeof span, "%.0f s", v->left_seconds < 1 ? 1 : v->left_seconds);
-        else
-            clock_span(span, v->left_seconds);
-        text_addf(out, "  %s left", span);
-    }
+    if (parts & PART_LEFT)
+        progress_add_left(out, "  ", v->left_seconds);
 }
 
 void progress_line(const struct progress_view *v, int columns, bool utf8, struct text *out)

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* "27 s left" behind those words; nothing where it is not known. */
+void progress_add_left(struct text *out, const char *before, double seconds);
+
 struct progress_view {
     int64_t step, steps;   /* of the run */
     int64_t epoch, epochs; /* the one that runs, from 1 */

@@ -21,7 +21,8 @@ static const struct cli_usage usage = {
     "Lists what waits in results/queue; takes from it; removes or moves what is there.",
     "  chorus run my.ini lr=0.2 --queue   adds an experiment, or a sweep; with --alone it waits\n"
     "                                     until no other chorus computes on this machine\n"
-    "  chorus queue                       lists: number, name, what it is\n"
+    "  chorus queue                       lists: number, name, what it is, first where it\n"
+    "                                     differs from others of its name\n"
     "  chorus queue run                   takes one after the other until the queue is empty\n"
     "  chorus queue rm 3                  takes number 3 out\n"
     "  chorus queue move 3 -1             one place earlier; also 2, up, down, first, last\n"
@@ -59,17 +60,21 @@ void queue_add_model(struct text *out, const struct spec *s)
 
 static void describe_run(const struct spec *s, struct text *out)
 {
+    int n = s->members > 0 ? s->members : s->devices;
     char lr[TEXT_NUMBER_ROOM];
     struct text t = {0};
 
     queue_add_model(&t, s);
     text_addf(&t, " on %s", last_part(s->data));
     if (s->mode == SPEC_ENSEMBLE)
-        text_addf(&t, ", %d members", s->members > 0 ? s->members : s->devices);
+        text_addf(&t, ", %d member%s", n, n == 1 ? "" : "s");
     else if (s->devices > 1)
         text_addf(&t, ", %d devices", s->devices);
-    text_addf(&t, ", %lld epoch%s, lr %s", (long long)s->epochs, s->epochs == 1 ? "" : "s",
+    text_addf(&t, ", batch %lld%s, %lld epoch%s, lr %s", (long long)s->batch,
+              s->batch_per_device ? "/device" : "", (long long)s->epochs, s->epochs == 1 ? "" : "s",
               text_double(lr, s->lr));
+    if (s->seed)
+        text_addf(&t, ", seed %llu", (unsigned long long)s->seed);
     text_add_clean(out, text_str(&t));
     text_free(&t);
 }
@@ -187,11 +192,12 @@ void queue_add_object(struct text *out, const struct record_queued *item)
 
 static void add_table(struct text *out, const struct record_queued *list, size_t n)
 {
+    char **label = record_queue_labels(list, n);
     struct cli_table table;
 
     cli_table_start(&table, "-number|name|what");
     for (size_t i = 0; i < n; i++) {
-        struct text what = {0};
+        struct text what = {0}, apart = {0};
         const char *kind;
         size_t cells;
 
@@ -201,13 +207,19 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
         else
             cli_table_add(&table, "-");
         cli_table_add(&table, list[i].name);
-        cli_table_addf(&table, "%s%s%s", !strcmp(kind, "broken") ? "broken: " : "", text_str(&what),
+        if (options_of(&list[i]).resume[0]) /* it is told apart by its run */
+            label[i][0] = 0;
+        text_add_clean(&apart, label[i]);
+        cli_table_addf(&table, "%s%s%s%s%s", !strcmp(kind, "broken") ? "broken: " : "",
+                       text_str(&apart), apart.n ? "; " : "", text_str(&what),
                        queue_wants_alone(&list[i]) ? ", alone on this machine" : "");
+        text_free(&apart);
         text_free(&what);
     }
     cli_table_fit(&table, cli_limit(STDOUT_FILENO), (const char *const[]){NULL}, "what", false);
     cli_table_text(&table, out);
     cli_table_free(&table);
+    record_queue_free_labels(label, n);
 }
 
 /* The process that is at work on these results; 0: none. elsewhere: on others, on this machine. */

@@ -15,7 +15,7 @@
 static enum err_code check_run(const struct spec *spec, struct err *e)
 {
     struct wire_plan *plan = mem_new(1, sizeof *plan);
-    struct ask *ask = ask_start();
+    struct ask *ask = ask_start(1, 1);
     enum err_code code = ERR_OK;
 
     if (ask && ask_send(ask, spec, 1) && ask_answer(ask, plan) && plan->code != ERR_OK)

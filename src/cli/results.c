@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/overwrite.h"
+#include "draw/words.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -36,6 +37,20 @@ static void fit(struct cli_table *t, const struct study_table *from, int columns
     cli_table_fit(t, columns, drop, text_str(&t->cell[0]), false);
 }
 
+/* plain: its number in ASCII; names are the user's, and stay as they are. */
+static void add_cell(struct cli_table *table, const struct study_column *column, bool plain,
+                     const char *words)
+{
+    struct text shown = {0};
+
+    if (plain && column->kind != STUDY_TEXT)
+        words_add_plain(&shown, words);
+    else
+        text_add(&shown, words);
+    cli_table_add(table, text_str(&shown));
+    text_free(&shown);
+}
+
 void cli_study_text(const struct study_table *t, const struct study_style *style, int fd,
                     struct text *out)
 {
@@ -50,7 +65,7 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
     for (size_t i = 0; i < t->cells; i++) {
         text_clear(&cell);
         study_cell_text(t, i / t->columns, (int)(i % t->columns), style, &cell);
-        cli_table_add(&table, text_str(&cell));
+        add_cell(&table, &t->column[i % t->columns], fd >= 0 && !cli_utf8(), text_str(&cell));
     }
     fit(&table, t, columns);
     cli_table_text(&table, out);

@@ -177,6 +177,8 @@ static enum err_code find_choice(const struct resume *r, struct record_entry *en
     }
     if (kept == 1 && (best || count == 1))
         code = record_read_entry(list[0].folder, entry, e);
+    else if (!best && count == 1)
+        code = err_set(e, ERR_INPUT, "%s, the run that matches, is not unfinished", list[0].name);
     else if (!best)
         code = err_set(e, ERR_INPUT, "none of the %zu runs that match is unfinished", count);
     else

@@ -22,28 +22,42 @@ struct options {
     const char *name, *order, *max_cells, *jobs, *match;
 };
 
+static bool has_name_key(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "name=", 5))
+            return true;
+    return false;
+}
+
+static enum err_code name_sweep(const struct spec_sweep *s, int argc, char **argv,
+                                const struct options *o, char name[SPEC_NAME], struct err *e)
+{
+    struct spec *named = mem_new(1, sizeof *named);
+    enum err_code code = o->name ? spec_set(named, "name", o->name, "--name", NULL, e) : ERR_OK;
+
+    if (o->name)
+        snprintf(name, SPEC_NAME, "%s", named->name);
+    else if (!*name)
+        spec_sweep_name_after(s->base.name[0] ? s->base.name : s->base.model, name);
+    if (!o->name && !o->quiet && !o->json && has_name_key(argc, argv) &&
+        strcmp(name, s->base.name) != 0)
+        cli_talk("name=%s names its runs; the sweep itself is %s: --name gives it another name",
+                 s->base.name, name);
+    free(named);
+    return code;
+}
+
 /* --name: of a single run its key name, of a sweep the sweep's. */
-static enum err_code set_name(struct spec_sweep *s, int argc, char **argv, const char *given,
+static enum err_code set_name(struct spec_sweep *s, int argc, char **argv, const struct options *o,
                               char name[SPEC_NAME], struct err *e)
 {
-    struct spec *named;
-    enum err_code code;
-
-    if (spec_sweep_varies(s)) {
-        named = mem_new(1, sizeof *named);
-        code = given ? spec_set(named, "name", given, "--name", NULL, e) : ERR_OK;
-        if (given)
-            snprintf(name, SPEC_NAME, "%s", named->name);
-        else if (!*name)
-            spec_sweep_name_after(s->base.name[0] ? s->base.name : s->base.model, name);
-        free(named);
-        return code;
-    }
-    for (int i = 1; given && i < argc; i++)
-        if (!strncmp(argv[i], "name=", 5))
-            return err_set(e, ERR_INPUT,
-                           "command line: the key name is given twice, as --name and as name=");
-    return given ? spec_set(&s->base, "name", given, "--name", NULL, e) : ERR_OK;
+    if (spec_sweep_varies(s))
+        return name_sweep(s, argc, argv, o, name, e);
+    if (o->name && has_name_key(argc, argv))
+        return err_set(e, ERR_INPUT,
+                       "command line: the key name is given twice, as --name and as name=");
+    return o->name ? spec_set(&s->base, "name", o->name, "--name", NULL, e) : ERR_OK;
 }
 
 static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, const struct options *o,
@@ -71,7 +85,7 @@ static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, cons
         TRY(experiment_set_keys(s, argc, argv, e));
     if (!o->match)
         TRY(spec_sweep_close(s, e));
-    TRY(set_name(s, argc, argv, o->name, name, e));
+    TRY(set_name(s, argc, argv, o, name, e));
     return spec_sweep_varies(s) ? ERR_OK : spec_check(&s->base, e);
 }
 
@@ -205,7 +219,8 @@ int cli_run(int argc, char **argv)
 {
     struct options o = {0};
     const struct cli_option options[] = {
-        {"--name", "NAME", "becomes part of the folder's name; of a sweep: names it", &o.name},
+        {"--name", "NAME", "part of the folder's name; of a sweep its own (name= names its runs)",
+         &o.name},
         {"--background", NULL, "starts it in a process of its own and returns", &o.background},
         {"--queue", NULL, "waits for its turn in results/queue instead (`chorus queue --help`)",
          &o.queue},

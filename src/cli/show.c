@@ -4,6 +4,7 @@
 #include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/loss.h"
 #include "base/mem.h"
 #include "cli/runs.h"
 
@@ -170,6 +171,7 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
         "images_per_second", "lr",        "ece",      "prefix_acc", "device",
         "train_acc",         "test_loss", "val_loss", "train_loss", NULL};
     struct text head = {0};
+    char loss[LOSS_ROOM];
     int shown[16];
     size_t n = 0;
     struct cli_table t;
@@ -193,6 +195,8 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
                 /* losses and accuracies to four places, counts as they are */
                 if (!strcmp(s->names[shown[i]], "lr"))
                     cli_table_addf(&t, "%.4g", value);
+                else if (strstr(s->names[shown[i]], "loss"))
+                    cli_table_add(&t, loss_text(loss, value));
                 else if (strpbrk(cell, ".e"))
                     cli_table_addf(&t, value >= 1000 ? "%.0f" : "%.4f", value);
                 else

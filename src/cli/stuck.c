@@ -116,6 +116,22 @@ char *stuck_next(struct wire *wire, struct stuck_known *known)
     return name;
 }
 
+void stuck_leave(struct wire *wire, struct stuck_known *known, bool quiet)
+{
+    struct err e;
+    char *name;
+
+    while ((name = stuck_next(wire, known))) {
+        const char *slash = strrchr(name, '/');
+
+        if (drive_leave(name, &e) != ERR_OK)
+            (void)cli_fail(&e);
+        else if (!quiet)
+            cli_talk("%s goes on in a process of its own", slash ? slash + 1 : name);
+        free(name);
+    }
+}
+
 /* ---- the warden ---- */
 
 static void say(struct wire *wire, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/restart.h"
+#include "cli/stuck.h"
 #include "cli/sweeps.h"
 #include "cli/workbench.h"
 #include "engine/engine.h"
@@ -185,6 +186,15 @@ static int finish(struct sweeper *w, bool gave_up)
     return code;
 }
 
+/* Whoever stopped the sweep after its cells was told that they run to their ends. */
+static void leave_cells(struct sweeper *w)
+{
+    struct stuck_known known = {0};
+
+    stuck_leave(w->wire, &known, w->wish->quiet);
+    free(known.number);
+}
+
 int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish)
 {
     struct sweeper w = {.spec = s, .wish = wish, .number = 1};
@@ -209,6 +219,8 @@ int sweep_run(const struct spec_sweep *s, const struct sweep_wish *wish)
         while (wire_take(w.wire, &event))
             sweep_talk_event(&w, &event);
         sweep_talk_look(&w);
+        if (!sweep_is_stuck(&w.status))
+            leave_cells(&w);
         wire_free(w.wire);
     }
     if (!gave_up && sweep_is_stuck(&w.status))

@@ -11,6 +11,7 @@
 #include "cli/live.h"
 #include "cli/sweeps.h"
 #include "record/ledger.h"
+#include "wire/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,20 +20,6 @@
 #include <unistd.h>
 
 #define REDRAW_MS 100
-
-static void add_left(struct text *out, const char *before, double seconds)
-{
-    char span[CLOCK_UTC_ROOM];
-
-    if (!isfinite(seconds))
-        return;
-    if (seconds < 59.5)
-        text_addf(out, "%s%.0f s left", before, seconds < 1 ? 1 : seconds);
-    else {
-        clock_span(span, seconds);
-        text_addf(out, "%s%s left", before, span);
-    }
-}
 
 static void say_clean(const char *text)
 {
@@ -75,7 +62,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
         text_addf(&line, "  %s", span);
     }
     if (w->ended < w->status.cells)
-        add_left(&line, "  ", w->status.left_seconds);
+        progress_add_left(&line, "  ", w->status.left_seconds);
     cli_talk("%s", text_str(&line));
     text_free(&line);
 }
@@ -326,7 +313,7 @@ void sweep_talk_draw(struct sweeper *w)
     const struct wire_sweep_status *s = &w->status;
     struct text lines = {0}, label = {0};
     uint64_t now = clock_ns();
-    int64_t results = s->done + s->diverged + s->oom + s->failed + s->skipped;
+    int64_t results = wire_sweep_ended(s);
 
     if (!w->draws || (w->drawn && now - w->drawn < REDRAW_MS * 1000000ull))
         return;
@@ -353,9 +340,10 @@ void sweep_talk_draw(struct sweeper *w)
                   (long long)(s->diverged + s->oom + s->failed));
     if (s->elsewhere)
         text_addf(&label, ", %lld at another program", (long long)s->elsewhere);
-    if (s->state == WIRE_PAUSED)
-        text_add(&label, ", paused");
-    add_left(&label, "  ", s->left_seconds);
+    if (s->closing || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
+        text_addf(&label, ", %s", wire_sweep_words(s, false));
+    if (!wire_sweep_rests(s))
+        progress_add_left(&label, "  ", s->left_seconds);
     if (text_width(text_str(&label)) < columns)
         text_add(&lines, text_str(&label));
     else
@@ -374,7 +362,7 @@ static void say_more(const struct sweeper *w)
     struct text name = {0};
 
     text_add_clean(&name, w->wish->name);
-    had = sweeps_ended(w->wish->name) - (s->done + s->diverged + s->oom + s->failed + s->skipped);
+    had = sweeps_ended(w->wish->name) - wire_sweep_ended(s);
     if (more > 0 && had >= more)
         cli_talk(
             "%lld more in the grid ha%s ended already: chorus resume %s%s --max-cells %lld takes "

@@ -7,9 +7,12 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/listed.h"
+#include "cli/progress.h"
 #include "engine/engine.h"
 #include "record/ledger.h"
 #include "record/sweeps.h"
+#include "record/working.h"
+#include "wire/sweep.h"
 
 #include <errno.h>
 #include <math.h>
@@ -110,7 +113,8 @@ void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64
         text_addf(out, "%lld of %lld%s cell%s a result already", (long long)results,
                   (long long)cells, plus, cells == 1 ? " has" : "s have");
     else
-        text_addf(out, "none of %lld%s cells has a result yet", (long long)cells, plus);
+        text_addf(out, "none of %lld%s cell%s has a result yet", (long long)cells, plus,
+                  cells == 1 ? "" : "s");
     if (skipped)
         text_addf(out, ", %lld skipped (--failed tries %s again)", (long long)skipped,
                   skipped == 1 ? "it" : "them");
@@ -119,6 +123,34 @@ void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64
 bool sweeps_live(const char *name)
 {
     return record_sweep_live(cli_results(), name);
+}
+
+bool sweeps_standing(const char *name, struct wire_sweep_status *out)
+{
+    return sweeps_live(name) && record_working_sweep(cli_results(), name, out);
+}
+
+void sweeps_add_standing(const struct wire_sweep_status *s, struct text *out)
+{
+    text_addf(out, "%s; cell %lld of %lld%s", wire_sweep_words(s, false),
+              (long long)wire_sweep_at(s), (long long)s->cells, s->counting ? "+" : "");
+    if (!wire_sweep_rests(s))
+        progress_add_left(out, ", ", s->left_seconds);
+}
+
+void sweeps_say_standing(const char *name)
+{
+    struct wire_sweep_status is;
+    struct text line = {0};
+
+    if (!sweeps_standing(name, &is))
+        return;
+    text_add(&line, "sweep ");
+    text_add_clean(&line, name);
+    text_add(&line, ": ");
+    sweeps_add_standing(&is, &line);
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
 }
 
 enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,

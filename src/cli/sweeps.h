@@ -27,6 +27,12 @@ void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64
 void sweeps_say_weights(const char *name);
 /* Whether any program is at work on it. */
 bool sweeps_live(const char *name);
+/* How it stands, as a program that works on it tells; false: none does. */
+bool sweeps_standing(const char *name, struct wire_sweep_status *out);
+/* "paused: no further cell begins; cell 2 of 6, 27 s left". */
+void sweeps_add_standing(const struct wire_sweep_status *s, struct text *out);
+/* The same in a sentence of its own, where somebody works on it. */
+void sweeps_say_standing(const char *name);
 /* The sweep as it was started, closed; wish is filled in but for name and how to talk. s must be
  * initialised. */
 enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,

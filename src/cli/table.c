@@ -1,6 +1,7 @@
 /* cli/table.c: tables, numbers and JSON for people and programs. */
 #include "cli/cli.h"
 
+#include "base/loss.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -208,12 +209,10 @@ void cli_table_free(struct cli_table *t)
 
 void cli_add_fraction(struct text *out, double value)
 {
-    if (value == RECORD_EMPTY)
-        return;
-    if (isfinite(value))
-        text_addf(out, "%.4f", value);
-    else
-        text_add(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    char number[LOSS_ROOM];
+
+    if (value != RECORD_EMPTY)
+        text_add(out, loss_text(number, value));
 }
 
 /* JSON's own number syntax: what text_to_double takes besides ("nan", "+1", "1.", "007") is text. */

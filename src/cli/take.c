@@ -142,9 +142,11 @@ static void on_taken(struct taker *t, const struct wire_event *ev)
 {
     size_t n = 0;
     char *file = wire_slot_take(t->wire, ev->slot, &n);
-    bool again = file && n && !strcmp(file, t->file); /* it found no room the last time */
+    bool again;
 
+    /* This ends what was before, and forgets its file if anything began of it. */
     begin(t, ev->run, ev->u.taken.sweep);
+    again = file && n && !strcmp(file, t->file); /* it found no room the last time */
     if (file && n && !again) {
         snprintf(t->file, sizeof t->file, "%s", file);
         if (!t->quiet)
@@ -285,15 +287,10 @@ static int restart(struct taker *t, bool failed)
 {
     struct stuck_known known = {0};
     struct restart r = {.queue = true, .bad_before = failed, .quiet = t->quiet, .json = t->json};
-    char *first = stuck_next(t->wire, &known), *next, failed_before[32];
-    struct err e;
+    char *first = stuck_next(t->wire, &known), failed_before[32];
 
     memcpy(failed_before, known.failed_before, sizeof failed_before);
-    while ((next = stuck_next(t->wire, &known))) {
-        if (drive_leave(next, &e) != ERR_OK)
-            (void)cli_fail(&e);
-        free(next);
-    }
+    stuck_leave(t->wire, &known, t->quiet);
     free(known.number);
     r.name = first;
     r.failed_before = failed_before;

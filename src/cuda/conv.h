@@ -13,6 +13,7 @@ struct cuda_conv {
     int n; /* images of a model */
     int h, w, c, oh, ow, oc;
     int k, stride, pad_top, pad_left;
+    int pad_bottom, pad_right; /* what cuDNN wants to know besides */
     enum cuda_math math;
 };
 

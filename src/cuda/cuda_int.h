@@ -173,10 +173,8 @@ struct cuda_need {
     size_t context;   /* of the process, gone before anything is asked for */
     size_t libraries; /* kernels that are loaded, graphs, NCCL's buffers, cuDNN */
 };
-enum err_code cuda_need_of(const struct backend_plan *plan, const struct cuda_share *share,
-                           int places, struct cuda_need *out, struct err *e);
-/* The same where so much is free beside the context: share->streams is set where all but the images of
- * training would fit, and they do not. */
+/* Where so much is free beside the context: share->streams is set where all but the images of training
+ * would fit, and they do not; then cuDNN is done without. What fits in no way needs the least of all. */
 enum err_code cuda_need_within(const struct backend_plan *plan, struct cuda_share *share,
                                int places, size_t room, struct cuda_need *out, struct err *e);
 /* What of it that layout does not hold. dnn: cuDNN will be used. */
@@ -326,7 +324,8 @@ enum err_code cuda_data_upload(struct cuda_place *p, struct err *e);
 /* Opens cuDNN where it is here, plans the layers that suit it, and makes room for it in the layout. False:
  * the GPU did not answer while plans were timed. */
 bool cuda_place_plan(struct cuda_place *p);
-void cuda_place_unplan(struct cuda_place *p); /* after the graphs are closed */
+void cuda_place_unplan(struct cuda_place *p);          /* after the graphs are closed */
+bool cuda_dnn_wanted(const struct backend_plan *plan); /* and there is one */
 /* Scratch that its plans are expected to need, before any is made; 0: no layer suits it. */
 size_t cuda_dnn_expected(const struct net *net, const struct cuda_layout *l);
 /* As cuda_conv_*, of a layer of the net: false and nothing written where cuDNN does not do it. */
@@ -389,8 +388,9 @@ enum err_code cuda_state(struct backend_session *s, int member, enum backend_kin
 void cuda_plans(struct backend_session *s, struct text *out);
 enum err_code cuda_peek(struct backend_session *s, int member, int layer, enum backend_what what,
                         double *out, size_t n, enum backend_peek *answer, struct err *e);
-/* Before the first span (span.c): tries a step that changes nothing, so that all is loaded; chooses how
- * many steps graphs have; captures them. */
+/* Before the first span (span.c): loads all, on all GPUs before one of them waits for another; tries a
+ * step that changes nothing; chooses how many steps graphs have; captures them. */
+enum err_code cuda_load(struct cuda_place *p, void *arg, struct err *e);
 enum err_code cuda_warm(struct cuda_place *p, void *arg, struct err *e);
 void cuda_choose_graphs(struct backend_session *s);
 enum err_code cuda_capture_all(struct cuda_place *p, void *arg, struct err *e);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 struct pack { /* one execution: what a list's call points to */
     struct cuda_dnn *dnn;
-    const struct cuda_dnn_plan *plan;
+    struct cuda_dnn_plan *plan;
     void *address[3]; /* X, W, Y */
     void *workspace;
     dnn_descriptor variant;
@@ -37,7 +38,7 @@ struct cuda_dnn {
     struct cuda_dnn_for who;
     struct cuda_stream *stream;
     int tune_ms;
-    bool hangs;
+    bool untuned, hangs;
     char *folder; /* where plans are kept; NULL: nowhere */
     struct cuda_dnn_layer *layers;
     struct pack *packs;
@@ -72,6 +73,18 @@ static char *plans_folder(const struct cuda_gpu_facts *gpu, const char *driver, 
     return folder;
 }
 
+/* Handles are made one after another: the library's own first steps are for one thread. */
+static int make_handle(const struct cuda_dnn_api *api, void **handle)
+{
+    static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+    int failed;
+
+    pthread_mutex_lock(&alone);
+    failed = api->create(handle);
+    pthread_mutex_unlock(&alone);
+    return failed;
+}
+
 enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu,
                             const char *driver, struct cuda_stream *s, int tune_ms, struct err *e)
 {
@@ -86,7 +99,7 @@ enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *
     d->api = api;
     d->stream = s;
     d->tune_ms = tune_ms;
-    failed = api->create(&d->who.handle);
+    failed = make_handle(api, &d->who.handle);
     if (!failed)
         failed = api->set_stream(d->who.handle, s);
     if (failed) {
@@ -96,6 +109,11 @@ enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *
     d->folder = plans_folder(gpu, driver, api->version());
     *out = d;
     return ERR_OK;
+}
+
+void cuda_dnn_untuned(struct cuda_dnn *d)
+{
+    d->untuned = true;
 }
 
 void cuda_dnn_close(struct cuda_dnn *d)
@@ -200,7 +218,7 @@ static bool tune(struct cuda_dnn *d, const struct cuda_conv *c, enum cuda_dnn_pa
 static bool planned_before(const struct cuda_dnn *d, const char *name, enum cuda_dnn_pass pass)
 {
     for (const struct cuda_dnn_layer *l = d->layers; l; l = l->next) {
-        char other[96];
+        char other[CUDA_DNN_NAME];
 
         cuda_dnn_name(&l->conv, pass, other);
         if (l->plan[pass].plan && !strcmp(other, name))
@@ -212,12 +230,13 @@ static bool planned_before(const struct cuda_dnn *d, const char *name, enum cuda
 static void take_plan(struct cuda_dnn *d, const struct cuda_conv *c, enum cuda_dnn_pass pass,
                       struct cuda_dnn_plan *out)
 {
-    char name[96];
+    char name[CUDA_DNN_NAME];
     bool timed;
 
     cuda_dnn_name(c, pass, name);
     timed = d->tune_ms && !planned_before(d, name, pass) && tune(d, c, pass, out);
-    if (d->hangs || (!timed && (load_kept(d, name, true, out) || load_kept(d, name, false, out))))
+    if (d->hangs || (!timed && ((!d->untuned && load_kept(d, name, true, out)) ||
+                                load_kept(d, name, false, out))))
         return;
     if (timed || cuda_dnn_plan_make(out, &d->who, c, pass, WORKSPACE, NULL) == ERR_OK)
         keep(d, name, out);
@@ -299,7 +318,18 @@ static enum err_code execute(void *user, struct cuda_stream *s, struct err *e)
         (long long)p->plan->engine, status, said);
 }
 
-static void add_pack(struct cuda_list *list, struct cuda_dnn *d, const struct cuda_dnn_plan *plan,
+enum err_code cuda_dnn_load(struct cuda_dnn *d, struct err *e)
+{
+    for (struct pack *p = d->packs; p; p = p->next) {
+        if (p->plan->executed)
+            continue;
+        TRY(execute(p, d->stream, e));
+        p->plan->executed = true;
+    }
+    return ERR_OK;
+}
+
+static void add_pack(struct cuda_list *list, struct cuda_dnn *d, struct cuda_dnn_plan *plan,
                      void *x, void *w, void *y, void *workspace)
 {
     const int64_t uids[3] = {CUDA_DNN_X, CUDA_DNN_W, CUDA_DNN_Y};
@@ -373,7 +403,7 @@ void cuda_dnn_names(const struct cuda_dnn *d, struct text *out)
 {
     for (const struct cuda_dnn_layer *l = d->layers; l; l = l->next)
         for (int pass = 0; pass < CUDA_DNN_PASSES; pass++) {
-            char name[96];
+            char name[CUDA_DNN_NAME];
 
             if (!l->plan[pass].plan)
                 continue;

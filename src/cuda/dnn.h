@@ -15,6 +15,8 @@ struct cuda_dnn_layer; /* a layer's plans */
  * has so long to answer meanwhile. */
 enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu,
                             const char *driver, struct cuda_stream *s, int tune_ms, struct err *e);
+/* From here on plans that were picked by their times are not taken. */
+void cuda_dnn_untuned(struct cuda_dnn *d);
 void cuda_dnn_close(struct cuda_dnn *d); /* NULL is fine; after the graphs are closed */
 
 /* Whether cuDNN is worth its while: enough channels on both sides for tensor cores. */
@@ -34,6 +36,9 @@ size_t cuda_dnn_usual(const struct cuda_conv *c);
 void cuda_dnn_run(struct cuda_list *list, struct cuda_dnn_layer *l, enum cuda_dnn_pass pass,
                   int models, struct cuda_view x, struct cuda_view w, struct cuda_view y,
                   void *scratch);
+/* Executes each plan that lists run, on whatever lies there: the library loads it with its first
+ * execution, which may wait until the GPU is idle. */
+enum err_code cuda_dnn_load(struct cuda_dnn *d, struct err *e);
 /* Whether any of its plans was picked by its time, now or when it was kept. */
 bool cuda_dnn_tuned(const struct cuda_dnn *d);
 /* cuDNN's number of the engine that a pass has; -1: none. */

@@ -1,6 +1,6 @@
 /* cuda/dnn_abi.h: the part of cuDNN 9's backend API that is used, declared by hand, since its headers
- * are not everywhere and its library is opened when the program runs. A test compares the numbers with
- * the headers where they are. */
+ * are not everywhere and its library is opened when the program runs. A test (tests/cli/cuda.sh) compares
+ * the numbers with the headers where they are: their names follow from these. */
 #ifndef CHORUS_CUDA_DNN_ABI_H
 #define CHORUS_CUDA_DNN_ABI_H
 

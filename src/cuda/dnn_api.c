@@ -1,16 +1,24 @@
-/* cuda/dnn_api.c: opening cuDNN. */
+/* cuda/dnn_api.c: opening cuDNN. Its library is a shell that opens its parts when they are needed, and
+ * ends the process where one of two is missing: the part that all its functions lie in, and cublasLt. Both
+ * are opened here first. (Without any other part it has no plans, and says so.) */
 #include "cuda/dnn_abi.h"
 #include "cuda/libs.h"
 
+#include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cuda/rt.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OLDEST 90000
+#define GRAPH  "libcudnn_graph.so.9"
 
 static struct {
     pthread_once_t once;
@@ -19,7 +27,56 @@ static struct {
     struct err why;
 } held = {.once = PTHREAD_ONCE_INIT};
 
-static void open_library(void)
+/* The part beside the library; path becomes the part's. */
+static void *open_graph(void *library, char path[CUDA_LIB_ROOM])
+{
+    struct link_map *map;
+    char *slash, *found, *file;
+    void *graph;
+
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
+        snprintf(path, CUDA_LIB_ROOM, "%s", map->l_name);
+    found = mem_text(path);
+    slash = strrchr(found, '/');
+    if (slash)
+        *slash = '\0';
+    file = io_path(slash ? found : ".", GRAPH);
+    graph = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!graph)
+        err_set(&held.why, ERR_FAILED, "%s is not usable without its part " GRAPH ": %s", path,
+                dlerror());
+    snprintf(path, CUDA_LIB_ROOM, "%s", file);
+    free(file);
+    free(found);
+    return graph;
+}
+
+/* By the loader's path, and where cuDNN's parts look besides. */
+static bool open_cublas(const char *graph, int cuda)
+{
+    char name[32], own[32];
+    const char *const folders[] = {"", "/../../cublas/lib", own};
+    int length = (int)(strrchr(graph, '/') - graph);
+    bool found;
+
+    snprintf(name, sizeof name, "libcublasLt.so.%d", cuda);
+    snprintf(own, sizeof own, "/../../cu%d/lib", cuda);
+    found = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    for (size_t i = 0; i < MEM_COUNT(folders) && !found; i++) {
+        char *path = mem_textf("%.*s%s/%s", length, graph, folders[i], name);
+
+        found = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        free(path);
+    }
+    if (!found)
+        err_set(&held.why, ERR_FAILED,
+                "%s is not usable without %s, which is neither in the loader's path nor where "
+                "cuDNN looks for it",
+                graph, name);
+    return found;
+}
+
+static bool open_all(char path[CUDA_LIB_ROOM])
 {
     struct cuda_dnn_api *a = &held.api;
     const struct cuda_lib_entry entries[] = {
@@ -35,17 +92,29 @@ static void open_library(void)
         {&a->execute, "cudnnBackendExecute"},
         {&a->last_error, "cudnnGetLastErrorString"},
     };
-    char path[CUDA_LIB_ROOM];
+    size_t (*toolkit)(void); /* 13000 */
+    const struct cuda_lib_entry version_of[] = {{&toolkit, "cudnnGetCudartVersion"}};
     void *library = cuda_lib_open("libcudnn.so.9", "CHORUS_CUDNN", "cudnn", path, &held.why);
 
-    if (!library || cuda_lib_bind(library, path, entries, MEM_COUNT(entries), &held.why) != ERR_OK)
-        return;
+    if (!library || !(library = open_graph(library, path)) ||
+        cuda_lib_bind(library, path, entries, MEM_COUNT(entries), &held.why) != ERR_OK ||
+        cuda_lib_bind(library, path, version_of, 1, &held.why) != ERR_OK)
+        return false;
     if (a->version() < OLDEST) {
         err_set(&held.why, ERR_FAILED, "%s is cuDNN %zu: chorus needs 9.0 or newer", path,
                 a->version());
-        return;
+        return false;
     }
-    held.open = true;
+    return open_cublas(path, (int)(toolkit() / 1000));
+}
+
+static void open_library(void)
+{
+    char path[CUDA_LIB_ROOM] = "";
+
+    held.open = open_all(path);
+    if (!held.open && path[0])
+        log_say(LOG_WARN, "%s; convolutions are chorus's own", held.why.text);
 }
 
 const struct cuda_dnn_api *cuda_dnn_api(struct err *why)

@@ -104,10 +104,28 @@ static size_t plan_layer(struct cuda_place *p, int layer, struct cuda_conv c)
     return p->dnn_evaluate[layer] ? most(bytes, cuda_dnn_scratch(p->dnn_evaluate[layer])) : bytes;
 }
 
+/* A run that went by our own kernels alone goes on with them, for the same bits. */
+bool cuda_dnn_wanted(const struct backend_plan *plan)
+{
+    return cuda_dnn_version() && (!plan->plans || plan->plans[0]);
+}
+
+static bool open_dnn(struct cuda_place *p, const struct cuda_gpu_facts *facts, const char *driver)
+{
+    const struct backend_plan *plan = &p->session->plan;
+    int tune_ms = plan->tune ? cuda_limit_ms(p->session->hooks.limit_ms) : 0;
+
+    if (!cuda_dnn_wanted(plan) ||
+        cuda_dnn_open(&p->dnn, facts, driver, p->stream, tune_ms, NULL) != ERR_OK)
+        return false;
+    if (plan->plans && !strstr(plan->plans, " tuned:"))
+        cuda_dnn_untuned(p->dnn);
+    return true;
+}
+
 bool cuda_place_plan(struct cuda_place *p)
 {
     const struct net *net = p->session->plan.net;
-    int tune_ms = p->session->plan.tune ? cuda_limit_ms(p->session->hooks.limit_ms) : 0;
     const struct cuda_layout *l = &p->layout;
     struct cuda_gpu_facts facts;
     size_t bytes = 0, unused = 0, libraries, total;
@@ -121,7 +139,7 @@ bool cuda_place_plan(struct cuda_place *p)
 
         if (!suits(net, l, i, &c))
             continue;
-        if (!p->dnn && cuda_dnn_open(&p->dnn, &facts, driver, p->stream, tune_ms, NULL) != ERR_OK)
+        if (!p->dnn && !open_dnn(p, &facts, driver))
             return true;
         bytes = most(bytes, plan_layer(p, i, c));
         if (cuda_dnn_hangs(p->dnn))

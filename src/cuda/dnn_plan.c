@@ -87,20 +87,11 @@ static dnn_descriptor tensor(struct chain *k, int64_t uid, int type, const int64
     return d;
 }
 
-/* What lies behind the image so that the last window fits; rows that no window reads need nothing. */
-static int64_t behind(int in, int out, int k, int stride, int before)
-{
-    int64_t need = (int64_t)(out - 1) * stride + k - in - before;
-
-    return need > 0 ? need : 0;
-}
-
 static dnn_descriptor window(struct chain *k, const struct cuda_conv *c)
 {
     const int64_t dims = 2, one[2] = {1, 1}, stride[2] = {c->stride, c->stride};
     const int64_t before[2] = {c->pad_top, c->pad_left};
-    const int64_t after[2] = {behind(c->h, c->oh, c->k, c->stride, c->pad_top),
-                              behind(c->w, c->ow, c->k, c->stride, c->pad_left)};
+    const int64_t after[2] = {c->pad_bottom, c->pad_right};
     const int type = DNN_DATA_FLOAT, mode = DNN_CROSS_CORRELATION;
     dnn_descriptor d = begin(k, DNN_CONVOLUTION_DESCRIPTOR);
 
@@ -252,7 +243,7 @@ int cuda_dnn_plans_make(struct cuda_dnn_plan *out, int room, const struct cuda_d
     const int mode = DNN_HEUR_MODE_A;
     dnn_descriptor op, graph, heuristics;
     struct chain k;
-    char name[96];
+    char name[CUDA_DNN_NAME];
     int plans = 0;
 
     memset(out, 0, (size_t)room * sizeof *out);
@@ -368,11 +359,12 @@ void cuda_dnn_plan_free(struct cuda_dnn_plan *p)
     p->plan = NULL;
 }
 
-void cuda_dnn_name(const struct cuda_conv *c, enum cuda_dnn_pass pass, char out[96])
+void cuda_dnn_name(const struct cuda_conv *c, enum cuda_dnn_pass pass, char out[CUDA_DNN_NAME])
 {
     static const char *const passes[] = {"forward", "input", "weights"};
     static const char *const maths[] = {"fp32", "tf32", "bf16"};
 
-    snprintf(out, 96, "%s-n%d-%dx%dx%d-%d-%dx%d-s%d-p%d.%d-%s", passes[pass], c->n, c->h, c->w,
-             c->c, c->oc, c->k, c->k, c->stride, c->pad_top, c->pad_left, maths[c->math]);
+    snprintf(out, CUDA_DNN_NAME, "%s-n%d-%dx%dx%d-%dx%dx%d-%dx%d-s%d-p%d.%d.%d.%d-%s", passes[pass],
+             c->n, c->h, c->w, c->c, c->oh, c->ow, c->oc, c->k, c->k, c->stride, c->pad_top,
+             c->pad_left, c->pad_bottom, c->pad_right, maths[c->math]);
 }

@@ -27,6 +27,7 @@ struct cuda_dnn_plan {
     size_t workspace;
     int candidates, usable; /* of the heuristics, and those of them that would do */
     bool tuned;             /* picked by its time */
+    bool executed;          /* and with that loaded */
 };
 
 /* A GPU described in cuDNN's JSON, for plans without one. */
@@ -53,7 +54,9 @@ enum err_code cuda_dnn_plan_load(struct cuda_dnn_plan *out, const struct cuda_dn
                                  const char *json, size_t bytes, struct err *e);
 void cuda_dnn_plan_free(struct cuda_dnn_plan *p);
 
-/* "forward-n256-28x28x64-64-3x3-s1-p1-bf16": of what the plan is, as part of a file's name. */
-void cuda_dnn_name(const struct cuda_conv *c, enum cuda_dnn_pass pass, char out[96]);
+/* "forward-n256-28x28x64-28x28x64-3x3-s1-p1.1.1.1-bf16": the whole of what the plan is of, as part of a
+ * file's name, for numbers of any length. */
+#define CUDA_DNN_NAME 192
+void cuda_dnn_name(const struct cuda_conv *c, enum cuda_dnn_pass pass, char out[CUDA_DNN_NAME]);
 
 #endif

@@ -8,29 +8,54 @@
 #include <pthread.h>
 #include <stdio.h>
 
+static struct {
+    pthread_mutex_t lock;
+    struct {
+        void *device;
+        bool slice; /* of a GPU that NVML tells of as a whole */
+    } gpu[CUDA_GPUS];
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A place on the bus is a whole GPU to NVML, where CUDA may have no more than a slice of it (MIG): what is
+ * used and free of the whole says nothing of the slice. */
+static bool is_slice(const struct cuda_nvml *nvml, void *device, const struct cuda_gpu_facts *facts)
+{
+    unsigned long long memory[3];
+
+    return nvml->memory(device, memory) == 0 && memory[0] > facts->memory + facts->memory / 4;
+}
+
 /* NVML's GPU, or NULL. It is asked for once: what is at a place on the bus stays there. */
 static void *device_of(const struct cuda_nvml *nvml, int gpu)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct {
-        char bus[32];
-        void *device;
-    } known[CUDA_GPUS];
     struct cuda_gpu_facts facts;
     void *device = NULL;
 
     if (!nvml || gpu < 0 || gpu >= CUDA_GPUS)
         return NULL;
-    pthread_mutex_lock(&lock);
-    if (known[gpu].device) {
-        device = known[gpu].device;
+    pthread_mutex_lock(&known.lock);
+    if (known.gpu[gpu].device) {
+        device = known.gpu[gpu].device;
     } else if (cuda_rt()->facts(gpu, &facts) == 0 && nvml->by_bus(facts.bus, &device) == 0) {
-        known[gpu].device = device;
+        known.gpu[gpu].device = device;
+        known.gpu[gpu].slice = is_slice(nvml, device, &facts);
     } else {
         device = NULL;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&known.lock);
     return device;
+}
+
+/* out: total, free, used; false: unknown. */
+static bool memory_of(const struct cuda_nvml *nvml, int gpu, void *device,
+                      unsigned long long out[3])
+{
+    bool slice;
+
+    pthread_mutex_lock(&known.lock);
+    slice = known.gpu[gpu].slice;
+    pthread_mutex_unlock(&known.lock);
+    return !slice && nvml->memory(device, out) == 0;
 }
 
 void cuda_gauge_read(int gpu, struct cuda_gauge *out)
@@ -47,7 +72,7 @@ void cuda_gauge_read(int gpu, struct cuda_gauge *out)
         out->percent = rates[0];
         out->memory_percent = rates[1];
     }
-    if (nvml->memory(device, memory) == 0)
+    if (memory_of(nvml, gpu, device, memory))
         out->memory_used = (double)memory[2];
     if (nvml->temperature(device, 0, &value) == 0)
         out->celsius = value;
@@ -61,7 +86,7 @@ bool cuda_gauge_free(int gpu, size_t *bytes)
     void *device = device_of(nvml, gpu);
     unsigned long long memory[3];
 
-    if (!device || nvml->memory(device, memory) != 0)
+    if (!device || !memory_of(nvml, gpu, device, memory))
         return false;
     *bytes = (size_t)memory[1];
     return true;

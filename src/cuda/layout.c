@@ -43,6 +43,8 @@ struct cuda_conv cuda_conv_of(const struct net_layer *l, int models, int n, enum
                               .stride = l->stride,
                               .pad_top = l->pad_top,
                               .pad_left = l->pad_left,
+                              .pad_bottom = l->pad_bottom,
+                              .pad_right = l->pad_right,
                               .math = math};
 }
 

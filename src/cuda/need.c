@@ -58,8 +58,9 @@ size_t cuda_need_libraries(const struct backend_plan *plan, const struct cuda_la
     return bytes + most_steps(plan, l, nodes) * nodes * NODE;
 }
 
-enum err_code cuda_need_of(const struct backend_plan *plan, const struct cuda_share *share,
-                           int places, struct cuda_need *out, struct err *e)
+/* dnn: cuDNN does what suits it. */
+static enum err_code need_of(const struct backend_plan *plan, const struct cuda_share *share,
+                             int places, bool dnn, struct cuda_need *out, struct err *e)
 {
     struct cuda_gpu_facts facts;
     struct cuda_layout l;
@@ -67,10 +68,10 @@ enum err_code cuda_need_of(const struct backend_plan *plan, const struct cuda_sh
 
     *out = (struct cuda_need){0};
     if (code == ERR_OK) {
-        size_t dnn = cuda_dnn_version() ? cuda_dnn_expected(plan->net, &l) : 0;
+        size_t scratch = dnn ? cuda_dnn_expected(plan->net, &l) : 0;
 
-        cuda_layout_scratch(&l, dnn);
-        out->libraries = cuda_need_libraries(plan, &l, places, dnn > 0);
+        cuda_layout_scratch(&l, scratch);
+        out->libraries = cuda_need_libraries(plan, &l, places, scratch > 0);
         out->block = cuda_round(l.bytes, PAGE);
         if (cuda_rt()->facts(share->gpu, &facts) == 0)
             out->context = facts.context;
@@ -82,18 +83,27 @@ enum err_code cuda_need_of(const struct backend_plan *plan, const struct cuda_sh
 enum err_code cuda_need_within(const struct backend_plan *plan, struct cuda_share *share,
                                int places, size_t room, struct cuda_need *out, struct err *e)
 {
-    struct cuda_need less;
+    static const struct {
+        bool dnn, streams;
+    } ways[] = {{true, false}, {true, true}, {false, false}, {false, true}};
+    bool streams = false, any = false;
 
-    share->streams = false;
-    TRY(cuda_need_of(plan, share, places, out, e));
-    if (out->block + out->libraries <= room && !cuda_hooks.stream)
-        return ERR_OK;
-    share->streams = true;
-    TRY(cuda_need_of(plan, share, places, &less, e));
-    share->streams =
-        cuda_hooks.stream || (less.block + less.libraries <= room && less.block < out->block);
-    if (share->streams)
-        *out = less;
+    for (size_t i = cuda_dnn_wanted(plan) ? 0 : 2; i < MEM_COUNT(ways); i++) {
+        struct cuda_need need;
+
+        share->streams = ways[i].streams;
+        if (cuda_hooks.stream && !share->streams)
+            continue;
+        TRY(need_of(plan, share, places, ways[i].dnn, &need, e));
+        if (!any || need.block + need.libraries < out->block + out->libraries) {
+            *out = need;
+            streams = share->streams;
+        }
+        any = true;
+        if (out->block + out->libraries <= room)
+            break;
+    }
+    share->streams = streams;
     return ERR_OK;
 }
 

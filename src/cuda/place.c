@@ -1,5 +1,6 @@
 /* cuda/place.c: one GPU's part of a session: its memory, its stream, what goes in and out. */
 #include "cuda/cuda_int.h"
+#include "cuda/dnn.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -258,6 +259,8 @@ enum err_code cuda_place_program(struct cuda_place *p, bool own, struct err *e)
     TRY(cuda_list_load(&p->program.step, e));
     TRY(cuda_list_load(&p->program.begin, e));
     TRY(cuda_list_load(&p->program.evaluate, e));
+    if (p->dnn)
+        TRY(cuda_dnn_load(p->dnn, e));
     p->programmed = true;
     p->own = own;
     return ERR_OK;

@@ -46,7 +46,7 @@ static int count(int *gpus)
 }
 
 /* What was read of GPUs from 24 to 188 multiprocessors: each has some, and there is something to begin
- * with. tests/gpu/memory_test.c compares it with what is gone. */
+ * with. tests/parity/cuda_memory_test.c compares it with what is gone. */
 static size_t context_of(const struct cudaDeviceProp *prop)
 {
     return ((size_t)42 << 20) + (size_t)prop->multiProcessorCount * 2800 * 1024;

@@ -9,6 +9,7 @@ bool cuda_rt_sticks(int error)
     switch (error) {
     case 214: /* memory that its error correction could not mend */
     case 220: /* NVLink, likewise */
+    case 226: /* an error that the GPU contained */
     case CUDA_RT_ILLEGAL:
     case 702: /* a kernel ran too long */
     case 709: /* the context is gone */
@@ -19,7 +20,9 @@ bool cuda_rt_sticks(int error)
     case 717: /* address of the wrong kind of memory */
     case 718: /* program counter */
     case 719: /* a kernel failed */
-    case 721: /* an error that the GPU contained */
+    case 721: /* tensor memory that a kernel left taken */
+    case 810: /* the client of a GPU's shared server was ended */
+    case 911: /* a device outside of CUDA */
         return true;
     default:
         return false;

@@ -252,20 +252,26 @@ static void compare_with_free(const struct backend_plan *plan, int place, int gp
     text_free(&advice);
 }
 
+/* Beside the context of this process. */
+static size_t room_of(size_t unused, const struct cuda_gpu_facts *facts)
+{
+    return unused > facts->context ? unused - facts->context : unused;
+}
+
 static enum err_code estimate_place(const struct backend_plan *plan, int place,
                                     struct cuda_share *share, struct backend_estimate *out,
                                     struct err *e)
 {
-    struct cuda_gpu_facts facts;
+    struct cuda_gpu_facts facts = {0};
     struct cuda_need need;
     bool known = cuda_rt()->facts(share->gpu, &facts) == 0;
     size_t unused = SIZE_MAX;
 
     if (known && (!cuda_gauge_free(share->gpu, &unused) || unused > facts.memory))
         unused = facts.memory;
-    TRY(cuda_need_within(plan, share, out->places,
-                         known && unused > facts.context ? unused - facts.context : unused, &need,
-                         e));
+    TRY(cuda_need_within(plan, share, out->places, room_of(unused, &facts), &need, e));
+    if (cuda_need_all(&need) > unused) /* what it would take were nothing else there */
+        TRY(cuda_need_within(plan, share, out->places, room_of(facts.memory, &facts), &need, e));
     out->bytes[place] = cuda_need_all(&need);
     if (known && !out->lacking[0])
         compare_with_free(plan, place, share->gpu, &need, unused, facts.memory, out);
@@ -340,6 +346,7 @@ static enum err_code open_places(struct backend_session *s, const struct cuda_sh
     /* What libraries load late must not be loaded while a step is captured. */
     for (int i = 0; i < s->places; i++)
         s->hooks.cold = s->hooks.cold && !(s->place[i].dnn && strcmp(cuda_rt()->name, "twin"));
+    TRY(cuda_session_all(s, cuda_load, NULL, e));
     if (!s->hooks.cold)
         TRY(cuda_session_all(s, cuda_warm, NULL, e));
     cuda_choose_graphs(s);

@@ -366,14 +366,19 @@ enum err_code cuda_train(struct backend_session *s, const struct backend_span *s
 
 /* ---- before the first span ---- */
 
-/* A halted clock lets a step change nothing. The first run loads the kernels; the second tells how
- * many steps a graph may have; then these are captured. */
+enum err_code cuda_load(struct cuda_place *p, void *arg, struct err *e)
+{
+    (void)arg;
+    return cuda_place_program(p, p->session->plan.own_orders && p->share.models > 1, e);
+}
+
+/* A halted clock lets a step change nothing. The second run tells how many steps a graph may have; then
+ * these are captured. */
 enum err_code cuda_warm(struct cuda_place *p, void *arg, struct err *e)
 {
     float ms = 0;
 
     (void)arg;
-    TRY(cuda_place_program(p, false, e));
     *p->clock = (struct dev_clock){.halted = 1};
     TRY(upload_clock(p, 1, e));
     TRY(record(p, 0, e));

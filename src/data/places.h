@@ -46,6 +46,7 @@ void data_places_list(const char *name, const struct data_places *places, char *
 enum err_code data_place_of_user(const char *name, char **folder, struct err *e) MUST_USE;
 
 enum data_kind { DATA_IDX, DATA_CSV, DATA_FOLDER, DATA_SYNTHETIC };
+#define DATA_SYNTHETIC_IMAGES 60000 /* to train on */
 
 /* What the key `data` means here. */
 struct data_found {

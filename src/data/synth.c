@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASSES      10
-#define TRAIN_IMAGES 60000
-#define TEST_IMAGES  10000
-#define CELLS        6  /* a pattern's random grid, at most; stretched smoothly over the image */
-#define NOISE_WORDS  64 /* noise is drawn in pieces of this many words */
+#define CLASSES     10
+#define TEST_IMAGES 10000
+#define CELLS       6  /* a pattern's random grid, at most; stretched smoothly over the image */
+#define NOISE_WORDS 64 /* noise is drawn in pieces of this many words */
 
 /* What the keys fold in, so that no key is used for two things. */
 enum { KEY_SYNTH = 0x73796e74, KEY_PATTERN = 0, KEY_TRAIN = 1, KEY_TEST = 2 };
@@ -187,9 +186,9 @@ enum err_code data_synth_load(struct data_raw *raw, uint64_t seed, int64_t train
     raw->shape = wanted.h > 0 ? wanted : (struct net_shape){28, 28, 1};
     raw->classes = CLASSES;
     raw->bytes = true;
-    raw->train.all = TRAIN_IMAGES;
+    raw->train.all = DATA_SYNTHETIC_IMAGES;
     raw->test.all = TEST_IMAGES;
-    TRY(data_limit("train_limit", train_limit, TRAIN_IMAGES, "training", "synthetic",
+    TRY(data_limit("train_limit", train_limit, DATA_SYNTHETIC_IMAGES, "training", "synthetic",
                    &raw->train.count, e));
     TRY(data_limit("test_limit", test_limit, TEST_IMAGES, "test", "synthetic", &raw->test.count,
                    e));

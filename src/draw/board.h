@@ -18,6 +18,7 @@ struct board {
     const double *value;      /* (rows, columns); nan: words alone */
     const char *const *words; /* (rows, columns): what stands in a cell */
     bool far_below;           /* such values are coloured as the least of the others: board_scale */
+    bool per_cent;            /* values are parts of one, and its words say them per cent */
     bool by_magnitude; /* coloured by logarithms: a diagonal of counts leaves the others colours */
 };
 
@@ -41,6 +42,7 @@ struct board_view {
     const char *const *brief; /* (rows, columns): where words do not fit; or NULL */
     const bool *grey;         /* (rows, columns): a ground without a colour; or NULL */
     bool legend;              /* what colours mean stands above, and each value has its mark */
+    const char *note;         /* before it, where there is room: what else words say; or NULL */
     struct board_scale scale; /* of more than this board; lo and hi both 0: the board's own */
     int least, least_brief;   /* columns that words have at least, and brief ones; 0: as they are */
     int top, left;            /* the first that is shown; the view's own */

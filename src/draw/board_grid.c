@@ -169,21 +169,27 @@ static void draw_heads(const struct board *b, struct grid *g, struct rect in, in
 }
 
 /* From the least to the largest value: each mark, and before it, where there is room, its ground. Where
- * there is none for either it goes: values are numbers too. */
-static void draw_legend(const struct board *b, struct grid *g, struct rect in,
+ * there is none for either it goes: values are numbers too. Before it the note. */
+static void draw_legend(const struct board *b, struct grid *g, struct rect in, const char *note,
                         const struct board_scale *s)
 {
     int from = text_width(b->column_label ? b->column_label : "") + 2, end = in.columns - 5;
-    int each = 2, width, at;
+    int each = 2, width, rest, at, digits = b->per_cent ? 2 : 4;
+    double unit = b->per_cent ? 100 : 1;
     char lo[32], hi[32];
+    bool shown;
 
-    snprintf(lo, sizeof lo, "%s%.4f", !s->below ? "" : g->ascii ? "<" : "≤", s->lo);
-    snprintf(hi, sizeof hi, "%.4f", s->hi);
+    snprintf(lo, sizeof lo, "%s%.*f", !s->below ? "" : g->ascii ? "<" : "≤", digits, unit * s->lo);
+    snprintf(hi, sizeof hi, "%.*f", digits, unit * s->hi);
     width = text_width(lo) + text_width(hi) + 2;
     if (from + width + each * MARKS > end)
         each = 1;
     width += each * MARKS;
-    if (!(s->hi > s->lo) || from + width > end)
+    shown = s->hi > s->lo && from + width <= end;
+    rest = shown ? end - width - 2 : end;
+    if (note && from + text_width(note) <= rest)
+        grid_text(g, in, 0, rest - text_width(note), GRID_DIM, note);
+    if (!shown)
         return;
     at = grid_text(g, in, 0, end - width, GRID_DIM, lo) + 1;
     for (int i = 0; i < each * MARKS; i++) {
@@ -233,7 +239,7 @@ void board_grid(const struct board *b, struct grid *g, struct rect in, struct bo
         (struct rect){in.row + 2, in.column + names + 1, v->rows * v->high, v->columns * v->wide};
     draw_heads(b, g, in, names, v);
     if (v->legend)
-        draw_legend(b, g, rect_behind(in, names + 1), &scale);
+        draw_legend(b, g, rect_behind(in, names + 1), v->note, &scale);
     marks = has_marks(b, v);
     for (int r = 0; r < v->rows; r++) {
         for (int c = 0; c < v->columns; c++) {

@@ -155,6 +155,8 @@ static void add_source(struct curves *c, const struct source *s)
     bool alone = !s->name; /* then its curves differ by colour */
     int panel = 0;
 
+    if (metric && !strcmp(metric, "disagreement") && !has_members(s))
+        return;
     if (metric && strcmp(metric, "loss") != 0 && strcmp(metric, "acc") != 0) {
         add_line(c, 0, s, metric, alone ? metric : "", s->number, false);
         return;

@@ -91,6 +91,17 @@ static void tex_legend(const struct figure *f, const struct plot *p, struct text
     text_add(out, "}");
 }
 
+/* What colours run between: a value far below the others takes the least one's. */
+static void tex_range(const struct board *b, struct text *out)
+{
+    char least[TEXT_NUMBER_ROOM], most[TEXT_NUMBER_ROOM];
+    double lo, hi;
+
+    if (board_range(b, &lo, &hi) && hi > lo)
+        text_addf(out, ", point meta min=%s, point meta max=%s", text_double(least, lo),
+                  text_double(most, hi));
+}
+
 static void tex_axis(const struct figure *f, const struct figure_panel *p, int number,
                      struct text *out)
 {
@@ -119,6 +130,7 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
             ",\n  colormap name=chorus, enlargelimits=false, y dir=reverse, xtick={0,...,%d}, "
             "ytick={0,...,%d}",
             b->columns - 1, b->rows - 1);
+        tex_range(b, out);
         add_names(out, "xticklabels", b->column_name, b->columns);
         add_names(out, "yticklabels", b->row_name, b->rows);
     }

@@ -133,15 +133,22 @@ int grid_put(struct grid *g, struct rect in, int row, int column, uint32_t code,
     return column + 1;
 }
 
-static int put_clean(struct grid *g, struct rect in, int row, int column, int role, int style,
+/* As it will be drawn: what is measured is that. */
+static void add_shown(const struct grid *g, struct text *out, const char *text)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, text);
+    if (g->ascii)
+        words_add_plain(out, text_str(&clean));
+    else
+        text_add(out, text_str(&clean));
+    text_free(&clean);
+}
+
+static int put_shown(struct grid *g, struct rect in, int row, int column, int role, int style,
                      const char *s)
 {
-    struct text plain = {0};
-
-    if (g->ascii) {
-        words_add_plain(&plain, s);
-        s = text_str(&plain);
-    }
     while (*s) {
         uint32_t code = words_next(&s);
         int width = words_width(code);
@@ -159,18 +166,17 @@ static int put_clean(struct grid *g, struct rect in, int row, int column, int ro
         }
         column += width;
     }
-    text_free(&plain);
     return column;
 }
 
 static int put_text(struct grid *g, struct rect in, int row, int column, int role, int style,
                     const char *text)
 {
-    struct text clean = {0};
+    struct text shown = {0};
 
-    text_add_clean(&clean, text);
-    column = put_clean(g, in, row, column, role, style, text_str(&clean));
-    text_free(&clean);
+    add_shown(g, &shown, text);
+    column = put_shown(g, in, row, column, role, style, text_str(&shown));
+    text_free(&shown);
     return column;
 }
 
@@ -207,42 +213,42 @@ static const char *tail_of(const char *s, int columns, int *width)
 
 void grid_right(struct grid *g, struct rect in, int row, int end, int role, const char *text)
 {
-    struct text clean = {0};
+    struct text shown = {0};
     const char *s;
     int width;
 
-    text_add_clean(&clean, text);
-    s = tail_of(text_str(&clean), end, &width);
-    put_clean(g, in, row, end - width, role, 0, s);
-    text_free(&clean);
+    add_shown(g, &shown, text);
+    s = tail_of(text_str(&shown), end, &width);
+    put_shown(g, in, row, end - width, role, 0, s);
+    text_free(&shown);
 }
 
 int grid_cut(struct grid *g, struct rect in, int row, int column, int columns, int role, bool front,
              const char *text)
 {
-    struct text clean = {0};
+    struct text shown = {0};
     struct rect part = in;
     int width, end;
     const char *s;
 
     if (columns <= 0)
         return column;
-    text_add_clean(&clean, text);
-    s = text_str(&clean);
+    add_shown(g, &shown, text);
+    s = text_str(&shown);
     width = text_width(s);
     if (width <= columns) {
-        end = put_clean(g, in, row, column, role, 0, s);
+        end = put_shown(g, in, row, column, role, 0, s);
     } else if (front) {
         s = tail_of(s, columns - 1, &width);
         grid_text(g, in, row, column, role, "…");
-        end = put_clean(g, in, row, column + columns - width, role, 0, s);
+        end = put_shown(g, in, row, column + columns - width, role, 0, s);
     } else {
         part.columns = within(column + columns - 1, in.columns);
-        put_clean(g, part, row, column, role, 0, s);
+        put_shown(g, part, row, column, role, 0, s);
         grid_text(g, in, row, column + columns - 1, role, "…");
         end = column + columns;
     }
-    text_free(&clean);
+    text_free(&shown);
     return end;
 }
 
@@ -299,7 +305,7 @@ static const char *put_row(struct grid *g, struct rect in, int row, int column, 
     if (cut)
         grid_cut(g, in, row, column, in.columns - column, role, false, piece);
     else
-        put_clean(g, in, row, column, role, 0, piece);
+        put_shown(g, in, row, column, role, 0, piece);
     free(piece);
     return s + next;
 }
@@ -311,20 +317,20 @@ int grid_words(struct grid *g, struct rect in, int row, int role, const char *te
     while (*text && in.columns > 0) { /* line by line, since a clean text has no newlines */
         size_t n = strcspn(text, "\n");
         char *line = mem_text_n(text, n);
-        struct text clean = {0};
+        struct text shown = {0};
         int column = 0, hang;
         const char *s;
 
-        text_add_clean(&clean, line);
+        add_shown(g, &shown, line);
         free(line);
         text += n + (text[n] == '\n');
-        s = text_str(&clean);
+        s = text_str(&shown);
         hang = hang_of(s, in.columns);
         do {
             s = put_row(g, in, row + rows++, column, role, s, *text);
             column = hang;
         } while (*s);
-        text_free(&clean);
+        text_free(&shown);
     }
     return rows;
 }

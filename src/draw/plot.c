@@ -17,129 +17,6 @@ int plot_row(const struct plot_canvas *c, double place)
     return c->top + (int)lround((1 - place) * (c->down * c->height - 1)) / c->down;
 }
 
-/* Which ticks have labels: every stride-th from *first on. Where rows are few, ticks at equal
- * distances fall into rows at unequal ones, which reads as another scale: then fewer of them. */
-static int choose_ticks(const int *rows, int n, bool log, int *first)
-{
-    int best = 1, most = 0, span = 0, least = n > 1 ? rows[0] - rows[1] : 0;
-
-    *first = 0;
-    for (int i = 1; i < n; i++)
-        least = rows[i - 1] - rows[i] < least ? rows[i - 1] - rows[i] : least;
-    if (log || least > 1)
-        return 1;
-    for (int stride = 1; stride < n; stride++) {
-        for (int offset = 0; offset < stride && offset + stride < n; offset++) {
-            int distance = rows[offset] - rows[offset + stride], count = 1;
-
-            for (int i = offset + stride; i < n; i += stride)
-                count = rows[i - stride] - rows[i] == distance ? count + 1 : -n;
-            if (distance < 1 || count < most || (count == most && distance * count <= span))
-                continue;
-            most = count;
-            span = distance * count;
-            best = stride;
-            *first = offset;
-        }
-    }
-    return most ? best : n; /* all in one row: one of them */
-}
-
-/* Few rows: another step may have labels at equal distances where the first has hardly any. */
-static bool choose_coarse(const struct plot_canvas *c, struct plot_axis *y)
-{
-    struct plot_axis best = {0}, one = *y;
-
-    for (int k = 0, n; (n = plot_label_coarse(&one, k)) >= 0; k++) {
-        int rows[PLOT_TICKS], distance = 0;
-
-        if (n < 3 || n > 6)
-            continue;
-        for (int i = 0; i < n; i++)
-            rows[i] = plot_row(c, plot_place(&one, one.tick[i]));
-        distance = rows[0] - rows[1];
-        for (int i = 2; i < n; i++)
-            distance = rows[i - 1] - rows[i] == distance ? distance : 0;
-        if (distance > 0 && n > best.ticks)
-            best = one;
-    }
-    if (best.ticks)
-        *y = best;
-    return best.ticks > 0;
-}
-
-/* How well ticks fit into rows; 0: not four to six of them, or rows that mislead. */
-static int fitness(const struct plot_canvas *c, const struct plot_axis *y)
-{
-    int rows[PLOT_TICKS], least = c->height, most = 0;
-
-    if (y->ticks < 4 || y->ticks > 6)
-        return 0;
-    for (int i = 0; i < y->ticks; i++)
-        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
-    for (int i = 1; i < y->ticks; i++) {
-        int distance = rows[i - 1] - rows[i];
-
-        least = distance < least ? distance : least;
-        most = distance > most ? distance : most;
-    }
-    if (least < 1 || (!y->log && most > least + 1))
-        return 0;
-    /* At distances of one row and two they read as another scale, which two ticks alone do not. */
-    return y->log || most == least || least > 1 ? 3 + (least > 1 ? 2 : 0) + (least == most) : 2;
-}
-
-/* A frame that has room for four shall have them, though of a less common step. */
-static bool choose_four(const struct plot_canvas *c, struct plot_axis *y)
-{
-    struct plot_axis best = *y, one = *y;
-    int most = fitness(c, y) ? fitness(c, y) + 3 : 0;
-
-    for (int k = 0, n; (n = plot_label_step(&one, k)) >= 0; k++) {
-        int fits = n >= 4 && n <= 6 ? fitness(c, &one) : 0;
-
-        fits += fits ? 2 * plot_label_round(&one, k) : 0;
-        if (fits <= most)
-            continue;
-        most = fits;
-        best = one;
-    }
-    if (most)
-        *y = best;
-    return most > 0;
-}
-
-/* Those that have a row of their own; how many they are. */
-static int choose_some(const struct plot_canvas *c, struct plot_axis *y)
-{
-    int rows[PLOT_TICKS], first, stride, n = 0, ticks = y->ticks;
-
-    for (int i = 0; i < ticks; i++)
-        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
-    stride = choose_ticks(rows, ticks, y->log, &first);
-    if (stride > 1 && first + 2 * stride >= ticks && choose_coarse(c, y))
-        return y->ticks;
-    for (int i = first; i < ticks; i += stride) {
-        /* of powers in one row of a low frame the highest */
-        if (i + stride < ticks && rows[i + stride] == rows[i])
-            continue;
-        y->tick[n] = y->tick[i];
-        memmove(y->label[n++], y->label[i], PLOT_LABEL);
-    }
-    y->ticks = n;
-    if (n < ticks)
-        plot_label_again(y);
-    return n;
-}
-
-static void choose_y_ticks(const struct plot_canvas *c, struct plot_axis *y)
-{
-    struct plot_axis whole = *y;
-
-    if (choose_some(c, y) < 4 && c->height >= PLOT_FOUR_ROWS && choose_four(c, &whole))
-        *y = whole;
-}
-
 bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
 {
     const struct plot *p = c->p;
@@ -151,7 +28,7 @@ bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
     c->down = p->level == PLOT_ASCII ? 1 : p->level == PLOT_BLOCK ? 2 : 4;
     c->top = plot_draw_head(c, v);
     c->height = p->rows - c->top - 2;
-    choose_y_ticks(c, &v->y);
+    plot_choose_rows(c, v);
     for (int i = 0; i < v->y.ticks; i++)
         if (plot_length(v->y.label[i]) > label)
             label = plot_length(v->y.label[i]);

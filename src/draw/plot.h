@@ -38,9 +38,10 @@ struct plot {
     const struct plot_band *band; /* (bands) */
     int bands;
     bool log_y;
-    bool zero_y;  /* y begins at 0, for what is read as a proportion, such as speed */
-    bool whole_x; /* x counts something: no ticks between whole numbers */
-    bool parts_x; /* with whole_x: but where they are few, since half an epoch is something too */
+    bool per_cent; /* y is a part of one, and is labelled per cent */
+    bool zero_y;   /* y begins at 0, for what is read as a proportion, such as speed */
+    bool whole_x;  /* x counts something: no ticks between whole numbers */
+    bool parts_x;  /* with whole_x: but where they are few, since half an epoch is something too */
     enum plot_unit x_unit;
     double x_lo, x_hi; /* only what lies between them, where x_lo < x_hi; y follows what is seen */
     int front;         /* the series drawn last, over all others: its index + 1; 0: none */

@@ -93,7 +93,8 @@ bool plot_look(const struct plot *p, int columns, struct plot_view *v)
     struct plot_extent all = {INFINITY, -INFINITY, true};
     size_t points = 0;
 
-    *v = (struct plot_view){.y = {.lo = INFINITY, .hi = -INFINITY, .log = p->log_y}};
+    *v = (struct plot_view){
+        .y = {.lo = INFINITY, .hi = -INFINITY, .log = p->log_y, .per_cent = p->per_cent}};
     v->curve = mem_new((size_t)p->count + 1, sizeof *v->curve);
     v->curves = p->count;
     for (int i = 0; i < p->count; i++) {

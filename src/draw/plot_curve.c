@@ -12,6 +12,7 @@
 #define THIN_EVERY 24 /* the same of a thin one, */
 #define THIN_APART 3  /* whose marks stand so far from those of the next, at least */
 #define MOST_THIN  24 /* of more the marks would hide the curves */
+#define MOST_NAMED 24 /* of more not each can have a mark of its own */
 
 /* The dots of all cells of the place for curves. A cell has one colour: that of whose dots came
  * last. */
@@ -20,7 +21,7 @@ struct dots {
     int wide, high; /* in dots */
     uint8_t *set;   /* (height, width) of cells: a bit a dot, all of a column from the top down */
     int *owner;     /* a series */
-    bool *marked;   /* (height, width) of cells */
+    int *mark;      /* (height, width) of cells: a series + 1 whose mark stands there; 0: none */
     bool over;      /* what is drawn now hides what was there */
 };
 
@@ -85,6 +86,12 @@ static void draw_line(struct dots *d, int x0, int y0, int x1, int y1, int series
     }
 }
 
+/* No line leads to it or from it. */
+static bool is_alone(const struct plot_curve *curve, size_t i)
+{
+    return curve->point[i].gap && (i + 1 == curve->n || curve->point[i + 1].gap);
+}
+
 static void draw_series(struct dots *d, int series, const struct plot_curve *curve)
 {
     int last_x = 0, last_y = 0;
@@ -96,7 +103,10 @@ static void draw_series(struct dots *d, int series, const struct plot_curve *cur
 
         if (curve->point[i].gap)
             last_x = x, last_y = y;
-        draw_line(d, last_x, last_y, x, y, series, &walked);
+        if (is_alone(curve, i)) /* a mark stands there, and a thick pen would be seen beside it */
+            set_dots(d, x, y, y, series);
+        else
+            draw_line(d, last_x, last_y, x, y, series, &walked);
         last_x = x;
         last_y = y;
     }
@@ -109,7 +119,7 @@ static void put_mark(struct dots *d, int series, int row, int column)
     int y = row - c->top, x = column - c->left;
 
     if (y >= 0 && y < c->height && x >= 0 && x < c->width)
-        d->marked[y * c->width + x] = true;
+        d->mark[y * c->width + x] = series + 1;
     plot_put(c, row, column, plot_mark(s->colour, c->p->level), plot_role(s));
 }
 
@@ -123,7 +133,7 @@ static void draw_marks(struct dots *d, int series, const struct plot_curve *curv
 
     for (size_t i = 0; i < curve->n; i++) {
         const struct plot_point *point = &curve->point[i];
-        bool last = i + 1 == curve->n, alone = point->gap && (last || point[1].gap);
+        bool last = i + 1 == curve->n, alone = is_alone(curve, i);
         int column = plot_column(d->c, point->x), row = plot_row(d->c, point->y);
 
         if (!alone && (p->count == 1 || (thin ? !last : column < next)))
@@ -141,7 +151,7 @@ static bool mark_column(struct dots *d, int series, int column)
     for (int row = 0; row < c->height; row++) {
         int cell = row * c->width + column;
 
-        if (d->set[cell] && d->owner[cell] == series && !d->marked[cell]) {
+        if (d->set[cell] && d->owner[cell] == series && !d->mark[cell]) {
             put_mark(d, series, c->top + row, c->left + column);
             return true;
         }
@@ -169,6 +179,85 @@ static void mark_thin(struct dots *d, const int *order, int n)
             while (column < end && !mark_column(d, order[i], column))
                 column++;
         }
+}
+
+/* The series + 1 that a cell tells by its character; 0: none. */
+static int named_in(const struct dots *d, int cell)
+{
+    const struct plot *p = d->c->p;
+
+    if (d->mark[cell] || p->level != PLOT_ASCII || !d->set[cell])
+        return d->mark[cell];
+    return p->series[d->owner[cell]].weight == PLOT_THIN ? 0 : d->owner[cell] + 1;
+}
+
+/* How well a mark stands in a cell of a curve's way: 0: it would take the only one of another curve. */
+static int worth_of(const struct dots *d, int cell, int series, const int *named)
+{
+    int other = named_in(d, cell);
+
+    if (other)
+        return named[other - 1] > 1 ? 1 : 0;
+    return d->set[cell] && d->owner[cell] == series ? 3 : 2;
+}
+
+/* The best cell of a curve's way, the first from a column on, behind the last column from the first; -1:
+ * none. */
+static int cell_for_mark(const struct dots *d, const struct dots *way, int series, int from,
+                         const int *named)
+{
+    const struct plot_canvas *c = d->c;
+    int best = -1, worth = 0;
+
+    for (int i = 0; i < c->width; i++)
+        for (int row = 0; row < c->height; row++) {
+            int cell = row * c->width + (from + i) % c->width;
+            int here = way->set[cell] ? worth_of(d, cell, series, named) : 0;
+
+            if (here > worth) {
+                best = cell;
+                worth = here;
+            }
+        }
+    return best;
+}
+
+/* Where curves run together, marks of those drawn last lie on all others': what has none left gets one
+ * more, each in columns of its own. */
+static void mark_hidden(struct dots *d, const struct plot_view *v, const int *order, int n)
+{
+    struct plot_canvas *c = d->c;
+    size_t cells = (size_t)c->width * (size_t)c->height;
+    struct dots way = *d;
+    int *named;
+
+    if (n < 2 || n > MOST_NAMED)
+        return;
+    named = mem_new((size_t)n, sizeof *named);
+    for (size_t i = 0; i < cells; i++)
+        if (named_in(d, (int)i))
+            named[named_in(d, (int)i) - 1]++;
+    way.set = mem_new(cells, 1);
+    way.owner = mem_new(cells, sizeof *way.owner);
+    for (int i = 0; i < n; i++) {
+        int cell, was;
+
+        if (named[order[i]])
+            continue;
+        memset(way.set, 0, cells);
+        draw_series(&way, order[i], &v->curve[order[i]]);
+        cell = cell_for_mark(d, &way, order[i], (2 * i + 1) * c->width / (2 * n), named);
+        if (cell < 0)
+            continue;
+        was = named_in(d, cell);
+        if (was)
+            named[was - 1]--;
+        put_mark(d, order[i], c->top + cell / c->width, c->left + cell % c->width);
+        named[order[i]]++;
+    }
+    free(way.set);
+    free(way.owner);
+    free(named);
 }
 
 /* The bits of set_dots as the characters' own. */
@@ -236,7 +325,7 @@ void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
 
     d.set = mem_new(cells, 1);
     d.owner = mem_new(cells, sizeof *d.owner);
-    d.marked = mem_new(cells, sizeof *d.marked);
+    d.mark = mem_new(cells, sizeof *d.mark);
     for (int i = 0; i < n; i++) {
         /* the dots of so many would fill cells and be no curve's */
         d.over = order[i] == p->front - 1 || (crowd && !p->series[order[i]].dashed);
@@ -249,9 +338,10 @@ void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v)
             if ((v->curve[order[i]].n == 1) == alone &&
                 (alone || p->level != PLOT_ASCII || p->series[order[i]].weight == PLOT_THIN))
                 draw_marks(&d, order[i], &v->curve[order[i]]);
+    mark_hidden(&d, v, order, n);
     free(d.set);
     free(d.owner);
-    free(d.marked);
+    free(d.mark);
     free(order);
 }
 

@@ -12,7 +12,7 @@
 
 struct plot_axis {
     double lo, hi;
-    bool log;
+    bool log, per_cent;  /* per_cent: labels say hundredths */
     double from, length; /* lo and hi - lo, or those of their logarithms */
     double step;         /* between ticks; 0: they are powers, or one */
     int ticks;
@@ -62,17 +62,17 @@ struct plot_point *plot_thin(const struct plot_series *s, bool sorted, bool log,
 enum plot_count { PLOT_ANY, PLOT_WHOLE, PLOT_PARTS };
 /* Ticks and labels of an axis whose range stands. */
 void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_unit unit);
-/* The same with another step, the index-th of those that people read well, from the largest down.
- * Returns how many ticks; -1: there is no such step. */
-int plot_label_coarse(struct plot_axis *axis, int index);
-/* The same of every axis, powers too: among these are four ticks for frames of few rows. */
+/* The same with another step, the index-th of those that people read well, powers too. Returns how many
+ * ticks; -1: there is no such step. */
 int plot_label_step(struct plot_axis *axis, int index);
+/* The same with its own step, after its range has changed; false: there are too many. */
+bool plot_label_within(struct plot_axis *axis);
 int plot_label_round(const struct plot_axis *axis, int index); /* how round they are: 0, 1, 2 */
 #define PLOT_FOUR_ROWS 5 /* of curves: so high a frame has four ticks or more */
 /* Some of the ticks have gone: labels with only the digits that the others need. */
 void plot_label_again(struct plot_axis *axis);
 /* A value by itself, as legends show it: four digits. */
-void plot_number(double value, char out[PLOT_LABEL]);
+void plot_number(double value, bool per_cent, char out[PLOT_LABEL]);
 
 /* The point that is read at x, or s->n; and what is read there. */
 size_t plot_point_at(const struct plot_series *s, bool sorted, double x);
@@ -87,9 +87,11 @@ struct plot_canvas {
     int across, down; /* dots of a cell */
 };
 
-/* Finds where the labels of y end and what the head leaves, and takes those ticks of y away that its
- * rows have no room for. false: no room for curves. */
+/* Finds where the labels of y end and what the head leaves, and has the ticks of y stand on rows. false:
+ * no room for curves. */
 bool plot_lay_out(struct plot_canvas *c, struct plot_view *v);
+/* The ticks of y and its range, for the rows that there are; curves go along. */
+void plot_choose_rows(const struct plot_canvas *c, struct plot_view *v);
 
 void plot_put(struct plot_canvas *c, int row, int column, uint32_t code, int colour);
 /* Returns the column behind what was put, at most end. */

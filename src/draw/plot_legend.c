@@ -45,7 +45,7 @@ static int value_width(const struct legend *l, int series)
 
     if (!l->value)
         return 0;
-    plot_number(l->value[series], words);
+    plot_number(l->value[series], l->c->p->per_cent, words);
     return 1 + (plot_length(words) < VALUE_WIDTH ? VALUE_WIDTH : plot_length(words));
 }
 
@@ -84,7 +84,7 @@ static int put_entry(const struct legend *l, int row, int column, int end, int s
     at = plot_put_cut(c, row, column + 3, room < l->name ? room : l->name, name_of(l, series));
     if (!value)
         return at;
-    plot_number(l->value[series], words);
+    plot_number(l->value[series], c->p->per_cent, words);
     plot_put_text(c, row, at + 1, end, words, plot_role(s));
     return at + value;
 }

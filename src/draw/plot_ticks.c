@@ -239,9 +239,21 @@ static const struct unit *unit_of(double largest)
     return &units[i];
 }
 
-/* All labels with as many digits as their step needs, in one unit: 0, 0.5M, 1.0M. */
-static void label_numbers(struct plot_axis *a, double largest, double step)
+static double label_unit(const struct plot_axis *a)
 {
+    return a->per_cent ? 100 : 1;
+}
+
+/* Of what labels say. */
+static double largest_of(const struct plot_axis *a)
+{
+    return a->ticks ? label_unit(a) * fmax(fabs(a->tick[0]), fabs(a->tick[a->ticks - 1])) : 0;
+}
+
+/* All labels with as many digits as their step (in the axis' unit) needs, in one unit: 0, 0.5M, 1.0M. */
+static void label_numbers(struct plot_axis *a, double step)
+{
+    double largest = largest_of(a);
     const struct unit *unit = unit_of(largest);
     int digits = digits_of(step / unit->size);
 
@@ -250,7 +262,7 @@ static void label_numbers(struct plot_axis *a, double largest, double step)
         digits = digits_of(step);
     }
     for (int i = 0; i < a->ticks; i++) {
-        double v = a->tick[i] / unit->size;
+        double v = label_unit(a) * a->tick[i] / unit->size;
 
         if (step > 0 && digits < 7 && largest < 1e12)
             snprintf(a->label[i], PLOT_LABEL, "%.*f%s", v == 0 && unit->size > 1 ? 0 : digits, v,
@@ -290,20 +302,16 @@ static void label_time(double seconds, double step, double largest, char out[PLO
                  floor(fmod(whole, 3600) / 60), fmod(whole, 60));
 }
 
-static double largest_of(const struct plot_axis *a)
-{
-    return a->ticks ? fmax(fabs(a->tick[0]), fabs(a->tick[a->ticks - 1])) : 0;
-}
-
 /* Powers: each in its own unit, or none where the largest has none. */
 static void label_powers(struct plot_axis *a)
 {
     const struct unit *plain = unit_of(1);
 
     for (int i = 0; i < a->ticks; i++) {
-        const struct unit *own = largest_of(a) >= 1e12 ? plain : unit_of(fabs(a->tick[i]));
+        double v = label_unit(a) * a->tick[i];
+        const struct unit *own = largest_of(a) >= 1e12 ? plain : unit_of(fabs(v));
 
-        snprintf(a->label[i], PLOT_LABEL, "%.6g%s", a->tick[i] / own->size, own->name);
+        snprintf(a->label[i], PLOT_LABEL, "%.6g%s", v / own->size, own->name);
     }
 }
 
@@ -324,31 +332,30 @@ void plot_label_axis(struct plot_axis *a, enum plot_count count, enum plot_unit 
         for (int i = 0; i < a->ticks; i++)
             label_time(a->tick[i], step, largest_of(a), a->label[i]);
     else if (step > 0)
-        label_numbers(a, largest_of(a), step);
+        label_numbers(a, label_unit(a) * step);
     else
         label_powers(a);
 }
 
-int plot_label_coarse(struct plot_axis *a, int index)
+bool plot_label_within(struct plot_axis *a)
 {
-    static const double steps[] = {5, 2.5, 2, 1, 0.5, 0.25, 0.2, 0.1};
-    int n;
+    double ticks[8];
+    int n = tick_multiples(a->lo, a->hi, a->step, ticks, 8);
 
-    if (a->log || !(a->step > 0) || index >= (int)MEM_COUNT(steps))
-        return -1;
-    a->step = steps[index] * pow(10, floor(log10(a->hi - a->lo)));
-    n = tick_multiples(a->lo, a->hi, a->step, a->tick, PLOT_TICKS);
-    a->ticks = n < PLOT_TICKS ? n : PLOT_TICKS;
-    label_numbers(a, largest_of(a), a->step);
-    return n;
+    if (n < 1 || n >= PLOT_TICKS)
+        return false;
+    a->ticks = n;
+    memcpy(a->tick, ticks, (size_t)n * sizeof *ticks);
+    label_numbers(a, label_unit(a) * a->step);
+    return true;
 }
 
 int plot_label_step(struct plot_axis *a, int index)
 {
     /* the rounder the earlier: see plot_label_round */
-    static const double steps[] = {5,   2.5,  2,    1,    0.5, 0.25, 0.2,  0.1,  4,
-                                   3,   1.5,  0.75, 0.6,  0.4, 0.3,  0.15, 1.25, 0.125,
-                                   1.2, 0.12, 1.6,  0.16, 0.8, 0.35, 0.7,  0.45, 0.9};
+    static const double steps[] = {5,     2.5,  2,   1,    0.5,  0.25, 0.2, 0.1,  1.25,
+                                   0.125, 4,    3,   1.5,  0.75, 0.6,  0.4, 0.3,  0.15,
+                                   1.2,   0.12, 1.6, 0.16, 0.8,  0.35, 0.7, 0.45, 0.9};
     int lists = a->log ? (int)MEM_COUNT(log_lists) : 0, n;
     double ticks[8];
 
@@ -365,7 +372,7 @@ int plot_label_step(struct plot_axis *a, int index)
     a->ticks = n < PLOT_TICKS ? n : PLOT_TICKS;
     memcpy(a->tick, ticks, (size_t)a->ticks * sizeof *ticks);
     if (a->step > 0)
-        label_numbers(a, largest_of(a), a->step);
+        label_numbers(a, label_unit(a) * a->step);
     else
         label_powers(a);
     return n;
@@ -374,24 +381,27 @@ int plot_label_step(struct plot_axis *a, int index)
 int plot_label_round(const struct plot_axis *a, int index)
 {
     index -= a->log ? (int)MEM_COUNT(log_lists) : 0;
-    return index < 8 ? 2 : index < 16 ? 1 : 0;
+    return index < 8 ? 2 : index < 18 ? 1 : 0;
 }
 
 void plot_label_again(struct plot_axis *a)
 {
-    int digits = 0, need = a->step > 0 ? digits_of(a->step) : 0;
+    double step = label_unit(a) * a->step;
+    int digits = 0, need = step > 0 ? digits_of(step) : 0;
 
     if (!need)
         return;
-    for (int i = 0; i < a->ticks; i++)
-        while (digits < need &&
-               fabs(a->tick[i] * pow(10, digits) - round(a->tick[i] * pow(10, digits))) >
-                   1e-6 * pow(10, digits) * a->step)
+    for (int i = 0; i < a->ticks; i++) {
+        double v = label_unit(a) * a->tick[i];
+
+        while (digits < need && fabs(v * pow(10, digits) - round(v * pow(10, digits))) >
+                                    1e-6 * pow(10, digits) * step)
             digits++;
-    label_numbers(a, largest_of(a), pow(10, -digits));
+    }
+    label_numbers(a, pow(10, -digits));
 }
 
-void plot_number(double v, char out[PLOT_LABEL])
+void plot_number(double v, bool per_cent, char out[PLOT_LABEL])
 {
     const struct unit *unit = unit_of(fabs(v));
     double size = fabs(v) / unit->size;
@@ -399,6 +409,8 @@ void plot_number(double v, char out[PLOT_LABEL])
 
     if (!isfinite(v))
         snprintf(out, PLOT_LABEL, "-");
+    else if (per_cent)
+        snprintf(out, PLOT_LABEL, "%.2f", 100 * v);
     else if (size > 0 && (size < 1e-3 || size >= 10000))
         snprintf(out, PLOT_LABEL, "%.2e", v);
     else
@@ -412,10 +424,10 @@ void plot_number(double v, char out[PLOT_LABEL])
 void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL])
 {
     char number[TEXT_NUMBER_ROOM];
+    double step = x != 0 && fabs(x) < 10 ? pow(10, floor(log10(fabs(x))) - 2) : 1;
 
     if (p->x_unit == PLOT_TIME)
-        label_time(fabs(x) < 10 ? round(x * 10) / 10 : round(x), fabs(x) < 10 ? 0.1 : 1, fabs(x),
-                   out);
+        label_time(round(x / step) * step, step, fabs(x), out);
     else if (p->whole_x && (x == floor(x) || fabs(x) >= 1000) && fabs(x) < 1e15)
         snprintf(out, PLOT_LABEL, "%s%s", x < 0 ? "-" : "",
                  text_count(number, (uint64_t)(fabs(x) + 0.5)));

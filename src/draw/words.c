@@ -146,12 +146,11 @@ void words_add_plain(struct text *out, const char *s)
     while (*s) {
         uint32_t code = words_next(&s);
 
-        if (words_width(code) < 1)
-            continue;
-        text_addf(out, "%c", words_plain(code));
-        if (code == 0x00b1 && *s == ' ') {
+        for (int i = words_width(code); i > 0; i--)
+            text_addf(out, "%c", words_plain(code));
+        if (code == 0x00b1) {
             text_add(out, "-");
-            s++;
+            s += *s == ' ' && s[1] >= '0' && s[1] <= '9';
         }
     }
 }

@@ -21,7 +21,8 @@ void words_add_cut(struct text *out, const char *s, int columns, bool ascii);
 int words_width(uint32_t code); /* in columns */
 /* What is read for a character where there is ASCII alone; '?': nothing is. */
 char words_plain(uint32_t code);
-/* A clean text in ASCII, as wide: "0.8 ± 0.1" as "0.8 +-0.1". */
+/* A clean text in ASCII, as wide but for a "±" without a number behind a blank: "0.8 ± 0.1" as "0.8 +-0.1",
+ * "± is" as "+- is". */
 void words_add_plain(struct text *out, const char *s);
 
 #endif

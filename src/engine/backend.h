@@ -35,12 +35,16 @@ struct backend_plan {
     int first_device, all_devices;   /* ... of how many in all processes (0 and devices today) */
     int members;                     /* models: 1 in data-parallel */
     const int *member_device;        /* (members): m mod devices */
+    bool own_orders;                 /* members' spans have orders of their own */
     const struct rng_key *model_key; /* (members): each model's own key, for dropout */
     int threads;                     /* CPU threads */
     const int *gpu;                  /* (gpus) */
     int gpus;
     bool
         tune; /* a library's plans are chosen by their times, and written down for later sessions */
+    /* Of a run that goes on: what plans() said when its checkpoint was written, for the same kind of them
+     * again; NULL: whatever is best. */
+    const char *plans;
 };
 
 /* Rows of results: in an ensemble a unit is a member, in data-parallel a replica (a device). */

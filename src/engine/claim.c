@@ -89,7 +89,7 @@ void claim_save(struct sweep *s)
 
     /* An end has its number when all cells were looked at: that may take long, claim_take_ended does it
      * by and by. */
-    if (!s->unsaved || !s->ledger || (s->looked < s->seen && !s->closing) || !begin_ledger(s))
+    if (!s->unsaved || !s->ledger || (s->looked < s->seen && !sweep_closes(s)) || !begin_ledger(s))
         return;
     while (s->looked < s->seen)
         look_at_next(s);
@@ -173,7 +173,7 @@ void claim_take_ended(struct sweep *s)
 {
     uint64_t until = clock_ns() + LOOK_NS;
 
-    if (s->looked == s->seen || s->closing || clock_ns() < s->hold_ns || !begin_ledger(s))
+    if (s->looked == s->seen || sweep_closes(s) || clock_ns() < s->hold_ns || !begin_ledger(s))
         return;
     while (s->looked < s->seen && clock_ns() < until)
         look_at_next(s);
@@ -351,7 +351,7 @@ bool claim_next(struct sweep *s)
     char from[256];
     bool ours = false;
 
-    if (s->closing || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
+    if (sweep_closes(s) || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
         clock_ns() < s->turn_ns || !claim_next_waiting(s) || !begin_ledger(s))
         return false;
     if (wait_for_others(s)) {
@@ -378,7 +378,7 @@ void claim_look_elsewhere(struct sweep *s)
 
     for (size_t i = 0; i < s->seen && !any; i++)
         any = s->cell[i].elsewhere;
-    if (!any || now < s->look_ns || s->closing || !begin_ledger(s))
+    if (!any || now < s->look_ns || sweep_closes(s) || !begin_ledger(s))
         return;
     s->look_ns = now + SECOND;
     for (size_t i = 0; i < s->seen; i++) {
@@ -528,6 +528,8 @@ void sweep_forget(struct run *r)
         c->state = WIRE_WAITING;
         s->first_waiting = 0;
     }
-    wire_drop_status(s->engine->wire, r->number);
+    /* of a sweep that stops after its cells they go on alone: what it is stays to be seen */
+    if (s->course != SWEEP_AFTER_CELLS || r->end_code != ERR_STUCK)
+        wire_drop_status(s->engine->wire, r->number);
     sweep_tell_cell(s, c);
 }

@@ -153,7 +153,7 @@ static void obey(struct engine *e, const struct wire_command *c)
             run_refuse(e, c->run, ERR_FAILED, "this sweep neither runs nor waits");
         return;
     case WIRE_ASK:
-        planner_ask(e->planner, c->run, c->slot, c->by);
+        planner_ask(e->planner, c);
         return;
     case WIRE_COUNT:
         tally_ask(e, c->run, c->slot);
@@ -271,6 +271,7 @@ static void show_work(struct engine *e)
     if (!path && paused && paused[0] && !e->quitting)
         path = paused; /* its turn is not over: nobody is to take what waits behind it */
     record_work_set_full(e->work, full);
+    record_work_set_sweep(e->work, e->sweeps ? sweep_told(e->sweeps) : NULL);
     record_work_set(e->work, path, runs);
 }
 

@@ -1,6 +1,6 @@
 /* engine/engine_int.h: what the files of this room share.
  *
- * Two threads work on a run. The session thread (session.c, train.c) makes the plan, opens the
+ * Two threads work on a run. The session thread (session.c, snapshot.c, train.c) makes the plan, opens the
  * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, keep.c)
  * obeys commands and owns the record: it writes what the messages bring, first to the disk, then to
  * the wire. A sweep has a thread that finds out what its cells are (cells.c); which of them run is
@@ -68,14 +68,14 @@ void sums_new(struct sums *s, const struct backend_plan *p);
 void sums_free(struct sums *s);
 void sums_copy(struct sums *to, const struct sums *from); /* of equal sizes */
 
-/* A copy of everything that a run needs to go on. Made by the session thread, then the engine
- * thread's alone, which counts who still wants it. */
+/* A copy of everything that a run needs to go on, made by the session thread. Of one that is wanted by
+ * nobody the run has the weights back for another; the run outlives it. */
 struct snapshot {
-    struct run *of; /* has the weights back when nobody wants it; outlives it */
+    struct run *of;
     struct record_weights weights;
     struct standing at;
     struct sums sums;
-    int wanted;
+    int wanted; /* by keep.c: the places that hold it, and who writes it. Guarded by of->lock */
 };
 enum err_code snapshot_pack(const struct snapshot *s, const struct net *net,
                             struct record_pack *pack, struct err *e) MUST_USE;
@@ -83,6 +83,7 @@ enum err_code snapshot_pack(const struct snapshot *s, const struct net *net,
 enum err_code standing_unpack(const struct safetensors *s, struct standing *at, struct sums *sums,
                               struct err *e) MUST_USE;
 void snapshot_free(struct snapshot *s);
+void snapshot_end(struct snapshot *s); /* the same where of->lock is held */
 
 enum message_kind {
     MESSAGE_PLANNED,  /* the plan is made, or error says why not: the session waits for an answer */
@@ -108,11 +109,11 @@ struct message {
     size_t written;             /* rows that are on disk: a full disk is tried again from here */
     struct wire_event *event;   /* (events): posted when all rows are written */
     size_t events;
-    struct snapshot *snapshot;
-    bool urgent;           /* snapshot: write it now */
-    bool best;             /* snapshot: of the best epoch so far */
-    enum wire_state state; /* MESSAGE_ENDED */
-    struct err *error;     /* PLANNED: NULL where all is well; ENDED: code and reason */
+    struct snapshot *snapshot; /* guarded by of->lock once it is sent: a newer one may replace it */
+    bool urgent;               /* snapshot: write it now, and what else waits */
+    bool best;                 /* snapshot: to be kept as the best so far */
+    enum wire_state state;     /* MESSAGE_ENDED */
+    struct err *error;         /* PLANNED: NULL where all is well; ENDED: code and reason */
 };
 struct message *message_new(enum message_kind kind, const struct standing *at);
 void message_free(struct message *m);
@@ -140,9 +141,13 @@ struct run {
     enum { ANSWER_NONE, ANSWER_GO, ANSWER_END } answer; /* to MESSAGE_PLANNED */
     struct message *first, *last;
     size_t messages;
-    int snapshots;              /* of the messages that wait */
-    struct record_weights room; /* the next snapshot's, where no other is wanted any more */
-    atomic_bool stop;           /* for the backend: wish is not WISH_GO, or hold. Set under lock */
+    struct record_weights room[PLAN_STATE_COPIES]; /* (rooms) of snapshots that are no more */
+    int rooms, copies;                             /* of all there are: plan_state_copies at most */
+    bool no_more_copies;                           /* there was no memory for another one */
+    bool wants_room;                               /* the session waits for one */
+    bool skipped;                                  /* an epoch's end was not sent: there was none */
+    struct snapshot *last_wanted, *best_wanted, *named_wanted; /* not on disk yet */
+    atomic_bool stop; /* for the backend: wish is not WISH_GO, or hold. Set under lock */
 
     /* Written by the session thread until MESSAGE_PLANNED, read by both from then on. */
     struct plan *plan;
@@ -162,8 +167,7 @@ struct run {
     struct record_run row; /* run.csv */
     enum wire_state state;
     struct standing at;
-    struct snapshot *last_wanted, *best_wanted, *named_wanted; /* not on disk yet */
-    uint64_t kept_ns;                                          /* when one was written last */
+    uint64_t kept_ns;  /* when a checkpoint was written last */
     int64_t told_kept; /* the step of the checkpoint that log.txt tells of last, and 1; 0: none */
     uint64_t opened_ns;
     bool disk_full, give_up;
@@ -176,6 +180,7 @@ struct run {
     bool queued;      /* taken from the queue */
     uint64_t item;    /* what it was taken from; 0: nothing */
     bool handed_over; /* its end is none: another process goes on */
+    bool halted;      /* so because this one can compute no more, and nobody had told it to end */
     bool ended;       /* may be joined */
     bool joined;      /* the session thread is gone */
     bool commands_end; /* on_end is to be run */
@@ -215,10 +220,6 @@ int engine_thread(pthread_t *thread, void *(*main_function)(void *), void *user)
  * message; it waits where the engine thread is behind. */
 void *session_main(void *run);
 void run_send(struct run *r, struct message *m);
-/* Whether the engine thread is too far behind for one more snapshot that can be done without. */
-bool run_is_behind(struct run *r);
-/* Weights that nobody wants, for the next snapshot; *w is left empty. */
-void run_give_room(struct run *r, struct record_weights *w);
 
 /* train.c, epoch.c: from a session whose state is set to the end of the run. ERR_OK: complete. */
 struct session {
@@ -228,19 +229,30 @@ struct session {
     bool opened; /* its state is set */
     struct standing at;
     struct sums sums;
+    int64_t sent_epoch; /* the newest whose end was sent as a snapshot; 0: none */
 };
 enum err_code session_train(struct session *s, struct err *e) MUST_USE;
-/* The whole state as a snapshot; by session.c. */
-enum err_code session_snapshot(struct session *s, struct snapshot **out, struct err *e) MUST_USE;
 /* Waits while it is wanted; ERR_STOPPED where the run shall end. */
 enum err_code session_obey(struct session *s, struct err *e) MUST_USE;
+
+/* snapshot.c: weights for a session of that plan, and its state into them, or (set) out of them. */
+enum err_code session_new_weights(const struct plan *p, struct record_weights *w,
+                                  struct err *e) MUST_USE;
+enum err_code session_move_state(struct session *s, struct record_weights *w, bool set,
+                                 struct err *e) MUST_USE;
+/* Weights that nobody wants, for the next snapshot; *w is left empty. r->lock is held. */
+void run_give_room(struct run *r, struct record_weights *w);
+/* The whole state. Where there is no memory for it until another is on disk, it waits if it must be had;
+ * else *out is NULL. */
+enum err_code session_snapshot(struct session *s, bool best, bool must, struct snapshot **out,
+                               struct err *e) MUST_USE;
 
 /* run.c: the engine thread's side. */
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start);
 void run_free(struct run *r);
 void run_want(struct run *r, enum run_wish wish, enum wire_how how);
 void run_skip(struct run *r); /* a cell's: its stop is its result */
-bool run_wants_stop(struct run *r);
+bool run_wants(struct run *r, enum run_wish wish);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
@@ -280,8 +292,12 @@ const char *sweep_name(const struct sweep *s);
 bool sweep_has_work(struct sweep *s);          /* not only to wait for other programs */
 bool sweep_goes_on(struct sweep *s);           /* one of its cells is about to begin */
 const char *sweep_held(const struct sweep *s); /* its folder, where it is paused; else NULL */
+/* How it stands, for other programs too; NULL: nothing of it stands on the disk yet. */
+const struct wire_sweep_status *sweep_told(const struct sweep *s);
 void sweep_command(struct sweep *s, const struct wire_command *c);
-void sweep_halt(struct sweep *s); /* another process shall go on with it */
+/* No cell begins here any more: another process goes on with it, or with its cells alone where it was to
+ * stop after them. These are told to end by the caller. */
+void sweep_halt(struct sweep *s);
 bool sweep_is_before(const struct sweep *s, const struct run *r); /* by their turns */
 /* What there is to do now. may_begin: the machine is free for it. False: it is over. */
 bool sweep_work(struct sweep *s, bool may_begin);
@@ -291,6 +307,8 @@ enum err_code sweep_claim(struct run *r, bool *mine, struct err *e) MUST_USE;
 void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, const char *reason);
 void sweep_forget(struct run *r); /* the run will be freed */
 void sweep_tell(struct sweep *s, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void sweep_tell_crowding(struct sweep *s, const char *words); /* once */
+int sweep_at_once(const struct sweep *s);                     /* so many cells, at most */
 
 /* queue.c */
 struct queue *queue_new(struct engine *e);
@@ -305,6 +323,8 @@ void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_L
  * from events of their own. */
 void run_log_start(struct run *r);
 void run_log_epoch(struct run *r, const struct record_epoch *row, bool best);
+/* What there is to know of one that begins or goes on. */
+void run_log_opened(struct run *r);
 void run_status(struct run *r, enum err_code code, const char *reason);
 void run_tell_state(struct run *r, enum wire_state state, enum err_code code, const char *reason);
 void run_tell_started(struct run *r);
@@ -315,15 +335,19 @@ void run_fill_row(struct run *r);                               /* what is known
 enum err_code run_write(struct run *r, struct err *e) MUST_USE; /* as things stand now */
 
 /* keep.c: which snapshots become files, and when. */
+bool keep_names(const struct run *r, int64_t epoch); /* a file of its own */
 void keep_take(struct run *r, struct message *m);
-bool keep_is_due(const struct run *r);
+/* A snapshot that waits ends where the next one, of the best epoch or not, takes its place. The session
+ * thread's; r->lock is held. */
+void keep_replace(struct run *r, bool best);
+bool keep_is_due(struct run *r);
 enum err_code keep_flush(struct run *r, struct err *e) MUST_USE;
 void keep_drop(struct run *r);
 void keep_tidy(struct run *r); /* of a run that is done: files that `keep` does not name */
 
 /* planner.c */
 struct planner *planner_start(struct engine *engine);
-void planner_ask(struct planner *p, uint32_t question, uint32_t slot, int jobs);
+void planner_ask(struct planner *p, const struct wire_command *c);
 void planner_learn(struct planner *p); /* a run has ended: look at the results again */
 void planner_stop(struct planner *p);
 

@@ -107,11 +107,12 @@ static void fill_gauge(struct trainer *t, int device, struct record_device *row)
     struct backend_gauge g = {0, NAN, NAN, NAN, NAN};
 
     snprintf(row->real, sizeof row->real, "cpu");
-    row->memory_bytes = t->s->run->bytes_per_device;
+    g.memory = t->s->run->bytes_per_device; /* where the backend can say no better */
     if (t->plan->backend->gauge) {
         t->plan->backend->gauge(t->s->backend, device, &g);
         snprintf(row->real, sizeof row->real, "gpu:%d", g.gpu);
     }
+    row->memory_bytes = known(g.memory);
     row->gpu_percent = known(g.percent);
     row->temperature_c = known(g.celsius);
     row->power_watts = known(g.watts);
@@ -239,6 +240,24 @@ static void tell_epoch(struct trainer *t, struct message *m, const struct result
     m->events = 1;
 }
 
+/* None where epochs are shorter than the disk's moments, and the next one will do. */
+static enum err_code send_snapshot(struct trainer *t, bool best, struct err *e)
+{
+    struct session *s = t->s;
+    struct message *m = message_new(MESSAGE_SNAPSHOT, &s->at);
+    bool must = best || keep_names(s->run, s->at.n.epoch);
+    enum err_code code = session_snapshot(s, best, must, &m->snapshot, e);
+
+    m->best = best;
+    if (!m->snapshot) {
+        message_free(m);
+        return code;
+    }
+    s->sent_epoch = s->at.n.epoch;
+    run_send(s->run, m);
+    return ERR_OK;
+}
+
 /* The epoch is evaluated: its rows, whether it was the best, whether it was the last. */
 enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e)
 {
@@ -247,7 +266,6 @@ enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e)
     struct message *m;
     int64_t steps = n->batch;
     double passed = train_seconds(n->train_ns - n->epoch_ns);
-    enum err_code code;
 
     if (n->row_step < n->step)
         train_add_row(t, n->train_ns);
@@ -271,16 +289,7 @@ enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e)
                        "warmup or grad_clip",
                        isfinite(r->test.loss) ? "validation" : "test", (long long)n->epoch,
                        (long long)n->step);
-    if (!r->best && !(t->spec->keep & (SPEC_KEEP_ALL | SPEC_KEEP_EVERY)) && run_is_behind(s->run))
-        return ERR_OK; /* epochs are shorter than the disk's moments: the next one will do */
-    m = message_new(MESSAGE_SNAPSHOT, &s->at);
-    m->best = r->best;
-    code = session_snapshot(s, &m->snapshot, e);
-    if (code == ERR_OK)
-        run_send(s->run, m);
-    else
-        message_free(m);
-    return code;
+    return send_snapshot(t, r->best && t->spec->keep & SPEC_KEEP_BEST, e);
 }
 
 void epoch_free(struct results *r)

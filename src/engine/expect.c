@@ -23,7 +23,7 @@ struct grain {
 
 static const struct grain *grain_of(const char *backend)
 {
-    static const struct grain cpu = {16, 5e6, 3e5, 300}, cuda = {1, 3e9, 0, 300},
+    static const struct grain cpu = {8, 5e6, 3e5, 300}, cuda = {1, 3e9, 0, 300},
                               naive = {1, 0, 0, 0};
 
     return !strcmp(backend, "cpu") ? &cpu : !strcmp(backend, "cuda") ? &cuda : &naive;

@@ -58,7 +58,7 @@ static double sum_left(struct sweep *s, struct known *known)
 
         if (c->kind < 0 || c->too_large)
             continue;
-        s->kind[c->kind].waiting += c->state == WIRE_WAITING;
+        s->kind[c->kind].waiting += c->state == WIRE_WAITING && !sweep_closes(s);
         if (c->run && isnan(known[c->kind].seconds))
             known[c->kind].seconds = projected(c->run, s->kind[c->kind].steps);
     }

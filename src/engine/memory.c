@@ -53,9 +53,9 @@ size_t plan_state_bytes(const struct backend_plan *p)
     return all < 1e18 ? (size_t)all : (size_t)1e18;
 }
 
-bool plan_state_is_large(const struct backend *b, const struct backend_plan *p)
+int plan_state_copies(const struct backend *b, const struct backend_plan *p)
 {
-    return !b->gpus && plan_state_bytes(p) > LARGE_STATE;
+    return !b->gpus && plan_state_bytes(p) > LARGE_STATE ? 1 : PLAN_STATE_COPIES;
 }
 
 /* Of a data set what a backend does not count, which counts the images that it works with. */
@@ -69,18 +69,17 @@ static size_t data_beside(const struct data_set *data)
     return data->held > counted ? data->held - counted : 0;
 }
 
-/* What a process takes at most that trains so: the session, the copy of its state that it began with and
- * checkpoints are written from (of a small one another while that is written), its data, itself. */
+/* What a process takes at most that trains so: the session, the copies of its state that checkpoints are
+ * written from, its data, itself. */
 static enum err_code wants(const struct backend *b, const struct backend_plan *p,
                            struct backend_estimate *out, struct err *e)
 {
-    size_t copies = plan_state_is_large(b, p) ? 1 : 2;
     double all;
 
     TRY(b->estimate(p, out, e));
     if (b->gpus)
         return ERR_OK;
-    all = (double)out->bytes[0] + (double)(copies * plan_state_bytes(p)) + PROGRAM;
+    all = (double)out->bytes[0] + plan_state_copies(b, p) * (double)plan_state_bytes(p) + PROGRAM;
     if (p->data)
         all += (double)data_beside(p->data);
     out->bytes[0] = all < 1e18 ? (size_t)all : (size_t)1e18;

@@ -20,9 +20,19 @@ int plan_cores(void)
     return n > 0 ? (int)n : 1;
 }
 
-bool plan_is_crowded(const struct plan *p)
+const char *plan_crowding(const struct plan *p, int cells, char out[PLAN_CROWDING_ROOM])
 {
-    return !strcmp(p->backend->name, "cpu") && p->session.threads > plan_cores();
+    int cores = plan_cores(), share = cells < 2 ? cores : cells < cores ? cores / cells : 1;
+    char each[32] = "";
+
+    out[0] = '\0';
+    if (strcmp(p->backend->name, "cpu") != 0 || p->session.threads <= share)
+        return out;
+    if (cells > 1)
+        snprintf(each, sizeof each, "%d cells of ", cells);
+    snprintf(out, PLAN_CROWDING_ROOM, "%s%d threads%s on %d core%s: threads = all is faster", each,
+             p->session.threads, cells > 1 ? " each" : "", cores, cores == 1 ? "" : "s");
+    return out;
 }
 
 static void resolve_threads(struct spec *s)
@@ -281,6 +291,7 @@ static void fill_session(struct plan *p, int members)
     b->batch = (size_t)s->batch;
     b->devices = b->all_devices = s->devices;
     b->members = members;
+    b->own_orders = s->member_order == SPEC_OWN && s->shuffle && members > 1;
     b->member_device = p->member_device;
     b->model_key = p->model_key;
     b->threads = s->threads;

@@ -56,9 +56,11 @@ struct plan_memory { /* bytes of this machine: of its memory, and where it can s
 bool plan_machine(struct plan_memory *out);
 /* A copy of a session's state, as checkpoints are written from: parameters, slots, running statistics. */
 size_t plan_state_bytes(const struct backend_plan *p);
-/* Whether that is so large that a run has one copy at a time, which is on disk before the next is taken.
- * Never beside GPUs: they have memory of their own, and epochs too short to wait for a disk. */
-bool plan_state_is_large(const struct backend *b, const struct backend_plan *p);
+/* How many of them a run has at most, all that wait and the one that is being written together: two,
+ * with which training never waits for the disk; of a large state one, unless it trains on GPUs, which
+ * have memory of their own, and epochs too short to wait. */
+#define PLAN_STATE_COPIES 2
+int plan_state_copies(const struct backend *b, const struct backend_plan *p);
 /* The backend's estimate; of one that computes on the CPU with all that its process takes, and what the
  * machine's memory says to it. */
 enum err_code plan_estimate(const struct plan *p, struct backend_estimate *out,
@@ -79,8 +81,11 @@ void plan_data_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
 
 /* That this thread may use: what threads = all is. */
 int plan_cores(void);
-/* Whether the CPU backend has more threads than that, which is slower; others train without them. */
-bool plan_is_crowded(const struct plan *p);
+/* "8 threads on 2 cores: threads = all is faster", or "2 cells of 2 threads each on 2 cores: ...",
+ * where so many cells at the same time have more threads of the CPU backend than that; others train
+ * without them: "". */
+#define PLAN_CROWDING_ROOM 96
+const char *plan_crowding(const struct plan *p, int cells, char out[PLAN_CROWDING_ROOM]);
 /* What runs it. */
 static inline const char *plan_isa(const struct plan *p)
 {

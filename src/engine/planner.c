@@ -59,7 +59,7 @@ struct planner {
     pthread_cond_t changed;
     struct question {
         uint32_t number, slot;
-        int jobs; /* side by side */
+        int jobs, cells; /* side by side; at the same time */
     } ask[QUESTIONS];
     size_t first, count;
     bool learn, end;
@@ -399,6 +399,8 @@ static void answer(struct planner *p, const struct question *q)
     else
         snprintf(out.error, sizeof out.error, "%s", e.text);
     cores_give_back(&before);
+    if (out.code == ERR_OK)
+        (void)plan_crowding(plan, q->cells, out.crowding);
     plan_free(plan);
     free(spec);
     event.slot = wire_slot_put(wire, &out, sizeof out);
@@ -453,19 +455,21 @@ struct planner *planner_start(struct engine *engine)
     return p;
 }
 
-void planner_ask(struct planner *p, uint32_t question, uint32_t slot, int jobs)
+void planner_ask(struct planner *p, const struct wire_command *c)
 {
+    int cells = (int64_t)c->cell < c->by ? (int)c->cell : c->by;
     bool full;
 
     pthread_mutex_lock(&p->lock);
     full = p->count == QUESTIONS;
     if (!full)
-        p->ask[(p->first + p->count++) % QUESTIONS] = (struct question){question, slot, jobs};
+        p->ask[(p->first + p->count++) % QUESTIONS] =
+            (struct question){c->run, c->slot, c->by, cells};
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->lock);
     if (full) {
-        free(wire_slot_take(p->engine->wire, slot, NULL));
-        run_refuse(p->engine, question, ERR_FAILED, "too many questions wait for an answer");
+        free(wire_slot_take(p->engine->wire, c->slot, NULL));
+        run_refuse(p->engine, c->run, ERR_FAILED, "too many questions wait for an answer");
     }
 }
 

@@ -44,7 +44,8 @@ void run_free(struct run *r)
     }
     keep_drop(r);
     record_close(r->record);
-    record_weights_free(&r->room);
+    while (r->rooms)
+        record_weights_free(&r->room[--r->rooms]);
     plan_free(r->plan);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
@@ -85,14 +86,14 @@ void run_skip(struct run *r)
     run_want(r, WISH_STOP, WIRE_AFTER_STEP);
 }
 
-bool run_wants_stop(struct run *r)
+bool run_wants(struct run *r, enum run_wish wish)
 {
-    bool stop;
+    bool is;
 
     pthread_mutex_lock(&r->lock);
-    stop = r->wish == WISH_STOP;
+    is = r->wish == wish;
     pthread_mutex_unlock(&r->lock);
-    return stop;
+    return is;
 }
 
 /* The run never began, or goes on another day as it stood: nothing of it is touched. */
@@ -149,7 +150,7 @@ static void take_planned(struct run *r, const struct message *m)
         bool finished = m->error->code == ERR_OK;
 
         give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
-    } else if (run_wants_stop(r)) {
+    } else if (run_wants(r, WISH_STOP)) {
         if (r->sweep)
             sweep_take_end(r, WIRE_STOPPED, ERR_STOPPED, "");
         close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
@@ -164,49 +165,6 @@ static void take_planned(struct run *r, const struct message *m)
         run_status(r, ERR_OK, ""); /* whose the folder is, to who finds it before the start */
     }
     answer(r, !r->ended);
-}
-
-/* Bytes are promised for the same backend, instruction set and threads alone. */
-static void compare_with_before(struct run *r)
-{
-    const struct record_run *was = &r->found, *is = &r->row;
-    const struct spec *s = &r->plan->spec;
-    char room[2][TEXT_NUMBER_ROOM];
-
-    if (strcmp(was->backend_used, is->backend_used) || strcmp(was->isa, is->isa) ||
-        was->threads_used != is->threads_used)
-        run_log(r, LOG_WARN,
-                "until now this run was computed by %s (%s, threads = %lld), from here on by %s "
-                "(%s, threads = %lld): bytes may differ from those of an unbroken run",
-                was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
-                is->isa, (long long)is->threads_used);
-    if (strcmp(was->version, is->version) != 0)
-        run_log(
-            r, LOG_WARN,
-            "until now this run was computed by chorus %s, from here on by chorus %s: bytes may "
-            "differ from those of an unbroken run where their kernels do",
-            was->version, is->version);
-    if (strcmp(was->plans, is->plans) != 0)
-        run_log(r, LOG_WARN,
-                "until now convolutions went by other plans (%s), from here on by these: %s; bytes "
-                "may differ from those of an unbroken run",
-                was->plans[0] ? was->plans : "none of a library's",
-                is->plans[0] ? is->plans : "none of a library's");
-    if (!r->extended && was->cell[0] && strncmp(was->cell, r->hash, strlen(r->hash)))
-        run_log(r, LOG_WARN,
-                "the data, the model or the settings are not those that this run began with");
-    if (r->extended)
-        run_log(r, LOG_INFO, "extended from %lld to %lld epochs", (long long)was->spec.epochs,
-                (long long)s->epochs);
-    if (r->extended && s->schedule == SPEC_COSINE)
-        run_log(r, LOG_WARN,
-                "schedule = cosine now ends at epoch %lld: the learning rate goes on at %s, under "
-                "the old end it would be %s",
-                (long long)s->epochs,
-                text_double(room[0], spec_lr_at(s, r->plan->base_lr, r->at.n.step,
-                                                r->plan->steps_per_epoch)),
-                text_double(room[1], spec_lr_at(&was->spec, r->plan->base_lr, r->at.n.step,
-                                                r->plan->steps_per_epoch)));
 }
 
 /* How many compute beside each other, those of other programs among them: each of them may see the
@@ -235,28 +193,6 @@ static void look_at_others(struct engine *e)
     count_shared(e);
 }
 
-static void say_one_class(struct run *r)
-{
-    const struct data_set *data = r->plan->data;
-    int class = data_only_class(&data->train);
-
-    if (class >= 0)
-        run_log(r, LOG_WARN,
-                "all %lld training images are of class %d%s%s: the model learns to say that and "
-                "nothing else; mix the rows, or take more of them",
-                (long long)r->plan->train_images, class, data->class_names ? ", " : "",
-                data->class_names ? data->class_names[class] : "");
-}
-
-static void say_crowded(struct run *r)
-{
-    int cores = plan_cores();
-
-    if (plan_is_crowded(r->plan))
-        run_log(r, LOG_INFO, "%d threads on %d core%s: threads = all is faster",
-                r->plan->session.threads, cores, cores == 1 ? "" : "s");
-}
-
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
     const struct plan *p = r->plan;
@@ -275,24 +211,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     TRY(run_write(r, e));
     run_tell_started(r);
     run_log_start(r);
-    if (r->resumed) {
-        run_log(r, LOG_INFO, "goes on at step %lld, epoch %lld", (long long)r->at.n.step,
-                (long long)r->at.n.epoch + 1);
-        compare_with_before(r);
-    }
-    if (p->spec.devices > p->real_devices)
-        run_log(r, LOG_INFO, "%d virtual devices on %d real one%s", p->spec.devices,
-                p->real_devices, p->real_devices == 1 ? "" : "s");
-    say_crowded(r);
-    if (p->note[0])
-        run_log(r, LOG_INFO, "%s", p->note);
-    if (p->lacking[0])
-        run_log(r, LOG_WARN, "%s", p->lacking);
-    if (p->data->note)
-        run_log(r, LOG_INFO, "data: %s", p->data->note);
-    say_one_class(r);
-    if (r->equal[0])
-        run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);
+    run_log_opened(r);
     run_tell_state(r, WIRE_RUNNING, ERR_OK, "");
     return ERR_OK;
 }
@@ -337,19 +256,19 @@ static enum err_code take_rows(struct run *r, struct message *m, struct err *e)
 
 static enum err_code take_snapshot(struct run *r, struct message *m, struct err *e)
 {
-    if (m->snapshot) {
-        /* the wall clock is the engine's: the session does not know it */
-        m->snapshot->at.n.wall_ns = r->from.n.wall_ns + (int64_t)(clock_ns() - r->opened_ns);
-        keep_take(r, m);
-    }
+    keep_take(r, m);
     return m->urgent || keep_is_due(r) ? keep_flush(r, e) : ERR_OK;
 }
 
 static void log_end(struct run *r, enum wire_state state, const char *why)
 {
+    const char *name = wire_state_name(state);
     char line[1100];
 
-    snprintf(line, sizeof line, "%s%s%s", wire_state_name(state), why[0] ? ": " : "", why);
+    if (!strncmp(why, name, strlen(name))) /* "stopped at step 12" */
+        snprintf(line, sizeof line, "%s", why);
+    else
+        snprintf(line, sizeof line, "%s%s%s", name, why[0] ? ": " : "", why);
     record_log(r->record, line);
 }
 
@@ -419,6 +338,8 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     }
     if (why.code == ERR_STUCK)
         TRY(stuck_end(r, &state, &why, e));
+    else if (r->halted && state == WIRE_STOPPED)
+        why.code = ERR_STUCK;
     r->state = state;
     snprintf(r->row.reason, sizeof r->row.reason, "%.511s", why.text);
     clock_utc(r->row.ended_utc, clock_wall());
@@ -491,7 +412,6 @@ static void drop_first(struct run *r, struct message *m)
     if (!r->first)
         r->last = NULL;
     r->messages--;
-    r->snapshots -= m->kind == MESSAGE_SNAPSHOT;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     message_free(m);

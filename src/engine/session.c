@@ -12,21 +12,13 @@
 #include <string.h>
 
 /* So far the engine thread may be behind before training waits for it. */
-#define MESSAGES_MAX  256
-#define SNAPSHOTS_MAX 3
-
-static enum err_code new_weights(const struct plan *p, struct record_weights *w, struct err *e)
-{
-    return record_weights_new(w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
-                              backend_element(&p->session), backend_slots(p->session.optimizer), e);
-}
+#define MESSAGES_MAX 256
 
 void run_send(struct run *r, struct message *m)
 {
     pthread_mutex_lock(&r->lock);
-    while (r->messages >= MESSAGES_MAX || (m->snapshot && r->snapshots >= SNAPSHOTS_MAX))
+    while (r->messages >= MESSAGES_MAX)
         pthread_cond_wait(&r->changed, &r->lock);
-    r->snapshots += m->kind == MESSAGE_SNAPSHOT;
     if (r->last)
         r->last->next = m;
     else
@@ -35,43 +27,6 @@ void run_send(struct run *r, struct message *m)
     r->messages++;
     pthread_mutex_unlock(&r->lock);
     wire_poke(r->engine->wire);
-}
-
-bool run_is_behind(struct run *r)
-{
-    bool behind;
-
-    pthread_mutex_lock(&r->lock);
-    behind = r->snapshots >= SNAPSHOTS_MAX ||
-             (!r->room.params && plan_state_is_large(r->plan->backend, &r->plan->session));
-    pthread_mutex_unlock(&r->lock);
-    return behind;
-}
-
-void run_give_room(struct run *r, struct record_weights *w)
-{
-    pthread_mutex_lock(&r->lock);
-    if (!r->room.params) {
-        r->room = *w;
-        *w = (struct record_weights){0};
-        pthread_cond_broadcast(&r->changed);
-    }
-    pthread_mutex_unlock(&r->lock);
-    record_weights_free(w);
-}
-
-/* The last snapshot's memory. A large one is waited for: the engine thread writes it at once. */
-static enum err_code take_room(struct run *r, struct record_weights *w, struct err *e)
-{
-    const struct plan *p = r->plan;
-
-    pthread_mutex_lock(&r->lock);
-    while (!r->room.params && plan_state_is_large(p->backend, &p->session))
-        pthread_cond_wait(&r->changed, &r->lock);
-    *w = r->room;
-    r->room = (struct record_weights){0};
-    pthread_mutex_unlock(&r->lock);
-    return w->params ? ERR_OK : new_weights(p, w, e);
 }
 
 static struct err *err_copy(const struct err *e)
@@ -97,18 +52,20 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
     record_free_entry(&entry);
     TRY(code);
     if (more && more < found->epochs_done)
-        return err_set(e, ERR_INPUT, "epochs = %lld: %lld epochs of %s are done already",
-                       (long long)more, (long long)found->epochs_done, found->run);
+        return err_set(e, ERR_INPUT, "epochs = %lld: %lld epoch%s of %s %s done already",
+                       (long long)more, (long long)found->epochs_done,
+                       found->epochs_done == 1 ? "" : "s", found->run,
+                       found->epochs_done == 1 ? "is" : "are");
     if (found->state == WIRE_DIVERGED)
         return err_set(e, ERR_DIVERGED,
                        "run %s diverged (%s) and would again: start a new one with other settings",
                        found->run, found->reason);
     if (found->state == WIRE_DONE && (!more || more == found->spec.epochs)) {
         *finished = true;
-        return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epochs%s%s%s", found->run,
+        return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epoch%s%s%s%s", found->run,
                        (long long)found->epochs_done, (long long)found->spec.epochs,
-                       found->reason[0] ? ", " : "", found->reason,
-                       found->reason[0] ? "" : "; more with epochs=N");
+                       found->spec.epochs == 1 ? "" : "s", found->reason[0] ? ", " : "",
+                       found->reason, found->reason[0] ? "" : "; more with epochs=N");
     }
     return ERR_OK;
 }
@@ -157,7 +114,7 @@ static void widen(const float *from, size_t n, size_t element, void *to)
 /* Opening takes seconds for a large model: who wants an end does not wait for all of it. */
 static enum err_code check_stop(struct run *r, struct err *e)
 {
-    if (!run_wants_stop(r))
+    if (!run_wants(r, WISH_STOP))
         return ERR_OK;
     return err_set(e, ERR_STOPPED, "%s",
                    r->resumed ? "stopped before it went on" : "stopped before its first step");
@@ -172,7 +129,7 @@ static enum err_code first_weights(struct run *r, struct record_weights *w, stru
     enum err_code code = ERR_OK;
 
     TRY(check_stop(r, e));
-    TRY(new_weights(p, w, e));
+    TRY(session_new_weights(p, w, e));
     if (p->spec.weights[0])
         return record_read_start(r->engine->results, p->spec.weights, net, w, e);
     params = mem_try(net->parameter_count, sizeof *params);
@@ -294,8 +251,10 @@ static void read_plans(struct run *r, const struct safetensors *file)
 {
     const char *plans = safetensors_note(file, RECORD_NOTE_PLANS);
 
-    if (plans)
-        snprintf(r->found.plans, sizeof r->found.plans, "%s", plans);
+    if (!plans)
+        return;
+    snprintf(r->found.plans, sizeof r->found.plans, "%s", plans);
+    r->plan->session.plans = r->found.plans;
 }
 
 static enum err_code read_checkpoint(struct session *s, struct record_weights *w, struct err *e)
@@ -308,7 +267,7 @@ static enum err_code read_checkpoint(struct session *s, struct record_weights *w
     TRY(record_read_checkpoint(r->start.resume, &file, &found, e));
     if (!found)
         return first_weights(r, w, e);
-    code = new_weights(s->plan, w, e);
+    code = session_new_weights(s->plan, w, e);
     if (code == ERR_OK)
         code = record_unpack_weights(&file, r->start.resume, s->plan->net, w, e);
     if (code == ERR_OK)
@@ -321,53 +280,12 @@ static enum err_code read_checkpoint(struct session *s, struct record_weights *w
     return code;
 }
 
-static void *part_of(const struct record_weights *w, const struct net *net, int m, int kind)
-{
-    if (kind == BACKEND_PARAMS)
-        return record_weights_params(w, net, m);
-    if (kind == BACKEND_STATS)
-        return net->stat_count ? record_weights_stats(w, net, m) : NULL;
-    return kind - BACKEND_SLOT1 < w->slots ? record_weights_slot(w, net, m, kind - BACKEND_SLOT1)
-                                           : NULL;
-}
-
-static enum err_code move_state(struct session *s, struct record_weights *w, bool set,
-                                struct err *e)
-{
-    for (int m = 0; m < w->members; m++)
-        for (int kind = BACKEND_PARAMS; kind <= BACKEND_SLOT2; kind++) {
-            void *part = part_of(w, s->plan->net, m, kind);
-
-            if (part)
-                TRY(s->plan->backend->state(s->backend, m, (enum backend_kind)kind, set, part, e));
-        }
-    return ERR_OK;
-}
-
-enum err_code session_snapshot(struct session *s, struct snapshot **out, struct err *e)
-{
-    struct snapshot *snap = mem_new(1, sizeof *snap);
-    enum err_code code = take_room(s->run, &snap->weights, e);
-
-    *out = NULL;
-    snap->of = s->run;
-    if (code == ERR_OK)
-        code = move_state(s, &snap->weights, false, e);
-    if (code != ERR_OK) {
-        snapshot_free(snap);
-        return code;
-    }
-    snap->at = s->at;
-    sums_new(&snap->sums, &s->plan->session);
-    sums_copy(&snap->sums, &s->sums);
-    *out = snap;
-    return ERR_OK;
-}
-
+/* Of where it stands, to be written at once; of an epoch's end that was sent already what waits is. */
 static enum err_code send_snapshot(struct session *s, struct err *e)
 {
     struct message *m = message_new(MESSAGE_SNAPSHOT, &s->at);
-    enum err_code code = session_snapshot(s, &m->snapshot, e);
+    bool sent = s->at.n.ended && s->sent_epoch && s->sent_epoch == s->at.n.epoch;
+    enum err_code code = sent ? ERR_OK : session_snapshot(s, false, true, &m->snapshot, e);
 
     m->urgent = true;
     if (code == ERR_OK)
@@ -449,8 +367,11 @@ static enum err_code work(struct session *s, struct record_weights *w, struct er
     TRY(check_stop(r, e));
     TRY(s->plan->backend->open(&s->plan->session, &s->backend, e));
     TRY(check_stop(r, e));
-    TRY(move_state(s, w, true, e));
+    TRY(session_move_state(s, w, true, e));
+    pthread_mutex_lock(&r->lock);
+    r->copies++;
     run_give_room(r, w);
+    pthread_mutex_unlock(&r->lock);
     TRY(check_stop(r, e));
     r->bytes_per_device = bytes_per_device(s->plan);
     ask_plans(s, r->plans, sizeof r->plans);
@@ -486,8 +407,8 @@ static void say_why(const struct standing *at, const struct spec *spec, struct e
     else if (at->n.ended == RUN_MAX_MINUTES)
         err_set(e, ERR_OK, "max_minutes = %s", text_double(room, spec->max_minutes));
     else if (at->n.ended == RUN_PATIENCE)
-        err_set(e, ERR_OK, "patience = %lld epochs without a better loss",
-                (long long)spec->patience);
+        err_set(e, ERR_OK, "patience = %lld epoch%s without a better loss",
+                (long long)spec->patience, spec->patience == 1 ? "" : "s");
     else
         err_set(e, ERR_OK, "%s", "");
 }

@@ -40,15 +40,6 @@ void sums_copy(struct sums *to, const struct sums *from)
     to->row_images = from->row_images;
 }
 
-void snapshot_free(struct snapshot *s)
-{
-    if (!s)
-        return;
-    run_give_room(s->of, &s->weights);
-    sums_free(&s->sums);
-    free(s);
-}
-
 /* The tensors of a checkpoint that are the engine's own: one table for writing and reading. */
 struct field {
     const char *name;

@@ -17,20 +17,6 @@ static void add_words(struct err *why, int n, bool last)
         last ? "; given up after %d restarts" : "; restart %d goes on from the last checkpoint", n);
 }
 
-/* Nothing more is begun here, and what runs on other devices goes on elsewhere too. */
-static void halt(struct run *but)
-{
-    struct engine *e = but->engine;
-
-    atomic_store(&e->stuck, true);
-    queue_stop(e);
-    for (struct sweep *s = e->sweeps; s; s = sweep_next(s))
-        sweep_halt(s);
-    for (struct run *r = e->running; r; r = r->next)
-        if (r != but && !r->ended)
-            run_want(r, WISH_STOP, WIRE_HAND_OVER);
-}
-
 static bool is_wanted(struct run *r)
 {
     bool wanted;
@@ -41,12 +27,28 @@ static bool is_wanted(struct run *r)
     return wanted;
 }
 
+/* Nothing more is begun here, and what runs on other devices goes on elsewhere too. */
+static void halt(struct run *but)
+{
+    struct engine *e = but->engine;
+
+    atomic_store(&e->stuck, true);
+    queue_stop(e);
+    for (struct sweep *s = e->sweeps; s; s = sweep_next(s))
+        sweep_halt(s);
+    for (struct run *r = e->running; r; r = r->next)
+        if (r != but && !r->ended) {
+            r->halted |= is_wanted(r);
+            run_want(r, WISH_STOP, WIRE_HAND_OVER);
+        }
+}
+
 enum err_code stuck_end(struct run *r, enum wire_state *state, struct err *why, struct err *e)
 {
     bool before = atomic_load(&r->engine->stuck);
 
     *state = WIRE_STOPPED;
-    if (!before && !is_wanted(r)) {
+    if (!r->halted && !is_wanted(r)) {
         why->code = ERR_STOPPED; /* it was about to end here */
         return ERR_OK;
     }

@@ -46,6 +46,20 @@ static void show_cell(struct sweep *s, const struct cell *c)
     s->changed = true;
 }
 
+int sweep_at_once(const struct sweep *s)
+{
+    size_t cells = spec_sweep_cells(&s->spec);
+
+    return cells < (size_t)s->jobs ? (int)cells : s->jobs;
+}
+
+void sweep_tell_crowding(struct sweep *s, const char *words)
+{
+    if (!s->crowding_told)
+        sweep_tell(s, LOG_INFO, "%s", words);
+    s->crowding_told = true;
+}
+
 void sweep_tell_cell(struct sweep *s, const struct cell *c)
 {
     struct wire_event event = {.kind = WIRE_CELL, .run = s->number};
@@ -78,7 +92,8 @@ static void tell_status(struct sweep *s, enum wire_state state)
         ++*(s->cell[i].elsewhere ? &t->elsewhere : of_state[s->cell[i].state]);
     t->cells = (int64_t)s->seen;
     t->state = state;
-    t->closing = s->closing;
+    t->closing = sweep_closes(s);
+    t->after_cells = s->course == SWEEP_AFTER_CELLS;
     t->left_seconds = s->begun ? left_seconds(s) : NAN;
     snprintf(t->path, sizeof t->path, "%s", s->folder ? s->folder : "");
     wire_set_sweep(s->engine->wire, t);
@@ -121,6 +136,24 @@ static void see_cells(struct sweep *s)
     s->changed |= s->status.counting != was;
 }
 
+/* What its cells that run have come to since. */
+static void see_runs(struct sweep *s)
+{
+    struct wire_sweep_status *t = &s->status;
+    int64_t paused = 0;
+    bool full = false;
+
+    for (const struct run *r = s->engine->running; r; r = r->next) {
+        bool mine = r->sweep == s && s->cell[r->cell].state == WIRE_RUNNING;
+
+        paused += mine && r->state == WIRE_PAUSED;
+        full |= mine && r->disk_full;
+    }
+    s->changed |= t->paused != paused || t->full != full;
+    t->paused = paused;
+    t->full = full;
+}
+
 static void refuse(struct sweep *s, enum err_code code, const char *text)
 {
     s->status.code = code;
@@ -140,7 +173,7 @@ static bool open_book(struct sweep *s)
     none = !s->counting && s->planned == 0;
     first = s->first;
     pthread_mutex_unlock(&s->lock);
-    if (s->closing)
+    if (sweep_closes(s))
         refuse(s, ERR_STOPPED, "stopped before the sweep began");
     else if (none)
         refuse(s, first.code ? first.code : ERR_INPUT, first.text);
@@ -155,9 +188,9 @@ static bool open_book(struct sweep *s)
 
 static bool is_over(const struct sweep *s)
 {
-    if (s->live || (s->unsaved && !s->closing))
+    if (s->live || (s->unsaved && !sweep_closes(s)))
         return false;
-    if (s->closing)
+    if (sweep_closes(s))
         return true;
     return !s->status.counting && !s->status.waiting && !s->status.elsewhere;
 }
@@ -179,9 +212,11 @@ static void finish(struct sweep *s)
         t->code = s->trouble.code;
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
     } else if (open || t->counting) {
-        t->code = s->halted ? ERR_STUCK : ERR_STOPPED;
-        snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cells %s", (long long)open,
-                 (long long)t->cells, s->failed ? "are still to be run" : "have no result yet");
+        t->code = s->course == SWEEP_HALTED ? ERR_STUCK : ERR_STOPPED;
+        snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cell%s %s", (long long)open,
+                 (long long)t->cells, t->cells == 1 ? "" : "s",
+                 s->failed ? (open == 1 ? "is still to be run" : "are still to be run")
+                           : (open == 1 ? "has no result yet" : "have no result yet"));
     }
     claim_keep_ends(s);
     event.u.state.state = t->code ? WIRE_STOPPED : WIRE_DONE;
@@ -210,14 +245,14 @@ static void tell_count(struct sweep *s, enum wire_state state)
 
 static enum wire_state state_now(const struct sweep *s)
 {
-    return s->paused && !s->closing ? WIRE_PAUSED : WIRE_RUNNING;
+    return s->paused ? WIRE_PAUSED : WIRE_RUNNING;
 }
 
 bool sweep_work(struct sweep *s, bool may_begin)
 {
     uint64_t now = clock_ns();
 
-    if (!s->begun && s->closing) {
+    if (!s->begun && sweep_closes(s)) {
         refuse(s, ERR_STOPPED, "stopped before the sweep began");
         return false;
     }
@@ -252,6 +287,7 @@ bool sweep_work(struct sweep *s, bool may_begin)
     if (now >= s->hold_ns)
         claim_save(s);
     claim_look_elsewhere(s);
+    see_runs(s);
     tell_count(s, state_now(s));
     /* the first one in the user's order may be the last to be found */
     while (may_begin && !(s->orders && s->status.counting) && claim_next(s))
@@ -267,17 +303,23 @@ bool sweep_work(struct sweep *s, bool may_begin)
 
 bool sweep_has_work(struct sweep *s)
 {
-    return !s->begun || s->live || (!s->closing && (s->status.counting || claim_next_waiting(s)));
+    return !s->begun || s->live ||
+           (!sweep_closes(s) && (s->status.counting || claim_next_waiting(s)));
 }
 
 bool sweep_goes_on(struct sweep *s)
 {
-    return s->opened && !s->closing && !s->paused && claim_next_waiting(s);
+    return s->opened && !sweep_closes(s) && !s->paused && claim_next_waiting(s);
 }
 
 const char *sweep_held(const struct sweep *s)
 {
-    return s->opened && !s->closing && s->paused ? s->folder : NULL;
+    return s->opened && !sweep_closes(s) && s->paused ? s->folder : NULL;
+}
+
+const struct wire_sweep_status *sweep_told(const struct sweep *s)
+{
+    return s->opened && !s->prepare_only ? &s->status : NULL;
 }
 
 bool sweep_is_before(const struct sweep *s, const struct run *r)

@@ -14,6 +14,41 @@ static void want_all(struct sweep *s, enum run_wish wish, enum wire_how how)
             run_want(r, wish, how);
 }
 
+static bool any_wants_pause(const struct sweep *s)
+{
+    bool any = false;
+
+    for (struct run *r = s->engine->running; r && !any; r = r->next)
+        any = r->sweep == s && run_wants(r, WISH_PAUSE);
+    return any;
+}
+
+static void stop(struct sweep *s, enum wire_how how)
+{
+    bool after_cells = how == WIRE_AFTER_CELLS;
+
+    if (!after_cells)
+        s->course = SWEEP_ENDS;
+    else if (s->course != SWEEP_ENDS)
+        s->course = SWEEP_AFTER_CELLS;
+    s->paused = false;
+    /* a paused one ends only if it goes on */
+    want_all(s, after_cells ? WISH_GO : WISH_STOP, after_cells ? WIRE_AFTER_STEP : how);
+}
+
+/* What is paused goes on; where nothing is, cells begin again that a stop would have kept from it: not
+ * in a process that can compute no more. */
+static void go(struct sweep *s)
+{
+    if (s->course == SWEEP_AFTER_CELLS && !s->paused && !any_wants_pause(s) &&
+        !engine_is_stuck(s->engine)) {
+        s->course = SWEEP_GOES_ON;
+        sweep_tell(s, LOG_INFO, "it goes on: the stop after the cells that run is taken back");
+    }
+    s->paused = false;
+    want_all(s, WISH_GO, WIRE_AFTER_STEP);
+}
+
 static struct cell *find_cell(struct sweep *s, uint32_t number)
 {
     for (size_t i = 0; i < s->seen; i++)
@@ -71,19 +106,14 @@ void sweep_command(struct sweep *s, const struct wire_command *command)
 
     switch (command->kind) {
     case WIRE_STOP:
-        s->closing = true;
-        if (command->how == WIRE_AFTER_CELLS) /* a paused one ends only if it goes on */
-            want_all(s, WISH_GO, WIRE_AFTER_STEP);
-        else
-            want_all(s, WISH_STOP, command->how);
+        stop(s, command->how);
         break;
     case WIRE_PAUSE:
         s->paused = true;
         want_all(s, WISH_PAUSE, WIRE_AFTER_STEP);
         break;
     case WIRE_GO:
-        s->paused = false;
-        want_all(s, WISH_GO, WIRE_AFTER_STEP);
+        go(s);
         break;
     default:
         c = find_cell(s, command->cell);
@@ -123,12 +153,12 @@ static bool obey_cell_line(struct sweep *s, const char *line)
 
 void sweep_halt(struct sweep *s)
 {
-    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_HAND_OVER};
-
-    if (!s->begun || s->closing)
+    if (!s->begun)
         return;
-    s->halted = true;
-    sweep_command(s, &stop);
+    if (s->course == SWEEP_GOES_ON)
+        s->course = SWEEP_HALTED;
+    s->paused = false;
+    s->changed = true;
 }
 
 void sweep_obey_control(struct sweep *s)

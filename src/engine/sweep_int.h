@@ -55,6 +55,14 @@ struct kind { /* of cells that should take equally long: seeds and learning rate
     int64_t done;
 };
 
+/* But for the first one no cell begins any more. */
+enum sweep_course {
+    SWEEP_GOES_ON,
+    SWEEP_AFTER_CELLS, /* what runs is not told to end */
+    SWEEP_ENDS,
+    SWEEP_HALTED, /* this process can compute no more, another one goes on */
+};
+
 struct sweep {
     struct sweep *next;
     struct engine *engine;
@@ -96,8 +104,8 @@ struct sweep {
     size_t orders;
     bool order_old; /* the folder does not know it yet */
     bool *job;      /* (jobs): taken */
-    bool begun, closing, paused, changed;
-    bool halted;  /* closing because this process can compute no more */
+    bool begun, paused, changed;
+    enum sweep_course course;
     bool opened;  /* what the folder holds is there */
     char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
     struct record_ledger *ledger;
@@ -114,11 +122,16 @@ struct sweep {
     bool held_told, busy;            /* busy: another program has the ledger */
     uint64_t turn_ns;                /* alone: another program's cell runs until then at least */
     bool turn_told;
-    bool twins_told;
+    bool twins_told, crowding_told;
     bool unclaimed;     /* a run could not claim its cell, which waits on */
     struct err trouble; /* what ended the sweep */
     struct wire_sweep_status status;
 };
+
+static inline bool sweep_closes(const struct sweep *s)
+{
+    return s->course != SWEEP_GOES_ON;
+}
 
 /* sweep.c */
 void sweep_tell_cell(struct sweep *s, const struct cell *c);
@@ -162,7 +175,7 @@ void moved_apply(struct sweep *s); /* to the cells seen so far; those that he di
 /* While cells are still counted, those that he moved earlier and that are not found yet stay in it. */
 void moved_write(struct sweep *s);
 
-/* left.c: seconds until all is done that waits or runs here; nan. */
+/* left.c: seconds until all is done that runs here, and that waits where it will begin; nan. */
 double left_seconds(struct sweep *s);
 
 #endif

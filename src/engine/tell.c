@@ -1,6 +1,7 @@
 /* What a run says: events and statuses on the wire, lines in its log. */
 #include "engine/engine_int.h"
 
+#include "base/loss.h"
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -115,10 +116,11 @@ void run_log_start(struct run *r)
     text_addf(&t, "batch %lld", (long long)s->batch);
     if (!ensemble && s->devices > 1)
         text_addf(&t, " (%lld each)", (long long)p->batch_per_device);
-    text_addf(&t, ", lr %s, seed %llu, %lld epochs, %s", text_double(number, p->base_lr),
-              (unsigned long long)s->seed, (long long)s->epochs, p->precision_used);
+    text_addf(&t, ", lr %s, seed %llu, %lld epoch%s, %s", text_double(number, p->base_lr),
+              (unsigned long long)s->seed, (long long)s->epochs, s->epochs == 1 ? "" : "s",
+              p->precision_used);
     if (ensemble)
-        text_addf(&t, ", %d members", p->session.members);
+        text_addf(&t, ", %d member%s", p->session.members, p->session.members == 1 ? "" : "s");
     text_addf(&t, ", %d device%s (%d real)", s->devices, s->devices == 1 ? "" : "s",
               p->real_devices);
     if (r->bytes_per_device > 0)
@@ -129,16 +131,108 @@ void run_log_start(struct run *r)
     text_free(&t);
 }
 
+/* Bytes are promised for the same backend, instruction set and threads alone. */
+static void compare_with_before(struct run *r)
+{
+    const struct record_run *was = &r->found, *is = &r->row;
+    const struct spec *s = &r->plan->spec;
+    char room[2][TEXT_NUMBER_ROOM];
+
+    if (strcmp(was->backend_used, is->backend_used) || strcmp(was->isa, is->isa) ||
+        was->threads_used != is->threads_used)
+        run_log(r, LOG_WARN,
+                "until now this run was computed by %s (%s, threads = %lld), from here on by %s "
+                "(%s, threads = %lld): bytes may differ from those of an unbroken run",
+                was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
+                is->isa, (long long)is->threads_used);
+    if (strcmp(was->version, is->version) != 0)
+        run_log(
+            r, LOG_WARN,
+            "until now this run was computed by chorus %s, from here on by chorus %s: bytes may "
+            "differ from those of an unbroken run where their kernels do",
+            was->version, is->version);
+    if (strcmp(was->plans, is->plans) != 0)
+        run_log(r, LOG_WARN,
+                "until now convolutions went by other plans (%s), from here on by these: %s; bytes "
+                "may differ from those of an unbroken run",
+                was->plans[0] ? was->plans : "none of a library's",
+                is->plans[0] ? is->plans : "none of a library's");
+    if (!r->extended && was->cell[0] && strncmp(was->cell, r->hash, strlen(r->hash)))
+        run_log(r, LOG_WARN,
+                "the data, the model or the settings are not those that this run began with");
+    if (r->extended)
+        run_log(r, LOG_INFO, "extended from %lld to %lld epochs", (long long)was->spec.epochs,
+                (long long)s->epochs);
+    if (r->extended && s->schedule == SPEC_COSINE)
+        run_log(r, LOG_WARN,
+                "schedule = cosine now ends at epoch %lld: the learning rate goes on at %s, under "
+                "the old end it would be %s",
+                (long long)s->epochs,
+                text_double(room[0], spec_lr_at(s, r->plan->base_lr, r->at.n.step,
+                                                r->plan->steps_per_epoch)),
+                text_double(room[1], spec_lr_at(&was->spec, r->plan->base_lr, r->at.n.step,
+                                                r->plan->steps_per_epoch)));
+}
+
+static void say_one_class(struct run *r)
+{
+    const struct data_set *data = r->plan->data;
+    int class = data_only_class(&data->train);
+
+    if (class >= 0)
+        run_log(r, LOG_WARN,
+                "all %lld training images are of class %d%s%s: the model learns to say that and "
+                "nothing else; mix the rows, or take more of them",
+                (long long)r->plan->train_images, class, data->class_names ? ", " : "",
+                data->class_names ? data->class_names[class] : "");
+}
+
+static void say_crowded(struct run *r)
+{
+    char words[PLAN_CROWDING_ROOM];
+
+    if (!*plan_crowding(r->plan, r->sweep ? sweep_at_once(r->sweep) : 1, words))
+        return;
+    run_log(r, LOG_INFO, "%s", words);
+    if (r->sweep)
+        sweep_tell_crowding(r->sweep, words);
+}
+
+void run_log_opened(struct run *r)
+{
+    const struct plan *p = r->plan;
+
+    if (r->resumed) {
+        run_log(r, LOG_INFO, "goes on at step %lld, epoch %lld", (long long)r->at.n.step,
+                (long long)r->at.n.epoch + 1);
+        compare_with_before(r);
+    }
+    if (p->spec.devices > p->real_devices)
+        run_log(r, LOG_INFO, "%d virtual devices on %d real one%s", p->spec.devices,
+                p->real_devices, p->real_devices == 1 ? "" : "s");
+    say_crowded(r);
+    if (p->note[0])
+        run_log(r, LOG_INFO, "%s", p->note);
+    if (p->lacking[0])
+        run_log(r, LOG_WARN, "%s", p->lacking);
+    if (p->data->note)
+        run_log(r, LOG_INFO, "data: %s", p->data->note);
+    say_one_class(r);
+    if (r->equal[0])
+        run_log(r, LOG_INFO, "an earlier run has the same settings: %s", r->equal);
+}
+
 void run_log_epoch(struct run *r, const struct record_epoch *row, bool best)
 {
     struct text t = {0};
-    char number[TEXT_NUMBER_ROOM];
+    char number[TEXT_NUMBER_ROOM], test[LOSS_ROOM], train[LOSS_ROOM];
 
     text_addf(&t, "epoch %lld of %lld: ", (long long)row->epoch, (long long)r->plan->spec.epochs);
     if (row->val_acc != RECORD_EMPTY)
-        text_addf(&t, "valid %.4f loss %.4f, ", row->val_acc, row->val_loss);
-    text_addf(&t, "test %.4f loss %.4f, train %.4f loss %.4f%s, %s images/s", row->test_acc,
-              row->test_loss, row->train_acc, row->train_loss, best ? ", the best so far" : "",
+        text_addf(&t, "valid %.4f loss %s, ", row->val_acc, loss_text(test, row->val_loss));
+    text_addf(&t, "test %.4f loss %s, train %.4f loss %s%s, %s images/s", row->test_acc,
+              loss_text(test, row->test_loss), row->train_acc, loss_text(train, row->train_loss),
+              best ? ", the best so far" : "",
               text_count(number, (uint64_t)(row->images_per_second + 0.5)));
     run_log(r, LOG_DEBUG, "%s", text_str(&t));
     text_free(&t);

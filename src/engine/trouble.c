@@ -110,7 +110,7 @@ static void wait_for_room(struct run *r, const struct err *e)
     }
     r->disk_full = true;
     r->retry_ns = clock_ns() + ROOM_NS;
-    if (run_wants_stop(r))
+    if (run_wants(r, WISH_STOP))
         r->give_up = true;
 }
 
@@ -132,23 +132,13 @@ void trouble_take(struct run *r, const struct err *e)
     run_want(r, WISH_STOP, WIRE_NOW);
 }
 
-static bool is_to_pause(struct run *r)
-{
-    bool is;
-
-    pthread_mutex_lock(&r->lock);
-    is = r->wish == WISH_PAUSE;
-    pthread_mutex_unlock(&r->lock);
-    return is;
-}
-
 void trouble_over(struct run *r)
 {
     r->disk_full = false;
     hold(r, false);
     run_status(r, ERR_OK, "");
     run_log(r, LOG_WARN, "there is room on the disk again: %s",
-            is_to_pause(r) ? "it is paused still" : "training goes on");
+            run_wants(r, WISH_PAUSE) ? "it is paused still" : "training goes on");
 }
 
 bool trouble_try(struct run *r)

@@ -50,6 +50,10 @@ static struct fake_script script_of_words(const char *words)
             snprintf(s.stuck_file, sizeof s.stuck_file, "%s", equals + 1);
             continue;
         }
+        if (equals && !strcmp(w, "plan_file")) {
+            snprintf(s.plan_file, sizeof s.plan_file, "%s", equals + 1);
+            continue;
+        }
         if (equals && !text_to_int(equals + 1, &value))
             continue;
         if (!strcmp(w, "diverge"))
@@ -89,8 +93,24 @@ static struct fake_script script_now(void)
     return s;
 }
 
+static bool take_byte(const char *file, const struct stat *st)
+{
+    return st->st_size > 0 && truncate(file, st->st_size - 1) == 0;
+}
+
+static void wait_to_plan(const char *file)
+{
+    struct stat st;
+
+    while (*file && stat(file, &st) == 0 && !take_byte(file, &st))
+        clock_sleep_ms(1);
+}
+
 static enum err_code fake_can(const struct backend_plan *plan, struct err *e)
 {
+    struct fake_script s = script_now();
+
+    wait_to_plan(s.plan_file);
     if (plan->precision == SPEC_BF16)
         return err_set(e, ERR_INPUT, "precision = bf16: the fake backend has fp32 and fp64");
     return ERR_OK;
@@ -265,8 +285,7 @@ static bool sticks_at(const struct backend_session *s, uint64_t t)
         return false;
     if (!s->script.stuck_file[0])
         return true;
-    return stat(s->script.stuck_file, &st) == 0 && st.st_size > 0 &&
-           truncate(s->script.stuck_file, st.st_size - 1) == 0;
+    return stat(s->script.stuck_file, &st) == 0 && take_byte(s->script.stuck_file, &st);
 }
 
 static enum err_code fake_train(struct backend_session *s, const struct backend_span *span,

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -124,5 +125,5 @@ enum err_code record_control(const char *folder, const char *line, struct err *e
         io.close(fd);
     }
     free(path);
-    return code;
+    return code == ERR_OK ? code : record_say_read_only(folder, e);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -175,10 +176,13 @@ enum err_code record_edit(const char *folder, const char *line, struct err *e)
         if (!record_is_owned(folder)) {
             code = edit_alone(folder, line, e);
             if (code != ERR_FAILED)
-                return code;
+                return code == ERR_OK ? code : record_say_read_only(folder, e);
         } else if (!told) {
             /* An owner that is gone by now left the line unread: then it is made here. */
-            told = record_control(folder, line, e) == ERR_OK;
+            code = record_control(folder, line, e);
+            if (code == ERR_IO)
+                return code;
+            told = code == ERR_OK;
         }
         clock_sleep_ms(LOOK_MS);
     }

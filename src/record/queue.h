@@ -49,6 +49,11 @@ enum err_code record_queue_reject(const char *results, const struct record_queue
 /* Path of the item's file; the caller frees it. */
 char *record_queue_path(const char *results, const struct record_queued *item);
 
+/* "lr=0.1 epochs=3": of each the keys in which others of its name have other values; "" where none does,
+ * and where very many wait. */
+char **record_queue_labels(const struct record_queued *list, size_t count);
+void record_queue_free_labels(char **label, size_t count);
+
 /* The right to take from the queue, for one process: held until it is given back or the process ends.
  * ERR_FAILED: another one has it; *owner (may be NULL) is its process id where that is known, else 0. */
 enum err_code record_queue_own(const char *results, int *fd, int64_t *owner,

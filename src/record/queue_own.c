@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/queue_int.h"
 
 #include <errno.h>
@@ -34,12 +35,22 @@ static void write_owner(int fd)
         (void)!io.truncate(fd, n);
 }
 
+static enum err_code say_read_only(const char *results, struct err *e)
+{
+    char *folder = record_queue_folder(results);
+    enum err_code code = record_say_read_only_in(results, folder, e);
+
+    free(folder);
+    return code;
+}
+
 enum err_code record_queue_own(const char *results, int *fd, int64_t *owner, struct err *e)
 {
     enum err_code code = ERR_OK;
     int64_t pid = 0;
 
-    TRY(record_queue_open_lock(results, ".lock", fd, e));
+    if (record_queue_open_lock(results, ".lock", fd, e) != ERR_OK)
+        return say_read_only(results, e);
     /* Who asks whether there is an owner holds it for a moment. */
     for (int tries = 0; io.lock(*fd, LOCK_EX | LOCK_NB) < 0; tries++) {
         if (tries < 5 && (errno == EWOULDBLOCK || errno == EINTR)) {

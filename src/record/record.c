@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "record/checkpoint.h"
+#include "record/disk.h"
 #include "record/record_int.h"
 
 #include <errno.h>
@@ -391,7 +392,7 @@ enum err_code record_open(struct record **out, const char *folder, struct err *e
     code = open_all(r, e);
     if (code != ERR_OK) {
         record_close(r);
-        return code;
+        return record_say_read_only(folder, e);
     }
     *out = r;
     return ERR_OK;

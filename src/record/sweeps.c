@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,6 +90,8 @@ bool record_sweep_live(const char *results, const char *name)
     int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     bool live = false;
 
+    if (fd < 0) /* on a network a lock wants more; here to read is enough */
+        fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd >= 0) {
         live = io.lock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
         io.close(fd);
@@ -109,6 +112,12 @@ enum err_code record_sweep_control(const char *results, const char *name, const 
     } else {
         code = io_write_all(fd, text, strlen(text), path, e);
         io.close(fd);
+    }
+    if (code != ERR_OK) {
+        char *folder = io_folder_of(path);
+
+        record_say_read_only_in(results, folder, e);
+        free(folder);
     }
     free(text);
     free(path);

@@ -3,6 +3,7 @@
 #include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -85,6 +86,8 @@ enum err_code record_remove(const struct record_entry *entry, char **to, struct 
         io.lock(fd, LOCK_UN);
         io.close(fd);
     }
+    if (code != ERR_OK)
+        code = record_say_read_only(folder, e);
     free(real);
     free(path);
     return code;

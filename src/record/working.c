@@ -1,16 +1,19 @@
 /* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
- * not always. Four lines: the results folder, a run's, how many of them compute, and "full" where that
- * run waits for room. */
+ * not always. Five lines: the results folder, a run's, how many of them compute, "full" where that
+ * run waits for room, and how the sweep stands that is worked on, with its name at the end. */
 #include "record/working.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "wire/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,7 @@ struct record_work {
     char *shown;      /* the run */
     int runs;         /* how many are shown */
     bool full;
+    char *sweep; /* its line; NULL: none */
 };
 
 /* "HOST-", fit for a file's name. */
@@ -92,9 +96,78 @@ static char *next_line(char **rest)
     return line;
 }
 
+/* A number of one of its cells a word; the state and what is told of it are small numbers too. */
+#define COUNTS 12
+static void counts_of(struct wire_sweep_status *s, int64_t *count[COUNTS])
+{
+    int64_t *const all[COUNTS] = {&s->cells,     &s->waiting, &s->running, &s->paused,
+                                  &s->elsewhere, &s->stopped, &s->done,    &s->diverged,
+                                  &s->oom,       &s->failed,  &s->skipped, &s->left_out};
+
+    memcpy(count, all, sizeof all);
+}
+
+static char *sweep_line(const struct wire_sweep_status *s)
+{
+    struct wire_sweep_status copy = *s;
+    struct text t = {0};
+    int64_t *count[COUNTS];
+
+    counts_of(&copy, count);
+    text_addf(&t, "sweep %d %d %d %d %d", (int)s->state, s->closing, s->after_cells,
+              wire_sweep_lacks_room(s), s->counting);
+    for (int i = 0; i < COUNTS; i++)
+        text_addf(&t, " %" PRId64, *count[i]);
+    /* whole seconds: it is not written more often */
+    text_addf(&t, " %" PRId64 " %s",
+              isfinite(s->left_seconds) ? (int64_t)ceil(s->left_seconds) : -1, s->name);
+    return t.s;
+}
+
+static bool take_int(char **at, int64_t most, int64_t *out)
+{
+    char *end = strchr(*at, ' ');
+
+    if (!end)
+        return false;
+    *end = 0;
+    if (!text_to_int(*at, out) || *out < -1 || *out > most)
+        return false;
+    *at = end + 1;
+    return true;
+}
+
+/* One that is not whole is of no sweep. */
+static void read_sweep(char *line, struct wire_sweep_status *out)
+{
+    struct wire_sweep_status s = {0};
+    int64_t flag[5], *count[COUNTS], left;
+
+    counts_of(&s, count);
+    if (strncmp(line, "sweep ", 6) != 0)
+        return;
+    line += 6;
+    for (int i = 0; i < 5; i++)
+        if (!take_int(&line, i ? 1 : WIRE_SKIPPED, &flag[i]) || flag[i] < 0)
+            return;
+    for (int i = 0; i < COUNTS; i++)
+        if (!take_int(&line, INT64_MAX, count[i]) || *count[i] < 0)
+            return;
+    if (!take_int(&line, INT64_MAX, &left) || strlen(line) >= sizeof s.name)
+        return;
+    strcpy(s.name, line);
+    s.state = (enum wire_state)flag[0];
+    s.closing = flag[1];
+    s.after_cells = flag[2];
+    s.full = flag[3];
+    s.counting = flag[4];
+    s.left_seconds = left < 0 ? NAN : (double)left;
+    *out = s;
+}
+
 static void read_lines(int fd, struct record_working *w)
 {
-    char bytes[2304], *rest = bytes, *line;
+    char bytes[3 * 4096], *rest = bytes, *line;
     ssize_t got = io.read(fd, bytes, sizeof bytes - 1);
     int64_t runs;
 
@@ -110,6 +183,8 @@ static void read_lines(int fd, struct record_working *w)
         w->runs = (int)runs;
     if (line && (line = next_line(&rest)))
         w->full = w->runs && !strcmp(line, "full");
+    if (line && (line = next_line(&rest)))
+        read_sweep(line, &w->sweep);
 }
 
 /* A file that nobody holds is removed. */
@@ -173,6 +248,30 @@ bool record_working_lacks_room(const char *run)
         full = all[i].full && record_working_same(all[i].run, run);
     free(all);
     return full;
+}
+
+static int64_t at_work(const struct wire_sweep_status *s)
+{
+    return wire_sweep_lacks_room(s) ? 0 : 1 + wire_sweep_works(s) - wire_sweep_is_paused(s);
+}
+
+bool record_working_sweep(const char *results, const char *name, struct wire_sweep_status *out)
+{
+    struct record_working *all;
+    size_t n = record_working_list(&all);
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct wire_sweep_status *s = &all[i].sweep;
+
+        if (!s->name[0] || strcmp(s->name, name) != 0 ||
+            !record_working_same(all[i].results, results) || (any && at_work(s) <= at_work(out)))
+            continue;
+        *out = *s;
+        any = true;
+    }
+    free(all);
+    return any;
 }
 
 size_t record_computing_list(struct record_working **out)
@@ -284,7 +383,8 @@ static void write_lines(struct record_work *w)
 {
     char *results = absolute(w->results);
     char *folder = w->shown[0] ? absolute(w->shown) : mem_text("");
-    char *text = mem_textf("%s\n%s\n%d\n%s\n", results, folder, w->runs, w->full ? "full" : "");
+    char *text = mem_textf("%s\n%s\n%d\n%s\n%s\n", results, folder, w->runs, w->full ? "full" : "",
+                           w->sweep ? w->sweep : "");
 
     /* Cut behind the write: whoever reads meanwhile finds its lines. */
     if (w->fd >= 0 && io.seek(w->fd, 0, SEEK_SET) == 0 &&
@@ -300,6 +400,20 @@ void record_work_set_full(struct record_work *w, bool full)
     if (full == w->full)
         return;
     w->full = full;
+    if (w->shown)
+        write_lines(w);
+}
+
+void record_work_set_sweep(struct record_work *w, const struct wire_sweep_status *s)
+{
+    char *line = s && w->path ? sweep_line(s) : NULL;
+
+    if (line && w->sweep ? !strcmp(line, w->sweep) : !line && !w->sweep) {
+        free(line);
+        return;
+    }
+    free(w->sweep);
+    w->sweep = line;
     if (w->shown)
         write_lines(w);
 }
@@ -355,6 +469,7 @@ void record_work_free(struct record_work *w)
     if (w) {
         free(w->results);
         free(w->path);
+        free(w->sweep);
     }
     free(w);
 }

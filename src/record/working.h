@@ -4,6 +4,8 @@
 #ifndef CHORUS_RECORD_WORKING_H
 #define CHORUS_RECORD_WORKING_H
 
+#include "wire/wire.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +16,8 @@ struct record_working {
     char run[1024]; /* path of a run's folder, or a paused sweep's; empty: it is being prepared */
     int runs;       /* that compute there; 0 with a run: it is paused */
     bool full;      /* that run waits for room on the disk */
+    struct wire_sweep_status
+        sweep; /* that it works on; without its path, number and reasons. No name: none */
 };
 
 /* Those of other processes of this user on this machine. Returns how many there are; freed by free().
@@ -25,6 +29,9 @@ size_t record_computing_list(struct record_working **out);
 bool record_working_paused(const struct record_working *w);
 /* Whether a process works on the run of that folder that waits for room on the disk. */
 bool record_working_lacks_room(const char *run);
+/* How that sweep stands, as a program that works on it tells: of several the one that is most at work. False:
+ * none does, and that of this process stands on its wire. */
+bool record_working_sweep(const char *results, const char *name, struct wire_sweep_status *out);
 /* Whether both folders are the same one; a results folder as in record_working. */
 bool record_working_same(const char *results, const char *other);
 
@@ -36,6 +43,8 @@ struct record_work *record_work_new(const char *results);
 void record_work_set(struct record_work *w, const char *run, int runs);
 /* Whether that run waits for room on the disk. */
 void record_work_set_full(struct record_work *w, bool full);
+/* The sweep that is worked on; NULL: none. */
+void record_work_set_sweep(struct record_work *w, const struct wire_sweep_status *s);
 /* Begins where no other process of this user computes on this machine; of several that ask for it at the
  * same time one does. False: not now. */
 bool record_work_claim(struct record_work *w);

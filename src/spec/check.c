@@ -201,9 +201,12 @@ static enum err_code check_devices(const struct spec *s, struct err *e)
                      backend);
     if (s->precision == SPEC_FP64 && s->backend != SPEC_REF)
         return wrong(s, KEY_PRECISION, e, "only backend = ref computes in fp64");
-    if (s->threads_kind == SPEC_THREADS_PER_DEVICE && (int64_t)s->threads * s->devices > 65536)
-        return wrong(s, KEY_THREADS, e, "over %d devices that is %lld threads, above 65536",
-                     s->devices, (long long)s->threads * s->devices);
+    if (s->threads_kind == SPEC_THREADS_PER_DEVICE &&
+        (int64_t)s->threads * s->devices > SPEC_THREADS_MOST)
+        return wrong(s, KEY_THREADS, e,
+                     "over %d devices that is %lld threads, above %d: at most %d/device",
+                     s->devices, (long long)s->threads * s->devices, SPEC_THREADS_MOST,
+                     SPEC_THREADS_MOST / s->devices);
     return ERR_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include "spec/spec.h"
 
+#define SPEC_THREADS_MOST 1024 /* of a run, over all its devices */
+
 enum spec_id {
     KEY_NAME,
     KEY_MODEL,

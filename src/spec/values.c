@@ -112,12 +112,12 @@ enum err_code spec_set_threads(struct spec *s, const struct spec_input *in, stru
     enum spec_threads kind = SPEC_THREADS_ALL;
     int64_t count = 0;
 
-    if (is_per_device(in->value, 1024, &count))
+    if (is_per_device(in->value, SPEC_THREADS_MOST, &count))
         kind = SPEC_THREADS_PER_DEVICE;
-    else if (is_count(in->value, 1, 1024, &count))
+    else if (is_count(in->value, 1, SPEC_THREADS_MOST, &count))
         kind = SPEC_THREADS_COUNT;
     else if (strcmp(in->value, "all") != 0)
-        return spec_refuse_count(in, "count of threads", 1, 1024, e);
+        return spec_refuse_count(in, "count of threads", 1, SPEC_THREADS_MOST, e);
     s->threads_kind = kind;
     s->threads = kind == SPEC_THREADS_ALL ? 0 : (int)count;
     return ERR_OK;

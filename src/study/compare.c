@@ -184,8 +184,8 @@ static void note_gains(struct study_table *t, const struct study_columns *c)
     if (best || last)
         study_table_note(t,
                          "gain_mean, gain_best: test_acc of the averaged probabilities less that "
-                         "of the mean member, of the best one (picked on test), as fractions: "
-                         "0.01 is one point;%s%s%s",
+                         "of the mean member, of the best one (picked on test)" STUDY_AS_FRACTIONS
+                         ";%s%s%s",
                          best ? " gain_* at best_epoch" : "", best && last ? "," : "",
                          last ? " last.gain_* at the last epoch" : "");
 }

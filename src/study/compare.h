@@ -15,6 +15,9 @@ struct study_wish {
     double target; /* accuracy whose crossing is told; 0: the runs' own target_acc, if any */
 };
 
+/* How gains stand in the table, in a note of it: who shows them otherwise says otherwise. */
+#define STUDY_AS_FRACTIONS ", as fractions: 0.01 is one point"
+
 enum err_code study_compare(const struct study_run *runs, size_t count,
                             const struct study_wish *wish, struct study_table *out,
                             struct err *e) MUST_USE;

@@ -1,5 +1,6 @@
 #include "study/table_int.h"
 
+#include "base/loss.h"
 #include "base/mem.h"
 #include "base/sheet.h"
 #include "record/record.h"
@@ -175,12 +176,17 @@ void study_cell_text(const struct study_table *t, size_t row, int column,
         add_fixed(out, c->value, 1);
     else if (kind == STUDY_NUMBER)
         text_addf(out, "%s", isnan(c->sd) ? c->text : text_float(number, (float)c->value));
+    else if (kind == STUDY_LOSS && fabs(c->value) >= LOSS_LARGE)
+        text_add(out, loss_text(number, c->value));
     else
         add_fixed(out, c->value, digits_of(kind, c->value, style));
     if (isnan(c->sd))
         return;
     text_add(out, " ± ");
-    add_fixed(out, c->sd, kind == STUDY_COUNT ? 1 : digits_of(kind, c->value, style));
+    if (kind == STUDY_LOSS && fabs(c->sd) >= LOSS_LARGE)
+        text_add(out, loss_text(number, c->sd));
+    else
+        add_fixed(out, c->sd, kind == STUDY_COUNT ? 1 : digits_of(kind, c->value, style));
 }
 
 const char *study_table_head(const struct study_table *t, int column,

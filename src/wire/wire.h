@@ -121,6 +121,7 @@ struct wire_plan { /* what the Setup screen shows before a run */
     int32_t
         guessed_from; /* seconds are a guess from so many runs unlike this one; 0: they are not */
     char backend[32];
+    char crowding[96]; /* more threads than cores: a sentence; empty where they are not */
 };
 
 struct wire_ended { /* a cell that a sweep has had before */
@@ -140,7 +141,7 @@ enum wire_command_kind {
     WIRE_GO,
     WIRE_STOP,  /* how says when */
     WIRE_ASK,   /* slot: struct spec; run: the number of the question; by: so many side by side have
-                   the machine together, where it is more than 1 */
+                   the machine together, where it is more than 1; cell: so many there are */
     WIRE_COUNT, /* slot: struct wire_sweep; run: the number of the question, which takes the place of
                    the one before. Which cells have a result already */
     WIRE_QUIT,  /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
@@ -151,7 +152,7 @@ enum wire_command_kind {
     WIRE_CLOSE, /* nothing more is taken from the queue */
 };
 /* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
- * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. WIRE_HAND_OVER: as
+ * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells, until a WIRE_GO that finds nothing paused. WIRE_HAND_OVER: as
  * WIRE_AFTER_STEP, but another process goes on at once, so that it is no end for on_end; and nothing
  * more is taken from the queue. */
 enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW, WIRE_AFTER_CELLS, WIRE_HAND_OVER };
@@ -162,7 +163,7 @@ struct wire_command {
                      number afterwards */
     uint32_t slot;
     enum wire_how how;
-    uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number */
+    uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number; WIRE_ASK */
     int32_t by;    /* WIRE_MOVE, WIRE_ASK */
 };
 _Static_assert(sizeof(struct wire_command) <= 128, "commands are small values");
@@ -197,8 +198,11 @@ struct wire_sweep_status {
     char failed_before[32]; /* of the command: "" or as in wire_sweep */
     bool counting;          /* the numbers still grow */
     bool closing;           /* it was told to stop: no further cell begins */
-    int64_t cells;          /* without those left out: the sum of the next six lines */
+    bool after_cells; /* closing: those that run end by themselves, and WIRE_GO takes it back */
+    bool full;        /* a cell that runs here waits for room on the disk */
+    int64_t cells;    /* without those left out: the sum of the next six lines */
     int64_t waiting, running;
+    int64_t paused;    /* of those that run here */
     int64_t elsewhere; /* another program computes them */
     int64_t stopped;   /* unfinished, and not begun again */
     int64_t done;

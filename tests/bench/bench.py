@@ -339,7 +339,7 @@ def main():
     parser.add_argument("--check-rows", action="store_true", help="says whether there are such")
     args = parser.parse_args()
     wanted = [w for w in re.split(r"[,\s]+", args.rows) if w]
-    for w in wanted:
+    for w in wanted or [args.rows] * bool(args.rows):
         if w not in ROWS and w != "growth":
             raise SystemExit(f"ROWS={w}: the rows are {', '.join(ROWS)} and growth")
     if args.check_rows:

@@ -25,7 +25,7 @@ AXES = {
 }
 FALL = 0.97
 MOST = 0.5      # of a growth that a known cause must make up for
-LANES = 16      # images that a thread works on together: fewer groups than threads leave some idle
+LANES = 8       # images that a thread works on together, at least: fewer groups than threads leave some idle
 PARTS = "input", "compute", "reduce", "wait"  # in the order of spell's ns
 PATIENCE = 60   # seconds that the points of an axis may wait for quiet
 

@@ -22,7 +22,8 @@ says() # says NAME CODE LINES...: what ran last ended so, and each line stands i
 }
 tests() # tests NAME...
 {
-    KIT=$kit LOG=$work/log MOST=1 timeout 60 bash tests/gpu/check.sh "$@" >"$work/out" 2>"$work/err"
+    KIT=$kit LOG=$work/log MOST=1 LIMIT=${LIMIT:-480} timeout 60 bash tests/gpu/check.sh "$@" \
+        >"$work/out" 2>"$work/err"
     ended=$?
 }
 speeds()
@@ -58,6 +59,10 @@ grep -v '^compute-sanitizer ' "$work/out" | sed 's/  *[0-9]* s$//; s/   */ /g' >
 says what_hangs_is_stopped_and_counted 1 'one_test 3 passed 0 failed 1 skipped' \
     'hangs_test ended with 124' 'hangs_test 0 passed 1 failed 0 skipped'
 check all_of_it_is_in_the_log "$(cat "$work/log")" grep -qx begun "$work/log"
+LIMIT=6 tests program one_test
+says who_gets_no_time_has_failed 1 'no time is left for one_test'
+check the_program_has_all_that_is_left "$(cat "$work/out")" \
+    grep -q 'the program was stopped after [4-6] s' "$work/out"
 speeds
 row=$(sed -n 's/ |$//; s/\( |\)*$//; /^| mlp/p' "$work/rows")
 check a_run_that_hangs_is_a_row "$(cat "$work/rows" "$work/err")" \
@@ -72,5 +77,13 @@ exit 127
 SH
 tests
 says tests_that_do_not_start_are_no_skip 1 '0 passed, 1 failed, 0 skipped'
+
+# The kit itself: minutes of compiling.
+if ((${CHORUS_TEST_ALL:-0})) && grep -qs '^CUDA := ' "${BUILD:-build}/normal/config.mk"; then
+    made() { make -j2 BUILD="${BUILD:-build}" gpu-kit >"$work/out" 2>"$work/err"; }
+    check the_kit_is_made "$(tail -n 5 "$work/err")" made
+    check its_tests_are_all_there "$("${BUILD:-build}"/gpu-kit/tests/gpu/gpu_tests 2>&1)" eval \
+        '[ "$("${BUILD:-build}"/gpu-kit/tests/gpu/gpu_tests | wc -l)" -ge 15 ]'
+fi
 
 finish

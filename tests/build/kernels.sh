@@ -1,26 +1,37 @@
 #!/bin/bash
-# What kernels are written in compiles for GPUs without a warning: every function of cuda/dev.h is used
-# by the kernels that test the emulator.
+# What kernels are written in, and the kernels themselves, compile for GPUs without a warning: every
+# function of cuda/dev.h is used by the kernels that test the emulator. Of the others `make check` asks the
+# front end alone, for the oldest GPU; `make check-all` all of the compiler, for both.
 passed=0 failed=0 skipped=0
 nvcc=$(command -v "${NVCC:-nvcc}" || echo /usr/local/cuda/bin/nvcc)
+temp=$(mktemp -d) || exit 1
+trap 'rm -rf "$temp"' EXIT
 
-for arch in sm_80 sm_90a; do
+# compiles NAME FLAGS FILE...
+compiles()
+{
+    local name=$1 flags=$2 log
+    shift 2
     if [ ! -x "$nvcc" ]; then
-        echo "skipped $arch: nvcc is not here"
+        echo "skipped $name: nvcc is not here"
         skipped=$((skipped + 1))
-        continue
+        return
     fi
-    log=$("$nvcc" -std=c++17 -O3 -arch=$arch -Werror all-warnings -Isrc -I. \
-        -c tests/unit/cuda_emu_kernels.cu -o /dev/null 2>&1)
-    status=$?
-    if ((status == 0)) && [ -z "$log" ]; then
-        echo "ok $arch"
+    if log=$(printf '%s\n' "$@" | xargs -P 2 -I FILE sh -c '"$0" -std=c++17 '"$flags"' -Werror all-warnings \
+        -Isrc -I. "$1" -o "$2/$(basename "$1").out" 2>&1' "$nvcc" FILE "$temp") && [ -z "$log" ]; then
+        echo "ok $name"
         passed=$((passed + 1))
     else
         echo "$log"
-        echo "FAILED $arch"
+        echo "FAILED $name"
         failed=$((failed + 1))
     fi
+}
+
+for arch in sm_80 sm_90a; do
+    compiles $arch "-O3 -arch=$arch -c" tests/unit/cuda_emu_kernels.cu
+    ((${CHORUS_TEST_ALL:-0})) && compiles "kernels for $arch" "-O3 -arch=$arch -c" src/cuda/*.cu
 done
+compiles "kernels" "-G -arch=compute_80 -ptx" src/cuda/*.cu
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))

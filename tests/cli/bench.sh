@@ -55,11 +55,31 @@ check "more threads than cores" exits 0 "$CHORUS" bench --seconds 0.05 model=tin
     mode=data-parallel precision=fp32 threads=$((cores + 2))
 check "the peak is of the cores that there are" has "1 thread(, [0-9]+ on $cores)?\$"
 check "which is said" has "^$((cores + 2)) threads on $cores cores?: threads = all is faster\$"
+exits 0 "$CHORUS" bench --seconds 0.05 batch=16 devices=3 model=tiny backend=cpu \
+    threads=$((cores + 2))
+check "also where some rows cannot run, of those that do" \
+    has "^$((cores + 2)) threads on $cores cores?: threads = all is faster\$"
+[ "$cores" = 1 ] || check "the peak is of their threads" has " on $cores\$"
+check "a batch of bench's own" exits 0 "$CHORUS" bench --seconds 0.05 model=tiny devices=3 \
+    precision=fp32 backend=cpu
+check "is one that the devices share" count 2 '^cpu +tiny +(3 devices|ensemble of 4) +fp32 +258 +[0-9,]+ '
+check "and nothing is left out" test ! -s err
+exits 0 "$CHORUS" bench --seconds 0.05 model=tiny devices=3 precision=fp32 backend=cpu train_limit=100
+check "and that train_limit has images for" count 2 '^cpu +tiny +(3 devices|ensemble of 4) +fp32 +99 +[0-9,]+ '
+exits 0 "$CHORUS" bench --seconds 0.05 model=tiny precision=fp32 backend=cpu train_limit=100 valid=10%
+check "without those that validate" count 2 '^cpu +tiny +(data-parallel|ensemble of 4) +fp32 +90 +[0-9,]+ '
+check "nor is it then" test ! -s err
+exits 0 "$CHORUS" bench --seconds 0.05 model=cnn backend=cpu,ref precision=fp32 mode=data-parallel \
+    valid=200
+check "what cannot be with a smaller batch, and so fewer images, is told" \
+    grep -q "^left out: mode = data-parallel: valid = 200" err
 check "a loss that is no number" exits 0 "$CHORUS" bench --seconds 0.1 model=./wild.net \
     mode=data-parallel precision=fp32
 check "has no figure" count 2 '^(cpu|ref) .* no figure: the loss is not finite$'
 
 if command -v python3 >/dev/null; then
+    exits 1 python3 "$OLDPWD/tests/bench/bench.py" --rows , --check-rows
+    check "no row of ROWS=," grep -q "^ROWS=,: the rows are lenet" err
     exits 0 "$CHORUS" bench --json --seconds 0.1 model=tiny,linear mode=ensemble
     check "JSON" python3 -c '
 import json
@@ -111,6 +131,12 @@ refused "time that is none" "--seconds soon is not a number" "$CHORUS" bench --s
 refused "a word" "bench takes KEY=VALUE, not lenet" "$CHORUS" bench lenet
 refused "an unknown key" "modle" "$CHORUS" bench modle=lenet
 refused "an unknown model" "did you mean lenet?" "$CHORUS" bench model=tiny,lenett
+refused "kernels that are nowhere" "CHORUS_ISA=nonsense: this processor" \
+    env CHORUS_ISA=nonsense "$CHORUS" bench --seconds 0.05 model=tiny
+refused "also beside ref" "CHORUS_ISA=nonsense: this processor" \
+    env CHORUS_ISA=nonsense "$CHORUS" bench --seconds 0.05 model=tiny backend=cpu,ref
+check "ref alone needs none" exits 0 env CHORUS_ISA=nonsense "$CHORUS" bench --seconds 0.05 \
+    model=tiny backend=ref
 exits 1 "$CHORUS" bench backend=cuda
 check "no GPU is what is said" grep -q "no CUDA device" err
 refused "an unknown backend" "backend = gpu" "$CHORUS" bench backend=gpu
@@ -118,6 +144,14 @@ refused "an unknown mode" "mode = both" "$CHORUS" bench mode=both
 refused "a batch that is none" "batch = many" "$CHORUS" bench batch=many
 refused "what no row can do" "batch = 100" "$CHORUS" bench model=tiny backend=cpu batch=100 \
     devices=8 mode=data-parallel
+exits 0 "$CHORUS" bench --seconds 0.05 model=tiny,linear backend=cpu batch=16 devices=3
+check "of what some rows cannot do one reason is told" \
+    test "$(grep -c "^left out: mode = data-parallel: batch = 16: 3 devices do not divide it" err)$(grep -c left err)" = 11
+exits 0 "$CHORUS" bench --seconds 0.05 model=tiny mode=ensemble
+check "of what a backend or a precision lacks by itself none" test ! -s err
+refused "more images than there are" "batch = 60001" "$CHORUS" bench model=tiny backend=cpu batch=60001
+check "of which it speaks" grep -q "60000\|60,000" err
+check "not of a key that was not given" test "$(grep -c train_limit err)" = 0
 refused "a precision that the backend lacks" "backend = ref" \
     "$CHORUS" bench backend=cpu precision=fp64
 finish

@@ -34,6 +34,8 @@ check "two rows of two" test "$(wc -l <over.csv) $(field over.csv 1 n) $(field o
 check "the mean" awk -v a="$(column "${runs[0]}" best_test_acc)" \
     -v b="$(column "${runs[1]}" best_test_acc)" -v got="$(field over.csv 1 test_acc)" \
     'BEGIN { d = (a + b) / 2 - got; exit !(d < 1e-12 && d > -1e-12) }'
+LC_ALL=C exits 0 "$CHORUS" compare "${runs[@]}" --over seed
+check "deviations in ASCII where the locale has no more" eval 'grep -q "[0-9] +-[0-9]" out && ! grep -q "±" out'
 exits 0 "$CHORUS" compare "${runs[0]}" "$ensemble" --equal model-images --json
 images=($(sed -n 's/.*"model_images": \([0-9]*\).*/\1/p' out))
 check "the single model is read at its end" test "${images[0]}" = "$(column "${runs[0]}" model_images)"

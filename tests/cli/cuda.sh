@@ -115,6 +115,20 @@ if [ -e "$twin" ]; then
             [ "$(cat results/2*/devices.csv | grep -o 'gpu:[0-9]' | sort -u | tr '\n' ' ')" = "$which " ]
     }
     check "a GPU behind one that cannot be used is named" on_gpu gpu:1 2 devices=gpu:1
+    # What NVML says of each GPU, or nothing.
+    memory_of_devices() # memory_of_devices ROWS [ENV...]: "gpu:0 BYTES " for each device
+    {
+        local want=$1
+        shift
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 "$@" "$CHORUS" run tiny.ini backend=cuda epochs=1 devices=4 &&
+            [ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+                { printf "%s %s ", $at["real"], $at["memory_bytes"] }' results/2*/devices.csv)" = "$want" ]
+    }
+    check "devices.csv has each GPU's memory in use" \
+        memory_of_devices "gpu:0 67108864 gpu:0 67108864 gpu:1 134217728 gpu:1 134217728 "
+    check "which is empty where NVML is missing" memory_of_devices "gpu:0  gpu:0  gpu:1  gpu:1  " \
+        CHORUS_TWIN_NVML=missing
     check "jobs go to those that can be used" on_gpu "gpu:1 gpu:2" 3 devices=1 lr=0.1,0.2 --jobs 2
     not_this_one()
     {
@@ -206,6 +220,23 @@ if [ -e "$twin" ]; then
     }
     check "what does not fit is said by a dry run" too_much
 
+    # Where a GPU is too small for cuDNN too, a dry run knows what will do without.
+    without_cudnn()
+    {
+        rm -rf results
+        printf 'input auto\nconv 32 1\nrelu\nconv 32 1\nrelu\ndense 10\n' >wide.net
+        set -- CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE=off "$CHORUS" run tiny.ini \
+            model=./wide.net precision=fp32 backend=cuda batch=64 train_limit=64 test_limit=8 epochs=1
+        exits 0 env CHORUS_TWIN=memory=8G "$@" --dry-run &&
+            [ "$(sed -n 's/^# memory  *\([0-9]*\)[0-9.]* MB$/\1/p' out)" -ge 80 ] &&
+            exits 0 env CHORUS_TWIN=memory=55M "$@" --dry-run &&
+            [ "$(sed -n 's/^# memory  *\([0-9]*\)[0-9.]* MB$/\1/p' out)" -lt 50 ] || {
+            cat out err
+            return 1
+        }
+    }
+    check "a dry run does without cuDNN where its memory is short" without_cudnn
+
     # cuDNN's engines are written down, and missed when a run goes on without them.
     engines()
     {
@@ -230,6 +261,9 @@ if [ -e "$twin" ]; then
         rm -rf results "$cache"
         printf 'input auto\navgpool 7\nconv 32 1\nrelu\nconv 32 1\nrelu\ndense 10\n' >wide.net
         exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE="$cache" timeout 120 "$CHORUS" \
+            run tiny.ini model=./wide.net precision=tf32 backend=cuda batch=12 train_limit=24 \
+            test_limit=40 epochs=1 --results untuned || return
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE="$cache" timeout 120 "$CHORUS" \
             bench --tune --seconds 0.05 backend=cuda model=./wide.net mode=data-parallel precision=tf32 \
             batch=12 train_limit=24 test_limit=40 &&
             grep -qE 'wide.net, tf32, batch 12: cudnn 91900 tuned: 1[13]/1[13]/1[13]/1[13]' err &&
@@ -238,7 +272,12 @@ if [ -e "$twin" ]; then
             run tiny.ini model=./wide.net precision=tf32 backend=cuda batch=12 train_limit=120 \
             test_limit=40 epochs=1 || return
         run=$(echo results/*/)
-        column "$run" plans | grep -qE '^cudnn 91900 tuned: 1[13]/1[13]/1[13]/1[13]$'
+        column "$run" plans | grep -qE '^cudnn 91900 tuned: 1[13]/1[13]/1[13]/1[13]$' || return
+        # what began without them goes on without them
+        run=$(echo untuned/*/)
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE="$cache" timeout 120 "$CHORUS" \
+            resume "$run" epochs=2 && ! grep 'other plans' err &&
+            [ "$(column "$run" plans)" = "cudnn 91900: 11/11/11/11" ]
     }
     check "bench --tune picks cuDNN's engines by their times" tuned
     check "and its version" twin_has ', cuDNN 9\.19\.0, ' CHORUS_TWIN_CUDNN=1
@@ -376,6 +415,36 @@ C
         "${CC:-gcc}" "$root" "$toolkit"
 else
     skip "NCCL's declarations" "there is no nccl.h to compare with"
+fi
+
+# cuDNN's names follow from ours; the attributes of an operation are told by the first one.
+cudnn=$toolkit/include/cudnn_graph.h
+cudnn_same()
+{
+    {
+        printf '#include <cudnn_graph.h>\n#include "cuda/dnn_abi.h"\n'
+        echo '#define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)'
+        sed -nE 's/.*\<(DNN_[A-Z0-9_]+) = [0-9]+.*/\1 \1/p' "$root/src/cuda/dnn_abi.h" |
+            sed -E -e 's/ DNN_((TYPE|DATA|HEUR)_|CROSS)/ CUDNN_\1/' -e 's/ DNN_NOTE/ CUDNN_NUMERICAL_NOTE/' \
+                -e 's/ (DNN_.*_DESCRIPTOR)$/ CUDNN_BACKEND_\1/' -e 's/ DNN_/ CUDNN_ATTR_/' \
+                -e 's/BACKEND_DNN/BACKEND/' -e 's/(.*) (.*)/SAME(\1, \2);/'
+        for operation in FORWARD:W:X:Y BWD_DATA:W:DX:DY BWD_FILTER:DW:X:DY; do
+            IFS=: read -r pass w x y <<<"$operation"
+            first=OPERATION_CONVOLUTION_$pass
+            i=1
+            for part in BETA CONV_DESC "$w" "$x" "$y"; do
+                echo "SAME(DNN_${first}_ALPHA + $i, CUDNN_ATTR_${first}_$part);"
+                i=$((i + 1))
+            done
+        done
+    } >cudnn.c
+    [ "$(grep -c '^SAME' cudnn.c)" = $(($(grep -oE '\<DNN_[A-Z0-9_]+ = [0-9]' "$root/src/cuda/dnn_abi.h" | wc -l) + 15)) ] &&
+        ${CC:-gcc} -std=gnu11 -I"$root/src" -isystem "$toolkit/include" -fsyntax-only cudnn.c
+}
+if [ -n "$toolkit" ] && [ -e "$cudnn" ] && [ -e "$root/src/cuda/dnn_abi.h" ]; then
+    check "cuDNN's declarations" cudnn_same
+else
+    skip "cuDNN's declarations" "there is no cudnn_graph.h to compare with"
 fi
 
 # ---- a part that is no part ----

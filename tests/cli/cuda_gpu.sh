@@ -10,5 +10,6 @@ fi
 net=$(mktemp --suffix=.net) || exit 1
 trap 'rm -f "$net"' EXIT
 printf 'input auto\navgpool 7\nconv 32 1\nrelu\nconv 32 2\nrelu\nglobalavgpool\ndense classes\n' >"$net"
-CUDA_PART=$part CHORUS_TWIN_CUDNN=1 MODELS=tiny MODEL=tiny LARGE=$net FEW=32 IMAGES=1024 EPOCHS=2 GPU_DATA= \
+CUDA_PART=$part CHORUS_TWIN_CUDNN=1 MODELS=tiny MODEL=tiny LARGE=$net LARGE_LR=0.05 FEW=32 IMAGES=640 EPOCHS=2 \
+    REPEATED=tiny:200 CUT_EPOCHS=12 CUT_IMAGES=256 GPU_DATA= \
     bash tests/gpu/cli.sh

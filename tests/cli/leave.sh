@@ -8,11 +8,12 @@ if ! has_terminals; then
     finish
 fi
 
-# play ACTION... -- ARGUMENT...: the program on a terminal. Actions: "until COMMAND" (30 s at most),
-# "key KEYS", "signal NAME", "close" the terminal. Exits with the program's code; ./screen is what it
-# showed behind its screens, ./tty how it left the terminal, ./seconds how long it took to end.
+# play ACTION... -- ARGUMENT...: the program on a terminal. Actions: "until COMMAND" (60 s at most), "shows
+# WORDS" since the last key, "key KEYS", "leave" (q, again and again: it may not know yet that nothing
+# runs), "signal NAME", "close" the terminal. Exits with the program's code; ./screen is what it showed
+# behind its screens, ./tty how it left the terminal, ./seconds how long it took to end.
 cat >play.py <<'END'
-import fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
+import fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 
 at = sys.argv.index("--")
 actions, arguments = sys.argv[1:at], sys.argv[at + 1:]
@@ -21,7 +22,7 @@ if pid == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     os.execv(os.environ["CHORUS"], ["chorus"] + arguments)
 open("played.pid", "w").write(str(pid))
-seen, closed, code = b"", False, None
+seen, mark, pressed, closed, code = b"", 0, 0, False, None
 
 
 def look(seconds):
@@ -47,12 +48,36 @@ def until(true, what):
         look(0.05)
 
 
+def shows(words):
+    return words.encode() in re.sub(rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])", b"", seen[mark:])
+
+
+def key(keys):
+    global mark
+    mark = len(seen)
+    os.write(fd, keys.encode())
+
+
+def leaves():
+    global pressed
+    if code is None and time.time() - pressed > (3 if shows("looking whether something waits") else 0.5):
+        key("q")
+        pressed = time.time()
+    return code is not None
+
+
 for action in actions:
     verb, _, rest = action.partition(" ")
     if verb == "until":
         until(lambda: subprocess.run(["bash", "-c", rest]).returncode == 0, rest)
+    elif verb == "shows":
+        until(lambda: shows(rest) or code is not None, action)
+        if not shows(rest):
+            sys.exit("it ended without: " + action)
     elif verb == "key":
-        os.write(fd, rest.encode())
+        key(rest)
+    elif verb == "leave":
+        until(leaves, action)
     elif verb == "signal":
         os.kill(pid, getattr(signal, "SIG" + rest))
     elif verb == "close":
@@ -152,6 +177,8 @@ fast()
     unset CHORUS_FAKE_SCRIPT
 }
 
+asks="shows leave it running"
+keeps="shows keep it for later"
 trains='until [ "$(cat results/2*/steps.csv 2>/dev/null | wc -l)" -gt 2 ]'
 
 # ---- stopped, resumable ----
@@ -159,7 +186,7 @@ trains='until [ "$(cat results/2*/steps.csv 2>/dev/null | wc -l)" -gt 2 ]'
 fresh
 add name=a epochs=400
 add name=b epochs=1
-play "$trains" "key qn" --
+play "$trains" "key q" "$asks" "key n" --
 check "q, n: it ends well and gives the terminal back" ended 0
 check "it says how to go on" grep -qa 'to go on: chorus resume .*-a-' screen
 check "the run is stopped, the next one waits" eval 'names_are a:stopped && waits 1'
@@ -171,7 +198,7 @@ check "and comes to its end" names_are a:done
 fresh
 add name=a epochs=400
 add name=b epochs=1
-play "$trains" "key qa" --
+play "$trains" "key q" "$asks" "key a" --
 check "q, a: it leaves after the epoch" ended 0
 check "at the end of one" test "$(tail -n 1 results/2*-a-*/epochs.csv | cut -d, -f2)" = \
     "$(tail -n 1 results/2*-a-*/steps.csv | cut -d, -f1)"
@@ -180,13 +207,13 @@ check "the run is stopped and nothing more was taken" eval 'names_are a:stopped 
 fresh
 add lr=0.1,0.2,0.4 epochs=400 --name board
 add name=b epochs=1
-play "$trains" "key qa" --
+play "$trains" "key q" "$asks" "key a" --
 check "q, a: a sweep ends with the epoch of its cell" ended 0
 check "none of its others begins, nothing more is taken" eval 'names_are :stopped && waits 1'
 
 fresh
 add name=a epochs=400
-play "$trains" "key qc" "signal INT" --
+play "$trains" "key q" "$asks" "key c" "signal INT" --
 check "a cancelled q leaves nothing behind; SIGINT ends with 130" ended 130
 check "resumable" eval 'names_are a:stopped && grep -qa "chorus resume" screen'
 
@@ -212,9 +239,9 @@ done
 # ---- left to a process of its own ----
 
 fresh
-add name=a epochs=4
+add name=a epochs=12
 add name=b epochs=1
-play "$trains" "key ql" --
+play "$trains" "key q" "$asks" "key l" --
 check "q, l: it leaves at once" ended 0
 check "it says that the run goes on" grep -qa -e '-a-.* goes on without this terminal' screen
 check "the run and the queue come to their end, each once" become "a:done b:done"
@@ -224,48 +251,70 @@ check "nothing is left" waits 0
 fresh
 add lr=0.1,0.2,0.4 epochs=3 --name board
 add name=b epochs=1
-play "$trains" "key ql" --
+play "$trains" "key q" "$asks" "key l" --
 check "q, l: a sweep" ended 0
 check "it goes on as one" eval '[ "$(grep -ca "goes on without" screen)" = 1 ] && grep -qa "board goes on" screen'
 check "each cell once, then the queue" become ":done :done :done b:done"
 check "nobody is left behind it" until_true 30 nobody
 
 fresh
+add lr=0.1,0.2,0.4 epochs=40 --name board
+play "$trains" "until $CHORUS stop board --after-cells 2>err" "until grep -qs '^sweep 1 1 1 ' $CHORUS_CACHE/working/*" "key q" "$asks" "key l" --
+check "q, l: a sweep that stops after its cells" ended 0
+check "its cell goes on alone" eval '[ "$(grep -ca "goes on without" screen)" = 1 ] && ! grep -qa "board goes on" screen'
+check "to its end, and no other begins" eval 'become ":done" && until_true 30 nobody && names_are ":done"'
+check "the sweep knows it" grep -q ',done,$' results/sweeps/board/ledger.csv
+fast
+check "the rest is for another day" exits 0 "$CHORUS" resume board --quiet
+check "each cell once" names_are ":done :done :done"
+
+# A cell that is still being prepared has no folder that another program could go on with.
+fresh
+add lr=0.1,0.2 epochs=1 --name board
+printf . >gate # through which the first cell goes when cells are counted, and none when it is prepared
+export CHORUS_FAKE_SCRIPT="step_ms=10 plan_file=$PWD/gate"
+play "until '$CHORUS' stop board --after-cells 2>err" "until grep -qs '^sweep 1 1 1 ' $CHORUS_CACHE/working/*" \
+    "key q" "$asks" "key l" "shows still being prepared" "until rm gate" --
+check "q, l: a sweep that stops after a cell that is being prepared" ended 0
+check "which goes on alone, too" eval 'become ":done" && until_true 30 nobody && names_are ":done"'
+
+fresh
 add name=b epochs=1
-play "until [ -e results/2*-own-*/run.csv ]" "key ql" -- run tiny.ini backend=fake name=own epochs=4 --tui
+play "until [ -e results/2*-own-*/run.csv ]" "key q" "$asks" "key l" -- run tiny.ini backend=fake name=own epochs=12 --tui
 check "q, l in the first moments of a run" ended 0
 check "it goes on, then the queue" become "own:done b:done"
 
 fresh
-add name=a epochs=4
+add name=a epochs=12
 add name=b epochs=1
-play "$trains" "key 2" "key p" "until grep -q ,paused, results/2*/run.csv" "key ql" --
+play "$trains" "key 2" "shows img/s" "key p" "until grep -q ,paused, results/2*/run.csv" "key q" "$asks" "key l" --
 check "q, l: a run that is paused" ended 0
 check "goes on" become "a:done b:done"
 check "and lets go of the queue" until_true 30 no_taker
 
 # What is queued behind another program's run waits for this one alone: leaving asks, and hands it over.
 fresh
-"$CHORUS" run tiny.ini backend=fake name=other epochs=20 --background --quiet >/dev/null 2>err || cat err
+"$CHORUS" run tiny.ini backend=fake name=other epochs=400 --background --quiet >/dev/null 2>err || cat err
 add name=b epochs=1
 "$CHORUS" queue >/dev/null 2>said
 check "queue says that nobody takes from it" grep -q '^nobody takes from it now' said
-play "until sleep 1; '$CHORUS' queue >/dev/null 2>said" "key q" "key l" --
-check "and that an open workbench will" grep -q '^process [0-9]* takes from it when process [0-9]* has ended' said
+will_take='^process [0-9]* takes from it when process [0-9]* has ended'
+play "until '$CHORUS' queue 2>&1 >/dev/null | grep -q '$will_take'" "shows Setup" "key q" "$keeps" "key l" --
 check "q, l with nothing but a queue behind another's run" ended 0
 check "it says who goes on" grep -qa 'the queue goes on without this terminal' screen
 "$CHORUS" queue >/dev/null 2>said
 check "a process is left that takes from it" \
-    grep -q '^process [0-9]* takes from it when process [0-9]* has ended' said
-play "until sleep 1" "key q" --
+    grep -q "$will_take" said
+play "shows Setup" "leave" --
 check "who leaves then is not asked" ended 0
-check "it does, behind the other's run" become "other:done b:done"
-check "and ends" until_true 30 nobody
+"$CHORUS" stop other >/dev/null 2>&1
+check "it does, behind the other's run" become "other:stopped b:done"
+check "and ends" until_true 30 eval 'nobody && no_taker'
 
 fresh
 "$CHORUS" run tiny.ini backend=fake name=other epochs=400 --background --quiet >/dev/null 2>err || cat err
 add name=b epochs=1
-play "until sleep 1" "key q" "key k" --
+play "shows Setup" "key q" "$keeps" "key k" --
 check "q, k keeps it for later" eval 'ended 0 && waits 1'
 "$CHORUS" queue >/dev/null 2>said
 check "and nobody takes from it" grep -q '^nobody takes from it now' said
@@ -282,37 +331,38 @@ tui()
     check "run --tui $what: $code" ended "$code"
 }
 has_state='until grep -qs ,$state, results/2*/run.csv'
+stops=("$trains" "shows img/s" "key K" "shows now; R goes on" "key n" "$has_state")
 
 fresh
 CHORUS_FAKE_SCRIPT='step_ms=10 diverge=5'
 state=diverged
 export state
-tui 3 "of a run that diverges" "$has_state" "until sleep 0.5" "key q" -- run tiny.ini backend=fake epochs=3
+tui 3 "of a run that diverges" "$has_state" "leave" -- run tiny.ini backend=fake epochs=3
 fresh
 state=done
-tui 0 "of one that ends" "$has_state" "until sleep 0.5" "key q" -- run tiny.ini backend=fake epochs=1
+tui 0 "of one that ends" "$has_state" "leave" -- run tiny.ini backend=fake epochs=1
 fresh
 state=stopped
-tui 130 "of one that was stopped" "$trains" "key Kn" "$has_state" "until sleep 0.5" "key q" -- \
+tui 130 "of one that was stopped" "${stops[@]}" "leave" -- \
     run tiny.ini backend=fake epochs=400
 fresh
-tui 130 "left with q, n" "$trains" "key qn" -- run tiny.ini backend=fake epochs=400
+tui 130 "left with q, n" "$trains" "key q" "$asks" "key n" -- run tiny.ini backend=fake epochs=400
 fresh
-tui 130 "of a sweep, left with q, n" "$trains" "key qn" -- run tiny.ini backend=fake epochs=400 lr=0.1,0.2
+tui 130 "of a sweep, left with q, n" "$trains" "key q" "$asks" "key n" -- run tiny.ini backend=fake epochs=400 lr=0.1,0.2
 fresh
 "$CHORUS" run tiny.ini backend=cuda devices=gpu:7 >/dev/null 2>&1
-tui $? "of one that cannot start, as without it" "until sleep 1" "key q" -- \
+tui $? "of one that cannot start, as without it" "shows no CUDA device" "leave" -- \
     run tiny.ini backend=cuda devices=gpu:7
 fresh
-tui 0 "of one that goes on without it" "$trains" "key ql" -- run tiny.ini backend=fake name=own epochs=4
+tui 0 "of one that goes on without it" "$trains" "key q" "$asks" "key l" -- run tiny.ini backend=fake name=own epochs=12
 check "it does, to its end" become own:done
 check "and lets go of the queue" until_true 30 no_taker
 
 fresh
 state=stopped
-tui 0 "of one that was stopped, goes on, and does so without it" "$trains" "key Kn" "$has_state" "until sleep 0.5" \
-    "key R" "until grep -qs ,running, results/2*/run.csv" "until sleep 0.5" "key ql" -- \
-    run tiny.ini backend=fake name=own epochs=20
+tui 0 "of one that was stopped, goes on, and does so without it" "${stops[@]}" "shows stopped" \
+    "key R" "until grep -qs ,running, results/2*/run.csv" "key q" "$asks" "key l" -- \
+    run tiny.ini backend=fake name=own epochs=400
 exits 0 "$CHORUS" stop own --now
 
 # ---- a terminal that goes away ----
@@ -339,7 +389,7 @@ play "$trains" "close" "until sleep 1" "signal TERM" --
 check "SIGTERM behind that ends with 143" test $got = 143
 check "with everything resumable" eval 'names_are a:stopped && waits 1'
 
-play "until sleep 1" "signal HUP" -- --results nothing
+play "shows Setup" "signal HUP" -- --results nothing
 check "SIGHUP where nothing runs" ended 0
 # ---- this process can compute no more: another one goes on, with the queue ----
 
@@ -354,7 +404,7 @@ both_done='until [ "$(cat results/2*/run.csv 2>/dev/null | grep -c ,done,)" = 2 
 stuck
 add name=a epochs=4
 add name=b epochs=1
-play "$both_done" "key q" --
+play "$both_done" "leave" --
 check "a run that is stuck leaves the workbench to itself" ended 0
 check "and both come to their end elsewhere" eval 'names_are "a:done b:done" && waits 0'
 check "it goes on once" test "$(grep -c 'goes on at step' results/2*-a-*/log.txt)" = 1
@@ -362,7 +412,7 @@ check "of which nothing is left to say" eval '! grep -qa "to go on" screen'
 
 stuck
 add lr=0.1,0.2 epochs=4 --name board
-play "$both_done" "key q" --
+play "$both_done" "leave" --
 check "a sweep too" eval 'ended 0 && waits 0 && grep -c ,done, results/sweeps/board/sweep.csv | grep -qx 2'
 
 stuck

@@ -137,7 +137,7 @@ exits 0 "$CHORUS" ls --sort last.train_loss
 check "what has no value comes last" test "$(listed | head -n 2 | sed 's/.*-//' | xargs)" = "0000 ffff"
 check "the column is shown" grep -q "last.train_loss" out
 exits 0 "$CHORUS" ls many --sort -train_seconds -n 3
-check "in few digits" test "$(grep -cE "[.]0*[1-9][0-9]{5}" out)" = 0
+check "in few digits" test "$(grep -cE "[.]0*[1-9][0-9]{6}" out)" = 0
 exits 0 "$CHORUS" ls -n 2
 check "the newest are the last" test "$(listed | tail -n 1)" = 2026-12-01-000000-000-other-ffff
 exits 0 "$CHORUS" ls --sort -started_utc -n 3

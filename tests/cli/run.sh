@@ -203,6 +203,11 @@ for verb in ls queue "show @" "tag @ +x"; do
         "$CHORUS" $verb --results tiny.ini
 done
 
+for limit in 190000 210000; do
+    check "a limit on addresses that is three times what it takes is enough, $limit kB" eval \
+        '(ulimit -v $limit && exits 0 "$CHORUS" run tiny.ini backend=cpu threads=1 model=mlp optimizer=adam epochs=1)'
+done
+
 # meminfo TOTAL FREE: a machine of so many kB
 meminfo()
 {
@@ -262,6 +267,16 @@ done <<'END'
 backend=cpu model=mlp optimizer=adam lr=0.001
 backend=cpu model=cnn mode=ensemble members=8 optimizer=sgd
 END
+# Nor is it less, however many threads.
+for threads in 1 8 64; do
+    keys="model=lenet data=synthetic train_limit=512 test_limit=256 batch=256 epochs=1 backend=cpu threads=$threads"
+    exits 0 "$CHORUS" run $keys --dry-run --json
+    told=$(sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p' out)
+    exits 0 "$CHORUS" run $keys --quiet
+    peak=$(column "$(tail -n 1 out)" peak_memory_bytes)
+    echo "  $threads threads: ${told:-no} bytes told, ${peak:-none} taken"
+    check "what $threads threads take is told" test "${told:-0}" -ge "${peak:-1}" -a "${told:-0}" -le $((${peak:-0} * 5 / 4))
+done
 
 # ---- cells that can never be, that --max-cells leaves out, that were removed ----
 sweep="tiny.ini model=./wide.net epochs=1"

@@ -94,7 +94,7 @@ check 'lists become a sweep, and what cannot be is told before it runs' swept
 
 queued()
 {
-    mkdir -p d && CHORUS_FAKE_SCRIPT=step_ms=300 script d 80x24 <<'END' || return
+    mkdir -p d && CHORUS_FAKE_SCRIPT=step_ms=3000 script d 80x24 <<'END' || return
 wait r starts it
 keys r
 wait running

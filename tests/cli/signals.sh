@@ -41,6 +41,7 @@ start_long
 kill -INT $pid
 check "Ctrl-C ends with 130" ended_with 130
 check "state stopped" state_is "$folder" stopped
+check "its log says so once" test "$(grep -c 'stopped' "$folder/log.txt") $(grep -c 'stopped: stopped' "$folder/log.txt")" = "1 0"
 check "it says how to go on" grep -q "chorus resume $folder" err
 check "the folder is printed all the same" test "$(cat out)" = "$folder"
 check "there is a checkpoint" test -s "$folder/checkpoint.safetensors"
@@ -77,7 +78,11 @@ check "what no checkpoint keeps is begun again" \
 
 # SIGTERM while a large model is being opened.
 start run model=resnet18 data=synthetic train_limit=512 test_limit=64 batch=64 epochs=1
-sleep 0.2
+hears_term()
+{
+    ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$pid/status) >> 14 & 1))
+}
+until_true 60 hears_term
 kill -TERM $pid
 check "SIGTERM while a run is opened" ended_with 143
 check "is told" grep -qE "stopped (before|at step 0)" err

@@ -129,6 +129,11 @@ check "what is there is counted before anything runs" \
 check "though it comes later in the order" grep -qE "^cell 7 of 8\+? " err
 refused "a sweep is no one run" "one is needed, such as @best sweep=plain" "$CHORUS" show plain
 refused "another grid of that name" "--name gives this one" "$CHORUS" run plain.ini lr=0.005,0.01
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 name=each --dry-run --results named
+check "the key name names its runs alone, which is said" \
+    grep -qx "name=each names its runs; the sweep itself is plain: --name gives it another name" err
+exits 0 "$CHORUS" run plain.ini lr=0.005,0.01 name=each --name all --dry-run --results named
+check "not where both are named" eval '! grep -q "names its runs" err'
 refused "another share of the threads" "was begun with --jobs 1, not 2" \
     "$CHORUS" run plain.ini lr=0.005,0.01,0.02 batch=40,60 --jobs 2
 
@@ -295,6 +300,23 @@ if [ "$(nproc)" -gt 1 ]; then
 fi
 exits 0 "$CHORUS" run plain.ini --name alone threads=1,2 --jobs 2
 check "where threads vary, one at a time" grep -q "one cell at a time" err
+crowd="$(($(nproc) + 1)) threads on $(nproc) cores\?: threads = all is faster$"
+exits 0 "$CHORUS" run plain.ini --name crowded threads=${crowd%% *} lr=0.01,0.02 epochs=1 --dry-run
+check "more threads than cores are told of before" test "$(grep -c "^# threads  *$crowd" out)" = 1
+exits 0 "$CHORUS" run plain.ini --name crowded threads=${crowd%% *} lr=0.01,0.02 --jobs 2 --dry-run
+check "of two cells at the same time also" grep -q "^# threads  *2 cells of ${crowd/threads/threads each}" out
+exits 0 "$CHORUS" run plain.ini --name crowded threads=${crowd%% *} lr=0.01,0.02 epochs=1
+check "and where they compute, once" test "$(grep -c "^$crowd" err)" = 1
+if [ "$(nproc)" -gt 1 ]; then
+    two="2 cells of $(nproc) threads each on $(nproc) cores: threads = all is faster$"
+    exits 0 "$CHORUS" run plain.ini --name each threads=$(nproc) lr=0.01,0.02 epochs=1 --jobs 2
+    check "and of cells that have more only together, however many jobs" test "$(grep -c "^$two" err)" = 1
+    check "in each cell's log" test "$(cat results/2*/log.txt | grep -c "$two")" = 2
+    exits 0 "$CHORUS" run plain.ini --name many threads=$(nproc) lr=0.01,0.02 --jobs 9 --dry-run
+    check "before they compute, too" grep -q "^# threads  *$two" out
+fi
+exits 0 "$CHORUS" run plain.ini --name shares threads=all lr=0.01,0.02 epochs=1 --jobs 2
+check "not of equal shares" test "$(grep -c "is faster" err)" = 0
 rm -rf results
 
 # Killed with -9 at any moment, it goes on.
@@ -383,6 +405,14 @@ check "and how the sweep is paused" grep -q "The whole sweep: chorus pause slow$
 exits 0 "$CHORUS" go @
 check "go of a cell" state_is "$folder" running
 check "says the same" grep -q "lets this cell alone go on. The whole sweep: chorus go slow$" err
+exits 0 "$CHORUS" pause slow
+exits 0 "$CHORUS" go @
+check "a cell that goes on leaves its sweep paused" grep -q "^the sweep stays paused: no further cell begins before chorus go slow$" err
+"$CHORUS" ls slow >out 2>err
+check "ls says how it stands" grep -qE "^sweep slow: paused: no further cell begins; cell 1 of 4(, [0-9:]*( s)? left)?$" err
+exits 0 "$CHORUS" stop slow --after-cells
+exits 0 "$CHORUS" go slow
+check "go takes a stop after the cells back" grep -q "^slow is running$" err
 exits 0 "$CHORUS" stop "$folder" --skip
 check "a skipped cell" state_is "$folder" skipped
 check "is a result" test "$(ledger slow skipped)" = 1
@@ -457,6 +487,45 @@ check "stop of several sweeps stops them whole" eval 'flock -n results/sweeps/lo
     flock -n results/sweeps/other/work true && [ "$(grep -c "^\(long\|other\) is stopped$" err)" = 2 ]'
 check "and the run beside them" state_is "$single" stopped
 check "of no cell alone" eval '! grep -q "cell alone" err'
+rm -rf results
+
+# What its own program tells of a sweep, as long as that lives.
+mkdir -p results/sweeps/told "$CHORUS_CACHE/working"
+echo "lr = 0.1, 0.2" >results/sweeps/told/sweep.ini
+: >results/sweeps/told/ledger.csv
+owner=$CHORUS_CACHE/working/$(hostname | tr ./ __)-1-1
+flock -F -s results/sweeps/told/work flock -F "$owner" sleep 100 &
+owner_pid=$!
+echo $owner_pid >told.pid
+until_true 20 eval '! flock -n "$owner" true'
+standing() # STATE...: the numbers of its line
+{
+    printf '%s\n\n1\n\nsweep %s told\n' "$PWD/results" "$*" >"$owner"
+    "$CHORUS" ls told 2>err >out
+}
+standing 2 0 0 0 0 6 4 1 0 0 0 1 0 0 0 0 0 41
+check "a pause in which a cell runs" grep -qxF "sweep told: paused: no further cell begins; cell 2 of 6, 41 s left" err
+standing 1 1 1 0 0 6 4 1 0 0 0 1 0 0 0 0 0 7
+check "a stop after its cells" grep -qxF "sweep told: stopping: no further cell begins; cell 2 of 6, 7 s left" err
+standing 1 0 0 1 1 6 4 1 0 0 0 1 0 0 0 0 0 7
+check "no room" grep -qxF "sweep told: waits for room; cell 2 of 6+" err
+exits 0 "$CHORUS" go told
+check "go does not wait for that" grep -qx "told waits for room" err
+standing 2 0 0 1 0 6 4 1 0 0 0 1 0 0 0 0 0 7
+check "a pause without room" grep -qxF "sweep told: waits for room, then pauses; cell 2 of 6" err
+exits 0 "$CHORUS" pause told
+check "is what a pause is answered by" grep -qx "told waits for room, then pauses" err
+standing 2 1 1 0 0 6 4 1 1 0 0 1 0 0 0 0 0 7
+check "no time is left of what is paused, though it stops too" \
+    grep -qxF "sweep told: paused, then stops after the running cells; cell 2 of 6" err
+standing 1 0 0 1 1 6 4 1
+check "a line that is not whole tells nothing" eval '! grep -q "sweep told" err'
+standing 2 0 0 0 0 6 4 1 0 0 0 1 0 0 0 0 0 41
+kill -9 $owner_pid
+wait $owner_pid 2>/dev/null
+until_true 20 flock -n "$owner" true
+"$CHORUS" ls told 2>err >out
+check "nor does one that is dead" eval '! grep -q "sweep told" err'
 rm -rf results
 
 # on_end: of each cell, with what it needs to know; its failure is a warning.

@@ -146,6 +146,8 @@ assert abs(two["seconds"] - max(c["seconds"] for c in two["list"])) < 1e-6 * two
 fi
 "$CHORUS" run tiny.ini --dry-run epochs=100,200 >out
 check "and told" grep -q '^# expected time  *.* for 2 cells one after the other' out
+"$CHORUS" run tiny.ini --dry-run threads=1 backend=cpu,ref >out
+check "what no run tells is told too" grep -q '^# of unknown time  *1 of these cells: no earlier run tells its time' out
 
 # What could not run has its values in the sweep's table all the same.
 exits 0 "$CHORUS" run tiny.ini epochs=1 batch=40,2000 lr=0.05,0.1 --quiet

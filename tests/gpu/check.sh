@@ -35,8 +35,9 @@ case $devices in
 esac
 CHORUS_CUDA='' timeout -k 5 60 "$CHORUS" devices
 
-# All of it takes no longer than LIMIT seconds, a program than MOST of them; behind one that was stopped
-# the others have less time. What has not begun when the half is over is the sanitizer's.
+# All of it takes no longer than LIMIT seconds, a program of tests than MOST of them; behind one that was
+# stopped the others have less time. `program`, the last, has all that is left. Who gets no time has failed,
+# but for the sanitizer's, which begin nothing when the half is over.
 LIMIT=${LIMIT:-480} MOST=${MOST:-200}
 temp=$(mktemp -d) || exit 1
 trap 'rm -rf "$temp"' EXIT
@@ -60,13 +61,14 @@ first_lines() # first_lines HOW_MANY
 }
 one() # one NAME COMMAND...
 {
-    local name=$1 begun=$SECONDS sum p f s code seconds=$MOST
+    local name=$1 begun=$SECONDS sum p f s code seconds=$((LIMIT - SECONDS))
     shift
-    if [ $((LIMIT - SECONDS)) -lt 5 ]; then
-        left_out "no time is left for $name"
+    if [ $seconds -lt 5 ]; then
+        failed=$((failed + 1))
+        say "no time is left for $name" | tee -a "$temp/failures"
         return
     fi
-    [ $seconds -lt $((LIMIT - SECONDS)) ] || seconds=$((LIMIT - SECONDS))
+    [ "$name" = "the program" ] || [ $seconds -lt $MOST ] || seconds=$MOST
     timeout -k 5 $seconds "$@" >"$temp/log" 2>&1
     code=$?
     [ -z "${LOG-}" ] || { echo "== $name: ended with $code" && cat "$temp/log"; } >>"$LOG"

@@ -138,8 +138,19 @@ static void one(const struct shape *s, enum cuda_math math, enum cuda_act act, b
     int oh = (s->h + 2 * s->pad - s->k) / s->stride + 1;
     int ow = (s->w + 2 * s->pad - s->k) / s->stride + 1;
     struct work w = {
-        .c = {s->models, s->n, s->h, s->w, s->c, oh, ow, s->oc, s->k, s->stride, s->pad, s->pad,
-              math},
+        .c = {.models = s->models,
+              .n = s->n,
+              .h = s->h,
+              .w = s->w,
+              .c = s->c,
+              .oh = oh,
+              .ow = ow,
+              .oc = s->oc,
+              .k = s->k,
+              .stride = s->stride,
+              .pad_top = s->pad,
+              .pad_left = s->pad,
+              .math = math},
         .map = {s->models, s->n, oh, ow, s->oc, math},
         .pool = {2, 2, oh / 2, ow / 2, max},
         .act = act,

@@ -28,11 +28,6 @@ static const struct {
                   {SPEC_TF32, "tf32", {2e-3, 8e-2, 5e-3, 2e-2, 2, true, false}},
                   {SPEC_BF16, "bf16", {3e-2, 0.4, 4e-2, 1.5e-1, 4, true, false}}};
 
-static bool on_twin(void)
-{
-    return !strcmp(cuda_rt()->name, "twin");
-}
-
 static void begin(void)
 {
     unsetenv("CHORUS_CUDNN");
@@ -44,10 +39,10 @@ static void begin(void)
 static void went_through(struct kit *b, const char *name)
 {
     struct twin_dnn_counts c = twin_dnn_counted();
-    struct backend_session *s = on_twin() ? NULL : kit_session(BE, b);
+    struct backend_session *s = kit_on_twin() ? NULL : kit_session(BE, b);
     struct text engines = {0};
 
-    for (int pass = 0; on_twin() && pass < 3; pass++)
+    for (int pass = 0; kit_on_twin() && pass < 3; pass++)
         if (!c.executed[pass])
             TEST_FAILED("%s: pass %d did not go through cuDNN", name, pass);
     if (c.wrong[0])
@@ -62,6 +57,14 @@ static void went_through(struct kit *b, const char *name)
     text_free(&engines);
 }
 
+static void nothing_is_left(const char *name)
+{
+    if (twin_dnn_counted().handles || twin_dnn_counted().descriptors)
+        TEST_FAILED("%s: handles or descriptors are left", name);
+    if (twin_dnn_counted().wrong[0] || twin_report()[0])
+        TEST_FAILED("%s: %s%s", name, twin_dnn_counted().wrong, twin_report());
+}
+
 static void compare(struct kit *b, const char *net, const char *how, size_t precision)
 {
     char name[80];
@@ -70,8 +73,7 @@ static void compare(struct kit *b, const char *net, const char *how, size_t prec
     snprintf(name, sizeof name, "%s%s in %s", net, how, precisions[precision].name);
     kit_compare(b, name, 2, &precisions[precision].limits);
     went_through(b, name);
-    if (twin_dnn_counted().handles || twin_dnn_counted().descriptors)
-        TEST_FAILED("%s: handles or descriptors are left", name);
+    nothing_is_left(name);
 }
 
 /* in_turn: three members, each alone in its launches and in cuDNN's. */
@@ -105,4 +107,43 @@ TEST(networks_in_all_precisions)
 TEST(members_one_after_another)
 {
     compare_all(true);
+}
+
+TEST(bits_repeat_in_graphs_of_any_size)
+{
+    static const struct {
+        size_t cut;
+        int graph;
+        bool cold;
+    } ways[] = {{8, 0, true}, {8, 8, false}, {3, 4, false}, {1, 1, false}};
+
+    for (int members = 1; members <= 3; members += 2)
+        for (int p = 0; p < 2; p++) {
+            struct kit b;
+            uint64_t first = 0;
+
+            for (size_t i = 0; i < MEM_COUNT(ways); i++) {
+                begin();
+                cuda_hooks.keep = i % 2;
+                cuda_hooks.cold = ways[i].cold;
+                cuda_hooks.graph = ways[i].graph;
+                twin_seed(i + 3);
+                if (!cuda_dnn_version())
+                    SKIP("cuDNN is not here");
+                REQUIRE(kit_open(&b, nets[0].text, nets[0].shape, 40, 4));
+                b.plan.precision = p ? SPEC_BF16 : SPEC_TF32;
+                if (members > 1)
+                    kit_ensemble(&b, members, 1, true);
+                uint64_t hash = kit_run(&b, ways[i].cut);
+                if (i == 0)
+                    first = hash;
+                if (hash != first)
+                    TEST_FAILED("other bits in spans of %zu and graphs of %d", ways[i].cut,
+                                ways[i].graph);
+                if (!ways[i].cold && kit_on_twin())
+                    CHECK(twin_counted().graph_launches > 0);
+                nothing_is_left("graphs");
+                kit_close(&b);
+            }
+        }
 }

@@ -42,7 +42,7 @@ check "and the sweep goes on" until_true 60 eval '[ "$(ls -d cell/2* | wc -l)" =
 
 # The line of status tells of another program's sweep as long as that lives, between two cells too.
 export CHORUS_FAKE_SCRIPT='step_ms=10'
-exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.3,0.4,0.5 epochs=1 on_end='sleep 0.3' --name far --background --results shown
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.3,0.4,0.5 epochs=3 on_end='sleep 0.3' --name far --background --results shown
 until_true 30 eval 'ls shown/2*/run.csv'
 lines=("wait sweep elsewhere")
 for i in $(seq -w 60); do
@@ -93,10 +93,10 @@ fi
 
 # Runs of other programs appear by themselves, and one whose process dies is shown as dead.
 mkdir -p live
-(sleep 1.5 && CHORUS_FAKE_SCRIPT='step_ms=25' "$CHORUS" run tiny.ini name=elsewhere epochs=400 --background --quiet \
+(until_true 60 test -e none && CHORUS_FAKE_SCRIPT='step_ms=25' "$CHORUS" run tiny.ini name=elsewhere epochs=400 --background --quiet \
     --results live >started && column "$(cat started)" pid >run.pid) &
-(until_true 60 eval 'has_rows live/2*/epochs.csv 1' && sleep 1 && kill -9 "$(cat run.pid)") &
-check "a run that begins elsewhere appears, runs, and is dead" play live "keys 3" "wait No runs yet" "wait elsewhere" \
-    "wait running" "wait dead" "keys Home Enter" "wait elsewhere" "wait its process is gone"
+(until_true 60 eval 'test -e runs && has_rows live/2*/epochs.csv 1' && kill -9 "$(cat run.pid)") &
+check "a run that begins elsewhere appears, runs, and is dead" play live "keys 3" "wait No runs yet" "save none" "wait elsewhere" \
+    "wait running" "save runs" "wait dead" "keys Home Enter" "wait elsewhere" "wait its process is gone"
 wait
 finish

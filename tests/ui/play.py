@@ -64,7 +64,7 @@ def behind(word):
 limit = 30.0
 for step in steps:
     kind, _, word = step.partition(":")
-    until = time.time() + 30
+    until = time.time() + 90
     if kind == "text":
         while word.encode() not in shown():
             if not listen(0.2):

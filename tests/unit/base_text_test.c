@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/loss.h"
 #include "base/text.h"
 #include "tests/test.h"
 
@@ -259,6 +260,21 @@ static void check_short(const char *const *values, size_t n, int digits, const c
     }
     CHECK_STR(text_str(&t), joined);
     text_free(&t);
+}
+
+TEST(losses_keep_their_digits_within_bounds)
+{
+    static const struct {
+        double loss;
+        const char *words;
+    } want[] = {{0.30331, "0.3033"}, {999.99, "999.9900"},
+                {1234.56, "1234.6"}, {412362110152065, "4.12e+14"},
+                {-2, "-2.0000"},     {NAN, "nan"},
+                {-INFINITY, "-inf"}};
+    char got[LOSS_ROOM];
+
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        CHECK_STR(loss_text(got, want[i].loss), want[i].words);
 }
 
 TEST(computed_numbers_are_as_short_as_they_tell_apart)

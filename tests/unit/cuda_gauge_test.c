@@ -56,6 +56,22 @@ TEST(what_is_unknown_is_not_a_number)
     CHECK_INT(unknowns(&g), 11111);
 }
 
+/* What the others of a GPU use is not this slice's. */
+TEST(of_a_slice_the_memory_is_unknown)
+{
+    struct cuda_gauge g;
+    size_t bytes = 0;
+
+    begin(6);
+    twin_nvml_slices(true);
+    cuda_gauge_read(5, &g); /* which no test has asked before */
+    CHECK_INT(unknowns(&g), 100);
+    CHECK(!cuda_gauge_free(5, &bytes));
+    twin_nvml_slices(false);
+    cuda_gauge_read(0, &g);
+    CHECK_INT(unknowns(&g), 0);
+}
+
 TEST(the_survey_learns_the_driver_and_free_memory)
 {
     struct cuda_survey s = {.gpus = 2};

@@ -666,8 +666,38 @@ TEST(errors_are_told_in_words)
     CHECK_INT(cuda_rt_fail(&e, 700, "a step"), ERR_STUCK);
     CHECK_HAS(e.text, "an illegal memory access was encountered (700)");
     CHECK_HAS(e.text, "no more on that GPU");
-    CHECK(cuda_rt_sticks(700) && cuda_rt_sticks(719) && cuda_rt_sticks(214));
     CHECK(!cuda_rt_sticks(0) && !cuda_rt_sticks(2) && !cuda_rt_sticks(600) && !cuda_rt_sticks(901));
+}
+
+/* Those of which CUDA's header says that the process must be ended, and three of which it says no less. */
+TEST(errors_that_stick_are_those_of_the_header)
+{
+    const char *home = getenv("CUDA_HOME");
+    char path[400], line[400];
+    bool ends = false, sticks[1000] = {[214] = true, [220] = true, [709] = true};
+    int number, found = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/include/driver_types.h",
+             home && *home ? home : "/usr/local/cuda");
+    f = fopen(path, "r");
+    if (!f)
+        SKIP("there is no driver_types.h of CUDA");
+    while (fgets(line, sizeof line, f)) {
+        ends |= strstr(line, "relaunched") != NULL;
+        if (sscanf(line, " cudaError%*[A-Za-z] = %d", &number) != 1)
+            continue;
+        if (ends && number > 0 && number < 1000) {
+            sticks[number] = true;
+            found++;
+        }
+        ends = false;
+    }
+    fclose(f);
+    CHECK(found >= 13); /* of CUDA 13.0 */
+    for (int i = 0; i < 1000; i++)
+        if (cuda_rt_sticks(i) != sticks[i])
+            TEST_FAILED("error %d %s", i, sticks[i] ? "sticks" : "does not stick");
 }
 
 TEST(the_environment_says_the_same)

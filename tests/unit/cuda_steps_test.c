@@ -334,8 +334,17 @@ static void check_tail(const struct tail_case *k, bool halted)
     double *b = eighths_new(models * outputs, 5);
     uint16_t *label = malloc(models * n * sizeof *label);
     struct dev_clock clock = {.row = 1, .halted = halted};
-    const struct cuda_conv conv = {
-        k->models, k->n, 1, 1, k->c, 1, 1, k->outputs, 1, 1, 0, 0, half ? CUDA_BF16 : CUDA_FP32};
+    const struct cuda_conv conv = {.models = k->models,
+                                   .n = k->n,
+                                   .h = 1,
+                                   .w = 1,
+                                   .c = k->c,
+                                   .oh = 1,
+                                   .ow = 1,
+                                   .oc = k->outputs,
+                                   .k = 1,
+                                   .stride = 1,
+                                   .math = half ? CUDA_BF16 : CUDA_FP32};
     const struct cuda_loss loss = {k->math, k->models, k->n, k->outputs, k->shards, 0.125f};
     const struct cuda_tail tail = {k->math,   k->models, k->n, k->c,  k->outputs,
                                    k->shards, k->act,    true, 0.125f};

@@ -154,6 +154,18 @@ TEST(ascii_has_nothing_else)
     CHECK_STR(text, "x = ~0.5 +-0.1 |\n"); /* ≈ does not read as =, nor ± as + */
     free(text);
     grid_free(&g);
+    g = made(4, 14, true);
+    grid_text(&g, grid_all(&g), 0, 0, GRID_TEXT, "± is ±0.1 猫|"); /* a wide one takes two */
+    grid_right(&g, grid_all(&g), 1, 14, GRID_TEXT, "mean ± sd");
+    grid_cut(&g, grid_all(&g), 2, 0, 12, GRID_TEXT, false, "seed: mean ± sd");
+    grid_cut(&g, grid_all(&g), 3, 0, 10, GRID_TEXT, false, "mean ± sd");
+    text = shown(&g);
+    CHECK_STR(text, "+- is +-0.1 ??\n"
+                    "    mean +- sd\n"
+                    "seed: mean ~\n"
+                    "mean +- sd\n");
+    free(text);
+    grid_free(&g);
 }
 
 TEST(a_bar_shows_eighths_and_takes_any_share)

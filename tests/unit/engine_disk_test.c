@@ -8,10 +8,16 @@
 static atomic_int write_error;
 static atomic_int failures;
 
+/* No write ends while it is set. */
+static atomic_bool slow;
+static atomic_int best_files; /* written */
+
 static ssize_t failing_write(int fd, const void *from, size_t n)
 {
     int error = atomic_load(&write_error);
 
+    while (atomic_load(&slow))
+        clock_sleep_ms(1);
     if (error) {
         atomic_fetch_add(&failures, 1);
         errno = error;
@@ -30,6 +36,29 @@ static void break_disk(const struct backend_span *span)
 {
     (void)span;
     atomic_store(&write_error, EIO);
+}
+
+static int counting_rename(const char *from, const char *to)
+{
+    size_t n = strlen(to), ending = strlen("/best.safetensors");
+
+    if (n > ending && !strcmp(to + n - ending, "/best.safetensors"))
+        atomic_fetch_add(&best_files, 1);
+    return rename(from, to);
+}
+
+static void end_the_slowness(const struct backend_span *span)
+{
+    (void)span;
+    atomic_store(&slow, false);
+}
+
+/* Until five epochs later. */
+static void slow_down(const struct backend_span *span)
+{
+    atomic_store(&slow, true);
+    kit_happen = end_the_slowness;
+    atomic_store(&kit_at, (long long)span->first_step + 30);
 }
 
 static void wait_failures(int n)
@@ -203,6 +232,108 @@ TEST(a_disk_that_fails_ends_the_run)
     CHECK_HAS(k.logs, " goes on from its last checkpoint");
     atomic_store(&write_error, 0);
     finish(&k);
+}
+
+/* Each epoch is the best so far, and must be kept: a newer one takes the memory of one that waits. */
+TEST(training_does_not_wait_for_a_disk_that_takes_its_time)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status, whole;
+
+    begin(&k, &s, slow_down, 7);
+    kit_set(&s, "epochs=8");
+    kit_run(&k, &s, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_run(&k, &s, &whole);
+    kit_same_runs(status.path, whole.path, false);
+    kit_same_weights(status.path, whole.path, "best.safetensors");
+    finish(&k);
+}
+
+static struct snapshot *snapshot_of(struct run *r, int64_t epoch)
+{
+    struct snapshot *s = mem_new(1, sizeof *s);
+
+    s->of = r;
+    s->at.n.epoch = epoch;
+    return s;
+}
+
+static void keep_epoch(struct run *r, int64_t epoch, bool best)
+{
+    struct message m = {.kind = MESSAGE_SNAPSHOT, .best = best, .snapshot = snapshot_of(r, epoch)};
+
+    keep_take(r, &m);
+}
+
+/* How much room there is when the next epoch, the best or not, wants some. */
+static int replaced(struct run *r, bool best)
+{
+    r->rooms = 0;
+    keep_replace(r, best);
+    return r->rooms;
+}
+
+TEST(what_waits_is_replaced_by_what_says_the_same_and_more)
+{
+    struct plan *plan = mem_new(1, sizeof *plan);
+    struct message sent = {.kind = MESSAGE_SNAPSHOT};
+    struct run r = {.plan = plan};
+
+    pthread_mutex_init(&r.lock, NULL);
+    pthread_cond_init(&r.changed, NULL);
+    plan->spec.keep = SPEC_KEEP_LAST | SPEC_KEEP_BEST;
+    keep_epoch(&r, 5, true);
+    CHECK_INT(replaced(&r, false), 0);
+    CHECK_INT(replaced(&r, true), 1);
+    CHECK(!r.best_wanted && !r.last_wanted);
+
+    keep_epoch(&r, 6, true); /* the one behind it speaks of it: that one goes first */
+    keep_epoch(&r, 7, false);
+    CHECK_INT(replaced(&r, true), 1);
+    CHECK(r.best_wanted && !r.last_wanted);
+    sent.snapshot = snapshot_of(&r, 7);
+    sent.urgent = true;
+    r.first = r.last = &sent;
+    CHECK_INT(replaced(&r, true), 0);
+    sent.urgent = false;
+    CHECK_INT(replaced(&r, false), 1);
+    CHECK(!sent.snapshot && r.best_wanted);
+
+    plan->spec.keep |= SPEC_KEEP_ALL;
+    keep_epoch(&r, 8, true);
+    CHECK_INT(replaced(&r, true), 0);
+    keep_drop(&r);
+    CHECK(!r.best_wanted && !r.named_wanted && !r.last_wanted);
+    pthread_cond_destroy(&r.changed);
+    pthread_mutex_destroy(&r.lock);
+    free(plan);
+}
+
+/* Of which there is one copy. */
+TEST(a_large_state_is_written_once_a_second_too)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    struct record_run run;
+    uint64_t start;
+
+    kit_folder(&k);
+    kit_write(k.model, "input 1 8 8\ndense 2048\nrelu\ndense 2048\nrelu\ndense classes\n");
+    io.rename = counting_rename;
+    atomic_store(&best_files, 0);
+    kit_engine(&k, 4096, 0);
+    kit_spec(&k, &s, "epochs=16", NULL);
+    start = clock_ns();
+    kit_run(&k, &s, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    kit_read_run(status.path, &run);
+    CHECK(run.best_epoch > 8);
+    CHECK((uint64_t)atomic_load(&best_files) <= 2 + (clock_ns() - start) / 1000000000);
+    kit_end(&k);
+    io.rename = rename;
 }
 
 TEST(a_folder_that_cannot_be_made_is_refused)

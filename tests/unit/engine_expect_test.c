@@ -127,7 +127,7 @@ TEST(unlike_runs_make_a_guess)
 }
 
 /* A small net by what a large one took: a step costs it far more than its images do. One image takes as
- * long as sixteen, and one of two threads has nothing to do until there are more of them. */
+ * long as eight, and one of two threads has nothing to do until there are more of them. */
 TEST(a_step_has_a_price_of_its_own)
 {
     const double rate = TRAIN / (1e6 + 3e5 + 5e6 / 256); /* of the large one, for an operation */
@@ -139,18 +139,18 @@ TEST(a_step_has_a_price_of_its_own)
     ask.flops = 3e4;
     ask.parameters = 7850;
     ask.test_images = 1;
-    for (double batch = 1; batch <= 16; batch *= 4) {
-        double right = 1024 / batch * (5e6 + 300 * 7850 + batch * 3e5 + 16 * ask.flops) * rate * 2;
+    for (double batch = 1; batch <= 8; batch *= 2) {
+        double right = 1024 / batch * (5e6 + 300 * 7850 + batch * 3e5 + 8 * ask.flops) * rate * 2;
 
         ask.batch = batch;
         CHECK(near(expect_seconds(known, 1, &ask, &guessed), right, 1.04));
     }
     one = expect_seconds(known, 1, &ask, &guessed);
-    ask.batch = 32;
+    ask.batch = 16;
     CHECK(expect_seconds(known, 1, &ask, &guessed) < one / 2);
     /* eight members of one image each: both threads compute */
     ask.members = 8;
-    ask.batch = 16;
+    ask.batch = 8;
     ask.model_images *= 8;
     CHECK(near(expect_seconds(known, 1, &ask, &guessed), 4 * one, 1.02));
 }

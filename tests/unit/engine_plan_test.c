@@ -52,6 +52,35 @@ TEST(everything_is_resolved)
     kit_end(&k);
 }
 
+TEST(more_threads_than_cores_are_told_of)
+{
+    char words[PLAN_CROWDING_ROOM], wanted[PLAN_CROWDING_ROOM];
+    struct kit k;
+    struct spec s;
+    struct plan *p;
+    struct err e;
+    int cores = plan_cores();
+
+    kit_folder(&k);
+    kit_spec(&k, &s, "backend=cpu", "threads=all", NULL);
+    REQUIRE_OK(make(&p, &s, &e));
+    CHECK_STR(plan_crowding(p, 1, words), "");
+    p->session.threads = cores + 1;
+    snprintf(wanted, sizeof wanted, "%d threads on %d core%s: threads = all is faster", cores + 1,
+             cores, cores == 1 ? "" : "s");
+    CHECK_STR(plan_crowding(p, 1, words), wanted);
+    p->session.threads = cores > 1 ? cores : 2;
+    snprintf(wanted, sizeof wanted, "2 cells of %d threads each on %d core%s: ", p->session.threads,
+             cores, cores == 1 ? "" : "s");
+    CHECK_HAS(plan_crowding(p, 2, words), wanted);
+    p->session.threads = cores > 1 ? cores / 2 : 1; /* what threads = all would be */
+    CHECK_STR(plan_crowding(p, 2, words), "");
+    p->session.threads = 1; /* fewer are none */
+    CHECK_STR(plan_crowding(p, 2 * cores, words), "");
+    plan_free(p);
+    kit_end(&k);
+}
+
 TEST(an_ensemble_has_as_many_members_as_devices_unless_told)
 {
     struct kit k;
@@ -98,10 +127,10 @@ TEST(a_large_state_has_one_copy_where_training_takes_the_same_memory)
     kit_folder(&k);
     kit_spec(&k, &s, "mode=ensemble", "members=2", NULL);
     REQUIRE_OK(make(&p, &s, &e));
-    CHECK(!plan_state_is_large(p->backend, &p->session));
+    CHECK_INT(plan_state_copies(p->backend, &p->session), 2);
     p->session.members = 100000;
-    CHECK(plan_state_is_large(p->backend, &p->session));
-    CHECK(!plan_state_is_large(&gpu, &p->session));
+    CHECK_INT(plan_state_copies(p->backend, &p->session), 1);
+    CHECK_INT(plan_state_copies(&gpu, &p->session), 2);
     plan_free(p);
     kit_end(&k);
 }

@@ -1,6 +1,8 @@
 /* A backend that can compute no more in its process: what becomes of the run, and of all else. */
 #include "tests/unit/sweep_kit.h"
 
+#include "base/log.h"
+
 static void script(int64_t at, int64_t batch)
 {
     struct fake_script s = {.stuck_at = at, .stuck_batch = batch};
@@ -109,6 +111,56 @@ TEST(cells_beside_it_stop_and_are_not_counted)
     CHECK_INT(status.state, WIRE_DONE);
     CHECK_INT(status.done, 2);
     CHECK_INT(run_folders(&k), 2);
+    kit_end(&k);
+}
+
+static bool go_behind(struct kit *k, const struct wire_event *event)
+{
+    if (event->kind == WIRE_LOG && event->u.log.level == LOG_WARN)
+        kit_send(k, WIRE_GO, 1, WIRE_AFTER_STEP);
+    return false;
+}
+
+TEST(cells_that_a_stop_left_running_go_on_alone)
+{
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct wire_status run[8];
+    size_t n, live[CELLS];
+    uint32_t sweep;
+    struct kit k;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    fake_set_script(&(struct fake_script){.stuck_at = 4, .stuck_batch = 8, .step_ms = 100});
+    k.on_event = go_behind; /* which begins no cell in this process */
+    sweep = begin_sweep(&k, "batch = 8, 16, 32\nepochs = 4\n", (struct wish){.jobs = 2});
+    CHECK_INT(sweep, 1);
+    wait_live(&k, sweep, 2, cells, live);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.code, ERR_STOPPED);
+    CHECK(status.after_cells);
+    CHECK_INT(status.stopped, 2);
+    CHECK_INT(status.waiting, 1);
+    CHECK(engine_is_stuck(k.engine));
+    n = wire_statuses(k.wire, run, 8);
+    CHECK_INT(n, 2);
+    for (size_t i = 0; i < n && i < 8; i++) {
+        CHECK_INT(run[i].state, WIRE_STOPPED);
+        CHECK_INT(run[i].code, ERR_STUCK);
+        CHECK(run[i].path[0]);
+    }
+    script(0, 0);
+    k.on_event = NULL;
+    begin_anew(&k);
+    for (size_t i = 0; i < n && i < 8; i++) {
+        struct wire_status end;
+
+        kit_wait(&k, kit_resume(&k, run[i].path, 0), &end);
+        CHECK_INT(end.state, WIRE_DONE);
+    }
     kit_end(&k);
 }
 

@@ -499,6 +499,86 @@ TEST(a_paused_cell_goes_on_where_cells_that_run_shall_end)
     kit_end(&k);
 }
 
+/* What the engine tells of it, here and in the file that others read. */
+static void wait_standing(struct kit *k, uint32_t sweep, const char *words,
+                          struct wire_sweep_status *status)
+{
+    uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
+
+    while (!(wire_sweep_status(k->wire, sweep, status) &&
+             !strcmp(wire_sweep_words(status, false), words)) &&
+           clock_ns() < until)
+        clock_sleep_ms(1);
+    CHECK_STR(wire_sweep_words(status, false), words);
+}
+
+TEST(a_stop_after_the_cells_is_taken_back)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", (struct wish){0});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
+    kit_send(&k, WIRE_PAUSE, sweep, WIRE_AFTER_STEP);
+    for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && status.paused); i++)
+        clock_sleep_ms(1);
+    CHECK_STR(wire_sweep_words(&status, false), "paused, then stops after the running cells");
+    CHECK(wire_sweep_rests(&status));
+    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP); /* of its pause alone */
+    for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && !status.paused);
+         i++)
+        clock_sleep_ms(1);
+    CHECK_STR(wire_sweep_words(&status, false), "stopping: no further cell begins");
+    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    wait_standing(&k, sweep, "running", &status);
+    CHECK(!status.closing && !status.after_cells);
+    cell_command(&k, WIRE_SKIP, sweep, cells[live[0]].cell, 0); /* the next one begins */
+    for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && status.skipped &&
+                                   status.running);
+         i++)
+        clock_sleep_ms(1);
+    CHECK(status.skipped == 1 && status.running == 1);
+    kit_end(&k);
+}
+
+TEST(a_cell_that_is_let_go_on_leaves_its_sweep_paused)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+    double left;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", (struct wish){0});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_send(&k, WIRE_PAUSE, sweep, WIRE_AFTER_STEP);
+    wait_standing(&k, sweep, "paused", &status);
+    CHECK_INT(status.paused, 1);
+    kit_send(&k, WIRE_GO, cells[live[0]].run, WIRE_AFTER_STEP);
+    wait_standing(&k, sweep, "paused: no further cell begins", &status);
+    CHECK(wire_sweep_is_paused(&status));
+    CHECK_INT(status.paused, 0);
+    CHECK_INT(status.running, 1);
+    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    wait_standing(&k, sweep, "running", &status);
+    left = status.left_seconds;
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS); /* then two of them are no longer to come */
+    wait_standing(&k, sweep, "stopping: no further cell begins", &status);
+    CHECK(isnan(left) || status.left_seconds < left);
+    kit_end(&k);
+}
+
 TEST(cells_are_skipped_dropped_and_moved)
 {
     struct kit k;

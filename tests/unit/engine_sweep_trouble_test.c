@@ -145,6 +145,30 @@ TEST(a_claim_that_cannot_be_written_leaves_one_folder)
     end(&k);
 }
 
+TEST(a_cell_without_room_is_told_of_as_its_sweeps_trouble)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    begin(&k);
+    sweep = begin_sweep(&k, "epochs = 1000\nlr = 0.1, 0.2\n", (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    fail_writes("steps.csv", ENOSPC);
+    for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && status.full); i++)
+        clock_sleep_ms(1);
+    CHECK(status.full && status.running == 1);
+    CHECK_STR(wire_sweep_words(&status, false), "waits for room");
+    fail_writes(NULL, 0);
+    for (int i = 0; i < 20000 && wire_sweep_status(k.wire, sweep, &status) && status.full; i++)
+        clock_sleep_ms(1);
+    CHECK_STR(wire_sweep_words(&status, false), "running");
+    end(&k);
+}
+
 TEST(a_start_that_finds_no_room_leaves_nothing)
 {
     static const char *const names[] = {"ledger.csv", "control", "sweep.ini"};
@@ -166,6 +190,34 @@ TEST(a_start_that_finds_no_room_leaves_nothing)
     run_sweep(&k, keys, (struct wish){.grid = true}, &status);
     CHECK_INT(status.state, WIRE_DONE);
     end(&k);
+}
+
+static int open_no_sweep(const char *path, int flags, mode_t mode)
+{
+    if (flags & (O_WRONLY | O_RDWR | O_CREAT) && strstr(path, "/sweeps/")) {
+        errno = EROFS;
+        return -1;
+    }
+    return open(path, flags, mode);
+}
+
+TEST(a_sweep_that_can_only_be_read_says_so_as_everything_does)
+{
+    int (*real)(const char *, int, mode_t) = io.open;
+    struct kit k;
+    struct wire_sweep_status status;
+    char *want;
+
+    kit_folder(&k);
+    make_ledger(&k);
+    io.open = open_no_sweep; /* before the engine's threads are there */
+    kit_engine(&k, 4096, 0);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    want = mem_textf("nothing can be written in %s: Read-only file system", k.results);
+    CHECK_STR(status.reason, want);
+    free(want);
+    kit_end(&k);
+    io.open = real;
 }
 
 static void wait_for_words(struct kit *k, const char *words)

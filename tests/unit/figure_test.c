@@ -297,6 +297,8 @@ TEST(what_is_far_below_has_the_least_colour)
 {
     static const double values[] = {0.1, 0.9, 0.91, 0.92, 0.93, 0.95};
     struct board b = a_board();
+    const struct figure_panel panel = {.board = &b};
+    struct text t = {0};
     double lo, hi;
 
     b.value = values;
@@ -309,6 +311,9 @@ TEST(what_is_far_below_has_the_least_colour)
     CHECK_NEAR(board_shade_in(&b, 0, lo, hi), 0, 0);
     CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 0, 0);
     CHECK_NEAR(board_shade_in(&b, 5, lo, hi), 1, 0);
+    figure_tex(&(struct figure){&panel, 1, 100, 60, false}, "b.csv", &t);
+    CHECK_HAS(text_str(&t), ", point meta min=0.9, point meta max=0.95,");
+    text_free(&t);
 }
 
 /* Counts: ten of a thousand are a third of the way, and none has no colour. */

@@ -169,3 +169,20 @@ TEST(frames)
     p.x_hi = 6;
     check("cursor-outside", &p); /* of the window: last values, no rule */
 }
+
+TEST(short_times_keep_three_digits)
+{
+    static const struct {
+        double x;
+        const char *words;
+    } want[] = {{0.5546, "0.555 s"}, {5.546, "5.55 s"}, {0, "0"}, {55.46, "55 s"}};
+    struct plot_series s[2];
+    struct plot p = two(s);
+    char words[PLOT_LABEL];
+
+    p.x_unit = PLOT_TIME;
+    for (size_t i = 0; i < MEM_COUNT(want); i++) {
+        plot_x_text(&p, want[i].x, words);
+        CHECK_STR(words, want[i].words);
+    }
+}

@@ -489,7 +489,7 @@ TEST(values_in_four_digits)
     for (size_t i = 0; i < MEM_COUNT(want); i++) {
         char got[PLOT_LABEL];
 
-        plot_number(want[i].value, got);
+        plot_number(want[i].value, false, got);
         CHECK_STR(got, want[i].words);
     }
 }

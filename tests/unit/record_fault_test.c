@@ -559,7 +559,7 @@ static int forbidden_epochs(const char *path, int flags, mode_t mode)
     return real.open(path, flags, mode);
 }
 
-/* What refused is named; --results helps only what is not there yet. */
+/* One sentence whatever is tried; --results helps only what is not there yet. */
 TEST(results_that_can_only_be_read)
 {
     static const char *const elsewhere = "; --results DIR keeps runs in another folder";
@@ -575,7 +575,7 @@ TEST(results_that_can_only_be_read)
     real = io;
     io.open = read_only_open;
     io.mkdir = read_only_mkdir;
-    want = mem_textf("cannot open %s/lock: Read-only file system", folder);
+    want = mem_textf("nothing can be written in %s: Read-only file system", results);
     CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
     CHECK_STR(e.text, want);
     CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO);
@@ -583,15 +583,15 @@ TEST(results_that_can_only_be_read)
     CHECK_INT(record_open(&r, folder, &e), ERR_IO);
     CHECK_STR(e.text, want);
     free(want);
-    want = mem_textf("cannot make folder %s/queue: Read-only file system%s", results, elsewhere);
+    want = mem_textf("nothing can be written in %s: Read-only file system%s", results, elsewhere);
     CHECK_INT(record_queue_add(results, "epochs = 1\n", "more", NULL, &e), ERR_IO);
     CHECK_STR(e.text, want);
-    free(want);
     CHECK(record_create(&r, results, run, "epochs = 1\n", "", false, &e) != ERR_OK);
     CHECK_HAS(e.text, results);
     CHECK(!strstr(e.text, elsewhere));
     CHECK_INT(record_say_elsewhere(results, &e), ERR_IO);
-    CHECK_HAS(e.text, ": Read-only file system; --results DIR keeps runs in another folder");
+    CHECK_STR(e.text, want);
+    free(want);
     io = real;
     free(run);
     record_free_entry(&entry);
@@ -618,13 +618,62 @@ TEST(results_that_no_run_can_leave)
     free(want);
     io = real;
     io.rename = forbidden_rename;
-    want = mem_textf("cannot move %s to %s/trash%s: Read-only file system", folder, results,
-                     strrchr(folder, '/'));
+    want = mem_textf("nothing can be written in %s: Read-only file system", results);
     CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
     CHECK_STR(e.text, want);
     io = real;
     free(want);
     record_free_entry(&entry);
+    free(folder);
+    help_remove(results);
+}
+
+/* A run of this user in results of another one is named. */
+TEST(what_only_another_user_may_write_to)
+{
+    struct err e = {0};
+    char *results, *want, *to;
+    struct record *r = new_run(&results);
+    char *folder = mem_text(record_folder(r)), *lock = io_path(folder, "lock");
+    char *control = io_path(folder, "control");
+    struct record_entry entry;
+    bool root = !geteuid();
+
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    REQUIRE(!chmod(lock, 0444) && !chmod(control, 0444));
+    REQUIRE(!chmod(folder, 0555) && !chmod(results, 0555));
+    REQUIRE(!root || !seteuid(65534));
+    if (!faccessat(AT_FDCWD, folder, R_OK | X_OK, AT_EACCESS)) {
+        want = mem_textf("nothing can be written in %s: Permission denied", results);
+        CHECK_INT(record_control(folder, "pause", &e), ERR_IO);
+        CHECK_STR(e.text, want);
+        CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO); /* its owner cannot be told */
+        CHECK_STR(e.text, want);
+        record_close(r);
+        CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO);
+        CHECK_STR(e.text, want);
+        CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
+        CHECK_STR(e.text, want);
+        CHECK_INT(record_open(&r, folder, &e), ERR_IO);
+        CHECK_STR(e.text, want);
+        CHECK_INT(record_queue_add(results, "epochs = 1\n", "more", NULL, &e), ERR_IO);
+        CHECK(!strncmp(e.text, want, strlen(want)));
+        CHECK_HAS(e.text, "; --results DIR keeps runs in another folder");
+        free(want);
+        REQUIRE((!root || !seteuid(0)) && !chmod(results, 0777));
+        REQUIRE(!root || !seteuid(65534));
+        want = mem_textf("nothing can be written in %s: Permission denied", folder);
+        CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO);
+        CHECK_STR(e.text, want);
+        free(want);
+    } else {
+        record_close(r);
+    }
+    REQUIRE(!root || !seteuid(0));
+    REQUIRE(!chmod(folder, 0755) && !chmod(results, 0755));
+    record_free_entry(&entry);
+    free(control);
+    free(lock);
     free(folder);
     help_remove(results);
 }

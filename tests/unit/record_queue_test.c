@@ -4,8 +4,10 @@
 #include "record/working.h"
 #include "base/clock.h"
 #include "tests/unit/record_help.h"
+#include "wire/sweep.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -720,6 +722,18 @@ TEST(who_is_at_work_is_seen_while_it_lives)
 {
     char *folder = help_folder(), *cache = io_path(folder, "cache"), *before, *working;
     char *results = io_path(folder, "results"), *run = io_path(results, "a-run"), *real_run;
+    struct wire_sweep_status sweep = {.name = "a b",
+                                      .state = WIRE_PAUSED,
+                                      .closing = true,
+                                      .after_cells = true,
+                                      .cells = 12,
+                                      .running = 2,
+                                      .paused = 1,
+                                      .done = 3,
+                                      .skipped = 1,
+                                      .waiting = 6,
+                                      .left_seconds = NAN},
+                             told;
     struct record_working *list;
     struct record_work *own;
     int pipe_[2], status;
@@ -748,9 +762,13 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         record_work_set(w, "", 0);
         record_work_set(w, run, 1);
         record_work_set_full(w, true);
+        record_work_set_sweep(w, &sweep);
         if (write(pipe_[1], "y", 1) == 1)
             usleep(300000);
         record_work_set(w, run, 0);
+        sweep.state = WIRE_RUNNING;
+        sweep.left_seconds = 0.2;
+        record_work_set_sweep(w, &sweep);
         if (write(pipe_[1], "p", 1) == 1)
             pause();
         _exit(1);
@@ -766,10 +784,18 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     }
     free(list);
     CHECK(record_working_lacks_room(run) && !record_working_lacks_room(results));
+    CHECK(!record_working_sweep(results, "b", &told) &&
+          !record_working_sweep(folder, "a b", &told));
+    CHECK(record_working_sweep(results, "a b", &told));
+    CHECK(told.state == WIRE_PAUSED && told.closing && told.after_cells && !told.full);
+    CHECK(told.cells == 12 && told.running == 2 && told.paused == 1 && told.waiting == 6);
+    CHECK(wire_sweep_ended(&told) == 4 && isnan(told.left_seconds));
     CHECK(read(pipe_[0], &byte, 1) == 1); /* paused: it has its results, and not the machine */
     CHECK_INT(record_working_list(&list), 1);
     CHECK_INT(list ? list[0].runs : -1, 0);
     free(list);
+    CHECK(record_working_sweep(results, "a b", &told));
+    CHECK(told.state == WIRE_RUNNING && told.left_seconds == 1);
     CHECK(!record_working_lacks_room(run));
     CHECK_INT(record_computing_list(&list), 0);
     free(list);
@@ -777,6 +803,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     CHECK_INT(help_count(working, "-"), 2);
+    CHECK(!record_working_sweep(results, "a b", &told));
     CHECK_INT(record_working_list(&list), 0);
     free(list);
     CHECK_INT(help_count(working, "-"), 1); /* the dead one's file is gone */
@@ -809,4 +836,27 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     free(run);
     free(results);
     help_remove(folder);
+}
+
+TEST(items_of_one_name_tell_what_differs)
+{
+    struct record_queued list[] = {
+        {.name = "a", .text = "# options: --name a\nlr = 0.1\nbatch = 64\nepochs = 2\n"},
+        {.name = "a", .text = "lr=0.2\nepochs = 2\n"},
+        {.name = "b", .text = "lr = 0.3\n"},
+        {.name = "a", .broken = true},
+        {.name = "c", .text = "lr = 0.2\nvalid = 0\nmode = data-parallel\n"},
+        {.name = "c", .text = "lr = 0.2\n"},
+    };
+    static const char *const want[] = {"batch=64 lr=0.1", "batch=256 lr=0.2", "", "", "", ""};
+    char **label;
+
+    for (size_t i = 0; i < MEM_COUNT(list); i++) {
+        list[i].file = (char *)"1.ini";
+        list[i].n = list[i].text ? strlen(list[i].text) : 0;
+    }
+    label = record_queue_labels(list, MEM_COUNT(list));
+    for (size_t i = 0; i < MEM_COUNT(list); i++)
+        CHECK_STR(label[i], want[i]);
+    record_queue_free_labels(label, MEM_COUNT(list));
 }

@@ -4,6 +4,7 @@
 #include "record/sweeps.h"
 #include "tests/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -67,8 +68,17 @@ TEST(what_a_sweep_walks_and_was_begun_with_is_read)
     finish();
 }
 
+static int open_to_read(const char *path, int flags, mode_t mode)
+{
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        return open(path, flags, mode);
+    errno = EROFS;
+    return -1;
+}
+
 TEST(those_at_work_are_noticed)
 {
+    int (*real)(const char *, int, mode_t) = io.open;
     char *path;
     int fd;
 
@@ -80,6 +90,9 @@ TEST(those_at_work_are_noticed)
     REQUIRE(flock(fd, LOCK_SH) == 0);
     CHECK(record_sweep_live(results, "board"));
     CHECK(record_sweep_live(results, "board")); /* to look takes nothing away */
+    io.open = open_to_read;
+    CHECK(record_sweep_live(results, "board"));
+    io.open = real;
     close(fd);
     CHECK(!record_sweep_live(results, "board"));
     free(path);
@@ -104,6 +117,22 @@ TEST(any_file_that_was_written_makes_another_stamp)
     }
     put("control", "pause\n");
     CHECK(record_sweep_stamp(results, "board") == was);
+    finish();
+}
+
+TEST(a_line_that_cannot_be_left_says_so_as_everything_does)
+{
+    int (*real)(const char *, int, mode_t) = io.open;
+    struct err e;
+    char *want;
+
+    start();
+    want = mem_textf("nothing can be written in %s: Read-only file system", results);
+    io.open = open_to_read;
+    CHECK_INT(record_sweep_control(results, "board", "pause", &e), ERR_IO);
+    io.open = real;
+    CHECK_STR(e.text, want);
+    free(want);
     finish();
 }
 

@@ -45,7 +45,8 @@ static const struct {
     {"schedule = cosine\nlr_rule = linear\nbatch = 128\nlr_min = 0.06\n", "x.ini:4: lr_min",
      "0.05"},
     {"mode = ensemble\nshuffle = no\nmember_order = own\n", "x.ini:3: member_order", "shuffle"},
-    {"threads = 1024/device\ndevices = 128\n", "x.ini:1: threads", "131072"},
+    {"threads = 512/device\ndevices = 5\nbatch = 250\n", "x.ini:1: threads",
+     "over 5 devices that is 2560 threads, above 1024: at most 204/device"},
 };
 
 TEST(contradictions_are_refused_at_their_line)
@@ -71,6 +72,7 @@ TEST(settings_that_belong_together_are_taken)
         "mode = ensemble\ndevices = 8\nbatch = 100\n",
         "devices = 8\nbatch = 32/device\nsync_bn = yes\n",
         "devices = 7\nbatch = 1/device\n",
+        "devices = 2\nthreads = 512/device\n",
         "optimizer = momentum\nmomentum = 0.5\n",
         "optimizer = adam\nbeta1 = 0.8\nbeta2 = 0.99\nepsilon = 1e-6\nweight_decay = 0.1\n",
         "lr_rule = linear\nlr_batch = 64\n",

@@ -5,6 +5,7 @@
 #include "record/ledger.h"
 #include "spec/sweep.h"
 #include "tests/unit/engine_help.h"
+#include "wire/sweep.h"
 
 #define CELLS 64
 

@@ -1,6 +1,7 @@
 /* Marked runs beside each other: what is loaded, focused, read at the cursor, equal, and drawn. */
 #include "ui_runs_kit.h"
 
+#include "ui/app_int.h"
 #include "ui/compare_int.h"
 
 static const double low[] = {0.25, 0.5, 0.5, 0.625}, high[] = {0.5, 0.625, 0.75, 0.875};
@@ -261,13 +262,13 @@ TEST(equal_budgets)
     mark(&k, "-0005");
     CHECK(kit_shows(&k, "lenet-ens2-0005"));
     kit_keys(&k, "Down");
-    CHECK(kit_shows(&k, "at epoch 4 a gain of +2.0 points over the mean member (0.855)"));
-    CHECK(kit_shows(&k, "+1.0 over the best, at 2x the training"));
+    CHECK(kit_shows(&k, "at epoch 4 a gain of +2.00 points over the mean member"));
+    CHECK(kit_shows(&k, "(0.8550), +1.00 over the best, at 2x the training"));
     kit_keys(&k, "b b");
     CHECK(kit_shows(&k, "at equal model-images"));
     CHECK(kit_shows(&k, "0.6250  epoch 2 of 8, lr still 0.085"));
     CHECK(kit_shows(&k, "0.8750  epoch 4, its end"));
-    CHECK(kit_shows(&k, "mode=ensemble: -25.0 points against mode=data-parallel at equal"));
+    CHECK(kit_shows(&k, "mode=ensemble: -25.00 points against mode=data-parallel at equal"));
     CHECK(of(&k)->plot[0].cursor && of(&k)->plot[0].cursor_x == 400);
     command = kit_command(&k);
     CHECK_STR(command, "plot lenet-0002 lenet-ens2-0005 --metric test_acc --x model-images");
@@ -392,6 +393,36 @@ TEST(curves_that_lie_under_each_other_are_said_to)
     kit_end(&k);
 }
 
+/* Where the rows below the table do not hold them, i shows them whole. */
+TEST(notes_without_room_are_a_key_away)
+{
+    struct kit k;
+    char *text;
+
+    some_runs(&k);
+    k.app.own = mem_new(1, sizeof *k.app.own);
+    mark(&k, "-0001");
+    CHECK(!kit_shows(&k, "i: all notes"));
+    mark(&k, "-000");
+    CHECK(kit_shows(&k, "─ i: all notes ─"));
+    text = kit_draw(&k, 22, 80);
+    CHECK(!strstr(text, "gain_mean, gain_best"));
+    free(text);
+    kit_keys(&k, "i");
+    CHECK(k.app.own->popup == POPUP_PAGE);
+    CHECK_HAS(text_str(&k.app.own->page), "gain_mean, gain_best: test_acc of the averaged");
+    CHECK_HAS(text_str(&k.app.own->page), "as fractions: 0.01 is one point");
+    popup_close(&k.app);
+    kit_keys(&k, "% i %");
+    CHECK(!strstr(text_str(&k.app.own->page), "as fractions"));
+    CHECK_HAS(text_str(&k.app.own->page), "(picked on test), in points;");
+    popup_close(&k.app);
+    text_free(&k.app.own->page);
+    text_free(&k.app.own->label);
+    free(k.app.own);
+    kit_end(&k);
+}
+
 /* Three pairs named would leave no row of a small screen to what may not be missing. */
 TEST(many_that_lie_under_each_other_are_counted)
 {
@@ -505,6 +536,94 @@ TEST(legends_of_many_leave_rows_to_the_curves)
         free(text);
         kit_keys(&k, "v");
     }
+    kit_end(&k);
+}
+
+TEST(per_cent_stands_in_the_heads)
+{
+    struct kit k;
+    char *text;
+
+    some_runs(&k);
+    mark(&k, "-000-");
+    kit_keys(&k, "%");
+    text = kit_draw(&k, 22, 80);
+    CHECK_HAS(text, " test_acc % ");
+    CHECK_HAS(text, " 62.50 ");
+    CHECK_HAS(text, " test accuracy % ");
+    CHECK_HAS(text, "●━ 0001 62.50 ");
+    CHECK_HAS(text, "│87.5┤");
+    free(text);
+    kit_keys(&k, "] h");
+    CHECK(kit_shows(&k, " test_acc % at 3 "));
+    kit_keys(&k, "%");
+    CHECK(kit_shows(&k, " test_acc at 3 "));
+    kit_keys(&k, "% Esc");
+    kit_keys(&k, "v");
+    text = kit_draw(&k, 22, 120);
+    CHECK_HAS(text, " speed_up ");
+    CHECK(!strstr(text, " speed_up % "));
+    free(text);
+    kit_keys(&k, "v %");
+    CHECK(kit_shows(&k, " test_acc "));
+    kit_end(&k);
+}
+
+TEST(single_models_have_no_disagreement)
+{
+    struct kit k;
+    char *text;
+    bool seen[2] = {false, false};
+
+    some_runs(&k);
+    for (int with = 0; with < 2; with++) {
+        mark(&k, with ? "-000-" : "-0001");
+        for (int i = 0; i < compare_metrics(); i++) {
+            text = kit_draw(&k, 22, 80);
+            seen[with] = seen[with] || strstr(text, "disagreement of members");
+            free(text);
+            kit_keys(&k, "a");
+        }
+    }
+    CHECK(!seen[0]);
+    CHECK(seen[1]);
+    kit_end(&k);
+}
+
+/* A long name goes before what says that it has no speed-up. */
+TEST(the_legend_of_scaling_is_not_cut_in_the_middle)
+{
+    struct kit k;
+    char *text, run[96], devices[96];
+    struct text out = {0};
+    struct err e;
+
+    kit_begin(&k);
+    for (int i = 1; i <= 4; i++) {
+        snprintf(run, sizeof run, "2026-10-29-10000%d-000-a-name-as-long-as-a-setting-00%d1", i, i);
+        snprintf(devices, sizeof devices, "lr=0.%d devices=2 real_devices=1 train_seconds=2", i);
+        kit_run(&k, run, devices);
+        kit_epochs(&k, run, 1, 2, (const double[]){0.5, 0.6});
+    }
+    kit_open(&k, &screen_compare, SCREEN_COMPARE);
+    mark(&k, "setting");
+    kit_keys(&k, "v");
+    text = kit_draw(&k, 21, 80);
+    CHECK_HAS(text, "0011, virtual or shared");
+    CHECK_HAS(text, "0041, virtual or shared");
+    CHECK_HAS(text, "speed_up"); /* before what tells the runs apart */
+    CHECK_HAS(text, "more columns: Tab, Right ");
+    free(text);
+    REQUIRE_OK(kit_write(k.screen, k.state, "svg", &out, &e));
+    CHECK_HAS(text_str(&out), "a-name-as-long-as-a-setting-0011, virtual or shared");
+    text_free(&out);
+    kit_keys(&k, "Tab Right Right Right Right Right Right Right Right Right Right Right Right");
+    text = kit_draw(&k, 21, 80);
+    CHECK_HAS(text, "more columns: Left ");
+    free(text);
+    text = kit_draw(&k, 42, 160);
+    CHECK_HAS(text, "a-name-as-long-as-a-setting-0011, virtual or shared");
+    free(text);
     kit_end(&k);
 }
 

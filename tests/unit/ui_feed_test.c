@@ -738,8 +738,10 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     CHECK(feed_lacks_room(k.feed, feed_at(k.feed, 0)));
     text_clear(&line);
     feed_add_status(k.feed, &line, 200);
-    CHECK_HAS(text_str(&line), "waits for room on the disk");
+    CHECK(!strncmp(text_str(&line), "‖ waits  ", strlen("‖ waits  ")));
+    CHECK(!strstr(text_str(&line), "room")); /* that stands above it */
     CHECK(!strstr(text_str(&line), "running") && !strstr(text_str(&line), "left"));
+    CHECK(!feed_only_lacks_room(k.feed)); /* the sweep does not */
     status.code = ERR_OK;
     wire_set_status(k.wire, &status);
     text_clear(&line);
@@ -751,13 +753,17 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     CHECK_STR(text_str(&line),
               "the disk is full in results: free some and it goes on by itself, or "
               "stop it with K on Sweep");
-    CHECK(feed_has_trouble(k.feed, 9) && feed_sweep_lacks_room(k.feed, 9));
+    CHECK(feed_has_trouble(k.feed, 9) && !feed_only_lacks_room(k.feed)); /* the run does not */
+    status.code = ERR_IO;
+    wire_set_status(k.wire, &status);
+    CHECK(feed_only_lacks_room(k.feed));
+    status.code = ERR_OK;
+    wire_set_status(k.wire, &status);
     sweep.code = ERR_FAILED;
     wire_set_sweep(k.wire, &sweep);
     text_clear(&line);
     CHECK(feed_add_trouble(k.feed, &line)); /* a ledger that another program holds */
     CHECK_HAS(text_str(&line), ": it waits, and goes on by itself");
-    CHECK(!feed_sweep_lacks_room(k.feed, 9));
     sweep.state = WIRE_STOPPED;
     wire_set_sweep(k.wire, &sweep);
     text_clear(&line);
@@ -860,7 +866,7 @@ TEST(a_cell_that_cannot_begin_leaves_no_run)
         CHECK(!feed_current(k.feed)); /* nothing is to be seen of it */
         text_clear(&line);
         feed_add_status(k.feed, &line, 100);
-        CHECK_HAS(text_str(&line), "sweep waits for room on the disk  board  cell 1 of 4");
+        CHECK_HAS(text_str(&line), "sweep waits  board  cell 1 of 4");
         CHECK(!strstr(text_str(&line), "left"));
         if (i == 1) /* a stop */
             kit_state(&k, status.run, "", WIRE_STOPPED, "stopped before it began");
@@ -985,7 +991,7 @@ TEST(a_run_that_goes_on_here_stands_once)
 /* Its cell's files are looked at less often than it is. */
 TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
 {
-    struct feed_sweep sweep = {.name = "board", .cells = 4, .ended = 1, .best = 0.9};
+    struct feed_sweep sweep = {.is = {.name = "board", .cells = 4, .done = 1}, .best = 0.9};
     struct record_run *run = plain_run(4);
     struct text line = {0};
     struct record *record;
@@ -998,7 +1004,7 @@ TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
     record = kit_run(&k, run);
     feed_follow(k.feed, record_folder(record));
     feed_take(k.feed, NULL, NULL);
-    sweep.over = sweep.open = true;
+    sweep.is.state = WIRE_STOPPED;
     feed_set_elsewhere(k.feed, &sweep);
     feed_take(k.feed, NULL, NULL);
     CHECK_HAS(status(&k, &line), "running elsewhere");
@@ -1016,8 +1022,13 @@ TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
 /* Another program's sweep is told of also where none of its cells is at work. */
 TEST(a_sweep_elsewhere_runs_between_its_cells_too)
 {
-    struct feed_sweep sweep = {
-        .name = "board", .cells = 12, .ended = 7, .running = 1, .best = 0.91, .left_seconds = 90};
+    struct feed_sweep sweep = {.is = {.name = "board",
+                                      .state = WIRE_RUNNING,
+                                      .cells = 12,
+                                      .done = 7,
+                                      .running = 1,
+                                      .left_seconds = 90},
+                               .best = 0.91};
     struct record_run *run = plain_run(4);
     struct record *record;
     struct text line = {0};
@@ -1048,8 +1059,8 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
         CHECK_HAS(text_str(&line), "sweep elsewhere");
         CHECK_HAS(text_str(&line), "cell 8 of 12");
     }
-    sweep.ended = 8; /* that one is over, the next one not begun */
-    sweep.running = 0;
+    sweep.is.done = 8; /* that one is over, the next one not begun */
+    sweep.is.running = 0;
     feed_set_elsewhere(k.feed, &sweep);
     run->state = WIRE_DONE;
     REQUIRE_OK(record_write_run(record, run, &e));
@@ -1061,22 +1072,22 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     CHECK_STR(text_str(&line),
               "● sweep elsewhere  board  cell 9 of 12  best 0.9100, picked on test  "
               "~1:30 left");
-    sweep.paused = true;
+    sweep.is.state = WIRE_PAUSED;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
     feed_add_status(k.feed, &line, 100);
     CHECK(
         !strncmp(text_str(&line), "‖ sweep paused elsewhere", strlen("‖ sweep paused elsewhere")));
-    sweep.paused = false; /* its end is told until something else is at work */
-    sweep.over = sweep.mean = true;
-    sweep.ended = 12;
+    sweep.is.state = WIRE_DONE; /* its end is told until something else is at work */
+    sweep.mean = true;
+    sweep.is.done = 12;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
     feed_add_status(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "✓ sweep done  board  12 of 12 cells  best mean 0.9100, picked on test");
-    sweep.ended = 11;
-    sweep.open = true;
+    sweep.is.done = 11;
+    sweep.is.state = WIRE_STOPPED;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
     feed_add_status(k.feed, &line, 100);
@@ -1101,6 +1112,108 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     CHECK_HAS(text_str(&line), "✓ done");
     text_free(&line);
     free(run);
+    kit_close(&k);
+}
+
+/* How a sweep stands is said in the same words of this program's and of another one's. */
+TEST(a_sweep_is_told_of_alike_here_and_elsewhere)
+{
+    static const struct {
+        struct wire_sweep_status is;
+        const char *own, *other, *brief;
+    } looks[] = {
+        {{.state = WIRE_PAUSED, .running = 1},
+         "● sweep paused: no further cell begins  board  cell 3 of 6  best 0.9000, picked on test  "
+         "27 s left",
+         "● sweep elsewhere  paused: no further cell begins  board  cell 3 of 6",
+         "● sweep paused elsewhere"},
+        {{.state = WIRE_PAUSED, .running = 1, .paused = 1},
+         "‖ sweep paused  board  cell 3 of 6",
+         "‖ sweep paused elsewhere  board  cell 3 of 6",
+         "‖ sweep paused elsewhere"},
+        {{.state = WIRE_RUNNING, .running = 1, .paused = 1},
+         "‖ sweep paused  board  cell 3 of 6",
+         "‖ sweep paused elsewhere  board  cell 3 of 6",
+         "‖ sweep paused elsewhere"},
+        {{.state = WIRE_RUNNING, .running = 1, .closing = true, .after_cells = true},
+         "● sweep stopping: no further cell begins  board  cell 3 of 6",
+         "● sweep elsewhere  stopping: no further cell begins  board",
+         "● sweep stopping elsewhere"},
+        {{.state = WIRE_PAUSED, .running = 1, .paused = 1, .closing = true, .after_cells = true},
+         "‖ sweep paused, then stops after the running cells  board  cell 3 of 6",
+         "‖ sweep elsewhere  paused, then stops after the running cells  board",
+         "‖ sweep paused elsewhere"},
+        {{.state = WIRE_PAUSED, .running = 1, .full = true},
+         "‖ sweep waits, then pauses  board  cell 3 of 6",
+         "‖ sweep elsewhere  waits for room, then pauses  board  cell 3 of 6",
+         "‖ sweep waits for room on the disk elsewhere"},
+        {{.state = WIRE_RUNNING, .running = 1, .full = true, .closing = true, .after_cells = true},
+         "‖ sweep waits, then stops after the running cells  board  cell 3 of 6",
+         "‖ sweep elsewhere  waits for room, then stops after the running cells  board",
+         "‖ sweep waits for room on the disk elsewhere"},
+        {{.state = WIRE_RUNNING, .running = 2, .full = true},
+         "‖ sweep waits  board  cell 4 of 6  best 0.9000, picked on test",
+         "‖ sweep waits for room on the disk elsewhere  board  cell 4 of 6",
+         "‖ sweep waits for room on the disk elsewhere"},
+    };
+    struct wire_cell cell = {
+        .cell = 1, .known = true, .state = WIRE_DONE, .acc = 0.9, .val_acc = NAN};
+    struct text line = {0};
+
+    for (size_t i = 0; i < MEM_COUNT(looks); i++) {
+        struct feed_sweep other = {.is = looks[i].is, .told = true, .best = 0.9};
+        struct kit k;
+
+        kit_open(&k, 64);
+        other.is.cells = 6;
+        other.is.done = 2;
+        other.is.left_seconds = 27;
+        snprintf(other.is.name, sizeof other.is.name, "board");
+        feed_set_elsewhere(k.feed, &other);
+        text_clear(&line);
+        feed_add_status(k.feed, &line, 120);
+        CHECK_HAS(text_str(&line), looks[i].other);
+        CHECK(!strchr(text_str(&line), '~'));
+        text_clear(&line);
+        feed_add_status(k.feed, &line, 60);
+        CHECK_HAS(text_str(&line), looks[i].brief);
+        other.is.sweep = 9;
+        wire_set_sweep(k.wire, &other.is);
+        wire_set_cell(k.wire, 9, &cell);
+        text_clear(&line);
+        feed_add_status(k.feed, &line, 120);
+        CHECK_HAS(text_str(&line), looks[i].own);
+        kit_close(&k);
+    }
+    text_free(&line);
+}
+
+/* Until its files are read what has ended is a sweep still, and not its last cell. */
+TEST(a_sweep_that_has_just_ended_here_is_told_of_at_once)
+{
+    struct wire_sweep_status is = {
+        .sweep = 9, .state = WIRE_RUNNING, .name = "board", .path = "/board", .cells = 2};
+    struct wire_event event = {.kind = WIRE_CELL, .run = 9, .u.cell.run = WIRE_OWN_RUNS};
+    struct record_run *run = plain_run(2);
+    struct text line = {0};
+    struct record *record;
+    struct kit k;
+
+    kit_open(&k, 64);
+    record = kit_run(&k, run);
+    wire_set_sweep(k.wire, &is);
+    event.u.cell.state = WIRE_RUNNING;
+    wire_post(k.wire, &event);
+    feed_take(k.feed, NULL, NULL);
+    kit_state(&k, WIRE_OWN_RUNS, record_folder(record), WIRE_DONE, "");
+    feed_take(k.feed, NULL, NULL);
+    is.state = WIRE_DONE;
+    is.done = 2;
+    wire_set_sweep(k.wire, &is);
+    CHECK_HAS(status(&k, &line), "✓ sweep done  board  2 of 2 cells");
+    record_close(record);
+    free(run);
+    text_free(&line);
     kit_close(&k);
 }
 

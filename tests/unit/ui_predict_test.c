@@ -229,6 +229,26 @@ TEST(rows_of_a_table_are_values)
     text_free(&out);
 }
 
+/* Members that have a column of one cell each need not the room of digits. */
+TEST(names_of_the_list_are_whole_where_there_is_room)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(&v, &app, "Ankle boot\ncoat\nbag");
+    REQUIRE(v.set);
+    predictview_pick(v.set, &v.pick);
+    for (int columns = 130; columns < 170; columns++) {
+        draw(&v, 42, columns, false, &out);
+        if (columns >= 142 && strstr(text_str(&out), "Ankle b…"))
+            TEST_FAILED("%d columns: %s", columns, text_str(&out));
+    }
+    free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
 TEST(the_confusion_matrix_is_a_board_with_accuracies)
 {
     struct app app = {0};
@@ -248,6 +268,24 @@ TEST(the_confusion_matrix_is_a_board_with_accuracies)
     CHECK_HAS(text_str(&out), "confusion matrix  ");
     CHECK_HAS(text_str(&out), " accuracy 0.");
     free(v.pick.image);
+    predictview_free(v.set);
+    text_free(&out);
+}
+
+TEST(a_class_without_images_has_no_shares)
+{
+    struct app app = {0};
+    struct predictview v;
+    struct text out = {0};
+
+    start(&v, &app, "shirt\ncoat\nbag");
+    REQUIRE(v.set);
+    v.set->labelled[0] = 0;
+    v.confusion = true;
+    v.view.column = 1;
+    draw(&v, 21, 80, false, &out);
+    CHECK_HAS(text_str(&out), "No test image is labelled shirt. ");
+    CHECK(!strstr(text_str(&out), "of 0 images"));
     predictview_free(v.set);
     text_free(&out);
 }

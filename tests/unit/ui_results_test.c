@@ -576,7 +576,7 @@ TEST(a_cell_is_stopped_and_paused_as_on_run)
     press_until_said(&k, 'K');
     CHECK(k.kit.app.own->popup == POPUP_ASK);
     CHECK_HAS(text_str(&k.kit.app.own->question), "Stop lenet-0001, a cell of the sweep board?");
-    CHECK_STR(k.kit.app.own->answer[2], "stop it now: R goes on with it, the sweep with the next");
+    CHECK_STR(k.kit.app.own->answer[2], "stop it now: R goes on with it");
     popup_close(&k.kit.app);
     press_until_said(&k, 'p');
     CHECK_STR(k.kit.app.own->said,
@@ -584,6 +584,56 @@ TEST(a_cell_is_stopped_and_paused_as_on_run)
     CHECK_STR(text_str(&k.kit.app.did), "pause 2026-10-29-100000-000-lenet-0001");
     CHECK_INT(k.kit.app.shown, SCREEN_RESULTS);
     close_with_run(&k);
+}
+
+/* Its run.csv is written now and then; the line of status tells of each epoch. */
+TEST(a_run_at_work_is_shown_at_its_newest_epoch)
+{
+    static const char name[] = "2026-10-29-100000-000-lenet-0001";
+    struct run_kit k;
+    char *folder;
+
+    open_with_run(&k, name, "state=running epochs=20 epochs_done=1 best_epoch=1 best_test_acc=0.5");
+    kit_epochs(&k.kit, name, 1, 3, (const double[]){0.5, 0.75, 0.625});
+    CHECK(kit_shows(&k.kit, "running  0001   0.5000"));
+    CHECK(kit_shows(&k.kit, " 1/20 "));
+    folder = library_folder(k.kit.app.library, name);
+    feed_follow(k.kit.app.feed, folder);
+    (void)feed_take(k.kit.app.feed, NULL, NULL);
+    CHECK(kit_shows(&k.kit, "running  0001   0.7500"));
+    CHECK(kit_shows(&k.kit, " 3/20  0.6250 "));
+    CHECK(kit_shows(&k.kit, "best 0.7500 at epoch 2, picked on test; last 0.6250; 3 of 20 epochs"));
+    free(folder);
+    close_with_run(&k);
+}
+
+/* What is asked before a run goes on is asked where the key was pressed. */
+TEST(more_epochs_are_asked_for_over_the_list)
+{
+    struct run_kit k;
+
+    open_with_run(&k, "2026-10-29-100000-000-lenet-0001", "");
+    flock(k.lock, LOCK_UN);
+    kit_turn(&k.kit, true);
+    press_until_said(&k, 'R');
+    CHECK(k.kit.app.own->popup == POPUP_PROMPT);
+    CHECK_STR(text_str(&k.kit.app.own->label), "it is done with 4 epochs; go on to");
+    CHECK_INT(k.kit.app.shown, SCREEN_RESULTS);
+    popup_close(&k.kit.app);
+    text_free(&k.kit.app.own->label);
+    line_free(&k.kit.app.own->typed);
+    close_with_run(&k);
+}
+
+TEST(parameters_are_counted_in_thousands)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "parameters=1498");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, "1,498"));
+    kit_end(&k);
 }
 
 /* A megabyte of names holds them all but for the oldest, and that is said. */
@@ -762,6 +812,7 @@ TEST(states_are_drawn)
     CHECK(kit_shows(&k, "best 0.9123 at epoch 4, picked on test"));
     kit_keys(&k, "%");
     CHECK(kit_shows(&k, "done     0001    91.23      2 h"));
+    CHECK(kit_shows(&k, "best 91.23 % at epoch 4, picked on test"));
     kit_keys(&k, "%");
     kit_run(&k, "2026-10-29-100001-000-dead-0002", "state=running");
     kit_run(&k, "2026-10-29-100002-000-x-0003", "state=diverged reason=loss_was_nan");
@@ -826,6 +877,59 @@ TEST(a_long_note_leaves_the_results_in_sight)
     CHECK_HAS(text, "xxx…\n");
     CHECK_HAS(text, " best 0.9000 at epoch 4");
     free(text);
+    kit_end(&k);
+}
+
+static void check_hints(struct kit *k, const char *want)
+{
+    struct text shown = {0};
+
+    for (const struct screen_key *h = screen_results.hints(k->state); h->keys; h++)
+        text_addf(&shown, "%s ", h->keys);
+    CHECK_HAS(text_str(&shown), want);
+    text_free(&shown);
+}
+
+/* What is at work does not go on: it is paused and stopped. */
+TEST(hints_are_keys_that_do_something_to_the_chosen_run)
+{
+    static const char name[] = "2026-10-29-100000-000-lenet-0001";
+    struct kit k;
+    char *path;
+    int fd;
+
+    kit_begin(&k);
+    kit_run(&k, name, "state=stopped");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    free(kit_draw(&k, 22, 80));
+    check_hints(&k, "e R r ");
+    path = mem_textf("%s/%s/lock", k.folder, name);
+    fd = open(path, O_RDWR | O_CREAT, 0666);
+    REQUIRE(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    kit_run(&k, name, "state=running");
+    kit_turn(&k, true);
+    free(kit_draw(&k, 22, 80));
+    check_hints(&k, "e p K ");
+    flock(fd, LOCK_UN);
+    close(fd);
+    kit_run(&k, name, "state=done");
+    kit_turn(&k, true);
+    free(kit_draw(&k, 22, 80));
+    check_hints(&k, "e R r ");
+    kit_run(&k, name, "state=diverged");
+    kit_turn(&k, true);
+    free(kit_draw(&k, 22, 80));
+    check_hints(&k, "e r ");
+    kit_run(&k, name, "state=done reason=max_steps");
+    kit_turn(&k, true);
+    free(kit_draw(&k, 22, 80));
+    check_hints(&k, "e r ");
+    k.app.own = mem_new(1, sizeof *k.app.own);
+    kit_keys(&k, "R");
+    CHECK_STR(k.app.own->said,
+              "It is done, ended by max_steps: more epochs change nothing; r runs it again.");
+    free(k.app.own);
+    free(path);
     kit_end(&k);
 }
 

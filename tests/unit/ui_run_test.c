@@ -2,6 +2,7 @@
 #include "tests/unit/ui_feed_kit.h"
 #include "ui/app_int.h"
 #include "ui/runview_int.h"
+#include "ui/setup_int.h"
 
 struct shown {
     struct kit k;
@@ -97,7 +98,7 @@ TEST(a_run_as_it_goes)
     kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
     kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
     take(&s);
-    CHECK_HAS(draw(&s, 21, 80), "The first point comes with the ");
+    CHECK_HAS(draw(&s, 21, 80), "The first point comes with step 10");
     for (int i = 1; i <= 15; i++) {
         kit_step(record, 10 * i, 0, 2.0 / i);
         kit_told_step(&s.k, 7, 10 * i, i);
@@ -135,6 +136,7 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
 {
     struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .code = ERR_IO};
     struct record_run *run = lenet();
+    struct wire_command command;
     struct record *record;
     struct shown s;
 
@@ -151,11 +153,173 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
     snprintf(status.path, sizeof status.path, "%s", record_folder(record));
     wire_set_status(s.k.wire, &status);
     CHECK(!strncmp(draw(&s, 21, 80), " waits for room  lenet", 22));
-    CHECK_HAS(text_str(&s.text), " %  waits for room\n");
+    CHECK(!strstr(strstr(text_str(&s.text), "waits for room") + 1, "waits for room"));
     CHECK(!strstr(text_str(&s.text), " left") && !strstr(text_str(&s.text), "running"));
     CHECK(!strstr(text_str(&s.text), " img/s"));
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK_STR(s.app.own->said, "it pauses as soon as there is room on the disk");
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
+    runview_key(&s.view, &(struct key){.code = 'p'}); /* it has not come to that */
+    CHECK_STR(s.app.own->said, "it goes on as soon as there is room on the disk");
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
     draw_all_sizes(&s);
     record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+static void row_of(const struct grid *g, int row, struct text *out)
+{
+    struct rect line = {row, 0, 1, g->columns};
+    struct grid one;
+
+    grid_init(&one, 1, g->columns, false);
+    for (int column = 0; column < line.columns; column++)
+        one.cell[column] = g->cell[row * g->columns + column];
+    text_clear(out);
+    grid_to_text(&one, out);
+    grid_free(&one);
+}
+
+/* Where it waits for room on the disk an end that comes by itself is none to choose. */
+TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .code = ERR_IO};
+    struct wire_sweep_status sweep = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
+    struct record_run *run = lenet();
+    struct setup *setup = mem_new(1, sizeof *setup);
+    struct wire_command command;
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    s.app.screen[SCREEN_SETUP] = setup;
+    setup->app = &s.app;
+    record = kit_run(&s.k, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    take(&s);
+    app_quit(&s.app);
+    CHECK_HAS(text_str(&s.app.own->question), "Something runs.");
+    popup_close(&s.app);
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(s.k.wire, &status);
+    app_quit(&s.app);
+    CHECK_HAS(text_str(&s.app.own->question), "What runs waits for room on the disk.");
+    REQUIRE(s.app.own->answers == 3);
+    CHECK_STR(s.app.own->answer[0], "stop it now: R goes on with it from its last checkpoint");
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(s.app.over && s.app.own->end == APP_STOP);
+    s.app.own->on_answer(s.app.own->user, 1);
+    CHECK(s.app.own->end == APP_DETACH);
+    popup_close(&s.app);
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_HAS(text_str(&s.app.own->question), "? It waits for room on the disk.");
+    REQUIRE(s.app.own->answers == 2);
+    CHECK_STR(s.app.own->answer[0], "now; R goes on from its last checkpoint");
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP &&
+          command.run == 7 && command.how == WIRE_AFTER_STEP);
+    popup_close(&s.app);
+    wire_set_sweep(s.k.wire, &sweep);
+    runview_run(&s.view)->sweep = 9;
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    REQUIRE(s.app.own->answers == 2);
+    CHECK_STR(s.app.own->answer[0], "stop the sweep now; R on Sweep goes on with it");
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP &&
+          command.run == 9 && command.how == WIRE_AFTER_STEP);
+    popup_close(&s.app);
+    record_close(record);
+    free(s.view.told);
+    free(setup);
+    free(run);
+    close_view(&s);
+}
+
+/* It has rows of its own, above the keys; what runs is told below them. */
+TEST(that_the_disk_is_full_hides_neither_keys_nor_data)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .code = ERR_IO};
+    struct record_run *run = lenet();
+    struct text row = {0};
+    struct record *record;
+    struct shown s;
+    struct grid g;
+
+    open_view(&s);
+    s.app.screen[SCREEN_RUN] = &s.view;
+    record = kit_run(&s.k, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    take(&s);
+    grid_init(&g, 24, 80, false);
+    CHECK_INT(bar_trouble(&s.app, &g), 0);
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    snprintf(
+        status.reason, sizeof status.reason,
+        "the disk is full in .../one/of/forty/letters/or/a/few/more (12 kB free, 1.5 MB wanted)");
+    wire_set_status(s.k.wire, &status);
+    CHECK_INT(bar_trouble(&s.app, &g), 2);
+    bar_bottom(&s.app, &g);
+    row_of(&g, 20, &row);
+    CHECK(!strncmp(text_str(&row), " the disk is full in ", 21));
+    row_of(&g, 21, &row);
+    CHECK_HAS(text_str(&row), "stop it with K on Run");
+    row_of(&g, 22, &row);
+    CHECK(!strncmp(text_str(&row), " p pause  K stop  x axis", 24));
+    row_of(&g, 23, &row);
+    CHECK(!strncmp(text_str(&row), " ‖ waits  lenet", strlen(" ‖ waits  lenet")));
+    snprintf(status.reason, sizeof status.reason, "%0*d", 400, 0); /* never most of the screen */
+    wire_set_status(s.k.wire, &status);
+    CHECK_INT(bar_trouble(&s.app, &g), 6);
+    grid_free(&g);
+    text_free(&row);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+TEST(a_stop_says_what_the_queue_begins_then)
+{
+    struct wire_queue queue = {.state = WIRE_QUEUE_BUSY};
+    struct record_queued waits[] = {{.name = (char *)"broken", .broken = true},
+                                    {.name = (char *)"second"}};
+    struct setup *setup = mem_new(1, sizeof *setup);
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    s.app.config.wire = s.k.wire;
+    s.app.screen[SCREEN_SETUP] = setup;
+    setup->app = &s.app;
+    record = kit_run(&s.k, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    wire_set_queue(s.k.wire, &queue);
+    take(&s);
+    for (size_t n = 0; n <= 2; n++) {
+        setup->queued = waits;
+        setup->queue = n;
+        runview_ask_stop(&s.view, runview_run(&s.view));
+        if (n < 2) /* nothing that can begin */
+            CHECK(!strstr(text_str(&s.app.own->question), "queue"));
+        else
+            CHECK_HAS(text_str(&s.app.own->question),
+                      "? Once it is stopped the queue goes on with second.");
+        popup_close(&s.app);
+    }
+    queue.state = WIRE_QUEUE_HELD;
+    wire_set_queue(s.k.wire, &queue);
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK(!strstr(text_str(&s.app.own->question), "queue"));
+    popup_close(&s.app);
+    record_close(record);
+    free(s.view.told);
+    free(setup);
     free(run);
     close_view(&s);
 }
@@ -287,18 +451,19 @@ TEST(an_ensemble_of_eight)
     take(&s);
     draw(&s, 21, 80);
     CHECK_HAS(text_str(&s.text), " running  lenet-ens8-");
-    CHECK_HAS(text_str(&s.text), "  gain +1.0 over mean, +0.5 over best, 8x the training");
+    CHECK_HAS(text_str(&s.text), "  gain +1.0 points over mean, +0.5 over best");
     draw(&s, 13, 60);
     CHECK_HAS(text_str(&s.text), " running  lenet-ens8-");
-    CHECK_HAS(text_str(&s.text), "  gain +1.0, +0.5 over best");
+    CHECK_HAS(text_str(&s.text), "  gain +1.0 points over mean");
     draw(&s, 21, 100);
-    CHECK_HAS(text_str(&s.text), "gain +1.0 over mean (0.890), +0.5 over best, 8x the training");
+    CHECK_HAS(text_str(&s.text),
+              "gain +1.0 points over mean (0.8900), +0.5 over best, 8x the training");
     CHECK_HAS(text_str(&s.text), "mean");
     CHECK_HAS(text_str(&s.text), "ensemble");
     CHECK_HAS(text_str(&s.text), "prefix");
     draw(&s, 42, 160);
     CHECK_HAS(text_str(&s.text),
-              "gain +1.0 points over the mean member (0.890), +0.5 over the best, "
+              "gain +1.0 points over the mean member (0.8900), +0.5 over the best, "
               "at 8x the training");
     CHECK_HAS(text_str(&s.text), "8 members on 4 virtual devices");
     CHECK_HAS(text_str(&s.text), "0.7700"); /* of the last member */
@@ -314,6 +479,13 @@ TEST(an_ensemble_of_eight)
     draw(&s, 21, 80);
     CHECK_HAS(text_str(&s.text), " stopped  lenet-ens8-");
     CHECK_HAS(text_str(&s.text), "  at step 20: R goes on  gain +1.0");
+    kit_state(&s.k, 7, record_folder(record), WIRE_DONE, "patience = 1 epoch");
+    take(&s);
+    runview_run(&s.view)->best_epoch = 1; /* what was gained is told of the last one */
+    draw(&s, 42, 160);
+    CHECK_HAS(text_str(&s.text), "at epoch 2: gain +1.0 points over the mean member (0.8900)");
+    CHECK(strstr(strstr(text_str(&s.text), "  run █"), "█ 100 %"));
+    CHECK_HAS(text_str(&s.text), " epoch 2/");
     draw_all_sizes(&s);
     record_close(record);
     free(run);
@@ -326,6 +498,32 @@ static bool hints(struct shown *s, const char *what)
         if (!strcmp(k->hint, what))
             return true;
     return false;
+}
+
+TEST(only_keys_that_do_something_are_offered)
+{
+    struct record_run *run = lenet();
+    struct record *record, *other;
+    struct shown s;
+
+    open_view(&s);
+    CHECK(!runview_hints(&s.view)->keys); /* nothing has run */
+    record = kit_run(&s.k, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    take(&s);
+    CHECK(hints(&s, "pause") && hints(&s, "stop") && !hints(&s, "next"));
+    snprintf(run->run, sizeof run->run, "other");
+    other = kit_run(&s.k, run);
+    feed_follow(s.k.feed, record_folder(other));
+    CHECK(hints(&s, "next"));
+    kit_state(&s.k, 7, record_folder(record), WIRE_WAITING, "");
+    take(&s);
+    CHECK(hints(&s, "stop") && !hints(&s, "pause"));
+    record_close(other);
+    record_close(record);
+    free(run);
+    close_view(&s);
 }
 
 TEST(ends_say_why_and_what_can_be_done)
@@ -462,6 +660,7 @@ TEST(a_key_waits_until_its_run_is_read)
 
     open_view(&s);
     run->state = WIRE_DONE;
+    run->spec.epochs = 1;
     record = kit_run(&s.k, run);
     screen_run_watch(&s.view, record_folder(record));
     screen_run_press(&s.view, 'R');
@@ -473,7 +672,7 @@ TEST(a_key_waits_until_its_run_is_read)
     take(&s);
     runview_press_now(&s.view);
     CHECK(s.app.own->popup == POPUP_PROMPT);
-    CHECK_HAS(text_str(&s.app.own->label), "it is done with 4 epochs");
+    CHECK_HAS(text_str(&s.app.own->label), "it is done with 1 epoch; go on to");
     popup_close(&s.app);
     runview_press_now(&s.view); /* once */
     CHECK(s.app.own->popup == POPUP_NONE);
@@ -482,9 +681,32 @@ TEST(a_key_waits_until_its_run_is_read)
     close_view(&s);
 }
 
+TEST(what_max_steps_ended_is_offered_no_epochs)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    run->state = WIRE_DONE;
+    snprintf(run->reason, sizeof run->reason, "max_steps = 50");
+    record = kit_run(&s.k, run);
+    screen_run_watch(&s.view, record_folder(record));
+    record_close(record);
+    take(&s);
+    draw(&s, 21, 80);
+    CHECK(!hints(&s, "go on"));
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    CHECK(s.app.own->popup == POPUP_NONE);
+    CHECK_HAS(s.app.own->said, "ended by max_steps = 50: more epochs change nothing");
+    free(run);
+    close_view(&s);
+}
+
 /* What another program computes is not known to wait before it has been looked at. */
 TEST(a_stop_of_a_run_that_is_not_read_waits_too)
 {
+    struct feed_sweep pair = {.is = {.state = WIRE_RUNNING, .name = "pair"}};
     struct record_run *run = lenet();
     struct record *record;
     struct shown s;
@@ -501,6 +723,18 @@ TEST(a_stop_of_a_run_that_is_not_read_waits_too)
     runview_press_now(&s.view);
     CHECK(s.app.own->popup == POPUP_ASK);
     CHECK_HAS(text_str(&s.app.own->question), "a cell of the sweep pair");
+    CHECK_STR(s.app.own->answer[1], "drop this cell alone"); /* of its sweep nothing is known */
+    CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it");
+    popup_close(&s.app);
+    feed_set_elsewhere(s.k.feed, &pair);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK_STR(s.app.own->answer[1], "drop this cell, the sweep goes on");
+    CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it, the sweep with the next");
+    popup_close(&s.app);
+    pair.is.closing = true;
+    feed_set_elsewhere(s.k.feed, &pair);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it");
     popup_close(&s.app);
     record_close(record);
     free(s.view.told);
@@ -566,6 +800,7 @@ TEST(a_cells_stop_is_its_sweeps)
 {
     struct wire_sweep_status status = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
     struct record_run *run = lenet();
+    struct wire_command command;
     struct record *record;
     struct shown s;
 
@@ -582,6 +817,30 @@ TEST(a_cells_stop_is_its_sweeps)
     CHECK_STR(text_str(&s.app.did), "stop board --after-cells");
     s.app.own->on_answer(s.app.own->user, 2);
     CHECK_STR(text_str(&s.app.did), "stop board");
+    status.closing = status.after_cells = true;
+    wire_set_sweep(s.k.wire, &status);
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->answer[0], "take the stop back: further cells begin");
+    while (wire_next_command(s.k.wire, &command, 0))
+        ;
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 9);
+    CHECK_STR(text_str(&s.app.did), "go board");
+    status.closing = status.after_cells = false; /* taken back elsewhere while the box stands */
+    wire_set_sweep(s.k.wire, &status);
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(!wire_next_command(s.k.wire, &command, 0));
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->answer[0], "running cells to their end, then no more");
+    status.closing = status.after_cells = true; /* told elsewhere while it stands */
+    wire_set_sweep(s.k.wire, &status);
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP);
+    status.running = 2;
+    status.paused = 1; /* "go" ends its pause then, not the stop */
+    wire_set_sweep(s.k.wire, &status);
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->answer[0], "running cells to their end, then no more");
     s.view.told[0] = 'x'; /* the cell has ended, another one is shown */
     s.app.own->said[0] = '\0';
     s.app.own->on_answer(s.app.own->user, 3);
@@ -701,26 +960,38 @@ TEST(a_gpu_says_how_it_is_at_80_columns)
     run->spec.devices = 2;
     record = kit_run(&s.k, run);
     kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
-    for (int device = 0; device < 2; device++) {
-        struct record_device row = {.epoch = 1,
+    for (int i = 0; i < 4; i++) {
+        int device = i % 2, epoch = 1 + i / 2;
+        struct record_device row = {.epoch = epoch,
                                     .device = device,
                                     .images = 500,
                                     .train_loss = 0.5,
                                     .train_acc = 0.8,
                                     .compute_seconds = 1,
-                                    .memory_bytes = 1,
+                                    .memory_bytes = device ? 9.8e9 : 12.3e9,
                                     .gpu_percent = device ? 5 : 98,
                                     .temperature_c = 65,
                                     .power_watts = 480};
 
         snprintf(row.real, sizeof row.real, "gpu:%d", device);
+        if (epoch == 2)
+            row.memory_bytes = RECORD_EMPTY;
         REQUIRE_OK(record_add_device(record, &row, &e));
+        if (device == 0)
+            continue;
+        kit_epoch(record, epoch, 100 * epoch, 0.5, 0.8);
+        wire_post(s.k.wire, &(struct wire_event){.kind = WIRE_EPOCH, .run = 7});
+        take(&s);
+        if (epoch == 2)
+            break;
+        CHECK_HAS(draw(&s, 21, 100), "▆▆▆▆▆▆  GPU  98 %  12.3 GB   65 °C  480 W  │");
+        CHECK_HAS(draw(&s, 21, 100), "▆▆▆▆▆▆  GPU   5 %   9.8 GB   65 °C  480 W  │");
+        CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆   98% 12.3 GB  65°C 480W  │");
+        CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆    5%  9.8 GB  65°C 480W  │");
+        CHECK_HAS(draw(&s, 21, 70), "▆▆▆▆▆▆   98%  65°C 480W  │");
     }
-    kit_epoch(record, 1, 100, 0.5, 0.8);
-    take(&s);
     CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆  GPU  98 %   65 °C  480 W  │");
     CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆  GPU   5 %   65 °C  480 W  │");
-    CHECK_HAS(draw(&s, 21, 70), "▆▆▆▆▆▆   98%  65°C 480W  │");
     draw_all_sizes(&s);
     record_close(record);
     free(run);

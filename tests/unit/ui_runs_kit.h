@@ -5,6 +5,7 @@
 
 #include "record_help.h"
 #include "ui/app.h"
+#include "ui/share.h"
 
 #include <poll.h>
 
@@ -205,8 +206,9 @@ static inline void kit_keys(struct kit *k, const char *keys)
             key.code = *c;
             k->screen->key(k->state, &key);
         }
-        if (*word != '\'' && key_parse(word, &key))
-            k->screen->key(k->state, &key);
+        if (*word != '\'' && key_parse(word, &key) && !k->screen->key(k->state, &key) &&
+            key.code == '%') /* a key of every screen */
+            share_choose(!share_in_per_cent());
     }
     free(copy);
     kit_turn(k, false);

@@ -159,7 +159,7 @@ uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t
 
 /* ---- the planner: 60,000 images, 129,068 parameters, a second for 100,000 model-images ---- */
 
-static inline void kit_answer(const struct spec *s, struct wire_plan *p)
+static inline void kit_answer(const struct spec *s, struct wire_plan *p, int jobs, uint32_t cells)
 {
     *p = (struct wire_plan){.images = 60000,
                             .test_images = 10000,
@@ -176,6 +176,10 @@ static inline void kit_answer(const struct spec *s, struct wire_plan *p)
                             .flops_per_image = 1.071e7,
                             .guessed_from = kit.guessed_from};
     strcpy(p->backend, "fake");
+    if (s->threads > 8)
+        strcpy(p->crowding, "9 threads on 8 cores: threads = all is faster");
+    else if (jobs > 1 && cells == 2 && s->threads > 4)
+        strcpy(p->crowding, "2 cells of 5 threads each on 8 cores: threads = all is faster");
     if (kit.refuse_data && strcmp(s->data, "synthetic") != 0) {
         p->code = ERR_INPUT;
         snprintf(p->error, sizeof p->error,
@@ -223,7 +227,7 @@ static inline void kit_settle(void)
             struct wire_event event = {.kind = WIRE_PLAN, .run = command.run};
             struct wire_plan plan;
 
-            kit_answer(s, &plan);
+            kit_answer(s, &plan, command.by, command.cell);
             plan.question = command.run;
             kit.asked++;
             screen_setup.event(kit.setup, &event, &plan, sizeof plan);

@@ -117,6 +117,36 @@ TEST(a_time_that_is_a_guess_says_so)
     kit_end();
 }
 
+TEST(more_threads_than_cores_are_told_of)
+{
+    kit_start();
+    CHECK(!strstr(kit_draw(21, 80), "threads = all"));
+    choose("threads");
+    kit_keys("Enter 9 Enter Esc");
+    kit_settle();
+    CHECK_HAS(kit_draw(21, 80), " 9 threads on 8 cores: threads = all is faster ");
+    CHECK_HAS(kit_draw(42, 160), "9 threads on 8 cores: threads = all");
+    kit_keys("v");
+    CHECK_HAS(kit.page, "\n9 threads on 8 cores: threads = all is faster\n");
+    kit_end();
+}
+
+TEST(cells_that_have_more_threads_than_cores_together_are_told_of)
+{
+    kit_start();
+    choose("lr");
+    kit_keys("Enter 0.1,0.2 Enter");
+    choose("threads");
+    kit_keys("Enter 5 Enter Esc");
+    kit_settle();
+    CHECK(!strstr(kit_draw(21, 80), "is faster"));
+    kit_keys("o");
+    kit.entered(kit.user, "--jobs 3");
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "2 cells of 5 threads each on 8 cores: threads = all");
+    kit_end();
+}
+
 TEST(at_160_by_45_there_are_three_panels)
 {
     const char *picture;
@@ -604,6 +634,7 @@ TEST(missing_data_are_a_key_away)
     kit_settle();
     CHECK_HAS(kit_draw(21, 80), "f fetches them");
     CHECK_HAS(kit_draw(42, 160), "y takes made-up images");
+    CHECK_HAS(kit_draw(42, 160), "╭ why it cannot run");
     kit_keys("r");
     CHECK_HAS(kit.said, "fashion-mnist is not here: f fetches it, y takes made-up images");
     CHECK_INT(kit.runs, 0);
@@ -865,7 +896,7 @@ TEST(what_runs_already_is_queued_behind)
     kit.chosen(kit.user, 0);
     kit_settle();
     CHECK_STR(text_of("lr"), "0.002");
-    CHECK(form_dirty(&kit.setup->form)); /* nobody has saved it */
+    CHECK(!form_dirty(&kit.setup->form)); /* it waits */
     CHECK_INT(kit.setup->pane, SETUP_FORM);
     kit_end();
 }
@@ -897,15 +928,18 @@ TEST(what_comes_from_the_queue_keeps_its_options)
     kit_watch();
     kit_keys("Tab Enter");
     check_cut_short("--name mx --order grid --max-cells 2 --jobs 2 --failed");
-    CHECK_HAS(kit_draw(21, 80), "mx, from the queue · 2 changes");
+    CHECK_HAS(kit_draw(21, 80), "mx, from the queue ──");
     CHECK_INT(kit.setup->sum.runs, 2);
     CHECK_HAS(kit_draw(42, 160), "2 of 3, --max-cells");
     kit.entered(kit.user, "--name mx --order grid --jobs 2 --failed");
     CHECK_INT(kit.setup->sum.runs, 3);
     kit.entered(kit.user, "--name mx --order grid --max-cells 2 --jobs 2 --failed");
     CHECK_HAS(kit_draw(42, 160), "train_limit");
-    CHECK(form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "epochs")));
-    CHECK(!form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "batch")));
+    CHECK(!form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "epochs")));
+    choose("epochs");
+    kit_keys("Enter 1,2,4 Enter Esc");
+    CHECK_HAS(kit_draw(21, 80), "mx, from the queue · 1 change");
+    kit_keys("u");
     kit.busy = true;
     REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
     REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e)); /* else it waits already */
@@ -1104,13 +1138,155 @@ TEST(alone_in_the_queue_stays_alone)
     kit_watch();
     kit_keys("Tab Enter");
     kit.busy = true;
-    kit_keys("r");
+    choose("lr");
+    kit_keys("Enter 0.4 Enter Esc r");
     kit.chosen(kit.user, 0);
     kit_settle();
     REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
     REQUIRE(n == 2);
-    CHECK_STR(list[1].text, "# options: --order spread --alone\nlr = 0.3\n");
+    CHECK_STR(list[1].text, "# options: --order spread --alone\nlr = 0.4\n");
     record_queue_free(list, n);
+    kit_end();
+}
+
+TEST(what_is_wrong_in_a_file_is_said_once)
+{
+    const char *picture;
+
+    kit_start();
+    write_file("bad.ini", "batch = 100\ndevices = 8\n");
+    setup_load_path(kit.setup, "bad.ini");
+    kit_settle();
+    picture = kit_draw(42, 160);
+    CHECK_HAS(picture, "batch = 100: 8 devices do not divide it");
+    CHECK(!strstr(picture, "could not be taken"));
+    write_file("bad.ini", "batch = 100\ndevices = 8\nno = 1\n");
+    setup_load_path(kit.setup, "bad.ini");
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "could not be taken from the file");
+    kit_end();
+}
+
+static size_t count_queued(void)
+{
+    struct record_queued *list;
+    size_t n = 0;
+
+    CHECK(record_queue_list(kit.folder, &list, &n, NULL) == ERR_OK);
+    record_queue_free(list, n);
+    return n;
+}
+
+TEST(what_waits_is_run_once_when_it_is_started_from_the_form)
+{
+    struct wire_event event = {.kind = WIRE_STARTED};
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", "one", NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter");
+    kit.busy = true;
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_HAS(kit.said, "one waits already, number 1 of the queue");
+    CHECK_INT(count_queued(), 1);
+    kit.busy = false;
+    kit_keys("r");
+    CHECK_INT(kit.runs, 1);
+    CHECK_INT(count_queued(), 1); /* it may be refused */
+    event.run = kit.runs;
+    screen_setup.event(kit.setup, &event, NULL, 0);
+    kit_settle();
+    CHECK_INT(count_queued(), 0);
+    kit_end();
+}
+
+/* As another program does it: the run is there, the item is not. */
+static void begin_elsewhere(const char *run)
+{
+    struct text text = {0};
+    struct record_queued *list;
+    struct err e = {0};
+    char *path = mem_textf("%s/%s/experiment.ini", kit.folder, run);
+    size_t n;
+
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE(n > 0);
+    record_queue_add_origin(&text, list[0].id);
+    text_add(&text, list[0].text);
+    write_file(path, text_str(&text));
+    REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e));
+    record_queue_free(list, n);
+    text_free(&text);
+    free(path);
+    path = mem_textf("%s/%s/run.csv", kit.folder, run);
+    write_file(path, "");
+    free(path);
+}
+
+TEST(what_another_program_has_begun_is_not_run_again_unasked)
+{
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", "one", NULL, &e));
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.4\n", "two", NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter");
+    CHECK_HAS(kit.said, "r takes it out of the queue; with changes it is another one");
+    CHECK_HAS(kit_draw(21, 80), "one, from the queue ──");
+    begin_elsewhere("2026-11-23-080910-530-one-4a28");
+    kit_keys("r"); /* before anybody has looked */
+    kit_settle();
+    CHECK_HAS(kit.question, "That one of the queue has begun: one-4a28. From here");
+    CHECK_INT(kit.runs, 0);
+    kit_watch();
+    CHECK_HAS(kit_draw(21, 80), "one, was in the queue ──");
+    kit.question[0] = 0;
+    kit_keys("r");
+    kit_settle();
+    CHECK_HAS(kit.question, "[run it once more] [cancel]");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_INT(kit.runs, 1);
+    kit.question[0] = 0;
+    kit_keys("Tab Enter"); /* with its run it is kept */
+    kit_settle();
+    CHECK_STR(kit.question, "");
+    CHECK_STR(text_of("lr"), "0.4");
+    kit.app.shown = SCREEN_SETUP;
+    begin_elsewhere("2026-11-23-080911-530-two-4a29");
+    kit_watch();
+    kit_settle();
+    CHECK_STR(kit.said, "That one of the queue has begun: two-4a29");
+    choose("lr");
+    kit_keys("Enter 0.5 Enter Esc r"); /* another one */
+    kit_settle();
+    CHECK_INT(kit.runs, 2);
+    kit_end();
+}
+
+TEST(what_was_taken_out_of_the_queue_is_not_lost_from_the_form_unasked)
+{
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", "one", NULL, &e));
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.4\n", "two", NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter Tab d");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    kit_watch();
+    kit_settle();
+    kit_keys("Enter");
+    kit_settle();
+    CHECK_HAS(kit.question,
+              "The form has what was one in the queue, which is not saved. Load two over it?");
+    kit.chosen(kit.user, 0);
+    CHECK_STR(text_of("lr"), "0.4");
     kit_end();
 }
 
@@ -1138,34 +1314,18 @@ TEST(a_sweep_of_the_results_is_loaded_with_its_options)
     kit_end();
 }
 
-TEST(rows_of_one_name_tell_what_differs)
+TEST(what_tells_items_apart_stands_before_what_they_share)
 {
-    struct record_queued list[] = {
-        {.name = "a", .text = "# options: --name a\nlr = 0.1\nbatch = 64\nepochs = 2\n"},
-        {.name = "a", .text = "lr=0.2\nepochs = 2\n"},
-        {.name = "b", .text = "lr = 0.3\n"},
-        {.name = "a", .broken = true},
-        {.name = "c", .text = "lr = 0.2\nvalid = 0\nmode = data-parallel\n"},
-        {.name = "c", .text = "lr = 0.2\n"},
-    };
-    static const char *const want[] = {"batch=64 lr=0.1", "batch=256 lr=0.2", "", "", "", ""};
-    char **resolved;
+    struct err e = {0};
 
-    for (size_t i = 0; i < MEM_COUNT(list); i++) {
-        list[i].file = (char *)"1.ini";
-        list[i].n = list[i].text ? strlen(list[i].text) : 0;
-    }
-    resolved = setup_resolve(list, MEM_COUNT(list));
-    for (size_t i = 0; i < MEM_COUNT(list); i++) {
-        struct text t = {0};
-
-        setup_add_label(list, resolved, MEM_COUNT(list), i, &t);
-        CHECK_STR(text_str(&t), want[i]);
-        text_free(&t);
-    }
-    for (size_t i = 0; i < MEM_COUNT(list); i++)
-        free(resolved[i]);
-    free(resolved);
+    kit_start();
+    REQUIRE_OK(
+        record_queue_add(kit.folder, "# options: --alone\noptimizer = adam\n", "mlp", NULL, &e));
+    REQUIRE_OK(record_queue_add(kit.folder, "# options: --alone\nmodel = mlp\n", "mlp", NULL, &e));
+    kit_watch();
+    CHECK_STR(kit.setup->queue_label[0], "model=lenet optimizer=adam, alone");
+    CHECK_HAS(kit_draw(21, 80), "1 mlp model=lenet…");
+    kit_end();
 }
 
 TEST(panes_have_hints_of_their_own)
@@ -1175,7 +1335,7 @@ TEST(panes_have_hints_of_their_own)
     kit.setup->pane = SETUP_FILES;
     CHECK_STR(screen_setup.hints(kit.setup)[0].hint, "load the file");
     kit.setup->pane = SETUP_QUEUE;
-    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "earlier, later");
+    CHECK_STR(screen_setup.hints(kit.setup)[1].hint, "move");
     kit.setup->pane = SETUP_FORM;
     choose("lr");
     kit_keys("Enter");
@@ -1400,6 +1560,35 @@ TEST(another_program_at_work_is_noticed)
     kit_end();
 }
 
+TEST(what_the_others_take_while_somebody_is_asked_is_not_begun_twice)
+{
+    static const char run[] = "/r/2026-11-20-101530-412-cnn-7f3a";
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache;
+    struct err e = {0};
+    pid_t child;
+    int end;
+
+    kit_start();
+    cache = io_path(kit.folder, "cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    child = other_program(kit.folder, run, &end);
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", "one", NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter r");
+    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    begin_elsewhere("2026-11-23-080910-530-one-4a28");
+    kit.chosen(kit.user, 1);
+    kit_settle();
+    CHECK_HAS(kit.question, "That one of the queue has begun: one-4a28. From here");
+    CHECK_INT(kit.runs, 0);
+    end_program(child, end);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
+    kit_end();
+}
+
 /* Begun so short a time ago that nobody has looked since: whoever claims the machine first has it. */
 TEST(who_begins_at_the_same_time_is_asked)
 {
@@ -1503,6 +1692,9 @@ TEST(narrow_the_pane_that_has_the_keys_is_seen)
     CHECK(!strstr(kit_draw(13, 60), "experiments"));
     kit_keys("Tab");
     CHECK_HAS(kit_draw(13, 60), "╭ experiments");
+    CHECK_HAS(kit_draw(13, 60), "cells  "); /* of what it means that which matters most */
+    CHECK_HAS(kit_draw(13, 60), "expected time  ");
+    CHECK(!strstr(kit_draw(13, 60), "steps an epoch"));
     CHECK_HAS(kit_draw(13, 60), "● first");
     CHECK(!strstr(kit_draw(13, 60), " lr "));
     CHECK_HAS(kit_draw(21, 80), " lr ");

@@ -326,6 +326,12 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
     return ERR_OK;
 }
 
+bool feed_only_lacks_room(const struct feed *f)
+{
+    (void)f;
+    return false;
+}
+
 void app_log(struct app *app, int level, const char *line)
 {
     (void)app;
@@ -394,6 +400,22 @@ TEST(what_waits_behind_what_runs_is_told_of)
     CHECK_HAS(kit.question,
               "Something runs. How do you want to leave? Where it is stopped, 1 queued "
               "experiment begins with the next chorus.");
+    end_quit();
+}
+
+TEST(what_this_program_looks_at_itself_is_stranded_without_it)
+{
+    struct err e;
+    int fd;
+
+    start_quit();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1\n", "waits", NULL, &e));
+    REQUIRE_OK(record_queue_own(kit.folder, &fd, NULL, &e));
+    answer();
+    record_queue_release(fd);
+    CHECK(!kit.app.over);
+    CHECK_HAS(kit.question,
+              "1 experiment waits in the queue, behind what another program computes");
     end_quit();
 }
 

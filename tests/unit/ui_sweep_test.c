@@ -1,9 +1,15 @@
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/working.h"
 #include "tests/test.h"
+#include "ui/app_int.h"
 #include "ui/sweepview_int.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct sweepview_sweep *sweep_of(const char *text)
@@ -221,7 +227,7 @@ TEST(settings_with_too_few_seeds_are_not_called_worse_than_the_best)
     REQUIRE(s);
     set(s, VALUES("0.2", "0"), WIRE_DONE, 0.91);
     set(s, VALUES("0.4", "0"), WIRE_DONE, 0.90);
-    check_footer(s, "One run a cell:");
+    check_footer(s, "1 setting has too few seeds in common with the best to tell.");
     set(s, VALUES("0.2", "1"), WIRE_DONE, 0.89);
     s->cell[sweepview_find(s, VALUES("0.4", "0"))].state = WIRE_WAITING;
     check_footer(s, "No other setting has a result yet.");
@@ -552,6 +558,87 @@ static bool has_hint(const struct screen_key *k, const char *keys, const char *h
     return k->keys;
 }
 
+static bool has_hint_of(struct sweepview *v, char key)
+{
+    for (const struct screen_key *k = sweepview_hints(v); k->keys; k++)
+        if (k->keys[0] == key)
+            return true;
+    return false;
+}
+
+static bool has_acts(struct sweepview *v, const char *want)
+{
+    bool all = true;
+
+    for (const char *key = "pKRF"; *key; key++)
+        all = all && has_hint_of(v, *key) == (strchr(want, *key) != NULL);
+    return all;
+}
+
+TEST(only_keys_that_do_something_are_offered)
+{
+    struct sweepview_line line = {.name = (char *)"board"};
+    struct sweepview v = {.read = true, .name = (char *)"board"};
+
+    for (int pane = SWEEPVIEW_LIST; pane <= SWEEPVIEW_BOARD; pane++) {
+        v.pane = pane;
+        v.lines = 0;
+        CHECK(!sweepview_hints(&v)->keys); /* there is none */
+        v.line = &line;
+        v.lines = 1;
+        v.sweep = sweep_of("lr = 0.1, 0.2\n");
+        REQUIRE(v.sweep);
+        sweepview_first_look(v.sweep, &v.look);
+        set(v.sweep, VALUES("0.1"), WIRE_STOPPED, NAN);
+        CHECK(has_acts(&v, "R") && !has_hint_of(&v, 'b') && !has_hint_of(&v, 'a'));
+        set(v.sweep, VALUES("0.1"), WIRE_DONE, 0.9);
+        set(v.sweep, VALUES("0.2"), WIRE_DONE, 0.8);
+        sweepview_sum(v.sweep);
+        CHECK(has_acts(&v, "") && has_hint_of(&v, 'e'));
+        CHECK(has_hint_of(&v, 'b') == (pane == SWEEPVIEW_BOARD));
+        set(v.sweep, VALUES("0.2"), WIRE_DIVERGED, NAN);
+        CHECK(has_acts(&v, "F"));
+        v.sweep->live = true;
+        v.sweep->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
+        CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "pause"));
+        v.sweep->is.closing = v.sweep->is.after_cells = true;
+        CHECK(has_acts(&v, "pKR"));
+        v.sweep->is = (struct wire_sweep_status){.state = WIRE_PAUSED};
+        CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "go on"));
+        sweepview_free(v.sweep);
+        v.sweep = NULL;
+    }
+}
+
+TEST(marks_behind_values_are_told_where_there_are_any)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct text out = {0};
+
+    v.sweep = sweep_of("lr = 0.1, 0.2\nrepeats = 2\n");
+    REQUIRE(v.sweep);
+    set(v.sweep, VALUES("0.1", "0"), WIRE_DONE, 0.9);
+    set(v.sweep, VALUES("0.1", "1"), WIRE_PAUSED, NAN);
+    sweepview_sum(v.sweep);
+    sweepview_first_look(v.sweep, &v.look);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "0.9000…");
+    CHECK_HAS(text_str(&out), "… seeds to come");
+    set(v.sweep, VALUES("0.2", "0"), WIRE_DONE, 0.8);
+    set(v.sweep, VALUES("0.2", "1"), WIRE_DIVERGED, NAN);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "0.8000!");
+    CHECK_HAS(text_str(&out), "… seeds to come  ! some failed  0.8000 ");
+    set(v.sweep, VALUES("0.1", "1"), WIRE_DONE, 0.9);
+    set(v.sweep, VALUES("0.2", "1"), WIRE_DONE, 0.8);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK(!strstr(text_str(&out), "seeds to come") && !strstr(text_str(&out), "failed"));
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
 TEST(it_says_whether_it_is_done_stopped_or_paused)
 {
     struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
@@ -573,14 +660,19 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     CHECK(!strstr(text_str(&out), "stopped"));
     v.sweep->live = true;
     set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
+    sweepview_stand(v.sweep);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "paused, at another program");
+    CHECK_HAS(text_str(&out), "─ paused, at another program");
     set(v.sweep, VALUES("0.4", "2"), WIRE_WAITING, NAN); /* between two cells */
+    sweepview_stand(v.sweep);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "another program is at work on it");
-    v.sweep->held = true;
+    CHECK_HAS(text_str(&out), "─ running, at another program");
+    v.sweep->is.closing = true;
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "paused, at another program");
+    CHECK_HAS(text_str(&out), "─ stopping: no further cell begins, at another program");
+    v.sweep->is = (struct wire_sweep_status){.state = WIRE_PAUSED, .running = 1};
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "─ paused: no further cell begins, at another program");
     CHECK(has_hint(sweepview_hints(&v), "p", "go on"));
     v.own = true;
     v.status = (struct wire_sweep_status){.state = WIRE_RUNNING, .counting = true};
@@ -590,33 +682,57 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     sweepview_free(v.sweep);
 }
 
+static int role_at(struct sweepview *v, const char *words)
+{
+    struct text line = {0};
+    struct grid g;
+    int role;
+
+    grid_init(&g, 21, 80, false);
+    sweepview_draw(v, &g, grid_all(&g));
+    grid_to_text(&g, &line);
+    CHECK_HAS(text_str(&line), words);
+    role = g.cell[g.columns - 5].role; /* of the frame's right title */
+    text_free(&line);
+    grid_free(&g);
+    return role;
+}
+
 TEST(no_time_is_left_for_what_waits_for_room)
 {
-    struct wire_sweep_status status = {.sweep = 9, .state = WIRE_RUNNING, .left_seconds = 90};
-    struct wire *wire = wire_new(8);
-    struct app app = {.feed = feed_new(wire, "results")};
+    struct app_int own = {.said = ""};
+    struct app app = {.own = &own, .shown = SCREEN_SWEEP};
     struct sweepview v = {.app = &app, .pane = SWEEPVIEW_BOARD, .read = true, .own = true};
     struct text out = {0};
 
     v.name = (char *)"board";
-    v.status = status;
+    v.status = (struct wire_sweep_status){.sweep = 9, .state = WIRE_RUNNING, .left_seconds = 90};
     v.sweep = three_seeds();
     REQUIRE(v.sweep);
     sweepview_first_look(v.sweep, &v.look);
     set(v.sweep, VALUES("0.4", "2"), WIRE_WAITING, NAN);
-    wire_set_sweep(wire, &status);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "1:30 of work left");
-    status.code = ERR_IO;
-    wire_set_sweep(wire, &status);
+    CHECK_HAS(text_str(&out), "  1:30 left");
+    CHECK_INT(role_at(&v, "─ running ─"), GRID_GOOD);
+    v.status.code = ERR_IO;
+    CHECK_INT(role_at(&v, "─ waits for room ─"), GRID_WARN);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "─ waits for room ─");
-    CHECK_HAS(text_str(&out), " waits for room │");
+    CHECK(!strstr(strstr(text_str(&out), "waits for room") + 1, "waits for room"));
+    CHECK(sweepview_act(&v, 'K'));
+    CHECK_HAS(text_str(&own.question), "It waits for room on the disk.");
+    REQUIRE(own.answers == 2);
+    CHECK_STR(own.answer[0], "now; R goes on with it");
+    popup_close(&app);
+    v.status.state = WIRE_PAUSED;
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "─ waits for room, then pauses ─");
     CHECK(!strstr(text_str(&out), " left"));
+    v.status.code = ERR_OK;
+    CHECK_INT(role_at(&v, "─ paused ─"), GRID_WARN);
     text_free(&out);
+    text_free(&own.question);
+    free(v.asked_of);
     sweepview_free(v.sweep);
-    feed_free(app.feed);
-    wire_free(wire);
 }
 
 TEST(columns_keep_their_width_while_cells_run)
@@ -640,6 +756,13 @@ TEST(columns_keep_their_width_while_cells_run)
     sweepview_sum(v.sweep);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "running 99 %");
+    CHECK_INT(v.look.view.wide, wide);
+    cell_at(v.sweep, VALUES("0.1", "64"))->full = true;
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "no room 99 %");
+    CHECK_HAS(text_str(&out), "1 without room");
+    CHECK(!strstr(text_str(&out), "running"));
     CHECK_INT(v.look.view.wide, wide);
     text_free(&out);
     sweepview_free(v.sweep);
@@ -690,7 +813,7 @@ TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
         &(struct wire_cell){.cell = 1, .known = true, .state = WIRE_RUNNING, .run = 9, .acc = NAN});
     CHECK(sweepview_merge(v));
     CHECK_INT(v->sweep->cell[0].state, WIRE_SKIPPED);
-    CHECK_INT(v->sweep->cell[1].state, WIRE_PAUSED); /* the sweep is */
+    CHECK_INT(v->sweep->cell[1].state, WIRE_RUNNING); /* only the sweep is paused */
     v->failed_again = true;
     CHECK(sweepview_merge(v));
     CHECK_INT(v->sweep->cell[0].state, WIRE_WAITING);
@@ -701,7 +824,9 @@ TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
 TEST(a_cell_that_is_paused_alone_pauses_the_board)
 {
     struct wire *wire = wire_new(16);
-    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct app_int own = {.said = ""};
+    struct app app = {
+        .config = {.results = "/nonexistent", .wire = wire}, .own = &own, .shown = SCREEN_SWEEP};
     struct wire_sweep_status status = {
         .sweep = 7, .state = WIRE_RUNNING, .name = "board", .path = "/nonexistent/sweeps/board"};
     struct wire_event event = {.kind = WIRE_STATE, .run = 9, .u.state.state = WIRE_PAUSED};
@@ -724,12 +849,15 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     CHECK_INT(v->sweep->cell[1].state, WIRE_PAUSED);
     draw(v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "1 paused");
-    CHECK(!strstr(text_str(&out), "running"));
-    status.closing = true;
+    status.closing = status.after_cells = true;
+    status.running = status.paused = 1;
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     draw(v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "stopping: no further cell begins");
+    CHECK_HAS(text_str(&out), "─ paused, then stops after the running cells ─");
+    CHECK(!strstr(text_str(&out), " left"));
+    CHECK(!strstr(text_str(&out), "time known"));
+    CHECK(!strstr(text_str(&out), "1 running"));
     CHECK(sweepview_act(v, 'p'));
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK_INT(command.kind, WIRE_GO);
@@ -739,7 +867,22 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     feed_take(app.feed, NULL, NULL);
     CHECK(sweepview_merge(v));
     CHECK_INT(v->sweep->cell[1].state, WIRE_RUNNING);
-    CHECK(!sweepview_paused(v));
+    status.running = 2; /* one of them is paused alone: "go" would end its pause, not the stop */
+    wire_set_sweep(wire, &status);
+    CHECK(sweepview_merge(v));
+    CHECK(sweepview_act(v, 'R'));
+    CHECK_STR(own.said, "It is being worked on.");
+    CHECK(!wire_next_command(wire, &command, 0));
+    status.running = 1;
+    status.paused = 0;
+    wire_set_sweep(wire, &status);
+    CHECK(sweepview_merge(v));
+    CHECK(sweepview_act(v, 'R')); /* where nothing is paused the stop is taken back */
+    REQUIRE(wire_next_command(wire, &command, 0));
+    CHECK_INT(command.kind, WIRE_GO);
+    CHECK(sweepview_act(v, 'p'));
+    REQUIRE(wire_next_command(wire, &command, 0));
+    CHECK_INT(command.kind, WIRE_PAUSE);
     text_free(&out);
     text_free(&app.did);
     screen_sweep.close(v);
@@ -883,6 +1026,85 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     remove_all(results);
 }
 
+/* A process that works on the sweep "board" of these results, and tells so until it dies. */
+static pid_t work_elsewhere(const char *results, const struct wire_sweep_status *is)
+{
+    char *work = mem_textf("%s/sweeps/board/work", results), byte;
+    int ends[2];
+    pid_t child = pipe(ends) ? -1 : fork();
+
+    if (child == 0) {
+        int fd = open(work, O_RDWR | O_CREAT, 0666);
+        struct record_work *w = record_work_new(results);
+
+        record_work_set_sweep(w, is);
+        record_work_set(w, "", 0);
+        if (flock(fd, LOCK_SH) == 0 && write(ends[1], "y", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    CHECK(read(ends[0], &byte, 1) == 1);
+    close(ends[0]);
+    close(ends[1]);
+    free(work);
+    return child;
+}
+
+TEST(how_a_sweep_stands_its_own_program_tells_as_long_as_it_lives)
+{
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = was ? mem_text(was) : NULL, *results = new_folder();
+    char *folder = mem_textf("%s/sweeps/board", results), *cache = io_path(results, "cache");
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct wire_sweep_status is = {.name = "board",
+                                   .state = WIRE_PAUSED,
+                                   .cells = 3,
+                                   .done = 1,
+                                   .running = 1,
+                                   .waiting = 1,
+                                   .left_seconds = 26.2};
+    struct feed_sweep told = {0};
+    struct sweepview_disk disk;
+    struct text out = {0};
+    struct err e;
+    pid_t other;
+
+    setenv("CHORUS_CACHE", cache, 1);
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "lr = 0.1, 0.2, 0.4\n");
+    write_file(folder, "ledger.csv",
+               "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
+    other = work_elsewhere(results, &is);
+    CHECK(sweepview_read_live(results, NULL, 0, &told));
+    CHECK(told.told && told.is.state == WIRE_PAUSED && told.is.running == 1);
+    CHECK_NEAR(told.is.left_seconds, 27, 1e-9);
+    CHECK_INT(wire_sweep_at(&told.is), 2);
+    sweepview_read(results, NULL, 0, NULL, 0, &disk);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    v.sweep = disk.sweep;
+    sweepview_first_look(v.sweep, &v.look);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "paused: no further cell begins, at another program");
+    CHECK_HAS(text_str(&out), " 27 s left");
+    CHECK(has_hint(sweepview_hints(&v), "p", "go on"));
+    sweepview_free(disk.sweep);
+    sweepview_free_lines(disk.line, disk.lines);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    CHECK(!sweepview_read_live(results, NULL, 0, &told));
+    sweepview_read_over(results, "board", &told);
+    CHECK(!told.told && told.is.state == WIRE_STOPPED);
+    if (before)
+        setenv("CHORUS_CACHE", before, 1);
+    else
+        unsetenv("CHORUS_CACHE");
+    text_free(&out);
+    free(before);
+    free(cache);
+    free(folder);
+    remove_all(results);
+}
+
 /* List and board have all cells of the grid; the line of status what was asked for, as the sweep's own
  * program has. */
 TEST(cells_that_max_cells_leaves_are_told_as_such)
@@ -913,7 +1135,7 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
     CHECK_HAS(text_str(&out), "█▋░░"); /* two thirds are to do */
     CHECK_NEAR(sweepview_left_seconds(v.sweep), 12.5, 1e-9);
     sweepview_read_over(results, "board", &told);
-    CHECK(told.cells == 2 && told.ended == 1 && told.over && told.open);
+    CHECK(told.is.cells == 2 && wire_sweep_ended(&told.is) == 1 && told.is.state == WIRE_STOPPED);
     set(v.sweep, VALUES("0.4"), WIRE_DONE, 0.7);
     sweepview_sum(v.sweep);
     draw(&v, 21, 100, &out);
@@ -921,6 +1143,48 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
     CHECK_HAS(text_str(&out), "done up to --max-cells: R has the rest");
     CHECK(isnan(sweepview_left_seconds(v.sweep)));
     text_free(&out);
+    sweepview_free(disk.sweep);
+    sweepview_free_lines(disk.line, disk.lines);
+    free(folder);
+    remove_all(results);
+}
+
+/* What --max-cells takes the sheet says, and with it every program: cells that are the same as others, or
+ * that cannot be planned, it does not count. */
+TEST(what_failed_beyond_max_cells_is_told_apart)
+{
+    char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
+    struct app_int own = {.said = ""};
+    struct app app = {.own = &own, .shown = SCREEN_SWEEP};
+    struct sweepview v = {.app = &app, .read = true, .name = (char *)"board"};
+    struct sweepview_disk disk;
+    struct feed_sweep told = {0};
+    struct err e;
+
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "sweep.ini", "# options: --max-cells 2\nlr = 0.1, 0.2, 0.4, 0.8\n");
+    write_file(folder, "sweep.csv",
+               "cell,run,state,reason,lr,best_by,best_test_acc,wall_seconds,val_acc,listed\n"
+               "aa,,oom,,0.8,,,,,yes\nbb,,done,,0.2,test,0.8,12.5,,yes\n"
+               "cc,,diverged,,0.4,,,,,\ndd,,stopped,,0.1,,,,,\n");
+    write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
+    sweepview_read(results, "board", 0, NULL, 0, &disk);
+    REQUIRE(disk.sweep && !disk.sweep->problem);
+    v.sweep = disk.sweep;
+    CHECK_INT(sweepview_failed(v.sweep, false), 1);
+    CHECK_INT(sweepview_failed(v.sweep, true), 1);
+    CHECK_INT(sweepview_open(v.sweep), 0);
+    CHECK_INT(sweepview_beyond(v.sweep), 1);
+    CHECK_STR(sweepview_standing(&v), "done up to --max-cells: R has the rest");
+    sweepview_read_over(results, "board", &told);
+    CHECK(told.is.cells == 2 && wire_sweep_ended(&told.is) == 2 && told.is.state == WIRE_DONE);
+    CHECK(sweepview_act(&v, 'F'));
+    CHECK_STR(text_str(&own.question),
+              "Train 1 cell without a good end again? 1 more lies beyond --max-cells 2 (lr 0.4): "
+              "chorus resume board --failed --max-cells 4 has it too.");
+    popup_close(&app);
+    text_free(&own.question);
+    free(v.asked_of);
     sweepview_free(disk.sweep);
     sweepview_free_lines(disk.line, disk.lines);
     free(folder);
@@ -990,6 +1254,40 @@ static bool settle(struct app *app)
         turns += tasks_take(app->tasks) > 0;
     }
     return false;
+}
+
+TEST(what_a_sweep_was_told_is_said_until_it_has_obeyed)
+{
+    struct app_int own = {.said = ""};
+    struct app app = {.own = &own, .config.results = new_folder(), .shown = SCREEN_SWEEP};
+    struct sweepview *v = screen_sweep.open(&app);
+    char *folder = mem_textf("%s/sweeps/board", app.config.results);
+    struct err e;
+
+    app.tasks = tasks_new();
+    REQUIRE_OK(io_make_folders(folder, &e));
+    write_file(folder, "control", "");
+    v->name = mem_text("board");
+    v->sweep = three_seeds();
+    REQUIRE(v->sweep);
+    v->sweep->live = true;
+    v->sweep->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
+    CHECK(sweepview_act(v, 'p'));
+    CHECK(settle(&app));
+    CHECK_STR(own.said, "The program that works on it has been told to pause.");
+    sweepview_keep_promise(v);
+    CHECK(own.said[0]);
+    v->sweep->is.state = WIRE_PAUSED;
+    sweepview_keep_promise(v);
+    CHECK_STR(own.said, "");
+    snprintf(own.said, sizeof own.said, "something else");
+    sweepview_keep_promise(v);
+    CHECK_STR(own.said, "something else");
+    tasks_free(app.tasks);
+    text_free(&app.did);
+    screen_sweep.close(v);
+    free(folder);
+    remove_all((char *)app.config.results);
 }
 
 /* It is told of as where another program shows it. */
@@ -1110,9 +1408,9 @@ TEST(of_repeats_the_list_has_the_mean_that_the_board_has)
     REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
     CHECK_NEAR(disk.line[0].best, 0.75, 1e-12); /* not 0.9, the luckiest */
     sweepview_read_over(results, "board", &over);
-    CHECK(over.over && over.mean);
+    CHECK(over.is.state == WIRE_DONE && over.mean);
     CHECK_NEAR(over.best, 0.75, 1e-12);
-    CHECK_INT(over.ended, 4);
+    CHECK_INT(wire_sweep_ended(&over.is), 4);
     sweepview_free(disk.sweep);
     sweepview_free_lines(disk.line, disk.lines);
     free(folder);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cuda/dnn.h"
 #include "cuda/twin/cudnn_int.h"
+#include "cuda/twin/nccl.h"
 #include "cuda/twin/twin.h"
 
 #include <pthread.h>
@@ -32,6 +33,7 @@ static struct {
     long n;
     int slow; /* an engine */
     double slow_ms;
+    int creating; /* threads that make a handle */
     struct twin_dnn_counts counts;
 } twin = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
@@ -51,8 +53,9 @@ struct desc {
     int mode;
     void *address[3], *workspace;
     int64_t uid[3];
-    unsigned has; /* parts of an operation that were set */
-    bool kept;    /* a plan from text */
+    unsigned has;  /* parts of an operation that were set */
+    bool kept;     /* a plan from text */
+    bool executed; /* a plan, which was loaded with that */
 };
 
 static int fail(int status, const char *fmt, ...)
@@ -96,6 +99,22 @@ static void last_error(char *text, size_t room)
 
 /* ---- handles ---- */
 
+/* It takes a while, so that another thread's is seen. */
+static bool alone_in_create(void)
+{
+    static const struct timespec nap = {0, 2000000};
+    bool alone;
+
+    pthread_mutex_lock(&twin.lock);
+    alone = twin.creating++ == 0;
+    pthread_mutex_unlock(&twin.lock);
+    nanosleep(&nap, NULL);
+    pthread_mutex_lock(&twin.lock);
+    twin.creating--;
+    pthread_mutex_unlock(&twin.lock);
+    return alone;
+}
+
 static int create(void **out)
 {
     struct handle *h;
@@ -103,6 +122,8 @@ static int create(void **out)
     *out = NULL;
     if (due(TWIN_DNN_CREATE, false))
         return fail(INTERNAL, "no handle");
+    if (!alone_in_create())
+        return wrong("two threads make a handle at once");
     h = mem_new(1, sizeof *h);
     h->gpu = twin_gpu_in_use();
     pthread_mutex_lock(&twin.lock);
@@ -437,7 +458,8 @@ static void gone(void *user)
 static int execute(void *handle, dnn_descriptor plan, dnn_descriptor pack)
 {
     struct handle *h = handle;
-    const struct desc *p = plan, *v = pack;
+    struct desc *p = plan;
+    const struct desc *v = pack;
     struct execution *x;
 
     if (due(TWIN_DNN_EXECUTE, true))
@@ -446,6 +468,11 @@ static int execute(void *handle, dnn_descriptor plan, dnn_descriptor pack)
         return wrong("an execution of what is not finished");
     if (twin_gpu_in_use() != h->gpu)
         return wrong("an execution by a thread that uses another GPU");
+    if (!p->executed && twin_nccl_summing(h->gpu))
+        return wrong("a plan is loaded where a GPU may wait for another one");
+    if (!p->executed && twin_capturing(h->stream))
+        return wrong("a plan is loaded while its stream is captured");
+    p->executed = true;
     if (twin_dnn_workspace(&p->work) && !v->workspace)
         return wrong("an execution without its workspace");
     x = mem_new(1, sizeof *x);

@@ -1,6 +1,7 @@
 /* cuda/twin/nccl.c: NCCL over host memory. A sum is a call in each rank's stream: the last to come
  * adds up all buffers in the order of ranks, so that results are the same each time; until then the
- * others are asked again. As in the library, an abort ends what is in the stream, and comes back when
+ * others are asked again. As in the library, a call that does not block comes back before its sum is in
+ * the stream, and an abort ends what is in the stream, and comes back when
  * no graph holds the communicator any more. */
 #include "cuda/twin/nccl.h"
 
@@ -32,12 +33,14 @@ struct sum { /* of one rank: a call, in a stream or in a graph */
 struct comm {
     struct world *world;
     int rank, gpu;
-    int polls; /* of its joining */
+    int polls; /* of what is in progress */
     int state; /* what async_error tells */
     bool dead, aborted, finalizing;
     long calls, begun;
     int held; /* graphs' sums */
     struct sum *offer, *sums;
+    struct sum *called; /* by all_reduce: goes into its stream when it was asked for often enough */
+    struct cuda_stream *stream;
 };
 
 struct world { /* all ranks of one id */
@@ -169,13 +172,32 @@ static int init(void **comm, int ranks, const struct cuda_nccl_id *id, int rank,
     return result;
 }
 
-/* What has come of its joining or leaving since it was last asked. */
+static int run(void *user);
+static void let_go(void *user);
+
+/* The lock is let go meanwhile. */
+static void put_into_stream(struct comm *c)
+{
+    struct sum *s = c->called;
+    int error;
+
+    c->called = NULL;
+    pthread_mutex_unlock(&twin.lock);
+    error = twin_enqueue_held(c->stream, run, s, let_go);
+    pthread_mutex_lock(&twin.lock);
+    c->state = error ? CUDA_NCCL_CUDA_ERROR : CUDA_NCCL_OK;
+}
+
+/* What has come of its joining, its call or its leaving since it was last asked. */
 static void go_on(struct comm *c)
 {
     if (c->state != CUDA_NCCL_BUSY)
         return;
     c->polls++;
-    if (c->finalizing) {
+    if (c->called) {
+        if (c->polls > 2)
+            put_into_stream(c);
+    } else if (c->finalizing) {
         if (!due(TWIN_NCCL_LEAVE_HANGS, c, 0) && c->polls > 2)
             c->state = CUDA_NCCL_OK;
     } else if (due(TWIN_NCCL_INIT, c, 0) && c->polls > 2) {
@@ -279,12 +301,10 @@ static int run(void *user)
     return answer;
 }
 
-/* The stream or the graph that held the sum holds it no more. */
-static void let_go(void *user)
+static void forget(struct sum *s)
 {
-    struct sum *s = user, **at = &s->comm->sums;
+    struct sum **at = &s->comm->sums;
 
-    pthread_mutex_lock(&twin.lock);
     if (s->comm->offer == s)
         s->comm->offer = NULL;
     while (*at != s)
@@ -292,6 +312,13 @@ static void let_go(void *user)
     *at = s->next;
     s->comm->held--;
     free(s);
+}
+
+/* The stream or the graph that held the sum holds it no more. */
+static void let_go(void *user)
+{
+    pthread_mutex_lock(&twin.lock);
+    forget(user);
     pthread_mutex_unlock(&twin.lock);
 }
 
@@ -300,7 +327,7 @@ static int all_reduce(const void *send, void *receive, size_t count, int type, i
 {
     struct comm *c = comm;
     struct sum *s;
-    int result = CUDA_NCCL_OK, gpu = twin_stream_gpu(stream);
+    int result = CUDA_NCCL_BUSY, gpu = twin_stream_gpu(stream);
 
     pthread_mutex_lock(&twin.lock);
     c->calls++;
@@ -312,17 +339,19 @@ static int all_reduce(const void *send, void *receive, size_t count, int type, i
         result = wrong("a sum of GPU %d in a stream of GPU %d", c->gpu, gpu);
     else if (due(TWIN_NCCL_CALL, c, c->calls))
         result = twin.result;
+    if (result == CUDA_NCCL_BUSY) {
+        s = mem_new(1, sizeof *s);
+        *s = (struct sum){
+            .comm = c, .send = send, .receive = receive, .count = count, .next = c->sums};
+        c->sums = s;
+        c->held++;
+        c->called = s;
+        c->stream = stream;
+        c->state = CUDA_NCCL_BUSY;
+        c->polls = 0;
+    }
     pthread_mutex_unlock(&twin.lock);
-    if (result != CUDA_NCCL_OK)
-        return result;
-    s = mem_new(1, sizeof *s);
-    *s = (struct sum){.comm = c, .send = send, .receive = receive, .count = count};
-    pthread_mutex_lock(&twin.lock);
-    s->next = c->sums;
-    c->sums = s;
-    c->held++;
-    pthread_mutex_unlock(&twin.lock);
-    return twin_enqueue_held(stream, run, s, let_go) ? CUDA_NCCL_CUDA_ERROR : CUDA_NCCL_OK;
+    return result;
 }
 
 /* ---- leaving ---- */
@@ -383,6 +412,9 @@ static int abort_it(void *comm)
     if (c->dead || c->aborted)
         wrong("abort of a communicator that is gone");
     c->aborted = true;
+    if (c->called)
+        forget(c->called);
+    c->called = NULL;
     outlive(c, "abort");
     twin.counts.aborted++;
     pthread_mutex_unlock(&twin.lock);
@@ -486,4 +518,23 @@ struct twin_nccl_counts twin_nccl_counted(void)
     counts = twin.counts;
     pthread_mutex_unlock(&twin.lock);
     return counts;
+}
+
+bool twin_nccl_summing(int gpu)
+{
+    bool is = false;
+
+    pthread_mutex_lock(&twin.lock);
+    for (const struct world *w = twin.worlds; w; w = w->next) {
+        bool of = false, asked = false;
+
+        for (int r = 0; r < w->ranks; r++)
+            if (w->comm[r] && !w->comm[r]->dead) {
+                of = of || w->comm[r]->gpu == gpu;
+                asked = asked || w->comm[r]->calls > 0;
+            }
+        is = is || (of && asked);
+    }
+    pthread_mutex_unlock(&twin.lock);
+    return is;
 }

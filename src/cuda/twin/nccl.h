@@ -4,6 +4,8 @@
 #ifndef CHORUS_CUDA_TWIN_NCCL_H
 #define CHORUS_CUDA_TWIN_NCCL_H
 
+#include <stdbool.h>
+
 enum twin_nccl_fault {
     TWIN_NCCL_FINE,
     TWIN_NCCL_MISSING,     /* there is no library */
@@ -27,5 +29,7 @@ struct twin_nccl_counts {
     char wrong[200]; /* the last thing that the library must not be asked, or "" */
 };
 struct twin_nccl_counts twin_nccl_counted(void);
+/* Whether a sum was asked for in a group that this GPU is of: what is loaded now may wait for it. */
+bool twin_nccl_summing(int gpu);
 
 #endif

@@ -15,7 +15,7 @@
 #define NOT_FOUND     6
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool missing;
+static atomic_bool missing, slices;
 static atomic_int unknown = -1;
 static atomic_ulong asked;
 
@@ -60,7 +60,7 @@ static int memory(void *device, unsigned long long out[3])
 
     if (atomic_load(&unknown) == 1 || cuda_rt()->facts((int)gpu_of(device), &facts) != 0)
         return NOT_SUPPORTED;
-    out[0] = facts.memory;
+    out[0] = facts.memory * (atomic_load(&slices) ? 7 : 1);
     out[2] = (gpu_of(device) + 1) * (64ull << 20);
     out[1] = out[0] > out[2] ? out[0] - out[2] : 0;
     return 0;
@@ -115,6 +115,11 @@ const struct cuda_nvml *cuda_nvml(void)
 void twin_nvml_missing(bool is)
 {
     atomic_store(&missing, is);
+}
+
+void twin_nvml_slices(bool are)
+{
+    atomic_store(&slices, are);
 }
 
 void twin_nvml_unknown(int question)

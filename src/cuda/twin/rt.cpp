@@ -1,5 +1,5 @@
 /* cuda/twin/rt.cpp: the twin's table, its driver and its faults. */
-#include "cuda/twin/twin_int.h"
+#include "cuda/twin/stream_int.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -318,11 +318,15 @@ static int use(int gpu)
     return error ? error : twin.gpu[gpu].stuck;
 }
 
+/* It ends with a reset of the GPU, which takes away all that this process has on it. */
 static int try_alone(int gpu)
 {
     int error = use(gpu);
 
     twin_entered in("try_alone", false);
+    for (const cuda_stream *s : twin.streams)
+        if (s->gpu == gpu)
+            return twin_wrong(error, "GPU %d is reset while this process has a stream there", gpu);
     if (!error && twin.gpu[(size_t)gpu].mine >= 0) {
         close(twin.gpu[(size_t)gpu].mine);
         twin.gpu[(size_t)gpu].mine = -1;
@@ -415,6 +419,13 @@ void twin_set_driver(enum twin_driver driver)
     twin_entered in("", false);
 
     twin.driver = driver;
+}
+
+void twin_set_alone(const char *path)
+{
+    twin_entered in("", false);
+
+    twin.alone = path;
 }
 
 void twin_set_capability(int major, int minor)

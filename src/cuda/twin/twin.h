@@ -40,6 +40,7 @@ void twin_limit_memory(size_t bytes); /* of each GPU */
 void twin_fail(const char *function, long n, int error);
 void twin_seed(uint64_t seed);
 void twin_set_driver(enum twin_driver driver);
+void twin_set_alone(const char *path);          /* as alone=PATH; "": not */
 void twin_set_capability(int major, int minor); /* 9.0 */
 void twin_quiet(bool quiet); /* what kernels and calls did wrong is not printed, only kept */
 struct twin_counts twin_counted(void);

@@ -1,10 +1,12 @@
 /* What tells experiments of one name apart while they wait: the keys in which they differ. */
-#include "ui/setup_int.h"
-
 #include "base/mem.h"
+#include "record/queue.h"
+#include "spec/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_TOLD_APART 60 /* of one queue: each is compared with each */
 
 /* The next line "key = value" from *at on, without comments; false: there is none. */
 static bool next_pair(const char **at, struct text *key, struct text *value)
@@ -46,7 +48,8 @@ static bool same_name(const struct record_queued *a, const struct record_queued 
     return a->text && b->text && !strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 
-char **setup_resolve(const struct record_queued *list, size_t count)
+/* Each one's text with every key in it, so that all say the same in the same words. */
+static char **resolve(const struct record_queued *list, size_t count)
 {
     char **resolved = mem_new(count + 1, sizeof *resolved);
 
@@ -68,21 +71,43 @@ char **setup_resolve(const struct record_queued *list, size_t count)
     return resolved;
 }
 
-void setup_add_label(const struct record_queued *list, char *const *resolved, size_t count,
-                     size_t i, struct text *out)
+static char *label_of(const struct record_queued *list, char *const *resolved, size_t count,
+                      size_t i)
 {
-    struct text key = {0}, value = {0};
-    const char *at = count ? resolved[i] : NULL;
+    struct text key = {0}, value = {0}, out = {0};
+    const char *at = resolved[i];
+    char *label;
 
-    while (at && next_pair(&at, &key, &value)) {
+    while (next_pair(&at, &key, &value)) {
         bool differs = false;
 
         for (size_t j = 0; j < count && !differs; j++)
             differs = j != i && same_name(&list[i], &list[j]) &&
                       !has_pair(resolved[j], text_str(&key), text_str(&value));
         if (differs)
-            text_addf(out, "%s%s=%s", out->n ? " " : "", text_str(&key), text_str(&value));
+            text_addf(&out, "%s%s=%s", out.n ? " " : "", text_str(&key), text_str(&value));
     }
+    label = mem_text(text_str(&out));
     text_free(&key);
     text_free(&value);
+    text_free(&out);
+    return label;
+}
+
+char **record_queue_labels(const struct record_queued *list, size_t count)
+{
+    size_t compared = count < MOST_TOLD_APART ? count : 0;
+    char **label = mem_new(count + 1, sizeof *label), **resolved = resolve(list, compared);
+
+    for (size_t i = 0; i < count; i++)
+        label[i] = compared ? label_of(list, resolved, count, i) : mem_text("");
+    record_queue_free_labels(resolved, compared);
+    return label;
+}
+
+void record_queue_free_labels(char **label, size_t count)
+{
+    for (size_t i = 0; label && i < count; i++)
+        free(label[i]);
+    free(label);
 }

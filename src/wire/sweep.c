@@ -1,0 +1,65 @@
+#include "wire/sweep.h"
+
+int64_t wire_sweep_ended(const struct wire_sweep_status *s)
+{
+    return s->done + s->diverged + s->oom + s->failed + s->skipped;
+}
+
+int64_t wire_sweep_at(const struct wire_sweep_status *s)
+{
+    int64_t under_way = s->running + s->elsewhere;
+    int64_t at = wire_sweep_ended(s) + (under_way > 1 ? under_way : 1);
+
+    return at < s->cells ? at : s->cells;
+}
+
+int64_t wire_sweep_works(const struct wire_sweep_status *s)
+{
+    return s->running - s->paused + s->elsewhere;
+}
+
+bool wire_sweep_lacks_room(const struct wire_sweep_status *s)
+{
+    return !wire_state_ended(s->state) && (s->full || s->code == ERR_IO);
+}
+
+bool wire_sweep_is_paused(const struct wire_sweep_status *s)
+{
+    return s->state == WIRE_PAUSED || (s->paused && !wire_sweep_works(s));
+}
+
+bool wire_sweep_takes_back(const struct wire_sweep_status *s)
+{
+    return s->after_cells && s->state != WIRE_PAUSED && !s->paused;
+}
+
+bool wire_sweep_rests(const struct wire_sweep_status *s)
+{
+    return wire_sweep_lacks_room(s) || (wire_sweep_is_paused(s) && !wire_sweep_works(s));
+}
+
+#define THEN_STOPS ", then stops after the running cells"
+
+static const char *words_without_room(const struct wire_sweep_status *s)
+{
+    if (s->closing)
+        return s->after_cells ? WIRE_LACKS_ROOM THEN_STOPS : WIRE_LACKS_ROOM ", then stops";
+    return s->state == WIRE_PAUSED ? WIRE_LACKS_ROOM ", then pauses" : WIRE_LACKS_ROOM;
+}
+
+const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief)
+{
+    if (wire_state_ended(s->state))
+        return wire_state_name(s->state);
+    if (wire_sweep_lacks_room(s))
+        return brief ? WIRE_LACKS_ROOM : words_without_room(s);
+    if (s->after_cells && wire_sweep_is_paused(s))
+        return brief ? "paused" : "paused" THEN_STOPS;
+    if (s->closing)
+        return brief ? "stopping" : "stopping: no further cell begins";
+    if (wire_sweep_is_paused(s))
+        return brief || !wire_sweep_works(s) ? "paused" : "paused: no further cell begins";
+    if (s->counting && !s->running && s->state == WIRE_RUNNING)
+        return "starting";
+    return wire_state_name(s->state);
+}

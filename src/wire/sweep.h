@@ -1,0 +1,28 @@
+/* wire/sweep.h: what a sweep's status means: the numbers and words that all screens and verbs have of it,
+ * be it of this process or read from another one's file (record/working.h). */
+#ifndef CHORUS_WIRE_SWEEP_H
+#define CHORUS_WIRE_SWEEP_H
+
+#include "wire/wire.h"
+
+/* Cells that have a result, or were dropped. */
+int64_t wire_sweep_ended(const struct wire_sweep_status *s);
+/* The cell that it is at, from 1: of several that run the last one, between two the next. */
+int64_t wire_sweep_at(const struct wire_sweep_status *s);
+/* Cells that compute, whoever has them. */
+int64_t wire_sweep_works(const struct wire_sweep_status *s);
+bool wire_sweep_lacks_room(const struct wire_sweep_status *s);
+/* It is itself, or each of its cells that are at work: WIRE_GO lets them go on. */
+bool wire_sweep_is_paused(const struct wire_sweep_status *s);
+/* WIRE_GO takes back its stop after the cells that run: of one that is paused, or any of whose cells is,
+ * it is the pause alone that ends. */
+bool wire_sweep_takes_back(const struct wire_sweep_status *s);
+/* Nothing of it computes before somebody lets it go on or makes room: no time is left that passes. */
+bool wire_sweep_rests(const struct wire_sweep_status *s);
+/* How it stands, and what it was told beside that: "running", "paused: no further cell begins", "waits for
+ * room, then pauses"; brief: its first words. Constant texts. */
+const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief);
+
+#define WIRE_LACKS_ROOM "waits for room"
+
+#endif
