@@ -736,7 +736,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
                              told;
     struct record_working *list;
     struct record_work *own;
-    int pipe_[2], status;
+    int pipe_[2], seen[2], status;
     pid_t child;
     char byte;
 
@@ -754,7 +754,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     CHECK_INT(help_count(working, "-"), 1);
     CHECK_INT(record_working_list(&list), 0); /* not our own */
     free(list);
-    CHECK(pipe(pipe_) == 0);
+    CHECK(pipe(pipe_) == 0 && pipe(seen) == 0);
     child = fork();
     if (child == 0) {
         struct record_work *w = record_work_new(results);
@@ -763,8 +763,8 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         record_work_set(w, run, 1);
         record_work_set_full(w, true);
         record_work_set_sweep(w, &sweep);
-        if (write(pipe_[1], "y", 1) == 1)
-            usleep(300000);
+        if (write(pipe_[1], "y", 1) != 1 || read(seen[0], &byte, 1) != 1)
+            _exit(1);
         record_work_set(w, run, 0);
         sweep.state = WIRE_RUNNING;
         sweep.left_seconds = 0.2;
@@ -790,6 +790,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     CHECK(told.state == WIRE_PAUSED && told.closing && told.after_cells && !told.full);
     CHECK(told.cells == 12 && told.running == 2 && told.paused == 1 && told.waiting == 6);
     CHECK(wire_sweep_ended(&told) == 4 && isnan(told.left_seconds));
+    CHECK(write(seen[1], "s", 1) == 1);
     CHECK(read(pipe_[0], &byte, 1) == 1); /* paused: it has its results, and not the machine */
     CHECK_INT(record_working_list(&list), 1);
     CHECK_INT(list ? list[0].runs : -1, 0);
@@ -827,6 +828,8 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         setenv("CHORUS_CACHE", before, 1);
     else
         unsetenv("CHORUS_CACHE");
+    close(seen[0]);
+    close(seen[1]);
     close(pipe_[0]);
     close(pipe_[1]);
     free(before);
