@@ -202,11 +202,11 @@ struct wire_sweep_status {
     bool full;        /* a cell that runs here waits for room on the disk */
     int64_t cells;    /* without those left out: the sum of the next six lines */
     int64_t waiting, running;
-    int64_t paused;    /* of those that run here */
     int64_t elsewhere; /* another program computes them */
     int64_t stopped;   /* unfinished, and not begun again */
     int64_t done;
     int64_t diverged, oom, failed, skipped;
+    int64_t paused;      /* of those that run here */
     int64_t left_out;    /* impossible, or the same as another cell */
     double left_seconds; /* for all that waits and runs here; nan: unknown */
 };
