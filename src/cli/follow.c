@@ -253,7 +253,7 @@ static void say_standing(struct watched *w, const char *name)
     words = wire_sweep_words(&is, false);
     if (words != w->standing &&
         (w->standing || (strcmp(words, wire_state_name(WIRE_RUNNING)) != 0 && !is.counting)))
-        sweeps_say_standing(name);
+        sweeps_say_standing(name, &is);
     w->standing = words;
 }
 

@@ -446,6 +446,7 @@ static void keep_since(struct record_entry *list, size_t *count, double since)
 static void say_sweeps(int argc, char **argv)
 {
     char(*told)[128] = mem_new((size_t)argc, sizeof *told);
+    struct wire_sweep_status is;
     size_t n = 0;
 
     for (int i = 1; i < argc; i++) {
@@ -456,7 +457,8 @@ static void say_sweeps(int argc, char **argv)
         while (strcmp(told[same], told[n]) != 0)
             same++;
         if (same == n) {
-            sweeps_say_standing(told[n]);
+            if (sweeps_standing(told[n], &is))
+                sweeps_say_standing(told[n], &is);
             sweeps_say_cut(told[n++]);
         }
     }

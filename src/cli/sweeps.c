@@ -138,17 +138,14 @@ void sweeps_add_standing(const struct wire_sweep_status *s, struct text *out)
         progress_add_left(out, ", ", s->left_seconds);
 }
 
-void sweeps_say_standing(const char *name)
+void sweeps_say_standing(const char *name, const struct wire_sweep_status *is)
 {
-    struct wire_sweep_status is;
     struct text line = {0};
 
-    if (!sweeps_standing(name, &is))
-        return;
     text_add(&line, "sweep ");
     text_add_clean(&line, name);
     text_add(&line, ": ");
-    sweeps_add_standing(&is, &line);
+    sweeps_add_standing(is, &line);
     cli_talk("%s", text_str(&line));
     text_free(&line);
 }

@@ -31,8 +31,8 @@ bool sweeps_live(const char *name);
 bool sweeps_standing(const char *name, struct wire_sweep_status *out);
 /* "paused: no further cell begins; cell 2 of 6, 27 s left". */
 void sweeps_add_standing(const struct wire_sweep_status *s, struct text *out);
-/* The same in a sentence of its own, where somebody works on it. */
-void sweeps_say_standing(const char *name);
+/* The same in a sentence of its own. */
+void sweeps_say_standing(const char *name, const struct wire_sweep_status *is);
 /* The sweep as it was started, closed; wish is filled in but for name and how to talk. s must be
  * initialised. */
 enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,

@@ -399,6 +399,7 @@ static void answer(struct planner *p, const struct question *q)
     else
         snprintf(out.error, sizeof out.error, "%s", e.text);
     cores_give_back(&before);
+    _Static_assert(sizeof out.crowding == PLAN_CROWDING_ROOM, "it takes the whole sentence");
     if (out.code == ERR_OK)
         (void)plan_crowding(plan, q->cells, out.crowding);
     plan_free(plan);
