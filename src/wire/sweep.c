@@ -40,6 +40,12 @@ bool wire_sweep_rests(const struct wire_sweep_status *s)
 
 #define THEN_STOPS ", then stops after the running cells"
 
+/* Told to stop at an epoch's end that its paused cells do not come to. */
+static bool stops_when_let_go(const struct wire_sweep_status *s)
+{
+    return s->closing && s->paused && !wire_sweep_works(s);
+}
+
 static const char *words_without_room(const struct wire_sweep_status *s)
 {
     if (s->closing)
@@ -55,6 +61,8 @@ const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief)
         return brief ? WIRE_LACKS_ROOM : words_without_room(s);
     if (s->after_cells && wire_sweep_is_paused(s))
         return brief ? "paused" : "paused" THEN_STOPS;
+    if (stops_when_let_go(s))
+        return brief ? "paused" : "paused, then stops";
     if (s->closing)
         return brief ? "stopping" : "stopping: no further cell begins";
     if (wire_sweep_is_paused(s))

@@ -548,6 +548,18 @@ TEST(a_stop_after_the_cells_is_taken_back)
     kit_end(&k);
 }
 
+TEST(a_sweep_that_stands_still_before_its_stop_is_called_paused)
+{
+    struct wire_sweep_status status = {
+        .state = WIRE_RUNNING, .closing = true, .cells = 3, .running = 2, .paused = 2};
+
+    CHECK_STR(wire_sweep_words(&status, false), "paused, then stops");
+    CHECK_STR(wire_sweep_words(&status, true), "paused");
+    status.paused = 1; /* the other one still comes to its epoch's end */
+    CHECK_STR(wire_sweep_words(&status, false), "stopping: no further cell begins");
+    CHECK_STR(wire_sweep_words(&status, true), "stopping");
+}
+
 TEST(a_cell_that_is_let_go_on_leaves_its_sweep_paused)
 {
     struct kit k;
