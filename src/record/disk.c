@@ -38,10 +38,8 @@ static bool can_only_be_read(const char *folder, const struct err *e)
 
 enum err_code record_say_read_only_in(const char *results, const char *folder, struct err *e)
 {
-    if (e && can_only_be_read(results, e))
-        say_nothing_can(results, "", e);
-    else if (e && can_only_be_read(folder, e))
-        say_nothing_can(folder, "", e);
+    if (e && can_only_be_read(folder, e))
+        say_nothing_can(can_only_be_read(results, e) ? results : folder, "", e);
     return e ? e->code : ERR_IO;
 }
 

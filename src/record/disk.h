@@ -11,7 +11,8 @@
 bool record_disk_free(const char *folder, uint64_t *bytes);
 /* An error at a run's folder, whatever was tried, as "nothing can be written in results: Read-only file
  * system" where it is that, or where this user may write to none of it; of a run that is another user's alone,
- * that nothing can be written in the run. Any other stays as it is. Returns the error's code. */
+ * that nothing can be written in the run. Any other stays as it is, and so does that of a file which alone is
+ * protected. Returns the error's code. */
 enum err_code record_say_read_only(const char *run, struct err *e);
 /* The same of a folder that lies deeper in the results, as a sweep's does. */
 enum err_code record_say_read_only_in(const char *results, const char *folder, struct err *e);

@@ -166,7 +166,7 @@ enum err_code record_edit(const char *folder, const char *line, struct err *e)
 {
     struct record_marks marks;
     enum record_edited edited = RECORD_SAME;
-    enum err_code code;
+    enum err_code code = ERR_OK;
     bool told = false;
 
     for (int waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
@@ -180,12 +180,14 @@ enum err_code record_edit(const char *folder, const char *line, struct err *e)
         } else if (!told) {
             /* An owner that is gone by now left the line unread: then it is made here. */
             code = record_control(folder, line, e);
-            if (code == ERR_IO)
+            if (code == ERR_IO && (e->sys == EROFS || e->sys == EACCES || e->sys == EPERM))
                 return code;
             told = code == ERR_OK;
         }
         clock_sleep_ms(LOOK_MS);
     }
+    if (!told && code == ERR_IO)
+        return code;
     return err_set(e, ERR_FAILED,
                    "run %s was told, but its owner has not answered within %d s: try again", folder,
                    WAIT_MS / 1000);

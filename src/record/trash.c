@@ -57,6 +57,8 @@ static enum err_code move_locked(const char *folder, const char *name, char **to
         if (code == ERR_OK)
             code = io_sync_folder(parent, e);
     }
+    if (code != ERR_OK)
+        code = record_say_read_only_in(parent, parent, e); /* whoever may write in the run */
     free(trash);
     free(parent);
     return code;

@@ -663,7 +663,21 @@ TEST(what_only_another_user_may_write_to)
         CHECK(!strncmp(e.text, want, strlen(want)));
         CHECK_HAS(e.text, "; --results DIR keeps runs in another folder");
         free(want);
-        REQUIRE((!root || !seteuid(0)) && !chmod(results, 0777));
+        REQUIRE((!root || !seteuid(0)) && !chmod(folder, 0777));
+        REQUIRE(!root || !seteuid(65534));
+        want = mem_textf("cannot open %s: Permission denied", lock);
+        CHECK_INT(record_edit(folder, "tag +paper", &e),
+                  ERR_IO); /* a file of it alone is protected */
+        CHECK_STR(e.text, want);
+        free(want);
+        REQUIRE((!root || !seteuid(0)) && !chmod(lock, 0666));
+        REQUIRE(!root || !seteuid(65534));
+        want = mem_textf("nothing can be written in %s: Permission denied", results);
+        CHECK_INT(record_remove(&entry, &to, &e), ERR_IO);
+        CHECK_STR(e.text, want);
+        free(want);
+        REQUIRE((!root || !seteuid(0)) && !chmod(lock, 0444) && !chmod(folder, 0555) &&
+                !chmod(results, 0777));
         REQUIRE(!root || !seteuid(65534));
         want = mem_textf("nothing can be written in %s: Permission denied", folder);
         CHECK_INT(record_edit(folder, "tag +paper", &e), ERR_IO);
@@ -677,6 +691,40 @@ TEST(what_only_another_user_may_write_to)
     record_free_entry(&entry);
     free(control);
     free(lock);
+    free(folder);
+    help_remove(results);
+}
+
+static int busy_locks;
+
+static int busy_lock(int fd, int what)
+{
+    if (busy_locks > 0) {
+        busy_locks--;
+        errno = EWOULDBLOCK;
+        return -1;
+    }
+    return real.lock(fd, what);
+}
+
+TEST(an_edit_outlasts_a_control_that_others_are_writing)
+{
+    struct err e = {0};
+    char *results;
+    struct record *r = new_run(&results);
+    char *folder = mem_text(record_folder(r));
+    struct record_entry entry;
+
+    record_close(r);
+    real = io;
+    io.lock = busy_lock;
+    busy_locks = 110; /* more than one line is tried for */
+    REQUIRE_OK(record_edit(folder, "tag +paper", &e));
+    CHECK_INT(busy_locks, 0);
+    io = real;
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    CHECK_HAS(entry.run.tags, "paper");
+    record_free_entry(&entry);
     free(folder);
     help_remove(results);
 }
