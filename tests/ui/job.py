@@ -17,11 +17,12 @@ note("before")
 own = termios.tcgetattr(tty)
 pid = os.fork()
 if pid == 0:
+    with open("job.pid", "w") as f: # before the command shows anything
+        f.write(str(os.getpid()))
     os.setpgid(0, 0)
     os.tcsetpgrp(tty, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
     os.execvp(sys.argv[1], sys.argv[1:])
-open("job.pid", "w").write(str(pid))
 try:
     os.setpgid(pid, pid)
 except OSError:
