@@ -360,9 +360,16 @@ void setup_queue_take_out(struct setup *s, const struct record_queued *q)
 static void drop_answered(void *user, int answer)
 {
     struct setup *s = user;
+    size_t i = 0;
 
-    if (answer == 0 && s->queue_at < s->queue)
-        setup_queue_take_out(s, &s->queued[s->queue_at]);
+    if (answer != 0)
+        return;
+    while (i < s->queue && s->queued[i].id != s->drops)
+        i++;
+    if (i < s->queue)
+        setup_queue_take_out(s, &s->queued[i]);
+    else /* another one is chosen now, of which nobody was asked */
+        app_say(s->app, GRID_TEXT, "That one waits in the queue no more.");
 }
 
 void setup_queue_drop(struct setup *s)
@@ -382,6 +389,7 @@ void setup_queue_drop(struct setup *s)
     if (q->number)
         text_addf(&name, ", number %lld", (long long)q->number);
     text_add(&name, ".");
+    s->drops = q->id;
     app_ask(s->app, text_str(&name), answers, drop_answered, s);
     text_free(&name);
 }

@@ -1126,6 +1126,39 @@ TEST(the_queue_is_numbered_as_the_command_numbers_it)
     kit_end();
 }
 
+/* Its turn may come while it is asked whether to take it out. */
+TEST(what_was_asked_about_is_taken_out_of_the_queue_and_no_other)
+{
+    struct record_queued *list;
+    size_t n;
+    struct err e = {0};
+
+    kit_start();
+    for (int i = 0; i < 3; i++)
+        REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", (const char *[]){"a", "b", "c"}[i],
+                                    NULL, &e));
+    kit_watch();
+    kit_keys("Tab d");
+    CHECK_HAS(kit.question, "a waits in the queue, number 1.");
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e));
+    record_queue_free(list, n);
+    kit_watch();
+    kit.chosen(kit.user, 0);
+    kit_watch();
+    CHECK_STR(kit.said, "That one waits in the queue no more.");
+    CHECK_INT(kit.setup->queue, 2);
+    CHECK_STR(kit.setup->queued[0].name, "b");
+    kit_keys("Down d");
+    CHECK_HAS(kit.question, "c waits in the queue, number 3.");
+    kit.setup->queue_at = 0; /* as a look at the queue may do */
+    kit.chosen(kit.user, 0);
+    kit_watch();
+    CHECK_INT(kit.setup->queue, 1);
+    CHECK_STR(kit.setup->queued[0].name, "b");
+    kit_end();
+}
+
 TEST(alone_in_the_queue_stays_alone)
 {
     struct record_queued *list;
