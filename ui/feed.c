@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RUNS_KEPT    256
-#define STEPS_KEPT   100000 /* of a run that is not watched any more: else they are read again */
+#define STEPS_KEPT   100000 /* of a run that nobody looks at any more: else they are read again */
 #define FIRST_NUMBER 1000   /* of what screens start: below are those that others began */
 
 struct feed *feed_new(struct wire *wire, const char *results)
@@ -169,16 +169,31 @@ void feed_found_dead(struct feed_run *run)
     run->files->entry_due = true;
 }
 
+static void let_go_of_steps(struct feed *f, uint64_t id)
+{
+    struct feed_run *run = id && id != f->watched && id != f->told ? feed_by_id(f, id) : NULL;
+
+    if (run && run->steps.n > STEPS_KEPT)
+        feed_rows_drop_steps(run);
+}
+
+void feed_tell(struct feed *f, const struct feed_run *run)
+{
+    uint64_t before = f->told;
+
+    f->told = run ? run->id : 0;
+    if (f->told != before)
+        let_go_of_steps(f, before);
+}
+
 void feed_watch(struct feed *f, struct feed_run *run)
 {
-    uint64_t id = run ? run->id : 0;
-    struct feed_run *before = f->watched ? feed_by_id(f, f->watched) : NULL;
+    uint64_t id = run ? run->id : 0, before = f->watched;
 
-    if (f->watched == id)
+    if (before == id)
         return;
-    if (before && before->steps.n > STEPS_KEPT)
-        feed_rows_drop_steps(before);
     f->watched = id;
+    let_go_of_steps(f, before);
     if (run) {
         feed_rows_all_due(run);
         run->files->looked = 0;

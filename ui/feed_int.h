@@ -72,6 +72,7 @@ struct feed {
     struct feed_run **run; /* (count) */
     size_t count, room;
     uint64_t watched; /* id; 0: none */
+    uint64_t told;    /* of the run whose course the status line tells; 0: none */
     uint64_t last_id;
     uint32_t last_number;
     uint32_t sweep_begun; /* number of the sweep that was begun last, until it has a cell; 0 */
@@ -89,6 +90,7 @@ bool feed_forget_over(struct feed *f);
 /* The run of that number, new where there is none; NULL: a sweep has it. */
 struct feed_run *feed_have_number(struct feed *f, uint32_t number);
 void feed_drop(struct feed *f, size_t i); /* run[i] */
+void feed_tell(struct feed *f, const struct feed_run *run); /* the status line, of that; NULL */
 /* A cell that cannot begin while its sweep waits for room: it is begun anew every second. */
 bool feed_only_tries(const struct feed *f, const struct feed_run *run);
 void feed_set_path(struct feed_run *run, const char *path);

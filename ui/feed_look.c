@@ -18,7 +18,7 @@ struct look {
     struct feed *feed;
     uint64_t id;
     char path[1024];
-    bool all, over;             /* it was watched; it had ended before it was looked at */
+    bool watched, all, over;    /* all: not its epochs alone; over: it had ended before that */
     bool known, ensemble, rows; /* what is known of it; rows are wanted */
     bool entry, due, read; /* run.csv is wanted; by somebody who is told then; it is filled in */
     bool gone;             /* there is no such folder */
@@ -97,7 +97,7 @@ static void done(void *arg, bool dropped)
     struct feed *f = l->feed;
     struct feed_run *run = dropped ? NULL : feed_by_id(f, l->id);
 
-    if (!l->all)
+    if (!l->watched)
         f->asked = false;
     if (run) {
         run->files->asked = false;
@@ -159,7 +159,9 @@ static bool has_fetched(const struct feed_run *run)
 /* False: nothing is due. */
 static bool ask(struct feed *f, struct feed_run *run, uint64_t now)
 {
-    bool watched = run->id == f->watched, entry, rows;
+    /* how far one of another process is its steps say alone, for an epoch long */
+    bool watched = run->id == f->watched, all = watched || (run->id == f->told && !run->own);
+    bool entry, rows;
     struct look *l;
 
     if (!run->path[0] || run->files->asked || has_fetched(run) || (!watched && f->asked))
@@ -169,7 +171,9 @@ static bool ask(struct feed *f, struct feed_run *run, uint64_t now)
     if (!entry && !rows)
         return false;
     l = mem_new(1, sizeof *l);
-    *l = (struct look){.feed = f, .id = run->id, .all = watched, .entry = entry, .rows = rows};
+    *l = (struct look){.feed = f, .id = run->id, .entry = entry, .rows = rows};
+    l->watched = watched;
+    l->all = all;
     memcpy(l->path, run->path, sizeof l->path);
     l->over = !run->live;
     l->known = run->known;
@@ -177,7 +181,7 @@ static bool ask(struct feed *f, struct feed_run *run, uint64_t now)
     l->due = run->files->entry_due;
     run->files->entry_due = false;
     if (rows)
-        feed_rows_want(run, watched, l->file);
+        feed_rows_want(run, all, l->file);
     run->files->asked = true;
     f->asked |= !watched;
     if (f->tasks) {
@@ -196,6 +200,7 @@ bool feed_look(struct feed *f, uint64_t now)
     size_t first = f->count ? f->next_look % f->count : 0;
     bool changed = f->came, late = false;
 
+    feed_tell(f, feed_current(f));
     f->came = false;
     for (size_t k = 0; k < f->count; k++) {
         size_t i = (first + k) % f->count;

@@ -1269,6 +1269,36 @@ TEST(what_runs_elsewhere_stands_before_what_ended_here)
     kit_close(&k);
 }
 
+/* An epoch may take an hour: nobody has to look at Run for the status line to say how far it is. */
+TEST(how_far_one_elsewhere_is_is_told_before_an_epoch_ends)
+{
+    struct record_run *run = plain_run(3);
+    struct record *record;
+    struct text line = {0};
+    struct feed_run *r;
+    struct kit k;
+
+    kit_open(&k, 64);
+    record = kit_run(&k, run);
+    record_log(record, "lenet on mnist: 1000 training images, 100 steps an epoch; cpu");
+    kit_step(record, 20, 0, 2.0);
+    r = feed_follow(k.feed, record_folder(record));
+    feed_take(k.feed, NULL, NULL);
+    kit_step(record, 30, 0, 1.0);
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_HAS(status(&k, &line), "  epoch 1/3  10 %  100 img/s  27 s left");
+    CHECK(!k.feed->watched && r->id == k.feed->told);
+    feed_start_run(k.feed, &(struct wire_start){0}, NULL); /* what is ours is told of from now on */
+    kit_pass(1);
+    feed_take(k.feed, NULL, NULL);
+    CHECK(r->id != k.feed->told);
+    text_free(&line);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
 /* What was stopped here goes on in another program: its folder says so, no event does. */
 TEST(what_another_program_goes_on_with_runs_elsewhere)
 {
