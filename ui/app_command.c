@@ -455,8 +455,8 @@ static void write_to(void *user, const char *path)
     if (!path || !*path)
         return;
     w = mem_new(1, sizeof *w);
-    *w = (struct writing){.app = app, .path = mem_text(path)};
-    if (copy_screen(app, path, &w->form, &w->paper, &e) == ERR_OK) {
+    *w = (struct writing){.app = app, .path = io_home_path(path)};
+    if (copy_screen(app, w->path, &w->form, &w->paper, &e) == ERR_OK) {
         tasks_add_slow(app->tasks, write_work, write_done, w);
         return;
     }

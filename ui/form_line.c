@@ -38,16 +38,10 @@ static void add_fit(struct fits *fits, const char *rest, const char *name, struc
 static void add_files(struct fits *fits, const char *typed, struct text *several)
 {
     const char *slash = strrchr(typed, '/'), *start = slash ? slash + 1 : typed;
-    char *folder = slash == typed ? mem_text("/")
-                   : slash        ? mem_text_n(typed, (size_t)(slash - typed))
-                                  : mem_text(".");
+    char *whole = io_home_path(typed), *folder = io_folder_of(whole);
     size_t n = strlen(start), count = 0;
     char **names = NULL;
 
-    if (folder[0] == '~' && folder[1] == 0) { /* the only one that stands for something else here */
-        free(folder);
-        folder = mem_text(getenv("HOME") ? getenv("HOME") : "~");
-    }
     if (io_list_folder(folder, &names, &count, NULL) == ERR_OK) {
         for (size_t i = 0; i < count; i++) {
             char *path, *shown;
@@ -65,6 +59,7 @@ static void add_files(struct fits *fits, const char *typed, struct text *several
         io_free_names(names, count);
     }
     free(folder);
+    free(whole);
 }
 
 /* More than anybody sees: how many there are comes first. */

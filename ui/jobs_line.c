@@ -1,6 +1,7 @@
 /* Command lines: into words and back. */
 #include "ui/jobs.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -54,7 +55,13 @@ enum err_code jobs_split(const char *line, char ***args, size_t *count, struct e
     *count = 0;
     list[0] = NULL;
     for (line += strspn(line, " \t\n"); *line; line += strspn(line, " \t\n")) {
-        char *word = take_word(&line);
+        bool home = !strncmp(line, "~/", 2); /* not within quotes */
+        char *word = take_word(&line), *plain = word;
+
+        if (home && word) {
+            word = io_home_path(plain);
+            free(plain);
+        }
         if (!word) {
             jobs_free_args(list);
             return err_set(e, ERR_INPUT,

@@ -269,12 +269,13 @@ static void start_saving(struct setup *s, const char *path, const char *folder, 
 /* A bare name goes where experiments are, with the ending that they have. */
 static char *path_of(const char *typed)
 {
-    const char *ending = text_ends_with(typed, ".ini") ? "" : ".ini", *home = getenv("HOME");
+    const char *ending = text_ends_with(typed, ".ini") ? "" : ".ini";
+    char *there = io_home_path(typed), *path;
 
-    if (home && !strncmp(typed, "~/", 2))
-        return mem_textf("%s%s%s", home, typed + 1, ending);
-    return strchr(typed, '/') ? mem_textf("%s%s", typed, ending)
+    path = strchr(typed, '/') ? mem_textf("%s%s", there, ending)
                               : mem_textf(FOLDER "/%s%s", typed, ending);
+    free(there);
+    return path;
 }
 
 static void entered(void *user, const char *text)

@@ -409,6 +409,14 @@ char *io_path(const char *folder, const char *name)
     return mem_textf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
 }
 
+char *io_home_path(const char *path)
+{
+    const char *home = getenv("HOME");
+
+    return home && *home && path[0] == '~' && path[1] == '/' ? mem_textf("%s%s", home, path + 1)
+                                                             : mem_text(path);
+}
+
 char *io_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

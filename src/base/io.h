@@ -75,6 +75,8 @@ void io_free_names(char **names, size_t count);
 
 /* "a/b" from "a" and "b", or b alone where it is absolute. The caller frees it. */
 char *io_path(const char *folder, const char *name);
+/* "~/a" in the home folder, any other as it is. The caller frees it. */
+char *io_home_path(const char *path);
 /* The folder part of a path ("." where it has none). The caller frees it. */
 char *io_folder_of(const char *path);
 /* Where the user's programs keep what can be made again: CHORUS_CACHE, or chorus in

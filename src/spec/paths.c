@@ -64,9 +64,11 @@ void spec_value_name(const struct spec *s, struct text *out)
  * caller; NULL where there is no current folder. */
 static char *absolute(const char *path, size_t n, const char *folder)
 {
-    char *name = mem_text_n(path, n);
+    char *given = mem_text_n(path, n);
+    char *name = io_home_path(given); /* no shell does it in a file, nor behind a colon */
     char *start = name;
 
+    free(given);
     while (start[0] == '.' && start[1] == '/')
         start += 2 + strspn(start + 2, "/");
     char *joined = folder && strcmp(folder, ".") != 0 ? io_path(folder, start) : mem_text(start);

@@ -559,6 +559,15 @@ TEST(paths_are_relative_to_the_folder_that_is_given)
     REQUIRE_OK(spec_set(&s, "weights", "@best", NULL, "/some/folder", &e));
     CHECK_STR(s.weights, "@best");
 
+    /* no shell puts in the home folder for a file, a field or what stands behind a colon */
+    setenv("HOME", "/home/me", 1);
+    REQUIRE_OK(spec_set(&s, "model", "~/nets/mine.net", NULL, "/some/folder", &e));
+    CHECK_STR(s.model, "/home/me/nets/mine.net");
+    REQUIRE_OK(spec_set(&s, "data", "~/a.csv:~/b.csv", NULL, NULL, &e));
+    CHECK_STR(s.data, "/home/me/a.csv:/home/me/b.csv");
+    REQUIRE_OK(spec_set(&s, "data", "~me/a.csv", NULL, "/some/folder", &e));
+    CHECK_STR(s.data, "/some/folder/~me/a.csv");
+
     REQUIRE_OK(spec_set(&s, "model", "mine.net", NULL, NULL, &e));
     snprintf(want, sizeof want, "%s/mine.net", here);
     CHECK_STR(s.model, want);

@@ -514,6 +514,12 @@ TEST(tab_completes_names_lists_and_paths)
     typed = mem_textf("%s/so", folder);
     CHECK(form_complete(typed, words, &more, &several));
     CHECK_STR(text_str(&more), "me-digits.csv");
+    text_clear(&more);
+    setenv("HOME", "/tmp", 1); /* the folder in the home folder, at any depth */
+    free(typed);
+    typed = mem_textf("~/%s/so", folder + strlen("/tmp/"));
+    CHECK(form_complete(typed, words, &more, &several));
+    CHECK_STR(text_str(&more), "me-digits.csv");
     unlink(path);
     text_clear(&more);
     free(typed);

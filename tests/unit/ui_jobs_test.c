@@ -254,6 +254,8 @@ TEST(a_line_is_parted_as_a_shell_parts_it)
                 "<note><@><two words><a \"b\" \\x $c>");
     check_split("a\\ b 'it'\\''s' x'y'\"z\" '' \"\"", "<a b><it's><xyz><><>");
     check_split("'a\\b' * ~ | ;", "<a\\b><*><~><|><;>");
+    setenv("HOME", "/home/me", 1);
+    check_split("plot @ -o ~/a.svg '~/b' a~/c", "<plot><@><-o></home/me/a.svg><~/b><a~/c>");
     CHECK_INT(jobs_split("run 'first", &args, &n, &e), ERR_INPUT);
     CHECK_HAS(e.text, "'first");
     CHECK(!args);
