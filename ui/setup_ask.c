@@ -428,17 +428,19 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
     if (!isnan(sum->as_one.lo))
         add_range(add(facts, &n, "costs as much as"), sum->as_one, " epochs alone");
     if (p) {
-        char train[64], test[64];
+        struct setup_fact some[2];
+        bool all = sum->devices.lo > p->real_devices; /* else a cell has none that is virtual */
 
+        add_range(&some[0], sum->devices, "");
+        add_range(&some[1], sum->threads, "");
         f = add(facts, &n, "devices");
-        snprintf(f->value, sizeof f->value, "%d%s, %.31s, %d thread%s", p->devices,
-                 p->devices > p->real_devices ? " virtual" : "", p->backend, p->threads,
-                 p->threads == 1 ? "" : "s");
+        snprintf(f->value, sizeof f->value, "%.14s%s, %.15s, %.14s thread%s", some[0].value,
+                 all ? " virtual" : "", p->backend, some[1].value, sum->threads.hi > 1 ? "s" : "");
         f->role = s->sum.crowding ? GRID_WARN : f->role;
+        add_range(&some[0], sum->images, "");
+        add_range(&some[1], sum->test_images, "");
         f = add(facts, &n, "images");
-        add_count(train, (double)p->images);
-        add_count(test, (double)p->test_images);
-        snprintf(f->value, sizeof f->value, "%.20s + %.20s to test", train, test);
+        snprintf(f->value, sizeof f->value, "%.24s + %.24s to test", some[0].value, some[1].value);
         f = add(facts, &n, "each of them");
         snprintf(f->value, sizeof f->value, "%dx%dx%d, %d classes", p->h, p->w, p->c, p->classes);
     }

@@ -403,6 +403,10 @@ static void add_ranges(struct account_sum *sum, const struct account_kind *k)
     widen(&sum->dropped, (double)p->dropped, (double)p->dropped);
     widen(&sum->parameters, (double)p->parameters, (double)p->parameters);
     widen(&sum->bytes, (double)p->bytes_per_device, (double)p->bytes_per_device);
+    widen(&sum->devices, (double)p->devices, (double)p->devices);
+    widen(&sum->threads, (double)p->threads, (double)p->threads);
+    widen(&sum->images, (double)p->images, (double)p->images);
+    widen(&sum->test_images, (double)p->test_images, (double)p->test_images);
     if (p->lacking)
         widen(&sum->unused, (double)p->unused_bytes, (double)p->unused_bytes);
     if (s->mode == SPEC_ENSEMBLE) {
@@ -431,6 +435,7 @@ void account_sum(const struct account *a, struct account_sum *out)
     memset(out, 0, sizeof *out);
     out->per_device = out->batch = out->steps = out->dropped = out->parameters = out->bytes =
         out->unused = out->members = out->as_one = none;
+    out->devices = out->threads = out->images = out->test_images = none;
     out->lr = a->lr;
     out->left_out = a->left_out;
     if (a->most || a->had)

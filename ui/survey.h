@@ -88,6 +88,7 @@ struct account_sum {
     const char *problem;          /* nothing can run: why; NULL */
     const char *crowding;         /* a cell has more threads than there are cores; NULL: none has */
     struct survey_range per_device, batch, steps, dropped, lr, parameters, bytes, members, as_one;
+    struct survey_range devices, threads, images, test_images;
     struct survey_range unused; /* free bytes of GPUs that have too few now; nan: enough */
     double model_images, flops; /* of all runs */
     double longest;             /* seconds of the one that takes longest */

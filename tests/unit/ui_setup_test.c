@@ -307,6 +307,7 @@ TEST(a_sweep_says_its_cells_and_what_it_leaves_out)
     CHECK_HAS(kit_draw(21, 80), "5 left out: v says why");
     CHECK_HAS(kit_draw(21, 80), "5 values");
     CHECK_HAS(kit_draw(42, 160), "8 devices do not divide it");
+    CHECK_HAS(kit_draw(42, 160), "devices           1–8, fake, 2 threads ");
     kit_keys("v");
     CHECK_HAS(kit.page, "left out of 20 cells:\n     5  batch = 100: 8 devices do not divide it");
     CHECK_STR(kit_command(), "run first batch=100,128 devices=1,8 lr=geom:0.01:1:5");
