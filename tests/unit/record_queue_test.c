@@ -780,6 +780,8 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         CHECK_STR(list[0].run, real_run);
         CHECK(record_working_same(list[0].results, results));
         CHECK(!record_working_same(list[0].results, folder));
+        CHECK(record_working_same("/not/made/yet", "/not/made/yet"));
+        CHECK(!record_working_same("/not/made/yet", "/not/made") && !record_working_same("", ""));
         CHECK(list[0].full && list[0].runs == 1);
     }
     free(list);
