@@ -70,7 +70,8 @@ bool feed_goes_on(const struct feed *f, const struct feed_run *cell)
     bool known = cell->own ? f->wire && wire_sweep_status(f->wire, cell->sweep, &is)
                            : !strcmp(is.name, cell->sweep_name);
 
-    return known && !wire_state_ended(is.state) && !is.closing && is.state != WIRE_PAUSED;
+    return known && (is.waiting || is.counting) && !wire_state_ended(is.state) && !is.closing &&
+           is.state != WIRE_PAUSED;
 }
 
 enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e)

@@ -706,7 +706,7 @@ TEST(what_max_steps_ended_is_offered_no_epochs)
 /* What another program computes is not known to wait before it has been looked at. */
 TEST(a_stop_of_a_run_that_is_not_read_waits_too)
 {
-    struct feed_sweep pair = {.is = {.state = WIRE_RUNNING, .name = "pair"}};
+    struct feed_sweep pair = {.is = {.state = WIRE_RUNNING, .name = "pair", .waiting = 1}};
     struct record_run *run = lenet();
     struct record *record;
     struct shown s;
@@ -731,6 +731,13 @@ TEST(a_stop_of_a_run_that_is_not_read_waits_too)
     CHECK_STR(s.app.own->answer[1], "drop this cell, the sweep goes on");
     CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it, the sweep with the next");
     popup_close(&s.app);
+    pair.is.waiting = 0; /* it is the last one */
+    feed_set_elsewhere(s.k.feed, &pair);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK_STR(s.app.own->answer[1], "drop this cell alone");
+    CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it");
+    popup_close(&s.app);
+    pair.is.waiting = 1;
     pair.is.closing = true;
     feed_set_elsewhere(s.k.feed, &pair);
     runview_key(&s.view, &(struct key){.code = 'K'});
