@@ -49,6 +49,7 @@ struct runview {
         const char *said;      /* NULL: nothing */
         uint64_t id;           /* of the run that it was said of, */
         enum wire_state state; /* which was so then */
+        bool pauses;           /* it was told to pause */
     } promise;
     int32_t pressed; /* a key that waits until its run is read; 0: none */
     uint64_t pressed_id;

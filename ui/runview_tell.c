@@ -15,6 +15,7 @@
 
 struct tell {
     struct runview *v;
+    uint64_t id; /* of the run */
     char *path, *line, *said;
     enum err_code code;
     struct err e;
@@ -27,14 +28,23 @@ static void tell_work(void *arg)
     t->code = record_control(t->path, t->line, &t->e);
 }
 
+/* What it was not told does not come true. */
+static void break_promise(struct runview *v, uint64_t id)
+{
+    if (v->promise.id == id)
+        v->promise.said = NULL;
+}
+
 static void tell_done(void *arg, bool dropped)
 {
     struct tell *t = arg;
 
-    if (!dropped && t->code != ERR_OK)
+    if (!dropped && t->code != ERR_OK) {
+        break_promise(t->v, t->id);
         app_say(t->v->app, GRID_BAD, "%s", t->e.text);
-    else if (!dropped)
+    } else if (!dropped) {
         app_say(t->v->app, GRID_WARN, "%s", t->said);
+    }
     free(t->path);
     free(t->line);
     free(t->said);
@@ -47,6 +57,7 @@ static void tell_other(struct runview *v, const struct feed_run *run, const char
     struct tell *t = mem_new(1, sizeof *t);
 
     t->v = v;
+    t->id = run->id;
     t->path = mem_text(run->path);
     t->line = mem_text(line);
     t->said = mem_text(said);
@@ -86,11 +97,12 @@ static bool must_work(struct runview *v, const struct feed_run *run)
     return false;
 }
 
-static void promise(struct runview *v, const struct feed_run *run, const char *said)
+static void promise(struct runview *v, const struct feed_run *run, const char *said, bool pauses)
 {
     v->promise.said = said;
     v->promise.id = run->id;
     v->promise.state = run->state;
+    v->promise.pauses = pauses;
 }
 
 void runview_keep_promise(struct runview *v)
@@ -103,12 +115,15 @@ void runview_keep_promise(struct runview *v)
     v->promise.said = NULL;
 }
 
-static void answer_for(struct runview *v, enum err_code code, const struct err *e, const char *said)
+static void answer_for(struct runview *v, const struct feed_run *run, enum err_code code,
+                       const struct err *e, const char *said)
 {
-    if (code != ERR_OK)
+    if (code != ERR_OK) {
+        break_promise(v, run->id);
         app_say(v->app, GRID_BAD, "%s", e->text);
-    else
+    } else {
         app_say(v->app, GRID_WARN, "%s", said);
+    }
 }
 
 static void did(struct runview *v, const struct feed_run *run, const char *verb, const char *behind)
@@ -162,9 +177,9 @@ static void stop_with(struct runview *v, enum wire_how how, const char *said)
     if (!run || !must_work(v, run))
         return;
     did_stop(v, run, how);
-    promise(v, run, said);
+    promise(v, run, said, false);
     if (run->own)
-        answer_for(v, feed_stop(v->app->feed, run, how, &e), &e, said);
+        answer_for(v, run, feed_stop(v->app->feed, run, how, &e), &e, said);
     else
         tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
 }
@@ -202,7 +217,7 @@ static void take_stop_back(struct runview *v, const struct feed_run *run)
     feed_add_name(v->app->feed, run->sweep, &name);
     sweep = text_str(&name);
     app_did(v->app, "go", &sweep, 1, "");
-    answer_for(v, feed_go_on(v->app->feed, run, &e), &e, said);
+    answer_for(v, run, feed_go_on(v->app->feed, run, &e), &e, said);
     text_free(&name);
 }
 
@@ -219,7 +234,7 @@ static void stop_cell(void *user, int answer)
     if (answer == 0 && run->own)
         stop_with(v, WIRE_AFTER_CELLS, "the sweep stops after its running cells");
     else if (answer == 1 && run->own)
-        answer_for(v, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
+        answer_for(v, run, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
     else if (answer == 1)
         tell_other(v, run, "skip", "dropping this cell");
     else if (answer == 2 && run->own)
@@ -368,8 +383,8 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
         did(g->v, run, "go", "");
-        promise(g->v, run, pause_words(g->v, run, true));
-        answer_for(g->v, feed_pause(g->v->app->feed, run, true, &e), &e,
+        promise(g->v, run, pause_words(g->v, run, true), false);
+        answer_for(g->v, run, feed_pause(g->v->app->feed, run, true, &e), &e,
                    pause_words(g->v, run, true));
     }
     free(g->path);
@@ -395,10 +410,8 @@ static void claim_and_go(struct runview *v, const struct feed_run *run, bool go,
 /* It has not come to it: its step takes long, or it waits for room. */
 static bool is_to_pause(const struct runview *v, const struct feed_run *run)
 {
-    const char *said = v->promise.said;
-
-    return said && v->promise.id == run->id && v->promise.state == run->state &&
-           !strcmp(said, pause_words(v, run, false));
+    return v->promise.said && v->promise.pauses && v->promise.id == run->id &&
+           v->promise.state == run->state;
 }
 
 void runview_pause(struct runview *v, struct feed_run *run)
@@ -418,9 +431,9 @@ void runview_pause(struct runview *v, struct feed_run *run)
         return;
     }
     did(v, run, go ? "go" : "pause", "");
-    promise(v, run, said);
+    promise(v, run, said, !go);
     if (run->own)
-        answer_for(v, feed_pause(v->app->feed, run, go, &e), &e, said);
+        answer_for(v, run, feed_pause(v->app->feed, run, go, &e), &e, said);
     else
         tell_other(v, run, go ? "go" : "pause", said);
 }

@@ -170,6 +170,39 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
     close_view(&s);
 }
 
+/* Whatever its words would be by now; what was never sent is no pause to take back. */
+TEST(a_pause_that_has_not_come_is_taken_back)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .code = ERR_IO};
+    struct record_run *run = lenet();
+    struct wire_command command;
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    take(&s);
+    draw(&s, 21, 80);
+    while (wire_send(s.k.wire, &(struct wire_command){.kind = WIRE_PAUSE, .run = 9}))
+        continue;
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK_STR(s.app.own->said, "the engine takes no commands");
+    while (wire_next_command(s.k.wire, &command, 0))
+        CHECK_INT(command.run, 9);
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK_STR(s.app.own->said, "pausing after this step");
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(s.k.wire, &status); /* no room on the disk */
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    record_close(record);
+    free(run);
+    close_view(&s);
+}
+
 static void row_of(const struct grid *g, int row, struct text *out)
 {
     struct rect line = {row, 0, 1, g->columns};
