@@ -450,8 +450,9 @@ const struct screen screen_sweep = {
     .about =
         "A sweep as a board: each cell is a setting, coloured by its test accuracy. Choose the "
         "sweep at the left, a page for what else varies, and open a cell's curves. Behind a value … "
-        "says that seeds of its setting are still to come, ! that some diverged or failed. Sweeps of "
-        "other programs are shown as they go; pause and stop reach those too.",
+        "says that seeds of its setting are still to come, ! that some diverged or failed (also where "
+        "none has a value yet). Sweeps of other programs are shown as they go; pause and stop reach "
+        "those too.",
     .keys = sweepview_keys,
     .hints = sweepview_hints,
     .open = open_screen,

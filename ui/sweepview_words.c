@@ -203,6 +203,7 @@ static void add_group(const struct sweepview_sweep *s, size_t number, bool brief
 
     if (!g->runs) {
         add_state(g, brief, out);
+        text_add(out, bad_cells(g) && open_cells(g) ? "!" : "");
         return;
     }
     if (number == s->best)
@@ -244,14 +245,14 @@ static struct board_scale scale_of(const struct sweepview_sweep *s)
     return scale;
 }
 
-/* What stands behind values on the board. */
+/* What stands behind values on the board, and behind what is still to come of others. */
 static const char *note_of(const struct sweepview_sweep *s)
 {
     bool open = false, bad = false;
 
     for (size_t i = 0; i < s->groups; i++) {
         open |= s->group[i].runs && open_cells(&s->group[i]);
-        bad |= s->group[i].runs && bad_cells(&s->group[i]);
+        bad |= bad_cells(&s->group[i]) && (s->group[i].runs || open_cells(&s->group[i]));
     }
     return open && bad ? "… seeds to come  ! some failed"
            : open      ? "… seeds to come"

@@ -635,6 +635,17 @@ TEST(marks_behind_values_are_told_where_there_are_any)
     sweepview_sum(v.sweep);
     draw(&v, 21, 80, &out);
     CHECK(!strstr(text_str(&out), "seeds to come") && !strstr(text_str(&out), "failed"));
+    set(v.sweep, VALUES("0.2", "0"), WIRE_DIVERGED, NAN); /* it is no cell like those that wait */
+    set(v.sweep, VALUES("0.2", "1"), WIRE_WAITING, NAN);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "waiting! ");
+    CHECK_HAS(text_str(&out), "! some seeds failed");
+    set(v.sweep, VALUES("0.2", "1"), WIRE_DIVERGED, NAN);
+    sweepview_sum(v.sweep);
+    draw(&v, 21, 80, &out);
+    CHECK_HAS(text_str(&out), "diverged ");
+    CHECK(!strstr(text_str(&out), "failed"));
     text_free(&out);
     sweepview_free(v.sweep);
 }
