@@ -24,8 +24,7 @@ void runview_command(void *screen, struct text *out)
         text_addf(out, " --x %s", runview_axes[v->axis]);
     if (v->log_y)
         text_add(out, " --log y");
-    if (v->smooth > 1)
-        text_addf(out, " --smooth %lld", (long long)v->smooth);
+    /* Here rows of steps are smoothed, which the verb does not draw: its --smooth is of epochs. */
 }
 
 /* The two plots as they are seen, on paper: without the cursor. Members have no names on the screen,

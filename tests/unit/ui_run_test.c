@@ -969,9 +969,12 @@ TEST(what_is_seen_is_written_as_a_figure)
     text_clear(&out);
     s.view.axis = FEED_SECONDS;
     s.view.log_y = true;
+    s.view.smooth = 20; /* of steps: that of the verb would move the test values */
     runview_command(&s.view, &out);
     CHECK(!strncmp(text_str(&out), "plot ", 5));
     CHECK_HAS(text_str(&out), " --x seconds --log y");
+    CHECK(!strstr(text_str(&out), "--smooth"));
+    s.view.smooth = 0;
     s.view.axis = FEED_EPOCH;
     for (int i = 0; runview_forms[i]; i++) {
         static const char *const want[] = {"accuracy", "%PDF", "p1s1_y", "its values"};
