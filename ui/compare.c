@@ -87,14 +87,14 @@ static bool tick(void *screen)
     uint64_t turn = library_turn(c->app->library);
     bool shown = c->app->shown == SCREEN_COMPARE;
 
-    if (shown)
-        take_marks(c);
-    if (shown && turn != c->library_turn) { /* marked runs may have appeared or ended */
+    if (shown && turn != c->library_turn) { /* marked runs may have appeared, ended or gone */
         c->library_turn = turn;
-        if (!c->given)
-            c->marks_turn -= c->count == 0;
+        if (!c->given && library_marks(c->app->library) != c->count + c->more)
+            c->marks_turn = library_marks_turn(c->app->library) - 1;
         c->reload = c->reload || !c->set || c->set->live || c->set->count < c->count;
     }
+    if (shown)
+        take_marks(c);
     if (shown && c->set && c->set->live && app_ns(c->app) - c->loaded_ns > LIVE_NS)
         c->reload = true;
     if (shown && c->reload && c->count)

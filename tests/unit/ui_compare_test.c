@@ -324,6 +324,31 @@ TEST(live_runs_are_followed)
     kit_end(&k);
 }
 
+/* As by chorus rm; its mark is kept, should it come back. */
+TEST(a_marked_run_that_is_removed_is_compared_no_more)
+{
+    struct kit k;
+    char *folder, *trash;
+
+    some_runs(&k);
+    mark(&k, "-000-lenet-0");
+    CHECK_INT(of(&k)->set->count, 4);
+    folder = io_path(k.folder, "2026-10-29-100000-000-lenet-0001");
+    trash = io_path(k.folder, ".trash");
+    REQUIRE(rename(folder, trash) == 0);
+    kit_turn(&k, true);
+    CHECK(!kit_shows(&k, "lenet-0001"));
+    CHECK(!kit_shows(&k, "cannot be read"));
+    CHECK_INT(of(&k)->set->count, 3);
+    REQUIRE(rename(trash, folder) == 0);
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "lenet-0001"));
+    CHECK_INT(of(&k)->set->count, 4);
+    free(folder);
+    free(trash);
+    kit_end(&k);
+}
+
 TEST(any_size_is_drawn)
 {
     struct kit k;
