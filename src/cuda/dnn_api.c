@@ -27,40 +27,52 @@ static struct {
     struct err why;
 } held = {.once = PTHREAD_ONCE_INIT};
 
-/* The part beside the library; path becomes the part's. */
+/* The part in the folder of a file; path becomes the part's where it is there. */
+static void *open_beside(const char *library, char path[CUDA_LIB_ROOM])
+{
+    const char *slash = strrchr(library, '/');
+    char *file =
+        mem_textf("%.*s/" GRAPH, slash ? (int)(slash - library) : 1, slash ? library : ".");
+    void *graph = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+
+    if (graph)
+        snprintf(path, CUDA_LIB_ROOM, "%s", file);
+    free(file);
+    return graph;
+}
+
+/* Beside the library, or beside what it is a link to. */
 static void *open_graph(void *library, char path[CUDA_LIB_ROOM])
 {
     struct link_map *map;
-    char *slash, *found, *file;
+    char *target;
     void *graph;
 
     if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
         snprintf(path, CUDA_LIB_ROOM, "%s", map->l_name);
-    found = mem_text(path);
-    slash = strrchr(found, '/');
-    if (slash)
-        *slash = '\0';
-    file = io_path(slash ? found : ".", GRAPH);
-    graph = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    target = realpath(path, NULL);
+    graph = open_beside(path, path);
     if (!graph)
         err_set(&held.why, ERR_FAILED, "%s is not usable without its part " GRAPH ": %s", path,
                 dlerror());
-    snprintf(path, CUDA_LIB_ROOM, "%s", file);
-    free(file);
-    free(found);
+    if (!graph && target)
+        graph = open_beside(target, path);
+    free(target);
     return graph;
 }
 
-/* By the loader's path, and where cuDNN's parts look besides. */
+/* By the loader's path, where cuDNN's parts look besides, and where other libraries are looked for: one
+ * that is open is found by its name alone. */
 static bool open_cublas(const char *graph, int cuda)
 {
-    char name[32], own[32];
+    char name[32], own[32], package[16], unused[CUDA_LIB_ROOM];
     const char *const folders[] = {"", "/../../cublas/lib", own};
     int length = (int)(strrchr(graph, '/') - graph);
     bool found;
 
     snprintf(name, sizeof name, "libcublasLt.so.%d", cuda);
     snprintf(own, sizeof own, "/../../cu%d/lib", cuda);
+    snprintf(package, sizeof package, "cu%d", cuda);
     found = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     for (size_t i = 0; i < MEM_COUNT(folders) && !found; i++) {
         char *path = mem_textf("%.*s%s/%s", length, graph, folders[i], name);
@@ -68,10 +80,12 @@ static bool open_cublas(const char *graph, int cuda)
         found = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
         free(path);
     }
+    found = found || cuda_lib_open(name, NULL, "cublas", unused, NULL) ||
+            cuda_lib_open(name, NULL, package, unused, NULL);
     if (!found)
         err_set(&held.why, ERR_FAILED,
-                "%s is not usable without %s, which is neither in the loader's path nor where "
-                "cuDNN looks for it",
+                "%s is not usable without %s, which is neither in the loader's path nor beside it, "
+                "in $CUDA_HOME/lib64 or in Python's packages",
                 graph, name);
     return found;
 }

@@ -137,7 +137,7 @@ void *cuda_lib_open(const char *file, const char *variable, const char *package,
                     char path[CUDA_LIB_ROOM], struct err *why)
 {
     struct search s = {.file = file, .package = package, .path = path};
-    const char *given = getenv(variable);
+    const char *given = variable ? getenv(variable) : NULL;
     char *lib64;
 
     path[0] = '\0';

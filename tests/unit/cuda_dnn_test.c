@@ -219,9 +219,10 @@ TEST(a_plan_or_why_there_is_none)
         forget(&who);
 }
 
-/* A folder with links to the files but for one; it gives back what a process says that finds no others:
- * the loader's own folders are all that it knows besides. */
-static void said_without(const char *files, const char *lacks, char out[2000])
+/* `$made` in a new folder, which has lib64 for a toolkit and is gone in the end; out: what a process says
+ * that is given `$cudnn` there and finds no others: the loader's own folders are all that it knows
+ * besides. */
+static void said_of(const char *made, const char *cudnn, char out[2000])
 {
     char folder[] = "/tmp/chorus-cudnn-XXXXXX", self[512] = "", *command;
     size_t n = 0;
@@ -229,9 +230,11 @@ static void said_without(const char *files, const char *lacks, char out[2000])
 
     out[0] = '\0';
     REQUIRE(mkdtemp(folder) && readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    command = mem_textf("ln -s %s %s/ && rm %s/%s && CHORUS_CUDNN=%s /lib64/ld-linux-x86-64.so.2 "
-                        "--inhibit-cache %s a_plan_or_why 2>&1; echo \"ended with $?\"; rm -r %s",
-                        files, folder, folder, lacks, folder, self, folder);
+    command = mem_textf("cd %s && mkdir lib64 && %s && PATH=/nowhere HOME=/nowhere VIRTUAL_ENV= "
+                        "CONDA_PREFIX= PYTHONPATH= CUDA_HOME=%s CHORUS_CUDNN=%s/%s "
+                        "/lib64/ld-linux-x86-64.so.2 --inhibit-cache %s a_plan_or_why 2>&1; "
+                        "echo \"ended with $?\"; rm -r %s",
+                        folder, made, folder, folder, cudnn, self, folder);
     f = popen(command, "r");
     if (f) {
         n = fread(out, 1, 1999, f);
@@ -239,6 +242,18 @@ static void said_without(const char *files, const char *lacks, char out[2000])
     }
     out[n] = '\0';
     free(command);
+}
+
+/* Where links to the files are, and then `$after`. */
+static void said_after(const char *files, const char *after, char out[2000])
+{
+    char *made =
+        mem_textf("ln -s %s . && cp --remove-destination \"$(readlink libcudnn.so.9)\" . && "
+                  "%s",
+                  files, after);
+
+    said_of(made, "", out);
+    free(made);
 }
 
 static bool in_folders_of_the_system(const char *pattern)
@@ -266,13 +281,13 @@ static bool lies_at(const char *name, char out[4096])
 TEST(what_is_there_in_part_is_left_in_words)
 {
     static const struct {
-        const char *lacks, *said;
+        const char *after, *said;
     } cases[] = {
-        {"libcudnn_graph.so.9", "is not usable without its part libcudnn_graph.so.9: "},
-        {"libcublasLt.so.*", "libcudnn_graph.so.9 is not usable without libcublasLt.so.1"},
-        {"libcudnn_engines_precompiled.so.9", "cuDNN "},
-        {"libcudnn_engines_runtime_compiled.so.9", "cuDNN "},
-        {"libcudnn_heuristic.so.9", "cuDNN "},
+        {"rm libcudnn_graph.so.9", "is not usable without its part libcudnn_graph.so.9: "},
+        {"rm libcublasLt.so.*", "libcudnn_graph.so.9 is not usable without libcublasLt.so.1"},
+        {"rm libcudnn_engines_precompiled.so.9", "cuDNN "},
+        {"rm libcudnn_engines_runtime_compiled.so.9", "cuDNN "},
+        {"rm libcudnn_heuristic.so.9", "cuDNN "},
     };
     char said[2000], graph[4096], cublas[4096], *files;
 
@@ -287,12 +302,20 @@ TEST(what_is_there_in_part_is_left_in_words)
     REQUIRE(lies_at("libcublasLt.so.13", cublas) || lies_at("libcublasLt.so.12", cublas));
     files = mem_textf("%.*s/libcudnn*.so.9 %s", (int)(strrchr(graph, '/') - graph), graph, cublas);
     for (size_t i = 0; i < MEM_COUNT(cases); i++) {
-        said_without(files, cases[i].lacks, said);
+        said_after(files, cases[i].after, said);
         CHECK_HAS(said, "1 passed, 0 failed, 0 skipped\nended with 0");
         CHECK_HAS(said, cases[i].said);
         CHECK(!strstr(said, "there is a plan"));
     }
-    said_without(files, "libcudnn_adv.so.9", said); /* which is not needed */
+    said_after(files, "rm libcudnn_adv.so.9", said); /* which is not needed */
+    CHECK_HAS(said, "there is a plan");
+    /* What cuDNN itself would not find: in the toolkit, and beside what is no more than a link. */
+    said_after(files, "mv libcublasLt.so.* lib64", said);
+    CHECK_HAS(said, "there is a plan");
+    free(files);
+    files = mem_textf("ln -s %.*s/libcudnn.so.9 linked.so && ln -s %s lib64",
+                      (int)(strrchr(graph, '/') - graph), graph, cublas);
+    said_of(files, "linked.so", said);
     CHECK_HAS(said, "there is a plan");
     free(files);
 }
