@@ -153,6 +153,14 @@ static bool is_weights(const char *start, size_t n)
     return n > 8 && begins(start + 8, "{\"__metadata__\":{\"sha256\":\"");
 }
 
+/* A run's run.csv begins as an export does, its checkpoints and predictions as weights do, which have
+ * no notes but their checksum. */
+static bool is_of_run(const char *start, size_t n)
+{
+    return begins(start, "run,sweep,cell,state,reason,pid,") ||
+           (is_weights(start, n) && strstr(start + 8, "\",\"chorus."));
+}
+
 static bool same_first_line(const char *start, const struct text *bytes)
 {
     const char *s = bytes ? text_str(bytes) : "";
@@ -197,6 +205,11 @@ enum err_code overwrite_check(const char *verb, const char *option, const char *
     TRY(read_start(file, start, &n, e));
     if (!n) /* it is not there, or empty */
         return ERR_OK;
+    if (is_of_run(start, n))
+        return err_set(e, ERR_INPUT,
+                       "%s %s %s: that is a file of a run, of which it is a part, and stays as it is; "
+                       "give %s another name",
+                       verb, option, file, option);
     form = form_of(verb, file);
     if (!form->is) {
         ours = is_weights(start, n);

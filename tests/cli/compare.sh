@@ -356,6 +356,11 @@ refused "a table of a person's that begins as ours" "not a CSV file that chorus 
     "$CHORUS" compare @ --csv mine.csv
 printf 'epoch,2000 metres\n1,7\n' >mine.csv
 refused "and one of epochs" "not a CSV file that chorus wrote" "$CHORUS" compare @ --csv mine.csv
+own=$(ls -d results/*/run.csv | head -n 1)
+cp "$own" own.csv
+refused "a run's own row is not replaced" "a file of a run" "$CHORUS" export @ -o "$own"
+refused "nor by a table" "a file of a run" "$CHORUS" compare @ --csv "$own"
+check "and stays as it was" cmp own.csv "$own"
 : >mine.csv # as mktemp leaves it
 exits 0 "$CHORUS" compare @ --csv mine.csv
 check "what is empty is written" grep -q "^run,state," mine.csv

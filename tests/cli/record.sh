@@ -117,6 +117,12 @@ check "wherever it lies" cmp w.safetensors w2.safetensors
 for gone in 1 2 3 4; do
     "$CHORUS" weights "$again" -o any.safetensors --at $gone >/dev/null 2>&1 || break
 done
+for file in checkpoint best; do
+    cp "$first/$file.safetensors" own.safetensors
+    refused "weights instead of a run's $file" "a file of a run" \
+        "$CHORUS" weights "$first" -o "$first/$file.safetensors"
+    check "leave it as it was" cmp own.safetensors "$first/$file.safetensors"
+done
 refused "an epoch that was not kept" "no weights of epoch $gone" \
     "$CHORUS" weights "$again" -o n --at $gone
 refused "an epoch that never was" "no weights of epoch 9" "$CHORUS" weights "$first" -o n --at 9
