@@ -184,13 +184,20 @@ static bool can_otherwise(const struct choice *c, const char *const word[LISTS])
     return can;
 }
 
-/* The first says why there is nothing to measure; each reason is told once. */
+/* What no row can has its reason from those that were named, else from the backend and the precision
+ * that are everywhere: of the others a device or a processor may be missing first. */
+static bool is_asked_for(const struct choice *c, const char *const word[LISTS])
+{
+    return (c->given[0] || !strcmp(word[0], "cpu")) && (c->given[3] || !strcmp(word[3], "fp32"));
+}
+
+/* The first that is told says why there is nothing to measure, else the first; each is told once. */
 static enum err_code leave_out(struct choice *c, const char *mode, bool tell, const struct err *why)
 {
     struct bench *b = &c->bench;
     char *reason;
 
-    if (b->last.code == ERR_OK)
+    if (b->last.code == ERR_OK || (tell && !c->reasons))
         b->last = *why;
     if (!tell)
         return ERR_OK;
@@ -222,7 +229,7 @@ static enum err_code try_row(struct choice *c, const char *const word[LISTS])
     enum err_code code;
 
     if (plan_row(c, &p, word, 0, false, &why) != ERR_OK)
-        return leave_out(c, word[2], !can_otherwise(c, word), &why);
+        return leave_out(c, word[2], is_asked_for(c, word) && !can_otherwise(c, word), &why);
     if (!was_given(c, "batch"))
         batch = batch_within(c, p, !strcmp(word[0], "ref"));
     plan_free(p);

@@ -149,6 +149,8 @@ check "of what some rows cannot do one reason is told" \
     test "$(grep -c "^left out: mode = data-parallel: batch = 16: 3 devices do not divide it" err)$(grep -c left err)" = 11
 exits 0 "$CHORUS" bench --seconds 0.05 model=tiny mode=ensemble
 check "of what a backend or a precision lacks by itself none" test ! -s err
+refused "what no backend can, which is not said of one that nobody named" "chorus: batch = 60001" \
+    env CHORUS_CUDA=none "$CHORUS" bench model=tiny batch=60001
 refused "more images than there are" "batch = 60001" "$CHORUS" bench model=tiny backend=cpu batch=60001
 check "of which it speaks" grep -q "60000\|60,000" err
 check "not of a key that was not given" test "$(grep -c train_limit err)" = 0
