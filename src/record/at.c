@@ -109,7 +109,8 @@ static int64_t best_epoch(const char *folder)
     return epoch;
 }
 
-/* A run that has ended and does not keep its last weights: what is there is older. */
+/* A run that has ended without its last weights, which it does not keep or which are damaged: another
+ * file may hold the same ones, else what is there is older. */
 static enum err_code check_last(const char *folder, struct safetensors *s, struct err *e)
 {
     struct record_entry entry;
@@ -120,11 +121,17 @@ static enum err_code check_last(const char *folder, struct safetensors *s, struc
         return ERR_OK;
     if (!entry.broken && entry.run.state == WIRE_DONE &&
         record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have < entry.run.epochs_done) {
-        code = err_set(e, ERR_INPUT,
-                       "run %s did not keep its last weights, of epoch %" PRId64
-                       ": the newest kept are of epoch %" PRId64 "; ask for --at %" PRId64,
-                       folder, entry.run.epochs_done, have, have);
+        char *path = io_path(folder, "checkpoint.safetensors");
+
         safetensors_free(s);
+        if (read_epoch(folder, entry.run.epochs_done, s, NULL) != ERR_OK)
+            code = err_set(e, ERR_INPUT,
+                           "the last weights of run %s, of epoch %" PRId64
+                           ", %s: the newest kept are of epoch %" PRId64
+                           "; ask for --at %" PRId64,
+                           folder, entry.run.epochs_done,
+                           io_exists(path) ? "are damaged" : "were not kept", have, have);
+        free(path);
     }
     record_free_entry(&entry);
     return code;

@@ -279,6 +279,15 @@ check "all epochs hold the best" cmp b1.safetensors b2.safetensors
 check "what has no effect is empty" test -z "$(column "$all" beta1)$(column "$all" lr_min)"
 exits 0 "$CHORUS" run tiny.ini keep=every:2 epochs=3 --quiet && every=$(cat out)
 refused "a last that is not kept" "newest kept are of epoch 2" "$CHORUS" weights "$every" -o n
+cp -r "$first" results/damaged && : >results/damaged/checkpoint.safetensors
+mv results/damaged/epoch-0004.safetensors results/damaged/best.safetensors
+check "a damaged last that another file has, too" exits 0 "$CHORUS" weights results/damaged -o w2.safetensors
+check "is the same" cmp w.safetensors w2.safetensors
+rm results/damaged/best.safetensors
+"$CHORUS" weights results/damaged -o n >out 2>err
+check "one that none has is said to be damaged" \
+    says "^chorus: the last weights of run results/damaged, of epoch 4, are damaged: the newest kept"
+rm -r results/damaged
 
 # A run whose file is cut in the middle.
 exits 0 "$CHORUS" run tiny.ini --quiet
