@@ -150,14 +150,32 @@ static void ask_about_queue(struct app *app, size_t n, const char *words)
     static const char *const answers[] = {
         "leave a process that takes from it, without this terminal", "keep it for later, and leave",
         "cancel", NULL};
-    char question[400];
+    struct wire_queue queue = {0};
+    struct text question = {0};
 
-    snprintf(
-        question, sizeof question,
-        "%s%s%zu experiment%s wait%s in the queue, behind what another program computes; nobody "
-        "else would take from it.",
-        words, *words ? " " : "", n, n == 1 ? "" : "s", n == 1 ? "s" : "");
-    app_ask(app, question, answers, leave_queue, app);
+    wire_queue(app->config.wire, &queue);
+    text_addf(&question, "%s%s%zu experiment%s wait%s in the queue", words, *words ? " " : "", n,
+              n == 1 ? "" : "s", n == 1 ? "s" : "");
+    if (queue.state == WIRE_QUEUE_HELD && !queue.pid && queue.reason[0]) {
+        text_add(&question, " (");
+        text_add_clean(&question, queue.reason);
+        text_add(&question, ")");
+    } else {
+        text_add(&question, ", behind what another program computes");
+    }
+    text_add(&question, "; nobody else would take from it.");
+    app_ask(app, text_str(&question), answers, leave_queue, app);
+    text_free(&question);
+}
+
+/* Such a process would end at once: somebody has to mend first why nothing is taken. */
+static bool queue_stands(const struct app *app)
+{
+    struct wire_queue queue = {0};
+
+    if (app->config.wire)
+        wire_queue(app->config.wire, &queue);
+    return queue.state == WIRE_QUEUE_HELD && queue.lasts;
 }
 
 static void leave_form(void *user, int answer)
@@ -179,7 +197,7 @@ static void quit_idle(struct app *app, size_t waiting)
     struct text words = {0};
     bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
 
-    if (waiting) {
+    if (waiting && !queue_stands(app)) {
         ask_about_queue(app, waiting, text_str(&words));
     } else if (jobs_running(app->jobs)) {
         text_addf(&words, "%sA command still works; the Log screen says which.",

@@ -419,6 +419,29 @@ TEST(what_this_program_looks_at_itself_is_stranded_without_it)
     end_quit();
 }
 
+/* Full disks may be mended while a process waits; what is read-only no process takes from. */
+TEST(why_nothing_is_taken_from_the_queue_is_said_as_it_is)
+{
+    struct wire_queue queue = {.state = WIRE_QUEUE_HELD, .reason = "the disk is full in results"};
+    struct err e;
+    int fd;
+
+    for (int lasts = 0; lasts < 2; lasts++) {
+        start_quit();
+        REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1\n", "waits", NULL, &e));
+        REQUIRE_OK(record_queue_own(kit.folder, &fd, NULL, &e));
+        queue.lasts = lasts;
+        wire_set_queue(kit.app.config.wire, &queue);
+        answer();
+        record_queue_release(fd);
+        CHECK_INT(kit.app.over, lasts);
+        if (!lasts)
+            CHECK_HAS(kit.question, "1 experiment waits in the queue (the disk is full in results)"
+                                    "; nobody else would take from it.");
+        end_quit();
+    }
+}
+
 TEST(a_stop_that_leaving_would_forget_is_told_of)
 {
     struct wire_sweep_status status = {
