@@ -99,12 +99,18 @@ static void sort_runs(struct results *r, const struct library_run *runs)
 
     for (size_t i = 0; i < v->count; i++) {
         const struct library_run *run = &runs[v->order[i]];
+        char number[TEXT_NUMBER_ROOM];
+        const char *newest = NULL;
 
         s[i] = (struct sorted){.kind = NOTHING, .name = run->name, .place = v->order[i]};
         s[i].falling = falling;
         if (!*column)
             continue;
-        set_key(&s[i], field >= 0 ? run->cell[field] : library_value(r->app->library, run, column));
+        if (run->live) /* by what its line shows */
+            newest = results_newest(r, run, column, number);
+        set_key(&s[i], newest       ? newest
+                       : field >= 0 ? run->cell[field]
+                                    : library_value(r->app->library, run, column));
     }
     qsort(s, v->count, sizeof *s, compare);
     for (size_t i = 0; i < v->count; i++)

@@ -603,6 +603,12 @@ TEST(a_run_at_work_is_shown_at_its_newest_epoch)
     CHECK(kit_shows(&k.kit, "running  0001   0.7500"));
     CHECK(kit_shows(&k.kit, " 3/20  0.6250 "));
     CHECK(kit_shows(&k.kit, "best 0.7500 at epoch 2, picked on test; last 0.6250; 3 of 20 epochs"));
+    /* and has its place by that, though its run.csv is worse */
+    kit_run(&k.kit, "2026-10-29-100001-000-lenet-0002", "best_test_acc=0.625");
+    snprintf(of(&k.kit)->sort, sizeof of(&k.kit)->sort, "-best_test_acc");
+    kit_turn(&k.kit, true);
+    free(kit_draw(&k.kit, 22, 80));
+    CHECK_STR(results_run(of(&k.kit), &of(&k.kit)->view.line[0])->name, name);
     free(folder);
     close_with_run(&k);
 }
