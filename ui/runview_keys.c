@@ -40,22 +40,27 @@ const struct screen_key runview_keys[] = {
     {NULL, NULL, NULL},
 };
 
-/* What ended is neither paused nor stopped, what is at work does not go on, nor what max_steps ended; where
- * there is no other run, none is the next. */
+/* Of what is not at work: neither what came to nothing, nor what max_steps ended. */
+static bool goes_on(const struct feed_run *run)
+{
+    return !run->broken &&
+           (run->dead || run->state < WIRE_DONE || (run->state == WIRE_DONE && !run->reason[0]));
+}
+
+/* What ended is neither paused nor stopped; where there is no other run, none is the next. */
 const struct screen_key *runview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
     struct runview *v = screen;
     const struct feed_run *run = runview_run(v);
     bool ended = run && !runview_at_work(run);
-    bool is_over = ended && !run->dead && run->state == WIRE_DONE && run->reason[0];
     const char *next = run && feed_count(v->app->feed) > 1 ? "n" : "";
     char letters[SCREEN_HINTS + 1] = "";
 
     if (run && runview_unread(run))
         snprintf(letters, sizeof letters, "xym[+%s", next);
     else if (ended)
-        snprintf(letters, sizeof letters, "r%sePxym[+%sM", is_over ? "" : "R", next);
+        snprintf(letters, sizeof letters, "r%sePxym[+%sM", goes_on(run) ? "R" : "", next);
     else if (run)
         snprintf(letters, sizeof letters, "%sKxym[+%ser", run->state == WIRE_WAITING ? "" : "p",
                  next);
