@@ -291,10 +291,33 @@ static void show_screen(void *screen)
     take_newest(screen);
 }
 
+/* Its run trains on: what was the best or the last is it no more. */
+static bool take_facts(struct predictview *v)
+{
+    const struct library_run *run;
+    double epochs;
+
+    if (!v->set || v->state != PREDICTVIEW_SHOWN || !v->app->library ||
+        library_turn(v->app->library) == v->library_turn)
+        return false;
+    v->library_turn = library_turn(v->app->library);
+    run = library_find(v->app->library, v->run);
+    epochs = run && !run->broken ? library_number(run, "epochs_done") : NAN;
+    if (!(epochs > (double)v->epochs_done) || !(library_number(run, "best_epoch") >= 0))
+        return false;
+    v->epochs_done = (int64_t)epochs;
+    v->best_epoch = (int64_t)library_number(run, "best_epoch");
+    v->by_valid = !strcmp(library_cell(run, "best_by"), "valid");
+    v->old = true;
+    return true;
+}
+
 static bool tick(void *screen)
 {
     struct predictview *v = screen;
 
+    if (v->app->shown == SCREEN_PREDICT)
+        v->app->dirty |= take_facts(v);
     if (v->app->shown == SCREEN_PREDICT && !v->run && v->app->library &&
         library_turn(v->app->library) != v->library_turn) {
         take_newest(v); /* runs are known since, or have ended */

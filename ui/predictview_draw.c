@@ -401,7 +401,7 @@ void predictview_draw(void *screen, struct grid *g, struct rect in)
     if (v->set && busy)
         beside = "predicting anew...";
     else if (v->set && v->old)
-        beside = "there are newer weights: L";
+        beside = "newer weights: L";
     add_title(v, in.columns - 6 - (*beside ? 3 + (int)strlen(beside) : 0), g->ascii, &title);
     inner = grid_frame(g, in, text_str(&title), true);
     text_free(&title);

@@ -94,7 +94,7 @@ struct predictview {
     enum predictview_state state;
     char problem[1024];
     struct predictview_set *set;
-    int64_t epochs_done, best_epoch; /* of run.csv when it was read */
+    int64_t epochs_done, best_epoch; /* of run.csv, as far as it is known */
     bool by_valid, old;              /* old: the run has newer weights */
     uint64_t since_ns, now_ns;       /* when reading or making began; as of the last tick */
     struct predictview_pick pick;
@@ -105,7 +105,7 @@ struct predictview {
     size_t list_first;
     struct predictview_making *making; /* jobs that run */
     char followed[256];    /* the run that Run showed when this screen was entered last */
-    uint64_t library_turn; /* when it was looked for a run last */
+    uint64_t library_turn; /* when it was looked for a run, or at that run, last */
     uint32_t turn;         /* counts what was asked: answers to earlier questions are thrown away */
 };
 

@@ -1,3 +1,5 @@
+#include "ui_runs_kit.h"
+
 #include "base/mem.h"
 #include "tests/test.h"
 #include "ui/predictview_int.h"
@@ -199,6 +201,34 @@ TEST(the_screen_tells_who_says_what_of_an_image)
     free(v.pick.image);
     predictview_free(v.set);
     text_free(&out);
+}
+
+TEST(the_title_follows_a_run_that_trains_on)
+{
+    static const char name[] = "2026-10-29-100000-000-lenet-0001";
+    struct predictview *v;
+    struct kit k;
+
+    kit_begin(&k);
+    kit_open(&k, &screen_predict, SCREEN_PREDICT);
+    v = k.state;
+    v->run = mem_text(name);
+    v->set = new_set(NULL);
+    REQUIRE(v->set);
+    v->state = PREDICTVIEW_SHOWN;
+    v->epochs_done = v->best_epoch = 7;
+    predictview_pick(v->set, &v->pick);
+    kit_run(&k, name, "state=running epochs_done=7 best_epoch=7");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "weights of epoch 7 (best, picked on test, and last) ─"));
+    kit_run(&k, name, "state=running epochs_done=8 best_epoch=7");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "weights of epoch 7 (best, picked on test) ─"));
+    CHECK(kit_shows(&k, "newer weights: L"));
+    kit_run(&k, name, "state=done epochs_done=10 best_epoch=9");
+    kit_turn(&k, true);
+    CHECK(kit_shows(&k, "weights of epoch 7 ─"));
+    kit_end(&k);
 }
 
 /* A row of a table is no picture: its values stand there, with their columns' names. */
