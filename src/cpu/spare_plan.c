@@ -151,10 +151,12 @@ static void hold(struct plan *p, int *piece, size_t floats)
     at->end = p->now;
 }
 
+/* Whole lines, of groups of 8 images too: what lies behind is of kernels of 16, which want it so. */
 static void hold_pixels(struct plan *p, int *list, int layer)
 {
     if (layer >= 0)
-        hold(p, &list[layer], p->s->layer[layer].out * p->s->lanes * (size_t)p->groups);
+        hold(p, &list[layer],
+             cpu_round_up(p->s->layer[layer].out * p->s->lanes * (size_t)p->groups));
 }
 
 static void hold_scratch(struct plan *p, int *list, int at, int layer, bool back)

@@ -1,7 +1,8 @@
 /* Convolutions of few images, whose pictures are cut into blocks that fill the lanes, against plain
  * loops in double: outputs, the bits that let gradients pass, all gradients; by each family of each
  * instruction set that this machine has, in cuts of any size. And sessions: which of them take blocks,
- * and that they evaluate with the weights of the last step, as other kernels read them. */
+ * that they evaluate with the weights of the last step, as other kernels read them, and that spared
+ * memory lies as kernels want it. */
 #include "cpu/team.h"
 #include "rng/rng.h"
 #include "tests/parity/made_run.h"
@@ -403,7 +404,7 @@ TEST(few_images_fill_the_lanes)
 static float *evaluated(struct made_run *r)
 {
     struct err e = {0};
-    float *logits = mem_new(r->set.train.count * 10, sizeof *logits);
+    float *logits = mem_new(r->set.train.count * (size_t)r->net->classes, sizeof *logits);
 
     if (cpu_backend.evaluate(r->s, &r->set.train, 0, r->set.train.count, NULL, logits, &e))
         TEST_FAILED("%s", e.text);
@@ -431,4 +432,41 @@ TEST(evaluations_see_the_last_step)
     }
     made_close(&r, &cpu_backend);
     made_close(&other, &cpu_backend);
+}
+
+/* With memory spared outputs of 8 lanes and odd sizes lie in front of what kernels of 16 lanes read. */
+TEST(spared_memory_lies_in_whole_lines)
+{
+    static const char layers[] = "input auto\n"
+                                 "conv 5 3 pad 1\nbatchnorm\nrelu\n"
+                                 "residual {\n conv 5 3 pad 1\n batchnorm\n}\nrelu\n"
+                                 "conv 3 2\nbatchnorm\nrelu\n"
+                                 "conv 7 3 same\nbatchnorm\nrelu\n"
+                                 "globalavgpool\ndense 11\n";
+    size_t from = cpu_spare_from;
+    struct made_run r;
+
+    cpu_spare_from = 0;
+    for (size_t batch = 1; batch <= 16; batch++) {
+        REQUIRE(made_plan(&r, layers, picture, batch, 1));
+        r.plan.threads = 1 + (int)batch % 3;
+        REQUIRE(made_open(&r, &cpu_backend));
+        CHECK(r.s->spare);
+        for (int l = 0; l < r.s->layers; l++) {
+            const struct cpu_lease *both[] = {&r.s->lease[l], &r.s->lease_evaluate[l]};
+            for (int i = 0; i < 2; i++) {
+                const size_t at[] = {both[i]->act, both[i]->back, both[i]->grad, both[i]->scratch,
+                                     both[i]->scratch_back};
+                for (size_t k = 0; k < MEM_COUNT(at); k++)
+                    if (at[k] != CPU_NOWHERE && at[k] % CPU_LANES)
+                        TEST_FAILED("batch %zu, layer %d: a piece begins at float %zu", batch, l,
+                                    at[k]);
+            }
+        }
+        CHECK(r.s->part % CPU_LANES == 0 && r.s->part_evaluate % CPU_LANES == 0);
+        REQUIRE(made_train(&r, &cpu_backend, 1));
+        free(evaluated(&r));
+        made_close(&r, &cpu_backend);
+    }
+    cpu_spare_from = from;
 }
