@@ -256,7 +256,10 @@ struct cuda_dnn_layer *cuda_dnn_layer(struct cuda_dnn *d, const struct cuda_conv
     l->conv = *c;
     for (int pass = 0; pass < passes && !d->hangs; pass++) {
         take_plan(d, c, (enum cuda_dnn_pass)pass, &l->plan[pass]);
-        any = any || l->plan[pass].plan;
+        if (!l->plan[pass].plan)
+            continue;
+        cuda_dnn_plan_mark(&l->plan[pass]);
+        any = true;
     }
     if (!any) {
         free(l);
@@ -397,6 +400,11 @@ bool cuda_dnn_tuned(const struct cuda_dnn *d)
 int64_t cuda_dnn_engine(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass)
 {
     return cuda_dnn_has(l, pass) ? l->plan[pass].engine : -1;
+}
+
+const char *cuda_dnn_mark(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass)
+{
+    return cuda_dnn_has(l, pass) ? l->plan[pass].mark : "";
 }
 
 void cuda_dnn_names(const struct cuda_dnn *d, struct text *out)

@@ -43,6 +43,8 @@ enum err_code cuda_dnn_load(struct cuda_dnn *d, struct err *e);
 bool cuda_dnn_tuned(const struct cuda_dnn *d);
 /* cuDNN's number of the engine that a pass has; -1: none. */
 int64_t cuda_dnn_engine(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass);
+/* What tells its plan from others of that engine. */
+const char *cuda_dnn_mark(const struct cuda_dnn_layer *l, enum cuda_dnn_pass pass);
 /* "forward-...:67 ..." of all plans in use, for run.csv. */
 void cuda_dnn_names(const struct cuda_dnn *d, struct text *out);
 

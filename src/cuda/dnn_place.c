@@ -6,6 +6,7 @@
 #include "cuda/dnn_bias_args.h"
 #include "cuda/grid.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -252,10 +253,12 @@ bool cuda_write_dnn_input(const struct cuda_writer *w, int layer, struct cuda_vi
 
 /* ---- what they are ---- */
 
-static void add_engine(const struct cuda_dnn_layer *l, int pass, struct text *out)
+static void add_engine(const struct cuda_dnn_layer *l, int pass, struct text *out,
+                       struct text *marks)
 {
     int64_t engine = cuda_dnn_engine(l, (enum cuda_dnn_pass)pass);
 
+    text_addf(marks, "/%s", cuda_dnn_mark(l, (enum cuda_dnn_pass)pass));
     if (engine >= 0)
         text_addf(out, "%lld", (long long)engine);
     else
@@ -265,22 +268,29 @@ static void add_engine(const struct cuda_dnn_layer *l, int pass, struct text *ou
 static void add_layers(const struct cuda_place *p, struct text *out)
 {
     const struct net *net = p->session->plan.net;
+    struct text marks = {0};
+    char mark[9];
 
     for (int i = 0; p->dnn_layer && i < net->layers; i++) {
         if (!p->dnn_layer[i] && !p->dnn_evaluate[i])
             continue;
         for (int pass = 0; pass < CUDA_DNN_PASSES; pass++) {
             text_add(out, pass ? "/" : " ");
-            add_engine(p->dnn_layer[i], pass, out);
+            add_engine(p->dnn_layer[i], pass, out, &marks);
         }
         text_add(out, "/");
-        add_engine(p->dnn_evaluate[i], CUDA_DNN_FORWARD, out);
+        add_engine(p->dnn_evaluate[i], CUDA_DNN_FORWARD, out, &marks);
     }
+    if (marks.n) {
+        hash_digits(mark, sizeof mark, marks.s, marks.n);
+        text_addf(out, " #%s", mark);
+    }
+    text_free(&marks);
 }
 
-/* "cudnn 91900: 67/71/58/67 67/71/-/67": the engines of each layer's three passes and of evaluation,
- * those of other places behind a bar where they have others. "cudnn 91900 tuned: ...": some of them were
- * picked by their times. */
+/* "cudnn 91900: 67/71/58/67 67/71/-/67 #1b2c3d4e": the engines of each layer's three passes and of
+ * evaluation, and a hash of the ways in which they compute; those of other places behind a bar where they
+ * have others. "cudnn 91900 tuned: ...": some of them were picked by their times. */
 void cuda_plans(struct backend_session *s, struct text *out)
 {
     struct text first = {0};

@@ -1,6 +1,7 @@
 /* cuda/dnn_plan.c: cuDNN's graph of one convolution, its candidates, and the plan that is taken. */
 #include "cuda/dnn_plan.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -348,6 +349,24 @@ enum err_code cuda_dnn_plan_load(struct cuda_dnn_plan *out, const struct cuda_dn
     end(&k);
     out->plan = NULL;
     return err_set(e, ERR_FAILED, "cuDNN does not take a plan that was kept: %s", k.text);
+}
+
+/* In front of the engine stand the operation, which is told without it, and the GPU with its number, which
+ * computes the same by whatever number. */
+void cuda_dnn_plan_mark(struct cuda_dnn_plan *p)
+{
+    static const char from[] = "\"engine\"";
+    char *json, *engine;
+    size_t bytes;
+
+    p->mark[0] = '\0';
+    if (cuda_dnn_plan_save(p, &json, &bytes, NULL) != ERR_OK)
+        return;
+    engine = memmem(json, bytes, from, sizeof from - 1);
+    if (!engine)
+        engine = json;
+    hash_digits(p->mark, sizeof p->mark, engine, bytes - (size_t)(engine - json));
+    free(json);
 }
 
 void cuda_dnn_plan_free(struct cuda_dnn_plan *p)

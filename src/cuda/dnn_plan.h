@@ -24,6 +24,7 @@ struct cuda_dnn_for {
 struct cuda_dnn_plan {
     dnn_descriptor plan;
     int64_t engine;
+    char mark[17]; /* what tells it from others of its engine; "" until cuda_dnn_plan_mark */
     size_t workspace;
     int candidates, usable; /* of the heuristics, and those of them that would do */
     bool tuned;             /* picked by its time */
@@ -52,6 +53,9 @@ enum err_code cuda_dnn_plan_save(const struct cuda_dnn_plan *p, char **json, siz
                                  struct err *e);
 enum err_code cuda_dnn_plan_load(struct cuda_dnn_plan *out, const struct cuda_dnn_for *who,
                                  const char *json, size_t bytes, struct err *e);
+/* An engine computes in many ways: tiles, parts of the depth. The mark is a hash of what cuDNN's text says
+ * of them. */
+void cuda_dnn_plan_mark(struct cuda_dnn_plan *p);
 void cuda_dnn_plan_free(struct cuda_dnn_plan *p);
 
 /* "forward-n256-28x28x64-28x28x64-3x3-s1-p1.1.1.1-bf16": the whole of what the plan is of, as part of a

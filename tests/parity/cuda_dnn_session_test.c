@@ -151,6 +151,12 @@ TEST(an_execution_that_fails_ends_in_words)
         }
 }
 
+static void said_is(const char *said, const char *expected)
+{
+    if (strncmp(said, expected, strlen(expected)) != 0)
+        TEST_FAILED("plans are said to be \"%s\", not \"%s\"", said, expected);
+}
+
 TEST(engines_are_named)
 {
     static const enum spec_precision precisions[] = {SPEC_FP32, SPEC_BF16};
@@ -169,7 +175,8 @@ TEST(engines_are_named)
         struct backend_session *s = kit_session(BE, &b);
         REQUIRE(s);
         BE->plans(s, &t);
-        CHECK_STR(text_str(&t), i < 2 ? lines[i] : "");
+        said_is(text_str(&t), i < 2 ? lines[i] : "");
+        CHECK_INT(t.n, i < 2 ? strlen(lines[i]) + strlen(" #12345678") : 0);
         BE->close(s);
         text_free(&t);
         kit_close(&b);
@@ -314,12 +321,6 @@ static int kept(const char *names)
     return kept_in(cache, "*", names);
 }
 
-static void said_is(const char *said, const char *expected)
-{
-    if (strncmp(said, expected, strlen(expected)) != 0)
-        TEST_FAILED("plans are said to be \"%s\", not \"%s\"", said, expected);
-}
-
 /* Only who asks for it has plans timed; whoever comes later takes them, and says so. cuDNN names 11
  * first. */
 TEST(plans_that_are_tuned)
@@ -359,6 +360,33 @@ TEST(plans_that_are_tuned)
     begin(1, true);
     plans_of(&b, false, 11, said);
     said_is(said, "cudnn 91900 tuned: 11/11/11/13");
+    close_alike(&b);
+}
+
+/* An engine computes in many ways, and its number does not tell which: what is said differs. */
+TEST(plans_of_one_engine_that_differ_are_told_apart)
+{
+    static const char *const changes[] = {"s/^11$/11/", "s/, 0\\]}$/, 1]}/"};
+    char folder[] = "/tmp/chorus-plans-XXXXXX", first[256], said[256];
+    struct kit b;
+
+    REQUIRE(open_alike(&b, folder));
+    plans_of(&b, false, 11, first);
+    for (int i = 0; i < 2; i++) {
+        char *command = mem_textf("sed -i '%s' %s/plans/*/weights*", changes[i], folder);
+
+        CHECK(system(command) == 0);
+        free(command);
+        begin(1, true);
+        plans_of(&b, false, 11, said);
+        CHECK_INT(twin_dnn_counted().made, 0);
+        said_is(said, "cudnn 91900: 11/11/11/11 11/11/11/11 #");
+        CHECK((strcmp(said, first) == 0) == (i == 0));
+    }
+    begin(2, true); /* the same on both: the GPU's number is in their text, too */
+    b.plan.devices = b.plan.all_devices = 2;
+    plans_of(&b, false, 11, said);
+    CHECK(!strchr(said, '|'));
     close_alike(&b);
 }
 

@@ -77,8 +77,13 @@ static void look_at_notes(const struct cuda_dnn_for *who, const struct cuda_conv
     CHECK(n >= 1);
     for (int i = 0; i < n; i++) {
         has_the_notes(&plan[i], c->math, name);
-        cuda_dnn_plan_free(&plan[i]);
+        cuda_dnn_plan_mark(&plan[i]);
+        for (int j = 0; j < i; j++)
+            if (strcmp(plan[i].mark, plan[j].mark) == 0)
+                TEST_FAILED("%s: plans %d and %d have one mark, %s", name, j, i, plan[i].mark);
     }
+    for (int i = 0; i < n; i++)
+        cuda_dnn_plan_free(&plan[i]);
 }
 
 /* A plan is built, kept as text, and built again from the text. */
@@ -103,6 +108,10 @@ static void plan_twice(const struct cuda_dnn_for *who, const struct cuda_conv *c
         TEST_FAILED("%s: %s", name, e.text);
     } else {
         CHECK(again.workspace == plan.workspace);
+        cuda_dnn_plan_mark(&plan);
+        cuda_dnn_plan_mark(&again);
+        CHECK_STR(again.mark, plan.mark);
+        CHECK_INT(strlen(plan.mark), 16);
         cuda_dnn_plan_free(&again);
     }
     printf("   %s: engine %lld of %d, %d would do, workspace %zu, kept in %zu bytes\n", name,
@@ -155,6 +164,47 @@ TEST(resnet18_in_tf32)
 TEST(resnet18_in_true_fp32)
 {
     resnet(CUDA_FP32);
+}
+
+/* The second GPU of a machine, whose plans' texts have its number. */
+TEST(plans_of_like_gpus_have_one_mark)
+{
+    struct cuda_conv c = {.models = 1,
+                          .n = 8,
+                          .h = 4,
+                          .w = 4,
+                          .c = 64,
+                          .oh = 4,
+                          .ow = 4,
+                          .oc = 64,
+                          .k = 1,
+                          .stride = 1,
+                          .math = CUDA_TF32};
+    struct cuda_dnn_plan plan[2];
+    char *second = mem_text(h200), *number = strchr(second, '0'), *json[2];
+    struct cuda_dnn_for who[2] = {{0}, {0}};
+    size_t bytes[2];
+    struct err e = {0};
+
+    *number = '1';
+    if (!here(&who[0], &e)) {
+        free(second);
+        SKIP("cuDNN is not here");
+    }
+    REQUIRE_OK(cuda_dnn_describe(second, &who[1].device, &e));
+    for (int i = 0; i < 2; i++) {
+        REQUIRE_OK(cuda_dnn_plan_make(&plan[i], &who[i], &c, 0, 0x10000000, &e));
+        REQUIRE_OK(cuda_dnn_plan_save(&plan[i], &json[i], &bytes[i], &e));
+        cuda_dnn_plan_mark(&plan[i]);
+    }
+    CHECK(bytes[0] != bytes[1] || memcmp(json[0], json[1], bytes[0]) != 0);
+    CHECK_STR(plan[0].mark, plan[1].mark);
+    for (int i = 0; i < 2; i++) {
+        free(json[i]);
+        cuda_dnn_plan_free(&plan[i]);
+        forget(&who[i]);
+    }
+    free(second);
 }
 
 TEST(what_cannot_be_is_said)

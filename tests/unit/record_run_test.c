@@ -131,14 +131,14 @@ TEST(plans_of_three_places_have_room)
     struct record_run *run = help_run();
     struct record_entry entry;
     struct record *r;
-    char place[248];
+    char place[258];
 
     memset(place, '6', sizeof place - 1);
     place[sizeof place - 1] = '\0';
     snprintf(run->plans, sizeof run->plans, "%s | %s | %s", place, place, place);
     REQUIRE_OK(record_create(&r, results, run, "", "", false, &e));
     REQUIRE_OK(record_read_entry(record_folder(r), &entry, &e));
-    CHECK_INT(strlen(entry.run.plans), 3 * 247 + 2 * 3);
+    CHECK_INT(strlen(entry.run.plans), 3 * 257 + 2 * 3);
     CHECK_STR(entry.run.plans, run->plans);
     record_free_entry(&entry);
     record_close(r);

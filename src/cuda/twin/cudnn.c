@@ -275,6 +275,7 @@ static int set(dnn_descriptor to, int name, int type, int64_t n, const void *v)
 {
     struct desc *d = to;
     const struct desc *of;
+    const struct handle *handle;
 
     if (!d || d->done)
         return wrong("a descriptor is set that is finished");
@@ -294,8 +295,11 @@ static int set(dnn_descriptor to, int name, int type, int64_t n, const void *v)
         d->kept = true;
         return 0;
     }
-    if (type == DNN_TYPE_HANDLE)
+    if (type == DNN_TYPE_HANDLE) {
+        memcpy(&handle, v, sizeof handle);
+        d->work.gpu = handle->gpu;
         return 0;
+    }
     if (type != DNN_TYPE_BACKEND_DESCRIPTOR || n != 1)
         return wrong("an attribute that is not known");
     memcpy(&of, v, sizeof of);

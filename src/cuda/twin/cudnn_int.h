@@ -18,6 +18,8 @@ struct twin_dnn_work {
     int pass, engine;
     struct twin_dnn_tensor tensor[3]; /* X, W, Y */
     int64_t before[2], after[2], step[2];
+    int64_t way; /* of several of the engine: text alone tells of it */
+    int gpu;     /* of the handle that a plan was made with */
 };
 
 /* The engine of the i-th candidate, and the notes it bears: their number. */

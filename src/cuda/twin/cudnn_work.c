@@ -197,9 +197,9 @@ void twin_dnn_compute(const struct twin_dnn_work *w, void *const tensor[3])
         free(f[t]);
 }
 
-/* ---- plans as text: all numbers in a row ---- */
+/* ---- plans as text: the GPU's number, then all others in a row ---- */
 
-#define NUMBERS (2 + 3 * 10 + 6)
+#define NUMBERS (2 + 3 * 10 + 6 + 1)
 
 static void numbers_of(const struct twin_dnn_work *w, int64_t out[NUMBERS])
 {
@@ -220,6 +220,7 @@ static void numbers_of(const struct twin_dnn_work *w, int64_t out[NUMBERS])
         out[n++] = w->after[i];
         out[n++] = w->step[i];
     }
+    out[n++] = w->way;
 }
 
 static void take_numbers(struct twin_dnn_work *w, const int64_t from[NUMBERS])
@@ -241,6 +242,7 @@ static void take_numbers(struct twin_dnn_work *w, const int64_t from[NUMBERS])
         w->after[i] = from[n++];
         w->step[i] = from[n++];
     }
+    w->way = from[n++];
 }
 
 size_t twin_dnn_write(const struct twin_dnn_work *w, char out[TWIN_DNN_TEXT])
@@ -249,7 +251,7 @@ size_t twin_dnn_write(const struct twin_dnn_work *w, char out[TWIN_DNN_TEXT])
     size_t n;
 
     numbers_of(w, number);
-    n = (size_t)snprintf(out, TWIN_DNN_TEXT, "{\"plan\": [0");
+    n = (size_t)snprintf(out, TWIN_DNN_TEXT, "{\"gpu\": %d, \"engine\": [0", w->gpu);
     for (int i = 0; i < NUMBERS; i++)
         n += (size_t)snprintf(out + n, TWIN_DNN_TEXT - n, ", %lld", (long long)number[i]);
     n += (size_t)snprintf(out + n, TWIN_DNN_TEXT - n, "]}");
@@ -260,12 +262,15 @@ bool twin_dnn_read(struct twin_dnn_work *w, const char *text, size_t n)
 {
     char copy[TWIN_DNN_TEXT], *p = copy;
     int64_t number[NUMBERS];
+    int gpu, length = 0;
 
-    if (n >= sizeof copy || n < 11 || memcmp(text, "{\"plan\": [0", 11) != 0)
+    if (n >= sizeof copy)
         return false;
     memcpy(copy, text, n);
     copy[n] = '\0';
-    p += 11;
+    if (sscanf(copy, "{\"gpu\": %d, \"engine\": [0%n", &gpu, &length) != 1 || !length)
+        return false;
+    p += length;
     for (int i = 0; i < NUMBERS; i++) {
         char *end;
 
