@@ -108,22 +108,18 @@ static enum err_code pick(const struct spec_sweep *s, char **words, int count, s
 static int find(const char *sweep, char **words, int count, size_t **list, size_t *n)
 {
     struct sweep_wish wish = {.name = sweep};
-    struct text shown = {0};
     struct spec_sweep s;
     struct err e;
     int code = CLI_ON;
 
     *list = NULL;
-    text_add_clean(&shown, sweep);
     spec_sweep_init(&s);
     if (sweeps_read(sweep, &s, &wish, &e) != ERR_OK ||
         pick(&s, words, count, list, n, &e) != ERR_OK)
         code = cli_fail(&e);
     else if (!sweeps_live(sweep))
-        code = cli_refuse("nobody works on the sweep %s; chorus resume %s%s goes on",
-                          text_str(&shown), text_str(&shown), again());
+        code = sweeps_refuse_idle(sweep);
     spec_sweep_free(&s);
-    text_free(&shown);
     return code;
 }
 

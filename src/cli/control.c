@@ -243,18 +243,11 @@ static void say_sweep(const char *name, const char *shown, enum wire_state wante
 /* CLI_ON: it was told, and is to be waited for. */
 static int tell_sweep(const char *name, const char *line)
 {
-    struct text shown = {0};
     struct err e;
-    int code = CLI_ON;
 
-    text_add_clean(&shown, name);
     if (!sweeps_live(name))
-        code = cli_refuse("nobody works on the sweep %s; chorus resume %s%s goes on",
-                          text_str(&shown), text_str(&shown), again());
-    else if (sweeps_control(name, line, &e) != ERR_OK)
-        code = cli_fail(&e);
-    text_free(&shown);
-    return code;
+        return sweeps_refuse_idle(name);
+    return sweeps_control(name, line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
 }
 
 static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)

@@ -265,6 +265,23 @@ enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err 
     return count(name, c, NULL, e);
 }
 
+int sweeps_refuse_idle(const char *name)
+{
+    struct text shown = {0};
+    struct sweeps_count c;
+
+    text_add_clean(&shown, name);
+    if (sweeps_count(name, &c, NULL) == ERR_OK && !c.left)
+        cli_refuse("nobody works on the sweep %s, and none of its cells is left to run; chorus "
+                   "compare %s%s shows what came of them",
+                   text_str(&shown), text_str(&shown), again());
+    else
+        cli_refuse("nobody works on the sweep %s; chorus resume %s%s goes on", text_str(&shown),
+                   text_str(&shown), again());
+    text_free(&shown);
+    return err_exit_code(ERR_INPUT);
+}
+
 int64_t sweeps_ended(const char *name)
 {
     struct listed *listed = listed_open(name, false);

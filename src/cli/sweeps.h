@@ -15,6 +15,8 @@ char *sweeps_folder(const char *name); /* the caller frees it */
 bool sweeps_find(const char *word, char name[128]);
 /* "there is no sweep WORD", with some that there are; returns the exit code. */
 int sweeps_refuse(const char *word);
+/* "nobody works on the sweep NAME", and what is to be done; returns the exit code. */
+int sweeps_refuse_idle(const char *name);
 /* "batch=64 lr=0.1" of a cell; one value. Numbers that were computed are cut to what tells them apart. */
 void sweeps_add_label(const struct spec_sweep *s, size_t cell, struct text *out);
 void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *out);

@@ -123,6 +123,9 @@ check "--json" grep -q '"state": "done", "cells": 6, "results": 6, "left": 0, "o
 exits 0 "$CHORUS" resume plain
 check "resume of what is finished" test "$(folders)" = 6
 check "it says so" grep -q "^6 of 6 cells have a result already, 0 to run$" err
+refused "stop of what is finished does not say that resume goes on" \
+    "plain, and none of its cells is left to run" "$CHORUS" stop plain
+refused "nor does dropping its cells" "none of its cells is left" "$CHORUS" stop plain --skip lr=0.02
 exits 0 "$CHORUS" run plain.ini lr=0.03,0.005,0.01,0.02 batch=40,60 --order grid
 check "what is there is counted before anything runs" \
     eval 'head -n 2 err | grep -qE "^6 of 8\+? cells have a result already, 2\+? to run$"'
