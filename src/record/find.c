@@ -491,12 +491,14 @@ static enum err_code refuse_many(const char *results, char *const *names, size_t
 {
     struct text some = {0}, asked = {0};
     const char *how = "stands for";
-    bool sweep = count == 1 && !strcmp(list[0].run.sweep, names[0]);
+    bool sweep = count == 1;
 
     for (size_t i = 0; i < count; i++)
         text_addf(&asked, "%s%s", i ? " " : "", names[i]);
     for (size_t i = 0; i < found && i < TOLD; i++)
         text_addf(&some, "%s%s", i ? ", " : "", list[i].name);
+    for (size_t i = 0; i < found; i++) /* a run may have the name of a sweep */
+        sweep = sweep && !strcmp(list[i].run.sweep, names[0]);
     if (count == 1 && is_filter(names[0]))
         how = "matches";
     else if (count == 1 && !strpbrk(names[0], "/@"))

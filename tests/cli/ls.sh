@@ -121,6 +121,10 @@ refused "an unknown column" "did you mean batch?" "$CHORUS" ls bach=20
 refused "an unknown state" "did you mean done?" "$CHORUS" ls state=doen
 refused "no number" "'x' is no number" "$CHORUS" ls 'lr<x'
 refused "one of many" "'grid' is the sweep of 12 runs: " "$CHORUS" show grid
+exits 0 "$CHORUS" run tiny.ini lr=0.02,0.03 epochs=1 --name both --results apart --quiet
+exits 0 "$CHORUS" run tiny.ini epochs=1 --name both --results apart --quiet
+refused "a run that has the name of a sweep is none of its cells" "'both' is the name of 3 runs: " \
+    "$CHORUS" show both --results apart
 refused "one of none" "no run matches 'batch=20 batch=40'" "$CHORUS" show batch=20 batch=40
 refused "one where many match" "matches 20 runs: " "$CHORUS" weights batch=20 -o w
 check "plot takes several" exits 0 "$CHORUS" plot seed=0 other
