@@ -89,7 +89,7 @@ struct feed {
 bool feed_forget_over(struct feed *f);
 /* The run of that number, new where there is none; NULL: a sweep has it. */
 struct feed_run *feed_have_number(struct feed *f, uint32_t number);
-void feed_drop(struct feed *f, size_t i); /* run[i] */
+void feed_drop(struct feed *f, size_t i);                   /* run[i] */
 void feed_tell(struct feed *f, const struct feed_run *run); /* the status line, of that; NULL */
 /* A cell that cannot begin while its sweep waits for room: it is begun anew every second. */
 bool feed_only_tries(const struct feed *f, const struct feed_run *run);
