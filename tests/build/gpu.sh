@@ -71,6 +71,22 @@ check and_is_stopped "it still runs" eval '! stays'
 LIMIT=1 speeds
 check nothing_outlives_the_measurement "it still runs" eval '! stays'
 
+# A row is there also where neither git nor the peers are.
+part chorus <<'SH'
+[ "$1" = devices ] && echo '{"cuda_devices": 1, "cuda": {}}' && exit
+run=${*: -1}/run
+mkdir "$run"
+printf 'isa\nsm_90\n' >"$run/run.csv"
+echo train_seconds,ended_utc >"$run/epochs.csv"
+for i in 1 2 3 4 5 6 7; do echo "0.0$i,2026-01-01T00:00:0$i.000Z" >>"$run/epochs.csv"; done
+echo "$run"
+SH
+mkdir "$work/few"
+for tool in bash mkdir; do ln -s "$(type -P $tool)" "$work/few/"; done
+python=$(python3 -c 'import sys; print(sys.executable)')
+PATH=$work/few "$python" -I tests/bench/gpu.py --chorus "$kit/chorus" --model mlp --seconds 9 >"$work/out" 2>"$work/err"
+check a_row_needs_no_git "$(cat "$work/out" "$work/err")" grep -q '^| mlp | 10.0 ms |.*, unknown, sm_90 |$' "$work/out"
+
 part tests/gpu/gpu_tests <<'SH'
 echo 'error while loading shared libraries: libc.so.7'
 exit 127
