@@ -68,3 +68,44 @@ TEST(the_estimate_is_what_is_taken)
         kit_close(&b);
     }
 }
+
+static size_t libraries_of(struct kit *b, int places, bool dnn)
+{
+    struct cuda_share *share = mem_new(CUDA_PLACES, sizeof *share);
+    const int gpu[4] = {0, 1, 2, 3};
+    struct cuda_layout l = {0};
+    struct err e = {0};
+    size_t bytes = 0;
+    int n;
+
+    b->plan.devices = b->plan.all_devices = 4;
+    if (cuda_share(&b->plan, gpu, 4, share, &n, &e) == ERR_OK &&
+        cuda_layout_make(&l, &b->plan, share, &e) == ERR_OK)
+        bytes = cuda_need_libraries(&b->plan, &l, places, dnn);
+    else
+        TEST_FAILED("%s", e.text);
+    cuda_layout_free(&l);
+    free(share);
+    return bytes;
+}
+
+/* What was seen of NCCL and cuDNN, which the twin has not: a GPU has two neighbours in NCCL's ring, and
+ * from three GPUs on two more in its tree. */
+TEST(libraries_are_counted_where_they_are_used)
+{
+    const size_t mb = (size_t)1 << 20;
+    struct kit b;
+    size_t alone;
+
+    kit_twin(4);
+    REQUIRE(kit_open(&b, net_builtin("lenet"), (struct net_shape){28, 28, 1}, KIT_IMAGES, 64));
+    alone = libraries_of(&b, 1, false);
+    CHECK(alone > 8 * mb && alone < 16 * mb); /* kernels and graphs */
+    CHECK_INT(libraries_of(&b, 1, true) - alone, 48 * mb);
+    CHECK_INT(libraries_of(&b, 2, false) - alone, 192 * mb);
+    CHECK_INT(libraries_of(&b, 3, false) - alone, 352 * mb);
+    CHECK_INT(libraries_of(&b, 4, false) - alone, 352 * mb);
+    kit_ensemble(&b, 4, 4, false);
+    CHECK_INT(libraries_of(&b, 4, false), libraries_of(&b, 1, false));
+    kit_close(&b);
+}
