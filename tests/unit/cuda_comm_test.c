@@ -366,6 +366,8 @@ static void one_fails(struct rank *r)
     cuda_rt_fail(&e, CUDA_RT_NOMEM, "memory for 1.2 GB of activations");
     CHECK_INT(e.code, ERR_NOMEM);
     cuda_group_fail(r->group, r->rank, &e);
+    err_set(&e, ERR_FAILED, "what is no more than an echo of it");
+    cuda_group_fail(r->group, r->rank, &e);
     r->code = cuda_group_wait(r->group, r->rank, r->stream, &r->e);
     cuda_group_leave(r->group, r->rank);
 }
