@@ -315,7 +315,8 @@ static void share_gradient(struct cpu_worker *w, const struct cpu_layer *c, stru
         return;
     if (s->bf16)
         round_gradient(w, c->tail, p);
-    turn_units(w, c, unit, unit + (int)(p.floats / s->lanes), turned_by_all(w, c));
+    if (p.floats) /* a layer of 10 units has none for a second thread */
+        turn_units(w, c, unit, unit + (int)(p.floats / s->lanes), turned_by_all(w, c));
 }
 
 /* A dense layer whose rows the threads share out: each takes the gradient of its rows over all

@@ -49,8 +49,9 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all)
         if (!c->tiles || (cpu_packs_at_once(s, c) && !all))
             continue;
         cpu_units(w, c->in, &from, &to);
-        s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, from, to, m->param + c->kernel,
-                             m->tiles + c->tile);
+        if (to > from)
+            s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, from, to,
+                                 m->param + c->kernel, m->tiles + c->tile);
     }
 }
 

@@ -72,6 +72,35 @@ TEST(groups_are_as_large_as_the_batch_wants)
     unsetenv("CHORUS_ISA");
 }
 
+/* ---- units for some threads only ---- */
+
+/* Many inputs and ten units: threads behind the first have none, and the step is the same. */
+TEST(a_shared_layer_of_few_units)
+{
+    static const struct net_shape wide = {164, 164, 1};
+    static const char *const isas[] = {"avx512", "avx2", "base"};
+    static const size_t batches[] = {3, 32};
+
+    for (size_t i = 0; i < 2 * MEM_COUNT(isas); i++) {
+        float *params[2] = {NULL, NULL};
+        setenv("CHORUS_ISA", isas[i / 2], 1);
+        for (int many = 0; many < 2 && cpu_kernels_choose(SPEC_FP32); many++) {
+            struct made_run r;
+            REQUIRE(made_plan(&r, "input auto\ndense classes\n", wide, batches[i % 2], 2));
+            r.plan.threads = many ? 3 : 1;
+            REQUIRE(made_open(&r, &cpu_backend));
+            CHECK(r.s->layer[0].units && made_train(&r, &cpu_backend, 2));
+            params[many] = made_params(&r, &cpu_backend, 0);
+            if (many)
+                CHECK(!memcmp(params[0], params[1], r.net->parameter_count * sizeof(float)));
+            made_close(&r, &cpu_backend);
+        }
+        free(params[0]);
+        free(params[1]);
+    }
+    unsetenv("CHORUS_ISA");
+}
+
 /* ---- how many barriers ---- */
 
 static unsigned phases(const struct backend_session *s)
