@@ -275,17 +275,23 @@ static bool rest(int ms, const atomic_bool *stop)
     return !(stop && atomic_load(stop));
 }
 
-/* Whether it is this step, and one of the times. */
-static bool sticks_at(const struct backend_session *s, uint64_t t)
+static bool may_stick(const struct backend_session *s, uint64_t t)
 {
+    return s->script.stuck_at && t == (uint64_t)s->script.stuck_at &&
+           (!s->script.stuck_batch || (int64_t)s->batch == s->script.stuck_batch);
+}
+
+/* Whether this is one of the times, for which there must be a file. false: a stop came before. */
+static bool stick(struct backend_session *s, const atomic_bool *stop)
+{
+    const char *file = s->script.stuck_file;
     struct stat st;
 
-    if (!s->script.stuck_at || t != (uint64_t)s->script.stuck_at ||
-        (s->script.stuck_batch && (int64_t)s->batch != s->script.stuck_batch))
-        return false;
-    if (!s->script.stuck_file[0])
-        return true;
-    return stat(s->script.stuck_file, &st) == 0 && take_byte(s->script.stuck_file, &st);
+    while (*file && stat(file, &st) != 0)
+        if (!rest(1, stop))
+            return false;
+    s->stuck = !*file || take_byte(file, &st);
+    return true;
 }
 
 static enum err_code fake_train(struct backend_session *s, const struct backend_span *span,
@@ -302,7 +308,8 @@ static enum err_code fake_train(struct backend_session *s, const struct backend_
         if (s->script.fail_at && t + 1 == (uint64_t)s->script.fail_at)
             return err_set(e, ERR_FAILED, "the fake backend fails at step %llu, as it was told",
                            (unsigned long long)t + 1);
-        s->stuck = s->stuck || sticks_at(s, t + 1);
+        if (!s->stuck && may_stick(s, t + 1) && !stick(s, span->stop))
+            return ERR_OK;
         if (s->stuck)
             return err_set(e, ERR_STUCK,
                            "the fake backend computes no more in this process from step %llu on",

@@ -21,7 +21,8 @@ struct fake_script {
     int64_t fail_batch;  /* open fails for exactly this batch; 0: for none */
     int64_t stuck_at;    /* this step is the last one of this process: ERR_STUCK; 0: none is */
     int64_t stuck_batch; /* only with exactly this batch; 0: with any */
-    /* A file with a byte for each time that it shall be so, which is taken off; "": always. */
+    /* A file with a byte for each time that it shall be so, which is taken off; until there is the file
+     * the step waits. "": always. */
     char stuck_file[256];
     /* A file with a byte for each plan that may be made at once, which is taken off; the next waits until
      * the file is gone. "": none waits. */

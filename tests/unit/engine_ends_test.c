@@ -377,7 +377,7 @@ TEST(a_stop_is_heard_while_a_run_is_opened)
     CHECK_INT(run.state, WIRE_STOPPED);
 
     /* one that goes on stays where it stood */
-    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_hold(&k, (struct fake_script){0}, 8);
     number = kit_resume(&k, status.path, 0);
     while (!wire_status(k.wire, number, &whole) || whole.epoch < 1)
         clock_sleep_ms(1);

@@ -201,6 +201,26 @@ static inline void kit_end(struct kit *k)
     free(k->model);
 }
 
+/* What the fake backend opens from now on waits before this step, until kit_let_go or a stop. */
+static inline void kit_hold(struct kit *k, struct fake_script script, int64_t step)
+{
+    script.stuck_at = step;
+    snprintf(script.stuck_file, sizeof script.stuck_file, "%s/gate", k->folder);
+    unlink(script.stuck_file);
+    fake_set_script(&script);
+}
+
+/* bytes: how many sessions stick there instead of going on, one of them each. */
+static inline void kit_let_go(struct kit *k, const char *bytes)
+{
+    char *half = io_path(k->folder, "gate.half"), *gate = io_path(k->folder, "gate");
+
+    kit_write(half, bytes);
+    CHECK_INT(rename(half, gate), 0);
+    free(half);
+    free(gate);
+}
+
 static inline void kit_set(struct spec *s, const char *setting)
 {
     char *copy = mem_text(setting), *equals = strchr(copy, '=');

@@ -36,11 +36,10 @@ TEST(runs_wait_for_each_other_in_order)
     struct spec s;
     struct wire_status first, second, third;
     struct record_run a, b;
-    struct fake_script slow = {.step_ms = 5};
     uint32_t run[3];
 
     kit_folder(&k);
-    fake_set_script(&slow);
+    kit_hold(&k, (struct fake_script){0}, 1);
     kit_engine(&k, 4096, 0);
     kit_spec(&k, &s, NULL);
     for (int i = 0; i < 3; i++)
@@ -54,6 +53,7 @@ TEST(runs_wait_for_each_other_in_order)
     CHECK_INT(third.state, WIRE_STOPPED);
     CHECK_STR(third.path, "");
     CHECK_HAS(k.refused, "waits");
+    kit_let_go(&k, "");
     kit_wait(&k, run[0], &first);
     wait_state(&k, run[1], WIRE_DONE, &second);
     CHECK_INT(first.state, WIRE_DONE);
@@ -113,29 +113,38 @@ TEST(a_reader_that_never_reads_holds_nothing_up)
     kit_end(&k);
 }
 
+static atomic_bool arrived;
+
+static void arrive(const struct backend_span *span)
+{
+    atomic_store(&arrived, true);
+    for (int i = 0; i < 20000 && !atomic_load(span->stop); i++)
+        clock_sleep_ms(1);
+}
+
 TEST(quitting_stops_what_runs_and_it_can_be_resumed)
 {
     struct kit k;
     struct spec s;
     struct wire_status status, whole;
     struct record_run run;
-    struct fake_script slow = {.step_ms = 20};
     uint32_t number;
 
     kit_folder(&k);
-    fake_set_script(&slow);
+    atomic_store(&arrived, false);
+    kit_happen = arrive;
+    atomic_store(&kit_at, 8);
     kit_engine(&k, 64, 0);
     kit_spec(&k, &s, "epochs=4", NULL);
     number = kit_start(&k, &s);
     kit_start(&k, &s); /* this one never begins */
     wait_state(&k, number, WIRE_RUNNING, &status);
-    clock_sleep_ms(100);
+    for (int i = 0; i < 20000 && !atomic_load(&arrived); i++)
+        clock_sleep_ms(1);
     kit_quit(&k);
     kit_read_run(status.path, &run);
     CHECK_INT(run.state, WIRE_STOPPED);
     CHECK(kit_has(status.path, "checkpoint.safetensors"));
-    slow.step_ms = 0;
-    fake_set_script(&slow);
     kit_engine(&k, 64, 0);
     kit_wait(&k, kit_resume(&k, status.path, 0), &status);
     kit_run(&k, &s, &whole);
@@ -191,11 +200,24 @@ static int64_t checkpoint_step(const char *path)
     return step;
 }
 
+static atomic_bool answered;
+
+static bool hear_refusal(struct kit *k, const struct wire_event *event)
+{
+    (void)k;
+    if (event->kind == WIRE_REFUSED)
+        atomic_store(&answered, true);
+    return false;
+}
+
+/* A command for nobody is answered behind the one before it. */
 static void stop_after_epoch(const struct backend_span *span)
 {
     (void)span;
     wire_send(here->wire, &sent);
-    clock_sleep_ms(300);
+    kit_send(here, WIRE_STOP, 42, WIRE_NOW);
+    for (int i = 0; i < 20000 && !atomic_load(&answered); i++)
+        clock_sleep_ms(1);
 }
 
 TEST(a_stop_comes_at_once_or_after_the_epoch)
@@ -218,6 +240,7 @@ TEST(a_stop_comes_at_once_or_after_the_epoch)
     kit_engine(&k, 256, 0);
     kit_spec(&k, &s, NULL);
     kit_happen = stop_after_epoch;
+    k.on_event = hear_refusal;
     sent = (struct wire_command){.kind = WIRE_STOP, .run = k.runs + 1, .how = WIRE_AFTER_EPOCH};
     atomic_store(&kit_at, 8);
     kit_run(&k, &s, &status);

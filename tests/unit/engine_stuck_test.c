@@ -82,14 +82,19 @@ TEST(after_three_restarts_it_has_failed)
 TEST(cells_beside_it_stop_and_are_not_counted)
 {
     struct wire_sweep_status status;
+    struct wire_cell both[CELLS];
     struct record_cell *cells;
     struct kit k;
-    size_t n, stopped = 0;
+    size_t n, live[CELLS], stopped = 0;
+    uint32_t sweep;
 
     kit_folder(&k);
     kit_engine(&k, 4096, 0);
-    fake_set_script(&(struct fake_script){.stuck_at = 5, .stuck_batch = 16, .step_ms = 10});
-    run_sweep(&k, "batch = 8, 16\nepochs = 4\n", (struct wish){.jobs = 2}, &status);
+    kit_hold(&k, (struct fake_script){.stuck_batch = 16, .step_ms = 10}, 5);
+    sweep = begin_sweep(&k, "batch = 8, 16\nepochs = 100\n", (struct wish){.jobs = 2});
+    wait_live(&k, sweep, 2, both, live);
+    kit_let_go(&k, " ");
+    wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.code, ERR_STUCK);
     cells = ledger_cells(&k, "grid", &n);
@@ -107,7 +112,7 @@ TEST(cells_beside_it_stop_and_are_not_counted)
     free(cells);
     script(0, 0);
     begin_anew(&k);
-    run_sweep(&k, "batch = 8, 16\nepochs = 4\n", (struct wish){.jobs = 2}, &status);
+    run_sweep(&k, "batch = 8, 16\nepochs = 100\n", (struct wish){.jobs = 2}, &status);
     CHECK_INT(status.state, WIRE_DONE);
     CHECK_INT(status.done, 2);
     CHECK_INT(run_folders(&k), 2);
@@ -132,12 +137,14 @@ TEST(cells_that_a_stop_left_running_go_on_alone)
 
     kit_folder(&k);
     kit_engine(&k, 4096, 0);
-    fake_set_script(&(struct fake_script){.stuck_at = 4, .stuck_batch = 8, .step_ms = 100});
+    kit_hold(&k, (struct fake_script){.stuck_batch = 8, .step_ms = 20}, 4);
     k.on_event = go_behind; /* which begins no cell in this process */
-    sweep = begin_sweep(&k, "batch = 8, 16, 32\nepochs = 4\n", (struct wish){.jobs = 2});
+    sweep = begin_sweep(&k, "batch = 8, 16, 32\nepochs = 100\n", (struct wish){.jobs = 2});
     CHECK_INT(sweep, 1);
     wait_live(&k, sweep, 2, cells, live);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
+    wait_closing(&k, sweep);
+    kit_let_go(&k, " ");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.code, ERR_STOPPED);
@@ -164,10 +171,15 @@ TEST(cells_that_a_stop_left_running_go_on_alone)
     kit_end(&k);
 }
 
+/* A command for nobody is answered behind the one before it. */
 static bool stop_it(struct kit *k, const struct wire_event *event)
 {
-    if (event->kind == WIRE_STARTED)
+    if (event->kind == WIRE_STARTED) {
         kit_send(k, WIRE_STOP, event->run, WIRE_AFTER_EPOCH);
+        kit_send(k, WIRE_STOP, 42, WIRE_NOW);
+    }
+    if (event->kind == WIRE_REFUSED)
+        kit_let_go(k, " ");
     return false;
 }
 
@@ -180,7 +192,7 @@ TEST(who_wanted_it_to_end_has_it_ended)
     kit_folder(&k);
     kit_engine(&k, 4096, 0);
     make_spec(&k, &s);
-    fake_set_script(&(struct fake_script){.stuck_at = 4, .step_ms = 100});
+    kit_hold(&k, (struct fake_script){0}, 4);
     k.on_event = stop_it;
     kit_run(&k, &s, &status);
     CHECK_INT(status.state, WIRE_STOPPED);

@@ -60,7 +60,6 @@ TEST(every_cell_is_run_once_and_one_at_a_time)
 TEST(the_sheet_tells_what_waits_and_what_cannot_be)
 {
     struct kit k;
-    struct fake_script slow = {.step_ms = 50};
     struct sheet s = {0};
     struct err e;
     uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
@@ -69,7 +68,7 @@ TEST(the_sheet_tells_what_waits_and_what_cannot_be)
 
     kit_folder(&k);
     kit_engine(&k, 4096, 0);
-    fake_set_script(&slow);
+    kit_hold(&k, (struct fake_script){0}, 5);
     begin_sweep(&k, "devices = 1, 3\nlr = 0.1, 0.2\n", (struct wish){.grid = true});
     path = mem_textf("%s/sweeps/grid/sweep.csv", k.results);
     while ((s.rows < 4 || strcmp(sheet_cell(&s, 0, state), "running") != 0) && clock_ns() < until) {
@@ -154,7 +153,6 @@ TEST(results_that_are_there_are_told_at_once)
 {
     struct kit k;
     struct wire_sweep_status status;
-    struct fake_script slow = {.step_ms = 50};
     struct wire_cell cells[CELLS];
     size_t live[CELLS], known = 0;
     uint64_t until;
@@ -163,7 +161,7 @@ TEST(results_that_are_there_are_told_at_once)
     kit_folder(&k);
     kit_engine(&k, 4096, 0);
     run_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){.grid = true}, &status);
-    fake_set_script(&slow);
+    kit_hold(&k, (struct fake_script){0}, 5);
     sweep = begin_sweep(&k, "lr = 0.4, 0.5, 0.1, 0.2\n", (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
     until = clock_ns() + KIT_WAIT_MS * 1000000ull;
@@ -243,11 +241,12 @@ TEST(jobs_run_side_by_side_and_say_so)
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 40});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, "batch = 8\nthreads = 1\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6\n",
                         (struct wish){.jobs = 3});
     wait_live(&k, sweep, 3, cells, live);
+    kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.done, 6);
     REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK);
@@ -358,6 +357,22 @@ static enum err_code note_open(const struct backend_plan *plan, struct backend_s
     return open_fake(plan, out, e);
 }
 
+/* A sweep whose first cells go on when so many of them are open. */
+static void run_when_open(struct kit *k, int jobs, const char *keys, struct wish wish,
+                          struct wire_sweep_status *status)
+{
+    uint32_t sweep;
+
+    atomic_store(&opened, 0);
+    kit_hold(k, (struct fake_script){0}, 5);
+    wish.jobs = jobs;
+    sweep = begin_sweep(k, keys, wish);
+    for (int i = 0; i < 20000 && atomic_load(&opened) < jobs; i++)
+        clock_sleep_ms(1);
+    kit_let_go(k, "");
+    (void)wait_sweep(k, sweep, status);
+}
+
 TEST(jobs_side_by_side_have_a_GPU_each)
 {
     struct kit k;
@@ -369,10 +384,9 @@ TEST(jobs_side_by_side_have_a_GPU_each)
     kit_fake.open = note_open;
     kit_fake.gpus = four_gpus;
     kit_fake.gpu = behind_the_first;
-    fake_set_script(&(struct fake_script){.step_ms = 20});
     kit_engine(&k, 4096, 0);
-    run_sweep(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8\n",
-              (struct wish){.jobs = 4}, &status);
+    run_when_open(&k, 4, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8\n",
+                  (struct wish){0}, &status);
     CHECK_INT(status.done, 8);
     for (int i = 0; i < 8; i++) {
         seen |= opened_on[i];
@@ -384,9 +398,8 @@ TEST(jobs_side_by_side_have_a_GPU_each)
     CHECK_INT(opened_on[0] | opened_on[1] | opened_on[2] | opened_on[3], 30);
 
     /* Two jobs of two devices have two GPUs each. */
-    atomic_store(&opened, 0);
-    run_sweep(&k, "batch = 8\ndevices = 2\nlr = 0.1, 0.2\n",
-              (struct wish){.name = "two", .jobs = 2}, &status);
+    run_when_open(&k, 2, "batch = 8\ndevices = 2\nlr = 0.1, 0.2\n", (struct wish){.name = "two"},
+                  &status);
     CHECK_INT(status.done, 2);
     CHECK_INT(opened_on[0] | opened_on[1], 30);
     CHECK_INT(opened_on[0] & opened_on[1], 0);
@@ -397,7 +410,7 @@ TEST(jobs_side_by_side_have_a_GPU_each)
     kit_end(&k);
 }
 
-/* Stops a sweep while one of its cells runs. */
+/* Stops a sweep while its cells are held. */
 static void stop_it(struct kit *k, const char *keys, struct wish wish, enum wire_how how,
                     struct wire_sweep_status *status)
 {
@@ -407,6 +420,10 @@ static void stop_it(struct kit *k, const char *keys, struct wish wish, enum wire
 
     wait_live(k, sweep, wish.jobs ? (size_t)wish.jobs : 1, cells, live);
     kit_send(k, WIRE_STOP, sweep, how);
+    if (how == WIRE_AFTER_CELLS) {
+        wait_closing(k, sweep);
+        kit_let_go(k, "");
+    }
     wait_sweep(k, sweep, status);
 }
 
@@ -419,7 +436,7 @@ TEST(a_stopped_sweep_goes_on_in_its_own_folders)
     size_t n, m;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 40});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     stop_it(&k, keys, (struct wish){.grid = true, .jobs = 2}, WIRE_AFTER_STEP, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
@@ -462,7 +479,7 @@ TEST(a_stop_may_let_the_running_cells_end)
     struct wire_sweep_status status;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     stop_it(&k, "batch = 8\nlr = 0.1, 0.2, 0.3\n", (struct wish){0}, WIRE_AFTER_CELLS, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
@@ -482,13 +499,14 @@ TEST(a_paused_cell_goes_on_where_cells_that_run_shall_end)
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0});
     wait_live(&k, sweep, 1, cells, live);
     kit_send(&k, WIRE_PAUSE, cells[live[0]].run, WIRE_AFTER_STEP);
     for (int i = 0; i < 20000 && run.state != WIRE_PAUSED; i++, clock_sleep_ms(1))
         (void)wire_status(k.wire, cells[live[0]].run, &run);
+    kit_let_go(&k, "");
     CHECK(wire_sweep_status(k.wire, sweep, &status) && !status.closing);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
     wait_sweep(&k, sweep, &status);
@@ -587,6 +605,9 @@ TEST(a_cell_that_is_let_go_on_leaves_its_sweep_paused)
     left = status.left_seconds;
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS); /* then two of them are no longer to come */
     wait_standing(&k, sweep, "stopping: no further cell begins", &status);
+    for (int i = 0; i < 60000 && status.left_seconds >= left; i++, clock_sleep_ms(1))
+        (void)wire_sweep_status(k.wire, sweep,
+                                &status); /* of so few steps it is no more than a guess */
     CHECK(isnan(left) || status.left_seconds < left);
     kit_end(&k);
 }
@@ -602,7 +623,7 @@ TEST(cells_are_skipped_dropped_and_moved)
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     sweep =
         begin_sweep(&k, "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n", (struct wish){.grid = true});
@@ -613,6 +634,8 @@ TEST(cells_are_skipped_dropped_and_moved)
     cell_command(&k, WIRE_SKIP, sweep, 2, 0);
     cell_command(&k, WIRE_SKIP, sweep, 0, 0); /* which runs */
     cell_command(&k, WIRE_SKIP, sweep, 77, 0);
+    wait_skipped(&k, sweep, 2);
+    kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_DONE); /* skipped is a result */
     CHECK_INT(status.done, 3);
@@ -698,7 +721,7 @@ TEST(a_cell_that_another_program_leaves_is_taken_over)
     own = b.results;
     b.results = mem_text(a.results);
     strcpy(b.model, a.model);
-    fake_set_script(&(struct fake_script){.step_ms = 200}); /* what a opens now is slow */
+    kit_hold(&a, (struct fake_script){0}, 5); /* what a opens now waits */
     kit_engine(&a, 4096, 0);
     one = begin_sweep(&a, keys, (struct wish){.grid = true});
     wait_live(&a, one, 1, cells, live);
@@ -841,8 +864,7 @@ TEST(lines_in_a_sweeps_control_are_obeyed)
     uint32_t sweep;
 
     kit_folder(&k);
-    /* long enough for lines that are read once a second */
-    fake_set_script(&(struct fake_script){.step_ms = 60});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
@@ -884,7 +906,7 @@ TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
@@ -910,17 +932,27 @@ TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
     kit_end(&k);
 }
 
+static void hear_all(struct kit *k)
+{
+    struct wire_event event;
+
+    while (wire_take(k->wire, &event))
+        kit_hear(k, &event);
+}
+
 /* What another program's person asks for: cells by their numbers, dropped or sooner. */
 TEST(lines_in_a_sweeps_control_move_and_drop_cells)
 {
+    static const double want[] = {0.1, 0.4, 0.3};
     struct kit k;
     struct wire_sweep_status status;
     struct wire_cell cells[CELLS];
-    size_t live[CELLS];
+    struct record_entry *list;
+    size_t live[CELLS], n;
     uint32_t sweep;
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 60});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4\nepochs = 2\n",
                         (struct wish){.grid = true});
@@ -930,15 +962,19 @@ TEST(lines_in_a_sweeps_control_move_and_drop_cells)
     control(&k, "skip 1");
     control(&k, "skip 99");
     control(&k, "move 2");
-    for (int i = 0; i < 20000 && cells[3].state == WIRE_WAITING; i++, clock_sleep_ms(1))
-        (void)wire_cells(k.wire, sweep, cells, CELLS);
-    CHECK_INT(cells[3].state, WIRE_RUNNING); /* before the third */
-    CHECK_INT(cells[2].state, WIRE_WAITING);
-    CHECK_INT(cells[1].state, WIRE_SKIPPED);
+    for (int i = 0; i < 20000 && !strstr(k.logs, "unknown: move 2"); i++, clock_sleep_ms(1))
+        hear_all(&k); /* of the last of them */
+    CHECK_HAS(k.logs, "unknown: move 2");
+    kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.done, 3);
     CHECK_INT(status.skipped, 1);
-    CHECK_HAS(k.logs, "unknown: move 2");
+    (void)wire_cells(k.wire, sweep, cells, CELLS);
+    CHECK_INT(cells[1].state, WIRE_SKIPPED);
+    REQUIRE(record_list(k.results, &list, &n, NULL) == ERR_OK && n == 3);
+    for (size_t i = 0; i < n; i++) /* in the order in which they began */
+        CHECK_NEAR(list[i].run.spec.lr, want[i], 1e-12);
+    record_free_list(list, n);
     kit_end(&k);
 }
 
@@ -982,7 +1018,7 @@ TEST(quitting_stops_a_sweep_so_that_it_can_go_on)
     size_t live[CELLS];
 
     kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
     wait_live(&k, begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0}), 1, cells, live);
     begin_sweep(&k, "batch = 8\nlr = 0.3, 0.4\n", (struct wish){.name = "second"});
@@ -1022,6 +1058,8 @@ TEST(time_left_comes_from_cells_of_like_cost)
     struct wire_cell cells[CELLS];
     uint32_t sweep;
     double left = NAN;
+    bool held = false; /* what comes behind the second one */
+    struct wire_status run;
 
     kit_folder(&k);
     fake_set_script(&(struct fake_script){.step_ms = 20});
@@ -1030,10 +1068,16 @@ TEST(time_left_comes_from_cells_of_like_cost)
         begin_sweep(&k, "batch = 16\nseed = 0, 1\nepochs = 2, 4\n", (struct wish){.grid = true});
     /* order: seed 0 with 2 and 4 epochs, seed 1 with 2 and 4: behind the second, 0.72 s are left */
     for (int i = 0; i < 60000 && isnan(left); i++, clock_sleep_ms(1)) {
-        wire_cells(k.wire, sweep, cells, CELLS);
+        if (!held && wire_cells(k.wire, sweep, cells, CELLS) > 1 && cells[1].run &&
+            wire_status(k.wire, cells[1].run, &run) && run.state == WIRE_RUNNING) {
+            kit_hold(&k, (struct fake_script){.step_ms = 20}, 1);
+            held = true;
+        }
         if (wire_sweep_status(k.wire, sweep, &status) && status.done == 2)
             left = status.left_seconds;
     }
+    wire_cells(k.wire, sweep, cells, CELLS);
+    kit_let_go(&k, "");
     CHECK(left > 0 && cells[0].seconds > 0.2);
     CHECK_NEAR(left / (cells[0].seconds + cells[1].seconds), 1, 0.35);
     CHECK(cells[1].seconds > cells[0].seconds);

@@ -450,7 +450,7 @@ TEST(a_dropped_cell_keeps_the_run_that_it_began)
     uint32_t sweep;
 
     begin(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_hold(&k, (struct fake_script){0}, 5);
     sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
@@ -463,6 +463,8 @@ TEST(a_dropped_cell_keeps_the_run_that_it_began)
     sweep = begin_sweep(&k, "batch = 16\nlr = 0.2, 0.1\n", (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
     cell_command(&k, WIRE_SKIP, sweep, 1, 0);
+    wait_skipped(&k, sweep, 1);
+    kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.skipped, 1);
     ledger = ledger_cells(&k, "grid", &n);
@@ -482,10 +484,13 @@ TEST(only_what_waits_is_moved)
     uint32_t sweep;
 
     begin(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 20});
+    kit_hold(&k, (struct fake_script){0}, 5);
     sweep = begin_sweep(&k, "batch = 16\nlr = 0.1, 0.2, 0.3\n", (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
     cell_command(&k, WIRE_MOVE, sweep, (uint32_t)live[0], +2);
+    for (int i = 0; i < 20000 && !k.events[WIRE_REFUSED]; i++, clock_sleep_ms(1))
+        hear_all(&k);
+    kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_HAS(k.refused, "runs already");
     wire_cells(k.wire, sweep, after, CELLS);

@@ -339,11 +339,11 @@ TEST(a_stop_of_what_runs_goes_on_to_the_next)
     struct kit k;
     struct wire_queue q;
     struct wire_status status;
-    struct fake_script slow = {.step_ms = 20}, fast = {0};
+    struct fake_script fast = {0};
 
     kit_folder(&k);
     k.queue = true;
-    fake_set_script(&slow);
+    kit_hold(&k, fast, 5);
     queue_add(&k, "a", "");
     queue_add(&k, "b", "");
     kit_engine(&k, 4096, 0);
@@ -365,11 +365,11 @@ TEST(a_run_that_was_stopped_goes_on_in_its_turn)
     struct wire_status status;
     struct record_run run;
     char *options;
-    struct fake_script slow = {.step_ms = 20}, fast = {0};
+    struct fake_script fast = {0};
 
     kit_folder(&k);
     k.queue = true;
-    fake_set_script(&slow);
+    kit_hold(&k, fast, 5);
     queue_add(&k, "a", "");
     kit_engine(&k, 4096, 0);
     q = wait_queue(&k, WIRE_QUEUE_BUSY, 1);
@@ -399,17 +399,22 @@ TEST(the_users_own_runs_come_first)
 {
     struct kit k;
     struct spec s;
-    struct fake_script slow = {.step_ms = 2};
+    struct wire_status own = {0};
+    uint32_t run;
 
     kit_folder(&k);
     k.queue = true;
-    fake_set_script(&slow);
+    kit_hold(&k, (struct fake_script){0}, 5);
     queue_add(&k, "a", "");
     kit_engine(&k, 4096, 0);
     wait_queue(&k, WIRE_QUEUE_BUSY, 1);
     queue_add(&k, "b", "");
     kit_spec(&k, &s, "name=own", NULL);
-    kit_start(&k, &s);
+    run = kit_start(&k, &s);
+    for (int i = 0; i < 20000 && !wire_status(k.wire, run, &own); i++)
+        clock_sleep_ms(1);
+    CHECK_INT(own.state, WIRE_WAITING);
+    kit_let_go(&k, "");
     wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
     CHECK_RUNS(&k, "a:done own:done b:done");
     kit_end(&k);
@@ -420,11 +425,10 @@ TEST(quitting_leaves_the_rest_in_the_queue)
     struct kit k;
     struct wire_queue q;
     struct wire_status status;
-    struct fake_script slow = {.step_ms = 20};
 
     kit_folder(&k);
     k.queue = true;
-    fake_set_script(&slow);
+    kit_hold(&k, (struct fake_script){0}, 5);
     for (int i = 0; i < 3; i++)
         queue_add(&k, (char[2]){(char)('a' + i), 0}, "");
     kit_engine(&k, 4096, 0);
@@ -433,8 +437,7 @@ TEST(quitting_leaves_the_rest_in_the_queue)
     kit_quit(&k);
     CHECK_RUNS(&k, "a:stopped");
     CHECK_INT(left_in_queue(&k), 2);
-    slow.step_ms = 0;
-    fake_set_script(&slow);
+    fake_set_script(&(struct fake_script){0});
     kit_engine(&k, 4096, 0);
     wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
     CHECK_RUNS(&k, "a:stopped b:done c:done");
@@ -446,11 +449,10 @@ TEST(a_run_that_is_handed_over_ends_the_taking)
     struct kit k;
     struct wire_queue q;
     struct wire_status status;
-    struct fake_script slow = {.step_ms = 20};
 
     kit_folder(&k);
     k.queue = true;
-    fake_set_script(&slow);
+    kit_hold(&k, (struct fake_script){0}, 5);
     queue_add(&k, "a", "");
     queue_add(&k, "b", "");
     kit_engine(&k, 4096, 0);

@@ -4,6 +4,9 @@
 #include "engine/backend.h"
 #include "tests/test.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #define IMAGES 40
 #define BATCH  8
 #define STEPS  12
@@ -172,6 +175,58 @@ TEST(the_script_is_followed)
     CHECK_INT(done, 0);
     CHECK_INT(fake_backend.evaluate(s, &b.data.test, 0, IMAGES, &b.stop, logits, &e), ERR_STOPPED);
     fake_backend.close(s);
+    script = (struct fake_script){0};
+    fake_set_script(&script);
+    net_free(b.net);
+}
+
+static void *make_file(void *path)
+{
+    FILE *f;
+
+    clock_sleep_ms(20);
+    f = fopen(path, "w");
+    if (f)
+        fclose(f);
+    return NULL;
+}
+
+TEST(a_step_that_may_stick_waits_for_its_file)
+{
+    struct bench b;
+    struct backend_session *s;
+    struct backend_step results[STEPS * 2];
+    const char *base = getenv("TMPDIR");
+    struct fake_script script = {.stuck_at = 3};
+    pthread_t maker;
+    size_t done;
+    struct err e;
+    char folder[200];
+    FILE *f;
+
+    snprintf(folder, sizeof folder, "%s/chorus-fake-XXXXXX", base && *base ? base : "/tmp");
+    REQUIRE(mkdtemp(folder));
+    snprintf(script.stuck_file, sizeof script.stuck_file, "%s/gate", folder);
+    make(&b, SPEC_DATA_PARALLEL, 1);
+    fake_set_script(&script);
+    REQUIRE_OK(fake_backend.open(&b.plan, &s, &e));
+    REQUIRE_OK(train(&b, s, 0, 2, results, &done, &e));
+    CHECK_INT(done, 2);
+    atomic_store(&b.stop, true); /* it hears of a stop, and is done when it is tried again */
+    REQUIRE_OK(train(&b, s, 2, 2, results, &done, &e));
+    CHECK_INT(done, 0);
+    atomic_store(&b.stop, false);
+    REQUIRE(pthread_create(&maker, NULL, make_file, script.stuck_file) == 0);
+    REQUIRE_OK(train(&b, s, 2, 2, results, &done, &e));
+    CHECK_INT(done, 2); /* without a byte it does not stick */
+    pthread_join(maker, NULL);
+    f = fopen(script.stuck_file, "w");
+    REQUIRE(f && fputc(' ', f) == ' ' && fclose(f) == 0);
+    CHECK_INT(train(&b, s, 2, 2, results, &done, &e), ERR_STUCK);
+    CHECK_INT(done, 0);
+    fake_backend.close(s);
+    unlink(script.stuck_file);
+    rmdir(folder);
     script = (struct fake_script){0};
     fake_set_script(&script);
     net_free(b.net);

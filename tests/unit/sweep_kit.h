@@ -113,6 +113,25 @@ static inline void wait_live(struct kit *k, uint32_t sweep, size_t count, struct
         TEST_FAILED("%zu cells run, not %zu", n, count);
 }
 
+/* Until a stop after the cells that run was taken. */
+static inline void wait_closing(struct kit *k, uint32_t sweep)
+{
+    struct wire_sweep_status status = {0};
+
+    for (int i = 0; i < 20000 && !status.after_cells; i++, clock_sleep_ms(1))
+        (void)wire_sweep_status(k->wire, sweep, &status);
+    CHECK(status.after_cells);
+}
+
+static inline void wait_skipped(struct kit *k, uint32_t sweep, int64_t cells)
+{
+    struct wire_sweep_status status = {0};
+
+    for (int i = 0; i < 20000 && status.skipped < cells; i++, clock_sleep_ms(1))
+        (void)wire_sweep_status(k->wire, sweep, &status);
+    CHECK_INT(status.skipped, cells);
+}
+
 static inline void run_sweep(struct kit *k, const char *keys, struct wish wish,
                              struct wire_sweep_status *status)
 {
