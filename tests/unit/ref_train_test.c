@@ -164,6 +164,15 @@ static void *stop_later(void *user)
     return NULL;
 }
 
+/* The thread's own processor time, so that a busy machine does not matter. */
+static double work_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 /* Stops at moments spread over a step; what was abandoned leaves no trace, what follows is as if
  * nothing had happened. */
 TEST(a_stop_in_the_middle_of_a_step_leaves_no_trace)
@@ -175,16 +184,16 @@ TEST(a_stop_in_the_middle_of_a_step_leaves_no_trace)
     int abandoned = 0;
 
     for (int ensemble = 0; ensemble < 2; ensemble++) {
-        uint64_t step_ns = clock_ns();
+        double six;
 
         REQUIRE(set_up(&whole, SPEC_ADAM, SPEC_FP32, ensemble));
-        step_ns = clock_ns();
+        six = work_ms();
         CHECK_INT(kit_train(&whole, 0, 6, rows, NULL), 6);
-        step_ns = (clock_ns() - step_ns) / 6;
+        six = work_ms() - six;
         want = kit_everything(&whole, &bytes);
         for (int i = 0; i < 40; i++) {
             struct kit k;
-            struct stopper s = {.after_ns = step_ns * 6 * (uint64_t)i / 40};
+            struct stopper s = {.after_ns = (uint64_t)(six * 1e6 * i / 40)};
             size_t done;
 
             REQUIRE(set_up(&k, SPEC_ADAM, SPEC_FP32, ensemble));
@@ -226,15 +235,6 @@ TEST(a_stop_flag_that_is_set_already_does_nothing_at_all)
     free(before);
     free(after);
     kit_free(&k);
-}
-
-/* The thread's own processor time, so that a busy machine does not matter. */
-static double work_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 TEST(one_slow_step_sees_the_stop_flag_in_time)

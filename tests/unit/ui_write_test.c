@@ -110,7 +110,8 @@ TEST(a_slow_disk_holds_up_nothing_and_gets_what_was_seen)
     pthread_mutex_lock(&gate);
     began = clock_ns();
     write_as(&k, "a.txt");
-    CHECK((clock_ns() - began) / 1000000 < 500);
+    CHECK((clock_ns() - began) / 1000000 <
+          10000); /* else it would wait for this thread, for ever */
     grid_clear(&k.app.own->grid);
     CHECK_STR(k.app.own->said, "");
     pthread_mutex_unlock(&gate);
