@@ -44,8 +44,10 @@ exits 0 "$CHORUS" go "$folder" "$second"
 check "several names" eval 'state_is "$second" running && state_is "$folder" running'
 exits 0 "$CHORUS" stop batch=60
 check "stop by a filter" eval 'state_is "$second" stopped && state_is "$folder" running'
+exits 0 "$CHORUS" pause "$folder" # who computes makes files
 refused "of those none computes" "nobody computes ${second##*/}: it is stopped; chorus ls state=running lists what runs" \
     "$CHORUS" stop batch=60
+exits 0 "$CHORUS" go "$folder"
 rm -r "$second" second.pid
 
 exits 0 "$CHORUS" stop "$folder"
@@ -66,7 +68,9 @@ column "$folder" pid >run.pid
 watcher=$!
 until_true 60 grep -q "^epoch [0-9]*/100000 " talk
 check "watch prints a line an epoch" grep -q "^epoch [0-9]*/100000 " talk
+exits 0 "$CHORUS" pause "$folder"
 refused "--skip of a run that is no cell" "chorus stop ${folder##*/} stops it" "$CHORUS" stop "$folder" --skip
+exits 0 "$CHORUS" go "$folder"
 exits 0 "$CHORUS" stop "$folder" --after-epoch
 check "stop --after-epoch" until_true 60 state_is "$folder" stopped
 wait $watcher

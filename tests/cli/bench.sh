@@ -116,6 +116,9 @@ p = subprocess.Popen([os.environ["CHORUS"], "bench", "--json", "--seconds", "20"
                      stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT,
                                                                               signal.SIG_DFL))
 time.sleep(2)
+caught = lambda: next(int(l.split()[1], 16) for l in open("/proc/%d/status" % p.pid) if l.startswith("SigCgt"))
+while not caught() >> 1 & 1: # it does not hear SIGINT yet
+    time.sleep(0.05)
 begin = time.time()
 p.send_signal(signal.SIGINT)
 out = p.communicate()[0]

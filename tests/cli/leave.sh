@@ -172,6 +172,18 @@ fresh()
     export CHORUS_FAKE_SCRIPT="step_ms=10"
 }
 
+# Behind fresh: what trains waits in its second epoch, and shorter runs do not, until go_on.
+held()
+{
+    rm -f held
+    export CHORUS_FAKE_SCRIPT="step_ms=10 stuck=40 stuck_file=$PWD/held"
+}
+
+go_on()
+{
+    : >held
+}
+
 fast()
 {
     unset CHORUS_FAKE_SCRIPT
@@ -239,29 +251,35 @@ done
 # ---- left to a process of its own ----
 
 fresh
-add name=a epochs=12
+held
+add name=a epochs=4
 add name=b epochs=1
 play "$trains" "key q" "$asks" "key l" --
 check "q, l: it leaves at once" ended 0
 check "it says that the run goes on" grep -qa -e '-a-.* goes on without this terminal' screen
+go_on
 check "the run and the queue come to their end, each once" become "a:done b:done"
 check "nobody is left" until_true 30 nobody
 check "nothing is left" waits 0
 
 fresh
+held
 add lr=0.1,0.2,0.4 epochs=3 --name board
 add name=b epochs=1
 play "$trains" "key q" "$asks" "key l" --
 check "q, l: a sweep" ended 0
 check "it goes on as one" eval '[ "$(grep -ca "goes on without" screen)" = 1 ] && grep -qa "board goes on" screen'
+go_on
 check "each cell once, then the queue" become ":done :done :done b:done"
 check "nobody is left behind it" until_true 30 nobody
 
 fresh
-add lr=0.1,0.2,0.4 epochs=40 --name board
+held
+add lr=0.1,0.2,0.4 epochs=3 --name board
 play "$trains" "until $CHORUS stop board --after-cells 2>err" "until grep -qs '^sweep 1 1 1 ' $CHORUS_CACHE/working/*" "key q" "$asks" "key l" --
 check "q, l: a sweep that stops after its cells" ended 0
 check "its cell goes on alone" eval '[ "$(grep -ca "goes on without" screen)" = 1 ] && ! grep -qa "board goes on" screen'
+go_on
 check "to its end, and no other begins" eval 'become ":done" && until_true 30 nobody && names_are ":done"'
 check "the sweep knows it" grep -q ',done,$' results/sweeps/board/ledger.csv
 fast
@@ -279,16 +297,20 @@ check "q, l: a sweep that stops after a cell that is being prepared" ended 0
 check "which goes on alone, too" eval 'become ":done" && until_true 30 nobody && names_are ":done"'
 
 fresh
+held
 add name=b epochs=1
-play "until [ -e results/2*-own-*/run.csv ]" "key q" "$asks" "key l" -- run tiny.ini backend=fake name=own epochs=12 --tui
+play "until [ -e results/2*-own-*/run.csv ]" "key q" "$asks" "key l" -- run tiny.ini backend=fake name=own epochs=4 --tui
 check "q, l in the first moments of a run" ended 0
+go_on
 check "it goes on, then the queue" become "own:done b:done"
 
 fresh
-add name=a epochs=12
+held
+add name=a epochs=4
 add name=b epochs=1
 play "$trains" "key 2" "shows img/s" "key p" "until grep -q ,paused, results/2*/run.csv" "key q" "$asks" "key l" --
 check "q, l: a run that is paused" ended 0
+go_on
 check "goes on" become "a:done b:done"
 check "and lets go of the queue" until_true 30 no_taker
 
@@ -354,7 +376,9 @@ fresh
 tui $? "of one that cannot start, as without it" "shows no CUDA device" "leave" -- \
     run tiny.ini backend=cuda devices=gpu:7
 fresh
-tui 0 "of one that goes on without it" "$trains" "key q" "$asks" "key l" -- run tiny.ini backend=fake name=own epochs=12
+held
+tui 0 "of one that goes on without it" "$trains" "key q" "$asks" "key l" -- run tiny.ini backend=fake name=own epochs=4
+go_on
 check "it does, to its end" become own:done
 check "and lets go of the queue" until_true 30 no_taker
 
@@ -368,17 +392,19 @@ exits 0 "$CHORUS" stop own --now
 # ---- a terminal that goes away ----
 
 fresh
+held
 add name=a epochs=4
 add lr=0.1,0.2 epochs=1 --name board
 add name=b epochs=1
-play "$trains" "close" --
+play "$trains" "close" "until : >held" --
 check "without its terminal it goes on to the end of the queue and ends" test $got = 0
 check "each one once" names_are "a:done :done :done b:done"
 check "nothing is left of it" eval 'waits 0 && nobody'
 
 fresh
+held
 add name=b epochs=1
-play "$trains" "signal HUP" -- run tiny.ini backend=fake lr=0.1,0.2 name=own epochs=2 --name own --tui
+play "$trains" "signal HUP" "until : >held" -- run tiny.ini backend=fake lr=0.1,0.2 name=own epochs=2 --name own --tui
 check "SIGHUP in a sweep" test $got = 0
 check "the sweep, then the queue" names_are "own:done own:done b:done"
 
@@ -416,9 +442,10 @@ play "$both_done" "leave" --
 check "a sweep too" eval 'ended 0 && waits 0 && grep -c ,done, results/sweeps/board/sweep.csv | grep -qx 2'
 
 stuck
+rm left
 add name=a epochs=4
 add name=b epochs=1
-play "$trains" close --
+play "$trains" close "until printf . >one && mv one left" --
 check "without its terminal it starts itself anew" become "a:done b:done"
 check "it goes on from the checkpoint once" test "$(grep -c 'goes on at step' results/2*-a-*/log.txt)" = 1
 check "nobody is left" until_true 30 nobody

@@ -76,8 +76,8 @@ exits 130 "$CHORUS" watch "$folder"
 check "what no checkpoint keeps is begun again" \
     grep -q "; it has no checkpoint yet: chorus resume $folder begins it again" err
 
-# SIGTERM while a large model is being opened.
-start run model=resnet18 data=synthetic train_limit=512 test_limit=64 batch=64 epochs=1
+# SIGTERM while a large model is being opened, or in a first step that takes many seconds.
+start run model=resnet18 data=synthetic train_limit=2048 test_limit=64 batch=2048 epochs=1
 hears_term()
 {
     ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$pid/status) >> 14 & 1))
@@ -145,7 +145,7 @@ while True:
     if not got:
         break
     seen += got
-    if b"s left" in seen and b"epoch 5/" in seen and not sent:
+    if b" left" in seen and b"epoch 5/" in seen and not sent:
         os.write(fd, b"\x03")
         sent = True
 open("screen", "wb").write(seen)

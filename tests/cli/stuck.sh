@@ -5,10 +5,10 @@ home=$(realpath "${BUILD:-build}")
 
 twin=$home/normal/chorus-cuda-twin.so
 
-# left N: that often it shall be so
+# left N: that often it shall be so; what has come so far waits until this is said
 left()
 {
-    printf '%*s' "$1" '' >left
+    printf '%*s' "$1" '' >left.new && mv left.new left
 }
 
 stuck()
@@ -106,12 +106,14 @@ check "side by side" exits 0 stuck "stuck=20 stuck_batch=60 step_ms=5" "$CHORUS"
     backend=fake batch=30,60,120 epochs=2 --jobs 3
 check "all are done" test "$(grep -c ',done,' results/sweeps/tiny/sweep.csv)" = 3
 rm -rf results
-left 1
-CHORUS_FAKE_SCRIPT="stuck=240 step_ms=20 stuck_file=$PWD/left" "$CHORUS" run tiny.ini backend=fake \
-    lr=0.1,0.2 epochs=10 --name board >board.out 2>board.err &
+rm left
+CHORUS_FAKE_SCRIPT="stuck=70 stuck_file=$PWD/left" "$CHORUS" run tiny.ini backend=fake \
+    lr=0.1,0.2 --name board >board.out 2>board.err &
 sweep=$!
 until_true 30 eval '[ -e results/2*/steps.csv ]'
 exits 0 "$CHORUS" stop board --after-cells
+until_true 30 grep -qs '^sweep 1 1 1 ' "$CHORUS_CACHE"/working/* # it has heard of it
+left 1
 wait $sweep
 check "stopped after its running cell: it ends" test $? = 130
 check "its cell goes on alone" until_true 30 eval 'state_is "$(only)" done'

@@ -229,16 +229,18 @@ head -n 100 csv/train.csv >csv/test.csv
 cat >gone.ini <<'INI'
 model = mlp
 data = csv/train.csv:csv/test.csv
+backend = fake
 batch = 40
-epochs = 20000
-max_minutes = 0.03
-threads = 1
+epochs = 3
 lr = 0.01, 0.02, 0.03
 INI
+export CHORUS_FAKE_SCRIPT="stuck=25 stuck_file=$PWD/gate" # the third epoch waits
 start run gone.ini --order grid
 until_true 60 eval 'has_rows "$(ls -d results/2*/ | head -n 1)epochs.csv" 1'
 rm csv/train.csv
+: >gate
 wait $pid
+unset CHORUS_FAKE_SCRIPT
 check "data that go end no sweep" test $? = 0
 check "the cells that need them fail" test "$(ledger gone done)$(ledger gone failed)" = 12
 check "with the reason" grep -q "failed,.*csv/train.csv" results/sweeps/gone/ledger.csv
@@ -364,8 +366,11 @@ wait $other
 check "what a dead program began is taken over" same_cells whole results
 rm -rf results
 
-# Ctrl-C stops all resumably, and says how to go on.
-start run slow.ini --jobs 2
+# Ctrl-C stops all resumably, and says how to go on. No cell ends before this is done with them.
+sed '/^epochs/d' slow.ini >held.ini && printf 'epochs = 3\nbackend = fake\n' >>held.ini
+exits 0 "$CHORUS" run held.ini --results whole-held --name slow --quiet
+export CHORUS_FAKE_SCRIPT="stuck=45 stuck_file=$PWD/held"
+start run held.ini --name slow --jobs 2
 until_true 60 eval 'ls results/2*/checkpoint.safetensors'
 kill -INT $pid
 wait $pid
@@ -385,9 +390,11 @@ check "SIGTERM ends with 143" test $? = 143
 start resume slow --quiet
 until_true 60 eval '! flock -n results/sweeps/slow/work true'
 kill -HUP $pid
+: >held
 wait $pid
 check "SIGHUP ends nothing" test $? = 0
-check "stopped twice, the same cells" same_cells whole results
+check "stopped twice, the same cells" same_cells whole-held results
+unset CHORUS_FAKE_SCRIPT
 rm -rf results
 
 # From another process.
@@ -411,9 +418,13 @@ check "says the same" grep -q "lets this cell alone go on. The whole sweep: chor
 exits 0 "$CHORUS" pause slow
 exits 0 "$CHORUS" go @
 check "a cell that goes on leaves its sweep paused" grep -q "^the sweep stays paused: no further cell begins before chorus go slow$" err
-"$CHORUS" ls slow >out 2>err
-check "ls says how it stands" grep -qE "^sweep slow: paused: no further cell begins; cell 1 of 4(, [0-9:]*( s)? left)?$" err
+stands()
+{
+    "$CHORUS" ls slow 2>&1 >/dev/null | grep -qE "^sweep slow: paused: no further cell begins; cell 1 of 4(, [0-9:]*( s)? left)?$"
+}
+check "ls says how it stands" until_true 20 stands
 exits 0 "$CHORUS" stop slow --after-cells
+until_true 20 grep -qs '^sweep 2 1 1 ' "$CHORUS_CACHE"/working/* # it has heard of it
 exits 0 "$CHORUS" go slow
 check "go takes a stop after the cells back" grep -q "^slow is running$" err
 exits 0 "$CHORUS" stop "$folder" --skip
@@ -438,6 +449,7 @@ check "and kept" grep -q '^number,cell,waits$' results/sweeps/slow/order.csv
 "$CHORUS" watch slow >watched 2>talk </dev/null &
 watcher=$!
 until_true 60 grep -q "skipped" talk
+until_true 60 grep -qE "^lr=.* epoch [0-9]+/" talk
 exits 0 "$CHORUS" stop slow slow
 check "named twice is stopped once" test "$(grep -c "^slow is stopped$" err)" = 1
 check "stop of a sweep" test "$(ledger slow stopped)" = 2 # and the one before

@@ -107,7 +107,7 @@ crashed()
     local name=$1 signal=$2
     shift 2
     rm -rf ran crash-now
-    env "$@" python3 "$here/play.py" 24x80 file:crash-now within:5 -- python3 "$here/job.py" \
+    env "$@" python3 "$here/play.py" 24x80 file:crash-now within:30 -- python3 "$here/job.py" \
         env LD_PRELOAD="$work/crashes.so" "$CHORUS" run tiny.ini --tui epochs=100000 --results ran &
     until_true 30 eval 'has_rows ran/2*/epochs.csv 2 && [ -s ran/2*/checkpoint.safetensors ]'
     touch crash-now

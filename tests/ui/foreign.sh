@@ -12,12 +12,16 @@ play()
     return 1
 }
 
-export CHORUS_FAKE_SCRIPT='step_ms=25'
-exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.4,0.8 epochs=6 --name board --order grid --background --results foreign
-until_true 30 eval 'ls foreign/2*/run.csv'
+# Its cells come to the second of their two epochs, and wait there.
+export CHORUS_FAKE_SCRIPT="stuck=40 stuck_file=$PWD/gate"
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.4,0.8 epochs=2 --name board --order grid --background --results foreign
+until_true 30 eval 'has_rows foreign/2*/epochs.csv 1'
 check "a cell is dropped, another one moved, from another program" play foreign "keys 5" "wait board" "keys Home" \
     "wait epoch" "keys Right d" "wait Drop" "keys d" "wait has been told to drop" "keys End -" \
     "wait has been told to have this cell later" "keys + + +" "wait has been told to have this cell earlier"
+check "its program has heard of it" until_true 20 eval 'grep -q ,skipped, foreign/sweeps/board/ledger.csv &&
+    [[ "$(cut -d, -f1 foreign/sweeps/board/order.csv | tr "\n" " ")" =~ 3\ .*2\  ]]'
+: >gate
 check "the sweep ends" until_true 60 eval 'flock -n foreign/sweeps/board/work true'
 # The order in which their folders were made; the dropped one has one too.
 order()
@@ -42,7 +46,7 @@ check "and the sweep goes on" until_true 60 eval '[ "$(ls -d cell/2* | wc -l)" =
 
 # The line of status tells of another program's sweep as long as that lives, between two cells too.
 export CHORUS_FAKE_SCRIPT='step_ms=10'
-exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2,0.3,0.4,0.5 epochs=3 on_end='sleep 0.3' --name far --background --results shown
+exits 0 "$CHORUS" run tiny.ini lr=step:0.1:1.2:0.1 epochs=3 on_end='sleep 0.3' --name far --background --results shown
 until_true 30 eval 'ls shown/2*/run.csv'
 lines=("wait sweep elsewhere")
 for i in $(seq -w 60); do
@@ -53,11 +57,12 @@ for i in $(seq -w 60); do
     tail -n 1 "line-$i"
 done >told
 # Where this machine is slow it may have ended before the last look.
-check "it never says that nothing runs: $(grep -v 'sweep elsewhere  far  cell [1-5] of 5' told | sort | uniq -c | head -n 3)" \
-    awk '/sweep elsewhere  far  cell [1-5] of 5/ { if (other) exit 1; seen = 1; next } { other = 1 } END { if (!seen) exit 1 }' told
-check "it counts its cells" test "$(grep -o 'cell [1-5] of' told | sort -u | wc -l)" -ge 2
+check "it never says that nothing runs: $(grep -v 'sweep elsewhere  far  cell [0-9]* of 12' told | sort | uniq -c | head -n 3)" \
+    awk '/sweep elsewhere  far  cell [0-9]+ of 12/ { if (other) exit 1; seen = 1; next } { other = 1 } END { if (!seen) exit 1 }' told
+check "it counts its cells" test "$(grep -o 'cell [0-9]* of' told | sort -u | wc -l)" -ge 2
 check "and says the best so far" grep -q 'best 0\.' told
 check "and the time left" grep -q ' left' told
+"$CHORUS" stop far --now --results shown >/dev/null 2>&1
 until_true 60 flock -n shown/sweeps/far/work true
 check "and is silent when it has ended" play shown "wait nothing runs" "calm" "gone sweep elsewhere"
 
@@ -95,7 +100,7 @@ fi
 mkdir -p live
 (until_true 60 test -e none && CHORUS_FAKE_SCRIPT='step_ms=25' "$CHORUS" run tiny.ini name=elsewhere epochs=400 --background --quiet \
     --results live >started && column "$(cat started)" pid >run.pid) &
-(until_true 60 eval 'test -e runs && has_rows live/2*/epochs.csv 1' && kill -9 "$(cat run.pid)") &
+(until_true 60 eval 'test -e runs && test -s run.pid && has_rows live/2*/epochs.csv 1' && kill -9 "$(cat run.pid)") &
 check "a run that begins elsewhere appears, runs, and is dead" play live "keys 3" "wait No runs yet" "save none" "wait elsewhere" \
     "wait running" "save runs" "wait dead" "keys Home Enter" "wait elsewhere" "wait its process is gone"
 wait

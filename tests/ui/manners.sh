@@ -87,7 +87,8 @@ cat >says.c <<'C'
 
 static void *say(void *path)
 {
-    sleep(2);
+    while (access("say-now", F_OK) != 0)
+        usleep(20000);
     printf("said with printf\n"); /* and not flushed */
     if (write(2, "written to 2\nwith\033[31m a colour", 31) == 31)
         fclose(fopen(path, "w"));
@@ -105,7 +106,7 @@ C
 if ! ${CC:-cc} -shared -fPIC -pthread -o says.so says.c 2>says.err; then
     skip "what libraries print" "no compiler here: $(head -n 1 says.err)"
 else
-    play 24x80 "text:runs" file:has-said sleep:0.7 "without:said with" "without:written to" key:7 \
+    play 24x80 "text:runs" touch:say-now file:has-said sleep:0.7 "without:said with" "without:written to" key:7 \
         "text:written to 2" key:q -- \
         env LD_PRELOAD="$work/says.so" "$CHORUS" --results results
     check "what a library prints stands on the Log screen, not over the picture" test $? = 0
@@ -123,13 +124,15 @@ run=$(echo left/2*)
 check "with what was stopped: $(column "$run" state)" state_is "$run" stopped
 check "and how to go on with it" grep -qa "chorus resume.*${run##*/}" bytes
 
-# What is paused waits headless, for ever if need be, and is seen.
+# What is paused waits headless, for ever if need be, and is seen. Its second epoch has no end before it is let go.
+export CHORUS_FAKE_SCRIPT="step_ms=20 stuck=50 stuck_file=$PWD/paused-gate"
 play 24x80 "text:img/s" key:p "text:paused" gone: -- "$CHORUS" run tiny.ini --tui --results paused
 run=$(echo paused/2*)
 check "a paused run whose terminal goes says so in its log" \
     until_true 10 grep -q "stays paused: chorus go ${run##*/}" "$run/log.txt"
 check "it is seen as paused" sh -c "'$CHORUS' ls --results paused | grep -q ' paused '"
 check "somebody works on it" kill -0 "$(cat gone.pid)"
+: >paused-gate
 "$CHORUS" go --results paused @ >go.out 2>&1
 check "and it goes on to its end" until_true 30 state_is "$run" done
 

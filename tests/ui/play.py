@@ -1,10 +1,11 @@
 """play.py ROWSxCOLUMNS STEP... -- COMMAND...: the person at a terminal. Steps: text:WORDS waits until they were
 shown since the text before, key:KEYS, sleep:SECONDS, signal:NAME, job:NAME (a signal to job.py's command), size:ROWSxCOLUMNS, storm:N sizes, modes:FILE
-takes the terminal's modes, raw:BYTES as text: but with the escape sequences, keep:FILE writes what came since, file:PATH waits for one, without:WORDS were not shown since the text before,
-within:SECONDS until the end, gone: the terminal is, and
+takes the terminal's modes, raw:BYTES as text: but with the escape sequences, like:FILE waits for half a minute that the
+picture is the file's, keep:FILE writes what came since, file:PATH waits for one, touch:PATH makes one, without:WORDS
+were not shown since the text before, within:SECONDS until the end, gone: the terminal is, and
 ./gone.pid says who it leaves. What was shown goes to ./bytes; the exit code is the command's, as a shell
 tells it; 99 where something was not so."""
-import fcntl, os, pty, random, re, select, signal, struct, sys, termios, time
+import fcntl, os, pty, random, re, select, signal, struct, subprocess, sys, termios, time
 
 size, rest = sys.argv[1], sys.argv[2:]
 steps, command = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
@@ -61,6 +62,11 @@ def behind(word):
     return low
 
 
+def picture():
+    vt = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vt.py")
+    return subprocess.run([sys.executable, vt, size], input=seen[mark:], stdout=subprocess.PIPE).stdout
+
+
 limit = 30.0
 for step in steps:
     kind, _, word = step.partition(":")
@@ -78,6 +84,16 @@ for step in steps:
                 end(os.waitpid(pid, 0)[1])
             if time.time() > until:
                 end(wrong="it never sent " + repr(word))
+    elif kind == "like":
+        tried = -1
+        while time.time() < until - 60:
+            before = len(seen)
+            if not listen(0.1):
+                end(os.waitpid(pid, 0)[1])
+            if len(seen) == before != tried: # nothing more comes, for now
+                if picture() == open(word, "rb").read():
+                    break
+                tried = before
     elif kind == "keep":
         open(word, "wb").write(seen[mark:])
         mark = len(seen)
@@ -89,6 +105,8 @@ for step in steps:
             listen(0.05)
             if time.time() > until:
                 end(wrong="there never was " + word)
+    elif kind == "touch":
+        open(word, "w").close()
     elif kind == "modes":
         open(word, "w").write(repr(termios.tcgetattr(fd)))
     elif kind == "size":

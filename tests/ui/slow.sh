@@ -102,7 +102,7 @@ if ! ${CC:-cc} -shared -fPIC -o slow.so slow.c -ldl 2>slow.err; then
     finish
 fi
 prepare disk/results
-export CHORUS_FAKE_SCRIPT='step_ms=5'
+export CHORUS_FAKE_SCRIPT='step_ms=40' # it is stopped before its end
 
 script "wait runs" calm "save counting-on" \
     "keys 1 Down Down z z Tab Down Tab" "keys Down d u" "keys 2 x y m n N" \

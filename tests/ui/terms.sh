@@ -30,7 +30,7 @@ for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color
         continue
     fi
     rm -rf "$HOME" && mkdir "$HOME"
-    TERM=$term play 24x80 "raw:board" sleep:0.7 keep:shown "key:$(tput -T $term kf1)" "text:what it means" key:3 "text:runs" key:q -- \
+    TERM=$term play 24x80 "raw:board" like:drawn keep:shown "key:$(tput -T $term kf1)" "text:what it means" key:3 "text:runs" key:q -- \
         "$CHORUS" --results results
     check "TERM=$term" test $? = 0
     check "nothing of the files' drives $term" sh -c "! grep -qaF '$(printf '\033[31mred')' bytes"
@@ -46,7 +46,7 @@ for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color
     esac
 done
 rm -rf "$HOME" && mkdir "$HOME"
-LINES=30 COLUMNS=100 play 24x80 "raw:board" sleep:0.7 keep:shown key:q -- "$CHORUS" --results results
+LINES=30 COLUMNS=100 play 24x80 "raw:board" like:drawn keep:shown key:q -- "$CHORUS" --results results
 check "LINES and COLUMNS of another window" test $? = 0
 python3 "$here/vt.py" 24x80 <shown >seen
 check "do not change what is shown" same_picture

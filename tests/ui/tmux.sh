@@ -6,7 +6,7 @@ if ! command -v tmux >/dev/null; then
     skip "everything in tmux" "there is no tmux"
     finish
 fi
-export CHORUS_FAKE_SCRIPT='step_ms=4'
+export CHORUS_FAKE_SCRIPT="step_ms=4 stuck=1000 stuck_file=$PWD/none" # which ends no third epoch
 unset TMUX
 tm="tmux -L chorus-$$ -f /dev/null"
 trap '$tm kill-server 2>/dev/null; clean_up' EXIT
@@ -61,10 +61,15 @@ check "on the other screen" test "$($tm display-message -p -t s '#{alternate_on}
 check "with the mouse" test "$($tm display-message -p -t s '#{mouse_any_flag}')" = 1
 shows "where the file is in sight" "d2l-lenet-1"
 # Two fields: epochs and the learning rate behind it. What stands in one is selected as it opens.
+shown_since()
+{
+    cp screen before.screen
+    press "$1"
+    until_true 5 eval '! seen "" || ! cmp -s screen before.screen'
+}
 for _ in $(seq 20); do
     seen "passes over the training images" && break
-    press Down
-    sleep 0.1
+    shown_since Down
 done
 press Enter
 shows "a field opens" "Enter takes it"

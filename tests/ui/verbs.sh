@@ -32,7 +32,7 @@ check ": opens the command line from the box of the one before" play results "ca
     "keys Enter" "wait what the command said" "keys r s" "wait what the command said" "keys :" "gone what the command" \
     "keys Ctrl-U" "type no-such-verb" "keys Enter" "wait no-such-verb" "calm"
 # Of a command that takes longer than the keys behind it, on a busy machine too.
-awk 'BEGIN { for (i = 0; i < 200000; i++) print i % 3 "," i "," i % 7 "," i % 11 }' >long.csv
+awk 'BEGIN { for (i = 0; i < 1000000; i++) print i % 3 "," i "," i % 7 "," i % 11 }' >long.csv
 check "a box waits for the line that is typed" play results "calm" "keys :" "keys Ctrl-U" "type data check long.csv" "keys Enter" \
     "keys :" "keys Ctrl-U" "type some words" "calm" "wait some words" "gone what the command" "keys Esc" \
     "wait what the command said" "keys Esc" "gone what the command"
@@ -52,10 +52,18 @@ check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
 check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
-CHORUS_FAKE_SCRIPT=step_ms=5 check "q asks no more when what ran has ended" play results "calm" "keys r" \
-    "wait running" "keys q" "wait How do you want" "gone How do you want" "wait ended by itself"
-CHORUS_FAKE_SCRIPT=step_ms=5 check "whose end was seen on Run is no news on Results" play results "calm" "keys 3" "calm" "keys 2" "calm" "keys r" \
-    "wait running" "wait ✓ done" "calm" "keys 3" "calm" "gone since you last looked"
+# Where it does not end before that is seen, a run waits in its first epoch.
+export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=20 stuck_file=$PWD/gate"
+(until_true 60 test -e asked && : >gate) &
+check "q asks no more when what ran has ended" play results "calm" "keys r" \
+    "wait running" "keys q" "wait How do you want" "save asked" "gone How do you want" "wait ended by itself"
+wait
+rm -f gate asked
+(until_true 60 test -e asked && : >gate) &
+check "whose end was seen on Run is no news on Results" play results "calm" "keys 3" "calm" "keys 2" "calm" "keys r" \
+    "wait running" "save asked" "wait ✓ done" "calm" "keys 3" "calm" "gone since you last looked"
+wait
+unset CHORUS_FAKE_SCRIPT
 
 # A sweep, as its options say.
 mkdir -p swept experiments
