@@ -22,7 +22,7 @@ says() # says NAME CODE LINES...: what ran last ended so, and each line stands i
 }
 tests() # tests NAME...
 {
-    KIT=$kit LOG=$work/log MOST=1 LIMIT=${LIMIT:-480} timeout 60 bash tests/gpu/check.sh "$@" \
+    KIT=$kit LOG=$work/log MOST=3 LIMIT=${LIMIT:-480} timeout 60 bash tests/gpu/check.sh "$@" \
         >"$work/out" 2>"$work/err"
     ended=$?
 }

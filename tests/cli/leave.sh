@@ -231,6 +231,7 @@ check "resumable" eval 'names_are a:stopped && grep -qa "chorus resume" screen'
 
 for what in run sweep; do
     fresh
+    held
     if [ $what = run ]; then add name=a epochs=400; else add lr=0.1,0.2,0.4 epochs=3 --name a; fi
     add name=b epochs=1
     play "$trains" "signal TERM" --
