@@ -108,7 +108,7 @@ script "wait runs" calm "save counting-on" \
     "keys 1 Down Down z z Tab Down Tab" "keys Down d u" "keys 2 x y m n N" \
     "keys 3 Down Space * / l e Esc Esc v v v s Esc c Esc t Esc n Esc G u" calm \
     "keys 4 x" calm "keys 5 Tab Down Enter Tab" calm "keys b a Space" "keys 6" calm "keys 7 L" calm "keys : Esc" \
-    "keys 1 r" "wait img/s" "keys p" "wait paused" "keys p" "gone paused" "keys K n" "wait stopped" \
+    "keys 1 r" "wait img/s" "keys p" "wait paused" "keys p" "wait goes on at step" "keys K n" "wait stopped" \
     "keys 3 e" "wait what it means" "keys 2 R" "wait img/s" "keys q c" "keys K n" "wait stopped" \
     "keys :" "type show @" "keys Enter" calm "keys Esc" \
     "save counting-off" "keys q l"
