@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define TICK_NS   100000000ull
+#define ASKED_NS  1000000000ull /* what comes so soon behind a key may be its answer */
 #define ANSWER_NS 10000000ull   /* a frame waits so long for an answer that makes it whole */
 #define AHEAD_NS  1000000000ull /* keys behind a q wait so long for its question */
 #define FDS       32
@@ -378,7 +379,7 @@ static void read_keys(struct app *app, int *ms)
 static uint64_t wait_for_frame(const struct app *app, const struct beat *beat, uint64_t now)
 {
     const struct screen *s = app_screens[app->shown];
-    uint64_t since = now - app->own->keyed_ns, rest = beat_wait(beat, now);
+    uint64_t since = now - app->own->keyed_ns, rest = beat_wait(beat, now, since < ASKED_NS);
 
     if (!rest && since < ANSWER_NS && s->expects && s->expects(app->screen[app->shown]))
         rest = ANSWER_NS - since;

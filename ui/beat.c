@@ -2,16 +2,20 @@
 
 #define SAVED    4 /* the most frames that come at once */
 #define FRAME_NS (1000000000ull / (BEAT_FRAMES - SAVED))
+#define QUIET_NS (1000000000ull / BEAT_UNASKED)
 
-uint64_t beat_wait(const struct beat *b, uint64_t now_ns)
+uint64_t beat_wait(const struct beat *b, uint64_t now_ns, bool asked)
 {
-    uint64_t saved_by =
+    uint64_t from =
         b->full_ns > (SAVED - 1) * FRAME_NS ? b->full_ns - (SAVED - 1) * FRAME_NS : 0;
 
-    return saved_by > now_ns ? saved_by - now_ns : 0;
+    if (!asked && b->drawn_ns && from < b->drawn_ns + QUIET_NS)
+        from = b->drawn_ns + QUIET_NS;
+    return from > now_ns ? from - now_ns : 0;
 }
 
 void beat_drawn(struct beat *b, uint64_t now_ns)
 {
     b->full_ns = (b->full_ns > now_ns ? b->full_ns : now_ns) + FRAME_NS;
+    b->drawn_ns = now_ns;
 }

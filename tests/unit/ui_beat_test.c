@@ -10,35 +10,56 @@ TEST(frames_come_at_once_after_a_rest)
     uint64_t now = 5000 * MS;
 
     for (int key = 0; key < 20; key++) { /* each with an answer right behind it */
-        CHECK_INT(beat_wait(&b, now), 0);
+        CHECK_INT(beat_wait(&b, now, true), 0);
         beat_drawn(&b, now);
-        CHECK_INT(beat_wait(&b, now + MS), 0);
+        CHECK_INT(beat_wait(&b, now + MS, true), 0);
         beat_drawn(&b, now + MS);
         now += 130 * MS;
     }
 }
 
-TEST(no_second_has_more_than_twenty)
+/* The most frames of any second; how many there were: *n. */
+static int most_of(bool asked, int *n)
 {
     struct beat b = {0};
     uint64_t at[400], now = 1000 * MS;
-    int n = 0, most = 0;
+    int most = 0;
 
-    for (; now < 11000 * MS; now += MS) {
+    for (*n = 0; now < 11000 * MS; now += MS) {
         if (now > 4000 * MS && now < 6000 * MS) /* a rest, to save frames up */
             continue;
-        if (!beat_wait(&b, now) && n < 400) {
+        if (!beat_wait(&b, now, asked) && *n < 400) {
             beat_drawn(&b, now);
-            at[n++] = now;
+            at[(*n)++] = now;
         }
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < *n; i++) {
         int in = 0;
 
-        for (int k = i; k < n && at[k] < at[i] + 1000 * MS; k++)
+        for (int k = i; k < *n && at[k] < at[i] + 1000 * MS; k++)
             in++;
         most = in > most ? in : most;
     }
-    CHECK(most <= BEAT_FRAMES);
+    return most;
+}
+
+TEST(no_second_has_more_than_twenty)
+{
+    int n;
+
+    CHECK(most_of(true, &n) <= BEAT_FRAMES);
     CHECK(n > 100); /* and it is no slide show */
+}
+
+TEST(what_moves_by_itself_takes_fewer)
+{
+    struct beat b = {0};
+    int n;
+
+    CHECK_INT(most_of(false, &n), BEAT_UNASKED);
+    CHECK(n > 50);
+    CHECK_INT(beat_wait(&b, MS, false), 0); /* the first one at once */
+    beat_drawn(&b, MS);
+    CHECK(beat_wait(&b, 2 * MS, false) > 100 * MS);
+    CHECK_INT(beat_wait(&b, 2 * MS, true), 0); /* and what answers a key */
 }
