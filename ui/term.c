@@ -213,6 +213,23 @@ static void set_modes(const struct term_options *options)
     }
 }
 
+/* Before it has come back from endwin() once, curses (6.4) writes at each move of the cursor: some sixty
+ * system calls a frame, not one or two. Of this endwin() the terminal hears nothing. */
+static void let_curses_gather(struct term *t)
+{
+    int tty = fileno(t->out), held = fcntl(tty, F_DUPFD_CLOEXEC, 0);
+    int nowhere = held < 0 ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (nowhere >= 0 && dup3(nowhere, tty, O_CLOEXEC) == tty) {
+        endwin();
+        dup3(held, tty, O_CLOEXEC);
+    }
+    if (nowhere >= 0)
+        close(nowhere);
+    if (held >= 0)
+        close(held);
+}
+
 enum err_code term_open(struct term **out, const struct term_options *options, struct err *e)
 {
     struct term *t = mem_new(1, sizeof *t);
@@ -251,6 +268,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
         return refuse(t, e->code);
     }
     text_free(&clean);
+    let_curses_gather(t);
     t->ascii = options->ascii || strcmp(set, "UTF-8") != 0;
     t->blocks = !strcmp(name, "linux");
     t->colours = !options->no_colour && has_colors() && start_color() == OK;

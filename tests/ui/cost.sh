@@ -15,15 +15,25 @@ minutes=$(awk -v s=$seconds 'BEGIN { printf "%.5f", s / 60 }')
 # Threads that wait for each other spin, the longer the more others compute here: one has nobody to wait for.
 threads=$( ((strict)) || echo threads=1)
 
-# Counts how often curses is asked to draw, and the most of any second; written when that grows.
+# Counts how often curses is asked to draw, the most of any second, and the most system calls that a picture
+# takes to the terminal; written when these grow.
 cat >draws.c <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 static double at[64];
-static int drawn, most;
+static int drawn, most, writes, most_writes;
+
+static void note(const char *path, int n)
+{
+    FILE *f = fopen(path, "w");
+
+    fprintf(f, "%d\n", n);
+    fclose(f);
+}
 
 static void count(void)
 {
@@ -36,21 +46,29 @@ static void count(void)
     at[drawn++ % 64] = now;
     for (int i = 0; i < 64; i++)
         n += at[i] > now - 1;
-    if (n > most) {
-        FILE *f = fopen("draws", "w");
+    if (n > most)
+        note("draws", most = n);
+}
 
-        most = n;
-        fprintf(f, "%d\n", most);
-        fclose(f);
-    }
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    static ssize_t (*real)(int, const void *, size_t);
+
+    real = real ? real : (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+    writes += isatty(fd);
+    return real(fd, bytes, n);
 }
 
 int doupdate(void)
 {
     int (*real)(void) = (int (*)(void))dlsym(RTLD_NEXT, "doupdate");
+    int before = writes, code;
 
     count();
-    return real();
+    code = real();
+    if (writes - before > most_writes)
+        note("writes", most_writes = writes - before);
+    return code;
 }
 
 int wrefresh(void *window)
@@ -104,6 +122,7 @@ check "the screen takes $core % of a core" test "${core%.*}" -lt $((strict ? 5 :
 check "an image takes $work times the work" awk -v w=$work "BEGIN { exit !(w < $( ((strict)) && echo 1.02 || echo 1.3)) }"
 if [ -s draws ]; then
     check "$(cat draws) frames in a second" test "$(cat draws)" -le 21
+    check "$(cat writes) system calls for a picture" test "$(cat writes)" -le 20
 else
     skip "frames in a second" "nothing counts them here: $(head -n 1 draws.err)"
 fi
