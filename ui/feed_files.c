@@ -138,15 +138,16 @@ static void keep_guard(struct feed_tail *t, const char *piece, size_t taken)
     memcpy(t->guard, piece + taken - t->guards, t->guards);
 }
 
-/* More is there where all of the room was filled. */
-static void fetch_bytes(struct feed_fetch *x, int fd)
+/* new_bytes: at least one. What comes meanwhile is seen by the next look at the file. */
+static void fetch_bytes(struct feed_fetch *x, int fd, off_t new_bytes)
 {
+    size_t room = new_bytes < MOST_BYTES ? (size_t)new_bytes : MOST_BYTES;
     ssize_t got = 1;
 
-    x->bytes = mem_new(MOST_BYTES, 1);
+    x->bytes = mem_new(room, 1); /* no more: it is done several times a second beside the training */
     if (io.seek(fd, x->from.at, SEEK_SET) < 0)
         return;
-    while (x->n < MOST_BYTES && (got = io.read(fd, x->bytes + x->n, MOST_BYTES - x->n)) > 0)
+    while (x->n < room && (got = io.read(fd, x->bytes + x->n, room - x->n)) > 0)
         x->n += (size_t)got;
     x->more = x->n == MOST_BYTES;
 }
@@ -171,7 +172,7 @@ void feed_fetch(struct feed_fetch *x)
         x->from.seen = st.st_mtim;
         x->from.size = st.st_size;
         if (st.st_size > x->from.at)
-            fetch_bytes(x, fd);
+            fetch_bytes(x, fd, st.st_size - x->from.at);
     }
     io.close(fd);
 }
