@@ -24,8 +24,9 @@
 #define NCCL_CHANNEL  (5 * MB)
 #define NCCL_CHANNELS 16
 #define NCCL_BASE     (32 * MB)
-/* A step takes no less than this many seconds for each multiply-add, nor for each kernel. */
-#define LEAST_FLOP   2e-15
+/* A step takes no less than this many seconds for each operation, as net->flops counts them (an H200's
+ * tensor cores do 989e12 a second in bf16), nor for each kernel. */
+#define LEAST_FLOP   1e-15
 #define LEAST_LAUNCH 1.5e-6
 
 static size_t most_steps(const struct backend_plan *plan, const struct cuda_layout *l, size_t nodes)

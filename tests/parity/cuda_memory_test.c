@@ -2,6 +2,7 @@
  * on a GPU, where NVML tells, as the driver and the libraries take their part there too. */
 #include "tests/parity/cuda_kit.h"
 
+#include "base/text.h"
 #include "cuda/gauge.h"
 
 static bool on_gpu(void)
@@ -108,4 +109,52 @@ TEST(libraries_are_counted_where_they_are_used)
     kit_ensemble(&b, 4, 4, false);
     CHECK_INT(libraries_of(&b, 4, false), libraries_of(&b, 1, false));
     kit_close(&b);
+}
+
+struct graphs {          /* that are counted for a session's place on one GPU */
+    size_t nodes, steps; /* of a step; of all of them: 64 + 32 + ... + 1 */
+    double operations;   /* of a step */
+};
+
+static struct graphs graphs_of(const char *net, size_t images)
+{
+    struct graphs g = {0};
+    struct cuda_pieces pieces;
+    struct kit b;
+
+    if (!kit_open(&b, net, (struct net_shape){28, 28, 1}, KIT_IMAGES, 4 * images))
+        return g;
+    cuda_pieces_make(&pieces, b.net, cuda_hooks.keep, cuda_hooks.apart);
+    g.nodes = 8 + 5 * (size_t)pieces.n;
+    g.steps = (libraries_of(&b, 1, false) - ((size_t)8 << 20)) / 1024 / g.nodes;
+    g.operations = b.net->flops * (double)images;
+    cuda_pieces_free(&pieces);
+    kit_close(&b);
+    return g;
+}
+
+/* A graph has as many steps as a GPU makes in 20 ms, up to 64: no GPU makes more than were counted. */
+TEST(graphs_are_counted_as_the_fastest_gpu_makes_them)
+{
+    const double fastest = 989e12; /* operations a second, of an H200 in bf16 */
+    struct text many = {0};
+    struct graphs g;
+
+    kit_twin(4);
+    CHECK_INT(graphs_of(net_builtin("lenet"), 16).steps, 127);
+    for (size_t images = 512; images <= 4096; images *= 2) {
+        size_t longest = 1;
+
+        g = graphs_of(net_builtin("resnet18"), images);
+        while (2 * (double)longest * g.operations / fastest <= 20e-3)
+            longest *= 2;
+        CHECK_INT(g.steps, 2 * longest - 1);
+    }
+    /* Where there is little work a step takes as long as its kernels, a microsecond or two each. */
+    text_add(&many, "input auto\n");
+    for (int i = 0; i < 100; i++)
+        text_add(&many, "dense 10\n");
+    g = graphs_of(text_str(&many), 1);
+    CHECK((g.steps + 1) / 2 * g.nodes > 5000 && (g.steps + 1) / 2 * g.nodes < 20000);
+    text_free(&many);
 }
