@@ -366,7 +366,7 @@ struct backend_session {
     bool stopped;
 };
 
-/* The same work on all places, each in its thread; the first place's error. */
+/* The same work on all places, each in its thread; the first error that sticks, else the first. */
 enum err_code cuda_session_all(struct backend_session *s, cuda_job *job, void *arg, struct err *e);
 /* Whether graph i of a span may start: the same answer to all places. */
 bool cuda_session_may(struct backend_session *s, size_t i);

@@ -185,6 +185,42 @@ TEST(a_gpu_that_fails_ends_all)
     }
 }
 
+/* Members' GPUs do not hear of each other: what ends the process is told, wherever it was, before what
+ * does not, and of errors that are alike the first GPU's. */
+TEST(an_error_that_sticks_is_told_before_others)
+{
+    for (int stuck = -1; stuck < 2; stuck++) {
+        struct kit b;
+        struct err e = {0};
+        struct backend_session *s;
+        struct backend_step rows[2];
+        double lr[1] = {0.1};
+        atomic_bool stop = false;
+        size_t done, unused, total;
+        struct backend_span span = {.count = 1, .lr = lr, .stop = &stop};
+
+        kit_twin(2);
+        twin_quiet(true);
+        REQUIRE(kit_open(&b, plain, shape, 200, 20));
+        kit_ensemble(&b, 2, 2, false);
+        span.order = b.orders;
+        s = kit_session(BE, &b);
+        REQUIRE(s);
+        if (stuck >= 0) {
+            twin_fail("memory", 1, CUDA_RT_ILLEGAL);
+            CHECK_INT(cuda_rt()->use(stuck), 0);
+            CHECK_INT(cuda_rt()->memory(&unused, &total), CUDA_RT_ILLEGAL);
+        } else {
+            twin_fail("copy", 1, CUDA_RT_NOMEM);
+        }
+        twin_fail("copy", 1, CUDA_RT_NOMEM);
+        CHECK_INT(BE->train(s, &span, rows, &done, &e), stuck < 0 ? ERR_NOMEM : ERR_STUCK);
+        CHECK_HAS(e.text, stuck == 1 ? "GPU 1" : "GPU 0");
+        BE->close(s);
+        kit_close(&b);
+    }
+}
+
 /* ---- GPUs that do not answer ---- */
 
 /* A sum whose numbers are lost on the way: both GPUs are fine, and both are given back. */
