@@ -59,15 +59,22 @@ static void on_stop(int number)
     clock_work_goes();
 }
 
-/* Curses ignores SIGTSTP while it draws, and so loses one that comes then: held back, it comes afterwards. */
-static void draw_held(void)
+static void hold_stops(sigset_t *before)
 {
-    sigset_t stop, before;
+    sigset_t stop;
 
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
+    pthread_sigmask(SIG_BLOCK, &stop, before);
+}
+
+/* Curses ignores SIGTSTP while it draws, and so loses one that comes then: held back, it comes afterwards. */
+static void draw_held(void)
+{
+    sigset_t before;
+
     wnoutrefresh(stdscr);
-    pthread_sigmask(SIG_BLOCK, &stop, &before);
+    hold_stops(&before);
     doupdate();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -214,16 +221,23 @@ static void set_modes(const struct term_options *options)
 }
 
 /* Before it has come back from endwin() once, curses (6.4) writes at each move of the cursor: some sixty
- * system calls a frame, not one or two. Of this endwin() the terminal hears nothing. */
+ * system calls a frame, not one or two. Of endwin() and of the way back the terminal hears nothing: that
+ * would set its palette back, which may be the user's own. */
 static void let_curses_gather(struct term *t)
 {
-    int tty = fileno(t->out), held = fcntl(tty, F_DUPFD_CLOEXEC, 0);
+    int tty = fileno(t->out), held = fcntl(tty, F_DUPFD_CLOEXEC, 3);
     int nowhere = held < 0 ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+    sigset_t before;
 
+    hold_stops(&before); /* curses would keep the modes of no terminal for the shell's */
+    doupdate();          /* what newterm() has said is for the terminal */
     if (nowhere >= 0 && dup3(nowhere, tty, O_CLOEXEC) == tty) {
         endwin();
+        doupdate();
         dup3(held, tty, O_CLOEXEC);
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    clearok(curscr, TRUE);
     if (nowhere >= 0)
         close(nowhere);
     if (held >= 0)

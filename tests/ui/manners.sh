@@ -53,6 +53,33 @@ before "[stopped]" >first
 check "and its own picture" grep -qaF '[?1049l' first
 check "which it takes again" cmp -s runs again
 rm -f again
+# In its first moments, while its descriptor leads elsewhere, it would take the modes of no terminal for the shell's.
+cat >early.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+int dup3(int from, int to, int flags)
+{
+    int (*real)(int, int, int) = (int (*)(int, int, int))dlsym(RTLD_NEXT, "dup3");
+    static int calls;
+    int fd = real(from, to, flags);
+
+    if (!calls++)
+        kill(getpid(), SIGTSTP);
+    return fd;
+}
+C
+if ! ${CC:-cc} -shared -fPIC -o early.so early.c -ldl 2>early.err; then
+    skip "a stop in the first moments" "no compiler here: $(head -n 1 early.err)"
+else
+    rm -f after
+    play 24x80 "text:runs" key:q -- python3 "$here/job.py" \
+        env LD_PRELOAD="$work/early.so" "$CHORUS" --results results
+    check "a stop in its first moments does not come then" test $? = 0
+    check "and the terminal has its modes at the end" cmp -s before after
+fi
 # Behind, it draws nothing, reads no key and is not stopped for its modes.
 play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" key:$'bg\n' "text:[behind]" sleep:0.3 keep:none sleep:1 \
     keep:behind key:$'\n' "text:runs" sleep:0.3 modes:again key:q \

@@ -34,6 +34,7 @@ for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color
         "$CHORUS" --results results
     check "TERM=$term" test $? = 0
     check "nothing of the files' drives $term" sh -c "! grep -qaF '$(printf '\033[31mred')' bytes"
+    check "the palette of $term stays the user's" sh -c "! grep -qaE '$(printf '\033')\](104|R)' bytes"
     python3 "$here/vt.py" 24x80 <shown >seen
     check "$term shows what was drawn" same_picture
     python3 "$here/vt.py" 24x80 <bytes >left
