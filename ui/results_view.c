@@ -76,16 +76,18 @@ static int compare(const void *a, const void *b)
     return -strcmp(x->name, y->name); /* the newest first */
 }
 
+/* Of what is no number the value has to stay. */
 static void set_key(struct sorted *s, const char *value)
 {
     s->kind = NOTHING;
     if (!value || !*value)
         return;
-    s->word = value;
-    if (text_to_double(value, &s->number))
+    if (text_to_double(value, &s->number)) {
         s->kind = isnan(s->number) ? NOTHING : NUMBER;
-    else
+    } else {
         s->kind = WORD;
+        s->word = value;
+    }
 }
 
 /* "-best_test_acc": falling. Without: by time, the newest first. */
