@@ -6,8 +6,7 @@
 
 uint64_t beat_wait(const struct beat *b, uint64_t now_ns, bool asked)
 {
-    uint64_t from =
-        b->full_ns > (SAVED - 1) * FRAME_NS ? b->full_ns - (SAVED - 1) * FRAME_NS : 0;
+    uint64_t from = b->full_ns > (SAVED - 1) * FRAME_NS ? b->full_ns - (SAVED - 1) * FRAME_NS : 0;
 
     if (!asked && b->drawn_ns && from < b->drawn_ns + QUIET_NS)
         from = b->drawn_ns + QUIET_NS;

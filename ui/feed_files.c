@@ -138,13 +138,14 @@ static void keep_guard(struct feed_tail *t, const char *piece, size_t taken)
     memcpy(t->guard, piece + taken - t->guards, t->guards);
 }
 
-/* new_bytes: at least one. What comes meanwhile is seen by the next look at the file. */
+/* new_bytes: at least one. What comes meanwhile is seen by the next look at the file: room for no more,
+ * which is cleared several times a second beside the training. */
 static void fetch_bytes(struct feed_fetch *x, int fd, off_t new_bytes)
 {
     size_t room = new_bytes < MOST_BYTES ? (size_t)new_bytes : MOST_BYTES;
     ssize_t got = 1;
 
-    x->bytes = mem_new(room, 1); /* no more: it is done several times a second beside the training */
+    x->bytes = mem_new(room, 1);
     if (io.seek(fd, x->from.at, SEEK_SET) < 0)
         return;
     while (x->n < room && (got = io.read(fd, x->bytes + x->n, room - x->n)) > 0)

@@ -206,10 +206,11 @@ enum err_code overwrite_check(const char *verb, const char *option, const char *
     if (!n) /* it is not there, or empty */
         return ERR_OK;
     if (is_of_run(start, n))
-        return err_set(e, ERR_INPUT,
-                       "%s %s %s: that is a file of a run, of which it is a part, and stays as it is; "
-                       "give %s another name",
-                       verb, option, file, option);
+        return err_set(
+            e, ERR_INPUT,
+            "%s %s %s: that is a file of a run, of which it is a part, and stays as it is; "
+            "give %s another name",
+            verb, option, file, option);
     form = form_of(verb, file);
     if (!form->is) {
         ours = is_weights(start, n);

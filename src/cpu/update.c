@@ -50,8 +50,8 @@ void cpu_pack(struct cpu_worker *w, struct cpu_model *m, bool all)
             continue;
         cpu_units(w, c->in, &from, &to);
         if (to > from)
-            s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, from, to,
-                                 m->param + c->kernel, m->tiles + c->tile);
+            s->tiles->dense_pack((int)c->in, (int)c->out, !c->first, from, to, m->param + c->kernel,
+                                 m->tiles + c->tile);
     }
 }
 

@@ -127,8 +127,7 @@ static enum err_code check_last(const char *folder, struct safetensors *s, struc
         if (read_epoch(folder, entry.run.epochs_done, s, NULL) != ERR_OK)
             code = err_set(e, ERR_INPUT,
                            "the last weights of run %s, of epoch %" PRId64
-                           ", %s: the newest kept are of epoch %" PRId64
-                           "; ask for --at %" PRId64,
+                           ", %s: the newest kept are of epoch %" PRId64 "; ask for --at %" PRId64,
                            folder, entry.run.epochs_done,
                            io_exists(path) ? "are damaged" : "were not kept", have, have);
         free(path);
