@@ -79,6 +79,13 @@ int cpu_groups_train(const struct backend_session *s, const struct cpu_team *t)
 int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t)
 {
     int share = cpu_groups_train(s, t), least = EVALUATION_IMAGES / (int)s->lanes;
+    const struct data_set *data = s->plan.data;
+
+    if (data) { /* no more than there are to evaluate */
+        size_t images = data->test.count > data->valid.count ? data->test.count : data->valid.count;
+        size_t at_once = s->lanes * (size_t)t->size, each = (images + at_once - 1) / at_once;
+        least = each < (size_t)least ? (int)each : least;
+    }
     return share < least ? least : share;
 }
 
@@ -123,8 +130,8 @@ static void equip_gradients(struct backend_session *s, struct cpu_team *t)
             if (j == 1 && c->grad_in_place)
                 t->grad[k] = t->grad[c->tail];
             else
-                t->grad[k] =
-                    cpu_take(s, (size_t)t->places * s->layer[k].out * s->lanes, sizeof **t->grad);
+                t->grad[k] = cpu_take(s, (size_t)s->batch_groups * s->layer[k].out * s->lanes,
+                                      sizeof **t->grad);
         }
     }
 }
@@ -162,7 +169,7 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
 
     t->s = s;
     t->places = t->size * cpu_groups_each(s, t);
-    size_t places = (size_t)t->places;
+    size_t places = (size_t)t->places, trained = (size_t)s->batch_groups;
     t->act = cpu_take_table(s, (size_t)s->layers, sizeof *t->act);
     t->grad = cpu_take_table(s, (size_t)s->layers, sizeof *t->grad);
     t->keep = cpu_take_table(s, (size_t)s->layers, sizeof *t->keep);
@@ -180,11 +187,11 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
             t->act[c->tail] =
                 cpu_take(s, places * s->layer[c->tail].out * s->lanes, sizeof **t->act);
         if (c->l.op == NET_DROPOUT)
-            t->keep[i] = cpu_take(s, places * c->out, sizeof **t->keep);
+            t->keep[i] = cpu_take(s, trained * c->out, sizeof **t->keep);
         if (c->l.op == NET_CONV && cpu_conv_masks(&c->conv)) {
             size_t plane = (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
             t->pass[i] = cpu_take(s,
-                                  larger(places * (size_t)c->conv.cout * plane,
+                                  larger(trained * (size_t)c->conv.cout * plane,
                                          c->conv.blocks ? cpu_blocks_bits(c->conv.blocks) : 0),
                                   sizeof **t->pass);
         }

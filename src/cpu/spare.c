@@ -13,14 +13,35 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where a worker's part of the arena begins. */
+/* A batch of fewer groups than there are workers leaves some without one. These keep no numbers when
+ * training, and help in the layers that all share. */
+static bool is_helper(const struct cpu_worker *w)
+{
+    int from, to;
+
+    cpu_share(w->team->s->batch_groups, w->team->size, w->rank, &from, &to);
+    return from == to;
+}
+
+static size_t owners(const struct backend_session *s, int size)
+{
+    return (size_t)(s->batch_groups < size ? s->batch_groups : size);
+}
+
+/* Where a worker's part of the arena begins: when training, those of helpers lie behind the others. */
 static float *part_of(const struct cpu_worker *w, bool training)
 {
     const struct backend_session *s = w->team->s;
-    size_t rank = (size_t)w->rank;
+    size_t rank = (size_t)w->rank, all = owners(s, w->team->size), before = rank;
+    int from, to;
 
-    return w->team->arena +
-           (training ? s->slot + rank * s->part : s->packed_count + rank * s->part_evaluate);
+    if (!training)
+        return w->team->arena + s->packed_count + rank * s->part_evaluate;
+    cpu_share(s->batch_groups, w->team->size, w->rank, &from, &to);
+    if (all < (size_t)w->team->size)
+        before = (size_t)from; /* a group each */
+    return w->team->arena + s->slot +
+           (from < to ? before * s->part : all * s->part + (rank - before) * s->part_helper);
 }
 
 static float *leased(float *part, size_t at)
@@ -30,7 +51,8 @@ static float *leased(float *part, size_t at)
 
 static size_t arena_floats(const struct backend_session *s, int size)
 {
-    size_t train = s->slot + (size_t)size * s->part;
+    size_t all = owners(s, size);
+    size_t train = s->slot + all * s->part + ((size_t)size - all) * s->part_helper;
     size_t evaluate = s->packed_count + (size_t)size * s->part_evaluate;
 
     return train > evaluate ? train : evaluate;
@@ -48,11 +70,13 @@ void cpu_spare_equip(struct backend_session *s, struct cpu_team *t)
         w->evaluate = cpu_take_table(s, layers, sizeof *w->evaluate);
         w->back = cpu_take_table(s, layers, sizeof *w->back);
         for (int i = 0; i < s->layers; i++) {
+            w->evaluate[i] = leased(evaluate_part, s->lease_evaluate[i].act);
+            if (is_helper(w))
+                continue;
             w->train[i] = leased(train_part, s->lease[i].act);
             w->back[i] = leased(train_part, s->lease[i].back != CPU_NOWHERE ? s->lease[i].back
                                                                             : s->lease[i].act);
             w->grad[i] = leased(train_part, s->lease[i].grad);
-            w->evaluate[i] = leased(evaluate_part, s->lease_evaluate[i].act);
         }
     }
 }
@@ -63,7 +87,7 @@ void cpu_spare_begin(struct cpu_worker *w, bool training, int base)
 
     w->act = training ? w->train : w->evaluate;
     w->arena = part_of(w, training);
-    w->lease = training ? s->lease : s->lease_evaluate;
+    w->lease = !training ? s->lease_evaluate : is_helper(w) ? NULL : s->lease;
     w->base = w->chunk = base;
     w->packed = w->merged = w->barriers - 1;
 }
@@ -77,9 +101,9 @@ static void pack(struct cpu_worker *w, const struct cpu_model *m, const struct c
 void cpu_spare_layer(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                      bool training, bool back)
 {
-    const struct cpu_lease *lease = &w->lease[c->index];
+    const struct cpu_lease *lease = w->lease ? &w->lease[c->index] : NULL;
 
-    w->scratch = leased(w->arena, back ? lease->scratch_back : lease->scratch);
+    w->scratch = lease ? leased(w->arena, back ? lease->scratch_back : lease->scratch) : w->arena;
     if (back && c->merge && w->merged == w->barriers)
         cpu_barrier(w); /* the others may be reading the last one's gradient */
     if (back && c->merge && w->rank > 0)

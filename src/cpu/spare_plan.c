@@ -391,6 +391,19 @@ static size_t plan_part(struct backend_session *s, int groups, bool training,
     return floats;
 }
 
+/* Of layers that all threads share, for those without groups. */
+static size_t helper_scratch(const struct backend_session *s)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < s->layers; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        size_t floats = c->dealt ? cpu_round_up(c->ops_train->scratch(&c->conv, 1, !c->first)) : 0;
+        most = floats > most ? floats : most;
+    }
+    return most;
+}
+
 void cpu_spare_plan(struct backend_session *s)
 {
     size_t layers = (size_t)s->layers;
@@ -401,4 +414,5 @@ void cpu_spare_plan(struct backend_session *s)
     s->lease_evaluate = cpu_take_table(s, layers, sizeof *s->lease_evaluate);
     s->part = plan_part(s, cpu_groups_train(s, t), true, s->lease);
     s->part_evaluate = plan_part(s, cpu_groups_each(s, t), false, s->lease_evaluate);
+    s->part_helper = helper_scratch(s);
 }

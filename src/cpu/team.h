@@ -77,13 +77,13 @@ struct cpu_team;
 struct cpu_worker {
     struct cpu_team *team;
     int rank;
-    float **act, **back;       /* (layers): outputs, and those that going backward reads */
-    int base;                  /* the place of the first group there */
-    float **grad;              /* (layers): of the chunk at hand, where the team keeps none */
-    int chunk;                 /* its first group's place in the team's buffers */
-    float **train, **evaluate; /* (layers), spared: act, when training and when evaluating */
-    float *arena;              /* spared: its part, of the job at hand */
-    const struct cpu_lease *lease;
+    float **act, **back;           /* (layers): outputs, and those that going backward reads */
+    int base;                      /* the place of the first group there */
+    float **grad;                  /* (layers): of the chunk at hand, where the team keeps none */
+    int chunk;                     /* its first group's place in the team's buffers */
+    float **train, **evaluate;     /* (layers), spared: act, when training and when evaluating */
+    float *arena;                  /* spared: its part, of the job at hand */
+    const struct cpu_lease *lease; /* ... NULL: all of it is scratch */
     unsigned barriers, packed, merged; /* passed; and before the packed weights at hand were used */
     float *scratch;           /* of convolutions; of dense layers a gradient turned round */
     float *own;               /* rank > 0: gradients of this thread's images (session's ranges) */
@@ -98,8 +98,8 @@ struct cpu_worker {
     size_t held_batch;
 };
 
-/* Threads that share the steps of one model at a time. Buffers hold `places` groups; when training,
- * group g of the batch lies at place g. */
+/* Threads that share the steps of one model at a time. Outputs' buffers hold `places` groups, those of
+ * gradients and masks a batch's; when training, group g of the batch lies at place g. */
 struct cpu_team {
     struct backend_session *s;
     int size, first_model, model_step; /* models first_model, + model_step, ... are this team's */
@@ -159,6 +159,7 @@ struct backend_session {
     struct cpu_lease *lease, *lease_evaluate; /* (layers), spared */
     int *redo;                                /* tails to be computed again, in order */
     size_t part, part_evaluate; /* spared: floats of a worker's part of the arena, ... */
+    size_t part_helper;         /* ... when training, of one without groups, ... */
     size_t slot;                /* ... and of packed weights when training: of the largest layer
                                    and of those that are computed again */
     int batch_groups;           /* of a global batch */

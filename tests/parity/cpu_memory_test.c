@@ -148,6 +148,20 @@ TEST(the_estimate_is_what_is_held)
     check_held("dense network", mlp, 128);
 }
 
+/* With memory spared: threads without images of a batch hold none, nor does anybody hold images to
+ * evaluate where there are none. */
+TEST(few_images_hold_little)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    SKIP("sanitizers hold memory of their own");
+#endif
+    size_t from = cpu_spare_from;
+
+    cpu_spare_from = 0;
+    check_held("residual network, 7 images", resnet, 7);
+    cpu_spare_from = from;
+}
+
 /* Whether the memory at p asks for large pages: "hg" among its flags. */
 static bool asks_for_large_pages(const void *p)
 {
@@ -209,6 +223,26 @@ TEST(a_residual_network_keeps_convolutions_only)
     printf("  %.2f MB an image, keeping all %.2f MB\n", image * 4e-6, whole_image * 4e-6);
     CHECK(image < 0.7 * whole_image);
     CHECK(fixed < whole_fixed);
+}
+
+/* Without memory spared. */
+TEST(images_that_are_evaluated_have_no_gradients)
+{
+    double trained, fixed;
+    size_t from = cpu_spare_from;
+    struct holder h;
+
+    cpu_spare_from = SIZE_MAX;
+    growth(resnet, 256, 512, &trained, &fixed);
+    REQUIRE(holder_open(&h, resnet, 16));
+    double few = estimated(&h);
+    h.set.test = h.set.train; /* 64 for each thread */
+    double many = estimated(&h) - (double)IMAGES * 784;
+    holder_close(&h);
+    cpu_spare_from = from;
+    printf("  %.2f MB an image, %.2f MB one that is evaluated\n", trained * 4e-6,
+           (many - few) / 112 * 1e-6);
+    CHECK(many > few && (many - few) / 112 < 0.75 * trained * sizeof(float));
 }
 
 /* A third of the least that PyTorch was seen to hold at batch 256 (2,170 MB; 2,875 with malloc told to
