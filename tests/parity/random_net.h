@@ -1,5 +1,7 @@
 /* tests/parity/random_net.h: networks drawn from a number: every kind of layer, odd sizes, at a cost
- * that the naive backend can pay. The same number gives the same network for ever. */
+ * that the naive backend can pay. The same number gives the same network for ever. Even numbers are
+ * mixed networks; odd ones go by turns to the edges: layers of few units and many weights, dense layers
+ * alone, pools, many channels of few pixels, windows that hardly fit, batch norms of odd sizes. */
 #ifndef CHORUS_TESTS_RANDOM_NET_H
 #define CHORUS_TESTS_RANDOM_NET_H
 
@@ -48,6 +50,7 @@ struct random_net {
     struct text text;
     struct net_shape input;
     int classes;
+    bool odd; /* not mixed */
     /* the writer's state */
     struct draw d;
     struct net_shape at;
@@ -140,10 +143,8 @@ static inline void random_bend(struct random_net *r)
         random_line(r, draw_chance(&r->d, 75) ? "relu" : "tanh");
 }
 
-static inline void random_pool(struct random_net *r)
+static inline void random_pool_of(struct random_net *r, int k, int stride)
 {
-    int k = draw_int(&r->d, 1, 10) <= 6 ? 2 : draw_int(&r->d, 2, 4);
-    int stride = draw_chance(&r->d, 70) ? k : draw_int(&r->d, 1, 3);
     struct net_shape out = {(r->at.h - k) / stride + 1, (r->at.w - k) / stride + 1, r->at.c};
     char line[40];
     int n;
@@ -154,6 +155,13 @@ static inline void random_pool(struct random_net *r)
     if (stride != k)
         snprintf(line + n, sizeof line - (size_t)n, " stride %d", stride);
     random_line(r, line);
+}
+
+static inline void random_pool(struct random_net *r)
+{
+    int k = draw_int(&r->d, 1, 10) <= 6 ? 2 : draw_int(&r->d, 2, 4);
+
+    random_pool_of(r, k, draw_chance(&r->d, 70) ? k : draw_int(&r->d, 1, 3));
 }
 
 static inline void random_dropout(struct random_net *r)
@@ -247,19 +255,15 @@ static inline void random_residual(struct random_net *r)
         random_bend(r);
 }
 
-static inline void random_make(struct random_net *r, struct rng_key key)
+static inline void random_mean(struct random_net *r)
 {
-    static const int channels[] = {1, 1, 1, 3, 3, 2, 5};
-    char line[40];
+    if (r->at.h * r->at.w > 1)
+        random_line(r, "globalavgpool");
+    r->at.h = r->at.w = 1;
+}
 
-    *r = (struct random_net){.d = {.key = key}};
-    r->most_flops = 1e6 * pow(RANDOM_FLOPS / 1e6, draw_unit(&r->d));
-    r->input.h = draw_chance(&r->d, 25) ? 28 : draw_int(&r->d, 1, 64);
-    r->input.w = draw_chance(&r->d, 60) ? r->input.h : draw_int(&r->d, 1, 64);
-    r->input.c = channels[draw_int(&r->d, 0, 6)];
-    r->classes = draw_chance(&r->d, 60) ? 10 : draw_int(&r->d, 2, 40);
-    r->at = r->input;
-    random_line(r, "input auto");
+static inline void random_mixed(struct random_net *r)
+{
     for (int groups = draw_int(&r->d, 1, 6); groups > 0; groups--) {
         int kind = draw_int(&r->d, 0, 99);
 
@@ -283,15 +287,169 @@ static inline void random_make(struct random_net *r, struct rng_key key)
             random_dropout(r);
         }
     }
-    if (r->at.h * r->at.w > 1 &&
-        (draw_chance(&r->d, 25) ||
-         (double)r->at.h * r->at.w * r->at.c * r->classes + r->params > RANDOM_PARAMS)) {
-        random_line(r, "globalavgpool");
-        r->at.h = r->at.w = 1;
-    }
+    if (draw_chance(&r->d, 25))
+        random_mean(r);
     if (draw_chance(&r->d, 40) && random_dense(r, draw_size(&r->d, 2, 300)))
         random_bend(r);
-    snprintf(line, sizeof line, "dense %s", draw_chance(&r->d, 90) ? "classes" : "41");
+}
+
+enum random_kind {
+    RANDOM_WIDE,
+    RANDOM_DENSE,
+    RANDOM_POOLS,
+    RANDOM_TINY,
+    RANDOM_WINDOWS,
+    RANDOM_NORMS
+};
+#define RANDOM_KINDS 6
+
+static inline void random_bend_often(struct random_net *r)
+{
+    if (draw_chance(&r->d, 75))
+        random_bend(r);
+    if (draw_chance(&r->d, 12))
+        random_dropout(r);
+}
+
+/* Large pictures into so few units that the layer has many weights all the same. */
+static inline void random_wide(struct random_net *r)
+{
+    double pixels = (double)r->at.h * r->at.w;
+    int units = draw_chance(&r->d, 50) ? r->classes : draw_size(&r->d, 1, 60);
+    double least = 262144 / (pixels * units), most = 0.9 * RANDOM_PARAMS / (pixels * units);
+    int channels = (int)fmin(least * (1 + draw_unit(&r->d)) + 1, fmin(most, 350000 / pixels));
+
+    r->most_flops = RANDOM_FLOPS;
+    channels = channels < 1 ? 1 : channels;
+    if ((channels > r->at.c || draw_chance(&r->d, 50)) &&
+        !random_conv(r, channels, draw_int(&r->d, 2, 5), 1, -1, true))
+        random_conv(r, channels, 1, 1, 0, true);
+    if (r->outputs < 200000)
+        random_bend_often(r);
+    if (units != r->classes && random_dense(r, units))
+        random_bend_often(r);
+}
+
+static inline void random_dense_only(struct random_net *r)
+{
+    for (int n = draw_int(&r->d, 0, 4); n > 0; n--) {
+        int units = draw_chance(&r->d, 25) ? draw_int(&r->d, 1, 3) : draw_size(&r->d, 1, 2048);
+        if (random_dense(r, units) || random_dense(r, draw_int(&r->d, 1, 20)))
+            random_bend_often(r);
+    }
+}
+
+static inline void random_pools(struct random_net *r)
+{
+    for (int n = draw_int(&r->d, 1, 4); n > 0; n--) {
+        random_pool(r);
+        if (draw_chance(&r->d, 30))
+            random_bend_often(r);
+    }
+}
+
+/* Many channels of few pixels. */
+static inline void random_tiny(struct random_net *r)
+{
+    for (int n = draw_int(&r->d, 1, 4); n > 0; n--) {
+        bool written = false;
+        for (int most = 2048; most >= 8 && !written; most /= 4)
+            written = random_conv(r, draw_size(&r->d, most / 8, most),
+                                  draw_chance(&r->d, 50) ? 1 : draw_int(&r->d, 1, 7),
+                                  draw_chance(&r->d, 80) ? 1 : draw_int(&r->d, 2, 3),
+                                  draw_chance(&r->d, 70) ? -1 : draw_int(&r->d, 0, 3), true);
+        if (draw_chance(&r->d, 20))
+            random_norm(r);
+        random_bend_often(r);
+        if (draw_chance(&r->d, 20))
+            random_pool(r);
+    }
+}
+
+/* Kernels and windows that are large against the picture, and that go over it in large strides. */
+static inline void random_windows(struct random_net *r)
+{
+    for (int n = draw_int(&r->d, 1, 5); n > 0; n--) {
+        int k = draw_int(&r->d, 2, 5), stride = draw_int(&r->d, 1, 6);
+        if (draw_chance(&r->d, 60))
+            random_conv(r, draw_size(&r->d, 1, 40), draw_int(&r->d, 2, 7), draw_int(&r->d, 1, 3),
+                        draw_int(&r->d, -1, 5), draw_chance(&r->d, 80));
+        else
+            random_pool_of(r, k, stride);
+        if (draw_chance(&r->d, 10))
+            random_norm(r);
+        if (draw_chance(&r->d, 50))
+            random_bend_often(r);
+    }
+}
+
+/* Batch norms and sums of odd sizes. */
+static inline void random_norms(struct random_net *r)
+{
+    if (draw_chance(&r->d, 15))
+        random_norm(r);
+    for (int n = draw_int(&r->d, 1, 4); n > 0; n--) {
+        if (draw_chance(&r->d, 50) &&
+            random_conv(r, 2 * draw_int(&r->d, 0, 12) + 1, random_kernel(r),
+                        draw_chance(&r->d, 70) ? 1 : 2, draw_int(&r->d, -1, 2), false)) {
+            random_norm(r);
+            random_bend_often(r);
+        } else {
+            random_residual(r);
+        }
+    }
+}
+
+static inline void random_odd(struct random_net *r, enum random_kind kind)
+{
+    switch (kind) {
+    case RANDOM_WIDE:
+        random_wide(r);
+        break;
+    case RANDOM_DENSE:
+        random_dense_only(r);
+        break;
+    case RANDOM_POOLS:
+        random_pools(r);
+        break;
+    case RANDOM_TINY:
+        random_tiny(r);
+        break;
+    case RANDOM_WINDOWS:
+        random_windows(r);
+        break;
+    case RANDOM_NORMS:
+        random_norms(r);
+        break;
+    }
+}
+
+/* number: says which kind it is. */
+static inline void random_make(struct random_net *r, struct rng_key key, int number)
+{
+    static const int channels[] = {1, 1, 1, 3, 3, 2, 5};
+    int kind = number / 2 % RANDOM_KINDS;
+    char line[40];
+
+    *r = (struct random_net){.odd = number % 2, .d = {.key = key}};
+    int most = r->odd && kind == RANDOM_TINY ? 5 : 64;
+    int least = r->odd && kind == RANDOM_WIDE ? 24 : 1;
+    r->most_flops = 1e6 * pow(RANDOM_FLOPS / 1e6, draw_unit(&r->d));
+    r->input.h = draw_chance(&r->d, 25) && most > 28 ? 28 : draw_int(&r->d, least, most);
+    r->input.w = draw_chance(&r->d, 60) ? r->input.h : draw_int(&r->d, least, most);
+    r->input.c = channels[draw_int(&r->d, 0, 6)];
+    r->classes = draw_chance(&r->d, 60) ? 10 : draw_int(&r->d, 2, 40);
+    r->at = r->input;
+    random_line(r, "input auto");
+    if (r->odd)
+        random_odd(r, (enum random_kind)kind);
+    else
+        random_mixed(r);
+    double inputs = (double)r->at.h * r->at.w * r->at.c;
+    if (inputs * r->classes + r->params > RANDOM_PARAMS)
+        random_mean(r);
+    bool more = inputs * 41 + r->params < RANDOM_PARAMS && draw_chance(&r->d, 10);
+    snprintf(line, sizeof line, "dense %s", more ? "41" : "classes");
     random_line(r, line);
 }
 

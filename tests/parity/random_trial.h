@@ -13,7 +13,7 @@
 #define SEED       2026
 #define STEP_FLOPS 0.25e9 /* of the naive backend, for one step */
 #define STEP_ROOM  4e6    /* elements of all outputs of a batch */
-#define MEMBERS    4
+#define MEMBERS    8
 #define STEPS      2
 
 struct trial {
@@ -109,7 +109,8 @@ static inline void draw_weights(struct trial *t, struct rng_key key)
     }
 }
 
-/* Batch, devices, members; false where batch norm would see too few values. */
+/* Batch, devices, members, threads: also fewer images than a group has lanes, and more threads than
+ * there are groups, images, units or cores. False where batch norm would see too few values. */
 static inline bool draw_plan(struct trial *t, struct draw *d)
 {
     struct backend_plan *p = &t->plan;
@@ -121,9 +122,12 @@ static inline bool draw_plan(struct trial *t, struct draw *d)
     p->member_device = t->member_device;
     p->model_key = t->keys;
     p->mode = ensemble ? SPEC_ENSEMBLE : SPEC_DATA_PARALLEL;
-    p->devices = draw_chance(d, 50) ? 1 : draw_int(d, 2, 3);
-    p->members = ensemble ? draw_int(d, p->devices, MEMBERS) : 1;
-    p->threads = draw_int(d, 1, 3);
+    p->devices = draw_chance(d, 50) ? 1 : draw_int(d, 2, draw_chance(d, 75) ? 3 : MEMBERS);
+    int most_members = draw_chance(d, 75) && p->devices < 4 ? 4 : MEMBERS;
+    p->members = ensemble ? draw_int(d, p->devices, most_members) : 1;
+    p->threads = draw_chance(d, 60)                     ? draw_int(d, 1, 3)
+                 : p->devices > 1 && draw_chance(d, 50) ? p->devices * draw_int(d, 1, 2)
+                                                        : draw_int(d, 4, 8);
     p->optimizer =
         (enum spec_optimizer)(draw_chance(d, 40) ? 0 : draw_int(d, SPEC_SGD, SPEC_ADAMW));
     p->momentum = 0.9;
@@ -142,7 +146,8 @@ static inline bool draw_plan(struct trial *t, struct draw *d)
 
     most = STEP_FLOPS / t->net->flops;
     most = fmin(most, STEP_ROOM / (t->r.outputs + (double)t->pixels)) / p->members;
-    int batch = draw_int(d, 1, 100), unit = ensemble ? 1 : p->devices;
+    int batch = draw_int(d, 1, draw_chance(d, t->r.odd ? 60 : 20) ? 15 : 100);
+    int unit = ensemble ? 1 : p->devices;
     batch = batch > most ? (int)most : batch;
     batch -= batch % unit;
     if (batch % 16 == 0 && batch > unit)
@@ -158,6 +163,15 @@ static inline bool draw_plan(struct trial *t, struct draw *d)
     return !t->r.normed || batch / apart * t->r.norm_pixels >= 24;
 }
 
+/* How many images are evaluated: now and then more than the threads' buffers hold. */
+static inline int draw_count(const struct trial *t, struct draw *d)
+{
+    double most = STEP_FLOPS / t->net->flops_forward / t->plan.members;
+    int count = draw_chance(d, 85) ? draw_int(d, 1, 21) : draw_int(d, 22, 400);
+
+    return count > most && count > 21 ? 21 : count;
+}
+
 static inline bool trial_open(struct trial *t, int number)
 {
     struct err e = {0};
@@ -168,7 +182,7 @@ static inline bool trial_open(struct trial *t, int number)
         struct net_wants wants;
 
         *t = (struct trial){.number = number, .data_key = rng_fold_in(key, 2)};
-        random_make(&t->r, rng_fold_in(key, 0));
+        random_make(&t->r, rng_fold_in(key, 0), number);
         wants = (struct net_wants){.input = t->r.input, .classes = t->r.classes};
         if (net_parse(&t->net, text_str(&t->r.text), t->r.text.n, "random.net", &wants, &e)) {
             TEST_FAILED("network %d: %s\n%s", number, e.text, text_str(&t->r.text));
@@ -179,8 +193,9 @@ static inline bool trial_open(struct trial *t, int number)
         if (draw_plan(t, &d)) {
             bool bytes = draw_chance(&d, 60);
             t->black = draw_chance(&d, 30);
-            t->count = (size_t)draw_int(&d, 3, 21);
+            t->count = (size_t)draw_count(t, &d);
             t->images = STEPS * t->plan.batch + 24;
+            t->images = t->count < t->images ? t->images : t->count + 1;
             if (bytes)
                 t->bytes = mem_new(t->images * t->pixels, 1);
             else
