@@ -34,7 +34,8 @@ static const struct cli_usage usage = {
     "             ...); with --confusion a row a label and a column an answer; with --classes a row\n"
     "             a class\n"
     "The loss is the mean of -log of the label's probability, in double and from the logits, as in\n"
-    "training. A file that chorus did not write is not replaced.\n"};
+    "training. A file that chorus did not write is not replaced. Where the GPU that a run was trained on\n"
+    "is not, the answers are computed on what there is, the same up to rounding.\n"};
 
 enum order { ORDER_FILE, ORDER_WORST, ORDER_SPLIT, ORDER_SURE, ORDER_UNSURE };
 

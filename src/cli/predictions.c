@@ -232,6 +232,39 @@ static void take_data_hash(struct predictions *p, const struct record_entry *run
             run->run.spec.data, run->name, was, p->data_hash);
 }
 
+/* Whether there is what a run was trained on; *why: what there is not. */
+static bool has_gpus(const struct spec *s, struct err *why)
+{
+    const struct backend *const *b = cli_backends();
+
+    while (*b && !(*b)->gpus)
+        b++;
+    if (!*b || (*b)->gpus(why) < 1)
+        return false;
+    for (int i = 0; i < s->gpus; i++)
+        if ((*b)->gpu(s->gpu[i], why) != ERR_OK)
+            return false;
+    return true;
+}
+
+/* The answers of a run that was trained on GPUs are wanted where these are not, too: whatever can gives
+ * them, and where its models sat says nothing of them. */
+static void leave_gpus(struct spec *s, const char *run)
+{
+    struct err why = {0};
+
+    if (s->backend != SPEC_CUDA || has_gpus(s, &why))
+        return;
+    cli_talk("%s was trained on a GPU, and %.300s: these answers are computed without it, the same "
+             "up to rounding",
+             run, why.text);
+    if (s->mode == SPEC_ENSEMBLE && !s->members)
+        s->members = s->devices;
+    s->backend = SPEC_AUTO;
+    s->devices = 1;
+    s->gpus = 0;
+}
+
 static enum err_code make(struct predictions *p, const struct record_entry *run, const char *at,
                           const struct pictures *from, struct err *e)
 {
@@ -245,6 +278,8 @@ static enum err_code make(struct predictions *p, const struct record_entry *run,
     code = averaged_check_at(run, at, e);
     if (code == ERR_OK)
         code = record_read_spec(run->folder, spec, e);
+    if (code == ERR_OK)
+        leave_gpus(spec, run->name);
     if (code == ERR_OK)
         code = plan_make(&plan, spec, cli_places(), cli_backends(), true, e);
     if (code == ERR_OK)

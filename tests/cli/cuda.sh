@@ -201,6 +201,26 @@ if [ -e "$twin" ]; then
     }
     check "two GPUs train" two_gpus
 
+    # Its answers are to be had where its GPUs are not.
+    answers_elsewhere()
+    {
+        local run here there
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=3 timeout 120 "$CHORUS" run tiny.ini \
+            mode=ensemble members=3 devices=gpu:2+0 epochs=1 && run=$(echo results/*/) || return
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=3 "$CHORUS" predict "$run" --json &&
+            [ ! -s err ] && here=$(grep -o '"test_acc": [^,]*' out) || return
+        for there in driver=none driver=busy gpus=1; do
+            exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=$there "$CHORUS" predict "$run" --json &&
+                [ "$(grep -o '"test_acc": [^,]*' out)" = "$here" ] &&
+                grep -qE "was trained on a GPU, and .*(driver|busy|no GPU 2).*: these answers are computed without it" err || {
+                cat out err
+                return 1
+            }
+        done
+    }
+    check "answers of GPUs that are not here" answers_elsewhere
+
     # What a GPU could not hold is said before the start, and what it has too little free for: NVML's
     # twin has 64 MiB of it in use.
     # dry STATUS TWIN
