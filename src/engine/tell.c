@@ -131,7 +131,7 @@ void run_log_start(struct run *r)
     text_free(&t);
 }
 
-/* Bytes are promised for the same backend, instruction set and threads alone. */
+/* Bytes are promised for the same backend, instruction set, threads and number of GPUs alone. */
 static void compare_with_before(struct run *r)
 {
     const struct record_run *was = &r->found, *is = &r->row;
@@ -145,6 +145,13 @@ static void compare_with_before(struct run *r)
                 "(%s, threads = %lld): bytes may differ from those of an unbroken run",
                 was->backend_used, was->isa, (long long)was->threads_used, is->backend_used,
                 is->isa, (long long)is->threads_used);
+    else if (s->mode == SPEC_DATA_PARALLEL && was->real_devices != is->real_devices)
+        run_log(
+            r, LOG_WARN,
+            "until now this run was computed by %lld real device%s, from here on by %lld, whose "
+            "sums are others: bytes may differ from those of an unbroken run",
+            (long long)was->real_devices, was->real_devices == 1 ? "" : "s",
+            (long long)is->real_devices);
     if (strcmp(was->version, is->version) != 0)
         run_log(
             r, LOG_WARN,

@@ -201,7 +201,21 @@ if [ -e "$twin" ]; then
     }
     check "two GPUs train" two_gpus
 
-    # Its answers are to be had where its GPUs are not.
+    # Sums over other GPUs are others in their last bits.
+    other_gpus()
+    {
+        local run
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 timeout 120 "$CHORUS" run tiny.ini \
+            backend=cuda devices=4 epochs=1 && run=$(echo results/*/) &&
+            exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 timeout 120 "$CHORUS" resume "$run" epochs=2 &&
+            ! grep -q 'bytes may differ' err &&
+            exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=1 timeout 120 "$CHORUS" resume "$run" epochs=3 &&
+            grep -q 'computed by 2 real devices, from here on by 1, .*bytes may differ' err
+    }
+    check "going on with another number of GPUs is told" other_gpus
+
+    # A run's answers are to be had where its GPUs are not.
     answers_elsewhere()
     {
         local run here there
