@@ -137,6 +137,14 @@ int bar_trouble(struct app *app, struct grid *g)
     return rows;
 }
 
+void bar_hints(struct app *app, struct grid *g)
+{
+    struct rect line = rect_top(rect_bottom(grid_all(g), 2), 1);
+
+    grid_fill(g, line, GRID_TEXT);
+    draw_hints(app, g, line);
+}
+
 void bar_bottom(struct app *app, struct grid *g)
 {
     struct rect two = rect_bottom(grid_all(g), 2), line = rect_top(two, 1);

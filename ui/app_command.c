@@ -348,6 +348,8 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
     }
     *form = "txt";
     e->code = ERR_OK;
+    if (app->own->grid.rows >= APP_LEAST_ROWS && app->own->grid.columns >= APP_LEAST_COLUMNS)
+        bar_hints(app, &app->own->grid); /* where the question for the path still stands */
     if (text_has_ending_any_case(path, ".svg"))
         grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, &out->text);
     else if (text_has_ending_any_case(path, ".txt"))

@@ -103,6 +103,8 @@ void popup_draw(struct app *app, struct grid *g);
 /* app_bar.c */
 void bar_top(struct app *app, struct grid *g);
 void bar_bottom(struct app *app, struct grid *g);
+/* The row of hints alone, over what a prompt has drawn there. */
+void bar_hints(struct app *app, struct grid *g);
 /* What waits until somebody makes room, above the two lines at the bottom; the rows that it takes from the
  * screen. */
 int bar_trouble(struct app *app, struct grid *g);

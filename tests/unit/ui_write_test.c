@@ -125,6 +125,31 @@ TEST(a_slow_disk_holds_up_nothing_and_gets_what_was_seen)
     finish(&k);
 }
 
+TEST(a_copy_of_the_screen_has_its_hints_where_the_path_was_asked_for)
+{
+    static const char *const names[] = {"a.txt", "b.svg"};
+    struct kit k;
+
+    start(&k);
+    for (int i = 0; i < 2; i++) {
+        char *path = io_path(k.folder, names[i]), *bytes;
+        struct err e;
+        size_t n;
+
+        command_write(&k.app);
+        popup_draw(&k.app, &k.app.own->grid);
+        popup_key(&k.app, &(struct key){.code = UI_ESC});
+        write_as(&k, names[i]);
+        settle(&k);
+        REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
+        CHECK(!strstr(bytes, "write ("));
+        CHECK_HAS(bytes, "follow");
+        free(bytes);
+        free(path);
+    }
+    finish(&k);
+}
+
 TEST(a_file_that_is_there_is_asked_about)
 {
     struct kit k;
