@@ -447,6 +447,15 @@ static void write_done(void *arg, bool dropped)
     free_writing(w);
 }
 
+/* The name of FILE.csv beside FILE.tex. */
+static char *csv_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *end = strrchr(name, '.');
+
+    return mem_textf("%.*s.csv", (int)(end ? (size_t)(end - name) : strlen(name)), name);
+}
+
 /* As it is now; how long a disk takes is another thread's business. */
 static void write_to(void *user, const char *path)
 {
@@ -459,6 +468,7 @@ static void write_to(void *user, const char *path)
     w = mem_new(1, sizeof *w);
     *w = (struct writing){.app = app, .path = io_home_path(path)};
     if (copy_screen(app, w->path, &w->form, &w->paper, &e) == ERR_OK) {
+        w->paper.csv_name = csv_of(w->path);
         tasks_add_slow(app->tasks, write_work, write_done, w);
         return;
     }

@@ -56,8 +56,6 @@ enum err_code runview_write(void *screen, const char *form, struct paper *out, s
     runview_make(v, run); /* without those names */
     if (!out->plots)
         return err_set(e, ERR_INPUT, "%s has no point to draw", study_short_name(run->name));
-    if (!strcmp(form, "tex"))
-        text_add(&out->text, "% its values: write this screen as run.csv too, beside this file\n");
-    snprintf(out->csv_name, sizeof out->csv_name, "run.csv");
+    (void)form;
     return ERR_OK;
 }

@@ -91,12 +91,14 @@ static void write_plots(const struct paper *p, const char *form, struct text *ou
     for (int i = 0; i < p->plots; i++)
         panel[i].plot = &p->plot[i];
     f.width_mm = p->plots == 2 ? 210 : 120;
-    if (!strcmp(form, "csv"))
+    if (!strcmp(form, "csv")) {
         figure_csv(&f, out);
-    else if (!strcmp(form, "tex"))
+    } else if (!strcmp(form, "tex")) {
+        text_addf(out, "%% its values: write this screen as %s too, beside this file\n", p->csv_name);
         figure_tex(&f, p->csv_name, out);
-    else
+    } else {
         (strcmp(form, "pdf") ? figure_svg : figure_pdf)(&f, out);
+    }
 }
 
 void paper_write(const struct paper *p, const char *form, struct text *out)
@@ -112,6 +114,7 @@ void paper_free(struct paper *p)
 {
     text_free(&p->text);
     study_table_free(&p->table);
+    free(p->csv_name);
     for (int i = 0; i < p->plots; i++)
         free_plot(&p->plot[i]);
     memset(p, 0, sizeof *p);

@@ -14,7 +14,7 @@ struct paper {                /* all zeros is an empty one */
     struct study_table table; /* to be written where it has columns */
     struct plot plot[PAPER_PLOTS];
     int plots;
-    char csv_name[64]; /* where tex finds the values of the plots */
+    char *csv_name; /* where tex finds the values of the plots */
 };
 
 /* A copy of all that it points to. */

@@ -15,6 +15,10 @@ play()
 
 one results name=first epochs=4
 run=$(echo results/2*)
+check "a figure in LaTeX" play results "calm" "keys Enter" "wait epoch 4/4" "calm" "keys w Ctrl-U" \
+    "type curves.tex" "keys Enter" "wait written: curves.tex"
+check "has its values in the CSV of its own name" eval \
+    'grep -q "{curves.csv}" curves.tex && grep -q "as curves.csv too" curves.tex && ! grep -q run.csv curves.tex'
 check "R gives a done run more epochs" play results "calm" "keys R" \
     "wait it is done with 4 epochs; go on to" "keys Ctrl-U" "type 3" "keys Enter" "wait it has 4 epochs" "keys R" \
     "keys Ctrl-U" "type 6" "keys Enter" "wait done" "wait epoch 6" "calm" "keys :" "wait chorus" "keys Down" \

@@ -941,6 +941,7 @@ static enum err_code write_as(struct shown *s, const char *form, struct text *ou
     struct paper paper = {0};
     enum err_code code = runview_write(&s->view, form, &paper, e);
 
+    paper.csv_name = mem_text("curves.csv");
     if (code == ERR_OK)
         paper_write(&paper, form, out);
     paper_free(&paper);
@@ -977,7 +978,7 @@ TEST(what_is_seen_is_written_as_a_figure)
     s.view.smooth = 0;
     s.view.axis = FEED_EPOCH;
     for (int i = 0; runview_forms[i]; i++) {
-        static const char *const want[] = {"accuracy", "%PDF", "p1s1_y", "its values"};
+        static const char *const want[] = {"accuracy", "%PDF", "p1s1_y", "screen as curves.csv"};
 
         text_clear(&out);
         REQUIRE_OK(write_as(&s, runview_forms[i], &out, &e));
