@@ -170,6 +170,9 @@ static void draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
     }
     if (!placed && cursor.from < end)
         taken[labels++] = cursor;
+    if (plot_has_cursor(c->p, x)) /* before the name, which goes where the line is free */
+        plot_put(c, bottom, plot_column(c, plot_place(x, c->p->cursor_x)), ascii ? '|' : 0x2534,
+                 PLOT_CURSOR);
     draw_x_name(c, bottom + 1, taken, labels);
 }
 
@@ -187,7 +190,6 @@ static void draw_cursor(struct plot_canvas *c, const struct plot_view *v)
 
     for (int i = 0; i < c->height; i++)
         plot_put(c, c->top + i, column, ascii ? '|' : 0x2502, PLOT_CURSOR);
-    plot_put(c, c->top + c->height, column, ascii ? '|' : 0x2534, PLOT_CURSOR);
     plot_draw_readings(c, v);
 }
 

@@ -186,3 +186,29 @@ TEST(short_times_keep_three_digits)
         CHECK_STR(words, want[i].words);
     }
 }
+
+/* It may stand in the line of the axis, where the cursor has its foot. */
+TEST(the_name_of_the_axis_is_whole_or_not_there_wherever_the_cursor_is)
+{
+    struct plot_series s[2];
+    struct plot p = two(s);
+    int named = 0;
+
+    p.x_label = "device-seconds";
+    p.whole_x = false;
+    p.cursor = true;
+    for (p.columns = 40; p.columns <= 80; p.columns += 5)
+        for (p.cursor_x = 0.5; p.cursor_x <= 10; p.cursor_x += 0.1) {
+            struct text t = {0};
+            bool whole, part;
+
+            plot_text(&p, false, &t);
+            whole = strstr(text_str(&t), "device-seconds") != NULL;
+            part = strstr(text_str(&t), "dev") || strstr(text_str(&t), "nds");
+            if (part && !whole)
+                TEST_FAILED("%d columns, cursor at %g:\n%s", p.columns, p.cursor_x, text_str(&t));
+            named += whole;
+            text_free(&t);
+        }
+    CHECK(named > 100);
+}
