@@ -170,7 +170,7 @@ def unknown(what):
 
 s = Screen()
 pieces = re.compile(
-    "\x1b\\[([?>!]?)([0-9;:]*)([ -/]*[@-~])|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b([()])(.)|\x1b(.)|([\x00-\x1f])|(.)", re.S
+    "\x1b\\[([?>!]?)([0-9;:]*)([ -/]*[@-~])|\x1b\\](?:R|[^\x07\x1b]*(?:\x07|\x1b\\\\))|\x1b([()])(.)|\x1b(.)|([\x00-\x1f])|(.)", re.S
 )
 for mark, words, final, which, charset, single, control, plain in pieces.findall(data):
     if plain:
