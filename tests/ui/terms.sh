@@ -46,6 +46,13 @@ for term in linux xterm xterm-256color tmux tmux-256color screen screen-256color
     *) check "$term has none" awk '$3 != "None" || $4 != "None" { exit 1 } END { exit !NR }' colours ;;
     esac
 done
+# A key that terminfo lacks is no Esc with letters behind it; what all terminals send is understood.
+for term in vt100 screen-256color; do
+    TERM=$term play 24x80 "text:board" $'key:\e[1;5D' $'key:\e[15;2~' $'key:\e[1;5B' key:? "text:Keys of Results" \
+        $'key:\e' sleep:0.3 without:"what it means" $'key:\e[4~' $'key:\r' "text:epoch" key:3 "text:runs" $'key:\e[1~' \
+        sleep:0.3 key:1 "text:what it means" key:q -- "$CHORUS" --results results
+    check "keys that $term lacks" test $? = 0
+done
 rm -rf "$HOME" && mkdir "$HOME"
 LINES=30 COLUMNS=100 play 24x80 "raw:board" like:drawn keep:shown key:q -- "$CHORUS" --results results
 check "LINES and COLUMNS of another window" test $? = 0
