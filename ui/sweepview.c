@@ -3,7 +3,6 @@
 #include "ui/sweepview_int.h"
 
 #include "base/mem.h"
-#include "draw/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -386,65 +385,6 @@ static void event(void *screen, const struct wire_event *e, const void *slot, si
         v->merged_ns = 0; /* at the next tick */
 }
 
-/* ---- what is seen, elsewhere ---- */
-
-static void command(void *screen, struct text *out)
-{
-    const struct sweepview *v = screen;
-    const struct sweepview_sweep *s = v->sweep;
-
-    if (!s || s->problem || !s->dims) {
-        text_add(out, "ls");
-        return;
-    }
-    text_add(out, "plot ");
-    jobs_add_word(out, s->name);
-    for (size_t d = 0; d < s->dims; d++) {
-        bool shown = d == v->look.rows || d == v->look.columns || d == s->repeats_dim;
-        struct text word = {0}, plain = {0};
-
-        if (!shown && !strchr(s->dim[d].name, ',')) {
-            spec_add_plain(&plain, s->dim[d].value[v->look.at[d]]);
-            text_addf(&word, "%s=%s", s->dim[d].name, text_str(&plain));
-            text_add(out, " ");
-            jobs_add_word(out, text_str(&word));
-        }
-        text_free(&plain);
-        text_free(&word);
-    }
-    text_add(out, " --kind board");
-    if (v->look.rows < s->dims && v->look.columns < s->dims &&
-        !strchr(s->dim[v->look.rows].name, ',') && !strchr(s->dim[v->look.columns].name, ',')) {
-        text_add(out, " --down ");
-        jobs_add_word(out, s->dim[v->look.rows].name);
-        text_add(out, " --across ");
-        jobs_add_word(out, s->dim[v->look.columns].name);
-    }
-}
-
-static enum err_code write_board(void *screen, const char *form, struct paper *out, struct err *e)
-{
-    struct sweepview *v = screen;
-    struct sweepview_board b;
-    struct figure_panel panel;
-    struct figure figure = {.panel = &panel, .panels = 1, .width_mm = 120, .height_mm = 80};
-
-    if (!v->sweep || v->sweep->problem || !v->sweep->dims)
-        return err_set(e, ERR_INPUT, "there is no board to write: choose a sweep first");
-    sweepview_make_board(v->sweep, &v->look, &b);
-    panel = (struct figure_panel){.board = &b.board};
-    if (!strcmp(form, "csv"))
-        figure_csv(&figure, &out->text);
-    else if (!strcmp(form, "svg"))
-        figure_svg(&figure, &out->text);
-    else
-        figure_pdf(&figure, &out->text);
-    sweepview_free_board(&b);
-    return ERR_OK;
-}
-
-static const char *const forms[] = {"csv", "svg", "pdf", NULL};
-
 const struct screen screen_sweep = {
     .name = "Sweep",
     .about =
@@ -462,7 +402,7 @@ const struct screen screen_sweep = {
     .key = sweepview_key,
     .event = event,
     .tick = tick,
-    .command = command,
-    .forms = forms,
-    .write = write_board,
+    .command = sweepview_command,
+    .forms = sweepview_forms,
+    .write = sweepview_write,
 };

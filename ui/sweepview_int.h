@@ -131,6 +131,8 @@ void sweepview_go_to(const struct sweepview_sweep *s, struct sweepview_look *loo
 void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look *look,
                           struct sweepview_board *out);
 void sweepview_free_board(struct sweepview_board *b);
+/* "done", "running 33 %", "diverged"; behind it ! and … as on the board. */
+void sweepview_add_state(const struct sweepview_group *g, struct text *out);
 /* "batch 64, lr 0.05" of a group. */
 void sweepview_add_setting(const struct sweepview_sweep *s, size_t group, struct text *out);
 /* "devices 1, optimizer sgd" of a page. */
@@ -250,6 +252,10 @@ void sweepview_show_sweep(struct sweepview *v, const char *name);
 bool sweepview_merge(struct sweepview *v);
 /* Another sweep than the shown one that is worked on; NULL: none. */
 const char *sweepview_elsewhere(const struct sweepview *v);
+extern const char *const sweepview_forms[];
+void sweepview_command(void *screen, struct text *out);
+enum err_code sweepview_write(void *screen, const char *form, struct paper *out, struct err *e);
+
 extern const struct screen_key sweepview_keys[];
 /* How it stands, whoever works on it, */
 const struct wire_sweep_status *sweepview_is(const struct sweepview *v);

@@ -197,6 +197,16 @@ static size_t bad_cells(const struct sweepview_group *g)
     return g->of_state[WIRE_DIVERGED] + g->of_state[WIRE_OOM] + g->of_state[WIRE_FAILED];
 }
 
+void sweepview_add_state(const struct sweepview_group *g, struct text *out)
+{
+    if (g->runs)
+        text_add(out, "done");
+    else
+        add_state(g, false, out);
+    text_add(out, bad_cells(g) && (g->runs || open_cells(g)) ? "!" : "");
+    text_add(out, g->runs && open_cells(g) ? "…" : "");
+}
+
 static void add_group(const struct sweepview_sweep *s, size_t number, bool brief, struct text *out)
 {
     const struct sweepview_group *g = &s->group[number];

@@ -94,7 +94,8 @@ static void write_plots(const struct paper *p, const char *form, struct text *ou
     if (!strcmp(form, "csv")) {
         figure_csv(&f, out);
     } else if (!strcmp(form, "tex")) {
-        text_addf(out, "%% its values: write this screen as %s too, beside this file\n", p->csv_name);
+        text_addf(out, "%% its values: write this screen as %s too, beside this file\n",
+                  p->csv_name);
         figure_tex(&f, p->csv_name, out);
     } else {
         (strcmp(form, "pdf") ? figure_svg : figure_pdf)(&f, out);

@@ -1,6 +1,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/working.h"
+#include "draw/paper.h"
 #include "tests/test.h"
 #include "ui/app_int.h"
 #include "ui/sweepview_int.h"
@@ -646,6 +647,46 @@ TEST(marks_behind_values_are_told_where_there_are_any)
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "diverged ");
     CHECK(!strstr(text_str(&out), "failed"));
+    text_free(&out);
+    sweepview_free(v.sweep);
+}
+
+static void write_as(struct sweepview *v, const char *form, struct text *out)
+{
+    struct paper paper = {0};
+    struct err e = {0};
+
+    text_clear(out);
+    REQUIRE_OK(sweepview_write(v, form, &paper, &e));
+    paper_write(&paper, form, out);
+    paper_free(&paper);
+}
+
+TEST(a_board_is_written_as_a_table_of_its_settings)
+{
+    struct sweepview v = {.pane = SWEEPVIEW_BOARD, .read = true, .name = (char *)"board"};
+    struct text out = {0};
+
+    v.sweep = sweep_of("lr = 0.1, 0.2\nbatch = 16, 32\nrepeats = 2\n");
+    REQUIRE(v.sweep);
+    sweepview_first_look(v.sweep, &v.look);
+    set(v.sweep, VALUES("0.1", "16", "0"), WIRE_DONE, 0.75);
+    set(v.sweep, VALUES("0.1", "16", "1"), WIRE_DONE, 0.5);
+    set(v.sweep, VALUES("0.1", "32", "0"), WIRE_DIVERGED, NAN);
+    set(v.sweep, VALUES("0.1", "32", "1"), WIRE_WAITING, NAN);
+    set(v.sweep, VALUES("0.2", "16", "0"), WIRE_WAITING, NAN);
+    set(v.sweep, VALUES("0.2", "32", "1"), WIRE_WAITING, NAN);
+    sweepview_sum(v.sweep);
+    write_as(&v, "csv", &out);
+    CHECK_STR(text_str(&out), "lr,batch,test_acc,test_acc_sd,n,state\n"
+                              "0.1,16,0.625,0.1767766952966369,2,done\n"
+                              "0.1,32,,,0,waiting!\n"
+                              "0.2,16,,,0,waiting\n"
+                              "0.2,32,,,0,waiting\n");
+    write_as(&v, "tex", &out);
+    CHECK_HAS(text_str(&out), "\\textbf{0.6250");
+    write_as(&v, "md", &out);
+    CHECK_HAS(text_str(&out), "| lr | batch |");
     text_free(&out);
     sweepview_free(v.sweep);
 }
