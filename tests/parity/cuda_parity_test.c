@@ -255,7 +255,7 @@ TEST(random_networks)
         struct kit b;
         char name[32];
 
-        random_make(&r, rng_fold_in(rng_key(2026), i));
+        random_make(&r, rng_fold_in(rng_key(2026), i), (int)i);
         if (r.flops > 1.5e6 || r.outputs > 20000 || r.input.h * r.input.w > 600) {
             text_free(&r.text);
             continue;
