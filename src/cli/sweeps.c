@@ -265,19 +265,38 @@ enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err 
     return count(name, c, NULL, e);
 }
 
+/* Cells of its whole grid, those that --max-cells leaves out too. */
+static int64_t whole_grid(const char *name)
+{
+    struct sweep_wish wish = {0};
+    struct spec_sweep s;
+    int64_t grid = 0;
+
+    spec_sweep_init(&s);
+    if (sweeps_read(name, &s, &wish, NULL) == ERR_OK)
+        grid = sweeps_possible(&s, 0);
+    spec_sweep_free(&s);
+    return grid;
+}
+
 int sweeps_refuse_idle(const char *name)
 {
-    struct text shown = {0};
+    struct text shown = {0}, more = {0};
     struct sweeps_count c;
+    bool over = sweeps_count(name, &c, NULL) == ERR_OK && !c.left;
+    int64_t grid = over ? whole_grid(name) : 0;
 
     text_add_clean(&shown, name);
-    if (sweeps_count(name, &c, NULL) == ERR_OK && !c.left)
+    if (over && grid > c.cells)
+        text_addf(&more, " --max-cells %lld", (long long)grid);
+    if (over && grid <= c.cells)
         cli_refuse("nobody works on the sweep %s, and none of its cells is left to run; chorus "
                    "compare %s%s shows what came of them",
                    text_str(&shown), text_str(&shown), again());
     else
-        cli_refuse("nobody works on the sweep %s; chorus resume %s%s goes on", text_str(&shown),
-                   text_str(&shown), again());
+        cli_refuse("nobody works on the sweep %s; chorus resume %s%s%s goes on", text_str(&shown),
+                   text_str(&shown), again(), text_str(&more));
+    text_free(&more);
     text_free(&shown);
     return err_exit_code(ERR_INPUT);
 }

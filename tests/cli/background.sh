@@ -153,7 +153,7 @@ refused "a bad experiment in the background" "batch" "$CHORUS" run tiny.ini batc
 exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 --max-cells 1 --name rates --results "else where" --quiet
 exits 0 "$CHORUS" resume rates --results "else where"
 check "a next step names the folder" grep -qF "chorus resume rates --results 'else where' --max-cells 2 " err
-refused "of a sweep" "chorus resume rates --results 'else where' goes on" "$CHORUS" stop rates --results "else where"
+refused "of a sweep" "chorus resume rates --results 'else where' --max-cells 2 goes on" "$CHORUS" stop rates --results "else where"
 refused "of a run" "chorus resume " "$CHORUS" stop @ --results "else where"
 check "too" grep -qF -- "--results 'else where' epochs=N" err
 exits 2 env CHORUS_RESULTS="else where" "$CHORUS" stop rates
