@@ -244,7 +244,8 @@ static const char *const words[] = {"0.500", "0.750", "diverged", "0.625", "0.50
 
 static struct board a_board(void)
 {
-    return (struct board){"accuracy", "lr", "batch", 2, 3, lrs, batches, accs, words, false, false, false};
+    return (struct board){"accuracy", "lr", "batch", 2,     3,     lrs,
+                          batches,    accs, words,   false, false, false};
 }
 
 TEST(board_as_text)
