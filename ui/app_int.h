@@ -70,7 +70,7 @@ struct app_int {
     size_t line_first, lines, line_count; /* line_count: those that have gone too */
     FILE *log;                            /* the same on disk */
     char *log_path;                       /* NULL: nowhere */
-    struct text talk;                     /* the start of a line that was printed */
+    size_t talk_n;                        /* of crash_said: the start of a line that was printed */
     uint64_t talk_ns;                     /* when the last piece of it came */
 
     /* Lines of whatever thread, until the main one takes them; guarded by lock. */

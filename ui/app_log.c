@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "ui/crash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,10 +92,30 @@ static void drop_first(struct app_int *own)
     own->lines--;
 }
 
-static void end_talk(struct app *app)
+/* What was printed, n bytes: its lines go into the log, the last one where it is ended or all is to go. Says
+ * how much stays. */
+static size_t log_talk(struct app *app, size_t n, bool all)
 {
-    app_log_from(app, LOG_INFO, "printed", text_str(&app->own->talk));
-    text_clear(&app->own->talk);
+    char *said = crash_said();
+    size_t from = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (said[i] == 0)
+            said[i] = '?';
+        if (said[i] != '\n')
+            continue;
+        said[i] = 0;
+        app_log_from(app, LOG_INFO, "printed", said + from);
+        from = i + 1;
+    }
+    if (n > from && (all || n - from == CRASH_SAID)) {
+        said[n] = 0;
+        app_log_from(app, LOG_INFO, "printed", said + from);
+        from = n;
+    }
+    memmove(said, said + from, n - from);
+    memset(said + n - from, 0, from);
+    return n - from;
 }
 
 void log_close(struct app *app)
@@ -103,12 +124,10 @@ void log_close(struct app *app)
 
     log_to(NULL, NULL);
     log_take(app);
-    if (own->talk.n)
-        end_talk(app);
+    log_talk(app, own->talk_n, true);
     while (own->lines)
         drop_first(own);
     free(own->pending);
-    text_free(&own->talk);
     if (own->log)
         fclose(own->log);
     free(own->log_path);
@@ -223,27 +242,24 @@ static bool take_talk(struct app *app)
 {
     struct app_int *own = app->own;
     uint64_t now = clock_ns();
-    char bytes[4096];
     bool took = false;
+    size_t room;
     ssize_t n;
 
     if (!own->term || term_talk_fd(own->term) < 0)
         return false;
-    while ((n = read(term_talk_fd(own->term), bytes, sizeof bytes)) > 0) {
-        took = true;
-        for (ssize_t i = 0; i < n; i++) {
-            if (bytes[i] == '\n' || own->talk.n == 4096)
-                end_talk(app);
-            if (bytes[i] != '\n')
-                text_add_n(&own->talk, &bytes[i], 1);
+    do {
+        room = CRASH_SAID - own->talk_n;
+        n = read(term_talk_fd(own->term), crash_said() + own->talk_n, room);
+        if (n > 0) {
+            took = true;
+            own->talk_n = log_talk(app, own->talk_n + (size_t)n, false);
         }
-        if (n < (ssize_t)sizeof bytes)
-            break;
-    }
+    } while (n == (ssize_t)room);
     if (took)
         own->talk_ns = now;
-    else if (own->talk.n && now - own->talk_ns > TALK_NS)
-        end_talk(app);
+    else if (own->talk_n && now - own->talk_ns > TALK_NS)
+        own->talk_n = log_talk(app, own->talk_n, true);
     return took;
 }
 

@@ -19,6 +19,7 @@ static struct {
     size_t reset_n;
     char words[1200], log[1024]; /* log: its path; "": there is none */
     size_t words_n;
+    char said[CRASH_SAID + 1], unread[64 * 1024]; /* what a pipe holds */
 } crash = {.tty = -1, .own = -1, .nowhere = -1, .talk = -1};
 
 /* The program's own faults, and what others send that ends it: what is a signal of ours is not here. */
@@ -51,6 +52,11 @@ bool crash_is_watched(void)
     return crash.open;
 }
 
+char *crash_said(void)
+{
+    return crash.said;
+}
+
 static void write_words(int fd, const char *words)
 {
     ssize_t n = write(fd, words, strlen(words));
@@ -58,23 +64,45 @@ static void write_words(int fd, const char *words)
     (void)n;
 }
 
-/* The log's last words: the signal, and what was printed and not read yet, as malloc's own complaint
- * before it aborts. */
+/* As lines: a 0 among them ends one, and what does not print is a question mark. Says whether the last is ended. */
+static bool write_talk(int fd, char *talk, size_t n, bool ended)
+{
+    size_t to = 0;
+    ssize_t wrote;
+
+    while (n > 0 && talk[n - 1] == 0)
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        bool end = talk[i] == 0 || talk[i] == '\n';
+
+        if (end && ended)
+            continue;
+        talk[to++] = end ? '\n' : (unsigned char)talk[i] < ' ' || talk[i] == 127 ? '?' : talk[i];
+        ended = end;
+    }
+    wrote = write(fd, talk, to);
+    (void)wrote;
+    return ended;
+}
+
+/* The log's last words: the signal, and what was printed and not written there yet, as malloc's own complaint
+ * before it aborts. The first thread may be reading it just now: what it took lies in crash.said by the time
+ * that nothing is left to read. */
 static void log_crash(const char *name)
 {
     int fd = crash.log[0] ? open(crash.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
-    char talk[512];
+    size_t unread = 0;
+    bool ended;
     ssize_t n;
 
     if (fd < 0)
         return;
-    for (int i = 0; i < 128 && (n = read(crash.talk, talk, sizeof talk)) > 0; i++) {
-        for (ssize_t k = 0; k < n; k++)
-            if (talk[k] != '\n' && ((unsigned char)talk[k] < ' ' || talk[k] == 127))
-                talk[k] = '?';
-        n = write(fd, talk, (size_t)n);
-    }
-    write_words(fd, "the program crashed: ");
+    while (unread < sizeof crash.unread &&
+           (n = read(crash.talk, crash.unread + unread, sizeof crash.unread - unread)) > 0)
+        unread += (size_t)n;
+    ended = write_talk(fd, crash.said, sizeof crash.said, true);
+    ended = write_talk(fd, crash.unread, unread, ended);
+    write_words(fd, ended ? "the program crashed: " : "\nthe program crashed: ");
     write_words(fd, name);
     write_words(fd, "\n");
     close(fd);

@@ -11,4 +11,8 @@ void crash_forget(void);
 bool crash_is_watched(void);
 void crash_talk(int fd); /* what the program printed is read there; -1: nowhere */
 
+/* The room for what was read there and is no line of the log yet, and for a 0: a crash writes it there, too. */
+#define CRASH_SAID 4096
+char *crash_said(void);
+
 #endif

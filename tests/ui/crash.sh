@@ -12,6 +12,7 @@ cat >crashes.c <<'C'
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,8 +33,14 @@ static void crash(int number)
 {
     const char *how = getenv("CRASH");
     void *block = malloc(100);
+    int n = 0;
 
     (void)number;
+    if (!strcmp(how, "said")) { /* a line that the program took, and waits for the end of */
+        for (n = write(2, "an unfinished word", 18); n > 0;)
+            ioctl(2, FIONREAD, &n);
+        abort();
+    }
     if (!strcmp(how, "abort"))
         abort();
     if (!strcmp(how, "free")) { /* seen by malloc, which says so on stderr */
@@ -129,6 +136,8 @@ crashed "a fault in the first thread" 11 CRASH=fault CRASH_FIRST=1
 crashed "abort in a thread" 6 CRASH=abort
 crashed "what malloc notices" 6 CRASH=free
 check "what it said is in the log" grep -q 'free.*double' "$XDG_STATE_HOME/chorus/workbench.log"
+crashed "words in the middle of a line" 6 CRASH=said
+check "they are in the log" sh -c "tail -n 2 '$XDG_STATE_HOME/chorus/workbench.log' | grep -qx 'an unfinished word'"
 crashed "a full stack of a thread" 11 CRASH=deep CRASH_OWN=1
 crashed "a stack that is full" 11 CRASH=deep CRASH_FIRST=1
 timeout -s TERM 20 "$CHORUS" resume --results ran @ --quiet >said 2>&1 &
