@@ -49,25 +49,26 @@ static enum err_code read_epoch(const char *folder, int64_t epoch, struct safete
     int64_t ended = step_of_epoch(folder, epoch), have, step;
     char name[64];
     bool found;
+    enum err_code code;
 
     snprintf(name, sizeof name, "epoch-%04" PRId64 ".safetensors", epoch);
-    TRY(read_named(folder, name, s, &found, e));
-    for (size_t i = 0; !found && i < MEM_COUNT(others); i++) {
-        if (read_named(folder, others[i], s, &found, NULL) != ERR_OK || !found) {
-            found = false; /* another one may hold it */
-            continue;
-        }
-        found = record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have == epoch &&
-                record_unpack_int(s, RECORD_NOTE_STEP, &step) && step == ended;
-        if (!found)
-            safetensors_free(s);
+    code = read_named(folder, name, s, &found, e);
+    if (code == ERR_OK && found)
+        return ERR_OK;
+    for (size_t i = 0; i < MEM_COUNT(others); i++) {
+        if (read_named(folder, others[i], s, &found, NULL) != ERR_OK || !found)
+            continue; /* another one may hold it */
+        if (record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have == epoch &&
+            record_unpack_int(s, RECORD_NOTE_STEP, &step) && step == ended)
+            return ERR_OK;
+        safetensors_free(s);
     }
-    if (!found)
-        return err_set(e, ERR_INPUT,
-                       "run %s kept no weights of epoch %" PRId64
-                       ": with keep = all, or every:N, a run keeps those of its epochs",
-                       folder, epoch);
-    return ERR_OK;
+    if (code != ERR_OK)
+        return code;
+    return err_set(e, ERR_INPUT,
+                   "run %s kept no weights of epoch %" PRId64
+                   ": with keep = all, or every:N, a run keeps those of its epochs",
+                   folder, epoch);
 }
 
 /* Of a run that has ended there will be none. */

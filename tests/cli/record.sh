@@ -288,6 +288,14 @@ rm results/damaged/best.safetensors
 check "one that none has is said to be damaged" \
     says "^chorus: the last weights of run results/damaged, of epoch 4, are damaged: the newest kept"
 rm -r results/damaged
+cp -r "$first" results/damaged
+"$CHORUS" weights results/damaged --at 4 -o whole.safetensors >out 2>err
+: >results/damaged/epoch-0004.safetensors
+check "a damaged epoch that the checkpoint has, too" exits 0 "$CHORUS" weights results/damaged --at 4 -o w3.safetensors
+check "whose weights are the same" cmp -s whole.safetensors w3.safetensors
+: >results/damaged/epoch-0001.safetensors
+refused "a damaged epoch that no other has" "results/damaged/epoch-0001.safetensors" "$CHORUS" weights results/damaged --at 1 -o n
+rm -r results/damaged
 
 # A run whose file is cut in the middle.
 exits 0 "$CHORUS" run tiny.ini --quiet
