@@ -274,6 +274,9 @@ static enum err_code find_sweep(struct finder *f, const char *path, const char *
     }
     if (runs || f->listing)
         return ERR_OK;
+    if (!io_exists(path) && !*of_those(f))
+        return err_set(e, ERR_INPUT, "there is no sweep %s; chorus ls%s lists the runs", path,
+                       again());
     return err_set(e, ERR_INPUT, "the sweep %s has no run%s", path, of_those(f));
 }
 

@@ -87,6 +87,8 @@ TEST(names_of_runs)
     check_refused(results, "beta", "2 runs");
     check_refused(results, "delta", results);
     check_refused(results, "no/such/folder", "there is no file or folder");
+    snprintf(path, sizeof path, "%s/sweeps/none", results);
+    check_refused(results, path, "there is no sweep");
     check_refused(results, "model=cnn", "no run matches 'model=cnn': there are 5 runs");
     check_refused(results, "lr!=0.5", "matches 5 runs");
     check_refused(results, "test_ac>0.9", "did you mean test_acc?");
