@@ -62,12 +62,12 @@ check "also where some rows cannot run, of those that do" \
 [ "$cores" = 1 ] || check "the peak is of their threads" has " on $cores\$"
 check "a batch of bench's own" exits 0 "$CHORUS" bench --seconds 0.05 model=tiny devices=3 \
     precision=fp32 backend=cpu
-check "is one that the devices share" count 2 '^cpu +tiny +(3 devices|ensemble of 4) +fp32 +258 +[0-9,]+ '
+check "is one that the devices share" count 2 '^cpu +tiny +(3 devices|ensemble of 4) +fp32 +258 +([0-9,]+|a step takes) '
 check "and nothing is left out" test ! -s err
 exits 0 "$CHORUS" bench --seconds 0.05 model=tiny devices=3 precision=fp32 backend=cpu train_limit=100
-check "and that train_limit has images for" count 2 '^cpu +tiny +(3 devices|ensemble of 4) +fp32 +99 +[0-9,]+ '
+check "and that train_limit has images for" count 2 '^cpu +tiny +(3 devices|ensemble of 4) +fp32 +99 +([0-9,]+|a step takes) '
 exits 0 "$CHORUS" bench --seconds 0.05 model=tiny precision=fp32 backend=cpu train_limit=100 valid=10%
-check "without those that validate" count 2 '^cpu +tiny +(data-parallel|ensemble of 4) +fp32 +90 +[0-9,]+ '
+check "without those that validate" count 2 '^cpu +tiny +(data-parallel|ensemble of 4) +fp32 +90 +([0-9,]+|a step takes) '
 check "nor is it then" test ! -s err
 exits 0 "$CHORUS" bench --seconds 0.05 model=cnn backend=cpu,ref precision=fp32 mode=data-parallel \
     valid=200
