@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "draw/theme.h"
 #include "ui/crash.h"
+#include "ui/term_sequence.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,6 @@
 #define MOST_ROWS    1000 /* of whatever the environment claims */
 #define MOST_COLUMNS 2000
 #define CLICK_MS     400 /* two clicks within it are a double one */
-#define SEQUENCE_MS  25  /* between two bytes of one key */
 
 struct term {
     SCREEN *screen;
@@ -461,59 +460,6 @@ static bool take_mouse(struct term *t, struct key *key)
     return true;
 }
 
-/* The next byte of what came behind Esc; 0: there is none, or another key, which is kept. */
-static wint_t next_byte(void)
-{
-    wint_t code;
-    int kind = get_wch(&code);
-
-    if (kind == KEY_CODE_YES)
-        ungetch((int)code);
-    return kind == OK ? code : 0;
-}
-
-/* As next_byte, of a sequence that has begun: the rest of it may be on its way. */
-static wint_t next_of_sequence(const struct term *t)
-{
-    struct pollfd fd = {.fd = t->tty, .events = POLLIN};
-    wint_t code = next_byte();
-
-    return code || poll(&fd, 1, SEQUENCE_MS) <= 0 ? code : next_byte();
-}
-
-static void give_back(wint_t code)
-{
-    if (code)
-        unget_wch((wchar_t)code);
-}
-
-/* Behind Esc: a key that terminfo does not know of this TERM, as Ctrl-Left of screen-256color or Home of
- * vt100, is no Esc with letters behind it. False: Esc alone. Else its code, or 0: it means nothing. */
-static bool take_sequence(const struct term *t, int32_t *code)
-{
-    static const char letters[] = "ABCDHF";
-    static const int32_t of_letter[] = {UI_UP, UI_DOWN, UI_RIGHT, UI_LEFT, UI_HOME, UI_END};
-    static const int32_t of_number[] = {0,          UI_HOME,      UI_INSERT, UI_DELETE, UI_END,
-                                        UI_PAGE_UP, UI_PAGE_DOWN, UI_HOME,   UI_END};
-    wint_t first = next_byte(), c = first == '[' || first == 'O' ? next_of_sequence(t) : 0;
-    const char *letter;
-    size_t number = 0;
-    int bytes = 0;
-
-    if (c < ' ' || c > '~' || (first == '[' ? c == '[' : !strchr("ABCDFHMPQRS", (int)c))) {
-        give_back(c);
-        give_back(first);
-        return false;
-    }
-    for (; c >= ' ' && c < '@' && bytes < 32; c = next_of_sequence(t), bytes++)
-        number = c >= '0' && c <= '9' && number < 10 ? number * 10 + c - '0' : 100;
-    letter = c && c <= '~' && !bytes ? strchr(letters, (int)c) : NULL;
-    *code = letter                                      ? of_letter[letter - letters]
-            : c == '~' && number < MEM_COUNT(of_number) ? of_number[number]
-                                                        : 0;
-    return true;
-}
-
 bool term_key(struct term *t, struct key *key)
 {
     static const struct {
@@ -546,7 +492,7 @@ bool term_key(struct term *t, struct key *key)
             key->code = UI_F1 + (int32_t)(code - KEY_F(1));
             return true;
         }
-        if (kind == OK && code == 27 && take_sequence(t, &key->code)) {
+        if (kind == OK && code == 27 && term_take_sequence(t->tty, &key->code)) {
             if (key->code)
                 return true;
             continue;
