@@ -53,12 +53,15 @@ static enum err_code no_cuda(const struct spec *s, const char *why, struct err *
 {
     const char *key = s->gpus ? "devices" : "backend";
     struct text value = {0};
+    char count[40] = "";
 
     spec_value(s, spec_key_find(key), &value);
+    if (s->gpus)
+        snprintf(count, sizeof count, " with devices = %d", s->devices);
     err_set(e, ERR_FAILED,
-            "%s = %.80s: no CUDA device here: %s; backend = cpu trains on the processor, with "
+            "%s = %.80s: no CUDA device here: %s; backend = cpu%s trains on the processor, with "
             "virtual devices where there are several",
-            key, text_str(&value), why);
+            key, text_str(&value), why, count);
     text_free(&value);
     return ERR_FAILED;
 }

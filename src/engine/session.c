@@ -81,6 +81,22 @@ static enum err_code spec_of_run(struct run *r, struct spec *spec, struct err *e
     return ERR_OK;
 }
 
+/* A run that goes on keeps its backend: without its GPUs only another one can take what it has learnt. */
+static void advise_another(const struct run *r, const struct spec *spec, struct err *e)
+{
+    struct err why = *e;
+    const char *name = r->found.run;
+    bool learnt = record_has_checkpoint(r->start.resume);
+    char count[40] = "";
+
+    if (spec->gpus)
+        snprintf(count, sizeof count, " devices=%d", spec->devices);
+    err_set(e, why.code,
+            "%.600s; this run goes on where it has its GPUs: `chorus run %s backend=cpu%s%s%s` %s",
+            why.text, name, count, learnt ? " weights=" : "", learnt ? name : "",
+            learnt ? "begins another one with its weights" : "begins it anew");
+}
+
 /* What run.csv and messages call the model. The copy in a run's folder is called model.net, which says nothing:
  * there it is what that run calls it. */
 static void name_model(struct run *r)
@@ -194,6 +210,8 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     if (code == ERR_OK && !*finished)
         code = plan_make(&r->plan, spec, &r->engine->config.places, r->engine->config.backends,
                          true, e);
+    if (code == ERR_FAILED && r->resumed && (spec->backend == SPEC_CUDA || spec->gpus))
+        advise_another(r, spec, e);
     free(spec);
     if (code != ERR_OK || *finished)
         return code;

@@ -131,6 +131,27 @@ void run_log_start(struct run *r)
     text_free(&t);
 }
 
+static void drop_hashes(char *plans)
+{
+    for (char *at = strstr(plans, " #"), *end; at; at = strstr(at, " #")) {
+        end = at + 2 + strcspn(at + 2, " ");
+        memmove(at, end, strlen(end) + 1);
+    }
+}
+
+/* Old checkpoints have plans without the hashes behind their numbers: of these nobody knows whether they
+ * are the same. */
+static bool other_plans(const struct record_run *before, const struct record_run *now)
+{
+    char was[RECORD_PLANS_ROOM], is[RECORD_PLANS_ROOM];
+
+    snprintf(was, sizeof was, "%s", before->plans);
+    snprintf(is, sizeof is, "%s", now->plans);
+    if (!strchr(was, '#'))
+        drop_hashes(is);
+    return strcmp(was, is) != 0;
+}
+
 /* Bytes are promised for the same backend, instruction set, threads and number of GPUs alone. */
 static void compare_with_before(struct run *r)
 {
@@ -158,7 +179,7 @@ static void compare_with_before(struct run *r)
             "until now this run was computed by chorus %s, from here on by chorus %s: bytes may "
             "differ from those of an unbroken run where their kernels do",
             was->version, is->version);
-    if (strcmp(was->plans, is->plans) != 0)
+    if (other_plans(was, is))
         run_log(r, LOG_WARN,
                 "until now convolutions went by other plans (%s), from here on by these: %s; bytes "
                 "may differ from those of an unbroken run",
