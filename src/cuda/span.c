@@ -177,8 +177,11 @@ static enum err_code capture(struct cuda_place *p, int size, struct err *e)
     for (int i = 0; i < 1 << size && code == ERR_OK; i++)
         code = cuda_list_run(&p->program.step, p->stream, e);
     error = rt->capture_end(p->stream, &p->graph[size]);
-    if (code != ERR_OK)
+    if (code != ERR_OK) { /* what came before it is no graph of these steps */
+        (void)rt->graph_close(p->graph[size]);
+        p->graph[size] = NULL;
         return code;
+    }
     return error ? cuda_rt_fail(e, error, "making a graph of %d steps on GPU %d", 1 << size,
                                 p->share.gpu)
                  : ERR_OK;

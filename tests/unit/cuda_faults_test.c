@@ -150,6 +150,81 @@ TEST(every_failure_climbs)
         }
 }
 
+/* 8 steps: one launch by launch, then graphs that are captured on the way. */
+static enum err_code eight_steps(struct kit *b, struct backend_session *s,
+                                 struct backend_step rows[8], struct err *e)
+{
+    double lr[8] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+    atomic_bool stop = false;
+    size_t done;
+    struct backend_span span = {.count = 8, .order = b->orders, .lr = lr, .stop = &stop};
+
+    memset(rows, 0, 8 * sizeof *rows);
+    return BE->train(s, &span, rows, &done, e);
+}
+
+/* The n-th call of it fails, with an error that does not stick. False: there was no such call. */
+static bool fails_and_goes_on(const char *function, long n, uint64_t expected)
+{
+    struct backend_step rows[8];
+    struct kit b;
+    struct err e = {0};
+    enum err_code code;
+
+    kit_twin(1);
+    twin_quiet(true);
+    cuda_hooks.graph = 4;
+    CHECK(kit_open(&b, plain, shape, 80, 10));
+    struct backend_session *s = kit_session(BE, &b);
+    float *first = mem_new(b.net->parameter_count, sizeof *first);
+
+    CHECK_INT(BE->state(s, 0, BACKEND_PARAMS, false, first, &e), ERR_OK);
+    twin_fail(function, n, CUDA_RT_NOMEM);
+    code = eight_steps(&b, s, rows, &e);
+    if (code != ERR_OK) {
+        CHECK_INT(code, ERR_NOMEM);
+        CHECK_INT(BE->state(s, 0, BACKEND_PARAMS, true, first, &e), ERR_OK);
+        CHECK_INT(eight_steps(&b, s, rows, &e), ERR_OK);
+    }
+    if (kit_fingerprint(&b, s) != expected)
+        TEST_FAILED("%s failed at its call %ld: other bits behind it", function, n);
+    BE->close(s);
+    CHECK_INT(twin_counted().graphs, 0);
+    CHECK_INT(twin_counted().streams, 0);
+    CHECK_INT(twin_counted().blocks, 0);
+    free(first);
+    kit_close(&b);
+    return code != ERR_OK;
+}
+
+/* What was captured up to a failure is no graph to train with. */
+TEST(a_capture_that_fails_leaves_nothing_behind)
+{
+    static const char *const functions[] = {"launch", "capture_begin", "capture_end",
+                                            "graph_launch"};
+    struct backend_step rows[8];
+    struct kit b;
+    struct err e = {0};
+
+    if (!kit_on_twin())
+        SKIP("a GPU does not fail when it is told to");
+    kit_twin(1);
+    cuda_hooks.graph = 4;
+    REQUIRE(kit_open(&b, plain, shape, 80, 10));
+    struct backend_session *s = kit_session(BE, &b);
+    CHECK_INT(eight_steps(&b, s, rows, &e), ERR_OK);
+    uint64_t expected = kit_fingerprint(&b, s);
+    BE->close(s);
+    kit_close(&b);
+    for (size_t f = 0; f < MEM_COUNT(functions); f++) {
+        long n = 1;
+
+        while (n < 500 && fails_and_goes_on(functions[f], n, expected))
+            n++;
+        CHECK(n > 2 && n < 500);
+    }
+}
+
 /* ---- one of several GPUs ---- */
 
 /* A GPU that fails takes the others along, within the group's time. */
