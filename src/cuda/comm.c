@@ -442,11 +442,15 @@ void cuda_group_leave(struct cuda_group *g, int rank)
         g->nccl->finalize(m->comm);
     pthread_mutex_unlock(&m->lock);
     if (mine && settle(m, BETWEEN, "leaving the group", NULL) == ERR_OK) {
+        void *comm;
+
+        /* Destroying may wait for the other ranks, and nobody may abort it meanwhile. */
         pthread_mutex_lock(&m->lock);
-        if (m->comm)
-            g->nccl->destroy(m->comm);
+        comm = m->comm;
         m->comm = NULL;
         pthread_mutex_unlock(&m->lock);
+        if (comm)
+            g->nccl->destroy(comm);
     }
     atomic_store(&m->at, GONE);
 }

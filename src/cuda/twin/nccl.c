@@ -1,8 +1,8 @@
 /* cuda/twin/nccl.c: NCCL over host memory. A sum is a call in each rank's stream: the last to come
  * adds up all buffers in the order of ranks, so that results are the same each time; until then the
  * others are asked again. As in the library, a call that does not block comes back before its sum is in
- * the stream, and an abort ends what is in the stream, and comes back when
- * no graph holds the communicator any more. */
+ * the stream, an abort ends what is in the stream, and comes back when no graph holds the communicator
+ * any more, and ranks destroy their communicators together. */
 #include "cuda/twin/nccl.h"
 
 #include "base/clock.h"
@@ -35,7 +35,7 @@ struct comm {
     int rank, gpu;
     int polls; /* of what is in progress */
     int state; /* what async_error tells */
-    bool dead, aborted, finalizing;
+    bool dead, aborted, finalizing, destroying;
     long calls, begun;
     int held; /* graphs' sums */
     struct sum *offer, *sums;
@@ -391,6 +391,23 @@ static int finalize(void *comm)
     return result;
 }
 
+/* Until all ranks that joined leave, too: on one machine they destroy their communicators together. */
+static void await_others(const struct world *w)
+{
+    uint64_t begun = clock_ns();
+
+    for (int r = 0; r < w->ranks; r++)
+        while (w->comm[r] && !w->comm[r]->aborted && !w->comm[r]->destroying) {
+            if (clock_ns() - begun > 10000000000u) {
+                wrong("destroy waits for rank %d, which stays", r);
+                return;
+            }
+            pthread_mutex_unlock(&twin.lock);
+            clock_sleep_ms(1);
+            pthread_mutex_lock(&twin.lock);
+        }
+}
+
 static int destroy(void *comm)
 {
     struct comm *c = comm;
@@ -398,6 +415,8 @@ static int destroy(void *comm)
     pthread_mutex_lock(&twin.lock);
     if (c->dead || !c->finalizing || c->state != CUDA_NCCL_OK)
         wrong("destroy of a communicator that is not at its end");
+    c->destroying = true;
+    await_others(c->world);
     outlive(c, "destroy");
     twin.counts.destroyed++;
     pthread_mutex_unlock(&twin.lock);
@@ -409,8 +428,8 @@ static int abort_it(void *comm)
     struct comm *c = comm;
 
     pthread_mutex_lock(&twin.lock);
-    if (c->dead || c->aborted)
-        wrong("abort of a communicator that is gone");
+    if (c->dead || c->aborted || c->destroying)
+        wrong("abort of a communicator that is gone or about to be");
     c->aborted = true;
     if (c->called)
         forget(c->called);
