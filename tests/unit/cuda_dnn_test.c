@@ -37,6 +37,28 @@ static void forget(struct cuda_dnn_for *who)
     cuda_dnn_api(NULL)->discard(who->device);
 }
 
+/* Of 8 images, from 64 channels to 64, in tf32. */
+static struct cuda_conv small_conv(int side, int k)
+{
+    int pad = k / 2;
+
+    return (struct cuda_conv){.models = 1,
+                              .n = 8,
+                              .h = side,
+                              .w = side,
+                              .c = 64,
+                              .oh = side,
+                              .ow = side,
+                              .oc = 64,
+                              .k = k,
+                              .stride = 1,
+                              .pad_top = pad,
+                              .pad_left = pad,
+                              .pad_bottom = pad,
+                              .pad_right = pad,
+                              .math = CUDA_TF32};
+}
+
 /* What the library itself says of the engine that a plan took. */
 static void has_the_notes(const struct cuda_dnn_plan *plan, enum cuda_math math, const char *name)
 {
@@ -169,17 +191,7 @@ TEST(resnet18_in_true_fp32)
 /* The second GPU of a machine, whose plans' texts have its number. */
 TEST(plans_of_like_gpus_have_one_mark)
 {
-    struct cuda_conv c = {.models = 1,
-                          .n = 8,
-                          .h = 4,
-                          .w = 4,
-                          .c = 64,
-                          .oh = 4,
-                          .ow = 4,
-                          .oc = 64,
-                          .k = 1,
-                          .stride = 1,
-                          .math = CUDA_TF32};
+    struct cuda_conv c = small_conv(4, 1);
     struct cuda_dnn_plan plan[2];
     char *second = mem_text(h200), *number = strchr(second, '0'), *json[2];
     struct cuda_dnn_for who[2] = {{0}, {0}};
@@ -209,21 +221,7 @@ TEST(plans_of_like_gpus_have_one_mark)
 
 TEST(what_cannot_be_is_said)
 {
-    struct cuda_conv c = {.models = 1,
-                          .n = 8,
-                          .h = 9,
-                          .w = 9,
-                          .c = 64,
-                          .oh = 9,
-                          .ow = 9,
-                          .oc = 64,
-                          .k = 3,
-                          .stride = 1,
-                          .pad_top = 1,
-                          .pad_left = 1,
-                          .pad_bottom = 1,
-                          .pad_right = 1,
-                          .math = CUDA_TF32};
+    struct cuda_conv c = small_conv(9, 3);
     struct cuda_dnn_plan plan;
     struct cuda_dnn_for who;
     struct err e = {0};
@@ -245,17 +243,7 @@ TEST(what_cannot_be_is_said)
 /* What the next test starts, in surroundings of its own. */
 TEST(a_plan_or_why_there_is_none)
 {
-    struct cuda_conv c = {.models = 1,
-                          .n = 8,
-                          .h = 4,
-                          .w = 4,
-                          .c = 64,
-                          .oh = 4,
-                          .ow = 4,
-                          .oc = 64,
-                          .k = 1,
-                          .stride = 1,
-                          .math = CUDA_TF32};
+    struct cuda_conv c = small_conv(4, 1);
     struct cuda_dnn_plan plan = {0};
     struct cuda_dnn_for who;
     struct err e = {0};
