@@ -168,7 +168,8 @@ static enum err_code evaluate_job(struct cuda_place *p, void *arg, struct err *e
             *e = waited;
         }
     }
-    cuda_rt()->give(c.own);
+    if (!p->lost) /* to give anything back would wait for it */
+        cuda_rt()->give(c.own);
     return code;
 }
 

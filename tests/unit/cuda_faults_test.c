@@ -386,3 +386,31 @@ TEST(a_gpu_that_hangs_is_left_alone)
             kit_close(&b);
         }
 }
+
+/* Images that were taken onto the GPU for an evaluation stay there, too: who gave them back would wait. */
+TEST(a_gpu_that_hangs_while_it_evaluates)
+{
+    struct kit b;
+    struct err e = {0};
+    struct backend_session *s = NULL;
+    float logits[20 * 10];
+
+    kit_twin(1);
+    cuda_hooks.limit_ms = 300;
+    REQUIRE(kit_open(&b, plain, shape, 200, 20));
+    REQUIRE_OK(BE->open(&b.plan, &s, &e));
+    struct data_part other = b.set.test;
+    size_t bytes = other.count * 9 * 8;
+    uint8_t *copy = mem_new(bytes, 1);
+    REQUIRE(other.bytes && other.count >= 20);
+    memcpy(copy, other.bytes, bytes);
+    other.bytes = copy;
+    twin_fail("kernel", 2, CUDA_RT_NOT_READY);
+    CHECK_INT(BE->evaluate(s, &other, 0, 20, NULL, logits, &e), ERR_STUCK);
+    CHECK_HAS(e.text, "did not answer for 0.3 s");
+    CHECK_STR(twin_report(), "");
+    BE->close(s);
+    CHECK_STR(twin_report(), "");
+    free(copy);
+    kit_close(&b);
+}
