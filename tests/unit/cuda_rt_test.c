@@ -172,6 +172,10 @@ TEST(copies_and_sets_stay_inside_their_blocks)
     CHECK_INT(RT->set(a, 0, 65, s), 1);
     CHECK_INT(RT->set(host, 0, 64, s), 1);
     CHECK_INT(RT->copy(a, host, 64, s), 0);
+    CHECK_INT(RT->copy_rows(a, 8, host, 4, 4, 8, s), 0);
+    /* also of one row */
+    CHECK_INT(RT->copy_rows(a, 8, host, 4, 8, 1, s), 1);
+    CHECK_INT(RT->copy_rows(a, 4, host, 8, 8, 1, s), 1);
     CHECK_INT(RT->stream_wait(s), 0);
     CHECK(!memcmp(a, host, 64));
 }

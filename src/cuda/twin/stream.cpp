@@ -368,7 +368,7 @@ int twin_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitc
     twin.counts.copies++;
     if (error || !bytes || !rows)
         return error;
-    if (rows > 1 && (to_pitch < bytes || from_pitch < bytes))
+    if (to_pitch < bytes || from_pitch < bytes)
         return twin_wrong(TWIN_INVALID, "copy: rows of %zu bytes, %zu and %zu apart", bytes,
                           to_pitch, from_pitch);
     o.kind = op::COPY;
