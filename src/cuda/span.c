@@ -182,8 +182,8 @@ static enum err_code capture(struct cuda_place *p, int size, struct err *e)
         p->graph[size] = NULL;
         return code;
     }
-    return error ? cuda_rt_fail(e, error, "making a graph of %d steps on GPU %d", 1 << size,
-                                p->share.gpu)
+    return error ? cuda_rt_fail(e, error, "making a graph of %d step%s on GPU %d", 1 << size,
+                                size ? "s" : "", p->share.gpu)
                  : ERR_OK;
 }
 

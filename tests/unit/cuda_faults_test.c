@@ -159,7 +159,6 @@ static enum err_code eight_steps(struct kit *b, struct backend_session *s,
     size_t done;
     struct backend_span span = {.count = 8, .order = b->orders, .lr = lr, .stop = &stop};
 
-    memset(rows, 0, 8 * sizeof *rows);
     return BE->train(s, &span, rows, &done, e);
 }
 
@@ -226,6 +225,48 @@ TEST(a_capture_that_fails_leaves_nothing_behind)
 }
 
 /* ---- one of several GPUs ---- */
+
+/* One GPU's capture fails while the others wait for its sums, or have captured theirs: all end with what it
+ * says, and communicators and graphs are given back. */
+TEST(a_capture_that_fails_on_one_gpu_ends_all)
+{
+    static const char *const functions[] = {"launch", "capture_begin", "capture_end",
+                                            "graph_launch"};
+
+    if (!kit_on_twin())
+        SKIP("a GPU does not fail when it is told to");
+    for (size_t f = 0; f < MEM_COUNT(functions); f++) {
+        enum err_code code = ERR_NOMEM;
+
+        for (long n = 1; code != ERR_OK && n < 200; n += f ? 1 : 3) {
+            struct backend_step rows[8 * 2];
+            struct kit b;
+            struct err e = {0};
+
+            kit_twin(2);
+            twin_nccl_reset();
+            twin_quiet(true);
+            cuda_hooks.graph = 4;
+            REQUIRE(kit_open(&b, plain, shape, 80, 10));
+            kit_devices(&b, 2);
+            struct backend_session *s = kit_session(BE, &b);
+            twin_fail(functions[f], n, CUDA_RT_NOMEM);
+            code = eight_steps(&b, s, rows, &e);
+            if (code != ERR_OK) {
+                CHECK_INT(code, ERR_NOMEM);
+                CHECK_HAS(e.text, "out of memory (2)");
+            }
+            BE->close(s);
+            CHECK_INT(twin_nccl_counted().open, 0);
+            CHECK_STR(twin_nccl_counted().wrong, "");
+            CHECK_INT(twin_counted().graphs, 0);
+            CHECK_INT(twin_counted().streams, 0);
+            CHECK_INT(twin_counted().blocks, 0);
+            kit_close(&b);
+        }
+        CHECK_INT(code, ERR_OK);
+    }
+}
 
 /* A GPU that fails takes the others along, within the group's time. */
 TEST(a_gpu_that_fails_ends_all)
