@@ -177,6 +177,14 @@ static void take_remark(struct form *f, const char *text, size_t n)
     f->remark = mem_text_n(text, (size_t)(end - text));
 }
 
+/* Whether more than comments stands there. */
+static bool says_something(const char *at, const char *last)
+{
+    while (at < last && (at += strspn(at, " \t\r\n")) < last && *at == '#')
+        at += strcspn(at, "\n");
+    return at < last;
+}
+
 static void keep_as_saved(struct form *f)
 {
     for (size_t i = 0; i < f->fields; i++) {
@@ -217,8 +225,11 @@ struct form *form_make(enum form_from from, const char *source, const char *file
                        size_t n)
 {
     struct form *new = mem_new(1, sizeof *new);
-    size_t number = 0;
+    const char *at, *last;
+    size_t number = 0, mark = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
+    text += mark; /* which some editors put before all else */
+    n -= mark;
     form_start(new);
     new->read_model = ask_later;
     new->from = from;
@@ -227,12 +238,22 @@ struct form *form_make(enum form_from from, const char *source, const char *file
     free(new->path);
     new->path = mem_text(file);
     take_remark(new, text, n);
-    for (const char *at = text, *last = text + n; at < last && number < MOST_LINES;) {
+    at = text;
+    last = text + n;
+    while (at < last && number < MOST_LINES) {
         const char *newline = memchr(at, '\n', (size_t)(last - at));
         const char *end = newline ? newline : last;
 
         take_line(new, file, ++number, at, (size_t)(end - at));
         at = end + (newline != NULL);
+    }
+    if (says_something(at, last)) {
+        struct err e;
+
+        err_set(&e, ERR_INPUT,
+                "%.300s:%zu: what stands from here on is left out; %d lines are read", file,
+                number + 1, MOST_LINES);
+        note(new, e.text);
     }
     check_whole(new, file, text, n);
     form_build(new);

@@ -244,6 +244,39 @@ TEST(a_bad_file_is_told_line_by_line_and_the_rest_is_kept)
     form_end(&f);
 }
 
+TEST(a_mark_of_utf_8_is_no_part_of_the_first_key)
+{
+    struct form f;
+
+    form_start(&f);
+    load(&f, FORM_FILE, "made.ini", "\xef\xbb\xbf# made elsewhere\nmodel = mlp\n");
+    CHECK_STR(f.notes, "");
+    CHECK_STR(f.remark, "# made elsewhere\n");
+    load(&f, FORM_FILE, "made.ini", "\xef\xbb\xbfmodel = mlp\nbatch = 64\n");
+    CHECK_STR(f.field[form_find(&f, "model")].text, "mlp");
+    CHECK_STR(f.field[form_find(&f, "batch")].text, "64");
+    form_end(&f);
+}
+
+TEST(lines_that_are_too_many_are_told_where_they_say_something)
+{
+    struct form f;
+    struct text many = {0};
+
+    form_start(&f);
+    for (int i = 0; i < 4000; i++)
+        text_add(&many, "# a line\n");
+    text_add(&many, "  # another\n\n");
+    load(&f, FORM_FILE, "made.ini", text_str(&many));
+    CHECK_STR(f.notes, "");
+    text_add(&many, "lr = 0.5");
+    load(&f, FORM_FILE, "made.ini", text_str(&many));
+    CHECK_STR(f.notes,
+              "made.ini:4001: what stands from here on is left out; 4000 lines are read\n");
+    text_free(&many);
+    form_end(&f);
+}
+
 TEST(what_only_the_whole_file_tells_is_told_too)
 {
     struct form f;
