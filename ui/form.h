@@ -45,6 +45,7 @@ struct form_field {
 };
 
 enum form_from { FORM_DEFAULTS, FORM_BUILTIN, FORM_FILE, FORM_RUN, FORM_QUEUE };
+enum form_file_is { FORM_AS_READ, FORM_CHANGED, FORM_GONE }; /* since it was read or written */
 
 struct form_undo {
     char key[64];
@@ -58,6 +59,7 @@ struct form {
     char *source; /* what `run` takes for it: "first", a path, a run's name; "" for the defaults; of
                      FORM_QUEUE the name under which it waits */
     char *path;   /* FORM_FILE: of the file */
+    enum form_file_is file_is;
     char *remark; /* its comment on top, with the '#'; "" */
     char *notes;  /* lines about what of it could not be taken; "" */
     uint32_t last_order;

@@ -288,6 +288,7 @@ void form_load(struct form *f, enum form_from from, const char *source, const ch
 void form_saved(struct form *f, const char *path)
 {
     f->from = FORM_FILE;
+    f->file_is = FORM_AS_READ;
     free(f->source);
     f->source = mem_text(path);
     free(f->path);
@@ -384,7 +385,7 @@ void form_command(const struct form *f, struct text *out)
 {
     const struct form_field **said = mem_new(f->fields, sizeof *said);
     struct text normal = {0};
-    bool whole = !*f->source || f->from == FORM_QUEUE || *f->notes;
+    bool whole = !*f->source || f->from == FORM_QUEUE || *f->notes || f->file_is != FORM_AS_READ;
     size_t n = 0;
 
     for (size_t i = 0; i < f->fields; i++) {

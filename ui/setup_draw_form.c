@@ -181,6 +181,8 @@ static void add_title(const struct setup *s, int room, bool ascii, struct text *
 
     if (s->form.from == FORM_QUEUE)
         text_add(&behind, setup_was_queued(s) ? ", was in the queue" : ", from the queue");
+    if (s->form.file_is != FORM_AS_READ)
+        text_add(&behind, s->form.file_is == FORM_GONE ? ", which is gone" : ", changed elsewhere");
     for (size_t i = 0; i < s->form.fields; i++)
         changes += form_changed(&s->form, i);
     if (changes)

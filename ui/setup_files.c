@@ -1,6 +1,7 @@
 /* The list of experiments, and what is written to it. */
 #include "ui/setup_int.h"
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -8,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER  "experiments"
-#define LARGEST (1 << 20) /* bytes of one that is looked into */
+#define FOLDER    "experiments"
+#define LARGEST   (4 << 20) /* bytes of one that is looked into */
+#define MOST_NAME 240       /* bytes: a draft's is a little longer */
 
 /* ---- the list ---- */
 
@@ -17,6 +19,9 @@ struct listing {
     struct setup_link *link;
     struct setup_file *file;
     size_t files;
+    char *path; /* of the form's, which was of that hash; NULL: none */
+    uint64_t hash;
+    enum form_file_is is;
 };
 
 static void free_files(struct setup_file *file, size_t files)
@@ -41,6 +46,20 @@ static void add(struct listing *l, char *name, char *path)
     l->file[l->files++] = (struct setup_file){name, path};
 }
 
+/* Whether the file is what it was. One that cannot be read, but is there, may be so for a moment. */
+static enum form_file_is look_at(const char *path, uint64_t hash)
+{
+    char *bytes;
+    size_t n;
+    bool same;
+
+    if (io_read_file(path, LARGEST, &bytes, &n, NULL) != ERR_OK)
+        return io_exists(path) ? FORM_AS_READ : FORM_GONE;
+    same = hash_quick(bytes, n) == hash;
+    free(bytes);
+    return same ? FORM_AS_READ : FORM_CHANGED;
+}
+
 /* Files first: those that a person made. What is built in and has a file of its name is that file. */
 static void list(void *arg)
 {
@@ -48,6 +67,8 @@ static void list(void *arg)
     char **names = NULL;
     size_t count = 0, own;
 
+    if (l->path)
+        l->is = look_at(l->path, l->hash);
     add(l, mem_text("the defaults"), mem_text(""));
     if (io_list_folder(FOLDER, &names, &count, NULL) == ERR_OK) {
         for (size_t i = 0; i < count; i++) {
@@ -67,6 +88,22 @@ static void list(void *arg)
         if (!shadowed)
             add(l, mem_text(spec_builtin_name(i)), NULL);
     }
+}
+
+static void take_look(struct setup *s, const struct listing *l)
+{
+    if (!l->path || s->form.from != FORM_FILE || s->file_hash != l->hash ||
+        strcmp(s->form.path, l->path) != 0 || s->form.file_is == l->is)
+        return;
+    s->form.file_is = l->is;
+    if (l->is == FORM_CHANGED)
+        app_say(s->app, GRID_WARN,
+                "%s was changed elsewhere: the form has it as it was before. Enter on it loads it, "
+                "S would replace it.",
+                l->path);
+    else if (l->is == FORM_GONE)
+        app_say(s->app, GRID_WARN, "%s is gone: the form alone has it now. S writes it again.",
+                l->path);
 }
 
 static void listed(void *arg, bool dropped)
@@ -91,11 +128,13 @@ static void listed(void *arg, bool dropped)
         if (s->file_at >= s->files)
             s->file_at = s->files - 1;
         free(at);
+        take_look(s, l);
         if (first && !form_dirty(&s->form) && !*s->form.source)
             setup_load_chosen(s);
         s->app->dirty = true;
     }
     free_files(l->file, l->files);
+    free(l->path);
     free(l);
 }
 
@@ -109,6 +148,10 @@ void setup_list_files(struct setup *s)
     s->listed_ns = app_ns(s->app);
     l = mem_new(1, sizeof *l);
     l->link = setup_hold(s);
+    if (s->file_hash && s->form.from == FORM_FILE) {
+        l->path = mem_text(s->form.path);
+        l->hash = s->file_hash;
+    }
     if (s->files)
         tasks_add(s->app->tasks, list, listed, l);
     else
@@ -136,6 +179,8 @@ struct saving {
     char *path;
     char *folder; /* what was typed, where the ending is ours: it may be a folder's name; NULL */
     bool replace, there;
+    uint64_t hash;             /* of that file, as the form was read from it; 0: it was not */
+    bool changed;              /* since then */
     size_t comments;           /* of the one that is there, which this one has not */
     struct text text, dropped; /* dropped: keys without effect, which are not written */
     struct err e;
@@ -170,26 +215,43 @@ static size_t lost_comments(const struct saving *v)
 static void save(void *arg)
 {
     struct saving *v = arg;
+    const char *slash = strrchr(v->path, '/'), *name = slash ? slash + 1 : v->path;
     char *folder;
     enum err_code code = ERR_OK;
+    bool made;
 
     if (v->folder && io_is_folder(v->folder)) {
         err_set(&v->e, ERR_INPUT, "%s is a folder: name a file in it, as %s%sNAME.ini", v->folder,
                 v->folder, v->folder[strlen(v->folder) - 1] == '/' ? "" : "/");
         return;
     }
+    if (strlen(name) > MOST_NAME || *name == '.') {
+        if (*name == '.')
+            err_set(&v->e, ERR_INPUT, "%s would be hidden, here too: begin its name without a dot",
+                    v->path);
+        else
+            err_set(&v->e, ERR_INPUT, "a name of %zu bytes is too long: %d are possible",
+                    strlen(name), MOST_NAME);
+        return;
+    }
     v->there = !v->replace && io_exists(v->path);
     if (v->there) {
         v->comments = lost_comments(v);
+        v->changed = v->hash && look_at(v->path, v->hash) == FORM_CHANGED;
         return;
     }
     folder = io_folder_of(v->path);
+    made = !io_is_folder(folder);
     if (!strcmp(folder, FOLDER)) /* any other that is not there is a slip of the keys */
         code = io_make_folders(folder, &v->e);
-    else if (!io_is_folder(folder))
+    else if (made)
         code = err_set(&v->e, ERR_IO, "there is no folder %s: nothing is written", folder);
-    if (code == ERR_OK && io_replace_file(v->path, text_str(&v->text), v->text.n, &v->e) == ERR_OK)
+    if (code == ERR_OK)
+        code = io_replace_file(v->path, text_str(&v->text), v->text.n, &v->e);
+    if (code == ERR_OK)
         v->e.code = ERR_OK;
+    else if (made)
+        io.rmdir(folder); /* where it is empty */
     free(folder);
 }
 
@@ -205,7 +267,7 @@ static void overwrite(void *user, int answer)
     s->path = NULL;
 }
 
-static void ask_to_replace(struct setup *s, const char *path, size_t comments)
+static void ask_to_replace(struct setup *s, const char *path, bool changed, size_t comments)
 {
     static const char *const answers[] = {"replace it", "cancel", NULL};
     struct text question = {0};
@@ -217,6 +279,8 @@ static void ask_to_replace(struct setup *s, const char *path, size_t comments)
     s->path = mem_text(path);
     text_add_clean(&question, path);
     text_add(&question, " is there already");
+    if (changed)
+        text_add(&question, ", changed since the form was loaded from it");
     if (comments)
         text_addf(&question, ", and %zu comment%s in it would be lost", comments,
                   comments == 1 ? "" : "s");
@@ -231,13 +295,14 @@ static void saved(void *arg, bool dropped)
     struct setup *s = setup_let_go(v->link);
 
     if (s && !dropped && v->there) {
-        ask_to_replace(s, v->path, v->comments);
+        ask_to_replace(s, v->path, v->changed, v->comments);
     } else if (s && !dropped) {
         if (v->e.code != ERR_OK) {
             app_say(s->app, GRID_BAD, "%s", v->e.text);
         } else {
             if (s->form.turn == v->turn) {
                 form_saved(&s->form, v->path);
+                s->file_hash = hash_quick(text_str(&v->text), v->text.n);
                 s->turn = s->form.turn;
             }
             if (v->dropped.n)
@@ -260,6 +325,7 @@ static void start_saving(struct setup *s, const char *path, const char *folder, 
     v->path = mem_text(path);
     v->folder = folder ? mem_text(folder) : NULL;
     v->replace = replace;
+    v->hash = s->form.from == FORM_FILE && !strcmp(s->form.path, path) ? s->file_hash : 0;
     v->turn = s->form.turn;
     form_write(&s->form, &v->text);
     form_add_dropped(&s->form, &v->dropped);

@@ -62,7 +62,8 @@ struct setup {
 
     struct setup_file *file;
     size_t files, file_at, file_first;
-    bool listing; /* a task lists them */
+    bool listing;       /* a task lists them */
+    uint64_t file_hash; /* of what was read from the form's file or written there; 0: none */
     uint64_t listed_ns;
 
     struct record_queued *queued;
@@ -149,6 +150,7 @@ struct setup_source {
     enum form_from from;
     char *source, *file, *text; /* as form_load takes them */
     size_t n;
+    uint64_t hash;    /* of the file that a person keeps; 0: none */
     char *sweep_name; /* NULL: the form's own */
     struct record_queue_options options;
     uint64_t queued;   /* FORM_QUEUE: the item's id */

@@ -1,6 +1,7 @@
 /* Experiments into the form: files, what is built in, runs, and what waits in the queue. */
 #include "ui/setup_int.h"
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "net/net.h"
@@ -70,6 +71,7 @@ static void take(struct setup *s)
     struct setup_source *w = s->wanted;
 
     s->wanted = NULL;
+    s->file_hash = w->hash;
     if (s->open) /* of the form that was there, left by a key such as F3 */
         setup_close_field(s);
     if (!w->made)
@@ -245,6 +247,7 @@ static void read_source(void *arg)
         r->source = source_of(FORM_RUN, last_part(r->run), r->path, text_str(&named), named.n);
     } else if (r->code == ERR_OK) {
         r->source = source_of(FORM_FILE, r->path, r->path, text, n);
+        r->source->hash = r->sweep ? 0 : hash_quick(text, n);
     }
     if (r->source && r->sweep) {
         setup_take_options(r->source);

@@ -84,19 +84,24 @@ void setup_is_kept(struct setup *s)
 
 bool setup_is_unsaved(const struct setup *s)
 {
-    return form_dirty(&s->form) || (s->nowhere && s->form.from == FORM_QUEUE);
+    return form_dirty(&s->form) || s->form.file_is == FORM_GONE ||
+           (s->nowhere && s->form.from == FORM_QUEUE);
 }
 
 void setup_add_unsaved(const struct setup *s, struct text *words)
 {
-    bool changed = form_dirty(&s->form);
+    bool changed = form_dirty(&s->form), queued = s->form.from == FORM_QUEUE;
     struct text name = {0};
 
     text_add_clean(&name, s->form.source);
-    text_add(words, changed ? "The form has changes" : "The form has what was");
+    text_add(words, changed  ? "The form has changes"
+                    : queued ? "The form has what was"
+                             : "The form has what was in");
     if (name.n)
         text_addf(words, "%s%.100s", changed ? " to " : " ", text_str(&name));
-    text_add(words, changed ? " that are not saved." : " in the queue, which is not saved.");
+    text_add(words, changed  ? " that are not saved."
+                    : queued ? " in the queue, which is not saved."
+                             : ", which is gone.");
     text_free(&name);
 }
 

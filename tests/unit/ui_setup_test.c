@@ -3,6 +3,7 @@
 
 #include "record/working.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -740,6 +741,107 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     CHECK_HAS(kit_draw(21, 80), "● new");
     kit_keys("D");
     CHECK_STR(kit.prompt, "duplicate as: experiments/new-2.ini");
+    kit_end();
+}
+
+static void look_again(void)
+{
+    setup_list_files(kit.setup);
+    kit_settle();
+}
+
+TEST(a_file_that_is_another_one_by_now_is_told_and_not_written_over_unasked)
+{
+    kit_start();
+    write_file("experiments/mine.ini", "batch = 64\n");
+    setup_load_path(kit.setup, "experiments/mine.ini");
+    kit_settle();
+    CHECK_STR(kit_command(), "run experiments/mine.ini");
+    kit.said[0] = 0;
+    look_again();
+    CHECK_STR(kit.said, "");
+    write_file("experiments/mine.ini", "batch = 65\n");
+    look_again();
+    CHECK_HAS(kit.said, "experiments/mine.ini was changed elsewhere: the form has it as it was");
+    CHECK_HAS(kit_draw(42, 160), "experiments/mine.ini, changed elsewhere");
+    CHECK_STR(kit_command(), "run batch=64"); /* the file's name would start something else */
+    kit.said[0] = 0;
+    look_again();
+    CHECK_STR(kit.said, ""); /* once */
+    kit_keys("S");
+    kit.entered(kit.user, "mine");
+    CHECK_HAS(kit.question,
+              "is there already, changed since the form was loaded from it. [replace");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    look_again();
+    CHECK_HAS(kit.said, "written to experiments/mine.ini");
+    CHECK_STR(kit_command(), "run experiments/mine.ini");
+    kit_end();
+}
+
+TEST(what_was_in_a_file_that_is_gone_is_not_lost_unasked)
+{
+    struct text words = {0};
+
+    kit_start();
+    write_file("experiments/mine.ini", "batch = 64\n");
+    setup_load_path(kit.setup, "experiments/mine.ini");
+    kit_settle();
+    unlink("experiments/mine.ini");
+    look_again();
+    CHECK_HAS(kit.said, "experiments/mine.ini is gone: the form alone has it now");
+    CHECK_HAS(kit_draw(42, 160), "experiments/mine.ini, which is gone");
+    CHECK_STR(kit_command(), "run batch=64");
+    CHECK(screen_setup_unsaved(kit.setup, &words));
+    CHECK_STR(text_str(&words), "The form has what was in experiments/mine.ini, which is gone.");
+    kit_keys("Tab g Enter");
+    CHECK_HAS(kit.question, "which is gone. Load the defaults over it?");
+    kit.chosen(kit.user, 1);
+    CHECK_STR(kit.prompt, "save as: experiments/mine.ini");
+    kit.entered(kit.user, "mine");
+    kit_settle();
+    look_again();
+    CHECK(io_exists("experiments/mine.ini"));
+    CHECK(!screen_setup_unsaved(kit.setup, &words));
+    text_free(&words);
+    kit_end();
+}
+
+static ssize_t no_room(int fd, const void *bytes, size_t n)
+{
+    (void)fd;
+    (void)bytes;
+    (void)n;
+    errno = ENOSPC;
+    return -1;
+}
+
+TEST(names_and_disks_that_do_not_take_it_are_told_and_nothing_is_left)
+{
+    char longest[256] = {0};
+    struct io_table real = io;
+
+    kit_start();
+    kit_keys("S");
+    io.write = no_room;
+    kit.entered(kit.user, "mine");
+    kit_settle();
+    io = real;
+    CHECK_HAS(kit.said, "cannot write experiments/mine.ini: No space left on device");
+    CHECK(!io_exists("experiments"));
+    kit.entered(kit.user, "..");
+    kit_settle();
+    CHECK_HAS(kit.said, "experiments/...ini would be hidden, here too");
+    memset(longest, 'x', 237);
+    kit.entered(kit.user, longest);
+    kit_settle();
+    CHECK_STR(kit.said, "a name of 241 bytes is too long: 240 are possible");
+    CHECK(!io_exists("experiments"));
+    longest[236] = 0;
+    kit.entered(kit.user, longest);
+    kit_settle();
+    CHECK_HAS(kit.said, "written to experiments/xxx");
     kit_end();
 }
 
