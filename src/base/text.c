@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "base/mem.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static int text_distance(const char *a, const char *b)
     int n = (int)strlen(a), m = (int)strlen(b);
 
     if (n > LONGEST || m > LONGEST)
-        return LONGEST;
+        return INT_MAX;
     for (int j = 0; j <= m; j++)
         row[0][j] = j;
     for (int i = 1; i <= n; i++) {

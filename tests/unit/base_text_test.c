@@ -136,6 +136,9 @@ TEST(nearest_word)
     CHECK_STR(text_nearest("device", words), "devices");
     CHECK_STR(text_nearest("epcohs", words), "epochs");
     CHECK(!text_nearest("banana", words));
+    char ones[300] = {0};
+    memset(ones, '1', sizeof ones - 1);
+    CHECK(!text_nearest(ones, words));
 }
 
 TEST(text_for_terminals_is_harmless)
