@@ -428,21 +428,21 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
     if (!isnan(sum->as_one.lo))
         add_range(add(facts, &n, "costs as much as"), sum->as_one, " epochs alone");
     if (p) {
-        struct setup_fact some[2];
+        struct setup_fact count;
         bool all = sum->devices.lo > p->real_devices; /* else a cell has none that is virtual */
 
-        add_range(&some[0], sum->devices, "");
-        add_range(&some[1], sum->threads, "");
+        add_range(&count, sum->devices, all ? " virtual" : "");
         f = add(facts, &n, "devices");
-        snprintf(f->value, sizeof f->value, "%.14s%s, %.15s, %.14s thread%s", some[0].value,
-                 all ? " virtual" : "", p->backend, some[1].value, sum->threads.hi > 1 ? "s" : "");
+        snprintf(f->value, sizeof f->value, "%.40s, %.15s", count.value, p->backend);
+        f = add(facts, &n, "threads");
+        add_range(f, sum->threads, "");
         f->role = s->sum.crowding ? GRID_WARN : f->role;
-        add_range(&some[0], sum->images, "");
-        add_range(&some[1], sum->test_images, "");
-        f = add(facts, &n, "images");
-        snprintf(f->value, sizeof f->value, "%.24s + %.24s to test", some[0].value, some[1].value);
+        add_range(add(facts, &n, "images"), sum->images, "");
+        add_range(add(facts, &n, "test images"), sum->test_images, "");
         f = add(facts, &n, "each of them");
-        snprintf(f->value, sizeof f->value, "%dx%dx%d, %d classes", p->h, p->w, p->c, p->classes);
+        snprintf(f->value, sizeof f->value, "%dx%dx%d", p->h, p->w, p->c);
+        f = add(facts, &n, "classes");
+        snprintf(f->value, sizeof f->value, "%d", p->classes);
     }
     return n;
 }

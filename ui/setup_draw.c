@@ -279,8 +279,9 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
         r = draw_missing(s, g, in, r) + 1;
     }
     if (!problem || s->sum.plan) {
-        int n = (int)setup_facts(s, facts);
+        int n = (int)setup_facts(s, facts), most = in.rows * 2 / 3;
 
+        n = n > most ? most : n; /* what is left out, and why, has room too */
         draw_facts(s, g, rect_top(rect_below(in, r), n), 1);
         r += n + 1;
         if (s->sum.crowding)

@@ -21,7 +21,7 @@ struct setup_fact { /* of the panel that tells what the form means */
     char value[64];
     int role;
 };
-#define SETUP_FACTS 16
+#define SETUP_FACTS 20
 
 struct setup_link {      /* what tasks hold of the screen: it may be gone when they are done */
     struct setup *setup; /* NULL: it is */

@@ -156,7 +156,7 @@ TEST(at_160_by_45_there_are_three_panels)
     picture = kit_draw(42, 160);
     CHECK_HAS(picture, "╭ experiments");
     CHECK_HAS(picture, "╭ what it means");
-    CHECK_HAS(picture, "28x28x1, 10 classes");
+    CHECK_HAS(picture, "each of them      28x28x1 ");
     CHECK_HAS(picture, "A first look: LeNet learns");
     kit_keys("v");
     CHECK_HAS(kit.page, "\nA first look: LeNet learns");
@@ -308,7 +308,10 @@ TEST(a_sweep_says_its_cells_and_what_it_leaves_out)
     CHECK_HAS(kit_draw(21, 80), "5 left out: v says why");
     CHECK_HAS(kit_draw(21, 80), "5 values");
     CHECK_HAS(kit_draw(42, 160), "8 devices do not divide it");
-    CHECK_HAS(kit_draw(42, 160), "devices           1–8, fake, 2 threads ");
+    CHECK_HAS(kit_draw(42, 160), "devices           1–8, fake ");
+    CHECK_HAS(kit_draw(33, 116), "devices           1–8, fake ");
+    CHECK_HAS(kit_draw(33, 116), "threads           2 ");
+    CHECK_HAS(kit_draw(33, 116), "test images       10,000 ");
     kit_keys("v");
     CHECK_HAS(kit.page, "left out of 20 cells:\n     5  batch = 100: 8 devices do not divide it");
     CHECK_STR(kit_command(), "run first batch=100,128 devices=1,8 lr=geom:0.01:1:5");
