@@ -217,6 +217,9 @@ static void set_modes(const struct term_options *options)
     if (!options->no_mouse) {
         mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
         mouseinterval(0);
+    } else {
+        keyok(KEY_MOUSE,
+              FALSE); /* what was left switched on is no digits: take_sequence drops it */
     }
 }
 

@@ -100,6 +100,9 @@ if [ "$(tput -T xterm kmous)" = "$(printf '\033[<')" ]; then
     TERM=xterm play 24x80 "text:runs" sleep:0.3 "key:$(printf '\033[<65;30;8M\033[<65;30;8M')" sleep:0.5 "key:$(printf '\033[<64;30;8M')" \
         sleep:0.3 key:$'\r' "text:loss" key:q -- "$CHORUS" --results results
     check "the wheel" test $? = 0
+    TERM=xterm play 24x80 "text:runs" "key:$(click 12 1)" sleep:0.5 "without:what it means" key:1 "text:what it means" \
+        key:q -- "$CHORUS" --no-mouse --results results
+    check "a mouse that somebody left switched on presses no digits" test $? = 0
 else
     skip "clicks" "xterm's mouse is another one here"
 fi
