@@ -57,6 +57,7 @@ struct app_int {
     struct line_edit typed;
     char *answer[APP_ANSWERS];
     int answers, chosen;
+    struct rect answers_at; /* of the last drawing */
     void (*on_answer)(void *user, int answer);
     void (*on_text)(void *user, const char *text);
     void (*complete)(const char *text, struct text *more);

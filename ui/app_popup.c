@@ -47,6 +47,13 @@ static void ask_key(struct app *app, const struct key *key)
     case 'j':
         own->chosen = (own->chosen + 1) % (own->answers ? own->answers : 1);
         break;
+    case UI_CLICK:
+        if (!rect_holds(own->answers_at, key->row, key->column))
+            return;
+        own->chosen = key->row - own->answers_at.row;
+        if (key->again)
+            answer(app, own->chosen);
+        return;
     }
     for (int i = 0; i < own->answers; i++) {
         if ((key->code | 0x20) == (own->answer[i][0] | 0x20) && key->code > ' ' &&
@@ -263,6 +270,7 @@ static void draw_ask(struct app *app, struct grid *g)
     in = grid_frame(g, frame, "", true);
     in = rect_before(rect_behind(in, 1), 1);
     grid_words(g, in, 0, GRID_TEXT, text_str(&own->question));
+    own->answers_at = rect_top(rect_below(in, rows + 1), own->answers);
     for (int i = 0; i < own->answers; i++) {
         char first[2] = {own->answer[i][0], 0};
         int role = i == own->chosen ? GRID_CHOSEN : GRID_TEXT;

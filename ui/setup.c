@@ -427,8 +427,9 @@ static bool key(void *screen, const struct key *key)
     struct setup *s = screen;
 
     s->app->dirty = true;
-    if (s->open && (key->code == UI_CLICK || key->code == UI_WHEEL_UP ||
-                    key->code == UI_WHEEL_DOWN)) /* elsewhere: as if taken, where it can be */
+    if (s->open && (key->code == UI_WHEEL_UP || key->code == UI_WHEEL_DOWN))
+        return true;
+    if (s->open && key->code == UI_CLICK && setup_field_click(s, key))
         return true;
     if (s->open)
         return setup_field_key(s, key);

@@ -102,6 +102,8 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
         list.columns = 30;
     cover(g, in, list);
     first = (int)grid_first(0, at < 0 ? 0 : (size_t)at, (size_t)n, rows);
+    s->places.choices = list;
+    s->places.first_choice = (size_t)first;
     grid_fill(g, list, GRID_STATUS);
     for (int k = 0; k < rows; k++) {
         grid_cut(g, list, k, 1, list.columns - 2, GRID_STATUS, false, choices[first + k]);

@@ -270,6 +270,26 @@ static void step_choice(struct setup *s, int by)
     follow(s);
 }
 
+bool setup_field_click(struct setup *s, const struct key *key)
+{
+    const struct setup_places *p = &s->places;
+    size_t row[SETUP_ROWS];
+    int i = setup_chosen(s), line = key->row - p->rows.row, at;
+
+    if (rect_holds(p->choices, key->row, key->column)) {
+        at = key->row - p->choices.row + (int)p->first_choice;
+        line_set(&s->line, setup_choices(s, (size_t)i)[at]);
+        take(s, 0);
+        return true;
+    }
+    if (rect_holds(p->rows, key->row, key->column) && line < SETUP_LINES &&
+        s->line_row[line] >= 0 && (size_t)s->line_row[line] < setup_rows(s, row) &&
+        (int)row[s->line_row[line]] == i)
+        return true;
+    take(s, 0);
+    return s->open;
+}
+
 bool setup_field_key(struct setup *s, const struct key *key)
 {
     bool changed = false;

@@ -37,6 +37,8 @@ struct setup_survey; /* a survey and the task that is at work on it */
 struct setup_places { /* of the last drawing: for the mouse */
     struct rect files, queue, form, mean;
     struct rect file_rows, queue_rows, rows; /* inside, where the lists stand */
+    struct rect choices;                     /* of the open field */
+    size_t first_choice;
     bool wide;
 };
 
@@ -227,7 +229,9 @@ void setup_move(struct setup *s, int by);
 void setup_open_field(struct setup *s);
 void setup_close_field(struct setup *s); /* what was typed and not taken is lost */
 bool setup_field_key(struct setup *s, const struct key *key); /* while one is open */
-void setup_list_checked(struct setup *s);                     /* that the form asked for */
+/* False: what was typed is taken, and the click is somebody else's. */
+bool setup_field_click(struct setup *s, const struct key *key);
+void setup_list_checked(struct setup *s); /* that the form asked for */
 bool setup_form_key(struct setup *s, const struct key *key);
 const char *const *setup_choices(const struct setup *s, size_t field); /* NULL: none */
 

@@ -136,4 +136,27 @@ END
 }
 check 'weights that are not there are told before a start' missing_weights
 
+answered()
+{
+    cp small.ini experiments/first.ini
+    script g 80x24 <<'END' || return
+wait 2,000
+keys j Right q
+wait not saved
+click 2 30
+click 13 5
+save marked
+keys Enter
+gone not saved
+keys q
+wait not saved
+click 12 30
+keys Enter
+sleep 500
+save left
+END
+    has marked 'cancel' && ! [ -e left ]
+}
+check 'an answer is chosen by a click, and one beside it chooses none' answered
+
 finish

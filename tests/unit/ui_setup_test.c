@@ -1901,6 +1901,43 @@ TEST(a_click_chooses_and_a_second_one_opens)
     kit_end();
 }
 
+static void click_row(int row, int column)
+{
+    (void)kit_draw(21, 80);
+    screen_setup.key(kit.setup, &(struct key){.code = UI_CLICK, .row = row, .column = column});
+    kit_settle();
+}
+
+TEST(a_click_beside_an_open_field_takes_it_where_it_can_be)
+{
+    struct rect rows, choices;
+
+    kit_start();
+    (void)kit_draw(21, 80);
+    rows = kit.setup->places.rows;
+    choose("lr");
+    kit_keys("Enter 0.5");
+    click_row(rows.row + 7, rows.column + 20); /* on itself */
+    CHECK(screen_setup.wants_text(kit.setup));
+    click_row(rows.row + 5, rows.column + 20);
+    CHECK(!screen_setup.wants_text(kit.setup));
+    CHECK_STR(text_of("lr"), "0.5");
+    CHECK_STR(kit.setup->at, "batch");
+    kit_keys("Enter x");
+    click_row(rows.row + 7, rows.column + 20);
+    CHECK(screen_setup.wants_text(kit.setup)); /* what is wrong is seen, and not lost */
+    CHECK_STR(kit.setup->at, "batch");
+    kit_keys("Esc");
+    choose("model");
+    kit_keys("Enter");
+    (void)kit_draw(21, 80);
+    choices = kit.setup->places.choices;
+    click_row(choices.row + 3, choices.column + 2);
+    CHECK(!screen_setup.wants_text(kit.setup));
+    CHECK_STR(text_of("model"), "mlp");
+    kit_end();
+}
+
 /* A list of a thousand in one field and the last digit of another in the next. */
 static double last_key_ms(const char *list, const char *typed, int32_t last)
 {
