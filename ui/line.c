@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#define MOST         8192 /* bytes */
 #define CTRL(letter) ((letter) - 'A' + 1)
 
 void line_set(struct line_edit *l, const char *text)
@@ -104,7 +103,7 @@ bool line_key(struct line_edit *l, int32_t code, bool *changed)
     }
     if (code < 32 || code == 127 || code >= 0x110000 || (code >= 0xd800 && code < 0xe000))
         return false;
-    if (l->text.n >= MOST && !l->selected)
+    if (l->text.n >= LINE_MOST && !l->selected)
         return true;
     words_code(typed, (uint32_t)code);
     replace(l, l->selected ? 0 : l->at, l->selected ? l->text.n : l->at, typed);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LINE_MOST 8192 /* bytes that can be typed: from there on keys are dropped */
+
 struct line_edit {
     struct text text;
     size_t at;     /* bytes in front of the cursor */

@@ -324,6 +324,11 @@ bool setup_field_key(struct setup *s, const struct key *key)
     text_clear(&s->several);
     if (changed)
         follow(s);
+    else if (key->code >= ' ' && key->code < 0x110000 && s->line.text.n >= LINE_MOST)
+        app_say(s->app, GRID_WARN,
+                "A field takes %d bytes, and what is typed behind them is dropped: a longer list "
+                "goes into a file, or as geom:A:B:N.",
+                LINE_MOST);
     return true;
 }
 

@@ -1908,6 +1908,24 @@ static void click_row(int row, int column)
     kit_settle();
 }
 
+TEST(what_a_field_has_no_room_for_is_not_dropped_without_a_word)
+{
+    char list[LINE_MOST] = {0};
+
+    kit_start();
+    memset(list, '1', sizeof list - 1);
+    choose("lr");
+    kit_keys("Enter");
+    kit.said[0] = 0;
+    line_set(&kit.setup->line, list);
+    kit_keys("2");
+    CHECK_STR(kit.said, "");
+    kit_keys("3");
+    CHECK_INT(kit.setup->line.text.n, LINE_MOST);
+    CHECK_HAS(kit.said, "A field takes 8192 bytes");
+    kit_end();
+}
+
 TEST(a_click_beside_an_open_field_takes_it_where_it_can_be)
 {
     struct rect rows, choices;
