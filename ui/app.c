@@ -357,15 +357,24 @@ static void take_all(struct app *app)
     app->dirty |= log_take(app);
 }
 
+static bool has_more(const struct term *term)
+{
+    struct pollfd fd = {.fd = term_fd(term), .events = POLLIN};
+
+    return poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN);
+}
+
 static void read_keys(struct app *app, int *ms)
 {
     struct app_int *own = app->own;
     struct key key;
 
     while (own->term && !own->away && !app->over && !asks_soon(own) && term_key(own->term, &key)) {
+        app->typed_ahead = has_more(own->term);
         press(app, &key);
         look_at_terminal(app); /* a key may have stopped the program */
     }
+    app->typed_ahead = false;
     while (own->script && !app->over && !script_over(own->script) &&
            script_next(own->script, app, &key, ms))
         press(app, &key);

@@ -122,6 +122,7 @@ struct app {
     int shown;             /* SCREEN_... */
     bool dirty;            /* draw again */
     bool over;
+    bool typed_ahead;          /* more keys are here already than the one that is pressed */
     struct record_work *claim; /* of the machine, for what was started last; NULL: none */
     uint64_t claim_ns;         /* when it was made */
     struct claim *claiming;    /* that is being made or asked about */

@@ -199,6 +199,7 @@ static bool tick(void *screen)
 
     if (s->app->shown == SCREEN_SETUP)
         look_for_ends(s);
+    setup_field_follow(s);
     setup_watch(s); /* the status line counts what waits, on every screen */
     if (s->app->shown == SCREEN_SETUP && app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
         setup_list_files(s);

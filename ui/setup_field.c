@@ -77,7 +77,7 @@ void setup_open_field(struct setup *s)
     s->before = s->form.field[i].text ? mem_text(s->form.field[i].text) : NULL;
     s->shown_before = mem_text(text_str(&value));
     s->typed = (struct err){0};
-    s->takes = false;
+    s->takes = s->behind = false;
     text_clear(&s->several);
     s->open = true;
     text_free(&value);
@@ -106,6 +106,7 @@ static void follow(struct setup *s)
 {
     int i = setup_chosen(s);
 
+    s->behind = false;
     s->typed = (struct err){0};
     if (i >= 0 && form_follow(&s->form, (size_t)i, typed_text(s), &s->typed) == ERR_OK)
         s->typed.code = ERR_OK;
@@ -270,6 +271,12 @@ static void step_choice(struct setup *s, int by)
     follow(s);
 }
 
+void setup_field_follow(struct setup *s)
+{
+    if (s->open && s->behind)
+        follow(s);
+}
+
 bool setup_field_click(struct setup *s, const struct key *key)
 {
     const struct setup_places *p = &s->places;
@@ -322,9 +329,10 @@ bool setup_field_key(struct setup *s, const struct key *key)
     if (!line_key(&s->line, key->code, &changed))
         return key->code != UI_RESIZE && key->code != UI_CLICK && key->code < UI_F1;
     text_clear(&s->several);
-    if (changed)
+    s->behind |= changed;
+    if (s->behind && !s->app->typed_ahead) /* a list that is pasted is looked at once */
         follow(s);
-    else if (key->code >= ' ' && key->code < 0x110000 && s->line.text.n >= LINE_MOST)
+    if (!changed && key->code >= ' ' && key->code < 0x110000 && s->line.text.n >= LINE_MOST)
         app_say(s->app, GRID_WARN,
                 "A field takes %d bytes, and what is typed behind them is dropped: a longer list "
                 "goes into a file, or as geom:A:B:N.",

@@ -58,6 +58,7 @@ struct setup {
     char *before;          /* the field's text before, NULL: the default */
     char *shown_before;    /* and what it was opened with */
     struct err typed;      /* what is wrong with what stands in it */
+    bool behind;           /* it has changed since the form followed it: more keys came at once */
     bool takes;            /* Enter or Tab were pressed on a list that is being checked */
     int take_by;
     struct text several; /* what Tab found */
@@ -229,6 +230,7 @@ void setup_move(struct setup *s, int by);
 void setup_open_field(struct setup *s);
 void setup_close_field(struct setup *s); /* what was typed and not taken is lost */
 bool setup_field_key(struct setup *s, const struct key *key); /* while one is open */
+void setup_field_follow(struct setup *s);                     /* what came behind others */
 /* False: what was typed is taken, and the click is somebody else's. */
 bool setup_field_click(struct setup *s, const struct key *key);
 void setup_list_checked(struct setup *s); /* that the form asked for */

@@ -1926,6 +1926,31 @@ TEST(what_a_field_has_no_room_for_is_not_dropped_without_a_word)
     kit_end();
 }
 
+TEST(what_is_pasted_is_looked_at_once)
+{
+    uint64_t turn;
+
+    kit_start();
+    choose("lr");
+    kit_keys("Enter");
+    turn = kit.setup->form.turn;
+    kit.app.typed_ahead = true;
+    kit_keys("0.1,0.2,0.3");
+    CHECK_INT(kit.setup->form.turn, turn);
+    kit.app.typed_ahead = false;
+    kit_keys("4");
+    CHECK_INT(kit.setup->form.turn, turn + 1);
+    CHECK_STR(text_of("lr"), "0.1,0.2,0.34");
+    kit.app.typed_ahead = true; /* and left behind, as by F3 */
+    kit_keys("5");
+    screen_setup.tick(kit.setup);
+    CHECK_STR(text_of("lr"), "0.1,0.2,0.345");
+    kit_keys("6 Enter");
+    CHECK_STR(text_of("lr"), "0.1,0.2,0.3456");
+    CHECK(!screen_setup.wants_text(kit.setup));
+    kit_end();
+}
+
 TEST(a_click_beside_an_open_field_takes_it_where_it_can_be)
 {
     struct rect rows, choices;
