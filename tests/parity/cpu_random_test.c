@@ -1,7 +1,8 @@
 /* The fast CPU backend against the naive one in double on random networks: two steps of training and
  * an evaluation of each, on every instruction set that this machine has and in every precision that
  * it can. CHORUS_TEST_NETWORKS says how many networks (60); a failing one is printed with its number,
- * CHORUS_TEST_ONLY=NUMBER runs it alone and tells more, and CHORUS_ISA=NAME keeps to one set.
+ * CHORUS_TEST_ONLY=NUMBER runs it alone and tells more, CHORUS_ISA=NAME keeps to one set, and
+ * CHORUS_TEST_SEED=NUMBER draws others.
  *
  * Networks with batch norm or residuals run once more with memory spared, as large ones do: what is
  * computed again must be the same bytes, so all that comes out is. */

@@ -433,6 +433,51 @@ TEST(wino_lets_no_number_through_as_none)
     on_all(no_number);
 }
 
+/* A picture on a black ground: what saw only that is the bias, which is zero at first and small after
+ * a step, and not what the transforms leave. */
+static void black(const char *isa, const struct cpu_conv_ops *ops)
+{
+    static const float bias[] = {0, 3e-7f, -3e-7f, -1e-9f, 5e-6f};
+    struct cpu_conv_layer c = {3, 5, 0, 1, 1, 2, 17, 14, 17, 15, false, 1, false, NULL};
+    struct tap tap;
+
+    for (c.k = 3; c.k <= 5; c.k += 2) {
+        struct sizes n = sizes_of(&c);
+        float *in = numbers(n.in, 1), *w = numbers(n.w, 1), *out = numbers(n.out, 0);
+        float *packed = numbers(ops->packed(&c, false), 1);
+        float *scratch = numbers(ops->scratch(&c, 1, false), 1);
+        bool *saw = mem_new(n.out, sizeof *saw);
+        size_t left = 0;
+        for (size_t i = 0; i < n.in; i++) {
+            size_t lane = i % lanes, at = i / lanes, y = at / 14 % 17, x = at % 14;
+            if (y < lane / 2 || y > lane / 2 + 4 || x < 3 || x > 3 + lane / 3)
+                in[i] = lane % 2 ? -0.0f : 0;
+        }
+        for (struct walk s = {.c = &c, .kx = -1}; walk_on(&s, &tap);)
+            for (size_t lane = 0; lane < lanes; lane++)
+                saw[tap.conv + lane] = saw[tap.conv + lane] || in[tap.in + lane] != 0;
+        ops->pack(&c, false, w, packed, 0, 1);
+        for (int with_bias = 0; with_bias < 2; with_bias++) {
+            ops->forward(&c, 1, packed, with_bias ? bias : NULL, in, out, NULL, scratch);
+            for (size_t i = 0; i < n.out; i++)
+                left += !saw[i] && out[i] != (with_bias ? bias[i / (n.out / 5)] : 0);
+        }
+        if (left)
+            TEST_FAILED("%s: %zu outputs of nothing are not the bias", isa, left);
+        free(in);
+        free(w);
+        free(out);
+        free(packed);
+        free(scratch);
+        free(saw);
+    }
+}
+
+TEST(wino_gives_the_bias_for_nothing)
+{
+    on_all(black);
+}
+
 static void cannot(const char *isa, const struct cpu_conv_ops *ops)
 {
     struct cpu_conv_layer c = {8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true, NULL};
