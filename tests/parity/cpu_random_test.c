@@ -115,7 +115,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
         judge_all(&v);
         if (v.bad[FORWARD] + v.bad[BACKWARD] + v.bad[SECOND]) {
             if (!rough->logits)
-                observe_rough(t, v.half, rough);
+                observe_rough(t, v.half, want, rough);
             v.rough = rough;
             judge_all(&v);
         }

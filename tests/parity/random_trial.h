@@ -444,15 +444,81 @@ static inline void round_all(float *a, size_t n)
         a[i] = half_of(a[i]);
 }
 
+static inline void seen_free(struct seen *seen)
+{
+    for (int i = 0; i < 4; i++) {
+        free(seen->tensor[i]);
+        free(seen->there[i]);
+    }
+    for (int i = 0; i < STEPS; i++)
+        free(seen->params[i]);
+    free(seen->slot[0]);
+    free(seen->slot[1]);
+    free(seen->stats);
+    free(seen->logits);
+    *seen = (struct seen){0};
+}
+
+static inline void keep_farther(double *a, const double *b, const double *want, size_t n)
+{
+    for (size_t i = 0; a && i < n; i++) {
+        if (fabs(b[i] - want[i]) > fabs(a[i] - want[i]))
+            a[i] = b[i];
+    }
+}
+
+/* Of each number in a and b what is farther from the one wanted. */
+static inline void keep_farthest(const struct trial *t, struct seen *a, const struct seen *b,
+                                 const struct seen *want)
+{
+    size_t members = (size_t)t->plan.members, n = members * t->net->parameter_count;
+
+    for (int i = 0; i < STEPS; i++) {
+        keep_farther(a->params[i], b->params[i], want->params[i], n);
+        for (int u = 0; u < backend_units(&t->plan); u++)
+            keep_farther(&a->rows[i][u].loss_sum, &b->rows[i][u].loss_sum,
+                         &want->rows[i][u].loss_sum, 1);
+    }
+    for (int i = 0; i < 2; i++)
+        keep_farther(a->slot[i], b->slot[i], want->slot[i], n);
+    for (int what = 0; what < 4; what++)
+        keep_farther(a->tensor[what], b->tensor[what], want->tensor[what],
+                     members * tensor_at(t, what, t->net->layers));
+    keep_farther(a->stats, b->stats, want->stats, members * t->net->stat_count);
+    keep_farther(a->logits, b->logits, want->logits, members * t->count * (size_t)t->net->classes);
+}
+
+/* In float twice, the second time with the last bits of weights otherwise: a sum of little but rounding
+ * may come out right once. Moves are from t's weights. */
+static inline void observe_floats(struct trial *t, const struct seen *want, struct seen *seen)
+{
+    size_t n = (size_t)t->plan.members * t->net->parameter_count;
+    struct trial own = *t;
+    struct seen other;
+
+    observe(&ref_backend, t, SPEC_FP32, seen);
+    own.params = mem_new(n, sizeof(float));
+    for (size_t i = 0; i < n; i++)
+        own.params[i] =
+            t->params[i] * (1 + (rng_bits_at(t->data_key, i) % 2 ? 0x1p-23f : -0x1p-23f));
+    observe(&ref_backend, &own, SPEC_FP32, &other);
+    for (size_t i = 0; i < STEPS * n; i++)
+        other.params[i / n][i % n] += (double)t->params[i % n] - (double)own.params[i % n];
+    keep_farthest(t, seen, &other, want);
+    seen_free(&other);
+    free(own.params);
+}
+
 /* The naive backend in float, or with half in double from weights and images rounded to bf16: the
  * least that either precision must do to the numbers. */
-static inline void observe_rough(struct trial *t, bool half, struct seen *seen)
+static inline void observe_rough(struct trial *t, bool half, const struct seen *want,
+                                 struct seen *seen)
 {
     size_t n = (size_t)t->plan.members * t->net->parameter_count, pixels = t->images * t->pixels;
     struct trial own = *t;
 
     if (!half) {
-        observe(&ref_backend, t, SPEC_FP32, seen);
+        observe_floats(t, want, seen);
         return;
     }
     own.plan.data = &own.set;
@@ -471,21 +537,6 @@ static inline void observe_rough(struct trial *t, bool half, struct seen *seen)
     free(own.params);
     if (t->values)
         free(own.values);
-}
-
-static inline void seen_free(struct seen *seen)
-{
-    for (int i = 0; i < 4; i++) {
-        free(seen->tensor[i]);
-        free(seen->there[i]);
-    }
-    for (int i = 0; i < STEPS; i++)
-        free(seen->params[i]);
-    free(seen->slot[0]);
-    free(seen->slot[1]);
-    free(seen->stats);
-    free(seen->logits);
-    *seen = (struct seen){0};
 }
 
 #endif

@@ -4,8 +4,8 @@
  * 2e-5 a convolution that Winograd may serve (3x3 and 5x5, stride 1), 4e-6 (some thirty roundings)
  * any other layer that sums, 2e-7 (two) the rest. An output may be off by the sum over all layers in
  * front of it and itself, a gradient by twice the sum over the whole network. Where the naive backend
- * in float is off by more than a fortieth of the difference, the network itself is ill-conditioned
- * and that number proves nothing; such cases are counted.
+ * in float, of two runs the worse, is off by more than a fortieth of the difference, the network itself
+ * is ill-conditioned and that number proves nothing; such cases are counted.
  *
  * bf16 has limits in the mean square, where jumps count little: 1 % a layer that sums for an output,
  * 10 % and 3 % a layer for gradients; and a network is ill-conditioned where rounding nothing but
