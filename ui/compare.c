@@ -81,6 +81,23 @@ static void show(void *screen)
     c->reload = true;
 }
 
+/* Their curves go without a key from anybody: another program removed them. */
+static void say_gone(const struct compare *c)
+{
+    const char *name = NULL;
+    size_t gone = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (!library_find(c->app->library, c->name[i])) {
+            name = c->name[i];
+            gone++;
+        }
+    if (gone == 1)
+        app_say(c->app, GRID_WARN, "%s is not there any more", study_short_name(name));
+    else if (gone)
+        app_say(c->app, GRID_WARN, "%zu of the marked runs are not there any more", gone);
+}
+
 static bool tick(void *screen)
 {
     struct compare *c = screen;
@@ -89,8 +106,10 @@ static bool tick(void *screen)
 
     if (shown && turn != c->library_turn) { /* marked runs may have appeared, ended or gone */
         c->library_turn = turn;
-        if (!c->given && library_marks(c->app->library) != c->count + c->more)
+        if (!c->given && library_marks(c->app->library) != c->count + c->more) {
+            say_gone(c);
             c->marks_turn = library_marks_turn(c->app->library) - 1;
+        }
         c->reload = c->reload || !c->set || c->set->live || c->set->count < c->count;
     }
     if (shown)

@@ -302,7 +302,9 @@ static bool take_facts(struct predictview *v)
         return false;
     v->library_turn = library_turn(v->app->library);
     run = library_find(v->app->library, v->run);
-    epochs = run && !run->broken ? library_number(run, "epochs_done") : NAN;
+    if (!run)
+        return true;
+    epochs = !run->broken ? library_number(run, "epochs_done") : NAN;
     if (!(epochs > (double)v->epochs_done) || !(library_number(run, "best_epoch") >= 0))
         return false;
     v->epochs_done = (int64_t)epochs;

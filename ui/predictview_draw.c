@@ -395,11 +395,14 @@ void predictview_draw(void *screen, struct grid *g, struct rect in)
     struct rect inner;
     const char *beside = "";
     bool busy = v->state == PREDICTVIEW_READING || v->state == PREDICTVIEW_MAKING;
+    const struct library *l = v->app->library;
 
     v->list_at = (struct rect){0};
     v->view.rows = v->view.columns = 0;
     if (v->set && busy)
         beside = "predicting anew...";
+    else if (v->set && l && library_ready(l) && !library_find(l, v->run))
+        beside = "the run is removed";
     else if (v->set && v->old)
         beside = "newer weights: L";
     add_title(v, in.columns - 6 - (*beside ? 3 + (int)strlen(beside) : 0), g->ascii, &title);
@@ -409,7 +412,7 @@ void predictview_draw(void *screen, struct grid *g, struct rect in)
         inner = rect_before(rect_behind(inner, 1), 1);
     if (*beside)
         grid_frame_right(g, in, GRID_WARN, beside);
-    if (!v->run && v->app->library && !library_ready(v->app->library)) {
+    if (!v->run && l && !library_ready(l)) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM, "Reading the runs ...");
     } else if (!v->run) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM,

@@ -57,7 +57,7 @@ const struct screen_key *runview_hints(void *screen)
     const char *next = run && feed_count(v->app->feed) > 1 ? "n" : "";
     char letters[SCREEN_HINTS + 1] = "";
 
-    if (run && runview_unread(run))
+    if (run && (run->removed || runview_unread(run)))
         snprintf(letters, sizeof letters, "xym[+%s", next);
     else if (ended)
         snprintf(letters, sizeof letters, "r%sePxym[+%sM", goes_on(run) ? "R" : "", next);
@@ -285,9 +285,9 @@ static bool scroll_key(struct runview *v, int32_t code)
 
 static bool must_have_folder(struct runview *v, const struct feed_run *run)
 {
-    if (run->path[0])
+    if (run->path[0] && !run->removed)
         return true;
-    app_say(v->app, GRID_WARN, "it has no folder yet");
+    app_say(v->app, GRID_WARN, run->removed ? FEED_REMOVED : "it has no folder yet");
     return false;
 }
 

@@ -364,7 +364,10 @@ static void send_start(struct runview *v, const struct feed_run *run, int64_t ep
         app_did(v->app, "resume", &name, 1, more);
         if (v->app->shown != SCREEN_RUN)
             app_show(v->app, SCREEN_RUN);
-        app_say(v->app, GRID_GOOD, "it goes on");
+        app_say(v->app, GRID_GOOD, "%s",
+                is_of_sweep(run)
+                    ? "it goes on, this cell alone; R on Sweep goes on with all of them"
+                    : "it goes on");
     } else {
         app_say(v->app, GRID_BAD, "%s", e.text);
     }

@@ -104,4 +104,33 @@ mkdir -p live
 check "a run that begins elsewhere appears, runs, and is dead" play live "keys 3" "wait No runs yet" "save none" "wait elsewhere" \
     "wait running" "save runs" "wait dead" "keys Home Enter" "wait elsewhere" "wait its process is gone"
 wait
+
+# A run that another program removes while it is looked at: each screen says so, and no key acts as if it were there.
+for name in kept lost; do
+    one gone epochs=2 name=$name
+done
+mv "$(echo gone/2*-lost-*)" removed
+# remove: moved away as soon as the script has saved ./looked; it comes back for the next look
+removing()
+{
+    rm -f looked
+    mv removed "gone/2026-11-20-100000-000-lost-a000"
+    (until_true 60 test -e looked && mv "gone/2026-11-20-100000-000-lost-a000" removed) &
+}
+removing
+check "Run says that it is removed, and offers nothing of it" play gone "keys 3" "wait lost" "keys End Enter" "wait lost-a000" \
+    "wait again" "save looked" "wait removed" "gone again" "keys e" "calm" "save of-e" "keys x r" "calm" "save of-r" "keys x P" \
+    "calm" "save of-P"
+for key in e r P; do
+    check "$key says so, too" test "$(grep -c 'its folder is not there any more' of-$key)" = 2
+done
+wait
+removing
+check "Compare says which curve has gone" play gone "keys 3" "wait lost" "keys *" "keys 4" "wait 2 runs" "save looked" \
+    "wait lost-a000 is not there any more"
+wait
+removing
+check "Predict says whose images these were" play gone "keys 3" "wait lost" "keys End P" "wait all in order" "save looked" \
+    "wait the run is removed" "wait all in order"
+wait
 finish
