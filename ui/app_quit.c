@@ -220,19 +220,28 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
     static const char *const full[] = {
         "stop it now: R goes on with it from its last checkpoint",
         "leave it waiting from its last checkpoint, without this terminal", "cancel", NULL};
-    bool waits = feed_only_lacks_room(app->feed);
+    static const char *const paused[] = {"after this epoch: go on to its end, stop then, and leave",
+                                         "now: stop it; R goes on with it",
+                                         "let it go on, without this terminal", "cancel", NULL};
+    bool waits = feed_only_lacks_room(app->feed), rests = !waits && feed_only_paused(app->feed);
     struct text words = {0};
 
     if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
         text_add(&words, " ");
-    text_add(&words, waits ? "What runs waits for room on the disk." : "Something runs.");
+    text_add(&words, waits   ? "What runs waits for room on the disk."
+                     : rests ? "What runs here is paused."
+                             : "Something runs.");
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
     if (waiting)
         text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
                   waiting == 1 ? " begins" : "s begin",
                   others ? "other chorus that is open" : "next chorus");
-    app_ask(app, text_str(&words), waits ? full : answers, waits ? leave_full : leave, app);
+    app_ask(app, text_str(&words),
+            waits   ? full
+            : rests ? paused
+                    : answers,
+            waits ? leave_full : leave, app);
     text_free(&words);
 }
 

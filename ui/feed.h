@@ -175,6 +175,7 @@ bool feed_add_trouble(struct feed *f, struct text *out);
  * number waits for anything so. */
 bool feed_lacks_room(const struct feed *f, const struct feed_run *run);
 bool feed_only_lacks_room(const struct feed *f);
+bool feed_only_paused(const struct feed *f); /* all that is at work here */
 bool feed_has_trouble(const struct feed *f, uint32_t number);
 /* "1:12", "9 s": what is left is not known better. */
 void feed_add_span(double seconds, struct text *out);

@@ -377,6 +377,27 @@ bool feed_only_lacks_room(const struct feed *f)
     return any && !others;
 }
 
+bool feed_only_paused(const struct feed *f)
+{
+    size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, n = 0;
+    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+    bool any = false, others = false;
+
+    for (size_t i = 0; i < f->count; i++) {
+        any |= f->run[i]->own && f->run[i]->state == WIRE_PAUSED;
+        others |= f->run[i]->own && f->run[i]->state == WIRE_RUNNING;
+    }
+    if (room)
+        n = wire_sweeps(f->wire, sweep, room);
+    for (size_t i = 0; i < n && i < room; i++)
+        if (!wire_state_ended(sweep[i].state)) {
+            any |= wire_sweep_is_paused(&sweep[i]);
+            others |= !wire_sweep_rests(&sweep[i]);
+        }
+    free(sweep);
+    return any && !others;
+}
+
 static void show_own(const struct feed *f, const struct wire_sweep_status *s, struct shown *out)
 {
     *out = (struct shown){.own = true, .sweep.is = *s};

@@ -216,6 +216,44 @@ static void row_of(const struct grid *g, int row, struct text *out)
     grid_free(&one);
 }
 
+/* Of what is paused both that run on let it go on, and say so. */
+TEST(what_is_paused_is_left_going_on_or_stopped)
+{
+    struct wire_sweep_status sweep = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
+    struct record_run *run = lenet();
+    struct setup *setup = mem_new(1, sizeof *setup);
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    s.app.screen[SCREEN_SETUP] = setup;
+    setup->app = &s.app;
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
+    take(&s);
+    app_quit(&s.app);
+    CHECK_HAS(text_str(&s.app.own->question), "What runs here is paused.");
+    REQUIRE(s.app.own->answers == 4);
+    CHECK_STR(s.app.own->answer[0], "after this epoch: go on to its end, stop then, and leave");
+    CHECK_STR(s.app.own->answer[2], "let it go on, without this terminal");
+    popup_close(&s.app);
+    sweep.running = 1; /* which computes beside it */
+    wire_set_sweep(s.k.wire, &sweep);
+    app_quit(&s.app);
+    CHECK_HAS(text_str(&s.app.own->question), "Something runs.");
+    popup_close(&s.app);
+    sweep.paused = 1;
+    wire_set_sweep(s.k.wire, &sweep);
+    app_quit(&s.app);
+    CHECK_HAS(text_str(&s.app.own->question), "What runs here is paused.");
+    popup_close(&s.app);
+    record_close(record);
+    free(setup);
+    free(run);
+    close_view(&s);
+}
+
 /* Where it waits for room on the disk an end that comes by itself is none to choose. */
 TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
 {
