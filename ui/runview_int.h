@@ -68,6 +68,7 @@ void runview_keep_promise(struct runview *v);
 bool runview_at_work(const struct feed_run *run);
 /* Nothing of it is known yet but its name. */
 bool runview_unread(const struct feed_run *run);
+bool runview_is_average(const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);
 void runview_resume(struct runview *v, const struct feed_run *run);

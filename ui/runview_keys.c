@@ -43,7 +43,7 @@ const struct screen_key runview_keys[] = {
 /* Of what is not at work: neither what came to nothing, nor what max_steps ended. */
 static bool goes_on(const struct feed_run *run)
 {
-    return !run->broken &&
+    return !run->broken && !runview_is_average(run) &&
            (run->dead || run->state < WIRE_DONE || (run->state == WIRE_DONE && !run->reason[0]));
 }
 

@@ -74,6 +74,11 @@ bool runview_unread(const struct feed_run *run)
     return !run->own && !run->known && !run->broken && !run->removed;
 }
 
+bool runview_is_average(const struct feed_run *run)
+{
+    return run->averaged && run->facts.mode == SPEC_ENSEMBLE;
+}
+
 static void say_broken(struct runview *v, const struct feed_run *run)
 {
     if (run->removed)
@@ -443,13 +448,23 @@ void runview_pause(struct runview *v, struct feed_run *run)
 
 /* ---- more epochs ---- */
 
+static bool must_be_trained(struct runview *v, const struct feed_run *run)
+{
+    if (!runview_is_average(run))
+        return true;
+    app_say(v->app, GRID_WARN,
+            "It is an average of runs, which cannot be trained on: go on with the runs themselves "
+            "and average them again.");
+    return false;
+}
+
 static void take_epochs(void *user, const char *text)
 {
     struct runview *v = user;
     const struct feed_run *run = runview_run(v);
     int64_t epochs;
 
-    if (!text || !*text || !same_run(v))
+    if (!text || !*text || !same_run(v) || !must_be_trained(v, run)) /* its rows came meanwhile */
         return;
     if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > 1000000)
         app_say(v->app, GRID_BAD, "%.40s: it has %lld epoch%s; a larger whole number goes on", text,
@@ -483,7 +498,7 @@ void runview_resume(struct runview *v, const struct feed_run *run)
     if (!run->dead && run->state == WIRE_DONE) {
         if (run->reason[0])
             runkeys_say_over(v->app, run->reason);
-        else
+        else if (must_be_trained(v, run))
             ask_epochs(v, run);
         return;
     }

@@ -84,4 +84,14 @@ check "R has the others too, if one says so" play swept "calm" "keys 5" "wait 2 
     "wait --max-cells 2 left 1 of 3 cells: R has the rest too" "keys R" "wait What was asked for" "keys t" \
     "wait 3 done" "calm" "keys :" "keys Down" "wait resume mine --max-cells 3" "keys Esc" "keys R" "wait No cell waits"
 check "it had them" test "$(ls -d swept/2*/ | wc -l)" = 3
+
+# An average of finished runs: what it is called is said, and nothing goes on with it.
+export CHORUS_FAKE=1 # whose weights are all the same
+one joined name=a epochs=1 backend=cpu
+one joined name=b epochs=1 backend=cpu lr=0.02
+check "E says what it made" play joined "keys 3" "wait 2 runs" "keys *" "keys E" "wait : they differ in lr" "calm"
+check "R does not train an average" play joined "keys 3" "wait ens2" "keys Home Enter" "wait tiny-ens2" "calm" "gone go on" \
+    "keys R" "wait It is an average of runs, which cannot be trained on" "gone go on to"
+check "a report says where it lies" play joined "keys 3" "wait ens2" "keys Home x r" "wait folder of the report" "keys Enter" \
+    "wait report/index.html"
 finish
