@@ -88,6 +88,11 @@ static enum err_code refuse_none(const char *folder, struct err *e)
                 : state == WIRE_OOM    ? "ran out of memory"
                                        : "failed",
                 entry.run.reason, folder, state == WIRE_DIVERGED ? ", such as a smaller lr" : "");
+    else if (state == WIRE_DONE)
+        err_set(e, ERR_INPUT,
+                "run %s has no weights any more: it is done, and its checkpoints are gone from its "
+                "folder",
+                folder);
     else
         err_set(e, ERR_INPUT,
                 "run %s has no weights yet: the first are written at the end of an epoch "

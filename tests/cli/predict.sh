@@ -57,7 +57,7 @@ refused "--first of nonsense" "--first x" "$CHORUS" predict "$one" --first x
 refused "--at of nonsense" "'sometime' is not best, last" "$CHORUS" predict "$one" --at sometime
 refused "an epoch that is not kept" "epoch 99" "$CHORUS" predict "$one" --at 99
 cp -r "$one" results/bare && rm results/bare/*.safetensors
-refused "a run without weights" "no weights yet" "$CHORUS" predict bare
+refused "a run without weights" "no weights any more: it is done" "$CHORUS" predict bare
 
 cp -r "$one" results/kept && rm -f results/kept/predictions.safetensors &&
     mkdir results/kept/predictions.safetensors # which cannot be replaced by a file, for root either
