@@ -151,15 +151,16 @@ static void one_cell(const struct results *r, const struct library_run *run,
     }
 }
 
-/* What runs have in common, the mean of what was measured. */
+/* What runs have in common, and of repeats the mean of what was measured: over the settings of a sweep it
+ * would tell of none of them. */
 static void group_cell(const struct results *r, const struct results_group *g,
                        const struct results_column *c, struct text *out)
 {
     const struct library_run *runs;
     const size_t *order = r->view.order + g->first;
     size_t count, n = 0;
-    bool same = true,
-         measured = c->kind == STUDY_SHARE || c->kind == STUDY_LOSS || c->kind == STUDY_TIME;
+    bool same = true, measured = !g->sweep && (c->kind == STUDY_SHARE || c->kind == STUDY_LOSS ||
+                                               c->kind == STUDY_TIME);
     double sum = 0, value;
     char number[TEXT_NUMBER_ROOM];
 

@@ -237,6 +237,22 @@ TEST(repeats_fold_to_their_mean)
     kit_end(&k);
 }
 
+TEST(what_a_sweep_measured_has_no_mean_over_its_settings)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-lenet-0001", "sweep=grid last_test_acc=0.5 seed=0");
+    kit_run(&k, "2026-10-29-100001-000-lenet-0002", "sweep=grid last_test_acc=0.7 seed=1");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    kit_keys(&k, "v");
+    CHECK(kit_shows(&k, "  0.6000  "));
+    kit_keys(&k, "v");
+    CHECK(!kit_shows(&k, "  0.6000  "));
+    CHECK(kit_shows(&k, "4/4     ·"));
+    kit_end(&k);
+}
+
 /* As in compare: where a run was computed is no setting of it, parameters of its model are. */
 TEST(what_folds_differs_in_conditions_alone)
 {
