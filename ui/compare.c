@@ -488,6 +488,8 @@ const struct screen screen_compare = {
     .key = pressed,
     .tick = tick,
     .command = compare_command,
+    .runs = compare_runs,
+    .offers = compare_offers,
     .forms = compare_forms,
     .write = compare_write,
 };

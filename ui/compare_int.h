@@ -119,6 +119,8 @@ void compare_draw(void *screen, struct grid *g, struct rect in);
 /* compare_out.c */
 extern const char *const compare_forms[];
 void compare_command(void *screen, struct text *out);
+void compare_offers(void *screen, struct text *lines);
+void compare_runs(void *screen, struct text *out);
 enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e);
 
 #endif

@@ -55,22 +55,47 @@ static void add_table(const struct compare *c, struct text *out)
         text_add(out, " --sort -test_acc");
 }
 
+static void add_pane(const struct compare *c, bool table, struct text *out)
+{
+    text_add(out, table ? "compare" : "plot");
+    for (size_t i = 0; i < c->count; i++)
+        add_name(c, c->name[i], out);
+    if (table)
+        add_table(c, out);
+    else
+        add_plot(c, out);
+}
+
 /* Of the pane that keys go to. */
 void compare_command(void *screen, struct text *out)
 {
     const struct compare *c = screen;
 
-    if (!c->count) { /* neither verb does without a run */
-        text_add(out, "ls");
-        return;
-    }
-    text_add(out, c->table_pane ? "compare" : "plot");
-    for (size_t i = 0; i < c->count; i++)
-        add_name(c, c->name[i], out);
-    if (c->table_pane)
-        add_table(c, out);
+    if (c->count)
+        add_pane(c, c->table_pane, out);
     else
-        add_plot(c, out);
+        text_add(out, "ls"); /* neither verb does without a run */
+}
+
+void compare_offers(void *screen, struct text *lines)
+{
+    const struct compare *c = screen;
+
+    if (c->count)
+        add_pane(c, !c->table_pane, lines);
+}
+
+void compare_runs(void *screen, struct text *out)
+{
+    const struct compare *c = screen;
+
+    for (size_t i = 0; i < c->count; i++) {
+        struct text name = {0};
+
+        add_name(c, c->name[i], &name);
+        text_add(out, text_str(&name) + !i);
+        text_free(&name);
+    }
 }
 
 enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e)

@@ -403,6 +403,8 @@ const struct screen screen_sweep = {
     .event = event,
     .tick = tick,
     .command = sweepview_command,
+    .runs = sweepview_runs,
+    .offers = sweepview_offers,
     .forms = sweepview_forms,
     .write = sweepview_write,
 };

@@ -254,6 +254,8 @@ bool sweepview_merge(struct sweepview *v);
 const char *sweepview_elsewhere(const struct sweepview *v);
 extern const char *const sweepview_forms[];
 void sweepview_command(void *screen, struct text *out);
+void sweepview_runs(void *screen, struct text *out);
+void sweepview_offers(void *screen, struct text *lines);
 enum err_code sweepview_write(void *screen, const char *form, struct paper *out, struct err *e);
 
 extern const struct screen_key sweepview_keys[];

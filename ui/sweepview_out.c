@@ -46,6 +46,31 @@ void sweepview_command(void *screen, struct text *out)
     }
 }
 
+void sweepview_runs(void *screen, struct text *out)
+{
+    const struct sweepview *v = screen;
+
+    if (v->sweep && !v->sweep->problem)
+        jobs_add_word(out, v->sweep->name);
+}
+
+/* What its keys do to all of it. */
+void sweepview_offers(void *screen, struct text *lines)
+{
+    const struct sweepview *v = screen;
+    const struct sweepview_sweep *s = v->sweep;
+    struct text name = {0};
+
+    sweepview_runs(screen, &name);
+    if (name.n && (v->own || s->live))
+        text_addf(lines, "%s %s\nstop %s\nstop %s --after-epoch\nstop %s --after-cells\n",
+                  wire_sweep_is_paused(sweepview_is(v)) ? "go" : "pause", text_str(&name),
+                  text_str(&name), text_str(&name), text_str(&name));
+    else if (name.n && (sweepview_open(s) || sweepview_beyond(s)))
+        text_addf(lines, "resume %s\n", text_str(&name));
+    text_free(&name);
+}
+
 static void add_row(const struct sweepview_sweep *s, size_t group, struct study_table *t)
 {
     const struct sweepview_group *g = &s->group[group];

@@ -94,4 +94,17 @@ check "R does not train an average" play joined "keys 3" "wait ens2" "keys Home 
     "keys R" "wait It is an average of runs, which cannot be trained on" "gone go on to"
 check "a report says where it lies" play joined "keys 3" "wait ens2" "keys Home x r" "wait folder of the report" "keys Enter" \
     "wait report/index.html"
+check ": on Compare offers the other pane's verb, and all that take several" play joined "keys 3" "wait 3 runs" "keys *" "keys 4" \
+    "calm" "keys :" "wait chorus plot" "keys Down" "wait chorus compare" "keys Up Up Up" "wait chorus rm" "keys Esc"
+export CHORUS_FAKE=only
+
+# What a sweep is told as a whole.
+one part lr=0.1,0.2 epochs=1 --name half --max-cells 1
+check ": on Sweep offers what R does" play part "keys 5" "wait half" "calm" "keys :" "wait plot half" "keys Down" \
+    "wait resume half" "keys Down" "wait compare half" "keys Esc"
+CHORUS_FAKE_SCRIPT='step_ms=25' one part lr=0.3,0.4 epochs=4000 --name busy --background
+check "what p and K do while it runs" play part "keys 5" "wait busy" "wait running" "keys :" "wait plot busy" "keys Down" \
+    "wait pause busy" "keys Down" "wait stop busy" "keys Down" "wait stop busy --after-epoch" "keys Esc"
+"$CHORUS" stop busy --now --results part >/dev/null 2>&1
+check "it ends" until_true 30 flock -n part/sweeps/busy/work true
 finish
