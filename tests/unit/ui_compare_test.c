@@ -2,6 +2,7 @@
 #include "ui_runs_kit.h"
 
 #include "ui/app_int.h"
+#include "ui/app_int.h"
 #include "ui/compare_int.h"
 
 static const double low[] = {0.25, 0.5, 0.5, 0.625}, high[] = {0.5, 0.625, 0.75, 0.875};
@@ -331,12 +332,14 @@ TEST(a_marked_run_that_is_removed_is_compared_no_more)
     char *folder, *trash;
 
     some_runs(&k);
+    k.app.own = mem_new(1, sizeof *k.app.own);
     mark(&k, "-000-lenet-0");
     CHECK_INT(of(&k)->set->count, 4);
     folder = io_path(k.folder, "2026-10-29-100000-000-lenet-0001");
     trash = io_path(k.folder, ".trash");
     REQUIRE(rename(folder, trash) == 0);
     kit_turn(&k, true);
+    CHECK_STR(k.app.own->said, "lenet-0001 is not there any more");
     CHECK(!kit_shows(&k, "lenet-0001"));
     CHECK(!kit_shows(&k, "cannot be read"));
     CHECK_INT(of(&k)->set->count, 3);
@@ -344,6 +347,7 @@ TEST(a_marked_run_that_is_removed_is_compared_no_more)
     kit_turn(&k, true);
     CHECK(kit_shows(&k, "lenet-0001"));
     CHECK_INT(of(&k)->set->count, 4);
+    free(k.app.own);
     free(folder);
     free(trash);
     kit_end(&k);

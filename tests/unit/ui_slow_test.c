@@ -333,6 +333,12 @@ bool feed_only_lacks_room(const struct feed *f)
     return false;
 }
 
+bool feed_only_paused(const struct feed *f)
+{
+    (void)f;
+    return false;
+}
+
 void app_log(struct app *app, int level, const char *line)
 {
     (void)app;
