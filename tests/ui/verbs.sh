@@ -102,9 +102,9 @@ export CHORUS_FAKE=only
 one part lr=0.1,0.2 epochs=1 --name half --max-cells 1
 check ": on Sweep offers what R does" play part "keys 5" "wait half" "calm" "keys :" "wait plot half" "keys Down" \
     "wait resume half" "keys Down" "wait compare half" "keys Esc"
-CHORUS_FAKE_SCRIPT='step_ms=25' one part lr=0.3,0.4 epochs=4000 --name busy --background
-check "what p and K do while it runs" play part "keys 5" "wait busy" "wait running" "keys :" "wait plot busy" "keys Down" \
+CHORUS_FAKE_SCRIPT='step_ms=25' one works lr=0.3,0.4 epochs=4000 --name busy --background
+check "what p and K do while it runs" play works "keys 5" "wait busy" "wait running" "keys :" "wait plot busy" "keys Down" \
     "wait pause busy" "keys Down" "wait stop busy" "keys Down" "wait stop busy --after-epoch" "keys Esc"
-"$CHORUS" stop busy --now --results part >/dev/null 2>&1
-check "it ends" until_true 30 flock -n part/sweeps/busy/work true
+"$CHORUS" stop busy --now --results works >/dev/null 2>&1
+check "it ends" until_true 30 flock -n works/sweeps/busy/work true
 finish
