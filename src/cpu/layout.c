@@ -240,13 +240,30 @@ static void choose_lanes(struct backend_session *s)
     s->lanes = (size_t)s->k->lanes;
 }
 
+/* How much of the threads' time n equal pieces of work fill. */
+static double share_of_time(size_t n, size_t threads)
+{
+    return (double)n / (double)((n + threads - 1) / threads * threads);
+}
+
+/* Whether each thread has models of its own, without a barrier in a step: where they fill the threads' time
+ * as well as the groups of each model would. */
+static bool trains_alone(const struct backend_session *s)
+{
+    const struct backend_plan *p = &s->plan;
+    size_t threads = (size_t)s->threads, lanes = (size_t)s->k->lanes;
+
+    return p->mode == SPEC_ENSEMBLE && p->members >= s->threads &&
+           share_of_time((size_t)p->members, threads) >=
+               share_of_time((p->batch + lanes - 1) / lanes, threads);
+}
+
 /* The batch's groups, and who has which models. */
 static void deal_groups(struct backend_session *s)
 {
     const struct backend_plan *p = &s->plan;
-    bool alone = p->mode == SPEC_ENSEMBLE && p->members % s->threads == 0;
 
-    s->teams = alone ? s->threads : 1;
+    s->teams = trains_alone(s) ? s->threads : 1;
     choose_lanes(s);
     size_t groups = (p->batch + s->lanes - 1) / s->lanes;
     s->spans = p->mode == SPEC_DATA_PARALLEL && !p->sync_bn ? p->devices : 1;

@@ -232,7 +232,7 @@ void cpu_equip_models(struct backend_session *s)
     }
 }
 
-/* All threads on one model after the other; or, where the members share out evenly, each thread on
+/* All threads on one model after the other; or, where that fills their time as well, each thread on
  * members of its own, without a barrier. */
 void cpu_equip_teams(struct backend_session *s)
 {

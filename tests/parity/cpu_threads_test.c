@@ -55,7 +55,8 @@ TEST(groups_are_as_large_as_the_batch_wants)
         {9, 2, 1, 8, 8},     {16, 2, 1, 8, 8},    {17, 2, 1, 16, 16},
         {32, 2, 1, 16, 16},  {48, 2, 1, 16, 8},   {64, 2, 1, 16, 16},
         {256, 2, 1, 16, 16}, {64, 8, 1, 8, 8},    {128, 8, 1, 16, 16},
-        {16, 2, 3, 8, 8},    {16, 2, 4, 16, 16}, /* each thread has models of its own, with all images */
+        {16, 2, 3, 16, 16},  {16, 2, 4, 16, 16}, /* each thread has models of its own, with all images */
+        {16, 4, 3, 8, 8},    {64, 2, 3, 16, 16},
     };
     for (int avx2 = 0; avx2 < 2; avx2++) {
         setenv("CHORUS_ISA", avx2 ? "avx2" : "avx512", 1);
@@ -162,11 +163,12 @@ TEST(members_with_threads_of_their_own_never_wait)
 {
     static const char *const nets[] = {"lenet", SHARED, NORMED};
 
-    for (size_t i = 0; i < MEM_COUNT(nets); i++) {
+    for (size_t i = 0; i < 2 * MEM_COUNT(nets); i++) {
         struct made_run r;
-        REQUIRE(made_plan(&r, nets[i], large, 16, 4));
+        REQUIRE(made_plan(&r, nets[i / 2], large, 16, 4));
         r.plan.mode = SPEC_ENSEMBLE;
-        r.plan.members = 4;
+        r.plan.members =
+            i % 2 ? 5 : 4; /* a single group leaves a thread idle for longer than five models do */
         REQUIRE(made_open(&r, &cpu_backend));
         CHECK_INT(r.s->teams, 2);
         CHECK_INT(barriers(&r), 0);
@@ -277,9 +279,14 @@ TEST(stopped_ensemble_whose_members_have_their_own_threads)
     compare_stopped(SHARED, small, SPEC_ENSEMBLE, 1, 4, 2);
 }
 
-TEST(stopped_ensemble_whose_threads_share_each_member)
+TEST(stopped_ensemble_whose_threads_have_one_member_and_two)
 {
     compare_stopped(NORMED, small, SPEC_ENSEMBLE, 3, 3, 2);
+}
+
+TEST(stopped_ensemble_whose_threads_share_each_member)
+{
+    compare_stopped_of(64, NORMED, small, SPEC_ENSEMBLE, 3, 3, 2);
 }
 
 TEST(stopped_with_the_loss_behind_a_shared_layer)
