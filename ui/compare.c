@@ -238,6 +238,11 @@ static bool view_key(struct compare *c, int32_t code)
         next_metric(c);
         break;
     case 'x':
+        if (c->equal.on || c->scaling) {
+            app_say(c->app, GRID_WARN, "here the x axis is %s, which %s leaves",
+                    c->equal.on ? "what is equal" : "devices", c->equal.on ? "b" : "v");
+            return true;
+        }
         c->x = (c->x + 1) % COMPARE_AXES;
         c->cursor = false;
         settings_set(c->app->settings, "compare.x", compare_x_names[c->x]);

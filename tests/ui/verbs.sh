@@ -96,6 +96,9 @@ check "a report says where it lies" play joined "keys 3" "wait ens2" "keys Home 
     "wait report/index.html"
 check ": on Compare offers the other pane's verb, and all that take several" play joined "keys 3" "wait 3 runs" "keys *" "keys 4" \
     "calm" "keys :" "wait chorus plot" "keys Down" "wait chorus compare" "keys Up Up Up" "wait chorus rm" "keys Esc"
+check "x on Compare says why the axis stays where it is given, and is what it was behind it" play joined "keys 3" \
+    "wait 3 marked" "keys 4" "calm" "keys b x" "wait here the x axis is what is equal" "keys b b b b v x" \
+    "wait here the x axis is devices" "keys v x :" "wait --x step" "keys Esc"
 export CHORUS_FAKE=only
 
 # What a sweep is told as a whole.
