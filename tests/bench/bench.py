@@ -15,6 +15,7 @@ section of this processor.
 import argparse
 import datetime
 import json
+import math
 import os
 import re
 import statistics
@@ -123,8 +124,12 @@ def first_losses(running, row):
 
 
 def difference(a, b):
-    return max((abs(x - y) / max(abs(y), 1e-6) for x, y in zip(a.first, b.first)),
-               default=float("inf"))
+    """Infinite where a loss is no number, or one of them has fewer."""
+    if not a.first or len(a.first) != len(b.first):
+        return math.inf
+    if not all(map(math.isfinite, a.first + b.first)):
+        return math.inf
+    return max(abs(x - y) / max(abs(y), 1e-6) for x, y in zip(a.first, b.first))
 
 
 def take_turns(running, commands, rounds):

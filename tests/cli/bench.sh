@@ -80,6 +80,15 @@ check "has no figure" count 2 '^(cpu|ref) .* no figure: the loss is not finite$'
 if command -v python3 >/dev/null; then
     exits 1 python3 "$OLDPWD/tests/bench/bench.py" --rows , --check-rows
     check "no row of ROWS=," grep -q "^ROWS=,: the rows are lenet" err
+    check "losses that are no numbers are not taken for those of a peer" \
+        env PYTHONPATH="$OLDPWD/tests/bench" PYTHONDONTWRITEBYTECODE=1 python3 -c '
+from types import SimpleNamespace as program
+from bench import difference
+nan, peer = float("nan"), program(first=[2.5, 2.0])
+assert difference(program(first=[2.5, 2.1]), peer) == abs(2.1 - 2.0) / 2.0
+for first in [2.5, nan], [nan, 2.0], [2.5], []:
+    assert difference(program(first=first), peer) > 1e9, first
+    assert difference(peer, program(first=first)) > 1e9, first'
     exits 0 "$CHORUS" bench --json --seconds 0.1 model=tiny,linear mode=ensemble
     check "JSON" python3 -c '
 import json
