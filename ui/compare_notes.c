@@ -151,9 +151,6 @@ static void add_notes(const struct compare *c, struct text *out)
     if (!c->scaling && c->panels)
         curves_add_short(&c->curves[0], c->label, out);
     add_own(c, false, out);
-    if (c->equal.on && !c->wrong[0])
-        text_add(out, "a run that is not at its end there would have done better with a schedule "
-                      "that ends there\n");
 }
 
 void compare_show_notes(struct compare *c)

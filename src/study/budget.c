@@ -107,9 +107,11 @@ static void say_where(const struct study_run *run, struct study_reading *r)
                  run->entry->run.reason);
     if (spec->schedule == SPEC_CONSTANT && spec->warmup <= (double)epoch)
         snprintf(r->where + n, sizeof r->where - (size_t)n, ", lr constant");
-    else
+    else {
+        r->moving = true;
         snprintf(r->where + n, sizeof r->where - (size_t)n, ", lr still %.3g",
                  study_at(run, r->row, "lr"));
+    }
 }
 
 static void say_short(const struct study_run *run, const struct study_limit *limit,

@@ -28,6 +28,7 @@ struct study_reading {
     double cost; /* at that row, in the budget's unit */
     double over; /* how far it lies beyond the limit, which only a run's end may; else 0 */
     bool ended;  /* the run had all its epochs there, and with them its schedule: no limit cut it */
+    bool moving; /* nor had its learning rate come to its end */
     char where
         [128]; /* "epoch 10 of 40, ended by max_steps, lr still 0.085"; behind it what was spent
                       * where a run's end lies below the limit by more than half its epoch */

@@ -355,6 +355,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
     const struct study_limit limit =
         wish->limit ? *wish->limit : study_least_cost(runs, count, wish->budget);
     bool states = !all_done(runs, count);
+    bool moving = false;
     double over = 0;
 
     if (isnan(limit.cost))
@@ -374,6 +375,7 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
 
         study_read_at(&runs[i], &limit, &r);
         over = fmax(over, r.over);
+        moving |= r.moving;
         study_table_word(t, study_short_name(runs[i].entry->name));
         if (states)
             add_state(t, runs[i].entry);
@@ -391,6 +393,9 @@ static enum err_code compare_equal(const struct study_run *runs, size_t count,
         }
     }
     note_limit(t, &limit, over);
+    if (moving)
+        study_table_note(t, "where lr was still on its way, a schedule that ends there might have "
+                            "done better");
     return ERR_OK;
 }
 

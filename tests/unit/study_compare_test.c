@@ -364,6 +364,7 @@ TEST(equal_budgets_by_hand)
         CHECK_INT(r.row, 2);
         CHECK(!r.ended);
         CHECK_STR(r.where, "epoch 3 of 4, lr still 0.085");
+        CHECK(r.moving);
         study_read_at(&k.runs[1], &(struct study_limit){STUDY_EPOCHS, 3, 0}, &r);
         CHECK(r.ended);
         CHECK_STR(r.where, "epoch 3, its end");
@@ -550,6 +551,7 @@ TEST(what_the_cheapest_ensemble_cost)
         CHECK_STR(cell(&t, 0, "read_at"), "epoch 1, its end, spent only 100");
         CHECK_STR(cell(&t, 2, "read_at"), "epoch 2, its end");
         CHECK_STR(cell(&t, 3, "read_at"), "epoch 6 of 9, lr constant");
+        CHECK(!strstr(text_str(&t.note), "schedule")); /* a constant one has no end to miss */
         study_table_free(&t);
         limit = study_ensemble_cost(k.runs, 5, STUDY_MODEL_IMAGES);
         CHECK(limit.cost == 800);

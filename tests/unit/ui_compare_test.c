@@ -268,6 +268,8 @@ TEST(equal_budgets)
     kit_keys(&k, "b b");
     CHECK(kit_shows(&k, "at equal model-images"));
     CHECK(kit_shows(&k, "0.6250  epoch 2 of 8, lr still 0.085"));
+    CHECK(
+        kit_shows(&k, "where lr was still on its way, a schedule that ends there might have done"));
     CHECK(kit_shows(&k, "0.8750  epoch 4, its end"));
     CHECK(kit_shows(&k, "mode=ensemble: -25.00 points against mode=data-parallel at equal"));
     CHECK(of(&k)->plot[0].cursor && of(&k)->plot[0].cursor_x == 400);
