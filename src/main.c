@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/version.h"
+#include "spec/spec.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -56,6 +57,9 @@ static int unknown_verb(const char *verb)
     text_add_clean(&shown, verb);
     if (near)
         cli_refuse("there is no command %s; did you mean %s?", text_str(&shown), near);
+    else if (spec_builtin(verb))
+        cli_refuse("there is no command %s, but an experiment: `chorus run %s` runs it", verb,
+                   verb);
     else
         cli_refuse("there is no command %s; `chorus help` lists them", text_str(&shown));
     text_free(&shown);

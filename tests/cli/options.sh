@@ -41,6 +41,7 @@ check "help of a command and a key" grep -q "^data: the images to learn from" ou
 check "whose CSV files are described" grep -q "^A CSV file: commas, a row an image" out
 refused "help of nothing" "named ''" "$CHORUS" help ''
 refused "an empty command" "'' is no command" "$CHORUS" ''
+refused "the name of an experiment without run" "chorus run first\` runs it" "$CHORUS" first
 refused "an unknown command" "did you mean devices?" "$CHORUS" devcies
 refused "an unknown command with escapes" '^[[31mx' "$CHORUS" $'\033[31mx'
 refused "an empty run name" "chorus" "$CHORUS" plot ""
