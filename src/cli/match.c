@@ -46,6 +46,7 @@ static void say_match(const struct record_run *run, const char *epochs, double c
 
 static enum err_code check_images(const struct spec *a, const struct record_run *run, struct err *e)
 {
+    static const char *const same[] = {"data", "train_limit", "valid"};
     const struct spec *b = &run->spec;
 
     if (record_run_is_several(run, "data") || record_run_is_several(run, "train_limit") ||
@@ -54,12 +55,28 @@ static enum err_code check_images(const struct spec *a, const struct record_run 
                        "--match %s: it is an average of runs that did not see the same images: "
                        "name one of the runs themselves",
                        run->run);
-    if (strcmp(a->data, b->data) != 0 || a->train_limit != b->train_limit || a->valid != b->valid ||
-        a->valid_per_cent != b->valid_per_cent)
-        return err_set(e, ERR_INPUT,
-                       "--match %s: it trained on %s; a run of the same cost must have the same "
-                       "data, train_limit and valid",
-                       run->run, b->data);
+    for (size_t i = 0; i < MEM_COUNT(same); i++) {
+        int key = spec_key_find(same[i]);
+        struct text mine = {0}, theirs = {0};
+        bool differ;
+
+        spec_value(a, key, &mine);
+        spec_value(b, key, &theirs);
+        if (!mine.n)
+            text_add(&mine, spec_keys[key].fallback);
+        if (!theirs.n)
+            text_add(&theirs, spec_keys[key].fallback);
+        differ = strcmp(text_str(&mine), text_str(&theirs)) != 0;
+        if (differ)
+            err_set(e, ERR_INPUT,
+                    "--match %s: it trained with %s = %s, and this is %s; a run of the same cost "
+                    "must have the same data, train_limit and valid",
+                    run->run, same[i], text_str(&theirs), text_str(&mine));
+        text_free(&mine);
+        text_free(&theirs);
+        if (differ)
+            return ERR_INPUT;
+    }
     return ERR_OK;
 }
 

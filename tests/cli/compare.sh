@@ -334,7 +334,8 @@ refused "epochs as well" "leave out epochs=" "$CHORUS" run --match "$ensemble" e
 for key in max_steps=3 max_minutes=1 patience=2; do
     refused "an end before its epochs'" "leave out ${key%=*}" "$CHORUS" run --match "$ensemble" $key --dry-run
 done
-refused "other data" "the same data" "$CHORUS" run --match "$ensemble" train_limit=100
+refused "other data" "and this is 100; a run of the same cost must have the same data" \
+    "$CHORUS" run --match "$ensemble" train_limit=100
 
 # ---- what others read, and what is there already ----
 exits 0 "$CHORUS" compare "${runs[@]}" --over seed --csv over.csv
