@@ -2,6 +2,7 @@
  * jobs. */
 #include "ui/results_int.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "ui/runkeys.h"
 
@@ -106,6 +107,17 @@ static void take_target(void *user, const char *text)
     free(names);
 }
 
+/* Nothing of that name is replaced unless somebody types it. */
+static void ask_target(struct results *r, const char *what, const char *stem, const char *ending)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", stem, ending);
+    for (int i = 2; io_exists(name) && i < 1000; i++)
+        snprintf(name, sizeof name, "%s-%d%s", stem, i, ending);
+    app_prompt(r->app, what, name, take_target, NULL, r);
+}
+
 static void take_form(void *user, int answer)
 {
     struct results *r = user;
@@ -114,9 +126,9 @@ static void take_form(void *user, int answer)
         return;
     snprintf(r->about, sizeof r->about, answer == 0 ? "report" : "export");
     if (answer == 0)
-        app_prompt(r->app, "folder of the report", "report", take_target, NULL, r);
+        ask_target(r, "folder of the report", "report", "");
     else
-        app_prompt(r->app, "file of all epochs", "epochs.csv", take_target, NULL, r);
+        ask_target(r, "file of all epochs", "epochs", ".csv");
 }
 
 static void ask_form(struct results *r)

@@ -94,6 +94,10 @@ check "R does not train an average" play joined "keys 3" "wait ens2" "keys Home 
     "keys R" "wait It is an average of runs, which cannot be trained on" "gone go on to"
 check "a report says where it lies" play joined "keys 3" "wait ens2" "keys Home x r" "wait folder of the report" "keys Enter" \
     "wait report/index.html"
+sum=$(cksum <report/manifest.txt)
+check "another one has another name" play joined "keys 3" "wait ens2" "keys Home x r" "wait report-2" "keys Enter" \
+    "wait report-2/index.html"
+check "and leaves the first one as it is" test "$(cksum <report/manifest.txt)" = "$sum"
 check ": on Compare offers the other pane's verb, and all that take several" play joined "keys 3" "wait 3 runs" "keys *" "keys 4" \
     "calm" "keys :" "wait chorus plot" "keys Down" "wait chorus compare" "keys Up Up Up" "wait chorus rm" "keys Esc"
 check "x on Compare says why the axis stays where it is given, and is what it was behind it" play joined "keys 3" \
