@@ -39,6 +39,7 @@ static void open_popup(struct app *app, const struct popup *p)
         for (; own->answers < APP_ANSWERS && p->answer[own->answers]; own->answers++)
             own->answer[own->answers] = mem_text(p->answer[own->answers]);
         own->chosen = 0;
+        own->answers_at = (struct rect){0}; /* those that were drawn are of another question */
         return;
     }
     text_clear(&own->label);

@@ -78,6 +78,7 @@ void setup_open_field(struct setup *s)
     s->shown_before = mem_text(text_str(&value));
     s->typed = (struct err){0};
     s->takes = s->behind = false;
+    s->places.choices = (struct rect){0}; /* those that were drawn are of another field */
     text_clear(&s->several);
     s->open = true;
     text_free(&value);

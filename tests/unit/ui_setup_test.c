@@ -1981,6 +1981,30 @@ TEST(a_click_beside_an_open_field_takes_it_where_it_can_be)
     kit_end();
 }
 
+/* Of keys and clicks that come in one go none waits for the drawing of what those before it did. */
+TEST(a_click_finds_no_choices_of_the_field_before)
+{
+    static const char *const fields[] = {"model",
+                                         "init"}; /* behind these: other choices, and none */
+    struct rect choices;
+
+    for (size_t i = 0; i < MEM_COUNT(fields); i++) {
+        kit_start();
+        choose(fields[i]);
+        kit_keys("Enter");
+        (void)kit_draw(42, 160);
+        choices = kit.setup->places.choices;
+        REQUIRE(choices.rows > 1);
+        kit_keys("Tab");
+        REQUIRE(screen_setup.wants_text(kit.setup));
+        screen_setup.key(
+            kit.setup,
+            &(struct key){.code = UI_CLICK, .row = choices.row + 1, .column = choices.column + 2});
+        CHECK_STR(kit_command(), "run first");
+        kit_end();
+    }
+}
+
 /* A list of a thousand in one field and the last digit of another in the next. */
 static double last_key_ms(const char *list, const char *typed, int32_t last)
 {

@@ -350,3 +350,32 @@ TEST(a_prompt_completes_late_or_not_at_all)
     CHECK_STR(text_str(&k.app.own->typed.text), "abc-and-more!");
     finish(&k);
 }
+
+static void answered(void *user, int answer)
+{
+    *(int *)user = answer;
+}
+
+/* Of clicks that come in one go none waits for the drawing of what those before it opened. */
+TEST(a_click_answers_no_question_that_is_not_drawn)
+{
+    static const char *const four[] = {"a", "b", "c", "d", NULL}, *const two[] = {"a", "b", NULL};
+    struct key twice = {.code = UI_CLICK, .again = true};
+    struct kit k;
+    int got = -2;
+
+    start(&k);
+    app_ask(&k.app, "Which of four?", four, answered, &got);
+    popup_draw(&k.app, &k.app.own->grid);
+    twice.row = k.app.own->answers_at.row + 3;
+    twice.column = k.app.own->answers_at.column;
+    popup_key(&k.app, &twice);
+    CHECK_INT(got, 3);
+    got = -2;
+    app_ask(&k.app, "Which of two?", two, answered, &got);
+    popup_key(&k.app, &twice);
+    CHECK_INT(got, -2);
+    CHECK_INT(k.app.own->chosen, 0);
+    popup_close(&k.app);
+    finish(&k);
+}
