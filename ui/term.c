@@ -218,8 +218,7 @@ static void set_modes(const struct term_options *options)
         mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
         mouseinterval(0);
     } else {
-        keyok(KEY_MOUSE,
-              FALSE); /* what was left switched on is no digits: take_sequence drops it */
+        keyok(KEY_MOUSE, FALSE); /* term_take_sequence drops what was left switched on */
     }
 }
 

@@ -51,6 +51,12 @@ bool term_take_sequence(int tty, int32_t *code)
         give_back(first);
         return false;
     }
+    if (first == '[' && c == 'M') { /* a click as old terminals send it: its button and place */
+        for (int i = 0; i < 3 && next_of_sequence(tty); i++)
+            ;
+        *code = 0;
+        return true;
+    }
     for (; c >= ' ' && c < '@' && bytes < 32; c = next_of_sequence(tty), bytes++)
         number = c >= '0' && c <= '9' && number < 10 ? number * 10 + c - '0' : 100;
     letter = c && c <= '~' && !bytes ? strchr(letters, (int)c) : NULL;

@@ -106,6 +106,9 @@ if [ "$(tput -T xterm kmous)" = "$(printf '\033[<')" ]; then
 else
     skip "clicks" "xterm's mouse is another one here"
 fi
+TERM=screen play 24x80 "text:runs" "key:$(printf '\033[M 1!\033[M#1!')" sleep:0.5 "without:what it means" key:1 "text:what it means" \
+    key:q -- "$CHORUS" --no-mouse --results results
+check "nor does one of an old terminal" test $? = 0
 check "direction overrides stay out" sh -c "! grep -qaF '$(printf '\xe2\x80\xae')' bytes"
 check "bells too" sh -c "! grep -qaF '$(printf '\a')' bytes"
 
