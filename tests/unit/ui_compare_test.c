@@ -2,7 +2,6 @@
 #include "ui_runs_kit.h"
 
 #include "ui/app_int.h"
-#include "ui/app_int.h"
 #include "ui/compare_int.h"
 
 static const double low[] = {0.25, 0.5, 0.5, 0.625}, high[] = {0.5, 0.625, 0.75, 0.875};
