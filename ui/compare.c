@@ -72,16 +72,24 @@ static void take_marks(struct compare *c)
     free(names);
 }
 
+static bool marks_have_gone(const struct compare *c)
+{
+    return !c->given && library_marks(c->app->library) != c->count + c->more;
+}
+
+/* What was removed before somebody comes here, as on Results, is known there. */
 static void show(void *screen)
 {
     struct compare *c = screen;
 
     take_smooth(c);
+    if (marks_have_gone(c))
+        c->marks_turn = library_marks_turn(c->app->library) - 1;
     take_marks(c);
     c->reload = true;
 }
 
-/* Their curves go without a key from anybody: another program removed them. */
+/* Of what is looked at, curves go without a key from anybody: another program removed them. */
 static void say_gone(const struct compare *c)
 {
     const char *name = NULL;
@@ -106,7 +114,7 @@ static bool tick(void *screen)
 
     if (shown && turn != c->library_turn) { /* marked runs may have appeared, ended or gone */
         c->library_turn = turn;
-        if (!c->given && library_marks(c->app->library) != c->count + c->more) {
+        if (marks_have_gone(c)) {
             say_gone(c);
             c->marks_turn = library_marks_turn(c->app->library) - 1;
         }

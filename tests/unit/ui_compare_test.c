@@ -348,6 +348,15 @@ TEST(a_marked_run_that_is_removed_is_compared_no_more)
     kit_turn(&k, true);
     CHECK(kit_shows(&k, "lenet-0001"));
     CHECK_INT(of(&k)->set->count, 4);
+    k.app.shown = SCREEN_RESULTS; /* where it is removed, and known to be */
+    k.app.own->said[0] = 0;
+    REQUIRE(rename(folder, trash) == 0);
+    kit_turn(&k, true);
+    k.app.shown = SCREEN_COMPARE;
+    screen_compare.show(of(&k));
+    kit_turn(&k, true);
+    CHECK_STR(k.app.own->said, "");
+    CHECK_INT(of(&k)->set->count, 3);
     free(k.app.own);
     free(folder);
     free(trash);
