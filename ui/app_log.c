@@ -113,6 +113,8 @@ static size_t log_talk(struct app *app, size_t n, bool all)
         app_log_from(app, LOG_INFO, "printed", said + from);
         from = n;
     }
+    if (crash_has_come())
+        return n;
     memmove(said, said + from, n - from);
     memset(said + n - from, 0, from);
     return n - from;
@@ -144,7 +146,7 @@ static void write_line(struct app_int *own, const struct app_line *line)
 {
     char utc[CLOCK_UTC_ROOM];
 
-    if (!own->log)
+    if (!own->log || crash_has_come())
         return;
     clock_utc(utc, line->wall);
     fprintf(own->log, "%s %s%s%s\n", utc, line->from, *line->from ? ": " : "", line->text);

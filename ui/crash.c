@@ -13,13 +13,13 @@
 /* For the handler of crashes, which may touch nothing else. */
 static struct {
     int tty, own, nowhere, talk; /* own: the same terminal, which nobody draws to */
-    volatile sig_atomic_t open;
+    volatile sig_atomic_t open, came;
     struct termios modes;
     char reset[512];
     size_t reset_n;
     char words[1200], log[1024]; /* log: its path; "": there is none */
     size_t words_n;
-    char said[CRASH_SAID + 1], unread[64 * 1024]; /* what a pipe holds */
+    char said[CRASH_SAID + 1], unread[64 * 1024], clean[64 * 1024]; /* what a pipe holds */
 } crash = {.tty = -1, .own = -1, .nowhere = -1, .talk = -1};
 
 /* The program's own faults, and what others send that ends it: what is a signal of ours is not here. */
@@ -52,6 +52,11 @@ bool crash_is_watched(void)
     return crash.open;
 }
 
+bool crash_has_come(void)
+{
+    return crash.came;
+}
+
 char *crash_said(void)
 {
     return crash.said;
@@ -64,8 +69,9 @@ static void write_words(int fd, const char *words)
     (void)n;
 }
 
-/* As lines: a 0 among them ends one, and what does not print is a question mark. Says whether the last is ended. */
-static bool write_talk(int fd, char *talk, size_t n, bool ended)
+/* As lines: a 0 among them ends one, and what does not print is a question mark. Says whether the last is ended.
+ * The first thread may be changing talk. */
+static bool write_talk(int fd, const char *talk, size_t n, bool ended)
 {
     size_t to = 0;
     ssize_t wrote;
@@ -73,14 +79,15 @@ static bool write_talk(int fd, char *talk, size_t n, bool ended)
     while (n > 0 && talk[n - 1] == 0)
         n--;
     for (size_t i = 0; i < n; i++) {
-        bool end = talk[i] == 0 || talk[i] == '\n';
+        char c = ((const volatile char *)talk)[i];
+        bool end = c == 0 || c == '\n';
 
         if (end && ended)
             continue;
-        talk[to++] = end ? '\n' : (unsigned char)talk[i] < ' ' || talk[i] == 127 ? '?' : talk[i];
+        crash.clean[to++] = end ? '\n' : (unsigned char)c < ' ' || c == 127 ? '?' : c;
         ended = end;
     }
-    wrote = write(fd, talk, to);
+    wrote = write(fd, crash.clean, to);
     (void)wrote;
     return ended;
 }
@@ -115,6 +122,7 @@ static void on_crash(int number)
 
     if (open) {
         crash.open = 0;
+        crash.came = 1;
         dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
         n = write(crash.own, crash.reset, crash.reset_n);
         n = write(crash.own, crash.words, crash.words_n);

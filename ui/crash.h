@@ -9,7 +9,8 @@ void crash_terminal(int in, int out);
 void crash_watch(const char *log); /* curses knows the terminal by now; log: a path, or NULL */
 void crash_forget(void);
 bool crash_is_watched(void);
-void crash_talk(int fd); /* what the program printed is read there; -1: nowhere */
+bool crash_has_come(void); /* to another thread: the log's last words are written just now */
+void crash_talk(int fd);   /* what the program printed is read there; -1: nowhere */
 
 /* The room for what was read there and is no line of the log yet, and for a 0: a crash writes it there, too. */
 #define CRASH_SAID 4096
