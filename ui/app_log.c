@@ -257,7 +257,7 @@ static bool take_talk(struct app *app)
             took = true;
             own->talk_n = log_talk(app, own->talk_n + (size_t)n, false);
         }
-    } while (n == (ssize_t)room);
+    } while (n > 0 && n == (ssize_t)room);
     if (took)
         own->talk_ns = now;
     else if (own->talk_n && now - own->talk_ns > TALK_NS)
