@@ -1,6 +1,6 @@
 /* cpu/conv.h: a convolution with what is fused to it, as one step of the CPU backend. Families of
  * kernels fill in the table: `direct` does every convolution, `wino` those that Winograd's algorithm
- * makes cheaper, `pixel` those of pictures of one pixel; `blocks` cuts pictures up for the others
+ * makes cheaper, `taps` does every one by dense layers; `blocks` cuts pictures up for the others
  * (blocks.h). Layout of all pictures: batch in lanes, [c][h][w][lanes]; groups of images
  * lie behind each other without gaps. in, out, dy, dx, packed and scratch are 64-byte aligned; w,
  * bias, dw, db and pass are not. Lanes without an image hold any numbers, with zero gradients. */

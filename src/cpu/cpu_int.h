@@ -44,7 +44,7 @@ struct cpu_kernels {
     double
         half_cost; /* the time of one of their groups, where one of these takes 1: with AVX-512 it
                          depends on the processor, so the worst is told */
-    const struct cpu_conv_ops *direct, *wino, *pixel;
+    const struct cpu_conv_ops *direct, *wino, *taps;
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
      * units. bias may be NULL. The last group may have fewer

@@ -138,7 +138,7 @@ static void families(const struct backend_session *s, const struct cpu_kernels *
 {
     all[0] = k->direct;
     all[1] = k->wino;
-    all[2] = k->pixel;
+    all[2] = k->taps;
     all[3] = s->tiles ? s->tiles->conv : NULL;
 }
 

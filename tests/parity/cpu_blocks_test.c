@@ -309,7 +309,7 @@ static void try_layer(const struct cpu_conv_layer *c, int images)
             t.bias = numbers((size_t)c->cout);
             try_family(&t, k->direct, k->lanes);
             try_family(&t, k->wino, k->lanes);
-            try_family(&t, k->pixel, k->lanes);
+            try_family(&t, k->taps, k->lanes);
             free(t.in);
             free(t.dy);
             free(t.w);

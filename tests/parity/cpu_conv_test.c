@@ -310,7 +310,7 @@ static void near(const struct bench *b, const char *isa, const char *what, const
                     intact(got, n) ? "" : "; wrote beside it");
 }
 
-/* One layer on all instruction sets, pictures of a pixel as dense layers too. */
+/* One layer on all instruction sets, as dense layers too. */
 static void try_layer(const struct cpu_conv_layer *layer, int groups, struct numbers *r)
 {
     struct bench b;
@@ -330,9 +330,9 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
         if (!has(isa))
             continue;
         for (int way = 0; way < 4; way++) {
-            if (way > 1 && (tiles || !isas[isa].k->pixel->can(c)))
+            if (way > 1 && tiles)
                 break;
-            const struct cpu_conv_ops *ops = way > 1 ? isas[isa].k->pixel : ops_of(isa);
+            const struct cpu_conv_ops *ops = way > 1 ? isas[isa].k->taps : ops_of(isa);
             bool want_dx = way & 1;
             size_t np = ops->packed(c, want_dx), ns = ops->scratch(c, groups, want_dx);
             float *packed = array(np), *scratch = array(ns), *out = array(b.nout);
@@ -520,7 +520,6 @@ TEST(pictures_of_one_pixel)
                                    1,
                                    false,
                                    NULL};
-        CHECK(isas[ISAS - 1].k->pixel->can(&c));
         try_layer(&c, among(&r, 1, 9), &r);
     }
 }
