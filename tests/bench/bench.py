@@ -53,7 +53,7 @@ ROWS = {
         title="cnn, ensemble of 8, batch 128",
         spec="model=cnn data=mnist mode=ensemble devices=8 members=8 optimizer=momentum lr=0.02 "
              "batch=128",
-        configs="loop+channels_last+compiled,loop+channels_last,vmap", limit=1e-4,
+        configs="loop+channels_last+compiled,loop+compiled,loop+channels_last,vmap", limit=1e-4,
         targets=(2.5, 6, None), memory=4),
     "mlp": dict(
         title="mlp, batch 200", spec="model=mlp data=mnist optimizer=sgd lr=0.001 batch=200",
