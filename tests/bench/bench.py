@@ -6,7 +6,8 @@ For each row the three do the same work: the same initial weights, the same batc
 losses are compared; where they differ by more than the row's limit, no ratio is given. Then they
 take turns, a spell each, for some rounds; medians count. A spell during which other processes used
 more than a few per cent of the cores is repeated. PyTorch's configuration is the fastest of those
-tried first.
+tried first. Evaluation is measured with the weights that chorus has learned by then, and only where
+all come to the same loss with them.
 
 The tables go to stdout and, where every row was quiet, into tests/bench/cpu-results.md, in the
 section of this processor.
@@ -33,6 +34,7 @@ IMAGES = 60000
 SPELL_SECONDS = 1.2
 ROUNDS = 5
 PATIENCE = 60       # seconds that a row may wait for quiet
+SAME = 1e-5         # part of a loss that evaluations with the same weights may differ by
 
 CONV = "channels_last+compiled,channels_last,compiled,plain"
 
@@ -124,12 +126,22 @@ def first_losses(running, row):
 
 
 def difference(a, b):
-    """Infinite where a loss is no number, or one of them has fewer."""
-    if not a.first or len(a.first) != len(b.first):
+    """Of two lists of losses; infinite where a loss is no number, or one of them has fewer."""
+    if not a or len(a) != len(b) or not all(map(math.isfinite, a + b)):
         return math.inf
-    if not all(map(math.isfinite, a.first + b.first)):
-        return math.inf
-    return max(abs(x - y) / max(abs(y), 1e-6) for x, y in zip(a.first, b.first))
+    return max(abs(x - y) / max(abs(y), 1e-6) for x, y in zip(a, b))
+
+
+def compare(running, losses, limit):
+    """What the table shows of the differences to chorus's losses; `wrong` where one is too large."""
+    found, problems = {}, []
+    chorus, *others = running
+    for p in others:
+        d = found[f"difference_{p.name}"] = difference(losses[chorus.name], losses[p.name])
+        say(f"  losses of chorus and {p.name}: {d:.1e} apart")
+        if not d <= limit:
+            problems.append(f"losses differ from {p.name}'s by {d:.1e}, more than {limit:g}")
+    return dict(found, problem="; ".join(problems), wrong=True) if problems else found
 
 
 def take_turns(running, commands, rounds):
@@ -141,6 +153,20 @@ def take_turns(running, commands, rounds):
             took[p.name].append(answer["seconds"])
             others = max(others, share)
     return {name: statistics.median(v) for name, v in took.items()}, others
+
+
+def evaluation(running, row, title):
+    """Of all test images, with what chorus has learned."""
+    result = dict(title=title, targets=(*row["evaluate"], None), others=0.0)
+    running[0].ask(f"export {programs.SCRATCH}")
+    for p in running[1:]:
+        p.ask("load")
+    losses = {p.name: [p.ask("evaluate")["loss"]] for p in running}
+    result.update(compare(running, losses, SAME))
+    if "wrong" not in result:
+        took, result["others"] = take_turns(running, {p.name: "evaluate" for p in running}, 3)
+        result.update(epoch=took, rate=10000 / took["chorus"])
+    return result
 
 
 def spec_words(row):
@@ -188,15 +214,9 @@ def measure(key, row):
             except Gone as e:
                 problems.append(f"JAX: {e}")
         first_losses(running, row)
-        for p in running[1:]:
-            d = difference(chorus, p)
-            result[f"difference_{p.name}"] = d
-            say(f"  losses of chorus and {p.name}: {d:.1e} apart")
-            if not d <= row["limit"]:
-                problems.append(f"losses differ from {p.name}'s by {d:.1e}, "
-                                f"more than {row['limit']:g}")
-        if any("losses" in p for p in problems):
-            return dict(result, problem="; ".join(problems), wrong=True)
+        result.update(compare(running, {p.name: p.first for p in running}, row["limit"]))
+        if "wrong" in result:
+            return dict(result, problem="; ".join([*problems, result["problem"]]))
         steps = {}
         for p in running:
             one = p.ask("train 1")["seconds"]
@@ -213,12 +233,9 @@ def measure(key, row):
             memory={p.name: p.memory for p in running}, memory_target=row.get("memory"),
             problem="; ".join(problems) or None)
         if row.get("evaluate"):
-            for p in running:
-                p.ask("evaluate")
-            took, others = take_turns(running, {p.name: "evaluate" for p in running}, 3)
             result["evaluation"] = dict(
-                title=f"evaluation of 10,000 images, {key}", targets=(*row["evaluate"], None),
-                epoch=took, rate=10000 / took["chorus"], others=others, config=result["config"])
+                evaluation(running, row, f"evaluation of 10,000 images, {key}"),
+                config=result["config"])
         return result
     except Gone as e:
         return dict(result, problem=str(e))
@@ -290,9 +307,10 @@ TOP = """# Speed of chorus on processors, beside PyTorch and JAX
 Made by `make bench`: a section for each processor, replaced when it is measured again. Seconds are
 of training alone, scaled to an epoch of 60,000 images (evaluation: the seconds themselves); medians
 of spells taken in turn; ratios say how much longer the other took. In front of a ratio stands the
-check that the losses of the first steps agree. The share of the fp32 peak counts the full direct
-arithmetic of the model against multiply-adds from registers, as measured here; Winograd's algorithm
-and bf16 can pass 1. Memory is the peak resident size of the process, data included. PyTorch's
+check that the losses of the first steps agree, and of an evaluation's that of all test images with
+the weights that chorus has learned. The share of the fp32 peak counts the full direct arithmetic of
+the model against multiply-adds from registers, as measured here; Winograd's algorithm and bf16 can
+pass 1. Memory is the peak resident size of the process, data included. PyTorch's
 configuration is the fastest of those tried; malloc: glibc told to keep what was freed.
 """
 
@@ -385,8 +403,8 @@ def main():
             continue
         say(f"{row['title']}")
         r = measure(key, row)
-        wrong = wrong or bool(r.get("wrong"))
         for one in [r] + ([r["evaluation"]] if "evaluation" in r else []):
+            wrong = wrong or "wrong" in one
             print(short_line(one), flush=True)
             lines.append(table_line(one, peak, when))
             if one["others"] > QUIET:

@@ -3,6 +3,7 @@ the conversation: commands on stdin, answers in JSON on stdout, the same as spel
 
     train N    N steps; seconds of these alone, each step's mean loss
     evaluate   all test images; seconds, the mean loss over images and members
+    load       takes the weights that spell exported last
 """
 
 import json
@@ -56,15 +57,10 @@ class Work:
     """images: (n, 28, 28, 1) floats; weights: name -> (members, ...) in Flax's layouts."""
 
     def __init__(self, folder):
+        self.folder = folder
         with open(f"{folder}/model.net") as f:
             self.layers = parse(f.read().splitlines())[0]
-        with open(f"{folder}/weights.safetensors", "rb") as f:
-            head = json.loads(f.read(int.from_bytes(f.read(8), "little")))
-            data = f.read()
-        head.pop("__metadata__", None)
-        self.weights = {
-            name: np.frombuffer(data[t["data_offsets"][0]:t["data_offsets"][1]], "<f4")
-            .reshape(t["shape"]).copy() for name, t in head.items()}
+        self.load()
         table = np.fromfile(f"{folder}/table.f32", "<f4")
         self.order = np.fromfile(f"{folder}/order.u32", "<u4").astype(np.int64)
         for part in "train", "test":
@@ -72,6 +68,15 @@ class Work:
             labels = np.fromfile(f"{folder}/{part}.labels", "<u2").astype(np.int32)
             setattr(self, part, (table[images], labels))
         self.step = 0
+
+    def load(self):
+        with open(f"{self.folder}/weights.safetensors", "rb") as f:
+            head = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+            data = f.read()
+        head.pop("__metadata__", None)
+        self.weights = {
+            name: np.frombuffer(data[t["data_offsets"][0]:t["data_offsets"][1]], "<f4")
+            .reshape(t["shape"]).copy() for name, t in head.items()}
 
     def places(self, batch):
         """Of the next batch's images, in chorus's order; behind an epoch's end it starts again."""
@@ -100,8 +105,9 @@ def answer(**values):
     print(json.dumps(dict(values, age=age(), memory=peak_memory())), flush=True)
 
 
-def serve(train, evaluate):
-    """train(n) does n steps and gives losses, one a step; evaluate() gives the loss."""
+def serve(train, evaluate, load):
+    """train(n) does n steps and gives losses, one a step; evaluate() gives the loss; load() takes
+    the weights that lie there now."""
     answer()
     for line in sys.stdin:
         words = line.split()
@@ -112,5 +118,8 @@ def serve(train, evaluate):
         elif words[0] == "evaluate":
             loss = evaluate()
             answer(seconds=time.perf_counter() - begin, loss=loss)
+        elif words[0] == "load":
+            load()
+            answer()
         else:
             raise SystemExit(f"{line.strip()} is no command")

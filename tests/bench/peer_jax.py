@@ -85,10 +85,16 @@ def main():
                        else None))
     shapes = Net(work.layers).init(jax.random.key(0), jnp.zeros((1, 28, 28, 1)))
     stats = shapes.get("batch_stats", {})
-    params = tree(work.weights)
     axis = "device" if DEVICES > 1 else None
-    if MEMBERS == 1:
-        params = jax.tree.map(lambda a: a[0], params)
+
+    def given():
+        """The work's weights, for each place."""
+        params = tree(work.weights)
+        if MEMBERS == 1:
+            params = jax.tree.map(lambda a: a[0], params)
+        if DEVICES > 1:
+            params = jax.tree.map(lambda a: jnp.stack([a] * DEVICES), params)
+        return jax.tree.map(jnp.asarray, params)
 
     def loss(params, stats, x, y):
         logits, new = Net(work.layers).apply({"params": params, "batch_stats": stats}, x,
@@ -108,8 +114,7 @@ def main():
 
     if DEVICES > 1:
         run = jax.pmap(step, axis, donate_argnums=(0, 1, 2))
-        params, stats = (jax.tree.map(lambda a: jnp.stack([a] * DEVICES), t)
-                         for t in (params, stats))
+        stats = jax.tree.map(lambda a: jnp.stack([a] * DEVICES), stats)
     elif MEMBERS > 1:
         # All members see the whole batch, as in the how-to on ensembling.
         run = jax.pmap(step, in_axes=(0, 0, 0, None, None), donate_argnums=(0, 1, 2))
@@ -117,7 +122,7 @@ def main():
     else:
         run = jax.jit(step, donate_argnums=(0, 1, 2))
     init = jax.pmap(optim.init) if PLACES > 1 else optim.init
-    params = jax.tree.map(jnp.asarray, params)
+    params = given()
     held = [params, stats, init(params)]
     images, labels = work.train
 
@@ -148,7 +153,11 @@ def main():
         return float(-np.take_along_axis(p, np.broadcast_to(y[:, None], p.shape[:-1] + (1,)),
                                          -1).mean())
 
-    peer.serve(train, evaluate)
+    def load():
+        work.load()
+        held[0] = given()
+
+    peer.serve(train, evaluate, load)
 
 
 main()

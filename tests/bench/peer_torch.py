@@ -117,10 +117,7 @@ class Trainer:
         images, labels = work.train
         self.images = torch.from_numpy(images).permute(0, 3, 1, 2)
         self.labels = torch.from_numpy(labels).long()
-        self.sets = [self.model.of(work.weights, m) for m in range(members)]
-        if self.vmap:
-            self.sets = [[torch.stack(t) for t in zip(*self.sets)]]
-        self.sets = [[t.requires_grad_() for t in tensors] for tensors in self.sets]
+        self.sets = [[t.requires_grad_() for t in tensors] for tensors in self.given()]
         every = [t for tensors in self.sets for t in tensors]
         kind, lr = S["optimizer"], S["lr"]
         if kind == "adam":
@@ -145,6 +142,18 @@ class Trainer:
             loss, logits = torch.compile(loss), torch.compile(logits)
         self.loss, self.logits = loss, logits
         self.portion = None  # images at a time when evaluating; the better of two
+
+    def given(self):
+        """The work's weights: the tensors of each member, or of all in one."""
+        sets = [self.model.of(self.work.weights, m) for m in range(self.members)]
+        return [[torch.stack(t) for t in zip(*sets)]] if self.vmap else sets
+
+    @torch.no_grad()
+    def load(self):
+        self.work.load()
+        for tensors, given in zip(self.sets, self.given()):
+            for t, g in zip(tensors, given):
+                t.copy_(g)
 
     def train(self, n):
         losses, batch = [], S["batch"]
@@ -223,7 +232,7 @@ def main():
         tune(work, S["tune"].split(","))
         return
     trainer = Trainer(work, S["config"])
-    peer.serve(trainer.train, trainer.evaluate)
+    peer.serve(trainer.train, trainer.evaluate, trainer.load)
 
 
 main()

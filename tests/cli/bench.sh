@@ -80,15 +80,31 @@ check "has no figure" count 2 '^(cpu|ref) .* no figure: the loss is not finite$'
 if command -v python3 >/dev/null; then
     exits 1 python3 "$OLDPWD/tests/bench/bench.py" --rows , --check-rows
     check "no row of ROWS=," grep -q "^ROWS=,: the rows are lenet" err
-    check "losses that are no numbers are not taken for those of a peer" \
+    check "losses that are no numbers, or too far from chorus's, also of what was learned, give no figure" \
         env PYTHONPATH="$OLDPWD/tests/bench" PYTHONDONTWRITEBYTECODE=1 python3 -c '
-from types import SimpleNamespace as program
-from bench import difference
-nan, peer = float("nan"), program(first=[2.5, 2.0])
-assert difference(program(first=[2.5, 2.1]), peer) == abs(2.1 - 2.0) / 2.0
+import bench
+bench.PATIENCE, bench.say = 0, lambda text: None
+nan, peer = float("nan"), [2.5, 2.0]
+assert bench.difference([2.5, 2.1], peer) == abs(2.1 - 2.0) / 2.0
 for first in [2.5, nan], [nan, 2.0], [2.5], []:
-    assert difference(program(first=first), peer) > 1e9, first
-    assert difference(peer, program(first=first)) > 1e9, first'
+    assert bench.difference(first, peer) > 1e9, first
+    assert bench.difference(peer, first) > 1e9, first
+class Learner:
+    def __init__(self, name, loads=True):
+        self.name, self.loads, self.loss, self.process = name, loads, 2.3, self
+        self.pid = 1
+    def ask(self, command):
+        if command == "load" and self.loads:
+            self.loss = 0.4000001
+        return dict(loss=0.4 if self.name == "chorus" else self.loss, seconds=0.1)
+row = dict(evaluate=(3, 3), limit=1e-4)
+good = bench.evaluation([Learner("chorus"), Learner("torch")], row, "all")
+assert good["epoch"] == dict(chorus=0.1, torch=0.1) and good["rate"] == 10000 / 0.1, good
+assert 2e-7 < good["difference_torch"] < 3e-7 and "wrong" not in good, good
+bad = bench.evaluation([Learner("chorus"), Learner("torch"), Learner("jax", False)], row, "all")
+assert bad["wrong"] and "epoch" not in bad, bad
+assert bad["problem"] == "losses differ from jax\x27s by 8.3e-01, more than 1e-05", bad
+assert "| losses differ from jax" in bench.table_line(bad, 1e9, "now")'
     exits 0 "$CHORUS" bench --json --seconds 0.1 model=tiny,linear mode=ensemble
     check "JSON" python3 -c '
 import json
