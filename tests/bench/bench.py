@@ -244,7 +244,7 @@ def measure(key, row):
             p.close()
 
 
-HEAD = ("| | chorus | PyTorch | JAX | x PyTorch | x JAX | images/s | share of the fp32 peak "
+HEAD = ("| | chorus | PyTorch | JAX | x PyTorch | x JAX | images/s | share of the fp32 peak, GFLOP/s "
         "| memory, MB (chorus, PyTorch, JAX) | PyTorch's memory | losses apart | measured |\n"
         + "|---" * 12 + "|\n")
 
@@ -253,12 +253,12 @@ def number(x):
     return f"{x:.3g}" if x < 100 else f"{x:,.0f}"
 
 
-def against(value, target):
+def against(value, target, of=""):
     if value is None:
         return ""
     if not target:
-        return f"{value:.2f}"
-    return f"**{value:.2f}**, wanted {target:g}: {'met' if value >= target else 'not met'}"
+        return f"{value:.2f}{of}"
+    return f"**{value:.2f}**{of}, wanted {target:g}: {'met' if value >= target else 'not met'}"
 
 
 def table_line(r, peak, when):
@@ -274,7 +274,7 @@ def table_line(r, peak, when):
         f"{number(epoch['torch'])} s ({r['config']})" if "torch" in epoch else "",
         f"{number(epoch['jax'])} s" if "jax" in epoch else "",
         against(ratio.get("torch"), to_torch), against(ratio.get("jax"), to_jax),
-        f"{r['rate']:,.0f}", against(share, to_peak),
+        f"{r['rate']:,.0f}", against(share, to_peak, f" of {peak / 1e9:,.0f}"),
         ", ".join(f"{memory[n] / 1e6:,.0f}" for n in ("chorus", "torch", "jax") if n in memory),
         "x " + against(more, r.get("memory_target")) if more else "",
         ", ".join(f"{r['difference_' + n]:.0e}" for n in ("torch", "jax")
@@ -309,8 +309,9 @@ of training alone, scaled to an epoch of 60,000 images (evaluation: the seconds 
 of spells taken in turn; ratios say how much longer the other took. In front of a ratio stands the
 check that the losses of the first steps agree, and of an evaluation's that of all test images with
 the weights that chorus has learned. The share of the fp32 peak counts the full direct arithmetic of
-the model against multiply-adds from registers, as measured here; Winograd's algorithm and bf16 can
-pass 1. Memory is the peak resident size of the process, data included. PyTorch's
+the model against multiply-adds from registers, as measured at the start of the row's own run (of 236:
+of 236 GFLOP/s; a processor's clock differs between days); Winograd's algorithm and bf16 can pass 1.
+Memory is the peak resident size of the process, data included. PyTorch's
 configuration is the fastest of those tried; malloc: glibc told to keep what was freed.
 """
 
