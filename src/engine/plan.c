@@ -53,34 +53,56 @@ static enum err_code no_cuda(const struct spec *s, const char *why, struct err *
 {
     const char *key = s->gpus ? "devices" : "backend";
     struct text value = {0};
-    char count[40] = "";
 
     spec_value(s, spec_key_find(key), &value);
-    if (s->gpus)
-        snprintf(count, sizeof count, " with devices = %d", s->devices);
-    err_set(e, ERR_FAILED,
-            "%s = %.80s: no CUDA device here: %s; backend = cpu%s trains on the processor, with "
-            "virtual devices where there are several",
-            key, text_str(&value), why, count);
+    err_set(e, ERR_FAILED, "%s = %.80s: no CUDA device here: %.700s", key, text_str(&value), why);
     text_free(&value);
     return ERR_FAILED;
 }
 
-/* Whether a backend has the GPUs that the experiment asks for; real: how many devices it has. */
-static enum err_code check_gpus(struct plan *p, const struct backend *b, struct err *e)
+enum err_code plan_find_gpus(const struct spec *s, const struct backend *const *backends, int *gpus,
+                             struct err *e)
+{
+    struct err why = {.text = "this program was built without it"};
+
+    *gpus = 0;
+    if (!wants_gpus(s))
+        return ERR_OK;
+    while (*backends && !(*backends)->gpus)
+        backends++;
+    if (*backends)
+        *gpus = (*backends)->gpus(&why);
+    if (*gpus < 1)
+        return no_cuda(s, why.text, e);
+    for (int i = 0; i < s->gpus; i++)
+        if ((*backends)->gpu(s->gpu[i], &why) != ERR_OK)
+            return err_set(e, ERR_FAILED, "devices: %.400s", why.text);
+    return ERR_OK;
+}
+
+static enum err_code advise_cpu(const struct spec *s, const char *why, struct err *e)
+{
+    char count[40] = "";
+
+    if (s->gpus)
+        snprintf(count, sizeof count, " with devices = %d", s->devices);
+    return err_set(e, ERR_FAILED,
+                   "%.800s; backend = cpu%s trains on the processor, with virtual devices where "
+                   "there are several",
+                   why, count);
+}
+
+/* Whether a backend has a GPU; real: how many devices it has. */
+static enum err_code count_gpus(struct plan *p, const struct backend *b, struct err *why)
 {
     const struct spec *s = &p->spec;
-    struct err why = {0};
-    int gpus = b->gpus(&why);
+    int gpus = b->gpus(why);
 
     if (gpus < 1) {
-        if (s->backend == SPEC_AUTO && !s->gpus && why.code == ERR_FAILED)
-            snprintf(p->note, sizeof p->note, "%.300s; training on the CPU", why.text);
-        return no_cuda(s, why.text, e);
+        if (s->backend == SPEC_AUTO && why->code == ERR_FAILED)
+            snprintf(p->note, sizeof p->note, "%.300s; training on the CPU", why->text);
+        return ERR_FAILED;
     }
-    for (int i = 0; i < s->gpus; i++)
-        if (b->gpu(s->gpu[i], &why) != ERR_OK)
-            return err_set(e, ERR_FAILED, "devices: %.400s", why.text);
     p->real_devices = s->gpus ? s->gpus : gpus < s->devices ? gpus : s->devices;
     return ERR_OK;
 }
@@ -133,7 +155,7 @@ static enum err_code choose_backend(struct plan *p, const struct backend *const 
         /* tf32 is what tensor cores do: elsewhere it is fp32, and is called so. */
         p->session.precision = s->precision == SPEC_TF32 && !b->gpus ? SPEC_FP32 : s->precision;
         p->real_devices = 1;
-        if (b->gpus && check_gpus(p, b, &why) != ERR_OK) {
+        if (b->gpus && count_gpus(p, b, &why) != ERR_OK) {
             passed = why;
             if (!wants_gpus(s))
                 continue;
@@ -155,16 +177,6 @@ static enum err_code choose_backend(struct plan *p, const struct backend *const 
     if (first != ERR_OK)
         return first;
     return err_set(e, ERR_FAILED, "backend = %s: this program was built without it", word);
-}
-
-/* Told before anything is opened. */
-static enum err_code check_wanted_gpus(struct plan *p, const struct backend *const *backends,
-                                       struct err *e)
-{
-    for (int i = 0; backends[i]; i++)
-        if (backends[i]->gpus)
-            return check_gpus(p, backends[i], e);
-    return no_cuda(&p->spec, "this program was built without it", e);
 }
 
 static enum err_code refuse_batch(const struct plan *p, int64_t batch, struct err *e)
@@ -308,11 +320,12 @@ static enum err_code make(struct plan *p, const struct data_places *places,
 {
     static const char *const precisions[] = {"fp32", "tf32", "bf16", "fp64"};
     struct spec *s = &p->spec;
-    int members;
+    int members, gpus;
+    struct err why;
 
     TRY(spec_check(s, e));
-    if (wants_gpus(s))
-        TRY(check_wanted_gpus(p, backends, e));
+    if (plan_find_gpus(s, backends, &gpus, &why) != ERR_OK) /* told before anything is opened */
+        return gpus ? err_set(e, why.code, "%s", why.text) : advise_cpu(s, why.text, e);
     members = 1;
     if (s->mode == SPEC_ENSEMBLE)
         members = s->members = s->members ? s->members : s->devices;

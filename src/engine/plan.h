@@ -44,6 +44,10 @@ enum err_code plan_make_with(struct plan **out, const struct spec *spec,
                              const struct data_places *places,
                              const struct backend *const *backends, plan_peek *peek, void *user,
                              struct err *e) MUST_USE;
+/* Whether the GPUs are here that the experiment asks for, if it does: ERR_FAILED and which are not.
+ * *gpus: how many are here then, 0 where it asks for none. */
+enum err_code plan_find_gpus(const struct spec *s, const struct backend *const *backends, int *gpus,
+                             struct err *e) MUST_USE;
 void plan_free(struct plan *p);
 /* For a run that is one of `shares` side by side: its part of the GPUs, the same for the same share. As
  * many runs as there are GPUs have one each; the experiment's own choice of GPUs stays. */

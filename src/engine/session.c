@@ -82,19 +82,23 @@ static enum err_code spec_of_run(struct run *r, struct spec *spec, struct err *e
 }
 
 /* A run that goes on keeps its backend: without its GPUs only another one can take what it has learnt. */
-static void advise_another(const struct run *r, const struct spec *spec, struct err *e)
+static enum err_code find_gpus(const struct run *r, const struct spec *spec, struct err *e)
 {
-    struct err why = *e;
+    struct err why;
     const char *name = r->found.run;
     bool learnt = record_has_checkpoint(r->start.resume);
     char count[40] = "";
+    int gpus;
 
+    if (plan_find_gpus(spec, r->engine->config.backends, &gpus, &why) == ERR_OK)
+        return ERR_OK;
     if (spec->gpus)
         snprintf(count, sizeof count, " devices=%d", spec->devices);
-    err_set(e, why.code,
-            "%.600s; this run goes on where it has its GPUs: `chorus run %s backend=cpu%s%s%s` %s",
-            why.text, name, count, learnt ? " weights=" : "", learnt ? name : "",
-            learnt ? "begins another one with its weights" : "begins it anew");
+    return err_set(
+        e, why.code,
+        "%.600s; this run goes on where it has its GPUs: `chorus run %s backend=cpu%s%s%s` %s",
+        why.text, name, count, learnt ? " weights=" : "", learnt ? name : "",
+        learnt ? "begins another one with its weights" : "begins it anew");
 }
 
 /* What run.csv and messages call the model. The copy in a run's folder is called model.net, which says nothing:
@@ -201,6 +205,8 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
         code = read_found(r, finished, e);
         if (code == ERR_OK && !*finished)
             code = spec_of_run(r, spec, e);
+        if (code == ERR_OK && !*finished)
+            code = find_gpus(r, spec, e);
     } else {
         *spec = r->start.spec;
         code = record_name_weights(r->engine->results, spec, e);
@@ -210,8 +216,6 @@ static enum err_code prepare(struct run *r, struct record_weights *w, bool *fini
     if (code == ERR_OK && !*finished)
         code = plan_make(&r->plan, spec, &r->engine->config.places, r->engine->config.backends,
                          true, e);
-    if (code == ERR_FAILED && r->resumed && (spec->backend == SPEC_CUDA || spec->gpus))
-        advise_another(r, spec, e);
     free(spec);
     if (code != ERR_OK || *finished)
         return code;

@@ -305,11 +305,31 @@ if [ -e "$twin" ]; then
         run=$(basename results/*/)
         exits 1 env CHORUS_CUDA="$twin" CHORUS_TWIN=driver=none timeout 120 "$CHORUS" resume @ epochs=2 &&
             grep -qF "; this run goes on where it has its GPUs: \`chorus run $run $asked weights=$run\` begins" err &&
+            ! grep -q "trains on the processor" err &&
             exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=driver=none timeout 120 "$CHORUS" \
                 run "$run" $asked weights="$run" epochs=1
     }
     check "a run without its GPUs" another backend=cpu backend=cuda
     check "a run without the GPUs that it names" another "backend=cpu devices=2" devices=gpu:0+1
+    # Nothing is advised of GPUs where something else is missing.
+    without_nccl()
+    {
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 timeout 120 "$CHORUS" run tiny.ini \
+            backend=cuda devices=2 epochs=1 &&
+            exits 1 env CHORUS_CUDA="$twin" CHORUS_TWIN=gpus=2 CHORUS_TWIN_NCCL=missing timeout 120 \
+                "$CHORUS" resume @ epochs=2 &&
+            grep -q "2 GPUs needs NCCL: " err && ! grep -q "where it has its GPUs" err
+    }
+    check "a run that goes on without NCCL" without_nccl
+    why_auto()
+    {
+        rm -rf results
+        exits 0 env CHORUS_CUDA=none "$CHORUS" run tiny.ini epochs=1 &&
+            grep -q '; backend = auto is cpu: no CUDA device here: GPUs are switched off by CHORUS_CUDA=none$' \
+                results/*/log.txt
+    }
+    check "the log says once why auto took the CPU" why_auto
     # bench times them where that is asked for; a run takes what was found, and says so.
     tuned()
     {
