@@ -28,6 +28,7 @@ struct member {
     atomic_int gpu; /* -1: not known yet */
     atomic_int at;
     pthread_mutex_t lock; /* over the communicator's use and its taking away */
+    void *joined;         /* written by the library, whose own thread does so again at any time */
     void *comm;           /* NULL: not here yet, or taken away */
     void *taken;          /* what its own thread aborts */
     pthread_t aborter;
@@ -350,7 +351,6 @@ enum err_code cuda_group_join(struct cuda_group *g, int rank, int gpu, struct er
         .split_share = INT_MIN,
         .unused = INT_MIN,
     };
-    void *comm = NULL;
     int result;
 
     atomic_store(&m->gpu, gpu);
@@ -358,8 +358,8 @@ enum err_code cuda_group_join(struct cuda_group *g, int rank, int gpu, struct er
     if (atomic_load(&g->failed))
         return failure(m, e);
     pthread_mutex_lock(&m->lock);
-    result = g->nccl->init(&comm, g->ranks, &g->id, rank, &config);
-    m->comm = comm;
+    result = g->nccl->init(&m->joined, g->ranks, &g->id, rank, &config);
+    m->comm = __atomic_load_n(&m->joined, __ATOMIC_ACQUIRE);
     pthread_mutex_unlock(&m->lock);
     if (result != CUDA_NCCL_OK && result != CUDA_NCCL_BUSY)
         return nccl_failed(m, result, "joining the group", e);
@@ -455,13 +455,13 @@ void cuda_group_leave(struct cuda_group *g, int rank)
     atomic_store(&m->at, GONE);
 }
 
-/* Whether its abort has come to an end; else it is left to itself. */
+/* Whether its abort has come to an end, or there was nothing to abort; else it is left to itself. */
 static bool aborted(const struct cuda_group *g, struct member *m)
 {
     struct timespec until;
 
     if (!m->aborting)
-        return true;
+        return !m->taken;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += g->limit_ms / 1000 + 1;
     return pthread_timedjoin_np(m->aborter, NULL, &until) == 0;

@@ -41,6 +41,8 @@ struct cuda_nccl {
     int (*version)(int *version); /* 22809 */
     const char *(*text)(int result);
     int (*unique_id)(struct cuda_nccl_id *id);
+    /* *comm is written before it returns and once more when joining has ended, by a thread of the
+     * library's: it must be there as long as the communicator is. */
     int (*init)(void **comm, int ranks, const struct cuda_nccl_id *id, int rank, void *config);
     int (*async_error)(void *comm, int *result);
     int (*all_reduce)(const void *send, void *receive, size_t count, int type, int op, void *comm,

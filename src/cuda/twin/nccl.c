@@ -32,6 +32,7 @@ struct sum { /* of one rank: a call, in a stream or in a graph */
 
 struct comm {
     struct world *world;
+    void **home; /* where the caller has it; NULL: joining has ended */
     int rank, gpu;
     int polls; /* of what is in progress */
     int state; /* what async_error tells */
@@ -139,6 +140,28 @@ static int check_config(const struct cuda_nccl_config *config)
     return CUDA_NCCL_OK;
 }
 
+/* As the library's own thread does when joining ends, well or not. */
+static void end_joining(struct comm *c)
+{
+    if (c->home)
+        __atomic_store_n(c->home, c, __ATOMIC_RELEASE);
+    c->home = NULL;
+}
+
+/* Of the calling thread: gone when the function returns. */
+static bool on_stack(void *p)
+{
+    pthread_attr_t attr;
+    void *stack = NULL;
+    size_t bytes = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attr))
+        return false;
+    pthread_attr_getstack(&attr, &stack, &bytes);
+    pthread_attr_destroy(&attr);
+    return (uintptr_t)p - (uintptr_t)stack < bytes;
+}
+
 static int init(void **comm, int ranks, const struct cuda_nccl_id *id, int rank, void *config)
 {
     int gpu = twin_gpu_in_use(), result;
@@ -148,6 +171,8 @@ static int init(void **comm, int ranks, const struct cuda_nccl_id *id, int rank,
     *comm = NULL;
     pthread_mutex_lock(&twin.lock);
     result = check_config(config);
+    if (on_stack(comm))
+        result = wrong("a communicator on the stack, which may be gone when joining ends");
     w = world_of(id, ranks);
     if (result == CUDA_NCCL_OK && (ranks > RANKS || rank < 0 || rank >= ranks || ranks != w->ranks))
         result = wrong("rank %d of %d in a group of %d", rank, ranks, w->ranks);
@@ -159,6 +184,7 @@ static int init(void **comm, int ranks, const struct cuda_nccl_id *id, int rank,
     if (result == CUDA_NCCL_OK) {
         c = mem_new(1, sizeof *c);
         c->world = w;
+        c->home = comm;
         c->rank = rank;
         c->gpu = gpu;
         c->state = CUDA_NCCL_BUSY;
@@ -201,9 +227,11 @@ static void go_on(struct comm *c)
         if (!due(TWIN_NCCL_LEAVE_HANGS, c, 0) && c->polls > 2)
             c->state = CUDA_NCCL_OK;
     } else if (due(TWIN_NCCL_INIT, c, 0) && c->polls > 2) {
+        end_joining(c);
         c->state = twin.result;
     } else if (c->world->here == c->world->ranks && !due(TWIN_NCCL_INIT_HANGS, c, 0) &&
                c->polls > 2) {
+        end_joining(c);
         c->state = CUDA_NCCL_OK;
     }
 }
@@ -431,6 +459,7 @@ static int abort_it(void *comm)
     if (c->dead || c->aborted || c->destroying)
         wrong("abort of a communicator that is gone or about to be");
     c->aborted = true;
+    end_joining(c);
     if (c->called)
         forget(c->called);
     c->called = NULL;
