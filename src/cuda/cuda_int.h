@@ -313,7 +313,8 @@ enum err_code cuda_place_wait(struct cuda_place *p, struct err *e);
 enum err_code cuda_place_copy(struct cuda_place *p, void *to, const void *from, size_t bytes,
                               const char *what, struct err *e);
 enum err_code cuda_place_bounce(struct cuda_place *p, size_t bytes, struct err *e);
-enum err_code cuda_place_pinned(void **host, void **device, size_t bytes, struct err *e);
+enum err_code cuda_place_pinned(const struct cuda_place *p, void **host, void **device,
+                                size_t bytes, struct err *e);
 /* The data set on the device (data.c): its bytes there; its upload, which fills in place.part. */
 size_t cuda_data_place(const struct backend_plan *plan, bool streams);
 size_t cuda_data_streamed(const struct backend_plan *plan); /* bytes of the images of training */

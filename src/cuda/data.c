@@ -64,8 +64,9 @@ static const void *images_of(const struct data_part *p)
 }
 
 /* Pages that are pinned cannot be swapped: never so many that the system itself has none. */
-static enum err_code pin(struct backend_session *s, struct err *e)
+static enum err_code pin(const struct cuda_place *p, struct err *e)
 {
+    struct backend_session *s = p->session;
     size_t bytes = cuda_data_streamed(&s->plan);
     size_t most = (size_t)sysconf(_SC_PHYS_PAGES) / 4 * 3 * (size_t)sysconf(_SC_PAGESIZE);
     char want[TEXT_NUMBER_ROOM], have[TEXT_NUMBER_ROOM];
@@ -76,7 +77,7 @@ static enum err_code pin(struct backend_session *s, struct err *e)
             "cuda: %s of training images fit neither a GPU nor, pinned, the host's memory "
             "(%s at most): train_limit takes fewer",
             text_bytes(want, bytes), text_bytes(have, most));
-    TRY(cuda_place_pinned(&s->streamed, NULL, bytes, e));
+    TRY(cuda_place_pinned(p, &s->streamed, NULL, bytes, e));
     memcpy(s->streamed, images_of(&s->plan.data->train), bytes);
     return ERR_OK;
 }
@@ -90,7 +91,7 @@ static enum err_code stream_images(struct cuda_place *p, char **out, struct err 
 
     pthread_mutex_lock(&s->lock);
     if (!s->streamed)
-        code = pin(s, e);
+        code = pin(p, e);
     *out = s->streamed;
     pthread_mutex_unlock(&s->lock);
     if (code == ERR_OK)

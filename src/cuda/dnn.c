@@ -37,6 +37,7 @@ struct cuda_dnn {
     const struct cuda_dnn_api *api;
     struct cuda_dnn_for who;
     struct cuda_stream *stream;
+    int number; /* of its GPU */
     int tune_ms;
     bool untuned, hangs;
     char *folder; /* where plans are kept; NULL: nowhere */
@@ -85,7 +86,7 @@ static int make_handle(const struct cuda_dnn_api *api, void **handle)
     return failed;
 }
 
-enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *gpu,
+enum err_code cuda_dnn_open(struct cuda_dnn **out, int number, const struct cuda_gpu_facts *gpu,
                             const char *driver, struct cuda_stream *s, int tune_ms, struct err *e)
 {
     const struct cuda_dnn_api *api = cuda_dnn_usable(e);
@@ -97,6 +98,7 @@ enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *
         return ERR_FAILED;
     d = mem_new(1, sizeof *d);
     d->api = api;
+    d->number = number;
     d->stream = s;
     d->tune_ms = tune_ms;
     failed = make_handle(api, &d->who.handle);
@@ -104,7 +106,7 @@ enum err_code cuda_dnn_open(struct cuda_dnn **out, const struct cuda_gpu_facts *
         failed = api->set_stream(d->who.handle, s);
     if (failed) {
         cuda_dnn_close(d);
-        return err_set(e, ERR_FAILED, "cuDNN does not start on this GPU: status %d", failed);
+        return err_set(e, ERR_FAILED, "cuDNN does not start on GPU %d: status %d", number, failed);
     }
     d->folder = plans_folder(gpu, driver, api->version());
     *out = d;
@@ -316,9 +318,9 @@ static enum err_code execute(void *user, struct cuda_stream *s, struct err *e)
     api->last_error(said, sizeof said);
     return err_set(
         e, ERR_FAILED,
-        "cuDNN cannot compute a convolution (engine %lld, status %d): %s; CHORUS_CUDNN=off "
+        "cuDNN cannot compute a convolution on GPU %d (engine %lld, status %d): %s; CHORUS_CUDNN=off "
         "takes chorus's own kernels",
-        (long long)p->plan->engine, status, said);
+        p->dnn->number, (long long)p->plan->engine, status, said);
 }
 
 enum err_code cuda_dnn_load(struct cuda_dnn *d, struct err *e)

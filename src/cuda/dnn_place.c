@@ -117,7 +117,7 @@ static bool open_dnn(struct cuda_place *p, const struct cuda_gpu_facts *facts, c
     int tune_ms = plan->tune ? cuda_limit_ms(p->session->hooks.limit_ms) : 0;
 
     if (!cuda_dnn_wanted(plan) ||
-        cuda_dnn_open(&p->dnn, facts, driver, p->stream, tune_ms, NULL) != ERR_OK)
+        cuda_dnn_open(&p->dnn, p->share.gpu, facts, driver, p->stream, tune_ms, NULL) != ERR_OK)
         return false;
     if (plan->plans && !strstr(plan->plans, " tuned:"))
         cuda_dnn_untuned(p->dnn);

@@ -105,10 +105,10 @@ static enum err_code start_chunk(struct cuda_place *p, const struct evaluation *
     p->chunk[slot] = (uint32_t)((c->own ? 0 : v->first) + c->from + i * (size_t)l->evaluate);
     cuda_gather_plain(&gather, &c->images, l->math, l->evaluate, p->chunk_device + slot,
                       cuda_write_tensor(&w, NET_IMAGES));
-    code = cuda_list_run(&gather, p->stream, e);
+    code = cuda_list_run(&gather, p->share.gpu, p->stream, e);
     cuda_list_free(&gather);
     TRY(code);
-    TRY(cuda_list_run(&p->program.evaluate, p->stream, e));
+    TRY(cuda_list_run(&p->program.evaluate, p->share.gpu, p->stream, e));
     error = cuda_rt()->copy_rows((char *)p->bounce + (size_t)slot * c->bytes, one, c->logits,
                                  l->between, one, (size_t)l->models, p->stream);
     if (!error)

@@ -47,19 +47,20 @@ void cuda_list_free(struct cuda_list *l)
     *l = (struct cuda_list){0};
 }
 
-enum err_code cuda_list_load(const struct cuda_list *l, struct err *e)
+enum err_code cuda_list_load(const struct cuda_list *l, int gpu, struct err *e)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct dev_kernel *k = l->at[i].kernel;
         int error = k ? cuda_rt()->load(k) : 0;
 
         if (error)
-            return cuda_rt_fail(e, error, "loading kernel %s", k->name);
+            return cuda_rt_fail(e, error, "loading kernel %s onto GPU %d", k->name, gpu);
     }
     return ERR_OK;
 }
 
-enum err_code cuda_list_run(const struct cuda_list *l, struct cuda_stream *s, struct err *e)
+enum err_code cuda_list_run(const struct cuda_list *l, int gpu, struct cuda_stream *s,
+                            struct err *e)
 {
     const struct cuda_rt *rt = cuda_rt();
 
@@ -73,8 +74,8 @@ enum err_code cuda_list_run(const struct cuda_list *l, struct cuda_stream *s, st
         }
         error = rt->launch(c->kernel, c->grid, c->block, c->shared, c->args, c->args_bytes, s);
         if (error)
-            return cuda_rt_fail(e, error, "starting kernel %s of %u x %u x %u blocks",
-                                c->kernel->name, c->grid[0], c->grid[1], c->grid[2]);
+            return cuda_rt_fail(e, error, "starting kernel %s of %u x %u x %u blocks on GPU %d",
+                                c->kernel->name, c->grid[0], c->grid[1], c->grid[2], gpu);
     }
     return ERR_OK;
 }

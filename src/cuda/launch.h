@@ -30,9 +30,10 @@ void cuda_list_add(struct cuda_list *l, const struct dev_kernel *kernel, size_t 
                    size_t z, size_t shared, const void *args, size_t args_bytes);
 void cuda_list_call(struct cuda_list *l, cuda_call *call, void *user);
 void cuda_list_free(struct cuda_list *l);
-/* Loads all its kernels onto the GPU in use. */
-enum err_code cuda_list_load(const struct cuda_list *l, struct err *e);
-enum err_code cuda_list_run(const struct cuda_list *l, struct cuda_stream *s, struct err *e);
+/* Loads all its kernels onto the GPU in use, which is this one, and puts all into a stream of it. */
+enum err_code cuda_list_load(const struct cuda_list *l, int gpu, struct err *e);
+enum err_code cuda_list_run(const struct cuda_list *l, int gpu, struct cuda_stream *s,
+                            struct err *e);
 
 /* A tensor of all models of a place: model m's lies at p + m * stride elements; stride 0: all models
  * read the same. p may be NULL where a function says so. */

@@ -81,12 +81,16 @@ void cuda_place_weigh(const struct cuda_place *p)
                 p->share.gpu, text_bytes(want, p->expected), text_bytes(have, (uint64_t)taken));
 }
 
-enum err_code cuda_place_pinned(void **host, void **device, size_t bytes, struct err *e)
+enum err_code cuda_place_pinned(const struct cuda_place *p, void **host, void **device,
+                                size_t bytes, struct err *e)
 {
     void *unused;
     int error = cuda_rt()->take_pinned(host, device ? device : &unused, bytes ? bytes : 1);
 
-    return error ? cuda_rt_fail(e, error, "taking %zu bytes of pinned memory", bytes) : ERR_OK;
+    return error
+               ? cuda_rt_fail(e, error, "taking %zu bytes of the host's memory, pinned, for GPU %d",
+                              bytes, p->share.gpu)
+               : ERR_OK;
 }
 
 static enum err_code take_pinned(struct cuda_place *p, struct err *e)
@@ -94,20 +98,21 @@ static enum err_code take_pinned(struct cuda_place *p, struct err *e)
     size_t order = (size_t)p->share.models * p->session->plan.data->train.count * sizeof *p->order;
     void *host, *device;
 
-    TRY(cuda_place_pinned(
-        &host, &device, (size_t)CUDA_SPAN * (size_t)cuda_units(&p->share) * sizeof *p->result, e));
+    TRY(cuda_place_pinned(p, &host, &device,
+                          (size_t)CUDA_SPAN * (size_t)cuda_units(&p->share) * sizeof *p->result,
+                          e));
     p->result = host;
     p->result_device = device;
-    TRY(cuda_place_pinned(&host, NULL, sizeof *p->clock + CUDA_SPAN * sizeof *p->rate, e));
+    TRY(cuda_place_pinned(p, &host, NULL, sizeof *p->clock + CUDA_SPAN * sizeof *p->rate, e));
     p->clock = host;
     p->rate = (double *)(void *)(p->clock + 1);
     memset(p->clock, 0, sizeof *p->clock + CUDA_SPAN * sizeof *p->rate);
-    TRY(cuda_place_pinned(&host, NULL, order, e));
+    TRY(cuda_place_pinned(p, &host, NULL, order, e));
     p->order = host;
     memset(p->order, 0, order);
-    TRY(cuda_place_pinned(&host, NULL, order, e));
+    TRY(cuda_place_pinned(p, &host, NULL, order, e));
     p->next = host;
-    TRY(cuda_place_pinned(&host, &device, CUDA_DEPTH * sizeof *p->chunk, e));
+    TRY(cuda_place_pinned(p, &host, &device, CUDA_DEPTH * sizeof *p->chunk, e));
     p->chunk = host;
     p->chunk_device = device;
     return ERR_OK;
@@ -120,7 +125,7 @@ enum err_code cuda_place_bounce(struct cuda_place *p, size_t bytes, struct err *
     cuda_rt()->give_pinned(p->bounce);
     p->bounce = NULL;
     p->bounce_bytes = 0;
-    TRY(cuda_place_pinned(&p->bounce, NULL, bytes, e));
+    TRY(cuda_place_pinned(p, &p->bounce, NULL, bytes, e));
     p->bounce_bytes = bytes;
     return ERR_OK;
 }
@@ -256,9 +261,9 @@ enum err_code cuda_place_program(struct cuda_place *p, bool own, struct err *e)
     close_graphs(p);
     cuda_program_free(&p->program);
     cuda_program_make(p, own);
-    TRY(cuda_list_load(&p->program.step, e));
-    TRY(cuda_list_load(&p->program.begin, e));
-    TRY(cuda_list_load(&p->program.evaluate, e));
+    TRY(cuda_list_load(&p->program.step, p->share.gpu, e));
+    TRY(cuda_list_load(&p->program.begin, p->share.gpu, e));
+    TRY(cuda_list_load(&p->program.evaluate, p->share.gpu, e));
     if (p->dnn)
         TRY(cuda_dnn_load(p->dnn, e));
     p->programmed = true;

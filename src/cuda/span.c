@@ -136,7 +136,7 @@ static enum err_code measured_step(struct cuda_place *p, struct err *e)
         const struct cuda_list part = part_of(&program->step, from[i], from[i + 1]);
         int error;
 
-        TRY(cuda_list_run(&part, p->stream, e));
+        TRY(cuda_list_run(&part, p->share.gpu, p->stream, e));
         error = cuda_rt()->event_record(p->event[i + 1], p->stream);
         if (error)
             return run_failed(p, error, e);
@@ -175,7 +175,7 @@ static enum err_code capture(struct cuda_place *p, int size, struct err *e)
     if (error)
         return cuda_rt_fail(e, error, "capturing steps on GPU %d", p->share.gpu);
     for (int i = 0; i < 1 << size && code == ERR_OK; i++)
-        code = cuda_list_run(&p->program.step, p->stream, e);
+        code = cuda_list_run(&p->program.step, p->share.gpu, p->stream, e);
     error = rt->capture_end(p->stream, &p->graph[size]);
     if (code != ERR_OK) { /* what came before it is no graph of these steps */
         (void)rt->graph_close(p->graph[size]);
@@ -229,7 +229,7 @@ static enum err_code start_steps(struct cuda_place *p, const struct span_work *w
                                  struct err *e)
 {
     *started = 0;
-    TRY(cuda_list_run(&p->program.begin, p->stream, e));
+    TRY(cuda_list_run(&p->program.begin, p->share.gpu, p->stream, e));
     for (size_t i = 0; *started < w->count; i++) {
         int slot = (int)(i % CUDA_DEPTH), error;
 

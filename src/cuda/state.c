@@ -61,7 +61,7 @@ static enum err_code halve(struct cuda_place *p, int model, struct err *e)
     cuda_halve(&list, 1, l->params,
                (struct cuda_view){p->memory + l->param + at * sizeof(float), l->params},
                (struct cuda_view){p->memory + l->half + at * 2, l->params});
-    code = cuda_list_run(&list, p->stream, e);
+    code = cuda_list_run(&list, p->share.gpu, p->stream, e);
     cuda_list_free(&list);
     return code == ERR_OK ? cuda_place_wait(p, e) : code;
 }

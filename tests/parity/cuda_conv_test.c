@@ -247,7 +247,7 @@ static void run(struct cuda_list *l, struct cuda_stream *s)
 {
     struct err e = {0};
 
-    if (cuda_list_run(l, s, &e) != ERR_OK)
+    if (cuda_list_run(l, 0, s, &e) != ERR_OK)
         TEST_FAILED("%s", e.text);
     if (cuda_rt()->stream_wait(s))
         TEST_FAILED("%s", twin_report());

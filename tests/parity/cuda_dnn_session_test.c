@@ -140,8 +140,9 @@ TEST(an_execution_that_fails_ends_in_words)
             if (code == ERR_OK)
                 code = BE->train(s, &span, rows, &done, &e);
             CHECK_INT(code, ERR_FAILED);
-            CHECK_HAS(e.text, "cuDNN cannot compute a convolution (engine 11, status 5000): the "
-                              "twin was told to fail; CHORUS_CUDNN=off takes chorus's own kernels");
+            CHECK_HAS(e.text,
+                      "cuDNN cannot compute a convolution on GPU 0 (engine 11, status 5000): the "
+                      "twin was told to fail; CHORUS_CUDNN=off takes chorus's own kernels");
             BE->close(s);
             CHECK_INT(twin_dnn_counted().handles, 0);
             CHECK_INT(twin_dnn_counted().descriptors, 0);

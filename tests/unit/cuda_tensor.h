@@ -135,7 +135,7 @@ static inline void run_list(struct cuda_list *l)
 {
     struct err e = {0};
 
-    if (cuda_list_run(l, tensor_stream, &e) || cuda_rt()->stream_wait(tensor_stream))
+    if (cuda_list_run(l, 0, tensor_stream, &e) || cuda_rt()->stream_wait(tensor_stream))
         TEST_FAILED("%s%s", e.text, twin_report());
     cuda_list_free(l);
 }
