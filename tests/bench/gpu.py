@@ -158,7 +158,7 @@ def measure(a, name):
 def overhead(a):
     """Ten epochs of lenet with evaluation, rows and checkpoints against their training alone."""
     try:
-        epochs, _, row = chorus(a.chorus, ROWS["lenet"][0], 10, a.data, 60)
+        epochs, _, row = chorus(a.chorus, ROWS["lenet"][0], 10, a.data, 30)
     except RuntimeError as e:
         return str(e)
     whole = float(row["wall_seconds"]) / sum(epochs)
