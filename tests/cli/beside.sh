@@ -14,11 +14,15 @@ shared()
 
 # ---- a sweep over threads: its cells run one at a time, whoever computes them ----
 
-"$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone >out1 2>err1 </dev/null &
+# Their second steps are made once ./gate is there.
+gate="CHORUS_FAKE_SCRIPT=step_ms=20 stuck=2 stuck_file=$PWD/gate"
+env "$gate" "$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone >out1 2>err1 </dev/null &
 first=$!
-until_true 30 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
-"$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone >out2 2>err2 </dev/null &
+until_true 60 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
+env "$gate" "$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone >out2 2>err2 </dev/null &
 second=$!
+until_true 60 grep -q "waits for 2" err2
+: >gate
 wait $first
 check "a program that shares such a sweep" test $? = 0
 wait $second
@@ -27,22 +31,27 @@ check "each cell is run once" test "$(ls -d results/2*/ | wc -l)$(grep -c ,runni
 check "one at a time" test "$(shared results/2*/)" = "1 1 1"
 check "and is not called slower by the one that it helps" eval '! grep -q "another chorus" err2'
 check "the other says what it waits for, once" test "$(grep -c "waits for 2.*, which another program computes: .* one at a time" err2)" = 1
-rm -rf results
+rm -rf results gate
 
-"$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone --jobs 2 >out1 2>err1 </dev/null &
+env "$gate" "$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone --jobs 2 >out1 2>err1 </dev/null &
 first=$!
-until_true 30 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
-exits 0 "$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone --jobs 2
+until_true 60 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
+env "$gate" "$CHORUS" run $fake epochs=12 threads=1,2,3 --name alone --jobs 2 >out2 2>err2 </dev/null &
+second=$!
+check "with --jobs it does not wait" until_true 60 eval '[ "$(cat results/2*/run.csv | grep -c ,running,)" = 2 ]'
+: >gate
 wait $first
-check "with --jobs it does not wait" eval '! grep -q "waits for" err && [[ "$(shared results/2*/)" == *2* ]]'
+check "for the first" test $? = 0
+wait $second
+check "nor says so" eval 'test $? = 0 && ! grep -q "waits for" err2 && [[ "$(shared results/2*/)" == *2* ]]'
 rm -rf results
 
 "$CHORUS" run $fake epochs=400 threads=1,2,3 --name alone >out1 2>err1 </dev/null &
 first=$!
-until_true 30 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
+until_true 60 eval 'grep -q ",running," results/sweeps/alone/ledger.csv'
 "$CHORUS" run $fake epochs=400 threads=1,2,3 --name alone >out2 2>err2 </dev/null &
 second=$!
-until_true 30 grep -q "waits for 2" err2
+until_true 60 grep -q "waits for 2" err2
 # what it has to write before it waits may come late
 rests()
 {
@@ -66,7 +75,7 @@ beside="another chorus (process [0-9]*) computes 2.*-one-.* on this machine: bes
 check "who comes second is told of the first" grep -q "^$beside; --queue --alone waits" err
 exits 0 "$CHORUS" resume @ epochs=3 --results other --background
 check "also where it resumes, elsewhere too" grep -q "^$beside\$" err
-check "which ends" until_true 30 eval 'state_is other/2* done && [ "$(rows other/2*/epochs.csv)" = 3 ]'
+check "which ends" until_true 60 eval 'state_is other/2* done && [ "$(rows other/2*/epochs.csv)" = 3 ]'
 exits 0 "$CHORUS" run $fake epochs=1 --name two --results other --json
 check "but not where the output is read" eval '! grep -q "computes" err && ! grep -q "another chorus" err1'
 "$CHORUS" stop one >/dev/null 2>&1
@@ -82,7 +91,7 @@ rm -rf results other
 
 "$CHORUS" run $fake epochs=4000 lr=0.1,0.2 --jobs 2 --name pair >out1 2>err1 </dev/null &
 first=$!
-until_true 30 eval '[ "$(cat results/2*/run.csv | grep -c ,running,)" = 2 ]'
+until_true 60 eval '[ "$(cat results/2*/run.csv | grep -c ,running,)" = 2 ]'
 exits 0 "$CHORUS" run $fake epochs=2 --name two --results other
 "$CHORUS" stop pair >/dev/null 2>&1
 wait $first
