@@ -244,16 +244,16 @@ size_t cpu_blocks_bits(const struct cpu_blocks *b)
     return (size_t)b->groups * bits_of_group(b);
 }
 
-void cpu_blocks_forward(const struct cpu_conv_layer *c, int from, int to, const float *packed,
-                        const float *bias, const float *in, float *out, uint16_t *pass,
-                        float *scratch)
+void cpu_blocks_forward(const struct cpu_conv_layer *c, int from, int to, const float *w,
+                        const float *packed, const float *bias, const float *in, float *out,
+                        uint16_t *pass, float *scratch)
 {
     const struct cpu_blocks *b = c->blocks;
     struct grid inputs = grid_in(c), outputs = grid_out(c);
     struct room r = room_of(c, false);
 
     gather(b, &inputs, from, to, in, scratch);
-    b->ops->forward(&b->part, to - from, packed, bias, scratch, scratch + r.out,
+    b->ops->forward(&b->part, to - from, w, packed, bias, scratch, scratch + r.out,
                     pass ? pass + (size_t)from * bits_of_group(b) : NULL, scratch + r.rest);
     put_back(b, &outputs, from, to, scratch + r.out, 0, c->cout, out);
 }
@@ -284,15 +284,15 @@ void cpu_blocks_give(const struct cpu_conv_layer *c, int from, int to, const flo
     put_back(c->blocks, &inputs, from, to, scratch + room_of(c, true).dx, first, last, dx);
 }
 
-static void blocks_forward(const struct cpu_conv_layer *c, int groups, const float *packed,
-                           const float *bias, const float *in, float *out, uint16_t *pass,
-                           float *scratch)
+static void blocks_forward(const struct cpu_conv_layer *c, int groups, const float *w,
+                           const float *packed, const float *bias, const float *in, float *out,
+                           uint16_t *pass, float *scratch)
 {
     struct grid outputs = grid_out(c);
 
     (void)groups;
     memset(out, 0, (size_t)c->cout * plane_of(c->blocks, &outputs) * sizeof *out);
-    cpu_blocks_forward(c, 0, c->blocks->groups, packed, bias, in, out, pass, scratch);
+    cpu_blocks_forward(c, 0, c->blocks->groups, w, packed, bias, in, out, pass, scratch);
 }
 
 static void blocks_backward(const struct cpu_conv_layer *c, int groups, const float *packed,

@@ -39,9 +39,9 @@ extern const struct cpu_conv_ops cpu_conv_blocks;
 
 /* The same for threads that share a layer: groups from..to of blocks, each thread with a scratch of
  * its own. `out` holds zeros. Gradients to the inputs stay in scratch, ... */
-void cpu_blocks_forward(const struct cpu_conv_layer *c, int from, int to, const float *packed,
-                        const float *bias, const float *in, float *out, uint16_t *pass,
-                        float *scratch);
+void cpu_blocks_forward(const struct cpu_conv_layer *c, int from, int to, const float *w,
+                        const float *packed, const float *bias, const float *in, float *out,
+                        uint16_t *pass, float *scratch);
 void cpu_blocks_backward(const struct cpu_conv_layer *c, int from, int to, const float *packed,
                          const float *in, const float *dy, const uint16_t *pass, bool dx, float *dw,
                          float *db, float *scratch);

@@ -55,11 +55,11 @@ struct cpu_conv_ops {
      * threads do them at the same time. */
     void (*pack)(const struct cpu_conv_layer *c, bool dx, const float *w, float *packed, int part,
                  int parts);
-    /* bias may be NULL. pass: a bit a lane, [groups][cout][conv_h][conv_w]: set where the gradient
-     * of the output reaches that output of the convolution (above zero where there is a relu; the
-     * first of the equal maxima of a maximum); NULL when evaluating or where cpu_conv_masks is
-     * false. What is not a number stays none through the relu and the pools. */
-    void (*forward)(const struct cpu_conv_layer *c, int groups, const float *packed,
+    /* w: what packed was made of. bias may be NULL. pass: a bit a lane, [groups][cout][conv_h][conv_w]:
+     * set where the gradient of the output reaches that output of the convolution (above zero where
+     * there is a relu; the first of the equal maxima of a maximum); NULL when evaluating or where
+     * cpu_conv_masks is false. What is not a number stays none through the relu and the pools. */
+    void (*forward)(const struct cpu_conv_layer *c, int groups, const float *w, const float *packed,
                     const float *bias, const float *in, float *out, uint16_t *pass, float *scratch);
     /* From dy, the gradient to out: dw (k, k, cin, cout) += and db (cout; may be NULL) +=; dx, the
      * gradient to in, = or (add) +=, NULL where nobody needs it. */

@@ -126,7 +126,7 @@ static void conv_again(struct cpu_worker *w, const struct cpu_model *m, const st
     const struct cpu_kernels *k = w->team->s->k;
     size_t floats = (size_t)n * c->out * w->team->s->lanes;
 
-    c->ops_train->forward(&c->conv, n, w->team->arena + c->pack_train,
+    c->ops_train->forward(&c->conv, n, m->rounded + c->kernel, w->team->arena + c->pack_train,
                           c->l.bias >= 0 ? m->rounded + c->bias : NULL,
                           cpu_back(w, c->l.src, place), y, NULL, w->scratch);
     if (w->team->s->bf16)

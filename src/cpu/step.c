@@ -110,8 +110,9 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         uint16_t *pass = w->team->pass[i];
         size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
         const struct cpu_conv_ops *ops = training ? c->ops_train : c->ops;
-        ops->forward(&c->conv, n, packed_of(w, m, c, training), bias_of(c, m), x, y,
-                     training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
+        ops->forward(&c->conv, n, m->rounded + c->kernel, packed_of(w, m, c, training),
+                     bias_of(c, m), x, y, training && pass ? pass + (size_t)place * bits : NULL,
+                     w->scratch);
         break;
     }
     case NET_DENSE:
@@ -199,8 +200,9 @@ static void dealt_forward(struct cpu_worker *w, const struct cpu_model *m,
     cpu_barrier(w);
     share_blocks(w, c, &from, &to);
     if (going(w, to - from))
-        cpu_blocks_forward(&c->conv, from, to, packed_of(w, m, c, true), bias_of(c, m),
-                           cpu_act(owner, c->l.src, 0), y, w->team->pass[c->index], w->scratch);
+        cpu_blocks_forward(&c->conv, from, to, m->rounded + c->kernel, packed_of(w, m, c, true),
+                           bias_of(c, m), cpu_act(owner, c->l.src, 0), y, w->team->pass[c->index],
+                           w->scratch);
     cpu_barrier(w);
     if (s->bf16 && w == owner)
         s->k->round_bf16(out, y, y);

@@ -104,6 +104,26 @@ ALWAYS reg reg_pick(regi mask, reg a, reg b)
     return (reg)((mask & (regi)a) | (~mask & (regi)b));
 }
 
+/* Without the sign. */
+ALWAYS reg reg_size(reg v)
+{
+    return (reg)((regi)v & 0x7fffffff);
+}
+
+/* The lesser one; b where one is no number. */
+ALWAYS reg reg_least(reg a, reg b)
+{
+#if REGISTERS == 32
+    return (reg)WIDE(min_ps)((wide_reg)a, (wide_reg)b);
+#elif REG == 8
+    return (reg)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+    return (reg)_mm_min_ps((__m128)a, (__m128)b);
+#else
+    return reg_pick(a < b, a, b);
+#endif
+}
+
 /* What is no number stays none. */
 ALWAYS reg reg_relu(reg v)
 {

@@ -201,7 +201,7 @@ static void forward_shared(struct trial *t, int threads, const float *packed, fl
         int from, to;
         cpu_share(t->b.groups, threads, r, &from, &to);
         if (from < to)
-            cpu_blocks_forward(&t->c, from, to, packed, t->bias, t->in, t->out, t->pass,
+            cpu_blocks_forward(&t->c, from, to, t->w, packed, t->bias, t->in, t->out, t->pass,
                                scratch[r]);
     }
 }
@@ -250,7 +250,7 @@ static void run(struct trial *t, int threads, bool add)
     if (threads > 1)
         forward_shared(t, threads, packed, scratch);
     else
-        ops->forward(c, 1, packed, t->bias, t->in, t->out, t->pass, scratch[0]);
+        ops->forward(c, 1, t->w, packed, t->bias, t->in, t->out, t->pass, scratch[0]);
     check_forward(t, conv);
     if (threads > 1)
         backward_shared(t, threads, packed, add, scratch);

@@ -343,11 +343,12 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
             memset(pass, 0x5a, b.nconv / lanes * sizeof *pass);
             bool masks = cpu_conv_masks(c);
             if (!want_dx) { /* evaluating: no bits are asked for */
-                ops->forward(c, groups, packed, biased ? b.bias : NULL, b.in, out, NULL, scratch);
+                ops->forward(c, groups, b.w, packed, biased ? b.bias : NULL, b.in, out, NULL,
+                             scratch);
                 near(&b, name, "out, evaluating", out, b.out, b.nout, limit);
             }
-            ops->forward(c, groups, packed, biased ? b.bias : NULL, b.in, out, masks ? pass : NULL,
-                         scratch);
+            ops->forward(c, groups, b.w, packed, biased ? b.bias : NULL, b.in, out,
+                         masks ? pass : NULL, scratch);
             near(&b, name, "out", out, b.out, b.nout, limit);
             /* The gradients that follow from the bits as the kernel set them. */
             memset(dx, 0, b.nin * sizeof *dx);
@@ -569,7 +570,7 @@ static void not_a_number(void)
             uint16_t *pass = mem_new(b.nconv / lanes, sizeof *pass);
             ops->pack(&c, false, b.w, packed, 0, 1);
             for (int bit = 0; bit < 2; bit++) {
-                ops->forward(&c, 2, packed, b.bias, b.in, out, bit ? pass : NULL, scratch);
+                ops->forward(&c, 2, b.w, packed, b.bias, b.in, out, bit ? pass : NULL, scratch);
                 size_t wrong = 0, none = 0;
                 for (size_t i = 0; i < b.nout; i++) {
                     none += isnan(b.out[i]);
@@ -615,7 +616,7 @@ static void equal_maxima(void)
             float *scratch = array(ops->scratch(&c, 1, false));
             uint16_t *pass = mem_new(b.nconv / lanes, sizeof *pass);
             ops->pack(&c, false, b.w, packed, 0, 1);
-            ops->forward(&c, 1, packed, NULL, b.in, out, pass, scratch);
+            ops->forward(&c, 1, b.w, packed, NULL, b.in, out, pass, scratch);
             int wrong = 0;
             for (int o = 0; o < 2; o++) {
                 for (int cell = 0; cell < 144 / (pool * pool); cell++) {

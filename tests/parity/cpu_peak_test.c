@@ -102,7 +102,7 @@ static double share_of(int isa, const struct shape *s, bool padded, double peak)
 
     ops->pack(&c, dx, w, packed, 0, 1);
     SHORTEST(took, 5, 1, {
-        ops->forward(&c, s->groups, packed, bias, in, out, pass, scratch);
+        ops->forward(&c, s->groups, w, packed, bias, in, out, pass, scratch);
         ops->backward(&c, s->groups, packed, in, dy, pass, dx ? din : NULL, false, dw, db, scratch);
     });
     float *all[] = {in, dy, w, bias, out, din, dw, db, packed, scratch};

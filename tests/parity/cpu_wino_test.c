@@ -175,7 +175,7 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
         ops->pack(c, with_dx, w, packed, part, 3);
     if (pass)
         pass[bits] = 0xbeef; /* nothing is written behind the end */
-    ops->forward(c, groups, packed, with_bias ? bias : NULL, in, out, pass, scratch);
+    ops->forward(c, groups, w, packed, with_bias ? bias : NULL, in, out, pass, scratch);
     if (pass)
         CHECK_INT(pass[bits], 0xbeef);
 
@@ -409,7 +409,7 @@ static void no_number(const char *isa, const struct cpu_conv_ops *ops)
         float *scratch = numbers(ops->scratch(&c, 1, true), 1);
         ops->pack(&c, true, w, packed, 0, 1);
         in[(size_t)((8 + 2) * 8 + 5) * lanes + 7] = NAN; /* channel 1, (2, 5), image 7 */
-        ops->forward(&c, 1, packed, NULL, in, out, NULL, scratch);
+        ops->forward(&c, 1, w, packed, NULL, in, out, NULL, scratch);
         for (int o = 0; o < c.cout; o++) {
             int side = 8 / c.pool;
             float got = out[(size_t)((o * side + 2 / c.pool) * side + 5 / c.pool) * lanes + 7];
@@ -457,7 +457,7 @@ static void black(const char *isa, const struct cpu_conv_ops *ops)
                 saw[tap.conv + lane] = saw[tap.conv + lane] || in[tap.in + lane] != 0;
         ops->pack(&c, false, w, packed, 0, 1);
         for (int with_bias = 0; with_bias < 2; with_bias++) {
-            ops->forward(&c, 1, packed, with_bias ? bias : NULL, in, out, NULL, scratch);
+            ops->forward(&c, 1, w, packed, with_bias ? bias : NULL, in, out, NULL, scratch);
             for (size_t i = 0; i < n.out; i++)
                 left += !saw[i] && out[i] != (with_bias ? bias[i / (n.out / 5)] : 0);
         }
@@ -475,6 +475,68 @@ static void black(const char *isa, const struct cpu_conv_ops *ops)
 TEST(wino_gives_the_bias_for_nothing)
 {
     on_all(black);
+}
+
+/* Outputs that are almost zero: which side of it they are on is told as doubles tell it, and not by what
+ * the transforms leave. Each channel's bias takes one of its outputs there. */
+static void almost(const char *isa, const struct cpu_conv_ops *ops)
+{
+    for (int way = 0; way < 12; way++) {
+        static const int sides[] = {8, 5, 10};
+        int side = sides[way % 3];
+        struct cpu_conv_layer c = {.cin = 20,
+                                   .cout = 32,
+                                   .k = way % 2 ? 3 : 5,
+                                   .stride = 1,
+                                   .pad_top = way % 3,
+                                   .pad_left = way % 3,
+                                   .in_h = side + 2,
+                                   .in_w = side + 2,
+                                   .conv_h = way < 6 ? side : side / 2 * 2,
+                                   .conv_w = way < 6 ? side : side / 2 * 2,
+                                   .relu = true,
+                                   .pool = way < 6 ? 1 : 2,
+                                   .max = false};
+        struct sizes n = sizes_of(&c);
+        float *in = numbers(n.in, 1), *w = numbers(n.w, 0.05f), *out = numbers(n.out, 0);
+        float *packed = numbers(ops->packed(&c, false), 1);
+        float *scratch = numbers(ops->scratch(&c, 1, false), 1);
+        float bias[32];
+        uint16_t *pass = mem_new(n.conv / lanes, sizeof *pass);
+        double *conv = mem_new(n.conv, sizeof *conv);
+        size_t wrong = 0, chosen[32];
+        struct tap tap;
+
+        for (struct walk s = {.c = &c, .kx = -1}; walk_on(&s, &tap);)
+            for (size_t lane = 0; lane < lanes; lane++)
+                conv[tap.conv + lane] += (double)in[tap.in + lane] * (double)w[tap.w];
+        for (int o = 0; o < c.cout; o++) {
+            chosen[o] = n.conv / 32 * (size_t)o + dice() % (n.conv / 32);
+            bias[o] = (float)-conv[chosen[o]];
+        }
+        ops->pack(&c, false, w, packed, 0, 1);
+        ops->forward(&c, 1, w, packed, bias, in, out, pass, scratch);
+        for (int o = 0; o < c.cout; o++) {
+            size_t i = chosen[o];
+            wrong += (pass[i / lanes] >> i % lanes & 1) != (conv[i] + (double)bias[o] > 0);
+        }
+        if (wrong)
+            TEST_FAILED(
+                "%s, k %d, %d x %d, pool %d: %zu of 32 outputs near zero are on its other side",
+                isa, c.k, side, side, c.pool, wrong);
+        free(in);
+        free(w);
+        free(out);
+        free(packed);
+        free(scratch);
+        free(pass);
+        free(conv);
+    }
+}
+
+TEST(wino_tells_on_which_side_of_zero_an_output_is)
+{
+    on_all(almost);
 }
 
 static void cannot(const char *isa, const struct cpu_conv_ops *ops)
