@@ -656,6 +656,67 @@ TEST(the_first_of_equal_maxima)
     equal_maxima();
 }
 
+/* An output that is zero lets nothing pass: of each family, whatever pool is behind it. */
+static void zeros(const char *name, const struct cpu_conv_ops *ops, struct cpu_conv_layer c,
+                  struct numbers *r)
+{
+    struct bench b;
+
+    if (!ops->can(&c))
+        return;
+    bench_open(&b, &c, 2, r);
+    for (size_t i = 0; i < b.nw; i += 2) /* output channel 0 */
+        b.w[i] = 0;
+    b.bias[0] = 0;
+    float *packed = array(ops->packed(&c, false)), *out = array(b.nout);
+    float *scratch = array(ops->scratch(&c, 2, false));
+    uint16_t *pass = mem_new(b.nconv / lanes, sizeof *pass);
+    ops->pack(&c, false, b.w, packed, 0, 1);
+    for (int biased = 0; biased < 2; biased++) {
+        int wrong = 0;
+        memset(pass, 0x5a, b.nconv / lanes * sizeof *pass);
+        ops->forward(&c, 2, b.w, packed, biased ? b.bias : NULL, b.in, out, pass, scratch);
+        for (int i = 0; i < 2 * c.conv_h * c.conv_w; i++)
+            wrong += pass[at_conv(&c, i % 2, 0, i / 2 / c.conv_w, i / 2 % c.conv_w)] != 0;
+        if (wrong)
+            TEST_FAILED("%s, k %d, pool %d%s: %d zeros let a gradient pass", name, c.k, c.pool,
+                        c.max ? " max" : "", wrong);
+    }
+    drop(packed);
+    drop(out);
+    drop(scratch);
+    free(pass);
+    bench_close(&b);
+}
+
+static void zeros_of_all(void)
+{
+    struct numbers r = {5 << 20};
+
+    for (int isa = 0; isa < ISAS; isa++) {
+        if (!has(isa))
+            continue;
+        for (int way = 0; way < 14; way++) {
+            int k = way % 2 ? 3 : 5, pool = way / 2 % 4 + 1;
+            struct cpu_conv_layer c = {3,  2,  k,  1,    k / 2, k / 2,    12,
+                                       12, 12, 12, true, pool,  way >= 8, NULL};
+            char name[64];
+            snprintf(name, sizeof name, "%s, %d lanes", isas[isa].name, lanes);
+            zeros(name, ops_of(isa), c, &r);
+            if (isas[isa].k)
+                zeros(name, isas[isa].k->wino, c, &r);
+        }
+        struct cpu_conv_layer pixel = {3, 2, 3, 1, 1, 1, 1, 1, 1, 1, true, 1, false, NULL};
+        if (isas[isa].k)
+            zeros(isas[isa].name, isas[isa].k->pixel, pixel, &r);
+    }
+}
+
+TEST(zeros_let_no_gradient_pass)
+{
+    zeros_of_all();
+}
+
 static void in_small(void)
 {
     networks_in_small();
@@ -663,6 +724,7 @@ static void in_small(void)
     random_layers(80);
     not_a_number();
     equal_maxima();
+    zeros_of_all();
 }
 
 TEST(all_of_it_in_groups_of_eight)
