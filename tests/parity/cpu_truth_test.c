@@ -1,10 +1,8 @@
 /* How far the losses of the first ten steps are from the truth, the naive backend in double: for each
- * network the second best of five seeds may be four times the median of the naive backend in float (or
- * 1e-5, where that is more; rounding leads every float backend away, and no two alike), and the median
- * ten times as much. Where a relu or a maximum of nearly equal numbers decides otherwise than in fp64,
- * the losses jump from 1e-7 to some 1e-5 within one step, for the naive backend in float too: which
- * seeds that happens to is chance, but a wrong kernel is far in all of them. bf16 rounds to eight bits at
- * every layer and has limits of its own.
+ * network the median of five seeds may be four times that of the naive backend in float, or 1e-5, where
+ * that is more. Where a relu decides about an output at rounding distance from zero otherwise than in
+ * fp64, the losses jump, for the naive backend in float too: which seeds that happens to is chance, but a
+ * wrong kernel is far in all of them. bf16 rounds to eight bits at every layer and has limits of its own.
  *
  * The naive losses lie in tests/fixtures/truth-NAME.txt. CHORUS_TEST_MAKE=NAME makes that file anew,
  * which takes minutes: 2 x 5 x 10 steps. A part of one is computed again here, so that a file is
@@ -25,7 +23,8 @@
  * 256, because the naive backend needs seconds an image, and with so few at a fiftieth of the
  * learning rate, because at 0.1 float and double are strangers after five steps; at 0.002 they are
  * 1 % apart after ten. lenet from the reference's weights moves little in ten steps, so it is there
- * from larger ones too. */
+ * from larger ones too, at a quarter of the learning rate: at 0.2 what one relu decides otherwise grows
+ * fivefold with each step, to 1e-5 and more in three of ten seeds, of the naive backend in float too. */
 static const struct recipe {
     const char *name, *model;
     size_t batch;
@@ -37,7 +36,7 @@ static const struct recipe {
     double half; /* limit of bf16: about twice what was measured */
 } recipes[] = {
     {"lenet", "lenet", 256, 1, SPEC_SGD, 0.2, false, SPEC_INIT_MODEL, 2e-5},
-    {"lenet-lecun", "lenet", 256, 2, SPEC_SGD, 0.2, false, SPEC_INIT_LECUN, 0.05},
+    {"lenet-lecun", "lenet", 256, 2, SPEC_SGD, 0.05, false, SPEC_INIT_LECUN, 6e-4},
     {"cnn", "cnn", 256, 8, SPEC_ADAM, 0.001, true, SPEC_INIT_MODEL, 0.012},
     {"cnn-momentum", "cnn", 128, 1, SPEC_MOMENTUM, 0.1, false, SPEC_INIT_MODEL, 0.045},
     {"mlp", "mlp", 200, 1, SPEC_SGD, 0.001, false, SPEC_INIT_MODEL, 0.0025},
@@ -219,12 +218,10 @@ static double distance(const double *loss, const double *truth)
     return far;
 }
 
-/* Median distance of the CPU backend; negative where it cannot. second: of the second best seed. */
+/* Median distance of the CPU backend; negative where it cannot. */
 static double far_of(const struct recipe *r, const struct net *net, const struct truth *t,
-                     enum spec_precision precision, double *second)
+                     enum spec_precision precision)
 {
-    double middle;
-
     double far[SEEDS], loss[STEPS];
 
     for (int seed = 0; seed < SEEDS; seed++) {
@@ -232,9 +229,7 @@ static double far_of(const struct recipe *r, const struct net *net, const struct
             return -1;
         far[seed] = distance(loss, t->wide[seed]);
     }
-    middle = median(far);
-    *second = far[1];
-    return middle;
+    return median(far);
 }
 
 static void judge(const struct recipe *r, const struct net *net, const struct truth *t)
@@ -244,17 +239,15 @@ static void judge(const struct recipe *r, const struct net *net, const struct tr
     for (int seed = 0; seed < SEEDS; seed++)
         naive[seed] = distance(t->narrow[seed], t->wide[seed]);
     double limit = fmax(TIMES * median(naive), FLOOR);
-    double second, ignored, fast = far_of(r, net, t, SPEC_FP32, &second),
-                            half = far_of(r, net, t, SPEC_BF16, &ignored);
-    printf("  %s on %s: %.2g from fp64 (second best seed %.2g), ref in float %.2g", r->name,
-           cpu_backend.isa(), fast, second, median(naive));
+    double fast = far_of(r, net, t, SPEC_FP32), half = far_of(r, net, t, SPEC_BF16);
+    printf("  %s on %s: %.2g from fp64, ref in float %.2g", r->name, cpu_backend.isa(), fast,
+           median(naive));
     if (half >= 0)
         printf(", bf16 %.2g", half);
     printf("\n");
-    if (!(fast >= 0 && second <= limit && fast <= 10 * limit))
-        TEST_FAILED("%s on %s: the losses of ten steps are %.3g from fp64, in the second best seed "
-                    "%.3g; limit %.3g there",
-                    r->name, cpu_backend.isa(), fast, second, limit);
+    if (!(fast >= 0 && fast <= limit))
+        TEST_FAILED("%s on %s: the losses of ten steps are %.3g from fp64, limit %.3g", r->name,
+                    cpu_backend.isa(), fast, limit);
     if (half > r->half)
         TEST_FAILED("%s on %s in bf16: the losses of ten steps are %.3g from fp64, limit %.3g",
                     r->name, cpu_backend.isa(), half, r->half);
