@@ -273,3 +273,13 @@ TEST(random_networks_on_avx2_of_8_lanes)
 {
     check_way(11);
 }
+
+TEST(zeros_in_front_of_a_maximum_on_all)
+{
+    memset(tally, 0, sizeof tally);
+    run_network(RANDOM_ZEROS, false, NULL);
+    for (int way = 0; way < WAYS; way++) {
+        if (tally[way].failed)
+            TEST_FAILED("%s: outputs that saw only zeros are not the bias", ways[way].name);
+    }
+}

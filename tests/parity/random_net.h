@@ -424,6 +424,24 @@ static inline void random_odd(struct random_net *r, enum random_kind kind)
     }
 }
 
+/* Not drawn: on a black ground the second convolution, which is Winograd's, has equal outputs that saw
+ * nothing, and the maximum behind it sends their gradients to the first of them, where the first
+ * convolution's output takes them as they are. */
+#define RANDOM_ZEROS (-1)
+
+static inline void random_zeros(struct random_net *r)
+{
+    r->most_flops = RANDOM_FLOPS;
+    r->input = r->at = (struct net_shape){16, 16, 1};
+    r->classes = 10;
+    random_line(r, "input auto");
+    random_conv(r, 16, 3, 1, -1, true);
+    random_conv(r, 32, 3, 1, -1, true);
+    random_line(r, "maxpool 2");
+    random_line(r, "relu");
+    random_line(r, "dense classes");
+}
+
 /* number: says which kind it is. */
 static inline void random_make(struct random_net *r, struct rng_key key, int number)
 {
@@ -432,6 +450,10 @@ static inline void random_make(struct random_net *r, struct rng_key key, int num
     char line[40];
 
     *r = (struct random_net){.odd = number % 2, .d = {.key = key}};
+    if (number == RANDOM_ZEROS) {
+        random_zeros(r);
+        return;
+    }
     int most = r->odd && kind == RANDOM_TINY ? 5 : 64;
     int least = r->odd && kind == RANDOM_WIDE ? 24 : 1;
     r->most_flops = 1e6 * pow(RANDOM_FLOPS / 1e6, draw_unit(&r->d));

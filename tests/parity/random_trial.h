@@ -200,7 +200,7 @@ static inline bool trial_open(struct trial *t, int number)
         t->pixels = (size_t)(t->r.input.h * t->r.input.w * t->r.input.c);
         if (draw_plan(t, &d)) {
             bool bytes = draw_chance(&d, 60);
-            t->black = draw_chance(&d, 30);
+            t->black = draw_chance(&d, 30) || number == RANDOM_ZEROS;
             t->count = (size_t)draw_count(t, &d);
             t->images = STEPS * t->plan.batch + 24;
             t->images = t->count < t->images ? t->images : t->count + 1;

@@ -338,8 +338,10 @@ static inline void judge_rows(struct verdict *v)
 
 static inline void judge_all(struct verdict *v)
 {
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < PARTS; i++) {
         v->bad[i] = 0;
+        v->share[i] = 0;
+    }
     v->ill = 0;
     text_clear(&v->words);
     memset(v->image_off, 0, v->t->plan.batch * sizeof *v->image_off);
