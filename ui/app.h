@@ -169,7 +169,8 @@ void app_did(struct app *app, const char *verb, const char *const *runs, size_t 
 /* Lines in a window over the screen, scrolled with the arrows, until Esc. */
 void app_page(struct app *app, const char *title, const char *lines);
 /* Other lines in that window, where it is open still. */
-void app_renew_page(struct app *app, const char *title, const char *lines);
+void app_renew_page(struct app *app, const char *title, void (*write)(void *user, struct text *out),
+                    void *user);
 /* A line in the Log screen; the engine's, the jobs' and the screens' own talk. from: the run or sweep,
  * the verb, or "printed" (by whatever library); "" where nobody in particular says it. */
 struct app_line {

@@ -172,13 +172,14 @@ void popup_whole_page(struct app *app, const char *title, const char *lines)
     open_page(app, title, lines, true);
 }
 
-void app_renew_page(struct app *app, const char *title, const char *lines)
+void app_renew_page(struct app *app, const char *title, void (*write)(void *user, struct text *out),
+                    void *user)
 {
     struct app_int *own = app->own;
 
     if (own->popup != POPUP_PAGE || strcmp(text_str(&own->label), title) != 0)
         return;
     text_clear(&own->page);
-    text_add(&own->page, lines);
+    write(user, &own->page);
     app->dirty = true;
 }

@@ -208,13 +208,18 @@ static bool tick(void *screen)
 
 #define PAGE "what it means"
 
-static void view(struct setup *s, void (*page_of)(struct app *, const char *, const char *))
+static void view(struct setup *s)
 {
     struct text page = {0};
 
     setup_mean_page(s, &page);
-    page_of(s->app, PAGE, text_str(&page));
+    app_page(s->app, PAGE, text_str(&page));
     text_free(&page);
+}
+
+static void write_page(void *screen, struct text *out)
+{
+    setup_mean_page(screen, out);
 }
 
 static void event(void *screen, const struct wire_event *event, const void *slot, size_t n)
@@ -224,12 +229,12 @@ static void event(void *screen, const struct wire_event *event, const void *slot
     if (event->kind == WIRE_PLAN && slot && n == sizeof(struct wire_plan) &&
         setup_answer(s, event->run, slot)) {
         s->app->dirty = true;
-        view(s, app_renew_page);
+        app_renew_page(s->app, PAGE, write_page, s);
     }
     if (event->kind == WIRE_COUNTED && slot && n >= sizeof(struct wire_counted) &&
         setup_counted(s, slot, n)) {
         s->app->dirty = true;
-        view(s, app_renew_page);
+        app_renew_page(s->app, PAGE, write_page, s);
     }
     if (event->kind == WIRE_CELL && wire_state_is_final(event->u.cell.state) &&
         s->app->shown == SCREEN_SETUP)
@@ -356,7 +361,7 @@ static bool common_key(struct setup *s, const struct key *key)
         setup_fetch(s);
         return true;
     case 'v':
-        view(s, app_page);
+        view(s);
         return true;
     case 'u':
     case 'y':

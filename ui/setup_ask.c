@@ -14,8 +14,8 @@
 #define AT_ONCE_NS   4000000u  /* of a keystroke, for looking at cells */
 #define A_WHILE_NS   30000000u /* of the tasks' thread, before others have their turn */
 #define MOST_SORTED  10000     /* cells, of a keystroke: by the order in which they run */
-#define ON_THEIR_WAY 3
-#define IN_PLANNER   8            /* with those of forms that are no more */
+#define ON_THEIR_WAY 8
+#define IN_PLANNER   12           /* with those of forms that are no more */
 #define MOST_COUNTED 20000        /* cells: of larger sweeps nobody asks which have a result */
 #define COUNT_NS     1000000000u  /* between two such questions, where cells end meanwhile */
 #define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */

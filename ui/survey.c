@@ -16,11 +16,23 @@ struct kind {
     size_t cells;
 };
 
+/* Cells that differ by what matters to none of this: all of them are what the first one is. */
+struct alike {
+    bool seen;
+    uint8_t reason; /* of KIND_NONE */
+    uint16_t kind;
+    double lr; /* of each; of 1, where lr is what they differ by */
+};
+
 struct survey {
     struct spec_sweep sweep;
+    size_t *place;       /* (axes) of the cell that is looked at */
+    size_t *step;        /* (axes) to the next value's number in alike; 0: its values are alike */
+    struct alike *alike; /* by the number of those that are */
+    size_t lr_axis;      /* axes: none whose values are alike */
     struct spec *cell, *normal;
-    uint64_t free_keys; /* those that cost nothing: bits as in spec.given */
-    size_t cells, seen, left_out, other;
+    uint64_t free_keys;                        /* those that cost nothing: bits as in spec.given */
+    size_t cells, seen, made, left_out, other; /* made: not those like an earlier one */
     struct kind kind[SURVEY_KINDS];
     size_t kinds;
     struct survey_reason reason[SURVEY_REASONS];
@@ -46,6 +58,69 @@ static uint64_t find_free_keys(void)
     return keys;
 }
 
+static bool varies(const struct spec_sweep *s, const char *key)
+{
+    for (size_t a = 0; a < s->axes; a++)
+        if (!strcmp(s->axis[a].key, key))
+            return true;
+    return false;
+}
+
+/* Whether a key's values make no cell another kind, and none impossible: it costs nothing, and what
+ * spec_check compares it with is the same in all cells. */
+static bool is_alike(const struct spec_sweep *s, const char *key)
+{
+    static const struct {
+        const char *key, *by; /* by: what could make it lapse; NULL: nothing could */
+    } keys[] = {{"seed", NULL},
+                {"lr", NULL},
+                {"grad_clip", NULL},
+                {"weight_decay", NULL},
+                {"loss_reduction", NULL},
+                {"patience", NULL},
+                {"momentum", "optimizer"},
+                {"beta1", "optimizer"},
+                {"beta2", "optimizer"},
+                {"epsilon", "optimizer"},
+                {"step_epochs", "schedule"},
+                {"step_factor", "schedule"}};
+
+    if (!strcmp(key, "lr") && (varies(s, "lr_min") || s->base.lr_min > 0))
+        return false;
+    for (size_t i = 0; i < MEM_COUNT(keys); i++)
+        if (!strcmp(key, keys[i].key))
+            return !keys[i].by ||
+                   (!varies(s, keys[i].by) && spec_applies(&s->base, spec_key_find(key)));
+    return false;
+}
+
+/* Lists that walk together count as one, and are alike where all of them are. */
+static void find_alike(struct survey *v)
+{
+    const struct spec_sweep *s = &v->sweep;
+    size_t n = 1;
+
+    v->place = mem_new(s->axes + 1, sizeof *v->place);
+    v->step = mem_new(s->axes + 1, sizeof *v->step);
+    v->lr_axis = s->axes;
+    for (size_t a = 0; a < s->axes; a++) {
+        bool first = true, all = true;
+
+        for (size_t b = 0; b < s->axes; b++)
+            if (b == a || (s->axis[a].zip && s->axis[b].zip == s->axis[a].zip)) {
+                first = first && b >= a;
+                all = all && is_alike(s, s->axis[b].key);
+            }
+        if (all && !strcmp(s->axis[a].key, "lr"))
+            v->lr_axis = a;
+        if (all || !first)
+            continue;
+        v->step[a] = n;
+        n *= s->axis[a].values;
+    }
+    v->alike = mem_new(n, sizeof *v->alike);
+}
+
 struct survey *survey_new(struct spec_sweep *s)
 {
     struct survey *v = mem_new(1, sizeof *v);
@@ -53,6 +128,7 @@ struct survey *survey_new(struct spec_sweep *s)
     v->sweep = *s;
     memset(s, 0, sizeof *s);
     v->cells = spec_sweep_varies(&v->sweep) ? spec_sweep_cells(&v->sweep) : 1;
+    find_alike(v);
     v->kind_of = mem_new(v->cells, sizeof *v->kind_of);
     v->cell = mem_new(1, sizeof *v->cell);
     v->normal = mem_new(1, sizeof *v->normal);
@@ -72,6 +148,9 @@ void survey_free(struct survey *v)
         free(v->reason[i].text);
     free(v->cell);
     free(v->normal);
+    free(v->place);
+    free(v->step);
+    free(v->alike);
     free(v->order);
     free(v->kind_of);
     spec_sweep_free(&v->sweep);
@@ -122,42 +201,52 @@ static void make_plain(struct spec *s, const struct spec *normal, uint64_t free_
     s->loss_reduction = normal->loss_reduction;
     s->shuffle = normal->shuffle;
     s->member_order = normal->member_order;
-    if (strcmp(s->data, "synthetic") != 0)
-        s->seed = normal->seed;
+    s->seed = normal->seed;
 }
 
-static uint64_t hash_of(const struct spec *s)
+static uint64_t hash_more(uint64_t hash, const void *bytes, size_t n)
 {
-    const unsigned char *at = (const unsigned char *)s;
-    uint64_t hash = 0xcbf29ce484222325u, word;
+    const unsigned char *at = bytes;
+    uint64_t word;
     size_t i = 0;
 
-    for (; i + sizeof word <= sizeof *s; i += sizeof word) {
+    for (; i + sizeof word <= n; i += sizeof word) {
         memcpy(&word, at + i, sizeof word);
         hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
-    for (; i < sizeof *s; i++)
+    for (; i < n; i++)
         hash = (hash ^ at[i]) * 0x100000001b3u;
     return hash;
 }
 
-static size_t add_kind(struct survey *v)
+/* Without what is the same in all cells, and the room behind texts: nine tenths of it. */
+static uint64_t hash_of(const struct spec *s)
+{
+    size_t numbers = offsetof(struct spec, normalize), more = offsetof(struct spec, precision);
+    const char *at = (const char *)s;
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    hash = hash_more(hash, s->model, strlen(s->model));
+    hash = hash_more(hash, s->param, (size_t)s->params * sizeof *s->param);
+    hash = hash_more(hash, s->data, strlen(s->data));
+    hash = hash_more(hash, at + numbers, offsetof(struct spec, weights) - numbers);
+    hash = hash_more(hash, s->weights, strlen(s->weights));
+    return hash_more(hash, at + more, offsetof(struct spec, on_end) - more);
+}
+
+static size_t find_kind(struct survey *v)
 {
     uint64_t hash;
 
     make_plain(v->cell, v->normal, v->free_keys);
     hash = hash_of(v->cell);
     for (size_t i = 0; i < v->kinds; i++)
-        if (v->kind[i].hash == hash && !memcmp(v->kind[i].spec, v->cell, sizeof *v->cell)) {
-            v->kind[i].cells++;
+        if (v->kind[i].hash == hash && !memcmp(v->kind[i].spec, v->cell, sizeof *v->cell))
             return i;
-        }
-    if (v->kinds == SURVEY_KINDS) {
-        v->other++;
+    if (v->kinds == SURVEY_KINDS)
         return KIND_OTHER;
-    }
-    v->kind[v->kinds] = (struct kind){mem_new(1, sizeof *v->cell), hash, 1};
+    v->kind[v->kinds] = (struct kind){mem_new(1, sizeof *v->cell), hash, 0};
     *v->kind[v->kinds].spec = *v->cell;
     return v->kinds++;
 }
@@ -173,9 +262,9 @@ static size_t find_reason(const struct survey_reason *list, size_t n, enum surve
     return i;
 }
 
-/* Of each fate one place is kept for all reasons that have none of their own. */
-static void add_reason(struct survey_reason *list, size_t *n, enum survey_fate fate,
-                       const char *text, size_t cells)
+/* Returns its place. Of each fate one is kept for all reasons that have none of their own. */
+static size_t add_reason(struct survey_reason *list, size_t *n, enum survey_fate fate,
+                         const char *text, size_t cells)
 {
     size_t i = find_reason(list, *n, fate, text);
 
@@ -186,22 +275,63 @@ static void add_reason(struct survey_reason *list, size_t *n, enum survey_fate f
     if (i == *n)
         list[(*n)++] = (struct survey_reason){fate, mem_text(text), 0};
     list[i].cells += cells;
+    return i;
 }
 
-static size_t look_at(struct survey *v, size_t cell)
+static void look_closely(struct survey *v, size_t cell, struct alike *out)
 {
     struct err e = {0};
 
+    v->made++;
+    out->seen = true;
     if (!spec_sweep_varies(&v->sweep))
         *v->cell = v->sweep.base;
     else if (spec_sweep_cell(&v->sweep, cell, v->cell, &e) != ERR_OK) {
-        v->left_out++;
-        add_reason(v->reason, &v->reasons, SURVEY_OUT, e.text, 1);
-        return KIND_NONE;
+        out->kind = KIND_NONE;
+        out->reason = (uint8_t)add_reason(v->reason, &v->reasons, SURVEY_OUT, e.text, 0);
+        return;
     }
-    double lr = spec_base_lr(v->cell, spec_batch(v->cell));
+    if (v->lr_axis < v->sweep.axes)
+        v->cell->lr = 1;
+    out->lr = spec_base_lr(v->cell, spec_batch(v->cell));
+    out->kind = (uint16_t)find_kind(v);
+}
+
+static double lr_of(const struct survey *v, const struct alike *x)
+{
+    const struct spec_axis *axis = &v->sweep.axis[v->lr_axis];
+    double lr;
+
+    if (v->lr_axis == v->sweep.axes)
+        return x->lr;
+    if (!text_to_double(axis->value[v->place[v->lr_axis]], &lr)) /* it stands in quotes */
+        lr = spec_set(v->cell, "lr", axis->value[v->place[v->lr_axis]], NULL, NULL, NULL) == ERR_OK
+                 ? v->cell->lr
+                 : NAN;
+    return lr * x->lr;
+}
+
+static uint16_t look_at(struct survey *v, size_t cell)
+{
+    size_t number = 0;
+    struct alike *x;
+    double lr;
+
+    spec_sweep_place(&v->sweep, cell, v->place);
+    for (size_t a = 0; a < v->sweep.axes; a++)
+        number += v->step[a] * v->place[a];
+    x = &v->alike[number];
+    if (!x->seen)
+        look_closely(v, cell, x);
+    if (x->kind == KIND_NONE) {
+        v->left_out++;
+        v->reason[x->reason].cells++;
+        return x->kind;
+    }
+    ++*(x->kind == KIND_OTHER ? &v->other : &v->kind[x->kind].cells);
+    lr = lr_of(v, x);
     widen(&v->lr, lr, lr);
-    return add_kind(v);
+    return x->kind;
 }
 
 bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop)
@@ -213,12 +343,17 @@ bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop)
         spec_sweep_spread(&v->sweep, v->order);
     }
     while (v->seen < v->cells) {
-        v->kind_of[v->seen] = (uint16_t)look_at(v, v->order ? v->order[v->seen] : v->seen);
+        v->kind_of[v->seen] = look_at(v, v->order ? v->order[v->seen] : v->seen);
         v->seen++;
         if ((v->seen & 15) == 0 && (clock_ns() - start >= ns || (stop && atomic_load(stop))))
             break;
     }
     return v->seen == v->cells;
+}
+
+size_t survey_made(const struct survey *v)
+{
+    return v->made;
 }
 
 /* ---- the account ---- */

@@ -42,6 +42,8 @@ void survey_free(struct survey *v);
 void survey_cut(struct survey *v, int64_t most, bool grid);
 /* Looks on for so long, at one cell at least; stop (may be NULL) ends it sooner. True: all are seen. */
 bool survey_look(struct survey *v, uint64_t ns, const atomic_bool *stop);
+/* How many cells it made for that: one of those that differ by nothing that costs or that is checked. */
+size_t survey_made(const struct survey *v);
 
 struct account_kind {
     const struct spec *spec; /* the survey's, which must outlive the account */

@@ -398,13 +398,15 @@ enum err_code average_write_run(const struct average *a, struct text *folder, st
 {
     struct record_run *run = mem_new(1, sizeof *run);
     struct record *record = NULL;
-    char *ini, *net_text = read_text(&a->run[0], "model.net");
+    char *net_text = read_text(&a->run[0], "model.net");
+    struct text ini = {0};
     enum err_code code;
 
     fill_run(a, run);
     run->state = WIRE_RUNNING;
-    ini = plan_ini(&run->spec);
-    code = record_create(&record, cli_results(), run, ini, net_text ? net_text : "", true, e);
+    plan_add_ini(&run->spec, &ini);
+    code = record_create(&record, cli_results(), run, text_str(&ini), net_text ? net_text : "",
+                         true, e);
     if (code == ERR_OK)
         code = add_rows(a, run, record, e);
     else
@@ -427,6 +429,6 @@ enum err_code average_write_run(const struct average *a, struct text *folder, st
         record_close(record);
     free(net_text);
     free(run);
-    free(ini);
+    text_free(&ini);
     return code;
 }

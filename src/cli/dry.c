@@ -196,7 +196,7 @@ int dry_run(const struct spec *spec, bool json)
         add_json(&out, plan, &estimate, spec);
         code = cli_print(&out);
     } else {
-        spec_write(&plan->spec, &out); /* plan->ini names the copy of the model that there is not */
+        spec_write(&plan->spec, &out); /* no plan_add_ini: there is no copy of the model */
         text_add(&out, "\n");
         add_facts(&out, plan, &estimate);
         add_time(&out, spec);

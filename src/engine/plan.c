@@ -342,7 +342,6 @@ static enum err_code make(struct plan *p, const struct data_places *places,
     p->dropped = p->train_images - p->steps_per_epoch * s->batch;
     p->total_steps = s->epochs * p->steps_per_epoch;
     p->base_lr = spec_base_lr(s, s->batch);
-    p->ini = plan_ini(s);
     return ERR_OK;
 }
 
@@ -406,22 +405,19 @@ void plan_free(struct plan *p)
         return;
     net_free(p->net);
     data_close(p->data);
-    free(p->ini);
     free(p->member_device);
     free(p->model_key);
     free(p);
 }
 
-char *plan_ini(const struct spec *resolved)
+void plan_add_ini(const struct spec *resolved, struct text *out)
 {
     struct spec *s = mem_new(1, sizeof *s);
-    struct text ini = {0};
 
     *s = *resolved;
     snprintf(s->model, sizeof s->model, "model.net");
-    spec_write(s, &ini);
+    spec_write(s, out);
     free(s);
-    return ini.s ? ini.s : mem_text("");
 }
 
 static void add_layers(struct text *t, const struct net *net)

@@ -22,7 +22,6 @@ struct plan {         /* owns net and data; freed by plan_free */
         [400]; /* what auto could not take, in a sentence; empty where there is nothing to say */
     char why[400];     /* auto: why it is this backend; empty where somebody named it */
     char lacking[300]; /* of plan_check_memory; "" */
-    char *ini;         /* experiment.ini as text */
 
     struct data_set facts;        /* of data_peek */
     int shared_gpu[SPEC_DEVICES]; /* of plan_share_gpus */
@@ -73,8 +72,8 @@ enum err_code plan_estimate(const struct plan *p, struct backend_estimate *out,
  * is free now, that stands in p->lacking. */
 enum err_code plan_check_memory(struct plan *p, struct err *e) MUST_USE;
 
-/* The text of experiment.ini: model is the copy beside it. The caller frees it. */
-char *plan_ini(const struct spec *resolved);
+/* The text of experiment.ini: model is the copy beside it. */
+void plan_add_ini(const struct spec *resolved, struct text *out);
 /* Sixteen hexadecimal digits of what determines a run's results: its settings, layers and data. */
 void plan_hash(const struct plan *p, char out[17]);
 /* The same of the layers alone and of the data alone, which two files of one name may have of their

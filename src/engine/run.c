@@ -121,7 +121,7 @@ enum err_code run_open_record(struct run *r, struct err *e)
         return record_open(&r->record, r->start.resume, e);
     if (r->item)
         record_queue_add_origin(&ini, r->item);
-    text_add(&ini, r->plan->ini);
+    plan_add_ini(&r->plan->spec, &ini);
     code = record_create(&r->record, r->engine->results, &r->row, text_str(&ini),
                          r->plan->net->text, r->plan->spec.mode == SPEC_ENSEMBLE, e);
     text_free(&ini);
@@ -193,10 +193,19 @@ static void look_at_others(struct engine *e)
     count_shared(e);
 }
 
+static enum err_code write_ini(struct run *r, struct err *e)
+{
+    struct text ini = {0};
+    enum err_code code;
+
+    plan_add_ini(&r->plan->spec, &ini);
+    code = record_write_ini(r->record, text_str(&ini), e);
+    text_free(&ini);
+    return code;
+}
+
 static enum err_code take_opened(struct run *r, const struct message *m, struct err *e)
 {
-    const struct plan *p = r->plan;
-
     r->at = m->at;
     r->opened_ns = clock_ns();
     r->opened = true;
@@ -205,7 +214,7 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     if (r->resumed) {
         TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
         if (r->extended)
-            TRY(record_write_ini(r->record, p->ini, e));
+            TRY(write_ini(r, e));
     }
     r->state = WIRE_RUNNING;
     TRY(run_write(r, e));

@@ -80,7 +80,7 @@ void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place)
 static void lapse(const struct spec_sweep *s, struct spec *cell)
 {
     for (int key = 0; key < SPEC_KEYS; key++) {
-        int by = spec_used_by(key, NULL);
+        int by = spec_given(cell, key) ? spec_used_by(key, NULL) : -1;
 
         for (size_t a = 0; by >= 0 && a < s->axes; a++)
             if (!strcmp(s->axis[a].key, spec_keys[by].name) && !spec_applies(cell, key))

@@ -10,6 +10,15 @@ static enum err_code make(struct plan **p, const struct spec *s, struct err *e)
     return plan_make(p, s, &nowhere, kit_backends, true, e);
 }
 
+static const char *ini_of(const struct plan *p)
+{
+    static struct text ini;
+
+    text_clear(&ini);
+    plan_add_ini(&p->spec, &ini);
+    return text_str(&ini);
+}
+
 TEST(everything_is_resolved)
 {
     struct kit k;
@@ -42,12 +51,12 @@ TEST(everything_is_resolved)
     CHECK_INT(p->session.devices, 3);
     CHECK_INT(p->session.all_devices, 3);
     CHECK_INT(backend_units(&p->session), 3);
-    CHECK_HAS(p->ini, "model = model.net\n");
-    CHECK_HAS(p->ini, "batch = 24\n");
-    CHECK_HAS(p->ini, "threads = 6\n");
-    CHECK_HAS(p->ini, "backend = ref\n");
-    CHECK(!strstr(p->ini, "members"));
-    CHECK(!strstr(p->ini, "momentum"));
+    CHECK_HAS(ini_of(p), "model = model.net\n");
+    CHECK_HAS(ini_of(p), "batch = 24\n");
+    CHECK_HAS(ini_of(p), "threads = 6\n");
+    CHECK_HAS(ini_of(p), "backend = ref\n");
+    CHECK(!strstr(ini_of(p), "members"));
+    CHECK(!strstr(ini_of(p), "momentum"));
     plan_free(p);
     kit_end(&k);
 }
@@ -94,7 +103,7 @@ TEST(an_ensemble_has_as_many_members_as_devices_unless_told)
     CHECK_INT(p->session.members, 2);
     CHECK_INT(p->batch_per_device, 16);
     CHECK(p->spec.threads >= 1);
-    CHECK_HAS(p->ini, "members = 2\n");
+    CHECK_HAS(ini_of(p), "members = 2\n");
     plan_free(p);
     kit_set(&s, "members=5");
     REQUIRE_OK(make(&p, &s, &e));

@@ -111,9 +111,16 @@ void app_page(struct app *app, const char *title, const char *lines)
     snprintf(kit.page, sizeof kit.page, "%s", lines);
 }
 
-void app_renew_page(struct app *app, const char *title, const char *lines)
+void app_renew_page(struct app *app, const char *title, void (*write)(void *user, struct text *out),
+                    void *user)
 {
-    app_page(app, title, lines);
+    struct text lines = {0};
+
+    if (!kit.page[0])
+        return;
+    write(user, &lines);
+    app_page(app, title, text_str(&lines));
+    text_free(&lines);
 }
 
 bool feed_busy(struct feed *f)

@@ -92,6 +92,76 @@ TEST(cells_that_cost_the_same_are_asked_about_once)
     survey_free(v);
 }
 
+/* Each cell made and checked by itself, as a sweep does it. */
+static void check_by_hand(const char *text, size_t made)
+{
+    struct survey *v = of(text);
+    struct spec_sweep s;
+    struct spec cell;
+    struct account a = {0};
+    struct account_sum sum;
+    struct err e = {0};
+    size_t cells, left_out = 0, reasons = 0;
+    double lo = INFINITY, hi = -INFINITY, images = 0;
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    CHECK_INT(survey_made(v), made);
+    account_update(&a, v);
+    answer_all(&a);
+    account_sum(&a, &sum);
+    spec_sweep_init(&s);
+    REQUIRE_OK(spec_sweep_parse(&s, text, strlen(text), "made.ini", &e));
+    REQUIRE_OK(spec_sweep_close(&s, &e));
+    cells = spec_sweep_cells(&s);
+    for (size_t i = 0; i < cells; i++) {
+        double lr;
+
+        if (spec_sweep_cell(&s, i, &cell, &e) != ERR_OK) {
+            left_out++;
+            continue;
+        }
+        lr = spec_base_lr(&cell, spec_batch(&cell));
+        lo = fmin(lo, lr);
+        hi = fmax(hi, lr);
+        images += (double)(60000 / spec_batch(&cell) * spec_batch(&cell) * cell.epochs);
+    }
+    CHECK_INT(a.cells, cells);
+    CHECK_INT(sum.left_out, left_out);
+    CHECK_INT(sum.runs, cells - left_out);
+    CHECK_NEAR(sum.lr.lo, lo, 0);
+    CHECK_NEAR(sum.lr.hi, hi, 0);
+    CHECK_NEAR(sum.model_images, images, 0);
+    for (size_t i = 0; i < a.reasons; i++)
+        reasons += a.reason[i].cells;
+    CHECK_INT(reasons, left_out);
+    account_free(&a);
+    survey_free(v);
+    spec_sweep_free(&s);
+}
+
+/* Ten thousand cells at a keystroke: what they differ by may be known to change nothing but the learning rate. */
+TEST(of_cells_that_are_alike_one_is_made)
+{
+    check_by_hand("epochs = 1\nbatch = 100, 200\nlr = lin:0.01:1:1000\nrepeats = 5\n", 2);
+    check_by_hand("epochs = 1, 2\nbatch = 100, 250\ndevices = 1, 3\nlr = geom:0.001:1:50\n", 8);
+    check_by_hand("epochs = 1\nbatch = 100, 200\nlr_rule = sqrt\nlr = \"0.25\", 0.5, 0.1\n", 2);
+    check_by_hand("epochs = 1\noptimizer = momentum\nmomentum = lin:0:0.9:10\nlr = 0.1, 0.2\n", 1);
+    check_by_hand("epochs = 1\nschedule = step\nstep_epochs = 1, 2\nstep_factor = 0.1, 0.5\n", 1);
+    check_by_hand("epochs = 1\ndata = synthetic\nseed = step:1:500:1\nweight_decay = 0, 1e-4\n", 1);
+    check_by_hand("epochs = 1\nsamples = 40\nlr = loguniform:0.01:1\n"
+                  "grad_clip = loguniform:0.1:9\n",
+                  1);
+}
+
+/* There their values decide which cells are possible, or walk with what costs. */
+TEST(cells_that_what_is_alike_elsewhere_tells_apart_are_all_made)
+{
+    check_by_hand("epochs = 1\noptimizer = sgd, momentum\nmomentum = 0.5, 0.9\nlr = 0.1, 1\n", 4);
+    check_by_hand("epochs = 1\nschedule = cosine\nlr_min = 0.1\nlr = 0.01, 0.05, 0.2, 1\n", 4);
+    check_by_hand("epochs = 1\nschedule = cosine\nlr_min = 0, 0.1\nlr = 0.01, 0.05, 0.2, 1\n", 8);
+    check_by_hand("epochs = 1\nlr = 0.1, 0.2, 0.4\nbatch = 100, 200, 400\nzip = lr, batch\n", 3);
+}
+
 /* In spread order the corners come first, in the grid's order epochs = 1. */
 TEST(of_a_sweep_that_is_cut_the_first_cells_are_counted)
 {
