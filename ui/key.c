@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define CLICK_MS 400 /* two clicks within it are a double one */
+
 static const struct {
     const char *name;
     int32_t code;
@@ -60,6 +62,14 @@ bool key_parse(const char *word, struct key *key)
         return number >= 1 && number <= 12;
     }
     return parse_character(word, &key->code);
+}
+
+bool key_clicks_again(struct key_clicks *c, int row, int column, uint64_t ms)
+{
+    bool again = c->one && ms - c->ms < CLICK_MS && c->row == row && c->column == column;
+
+    *c = (struct key_clicks){!again, ms, row, column};
+    return again;
 }
 
 int key_list_move(int32_t code, int page)

@@ -40,6 +40,15 @@ struct key {
 /* "a", "Enter", "Ctrl-L", "F5", "Up", "Space": as scripts of keys and the help write them. */
 bool key_parse(const char *word, struct key *key);
 
+/* Of the clicks of one mouse. */
+struct key_clicks {
+    bool one; /* the last one was not the second of two quick ones */
+    uint64_t ms;
+    int row, column;
+};
+/* Whether one there and now is the second of two quick ones; a third one is the first again. */
+bool key_clicks_again(struct key_clicks *c, int row, int column, uint64_t ms);
+
 /* How far a key moves in a list of so many rows seen at once: the arrows, j and k and the wheel by one,
  * pages, and Home, End, g and G by KEY_FAR. 0: it does not. */
 #define KEY_FAR 100000000

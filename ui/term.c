@@ -18,12 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_ROWS    1000 /* of whatever the environment claims */
 #define MOST_COLUMNS 2000
-#define CLICK_MS     400 /* two clicks within it are a double one */
 
 struct term {
     SCREEN *screen;
@@ -34,8 +32,7 @@ struct term {
     attr_t attribute[GRID_ROLES];
     short pair[GRID_ROLES];
     short *pixel_pair, pixel_pairs; /* (above, below) of the 256 colours; 0: none yet */
-    uint64_t clicked;
-    int click_row, click_column;
+    struct key_clicks clicks;
     cchar_t *line;           /* (columns) */
     struct grid_cell *drawn; /* (rows, columns) as curses has them */
 };
@@ -445,17 +442,8 @@ static bool take_mouse(struct term *t, struct key *key)
     } else if (event.bstate & BUTTON5_PRESSED) {
         key->code = UI_WHEEL_DOWN;
     } else if (event.bstate & BUTTON1_PRESSED) {
-        struct timespec now;
-        uint64_t ms;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
         key->code = UI_CLICK;
-        key->again =
-            ms - t->clicked < CLICK_MS && t->click_row == event.y && t->click_column == event.x;
-        t->clicked = ms;
-        t->click_row = event.y;
-        t->click_column = event.x;
+        key->again = key_clicks_again(&t->clicks, event.y, event.x, clock_ns() / 1000000);
     } else {
         return false;
     }

@@ -32,3 +32,17 @@ TEST(every_key_of_every_screen_is_one_and_explained)
         text_free(&seen);
     }
 }
+
+TEST(two_quick_clicks_are_a_double_one_and_a_third_is_none)
+{
+    struct key_clicks c = {0};
+
+    CHECK(!key_clicks_again(&c, 0, 0, 10)); /* the machine has just started */
+    CHECK(key_clicks_again(&c, 0, 0, 100));
+    CHECK(!key_clicks_again(&c, 0, 0, 200));
+    CHECK(key_clicks_again(&c, 0, 0, 300));
+    CHECK(!key_clicks_again(&c, 5, 7, 1000));
+    CHECK(!key_clicks_again(&c, 5, 8, 1100)); /* elsewhere */
+    CHECK(!key_clicks_again(&c, 5, 8, 1500)); /* not so quick */
+    CHECK(key_clicks_again(&c, 5, 8, 1899));
+}
