@@ -144,6 +144,15 @@ static void turn_per_cent(struct app *app)
             share_in_per_cent() ? "accuracies per cent" : "accuracies as fractions");
 }
 
+/* By its number or its name in the first line. */
+static void choose_screen(struct app *app, int to)
+{
+    const struct screen *s = app_screens[app->shown];
+
+    if (!s->lead || !s->lead(app->screen[app->shown], to))
+        app_show(app, to);
+}
+
 static bool key_of_everywhere(struct app *app, const struct key *key)
 {
     switch (key->code) {
@@ -170,7 +179,7 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
         return true;
     }
     if (key->code >= '1' && key->code <= '7') {
-        app_show(app, key->code - '1');
+        choose_screen(app, key->code - '1');
         return true;
     }
     return false;
@@ -197,14 +206,14 @@ static void handle(struct app *app, const struct key *key)
         return;
     app->own->said[0] = 0;
     if (key->code >= UI_F1 && key->code < UI_F1 + SCREENS) {
-        app_show(app, key->code - UI_F1);
+        choose_screen(app, key->code - UI_F1);
         return;
     }
     if (key->code == UI_CLICK && key->row == 0) {
         int screen = bar_screen_at(app, key->column);
 
         if (screen >= 0)
-            app_show(app, screen);
+            choose_screen(app, screen);
         return;
     }
     if (app_wants_text(app) && key->code != 3) {

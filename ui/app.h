@@ -56,6 +56,9 @@ struct screen {
     /* Appends the command line that does what is seen here, without "chorus": "compare a b --x
      * images". */
     void (*command)(void *screen, struct text *out);
+    /* Another screen is chosen here, which shows a run: it goes there with the one at hand. False: as that
+     * screen stands. NULL: always so. */
+    bool (*lead)(void *screen, int to);
     /* Name of the run at hand, for the other verbs that ':' offers; NULL: none. May be NULL. */
     const char *(*run)(void *screen);
     /* Where several are at hand: their names, or their sweep's, as verbs take them; nothing where they

@@ -135,6 +135,7 @@ static void show(void *screen)
     struct results *r = screen;
 
     take_looked(r);
+    r->moved = false;
     r->was_shown = true;
     r->stale = true;
 }
@@ -169,7 +170,7 @@ static bool wants_text(void *screen)
 }
 
 static const struct screen_key keys[] = {
-    {"Enter", "open", "opens the run on the screen Run; unfolds a group"},
+    {"Enter", "open", "opens the run on the screen Run, as 2 does; unfolds a group"},
     {"Space", "mark",
      "marks the run, or a group's runs (~: some are), for Compare and for what is done to several; "
      "marks are kept"},
@@ -191,7 +192,7 @@ static const struct screen_key keys[] = {
      "goes on with a stopped or dead run, or gives a done one more epochs; Run shows it"},
     {"p", "pause", "pauses a live run, or lets it go on, as on Run"},
     {"K", "stop", "stops a live run; asks how, as on Run"},
-    {"P", NULL, "shows its predictions"},
+    {"P", NULL, "shows its predictions, as 6 does"},
     {"W", NULL, "writes its weights into a file"},
     {"M", NULL, "trains a single model for as many epochs as make its cost"},
     {"b", NULL, "shows the board of its sweep"},
@@ -299,6 +300,7 @@ const struct screen screen_results = {
     .wants_text = wants_text,
     .tick = tick,
     .command = results_command,
+    .lead = results_lead,
     .run = run_name,
     .runs = add_runs,
     .forms = forms,

@@ -207,6 +207,29 @@ static void go_to(struct results *r, const struct library_run *run, int screen)
     free(folder);
 }
 
+/* What trains here is what one looks at on Run, unless another line was chosen here meanwhile. What is
+ * shown there already stays as it is. */
+bool results_lead(void *screen, int to)
+{
+    struct results *r = screen;
+    const struct screen *other = to == SCREEN_RUN ? &screen_run : &screen_predict;
+    const struct results_line *line;
+    const char *shown;
+
+    if ((to != SCREEN_RUN && to != SCREEN_PREDICT) || (!r->moved && feed_busy(r->app->feed)))
+        return false;
+    if (results_is_old(r))
+        results_make(r);
+    line = results_chosen(r);
+    if (!line || line->kind == RESULTS_GROUP)
+        return false;
+    shown = other->run(r->app->screen[to]);
+    if (shown && !strcmp(shown, results_run(r, line)->name))
+        return false;
+    go_to(r, results_run(r, line), to);
+    return true;
+}
+
 static void load(struct results *r, const struct library_run *run, bool again)
 {
     char *folder = library_folder(r->app->library, run->name);

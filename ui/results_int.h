@@ -105,6 +105,7 @@ struct results {
 
     uint64_t chosen; /* key of the line under the cursor; 0: the first */
     size_t at;       /* and where it is */
+    bool moved;      /* somebody chose it since the screen was shown */
     size_t top;
     int left; /* the first of the columns that move */
 
@@ -205,6 +206,7 @@ void results_ask_trash(struct results *r);
 
 /* results_act.c */
 bool results_act(struct results *r, int32_t code);
+bool results_lead(void *results, int to); /* the screens Run and Predict are chosen */
 
 /* results_tags.c. "+paper -draft" as a line for record_edit, "tag" alone where nothing was typed. */
 enum err_code results_tag_line(const char *text, struct text *line, struct err *e) MUST_USE;

@@ -13,6 +13,7 @@ void results_go(struct results *r, size_t line)
         return;
     r->at = line < r->view.lines ? line : r->view.lines - 1;
     r->chosen = r->view.line[r->at].key;
+    r->moved = true;
 }
 
 static void move(struct results *r, int by)

@@ -56,6 +56,12 @@ check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
 check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
+one chosen name=older epochs=4
+one chosen name=middle epochs=4
+one chosen name=newest epochs=4
+python3 "$here/settle.py" chosen
+check "2 and 6 on Results go with the run under the cursor" play chosen "calm" "keys Down 2" "wait loss" "calm" "wait middle" \
+    "keys 3" "keys Down F2" "calm" "wait older" "keys 3 Up 6" "calm" "wait middle" "keys 3 2" "calm" "wait middle"
 # Where it does not end before that is seen, a run waits in its first epoch.
 export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=20 stuck_file=$PWD/gate"
 (until_true 60 test -e asked && : >gate) &
