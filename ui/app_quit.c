@@ -84,7 +84,7 @@ static void leave(void *user, int answer)
                 app_log(app, LOG_WARN, e.text);
         }
         app->own->leaving = true;
-        app_say(app, GRID_WARN, "leaving after this epoch");
+        app_say(app, GRID_WARN, "leaving after this epoch; q takes that back");
         break;
     case 1:
         app->own->end = APP_STOP;
@@ -95,6 +95,42 @@ static void leave(void *user, int answer)
         app->over = true;
         break;
     }
+}
+
+/* What was told to stop after its epoch, and whatever the queue was to wait for, goes on. */
+static void stay(struct app *app)
+{
+    struct wire *wire = app->config.wire;
+    size_t n;
+    struct wire_sweep_status *sweep = live_sweeps(app, &n);
+    struct err e;
+
+    app->own->leaving = false;
+    if (wire)
+        (void)wire_send(wire, &(struct wire_command){.kind = WIRE_OPEN});
+    for (size_t i = 0; i < n; i++)
+        if (sweep[i].closing && !sweep[i].after_cells)
+            (void)wire_send(wire, &(struct wire_command){.kind = WIRE_GO, .run = sweep[i].sweep});
+    free(sweep);
+    for (size_t i = 0; i < feed_count(app->feed); i++) {
+        struct feed_run *run = feed_at(app->feed, i);
+
+        if (run->own && !run->sweep && run->told_to_end == run->number &&
+            !wire_state_ended(run->state) && feed_pause(app->feed, run, true, &e) != ERR_OK)
+            app_log(app, LOG_WARN, e.text);
+        run->told_to_end = 0;
+    }
+    app_say(app, GRID_TEXT, "taken back: what runs goes on after this epoch too");
+}
+
+static void leave_or_stay(void *user, int answer)
+{
+    struct app *app = user;
+
+    if (answer == 0 && app->own->leaving)
+        stay(app);
+    else if (answer > 0)
+        leave(app, answer);
 }
 
 /* Of what waits for room on the disk, for which there is no end of an epoch. */
@@ -223,14 +259,19 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
     static const char *const paused[] = {"after this epoch: go on to its end, stop then, and leave",
                                          "now: stop it; R goes on with it",
                                          "let it go on, without this terminal", "cancel", NULL};
+    static const char *const leaving[] = {
+        "take it back: stay, and what runs goes on", "now: stop what runs; R goes on with it",
+        "leave it running, without this terminal", "cancel", NULL};
     bool waits = feed_only_lacks_room(app->feed), rests = !waits && feed_only_paused(app->feed);
+    bool leaves = app->own->leaving && !waits && !rests;
     struct text words = {0};
 
     if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
         text_add(&words, " ");
-    text_add(&words, waits   ? "What runs waits for room on the disk."
-                     : rests ? "What runs here is paused."
-                             : "Something runs.");
+    text_add(&words, waits    ? "What runs waits for room on the disk."
+                     : rests  ? "What runs here is paused."
+                     : leaves ? "This is left as soon as what runs has ended its epoch."
+                              : "Something runs.");
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
     if (waiting)
@@ -238,10 +279,14 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
                   waiting == 1 ? " begins" : "s begin",
                   others ? "other chorus that is open" : "next chorus");
     app_ask(app, text_str(&words),
-            waits   ? full
-            : rests ? paused
-                    : answers,
-            waits ? leave_full : leave, app);
+            waits    ? full
+            : rests  ? paused
+            : leaves ? leaving
+                     : answers,
+            waits    ? leave_full
+            : leaves ? leave_or_stay
+                     : leave,
+            app);
     text_free(&words);
 }
 
@@ -266,7 +311,8 @@ static void waiting_counted(void *arg, bool dropped)
 void quit_tick(struct app *app)
 {
     if (app->own->popup != POPUP_ASK || feed_busy(app->feed) ||
-        (app->own->on_answer != leave && app->own->on_answer != leave_full))
+        (app->own->on_answer != leave && app->own->on_answer != leave_full &&
+         app->own->on_answer != leave_or_stay))
         return;
     app_ask_end(app, app->own->on_answer);
     app_say(app, GRID_GOOD, "What ran has ended by itself; q leaves.");

@@ -170,7 +170,7 @@ static bool wants_text(void *screen)
 }
 
 static const struct screen_key keys[] = {
-    {"Enter", "open", "opens the run on the screen Run, as 2 does; unfolds a group"},
+    {"Enter", "open", "opens the run on Run, as 2 does; unfolds a group"},
     {"Space", "mark",
      "marks the run, or a group's runs (~: some are), for Compare and for what is done to several; "
      "marks are kept"},

@@ -161,6 +161,9 @@ static void obey(struct engine *e, const struct wire_command *c)
     case WIRE_CLOSE:
         queue_stop(e);
         return;
+    case WIRE_OPEN:
+        queue_go(e);
+        return;
     case WIRE_QUIT:
         quit(e, c->how);
         return;

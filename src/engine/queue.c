@@ -117,6 +117,16 @@ void queue_stop(struct engine *e)
     show(e->queue, WIRE_QUEUE_OFF, 0, "");
 }
 
+/* Not in a process that can compute no more. */
+void queue_go(struct engine *e)
+{
+    if (!e->queue || !e->queue->off || engine_is_stuck(e))
+        return;
+    e->queue->off = false;
+    record_work_set(e->queue->taker, "", 0);
+    show(e->queue, WIRE_QUEUE_BUSY, 0, "");
+}
+
 /* number: of a run or sweep that it is about, or 0. */
 static void tell(struct queue *q, uint32_t number, enum log_level level, const char *fmt, ...)
     PRINTF_LIKE(4, 5);

@@ -68,6 +68,8 @@ void run_want(struct run *r, enum run_wish wish, enum wire_how how)
         if (r->wish == WISH_PAUSE) /* its epoch ends only if it goes on */
             r->wish = WISH_GO;
     } else if (r->wish != WISH_STOP) {
+        if (wish == WISH_GO && r->wish == WISH_GO)
+            r->after_epoch = false;
         r->wish = wish;
     }
     r->now |= wish == WISH_STOP && how == WIRE_NOW;

@@ -28,6 +28,8 @@ static void stop(struct sweep *s, enum wire_how how)
     bool after_cells = how == WIRE_AFTER_CELLS;
 
     if (!after_cells)
+        s->after_epoch = how == WIRE_AFTER_EPOCH && (s->course != SWEEP_ENDS || s->after_epoch);
+    if (!after_cells)
         s->course = SWEEP_ENDS;
     else if (s->course != SWEEP_ENDS)
         s->course = SWEEP_AFTER_CELLS;
@@ -40,10 +42,12 @@ static void stop(struct sweep *s, enum wire_how how)
  * in a process that can compute no more. */
 static void go(struct sweep *s)
 {
-    if (s->course == SWEEP_AFTER_CELLS && !s->paused && !any_wants_pause(s) &&
+    if ((s->course == SWEEP_AFTER_CELLS || s->after_epoch) && !s->paused && !any_wants_pause(s) &&
         !engine_is_stuck(s->engine)) {
         s->course = SWEEP_GOES_ON;
-        sweep_tell(s, LOG_INFO, "it goes on: the stop after the cells that run is taken back");
+        sweep_tell(s, LOG_INFO, "it goes on: the stop after %s is taken back",
+                   s->after_epoch ? "this epoch" : "the cells that run");
+        s->after_epoch = false;
     }
     s->paused = false;
     want_all(s, WISH_GO, WIRE_AFTER_STEP);

@@ -106,8 +106,9 @@ struct sweep {
     bool *job;      /* (jobs): taken */
     bool begun, paused, changed;
     enum sweep_course course;
-    bool opened;  /* what the folder holds is there */
-    char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
+    bool after_epoch; /* SWEEP_ENDS: no sooner than that, so that it can be taken back */
+    bool opened;      /* what the folder holds is there */
+    char *folder;     /* results/sweeps/NAME; NULL: nothing is written yet */
     struct record_ledger *ledger;
     int work;    /* descriptor; -1: none. Of a lock that all who work on the sweep share */
     int control; /* the same */

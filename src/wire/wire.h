@@ -150,11 +150,12 @@ enum wire_command_kind {
     WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
     WIRE_MOVE,  /* cell: by so many places later in the queue, or (below 0) earlier */
     WIRE_CLOSE, /* nothing more is taken from the queue */
+    WIRE_OPEN,  /* but now it is again */
 };
 /* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
- * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells, until a WIRE_GO that finds nothing paused. WIRE_HAND_OVER: as
- * WIRE_AFTER_STEP, but another process goes on at once, so that it is no end for on_end; and nothing
- * more is taken from the queue. */
+ * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. A WIRE_GO that finds nothing
+ * paused takes that back, and WIRE_AFTER_EPOCH. WIRE_HAND_OVER: as WIRE_AFTER_STEP, but another process
+ * goes on at once, so that it is no end for on_end; and nothing more is taken from the queue. */
 enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW, WIRE_AFTER_CELLS, WIRE_HAND_OVER };
 
 struct wire_command {

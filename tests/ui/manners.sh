@@ -155,6 +155,15 @@ run=$(echo left/2*)
 check "with what was stopped: $(column "$run" state)" state_is "$run" stopped
 check "and how to go on with it" grep -qa "chorus resume.*${run##*/}" bytes
 
+play 24x80 "text:img/s" key:q "text:after this epoch" key:a "text:leaving after" -- \
+    "$CHORUS" run tiny.ini --tui mode=ensemble members=3 epochs=50 --results left-ens
+check "so does an ensemble" test $? = 130
+run=$(echo left-ens/2*) epochs=$(($(rows "$run/epochs.csv")))
+check "all its members are of the same epoch: $epochs" eval \
+    '((epochs > 0 && $(rows "$run/members.csv") == 3 * epochs)) && state_is "$run" stopped'
+CHORUS_FAKE_SCRIPT='' "$CHORUS" resume "$run" --quiet >/dev/null 2>&1
+check "and it goes on to its end" eval 'state_is "$run" done && (($(rows "$run/epochs.csv") == 50))'
+
 # What is paused waits headless, for ever if need be, and is seen. Its second epoch has no end before it is let go.
 export CHORUS_FAKE_SCRIPT="step_ms=20 stuck=50 stuck_file=$PWD/paused-gate"
 play 24x80 "text:img/s" key:p "text:paused" gone: -- "$CHORUS" run tiny.ini --tui --results paused

@@ -62,12 +62,22 @@ one chosen name=newest epochs=4
 python3 "$here/settle.py" chosen
 check "2 and 6 on Results go with the run under the cursor" play chosen "calm" "keys Down 2" "wait loss" "calm" "wait middle" \
     "keys 3" "keys Down F2" "calm" "wait older" "keys 3 Up 6" "calm" "wait middle" "keys 3 2" "calm" "wait middle"
+one back name=first epochs=3
 # Where it does not end before that is seen, a run waits in its first epoch.
 export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=20 stuck_file=$PWD/gate"
 (until_true 60 test -e asked && : >gate) &
 check "q asks no more when what ran has ended" play results "calm" "keys r" \
     "wait running" "keys q" "wait How do you want" "save asked" "gone How do you want" "wait ended by itself"
 wait
+rm -f gate asked
+(until_true 60 test -e asked && : >gate) &
+check "leaving after the epoch is taken back by q" play back "calm" "keys r" "wait running" \
+    "keys : Ctrl-U" "type run tiny.ini name=behind epochs=1 --queue" "keys Enter" "wait 1 waits" "keys Esc" "keys q" \
+    "wait How do you want" "keys a" "wait leaving after this epoch; q takes that back" "keys q" "wait take it back" \
+    "keys t" "wait taken back" "save asked" "wait ✓ done  behind" "calm"
+wait
+check "nothing was stopped, and the queue goes on" eval \
+    '[ "$("$CHORUS" ls --results back --json | grep -o "\"state\": *\"done\"" | wc -l)" = 3 ]'
 rm -f gate asked
 (until_true 60 test -e asked && : >gate) &
 check "whose end was seen on Run is no news on Results" play results "calm" "keys 3" "calm" "keys 2" "calm" "keys r" \

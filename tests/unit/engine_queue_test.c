@@ -201,6 +201,7 @@ static int64_t checkpoint_step(const char *path)
 }
 
 static atomic_bool answered;
+static bool taken_back;
 
 static bool hear_refusal(struct kit *k, const struct wire_event *event)
 {
@@ -215,6 +216,8 @@ static void stop_after_epoch(const struct backend_span *span)
 {
     (void)span;
     wire_send(here->wire, &sent);
+    if (taken_back)
+        kit_send(here, WIRE_GO, sent.run, WIRE_AFTER_STEP);
     kit_send(here, WIRE_STOP, 42, WIRE_NOW);
     for (int i = 0; i < 20000 && !atomic_load(&answered); i++)
         clock_sleep_ms(1);
@@ -250,6 +253,19 @@ TEST(a_stop_comes_at_once_or_after_the_epoch)
     CHECK_INT(status.step, 12);
     CHECK_INT(run.epochs_done, 2);
     CHECK_HAS(run.reason, "after epoch 2");
+
+    taken_back = true;
+    atomic_store(&answered, false);
+    kit_engine(&k, 256, 0);
+    kit_happen = stop_after_epoch;
+    k.on_event = hear_refusal;
+    sent.run = k.runs + 1;
+    atomic_store(&kit_at, 8);
+    kit_run(&k, &s, &status);
+    kit_quit(&k);
+    taken_back = false;
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.step, 18);
     kit_end(&k);
 }
 

@@ -566,6 +566,52 @@ TEST(a_stop_after_the_cells_is_taken_back)
     kit_end(&k);
 }
 
+TEST(a_stop_after_the_epoch_is_taken_back)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    kit_folder(&k);
+    kit_hold(&k, (struct fake_script){0}, 5);
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nepochs = 3\nlr = 0.1, 0.2\n", (struct wish){0});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
+    wait_standing(&k, sweep, "stopping: no further cell begins", &status);
+    CHECK(!status.after_cells);
+    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    wait_standing(&k, sweep, "running", &status);
+    kit_let_go(&k, "");
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.done, 2);
+    kit_end(&k);
+}
+
+TEST(a_stop_that_does_not_wait_for_the_epoch_is_not_taken_back)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    size_t live[CELLS];
+    uint32_t sweep;
+
+    kit_folder(&k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    kit_engine(&k, 4096, 0);
+    sweep = begin_sweep(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2\n", (struct wish){0});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
+    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    wait_sweep(&k, sweep, &status);
+    CHECK_INT(status.state, WIRE_STOPPED);
+    kit_end(&k);
+}
+
 TEST(a_sweep_that_stands_still_before_its_stop_is_called_paused)
 {
     struct wire_sweep_status status = {
