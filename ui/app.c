@@ -87,6 +87,7 @@ static void draw(struct app *app)
     struct grid *g = &own->grid;
 
     app->dirty = false;
+    own->hints = 0;
     grid_clear(g);
     if (g->rows < APP_LEAST_ROWS || g->columns < APP_LEAST_COLUMNS) {
         struct text status = {0};
@@ -188,6 +189,7 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
 static void handle(struct app *app, const struct key *key)
 {
     const struct screen *s = app_screens[app->shown];
+    struct key hinted;
 
     switch (key->code) {
     case UI_RESIZE:
@@ -214,6 +216,10 @@ static void handle(struct app *app, const struct key *key)
 
         if (screen >= 0)
             choose_screen(app, screen);
+        return;
+    }
+    if (key->code == UI_CLICK && bar_hint_at(app, key->row, key->column, &hinted)) {
+        handle(app, &hinted);
         return;
     }
     if (app_wants_text(app) && key->code != 3) {

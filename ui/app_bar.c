@@ -7,7 +7,9 @@
 #include <string.h>
 
 static const struct screen_key everywhere[] = {
-    {"1 2 3 4 5 6 7", NULL, "or F1 to F7 choose a screen, Tab a pane of it"},
+    {"1 2 3 4 5 6 7", NULL,
+     "or F1 to F7 choose a screen, Tab a pane of it; a click on its name, or on a key's hint in the "
+     "lowest lines, does too"},
     {"?", "help", "this page"},
     {":", "command", "the command line that does what is seen here; Enter runs it"},
     {"w", NULL, "writes what is seen to a file: text, SVG, and what the screen can be written as"},
@@ -77,6 +79,31 @@ static void key_of_hint(const char *keys, char word[16])
         snprintf(word, 16, "%.*s", (int)strcspn(keys, " "), keys);
 }
 
+static int draw_hint(struct app *app, struct grid *g, struct rect line, int column, const char *key,
+                     const char *hint)
+{
+    struct app_int *own = app->own;
+    int behind = grid_hint(g, line, 0, column, key, hint);
+
+    if (own->hints < (int)(sizeof own->hint / sizeof *own->hint)) {
+        struct bar_hint *h = &own->hint[own->hints++];
+
+        *h = (struct bar_hint){.from = column, .to = behind - 2};
+        snprintf(h->key, sizeof h->key, "%s", key);
+    }
+    return behind;
+}
+
+bool bar_hint_at(const struct app *app, int row, int column, struct key *key)
+{
+    const struct app_int *own = app->own;
+
+    for (int i = 0; i < own->hints && row == own->grid.rows - 2; i++)
+        if (column >= own->hint[i].from && column < own->hint[i].to)
+            return key_parse(own->hint[i].key, key);
+    return false;
+}
+
 /* What keys do here, as many as there is room for; those of everywhere keep the right end. */
 static void draw_hints(struct app *app, struct grid *g, struct rect line)
 {
@@ -86,14 +113,15 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
     int column = 1, end = line.columns - 1;
 
+    app->own->hints = 0;
     if (field && !s->hints) { /* the others are text there */
-        column = grid_hint(g, line, 0, column, "Enter", "takes it");
-        grid_hint(g, line, 0, column, "Esc", "leaves it as it was");
+        column = draw_hint(app, g, line, column, "Enter", "takes it");
+        draw_hint(app, g, line, column, "Esc", "leaves it as it was");
         return;
     }
     for (int i = 0; i < 6 && end > 30 && !field; i += 2) {
         end -= (int)strlen(last[i]) + 1 + (int)strlen(last[i + 1]);
-        grid_hint(g, line, 0, end, last[i], last[i + 1]);
+        draw_hint(app, g, line, end, last[i], last[i + 1]);
         end -= 2;
     }
     for (; keys->keys; keys++) {
@@ -105,7 +133,7 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
         key_of_hint(keys->keys, word);
         width = text_width(word) + 1 + text_width(keys->hint);
         if (column + width <= end)
-            column = grid_hint(g, line, 0, column, word, keys->hint);
+            column = draw_hint(app, g, line, column, word, keys->hint);
     }
 }
 

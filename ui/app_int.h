@@ -43,9 +43,14 @@ struct app_int {
     uint64_t keyed_ns; /* when a key was pressed last */
     bool away;         /* the terminal is others' just now */
     bool leaving;      /* as soon as nothing runs */
-    bool quitting;     /* q was pressed: whether something waits is being looked at */
-    bool pressing;     /* a key is being handled */
-    bool busy;         /* something trains here, and the screen shown asks the engine nothing */
+    struct bar_hint {  /* (hints) in the line of what keys do, as it was drawn last */
+        int from, to;  /* columns */
+        char key[16];  /* as key_parse takes it; a pair is none */
+    } hint[SCREEN_HINTS + 4];
+    int hints;
+    bool quitting; /* q was pressed: whether something waits is being looked at */
+    bool pressing; /* a key is being handled */
+    bool busy;     /* something trains here, and the screen shown asks the engine nothing */
 
     char said[512];
     int said_role;
@@ -110,6 +115,8 @@ void bar_hints(struct app *app, struct grid *g);
  * screen. */
 int bar_trouble(struct app *app, struct grid *g);
 int bar_screen_at(const struct app *app, int column); /* of the top line; -1 */
+/* The key whose hint was drawn there, if one alone is named. */
+bool bar_hint_at(const struct app *app, int row, int column, struct key *key);
 void bar_help(struct app *app);
 
 /* Of the prompt that was opened just now: another line that Up and Down bring. */
