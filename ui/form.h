@@ -170,10 +170,12 @@ bool form_list_checked(struct form *f, struct form_checked *x);
 
 /* ---- an open field ---- */
 
-/* What Tab would add to the last value of a list at its end: of the words (NULL at the end; may be
- * NULL) and, where there is a slash or no word fits, of files. False: nothing. several: names of
- * all that would fit, where they are more than one and none of them is there whole. */
-bool form_complete(const char *text, const char *const *words, struct text *more,
+/* out: the text with what Tab adds to the last value of a list at its end: of the words (NULL at the
+ * end; may be NULL) and, where no word fits, of files. False: nothing. several: names of all that would
+ * fit, where they are more than one and none of them is there whole. */
+bool form_complete(const char *text, const char *const *words, struct text *out,
                    struct text *several);
+/* The same of what is one path whatever stands in it; more: what is added. */
+void form_complete_path(const char *text, struct text *more);
 
 #endif

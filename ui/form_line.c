@@ -73,34 +73,70 @@ static void put_count(const struct fits *fits, struct text *several)
     *several = all;
 }
 
-bool form_complete(const char *text, const char *const *words, struct text *more,
+/* With what was found behind it. A name with a comma would be two values: the last one is put in quotes,
+ * which are closed where nothing can follow. */
+static void put_found(const char *text, const char *value, bool quoted, const struct fits *fits,
+                      struct text *out)
+{
+    const char *found = fits->count ? fits->common : "";
+    size_t n = strlen(found);
+    bool opens = !quoted && *value != '"' && strpbrk(found, ",\"");
+
+    text_add_n(out, text, (size_t)(value - text));
+    text_add(out, opens ? "\"" : "");
+    text_add(out, value);
+    quoted |= opens;
+    for (; *found; found++)
+        text_add_n(out, quoted && *found == '"' ? "\"\"" : found, quoted && *found == '"' ? 2 : 1);
+    if (quoted && fits->count == 1 && !(n && found[-1] == '/'))
+        text_add(out, "\"");
+}
+
+bool form_complete(const char *text, const char *const *words, struct text *out,
                    struct text *several)
 {
-    const char *typed = text;
+    const char *value = text, *typed = text;
     struct fits fits = {0};
     bool quoted = false;
 
     for (const char *p = text; *p; p++) {
         quoted ^= *p == '"';
-        if (!quoted && (*p == ',' || *p == ':' || *p == '"'))
+        if (!quoted && *p == ',')
+            value = p + 1;
+        if ((!quoted && *p == ',') || *p == ':' || *p == '"')
             typed = p + 1;
     }
+    value += strspn(value, " ");
     while (*typed == ' ' || *typed == '"')
         typed++;
     text_clear(several);
+    if (*value == '"' && !quoted) /* nothing follows the closing one */
+        words = NULL;
     for (size_t i = 0; words && words[i]; i++)
         if (!strncmp(words[i], typed, strlen(typed)))
             add_fit(&fits, words[i] + strlen(typed), words[i], several);
-    if (!fits.count)
+    if (!fits.count && (quoted || *value != '"'))
         add_files(&fits, typed, several);
     if (fits.count < 2 || fits.whole)
         text_clear(several);
     else if (fits.count > MOST_SEEN)
         put_count(&fits, several);
+    text_clear(out);
+    put_found(text, value, quoted, &fits, out);
+    free(fits.common);
+    return strcmp(text, text_str(out)) != 0 || several->n;
+}
+
+void form_complete_path(const char *text, struct text *more)
+{
+    struct fits fits = {0};
+    struct text several = {0};
+
+    add_files(&fits, text, &several);
     if (fits.count)
         text_add(more, fits.common);
     free(fits.common);
-    return more->n || several->n;
+    text_free(&several);
 }
 
 /* ---- one step further ---- */

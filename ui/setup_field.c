@@ -189,14 +189,14 @@ struct completing {
     char key[64], *text;
     const char *const *words;
     bool again; /* what there is to choose from is seen already */
-    struct text more, several;
+    struct text whole, several;
 };
 
 static void look_for(void *arg)
 {
     struct completing *c = arg;
 
-    (void)form_complete(c->text, c->words, &c->more, &c->several);
+    (void)form_complete(c->text, c->words, &c->whole, &c->several);
 }
 
 /* What there is to choose from is shown, but for a name that is whole; once more, and where there was
@@ -204,18 +204,15 @@ static void look_for(void *arg)
 static void add_found(struct setup *s, struct completing *c)
 {
     bool choose = c->several.n && *c->text && !c->again;
-    struct text whole = {0};
 
     text_clear(&s->several);
     text_add(&s->several, text_str(&c->several));
-    if (c->more.n) {
-        text_addf(&whole, "%s%s", c->text, text_str(&c->more));
-        line_set(&s->line, text_str(&whole));
+    if (strcmp(text_str(&c->whole), c->text) != 0) {
+        line_set(&s->line, text_str(&c->whole));
         follow(s);
     } else if (!choose) {
         take(s, 1);
     }
-    text_free(&whole);
 }
 
 /* What was typed meanwhile stands. */
@@ -229,7 +226,7 @@ static void looked_for(void *arg, bool dropped)
         add_found(s, c);
         s->app->dirty = true;
     }
-    text_free(&c->more);
+    text_free(&c->whole);
     text_free(&c->several);
     free(c->text);
     free(c);

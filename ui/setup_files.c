@@ -360,14 +360,6 @@ static void entered(void *user, const char *text)
     free(copy);
 }
 
-static void complete(const char *text, struct text *more)
-{
-    struct text several = {0};
-
-    (void)form_complete(text, NULL, more, &several);
-    text_free(&several);
-}
-
 /* What lies in the results is a record of what ran: it is not offered to be written over. */
 static char *path_offered(const struct setup *s)
 {
@@ -387,7 +379,7 @@ void setup_save_as(struct setup *s)
 {
     char *path = path_offered(s);
 
-    app_prompt(s->app, "save as", path, entered, complete, s);
+    app_prompt(s->app, "save as", path, entered, form_complete_path, s);
     free(path);
 }
 
@@ -424,7 +416,7 @@ static void name_found(void *arg, bool dropped)
     struct setup *s = setup_let_go(n->link);
 
     if (s && !dropped && n->path)
-        app_prompt(s->app, "duplicate as", n->path, entered, complete, s);
+        app_prompt(s->app, "duplicate as", n->path, entered, form_complete_path, s);
     free(n->path);
     free(n);
 }

@@ -526,35 +526,34 @@ TEST(a_line_says_that_its_start_is_cut)
 TEST(tab_completes_names_lists_and_paths)
 {
     static const char *const words[] = {"lenet", "linear", "mlp", NULL};
-    struct text more = {0}, several = {0};
+    struct text out = {0}, several = {0};
     char folder[] = "/tmp/chorus-form-XXXXXX", *path, *typed;
     struct err e = {0};
 
-    CHECK(form_complete("m", words, &more, &several));
-    CHECK_STR(text_str(&more), "lp");
-    text_clear(&more);
-    CHECK(form_complete("mlp, l", words, &more, &several));
-    CHECK_STR(text_str(&more), "");
+    CHECK(form_complete("m", words, &out, &several));
+    CHECK_STR(text_str(&out), "mlp");
+    CHECK(form_complete("mlp, l", words, &out, &several));
+    CHECK_STR(text_str(&out), "mlp, l");
     CHECK_STR(text_str(&several), "lenet  linear");
-    CHECK(form_complete("mlp, le", words, &more, &several));
-    CHECK_STR(text_str(&more), "net");
-    text_clear(&more);
-    CHECK(!form_complete("mlp", words, &more, &several)); /* it is there whole */
+    CHECK(form_complete("mlp, le", words, &out, &several));
+    CHECK_STR(text_str(&out), "mlp, lenet");
+    CHECK(!form_complete("mlp", words, &out, &several)); /* it is there whole */
 
     REQUIRE(mkdtemp(folder));
     path = io_path(folder, "some-digits.csv");
     REQUIRE_OK(io_replace_file(path, "1\n", 2, &e));
     typed = mem_textf("%s/so", folder);
-    CHECK(form_complete(typed, words, &more, &several));
-    CHECK_STR(text_str(&more), "me-digits.csv");
-    text_clear(&more);
+    CHECK(form_complete(typed, words, &out, &several));
+    CHECK_STR(text_str(&out), path);
+    text_clear(&out);
+    form_complete_path(typed, &out);
+    CHECK_STR(text_str(&out), "me-digits.csv");
     setenv("HOME", "/tmp", 1); /* the folder in the home folder, at any depth */
     free(typed);
     typed = mem_textf("~/%s/so", folder + strlen("/tmp/"));
-    CHECK(form_complete(typed, words, &more, &several));
-    CHECK_STR(text_str(&more), "me-digits.csv");
+    CHECK(form_complete(typed, words, &out, &several));
+    CHECK_HAS(text_str(&out), "/some-digits.csv");
     unlink(path);
-    text_clear(&more);
     free(typed);
     typed = mem_textf("%s/", folder);
     for (int i = 0; i < 2000; i++) { /* names of so many are not all shown */
@@ -562,7 +561,7 @@ TEST(tab_completes_names_lists_and_paths)
         path = mem_textf("%s/%04d.csv", folder, i);
         REQUIRE(close(open(path, O_CREAT | O_WRONLY, 0666)) == 0);
     }
-    CHECK(form_complete(typed, words, &more, &several));
+    CHECK(form_complete(typed, words, &out, &several));
     CHECK_HAS(text_str(&several), "2,000 of them: 0000.csv  0001.csv");
     CHECK(several.n < 5000);
     for (int i = 0; i < 2000; i++) {
@@ -573,10 +572,70 @@ TEST(tab_completes_names_lists_and_paths)
     rmdir(folder);
     free(path);
     free(typed);
-    text_clear(&more);
-    CHECK(!form_complete("zzz-nothing-of-the-kind", words, &more, &several));
-    text_free(&more);
+    CHECK(!form_complete("zzz-nothing-of-the-kind", words, &out, &several));
+    text_free(&out);
     text_free(&several);
+}
+
+static char *with_folder(const char *text, const char *folder)
+{
+    struct text out = {0};
+
+    for (; *text; text++)
+        text_add_n(&out, *text == 'F' ? folder : text, *text == 'F' ? strlen(folder) : 1);
+    return out.s;
+}
+
+/* F stands for the folder. */
+static void check_tab(const char *folder, const char *typed, const char *want)
+{
+    char *from = with_folder(typed, folder), *to = with_folder(want, folder);
+    struct text out = {0}, several = {0};
+
+    CHECK(form_complete(from, NULL, &out, &several) == (strcmp(typed, want) != 0));
+    CHECK_STR(text_str(&out), to);
+    text_free(&out);
+    text_free(&several);
+    free(from);
+    free(to);
+}
+
+/* A value of the form with a comma in it is two. */
+TEST(tab_puts_a_path_with_a_comma_in_quotes)
+{
+    static const char *const names[] = {"a,b.csv", "te,st/x.csv", "say \"so\".csv"};
+    char folder[] = "/tmp/chorus-form-XXXXXX";
+    struct err e = {0};
+    struct text out = {0};
+
+    REQUIRE(mkdtemp(folder));
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        char *path = io_path(folder, names[i]), *in = io_folder_of(path);
+
+        REQUIRE_OK(io_make_folders(in, &e));
+        REQUIRE_OK(io_replace_file(path, "1\n", 2, &e));
+        free(in);
+        free(path);
+    }
+    check_tab(folder, "F/a", "\"F/a,b.csv\"");
+    check_tab(folder, "\"F/a,b.csv\"", "\"F/a,b.csv\"");
+    check_tab(folder, "mnist, F/a", "mnist, \"F/a,b.csv\"");
+    check_tab(folder, "\"F/a,", "\"F/a,b.csv\"");
+    check_tab(folder, "F/t", "\"F/te,st/");
+    check_tab(folder, "\"F/te,st/", "\"F/te,st/x.csv\"");
+    check_tab(folder, "train.csv:F/a", "\"train.csv:F/a,b.csv\"");
+    check_tab(folder, "\"F/a,b.csv:F/te,st/", "\"F/a,b.csv:F/te,st/x.csv\"");
+    check_tab(folder, "F/s", "\"F/say \"\"so\"\".csv\"");
+    text_addf(&out, "%s/a,", folder); /* where a file is saved no value ends with a comma */
+    char *typed = mem_text(text_str(&out));
+    text_clear(&out);
+    form_complete_path(typed, &out);
+    CHECK_STR(text_str(&out), "b.csv");
+    free(typed);
+    text_clear(&out);
+    text_addf(&out, "rm -r %s", folder);
+    CHECK_INT(system(text_str(&out)), 0);
+    text_free(&out);
 }
 
 TEST(a_long_zip_names_lists_and_is_none)
