@@ -63,6 +63,11 @@ python3 "$here/settle.py" chosen
 check "2 and 6 on Results go with the run under the cursor" play chosen "calm" "keys Down 2" "wait loss" "calm" "wait middle" \
     "keys 3" "keys Down F2" "calm" "wait older" "keys 3 Up 6" "calm" "wait middle" "keys 3 2" "calm" "wait middle"
 one back name=first epochs=3
+one average lr=0.05 epochs=2
+one average lr=0.1 epochs=3
+"$CHORUS" ensemble @ @2 --results average >/dev/null 2>&1
+check ": offers no resume of an average of runs" play average "calm" "wait ens" "keys :" "keys Down" "wait chorus run " \
+    "keys Up Up" "wait queue" "keys Esc"
 check "a click on a hint presses its key" play chosen "calm" "click 38 95" "wait Keys of Results" "keys Esc" \
     "gone Keys of Results" "click 38 2" "wait loss" "calm" "click 38 104" "wait chorus plot" "keys Esc" "calm"
 check "where words stand in its place it does nothing" play chosen "calm" "keys %" "wait accuracies" "click 38 95" "calm" \
