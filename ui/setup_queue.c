@@ -333,17 +333,19 @@ static struct change *change_of(struct setup *s, const struct record_queued *q)
     return c;
 }
 
-static struct change *change_of_chosen(struct setup *s)
-{
-    return s->queue_at < s->queue ? change_of(s, &s->queued[s->queue_at]) : NULL;
-}
-
 void setup_queue_move(struct setup *s, int by)
 {
-    struct change *c = change_of_chosen(s);
+    const struct record_queued *q = &s->queued[s->queue_at];
+    struct change *c;
 
-    if (!c)
+    if (s->queue_at >= s->queue)
         return;
+    if (s->queue_at == (by < 0 ? 0 : s->queue - 1)) {
+        app_say(s->app, GRID_TEXT, "%s is the %s of the queue already", q->name ? q->name : q->file,
+                by < 0 ? "first" : "last");
+        return;
+    }
+    c = change_of(s, q);
     c->kind = MOVE;
     c->by = by;
     tasks_add_slow(s->app->tasks, change, changed, c);

@@ -990,6 +990,12 @@ TEST(what_runs_already_is_queued_behind)
     kit_settle();
     CHECK_HAS(kit.setup->queued[0].text, "# options");
     CHECK_INT(kit.setup->queue_at, 0); /* it goes with what was chosen */
+    kit.said[0] = 0;
+    kit_keys("+");
+    CHECK_HAS(kit.said, "is the first of the queue already");
+    kit_keys("Down -");
+    CHECK_HAS(kit.said, "is the last of the queue already");
+    kit_keys("Up");
     kit_keys("d");
     CHECK_HAS(kit.question, "first with lr=0.1,0.2 waits in the queue, number 1. [take it out]");
     kit.chosen(kit.user, 0);
