@@ -262,7 +262,9 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
     static const char *const leaving[] = {
         "take it back: stay, and what runs goes on", "now: stop what runs; R goes on with it",
         "leave it running, without this terminal", "cancel", NULL};
-    bool waits = feed_only_lacks_room(app->feed), rests = !waits && feed_only_paused(app->feed);
+    struct feed_work work = feed_work(app->feed);
+    bool waits = work.no_room && !work.goes_on && !work.paused;
+    bool rests = work.paused && !work.goes_on && !work.no_room;
     bool leaves = app->own->leaving && !waits && !rests;
     struct text words = {0};
 

@@ -171,11 +171,13 @@ void feed_set_queued(struct feed *f, size_t count);
 void feed_add_status(struct feed *f, struct text *out, int columns);
 /* What cannot go on here just now but will by itself, as on a full disk: a sentence. False: nothing. */
 bool feed_add_trouble(struct feed *f, struct text *out);
-/* Whether that run waits for room on the disk; all that is at work here; whether the run or sweep of that
- * number waits for anything so. */
+/* Whether that run waits for room on the disk; whether the run or sweep of that number waits for anything
+ * so. */
 bool feed_lacks_room(const struct feed *f, const struct feed_run *run);
-bool feed_only_lacks_room(const struct feed *f);
-bool feed_only_paused(const struct feed *f); /* all that is at work here */
+struct feed_work { /* runs and sweeps that this program has at work */
+    size_t goes_on, paused, no_room;
+};
+struct feed_work feed_work(const struct feed *f);
 bool feed_has_trouble(const struct feed *f, uint32_t number);
 /* "1:12", "9 s": what is left is not known better. */
 void feed_add_span(double seconds, struct text *out);

@@ -353,49 +353,33 @@ bool feed_forget_over(struct feed *f)
     return true;
 }
 
-bool feed_only_lacks_room(const struct feed *f)
+struct feed_work feed_work(const struct feed *f)
 {
     size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, n = 0;
     struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
-    bool any = false, others = false;
+    struct feed_work work = {0};
 
     for (size_t i = 0; i < f->count; i++) {
         const struct feed_run *run = f->run[i];
-        bool full = feed_lacks_room(f, run);
 
-        any |= run->own && full;
-        others |= run->own && run->live && !full &&
-                  (run->state == WIRE_RUNNING || run->state == WIRE_PAUSED);
-    }
-    if (room)
-        n = wire_sweeps(f->wire, sweep, room);
-    for (size_t i = 0; i < n && i < room; i++) {
-        any |= wire_sweep_lacks_room(&sweep[i]);
-        others |= !wire_state_ended(sweep[i].state) && !wire_sweep_lacks_room(&sweep[i]);
-    }
-    free(sweep);
-    return any && !others;
-}
-
-bool feed_only_paused(const struct feed *f)
-{
-    size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, n = 0;
-    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
-    bool any = false, others = false;
-
-    for (size_t i = 0; i < f->count; i++) {
-        any |= f->run[i]->own && f->run[i]->state == WIRE_PAUSED;
-        others |= f->run[i]->own && f->run[i]->state == WIRE_RUNNING;
+        if (!run->own || !run->live)
+            continue;
+        if (feed_lacks_room(f, run))
+            work.no_room++;
+        else if (run->state == WIRE_PAUSED)
+            work.paused++;
+        else
+            work.goes_on += run->state == WIRE_RUNNING;
     }
     if (room)
         n = wire_sweeps(f->wire, sweep, room);
     for (size_t i = 0; i < n && i < room; i++)
-        if (!wire_state_ended(sweep[i].state)) {
-            any |= wire_sweep_is_paused(&sweep[i]);
-            others |= !wire_sweep_rests(&sweep[i]);
-        }
+        if (!wire_state_ended(sweep[i].state))
+            ++*(wire_sweep_lacks_room(&sweep[i]) ? &work.no_room
+                : wire_sweep_rests(&sweep[i])    ? &work.paused
+                                                 : &work.goes_on);
     free(sweep);
-    return any && !others;
+    return work;
 }
 
 static void show_own(const struct feed *f, const struct wire_sweep_status *s, struct shown *out)

@@ -711,6 +711,15 @@ static int rows_of(const char *words)
     return rows;
 }
 
+static void check_work(struct kit *k, size_t goes_on, size_t paused, size_t no_room)
+{
+    struct feed_work work = feed_work(k->feed);
+
+    CHECK_INT(work.goes_on, goes_on);
+    CHECK_INT(work.paused, paused);
+    CHECK_INT(work.no_room, no_room);
+}
+
 /* Told as long as it lasts, of a run and of a sweep that has no cell at work. */
 TEST(what_waits_for_room_on_the_disk_is_told)
 {
@@ -741,7 +750,7 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     CHECK(!strncmp(text_str(&line), "‖ waits  ", strlen("‖ waits  ")));
     CHECK(!strstr(text_str(&line), "room")); /* that stands above it */
     CHECK(!strstr(text_str(&line), "running") && !strstr(text_str(&line), "left"));
-    CHECK(!feed_only_lacks_room(k.feed)); /* the sweep does not */
+    check_work(&k, 1, 0, 1);
     status.code = ERR_OK;
     wire_set_status(k.wire, &status);
     text_clear(&line);
@@ -753,10 +762,11 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     CHECK_STR(text_str(&line),
               "the disk is full in results: free some and it goes on by itself, or "
               "stop it with K on Sweep");
-    CHECK(feed_has_trouble(k.feed, 9) && !feed_only_lacks_room(k.feed)); /* the run does not */
+    CHECK(feed_has_trouble(k.feed, 9));
+    check_work(&k, 1, 0, 1); /* the run does not */
     status.code = ERR_IO;
     wire_set_status(k.wire, &status);
-    CHECK(feed_only_lacks_room(k.feed));
+    check_work(&k, 0, 0, 2);
     status.code = ERR_OK;
     wire_set_status(k.wire, &status);
     sweep.code = ERR_FAILED;
@@ -764,6 +774,12 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     text_clear(&line);
     CHECK(feed_add_trouble(k.feed, &line)); /* a ledger that another program holds */
     CHECK_HAS(text_str(&line), ": it waits, and goes on by itself");
+    kit_state(&k, 7, "", WIRE_PAUSED, "");
+    feed_take(k.feed, NULL, NULL);
+    check_work(&k, 1, 1, 0);
+    sweep.running = sweep.paused = 1;
+    wire_set_sweep(k.wire, &sweep);
+    check_work(&k, 0, 2, 0);
     sweep.state = WIRE_STOPPED;
     wire_set_sweep(k.wire, &sweep);
     text_clear(&line);

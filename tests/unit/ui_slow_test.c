@@ -336,16 +336,10 @@ enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct e
     return ERR_OK;
 }
 
-bool feed_only_lacks_room(const struct feed *f)
+struct feed_work feed_work(const struct feed *f)
 {
     (void)f;
-    return false;
-}
-
-bool feed_only_paused(const struct feed *f)
-{
-    (void)f;
-    return false;
+    return (struct feed_work){0};
 }
 
 void app_log(struct app *app, int level, const char *line)
