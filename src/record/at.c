@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/sheet.h"
 #include "record/reader.h"
+#include "record/record_int.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,31 +116,51 @@ static int64_t best_epoch(const char *folder)
     return epoch;
 }
 
-/* A run that has ended without its last weights, which it does not keep or which are damaged: another
- * file may hold the same ones, else what is there is older. */
-static enum err_code check_last(const char *folder, struct safetensors *s, struct err *e)
+/* The last epoch of a run that is done; -1: it is not, or cannot be read. */
+static int64_t last_epoch(const char *folder)
 {
     struct record_entry entry;
-    enum err_code code = ERR_OK;
-    int64_t have;
+    int64_t epoch = -1;
 
     if (record_read_entry(folder, &entry, NULL) != ERR_OK)
-        return ERR_OK;
-    if (!entry.broken && entry.run.state == WIRE_DONE &&
-        record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have < entry.run.epochs_done) {
-        char *path = io_path(folder, "checkpoint.safetensors");
-
-        safetensors_free(s);
-        if (read_epoch(folder, entry.run.epochs_done, s, NULL) != ERR_OK)
-            code = err_set(e, ERR_INPUT,
-                           "the last weights of run %s, of epoch %" PRId64
-                           ", %s: the newest kept are of epoch %" PRId64 "; ask for --at %" PRId64,
-                           folder, entry.run.epochs_done,
-                           io_exists(path) ? "are damaged" : "were not kept", have, have);
-        free(path);
-    }
+        return -1;
+    if (!entry.broken && entry.run.state == WIRE_DONE)
+        epoch = entry.run.epochs_done;
     record_free_entry(&entry);
-    return code;
+    return epoch;
+}
+
+/* A run may have ended without its last weights, which it does not keep or which are damaged: another
+ * file may hold the same ones, else what is there is older. */
+static enum err_code read_last(const char *folder, struct safetensors *s, struct err *e)
+{
+    struct record_found found;
+    int64_t last = last_epoch(folder), have;
+
+    TRY(record_find_checkpoint(folder, s, &found, e));
+    if (!found.name[0] && !found.broken.code)
+        return refuse_none(folder, e);
+    if (!found.name[0])
+        return err_set(e, found.broken.code,
+                       last < 0
+                           ? "%.600s; no other weights are there: remove it, and chorus resume "
+                             "%.300s begins at step 0"
+                           : "%.600s; no other weights are there: chorus run %.300s trains it anew",
+                       found.broken.text, folder);
+    if (record_unpack_int(s, RECORD_NOTE_EPOCH, &have) && have < last) {
+        safetensors_free(s);
+        if (read_epoch(folder, last, s, NULL) == ERR_OK)
+            return ERR_OK;
+        return err_set(
+            e, ERR_INPUT,
+            "the last weights of run %.300s, of epoch %" PRId64
+            ", %s: the newest kept are of epoch %" PRId64 "; ask for --at %" PRId64 "%s%.500s%s",
+            folder, last, found.broken.code ? "are damaged" : "were not kept", have, have,
+            found.broken.code ? " (" : "", found.broken.text, found.broken.code ? ")" : "");
+    }
+    if (last < 0)
+        record_say_stand_in(&found); /* what is older than it could be */
+    return ERR_OK;
 }
 
 enum err_code record_read_at(const char *folder, const char *at, struct safetensors *s,
@@ -149,14 +170,8 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
     int64_t epoch;
 
     memset(s, 0, sizeof *s);
-    if (!at || !strcmp(at, "last")) {
-        TRY(record_read_checkpoint(folder, s, &found, e));
-        if (found)
-            TRY(check_last(folder, s, e));
-        if (!found)
-            return refuse_none(folder, e);
-        return ERR_OK;
-    }
+    if (!at || !strcmp(at, "last"))
+        return read_last(folder, s, e);
     if (!strcmp(at, "best")) {
         TRY(read_named(folder, "best.safetensors", s, &found, e));
         if (found)
@@ -172,6 +187,8 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
     }
     if (!text_to_int(at, &epoch) || epoch < 0 || epoch > 1000000000)
         return err_set(e, ERR_INPUT, "'%s' is not best, last or the number of an epoch", at);
+    if (epoch > 0 && epoch == last_epoch(folder) && read_epoch(folder, epoch, s, NULL) != ERR_OK)
+        return read_last(folder, s, e); /* why it is not there */
     return read_epoch(folder, epoch, s, e);
 }
 

@@ -18,6 +18,15 @@ enum err_code record_write_safetensors(const char *temp, const char *path,
                                        const struct safetensors_note *notes, size_t note_count,
                                        struct err *e) MUST_USE;
 
+/* The newest checkpoint that reads whole, without a word. */
+struct record_found {
+    char name[64];     /* "": there is none */
+    struct err broken; /* code: a newer one cannot be read, and text says why */
+};
+enum err_code record_find_checkpoint(const char *folder, struct safetensors *s,
+                                     struct record_found *out, struct err *e) MUST_USE;
+void record_say_stand_in(const struct record_found *found);
+
 bool safetensors_type_find(const char *name, enum safetensors_type *type);
 /* Bytes of a tensor; false on overflow. */
 bool safetensors_bytes(enum safetensors_type type, int dims, const size_t *shape, size_t *bytes);

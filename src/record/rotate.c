@@ -5,6 +5,7 @@
 #include "record/record_int.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,19 +85,18 @@ static bool is_kept(const char *name)
     return !strncmp(name, "epoch-", 6) && text_ends_with(name + 6, ".safetensors");
 }
 
-/* Any checkpoint will do, since what is computed again from it gives the same bytes; the newest costs
- * least. The kept ones are names of equal length, so the last by name is the newest; best is no
- * newer than checkpoint and stands at the end. */
-enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, bool *found,
-                                     struct err *e)
+/* The kept ones are names of equal length, so the last by name is the newest; best is no newer than
+ * checkpoint and stands at the end. */
+enum err_code record_find_checkpoint(const char *folder, struct safetensors *s,
+                                     struct record_found *out, struct err *e)
 {
     char **names = NULL;
     size_t count = 0, n = 0;
     const char **order;
-    struct err inner = {0}, broken = {0};
+    struct err inner = {0};
     enum err_code code = io_list_folder(folder, &names, &count, e);
 
-    *found = false;
+    memset(out, 0, sizeof *out);
     memset(s, 0, sizeof *s);
     if (code != ERR_OK)
         return code;
@@ -108,30 +108,48 @@ enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, 
             order[n++] = names[i - 1];
     }
     order[n++] = "best.safetensors";
-    for (size_t i = 0; i < n && !*found && code == ERR_OK; i++) {
+    for (size_t i = 0; i < n && !out->name[0] && code == ERR_OK; i++) {
         switch (try_checkpoint(folder, order[i], s, &inner)) {
         case TRY_FOUND:
-            *found = true;
-            if (broken.code)
-                log_say(LOG_WARN, "%s; %s stands in for it", broken.text, order[i]);
+            snprintf(out->name, sizeof out->name, "%.63s", order[i]);
             break;
         case TRY_MISSING:
             break;
         case TRY_BROKEN:
-            if (!broken.code)
-                broken = inner;
+            if (!out->broken.code)
+                out->broken = inner;
             break;
         case TRY_FAILED:
             code = err_set(e, inner.code, "%s", inner.text);
             break;
         }
     }
-    /* To begin again would cut every row: that is for the user to decide. */
-    if (code == ERR_OK && !*found && broken.code)
-        code = err_set(e, broken.code,
-                       "%.900s; no other checkpoint is there: remove it to begin at step 0",
-                       broken.text);
     free(order);
     io_free_names(names, count);
     return code;
+}
+
+void record_say_stand_in(const struct record_found *found)
+{
+    if (found->broken.code)
+        log_say(LOG_WARN, "%s; %s stands in for it", found->broken.text, found->name);
+}
+
+/* Any checkpoint will do, since what is computed again from it gives the same bytes; the newest costs
+ * least. */
+enum err_code record_read_checkpoint(const char *folder, struct safetensors *s, bool *is_found,
+                                     struct err *e)
+{
+    struct record_found found;
+
+    *is_found = false;
+    TRY(record_find_checkpoint(folder, s, &found, e));
+    *is_found = found.name[0];
+    if (*is_found)
+        record_say_stand_in(&found);
+    else if (found.broken.code) /* to begin again would cut every row: the user decides that */
+        return err_set(e, found.broken.code,
+                       "%.900s; no other checkpoint is there: remove it to begin at step 0",
+                       found.broken.text);
+    return ERR_OK;
 }

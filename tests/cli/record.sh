@@ -173,7 +173,7 @@ cp -r "$again" damaged
 printf 'x' | dd of=damaged/checkpoint.safetensors bs=1 seek=2000 conv=notrunc 2>/dev/null
 exits 2 "$CHORUS" weights damaged -o w2.safetensors
 check "an older checkpoint is not the last" says 'ask for --at [0-9]'
-check "though there is one" says 'is damaged: its checksum .*; checkpoint.prev.safetensors stands in'
+check "with what is wrong with the newer one" says 'ask for --at [0-9]+ \(damaged/checkpoint.safetensors is damaged: its checksum'
 rm damaged/checkpoint.prev.safetensors
 refused "two damaged ones" "its checksum does not fit" "$CHORUS" weights damaged -o n
 
@@ -286,6 +286,10 @@ check "is the same" cmp w.safetensors w2.safetensors
 rm results/damaged/best.safetensors
 "$CHORUS" weights results/damaged -o n >out 2>err
 check "one that none has is said to be damaged" \
+    says "^chorus: the last weights of run results/damaged, of epoch 4, are damaged: the newest kept"
+check "and nothing else is said" eval '[ "$(wc -l <err)" = 1 ]'
+"$CHORUS" weights results/damaged -o n --at 4 >out 2>err
+check "asked for by its number, too" \
     says "^chorus: the last weights of run results/damaged, of epoch 4, are damaged: the newest kept"
 rm -r results/damaged
 cp -r "$first" results/damaged
