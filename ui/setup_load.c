@@ -158,7 +158,7 @@ static struct setup_source *source_of(enum form_from from, const char *source, c
 void setup_load_builtin(struct setup *s, const char *name)
 {
     const char *text = spec_builtin(name);
-    char *file = mem_textf("%s.ini", name);
+    char *file = mem_textf("built-in experiment %s", name);
 
     if (text)
         setup_load(s, source_of(FORM_BUILTIN, name, file, text, strlen(text)));

@@ -197,7 +197,7 @@ enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet
                            "`chorus ls` the runs",
                            file);
     } else {
-        file = mem_textf("%s.ini", from);
+        file = mem_textf("built-in experiment %s", from);
         code = spec_sweep_parse(s, text, strlen(text), file, e);
     }
     free(file);

@@ -73,6 +73,9 @@ check "what has a file alone" grep -q "results/sweeps/mine$" out
 rm -r experiments
 exits 0 "$CHORUS" run first data=synthetic --dry-run
 check "without it the built-in one" eval '! grep -q taken err && grep -q "^epochs = 2$" out'
+exits 2 "$CHORUS" run first train_limit=100 data=synthetic --dry-run
+check "it is no file of which a line is named" \
+    grep -q '^chorus: built-in experiment first:9: batch = 128 is more than the 100 images left' err
 exits 0 "$CHORUS" run --help
 check "help tells the rule" grep -q "experiments/NAME.ini is what NAME means" out
 

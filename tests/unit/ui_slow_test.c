@@ -182,7 +182,7 @@ TEST(a_file_may_be_loaded_late_and_the_last_one_stays)
     start();
     setup_load_path(kit.setup, "slow.ini");
     setup_load_path(kit.setup, "fast.ini"); /* in the order in which they were asked */
-    CHECK_STR(kit.setup->form.path, "first.ini");
+    CHECK_STR(kit.setup->form.path, "built-in experiment first");
     answer();
     CHECK_STR(kit.setup->form.path, "fast.ini");
     end();
@@ -295,7 +295,7 @@ TEST(a_file_with_a_long_list_is_made_into_a_form_beside_the_keys)
     tasks_try(kit.app.tasks, at_gate, passed, NULL);
     setup_load_path(kit.setup, "long.ini");
     press("j k");
-    CHECK_STR(kit.setup->form.path, "first.ini");
+    CHECK_STR(kit.setup->form.path, "built-in experiment first");
     answer();
     CHECK_STR(kit.setup->form.path, "long.ini");
     CHECK_INT(values_of("lr"), 100000);
