@@ -75,6 +75,8 @@ struct feed_run {
     char reason[512];
     struct wire_facts facts;
     struct spec spec;
+    char left_out[128]; /* the first row of its files that is none, in a sentence; "" */
+    bool left_out_told;
     char started_utc[32], ended_utc[32];
     char sweep_name[128]; /* of the sweep it is a cell of, or empty */
     uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */

@@ -73,10 +73,20 @@ static void find_columns(struct feed_tail *t, const char *line, const char *cons
             break;
         at += n + 1;
     }
-    t->headed = true;
+    t->fields = i + 1;
 }
 
-static void take_line(struct feed_run *run, struct feed_tail *t, char *line,
+/* Somebody has edited it, or a write was lost: its numbers stand under other names. */
+static void leave_out(struct feed_run *run, const struct feed_tail *t, const char *path, int fields)
+{
+    if (run->left_out[0])
+        return;
+    snprintf(run->left_out, sizeof run->left_out,
+             "%.40s:%zu has %d field%s, the header %d: that row is left out",
+             strrchr(path, '/') + 1, t->lines, fields, fields == 1 ? "" : "s", t->fields);
+}
+
+static void take_line(struct feed_run *run, struct feed_tail *t, const char *path, char *line,
                       const char *const *names, feed_line_fn *take)
 {
     double field[64], value[FEED_COLUMNS];
@@ -86,7 +96,7 @@ static void take_line(struct feed_run *run, struct feed_tail *t, char *line,
         take(run, NULL, line);
         return;
     }
-    if (!t->headed) {
+    if (!t->fields) {
         find_columns(t, line, names);
         return;
     }
@@ -98,14 +108,18 @@ static void take_line(struct feed_run *run, struct feed_tail *t, char *line,
             break;
         at += n + 1;
     }
+    if (fields != t->fields) {
+        leave_out(run, t, path, fields);
+        return;
+    }
     for (int k = 0; k < FEED_COLUMNS && names[k]; k++)
         value[k] = t->column[k] >= 0 && t->column[k] < fields ? field[t->column[k]] : NAN;
     take(run, value, line);
 }
 
 /* Takes the whole lines of a piece; returns their bytes. */
-static size_t take_lines(struct feed_run *run, struct feed_tail *t, char *piece, size_t n,
-                         const char *const *names, feed_line_fn *take)
+static size_t take_lines(struct feed_run *run, struct feed_tail *t, const char *path, char *piece,
+                         size_t n, const char *const *names, feed_line_fn *take)
 {
     size_t from = 0;
 
@@ -115,8 +129,9 @@ static size_t take_lines(struct feed_run *run, struct feed_tail *t, char *piece,
         if (!end)
             break;
         *end = 0;
+        t->lines++;
         if (strlen(piece + from) == (size_t)(end - piece) - from) /* else zeros of a lost block */
-            take_line(run, t, piece + from, names, take);
+            take_line(run, t, path, piece + from, names, take);
         *end = '\n';
         from = (size_t)(end - piece) + 1;
     }
@@ -182,7 +197,7 @@ bool feed_take_piece(struct feed_run *run, struct feed_tail *t, struct feed_fetc
                      const char *const *names, feed_line_fn *take)
 {
     size_t n = x->n - x->taken < PIECE ? x->n - x->taken : PIECE;
-    size_t taken = n ? take_lines(run, t, x->bytes + x->taken, n, names, take) : 0;
+    size_t taken = n ? take_lines(run, t, x->path, x->bytes + x->taken, n, names, take) : 0;
 
     if (!taken && n == PIECE)
         taken = PIECE; /* no line of ours is so long */

@@ -23,7 +23,8 @@ struct feed_tail {
     off_t size;
     bool more;                /* there is more than was taken */
     int column[FEED_COLUMNS]; /* of the header, in the order of the names asked for; -1 */
-    bool headed;
+    int fields;               /* of the header; 0: it was not seen yet */
+    size_t lines;             /* that were taken */
 };
 
 enum feed_file {

@@ -392,7 +392,7 @@ void feed_rows_fetch(struct feed_fetch fetch[FEED_FILES], bool known, bool ensem
 
 static bool same_place(const struct feed_tail *a, const struct feed_tail *b)
 {
-    return a->at == b->at && a->guards == b->guards && a->headed == b->headed;
+    return a->at == b->at && a->guards == b->guards && a->fields == b->fields;
 }
 
 void feed_rows_keep(struct feed_run *run, struct feed_fetch fetch[FEED_FILES])

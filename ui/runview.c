@@ -1,6 +1,7 @@
 /* ui/runview.c: the screen Run: which run it shows. */
 #include "ui/runview_int.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -121,6 +122,15 @@ static void show(void *screen)
     runview_take_smooth(v);
 }
 
+static void tell_left_out(struct runview *v, struct feed_run *run)
+{
+    if (!run || !run->left_out[0] || run->left_out_told)
+        return;
+    run->left_out_told = true;
+    app_say(v->app, GRID_WARN, "%s", run->left_out);
+    app_log_from(v->app, LOG_WARN, run->name, run->left_out);
+}
+
 static bool tick(void *screen)
 {
     struct runview *v = screen;
@@ -136,6 +146,7 @@ static bool tick(void *screen)
     if (v->app->shown != SCREEN_RUN)
         return false;
     run = runview_run(v);
+    tell_left_out(v, run);
     return (run ? run->id : 0) != v->drawn_id || (run && run->changed != v->drawn);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -271,9 +272,15 @@ static double number(const struct sheet *s, size_t row, const char *column)
 int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown)
 {
     struct sheet s;
+    struct err e;
 
-    if (record_read_sheet(folder, "epochs", &s, NULL) != ERR_OK)
+    if (record_read_sheet(folder, "epochs", &s, &e) != ERR_OK) {
+        if (!p->unread && !p->quiet && e.sys != ENOENT) {
+            cli_talk("%s: no further epoch of it is told", e.text);
+            p->unread = true;
+        }
         return shown;
+    }
     for (size_t row = 0; row < s.rows; row++) {
         struct progress_row line = {
             .epoch = (int64_t)number(&s, row, "epoch"),

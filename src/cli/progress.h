@@ -47,6 +47,7 @@ struct progress {
     double last_train_seconds, last_eval_seconds; /* cumulative, of the epoch before */
     uint64_t drawn;                               /* clock_ns of the last redraw */
     const char *label; /* in front of its lines, where several are shown; NULL */
+    bool unread;       /* that epochs.csv cannot be read was said */
 };
 void progress_start(struct progress *p, bool quiet);
 /* epochs_done, steps_done: where it goes on. max_steps: 0 none. */

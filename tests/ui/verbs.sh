@@ -70,6 +70,9 @@ check ": offers no resume of an average of runs" play average "calm" "wait ens" 
     "keys Up Up" "wait queue" "keys Esc"
 check "a click on a hint presses its key" play chosen "calm" "click 38 95" "wait Keys of Results" "keys Esc" \
     "gone Keys of Results" "click 38 2" "wait loss" "calm" "click 38 104" "wait chorus plot" "keys Esc" "calm"
+printf '3,9\n' >>"$(ls -d chosen/2*-older-*)/epochs.csv"
+check "a short row of a file is told once, on Run and in the log" play chosen "calm" "keys End Enter" \
+    "wait epochs.csv:6 has 2 fields, the header 26: that row is left out" "keys 3 2 7" "calm" "wait that row is left out"
 check "where words stand in its place it does nothing" play chosen "calm" "keys %" "wait accuracies" "click 38 95" "calm" \
     "gone Keys of Results" "click 38 117"
 # Where it does not end before that is seen, a run waits in its first epoch.

@@ -458,6 +458,38 @@ TEST(rows_that_a_resume_cuts_are_forgotten)
     kit_close(&k);
 }
 
+/* "1" of a torn row once took all epochs behind the first away. */
+TEST(a_row_that_is_not_as_long_as_its_header_is_left_out_and_told)
+{
+    struct record_run *run = plain_run(3);
+    struct record *record;
+    struct feed_run *r;
+    struct kit k;
+    char *path;
+    FILE *f;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    for (int i = 1; i <= 3; i++)
+        kit_epoch(record, i, 3, 0.5, 0.7);
+    path = io_path(record_folder(record), "epochs.csv");
+    f = fopen(path, "a");
+    REQUIRE(f);
+    fprintf(f, "1\n4,12,13\n");
+    fclose(f);
+    kit_epoch(record, 5, 3, 0.5, 0.7);
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->epochs.n, 4);
+    CHECK_NEAR(r->epochs.x[FEED_EPOCH][3], 5, 0);
+    CHECK_STR(r->left_out, "epochs.csv:5 has 1 field, the header 26: that row is left out");
+    free(path);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
 /* Its run.csv is looked at less often than its rows: the last of these come after it. */
 TEST(what_is_ended_again_after_a_resume_is_read_to_its_end)
 {
