@@ -268,8 +268,10 @@ while read -r keys; do
     exits 0 "$CHORUS" run tiny.ini epochs=2 train_limit=128 test_limit=64 batch=64 $keys --dry-run --json
     told=$(sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p' out)
     exits 0 "$CHORUS" run tiny.ini epochs=2 train_limit=128 test_limit=64 batch=64 $keys --quiet
-    peak=$(column "$(tail -n 1 out)" peak_memory_bytes)
+    run=$(tail -n 1 out) peak=$(column "$(tail -n 1 out)" peak_memory_bytes)
     echo "  $keys: ${told:-no} bytes told, ${peak:-none} taken"
+    check "the run's own files tell the same: $keys" awk -F, -v told="${told:-0}" \
+        'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { exit !($at["memory_bytes"] == told) }' "$run/devices.csv"
     check "the memory told is what is taken: $keys" \
         test $((${told:-0} * 100)) -ge $((${peak:-0} * 80)) -a $((${told:-0} * 100)) -le $((${peak:-0} * 125))
 done <<'END'

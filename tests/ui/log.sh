@@ -10,7 +10,7 @@ script "calm" "keys 1 BackTab g Down Enter" "calm" "keys r" "wait done" "keys 1 
 check "the script is played" timeout 100 "$CHORUS" --results results --keys script --frame 160x45 </dev/null
 set -- results/2*
 for words in "tiny on synthetic: 1,200 training images, 30 steps an epoch; fake (none), threads = " \
-    "batch 40, lr 0.05, seed 0, 4 epochs, fp32, 1 device (1 real), 12.0 kB a device; backend = auto is fake: it is" \
+    "batch 40, lr 0.05, seed 0, 4 epochs, fp32, 1 device (1 real), 13.7 MB a device; backend = auto is fake: it is" \
     "epoch 1 of 4: test 0.4933 loss 1.9710, train 0.3450 loss 1.1043, the best so far" \
     "checkpoint at step 120, epoch 4, the best too" "an earlier run has the same settings: ${1#results/}"; do
     check "the screen says: $words" grep -qF "$words" all.txt
