@@ -16,6 +16,7 @@
 #define MOST_SORTED  10000     /* cells, of a keystroke: by the order in which they run */
 #define ON_THEIR_WAY 8
 #define IN_PLANNER   12           /* with those of forms that are no more */
+#define SUMMED       8            /* of so many answers that come one behind the other, one is */
 #define MOST_COUNTED 20000        /* cells: of larger sweeps nobody asks which have a result */
 #define COUNT_NS     1000000000u  /* between two such questions, where cells end meanwhile */
 #define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */
@@ -221,7 +222,8 @@ bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *pl
     s->on_their_way -= s->on_their_way > 0;
     account_answer(&s->account, question - from, plan);
     setup_ask_on(s);
-    account_sum(&s->account, &s->sum);
+    if ((question - from) % SUMMED == 0 || !s->on_their_way) /* it costs as much as a question */
+        account_sum(&s->account, &s->sum);
     return true;
 }
 
