@@ -10,50 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv); /* NULL: a verb of a later version */
-} verbs[] = {
-    {"run", cli_run},
-    {"resume", cli_resume},
-    {"watch", cli_watch},
-    {"pause", cli_pause},
-    {"go", cli_go},
-    {"stop", cli_stop},
-    {"queue", cli_queue},
-    {"ls", cli_ls},
-    {"show", cli_show},
-    {"tag", cli_tag},
-    {"note", cli_note},
-    {"rm", cli_rm},
-    {"plot", cli_plot},
-    {"compare", cli_compare},
-    {"export", cli_export},
-    {"ensemble", cli_ensemble},
-    {"report", cli_report},
-    {"predict", cli_predict},
-    {"weights", cli_weights},
-    {"models", cli_models},
-    {"data", cli_data},
-    {"devices", cli_devices},
-    {"bench", cli_bench},
-    {"help", cli_help},
-    {NULL, NULL},
-};
-
 static int unknown_verb(const char *verb)
 {
-    const char *words[sizeof verbs / sizeof *verbs], *near;
+    const char *near;
     struct text shown = {0};
-    int n = 0;
 
     if (!*verb)
         return cli_refuse("'' is no command; `chorus help` lists them");
-    for (int i = 0; verbs[i].name; i++)
-        if (verbs[i].run)
-            words[n++] = verbs[i].name;
-    words[n] = NULL;
-    near = text_nearest(verb, words);
+    near = cli_nearest_verb(verb);
     text_add_clean(&shown, verb);
     if (near)
         cli_refuse("there is no command %s; did you mean %s?", text_str(&shown), near);
@@ -68,20 +32,20 @@ static int unknown_verb(const char *verb)
 
 static bool is_verb(const char *name)
 {
-    for (int i = 0; verbs[i].name; i++)
-        if (verbs[i].run && !strcmp(verbs[i].name, name))
+    for (int i = 0; cli_verbs[i].name; i++)
+        if (cli_verbs[i].run && !strcmp(cli_verbs[i].name, name))
             return true;
     return false;
 }
 
 static int dispatch(int argc, char **argv)
 {
-    for (int i = 0; verbs[i].name; i++) {
-        if (strcmp(verbs[i].name, argv[0]) != 0)
+    for (int i = 0; cli_verbs[i].name; i++) {
+        if (strcmp(cli_verbs[i].name, argv[0]) != 0)
             continue;
-        if (!verbs[i].run)
+        if (!cli_verbs[i].run)
             return cli_refuse("the command %s is not part of this version", argv[0]);
-        return verbs[i].run(argc, argv);
+        return cli_verbs[i].run(argc, argv);
     }
     return unknown_verb(argv[0]);
 }

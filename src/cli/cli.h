@@ -38,6 +38,14 @@ int cli_report(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_help(int argc, char **argv);
 
+/* All of them, ended by a NULL name. */
+struct cli_verb {
+    const char *name;
+    int (*run)(int argc, char **argv); /* NULL: a verb of a later version */
+};
+extern const struct cli_verb cli_verbs[];
+const char *cli_nearest_verb(const char *name); /* that is perhaps meant, or NULL */
+
 int cli_usage_text(bool to_stderr); /* of the whole program */
 
 /* Options. A table of them ends with a NULL name. */

@@ -115,6 +115,7 @@ int cli_help(int argc, char **argv)
         "Prints what there is, what a command does, or what a key of an experiment means.",
         "  chorus help keys    all keys of an experiment\n"
         "  chorus help lists   lists of values, which make a sweep\n"};
+    const char *near;
     struct text shown = {0};
     int on = cli_options(&help, NULL, &argc, argv);
 
@@ -130,10 +131,16 @@ int cli_help(int argc, char **argv)
         return cli_printf("%s", lists);
     if (spec_key_find(argv[1]) >= 0)
         return cli_key_help(argv[1], "");
+    near = cli_nearest_verb(argv[1]);
+    if (!near)
+        near = spec_key_near(argv[1]);
     text_add_clean(&shown, argv[1]);
-    cli_refuse(
-        "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
-        shown.n ? text_str(&shown) : "''");
+    if (near)
+        cli_refuse("there is no command or key named %s; did you mean %s?", text_str(&shown), near);
+    else
+        cli_refuse(
+            "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
+            shown.n ? text_str(&shown) : "''");
     text_free(&shown);
     return err_exit_code(ERR_INPUT);
 }

@@ -134,8 +134,7 @@ static const char *other_name(const char *small)
     return NULL;
 }
 
-/* LR means lr, and learning-rate what its letters are nearest to: keys are small, with '_'. */
-static const char *nearest_key(const char *key)
+const char *spec_key_near(const char *key)
 {
     const char *names[SPEC_KEYS + 1] = {0}, *nearest;
     char *small = mem_text(key);
@@ -159,7 +158,7 @@ static enum err_code refuse_key(const char *where, const char *key, struct err *
     if (!*key) {
         text_add(&t, "there is no key in front of '='; write key = value");
     } else {
-        const char *nearest = is_shown_as_it_is(key) ? nearest_key(key) : NULL;
+        const char *nearest = is_shown_as_it_is(key) ? spec_key_near(key) : NULL;
         text_add(&t, "there is no key ");
         spec_add_shown(&t, key);
         if (nearest)

@@ -704,6 +704,9 @@ rmdir folder
 
 bad 'trian|' trian
 bad 'rnu|did you mean run' rnu first
+bad 'plto|did you mean plot' help plto
+bad 'epcohs|did you mean epochs' help epcohs
+bad 'zzzzzz|chorus help keys' help zzzzzz
 bad '--frobnicate' run --frobnicate
 bad '--quite' run first --quite
 bad '--name' run first --name

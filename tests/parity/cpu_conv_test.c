@@ -703,12 +703,14 @@ static void zeros_of_all(void)
             char name[64];
             snprintf(name, sizeof name, "%s, %d lanes", isas[isa].name, lanes);
             zeros(name, ops_of(isa), c, &r);
-            if (isas[isa].k)
+            if (isas[isa].k) {
                 zeros(name, isas[isa].k->wino, c, &r);
+                zeros(name, isas[isa].k->taps, c, &r);
+            }
         }
         struct cpu_conv_layer pixel = {3, 2, 3, 1, 1, 1, 1, 1, 1, 1, true, 1, false, NULL};
         if (isas[isa].k)
-            zeros(isas[isa].name, isas[isa].k->pixel, pixel, &r);
+            zeros(isas[isa].name, isas[isa].k->taps, pixel, &r);
     }
 }
 

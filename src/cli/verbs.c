@@ -1,0 +1,44 @@
+/* cli/verbs.c: all verbs there are. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+const struct cli_verb cli_verbs[] = {
+    {"run", cli_run},
+    {"resume", cli_resume},
+    {"watch", cli_watch},
+    {"pause", cli_pause},
+    {"go", cli_go},
+    {"stop", cli_stop},
+    {"queue", cli_queue},
+    {"ls", cli_ls},
+    {"show", cli_show},
+    {"tag", cli_tag},
+    {"note", cli_note},
+    {"rm", cli_rm},
+    {"plot", cli_plot},
+    {"compare", cli_compare},
+    {"export", cli_export},
+    {"ensemble", cli_ensemble},
+    {"report", cli_report},
+    {"predict", cli_predict},
+    {"weights", cli_weights},
+    {"models", cli_models},
+    {"data", cli_data},
+    {"devices", cli_devices},
+    {"bench", cli_bench},
+    {"help", cli_help},
+    {NULL, NULL},
+};
+
+const char *cli_nearest_verb(const char *name)
+{
+    const char *words[MEM_COUNT(cli_verbs)];
+    int n = 0;
+
+    for (int i = 0; cli_verbs[i].name; i++)
+        if (cli_verbs[i].run)
+            words[n++] = cli_verbs[i].name;
+    words[n] = NULL;
+    return text_nearest(name, words);
+}
