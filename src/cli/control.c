@@ -223,7 +223,7 @@ static bool sweep_reached(const char *name, enum wire_state wanted, int waited)
     full = wire_sweep_lacks_room(&is);
     if (wanted == WIRE_PAUSED)
         return is.state == WIRE_PAUSED && (full || is.paused == is.running);
-    return is.state != WIRE_PAUSED && (!is.after_cells || waited > BACK_MS) &&
+    return is.state != WIRE_PAUSED && (!is.closing || waited > BACK_MS) &&
            (full || (!wire_sweep_is_paused(&is) && cells_reached(name, wanted)));
 }
 
@@ -499,7 +499,8 @@ int cli_go(int argc, char **argv)
         "Lets a paused run or sweep of this or another process go on.",
         "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
         "the sweep's.\n"
-        "Of a sweep in which nothing is paused it takes a stop --after-cells back.\n"};
+        "Of a sweep in which nothing is paused it takes a stop --after-cells or "
+        "--after-epoch back.\n"};
     int code = cli_options(&usage, NULL, &argc, argv);
 
     if (code == CLI_ON)

@@ -427,6 +427,14 @@ exits 0 "$CHORUS" stop slow --after-cells
 until_true 20 grep -qs '^sweep 2 1 1 ' "$CHORUS_CACHE"/working/* # it has heard of it
 exits 0 "$CHORUS" go slow
 check "go takes a stop after the cells back" grep -q "^slow is running$" err
+# Its first epoch has no end before ./epoch is there.
+exits 0 env CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/epoch" "$CHORUS" run held.ini --name back --results back --background
+until_true 60 eval '[ "$(cat back/2*/run.csv | grep -c ,running,)" = 1 ]'
+exits 0 "$CHORUS" stop back --after-epoch --results back
+exits 0 "$CHORUS" go back --results back
+check "and one after the epoch" grep -q "^back is running$" err
+: >epoch
+check "so that all its cells are done" until_true 60 eval '[ "$(grep -c ,done, back/sweeps/back/ledger.csv)" = 4 ]'
 exits 0 "$CHORUS" stop "$folder" --skip
 check "a skipped cell" state_is "$folder" skipped
 check "is a result" test "$(ledger slow skipped)" = 1
