@@ -100,10 +100,12 @@ static void take_line(struct feed_run *run, struct feed_tail *t, const char *pat
         find_columns(t, line, names);
         return;
     }
-    for (const char *at = line; fields < (int)MEM_COUNT(field);) {
+    for (const char *at = line;;) {
         size_t n = strcspn(at, ",");
 
-        field[fields++] = feed_number(at, n);
+        if (fields < (int)MEM_COUNT(field))
+            field[fields] = feed_number(at, n);
+        fields++;
         if (!at[n])
             break;
         at += n + 1;
@@ -113,7 +115,8 @@ static void take_line(struct feed_run *run, struct feed_tail *t, const char *pat
         return;
     }
     for (int k = 0; k < FEED_COLUMNS && names[k]; k++)
-        value[k] = t->column[k] >= 0 && t->column[k] < fields ? field[t->column[k]] : NAN;
+        value[k] =
+            t->column[k] >= 0 && t->column[k] < (int)MEM_COUNT(field) ? field[t->column[k]] : NAN;
     take(run, value, line);
 }
 

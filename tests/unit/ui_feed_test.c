@@ -490,6 +490,43 @@ TEST(a_row_that_is_not_as_long_as_its_header_is_left_out_and_told)
     kit_close(&k);
 }
 
+/* As of a file that somebody has added columns to. */
+TEST(rows_longer_than_what_is_read_of_them_are_taken)
+{
+    struct record_run *run = plain_run(2);
+    struct record *record;
+    struct text wide = {0};
+    struct feed_run *r;
+    struct kit k;
+    struct err e;
+    char *path, *bytes;
+    size_t n;
+
+    kit_open(&k, 4);
+    record = kit_run(&k, run);
+    for (int i = 1; i <= 2; i++)
+        kit_epoch(record, i, 3, 0.5, 0.7);
+    path = io_path(record_folder(record), "epochs.csv");
+    REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
+    for (size_t i = 0; i < n; i++) {
+        for (int j = 0; bytes[i] == '\n' && j < 70; j++)
+            text_addf(&wide, ",%d", j);
+        text_add_n(&wide, bytes + i, 1);
+    }
+    REQUIRE_OK(io_replace_file(path, text_str(&wide), wide.n, &e));
+    r = feed_follow(k.feed, record_folder(record));
+    feed_watch(k.feed, r);
+    feed_take(k.feed, NULL, NULL);
+    CHECK_INT(r->epochs.n, 2);
+    CHECK_STR(r->left_out, "");
+    free(path);
+    free(bytes);
+    text_free(&wide);
+    record_close(record);
+    free(run);
+    kit_close(&k);
+}
+
 /* Its run.csv is looked at less often than its rows: the last of these come after it. */
 TEST(what_is_ended_again_after_a_resume_is_read_to_its_end)
 {
