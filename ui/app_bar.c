@@ -8,8 +8,8 @@
 
 static const struct screen_key everywhere[] = {
     {"1 2 3 4 5 6 7", NULL,
-     "or F1 to F7 choose a screen, Tab a pane of it; a click on its name, or on a key's hint in the "
-     "lowest lines, does too"},
+     "or F1 to F7, or a click on its name, choose a screen, Tab a pane of it; a click on a key's "
+     "hint in the lowest lines presses it"},
     {"?", "help", "this page"},
     {":", "command", "the command line that does what is seen here; Enter runs it"},
     {"w", NULL, "writes what is seen to a file: text, SVG, and what the screen can be written as"},

@@ -272,7 +272,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
         text_add(&words, " ");
     text_add(&words, waits    ? "What runs waits for room on the disk."
                      : rests  ? "What runs here is paused."
-                     : leaves ? "This is left as soon as what runs has ended its epoch."
+                     : leaves ? "chorus leaves as soon as what runs has ended its epoch."
                               : "Something runs.");
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
