@@ -41,7 +41,7 @@ int cli_help(int argc, char **argv);
 /* All of them, ended by a NULL name. */
 struct cli_verb {
     const char *name;
-    int (*run)(int argc, char **argv); /* NULL: a verb of a later version */
+    int (*run)(int argc, char **argv);
 };
 extern const struct cli_verb cli_verbs[];
 const char *cli_nearest_verb(const char *name); /* that is perhaps meant, or NULL */

@@ -34,11 +34,8 @@ const struct cli_verb cli_verbs[] = {
 const char *cli_nearest_verb(const char *name)
 {
     const char *words[MEM_COUNT(cli_verbs)];
-    int n = 0;
 
-    for (int i = 0; cli_verbs[i].name; i++)
-        if (cli_verbs[i].run)
-            words[n++] = cli_verbs[i].name;
-    words[n] = NULL;
+    for (size_t i = 0; i < MEM_COUNT(cli_verbs); i++) /* with the NULL at its end */
+        words[i] = cli_verbs[i].name;
     return text_nearest(name, words);
 }
