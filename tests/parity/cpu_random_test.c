@@ -278,8 +278,9 @@ TEST(zeros_in_front_of_a_maximum_on_all)
 {
     memset(tally, 0, sizeof tally);
     run_network(RANDOM_ZEROS, false, NULL);
+    CHECK_INT(tally[2].networks, 1); /* on what every machine has */
     for (int way = 0; way < WAYS; way++) {
         if (tally[way].failed)
-            TEST_FAILED("%s: outputs that saw only zeros are not the bias", ways[way].name);
+            TEST_FAILED("%s: wrong on a black ground", ways[way].name);
     }
 }
