@@ -335,11 +335,12 @@ static struct change *change_of(struct setup *s, const struct record_queued *q)
 
 void setup_queue_move(struct setup *s, int by)
 {
-    const struct record_queued *q = &s->queued[s->queue_at];
+    const struct record_queued *q;
     struct change *c;
 
     if (s->queue_at >= s->queue)
         return;
+    q = &s->queued[s->queue_at];
     if (s->queue_at == (by < 0 ? 0 : s->queue - 1)) {
         app_say(s->app, GRID_TEXT, "%s is the %s of the queue already", q->name ? q->name : q->file,
                 by < 0 ? "first" : "last");
