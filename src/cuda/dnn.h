@@ -10,9 +10,9 @@
 struct cuda_dnn;       /* of one place: a handle and its plans */
 struct cuda_dnn_layer; /* a layer's plans */
 
-/* ERR_FAILED where there is no cuDNN; the place's thread calls this and all that follows. gpu, driver:
- * what plans are kept under. tune_ms: 0, or plans are picked by their times, and kept for whoever comes later; the GPU
- * has so long to answer meanwhile. */
+/* ERR_FAILED where there is no cuDNN; the place's thread calls this and all that follows. number: of the
+ * GPU, as errors name it. gpu, driver: what plans are kept under. tune_ms: 0, or plans are picked by their
+ * times, and kept for whoever comes later; the GPU has so long to answer meanwhile. */
 enum err_code cuda_dnn_open(struct cuda_dnn **out, int number, const struct cuda_gpu_facts *gpu,
                             const char *driver, struct cuda_stream *s, int tune_ms, struct err *e);
 /* From here on plans that were picked by their times are not taken. */

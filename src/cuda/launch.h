@@ -30,7 +30,7 @@ void cuda_list_add(struct cuda_list *l, const struct dev_kernel *kernel, size_t 
                    size_t z, size_t shared, const void *args, size_t args_bytes);
 void cuda_list_call(struct cuda_list *l, cuda_call *call, void *user);
 void cuda_list_free(struct cuda_list *l);
-/* Loads all its kernels onto the GPU in use, which is this one, and puts all into a stream of it. */
+/* Loads all its kernels; puts all into a stream. gpu: the one in use, as errors name it. */
 enum err_code cuda_list_load(const struct cuda_list *l, int gpu, struct err *e);
 enum err_code cuda_list_run(const struct cuda_list *l, int gpu, struct cuda_stream *s,
                             struct err *e);

@@ -314,7 +314,7 @@ int sweep_at_once(const struct sweep *s);                     /* so many cells, 
 struct queue *queue_new(struct engine *e);
 void queue_free(struct queue *q);
 void queue_stop(struct engine *e); /* nothing more is taken */
-void queue_go(struct engine *e);   /* but now it is again */
+void queue_go(struct engine *e);   /* takes that back */
 /* Takes the next one where it may. True: something has begun. */
 bool queue_work(struct engine *e);
 

@@ -27,12 +27,12 @@ static void stop(struct sweep *s, enum wire_how how)
 {
     bool after_cells = how == WIRE_AFTER_CELLS;
 
-    if (!after_cells)
+    if (!after_cells) {
         s->after_epoch = how == WIRE_AFTER_EPOCH && (s->course != SWEEP_ENDS || s->after_epoch);
-    if (!after_cells)
         s->course = SWEEP_ENDS;
-    else if (s->course != SWEEP_ENDS)
+    } else if (s->course != SWEEP_ENDS) {
         s->course = SWEEP_AFTER_CELLS;
+    }
     s->paused = false;
     /* a paused one ends only if it goes on */
     want_all(s, after_cells ? WISH_GO : WISH_STOP, after_cells ? WIRE_AFTER_STEP : how);

@@ -150,7 +150,7 @@ enum wire_command_kind {
     WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
     WIRE_MOVE,  /* cell: by so many places later in the queue, or (below 0) earlier */
     WIRE_CLOSE, /* nothing more is taken from the queue */
-    WIRE_OPEN,  /* but now it is again */
+    WIRE_OPEN,  /* takes WIRE_CLOSE back */
 };
 /* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
  * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. A WIRE_GO that finds nothing
