@@ -82,18 +82,18 @@ static enum err_code open_files(struct sweep *s, bool fresh, struct err *e)
 
     if (code == ERR_OK && !s->ledger)
         code = record_ledger_open_within(&s->ledger, s->engine->results, s->name, LOCK_MS, e);
-    if (code != ERR_OK && fresh)
-        return record_say_elsewhere(s->engine->results, e);
     if (code == ERR_OK)
         code = record_ledger_begin(s->ledger, e); /* one starts at a time */
-    if (code != ERR_OK)
-        return record_say_read_only_in(s->engine->results, s->folder, e);
-    code = open_control(s, e);
-    if (code == ERR_OK && !s->prepare_only)
-        code = share_work(s, e);
-    if (code == ERR_OK)
-        code = write_text(s, e);
-    record_ledger_end(s->ledger);
+    if (code == ERR_OK) {
+        code = open_control(s, e);
+        if (code == ERR_OK && !s->prepare_only)
+            code = share_work(s, e);
+        if (code == ERR_OK)
+            code = write_text(s, e);
+        record_ledger_end(s->ledger);
+    }
+    if (code != ERR_OK && fresh)
+        return record_say_elsewhere(s->engine->results, e);
     return code == ERR_OK ? code : record_say_read_only_in(s->engine->results, s->folder, e);
 }
 

@@ -257,6 +257,10 @@ if mount -t tmpfs -o size=60k tmpfs small 2>/dev/null; then
     wait $pid
     check "a stop is heard" test $? = 130
     check "and is no result" test "$(ledger tiny failed small/r)" = 0
+    exits 1 "$CHORUS" run tiny.ini lr=0.02,0.05 --name more --results small/r
+    check "a sweep that finds no room: the next step" \
+        grep -qx "chorus: nothing can be written in small/r: No space left on device; make room, or --results .*" err
+    check "it leaves nothing" test ! -e small/r/sweeps/more
     mount -o remount,size=4M small
     exits 0 "$CHORUS" resume tiny --results small/r --quiet
     check "with room it goes on" test "$(ledger tiny done small/r)$(folders small/r)" = 22
