@@ -190,19 +190,18 @@ enum err_code io_real_target(const char *path, char **target, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code refuse_draft(const struct io_draft *d, struct err *e)
+enum err_code io_say_no_folder(const char *path, const char *target, struct err *e)
 {
-    enum err_code code = err_errno(e, "cannot create %s", d->path);
-    char *folder = io_folder_of(d->target);
+    char *folder = io_folder_of(target);
 
     if (e && e->sys == ENOENT && !io_exists(folder)) {
-        code = err_set(e, ERR_IO,
-                       "cannot create %s: there is no folder %s; make it, or name another place",
-                       d->path, folder);
+        err_set(e, ERR_IO,
+                "cannot create %s: there is no folder %s; make it, or name another place", path,
+                folder);
         e->sys = ENOENT;
     }
     free(folder);
-    return code;
+    return e ? e->code : ERR_IO;
 }
 
 enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
@@ -216,7 +215,8 @@ enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
     d->fd = io.open(d->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (d->fd >= 0)
         return ERR_OK;
-    code = refuse_draft(d, e);
+    err_errno(e, "cannot create %s", path);
+    code = io_say_no_folder(path, d->target, e);
     io_draft_drop(d);
     return code;
 }

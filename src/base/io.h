@@ -50,6 +50,9 @@ enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
 enum err_code io_draft_add(struct io_draft *d, const void *bytes, size_t n, struct err *e) MUST_USE;
 enum err_code io_draft_finish(struct io_draft *d, struct err *e) MUST_USE;
 void io_draft_drop(struct io_draft *d);
+/* An error at the file path, which really lies at target, says which folder is missing where it is that.
+ * Any other stays as it is. Returns the error's code. */
+enum err_code io_say_no_folder(const char *path, const char *target, struct err *e);
 /* Where a file that is replaced by renaming really lies: a link is followed, so that it stays a link.
  * What is there and is no regular file (a device, a folder) is refused. The caller frees it. */
 enum err_code io_real_target(const char *path, char **target, struct err *e) MUST_USE;

@@ -248,6 +248,8 @@ enum err_code safetensors_write(const char *path, const struct safetensors_tenso
     folder = io_folder_of(target);
     temp = mem_textf("%s/.%s.tmp-%ld", folder, slash ? slash + 1 : target, (long)getpid());
     code = record_write_safetensors(temp, path, tensors, count, notes, note_count, e);
+    if (code != ERR_OK)
+        code = io_say_no_folder(path, target, e);
     if (code == ERR_OK && io.rename(temp, target) < 0) {
         code = err_errno(e, "cannot rename %s to %s", temp, path);
         io.unlink(temp);

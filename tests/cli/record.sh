@@ -137,7 +137,7 @@ refused "a device" "not a regular file" "$CHORUS" weights "$first" -o /dev/null
 check "which is still one" test -c /dev/null
 refused "a folder" "not a regular file" "$CHORUS" weights "$first" -o results
 check "a folder that is not there" exits 1 "$CHORUS" weights "$first" -o no/such/w
-check "is named" says 'no/such/w'
+check "is named" says 'cannot create no/such/w: there is no folder no/such; make it, or name another place'
 
 # A disk that is full: nothing half, and what was there stays.
 cp w.safetensors kept.safetensors
