@@ -61,8 +61,8 @@ enum err_code data_limit(const char *key, int64_t limit, size_t all, const char 
     char there[TEXT_NUMBER_ROOM];
 
     if (limit < 0 || (uint64_t)limit > all) {
-        return err_set(e, ERR_INPUT, "%s = %lld: %s has %s %s images", key, (long long)limit, name,
-                       text_count(there, all), what);
+        return err_set(e, ERR_INPUT, "%s = %lld: %s has %s %s images; %s=all takes them all", key,
+                       (long long)limit, name, text_count(there, all), what, key);
     }
     *count = limit ? (size_t)limit : all;
     return ERR_OK;

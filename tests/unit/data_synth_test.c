@@ -144,9 +144,11 @@ TEST(limits_and_sizes)
     struct err e;
 
     CHECK_INT(open_synthetic(&set, 0, 60001, 0, nothing, &e), ERR_INPUT);
-    CHECK_HAS(e.text, "train_limit = 60001: synthetic has 60,000 training images");
+    CHECK_HAS(e.text,
+              "train_limit = 60001: synthetic has 60,000 training images; train_limit=all takes "
+              "them all");
     CHECK_INT(open_synthetic(&set, 0, 0, 10001, nothing, &e), ERR_INPUT);
-    CHECK_HAS(e.text, "test_limit = 10001");
+    CHECK_HAS(e.text, "10,000 test images; test_limit=all takes them all");
     CHECK_INT(open_synthetic(&set, 0, 0, 0, (struct net_shape){224, 224, 3}, &e), ERR_INPUT);
     CHECK_HAS(e.text, "more than 8 GiB; set train_limit");
     CHECK_INT(
