@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static const struct {
     const char *name;
@@ -537,6 +538,49 @@ static void almost(const char *isa, const struct cpu_conv_ops *ops)
 TEST(wino_tells_on_which_side_of_zero_an_output_is)
 {
     on_all(almost);
+}
+
+/* Pictures of ones with a number a million times as large here and there: beside it all outputs of a tile
+ * are almost zero, and it costs no more than others. Shares of the process's time, the least of a few. */
+static void apart(const char *isa, const struct cpu_conv_ops *ops)
+{
+    struct cpu_conv_layer c = {32, 16, 3, 1, 1, 1, 16, 16, 16, 16, true, 1, false, NULL};
+    struct sizes n = sizes_of(&c);
+    float *ones = numbers(n.in, 0.5f), *in = numbers(n.in, 0), *w = numbers(n.w, 0.05f);
+    float *packed = numbers(ops->packed(&c, false), 1), *out = numbers(n.out, 0);
+    float *scratch = numbers(ops->scratch(&c, 1, false), 1);
+    uint16_t *pass = mem_new(n.conv / lanes, sizeof *pass);
+    double least[2] = {INFINITY, INFINITY};
+
+    for (size_t i = 0; i < n.in; i++) {
+        size_t y = i / lanes / 16 % 16, x = i / lanes % 16;
+        ones[i] += 0.5f;
+        in[i] = y % 4 == 1 && x % 4 == 1 ? ones[i] * 1e6f : ones[i];
+    }
+    ops->pack(&c, false, w, packed, 0, 1);
+    for (int i = 0; i < 10; i++) {
+        struct timespec from, to;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+        for (int times = 0; times < 5; times++)
+            ops->forward(&c, 1, w, packed, NULL, i % 2 ? in : ones, out, pass, scratch);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+        least[i % 2] = fmin(least[i % 2], (double)(to.tv_sec - from.tv_sec) +
+                                              (double)(to.tv_nsec - from.tv_nsec) * 1e-9);
+    }
+    if (least[1] > 3 * least[0])
+        TEST_FAILED("%s: numbers far apart take %.1f times as long", isa, least[1] / least[0]);
+    free(ones);
+    free(in);
+    free(w);
+    free(packed);
+    free(out);
+    free(scratch);
+    free(pass);
+}
+
+TEST(wino_takes_no_longer_for_numbers_far_apart)
+{
+    on_all(apart);
 }
 
 static void cannot(const char *isa, const struct cpu_conv_ops *ops)
