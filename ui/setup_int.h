@@ -72,7 +72,8 @@ struct setup {
     struct record_queued *queued;
     char **queue_label; /* (queue) */
     size_t queue, queue_at, queue_first;
-    uint64_t drops; /* which a question is about: its id */
+    size_t queue_moving; /* moves that are on their way */
+    uint64_t drops;      /* which a question is about: its id */
     uint64_t queue_stamp;
     bool queue_reading, queue_again; /* again: it was changed from here meanwhile */
 

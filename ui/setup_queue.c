@@ -287,6 +287,8 @@ static void changed(void *arg, bool dropped)
     struct change *c = arg;
     struct setup *s = setup_let_go(c->link);
 
+    if (s && c->kind == MOVE)
+        s->queue_moving--;
     if (s && !dropped) {
         if (c->e.code != ERR_OK)
             app_say(s->app, GRID_BAD, "%s", c->e.text);
@@ -336,12 +338,13 @@ static struct change *change_of(struct setup *s, const struct record_queued *q)
 void setup_queue_move(struct setup *s, int by)
 {
     const struct record_queued *q;
+    bool old = s->queue_moving || !s->queue_stamp; /* a move before is not seen yet */
     struct change *c;
 
     if (s->queue_at >= s->queue)
         return;
     q = &s->queued[s->queue_at];
-    if (s->queue_at == (by < 0 ? 0 : s->queue - 1)) {
+    if (!old && s->queue_at == (by < 0 ? 0 : s->queue - 1)) {
         app_say(s->app, GRID_TEXT, "%s is the %s of the queue already", q->name ? q->name : q->file,
                 by < 0 ? "first" : "last");
         return;
@@ -349,6 +352,7 @@ void setup_queue_move(struct setup *s, int by)
     c = change_of(s, q);
     c->kind = MOVE;
     c->by = by;
+    s->queue_moving++;
     tasks_add_slow(s->app->tasks, change, changed, c);
 }
 

@@ -995,7 +995,14 @@ TEST(what_runs_already_is_queued_behind)
     CHECK_HAS(kit.said, "is the first of the queue already");
     kit_keys("Down -");
     CHECK_HAS(kit.said, "is the last of the queue already");
-    kit_keys("Up");
+    kit.said[0] = 0; /* what was typed ahead is meant of where a move leaves it */
+    kit_keys("Up - +");
+    kit_settle();
+    CHECK_STR(kit.said, "");
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit.setup->queued[0].text, "# options");
+    CHECK_INT(kit.setup->queue_at, 0);
     kit_keys("d");
     CHECK_HAS(kit.question, "first with lr=0.1,0.2 waits in the queue, number 1. [take it out]");
     kit.chosen(kit.user, 0);
