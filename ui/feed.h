@@ -160,6 +160,7 @@ bool feed_busy(struct feed *f);
 /* A sweep of another program, as its files told at the last look. */
 struct feed_sweep {
     struct wire_sweep_status is; /* no name: there is none. Ended: nobody works on it any more */
+    bool dead;                   /* ended, for its program died */
     bool told;                   /* by its own program */
     bool mean;                   /* best is of several seeds */
     double best;                 /* nan: unknown */

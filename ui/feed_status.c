@@ -220,10 +220,10 @@ struct shown {
 };
 
 /* That it runs its dot says. */
-static void add_standing(const struct wire_sweep_status *s, bool elsewhere, bool brief,
+static void add_standing(const struct wire_sweep_status *s, bool dead, bool elsewhere, bool brief,
                          struct text *out)
 {
-    const char *words = wire_sweep_words(s, brief);
+    const char *words = dead ? "dead" : wire_sweep_words(s, brief);
     bool full = wire_sweep_lacks_room(s);
     bool clause = strpbrk(words, ":,") != NULL; /* where "elsewhere" would belong to its end */
 
@@ -231,7 +231,7 @@ static void add_standing(const struct wire_sweep_status *s, bool elsewhere, bool
               dot(wire_sweep_rests(s)       ? WIRE_PAUSED
                   : s->state == WIRE_PAUSED ? WIRE_RUNNING
                                             : s->state,
-                  false));
+                  dead));
     if (elsewhere && clause)
         text_add(out, " elsewhere ");
     if (full && !elsewhere)
@@ -248,7 +248,7 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
     const struct feed_run *cell = s->cell;
     bool over = wire_state_ended(is->state);
 
-    add_standing(is, !s->own && !over, !(parts & PART_WAIT), out);
+    add_standing(is, s->sweep.dead, !s->own && !over, !(parts & PART_WAIT), out);
     if (parts & PART_NAME)
         add_name(is->name, parts, out);
     if (over)

@@ -348,6 +348,8 @@ void sweepview_read_over(const char *results, const char *name, struct feed_swee
         tell_of(s, out);
     }
     out->is.state = sweepview_open(s) ? WIRE_STOPPED : WIRE_DONE;
+    for (size_t i = 0; i < s->cells; i++)
+        out->dead |= s->cell[i].dead;
     sweepview_free(s);
 }
 

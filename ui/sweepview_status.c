@@ -50,8 +50,8 @@ static bool same_sweep(const struct feed_sweep *a, const struct feed_sweep *b)
            x->after_cells == y->after_cells &&
            wire_sweep_lacks_room(x) == wire_sweep_lacks_room(y) && x->running == y->running &&
            x->paused == y->paused && x->elsewhere == y->elsewhere &&
-           wire_sweep_ended(x) == wire_sweep_ended(y) && a->told == b->told && a->mean == b->mean &&
-           same(a->best, b->best) && a->by_valid == b->by_valid &&
+           wire_sweep_ended(x) == wire_sweep_ended(y) && a->dead == b->dead && a->told == b->told &&
+           a->mean == b->mean && same(a->best, b->best) && a->by_valid == b->by_valid &&
            same(x->left_seconds, y->left_seconds);
 }
 

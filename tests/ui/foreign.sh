@@ -104,6 +104,11 @@ mkdir -p live
 check "a run that begins elsewhere appears, runs, and is dead" play live "keys 3" "wait No runs yet" "save none" "wait elsewhere" \
     "wait running" "save runs" "wait dead" "keys Home Enter" "wait elsewhere" "wait its process is gone"
 wait
+CHORUS_FAKE_SCRIPT='step_ms=25' "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=400 --background --quiet --results swept >started
+check "a sweep is at work" until_true 60 eval 'column swept/2* pid >run.pid 2>/dev/null && [ -s run.pid ]'
+(until_true 60 test -e sweeping && kill -9 "$(cat run.pid)") &
+check "it is dead with its process" play swept "wait sweep elsewhere" "save sweeping" "wait sweep dead" "keys 5" "wait its process is gone"
+wait
 
 # A run that another program removes while it is looked at: each screen says so, and no key acts as if it were there.
 for name in kept lost; do

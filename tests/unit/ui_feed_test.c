@@ -1099,6 +1099,9 @@ TEST(a_sweep_that_ends_elsewhere_is_told_of_though_its_cell_seems_to_run)
     kit_pass(3);
     feed_take(k.feed, NULL, NULL);
     CHECK_HAS(status(&k, &line), "■ sweep stopped  board  1 of 4 cells");
+    sweep.dead = true;
+    feed_set_elsewhere(k.feed, &sweep);
+    CHECK_HAS(status(&k, &line), "✗ sweep dead  board  1 of 4 cells");
     text_free(&line);
     free(run);
     kit_close(&k);
