@@ -322,8 +322,13 @@ static int tell(const struct record_entry *entry, const char *line, enum wire_st
     if (!strcmp(line, "skip") && check_skip(entry) != CLI_ON)
         return err_exit_code(ERR_INPUT);
     if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
+        if (wanted == WIRE_RUNNING && record_control(entry->folder, line, &e) != ERR_OK)
+            return cli_fail(&e);
         text_add_clean(&name, entry->name);
-        cli_talk("%s is %s already", text_str(&name), wire_state_name(wanted));
+        cli_talk("%s is %s already%s", text_str(&name), wire_state_name(wanted),
+                 wanted == WIRE_RUNNING
+                     ? "; a stop --after-epoch, if it was told one, is taken back"
+                     : "");
         text_free(&name);
         return 0;
     }
@@ -499,8 +504,8 @@ int cli_go(int argc, char **argv)
         "Lets a paused run or sweep of this or another process go on.",
         "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
         "the sweep's.\n"
-        "Of a sweep in which nothing is paused it takes a stop --after-cells or "
-        "--after-epoch back.\n"};
+        "Where nothing is paused it takes a stop --after-epoch back, and of a sweep a stop "
+        "--after-cells.\n"};
     int code = cli_options(&usage, NULL, &argc, argv);
 
     if (code == CLI_ON)

@@ -81,6 +81,19 @@ check "it stopped at an epoch's end" test "$(tail -n 1 "$folder/steps.csv" | cut
 check "watch printed every epoch once" \
     test "$(grep -c '^epoch ' talk)" = "$(rows "$folder/epochs.csv")"
 
+# A stop after the epoch is taken back in the epoch, which waits until both have been heard of.
+CHORUS_FAKE_SCRIPT="stuck=45 stuck_file=$PWD/gate" exits 0 "$CHORUS" run tiny.ini epochs=3 backend=fake --background --quiet && back=$(cat out)
+column "$back" pid >back.pid
+until_true 60 has_rows "$back/epochs.csv" 1
+exits 0 "$CHORUS" stop "$back" --after-epoch
+exits 0 "$CHORUS" go "$back"
+check "go takes a stop --after-epoch back, and says so" grep -q "running already; a stop --after-epoch.*taken back" err
+echo heard >>"$back/control"
+until_true 60 grep -q "unknown: heard" "$back/log.txt"
+: >gate
+check "it goes on to its end" until_true 60 state_is "$back" done
+rm -r "$back" back.pid gate
+
 # A paused run has to go on to reach the end of its epoch. On a slow backend, so that a pause falls into one.
 exits 0 "$CHORUS" run tiny.ini epochs=100000 log_every=1 backend=ref --background --quiet && folder=$(cat out)
 column "$folder" pid >run.pid
