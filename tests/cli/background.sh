@@ -93,6 +93,17 @@ until_true 60 grep -q "unknown: heard" "$back/log.txt"
 : >gate
 check "it goes on to its end" until_true 60 state_is "$back" done
 rm -r "$back" back.pid gate
+CHORUS_FAKE_SCRIPT="stuck=45 stuck_file=$PWD/gate" exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=3 backend=fake --name pair --background --quiet \
+    --results pair
+until_true 60 eval 'has_rows pair/2*/epochs.csv 1'
+column pair/2* pid >back.pid
+exits 0 "$CHORUS" stop pair --after-epoch --results pair
+until_true 20 grep -qs '^sweep 2 1 0 ' "$CHORUS_CACHE"/working/* # it has heard of it
+exits 0 "$CHORUS" go pair --results pair
+check "so does that of a sweep" grep -q "^pair is running$" err
+: >gate
+check "both cells are done" until_true 60 eval '[ "$(grep -c ,done, pair/sweeps/pair/sweep.csv)" = 2 ]'
+rm -r pair back.pid gate
 
 # A paused run has to go on to reach the end of its epoch. On a slow backend, so that a pause falls into one.
 exits 0 "$CHORUS" run tiny.ini epochs=100000 log_every=1 backend=ref --background --quiet && folder=$(cat out)
