@@ -22,6 +22,7 @@ struct cpu_conv_layer {
     int pool;                        /* window and stride; 1: none */
     bool max;                        /* the pool takes the maximum, else the mean */
     const struct cpu_blocks *blocks; /* of that family: how the pictures are cut */
+    bool signs;                      /* a relu farther behind goes by the signs of the outputs */
 };
 
 static inline int cpu_conv_out_h(const struct cpu_conv_layer *c)

@@ -124,8 +124,17 @@ static void fuse(struct backend_session *s, int i)
             c->conv.conv_h = l->out.h * l->k;
             c->conv.conv_w = l->out.w * l->k;
             c->tail = next;
+            next = c->conv.max ? reader(net, next) : -1;
+            /* a relu and a maximum are the same in either order */
+            if (next >= 0 && net->layer[next].op == NET_RELU) {
+                c->conv.relu = true;
+                c->tail = next;
+            }
         }
     }
+    while (next >= 0 && net->layer[next].op == NET_MAXPOOL)
+        next = reader(net, next);
+    c->conv.signs = next >= 0 && net->layer[next].op == NET_RELU;
     for (int j = i + 1; j <= c->tail; j++)
         s->layer[j].fused = true;
 }

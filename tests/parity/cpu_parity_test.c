@@ -173,6 +173,30 @@ static uint64_t fingerprint(struct kit *b, size_t cut, struct backend_step *rows
     return hash;
 }
 
+/* A relu in front of a maximum and one behind it are the same: both are done with the convolution. */
+TEST(a_relu_and_a_maximum_in_either_order)
+{
+    static const char *const orders[] = {"relu\nmaxpool 2\n", "maxpool 2\nrelu\n"};
+
+    for (size_t i = 0; i < MEM_COUNT(isas); i++) {
+        uint64_t bytes[2];
+        if (strcmp(force(isas[i]), isas[i]))
+            continue;
+        for (int k = 0; k < 2; k++) {
+            struct backend_step rows[8];
+            struct kit b;
+            char text[160];
+            snprintf(text, sizeof text, "input auto\nconv 8 3 same\n%sconv 32 3 same\n%sdense 10\n",
+                     orders[k], orders[!k]);
+            REQUIRE(kit_open(&b, text, (struct net_shape){13, 14, 2}, 200, 20));
+            bytes[k] = fingerprint(&b, 8, rows);
+            kit_close(&b);
+        }
+        CHECK(bytes[0] == bytes[1]);
+    }
+    unsetenv("CHORUS_ISA");
+}
+
 static void cut_spans(enum spec_precision precision)
 {
     for (int members = 1; members <= 4; members++) {

@@ -126,7 +126,8 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
                    "ill-conditioned\n%s",
                    ways[way].name, turn, v.share[FORWARD], v.share[BACKWARD], v.share[SECOND],
                    v.ill, text_str(&v.words));
-        if (!v.bad[FORWARD] && v.bad[BACKWARD] + v.bad[SECOND] && turn < REDRAWS && redraw(&v)) {
+        if (!v.bad[FORWARD] && v.bad[BACKWARD] + v.bad[SECOND] && turn < REDRAWS &&
+            redraw(&v, turn)) {
             seen_free(want);
             seen_free(&both[0]);
             seen_free(&both[1]);

@@ -6,6 +6,11 @@
  * with the new ones. Equal numbers out of a black background, which a maximum cannot tell apart, are
  * got rid of with the black; zeros are not, for those must be zeros in every kernel.
  *
+ * The second step begins with biases that are all but zero, and on a black ground windows hold numbers that
+ * differ by no more: Winograd, whose rounding goes by the largest numbers around, may take another maximum,
+ * nearer to a pad, and the biases in front get another gradient. Where others on black do not help, the
+ * second step's images lose their black too; the first step keeps it.
+ *
  * Others come from pads, and from places where a rectifier let nothing pass: a batch norm makes them
  * equal numbers that are no zeros, and Winograd rounds them differently from place to place. Which of
  * them a maximum takes says only where in front of it the gradient goes: the windows hold the same
@@ -109,9 +114,11 @@ static inline int find_flipped(const struct verdict *v, bool *flipped)
     return n;
 }
 
+#define DARK_TURNS 3 /* so often the second step's images are replaced by others as dark */
+
 /* Replaces images that may explain what is off: those that were decided otherwise, or else those whose
- * gradients are off most; false where none may. */
-static inline bool redraw(struct verdict *v)
+ * gradients are off most; false where none may. turn: how often that was done. */
+static inline bool redraw(struct verdict *v, int turn)
 {
     struct trial *t = v->t;
     bool *flipped = mem_new(t->plan.batch, sizeof *flipped);
@@ -129,7 +136,7 @@ static inline bool redraw(struct verdict *v)
         if (!first && !second)
             continue;
         t->version[image]++;
-        t->bright[image] = t->bright[image] || (first && v->tied[j]);
+        t->bright[image] = t->bright[image] || (first ? v->tied[j] > 0 : turn >= DARK_TURNS);
         draw_image(t, image);
         any = true;
     }
