@@ -174,7 +174,7 @@ bench-gpu: ## compares the speed on a GPU with PyTorch's and JAX's; MODEL=lenet 
 gpu-kit: ## makes build/gpu-kit: all that testing on a machine with a GPU needs, in 54 MiB
 
 .PHONY: screens
-screens: ## draws the pictures of screens in README.md anew: five minutes
+screens: ## draws the pictures of screens in README.md anew: some minutes
 screens: $(PROGRAM)
 	@sh make/screens.sh $(PROGRAM) experiments/example-report/screens
 

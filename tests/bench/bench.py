@@ -385,7 +385,8 @@ def main():
     peak = peaks["flops"][-1]
     first_step, memory = start_facts()
     import importlib.metadata as meta
-    name = f"{cpu('model name')}, {len(CORES)} cores"
+    # several generations of processors call themselves by one name
+    name = f"{cpu('model name')} with {peaks['isa']}, {len(CORES)} cores"
     facts = (
         f"{datetime.date.today()}, commit {git('rev-parse', '--short', 'HEAD')}; PyTorch "
         f"{meta.version('torch')}, JAX {meta.version('jax')}, Flax {meta.version('flax')}; "
