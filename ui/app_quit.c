@@ -14,14 +14,11 @@
 /* Those that have not ended; the caller frees them. */
 static struct wire_sweep_status *live_sweeps(const struct app *app, size_t *live)
 {
-    struct wire *wire = app->config.wire;
-    size_t room = wire ? wire_sweeps(wire, NULL, 0) : 0, n = 0;
-    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+    size_t n;
+    struct wire_sweep_status *sweep = wire_sweeps(app->config.wire, &n);
 
-    if (room)
-        n = wire_sweeps(wire, sweep, room);
     *live = 0;
-    for (size_t i = 0; i < n && i < room; i++)
+    for (size_t i = 0; i < n; i++)
         if (!wire_state_ended(sweep[i].state))
             sweep[(*live)++] = sweep[i];
     return sweep;

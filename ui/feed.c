@@ -338,16 +338,14 @@ bool feed_starts(const struct feed *f, const struct feed_run *run)
 /* Of what was begun a moment ago only the wire knows yet. */
 static bool wire_busy(struct wire *wire)
 {
-    size_t sweeps = wire_sweeps(wire, NULL, 0), runs = wire_statuses(wire, NULL, 0), n;
-    struct wire_sweep_status *sweep = mem_new(sweeps + 1, sizeof *sweep);
-    struct wire_status *run = mem_new(runs + 1, sizeof *run);
+    size_t sweeps, runs;
+    struct wire_sweep_status *sweep = wire_sweeps(wire, &sweeps);
+    struct wire_status *run = wire_statuses(wire, &runs);
     bool busy = false;
 
-    n = wire_sweeps(wire, sweep, sweeps);
-    for (size_t i = 0; i < n && i < sweeps && !busy; i++)
+    for (size_t i = 0; i < sweeps && !busy; i++)
         busy = !wire_state_ended(sweep[i].state);
-    n = wire_statuses(wire, run, runs);
-    for (size_t i = 0; i < n && i < runs && !busy; i++)
+    for (size_t i = 0; i < runs && !busy; i++)
         busy = !wire_state_ended(run[i].state);
     free(sweep);
     free(run);
@@ -359,5 +357,5 @@ bool feed_busy(struct feed *f)
     for (size_t i = 0; i < f->count; i++)
         if (f->run[i]->own && !wire_state_ended(f->run[i]->state))
             return true;
-    return f->wire && wire_busy(f->wire);
+    return wire_busy(f->wire);
 }

@@ -247,12 +247,10 @@ static bool is_past(struct feed *f, const struct wire_status *status)
 /* Events were dropped: states stand in the snapshot, all else in files. */
 void feed_read_missed(struct feed *f)
 {
-    struct wire_status *all;
-    size_t room = wire_statuses(f->wire, NULL, 0), n;
+    size_t n;
+    struct wire_status *all = wire_statuses(f->wire, &n);
 
-    all = mem_new(room + 1, sizeof *all);
-    n = wire_statuses(f->wire, all, room);
-    for (size_t i = 0; i < n && i < room; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct feed_run *run = is_past(f, &all[i]) ? NULL : feed_have_number(f, all[i].run);
 
         if (!run)

@@ -297,16 +297,14 @@ static void add_held(const struct feed *f, struct text *out)
 
 bool feed_add_trouble(struct feed *f, struct text *out)
 {
-    size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, before = out->n;
-    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+    size_t sweeps, before = out->n;
+    struct wire_sweep_status *sweep = wire_sweeps(f->wire, &sweeps);
     struct wire_status status;
 
     for (size_t i = 0; i < f->count && out->n == before; i++)
         if (f->run[i]->own && f->run[i]->live && run_trouble(f, f->run[i]->number, &status))
             add_waits(status.code, status.reason, "Run", out);
-    if (room)
-        (void)wire_sweeps(f->wire, sweep, room);
-    for (size_t i = 0; i < room && out->n == before; i++)
+    for (size_t i = 0; i < sweeps && out->n == before; i++)
         if (sweep[i].code != ERR_OK && !wire_state_ended(sweep[i].state))
             add_waits(sweep[i].code, sweep[i].reason, "Sweep", out);
     free(sweep);
@@ -320,17 +318,15 @@ static bool running_sweep(const struct feed *f, const struct feed_run *run,
 {
     struct wire_sweep_status *all;
     bool found = false;
-    size_t room, n;
+    size_t n;
 
     if (!f->wire)
         return false;
     if (run && run->own && run->live)
         return run->sweep && wire_sweep_status(f->wire, run->sweep, out) &&
                !wire_state_ended(out->state);
-    room = wire_sweeps(f->wire, NULL, 0);
-    all = mem_new(room + 1, sizeof *all);
-    n = wire_sweeps(f->wire, all, room);
-    for (size_t i = 0; i < n && i < room && !found; i++)
+    all = wire_sweeps(f->wire, &n);
+    for (size_t i = 0; i < n && !found; i++)
         if (all[i].state == WIRE_RUNNING || all[i].state == WIRE_PAUSED) {
             *out = all[i];
             found = true;
@@ -355,8 +351,8 @@ bool feed_forget_over(struct feed *f)
 
 struct feed_work feed_work(const struct feed *f)
 {
-    size_t room = f->wire ? wire_sweeps(f->wire, NULL, 0) : 0, n = 0;
-    struct wire_sweep_status *sweep = mem_new(room + 1, sizeof *sweep);
+    size_t sweeps;
+    struct wire_sweep_status *sweep = wire_sweeps(f->wire, &sweeps);
     struct feed_work work = {0};
 
     for (size_t i = 0; i < f->count; i++) {
@@ -371,9 +367,7 @@ struct feed_work feed_work(const struct feed *f)
         else
             work.goes_on += run->state == WIRE_RUNNING;
     }
-    if (room)
-        n = wire_sweeps(f->wire, sweep, room);
-    for (size_t i = 0; i < n && i < room; i++)
+    for (size_t i = 0; i < sweeps; i++)
         if (!wire_state_ended(sweep[i].state))
             ++*(wire_sweep_lacks_room(&sweep[i]) ? &work.no_room
                 : wire_sweep_rests(&sweep[i])    ? &work.paused

@@ -25,16 +25,11 @@ struct sweepview_look_task {
 /* The newest of this process's sweeps of that name; without a name the newest at all. */
 static bool find_own(const struct sweepview *v, const char *name, struct wire_sweep_status *out)
 {
-    struct wire_sweep_status *all;
+    size_t n;
+    struct wire_sweep_status *all = wire_sweeps(v->app->config.wire, &n);
     bool found = false;
-    size_t n, room;
 
-    if (!v->app->config.wire)
-        return false;
-    room = wire_sweeps(v->app->config.wire, NULL, 0);
-    all = mem_new(room + 1, sizeof *all);
-    n = wire_sweeps(v->app->config.wire, all, room);
-    for (size_t i = 0; i < n && i < room; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool fits = name ? !strcmp(all[i].name, name)
                          : all[i].name[0] && all[i].path[0] && !wire_state_ended(all[i].state);
 

@@ -81,13 +81,11 @@ static void done(void *arg, bool dropped)
 
 static void take_own(struct status_task *t, struct wire *wire)
 {
-    size_t room = wire ? wire_sweeps(wire, NULL, 0) : 0, n = 0;
-    struct wire_sweep_status *all = mem_new(room + 1, sizeof *all);
+    size_t n;
+    struct wire_sweep_status *all = wire_sweeps(wire, &n);
 
-    if (room)
-        n = wire_sweeps(wire, all, room);
-    t->own = mem_new(room + 1, sizeof *t->own);
-    for (size_t i = 0; i < n && i < room; i++) {
+    t->own = mem_new(n + 1, sizeof *t->own);
+    for (size_t i = 0; i < n; i++) {
         uint32_t *over = &t->view->over[all[i].sweep >= WIRE_OWN_RUNS];
 
         if (!wire_state_ended(all[i].state)) {

@@ -109,15 +109,11 @@ static bool has_cell(struct wire *wire, uint32_t sweep, uint32_t run)
     return has;
 }
 
-/* *more: one is at work, or was begun while we looked. */
+/* *more: one is at work. */
 static struct wire_sweep_status *all_sweeps(struct wire *wire, size_t *n, bool *more)
 {
-    size_t room = wire_sweeps(wire, NULL, 0) + 1, there;
-    struct wire_sweep_status *list = mem_new(room, sizeof *list);
+    struct wire_sweep_status *list = wire_sweeps(wire, n);
 
-    there = wire_sweeps(wire, list, room);
-    *n = there < room ? there : room;
-    *more |= there > room;
     for (size_t i = 0; i < *n; i++)
         *more |= !wire_state_ended(list[i].state);
     return list;
@@ -125,12 +121,8 @@ static struct wire_sweep_status *all_sweeps(struct wire *wire, size_t *n, bool *
 
 static struct wire_status *all_runs(struct wire *wire, size_t *n, bool *more)
 {
-    size_t room = wire_statuses(wire, NULL, 0) + 1, there;
-    struct wire_status *list = mem_new(room, sizeof *list);
+    struct wire_status *list = wire_statuses(wire, n);
 
-    there = wire_statuses(wire, list, room);
-    *n = there < room ? there : room;
-    *more |= there > room;
     for (size_t i = 0; i < *n; i++)
         *more |= !wire_state_ended(list[i].state);
     return list;

@@ -27,31 +27,11 @@ struct stuck_warden {
     struct stuck_known given;
 };
 
-static struct wire_status *all_runs(struct wire *wire, size_t *n)
-{
-    size_t room = wire_statuses(wire, NULL, 0) + 1, there;
-    struct wire_status *list = mem_new(room, sizeof *list);
-
-    there = wire_statuses(wire, list, room);
-    *n = there < room ? there : room;
-    return list;
-}
-
-static struct wire_sweep_status *all_sweeps(struct wire *wire, size_t *n)
-{
-    size_t room = wire_sweeps(wire, NULL, 0) + 1, there;
-    struct wire_sweep_status *list = mem_new(room, sizeof *list);
-
-    there = wire_sweeps(wire, list, room);
-    *n = there < room ? there : room;
-    return list;
-}
-
 bool stuck_all_ended(struct wire *wire)
 {
     size_t runs, sweeps;
-    struct wire_status *run = all_runs(wire, &runs);
-    struct wire_sweep_status *sweep = all_sweeps(wire, &sweeps);
+    struct wire_status *run = wire_statuses(wire, &runs);
+    struct wire_sweep_status *sweep = wire_sweeps(wire, &sweeps);
     bool ended = true;
 
     for (size_t i = 0; i < runs; i++)
@@ -66,7 +46,7 @@ bool stuck_all_ended(struct wire *wire)
 static bool is_cell(struct wire *wire, uint32_t run)
 {
     size_t sweeps, room, n;
-    struct wire_sweep_status *sweep = all_sweeps(wire, &sweeps);
+    struct wire_sweep_status *sweep = wire_sweeps(wire, &sweeps);
     bool is = false;
 
     for (size_t i = 0; i < sweeps && !is; i++) {
@@ -97,8 +77,8 @@ static bool is_new(struct stuck_known *known, uint32_t number)
 char *stuck_next(struct wire *wire, struct stuck_known *known)
 {
     size_t runs, sweeps;
-    struct wire_status *run = all_runs(wire, &runs);
-    struct wire_sweep_status *sweep = all_sweeps(wire, &sweeps);
+    struct wire_status *run = wire_statuses(wire, &runs);
+    struct wire_sweep_status *sweep = wire_sweeps(wire, &sweeps);
     char *name = NULL;
 
     known->failed_before[0] = '\0';

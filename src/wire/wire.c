@@ -181,17 +181,19 @@ bool wire_status(struct wire *w, uint32_t run, struct wire_status *out)
     return found;
 }
 
-size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room)
+struct wire_status *wire_statuses(struct wire *w, size_t *n)
 {
-    size_t n;
+    struct wire_status *list;
 
+    *n = 0;
+    if (!w)
+        return NULL;
     pthread_mutex_lock(&w->lock);
-    n = w->statuses < room ? w->statuses : room;
-    if (n)
-        memcpy(out, w->status, n * sizeof *out);
-    n = w->statuses;
+    list = mem_new(w->statuses + 1, sizeof *list);
+    for (; *n < w->statuses; ++*n)
+        list[*n] = w->status[*n];
     pthread_mutex_unlock(&w->lock);
-    return n;
+    return list;
 }
 
 void wire_drop_status(struct wire *w, uint32_t run)
@@ -260,16 +262,19 @@ bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status 
     return s != NULL;
 }
 
-size_t wire_sweeps(struct wire *w, struct wire_sweep_status *out, size_t room)
+struct wire_sweep_status *wire_sweeps(struct wire *w, size_t *n)
 {
-    size_t n;
+    struct wire_sweep_status *list;
 
+    *n = 0;
+    if (!w)
+        return NULL;
     pthread_mutex_lock(&w->lock);
-    n = w->sweeps;
-    for (size_t i = 0; i < n && i < room; i++)
-        out[i] = w->sweep[i].status;
+    list = mem_new(w->sweeps + 1, sizeof *list);
+    for (; *n < w->sweeps; ++*n)
+        list[*n] = w->sweep[*n].status;
     pthread_mutex_unlock(&w->lock);
-    return n;
+    return list;
 }
 
 size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room)

@@ -273,11 +273,10 @@ int wire_fd(struct wire *w); /* readable while events wait: for poll */
 bool wire_take(struct wire *w, struct wire_event *event);
 uint64_t wire_missed(struct wire *w); /* events dropped since the last call */
 bool wire_status(struct wire *w, uint32_t run, struct wire_status *out);
-/* The first room of them, in the order in which they were set first; returns how many there are. */
-size_t wire_statuses(struct wire *w, struct wire_status *out, size_t room);
+/* All n of them, in the order in which they were set first; the caller frees the list. No wire has none. */
+struct wire_status *wire_statuses(struct wire *w, size_t *n);
 bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status *out);
-/* The first room of them, in the order in which they were set first; returns how many there are. */
-size_t wire_sweeps(struct wire *w, struct wire_sweep_status *out, size_t room);
+struct wire_sweep_status *wire_sweeps(struct wire *w, size_t *n); /* likewise */
 /* The first room cells by their numbers; returns how many there are. */
 size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room);
 /* The best of those that are done: on validation data where all of these have such an accuracy, else on
