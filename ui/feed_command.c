@@ -93,17 +93,11 @@ static uint32_t send_start(struct feed *f, enum wire_command_kind kind, const vo
 {
     struct wire_command command = {.kind = kind, .run = f->last_number + 1};
 
-    command.slot = f->wire ? wire_slot_put(f->wire, bytes, n) : 0;
-    if (!command.slot) {
-        err_set(e, ERR_FAILED, "the engine takes no commands");
-        return 0;
-    }
-    if (!wire_send(f->wire, &command)) {
-        free(wire_slot_take(f->wire, command.slot, NULL));
-        err_set(e, ERR_FAILED, "the engine takes no commands: it is too busy with others");
-        return 0;
-    }
-    return ++f->last_number;
+    if (f->wire && wire_send_with(f->wire, command, bytes, n))
+        return ++f->last_number;
+    err_set(e, ERR_FAILED, "the engine takes no commands%s",
+            f->wire ? ": it is too busy with others" : "");
+    return 0;
 }
 
 void feed_expect(struct feed *f, uint32_t number, const struct wire_start *start)

@@ -45,18 +45,13 @@ static void free_survey(struct setup_survey *v)
 
 static bool send(struct setup *s, size_t kind)
 {
-    struct wire *wire = s->app->config.wire;
     struct wire_command ask = {.kind = WIRE_ASK};
 
     ask.run = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS + (uint32_t)kind;
     ask.by = s->account.jobs;
     ask.cell = (uint32_t)s->account.cells;
-    ask.slot = wire_slot_put(wire, s->account.kind[kind].spec, sizeof *s->account.kind[kind].spec);
-    if (ask.slot && wire_send(wire, &ask))
-        return true;
-    if (ask.slot)
-        free(wire_slot_take(wire, ask.slot, NULL));
-    return false;
+    return wire_send_with(s->app->config.wire, ask, s->account.kind[kind].spec,
+                          sizeof *s->account.kind[kind].spec);
 }
 
 static void done(void *arg, bool dropped)
@@ -99,21 +94,18 @@ static void ask_lost_again(struct setup *s)
 
 static bool ask_count(struct setup *s)
 {
-    struct wire *wire = s->app->config.wire;
     struct wire_command ask = {.kind = WIRE_COUNT, .run = s->serial};
     struct wire_sweep *message;
+    bool sent;
     size_t n;
 
     if (!s->count_due || !s->survey || app_ns(s->app) < s->counted_ns)
         return false;
     message = setup_message(s, false, &n);
-    ask.slot = wire_slot_put(wire, message, n);
+    sent = wire_send_with(s->app->config.wire, ask, message, n);
     free(message);
-    if (!ask.slot || !wire_send(wire, &ask)) {
-        if (ask.slot)
-            free(wire_slot_take(wire, ask.slot, NULL));
+    if (!sent)
         return false;
-    }
     s->count_due = false;
     s->count_waits = true;
     s->count_asked_ns = app_ns(s->app);

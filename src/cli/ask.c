@@ -59,11 +59,7 @@ bool ask_send(struct ask *a, const struct spec *spec, uint32_t question)
     struct wire_command ask = {
         .kind = WIRE_ASK, .run = question, .cell = (uint32_t)a->cells, .by = a->jobs};
 
-    ask.slot = wire_slot_put(a->wire, spec, sizeof *spec);
-    if (ask.slot && wire_send(a->wire, &ask))
-        return true;
-    free(wire_slot_take(a->wire, ask.slot, NULL));
-    return false;
+    return wire_send_with(a->wire, ask, spec, sizeof *spec);
 }
 
 bool ask_answer(struct ask *a, struct wire_plan *answer)

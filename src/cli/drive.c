@@ -313,8 +313,7 @@ enum err_code drive_send(struct wire *wire, const struct wire_start *start, stru
 {
     struct wire_command command = {.kind = WIRE_START, .run = DRIVE_RUN};
 
-    command.slot = wire_slot_put(wire, start, sizeof *start);
-    if (!command.slot || !wire_send(wire, &command))
+    if (!wire_send_with(wire, command, start, sizeof *start))
         return err_set(e, ERR_FAILED, "the engine takes no commands");
     return ERR_OK;
 }

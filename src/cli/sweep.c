@@ -88,15 +88,12 @@ static struct wire_sweep *message(const struct spec_sweep *s, const struct sweep
 static enum err_code send(struct sweeper *w, struct err *e)
 {
     struct wire_command command = {.kind = WIRE_SWEEP, .run = w->number};
-    struct wire_sweep *start;
     size_t n;
+    struct wire_sweep *start = message(w->spec, w->wish, &n);
+    bool sent = wire_send_with(w->wire, command, start, n);
 
-    start = message(w->spec, w->wish, &n);
-    command.slot = wire_slot_put(w->wire, start, n);
     free(start);
-    if (!command.slot || !wire_send(w->wire, &command))
-        return err_set(e, ERR_FAILED, "the engine takes no commands");
-    return ERR_OK;
+    return sent ? ERR_OK : err_set(e, ERR_FAILED, "the engine takes no commands");
 }
 
 int sweep_in_workbench(const struct spec_sweep *s, const struct sweep_wish *wish)

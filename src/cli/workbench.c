@@ -214,8 +214,7 @@ static int open_with(struct wire_command command, const void *slot, size_t bytes
     int code;
 
     command.run = DRIVE_RUN;
-    command.slot = wire_slot_put(wire, slot, bytes);
-    if (!command.slot || !wire_send(wire, &command)) {
+    if (!wire_send_with(wire, command, slot, bytes)) {
         wire_free(wire);
         code = cli_refuse("the engine takes no commands");
     } else {

@@ -393,6 +393,15 @@ void *wire_slot_take(struct wire *w, uint32_t slot, size_t *n)
     return bytes;
 }
 
+bool wire_send_with(struct wire *w, struct wire_command command, const void *bytes, size_t n)
+{
+    command.slot = wire_slot_put(w, bytes, n);
+    if (command.slot && wire_send(w, &command))
+        return true;
+    free(wire_slot_take(w, command.slot, NULL));
+    return false;
+}
+
 static const char *const state_names[] = {
     [WIRE_WAITING] = "waiting", [WIRE_RUNNING] = "running", [WIRE_PAUSED] = "paused",
     [WIRE_STOPPED] = "stopped", [WIRE_DONE] = "done",       [WIRE_DIVERGED] = "diverged",

@@ -285,6 +285,8 @@ size_t wire_best_cell(const struct wire_cell *cells, size_t n, bool *by_valid);
 void wire_queue(struct wire *w, struct wire_queue *out);
 /* false: the queue of commands (64) is full, nothing was sent, the slot is still the caller's. */
 bool wire_send(struct wire *w, const struct wire_command *command);
+/* With a copy of n bytes in its slot; false: there is no room for them, or none for the command. */
+bool wire_send_with(struct wire *w, struct wire_command command, const void *bytes, size_t n);
 
 /* Slots: a copy of n bytes under a number that is never 0 (0: the table of 1,024 slots is full and
  * nothing was kept). wire_slot_take gives it to the caller, who frees it, and clears the slot; NULL

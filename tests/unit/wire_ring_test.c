@@ -152,6 +152,21 @@ TEST(statuses_are_kept_by_run)
     wire_free(w);
 }
 
+TEST(what_has_no_room_keeps_no_slot)
+{
+    struct wire *w = wire_new(1);
+    uint32_t slot;
+
+    while (wire_send(w, &(struct wire_command){.kind = WIRE_GO}))
+        ;
+    for (int i = 0; i < 2000; i++)
+        CHECK(!wire_send_with(w, (struct wire_command){.kind = WIRE_START}, "spec", 4));
+    slot = wire_slot_put(w, "text", 4);
+    CHECK(slot);
+    free(wire_slot_take(w, slot, NULL));
+    wire_free(w);
+}
+
 TEST(names_of_states_go_both_ways)
 {
     enum wire_state state;
