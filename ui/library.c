@@ -53,12 +53,6 @@ static void free_list(struct library_list *list)
 
 /* ---- the task ---- */
 
-static bool same_stamp(const struct record_stamp *a, const struct record_stamp *b)
-{
-    return a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->size == b->size &&
-           a->inode == b->inode;
-}
-
 /* Runs come in the order of their names, as they stand in the old list. */
 static const struct library_run *find_old(struct look *look, const char *name)
 {
@@ -77,7 +71,7 @@ static bool is_known(void *user, const char *name, const struct record_stamp *st
     struct look *look = user;
     const struct library_run *run = find_old(look, name);
 
-    if (!run || !same_stamp(stamp, &look->old->stamp[look->at]))
+    if (!run || !record_stamp_same(stamp, &look->old->stamp[look->at]))
         return false;
     *state = run->broken ? WIRE_FAILED : run->state;
     *dead = run->dead;
@@ -104,7 +98,7 @@ static void take_seen(void *user, const struct record_look *seen)
     struct look *look = user;
     struct library_list *list = look->list;
     const struct library_run *old = find_old(look, seen->name);
-    bool same = old && same_stamp(&seen->stamp, &look->old->stamp[look->at]);
+    bool same = old && record_stamp_same(&seen->stamp, &look->old->stamp[look->at]);
     size_t n = library_columns(), had = list->room;
     size_t state = (size_t)library_field("state"), name = (size_t)library_field("run");
     struct library_run run = {.live = seen->live, .dead = seen->dead};

@@ -115,17 +115,11 @@ static void do_fill(void *arg)
         record_free_entry(&entry);
 }
 
-static bool is_same(const struct record_stamp *a, const struct record_stamp *b)
-{
-    return a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->size == b->size &&
-           a->inode == b->inode;
-}
-
 static void take_value(struct library *l, const struct fill_one *o)
 {
     size_t at = library_place(l->list, o->name);
 
-    if (!l->list || at == l->list->count || !is_same(&o->stamp, &l->list->stamp[at]))
+    if (!l->list || at == l->list->count || !record_stamp_same(&o->stamp, &l->list->stamp[at]))
         return;
     for (size_t k = 0; k < l->extras; k++) {
         struct library_extra *x = &l->extra[k];
@@ -233,7 +227,7 @@ void library_carry_extras(struct library *l, const struct library_list *old)
             while (at < old->count && strcmp(old->run[at].name, list->run[i].name) < 0)
                 at++;
             if (at < old->count && x->value[at] && !strcmp(old->run[at].name, list->run[i].name) &&
-                is_same(&old->stamp[at], &list->stamp[i])) {
+                record_stamp_same(&old->stamp[at], &list->stamp[i])) {
                 value[i] = x->value[at];
                 x->left--;
             }

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 
 void record_stamp_of(struct record_stamp *stamp, const struct stat *st);
-bool record_stamp_same(const struct record_stamp *a, const struct record_stamp *b);
 /* Whether it is old enough that a later change must show in it: a file that was written twice
  * within one tick of the disk's clock has the same times. now: clock_wall before the file was read.
  * */

@@ -30,6 +30,7 @@ void record_free_list(struct record_entry *list, size_t count);
 struct record_stamp { /* which content of a file it was */
     int64_t mtime_ns, ctime_ns, size, inode;
 };
+bool record_stamp_same(const struct record_stamp *a, const struct record_stamp *b);
 struct record_look {
     const char *name;
     struct record_stamp stamp;
