@@ -19,7 +19,7 @@ static enum spec_group group_of(const char *key)
     return id >= 0 ? spec_keys[id].group : SPEC_GROUP_TRAINING; /* zip, samples */
 }
 
-static void free_field(struct form_field *x)
+void form_free_field(struct form_field *x)
 {
     free(x->text);
     free(x->saved);
@@ -48,7 +48,7 @@ void form_start(struct form *f)
 void form_end(struct form *f)
 {
     for (size_t i = 0; i < f->fields; i++)
-        free_field(&f->field[i]);
+        form_free_field(&f->field[i]);
     free(f->field);
     free(f->source);
     free(f->path);
@@ -87,7 +87,7 @@ size_t form_add_parameter(struct form *f, const char *key)
 
 /* ---- the sweep ---- */
 
-static int by_order(const void *a, const void *b)
+int form_by_order(const void *a, const void *b)
 {
     const struct form_field *x = *(const struct form_field *const *)a,
                             *y = *(const struct form_field *const *)b;
@@ -102,7 +102,7 @@ size_t form_in_order(const struct form *f, const struct form_field **given)
     for (size_t i = 0; i < f->fields; i++)
         if (f->field[i].text)
             given[n++] = &f->field[i];
-    qsort(given, n, sizeof *given, by_order);
+    qsort(given, n, sizeof *given, form_by_order);
     return n;
 }
 
@@ -217,14 +217,14 @@ void form_build(struct form *f)
 
 /* ---- what is seen ---- */
 
-static bool same(const char *a, const char *b)
+bool form_same_text(const char *a, const char *b)
 {
     return a == b || (a && b && !strcmp(a, b));
 }
 
 bool form_changed(const struct form *f, size_t i)
 {
-    return !same(f->field[i].text, f->field[i].saved);
+    return !form_same_text(f->field[i].text, f->field[i].saved);
 }
 
 bool form_dirty(const struct form *f)
@@ -380,7 +380,7 @@ enum err_code form_follow(struct form *f, size_t i, const char *text, struct err
     enum err_code code = try(f, i, value, &list, e);
 
     if (code == ERR_OK) {
-        if (!same(f->field[i].text, *value ? value : NULL) || f->field[i].wrong) {
+        if (!form_same_text(f->field[i].text, *value ? value : NULL) || f->field[i].wrong) {
             put(f, i, *value ? value : NULL, list);
             form_build(f);
         }
@@ -410,7 +410,7 @@ enum err_code form_set(struct form *f, size_t i, const char *text, struct err *e
     snprintf(key, sizeof key, "%s", f->field[i].key);
     code = form_follow(f, i, text, e);
     now = form_find(f, key); /* a parameter's place may be another */
-    if (code == ERR_OK && now >= 0 && !same(before, f->field[now].text))
+    if (code == ERR_OK && now >= 0 && !form_same_text(before, f->field[now].text))
         form_keep_undo(f, (size_t)now, before);
     free(before);
     return code;

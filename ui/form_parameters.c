@@ -94,11 +94,6 @@ static struct form_model *find_model(struct form *f, const char *path)
     return NULL;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && !strcmp(a, b));
-}
-
 bool form_model_read(struct form *f, struct form_file *x)
 {
     struct form_model *m = find_model(f, x->path);
@@ -106,7 +101,7 @@ bool form_model_read(struct form *f, struct form_file *x)
 
     if (!m)
         return false; /* forgotten since */
-    other = !m->known || !same_text(m->file.text, x->text);
+    other = !m->known || !form_same_text(m->file.text, x->text);
     free_file(&m->file);
     m->file = *x;
     *x = (struct form_file){0};
@@ -165,10 +160,7 @@ static void drop_idle(struct form *f)
             f->field[n++] = *x;
             continue;
         }
-        free(x->text);
-        free(x->saved);
-        free(x->wrong);
-        free(x->normal);
+        form_free_field(x);
     }
     f->fields = n;
 }

@@ -373,14 +373,6 @@ static bool can_unsay(const struct form *f, size_t i)
     return can;
 }
 
-static int by_order(const void *a, const void *b)
-{
-    const struct form_field *x = *(const struct form_field *const *)a,
-                            *y = *(const struct form_field *const *)b;
-
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
 void form_command(const struct form *f, struct text *out)
 {
     const struct form_field **said = mem_new(f->fields, sizeof *said);
@@ -402,7 +394,7 @@ void form_command(const struct form *f, struct text *out)
     for (size_t i = 0; i < f->fields; i++)
         if (f->field[i].applies && (whole ? f->field[i].text != NULL : form_changed(f, i)))
             said[n++] = &f->field[i];
-    qsort(said, n, sizeof *said, by_order);
+    qsort(said, n, sizeof *said, form_by_order);
     for (size_t i = 0; i < n; i++) {
         text_clear(&normal);
         form_value(f, (size_t)(said[i] - f->field), &normal);
