@@ -460,8 +460,7 @@ static void write_done(void *arg, bool dropped)
 /* The name of FILE.csv beside FILE.tex. */
 static char *csv_of(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *end = strrchr(name, '.');
+    const char *name = io_last_part(path), *end = strrchr(name, '.');
 
     return mem_textf("%.*s.csv", (int)(end ? (size_t)(end - name) : strlen(name)), name);
 }

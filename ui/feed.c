@@ -2,6 +2,7 @@
 #include "ui/feed_int.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -90,18 +91,11 @@ struct feed_run *feed_by_id(struct feed *f, uint64_t id)
     return NULL;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Names have the millisecond in which they were made. Whether two ways lead to one folder only the disk
  * could say, which may be slow. */
 static bool same_run(const char *a, const char *b)
 {
-    return !strcmp(last_part(a), last_part(b));
+    return !strcmp(io_last_part(a), io_last_part(b));
 }
 
 struct feed_run *feed_find(struct feed *f, const char *path)
@@ -142,7 +136,7 @@ void feed_set_path(struct feed_run *run, const char *path)
     if (!strcmp(run->path, copy))
         return;
     snprintf(run->path, sizeof run->path, "%s", copy);
-    snprintf(run->name, sizeof run->name, "%.255s", last_part(copy));
+    snprintf(run->name, sizeof run->name, "%.255s", io_last_part(copy));
     feed_rows_all_due(run);
     run->files->entry_due = true;
 }

@@ -37,7 +37,7 @@ static void add_fit(struct fits *fits, const char *rest, const char *name, struc
 
 static void add_files(struct fits *fits, const char *typed, struct text *several)
 {
-    const char *slash = strrchr(typed, '/'), *start = slash ? slash + 1 : typed;
+    const char *start = io_last_part(typed);
     char *whole = io_home_path(typed), *folder = io_folder_of(whole);
     size_t n = strlen(start), count = 0;
     char **names = NULL;

@@ -215,7 +215,7 @@ static size_t lost_comments(const struct saving *v)
 static void save(void *arg)
 {
     struct saving *v = arg;
-    const char *slash = strrchr(v->path, '/'), *name = slash ? slash + 1 : v->path;
+    const char *name = io_last_part(v->path);
     char *folder;
     enum err_code code = ERR_OK;
     bool made;

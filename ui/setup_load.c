@@ -225,13 +225,6 @@ static void name_model(struct text *out, const char *text, const char *model)
     text_add(out, at + sizeof copied - 1);
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void read_source(void *arg)
 {
     struct reading *r = arg;
@@ -244,7 +237,7 @@ static void read_source(void *arg)
         r->code = io_read_file(r->path, MOST_TEXT, &text, &n, &r->e);
     if (r->code == ERR_OK && r->run) {
         name_model(&named, text, same_model(r->run));
-        r->source = source_of(FORM_RUN, last_part(r->run), r->path, text_str(&named), named.n);
+        r->source = source_of(FORM_RUN, io_last_part(r->run), r->path, text_str(&named), named.n);
     } else if (r->code == ERR_OK) {
         r->source = source_of(FORM_FILE, r->path, r->path, text, n);
         r->source->hash = r->sweep ? 0 : hash_quick(text, n);

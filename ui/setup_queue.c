@@ -174,13 +174,6 @@ struct change {
     struct err e;
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* The text of a run that is to go on: its experiment says to others what it is. */
 static enum err_code make_resume(struct change *c, struct err *e)
 {
@@ -195,7 +188,7 @@ static enum err_code make_resume(struct change *c, struct err *e)
         code = spec_sweep_close(&s, e);
     if (code == ERR_OK) {
         s.base.epochs = c->epochs ? c->epochs : s.base.epochs;
-        snprintf(options.resume, sizeof options.resume, "%s", last_part(c->goes_on));
+        snprintf(options.resume, sizeof options.resume, "%s", io_last_part(c->goes_on));
         options.alone = c->alone;
         record_queue_add_options(&c->text, &options);
         spec_sweep_write(&s, &c->text);
@@ -497,7 +490,7 @@ static void go_on_behind(struct setup *s, struct change *c)
 
 void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs, bool alone)
 {
-    struct change *c = change_new(setup, short_name(last_part(folder)));
+    struct change *c = change_new(setup, short_name(io_last_part(folder)));
 
     c->goes_on = mem_text(folder);
     c->epochs = epochs;

@@ -417,6 +417,13 @@ char *io_home_path(const char *path)
                                                              : mem_text(path);
 }
 
+const char *io_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 char *io_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -80,6 +80,8 @@ void io_free_names(char **names, size_t count);
 char *io_path(const char *folder, const char *name);
 /* "~/a" in the home folder, any other as it is. The caller frees it. */
 char *io_home_path(const char *path);
+/* What stands behind the last slash of a path, or all of it. */
+const char *io_last_part(const char *path);
 /* The folder part of a path ("." where it has none). The caller frees it. */
 char *io_folder_of(const char *path);
 /* Where the user's programs keep what can be made again: CHORUS_CACHE, or chorus in

@@ -234,7 +234,6 @@ static void note_paused(struct wire *wire)
 
     clock_utc(utc, clock_wall());
     for (size_t i = 0; i < runs; i++) {
-        const char *slash = strrchr(run[i].path, '/');
         char *path = io_path(run[i].path, "log.txt");
         struct text line = {0};
         int fd = -1;
@@ -242,7 +241,7 @@ static void note_paused(struct wire *wire)
         if (run[i].state == WIRE_PAUSED && run[i].path[0])
             fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0);
         text_addf(&line, "%s the terminal is gone, and it stays paused: chorus go %s%s\n", utc,
-                  slash ? slash + 1 : run[i].path, again());
+                  io_last_part(run[i].path), again());
         if (fd >= 0) {
             (void)!io.write(fd, line.s, line.n);
             io.close(fd);

@@ -2,6 +2,7 @@
 #include "cli/stuck.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -102,12 +103,10 @@ void stuck_leave(struct wire *wire, struct stuck_known *known, bool quiet)
     char *name;
 
     while ((name = stuck_next(wire, known))) {
-        const char *slash = strrchr(name, '/');
-
         if (drive_leave(name, &e) != ERR_OK)
             (void)cli_fail(&e);
         else if (!quiet)
-            cli_talk("%s goes on in a process of its own", slash ? slash + 1 : name);
+            cli_talk("%s goes on in a process of its own", io_last_part(name));
         free(name);
     }
 }
@@ -131,7 +130,7 @@ static void say(struct wire *wire, enum log_level level, const char *fmt, ...)
 static bool give_next(struct stuck_warden *w)
 {
     char *name = stuck_next(w->wire, &w->given);
-    const char *slash = name ? strrchr(name, '/') : NULL, *last = slash ? slash + 1 : name;
+    const char *last = name ? io_last_part(name) : NULL;
     struct err e;
 
     if (!name)

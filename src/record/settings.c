@@ -19,14 +19,6 @@ static bool is_free(const char *key)
     return false;
 }
 
-/* A folder that was moved as a whole has its data elsewhere. */
-static const char *last_part(const char *value)
-{
-    const char *slash = strrchr(value, '/');
-
-    return slash ? slash + 1 : value;
-}
-
 static bool is_given(const struct spec *spec, const char *key)
 {
     return spec->given >> spec_key_find(key) & 1;
@@ -46,7 +38,8 @@ static const char *first_difference(const struct record_run *then, const struct 
             record_run_value(then, k->name, &a);
             record_run_value(now, k->name, &b);
         }
-        if (strcmp(last_part(text_str(&a)), last_part(text_str(&b))) != 0) {
+        /* a folder that was moved as a whole has its data elsewhere */
+        if (strcmp(io_last_part(text_str(&a)), io_last_part(text_str(&b))) != 0) {
             *more += first != NULL;
             if (!first) {
                 first = k->name;

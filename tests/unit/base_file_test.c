@@ -187,6 +187,10 @@ TEST(folders_are_made_and_listed)
     free(below);
     free(file);
     char *part = io_folder_of("a/b");
+
+    CHECK_STR(io_last_part("a/b"), "b");
+    CHECK_STR(io_last_part("b"), "b");
+    CHECK_STR(io_last_part("a/"), "");
     CHECK_STR(part, "a");
     free(part);
     part = io_folder_of("/b");
