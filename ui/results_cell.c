@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define RESULTS_DIGITS 4 /* of numbers that were computed, as a sweep's learning rates are */
 
@@ -22,34 +21,13 @@ const char *results_hash(const char *run)
     return dash && strlen(dash) == 5 && strspn(dash + 1, "0123456789abcdef") == 4 ? dash + 1 : "";
 }
 
-void results_label(const char *run, struct text *out)
+/* "cnn-ens4" */
+static void add_label(const char *run, struct text *out)
 {
     const char *name = study_short_name(run), *hash = results_hash(name);
     size_t n = strlen(name);
 
     text_add_n(out, name, *hash && n > 5 ? n - 5 : n);
-}
-
-void results_age(double now, const char *utc, struct text *out)
-{
-    struct tm tm = {0};
-    double age;
-
-    if (sscanf(utc, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-               &tm.tm_min, &tm.tm_sec) != 6)
-        return;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    age = now - (double)timegm(&tm);
-    age = age < 0 ? 0 : age; /* another machine's clock */
-    if (age < 60)
-        text_addf(out, "%.0f s", floor(age));
-    else if (age < 3600)
-        text_addf(out, "%.0f min", floor(age / 60));
-    else if (age < 48 * 3600)
-        text_addf(out, "%.0f h", floor(age / 3600));
-    else
-        text_addf(out, "%.0f d", floor(age / 86400));
 }
 
 void results_text(const char *raw, enum study_kind kind, struct text *out)
@@ -136,7 +114,7 @@ static void one_cell(const struct results *r, const struct library_run *run,
     if (!*raw && !run->broken)
         raw = study_none(c->name);
     if (!strcmp(c->name, "run")) {
-        results_label(run->name, out);
+        add_label(run->name, out);
     } else if (!strcmp(c->name, "epochs_done")) {
         if (*raw)
             text_addf(out, "%s/%s", raw, library_cell(run, "epochs"));

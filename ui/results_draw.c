@@ -1,6 +1,7 @@
 /* ui/results_draw.c: the screen Results: what is new, the table, the chosen run. */
 #include "ui/results_int.h"
 
+#include "base/clock.h"
 #include "base/loss.h"
 #include "base/mem.h"
 #include "draw/words.h"
@@ -247,6 +248,7 @@ static void draw_line(struct results *r, struct grid *g, struct rect in, int row
     const struct library_run *run = results_run(r, line);
     struct text cell = {0}, cut = {0};
     int at = x, end = columns_end(r, in, x);
+    char age[CLOCK_UTC_ROOM];
 
     if (line->kind == RESULTS_MEMBER) {
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);
@@ -255,8 +257,8 @@ static void draw_line(struct results *r, struct grid *g, struct rect in, int row
     }
     draw_state(r, g, in, row, line, run);
     draw_best(r, g, in, row, line);
-    results_age(app_wall(r->app), library_cell(run, "started_utc"), &cell);
-    grid_right(g, in, row, AT_ACC + v->acc_width + 2 + AGE, GRID_DIM, text_str(&cell));
+    grid_right(g, in, row, AT_ACC + v->acc_width + 2 + AGE, GRID_DIM,
+               clock_age(age, app_wall(r->app), library_cell(run, "started_utc")));
     for (int c = r->left; c < end; c++) {
         const struct results_column *column = &v->column[c];
 

@@ -160,9 +160,7 @@ void results_set_write(const struct results_set *s, struct text *out);
 void results_set_free(struct results_set *s);
 
 /* results_cell.c: values as people read them */
-void results_label(const char *run, struct text *out); /* "cnn-ens4" */
-const char *results_hash(const char *run);             /* "7f3a"; "" */
-void results_age(double now, const char *utc, struct text *out);
+const char *results_hash(const char *run); /* "7f3a"; "" */
 struct record_tested results_tested_of(const struct library_run *run);
 void results_cell(const struct results *r, const struct results_line *line,
                   const struct results_column *c, struct text *out);

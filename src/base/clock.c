@@ -107,3 +107,26 @@ void clock_span(char out[CLOCK_UTC_ROOM], double seconds)
                      s / 60 % 60);
     }
 }
+
+const char *clock_age(char out[CLOCK_UTC_ROOM], double now, const char *utc)
+{
+    static const struct {
+        double below, seconds;
+        const char *unit;
+    } parts[] = {{60, 1, "s"}, {3600, 60, "min"}, {48 * 3600, 3600, "h"}, {INFINITY, 86400, "d"}};
+    struct tm tm = {0};
+    double age;
+    int i = 0;
+
+    out[0] = 0;
+    if (sscanf(utc, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6)
+        return out;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    age = fmax(now - (double)timegm(&tm), 0); /* another machine's clock */
+    while (age >= parts[i].below)
+        i++;
+    snprintf(out, CLOCK_UTC_ROOM, "%.0f %s", floor(age / parts[i].seconds), parts[i].unit);
+    return out;
+}

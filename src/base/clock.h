@@ -20,5 +20,7 @@ void clock_utc(char out[CLOCK_UTC_ROOM], double wall);
 void clock_stamp(char out[CLOCK_UTC_ROOM], double wall);
 /* "0.42 s", "12 s", "3:07", "1:02:09", "2 d 03:10": for people */
 void clock_span(char out[CLOCK_UTC_ROOM], double seconds);
+/* "12 s", "5 min", "3 h", "2 d" from a time as clock_utc writes it to now; "" where it cannot be read. */
+const char *clock_age(char out[CLOCK_UTC_ROOM], double now, const char *utc);
 
 #endif

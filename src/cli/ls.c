@@ -9,11 +9,9 @@
 #include "study/compare.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const struct cli_usage usage = {
@@ -61,30 +59,6 @@ static void add_data(struct text *out, const struct spec *spec)
     text_add(out, slash && slash[1] ? slash + 1 : spec->data);
 }
 
-/* "12 s", "5 min", "3 h", "2 d", "" where the time cannot be read. */
-static void add_age(struct text *out, const char *utc)
-{
-    struct tm tm = {0};
-    double age;
-
-    if (sscanf(utc, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-               &tm.tm_min, &tm.tm_sec) != 6)
-        return;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    age = clock_wall() - (double)timegm(&tm);
-    if (age < 0) /* another machine's clock */
-        age = 0;
-    if (age < 60)
-        text_addf(out, "%.0f s", floor(age));
-    else if (age < 3600)
-        text_addf(out, "%.0f min", floor(age / 60));
-    else if (age < 48 * 3600)
-        text_addf(out, "%.0f h", floor(age / 3600));
-    else
-        text_addf(out, "%.0f d", floor(age / 86400));
-}
-
 static void add_cell(struct cli_table *t, struct text *cell)
 {
     cli_table_add(t, text_str(cell));
@@ -106,7 +80,7 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
 {
     const struct record_run *run = &entry->run;
     struct text cell = {0};
-    char number[TEXT_NUMBER_ROOM];
+    char number[TEXT_NUMBER_ROOM], age[CLOCK_UTC_ROOM];
     bool ensemble = run->spec.mode == SPEC_ENSEMBLE;
 
     cli_table_add(t, entry->name);
@@ -148,8 +122,7 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     cli_add_fraction(&cell, run->best_test_acc);
     add_cell(t, &cell);
     cli_table_add(t, run->best_test_acc == RECORD_EMPTY ? "" : run->best_by);
-    add_age(&cell, run->started_utc);
-    add_cell(t, &cell);
+    cli_table_add(t, clock_age(age, clock_wall(), run->started_utc));
     if (shown->shared)
         cli_table_addf(t, "%lld", (long long)run->shared);
     if (shown->sorted[0]) {

@@ -102,6 +102,13 @@ TEST(numbers_for_people)
     CHECK_STR(span, "?");
     clock_utc(span, 0.25);
     CHECK_STR(span, "1970-01-01T00:00:00.250Z");
+    CHECK_STR(clock_age(span, 59.9, "1970-01-01T00:00:00.000Z"), "59 s");
+    CHECK_STR(clock_age(span, 60, "1970-01-01T00:00:00.000Z"), "1 min");
+    CHECK_STR(clock_age(span, 86400 + 60, "1970-01-02T00:00:00.000Z"), "1 min");
+    CHECK_STR(clock_age(span, 48 * 3600 - 1, "1970-01-01T00:00:00.000Z"), "47 h");
+    CHECK_STR(clock_age(span, 48 * 3600, "1970-01-01T00:00:00.000Z"), "2 d");
+    CHECK_STR(clock_age(span, 0, "1970-01-01T00:00:05.000Z"), "0 s"); /* another machine's clock */
+    CHECK_STR(clock_age(span, 0, "once"), "");
     clock_stamp(span, 86400);
     CHECK_STR(span, "1970-01-02-000000-000");
 }
