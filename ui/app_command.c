@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "ui/claim.h"
+#include "ui/runkeys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,15 +93,10 @@ static void watch(struct app *app, const char **args, size_t n)
             if (!strcmp(name, "@") || strstr(runs[i].name, name))
                 run = &runs[i];
     }
-    if (run) {
-        char *folder = library_folder(app->library, run->name);
-
-        screen_run_watch(app->screen[SCREEN_RUN], folder);
-        app_show(app, SCREEN_RUN);
-        free(folder);
-    } else {
+    if (run)
+        runkeys_watch(app, run->name);
+    else
         app_say(app, GRID_TEXT, "no run is named so: Enter on Results opens one on Run");
-    }
 }
 
 static void start_job(struct app *app, const char *const *args)

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "draw/words.h"
+#include "ui/runkeys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -291,26 +292,23 @@ static const char *focused(const struct compare *c)
 
 static bool go_key(struct compare *c, int32_t code)
 {
-    struct app *app = c->app;
     const char *name = focused(c);
-    char *folder;
 
-    if (!name || (code != UI_ENTER && code != 'e' && code != 'r' && code != 'P'))
+    if (!name)
         return false;
-    folder = library_folder(app->library, name);
-    if (code == UI_ENTER) {
-        screen_run_watch(app->screen[SCREEN_RUN], folder);
-        app_show(app, SCREEN_RUN);
-    } else if (code == 'P') {
-        screen_predict_run(app->screen[SCREEN_PREDICT], name);
-        app_show(app, SCREEN_PREDICT);
-    } else {
-        screen_setup_load(app->screen[SCREEN_SETUP], folder, code == 'r');
-        if (code == 'e')
-            app_show(app, SCREEN_SETUP);
+    switch (code) {
+    case UI_ENTER:
+        runkeys_watch(c->app, name);
+        return true;
+    case 'P':
+        runkeys_predict(c->app, name);
+        return true;
+    case 'e':
+    case 'r':
+        return runkeys_do(c->app, name, code);
+    default:
+        return false;
     }
-    free(folder);
-    return true;
 }
 
 static void drop_focused(struct compare *c)

@@ -192,19 +192,16 @@ static void unfold(struct results *r, const struct results_line *line,
     results_open(r, key, !results_is_open(r, key));
 }
 
-static void go_to(struct results *r, const struct library_run *run, int screen)
+static void show_sweep(struct results *r, const struct library_run *run)
 {
-    struct app *app = r->app;
-    char *folder = library_folder(app->library, run->name);
+    const char *sweep = library_cell(run, "sweep");
 
-    if (screen == SCREEN_RUN)
-        screen_run_watch(app->screen[SCREEN_RUN], folder);
-    else if (screen == SCREEN_PREDICT)
-        screen_predict_run(app->screen[SCREEN_PREDICT], run->name);
-    else if (screen == SCREEN_SWEEP)
-        screen_sweep_open(app->screen[SCREEN_SWEEP], library_cell(run, "sweep"));
-    app_show(app, screen);
-    free(folder);
+    if (*sweep) {
+        screen_sweep_open(r->app->screen[SCREEN_SWEEP], sweep);
+        app_show(r->app, SCREEN_SWEEP);
+    } else {
+        app_say(r->app, GRID_WARN, "this run is no cell of a sweep");
+    }
 }
 
 /* What trains here is what one looks at on Run, unless another line was chosen here meanwhile. What is
@@ -226,37 +223,18 @@ bool results_lead(void *screen, int to)
     shown = other->run(r->app->screen[to]);
     if (shown && !strcmp(shown, results_run(r, line)->name))
         return false;
-    go_to(r, results_run(r, line), to);
+    (to == SCREEN_RUN ? runkeys_watch : runkeys_predict)(r->app, results_run(r, line)->name);
     return true;
-}
-
-static void load(struct results *r, const struct library_run *run, bool again)
-{
-    char *folder = library_folder(r->app->library, run->name);
-
-    screen_setup_load(r->app->screen[SCREEN_SETUP], folder, again);
-    if (!again)
-        app_show(r->app, SCREEN_SETUP);
-    free(folder);
 }
 
 static bool act_on_one(struct results *r, const struct library_run *run, int32_t code)
 {
     switch (code) {
     case UI_ENTER:
-        go_to(r, run, SCREEN_RUN);
-        return true;
-    case 'e':
-    case 'r':
-        load(r, run, code == 'r');
-        return true;
-    case 'R':
-    case 'p':
-    case 'K':
-        runkeys_press(r->app, run->name, code);
+        runkeys_watch(r->app, run->name);
         return true;
     case 'P':
-        go_to(r, run, SCREEN_PREDICT);
+        runkeys_predict(r->app, run->name);
         return true;
     case 'n':
     case 'N':
@@ -266,7 +244,7 @@ static bool act_on_one(struct results *r, const struct library_run *run, int32_t
     case 'M':
         return runkeys_make(r->app, run->name, code);
     default:
-        return false;
+        return runkeys_do(r->app, run->name, code);
     }
 }
 
@@ -302,10 +280,7 @@ bool results_act(struct results *r, int32_t code)
         ask_form(r);
         return true;
     case 'b':
-        if (*library_cell(run, "sweep"))
-            go_to(r, run, SCREEN_SWEEP);
-        else
-            app_say(r->app, GRID_WARN, "this run is no cell of a sweep");
+        show_sweep(r, run);
         return true;
     case UI_ENTER:
         if (line->kind != RESULTS_GROUP)

@@ -52,7 +52,7 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
 }
 
 /* What is asked is asked over the screen that is shown. */
-void runkeys_press(struct app *app, const char *name, int32_t code)
+static void press(struct app *app, const char *name, int32_t code)
 {
     const struct library_run *run = library_find(app->library, name);
     char *folder;
@@ -68,6 +68,21 @@ void runkeys_press(struct app *app, const char *name, int32_t code)
         screen_run_press(app->screen[SCREEN_RUN], code);
     }
     free(folder);
+}
+
+void runkeys_watch(struct app *app, const char *name)
+{
+    char *folder = library_folder(app->library, name);
+
+    screen_run_watch(app->screen[SCREEN_RUN], folder);
+    app_show(app, SCREEN_RUN);
+    free(folder);
+}
+
+void runkeys_predict(struct app *app, const char *name)
+{
+    screen_predict_run(app->screen[SCREEN_PREDICT], name);
+    app_show(app, SCREEN_PREDICT);
 }
 
 /* ---- what a verb makes of it ---- */
@@ -136,7 +151,7 @@ bool runkeys_do(struct app *app, const char *name, int32_t code)
             app_show(app, SCREEN_SETUP);
         free(folder);
     } else {
-        runkeys_press(app, name, code);
+        press(app, name, code);
     }
     return true;
 }

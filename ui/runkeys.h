@@ -4,12 +4,14 @@
 
 #include "ui/app.h"
 
-/* e and r load its experiment into Setup; p, K and R as runkeys_press. False: the key is none of these. */
+/* e loads its experiment into Setup and goes there, r runs it again; p, K and R do what they do on Run, with
+ * its questions, over the screen that is shown, and Run shows what goes on with R as soon as it does. False:
+ * the key is none of these. */
 bool runkeys_do(struct app *app, const char *name, int32_t code);
 bool runkeys_is(int32_t code);
-/* p, K and R do what they do on Run, with its questions, over the screen that is shown; Run shows what
- * goes on with R as soon as it does. */
-void runkeys_press(struct app *app, const char *name, int32_t code);
+/* Goes to Run, which shows it, or to Predict. */
+void runkeys_watch(struct app *app, const char *name);
+void runkeys_predict(struct app *app, const char *name);
 /* Of a done run that something other than its epochs ended, such as max_steps. */
 void runkeys_say_over(struct app *app, const char *reason);
 /* W: its weights as a file, asks for the name; M: a single model for as many epochs as it cost. False:

@@ -2,6 +2,7 @@
 #include "ui/sweepview_int.h"
 
 #include "base/mem.h"
+#include "ui/runkeys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,11 +131,7 @@ static void open_cell(struct sweepview *v)
     struct text what = {0};
 
     if (running) {
-        char *folder = library_folder(v->app->library, running);
-
-        screen_run_watch(v->app->screen[SCREEN_RUN], folder);
-        app_show(v->app, SCREEN_RUN);
-        free(folder);
+        runkeys_watch(v->app, running);
     } else if (n) {
         text_add(&what, "cell ");
         sweepview_add_setting(v->sweep, sweepview_chosen(v->sweep, &v->look), &what);
@@ -161,7 +158,8 @@ static void mark_cell(struct sweepview *v)
     free(names);
 }
 
-static void load_cell(struct sweepview *v, bool again)
+/* e loads it into Setup, r runs it again. */
+static void load_cell(struct sweepview *v, int32_t code)
 {
     const char **names, *running;
     size_t group = sweepview_chosen(v->sweep, &v->look);
@@ -169,12 +167,8 @@ static void load_cell(struct sweepview *v, bool again)
 
     if (n) {
         const char *name = best < v->sweep->cells ? v->sweep->cell[best].run : names[0];
-        char *folder = library_folder(v->app->library, name ? name : names[0]);
 
-        screen_setup_load(v->app->screen[SCREEN_SETUP], folder, again);
-        if (!again) /* a start shows Run; it may ask first */
-            app_show(v->app, SCREEN_SETUP);
-        free(folder);
+        (void)runkeys_do(v->app, name ? name : names[0], code);
     }
     free(names);
 }
@@ -213,7 +207,7 @@ bool sweepview_act_cell(struct sweepview *v, int32_t code)
         return true;
     case 'e':
     case 'r':
-        load_cell(v, code == 'r');
+        load_cell(v, code);
         return true;
     default:
         return false;
