@@ -369,33 +369,10 @@ static void scroll_table(struct compare *c, int by)
 
 static bool move_key(struct compare *c, const struct key *key)
 {
-    size_t page = (size_t)c->page;
+    int by = key_list_move(key->code, c->page);
+    size_t back = by < 0 ? (size_t)-by : 0;
 
     switch (key->code) {
-    case UI_UP:
-    case UI_WHEEL_UP:
-    case 'k':
-        compare_focus(c, c->row ? c->row - 1 : 0);
-        break;
-    case UI_DOWN:
-    case UI_WHEEL_DOWN:
-    case 'j':
-        compare_focus(c, c->row + 1);
-        break;
-    case UI_PAGE_UP:
-        compare_focus(c, c->row > page ? c->row - page : 0);
-        break;
-    case UI_PAGE_DOWN:
-        compare_focus(c, c->row + page);
-        break;
-    case UI_HOME:
-    case 'g':
-        compare_focus(c, 0);
-        break;
-    case UI_END:
-    case 'G':
-        compare_focus(c, c->table.rows);
-        break;
     case UI_LEFT:
     case UI_RIGHT:
     case 'h':
@@ -412,7 +389,9 @@ static bool move_key(struct compare *c, const struct key *key)
     case UI_CLICK:
         return click(c, key);
     default:
-        return false;
+        if (by)
+            compare_focus(c, by > 0 ? c->row + (size_t)by : c->row > back ? c->row - back : 0);
+        return by != 0;
     }
     return true;
 }

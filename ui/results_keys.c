@@ -258,36 +258,12 @@ static void choose_columns(struct results *r)
 
 static bool move_key(struct results *r, const struct key *key)
 {
-    int last = r->view.columns - 1;
+    int by = key_list_move(key->code, r->page), last = r->view.columns - 1;
 
     switch (key->code) {
-    case UI_UP:
-    case 'k':
-        move(r, -1);
-        break;
-    case UI_DOWN:
-    case 'j':
-        move(r, 1);
-        break;
-    case UI_PAGE_UP:
-        move(r, -r->page);
-        break;
-    case UI_PAGE_DOWN:
-        move(r, r->page);
-        break;
     case UI_WHEEL_UP:
-        move(r, -3);
-        break;
     case UI_WHEEL_DOWN:
-        move(r, 3);
-        break;
-    case UI_HOME:
-    case 'g':
-        results_go(r, 0);
-        break;
-    case UI_END:
-    case 'G':
-        results_go(r, r->view.lines);
+        move(r, 3 * by);
         break;
     case UI_LEFT:
     case 'h':
@@ -300,7 +276,9 @@ static bool move_key(struct results *r, const struct key *key)
     case UI_CLICK:
         return click(r, key);
     default:
-        return false;
+        if (by)
+            move(r, by);
+        return by != 0;
     }
     return true;
 }
