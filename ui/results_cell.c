@@ -99,6 +99,12 @@ void results_add_head(const struct results_column *c, struct text *out)
     text_addf(out, "%s%s", c->head, c->kind == STUDY_SHARE ? share_unit() : "");
 }
 
+const char *results_value(const struct results *r, const struct library_run *run,
+                          const struct results_column *c)
+{
+    return c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
+}
+
 static void one_cell(const struct results *r, const struct library_run *run,
                      const struct results_column *c, struct text *out)
 {
@@ -106,7 +112,7 @@ static void one_cell(const struct results *r, const struct library_run *run,
     const char *raw = results_newest(r, run, c->name, number), *slash;
 
     if (!raw)
-        raw = c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
+        raw = results_value(r, run, c);
     if (!raw) {
         text_add(out, "…");
         return;
@@ -145,11 +151,7 @@ static void group_cell(const struct results *r, const struct results_group *g,
     runs = library_runs(r->app->library, &count);
     for (size_t i = 0; i < g->count; i++) {
         const struct library_run *run = &runs[order[i]];
-        const char *raw =
-            c->field >= 0 ? run->cell[c->field] : library_value(r->app->library, run, c->name);
-        const char *first = c->field >= 0
-                                ? runs[order[0]].cell[c->field]
-                                : library_value(r->app->library, &runs[order[0]], c->name);
+        const char *raw = results_value(r, run, c), *first = results_value(r, &runs[order[0]], c);
 
         same = same && raw && first && (raw == first || !strcmp(raw, first));
         if (measured && run->state == WIRE_DONE && raw && text_to_double(raw, &value) &&

@@ -164,6 +164,9 @@ const char *results_hash(const char *run); /* "7f3a"; "" */
 struct record_tested results_tested_of(const struct library_run *run);
 void results_cell(const struct results *r, const struct results_line *line,
                   const struct results_column *c, struct text *out);
+/* As it stands in the files; NULL: they are being read. */
+const char *results_value(const struct results *r, const struct library_run *run,
+                          const struct results_column *c);
 void results_text(const char *raw, enum study_kind kind, struct text *out);
 void results_add_head(const struct results_column *c, struct text *out);
 void results_set_column(struct results_column *c, const char *name);

@@ -82,8 +82,7 @@ static void add_run_row(struct results *r, struct study_table *t, const struct r
         study_table_empty(t);
     for (int c = 0; c < r->view.columns; c++) {
         const struct results_column *column = &r->view.column[c];
-        const char *raw = column->field >= 0 ? run->cell[column->field]
-                                             : library_value(r->app->library, run, column->name);
+        const char *raw = results_value(r, run, column);
 
         if (has_place(column))
             continue;
