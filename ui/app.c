@@ -474,16 +474,6 @@ static enum err_code open_screen(struct app *app, struct err *e)
     return ERR_OK;
 }
 
-static void first_screen(struct app *app)
-{
-    if (app->config.open_run) {
-        screen_run_watch(app->screen[SCREEN_RUN], app->config.open_run);
-        app_show(app, SCREEN_RUN);
-    } else {
-        app_show(app, app->config.start_screen >= 0 ? app->config.start_screen : SCREEN_SETUP);
-    }
-}
-
 static void close_all(struct app *app)
 {
     struct app_int *own = app->own;
@@ -512,8 +502,6 @@ static void close_all(struct app *app)
     grid_free(&own->grid);
     text_free(&app->did);
     text_free(&app->about);
-    for (size_t i = 0; i < own->offers; i++)
-        free(own->offer[i]);
     text_free(&own->question);
     text_free(&own->label);
     line_free(&own->typed);
@@ -528,7 +516,7 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
 
     *end = APP_QUIT;
     log_open(&app);
-    app.settings = settings_open(config->settings);
+    app.settings = settings_open(NULL);
     share_choose(settings_is(app.settings, "percent", false));
     app.tasks = tasks_new();
     if (config->keys)
@@ -545,7 +533,7 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     if (code == ERR_OK) {
         for (int i = 0; i < SCREENS; i++)
             app.screen[i] = app_screens[i]->open(&app);
-        first_screen(&app);
+        app_show(&app, config->start_screen);
         app.dirty = true;
         draw(&app);
         loop(&app);

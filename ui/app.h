@@ -95,20 +95,16 @@ struct app_signals { /* counted by handlers; wake becomes readable */
 struct app_config {
     struct wire *wire;
     struct app_signals signals;
-    const char *results; /* folder */
-    const char *program; /* this executable, for jobs */
-    const char *version;
+    const char *results;            /* folder */
+    const char *program;            /* this executable, for jobs */
     const char *device;             /* at the right of the first line: "cpu, 2 threads" */
-    const char *open_run;           /* a run to begin with on Run; NULL */
     const struct wire_start *start; /* of the run that the wire holds already; NULL */
     uint32_t started;               /* its number, or a sweep's; 0: the wire holds none */
-    int start_screen;               /* -1: Setup without results, else Results */
+    int start_screen;               /* SCREEN_... */
     bool ascii, no_mouse, no_colour;
-    const char *theme;    /* "dark", "light", "mono"; NULL: as the settings say */
-    const char *keys;     /* a script of keys; NULL */
-    const char *settings; /* path; NULL: the user's own */
-    int rows, columns;    /* with a script: draw without a terminal, at this size; 0: a terminal */
-    const char *const *data_names;  /* sets that are there, NULL at the end */
+    const char *theme; /* "dark", "light", "mono"; NULL: as the settings say */
+    const char *keys;  /* a script of keys; NULL */
+    int rows, columns; /* with a script: draw without a terminal, at this size; 0: a terminal */
     const char *const *model_names; /* built in and in ./models */
     double (*wall)(void);           /* the time of day; NULL: clock_wall. Tests stop it */
     uint64_t (*ns)(void);           /* NULL: clock_ns */

@@ -109,7 +109,7 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
 {
     const struct screen *s = app_screens[app->shown];
     const struct screen_key *keys = s->hints ? s->hints(app->screen[app->shown]) : s->keys;
-    bool field = s->wants_text && s->wants_text(app->screen[app->shown]);
+    bool field = app_wants_text(app);
     static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
     int column = 1, end = line.columns - 1;
 

@@ -304,8 +304,7 @@ void command_show(struct app *app)
     const char *run;
     struct text line = {0}, runs = {0}, further = {0};
 
-    if (shown(app)->command)
-        shown(app)->command(app->screen[app->shown], &line);
+    s->command(app->screen[app->shown], &line);
     app_prompt(app, "chorus", text_str(&line), run_command, NULL, app);
     popup_offer(app, text_str(&line));
     if (app->did.n)

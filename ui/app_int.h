@@ -67,7 +67,7 @@ struct app_int {
     void (*on_text)(void *user, const char *text);
     void (*complete)(const char *text, struct text *more);
     void *user;
-    char *offer[APP_OFFERS]; /* of a prompt: what Up and Down bring, freed by the next one */
+    char *offer[APP_OFFERS]; /* of a prompt: what Up and Down bring */
     size_t offers, offer_at;
     int page_first, page_left, page_lines, page_rows;
     bool page_whole; /* lines are not broken: tables */

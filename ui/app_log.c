@@ -269,7 +269,7 @@ bool log_take(struct app *app)
 {
     struct app_int *own = app->own;
     struct app_line *list;
-    size_t count, room;
+    size_t count;
     uint64_t ignored;
 
     if (read(own->pending_fd, &ignored, sizeof ignored) < 0)
@@ -277,11 +277,9 @@ bool log_take(struct app *app)
     pthread_mutex_lock(&own->lock);
     list = own->pending;
     count = own->pending_count;
-    room = own->pending_room;
     own->pending = NULL;
     own->pending_count = own->pending_room = 0;
     pthread_mutex_unlock(&own->lock);
-    (void)room;
     for (size_t i = 0; i < count; i++) {
         app_log(app, list[i].level, list[i].text);
         free(list[i].text);

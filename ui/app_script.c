@@ -96,10 +96,7 @@ static uint64_t draw_number(struct script *s, uint64_t below)
 /* True: what is typed now may become a path. */
 static bool types(const struct app *app)
 {
-    const struct screen *screen = app_screens[app->shown];
-
-    return app->own->popup == POPUP_PROMPT ||
-           (screen->wants_text && screen->wants_text(app->screen[app->shown]));
+    return app->own->popup == POPUP_PROMPT || app_wants_text(app);
 }
 
 static void press_at_random(struct script *s, struct app *app, struct key *key)

@@ -12,11 +12,6 @@ static enum err_code send_command(struct feed *f, const struct wire_command *com
     return ERR_OK;
 }
 
-static enum err_code tell_other(const struct feed_run *run, const char *line, struct err *e)
-{
-    return record_control(run->path, line, e);
-}
-
 static enum err_code check_live(const struct feed_run *run, struct err *e)
 {
     if (run->own && run->live)
@@ -32,7 +27,7 @@ enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct e
 {
     TRY(check_live(run, e));
     if (!run->own)
-        return tell_other(run, go ? "go" : "pause", e);
+        return record_control(run->path, go ? "go" : "pause", e);
     return send_command(
         f, &(struct wire_command){.kind = go ? WIRE_GO : WIRE_PAUSE, .run = run->number}, e);
 }
@@ -41,12 +36,12 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
 {
     TRY(check_live(run, e));
     if (!run->own)
-        return tell_other(run,
-                          how == WIRE_AFTER_EPOCH   ? "stop epoch"
-                          : how == WIRE_NOW         ? "stop now"
-                          : how == WIRE_AFTER_CELLS ? "stop cells"
-                                                    : "stop step",
-                          e);
+        return record_control(run->path,
+                              how == WIRE_AFTER_EPOCH   ? "stop epoch"
+                              : how == WIRE_NOW         ? "stop now"
+                              : how == WIRE_AFTER_CELLS ? "stop cells"
+                                                        : "stop step",
+                              e);
     if (how == WIRE_AFTER_EPOCH)
         run->told_to_end = run->number;
     return send_command(f,
@@ -83,7 +78,7 @@ enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)
 {
     TRY(check_live(run, e));
     if (!run->own)
-        return tell_other(run, "skip", e);
+        return record_control(run->path, "skip", e);
     return send_command(
         f, &(struct wire_command){.kind = WIRE_SKIP, .run = run->sweep, .cell = run->cell}, e);
 }

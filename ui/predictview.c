@@ -16,7 +16,7 @@
 struct reading {
     struct predictview *view;
     uint32_t turn;
-    char *folder, *run;
+    char *folder;
     bool made; /* a job has just written it: it is taken as it is */
     bool missing, old;
     struct predictview_set *set;
@@ -113,7 +113,6 @@ static void read_done(void *arg, bool dropped)
     }
     predictview_free(r->set);
     free(r->folder);
-    free(r->run);
     free(r);
 }
 
@@ -123,7 +122,6 @@ static void start_reading(struct predictview *v, bool made)
 
     r->view = v;
     r->turn = v->turn;
-    r->run = mem_text(v->run);
     r->folder = io_path(v->app->config.results, v->run);
     r->made = made;
     v->state = PREDICTVIEW_READING;
@@ -233,7 +231,6 @@ static void *open_screen(struct app *app)
     struct predictview *v = mem_new(1, sizeof *v);
 
     v->app = app;
-    v->view.row = v->view.column = 0;
     return v;
 }
 

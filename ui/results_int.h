@@ -125,7 +125,7 @@ struct results {
     char about[256];   /* the run that the open prompt or question is about */
     uint64_t meant;    /* or the runs, as a hash of their names */
     struct rect table; /* where it was drawn last: for the mouse */
-    int fixed_columns, page;
+    int page;
 };
 
 /* results_filter.c. RUN names and filters as verbs take them, over the library's list. */

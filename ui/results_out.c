@@ -5,7 +5,6 @@
 #include "study/runs.h"
 #include "study/table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,10 +50,8 @@ static void add_group_row(struct results *r, struct study_table *t, const struct
     study_table_number(t, (double)g->count);
     if (!g->n)
         study_table_empty(t);
-    else if (isfinite(g->sd))
-        study_table_mean(t, g->mean, g->sd);
     else
-        study_table_mean(t, g->mean, NAN);
+        study_table_mean(t, g->mean, g->sd);
     for (int c = 0; c < r->view.columns; c++) {
         if (has_place(&r->view.column[c]))
             continue;

@@ -166,7 +166,7 @@ struct sweepview_line { /* of the list */
     char newest[32]; /* time of the ledger's newest line */
     uint64_t stamp;  /* of its files: another one where they have changed */
     bool live;
-    int64_t cells, ended, running;
+    int64_t cells, ended;
     double best; /* nan: none */
     bool mean;   /* it is one of several seeds, as on the board */
 };

@@ -299,13 +299,12 @@ static void fill_line(struct sweepview_line *line, const struct sweepview_sweep 
     const struct sweepview_cell *best = NULL;
 
     line->cells = (int64_t)sweepview_possible(s); /* as on the board, those of --max-cells, too */
-    line->ended = line->running = 0;
+    line->ended = 0;
     line->live = s->live;
     for (size_t i = 0; i < s->cells; i++) {
         const struct sweepview_cell *c = &s->cell[i];
 
         line->ended += c->known && wire_state_is_final(c->state);
-        line->running += c->known && c->state == WIRE_RUNNING;
         if (sweepview_has_accuracy(c) && !spec_sweep_tests_apart(&s->spec) &&
             (!best || sweepview_choice(s, c) > sweepview_choice(s, best)))
             best = c;

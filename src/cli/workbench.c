@@ -9,7 +9,6 @@
 #include "cli/leave.h"
 #include "cli/live.h"
 #include "cli/stuck.h"
-#include "cli/version.h"
 #include "data/places.h"
 #include "engine/engine.h"
 #include "net/net.h"
@@ -58,22 +57,17 @@ static void add_device(struct text *out)
     text_addf(out, "cpu · %ld core%s", cores, cores == 1 ? "" : "s");
 }
 
-static const char **list_names(const char *(*name)(int))
+static const char **model_names(void)
 {
-    size_t n = 0;
+    int n = 0;
     const char **list;
 
-    while (name((int)n))
+    while (net_builtin_name(n))
         n++;
-    list = mem_new(n + 1, sizeof *list);
-    for (size_t i = 0; i < n; i++)
-        list[i] = name((int)i);
+    list = mem_new((size_t)n + 1, sizeof *list);
+    for (int i = 0; i < n; i++)
+        list[i] = net_builtin_name(i);
     return list;
-}
-
-static const char *data_name(int i)
-{
-    return data_known_sets[i].name;
 }
 
 /* Frames that are compared with earlier ones stand still at this time, in seconds since 1970. */
@@ -98,7 +92,6 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
     struct app_config config = {.wire = wire,
                                 .results = results,
                                 .program = "/proc/self/exe",
-                                .version = chorus_version,
                                 .start = start,
                                 .started = screen == SCREEN_RUN ? DRIVE_RUN : 0,
                                 .start_screen = screen,
@@ -111,7 +104,7 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
     struct stuck_warden *warden;
     struct engine *engine;
     enum app_end end = APP_QUIT;
-    const char **data, **models;
+    const char **models;
     enum err_code code;
     struct err e, why;
     int left;
@@ -130,10 +123,8 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
         return cli_fail(&e);
     }
     add_device(&device);
-    data = list_names(data_name);
-    models = list_names(net_builtin_name);
+    models = model_names();
     config.device = text_str(&device);
-    config.data_names = data;
     config.model_names = models;
     config.signals = (struct app_signals){.interrupts = &cli_interrupts,
                                           .terminated = &cli_terminated,
@@ -146,7 +137,6 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
     live_start(); /* talk goes to stderr again */
     stuck_unwatch(warden);
     left = leave_workbench(code == ERR_OK ? end : APP_STOP, config.started, wire, engine);
-    free(data);
     free(models);
     text_free(&device);
     return code != ERR_OK ? cli_fail(&why) : left;

@@ -298,7 +298,6 @@ static inline const char *kit_command(void)
 
 static inline void kit_start(void)
 {
-    static const char *const data[] = {"fashion-mnist", "mnist", "synthetic", NULL};
     static const char *const models[] = {"cnn", "lenet", "linear", "mlp", "resnet18", NULL};
     char *settings;
 
@@ -311,7 +310,6 @@ static inline void kit_start(void)
     setenv("XDG_CACHE_HOME", kit.folder, 1); /* nobody computes there */
     kit.app.config.wire = wire_new(256);
     kit.app.config.results = kit.folder;
-    kit.app.config.data_names = data;
     kit.app.config.model_names = models;
     kit.app.tasks = tasks_new();
     tasks_patience(kit.app.tasks, 20000); /* what is typed ahead finds things done */
