@@ -91,7 +91,6 @@ int compare_metrics(void);
 const char *compare_metric(int i, const char **title);
 int compare_first_metric(const struct compare *c); /* of the first panel */
 bool compare_has_metric(const struct compare *c, int i);
-void compare_make(struct compare *c);
 void compare_renew(struct compare *c); /* the same where something has changed */
 void compare_free_made(struct compare *c);
 bool compare_has_twin(const struct compare *c, size_t group); /* another curve lies under its own */
@@ -100,7 +99,6 @@ void compare_focus(struct compare *c, size_t row);
 void compare_set_cursor(struct compare *c);
 
 /* compare_names.c */
-const char *compare_tail(const char *name); /* "7f3a" */
 void compare_name_groups(struct compare *c);
 void compare_choose_labels(struct compare *c, int panel); /* as long as there is room for */
 void compare_name_scaling(struct compare *c, int panel, int brief); /* 0: whole; 1, 2: shorter */

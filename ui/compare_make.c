@@ -481,7 +481,7 @@ static void find_focus(struct compare *c)
     compare_focus(c, c->row);
 }
 
-void compare_make(struct compare *c)
+static void make(struct compare *c)
 {
     compare_free_made(c);
     c->stale = false;
@@ -499,5 +499,5 @@ void compare_make(struct compare *c)
 void compare_renew(struct compare *c)
 {
     if (c->stale || c->percent != share_in_per_cent())
-        compare_make(c);
+        make(c);
 }

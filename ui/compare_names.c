@@ -24,7 +24,8 @@ static char *values_of(const char *label)
     return brief;
 }
 
-const char *compare_tail(const char *name)
+/* "7f3a" */
+static const char *tail_of(const char *name)
 {
     const char *dash = strrchr(name, '-');
 
@@ -55,7 +56,7 @@ void compare_name_groups(struct compare *c)
         while (c->of[first] != g)
             first++;
         name = study_short_name(set->entry[first].name);
-        c->tail[g] = compare_tail(name);
+        c->tail[g] = tail_of(name);
         for (size_t k = 0; k < c->groups; k++)
             again = again || (k != g && !strcmp(text_str(&names[k]), text_str(&names[g])));
         if (!names[g].n)
@@ -155,7 +156,7 @@ void compare_name_scaling(struct compare *c, int panel, int brief)
             k++;
         name = study_short_name(c->set->entry[c->point[k].run].name);
         free(line->label);
-        line->label = mem_textf("%s%s", brief ? compare_tail(name) : name,
+        line->label = mem_textf("%s%s", brief ? tail_of(name) : name,
                                 line->dashed && brief < 2 ? ", virtual or shared" : "");
         c->series[panel][i].label = line->label;
     }

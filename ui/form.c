@@ -290,7 +290,8 @@ static bool is_default(const struct form *f, size_t i, const char *text)
     return is;
 }
 
-bool form_given(const struct form *f, size_t i)
+/* And not the default. */
+static bool is_given(const struct form *f, size_t i)
 {
     return f->field[i].text && !is_default(f, i, f->field[i].text);
 }
@@ -454,7 +455,7 @@ static bool seen(const struct form *f, size_t i, bool folded)
 
     if (!folded || x->is->always || form_wrong(f, i) || form_changed(f, i))
         return true;
-    return x->applies && form_given(f, i);
+    return x->applies && is_given(f, i);
 }
 
 /* Those of the keys that are always shown, or of the others, or of both. */

@@ -113,7 +113,6 @@ void form_sweep_name(const struct form *f, char name[SPEC_NAME]);
 int form_find(const struct form *f, const char *key); /* -1: no such field */
 bool form_changed(const struct form *f, size_t i);    /* from what was loaded */
 bool form_dirty(const struct form *f);                /* any is */
-bool form_given(const struct form *f, size_t i);      /* and not the default */
 /* What is seen in a field: its text, or the default (*is_default), in words where it depends. */
 void form_shown(const struct form *f, size_t i, struct text *out, bool *is_default);
 /* What the field would be opened with: as shown, empty where the default is no value. */

@@ -10,7 +10,7 @@
 
 #define WIDE 116 /* columns from where three panels stand side by side */
 
-struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen)
+static struct setup_places place(struct rect in, size_t queued, bool queue_seen)
 {
     struct setup_places p = {.wide = in.columns >= WIDE};
     int left = p.wide ? 26 : in.columns >= 72 ? 21 : 0, mean, queue = 0;
@@ -380,7 +380,7 @@ static void show_focused(struct setup *s)
 
 void setup_draw(struct setup *s, struct grid *g, struct rect in)
 {
-    s->places = setup_place(in, s->queue, s->pane == SETUP_QUEUE);
+    s->places = place(in, s->queue, s->pane == SETUP_QUEUE);
     show_focused(s);
     draw_files(s, g);
     draw_queue(s, g);

@@ -160,8 +160,8 @@ struct setup_source {
     uint64_t queued;   /* FORM_QUEUE: the item's id */
     struct form *made; /* of that; NULL: not yet */
 };
-void setup_load(struct setup *s, struct setup_source *source); /* which becomes the screen's */
-/* The same, made on another thread, as whatever may hold long lists; words (may be NULL): to say. */
+/* Made on another thread, as whatever may hold long lists; it becomes the screen's. words (may be NULL): to
+ * say. */
 void setup_load_aside(struct setup *s, struct setup_source *source, const char *words);
 void setup_load_builtin(struct setup *s, const char *name); /* at once */
 void setup_load_defaults(struct setup *s);
@@ -244,6 +244,5 @@ void setup_draw_form(struct setup *s, struct grid *g);
 void setup_draw_scroll(struct grid *g, struct rect frame, struct rect rows, size_t first,
                        size_t count);
 void setup_draw(struct setup *s, struct grid *g, struct rect in);
-struct setup_places setup_place(struct rect in, size_t queued, bool queue_seen);
 
 #endif

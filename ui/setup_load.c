@@ -122,7 +122,8 @@ static void answered(void *user, int answer)
         setup_save_as(s);
 }
 
-void setup_load(struct setup *s, struct setup_source *source)
+/* The source becomes the screen's. */
+static void load(struct setup *s, struct setup_source *source)
 {
     static const char *const answers[] = {"load it", "save them first", "cancel", NULL};
     struct text name = {0}, question = {0};
@@ -161,13 +162,13 @@ void setup_load_builtin(struct setup *s, const char *name)
     char *file = mem_textf("built-in experiment %s", name);
 
     if (text)
-        setup_load(s, source_of(FORM_BUILTIN, name, file, text, strlen(text)));
+        load(s, source_of(FORM_BUILTIN, name, file, text, strlen(text)));
     free(file);
 }
 
 void setup_load_defaults(struct setup *s)
 {
-    setup_load(s, source_of(FORM_DEFAULTS, "", "defaults", "", 0));
+    load(s, source_of(FORM_DEFAULTS, "", "defaults", "", 0));
 }
 
 /* ---- from the disk ---- */
@@ -262,7 +263,7 @@ static void take_read(struct setup *s, struct reading *r)
         r->source->made = NULL;
         setup_run_again(s);
     } else {
-        setup_load(s, r->source);
+        load(s, r->source);
         r->source = NULL;
     }
     s->app->dirty = true;
@@ -341,7 +342,7 @@ static void made_aside(void *arg, bool dropped)
     if (s && !dropped) {
         const char *words = is_run_of_queue(m->source) ? of_queue : m->words;
 
-        setup_load(s, m->source);
+        load(s, m->source);
         m->source = NULL;
         if (words)
             app_say(s->app, GRID_TEXT, "%s", words);
