@@ -42,22 +42,16 @@ static uint32_t start_run(struct setup *s, struct err *e)
 
 struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes)
 {
-    struct wire_sweep *start;
-    struct text text = {0};
     char name[SPEC_NAME];
+    struct wire_sweep *start =
+        wire_sweep_new(again ? &s->again.sweep : &s->form.sweep, sweep_name(s, again, name), bytes);
 
-    spec_sweep_write(again ? &s->again.sweep : &s->form.sweep, &text);
-    *bytes = sizeof *start + text.n + 1;
-    start = mem_new(1, *bytes);
-    snprintf(start->name, sizeof start->name, "%s", sweep_name(s, again, name));
     if (!again) {
         start->grid = s->sweep.grid;
         start->failed = s->sweep.failed;
         start->jobs = (int32_t)s->sweep.jobs;
         start->max_cells = s->sweep.max_cells;
     }
-    memcpy(start->text, text_str(&text), text.n);
-    text_free(&text);
     return start;
 }
 

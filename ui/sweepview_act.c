@@ -164,7 +164,6 @@ static void start_sweep(struct sweepview *v, enum how_far far)
     struct record_queue_options options = s->options;
     struct starting *b;
     struct wire_sweep *start;
-    struct text text = {0};
 
     options.failed = far == TRY_FAILED;
     if (far == GO_TO_END)
@@ -174,11 +173,8 @@ static void start_sweep(struct sweepview *v, enum how_far far)
         return;
     }
     b = mem_new(1, sizeof *b);
-    spec_sweep_write(&s->spec, &text);
     b->view = v;
-    b->bytes = sizeof *start + text.n + 1;
-    b->start = start = mem_new(b->bytes, 1);
-    snprintf(start->name, sizeof start->name, "%s", s->name);
+    b->start = start = wire_sweep_new(&s->spec, s->name, &b->bytes);
     start->grid = options.grid;
     start->failed = options.failed;
     start->jobs = (int32_t)options.jobs;
@@ -187,8 +183,6 @@ static void start_sweep(struct sweepview *v, enum how_far far)
         snprintf(b->option, sizeof b->option, "--failed");
     else if (far == GO_TO_END)
         snprintf(b->option, sizeof b->option, "--max-cells %lld", (long long)options.max_cells);
-    memcpy(start->text, text_str(&text), text.n + 1);
-    text_free(&text);
     claim_machine(v->app, false, begin_sweep, b);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/sweeps.h"
 #include "cli/workbench.h"
 #include "engine/engine.h"
+#include "wire/sweep.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -66,13 +67,8 @@ static bool loop(struct sweeper *w)
 static struct wire_sweep *message(const struct spec_sweep *s, const struct sweep_wish *wish,
                                   size_t *n)
 {
-    struct wire_sweep *start;
-    struct text text = {0};
+    struct wire_sweep *start = wire_sweep_new(s, wish->name, n);
 
-    spec_sweep_write(s, &text);
-    *n = sizeof *start + text.n + 1;
-    start = mem_new(1, *n);
-    snprintf(start->name, sizeof start->name, "%s", wish->name);
     start->grid = wish->order == SWEEP_GRID;
     start->failed = wish->failed;
     if (wish->failed_before)
@@ -80,8 +76,6 @@ static struct wire_sweep *message(const struct spec_sweep *s, const struct sweep
     start->jobs = (int32_t)wish->jobs;
     start->max_cells = wish->max_cells;
     start->prepare_only = wish->background;
-    memcpy(start->text, text_str(&text), text.n);
-    text_free(&text);
     return start;
 }
 

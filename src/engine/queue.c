@@ -10,6 +10,7 @@
 #include "record/queue.h"
 #include "record/working.h"
 #include "spec/sweep.h"
+#include "wire/sweep.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -294,24 +295,18 @@ static enum err_code begin_sweep(struct queue *q, const struct record_queued *it
     const char *name = options->name[0] ? options->name : item->name;
     struct engine *engine = q->engine;
     struct wire_sweep *start;
-    struct text text = {0};
     uint32_t slot;
     size_t n;
 
     if (!name[0] || strlen(name) >= sizeof start->name)
         return err_set(e, ERR_INPUT, "the file's name gives its sweep none: NUMBER-NAME.ini");
     TRY(engine_check_sweep(engine->results, name, s, options->jobs, e));
-    spec_sweep_write(s, &text);
-    n = sizeof *start + text.n + 1;
-    start = mem_new(1, n);
-    strcpy(start->name, name);
+    start = wire_sweep_new(s, name, &n);
     start->grid = options->grid;
     start->failed = options->failed;
     start->jobs = (int32_t)options->jobs;
     start->max_cells = options->max_cells;
-    memcpy(start->text, text_str(&text), text.n);
     slot = wire_slot_put(engine->wire, start, n);
-    text_free(&text);
     free(start);
     if (!slot)
         return err_set(e, ERR_IO, "nobody reads what the engine says");

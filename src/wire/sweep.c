@@ -1,5 +1,24 @@
 #include "wire/sweep.h"
 
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct wire_sweep *wire_sweep_new(const struct spec_sweep *s, const char *name, size_t *n)
+{
+    struct wire_sweep *start;
+    struct text text = {0};
+
+    spec_sweep_write(s, &text);
+    *n = sizeof *start + text.n + 1;
+    start = mem_new(1, *n);
+    snprintf(start->name, sizeof start->name, "%s", name);
+    memcpy(start->text, text_str(&text), text.n);
+    text_free(&text);
+    return start;
+}
+
 int64_t wire_sweep_ended(const struct wire_sweep_status *s)
 {
     return s->done + s->diverged + s->oom + s->failed + s->skipped;

@@ -1,10 +1,13 @@
-/* wire/sweep.h: what a sweep's status means: the numbers and words that all screens and verbs have of it,
+/* wire/sweep.h: the message that starts a sweep, and what its status means: the numbers and words that all screens and verbs have of it,
  * be it of this process or read from another one's file (record/working.h). */
 #ifndef CHORUS_WIRE_SWEEP_H
 #define CHORUS_WIRE_SWEEP_H
 
+#include "spec/sweep.h"
 #include "wire/wire.h"
 
+/* To start it under that name, n bytes; how it is walked the caller fills in, and frees it. */
+struct wire_sweep *wire_sweep_new(const struct spec_sweep *s, const char *name, size_t *n);
 /* Cells that have a result, or were dropped. */
 int64_t wire_sweep_ended(const struct wire_sweep_status *s);
 /* The cell that it is at, from 1: of several that run the last one, between two the next. */
