@@ -142,12 +142,8 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
 static int draw_lowest(struct grid *g, struct rect above, int most, int role, const char *said)
 {
     struct rect words = rect_before(rect_behind(above, 1), 1);
-    struct grid none;
-    int rows;
+    int rows = grid_count_rows(g, words.columns, said);
 
-    grid_init(&none, 0, 0, g->ascii);
-    rows = grid_words(&none, (struct rect){0, 0, 0, words.columns}, 0, GRID_TEXT, said);
-    grid_free(&none);
     rows = rows < most ? rows : most;
     grid_fill(g, rect_bottom(above, rows), GRID_TEXT);
     grid_words(g, rect_bottom(words, rows), 0, role, said);

@@ -247,24 +247,13 @@ static struct rect middle(const struct grid *g, int rows, int columns)
     return (struct rect){(all.rows - rows) / 2, (all.columns - columns) / 2, rows, columns};
 }
 
-static int count_rows(const char *text, int columns)
-{
-    struct grid g;
-    int rows;
-
-    grid_init(&g, 0, 0, false);
-    rows = grid_words(&g, (struct rect){0, 0, 0, columns}, 0, GRID_TEXT, text);
-    grid_free(&g);
-    return rows;
-}
-
 static void draw_ask(struct app *app, struct grid *g)
 {
     struct app_int *own = app->own;
     int columns = g->columns < 90 ? g->columns : 80, rows;
     struct rect frame, in;
 
-    rows = count_rows(text_str(&own->question), columns - 4);
+    rows = grid_count_rows(g, columns - 4, text_str(&own->question));
     frame = middle(g, rows + own->answers + 4, columns);
     grid_fill(g, frame, GRID_TEXT);
     in = grid_frame(g, frame, "", true);
@@ -324,7 +313,7 @@ static void draw_page(struct app *app, struct grid *g)
     if (whole + 4 > columns)
         columns = whole + 4 < g->columns ? whole + 4 : g->columns;
     wide = whole > columns - 4 ? whole : columns - 4;
-    own->page_lines = count_rows(text_str(&own->page), wide);
+    own->page_lines = grid_count_rows(g, wide, text_str(&own->page));
     frame =
         middle(g, own->page_lines + 2 < g->rows - 2 ? own->page_lines + 2 : g->rows - 2, columns);
     grid_fill(g, frame, GRID_TEXT);

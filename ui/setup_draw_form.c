@@ -62,11 +62,6 @@ static void add_words(const struct setup *s, struct text *out, int *role)
         text_add(out, "\na list is a sweep: 1, 2, 3 or geom:A:B:N, lin:A:B:N, step:A:B:S");
 }
 
-static int rows_of_words(struct grid *g, struct rect in, const char *words)
-{
-    return grid_words(g, (struct rect){in.row, in.column, 0, in.columns}, 0, GRID_DIM, words);
-}
-
 static void draw_open(struct setup *s, struct grid *g, struct rect in, int r)
 {
     struct rect field = {in.row + r, in.column + VALUE, 1, in.columns - VALUE};
@@ -116,7 +111,7 @@ static void draw_choices(struct setup *s, struct grid *g, struct rect in, int r)
 static void draw_error(const struct setup *s, struct grid *g, struct rect in, int r)
 {
     struct rect part = rect_behind(in, GROUP + 1), box;
-    int rows = rows_of_words(g, part, s->typed.text);
+    int rows = grid_count_rows(g, part.columns, s->typed.text);
 
     if (r + 1 + rows <= in.rows)
         box = rect_top(rect_below(part, r + 1), rows);
@@ -271,7 +266,7 @@ void setup_draw_form(struct setup *s, struct grid *g)
     s->room = in.rows > 1 ? (size_t)in.rows - 1 : 0;
     lines = lines_of_rows(s, in.rows - 2, &roomy);
     least = in.rows >= 12 && lines <= in.rows - 2 ? 2 : in.rows >= 6;
-    help = rows_of_words(g, in, text_str(&words));
+    help = grid_count_rows(g, in.columns, text_str(&words));
     room = must || in.rows - lines > MOST_HELP ? MOST_HELP : in.rows - lines;
     room = room > in.rows - 1 ? in.rows - 1 : room;
     if (help > room && !must) /* what it takes gives way to a field that would be hidden */

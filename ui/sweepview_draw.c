@@ -254,14 +254,13 @@ static void draw_best(const struct sweepview_sweep *s, struct grid *g, struct re
     text_free(&words);
 }
 
-static int footer_rows(const struct sweepview_sweep *s, struct grid *g, struct rect in)
+static int footer_rows(const struct sweepview_sweep *s, struct grid *g, int columns)
 {
     struct text words = {0};
     int n;
 
     sweepview_add_footer(s, &words);
-    in.rows = 0; /* it is only measured */
-    n = grid_words(g, in, 0, GRID_DIM, text_str(&words));
+    n = grid_count_rows(g, columns, text_str(&words));
     text_free(&words);
     return n < 4 ? n : 4;
 }
@@ -295,7 +294,7 @@ static void draw_board(struct sweepview *v, struct grid *g, struct rect in)
 {
     const struct sweepview_sweep *s = v->sweep;
     bool paged = sweepview_pages(s, &v->look) > 1, large = in.rows >= HIGH_LARGE;
-    int top = 1 + paged + (in.rows > 16), below, notes = footer_rows(s, g, in), lacks;
+    int top = 1 + paged + (in.rows > 16), below, notes = footer_rows(s, g, in.columns), lacks;
     struct sweepview_board b;
 
     sweepview_make_board(s, &v->look, &b);

@@ -335,6 +335,12 @@ int grid_words(struct grid *g, struct rect in, int row, int role, const char *te
     return rows;
 }
 
+int grid_count_rows(struct grid *g, int columns, const char *text)
+{
+    return grid_words(g, (struct rect){0, 0, 0, columns}, 0, GRID_TEXT,
+                      text); /* of which none is seen */
+}
+
 void grid_paint(struct grid *g, struct rect in, int row, int column, int columns, int role)
 {
     for (int i = 0; i < columns; i++) {

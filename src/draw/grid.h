@@ -96,6 +96,7 @@ int grid_cut(struct grid *g, struct rect in, int row, int column, int columns, i
 /* Words over several rows, broken at spaces, with an ellipsis where rows end before they do; returns
  * how many rows they take (also those not drawn). */
 int grid_words(struct grid *g, struct rect in, int row, int role, const char *text);
+int grid_count_rows(struct grid *g, int columns, const char *text); /* how many they would take */
 /* Gives a role to what stands there already, as far as `columns`: a chosen row. */
 void grid_paint(struct grid *g, struct rect in, int row, int column, int columns, int role);
 void grid_fill(struct grid *g, struct rect in, int role); /* blanks */

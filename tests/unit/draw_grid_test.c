@@ -113,6 +113,8 @@ TEST(words_break_at_blanks_and_hang_below_their_head)
         4);
     SHOWS(g, "one two three\nfour\n  p   pauses, or\n      goes on\n\n\n");
     grid_fill(&g, grid_all(&g), GRID_TEXT);
+    CHECK_INT(grid_count_rows(&g, 8, "one two three"), 2);
+    SHOWS(g, "\n\n\n\n\n\n");
     CHECK_INT(grid_words(&g, grid_all(&g), 0, GRID_TEXT, "a mean of 0.8 ± 0.1"), 2);
     SHOWS(g, "a mean of 0.8\n± 0.1\n\n\n\n\n");
     grid_free(&g);
