@@ -1,13 +1,13 @@
 /* ui/setup_int.h: what the files of the Setup screen share. The form is ui/form.h's, what it means
- * ui/survey.h's; here they meet files, the queue, the wire and the keys. */
+ * ui/account.h's; here they meet files, the queue, the wire and the keys. */
 #ifndef CHORUS_UI_SETUP_INT_H
 #define CHORUS_UI_SETUP_INT_H
 
 #include "record/queue.h"
+#include "ui/account.h"
 #include "ui/app.h"
 #include "ui/form.h"
 #include "ui/line.h"
-#include "ui/survey.h"
 
 enum setup_pane { SETUP_FILES, SETUP_FORM, SETUP_QUEUE, SETUP_PANES };
 

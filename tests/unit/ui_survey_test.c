@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "ui/survey.h"
+#include "ui/account.h"
 
 static struct survey *of(const char *text)
 {
