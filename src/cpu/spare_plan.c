@@ -295,12 +295,6 @@ static int by_time(const void *a, const void *b)
     return held != other ? (held < other ? 1 : -1) : by_floats(a, b);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct piece *x = *(struct piece *const *)a, *y = *(struct piece *const *)b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 static bool in_gap(const struct piece *of, const struct piece *x)
 {
     return x->begin > of->gap[0] && x->end < of->gap[1];
@@ -318,28 +312,43 @@ typedef int comparison(const void *, const void *);
 static size_t place_in(struct plan *p, comparison *before)
 {
     size_t n = (size_t)p->pieces, most = 0;
-    struct piece **order = mem_new(n + 1, sizeof *order), **near = mem_new(n + 1, sizeof *near);
+    struct piece **order = mem_new(n + 1, sizeof *order), **placed = mem_new(n + 1, sizeof *placed);
 
     for (size_t i = 0; i < n; i++)
         order[i] = &p->piece[i];
     qsort(order, n, sizeof(struct piece *), before);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) { /* placed: the i in front of it, lowest first */
         struct piece *piece = order[i];
-        size_t nears = 0;
-        for (size_t j = 0; j < i; j++) {
-            if (meet(order[j], piece))
-                near[nears++] = order[j];
+        size_t at = 0, j;
+        for (j = 0; j < i && placed[j]->at < at + piece->floats; j++) {
+            size_t end = placed[j]->at + placed[j]->floats;
+            if (end > at && meet(placed[j], piece))
+                at = end;
         }
-        qsort(near, nears, sizeof(struct piece *), by_place);
-        piece->at = 0;
-        for (size_t j = 0; j < nears && near[j]->at < piece->at + piece->floats; j++) {
-            size_t end = near[j]->at + near[j]->floats;
-            piece->at = end > piece->at ? end : piece->at;
-        }
-        most = piece->at + piece->floats > most ? piece->at + piece->floats : most;
+        piece->at = at;
+        for (j = i; j > 0 && placed[j - 1]->at > at; j--)
+            placed[j] = placed[j - 1];
+        placed[j] = piece;
+        most = at + piece->floats > most ? at + piece->floats : most;
     }
     free(order);
-    free(near);
+    free(placed);
+    return most;
+}
+
+/* The most that is held at once: no order takes less. */
+static size_t held_at_once(const struct plan *p)
+{
+    size_t most = 0, *held = mem_new((size_t)p->now + 1, sizeof *held);
+
+    for (int i = 0; i < p->pieces; i++) {
+        const struct piece *x = &p->piece[i];
+        for (int t = x->begin; t <= x->end; t++)
+            held[t] += t > x->gap[0] && t < x->gap[1] ? 0 : x->floats;
+    }
+    for (int t = 0; t <= p->now; t++)
+        most = held[t] > most ? held[t] : most;
+    free(held);
     return most;
 }
 
@@ -347,9 +356,12 @@ static size_t place_in(struct plan *p, comparison *before)
  * first, where that takes less. */
 static size_t place(struct plan *p)
 {
-    size_t large = place_in(p, by_floats), lasting = place_in(p, by_time);
+    size_t lasting = place_in(p, by_time), large;
 
-    return lasting <= large ? lasting : place_in(p, by_floats);
+    if (lasting == held_at_once(p))
+        return lasting;
+    large = place_in(p, by_floats);
+    return large < lasting ? large : place_in(p, by_time);
 }
 
 static size_t at(const struct plan *p, int piece)
