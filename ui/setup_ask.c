@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE_NS   4000000u  /* of a keystroke, for looking at cells */
-#define A_WHILE_NS   30000000u /* of the tasks' thread, before others have their turn */
-#define MOST_SORTED  10000     /* cells, of a keystroke: by the order in which they run */
-#define ON_THEIR_WAY 8
-#define IN_PLANNER   12           /* with those of forms that are no more */
-#define SUMMED       8            /* of so many answers that come one behind the other, one is */
-#define MOST_COUNTED 20000        /* cells: of larger sweeps nobody asks which have a result */
-#define COUNT_NS     1000000000u  /* between two such questions, where cells end meanwhile */
+#define AT_ONCE_NS   4000000u    /* of a keystroke, for looking at cells */
+#define A_WHILE_NS   30000000u   /* of the tasks' thread, before others have their turn */
+#define MOST_SORTED  10000       /* cells, of a keystroke: by the order in which they run */
+#define ON_THEIR_WAY 16          /* questions, sent many at a time: each waking of a thread costs */
+#define IN_PLANNER   24          /* with those of forms that are no more */
+#define SUMMED       8           /* of so many answers that come one behind the other, one is */
+#define MOST_COUNTED 20000       /* cells: of larger sweeps nobody asks which have a result */
+#define COUNT_NS     1000000000u /* between two such questions, where cells end meanwhile */
 #define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */
 #define FIRST_NUMBER 0x40000000u  /* of questions: the runs' are below */
 #define SERIALS      0x100000u
@@ -48,6 +48,7 @@ static bool send(struct setup *s, size_t kind)
     struct wire_command ask = {.kind = WIRE_ASK};
 
     ask.run = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS + (uint32_t)kind;
+    ask.look = s->serial;
     ask.by = s->account.jobs;
     ask.cell = (uint32_t)s->account.cells;
     return wire_send_with(s->app->config.wire, ask, s->account.kind[kind].spec,
@@ -137,6 +138,8 @@ bool setup_ask_on(struct setup *s)
         s->learn_ns = 0;
         account_ask_again(&s->account);
     }
+    if (s->on_their_way > ON_THEIR_WAY / 2)
+        return ask_count(s);
     while (s->on_their_way < ON_THEIR_WAY && s->in_planner < IN_PLANNER &&
            (kind = account_next(&s->account)) >= 0 && send(s, (size_t)kind)) {
         s->account.kind[kind].asked = true;

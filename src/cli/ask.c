@@ -57,7 +57,7 @@ void ask_end(struct ask *a)
 bool ask_send(struct ask *a, const struct spec *spec, uint32_t question)
 {
     struct wire_command ask = {
-        .kind = WIRE_ASK, .run = question, .cell = (uint32_t)a->cells, .by = a->jobs};
+        .kind = WIRE_ASK, .run = question, .cell = (uint32_t)a->cells, .by = a->jobs, .look = 1};
 
     return wire_send_with(a->wire, ask, spec, sizeof *spec);
 }

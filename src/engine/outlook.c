@@ -87,6 +87,7 @@ enum err_code outlook_plan(struct outlook *o, struct plan **plan, const struct s
                            struct err *e)
 {
     const struct engine_config *config = o->config;
+    const struct plan_source from = {.peek = look_at_data, .user = o};
     struct spec *named = mem_new(1, sizeof *named);
     enum err_code code;
 
@@ -96,7 +97,7 @@ enum err_code outlook_plan(struct outlook *o, struct plan **plan, const struct s
     if (code != ERR_OK)
         spec_locate(spec, e);
     else
-        code = plan_make_with(plan, named, &config->places, config->backends, look_at_data, o, e);
+        code = plan_make_with(plan, named, &config->places, config->backends, &from, e);
     free(named);
     return code;
 }

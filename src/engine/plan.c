@@ -226,10 +226,19 @@ static enum err_code check_augment(const struct plan *p, struct err *e)
     return code;
 }
 
+static enum err_code get_net(const struct plan_source *from, const char *model,
+                             const struct net_wants *wants, struct net **out, struct err *e)
+{
+    if (from->net)
+        return from->net(from->user, model, wants, out, e);
+    return net_open(out, model, wants, e);
+}
+
 /* A model for images has no use for the columns of a table, which look to it like one pixel: it would
  * fit, were they images, of the shape that it wants. */
 static enum err_code blame_table(const struct plan *p, const struct data_set *data,
-                                 struct net_shape wanted, enum err_code code, struct err *e)
+                                 const struct plan_source *from, struct net_shape wanted,
+                                 enum err_code code, struct err *e)
 {
     bool demands = wanted.h > 1 && wanted.w > 1;
     struct net_wants images = {.spec = &p->spec,
@@ -239,9 +248,10 @@ static enum err_code blame_table(const struct plan *p, const struct data_set *da
     struct err why;
 
     if (code != ERR_INPUT || data->shape.h != 1 || data->shape.w != 1 || data->shape.c < 2 ||
-        net_open(&net, p->spec.model, &images, NULL) != ERR_OK)
+        get_net(from, p->spec.model, &images, &net, NULL) != ERR_OK)
         return code;
-    net_free(net);
+    if (!from->net)
+        net_free(net);
     if (!e)
         return code;
     why = *e;
@@ -252,22 +262,24 @@ static enum err_code blame_table(const struct plan *p, const struct data_set *da
 }
 
 static enum err_code open_data_and_net(struct plan *p, const struct data_places *places,
-                                       plan_peek *peek, void *user, struct err *e)
+                                       const struct plan_source *from, struct err *e)
 {
     struct net_wants wants = {.spec = &p->spec};
     const struct data_set *data = &p->facts;
     struct net_shape wanted;
 
-    TRY(net_demands(p->spec.model, &wanted, e));
-    if (peek) {
-        TRY(peek(user, &p->facts, &p->spec, places, wanted, e));
+    TRY(from->demands ? from->demands(from->user, p->spec.model, &wanted, e)
+                      : net_demands(p->spec.model, &wanted, e));
+    if (from->peek) {
+        TRY(from->peek(from->user, &p->facts, &p->spec, places, wanted, e));
     } else {
         TRY(data_open(&p->data, &p->spec, places, wanted, e));
         data = p->data;
     }
     wants.input = data->shape;
     wants.classes = data->classes;
-    TRY(blame_table(p, data, wanted, net_open(&p->net, p->spec.model, &wants, e), e));
+    p->net_lent = from->net != NULL;
+    TRY(blame_table(p, data, from, wanted, get_net(from, p->spec.model, &wants, &p->net, e), e));
     p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;
@@ -315,7 +327,7 @@ static void fill_session(struct plan *p, int members)
 }
 
 static enum err_code make(struct plan *p, const struct data_places *places,
-                          const struct backend *const *backends, plan_peek *peek, void *user,
+                          const struct backend *const *backends, const struct plan_source *from,
                           struct err *e)
 {
     static const char *const precisions[] = {"fp32", "tf32", "bf16", "fp64"};
@@ -329,7 +341,7 @@ static enum err_code make(struct plan *p, const struct data_places *places,
     members = 1;
     if (s->mode == SPEC_ENSEMBLE)
         members = s->members = s->members ? s->members : s->devices;
-    TRY(open_data_and_net(p, places, peek, user, e));
+    TRY(open_data_and_net(p, places, from, e));
     TRY(check_batch(p, e));
     TRY(check_augment(p, e));
     resolve_threads(s);
@@ -347,7 +359,7 @@ static enum err_code make(struct plan *p, const struct data_places *places,
 
 enum err_code plan_make_with(struct plan **out, const struct spec *spec,
                              const struct data_places *places,
-                             const struct backend *const *backends, plan_peek *peek, void *user,
+                             const struct backend *const *backends, const struct plan_source *from,
                              struct err *e)
 {
     struct plan *p = mem_new(1, sizeof *p);
@@ -355,7 +367,7 @@ enum err_code plan_make_with(struct plan **out, const struct spec *spec,
 
     *out = NULL;
     p->spec = *spec;
-    code = make(p, places, backends, peek, user, e);
+    code = make(p, places, backends, from, e);
     if (code != ERR_OK) {
         spec_locate(spec, e);
         plan_free(p);
@@ -377,7 +389,9 @@ enum err_code plan_make(struct plan **out, const struct spec *spec,
                         const struct data_places *places, const struct backend *const *backends,
                         bool open_data, struct err *e)
 {
-    return plan_make_with(out, spec, places, backends, open_data ? NULL : just_peek, NULL, e);
+    const struct plan_source from = {.peek = open_data ? NULL : just_peek};
+
+    return plan_make_with(out, spec, places, backends, &from, e);
 }
 
 void plan_share_gpus(struct plan *p, int share, int shares)
@@ -403,7 +417,8 @@ void plan_free(struct plan *p)
 {
     if (!p)
         return;
-    net_free(p->net);
+    if (!p->net_lent)
+        net_free(p->net);
     data_close(p->data);
     free(p->member_device);
     free(p->model_key);

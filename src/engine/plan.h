@@ -8,6 +8,7 @@
 struct plan {         /* owns net and data; freed by plan_free */
     struct spec spec; /* resolved: it runs again as it stands */
     struct net *net;
+    bool net_lent;         /* the source's: not freed */
     struct data_set *data; /* NULL where only peeked at: session.data is facts then */
     const struct backend *backend;
     struct backend_plan session;
@@ -34,14 +35,21 @@ struct plan {         /* owns net and data; freed by plan_free */
 enum err_code plan_make(struct plan **out, const struct spec *spec,
                         const struct data_places *places, const struct backend *const *backends,
                         bool open_data, struct err *e) MUST_USE;
-/* The same where peek (NULL: data_open) says what is known of the data: for the planner, which
- * remembers. */
+/* The same where someone says what is known of the data, and has nets: for those who remember. */
 typedef enum err_code plan_peek(void *user, struct data_set *facts, const struct spec *spec,
                                 const struct data_places *places, struct net_shape wanted,
                                 struct err *e);
+struct plan_source {
+    plan_peek *peek; /* NULL: data_open */
+    /* Both or none; NULL: net_demands and net_open. A net stays the source's, and outlives the plan. */
+    enum err_code (*demands)(void *user, const char *model, struct net_shape *shape, struct err *e);
+    enum err_code (*net)(void *user, const char *model, const struct net_wants *wants,
+                         struct net **out, struct err *e);
+    void *user;
+};
 enum err_code plan_make_with(struct plan **out, const struct spec *spec,
                              const struct data_places *places,
-                             const struct backend *const *backends, plan_peek *peek, void *user,
+                             const struct backend *const *backends, const struct plan_source *from,
                              struct err *e) MUST_USE;
 /* Whether the GPUs are here that the experiment asks for, if it does: ERR_FAILED and which are not.
  * *gpus: how many are here then, 0 where it asks for none. */
@@ -65,9 +73,9 @@ size_t plan_state_bytes(const struct backend_plan *p);
 #define PLAN_STATE_COPIES 2
 int plan_state_copies(const struct backend *b, const struct backend_plan *p);
 /* The backend's estimate; of one that computes on the CPU with all that its process takes, and what the
- * machine's memory says to it. */
-enum err_code plan_estimate(const struct plan *p, struct backend_estimate *out,
-                            struct err *e) MUST_USE;
+ * machine's memory says to it; NULL: that which is here now. */
+enum err_code plan_estimate(const struct plan *p, const struct plan_memory *machine,
+                            struct backend_estimate *out, struct err *e) MUST_USE;
 /* Before anything large is taken: ERR_NOMEM where the machine's memory cannot hold it; where too little
  * is free now, that stands in p->lacking. */
 enum err_code plan_check_memory(struct plan *p, struct err *e) MUST_USE;

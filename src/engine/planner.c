@@ -4,13 +4,12 @@
  * too: a question that comes a while after the last one looks at the results again. */
 #include "engine/engine_int.h"
 #include "engine/expect.h"
+#include "engine/look.h"
 
-#include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/disk.h"
-#include "record/filter.h"
 #include "record/index.h"
 
 #include <math.h>
@@ -19,28 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define QUESTIONS 64
-#define RUNS_MAX  500 /* the newest runs are read, no more */
-#define FACTS     8
-/* How long facts about data are believed; longer, where finding out took long. */
-#define FACTS_NS      10000000000u
-#define DEAR_FACTS_NS 600000000000u
+#define QUESTIONS     64
+#define RUNS_MAX      500      /* the newest runs are read, no more */
 #define READING_NS    25000000 /* of the time for an answer, for reading runs not read yet */
 #define AGAIN_NS      1000000000u
 #define LISTING_SHARE 20 /* of the time, no more than one part goes into looking again */
-
-struct facts {
-    bool used;
-    uint64_t when;
-    char data[2 * SPEC_PATH];
-    enum spec_normalize normalize;
-    double valid;
-    bool valid_per_cent;
-    int64_t train_limit, test_limit;
-    uint64_t seed;
-    struct net_shape wanted;
-    struct data_set set;
-};
 
 struct lesson { /* what a run told; its name is the folder's */
     char *name;
@@ -58,7 +40,7 @@ struct planner {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct question {
-        uint32_t number, slot;
+        uint32_t number, slot, look;
         int jobs, cells; /* side by side; at the same time */
     } ask[QUESTIONS];
     size_t first, count;
@@ -74,7 +56,7 @@ struct planner {
     size_t lessons, lessons_room, befores, before_at;
     uint64_t listed_ns, listing_ns; /* when that was, and how long it took */
     bool stale;                     /* runs have ended since */
-    struct facts facts[FACTS];
+    struct look *look;
 };
 
 static void free_lessons(struct lesson *lesson, size_t n)
@@ -204,55 +186,15 @@ static double expected_seconds(const struct planner *p, const struct plan *plan,
     return s->max_minutes > 0 && seconds > 60 * s->max_minutes ? 60 * s->max_minutes : seconds;
 }
 
-static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
-{
-    uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
-
-    return f->used && clock_ns() - f->when < life && !strcmp(f->data, s->data) &&
-           f->normalize == s->normalize && f->valid == s->valid &&
-           f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
-           f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c;
-}
-
-static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
-                          const struct data_places *places, struct net_shape wanted, struct err *e)
-{
-    struct planner *p = user;
-    struct facts *oldest = &p->facts[0];
-
-    for (int i = 0; i < FACTS; i++) {
-        struct facts *f = &p->facts[i];
-
-        if (same_facts(f, s, wanted)) {
-            *set = f->set;
-            return ERR_OK;
-        }
-        if (!f->used || (oldest->used && f->when < oldest->when))
-            oldest = f;
-    }
-    TRY(data_peek(set, s, places, wanted, e));
-    *oldest = (struct facts){.used = true,
-                             .when = clock_ns(),
-                             .normalize = s->normalize,
-                             .valid = s->valid,
-                             .valid_per_cent = s->valid_per_cent,
-                             .train_limit = s->train_limit,
-                             .test_limit = s->test_limit,
-                             .seed = s->seed,
-                             .wanted = wanted,
-                             .set = *set};
-    snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
-    return ERR_OK;
-}
-
 /* What no GPU, or the memory here, can hold is refused; what is too much only now may have room when it starts. */
-static enum err_code fill_memory(const struct plan *plan, struct wire_plan *out, struct err *e)
+static enum err_code fill_memory(struct planner *p, const struct plan *plan, struct wire_plan *out,
+                                 struct err *e)
 {
     struct backend_estimate estimate = {0};
+    struct plan_memory machine = look_machine(p->look);
     uint64_t bytes = 0;
 
-    if (plan_estimate(plan, &estimate, NULL) != ERR_OK)
+    if (plan_estimate(plan, &machine, &estimate, NULL) != ERR_OK)
         return ERR_OK;
     for (int i = 0; i < estimate.places; i++)
         bytes += estimate.bytes[i];
@@ -288,85 +230,6 @@ static void fill_answer(struct planner *p, const struct plan *plan, struct wire_
     snprintf(out->backend, sizeof out->backend, "%s", plan->backend->name);
 }
 
-/* Of many runs reading every run.csv at each keystroke takes too long: whether it can be a RUN is told from
- * the names alone. Which one, or why not one, a start tells. */
-static enum err_code check_name(const struct planner *p, const char *name, struct err *e)
-{
-    const char *results = p->engine->results;
-    char **names, *sweep, path[128];
-    size_t count, runs = 0;
-    bool is = name[0] == '@' || record_filter_is(name) || record_is_run(name) ||
-              record_sweep_of_path(results, name, path);
-
-    if (is)
-        return ERR_OK;
-    if (strchr(name, '/'))
-        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
-    TRY(io_list_folder(results, &names, &count, e));
-    for (size_t i = 0; i < count && !is; i++) {
-        bool run = record_is_run_name(names[i]);
-
-        runs += run;
-        is = run && strstr(names[i], name);
-    }
-    io_free_names(names, count);
-    sweep = mem_textf("%s/sweeps/%s", results, name);
-    is = is || io_exists(sweep);
-    free(sweep);
-    if (is)
-        return ERR_OK;
-    return err_set(
-        e, ERR_INPUT,
-        "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
-        "%s (%zu runs; chorus ls%s lists them)",
-        name, results, runs, again());
-}
-
-/* A start would read the weights and write the results: what then were missing is told before. */
-static enum err_code check_weights(const struct planner *p, const struct spec *spec, struct err *e)
-{
-    const char *from = spec->weights, *ending = strrchr(from, '.');
-    struct record_entry entry = {0};
-
-    if (!*from)
-        return ERR_OK;
-    if ((ending && !strcmp(ending, ".safetensors")) || (io_exists(from) && !io_is_folder(from))) {
-        if (access(from, R_OK) != 0)
-            return err_errno(e, "weights = %s", from);
-        return ERR_OK;
-    }
-    if (p->names_count > RUNS_MAX && check_name(p, from, e) != ERR_OK)
-        return err_context(e, "weights");
-    if (p->names_count > RUNS_MAX)
-        return ERR_OK;
-    if (record_find(p->engine->results, from, &entry, e) != ERR_OK)
-        return err_context(e, "weights");
-    record_free_entry(&entry);
-    return ERR_OK;
-}
-
-static enum err_code check_results(const struct planner *p, struct err *e)
-{
-    const char *results = p->engine->results;
-    char *folder = mem_text(*results ? results : ".");
-    enum err_code code = ERR_OK;
-
-    while (!io_exists(folder) && strcmp(folder, "/") && strcmp(folder, ".")) {
-        char *above = io_folder_of(folder);
-
-        free(folder);
-        folder = above;
-    }
-    if (!io_is_folder(folder))
-        code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
-    else if (access(folder, W_OK | X_OK) != 0) {
-        (void)err_errno(e, "no run can be kept in %s", folder);
-        code = record_say_elsewhere(folder, e);
-    }
-    free(folder);
-    return code;
-}
-
 static void answer(struct planner *p, const struct question *q)
 {
     struct wire *wire = p->engine->wire;
@@ -377,23 +240,27 @@ static void answer(struct planner *p, const struct question *q)
     struct plan *plan = NULL;
     size_t n = 0;
     struct spec *spec = wire_slot_take(wire, q->slot, &n);
+    struct plan_source source = look_source(p->look);
     cpu_set_t before;
 
+    look_begin(p->look, q->look);
     look_again(p);
     while (read_run(p) && clock_ns() - start < READING_NS)
         ;
-    cores_take(0, q->jobs > 1 ? q->jobs : 1, &before); /* threads = all are those of its share */
+    CPU_ZERO(&before);
+    if (q->jobs > 1)
+        cores_take(0, q->jobs, &before); /* threads = all are those of its share */
     if (!spec || n != sizeof *spec)
         out.code = err_set(&e, ERR_FAILED, "a question came without its experiment");
     else
         out.code = plan_make_with(&plan, spec, &p->engine->config.places,
-                                  p->engine->config.backends, peek, p, &e);
+                                  p->engine->config.backends, &source, &e);
     if (out.code == ERR_OK)
-        out.code = check_weights(p, spec, &e);
+        out.code = look_weights(p->look, spec->weights, p->names_count > RUNS_MAX, &e);
     if (out.code == ERR_OK)
-        out.code = check_results(p, &e);
+        out.code = look_results(p->look, &e);
     if (out.code == ERR_OK)
-        out.code = fill_memory(plan, &out, &e);
+        out.code = fill_memory(p, plan, &out, &e);
     if (out.code == ERR_OK)
         fill_answer(p, plan, &out);
     else
@@ -444,12 +311,14 @@ struct planner *planner_start(struct engine *engine)
     struct planner *p = mem_new(1, sizeof *p);
 
     p->engine = engine;
+    p->look = look_new(engine->results);
     gethostname(p->host, sizeof p->host - 1);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     if (engine_thread(&p->thread, planner_main, p)) {
         pthread_cond_destroy(&p->changed);
         pthread_mutex_destroy(&p->lock);
+        look_free(p->look);
         free(p);
         return NULL;
     }
@@ -465,7 +334,7 @@ void planner_ask(struct planner *p, const struct wire_command *c)
     full = p->count == QUESTIONS;
     if (!full)
         p->ask[(p->first + p->count++) % QUESTIONS] =
-            (struct question){c->run, c->slot, c->by, cells};
+            (struct question){c->run, c->slot, c->look, c->by, cells};
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->lock);
     if (full) {
@@ -494,6 +363,7 @@ void planner_stop(struct planner *p)
     free_lessons(p->lesson, p->lessons);
     free_lessons(p->before, p->befores);
     free(p->known);
+    look_free(p->look);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
     free(p);

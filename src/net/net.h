@@ -92,11 +92,17 @@ enum err_code net_parse(struct net **out, const char *text, size_t n, const char
 /* By DESIGN's rule: built-in name, a name in ./models, or a path (with a slash, or ending .net). */
 enum err_code net_open(struct net **out, const char *model, const struct net_wants *wants,
                        struct err *e) MUST_USE;
+/* The text of a model as it is found then, and the name of its file for messages; the caller frees
+ * both. */
+enum err_code net_find(const char *model, char **text, size_t *n, char **file,
+                       struct err *e) MUST_USE;
 void net_free(struct net *net);
 
 /* The input shape that a model's text demands; all 0 where it says auto. Used before data is opened
  * (synthetic takes its shape from the model). */
 enum err_code net_demands(const char *model, struct net_shape *shape, struct err *e) MUST_USE;
+enum err_code net_read_demands(const char *text, size_t n, const char *file,
+                               struct net_shape *shape, struct err *e) MUST_USE;
 
 /* Initial parameters by Flax's rules in float32. Kernels: lecun and he are truncated normals of
  * variance 1 and 2 / fan_in, xavier is uniform in +- sqrt(6 / (fan_in + fan_out)), normal is N(0,

@@ -69,10 +69,6 @@ enum err_code net_read_words(struct net_reader *r, char *line, size_t n) MUST_US
 enum err_code net_read_number(struct net_reader *r, int word, const char *what, int64_t least,
                               int64_t most, int *value) MUST_USE;
 
-/* The shape that the text's input line demands, all 0 for auto. */
-enum err_code net_read_demands(const char *text, size_t n, const char *file,
-                               struct net_shape *shape, struct err *e) MUST_USE;
-
 /* Appends a layer that reads the one before it: shapes, names, tensors: layer.c */
 enum err_code net_add_layer(struct net_reader *r, const struct net_line *line) MUST_USE;
 enum err_code net_open_block(struct net_reader *r) MUST_USE;

@@ -69,8 +69,7 @@ static enum err_code read_model(const char *path, char **text, size_t *n, struct
     return err_set(e, ERR_INPUT, "model: %s", why.text);
 }
 
-/* The text of a model and the name of its file for messages; the caller frees both. */
-static enum err_code find(const char *model, char **text, size_t *n, char **file, struct err *e)
+enum err_code net_find(const char *model, char **text, size_t *n, char **file, struct err *e)
 {
     const char *built_in = is_path(model) ? NULL : net_builtin(model);
     enum err_code code;
@@ -102,7 +101,7 @@ enum err_code net_open(struct net **out, const char *model, const struct net_wan
     enum err_code code;
 
     *out = NULL;
-    TRY(find(model, &text, &n, &file, e));
+    TRY(net_find(model, &text, &n, &file, e));
     code = net_parse(out, text, n, file, wants, e);
     free(text);
     free(file);
@@ -116,7 +115,7 @@ enum err_code net_demands(const char *model, struct net_shape *shape, struct err
     enum err_code code;
 
     *shape = (struct net_shape){0};
-    TRY(find(model, &text, &n, &file, e));
+    TRY(net_find(model, &text, &n, &file, e));
     code = net_read_demands(text, n, file, shape, e);
     free(text);
     free(file);

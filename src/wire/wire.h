@@ -141,7 +141,8 @@ enum wire_command_kind {
     WIRE_GO,
     WIRE_STOP,  /* how says when */
     WIRE_ASK,   /* slot: struct spec; run: the number of the question; by: so many side by side have
-                   the machine together, where it is more than 1; cell: so many there are */
+                   the machine together, where it is more than 1; cell: so many there are; look: not 0, and that of the question before:
+                   of the same moment, in which nothing has changed */
     WIRE_COUNT, /* slot: struct wire_sweep; run: the number of the question, which takes the place of
                    the one before. Which cells have a result already */
     WIRE_QUIT,  /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
@@ -166,6 +167,7 @@ struct wire_command {
     enum wire_how how;
     uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number; WIRE_ASK */
     int32_t by;    /* WIRE_MOVE, WIRE_ASK */
+    uint32_t look; /* WIRE_ASK */
 };
 _Static_assert(sizeof(struct wire_command) <= 128, "commands are small values");
 

@@ -5,6 +5,8 @@
 
 #include "engine/engine.h"
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #define PANEL_MS 50 /* what is promised */
@@ -46,6 +48,19 @@ static bool panel_wait(void)
             return false;
     }
     return true;
+}
+
+static double cost_of_frame(void)
+{
+    double least = INFINITY;
+
+    for (int i = 0; i < 20; i++) {
+        double from = seconds(CLOCK_THREAD_CPUTIME_ID);
+
+        (void)kit_draw(42, 160);
+        least = fmin(least, seconds(CLOCK_THREAD_CPUTIME_ID) - from);
+    }
+    return least;
 }
 
 struct panel_cost {
@@ -151,19 +166,14 @@ TEST(the_panel_follows_each_keystroke)
     struct panel_cost worst = {0}, slowest = {0};
     struct engine *engine;
     struct err e = {0};
-    double frame = INFINITY;
+    double frame;
     int keys = 0;
 
     kit_start();
     make_runs(1500);
     config.results = kit.folder;
     REQUIRE_OK(engine_start(&engine, &config, kit.app.config.wire, &e));
-    for (int i = 0; i < 20; i++) {
-        double from = seconds(CLOCK_THREAD_CPUTIME_ID);
-
-        (void)kit_draw(42, 160);
-        frame = fmin(frame, seconds(CLOCK_THREAD_CPUTIME_ID) - from);
-    }
+    frame = cost_of_frame();
     /* Images that every machine has. */
     CHECK(form_set(&kit.setup->form, (size_t)form_find(&kit.setup->form, "data"), "synthetic",
                    &e) == ERR_OK);
@@ -198,5 +208,80 @@ TEST(the_panel_follows_each_keystroke)
     CHECK_HAS(weights_problem("no/such"), "no/such is not the folder of a run");
     wire_send(kit.app.config.wire, &(struct wire_command){.kind = WIRE_QUIT});
     engine_join(engine);
+    kit_end();
+}
+
+static atomic_int models_read, machine_read;
+
+static int count_open(const char *path, int flags, mode_t mode)
+{
+    atomic_fetch_add(&models_read, text_ends_with(path, "wide.net"));
+    atomic_fetch_add(&machine_read, text_ends_with(path, "meminfo"));
+    return open(path, flags, mode);
+}
+
+static void fill(const char *key, const char *value)
+{
+    struct err e = {0};
+
+    if (form_set(&kit.setup->form, (size_t)form_find(&kit.setup->form, key), value, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+}
+
+/* Of each kind another question is asked; what is the same for all is found once. */
+static void check_many_kinds(const char *model, double frame)
+{
+    struct panel_cost worst = {0}, slowest = {0};
+    double begun;
+
+    fill("model", model);
+    setup_ask(kit.setup);
+    CHECK(panel_wait());
+    CHECK_INT(kit.setup->account.kinds, SURVEY_KINDS);
+    CHECK_INT(kit.setup->sum.runs, SURVEY_KINDS);
+    setup_choose(kit.setup, (size_t)form_find(&kit.setup->form, "epochs"));
+    setup_open_field(kit.setup);
+    for (int i = 0; i < 12; i++) {
+        atomic_store(&models_read, 0);
+        atomic_store(&machine_read, 0);
+        begun = seconds(CLOCK_MONOTONIC);
+        press(i % 2 ? UI_BACKSPACE : '1', model, &worst, &slowest);
+        begun = seconds(CLOCK_MONOTONIC) - begun;
+        CHECK(atomic_load(&models_read) <= 2 + (int)begun); /* the form reads it as well */
+        CHECK(atomic_load(&machine_read) == 1 || begun >= 1);
+    }
+    press(UI_ESC, model, &worst, &slowest);
+    printf("  %s: the dearest %.2f ms of processor, the slowest %.2f ms\n", model, 1e3 * worst.cpu,
+           1e3 * slowest.wall);
+    CHECK(worst.cpu < 1000 * frame);
+    if (getenv("CHORUS_TEST_ALL"))
+        CHECK(slowest.wall < PANEL_MS / 1e3);
+}
+
+TEST(the_panel_follows_as_many_kinds_of_cells_as_there_can_be)
+{
+    static const struct backend *const backends[] = {&cpu_backend, &ref_backend, NULL};
+    struct engine_config config = {.backends = backends, .version = "test"};
+    int (*real)(const char *, int, mode_t) = io.open;
+    struct engine *engine;
+    struct err e = {0};
+    const char *text = net_builtin("lenet");
+    double frame;
+
+    kit_start();
+    config.results = kit.folder;
+    REQUIRE_OK(io_replace_file("wide.net", text, strlen(text), &e));
+    io.open = count_open; /* before the engine's threads are there */
+    REQUIRE_OK(engine_start(&engine, &config, kit.app.config.wire, &e));
+    frame = cost_of_frame();
+    fill("data", "synthetic");
+    fill("batch", "step:16:256:16");
+    fill("devices", "1,2,4,8");
+    fill("threads", "step:1:8:1");
+    check_many_kinds("./wide.net", frame);
+    check_many_kinds("resnet18", frame);
+    wire_send(kit.app.config.wire, &(struct wire_command){.kind = WIRE_QUIT});
+    engine_join(engine);
+    io.open = real;
     kit_end();
 }

@@ -1,0 +1,256 @@
+#include "engine/look_int.h"
+
+#include "base/again.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/filter.h"
+#include "record/index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_NS 1000000000u /* what was found is not believed longer */
+#define FACTS   64
+#define WEIGHTS 16
+/* How long facts about data are believed; longer, where finding out took long. */
+#define FACTS_NS      10000000000u
+#define DEAR_FACTS_NS 600000000000u
+
+struct facts {
+    bool used;
+    uint64_t when;
+    char data[2 * SPEC_PATH];
+    enum spec_normalize normalize;
+    double valid;
+    bool valid_per_cent;
+    int64_t train_limit, test_limit;
+    uint64_t seed;
+    struct net_shape wanted;
+    struct data_set set;
+};
+
+struct checked {
+    char weights[SPEC_PATH];
+    struct err e;
+};
+
+struct look {
+    const char *results;
+    uint32_t number;
+    uint64_t serial, began;
+
+    bool knows_machine, knows_results;
+    struct plan_memory machine;
+    struct err results_e;
+    struct checked checked[WEIGHTS];
+    int checks;
+    struct look_nets nets;
+    struct facts facts[FACTS]; /* these outlive it */
+};
+
+struct look *look_new(const char *results)
+{
+    struct look *l = mem_new(1, sizeof *l);
+
+    l->results = results;
+    return l;
+}
+
+void look_free(struct look *l)
+{
+    look_nets_free(&l->nets);
+    free(l);
+}
+
+void look_begin(struct look *l, uint32_t number)
+{
+    uint64_t now = clock_ns();
+
+    look_nets_trim(&l->nets);
+    if (number && number == l->number && now - l->began < LOOK_NS)
+        return;
+    l->number = number;
+    l->began = now;
+    l->serial++;
+    l->knows_machine = l->knows_results = false;
+    l->checks = 0;
+}
+
+size_t look_parsed(const struct look *l)
+{
+    return l->nets.parsed;
+}
+
+struct plan_memory look_machine(struct look *l)
+{
+    if (!l->knows_machine && !plan_machine(&l->machine))
+        l->machine = (struct plan_memory){0};
+    l->knows_machine = true;
+    return l->machine;
+}
+
+/* ---- for plans ---- */
+
+static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
+{
+    uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
+
+    return f->used && clock_ns() - f->when < life && !strcmp(f->data, s->data) &&
+           f->normalize == s->normalize && f->valid == s->valid &&
+           f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
+           f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c;
+}
+
+static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
+                          const struct data_places *places, struct net_shape wanted, struct err *e)
+{
+    struct look *l = user;
+    struct facts *oldest = &l->facts[0];
+
+    for (int i = 0; i < FACTS; i++) {
+        struct facts *f = &l->facts[i];
+
+        if (same_facts(f, s, wanted)) {
+            *set = f->set;
+            return ERR_OK;
+        }
+        if (!f->used || (oldest->used && f->when < oldest->when))
+            oldest = f;
+    }
+    TRY(data_peek(set, s, places, wanted, e));
+    *oldest = (struct facts){.used = true,
+                             .when = clock_ns(),
+                             .normalize = s->normalize,
+                             .valid = s->valid,
+                             .valid_per_cent = s->valid_per_cent,
+                             .train_limit = s->train_limit,
+                             .test_limit = s->test_limit,
+                             .seed = s->seed,
+                             .wanted = wanted,
+                             .set = *set};
+    snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
+    return ERR_OK;
+}
+
+static enum err_code demands(void *user, const char *model, struct net_shape *shape, struct err *e)
+{
+    struct look *l = user;
+
+    return look_demands(&l->nets, l->serial, model, shape, e);
+}
+
+static enum err_code net(void *user, const char *model, const struct net_wants *wants,
+                         struct net **out, struct err *e)
+{
+    struct look *l = user;
+
+    return look_net(&l->nets, l->serial, model, wants, out, e);
+}
+
+struct plan_source look_source(struct look *l)
+{
+    return (struct plan_source){.peek = peek, .demands = demands, .net = net, .user = l};
+}
+
+/* ---- what a start would meet ---- */
+
+/* Whether it can be a RUN, by the names alone. Which one, or why not one, a start tells. */
+static enum err_code check_name(const char *results, const char *name, struct err *e)
+{
+    char **names, *sweep, path[128];
+    size_t count, runs = 0;
+    bool is = name[0] == '@' || record_filter_is(name) || record_is_run(name) ||
+              record_sweep_of_path(results, name, path);
+
+    if (is)
+        return ERR_OK;
+    if (strchr(name, '/'))
+        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
+    TRY(io_list_folder(results, &names, &count, e));
+    for (size_t i = 0; i < count && !is; i++) {
+        bool run = record_is_run_name(names[i]);
+
+        runs += run;
+        is = run && strstr(names[i], name);
+    }
+    io_free_names(names, count);
+    sweep = mem_textf("%s/sweeps/%s", results, name);
+    is = is || io_exists(sweep);
+    free(sweep);
+    if (is)
+        return ERR_OK;
+    return err_set(
+        e, ERR_INPUT,
+        "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
+        "%s (%zu runs; chorus ls%s lists them)",
+        name, results, runs, again());
+}
+
+static enum err_code check_weights(const char *results, const char *from, bool many, struct err *e)
+{
+    const char *ending = strrchr(from, '.');
+    struct record_entry entry = {0};
+    enum err_code code;
+
+    if ((ending && !strcmp(ending, ".safetensors")) || (io_exists(from) && !io_is_folder(from)))
+        return access(from, R_OK) == 0 ? ERR_OK : err_errno(e, "weights = %s", from);
+    code = many ? check_name(results, from, e) : record_find(results, from, &entry, e);
+    if (code != ERR_OK)
+        return err_context(e, "weights");
+    record_free_entry(&entry);
+    return ERR_OK;
+}
+
+enum err_code look_weights(struct look *l, const char *weights, bool many, struct err *e)
+{
+    struct checked *c = l->checked;
+
+    if (!*weights)
+        return ERR_OK;
+    while (c < l->checked + l->checks && strcmp(c->weights, weights) != 0)
+        c++;
+    if (c == l->checked + l->checks) {
+        c = &l->checked[l->checks < WEIGHTS ? l->checks++ : WEIGHTS - 1];
+        *c = (struct checked){.e = {0}};
+        snprintf(c->weights, sizeof c->weights, "%s", weights);
+        (void)check_weights(l->results, weights, many, &c->e);
+    }
+    *e = c->e;
+    return e->code;
+}
+
+static enum err_code check_results(const char *results, struct err *e)
+{
+    char *folder = mem_text(*results ? results : ".");
+    enum err_code code = ERR_OK;
+
+    while (!io_exists(folder) && strcmp(folder, "/") && strcmp(folder, ".")) {
+        char *above = io_folder_of(folder);
+
+        free(folder);
+        folder = above;
+    }
+    if (!io_is_folder(folder))
+        code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
+    else if (access(folder, W_OK | X_OK) != 0) {
+        (void)err_errno(e, "no run can be kept in %s", folder);
+        code = record_say_elsewhere(folder, e);
+    }
+    free(folder);
+    return code;
+}
+
+enum err_code look_results(struct look *l, struct err *e)
+{
+    if (!l->knows_results) {
+        l->results_e = (struct err){0};
+        (void)check_results(l->results, &l->results_e);
+    }
+    l->knows_results = true;
+    *e = l->results_e;
+    return e->code;
+}
