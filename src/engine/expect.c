@@ -56,6 +56,27 @@ static const char *end_of(const char *data)
     return n < room ? data : data + n - room + 1;
 }
 
+static struct expect_terms terms_of(const struct experience *x)
+{
+    double work =
+        operations(&(struct work){x->backend, x->flops, x->parameters, x->batch, x->model_images});
+
+    return (struct expect_terms){
+        .work = work,
+        .used = log(threads_used(x->backend, x->threads, x->batch, x->members)),
+        .train = log(x->train_seconds / work),
+        .other = log(x->other_seconds),
+        .flops = log(x->flops),
+        .threads = log(x->threads),
+        .batch = log(x->batch),
+    };
+}
+
+void expect_weigh(struct experience *x)
+{
+    x->terms = terms_of(x);
+}
+
 bool expect_learn(struct experience *x, const struct record_run *run)
 {
     const struct spec *s = &run->spec;
@@ -90,11 +111,12 @@ bool expect_learn(struct experience *x, const struct record_run *run)
 
 /* How unlike a run is to what is planned: the instructions and the precision matter most, then the
  * model's size, then batch and threads. */
-static double unlike(const struct experience *x, const struct expect_ask *ask)
+static double unlike(const struct experience *x, const struct expect_terms *of,
+                     const struct expect_ask *ask, const struct expect_terms *to)
 {
     return 10 * (strcmp(x->isa, ask->isa) != 0) + 5 * (strcmp(x->precision, ask->precision) != 0) +
-           fabs(log(x->flops / ask->flops)) + 0.5 * fabs(log(x->threads / ask->threads)) +
-           0.25 * fabs(log(x->batch / ask->batch));
+           fabs(of->flops - to->flops) + 0.5 * fabs(of->threads - to->threads) +
+           0.25 * fabs(of->batch - to->batch);
 }
 
 static double image_work(const char *backend, double flops)
@@ -103,11 +125,11 @@ static double image_work(const char *backend, double flops)
 }
 
 /* The work of its evaluations; 0 where it is not known how many images it was tested on. */
-static double eval_work(const struct experience *x, const struct expect_ask *ask)
+static double eval_work(const struct experience *x, const struct expect_ask *ask, const char *data)
 {
     double images = 0;
 
-    if (!strcmp(x->data, end_of(ask->data)) && x->test_limit == ask->test_limit)
+    if (x->test_limit == ask->test_limit && !strcmp(x->data, data))
         images = ask->test_images;
     else if (x->test_limit > 0)
         images = (double)x->test_limit;
@@ -122,22 +144,23 @@ struct mean {
     double weight, sum;
 };
 
-static void add(struct mean *m, double weight, double seconds, double work, double factor)
+/* rate: the logarithm of the seconds that an operation took. */
+static void add(struct mean *m, double weight, double seconds, double rate)
 {
-    if (!(seconds > 0) || !(work > 0))
+    if (!(seconds > 0) || !isfinite(rate))
         return;
     weight *= fmin(seconds, ENOUGH_SECONDS) * seconds / (seconds + SOME_SECONDS);
     m->weight += weight;
-    m->sum += weight * log(seconds / work * factor);
+    m->sum += weight * rate;
 }
 
 /* What each run costs, be it large or small: all count alike. */
-static void add_once(struct mean *m, double weight, double seconds)
+static void add_once(struct mean *m, double weight, double seconds, double rate)
 {
     if (!(seconds > 0))
         return;
     m->weight += weight;
-    m->sum += weight * log(seconds);
+    m->sum += weight * rate;
 }
 
 double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
@@ -147,31 +170,47 @@ double expect_seconds(const struct experience *known, size_t count, const struct
     double nearest = INFINITY, seconds = 0, tested = ask->test_images + ask->valid_images;
     double wanted = operations(
         &(struct work){ask->backend, ask->flops, ask->parameters, ask->batch, ask->model_images});
-    double threads = threads_used(ask->backend, ask->threads, ask->batch, ask->members);
+    const struct expect_terms to = {
+        .flops = log(ask->flops),
+        .threads = log(ask->threads),
+        .batch = log(ask->batch),
+        .used = log(threads_used(ask->backend, ask->threads, ask->batch, ask->members))};
+    const double backward = log(BACKWARD);
+    const char *data = end_of(ask->data);
     bool alike = false;
     int newer = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(known[i].backend, ask->backend))
-            nearest = fmin(nearest, unlike(&known[i], ask));
     for (size_t i = 0; i < count; i++) {
         const struct experience *x = &known[i];
-        double tests = eval_work(x, ask), tests_shared = x->threads / ask->threads, weight;
-        double work = operations(
-            &(struct work){x->backend, x->flops, x->parameters, x->batch, x->model_images});
-        double shared = threads_used(x->backend, x->threads, x->batch, x->members) / threads;
+        struct expect_terms of;
 
         if (strcmp(x->backend, ask->backend))
             continue;
-        add_once(&other, 1 / (1 + 0.2 * newer), x->other_seconds);
-        alike = alike || (unlike(x, ask) < ALIKE &&
-                          (x->train_seconds >= SOME_SECONDS || work >= AS_LARGE * wanted));
-        weight = exp(3 * (nearest - unlike(x, ask))) / (1 + 0.2 * newer++);
-        add(&train, weight, x->train_seconds, work, shared);
-        add(&eval, weight, x->eval_seconds, tests, tests_shared);
-        add(&train, HEARSAY * weight, x->eval_seconds, tests, x->threads / threads * BACKWARD);
-        add(&eval, HEARSAY * weight, x->train_seconds, work,
-            shared * threads / ask->threads / BACKWARD);
+        of = x->terms.work > 0 ? x->terms : terms_of(x);
+        nearest = fmin(nearest, unlike(x, &of, ask, &to));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct experience *x = &known[i];
+        struct expect_terms of;
+        double tests, rate, tested_rate, weight, far;
+
+        if (strcmp(x->backend, ask->backend))
+            continue;
+        of = x->terms.work > 0 ? x->terms : terms_of(x);
+        far = unlike(x, &of, ask, &to);
+        add_once(&other, 1 / (1 + 0.2 * newer), x->other_seconds, of.other);
+        alike = alike ||
+                (far < ALIKE && (x->train_seconds >= SOME_SECONDS || of.work >= AS_LARGE * wanted));
+        weight = exp(3 * (nearest - far)) / (1 + 0.2 * newer++);
+        rate = of.train + of.used; /* of one thread */
+        add(&train, weight, x->train_seconds, rate - to.used);
+        add(&eval, HEARSAY * weight, x->train_seconds, rate - to.threads - backward);
+        tests = eval_work(x, ask, data);
+        if (!(tests > 0))
+            continue;
+        tested_rate = log(x->eval_seconds / tests) + of.threads;
+        add(&eval, weight, x->eval_seconds, tested_rate - to.threads);
+        add(&train, HEARSAY * weight, x->eval_seconds, tested_rate - to.used + backward);
     }
     *guessed = alike ? 0 : newer;
     if (!(train.weight > 0))

@@ -11,6 +11,13 @@
 
 struct record_run;
 
+struct
+    expect_terms { /* of a run: logarithms but for the work, which is its training's operations */
+    double work, used;   /* used: threads that had a part in it */
+    double train, other; /* seconds, of training those of an operation */
+    double flops, threads, batch;
+};
+
 struct experience { /* of an earlier run on this machine */
     char backend[32], isa[32], precision[16];
     double flops; /* an image */
@@ -24,10 +31,14 @@ struct experience { /* of an earlier run on this machine */
     char data[256]; /* the end of its name; with test_limit, 0 for none: what it was evaluated on */
     int64_t test_limit;
     double valid_images;
+    struct expect_terms
+        terms; /* what does not depend on the question; work 0: computed with each */
 };
 
 /* Whether the run tells anything. */
 bool expect_learn(struct experience *x, const struct record_run *run);
+/* Its terms, for one that many questions are asked about and that stays as it is. */
+void expect_weigh(struct experience *x);
 
 struct expect_ask { /* what is planned */
     const char *backend, *isa, *precision, *data;

@@ -113,6 +113,8 @@ static bool learn_from(const struct planner *p, const char *folder, struct exper
         return false;
     tells = !entry.broken && (!entry.run.host[0] || !strcmp(entry.run.host, p->host)) &&
             expect_learn(x, &entry.run);
+    if (tells)
+        expect_weigh(x);
     record_free_entry(&entry);
     return tells;
 }

@@ -193,3 +193,21 @@ TEST(what_never_trained_tells_nothing)
     run.state = WIRE_STOPPED;
     CHECK(!expect_learn(&x, &run));
 }
+
+TEST(what_was_weighed_before_tells_the_same)
+{
+    struct experience known[3];
+    struct expect_ask ask = wanted(60000, 2);
+    double before;
+
+    ran(&known[0], 60000, 2, 10000, 0.5);
+    ran(&known[1], 2560, 1, 10000, 0);
+    ran(&known[2], 60000, 1, 500, 0);
+    known[1].threads = 8;
+    known[2].flops *= 1.7;
+    before = expect_seconds(known, 3, &ask, &guessed);
+    for (int i = 0; i < 3; i++)
+        expect_weigh(&known[i]);
+    CHECK(known[2].terms.work > 0);
+    CHECK_NEAR(expect_seconds(known, 3, &ask, &guessed), before, 0);
+}

@@ -121,12 +121,20 @@ static void make_runs(int count)
 
         text_addf(&head, "%s%s", i ? "," : "", name);
         text_addf(&row, "%s%s", i ? "," : "",
-                  !strcmp(name, "state")           ? "done"
-                  : !strcmp(name, "model")         ? "lenet"
-                  : !strcmp(name, "train_seconds") ? "12.5"
-                  : !strcmp(name, "backend_used")  ? "cpu"
-                  : !strcmp(name, "images")        ? "60000"
-                                                   : "");
+                  !strcmp(name, "state")             ? "done"
+                  : !strcmp(name, "model")           ? "lenet"
+                  : !strcmp(name, "train_seconds")   ? "12.5"
+                  : !strcmp(name, "backend_used")    ? "cpu"
+                  : !strcmp(name, "images")          ? "60000"
+                  : !strcmp(name, "model_images")    ? "60000"
+                  : !strcmp(name, "flops_per_image") ? "1e7"
+                  : !strcmp(name, "isa")             ? "avx2"
+                  : !strcmp(name, "precision_used")  ? "fp32"
+                  : !strcmp(name, "parameters")      ? "129068"
+                  : !strcmp(name, "eval_seconds")    ? "0.8"
+                  : !strcmp(name, "wall_seconds")    ? "13.7"
+                  : !strcmp(name, "epochs_done")     ? "1"
+                                                     : "");
     }
     for (int k = 0; k < count; k++) {
         char *folder =
@@ -269,6 +277,7 @@ TEST(the_panel_follows_as_many_kinds_of_cells_as_there_can_be)
     double frame;
 
     kit_start();
+    make_runs(500);
     config.results = kit.folder;
     REQUIRE_OK(io_replace_file("wide.net", text, strlen(text), &e));
     io.open = count_open; /* before the engine's threads are there */
