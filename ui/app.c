@@ -17,6 +17,7 @@
 #define TICK_NS   100000000ull
 #define ASKED_NS  1000000000ull /* what comes so soon behind a key may be its answer */
 #define ANSWER_NS 10000000ull   /* a frame waits so long for an answer that makes it whole */
+#define PARTS_NS  40000000ull   /* behind a key, where one that was not whole is there already */
 #define AHEAD_NS  1000000000ull /* keys behind a q wait so long for its question */
 #define FDS       32
 #define SCRIPT_MS                                                                                  \
@@ -404,9 +405,10 @@ static uint64_t wait_for_frame(const struct app *app, const struct beat *beat, u
 {
     const struct screen *s = app_screens[app->shown];
     uint64_t since = now - app->own->keyed_ns, rest = beat_wait(beat, now, since < ASKED_NS);
+    uint64_t patience = beat->drawn_ns > app->own->keyed_ns ? PARTS_NS : ANSWER_NS;
 
-    if (!rest && since < ANSWER_NS && s->expects && s->expects(app->screen[app->shown]))
-        rest = ANSWER_NS - since;
+    if (!rest && since < patience && s->expects && s->expects(app->screen[app->shown]))
+        rest = patience - since;
     return rest;
 }
 

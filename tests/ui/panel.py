@@ -1,11 +1,12 @@
-"""panel.py KEYS COMMAND...: types into the field epochs of Setup on a terminal and prints how long the picture
-took to be whole again behind each key: the median and the longest, in milliseconds."""
+"""panel.py KEYS FIRST COMMAND...: presses FIRST on a terminal, as printf writes it, then types into the field
+epochs of Setup and prints how long the picture took to be whole again behind each key: the median and the
+longest, in milliseconds."""
 import fcntl, os, pty, select, signal, statistics, struct, sys, termios, time
 
 pid, fd = pty.fork()
 if pid == 0:
     time.sleep(0.05)
-    os.execvp(sys.argv[2], sys.argv[2:])
+    os.execvp(sys.argv[3], sys.argv[3:])
 fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 42, 160, 0, 0))
 seen = b""
 
@@ -34,8 +35,10 @@ def press(keys, seconds):
 until = time.time() + 30
 while b"what it means" not in seen and time.time() < until:
     last_byte(0.3)
+if sys.argv[2]:
+    press(sys.argv[2].encode().decode("unicode_escape").encode(), 2)
 press(b"jjjjj\r\x7f6", 1)
-took = [press(b"4" if i % 2 == 0 else b"\x7f", 0.15) for i in range(int(sys.argv[1]))]
+took = [press(b"4" if i % 2 == 0 else b"\x7f", 0.3) for i in range(int(sys.argv[1]))]
 took = [t for t in took if t is not None]
 os.kill(pid, signal.SIGTERM)
 last_byte(1)

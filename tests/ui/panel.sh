@@ -7,11 +7,19 @@ if ! has_terminals; then
     finish
 fi
 unset CHORUS_FAKE
-read -r keys median longest < <(python3 "$here/panel.py" 30 "$CHORUS" --results none --no-mouse)
+read -r keys median longest < <(python3 "$here/panel.py" 30 "" "$CHORUS" --results none --no-mouse)
 check "each of 30 keys changes the picture: $keys" test "$keys" -ge 28
 check "the panel is whole after $median ms, in the middle" test "$median" -lt 40
 if ((${CHORUS_TEST_ALL:-0})); then
     check "in less than 25" test "$median" -lt 25
     check "and after $longest ms at most" test "$longest" -lt 50
+    # As many kinds of cells as there can be, each of which is asked about.
+    mkdir experiments
+    printf '%s\n' 'data = synthetic' 'model = cnn, lenet, mlp, resnet18' 'batch = step:16:256:16' \
+        'devices = 1, 2' 'threads = 1, 2, 3, 4' 'epochs = 6' >experiments/kinds.ini
+    check "it has 512" grep -q "^# cells  *512:" <("$CHORUS" run experiments/kinds.ini --dry-run)
+    read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
+    check "each of 30 keys changes the picture of a sweep: $keys" test "$keys" -ge 28
+    check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
 fi
 finish
