@@ -18,7 +18,7 @@ const struct screen_key predictview_keys[] = {
     {"a", "all", "all test images in their order"},
     {"B", NULL, "the weights of the best epoch, where the run keeps them"},
     {"L", NULL, "the last weights; also: predicts anew, where the run has trained on"},
-    {"i", NULL, "what it answers to a picture of yours: a PNG or an IDX file"},
+    {"i", NULL, "what it answers to a picture of yours: PNG, PGM or PPM"},
     {"n N", NULL, "the next run, or the one before"},
     {"e", NULL, "loads the run's experiment into Setup"},
     {"r", NULL, "runs its experiment again"},
@@ -249,7 +249,7 @@ static bool run_key(struct predictview *v, int32_t code)
         return true;
     case 'i':
         if (has_run(v))
-            app_prompt(v->app, "picture", "", picture_entered, NULL, v);
+            app_prompt(v->app, "picture (PNG, PGM or PPM)", "", picture_entered, NULL, v);
         return true;
     case 'W':
     case 'M':

@@ -33,6 +33,17 @@ TEST(every_key_of_every_screen_is_one_and_explained)
     }
 }
 
+TEST(the_key_for_pictures_names_the_files_that_can_be_read)
+{
+    const struct screen_key *k = app_screens[SCREEN_PREDICT]->keys;
+
+    while (k->keys && strcmp(k->keys, "i") != 0)
+        k++;
+    REQUIRE(k->keys);
+    CHECK_HAS(k->help, "PNG, PGM or PPM");
+    CHECK(!strstr(k->help, "IDX"));
+}
+
 TEST(two_quick_clicks_are_a_double_one_and_a_third_is_none)
 {
     struct key_clicks c = {0};
