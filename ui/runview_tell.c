@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_EPOCHS 1000000 /* as of the key */
+
 /* ---- another process ---- */
 
 struct tell {
@@ -466,9 +468,11 @@ static void take_epochs(void *user, const char *text)
 
     if (!text || !*text || !same_run(v) || !must_be_trained(v, run)) /* its rows came meanwhile */
         return;
-    if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > 1000000)
-        app_say(v->app, GRID_BAD, "%.40s: it has %lld epoch%s; a larger whole number goes on", text,
-                (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s");
+    if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > MOST_EPOCHS)
+        app_say(v->app, GRID_BAD,
+                "%.40s: it has %lld epoch%s; a whole number from %lld to %d goes on", text,
+                (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
+                (long long)run->spec.epochs + 1, MOST_EPOCHS);
     else
         claim_and_go(v, run, false, epochs);
 }

@@ -752,6 +752,30 @@ TEST(a_key_waits_until_its_run_is_read)
     close_view(&s);
 }
 
+/* A number that is too large is larger than what it has. */
+TEST(a_number_of_epochs_that_cannot_be_is_told_what_can)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    run->state = WIRE_DONE;
+    record = kit_run(&s.k, run);
+    screen_run_watch(&s.view, record_folder(record));
+    record_close(record);
+    take(&s);
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    CHECK(s.app.own->popup == POPUP_PROMPT);
+    line_set(&s.app.own->typed, "99999999999");
+    popup_key(&s.app, &(struct key){.code = UI_ENTER});
+    CHECK_HAS(s.app.own->said,
+              "99999999999: it has 4 epochs; a whole number from 5 to 1000000 goes on");
+    free(s.view.told);
+    free(run);
+    close_view(&s);
+}
+
 TEST(what_max_steps_ended_is_offered_no_epochs)
 {
     struct record_run *run = lenet();
