@@ -60,12 +60,28 @@ static enum err_code set_name(struct spec_sweep *s, int argc, char **argv, const
     return o->name ? spec_set(&s->base, "name", o->name, "--name", NULL, e) : ERR_OK;
 }
 
+/* Whether word i and the one behind it are of one KEY=VALUE, which a blank has parted. */
+static bool is_parted(int argc, char **argv, int i)
+{
+    const char *next = i + 1 < argc ? argv[i + 1] : "-";
+
+    if (!experiment_is_assignment(argv[i]))
+        return next[0] == '=' && spec_key_find(argv[i]) >= 0;
+    return next[0] != '-' && (!experiment_is_assignment(next) || next[0] == '=') &&
+           strchr(",=", argv[i][strlen(argv[i]) - 1]);
+}
+
 static enum err_code read_spec(struct spec_sweep *s, int argc, char **argv, const struct options *o,
                                char name[SPEC_NAME], struct err *e)
 {
     const char *from = NULL;
 
     for (int i = 1; i < argc; i++) {
+        if (is_parted(argc, argv, i))
+            return err_set(e, ERR_INPUT,
+                           "command line: a blank parts %s from %s: a key and its values are one "
+                           "word, as lr=0.1,0.2, or stand in quotes",
+                           argv[i], argv[i + 1]);
         if (experiment_is_assignment(argv[i]))
             continue;
         if (!*argv[i])

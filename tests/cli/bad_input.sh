@@ -696,6 +696,12 @@ rmdir w
 mkdir folder
 bad 'model = folder/ is a folder|.net file|chorus models' models folder/
 bad '/folder is a folder|.net file|chorus models' run data=synthetic model=./folder
+bad 'a blank parts lr=0.1, from 0.2' run synthetic lr=0.1, 0.2
+bad 'a blank parts lr=0.1, from 0.2' run lr=0.1, 0.2 0.4
+bad 'a blank parts lr from =|one word' run synthetic lr = 0.1
+bad 'a blank parts lr from =0.1' run lr =0.1
+bad 'a blank parts lr= from 0.1' run lr= 0.1
+bad 'not both synthetic and 0.2' run synthetic lr=0.1 0.2
 bad 'there is no file ./none.ini|chorus help run' run ./none.ini
 bad 'there is no file none.ini|chorus help run' run none.ini
 rmdir folder
