@@ -172,6 +172,23 @@ static bool is_other_kind(const char *from, struct err *e)
     return what != NULL;
 }
 
+/* The name of an experiment, written as a file that is not there. */
+static enum err_code no_file(const char *file, struct err *e)
+{
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+    char *name = mem_text_n(base, strlen(base) - (text_ends_with(base, ".ini") ? 4 : 0));
+    char *own = file_of(name);
+    bool is = own || spec_builtin(name);
+
+    err_set(e, ERR_INPUT,
+            "there is no file %s%s%s%s `chorus help run` lists the built-in experiments, "
+            "`chorus ls` the runs",
+            file, is ? "; did you mean " : ";", is ? name : "", is ? "?" : "");
+    free(own);
+    free(name);
+    return ERR_INPUT;
+}
+
 enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet,
                               char name[SPEC_NAME], struct err *e)
 {
@@ -192,10 +209,7 @@ enum err_code experiment_read(struct spec_sweep *s, const char *from, bool quiet
     if (file) {
         code = spec_sweep_read(s, file, e);
         if (code != ERR_OK && e->sys == ENOENT)
-            code = err_set(e, ERR_INPUT,
-                           "there is no file %s; `chorus help run` lists the built-in experiments, "
-                           "`chorus ls` the runs",
-                           file);
+            code = no_file(file, e);
     } else {
         file = mem_textf("built-in experiment %s", from);
         code = spec_sweep_parse(s, text, strlen(text), file, e);

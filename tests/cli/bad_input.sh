@@ -702,6 +702,8 @@ bad 'a blank parts lr from =|one word' run synthetic lr = 0.1
 bad 'a blank parts lr from =0.1' run lr =0.1
 bad 'a blank parts lr= from 0.1' run lr= 0.1
 bad 'not both synthetic and 0.2' run synthetic lr=0.1 0.2
+bad 'there is no file first.ini; did you mean first?' run first.ini
+bad 'there is no file experiments/first; did you mean first?' run experiments/first
 bad 'there is no file ./none.ini|chorus help run' run ./none.ini
 bad 'there is no file none.ini|chorus help run' run none.ini
 rmdir folder
