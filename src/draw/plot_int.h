@@ -67,7 +67,7 @@ void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_un
 int plot_label_step(struct plot_axis *axis, int index);
 /* The same with its own step, after its range has changed; false: there are too many. */
 bool plot_label_within(struct plot_axis *axis);
-int plot_label_round(const struct plot_axis *axis, int index); /* how round they are: 0, 1, 2 */
+int plot_label_round(const struct plot_axis *axis, int index); /* how round they are: 0 to 4 */
 #define PLOT_FOUR_ROWS 5 /* of curves: so high a frame has four ticks or more */
 /* Some of the ticks have gone: labels with only the digits that the others need. */
 void plot_label_again(struct plot_axis *axis);

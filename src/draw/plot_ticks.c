@@ -26,14 +26,15 @@ static int tick_multiples(double lo, double hi, double step, double *ticks, int 
 /* The first list holds the steps that people like best. Together they always give 4 to 6. */
 static int find_ticks(double lo, double hi, bool whole, double ticks[8], double *step)
 {
-    static const double liked[] = {1, 2, 5}, good[] = {2.5}, others[] = {1.5, 3, 4, 6, 7.5, 8};
+    static const double liked[] = {1, 2, 5}, good[] = {2.5}, fair[] = {1.5, 3, 4, 6},
+                        last[] = {7.5, 8};
     static const struct {
         const double *steps;
         int count;
-    } lists[] = {{liked, 3}, {good, 1}, {others, 6}};
+    } lists[] = {{liked, 3}, {good, 1}, {fair, 4}, {last, 2}};
     double length = hi - lo, power = pow(10, floor(log10(length)) - 1);
 
-    for (int list = 0; list < 3; list++) {
+    for (int list = 0; list < 4; list++) {
         for (int decade = 0; decade < 3; decade++) {
             for (int i = lists[list].count - 1; i >= 0; i--) {
                 double s = lists[list].steps[i] * power * (decade == 0 ? 10 : decade == 1 ? 1 : .1);
@@ -353,9 +354,9 @@ bool plot_label_within(struct plot_axis *a)
 int plot_label_step(struct plot_axis *a, int index)
 {
     /* the rounder the earlier: see plot_label_round */
-    static const double steps[] = {5,     2.5,  2,   1,    0.5,  0.25, 0.2, 0.1,  1.25,
-                                   0.125, 4,    3,   1.5,  0.75, 0.6,  0.4, 0.3,  0.15,
-                                   1.2,   0.12, 1.6, 0.16, 0.8,  0.35, 0.7, 0.45, 0.9};
+    static const double steps[] = {5,   2,   1,    0.5, 0.2,  0.1,  2.5,  0.25, 4,
+                                   3,   1.5, 0.4,  0.3, 0.15, 0.6,  1.25, 0.75, 0.125,
+                                   0.8, 1.2, 0.12, 1.6, 0.16, 0.35, 0.7,  0.45, 0.9};
     int lists = a->log ? (int)MEM_COUNT(log_lists) : 0, n;
     double ticks[8];
 
@@ -381,7 +382,7 @@ int plot_label_step(struct plot_axis *a, int index)
 int plot_label_round(const struct plot_axis *a, int index)
 {
     index -= a->log ? (int)MEM_COUNT(log_lists) : 0;
-    return index < 8 ? 2 : index < 18 ? 1 : 0;
+    return index < 8 ? 4 : index < 14 ? 3 : index < 15 ? 2 : index < 19 ? 1 : 0;
 }
 
 void plot_label_again(struct plot_axis *a)

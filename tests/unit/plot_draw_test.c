@@ -465,6 +465,42 @@ TEST(four_to_six_ticks_are_drawn)
     }
 }
 
+/* Multiples of 1, 2, 2.5 or 5, of 1.5, 3, 4 or 6 where those leave half of a frame empty; others seldom,
+ * and in low frames alone. */
+TEST(ticks_are_round_as_drawn)
+{
+    static const double round[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6};
+    uint64_t state = 11;
+
+    for (int rows = 8; rows <= 40; rows++) {
+        int odd = 0;
+
+        for (int i = 0; i < 1000; i++) {
+            double at[2], x[2] = {0, 10}, y[2], step;
+            struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
+            struct plot p = {.series = &s, .count = 1, .columns = 60, .rows = rows};
+            struct plot_canvas canvas = {.p = &p};
+            struct plot_view v;
+            bool found = false;
+
+            for (int k = 0; k < 2; k++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                at[k] = (double)(state >> 33) / 2147483648.0;
+            }
+            y[1] = pow(10, 3 * at[0] - 2);
+            y[0] = y[1] * 0.99 * at[1];
+            REQUIRE(plot_look(&p, 120, &v) && plot_lay_out(&canvas, &v));
+            step = v.y.step / pow(10, floor(log10(v.y.step) + 1e-9));
+            for (size_t k = 0; k < MEM_COUNT(round); k++)
+                found |= fabs(step - round[k]) < 1e-6;
+            odd += !found;
+            plot_view_free(&v);
+        }
+        if (odd > (rows < 20 ? 80 : 10))
+            TEST_FAILED("of 1000 axes in %d rows %d have odd steps", rows, odd);
+    }
+}
+
 /* Every label stands on the row to which its value is drawn. */
 TEST(ticks_stand_on_their_rows)
 {
