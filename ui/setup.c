@@ -17,6 +17,7 @@ static const struct screen_key keys[] = {
     {"Tab", "pane", "go to the files, the form, the queue"},
     {"u", "undo", "take the last change back, and the one before"},
     {"d", NULL, "in the form: the default again; in the queue: take it out (asks)"},
+    {"L", NULL, "load any file, by its path"},
     {"S", "save", "save the form as a file; a bare name goes into ./experiments"},
     {"D", NULL, "save it under a new name, so that the file stays as it is"},
     {"v", NULL, "view all that it means: costs, what is left out and why, what the file said"},
@@ -31,7 +32,7 @@ static const struct screen_key keys[] = {
 
 static const struct screen_key files_keys[] = {
     {"Enter", "load the file", NULL}, {"Up Down", "choose", NULL}, {"Tab", "to the form", NULL},
-    {"r", "run the form", NULL},      {NULL, NULL, NULL},
+    {"L", "by its path", NULL},       {"r", "run the form", NULL}, {NULL, NULL, NULL},
 };
 
 static const struct screen_key queue_keys[] = {
@@ -347,6 +348,9 @@ static bool common_key(struct setup *s, const struct key *key)
         return true;
     case 'z':
         s->folded = !s->folded;
+        return true;
+    case 'L':
+        setup_load_another(s);
         return true;
     case 'S':
         setup_save_as(s);

@@ -172,6 +172,23 @@ void setup_load_chosen(struct setup *s)
         setup_load_path(s, f->path);
 }
 
+static void named(void *user, const char *text)
+{
+    char *copy = mem_text(text ? text : ""), *name = text_trim(copy), *path;
+
+    if (*name) {
+        path = io_home_path(name);
+        setup_load_path(user, path);
+        free(path);
+    }
+    free(copy);
+}
+
+void setup_load_another(struct setup *s)
+{
+    app_prompt(s->app, "load the file", "", named, form_complete_path, s);
+}
+
 /* ---- writing ---- */
 
 struct saving {

@@ -145,6 +145,7 @@ void setup_add_remark(const struct setup *s,
 /* setup_files.c */
 void setup_list_files(struct setup *s);
 void setup_load_chosen(struct setup *s);
+void setup_load_another(struct setup *s); /* asks for its path */
 void setup_save_as(struct setup *s);
 void setup_duplicate(struct setup *s);
 void setup_free_files(struct setup *s);

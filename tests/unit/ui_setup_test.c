@@ -747,6 +747,28 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     kit_end();
 }
 
+TEST(a_file_that_lies_elsewhere_is_loaded_by_its_path)
+{
+    kit_start();
+    write_file("elsewhere.ini", "batch = 64\n");
+    kit_keys("L");
+    CHECK_STR(kit.prompt, "load the file: ");
+    kit.entered(kit.user, " elsewhere.ini ");
+    kit_settle();
+    CHECK_STR(kit_command(), "run elsewhere.ini");
+    kit_keys("L");
+    kit.entered(kit.user, "nowhere.ini");
+    kit_settle();
+    CHECK_HAS(kit.said, "nowhere.ini");
+    CHECK_STR(kit_command(), "run elsewhere.ini");
+    kit_keys("L");
+    kit.entered(kit.user, NULL);
+    kit_settle();
+    CHECK_STR(kit_command(), "run elsewhere.ini");
+    unlink("elsewhere.ini");
+    kit_end();
+}
+
 static void look_again(void)
 {
     setup_list_files(kit.setup);
