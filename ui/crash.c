@@ -1,5 +1,6 @@
 #include "ui/crash.h"
 
+#include "base/again.h"
 #include "base/mem.h"
 
 #include <fcntl.h>
@@ -175,9 +176,9 @@ void crash_watch(const char *log)
     add_reset("rmkx");
     add_reset("rmcup");
     n = snprintf(crash.words, sizeof crash.words,
-                 "\r\nchorus: the program crashed; what it said last is in %s, and `chorus resume` "
-                 "goes on from the last checkpoint\r\n",
-                 log ? log : "the run's log.txt");
+                 "\r\nchorus: the program crashed; what it said last is in %s, and `chorus "
+                 "resume%s` goes on from the last checkpoint\r\n",
+                 log ? log : "the run's log.txt", again());
     snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
     crash.words_n = n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))

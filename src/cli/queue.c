@@ -1,6 +1,7 @@
 /* cli/queue.c: chorus queue. */
 #include "cli/queue_int.h"
 
+#include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cells.h"
@@ -251,7 +252,8 @@ void queue_say_taker(const struct record_queued *first)
     else if (taker)
         cli_talk("process %lld takes from it", (long long)taker);
     else
-        cli_talk("nobody takes from it now: `chorus queue run` does, or an open workbench");
+        cli_talk("nobody takes from it now: `chorus queue run%s` does, or an open workbench",
+                 again());
 }
 
 static int list(bool json, bool quiet)
@@ -320,8 +322,8 @@ static enum err_code find(const char *word, struct record_queued *items, size_t 
                 found, text_str(&shown));
     else
         err_set(e, ERR_INPUT,
-                "nothing of number or name %.60s waits; `chorus queue` lists what does",
-                shown.n ? text_str(&shown) : "''");
+                "nothing of number or name %.60s waits; `chorus queue%s` lists what does",
+                shown.n ? text_str(&shown) : "''", again());
     text_free(&shown);
     return e->code;
 }
@@ -466,8 +468,9 @@ static int dispatch(int argc, char **argv, const char *places, bool bad_before, 
         return argc == 2 ? take_queue(bad_before, quiet, json)
                          : cli_refuse("queue run takes no names: it runs what waits, in its order");
     if (!strcmp(argv[1], "rm"))
-        return argc > 2 ? remove_all(argc - 2, argv + 2, quiet)
-                        : cli_refuse("queue rm needs a number; `chorus queue` lists them");
+        return argc > 2
+                   ? remove_all(argc - 2, argv + 2, quiet)
+                   : cli_refuse("queue rm needs a number; `chorus queue%s` lists them", again());
     if (!strcmp(argv[1], "move")) {
         if (argc + (places != NULL) > 4 && strchr(argv[3], '=') && sweeps_find(argv[2], sweep))
             return move_cells(argc - 3, argv + 3, sweep, places);

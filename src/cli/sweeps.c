@@ -74,8 +74,9 @@ int sweeps_refuse(const char *word)
         cli_refuse("there is no sweep %.60s; there %s %s%s", text_str(&shown),
                    named == 1 ? "is" : "are", text_str(&there), named > MOST_NAMED ? ", ..." : "");
     else
-        cli_refuse("there is no sweep %.60s, and no other one yet; `chorus queue` lists what waits",
-                   text_str(&shown));
+        cli_refuse(
+            "there is no sweep %.60s, and no other one yet; `chorus queue%s` lists what waits",
+            text_str(&shown), again());
     text_free(&shown);
     text_free(&there);
     return err_exit_code(ERR_INPUT);

@@ -417,4 +417,9 @@ fi
 touch file
 must 1 "$CHORUS" run tiny.ini --queue --results file
 check "results that are no folder are one sentence" eval '[ "$(wc -l <err)" = 1 ] && grep -q "^chorus: .*file" err'
+must 0 "$CHORUS" run tiny.ini --queue --results apart
+must 0 "$CHORUS" queue --results apart
+check "who takes from another folder's is told with that folder" grep -q '`chorus queue run --results apart` does' err
+must 2 "$CHORUS" queue rm 7 --results apart
+check "and what waits there" grep -q '`chorus queue --results apart` lists' err
 finish

@@ -127,6 +127,7 @@ crashed()
     tail -c 500 bytes | tr -d '\r' >last
     check "$name: it says so, last of all" sh -c "tail -n 1 last | grep -qa 'the program crashed'"
     check "$name: and where the log is" grep -qaF "$XDG_STATE_HOME/chorus/workbench.log" last
+    check "$name: and how it goes on" grep -qaF '`chorus resume --results ran` goes on' last
     check "$name: whose last words are the signal" sh -c \
         "tail -n 3 '$XDG_STATE_HOME/chorus/workbench.log' | grep -qx 'the program crashed: SIG[A-Z]*'"
     check "$name: the run is dead" sh -c "'$CHORUS' ls --results ran | grep -q ' dead '"
