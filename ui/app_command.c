@@ -59,8 +59,8 @@ static void job_over(void *user, const struct job_end *end)
         say_output(app, end->out);
     else if (end->out->n)
         show_output(app, end->out);
-    else
-        app_say(app, GRID_GOOD, "done");
+    else /* as of a list that is empty: its talk says why */
+        app_say(app, GRID_GOOD, "%s", end->last_line && *end->last_line ? end->last_line : "done");
     library_tick(app->library, true);
 }
 

@@ -25,11 +25,13 @@ check "R gives a done run more epochs" play results "calm" "keys R" \
     "wait resume ${run##*/} epochs=6" "keys Esc"
 check "as many as were asked for" test "$(rows "$run/epochs.csv")" = 6
 check "W writes weights, from the verb that : shows then" play results "calm" "keys W" "wait weights into" \
-    "keys Ctrl-U" "type its weights.safetensors" "keys Enter" "wait done" "keys :" "keys Down" \
+    "keys Ctrl-U" "type its weights.safetensors" "keys Enter" "wait the weights after 6" "keys :" "keys Down" \
     "wait weights ${run##*/} -o 'its weights.safetensors'" "keys Esc" "calm"
 check "they are weights" sh -c "head -c 400 'its weights.safetensors' | grep -qa F32"
 check ": offers what can be done with the run at hand" play results "calm" "keys :" "wait ls" "keys Down" \
     "wait resume ${run##*/} epochs=" "keys Up Up" "wait queue" "keys Up" "wait rm ${run##*/}" "keys Esc"
+check "what a list says that is empty is shown" play results "calm" "keys :" "keys Ctrl-U" "type queue" "keys Enter" \
+    "wait nothing waits in" "keys :" "keys Ctrl-U" "type ls lr=7" "keys Enter" "wait matches lr=7" "keys Esc"
 check "Enter on a watch shows the run" play results "calm" "keys :" "keys Ctrl-U" "type watch ${run##*/}" \
     "keys Enter" "wait test accuracy" "wait log"
 check ": opens the command line from the box of the one before" play results "calm" "keys :" "keys Ctrl-U" "type models" \
