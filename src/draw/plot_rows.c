@@ -127,14 +127,14 @@ static int fitness(const struct plot_canvas *c, const struct plot_axis *y)
     return least < 1 ? 0 : 3 + (least > 1 ? 2 : 0) + (least == most);
 }
 
-/* A frame that has room for four shall have them, though of a less common step. */
-static bool choose_four(const struct plot_canvas *c, struct plot_axis *y)
+/* A frame that has room for four shall have them, though of a less common step. round: at least so. */
+static bool choose_four(const struct plot_canvas *c, struct plot_axis *y, int round)
 {
     struct plot_axis best = *y, one = *y;
     int most = fitness(c, y) ? fitness(c, y) + 3 : 0;
 
     for (int k = 0, n; (n = plot_label_step(&one, k)) >= 0; k++) {
-        int fits = n >= 4 && n <= 6 ? fitness(c, &one) : 0;
+        int fits = n >= 4 && n <= 6 && plot_label_round(&one, k) >= round ? fitness(c, &one) : 0;
 
         fits += fits ? plot_label_round(&one, k) : 0;
         if (fits <= most)
@@ -152,7 +152,11 @@ void plot_choose_rows(const struct plot_canvas *c, struct plot_view *v)
     struct plot_axis *y = &v->y, whole = *y;
 
     if (y->log || !choose_even(c, y)) {
-        if (choose_some(c, y) < 4 && c->height >= PLOT_FOUR_ROWS && choose_four(c, &whole))
+        int kept = choose_some(c, y);
+
+        /* with one left out of their midst they would be read wrongly */
+        if ((kept < 4 || kept < whole.ticks) && c->height >= PLOT_FOUR_ROWS &&
+            choose_four(c, &whole, kept < 4 ? 0 : 2))
             *y = whole;
         return;
     }

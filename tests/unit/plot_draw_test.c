@@ -501,6 +501,39 @@ TEST(ticks_are_round_as_drawn)
     }
 }
 
+/* 5, 6, 7, 9, 10 in a low frame would be read as if 8 were in the middle of its row. */
+TEST(logarithmic_ticks_leave_none_out)
+{
+    uint64_t state = 13;
+
+    for (int rows = 8; rows <= 20; rows++) {
+        int holes = 0;
+
+        for (int i = 0; i < 2000; i++) {
+            double at[2], x[2] = {0, 10}, y[2];
+            struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
+            struct plot p = {.series = &s, .count = 1, .columns = 60, .rows = rows, .log_y = true};
+            struct plot_canvas canvas = {.p = &p};
+            struct plot_view v;
+            bool hole = false;
+
+            for (int k = 0; k < 2; k++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                at[k] = (double)(state >> 33) / 2147483648.0;
+            }
+            y[0] = pow(10, 4 * at[0] - 3);
+            y[1] = y[0] * pow(10, 0.02 + 3 * at[1] * at[1]);
+            REQUIRE(plot_look(&p, 120, &v) && plot_lay_out(&canvas, &v));
+            for (int k = 1; v.y.step > 0 && k < v.y.ticks; k++)
+                hole |= v.y.tick[k] - v.y.tick[k - 1] > 1.5 * v.y.step;
+            holes += hole;
+            plot_view_free(&v);
+        }
+        if (holes > (rows < 9 ? 120 : 40))
+            TEST_FAILED("of 2000 axes in %d rows %d leave one out", rows, holes);
+    }
+}
+
 /* Every label stands on the row to which its value is drawn. */
 TEST(ticks_stand_on_their_rows)
 {
