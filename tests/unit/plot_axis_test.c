@@ -174,6 +174,75 @@ TEST(log_ticks_are_spread)
         }
 }
 
+/* Multiples of 1, 2, 2.5 or 5, of 1.5, 3, 4 or 6 where those leave half of a frame empty; others seldom,
+ * and in low frames alone. */
+TEST(ticks_are_round_as_drawn)
+{
+    static const double round[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6};
+    uint64_t state = 11;
+
+    for (int rows = 8; rows <= 40; rows++) {
+        int odd = 0;
+
+        for (int i = 0; i < 1000; i++) {
+            double at[2], x[2] = {0, 10}, y[2], step;
+            struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
+            struct plot p = {.series = &s, .count = 1, .columns = 60, .rows = rows};
+            struct plot_canvas canvas = {.p = &p};
+            struct plot_view v;
+            bool found = false;
+
+            for (int k = 0; k < 2; k++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                at[k] = (double)(state >> 33) / 2147483648.0;
+            }
+            y[1] = pow(10, 3 * at[0] - 2);
+            y[0] = y[1] * 0.99 * at[1];
+            REQUIRE(plot_look(&p, 120, &v) && plot_lay_out(&canvas, &v));
+            step = v.y.step / pow(10, floor(log10(v.y.step) + 1e-9));
+            for (size_t k = 0; k < MEM_COUNT(round); k++)
+                found |= fabs(step - round[k]) < 1e-6;
+            odd += !found;
+            plot_view_free(&v);
+        }
+        if (odd > (rows < 20 ? 80 : 10))
+            TEST_FAILED("of 1000 axes in %d rows %d have odd steps", rows, odd);
+    }
+}
+
+/* 5, 6, 7, 9, 10 in a low frame would be read as if 8 were in the middle of its row. */
+TEST(logarithmic_ticks_leave_none_out)
+{
+    uint64_t state = 13;
+
+    for (int rows = 8; rows <= 20; rows++) {
+        int holes = 0;
+
+        for (int i = 0; i < 2000; i++) {
+            double at[2], x[2] = {0, 10}, y[2];
+            struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
+            struct plot p = {.series = &s, .count = 1, .columns = 60, .rows = rows, .log_y = true};
+            struct plot_canvas canvas = {.p = &p};
+            struct plot_view v;
+            bool hole = false;
+
+            for (int k = 0; k < 2; k++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                at[k] = (double)(state >> 33) / 2147483648.0;
+            }
+            y[0] = pow(10, 4 * at[0] - 3);
+            y[1] = y[0] * pow(10, 0.02 + 3 * at[1] * at[1]);
+            REQUIRE(plot_look(&p, 120, &v) && plot_lay_out(&canvas, &v));
+            for (int k = 1; v.y.step > 0 && k < v.y.ticks; k++)
+                hole |= v.y.tick[k] - v.y.tick[k - 1] > 1.5 * v.y.step;
+            holes += hole;
+            plot_view_free(&v);
+        }
+        if (holes > (rows < 9 ? 120 : 40))
+            TEST_FAILED("of 2000 axes in %d rows %d leave one out", rows, holes);
+    }
+}
+
 TEST(places)
 {
     struct plot_axis x, y = axis_of(-1, 3, false, false, &x);
