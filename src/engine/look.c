@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/disk.h"
 #include "record/filter.h"
 #include "record/index.h"
 
