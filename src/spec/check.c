@@ -89,13 +89,17 @@ static enum err_code wrong(const struct spec *s, int key, struct err *e, const c
 }
 
 /* A path beside the file, which is named in front, as it stands in the file. */
-static void shorten_path(const struct spec *s, char *path)
+static void shorten_path(const struct spec *s, int key, char *path)
 {
     char *folder = io_folder_of(s->file), *whole = realpath(folder, NULL);
     size_t n = whole ? strlen(whole) : 0;
+    bool dot = s->dotted >> key & 1;
 
-    if (n > 1 && !strncmp(path, whole, n) && path[n] == '/')
-        memmove(path, path + n + 1, strlen(path + n + 1) + 1);
+    if (n > 1 && !strncmp(path, whole, n) && path[n] == '/') {
+        n += !dot;
+        memmove(path + dot, path + n, strlen(path + n) + 1);
+        path[0] = dot ? '.' : path[0];
+    }
     free(folder);
     free(whole);
 }
@@ -109,7 +113,7 @@ void spec_locate(const struct spec *s, struct err *e)
         if (s->line[key] && !strncmp(e->text, spec_keys[key].name, n) &&
             (!strncmp(e->text + n, " = ", 3) || !strncmp(e->text + n, ": ", 2))) {
             if (e->text[n] == ' ')
-                shorten_path(s, e->text + n + 3);
+                shorten_path(s, key, e->text + n + 3);
             err_context(e, "%.300s:%d", s->file, s->line[key]);
             return;
         }

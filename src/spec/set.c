@@ -354,6 +354,8 @@ static enum err_code set_copy(struct spec *s, const char *key, char *value, cons
         return ERR_OK;
     s->given |= UINT64_C(1) << in.id;
     s->line[in.id] = 0;
+    s->dotted &= ~(UINT64_C(1) << in.id);
+    s->dotted |= (uint64_t)!strncmp(value, "./", 2) << in.id;
     if (in.id == KEY_OPTIMIZER && !spec_given(s, KEY_WEIGHT_DECAY))
         s->weight_decay = s->optimizer == SPEC_ADAMW ? 1e-4 : 0;
     return ERR_OK;

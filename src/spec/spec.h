@@ -100,6 +100,7 @@ struct spec {
      * each key stands. 0: not there, or set otherwise since. */
     char file[SPEC_PATH];
     int32_t line[SPEC_KEYS];
+    uint64_t dotted; /* bit i: the value of spec_keys[i] stands there with ./ in front */
 };
 
 enum spec_group {

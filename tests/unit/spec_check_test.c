@@ -233,3 +233,30 @@ TEST(errors_of_other_rooms_get_the_line_of_the_key)
     spec_locate(&s, &e);
     CHECK_STR(e.text, "model.width: x");
 }
+
+TEST(a_path_beside_its_file_is_named_as_it_stands_there)
+{
+    static const char *const paths[] = {"./x.net", "x.net", "../x.net"};
+    char *here = realpath(".", NULL);
+    struct spec s;
+    struct err e;
+
+    for (int i = 0; i < 3; i++) {
+        struct text text = {0}, want = {0};
+
+        text_addf(&text, "model = %s\n", paths[i]);
+        text_addf(&want, "./a.ini:1: model = %s: none", paths[i]);
+        spec_default(&s);
+        REQUIRE_OK(spec_parse(&s, text_str(&text), text.n, "./a.ini", &e));
+        err_set(&e, ERR_INPUT, "model = %s: none", s.model);
+        spec_locate(&s, &e);
+        CHECK_STR(e.text, text_str(&want));
+        text_free(&text);
+        text_free(&want);
+    }
+    REQUIRE_OK(spec_set(&s, "model", "y.net", NULL, NULL, &e));
+    err_set(&e, ERR_INPUT, "model = %s/y.net: none", here);
+    spec_locate(&s, &e); /* in no file */
+    CHECK_HAS(e.text, here);
+    free(here);
+}
