@@ -230,16 +230,6 @@ static void offer(struct app *app, const char *verb, const char *run, const char
     text_free(&line);
 }
 
-/* Of runs that had been trained before, which cannot be gone on with: no other says "several". */
-static bool is_average(const struct library_run *run)
-{
-    for (int k = 0; spec_keys[k].name; k++)
-        if (strcmp(spec_keys[k].name, "name") != 0 &&
-            !strcmp(library_cell(run, spec_keys[k].name), RECORD_SEVERAL))
-            return true;
-    return false;
-}
-
 /* The verbs that mean a run, as far as its state lets them do anything. */
 static void offer_verbs(struct app *app, const char *name)
 {
@@ -252,7 +242,7 @@ static void offer_verbs(struct app *app, const char *name)
         offer(app, run->state == WIRE_PAUSED ? "go" : "pause", name, "");
         offer(app, "stop", name, "");
         offer(app, "stop", name, " --after-epoch");
-    } else if (run && !is_average(run)) {
+    } else if (run && !run->average) { /* it cannot be trained on */
         offer(app, "resume", name, run->state == WIRE_DONE ? " epochs=" : "");
     }
     offer(app, "run", name, "");

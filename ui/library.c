@@ -93,6 +93,15 @@ static void take_cells(struct library_list *list, struct library_run *run, const
     run->cell = to;
 }
 
+static bool is_average(const char *results, const struct record_look *seen)
+{
+    char *path = mem_textf("%s/%s/" RECORD_AVERAGE, results, seen->name);
+    bool is = !strcmp(seen->cells[library_field("mode")], "ensemble") && io_exists(path);
+
+    free(path);
+    return is;
+}
+
 static void take_seen(void *user, const struct record_look *seen)
 {
     struct look *look = user;
@@ -117,6 +126,7 @@ static void take_seen(void *user, const struct record_look *seen)
         run.state = old->state;
         run.broken = old->broken;
         run.problem = library_intern(list->pool, old->problem);
+        run.average = old->average;
         if (list->pool == look->old->pool)
             memcpy(&list->cells[(list->count - 1) * n], old->cell, n * sizeof *list->cells);
         else
@@ -125,6 +135,7 @@ static void take_seen(void *user, const struct record_look *seen)
         take_cells(list, &run, seen->cells);
         if (seen->cells && !wire_state_find(seen->cells[state], &run.state))
             run.broken = true;
+        run.average = seen->cells && is_average(look->results, seen);
     }
     list->cells[(list->count - 1) * n + state] =
         library_intern(list->pool, run.broken ? "broken"

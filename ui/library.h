@@ -20,6 +20,7 @@ struct library_run { /* strings are the library's */
     const char *const *cell;
     enum wire_state state;
     bool live, dead;     /* as in struct record_entry */
+    bool average;        /* of runs that had been trained before */
     bool broken;         /* run.csv could not be read: other cells are empty, and */
     const char *problem; /* this says why; else "" */
 };

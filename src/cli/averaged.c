@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_NAME "average.csv"
-
 void averaged_free(struct averaged *a)
 {
     free(a->model);
@@ -148,7 +146,7 @@ enum err_code averaged_check_at(const struct record_entry *run, const char *at, 
 
 enum err_code averaged_write(const struct averaged *a, const char *folder, struct err *e)
 {
-    char *path = io_path(folder, FILE_NAME);
+    char *path = io_path(folder, RECORD_AVERAGE);
     struct text out = {0};
     enum err_code code;
 
@@ -171,7 +169,7 @@ enum err_code averaged_write(const struct averaged *a, const char *folder, struc
 
 bool averaged_read(struct averaged *a, const char *folder)
 {
-    char *path = io_path(folder, FILE_NAME);
+    char *path = io_path(folder, RECORD_AVERAGE);
     struct sheet s = {0};
     bool read = io_exists(path) && sheet_read(path, &s, NULL) == ERR_OK && s.rows > 0;
 

@@ -71,6 +71,8 @@ struct record_run { /* run.csv; the keys of spec stand in its middle under their
 };
 /* What stands in such a column; where numbers stand and no words, nothing. */
 #define RECORD_SEVERAL "several"
+/* Stands in the folder of an average of runs, and in no other: the models that are in it. */
+#define RECORD_AVERAGE "average.csv"
 void record_run_set_several(struct record_run *run, const char *column);
 bool record_run_is_several(const struct record_run *run, const char *column);
 /* "" also where those that were averaged differ in it. */

@@ -70,6 +70,10 @@ one average lr=0.1 epochs=3
 "$CHORUS" ensemble @ @2 --results average >/dev/null 2>&1
 check ": offers no resume of an average of runs" play average "calm" "wait ens" "keys :" "keys Down" "wait chorus run " \
     "keys Up Up" "wait queue" "keys Esc"
+mkdir -p models && cp tiny.net models/several.net
+one called model=several epochs=1
+check "but of one whose model is called several" play called "calm" "wait several" "keys :" "keys Down" \
+    "wait chorus resume " "keys Esc"
 check "a click on a hint presses its key" play chosen "calm" "click 38 95" "wait Keys of Results" "keys Esc" \
     "gone Keys of Results" "click 38 2" "wait loss" "calm" "click 38 104" "wait chorus plot" "keys Esc" "calm"
 printf '3,9\n' >>"$(ls -d chosen/2*-older-*)/epochs.csv"

@@ -71,6 +71,25 @@ TEST(states_are_of_now)
     kit_end(&k);
 }
 
+/* What its columns say may be said of any run: a model may be called "several". */
+TEST(an_average_is_known_by_its_folder)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-100000-000-a-0001", "mode=ensemble");
+    kit_put(&k, "2026-10-29-100000-000-a-0001", "average.csv", "model\n");
+    kit_run(&k, "2026-10-29-100000-000-b-0002", "mode=ensemble model=several");
+    kit_open(&k, NULL, 0);
+    REQUIRE(count_of(&k) == 2);
+    CHECK(at(&k, 0)->average && !at(&k, 1)->average);
+    kit_run(&k, "2026-10-29-100000-000-c-0003", "");
+    kit_turn(&k, true); /* these are not read again */
+    REQUIRE(count_of(&k) == 3);
+    CHECK(at(&k, 0)->average && !at(&k, 1)->average && !at(&k, 2)->average);
+    kit_end(&k);
+}
+
 /* run.csv is written once a second; what its process did since stands in epochs.csv. */
 TEST(a_dead_run_has_done_what_its_epochs_say)
 {
