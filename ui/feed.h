@@ -75,8 +75,7 @@ struct feed_run {
     char reason[512];
     struct wire_facts facts;
     struct spec spec;
-    char left_out[128]; /* the first row of its files that is none, in a sentence; "" */
-    bool left_out_told;
+    size_t left_out_told; /* rows of its files */
     char started_utc[32], ended_utc[32];
     char sweep_name[128]; /* of the sweep it is a cell of, or empty */
     uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */
@@ -126,6 +125,8 @@ struct feed_run *feed_follow(struct feed *f, const char *folder);
 /* Another reader has found that nobody holds the lock of this one: its files are read at once, and a
  * second look that finds the same settles it. */
 void feed_found_dead(struct feed_run *run);
+/* How many rows of its files are none, and in a sentence which; 0: none so far. */
+size_t feed_add_left_out(const struct feed_run *run, struct text *out);
 /* The run of which everything is read, members, devices, steps and log too; NULL: none. */
 void feed_watch(struct feed *f, struct feed_run *run);
 /* The one that computes here now, else what computes elsewhere, else the newest; NULL: none. */

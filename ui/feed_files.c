@@ -7,13 +7,18 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PIECE      65536        /* is taken at a time */
 #define MOST_BYTES (16 * PIECE) /* are fetched at a time */
+
+const char *const feed_file_names[FEED_FILES] = {
+    [FEED_FILE_EPOCHS] = "epochs.csv",   [FEED_FILE_MEMBERS] = "members.csv",
+    [FEED_FILE_DEVICES] = "devices.csv", [FEED_FILE_STEPS] = "steps.csv",
+    [FEED_FILE_LOG] = "log.txt",
+};
 
 static bool same_time(const struct stat *st, const struct feed_tail *t)
 {
@@ -77,16 +82,45 @@ static void find_columns(struct feed_tail *t, const char *line, const char *cons
 }
 
 /* Somebody has edited it, or a write was lost: its numbers stand under other names. */
-static void leave_out(struct feed_run *run, const struct feed_tail *t, const char *path, int fields)
+static void leave_out(struct feed_tail *t, int fields)
 {
-    if (run->left_out[0])
+    if (t->left_out++)
         return;
-    snprintf(run->left_out, sizeof run->left_out,
-             "%.40s:%zu has %d field%s, the header %d: that row is left out",
-             strrchr(path, '/') + 1, t->lines, fields, fields == 1 ? "" : "s", t->fields);
+    t->out_line = t->lines;
+    t->out_fields = fields;
 }
 
-static void take_line(struct feed_run *run, struct feed_tail *t, const char *path, char *line,
+static void add_first_left_out(const char *name, const struct feed_tail *t, struct text *out)
+{
+    const char *s = t->out_fields == 1 ? "" : "s";
+
+    if (t->left_out == 1)
+        text_addf(out, "%s:%zu has %d field%s, the header %d: that row is left out", name,
+                  t->out_line, t->out_fields, s, t->fields);
+    else
+        text_addf(out,
+                  "%zu rows of %s are left out: the first, line %zu, has %d field%s, the header %d",
+                  t->left_out, name, t->out_line, t->out_fields, s, t->fields);
+}
+
+size_t feed_add_left_out(const struct feed_run *run, struct text *out)
+{
+    size_t rows = 0;
+
+    for (int i = 0; i < FEED_FILES; i++) {
+        const struct feed_tail *t = &run->files->tail[i];
+
+        if (t->left_out && rows)
+            text_addf(out, "; so %s %zu of %s", t->left_out == 1 ? "is" : "are", t->left_out,
+                      feed_file_names[i]);
+        else if (t->left_out)
+            add_first_left_out(feed_file_names[i], t, out);
+        rows += t->left_out;
+    }
+    return rows;
+}
+
+static void take_line(struct feed_run *run, struct feed_tail *t, char *line,
                       const char *const *names, feed_line_fn *take)
 {
     double field[64], value[FEED_COLUMNS];
@@ -111,7 +145,7 @@ static void take_line(struct feed_run *run, struct feed_tail *t, const char *pat
         at += n + 1;
     }
     if (fields != t->fields) {
-        leave_out(run, t, path, fields);
+        leave_out(t, fields);
         return;
     }
     for (int k = 0; k < FEED_COLUMNS && names[k]; k++)
@@ -121,8 +155,8 @@ static void take_line(struct feed_run *run, struct feed_tail *t, const char *pat
 }
 
 /* Takes the whole lines of a piece; returns their bytes. */
-static size_t take_lines(struct feed_run *run, struct feed_tail *t, const char *path, char *piece,
-                         size_t n, const char *const *names, feed_line_fn *take)
+static size_t take_lines(struct feed_run *run, struct feed_tail *t, char *piece, size_t n,
+                         const char *const *names, feed_line_fn *take)
 {
     size_t from = 0;
 
@@ -134,7 +168,7 @@ static size_t take_lines(struct feed_run *run, struct feed_tail *t, const char *
         *end = 0;
         t->lines++;
         if (strlen(piece + from) == (size_t)(end - piece) - from) /* else zeros of a lost block */
-            take_line(run, t, path, piece + from, names, take);
+            take_line(run, t, piece + from, names, take);
         *end = '\n';
         from = (size_t)(end - piece) + 1;
     }
@@ -200,7 +234,7 @@ bool feed_take_piece(struct feed_run *run, struct feed_tail *t, struct feed_fetc
                      const char *const *names, feed_line_fn *take)
 {
     size_t n = x->n - x->taken < PIECE ? x->n - x->taken : PIECE;
-    size_t taken = n ? take_lines(run, t, x->path, x->bytes + x->taken, n, names, take) : 0;
+    size_t taken = n ? take_lines(run, t, x->bytes + x->taken, n, names, take) : 0;
 
     if (!taken && n == PIECE)
         taken = PIECE; /* no line of ours is so long */

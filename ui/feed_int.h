@@ -25,6 +25,9 @@ struct feed_tail {
     int column[FEED_COLUMNS]; /* of the header, in the order of the names asked for; -1 */
     int fields;               /* of the header; 0: it was not seen yet */
     size_t lines;             /* that were taken */
+    size_t left_out;          /* of these; the first one's number and fields: */
+    size_t out_line;
+    int out_fields;
 };
 
 enum feed_file {
@@ -35,6 +38,7 @@ enum feed_file {
     FEED_FILE_LOG,
     FEED_FILES
 };
+extern const char *const feed_file_names[FEED_FILES];
 
 enum feed_read { FEED_READ_NOTHING, FEED_READ_LINES, FEED_READ_AGAIN };
 

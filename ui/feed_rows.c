@@ -325,15 +325,14 @@ static void take_log(struct feed_run *run, const double *v, char *line)
 /* ---- all ---- */
 
 static const struct {
-    const char *name;
     const char *const *columns;
     feed_line_fn *take;
 } file_of[FEED_FILES] = {
-    [FEED_FILE_EPOCHS] = {"epochs.csv", epoch_names, take_epoch},
-    [FEED_FILE_MEMBERS] = {"members.csv", member_names, take_member},
-    [FEED_FILE_DEVICES] = {"devices.csv", device_names, take_device},
-    [FEED_FILE_STEPS] = {"steps.csv", step_names, take_step},
-    [FEED_FILE_LOG] = {"log.txt", NULL, take_log},
+    [FEED_FILE_EPOCHS] = {epoch_names, take_epoch},
+    [FEED_FILE_MEMBERS] = {member_names, take_member},
+    [FEED_FILE_DEVICES] = {device_names, take_device},
+    [FEED_FILE_STEPS] = {step_names, take_step},
+    [FEED_FILE_LOG] = {NULL, take_log},
 };
 
 static void clear(struct feed_run *run, enum feed_file which)
@@ -370,7 +369,7 @@ void feed_rows_want(struct feed_run *run, bool all, struct feed_fetch fetch[FEED
 
         x->wanted = run->path[0] && (all || i == FEED_FILE_EPOCHS) && !f->fetched[i].bytes &&
                     (f->dirty[i] || f->tail[i].more) &&
-                    snprintf(x->path, sizeof x->path, "%s/%s", run->path, file_of[i].name) <
+                    snprintf(x->path, sizeof x->path, "%s/%s", run->path, feed_file_names[i]) <
                         (int)sizeof x->path;
         if (x->wanted)
             f->dirty[i] = false;

@@ -124,11 +124,15 @@ static void show(void *screen)
 
 static void tell_left_out(struct runview *v, struct feed_run *run)
 {
-    if (!run || !run->left_out[0] || run->left_out_told)
-        return;
-    run->left_out_told = true;
-    app_say(v->app, GRID_WARN, "%s", run->left_out);
-    app_log_from(v->app, LOG_WARN, run->name, run->left_out);
+    struct text words = {0};
+    size_t rows = run && !run->reading ? feed_add_left_out(run, &words) : 0;
+
+    if (rows && rows > run->left_out_told) {
+        run->left_out_told = rows;
+        app_say(v->app, GRID_WARN, "%s", text_str(&words));
+        app_log_from(v->app, LOG_WARN, run->name, text_str(&words));
+    }
+    text_free(&words);
 }
 
 static bool tick(void *screen)

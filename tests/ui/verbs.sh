@@ -79,6 +79,9 @@ check "a click on a hint presses its key" play chosen "calm" "click 38 95" "wait
 printf '3,9\n' >>"$(ls -d chosen/2*-older-*)/epochs.csv"
 check "a short row of a file is told once, on Run and in the log" play chosen "calm" "keys End Enter" \
     "wait epochs.csv:6 has 2 fields, the header 26: that row is left out" "keys 3 2 7" "calm" "wait that row is left out"
+printf '1\n' >>"$(ls -d chosen/2*-older-*)/epochs.csv"
+check "of two it is told how many there are" play chosen "calm" "keys End Enter" \
+    "wait 2 rows of epochs.csv are left out: the first, line 6, has 2 fields, the header 26"
 check "where words stand in its place it does nothing" play chosen "calm" "keys %" "wait accuracies" "click 38 95" "calm" \
     "gone Keys of Results" "click 38 117"
 # Where it does not end before that is seen, a run waits in its first epoch.

@@ -463,6 +463,7 @@ TEST(a_row_that_is_not_as_long_as_its_header_is_left_out_and_told)
 {
     struct record_run *run = plain_run(3);
     struct record *record;
+    struct text words = {0};
     struct feed_run *r;
     struct kit k;
     char *path;
@@ -478,12 +479,17 @@ TEST(a_row_that_is_not_as_long_as_its_header_is_left_out_and_told)
     fprintf(f, "1\n4,12,13\n");
     fclose(f);
     kit_epoch(record, 5, 3, 0.5, 0.7);
+    help_put(record_folder(record), "steps.csv", "step,epoch\n1\n", 13);
     r = feed_follow(k.feed, record_folder(record));
     feed_watch(k.feed, r);
     feed_take(k.feed, NULL, NULL);
     CHECK_INT(r->epochs.n, 4);
     CHECK_NEAR(r->epochs.x[FEED_EPOCH][3], 5, 0);
-    CHECK_STR(r->left_out, "epochs.csv:5 has 1 field, the header 26: that row is left out");
+    CHECK_INT(feed_add_left_out(r, &words), 3);
+    CHECK_STR(text_str(&words),
+              "2 rows of epochs.csv are left out: the first, line 5, has 1 field, "
+              "the header 26; so is 1 of steps.csv");
+    text_free(&words);
     free(path);
     record_close(record);
     free(run);
@@ -518,7 +524,7 @@ TEST(rows_longer_than_what_is_read_of_them_are_taken)
     feed_watch(k.feed, r);
     feed_take(k.feed, NULL, NULL);
     CHECK_INT(r->epochs.n, 2);
-    CHECK_STR(r->left_out, "");
+    CHECK_INT(feed_add_left_out(r, &wide), 0);
     free(path);
     free(bytes);
     text_free(&wide);
