@@ -473,6 +473,34 @@ TEST(a_stopped_sweep_goes_on_in_its_own_folders)
     kit_end(&k);
 }
 
+static uint32_t begin_live(struct kit *k, const char *keys, struct wish wish,
+                           struct wire_cell *cells, size_t *live)
+{
+    uint32_t sweep;
+
+    kit_engine(k, 4096, 0);
+    sweep = begin_sweep(k, keys, wish);
+    wait_live(k, sweep, 1, cells, live);
+    return sweep;
+}
+
+/* Begins one whose cell goes on as soon as the test lets it. */
+static uint32_t begin_held(struct kit *k, const char *keys, struct wish wish,
+                           struct wire_cell *cells, size_t *live)
+{
+    kit_folder(k);
+    kit_hold(k, (struct fake_script){0}, 5);
+    return begin_live(k, keys, wish, cells, live);
+}
+
+/* One whose cell comes to no end while the test goes on. */
+static uint32_t begin_slow(struct kit *k, const char *keys, struct wire_cell *cells, size_t *live)
+{
+    kit_folder(k);
+    fake_set_script(&(struct fake_script){.step_ms = 10});
+    return begin_live(k, keys, (struct wish){0}, cells, live);
+}
+
 TEST(a_stop_may_let_the_running_cells_end)
 {
     struct kit k;
@@ -498,11 +526,7 @@ TEST(a_paused_cell_goes_on_where_cells_that_run_shall_end)
     size_t live[CELLS];
     uint32_t sweep;
 
-    kit_folder(&k);
-    kit_hold(&k, (struct fake_script){0}, 5);
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_held(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0}, cells, live);
     kit_send(&k, WIRE_PAUSE, cells[live[0]].run, WIRE_AFTER_STEP);
     for (int i = 0; i < 20000 && run.state != WIRE_PAUSED; i++, clock_sleep_ms(1))
         (void)wire_status(k.wire, cells[live[0]].run, &run);
@@ -538,11 +562,7 @@ TEST(a_stop_after_the_cells_is_taken_back)
     size_t live[CELLS];
     uint32_t sweep;
 
-    kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", (struct wish){0});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_slow(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", cells, live);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
     kit_send(&k, WIRE_PAUSE, sweep, WIRE_AFTER_STEP);
     for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && status.paused); i++)
@@ -574,11 +594,7 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     size_t live[CELLS];
     uint32_t sweep;
 
-    kit_folder(&k);
-    kit_hold(&k, (struct fake_script){0}, 5);
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nepochs = 3\nlr = 0.1, 0.2\n", (struct wish){0});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_held(&k, "batch = 8\nepochs = 3\nlr = 0.1, 0.2\n", (struct wish){0}, cells, live);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
     wait_standing(&k, sweep, "stopping: no further cell begins", &status);
     CHECK(!status.after_cells);
@@ -599,11 +615,7 @@ TEST(a_stop_that_does_not_wait_for_the_epoch_is_not_taken_back)
     size_t live[CELLS];
     uint32_t sweep;
 
-    kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2\n", (struct wish){0});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_slow(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2\n", cells, live);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
     kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
@@ -633,11 +645,7 @@ TEST(a_cell_that_is_let_go_on_leaves_its_sweep_paused)
     uint32_t sweep;
     double left;
 
-    kit_folder(&k);
-    fake_set_script(&(struct fake_script){.step_ms = 10});
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", (struct wish){0});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_slow(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", cells, live);
     kit_send(&k, WIRE_PAUSE, sweep, WIRE_AFTER_STEP);
     wait_standing(&k, sweep, "paused", &status);
     CHECK_INT(status.paused, 1);
@@ -668,12 +676,8 @@ TEST(cells_are_skipped_dropped_and_moved)
     size_t live[CELLS], n;
     uint32_t sweep;
 
-    kit_folder(&k);
-    kit_hold(&k, (struct fake_script){0}, 5);
-    kit_engine(&k, 4096, 0);
-    sweep =
-        begin_sweep(&k, "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n", (struct wish){.grid = true});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_held(&k, "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n",
+                       (struct wish){.grid = true}, cells, live);
     CHECK_INT(live[0], 0);
     cell_command(&k, WIRE_MOVE, sweep, 4, -2); /* 1 2 3 4 becomes 1 4 2 3 */
     cell_command(&k, WIRE_MOVE, sweep, 1, +1); /* and 4 1 2 3 */
@@ -909,11 +913,8 @@ TEST(lines_in_a_sweeps_control_are_obeyed)
     size_t live[CELLS];
     uint32_t sweep;
 
-    kit_folder(&k);
-    kit_hold(&k, (struct fake_script){0}, 5);
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_held(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n", (struct wish){.grid = true},
+                       cells, live);
     control(&k, "jump");
     control(&k, "pause");
     wait_state(&k, sweep, WIRE_PAUSED);
@@ -951,11 +952,7 @@ TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
     size_t live[CELLS], n;
     uint32_t sweep;
 
-    kit_folder(&k);
-    kit_hold(&k, (struct fake_script){0}, 5);
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_held(&k, keys, (struct wish){.grid = true}, cells, live);
     cell_command(&k, WIRE_MOVE, sweep, 4, -3);
     cell_command(&k, WIRE_MOVE, sweep, 1, +1);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
@@ -997,12 +994,8 @@ TEST(lines_in_a_sweeps_control_move_and_drop_cells)
     size_t live[CELLS], n;
     uint32_t sweep;
 
-    kit_folder(&k);
-    kit_hold(&k, (struct fake_script){0}, 5);
-    kit_engine(&k, 4096, 0);
-    sweep = begin_sweep(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4\nepochs = 2\n",
-                        (struct wish){.grid = true});
-    wait_live(&k, sweep, 1, cells, live);
+    sweep = begin_held(&k, "batch = 8\nlr = 0.1, 0.2, 0.3, 0.4\nepochs = 2\n",
+                       (struct wish){.grid = true}, cells, live);
     CHECK_INT(live[0], 0);
     control(&k, "move 3 -1000000");
     control(&k, "skip 1");
