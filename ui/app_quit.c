@@ -52,8 +52,7 @@ static void add_stops(const struct app *app, struct text *words)
     for (size_t i = 0; i < feed_count(app->feed); i++) {
         const struct feed_run *run = feed_at(app->feed, i);
 
-        asked |= run->own && !wire_state_ended(run->state) && run->told_to_end &&
-                 run->told_to_end == run->number;
+        asked |= run->own && feed_ends_epoch(app->feed, run);
     }
     if (cells)
         text_add(words, " Left running, the sweep's cells that run go on to their ends, and no "
@@ -112,10 +111,9 @@ static void stay(struct app *app)
     for (size_t i = 0; i < feed_count(app->feed); i++) {
         struct feed_run *run = feed_at(app->feed, i);
 
-        if (run->own && !run->sweep && run->told_to_end == run->number &&
-            !wire_state_ended(run->state) && feed_pause(app->feed, run, true, &e) != ERR_OK)
+        if (run->own && !run->sweep && feed_ends_epoch(app->feed, run) &&
+            feed_pause(app->feed, run, true, &e) != ERR_OK)
             app_log(app, LOG_WARN, e.text);
-        run->told_to_end = 0;
     }
     app_say(app, GRID_TEXT, "taken back: what runs goes on after this epoch too");
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "record/reader.h"
+#include "record/working.h"
 #include "study/members.h"
 #include "ui/pace.h"
 #include "ui/tasks.h"
@@ -67,10 +68,10 @@ struct feed_run {
     uint64_t id;     /* never another run's; see feed_by_id */
     uint32_t number; /* on the wire; 0: another process's */
     char path[1024], name[256];
-    bool own, live, dead, known; /* known: facts below are filled in */
-    bool broken;                 /* its files cannot be read: reason says why */
-    bool removed;                /* and its folder is gone */
-    bool no_room;                /* another process's: it waits for room on the disk */
+    bool own, live, dead, known;        /* known: facts below are filled in */
+    bool broken;                        /* its files cannot be read: reason says why */
+    bool removed;                       /* and its folder is gone */
+    enum record_work_standing standing; /* of another process's */
     enum wire_state state;
     char reason[512];
     struct wire_facts facts;
@@ -79,7 +80,6 @@ struct feed_run {
     char started_utc[32], ended_utc[32];
     char sweep_name[128]; /* of the sweep it is a cell of, or empty */
     uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */
-    uint32_t told_to_end; /* the number under which it was told to stop after its epoch */
     int64_t step, epoch, steps_of_epoch_done; /* epoch: the one that runs, from 1 */
     double loss, acc, images_per_second, lr, train_seconds;
     double left_seconds, epoch_share, run_share; /* nan: unknown */
@@ -136,7 +136,9 @@ struct feed_run *feed_current(struct feed *f);
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e) MUST_USE;
 enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                         struct err *e) MUST_USE;
-/* Whether the sweep of this cell of this process stops after the cells that run; that is taken back. */
+/* Whether this run stops at the end of its epoch; feed_pause takes that back. */
+bool feed_ends_epoch(const struct feed *f, const struct feed_run *run);
+/* Whether the sweep of this cell of this process was told to stop, so that it is taken back. */
 bool feed_will_stop(const struct feed *f, const struct feed_run *cell);
 /* Whether its sweep is known to begin another cell behind it. */
 bool feed_goes_on(const struct feed *f, const struct feed_run *cell);

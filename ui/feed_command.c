@@ -42,13 +42,21 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                               : how == WIRE_AFTER_CELLS ? "stop cells"
                                                         : "stop step",
                               e);
-    if (how == WIRE_AFTER_EPOCH)
-        run->told_to_end = run->number;
     return send_command(f,
                         &(struct wire_command){.kind = WIRE_STOP,
                                                .run = run->sweep ? run->sweep : run->number,
                                                .how = how},
                         e);
+}
+
+bool feed_ends_epoch(const struct feed *f, const struct feed_run *run)
+{
+    struct wire_status status;
+
+    if (!run->live || run->dead || run->state != WIRE_RUNNING)
+        return false;
+    return run->own ? f->wire && wire_status(f->wire, run->number, &status) && status.after_epoch
+                    : run->standing == RECORD_WORK_ENDS;
 }
 
 bool feed_will_stop(const struct feed *f, const struct feed_run *cell)

@@ -22,7 +22,7 @@ struct look {
     bool known, ensemble, rows; /* what is known of it; rows are wanted */
     bool entry, due, read; /* run.csv is wanted; by somebody who is told then; it is filled in */
     bool gone;             /* there is no such folder */
-    bool full;             /* who works on it finds no room on the disk */
+    enum record_work_standing standing;
     struct record_entry is;
     struct err e;
     struct feed_fetch file[FEED_FILES];
@@ -37,7 +37,8 @@ static void work(void *arg)
         l->read = record_read_entry(l->path, &l->is, &l->e) == ERR_OK;
     l->gone = l->entry && !l->read && !io_exists(l->path);
     good = l->read && !l->is.broken;
-    l->full = good && l->is.live && record_working_lacks_room(l->path);
+    if (good && l->is.live)
+        l->standing = record_working_standing(l->path);
     if (!l->known && good)
         l->ensemble = l->is.run.spec.mode == SPEC_ENSEMBLE;
     if (l->rows)
@@ -58,7 +59,7 @@ static bool is_taken_over(const struct feed_run *run, const struct look *l)
 static bool take_entry(struct feed_run *run, const struct look *l)
 {
     const struct record_entry *entry = l->read ? &l->is : NULL;
-    bool removed = run->removed, changed, moved = run->no_room != l->full;
+    bool removed = run->removed, changed, moved = run->standing != l->standing;
 
     if (is_taken_over(run, l)) {
         run->own = false;
@@ -75,7 +76,7 @@ static bool take_entry(struct feed_run *run, const struct look *l)
         run->state = state;
         run->live = live;
     }
-    run->no_room = l->full;
+    run->standing = l->standing;
     run->removed = l->gone && !(run->own && run->live);
     run->broken |= run->removed;
     return changed || moved || (run->removed && !removed);

@@ -120,7 +120,8 @@ bool feed_lacks_room(const struct feed *f, const struct feed_run *run)
 {
     struct wire_status status;
 
-    return run->live && (run->own ? run_trouble(f, run->number, &status) : run->no_room);
+    return run->live &&
+           (run->own ? run_trouble(f, run->number, &status) : run->standing == RECORD_WORK_FULL);
 }
 
 bool feed_only_tries(const struct feed *f, const struct feed_run *run)
@@ -147,11 +148,12 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     bool full = feed_lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
 
     text_addf(out, "%s %s", dot(full ? WIRE_PAUSED : run->state, lost),
-              run->broken           ? "broken"
-              : run->dead           ? "dead"
-              : full                ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
-              : feed_starts(f, run) ? "starting"
-                                    : wire_state_name(run->state));
+              run->broken               ? "broken"
+              : run->dead               ? "dead"
+              : full                    ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
+              : feed_starts(f, run)     ? "starting"
+              : feed_ends_epoch(f, run) ? "stopping"
+                                        : wire_state_name(run->state));
     if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)

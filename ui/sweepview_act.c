@@ -31,8 +31,8 @@ static void stop_chosen(void *user, int answer)
 {
     static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
     static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
-    static const char *const said[] = {"to stop after the cells that run",
-                                       "to stop at the end of this epoch",
+    static const char *const said[] = {"to stop after the cells that run; R takes that back",
+                                       "to stop at the end of this epoch; R takes that back",
                                        "to stop now; R goes on with it"};
     static const char *const options[] = {"--after-cells", "--after-epoch", ""};
     struct sweepview *v = user;
@@ -49,14 +49,15 @@ static void stop_chosen(void *user, int answer)
         sweepview_control(v, lines[answer], said[answer]);
 }
 
-/* What a stop after the cells that run has kept from beginning. */
 static void take_stop_back(struct sweepview *v)
 {
     sweepview_did(v, "go", "");
     if (v->own)
         sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
     else
-        sweepview_control(v, "go", "to begin further cells again");
+        sweepview_control(v, "go",
+                          sweepview_is(v)->after_epoch ? "to go on after this epoch too"
+                                                       : "to begin further cells again");
 }
 
 static bool will_stop(const struct sweepview *v)
@@ -79,6 +80,12 @@ static void other_stop_chosen(void *user, int answer)
         take_stop_back(v);
 }
 
+/* Of a stop at the end of this epoch nothing but one at once is sooner. */
+static void sooner_stop_chosen(void *user, int answer)
+{
+    other_stop_chosen(user, answer == 1 ? 2 : answer == 0 ? 0 : -1);
+}
+
 /* Of what waits for room on the disk, which comes to no end of an epoch. */
 static void full_stop_chosen(void *user, int answer)
 {
@@ -93,25 +100,31 @@ static void stop_sweep(struct sweepview *v)
     static const char *const others[] = {"take the stop back: further cells begin",
                                          "end of this epoch", "now; R goes on with it", "cancel",
                                          NULL};
+    static const char *const sooner[] = {"take the stop back: it goes on", "now; R goes on with it",
+                                         "cancel", NULL};
     static const char *const full[] = {"now; R goes on with it", "cancel", NULL};
-    bool waits, stops;
+    bool waits, stops, ends;
     struct text question = {0};
 
     if (!sweepview_works(v))
         return;
     waits = wire_sweep_lacks_room(sweepview_is(v));
     stops = will_stop(v);
+    ends = stops && sweepview_is(v)->after_epoch;
     sweepview_remember_asked(v);
     text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
+                        : ends  ? "It stops at the end of this epoch. Something else?"
                         : stops ? "It stops after the cells that run. Something else?"
                                 : "Stop this sweep? What has no result yet is kept for later.");
     if (v->own)
         screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
     app_ask(v->app, text_str(&question),
             waits   ? full
+            : ends  ? sooner
             : stops ? others
                     : answers,
             waits   ? full_stop_chosen
+            : ends  ? sooner_stop_chosen
             : stops ? other_stop_chosen
                     : stop_chosen,
             v);

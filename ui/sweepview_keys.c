@@ -21,7 +21,7 @@ const struct screen_key sweepview_keys[] = {
      "stops the sweep, after the cells that run, at an epoch's end or now; R goes on with it"},
     {"R", "go on",
      "goes on with a sweep that was stopped: what has no result yet is trained; what --max-cells left, "
-     "if you say so; takes a stop after the cells that run back"},
+     "if you say so; takes a stop after the cells that run, or after the epoch, back"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
     {"d", NULL, "drops the cell: it gets no result; asks first"},
@@ -42,7 +42,7 @@ static void add_acts(const struct sweepview *v, struct text *letters)
     const struct sweepview_sweep *s = v->sweep;
 
     if (v->own || s->live) {
-        text_add(letters, wire_sweep_takes_back(sweepview_is(v)) ? "pKR" : "pK");
+        text_add(letters, wire_sweep_takes_back(sweepview_is(v)) ? "pRK" : "pK");
         return;
     }
     if (sweepview_open(s) || sweepview_beyond(s))

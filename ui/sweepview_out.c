@@ -59,10 +59,14 @@ void sweepview_offers(void *screen, struct text *lines)
 {
     const struct sweepview *v = screen;
     const struct sweepview_sweep *s = v->sweep;
+    bool lives;
     struct text name = {0};
 
     sweepview_runs(screen, &name);
-    if (name.n && (v->own || s->live))
+    lives = name.n && (v->own || s->live);
+    if (lives && wire_sweep_takes_back(sweepview_is(v)))
+        text_addf(lines, "go %s\n", text_str(&name));
+    if (lives)
         text_addf(lines, "%s %s\nstop %s\nstop %s --after-epoch\nstop %s --after-cells\n",
                   wire_sweep_is_paused(sweepview_is(v)) ? "go" : "pause", text_str(&name),
                   text_str(&name), text_str(&name), text_str(&name));

@@ -169,7 +169,7 @@ static void take_line(struct sweepview_sweep *s, const char *results, const stru
     struct record_entry entry = {0};
     bool read = (open || other) && record_read_entry(folder, &entry, NULL) == ERR_OK;
     const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
-    bool full = run && open && l->owned && record_working_lacks_room(folder);
+    bool full = run && open && l->owned && record_working_standing(folder) == RECORD_WORK_FULL;
     struct sweepview_cell *c;
 
     free(folder);

@@ -235,9 +235,9 @@ static void say_sweep(const char *name, const char *shown, enum wire_state wante
         is.state = wanted;
     cli_talk("%s %s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
              wire_sweep_words(&is, false));
-    if (wanted == WIRE_RUNNING && is.after_cells)
-        cli_talk("it still stops after the cells that run; chorus go %s%s again takes that back",
-                 shown, again());
+    if (wanted == WIRE_RUNNING && (is.after_cells || is.after_epoch))
+        cli_talk("it still stops after %s; chorus go %s%s again takes that back",
+                 is.after_cells ? "the cells that run" : "this epoch", shown, again());
 }
 
 /* CLI_ON: it was told, and is to be waited for. */

@@ -254,13 +254,15 @@ static void show_work(struct engine *e)
 {
     const char *path = NULL, *paused = NULL;
     int runs = 0;
-    bool full = false;
+    bool full = false, ends = false;
 
     for (struct run *r = e->running; r; r = r->next) {
         bool works = !r->ended && r->state != WIRE_PAUSED;
 
-        if (works && !full)
+        if (works && !full) {
             path = r->path;
+            ends = run_ends_epoch(r);
+        }
         full |= works && r->disk_full && path == r->path;
         runs += works && r->path[0];
         if (!r->ended && r->state == WIRE_PAUSED)
@@ -273,7 +275,9 @@ static void show_work(struct engine *e)
         paused = sweep_held(e->sweeps);
     if (!path && paused && paused[0] && !e->quitting)
         path = paused; /* its turn is not over: nobody is to take what waits behind it */
-    record_work_set_full(e->work, full);
+    record_work_set_standing(e->work, full   ? RECORD_WORK_FULL
+                                      : ends ? RECORD_WORK_ENDS
+                                             : RECORD_WORK_GOES_ON);
     record_work_set_sweep(e->work, e->sweeps ? sweep_told(e->sweeps) : NULL);
     record_work_set(e->work, path, runs);
 }

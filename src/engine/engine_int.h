@@ -253,6 +253,8 @@ void run_free(struct run *r);
 void run_want(struct run *r, enum run_wish wish, enum wire_how how);
 void run_skip(struct run *r); /* a cell's: its stop is its result */
 bool run_wants(struct run *r, enum run_wish wish);
+/* It stops at the end of its epoch, to which it goes on. */
+bool run_ends_epoch(struct run *r);
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;

@@ -60,6 +60,27 @@ static void answer(struct run *r, bool go)
     pthread_mutex_unlock(&r->lock);
 }
 
+bool run_ends_epoch(struct run *r)
+{
+    bool is;
+
+    pthread_mutex_lock(&r->lock);
+    is = r->after_epoch && r->wish == WISH_GO;
+    pthread_mutex_unlock(&r->lock);
+    return is;
+}
+
+static void tell_after_epoch(struct run *r)
+{
+    struct wire_status status;
+    bool is = run_ends_epoch(r);
+
+    if (!wire_status(r->engine->wire, r->number, &status) || status.after_epoch == is)
+        return;
+    status.after_epoch = is;
+    wire_set_status(r->engine->wire, &status);
+}
+
 void run_want(struct run *r, enum run_wish wish, enum wire_how how)
 {
     pthread_mutex_lock(&r->lock);
@@ -77,6 +98,7 @@ void run_want(struct run *r, enum run_wish wish, enum wire_how how)
     atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
+    tell_after_epoch(r);
     /* Who asks for an end while the disk is full does not want to wait for room. */
     if (wish == WISH_STOP && r->disk_full)
         r->give_up = true;

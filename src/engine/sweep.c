@@ -94,6 +94,7 @@ static void tell_status(struct sweep *s, enum wire_state state)
     t->state = state;
     t->closing = sweep_closes(s);
     t->after_cells = s->course == SWEEP_AFTER_CELLS;
+    t->after_epoch = s->after_epoch;
     t->left_seconds = s->begun ? left_seconds(s) : NAN;
     snprintf(t->path, sizeof t->path, "%s", s->folder ? s->folder : "");
     wire_set_sweep(s->engine->wire, t);

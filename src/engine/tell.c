@@ -44,7 +44,8 @@ void run_status(struct run *r, enum err_code code, const char *reason)
                                  .state = r->state,
                                  .code = code,
                                  .step = r->at.n.step,
-                                 .epoch = r->at.n.epoch};
+                                 .epoch = r->at.n.epoch,
+                                 .after_epoch = run_ends_epoch(r)};
 
     snprintf(status.path, sizeof status.path, "%s", r->path);
     snprintf(status.reason, sizeof status.reason, "%s", reason);

@@ -1,6 +1,6 @@
 /* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
  * not always. Five lines: the results folder, a run's, how many of them compute, "full" where that
- * run waits for room, and how the sweep stands that is worked on, with its name at the end. */
+ * run waits for room, or "epoch" where it stops after it, and how the sweep stands that is worked on, with its name at the end. */
 #include "record/working.h"
 
 #include "base/clock.h"
@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 static const char working[] = "working", taking[] = "taking";
+static const char *const standings[] = {
+    [RECORD_WORK_GOES_ON] = "", [RECORD_WORK_FULL] = "full", [RECORD_WORK_ENDS] = "epoch"};
 
 struct record_work {
     const char *part; /* of the cache */
@@ -30,7 +32,7 @@ struct record_work {
     int fd;           /* -1: nobody is shown */
     char *shown;      /* the run */
     int runs;         /* how many are shown */
-    bool full;
+    enum record_work_standing standing;
     char *sweep; /* its line; NULL: none */
 };
 
@@ -114,8 +116,8 @@ static char *sweep_line(const struct wire_sweep_status *s)
     int64_t *count[COUNTS];
 
     counts_of(&copy, count);
-    text_addf(&t, "sweep %d %d %d %d %d", (int)s->state, s->closing, s->after_cells,
-              wire_sweep_lacks_room(s), s->counting);
+    text_addf(&t, "sweep %d %d %d %d %d", (int)s->state, s->closing,
+              s->after_epoch ? 2 : s->after_cells, wire_sweep_lacks_room(s), s->counting);
     for (int i = 0; i < COUNTS; i++)
         text_addf(&t, " %" PRId64, *count[i]);
     /* whole seconds: it is not written more often */
@@ -148,7 +150,7 @@ static void read_sweep(char *line, struct wire_sweep_status *out)
         return;
     line += 6;
     for (int i = 0; i < 5; i++)
-        if (!take_int(&line, i ? 1 : WIRE_SKIPPED, &flag[i]) || flag[i] < 0)
+        if (!take_int(&line, i == 0 ? WIRE_SKIPPED : i == 2 ? 2 : 1, &flag[i]) || flag[i] < 0)
             return;
     for (int i = 0; i < COUNTS; i++)
         if (!take_int(&line, INT64_MAX, count[i]) || *count[i] < 0)
@@ -158,7 +160,8 @@ static void read_sweep(char *line, struct wire_sweep_status *out)
     strcpy(s.name, line);
     s.state = (enum wire_state)flag[0];
     s.closing = flag[1];
-    s.after_cells = flag[2];
+    s.after_cells = flag[2] == 1;
+    s.after_epoch = flag[2] == 2;
     s.full = flag[3];
     s.counting = flag[4];
     s.left_seconds = left < 0 ? NAN : (double)left;
@@ -182,7 +185,9 @@ static void read_lines(int fd, struct record_working *w)
         runs < INT_MAX)
         w->runs = (int)runs;
     if (line && (line = next_line(&rest)))
-        w->full = w->runs && !strcmp(line, "full");
+        for (int i = RECORD_WORK_FULL; i <= RECORD_WORK_ENDS && w->runs; i++)
+            if (!strcmp(line, standings[i]))
+                w->standing = (enum record_work_standing)i;
     if (line && (line = next_line(&rest)))
         read_sweep(line, &w->sweep);
 }
@@ -238,16 +243,17 @@ bool record_working_paused(const struct record_working *w)
     return w->run[0] && !w->runs;
 }
 
-bool record_working_lacks_room(const char *run)
+enum record_work_standing record_working_standing(const char *run)
 {
     struct record_working *all;
     size_t n = record_working_list(&all);
-    bool full = false;
+    enum record_work_standing standing = RECORD_WORK_GOES_ON;
 
-    for (size_t i = 0; i < n && !full; i++)
-        full = all[i].full && record_working_same(all[i].run, run);
+    for (size_t i = 0; i < n && !standing; i++)
+        if (all[i].standing && record_working_same(all[i].run, run))
+            standing = all[i].standing;
     free(all);
-    return full;
+    return standing;
 }
 
 static int64_t at_work(const struct wire_sweep_status *s)
@@ -385,7 +391,7 @@ static void write_lines(struct record_work *w)
 {
     char *results = absolute(w->results);
     char *folder = w->shown[0] ? absolute(w->shown) : mem_text("");
-    char *text = mem_textf("%s\n%s\n%d\n%s\n%s\n", results, folder, w->runs, w->full ? "full" : "",
+    char *text = mem_textf("%s\n%s\n%d\n%s\n%s\n", results, folder, w->runs, standings[w->standing],
                            w->sweep ? w->sweep : "");
 
     /* Cut behind the write: whoever reads meanwhile finds its lines. */
@@ -397,11 +403,11 @@ static void write_lines(struct record_work *w)
     free(results);
 }
 
-void record_work_set_full(struct record_work *w, bool full)
+void record_work_set_standing(struct record_work *w, enum record_work_standing standing)
 {
-    if (full == w->full)
+    if (standing == w->standing)
         return;
-    w->full = full;
+    w->standing = standing;
     if (w->shown)
         write_lines(w);
 }

@@ -10,12 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum record_work_standing { /* of a run that is at work */
+                            RECORD_WORK_GOES_ON,
+                            RECORD_WORK_FULL, /* waits for room on the disk */
+                            RECORD_WORK_ENDS, /* stops at the end of its epoch; "go" takes that back */
+};
+
 struct record_working {
     int64_t pid;
     char results[1024]; /* the folder of its runs, absolute */
     char run[1024]; /* path of a run's folder, or a paused sweep's; empty: it is being prepared */
     int runs;       /* that compute there; 0 with a run: it is paused */
-    bool full;      /* that run waits for room on the disk */
+    enum record_work_standing standing; /* of that run */
     struct wire_sweep_status
         sweep; /* that it works on; without its path, number and reasons. No name: none */
 };
@@ -27,8 +33,8 @@ size_t record_working_list(struct record_working **out);
 size_t record_computing_list(struct record_working **out);
 /* It has its results, but not the machine. */
 bool record_working_paused(const struct record_working *w);
-/* Whether a process works on the run of that folder that waits for room on the disk. */
-bool record_working_lacks_room(const char *run);
+/* How the run of that folder stands, as who works on it tells. */
+enum record_work_standing record_working_standing(const char *run);
 /* How that sweep stands, as a program that works on it tells: of several the one that is most at work. False:
  * none does, and that of this process stands on its wire. */
 bool record_working_sweep(const char *results, const char *name, struct wire_sweep_status *out);
@@ -41,8 +47,7 @@ struct record_work *record_work_new(const char *results);
 /* run: the folder of a run that is at work ("" while it is being prepared), one of so many, or of a
  * paused one with 0; NULL: none is. */
 void record_work_set(struct record_work *w, const char *run, int runs);
-/* Whether that run waits for room on the disk. */
-void record_work_set_full(struct record_work *w, bool full);
+void record_work_set_standing(struct record_work *w, enum record_work_standing standing);
 /* The sweep that is worked on; NULL: none. */
 void record_work_set_sweep(struct record_work *w, const struct wire_sweep_status *s);
 /* Begins where no other process of this user computes on this machine; of several that ask for it at the

@@ -49,7 +49,7 @@ bool wire_sweep_is_paused(const struct wire_sweep_status *s)
 
 bool wire_sweep_takes_back(const struct wire_sweep_status *s)
 {
-    return s->after_cells && s->state != WIRE_PAUSED && !s->paused;
+    return (s->after_cells || s->after_epoch) && s->state != WIRE_PAUSED && !s->paused;
 }
 
 bool wire_sweep_rests(const struct wire_sweep_status *s)
@@ -83,7 +83,9 @@ const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief)
     if (stops_when_let_go(s))
         return brief ? "paused" : "paused, then stops";
     if (s->closing)
-        return brief ? "stopping" : "stopping: no further cell begins";
+        return brief            ? "stopping"
+               : s->after_epoch ? "stopping after this epoch"
+                                : "stopping: no further cell begins";
     if (wire_sweep_is_paused(s))
         return brief || !wire_sweep_works(s) ? "paused" : "paused: no further cell begins";
     if (s->counting && !s->running && s->state == WIRE_RUNNING)

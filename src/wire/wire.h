@@ -201,9 +201,10 @@ struct wire_sweep_status {
     char failed_before[32]; /* of the command: "" or as in wire_sweep */
     bool counting;          /* the numbers still grow */
     bool closing;           /* it was told to stop: no further cell begins */
-    bool after_cells; /* closing: those that run end by themselves, and WIRE_GO takes it back */
-    bool full;        /* a cell that runs here waits for room on the disk */
-    int64_t cells;    /* without those left out: the sum of the next six lines */
+    /* Closing, and WIRE_GO takes it back: those that run end by themselves, or where their epochs do. */
+    bool after_cells, after_epoch;
+    bool full;     /* a cell that runs here waits for room on the disk */
+    int64_t cells; /* without those left out: the sum of the next six lines */
     int64_t waiting, running;
     int64_t elsewhere; /* another program computes them */
     int64_t stopped;   /* unfinished, and not begun again */
@@ -233,6 +234,8 @@ struct wire_status { /* one line of the snapshot */
     enum wire_state state;
     enum err_code code;
     int64_t step, epoch;
+    bool
+        after_epoch; /* it goes on to the end of its epoch and stops there; WIRE_GO takes that back */
     char path[1024];
     char reason[512];
 };

@@ -590,16 +590,20 @@ TEST(a_stop_after_the_epoch_is_taken_back)
 {
     struct kit k;
     struct wire_sweep_status status;
+    struct wire_status run;
     struct wire_cell cells[CELLS];
     size_t live[CELLS];
     uint32_t sweep;
 
     sweep = begin_held(&k, "batch = 8\nepochs = 3\nlr = 0.1, 0.2\n", (struct wish){0}, cells, live);
     kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
-    wait_standing(&k, sweep, "stopping: no further cell begins", &status);
-    CHECK(!status.after_cells);
+    wait_standing(&k, sweep, "stopping after this epoch", &status);
+    CHECK(wire_sweep_takes_back(&status) && !status.after_cells);
+    CHECK(wire_status(k.wire, cells[live[0]].run, &run) && run.after_epoch);
     kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
     wait_standing(&k, sweep, "running", &status);
+    CHECK(!status.after_epoch && wire_status(k.wire, cells[live[0]].run, &run));
+    CHECK(!run.after_epoch);
     kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_DONE);

@@ -761,9 +761,15 @@ TEST(who_is_at_work_is_seen_while_it_lives)
 
         record_work_set(w, "", 0);
         record_work_set(w, run, 1);
-        record_work_set_full(w, true);
+        record_work_set_standing(w, RECORD_WORK_FULL);
         record_work_set_sweep(w, &sweep);
         if (write(pipe_[1], "y", 1) != 1 || read(seen[0], &byte, 1) != 1)
+            _exit(1);
+        record_work_set_standing(w, RECORD_WORK_ENDS);
+        sweep.after_cells = false;
+        sweep.after_epoch = true;
+        record_work_set_sweep(w, &sweep);
+        if (write(pipe_[1], "e", 1) != 1 || read(seen[0], &byte, 1) != 1)
             _exit(1);
         record_work_set(w, run, 0);
         sweep.state = WIRE_RUNNING;
@@ -782,10 +788,11 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         CHECK(!record_working_same(list[0].results, folder));
         CHECK(record_working_same("/not/made/yet", "/not/made/yet"));
         CHECK(!record_working_same("/not/made/yet", "/not/made") && !record_working_same("", ""));
-        CHECK(list[0].full && list[0].runs == 1);
+        CHECK(list[0].standing == RECORD_WORK_FULL && list[0].runs == 1);
     }
     free(list);
-    CHECK(record_working_lacks_room(run) && !record_working_lacks_room(results));
+    CHECK_INT(record_working_standing(run), RECORD_WORK_FULL);
+    CHECK_INT(record_working_standing(results), RECORD_WORK_GOES_ON);
     CHECK(!record_working_sweep(results, "b", &told) &&
           !record_working_sweep(folder, "a b", &told));
     CHECK(record_working_sweep(results, "a b", &told));
@@ -793,13 +800,18 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     CHECK(told.cells == 12 && told.running == 2 && told.paused == 1 && told.waiting == 6);
     CHECK(wire_sweep_ended(&told) == 4 && isnan(told.left_seconds));
     CHECK(write(seen[1], "s", 1) == 1);
+    CHECK(read(pipe_[0], &byte, 1) == 1);
+    CHECK_INT(record_working_standing(run), RECORD_WORK_ENDS);
+    CHECK(record_working_sweep(results, "a b", &told));
+    CHECK(told.closing && told.after_epoch && !told.after_cells);
+    CHECK(write(seen[1], "s", 1) == 1);
     CHECK(read(pipe_[0], &byte, 1) == 1); /* paused: it has its results, and not the machine */
     CHECK_INT(record_working_list(&list), 1);
     CHECK_INT(list ? list[0].runs : -1, 0);
     free(list);
     CHECK(record_working_sweep(results, "a b", &told));
     CHECK(told.state == WIRE_RUNNING && told.left_seconds == 1);
-    CHECK(!record_working_lacks_room(run));
+    CHECK_INT(record_working_standing(run), RECORD_WORK_GOES_ON);
     CHECK_INT(record_computing_list(&list), 0);
     free(list);
     CHECK(record_work_claim(own));

@@ -876,7 +876,7 @@ static pid_t lack_room_elsewhere(const char *results, const char *run)
     if (child == 0) {
         struct record_work *w = record_work_new(results);
 
-        record_work_set_full(w, true);
+        record_work_set_standing(w, RECORD_WORK_FULL);
         record_work_set(w, run, 1);
         if (write(ends[1], "y", 1) == 1)
             pause();
