@@ -230,6 +230,16 @@ static void offer(struct app *app, const char *verb, const char *run, const char
     text_free(&line);
 }
 
+static bool ends_epoch(const struct app *app, const char *name)
+{
+    char *folder = library_folder(app->library, name);
+    const struct feed_run *run = feed_find(app->feed, folder);
+    bool ends = run && feed_ends_epoch(app->feed, run);
+
+    free(folder);
+    return ends;
+}
+
 /* The verbs that mean a run, as far as its state lets them do anything. */
 static void offer_verbs(struct app *app, const char *name)
 {
@@ -241,7 +251,10 @@ static void offer_verbs(struct app *app, const char *name)
         offer(app, "watch", name, "");
         offer(app, run->state == WIRE_PAUSED ? "go" : "pause", name, "");
         offer(app, "stop", name, "");
-        offer(app, "stop", name, " --after-epoch");
+        if (ends_epoch(app, name))
+            offer(app, "go", name, "");
+        else
+            offer(app, "stop", name, " --after-epoch");
     } else if (run && !run->average) { /* it cannot be trained on */
         offer(app, "resume", name, run->state == WIRE_DONE ? " epochs=" : "");
     }

@@ -151,7 +151,8 @@ static bool tick(void *screen)
         return false;
     run = runview_run(v);
     tell_left_out(v, run);
-    return (run ? run->id : 0) != v->drawn_id || (run && run->changed != v->drawn);
+    return (run ? run->id : 0) != v->drawn_id ||
+           (run && (run->changed != v->drawn || runview_takes_back(v, run) != v->drawn_ends));
 }
 
 static const char *run_name(void *screen)

@@ -232,8 +232,12 @@ static void draw_standing(struct runview *v, const struct feed_run *run, struct 
     bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
     bool goes = run->state == WIRE_DONE || run->state == WIRE_RUNNING;
     bool gain = has_gain(run) && in.rows < 24;
-    const char *state = full ? WIRE_LACKS_ROOM : starts ? "starting" : state_of(run);
-    int role = full ? GRID_WARN : role_of(run), column, width;
+    bool ends = feed_ends_epoch(v->app->feed, run);
+    const char *state = full     ? WIRE_LACKS_ROOM
+                        : starts ? "starting"
+                        : ends   ? "stopping"
+                                 : state_of(run);
+    int role = full || ends ? GRID_WARN : role_of(run), column, width;
     struct text story = {0};
 
     for (int brief = 0; brief < 3 && !(gain && goes); brief++) {
@@ -466,6 +470,7 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
         return;
     }
     v->drawn = run->changed;
+    v->drawn_ends = runview_takes_back(v, run);
     in = rect_below(in, draw_head(v, run, g, in));
     units = runview_units_rows(run);
     log = in.rows >= 34 ? 6 : in.rows >= 26 ? 5 : in.rows >= 18 ? 2 : 1;

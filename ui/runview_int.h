@@ -44,6 +44,7 @@ struct runview {
     struct runview_panel loss, acc;
     int units_first; /* scrolled */
     uint64_t drawn, drawn_id;
+    bool drawn_ends;
     char *told; /* what a question was about */
     struct {
         const char *said;      /* NULL: nothing */
@@ -69,9 +70,11 @@ bool runview_at_work(const struct feed_run *run);
 /* Nothing of it is known yet but its name. */
 bool runview_unread(const struct feed_run *run);
 bool runview_is_average(const struct feed_run *run);
+/* Whether it was told to stop in a way that is taken back. */
+bool runview_takes_back(const struct runview *v, const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);
-void runview_resume(struct runview *v, const struct feed_run *run);
+void runview_resume(struct runview *v, struct feed_run *run);
 void runview_press_now(struct runview *v); /* the key that waits, if it need not any more */
 /* Runs that go on elsewhere, as far as they are known, and those that do no more. */
 void runview_follow_live(struct runview *v);

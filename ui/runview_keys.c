@@ -17,7 +17,9 @@ const struct screen_key runview_keys[] = {
     {"p", "pause",
      "pauses, or goes on, of a sweep this cell alone; it stays paused if the terminal goes: `chorus "
      "go RUN`"},
-    {"K", "stop", "stops it, after this epoch or now, or a cell's sweep; asks first"},
+    {"K", "stop",
+     "stops it, after this epoch or now, or a cell's sweep; asks first, also whether a stop after the "
+     "epoch is taken back"},
     {"x", "axis",
      "what the plots run over: epoch, step, images, model-images, seconds, "
      "device-seconds"},
@@ -30,8 +32,8 @@ const struct screen_key runview_keys[] = {
     {"e", "edit", "loads its experiment into Setup"},
     {"r", "again", "runs its experiment again"},
     {"R", "go on",
-     "goes on with a run that was stopped or whose process died; gives a done one more "
-     "epochs"},
+     "goes on with a run that was stopped or whose process died; takes a stop after the epoch back; "
+     "gives a done one more epochs"},
     {"P", "predictions", "its predictions"},
     {"W", NULL, "writes its weights into a file"},
     {"M", "match", "trains a single model for as many epochs as make its cost"},
@@ -62,8 +64,8 @@ const struct screen_key *runview_hints(void *screen)
     else if (ended)
         snprintf(letters, sizeof letters, "r%sePxym[+%sM", goes_on(run) ? "R" : "", next);
     else if (run)
-        snprintf(letters, sizeof letters, "%sKxym[+%ser", run->state == WIRE_WAITING ? "" : "p",
-                 next);
+        snprintf(letters, sizeof letters, "%sK%sxym[+%ser", run->state == WIRE_WAITING ? "" : "p",
+                 runview_takes_back(v, run) ? "R" : "", next);
     screen_hints(hints, runview_keys, letters);
     if (run && run->state == WIRE_PAUSED)
         screen_hint(hints, "p", "go on");

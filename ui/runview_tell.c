@@ -209,12 +209,22 @@ static void stop_run(void *user, int answer)
     if (answer < 0 || answer > 1 || !same_run(v))
         return;
     if (answer == 0)
-        stop_with(v, WIRE_AFTER_EPOCH, "stopping after this epoch");
+        stop_with(v, WIRE_AFTER_EPOCH,
+                  runview_run(v)->state == WIRE_WAITING
+                      ? "taking it out"
+                      : "stopping after this epoch; R takes that back");
     else
         stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
 }
 
-static void take_stop_back(struct runview *v, const struct feed_run *run)
+/* That of its sweep, where it is a cell of one. */
+bool runview_takes_back(const struct runview *v, const struct feed_run *run)
+{
+    return is_of_sweep(run) ? feed_will_stop(v->app->feed, run)
+                            : feed_ends_epoch(v->app->feed, run);
+}
+
+static void take_sweeps_stop_back(struct runview *v, const struct feed_run *run)
 {
     static const char said[] = "the sweep goes on: further cells begin";
     struct text name = {0};
@@ -253,6 +263,40 @@ static void stop_cell(void *user, int answer)
                       : "stopping this cell; R goes on with it");
 }
 
+static void take_stop_back(struct runview *v, struct feed_run *run)
+{
+    static const char said[] = "it goes on: the stop after this epoch is taken back";
+    struct err e = {0};
+
+    if (is_of_sweep(run)) {
+        take_sweeps_stop_back(v, run);
+        return;
+    }
+    did(v, run, "go", "");
+    promise(v, run, said, false);
+    if (run->own)
+        answer_for(v, run, feed_pause(v->app->feed, run, true, &e), &e, said);
+    else
+        tell_other(v, run, "go", said);
+}
+
+/* Of boxes that offered to take the stop back, which may have been done meanwhile. */
+static void take_back_if_asked(struct runview *v)
+{
+    struct feed_run *run = runview_run(v);
+
+    if (same_run(v) && must_work(v, run) && runview_takes_back(v, run))
+        take_stop_back(v, run);
+}
+
+static void stop_run_again(void *user, int answer)
+{
+    if (answer == 0)
+        take_back_if_asked(user);
+    else
+        stop_run(user, answer);
+}
+
 /* Of what waits for room on the disk, which comes to no end of an epoch. */
 static void stop_full(void *user, int answer)
 {
@@ -268,16 +312,12 @@ static void stop_full_cell(void *user, int answer)
         stop_cell(user, 2);
 }
 
-/* Of a box that offered to take the stop back, which may have been done meanwhile. */
 static void stop_cell_again(void *user, int answer)
 {
-    struct runview *v = user;
-    struct feed_run *run = runview_run(v);
-
-    if (answer != 0)
+    if (answer == 0)
+        take_back_if_asked(user);
+    else
         stop_cell(user, answer);
-    else if (same_run(v) && must_work(v, run) && feed_will_stop(v->app->feed, run))
-        take_stop_back(v, run);
 }
 
 #define STOP_SWEEP "stop the sweep now; R on Sweep goes on with it"
@@ -290,7 +330,7 @@ static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, cons
     const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
                                : "stop it now: R goes on with it";
     /* what gives something up is not the first: Enter takes that */
-    const char *const cell[] = {stops ? "take the stop back: further cells begin"
+    const char *const cell[] = {stops ? "take the stop back: the sweep goes on"
                                       : "running cells to their end, then no more",
                                 drop, STOP_SWEEP, "cancel", NULL};
     const char *const foreign[] = {"cancel", drop, stop, NULL};
@@ -306,19 +346,23 @@ static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const
 {
     static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
                                         NULL};
+    static const char *const again[] = {"take the stop back: it goes on", "now; R goes on with it",
+                                        "cancel", NULL};
     static const char *const waits[] = {"take it out", "cancel", NULL};
     static const char *const full[] = {"now; R goes on from its last checkpoint", "cancel", NULL};
 
     if (feed_lacks_room(v->app->feed, run))
         app_ask(v->app, question, full, stop_full, v);
+    else if (runview_takes_back(v, run))
+        app_ask(v->app, question, again, stop_run_again, v);
     else
         app_ask(v->app, question, run->state == WIRE_WAITING ? waits : plain, stop_run, v);
 }
 
 void runview_ask_stop(struct runview *v, struct feed_run *run)
 {
-    static void (*const earlier[])(void *user, int answer) = {stop_run, stop_full, stop_cell,
-                                                              stop_cell_again, stop_full_cell};
+    static void (*const earlier[])(void *user, int answer) = {
+        stop_run, stop_run_again, stop_full, stop_cell, stop_cell_again, stop_full_cell};
     bool of_sweep = is_of_sweep(run);
     struct text question = {0};
 
@@ -335,6 +379,9 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
     text_add(&question, "?");
     if (feed_lacks_room(v->app->feed, run))
         text_add(&question, " It waits for room on the disk.");
+    else if (runview_takes_back(v, run))
+        text_add(&question, of_sweep ? " The sweep was told to stop already."
+                                     : " It stops after this epoch already.");
     if (run->own && run->state != WIRE_WAITING)
         screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
     for (size_t i = 0; i < MEM_COUNT(earlier); i++)
@@ -489,8 +536,12 @@ static void ask_epochs(struct runview *v, const struct feed_run *run)
     app_prompt(v->app, label, run->spec.epochs ? more : "1", take_epochs, NULL, v);
 }
 
-void runview_resume(struct runview *v, const struct feed_run *run)
+void runview_resume(struct runview *v, struct feed_run *run)
 {
+    if (runview_at_work(run) && runview_takes_back(v, run)) {
+        take_stop_back(v, run);
+        return;
+    }
     if (runview_at_work(run)) {
         app_say(v->app, GRID_WARN, "it is at work already");
         return;

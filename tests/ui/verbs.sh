@@ -151,4 +151,19 @@ check "what p and K do while it runs" play works "keys 5" "wait busy" "wait runn
     "wait pause busy" "keys Down" "wait stop busy" "keys Down" "wait stop busy --after-epoch" "keys Esc"
 "$CHORUS" stop busy --now --results works >/dev/null 2>&1
 check "it ends" until_true 30 flock -n works/sweeps/busy/work true
+
+# A stop after the epoch, in an epoch that does not end before it is taken back.
+CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" one alone name=held epochs=3 --background
+check "K takes another program's stop after the epoch back, which Run says" play alone "keys 2" "wait  running elsewhere" "keys K" \
+    "wait after this epoch" "keys Enter" "wait epoch; R takes that back" "wait  stopping elsewhere" "keys K" "wait It stops after this epoch already" \
+    "wait take the stop back" "keys Enter" "wait this epoch is taken back" "wait  running elsewhere" "keys : Down" "wait go 2" "keys Esc"
+: >shut
+check "it goes on to its end" until_true 60 eval '[ "$(rows alone/2*/epochs.csv)" = 3 ]'
+rm shut
+CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" one both lr=0.3,0.4 epochs=3 --name held --background
+check "so does R on Sweep, which says it too" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
+    "wait stopping after this epoch" "wait R go on" "keys K" "wait It stops at the end of this epoch" "wait take the stop back" \
+    "keys Esc R" "wait has been told to go on after this epoch too" "gone stopping after this epoch" "keys : Down" "wait go held" "keys Esc"
+: >shut
+check "both cells get their results" until_true 60 eval '[ "$(grep -c ,done, both/sweeps/held/sweep.csv)" = 2 ]'
 finish

@@ -922,7 +922,7 @@ TEST(a_cells_stop_is_its_sweeps)
     status.closing = status.after_cells = true;
     wire_set_sweep(s.k.wire, &status);
     runview_ask_stop(&s.view, runview_run(&s.view));
-    CHECK_STR(s.app.own->answer[0], "take the stop back: further cells begin");
+    CHECK_STR(s.app.own->answer[0], "take the stop back: the sweep goes on");
     while (wire_next_command(s.k.wire, &command, 0))
         ;
     s.app.own->on_answer(s.app.own->user, 0);
@@ -953,6 +953,57 @@ TEST(a_cells_stop_is_its_sweeps)
         free(s.app.own->answer[i]);
     free(s.view.told);
     record_close(record);
+    free(run);
+    close_view(&s);
+}
+
+/* By K and by R, and as the line of `:` says; of this process's as of another's. */
+TEST(a_stop_after_the_epoch_is_taken_back)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .after_epoch = true};
+    struct record_run *run = lenet();
+    struct wire_command command;
+    struct record *record;
+    struct shown s;
+
+    open_view(&s);
+    record = kit_run(&s.k, run);
+    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    take(&s);
+    CHECK(!strncmp(draw(&s, 21, 80), " running  lenet", 15) && !hints(&s, "go on"));
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->answer[0], "after this epoch");
+    s.app.own->on_answer(s.app.own->user, 0);
+    REQUIRE(wire_next_command(s.k.wire, &command, 0));
+    CHECK(command.kind == WIRE_STOP && command.how == WIRE_AFTER_EPOCH);
+    snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+    wire_set_status(s.k.wire, &status); /* the engine has heard of it */
+    CHECK(!strncmp(draw(&s, 21, 80), " stopping  lenet", 16) && hints(&s, "go on"));
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_HAS(text_str(&s.app.own->question), "? It stops after this epoch already.");
+    REQUIRE(s.app.own->answers == 3);
+    CHECK_STR(s.app.own->answer[0], "take the stop back: it goes on");
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 7);
+    CHECK_HAS(text_str(&s.app.did), "go ");
+    runview_resume(&s.view, runview_run(&s.view));
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    s.app.own->on_answer(s.app.own->user, 1);
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP);
+    status.after_epoch = false; /* taken back elsewhere while the box stands */
+    wire_set_status(s.k.wire, &status);
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK(!wire_next_command(s.k.wire, &command, 0));
+    runview_resume(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->said, "it is at work already");
+    runview_run(&s.view)->own = false;
+    CHECK(!hints(&s, "go on"));
+    runview_run(&s.view)->standing = RECORD_WORK_ENDS;
+    CHECK(hints(&s, "go on"));
+    popup_close(&s.app);
+    record_close(record);
+    free(s.view.told);
     free(run);
     close_view(&s);
 }
