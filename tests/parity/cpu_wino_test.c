@@ -316,15 +316,15 @@ static void known(const char *isa, const struct cpu_conv_ops *ops)
 {
     /* the second convolutions of lenet and cnn; resnet18's, thinner */
     static const struct cpu_conv_layer layers[] = {
-        {20, 50, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL},
-        {32, 64, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL},
-        {12, 16, 3, 1, 1, 1, 28, 28, 28, 28, false, 1, false, NULL},
-        {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false, NULL},
-        {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false, NULL},
-        {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL},
+        {20, 50, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, false},
+        {32, 64, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL, false},
+        {12, 16, 3, 1, 1, 1, 28, 28, 28, 28, false, 1, false, NULL, false},
+        {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false, NULL, false},
+        {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false, NULL, false},
+        {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, false},
         /* gradients of weights in blocks, of either form */
-        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL},
-        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false, NULL},
+        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, false},
+        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false, NULL, false},
     };
     for (size_t i = lanes < CPU_LANES ? 3 : 0; i < MEM_COUNT(layers); i++)
         check(isa, ops, &layers[i], i ? 2 : 3, i < 2, true, false);
@@ -399,7 +399,7 @@ TEST(wino_does_edges_of_any_size)
 
 static void no_number(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true, NULL};
+    struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true, NULL, false};
 
     for (int way = 0; way < 3; way++) {
         c.pool = way == 0 ? 1 : 2;
@@ -438,7 +438,7 @@ TEST(wino_lets_no_number_through_as_none)
 static void black(const char *isa, const struct cpu_conv_ops *ops)
 {
     static const float bias[] = {0, 3e-7f, -1e-9f, -2e-5f, 0.3f};
-    struct cpu_conv_layer c = {3, 5, 0, 1, 1, 2, 17, 14, 17, 15, false, 1, false, NULL};
+    struct cpu_conv_layer c = {3, 5, 0, 1, 1, 2, 17, 14, 17, 15, false, 1, false, NULL, false};
     struct tap tap;
 
     for (c.k = 3; c.k <= 5; c.k += 2) {
@@ -547,7 +547,7 @@ TEST(wino_tells_on_which_side_of_zero_an_output_is)
  * least of a few. */
 static void apart(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {32, 16, 3, 1, 1, 1, 16, 16, 16, 16, true, 1, false, NULL};
+    struct cpu_conv_layer c = {32, 16, 3, 1, 1, 1, 16, 16, 16, 16, true, 1, false, NULL, false};
     struct sizes n = sizes_of(&c);
     float *ones = numbers(n.in, 0.5f), *in = numbers(n.in, 0), *w = numbers(n.w, 0.05f);
     float *packed = numbers(ops->packed(&c, false), 1), *out = numbers(n.out, 0);
@@ -589,7 +589,7 @@ TEST(wino_takes_not_much_longer_for_numbers_far_apart)
 
 static void cannot(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true, NULL};
+    struct cpu_conv_layer c = {8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true, NULL, false};
 
     CHECK(!ops->can(&c));
     c.pool = 1;
