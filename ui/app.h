@@ -152,6 +152,9 @@ void app_unsay(struct app *app, const char *words);
  * whose answer goes there too is taken away: handlers know one at a time. */
 void app_ask(struct app *app, const char *question, const char *const *answers,
              void (*chosen)(void *user, int answer), void *user);
+/* Other words for the question whose answer goes there, and as many answers: the chosen one stays. */
+void app_ask_renew(struct app *app, const char *question, const char *const *answers,
+                   void (*chosen)(void *user, int answer));
 /* The question whose answer goes there is taken away, where it stands still. */
 void app_ask_end(struct app *app, void (*chosen)(void *user, int answer));
 /* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds; another

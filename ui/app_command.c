@@ -131,15 +131,6 @@ static void start_training(struct training *t, bool queue, bool alone)
     start_job(t->app, t->args);
 }
 
-static void begin_training(void *user, enum claim_how how, bool elsewhere)
-{
-    struct training *t = user;
-
-    if (how != CLAIM_NOT)
-        start_training(t, how == CLAIM_BEHIND, elsewhere);
-    free_training(t);
-}
-
 static void training_chosen(void *user, int answer)
 {
     struct app *app = user;
@@ -152,25 +143,44 @@ static void training_chosen(void *user, int answer)
         free_training(t);
 }
 
-/* `run` beside something else, as by the key r of Setup: a person says where. */
-static void train(struct app *app, const char *const *args, size_t n)
+static void ask_where(struct training *t)
 {
     static const char *const answers[] = {"behind it, in the queue", "run it beside", "cancel",
                                           NULL};
+
+    training_chosen(t->app, -1); /* an earlier one, whose question went unanswered */
+    t->app->own->training = t;
+    app_ask(t->app,
+            "Something computes on this machine already; beside each other both are slower.",
+            answers, training_chosen, t->app);
+}
+
+static void begin_training(void *user, enum claim_how how, bool elsewhere)
+{
+    struct training *t = user;
+
+    if (how == CLAIM_NOW && feed_busy(t->app->feed)) { /* the queue went on meanwhile */
+        ask_where(t);
+        return;
+    }
+    if (how != CLAIM_NOT)
+        start_training(t, how == CLAIM_BEHIND, elsewhere);
+    free_training(t);
+}
+
+/* `run` beside something else, as by the key r of Setup: a person says where. */
+static void train(struct app *app, const char *const *args, size_t n)
+{
     struct training *t = mem_new(1, sizeof *t);
 
     t->app = app;
     t->args = mem_new(n + 3, sizeof *t->args);
     for (; t->n < n; t->n++)
         t->args[t->n] = mem_text(args[t->n]);
-    if (!feed_busy(app->feed)) {
+    if (feed_busy(app->feed))
+        ask_where(t);
+    else
         claim_machine(app, true, begin_training, t);
-        return;
-    }
-    training_chosen(app, -1); /* an earlier one, whose question went unanswered */
-    app->own->training = t;
-    app_ask(app, "Something computes on this machine already; beside each other both are slower.",
-            answers, training_chosen, app);
 }
 
 static void run_command(void *user, const char *line)

@@ -21,6 +21,16 @@ void popup_close(struct app *app)
     app->dirty = true;
 }
 
+static void set_question(struct app_int *own, const char *question, const char *const *answers)
+{
+    text_clear(&own->question);
+    text_add(&own->question, question);
+    for (int i = 0; i < own->answers; i++)
+        free(own->answer[i]);
+    for (own->answers = 0; own->answers < APP_ANSWERS && answers[own->answers]; own->answers++)
+        own->answer[own->answers] = mem_text(answers[own->answers]);
+}
+
 static void open_popup(struct app *app, const struct popup *p)
 {
     struct app_int *own = app->own;
@@ -34,10 +44,7 @@ static void open_popup(struct app *app, const struct popup *p)
     own->on_text = p->on_text;
     own->complete = p->complete;
     if (p->kind == POPUP_ASK) {
-        text_clear(&own->question);
-        text_add(&own->question, p->words);
-        for (; own->answers < APP_ANSWERS && p->answer[own->answers]; own->answers++)
-            own->answer[own->answers] = mem_text(p->answer[own->answers]);
+        set_question(own, p->words, p->answer);
         own->chosen = 0;
         own->answers_at = (struct rect){0}; /* those that were drawn are of another question */
         return;
@@ -139,6 +146,27 @@ void app_ask(struct app *app, const char *question, const char *const *answers,
         p.answer[i] = answers[i];
     app_ask_end(app, chosen);
     open_or_wait(app, &p);
+}
+
+void app_ask_renew(struct app *app, const char *question, const char *const *answers,
+                   void (*chosen)(void *user, int answer))
+{
+    struct app_int *own = app->own;
+
+    if (own->popup == POPUP_ASK && own->on_answer == chosen) {
+        app->dirty |= strcmp(text_str(&own->question), question) != 0;
+        set_question(own, question, answers);
+    }
+    for (struct popup *p = own->waits; p; p = p->next) {
+        if (p->kind != POPUP_ASK || p->on_answer != chosen)
+            continue;
+        free((char *)p->words);
+        p->words = mem_text(question);
+        for (int i = 0; i < APP_ANSWERS && answers[i]; i++) {
+            free((char *)p->answer[i]);
+            p->answer[i] = mem_text(answers[i]);
+        }
+    }
 }
 
 void app_prompt(struct app *app, const char *label, const char *text,

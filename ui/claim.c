@@ -15,6 +15,7 @@
 struct claim {
     struct app *app;
     bool queue, asking, looking; /* a question stands; a task looks again */
+    bool ended, again; /* nobody computes any more; to be claimed once that task is back */
     uint64_t looked_ns;
     claim_begin *begin; /* NULL: it was called */
     void *user;
@@ -68,6 +69,16 @@ static void work(void *arg)
     sort_others(c);
 }
 
+/* Claims nothing: whoever begins elsewhere while a person thinks need not ask. */
+static void look(void *arg)
+{
+    struct claim *c = arg;
+
+    free(c->other);
+    c->others = record_computing_list(&c->other);
+    sort_others(c);
+}
+
 static void begin(struct claim *c, enum claim_how how)
 {
     claim_begin *call = c->begin;
@@ -85,6 +96,14 @@ static void end(struct claim *c, enum claim_how how)
     free_claim(c);
 }
 
+static void done(void *arg, bool dropped);
+
+static void claim_now(struct claim *c)
+{
+    c->again = false;
+    (void)tasks_try(c->app->tasks, work, done, c);
+}
+
 static void chosen(void *user, int answer)
 {
     struct app *app = user;
@@ -97,32 +116,63 @@ static void chosen(void *user, int answer)
         how = answer == 0 ? CLAIM_BEHIND : answer == 1 ? CLAIM_NOW : CLAIM_NOT;
     else if (answer >= 0)
         how = answer == 0 ? CLAIM_NOW : CLAIM_NOT;
-    if (!c->looking) {
+    if (how == CLAIM_NOW && c->ended) { /* another one may begin at this very moment */
+        c->asking = false;
+        c->again = c->looking;
+        if (!c->looking)
+            claim_now(c);
+    } else if (c->looking) {
+        app->claiming = NULL; /* what looks holds it */
+        begin(c, how);
+    } else {
         end(c, how);
+    }
+}
+
+/* The answers keep their letters and places when the other one ends: keys may be on their way. */
+static const char *const *answers(const struct claim *c)
+{
+    static const char *const queue[2][4] = {
+        {"behind it, in the queue", "run it beside", "cancel", NULL},
+        {"behind what waits in the queue", "run it now", "cancel", NULL}};
+    static const char *const beside[2][3] = {{"beside it", "cancel", NULL},
+                                             {"begin now", "cancel", NULL}};
+
+    return c->queue ? queue[c->ended] : beside[c->ended];
+}
+
+static void add_question(struct claim *c, struct text *question)
+{
+    const struct record_working *w = c->other;
+    const char *slash;
+
+    if (c->ended) {
+        text_add(question, "The other chorus has ended meanwhile: this can start now.");
         return;
     }
-    app->claiming = NULL; /* what looks holds it */
-    begin(c, how);
+    slash = strrchr(w->run, '/');
+    text_addf(question, "Another chorus (process %lld) computes ", (long long)w->pid);
+    text_add_clean(question, slash ? slash + 1 : w->run[0] ? w->run : "a run");
+    text_addf(question, " on this machine%s; beside each other both are slower.%s",
+              c->here ? "" : ", with its results in another folder",
+              c->queue ? " Queued, it waits until that has ended, also without this terminal."
+                       : "");
 }
 
 static void ask(struct claim *c)
 {
-    static const char *const queue[] = {"behind it, in the queue", "run it beside", "cancel", NULL};
-    static const char *const beside[] = {"beside it", "cancel", NULL};
-    const struct record_working *w = &c->other[0];
-    const char *slash = strrchr(w->run, '/');
     struct text question = {0};
+    bool stands = c->asking;
 
-    text_addf(&question, "Another chorus (process %lld) computes ", (long long)w->pid);
-    text_add_clean(&question, slash ? slash + 1 : w->run[0] ? w->run : "a run");
-    text_addf(&question, " on this machine%s; beside each other both are slower.%s",
-              c->here ? "" : ", with its results in another folder",
-              c->queue ? " Queued, it waits until that has ended, also without this terminal."
-                       : "");
-    c->asking = true;
+    c->ended = !c->others;
     c->elsewhere = c->here < c->others;
+    c->asking = true;
     c->looked_ns = app_ns(c->app);
-    app_ask(c->app, text_str(&question), c->queue ? queue : beside, chosen, c->app);
+    add_question(c, &question);
+    if (stands)
+        app_ask_renew(c->app, text_str(&question), answers(c), chosen);
+    else
+        app_ask(c->app, text_str(&question), answers(c), chosen, c->app);
     text_free(&question);
 }
 
@@ -150,13 +200,12 @@ static void looked(void *arg, bool dropped)
 
     c->looking = false;
     c->looked_ns = app_ns(c->app);
-    if (!c->begin) { /* answered meanwhile */
+    if (!c->begin) /* answered meanwhile */
         free_claim(c);
-    } else if (!dropped && c->got) {
-        app_ask_end(c->app, chosen);
-        app_say(c->app, GRID_TEXT, "The other one has ended; nothing was started here yet.");
-        end(c, CLAIM_NOT);
-    }
+    else if (!dropped && c->again)
+        claim_now(c);
+    else if (!dropped)
+        ask(c);
 }
 
 void claim_machine(struct app *app, bool queue, claim_begin *call, void *user)
@@ -174,7 +223,7 @@ void claim_machine(struct app *app, bool queue, claim_begin *call, void *user)
     *c = (struct claim){.app = app, .queue = queue, .begin = call, .user = user};
     c->results = mem_text(app->config.results);
     app->claiming = c;
-    (void)tasks_try(app->tasks, work, done, c);
+    claim_now(c);
 }
 
 void claim_drop(struct app *app)
@@ -192,7 +241,7 @@ void claim_tick(struct app *app)
     if (!c || !c->asking || c->looking || app_ns(app) - c->looked_ns < LOOK_NS)
         return;
     c->looking = true;
-    tasks_add_live(app->tasks, work, looked, c);
+    tasks_add_live(app->tasks, look, looked, c);
 }
 
 /* Behind the end of all tasks. */

@@ -6,7 +6,7 @@
 #include "ui/app.h"
 
 enum claim_how {
-    CLAIM_NOT,   /* cancelled, or the other one has ended meanwhile */
+    CLAIM_NOT,   /* cancelled */
     CLAIM_NOW,   /* the machine is ours, or a person wants it beside the other one */
     CLAIM_BEHIND /* a person wants it in the queue */
 };
@@ -18,8 +18,8 @@ typedef void claim_begin(void *user, enum claim_how how, bool elsewhere);
 void claim_machine(struct app *app, bool queue, claim_begin *begin, void *user);
 /* The engine, or a program that was started, shows itself what it does. */
 void claim_drop(struct app *app);
-/* Often: drops a claim whose start came to nothing; a question about a program that has ended since is
- * taken away. */
+/* Often: drops a claim whose start came to nothing; a question about a program that has ended since
+ * says so, and stands. */
 void claim_tick(struct app *app);
 void claim_close(struct app *app);
 

@@ -298,6 +298,8 @@ static void begin(void *user, enum claim_how how, bool elsewhere)
 
     if (s && how != CLAIM_NOT && !s->runs_again && s->form.turn != b->turn)
         setup_say_changed(s);
+    else if (s && how == CLAIM_NOW && feed_busy(s->app->feed)) /* the queue went on meanwhile */
+        setup_go_on(s);
     else if (s && how == CLAIM_NOW && setup_is_as_it_waited(s))
         setup_unless_begun(s, start); /* the others may have taken it while somebody was asked */
     else if (s && how == CLAIM_NOW)

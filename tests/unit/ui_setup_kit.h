@@ -86,6 +86,13 @@ void app_ask(struct app *app, const char *question, const char *const *answers,
     text_free(&t);
 }
 
+void app_ask_renew(struct app *app, const char *question, const char *const *answers,
+                   void (*chosen)(void *user, int answer))
+{
+    CHECK(kit.chosen == chosen);
+    app_ask(app, question, answers, chosen, kit.user);
+}
+
 void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
 {
     (void)app;

@@ -1705,11 +1705,39 @@ TEST(another_program_at_work_is_noticed)
     CHECK_HAS(kit.question, "[behind it, in the queue]");
     end_program(child, end);
     kit.ns = clock_ns() + 1000000000u;
-    claim_tick(&kit.app); /* the question is about nobody any more */
+    claim_tick(
+        &kit.app); /* the question is about nobody any more, and stands: keys are under way */
     kit_settle();
-    CHECK_STR(kit.question, "");
-    CHECK_HAS(kit.said, "The other one has ended");
+    CHECK_STR(kit.question,
+              "The other chorus has ended meanwhile: this can start now. [behind what waits in "
+              "the queue] [run it now] [cancel]");
     CHECK_INT(kit.runs, 1);
+    child = other_program(kit.folder, run, &end); /* others begin while somebody thinks */
+    kit.ns += 1000000000u;
+    claim_tick(&kit.app);
+    kit_settle();
+    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine;");
+    end_program(child, end);
+    kit.ns += 1000000000u;
+    claim_tick(&kit.app);
+    kit_settle();
+    child = other_program(kit.folder, run, &end); /* or at the very moment of the answer */
+    kit.chosen(kit.user, 1);
+    kit_settle();
+    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    CHECK_INT(kit.runs, 1);
+    end_program(child, end);
+    kit.ns += 1000000000u;
+    claim_tick(&kit.app);
+    kit_settle();
+    CHECK_HAS(kit.question, "[run it now]");
+    kit.ns += 1000000000u;
+    claim_tick(&kit.app);
+    kit.chosen(kit.user, 1); /* while it is looked */
+    kit_settle();
+    CHECK_INT(kit.runs, 2);
+    claim_drop(&kit.app);
+    kit.ns = 0;
 
     child = other_program("/", run, &end);
     kit_keys("r");
@@ -1717,7 +1745,7 @@ TEST(another_program_at_work_is_noticed)
     CHECK_HAS(kit.question, "with its results in another folder");
     CHECK_HAS(kit.question, "it waits until that has ended, also without this terminal");
     kit.chosen(kit.user, -1);
-    CHECK_INT(kit.runs, 1);
+    CHECK_INT(kit.runs, 2);
     kit_keys("r");
     kit.chosen(kit.user, 0);
     kit_settle();
@@ -1726,7 +1754,7 @@ TEST(another_program_at_work_is_noticed)
     REQUIRE(kit.setup->queue == 1);
     CHECK(!strncmp(kit.setup->queued[0].text, "# options: --order spread --alone\n", 34));
     CHECK_STR(kit.setup->queue_label[0], "alone");
-    CHECK_INT(kit.runs, 1);
+    CHECK_INT(kit.runs, 2);
     end_program(child, end);
     setenv("CHORUS_CACHE", before, 1);
     free(before);

@@ -300,6 +300,34 @@ TEST(a_question_takes_the_place_of_an_earlier_one_to_the_same_handler)
     finish(&k);
 }
 
+/* Keys that are under way mean what they meant. */
+TEST(a_question_that_is_worded_anew_keeps_the_answer_that_is_chosen)
+{
+    static const char *const answers[] = {"behind it", "run it beside", "cancel", NULL};
+    static const char *const later[] = {"behind what waits", "run it now", "cancel", NULL};
+    struct kit k;
+    int answered = 7;
+
+    start(&k);
+    app_ask(&k.app, "one computes", answers, note_answer, &answered);
+    press(&k, UI_DOWN);
+    app_ask_renew(&k.app, "it has ended", later, note_answer);
+    CHECK_STR(text_str(&k.app.own->question), "it has ended");
+    CHECK_STR(k.app.own->answer[1], "run it now");
+    press(&k, UI_ENTER);
+    CHECK_INT(answered, 1);
+    CHECK(k.app.own->popup == POPUP_NONE);
+    app_page(&k.app, "read", "words");
+    app_ask(&k.app, "one computes", answers, note_answer, &answered); /* which waits */
+    app_ask_renew(&k.app, "it has ended", later, note_answer);
+    press(&k, UI_ESC);
+    popup_next(&k.app);
+    CHECK_STR(text_str(&k.app.own->question), "it has ended");
+    CHECK_STR(k.app.own->answer[0], "behind what waits");
+    press(&k, UI_ESC);
+    finish(&k);
+}
+
 TEST(q_leaves_a_question_without_an_answer)
 {
     static const char *const answers[] = {"queue it", "no", NULL};
