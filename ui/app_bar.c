@@ -17,7 +17,8 @@ static const struct screen_key everywhere[] = {
     {"Ctrl-T", NULL, "the next theme: dark, light, mono"},
     {"Ctrl-L", NULL, "draws everything again"},
     {"Ctrl-Z", NULL, "stops the program until `fg`, and with it what trains here"},
-    {"q", "quit", "leaves; where something runs it asks first"},
+    {"q", "quit",
+     "leaves; where something runs it asks first. Ctrl-C too, and once more stops what runs, to go on later"},
     {NULL, NULL, NULL},
 };
 

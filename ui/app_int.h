@@ -91,7 +91,11 @@ struct app_int {
 };
 
 /* app_quit.c */
-void app_quit(struct app *app);   /* 'q': asks where something would be lost */
+void app_quit(struct app *app); /* 'q': asks where something would be lost */
+/* The answer that Ctrl-C takes to the question that stands: whoever is asked how to leave, and presses it
+ * again, stops what runs, unless something would be lost: APP_ANSWERS then, and it goes on standing. -1:
+ * none of them, as Esc. */
+int quit_interrupt(struct app *app);
 void quit_tick(struct app *app);  /* what was asked about may have ended meanwhile */
 void quit_tasks(struct app *app); /* the end of all that is asked of disks, which may take long */
 

@@ -20,12 +20,17 @@ static void answer(struct app *app, int which)
 static void ask_key(struct app *app, const struct key *key)
 {
     struct app_int *own = app->own;
+    int which;
 
     switch (key->code) {
     case UI_ESC:
     case 'q': /* leaves a box as it leaves all else: no answer begins with it */
-    case 3:   /* Ctrl-C */
         answer(app, -1);
+        return;
+    case 3: /* Ctrl-C */
+        which = quit_interrupt(app);
+        if (which < own->answers)
+            answer(app, which);
         return;
     case UI_ENTER:
         answer(app, own->chosen);

@@ -151,6 +151,47 @@ static void leave_queue(void *user, int answer)
     app->over |= answer == 0 || answer == 1;
 }
 
+static void leave_form(void *user, int answer)
+{
+    struct app *app = user;
+
+    app->over |= answer == 1;
+    if (answer == 0) {
+        app_show(app, SCREEN_SETUP);
+        screen_setup_save(app->screen[SCREEN_SETUP]);
+    }
+}
+
+/* Whether leaving would take more with it than what can go on from where it stopped. */
+static bool would_lose(const struct app *app)
+{
+    struct text words = {0};
+    bool lost = jobs_running(app->jobs) || screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
+
+    text_free(&words);
+    return lost;
+}
+
+/* answer: what a second Ctrl-C takes. */
+static void add_interrupt(const struct app *app, struct text *words, const char *answer)
+{
+    if (!would_lose(app))
+        text_addf(words, " Ctrl-C again %s.", answer);
+}
+
+int quit_interrupt(struct app *app)
+{
+    void (*to)(void *user, int answer) = app->own->on_answer;
+
+    if (to != leave && to != leave_or_stay && to != leave_full && to != leave_queue &&
+        to != leave_jobs && to != leave_form)
+        return -1;
+    if ((to == leave || to == leave_or_stay || to == leave_queue) && !would_lose(app))
+        return 1; /* stops it now, or keeps what waits */
+    app_say(app, GRID_WARN, "Ctrl-C alone leaves only where nothing would be lost: choose");
+    return APP_ANSWERS;
+}
+
 /* How many experiments wait. Where nothing runs here and no other process takes from them, nobody would
  * if this program went: something else computes into these results first. */
 struct waiting {
@@ -195,6 +236,7 @@ static void ask_about_queue(struct app *app, size_t n, const char *words)
         text_add(&question, ", behind what another program computes");
     }
     text_add(&question, "; nobody else would take from it.");
+    add_interrupt(app, &question, "keeps it, and leaves");
     app_ask(app, text_str(&question), answers, leave_queue, app);
     text_free(&question);
 }
@@ -207,17 +249,6 @@ static bool queue_stands(const struct app *app)
     if (app->config.wire)
         wire_queue(app->config.wire, &queue);
     return queue.state == WIRE_QUEUE_HELD && queue.lasts;
-}
-
-static void leave_form(void *user, int answer)
-{
-    struct app *app = user;
-
-    app->over |= answer == 1;
-    if (answer == 0) {
-        app_show(app, SCREEN_SETUP);
-        screen_setup_save(app->screen[SCREEN_SETUP]);
-    }
 }
 
 /* Nothing runs here. */
@@ -275,6 +306,8 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
         text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
                   waiting == 1 ? " begins" : "s begin",
                   others ? "other chorus that is open" : "next chorus");
+    if (!waits)
+        add_interrupt(app, &words, "stops it now");
     app_ask(app, text_str(&words),
             waits    ? full
             : rests  ? paused

@@ -10,7 +10,7 @@ fi
 
 # play ACTION... -- ARGUMENT...: the program on a terminal. Actions: "until COMMAND" (60 s at most), "shows
 # WORDS" since the last key, "key KEYS", "leave" (q, again and again: it may not know yet that nothing
-# runs), "signal NAME", "close" the terminal. Exits with the program's code; ./screen is what it showed
+# runs), "hammer" (Ctrl-C, again and again), "signal NAME", "close" the terminal. Exits with the program's code; ./screen is what it showed
 # behind its screens, ./tty how it left the terminal, ./seconds how long it took to end.
 cat >play.py <<'END'
 import fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time
@@ -66,6 +66,12 @@ def leaves():
     return code is not None
 
 
+def hammers():
+    if code is None:
+        key("\x03")
+    return code is not None
+
+
 for action in actions:
     verb, _, rest = action.partition(" ")
     if verb == "until":
@@ -78,6 +84,8 @@ for action in actions:
         key(rest)
     elif verb == "leave":
         until(leaves, action)
+    elif verb == "hammer":
+        until(hammers, action)
     elif verb == "signal":
         os.kill(pid, getattr(signal, "SIG" + rest))
     elif verb == "close":
@@ -206,6 +214,18 @@ check "there is a checkpoint" test -s results/2*-a-*/checkpoint.safetensors
 fast
 check "it can be resumed" exits 0 "$CHORUS" resume --quiet
 check "and comes to its end" names_are a:done
+
+# A step takes longer than it takes to press that some times more.
+fresh
+CHORUS_FAKE_SCRIPT=step_ms=400
+add name=a epochs=400
+play "$trains" "hammer" --
+check "Ctrl-C, again and again: it ends, and gives the terminal back" ended 130
+check "the run is stopped" names_are a:stopped
+last=$(tail -n 1 results/2*/steps.csv | cut -d, -f1)
+fast
+exits 0 "$CHORUS" resume --quiet
+check "no step is lost: it goes on at step $last" grep -q "goes on at step $last\b" results/2*/log.txt
 
 fresh
 add name=a epochs=400

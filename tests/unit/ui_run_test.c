@@ -19,6 +19,7 @@ static void open_view(struct shown *s)
     s->app.own = mem_new(1, sizeof *s->app.own);
     s->app.shown = SCREEN_RUN;
     s->app.settings = settings_open("/dev/null/none");
+    s->app.jobs = jobs_new("chorus", NULL, NULL);
     s->view.app = &s->app;
 }
 
@@ -26,6 +27,7 @@ static void close_view(struct shown *s)
 {
     runview_free_curves(&s->view);
     settings_close(s->app.settings);
+    jobs_free(s->app.jobs);
     text_free(&s->text);
     text_free(&s->app.did);
     text_free(&s->app.own->question);
@@ -237,6 +239,7 @@ TEST(what_is_paused_is_left_going_on_or_stopped)
     REQUIRE(s.app.own->answers == 4);
     CHECK_STR(s.app.own->answer[0], "after this epoch: go on to its end, stop then, and leave");
     CHECK_STR(s.app.own->answer[2], "let it go on, without this terminal");
+    CHECK_INT(quit_interrupt(&s.app), 1);
     popup_close(&s.app);
     sweep.running = 1; /* which computes beside it */
     wire_set_sweep(s.k.wire, &sweep);
@@ -281,6 +284,7 @@ TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
     CHECK_HAS(text_str(&s.app.own->question), "What runs waits for room on the disk.");
     REQUIRE(s.app.own->answers == 3);
     CHECK_STR(s.app.own->answer[0], "stop it now: R goes on with it from its last checkpoint");
+    CHECK_INT(quit_interrupt(&s.app), APP_ANSWERS); /* which loses the steps since: not unasked */
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK(s.app.over && s.app.own->end == APP_STOP);
     s.app.own->on_answer(s.app.own->user, 1);

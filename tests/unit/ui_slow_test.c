@@ -420,6 +420,47 @@ TEST(what_waits_behind_what_runs_is_told_of)
     end_quit();
 }
 
+/* It is no answer to a person who presses it again and again, and loses nothing. */
+TEST(a_second_ctrl_c_stops_what_runs_and_leaves_unless_something_is_lost)
+{
+    for (int unsaved = 0; unsaved < 2; unsaved++) {
+        start_quit();
+        kit.busy = true;
+        answer();
+        kit.app.own->on_answer = kit.chosen;
+        CHECK(strstr(kit.question, "How do you want to leave?"));
+        if (!unsaved) {
+            CHECK_HAS(kit.question, "Ctrl-C again stops it now.");
+            CHECK_INT(quit_interrupt(&kit.app), 1);
+            kit.chosen(kit.user, 1);
+            CHECK(kit.app.over && kit.app.own->end == APP_STOP);
+        }
+        kit.app.over = false;
+        if (unsaved) {
+            kit.setup->nowhere = true;
+            kit.setup->form.from = FORM_QUEUE;
+            CHECK_INT(quit_interrupt(&kit.app), APP_ANSWERS);
+            CHECK_HAS(kit.said, "only where nothing would be lost");
+        }
+        end_quit();
+    }
+}
+
+TEST(what_waits_is_kept_by_a_second_ctrl_c)
+{
+    struct err e;
+
+    start_quit();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1\n", "waits", NULL, &e));
+    answer();
+    kit.app.own->on_answer = kit.chosen;
+    CHECK_HAS(kit.question, "Ctrl-C again keeps it, and leaves.");
+    CHECK_INT(quit_interrupt(&kit.app), 1);
+    kit.app.own->on_answer = NULL;
+    CHECK_INT(quit_interrupt(&kit.app), -1);
+    end_quit();
+}
+
 TEST(what_this_program_looks_at_itself_is_stranded_without_it)
 {
     struct err e;
