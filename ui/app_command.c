@@ -113,6 +113,7 @@ struct training { /* a command that trains, while the machine is claimed for it 
     struct app *app;
     const char **args; /* (n), each its own */
     size_t n;
+    bool checked;
 };
 
 static void free_training(struct training *t)
@@ -148,7 +149,10 @@ static void ask_where(struct training *t)
     static const char *const answers[] = {"behind it, in the queue", "run it beside", "cancel",
                                           NULL};
 
-    training_chosen(t->app, -1); /* an earlier one, whose question went unanswered */
+    if (t->app->own->training) { /* another command has come meanwhile */
+        free_training(t);
+        return;
+    }
     t->app->own->training = t;
     app_ask(t->app,
             "Something computes on this machine already; beside each other both are slower.",
@@ -168,19 +172,47 @@ static void begin_training(void *user, enum claim_how how, bool elsewhere)
     free_training(t);
 }
 
-/* `run` beside something else, as by the key r of Setup: a person says where. */
-static void train(struct app *app, const char *const *args, size_t n)
+static void training_checked(void *user, const struct job_end *end)
 {
-    struct training *t = mem_new(1, sizeof *t);
+    struct app *app = user;
+    struct training *t = app->own->training;
 
-    t->app = app;
-    t->args = mem_new(n + 3, sizeof *t->args);
-    for (; t->n < n; t->n++)
-        t->args[t->n] = mem_text(args[t->n]);
+    t->checked = true;
+    if (end->exit_code) {
+        app_log_from(app, LOG_INFO, "run", end->last_line);
+        job_over(app, end);
+        training_chosen(app, -1);
+        return;
+    }
+    app->own->training = NULL;
     if (feed_busy(app->feed))
         ask_where(t);
     else
         claim_machine(app, true, begin_training, t);
+}
+
+/* `run` beside something else, as by the key r of Setup: a person says where, once the command is right. */
+static void train(struct app *app, const char *const *args, size_t n)
+{
+    struct training *t = app->own->training;
+    struct err e;
+
+    if (t && !t->checked) {
+        app_say(app, GRID_DIM, "the run before is being checked still");
+        return;
+    }
+    app_ask_end(app, training_chosen); /* of an earlier one, that went unanswered */
+    training_chosen(app, -1);
+    t = app->own->training = mem_new(1, sizeof *t);
+    t->app = app;
+    t->args = mem_new(n + 3, sizeof *t->args);
+    for (; t->n < n; t->n++)
+        t->args[t->n] = mem_text(args[t->n]);
+    t->args[n] = "--dry-run";
+    if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) != ERR_OK) {
+        app_say(app, GRID_BAD, "%s", e.text);
+        training_chosen(app, -1);
+    }
 }
 
 static void run_command(void *user, const char *line)

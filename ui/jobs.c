@@ -28,6 +28,7 @@ struct job {
     pid_t child;
     int watch;               /* pidfd: readable once it has ended; -1 on kernels without it */
     struct pipe_end from[2]; /* stdout, stderr */
+    bool silent;             /* what it says is told to nobody */
     struct text out, last;
     void (*done)(void *user, const struct job_end *end);
     void *user;
@@ -203,6 +204,15 @@ enum err_code jobs_start(struct jobs *j, const char *const *args,
     return ERR_OK;
 }
 
+enum err_code jobs_start_silent(struct jobs *j, const char *const *args,
+                                void (*done)(void *user, const struct job_end *end), void *user,
+                                struct err *e)
+{
+    TRY(jobs_start(j, args, done, user, e));
+    j->job[j->n - 1]->silent = true;
+    return ERR_OK;
+}
+
 size_t jobs_running(const struct jobs *j)
 {
     return j->n;
@@ -231,7 +241,7 @@ static void tell(struct jobs *j, struct job *job, int which)
         text_clear(&job->last);
         text_add(&job->last, !strncmp(clean.s, "chorus: ", 8) ? clean.s + 8 : clean.s);
     }
-    if (j->say)
+    if (j->say && !job->silent)
         j->say(j->user, job->verb, text_str(&clean));
     text_free(&clean);
 }

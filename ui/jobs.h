@@ -27,6 +27,10 @@ void jobs_allow(struct jobs *j, const char *const *verbs);
 enum err_code jobs_start(struct jobs *j, const char *const *args,
                          void (*done)(void *user, const struct job_end *end), void *user,
                          struct err *e) MUST_USE;
+/* The same for what is only asked: say hears nothing of it. */
+enum err_code jobs_start_silent(struct jobs *j, const char *const *args,
+                                void (*done)(void *user, const struct job_end *end), void *user,
+                                struct err *e) MUST_USE;
 /* The words of a command line as a shell would part them: quotes and backslashes, nothing else. */
 enum err_code jobs_split(const char *line, char ***args, size_t *count, struct err *e) MUST_USE;
 void jobs_free_args(char **args);

@@ -76,6 +76,10 @@ until_true 30 has_rows "$busy/steps.csv" 2
 asked=("calm" "keys 1" "calm" "keys r" "wait Another chorus (process" "wait results in another folder")
 check "beside it, behind it, or not at all" play near "${asked[@]}" "wait behind it, in the queue" "wait run it beside" \
     "wait cancel" "keys c" "calm"
+check "a command that is wrong is told of, and nobody asked" play near "calm" "keys :" "keys Ctrl-U" \
+    "type run tiny.ini lr=abc" "keys Enter" "wait lr = abc: it is no number" "calm" "gone Another chorus" "keys 7" \
+    "wait lr = abc: it is no number" "keys :" "keys Ctrl-U" "type run tiny.ini lr=0.2" "keys Enter" \
+    "wait Another chorus (process" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
     "wait Another chorus (process" "wait behind it, in the queue" "wait run it beside" "keys b" "wait waits in the queue"

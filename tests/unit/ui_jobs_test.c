@@ -101,6 +101,24 @@ TEST(its_last_line_of_stderr_is_why_it_failed)
     forget(&seen);
 }
 
+TEST(what_is_only_asked_is_told_to_whoever_asked)
+{
+    static const char *const args[] = {"-c", "echo one; echo why >&2; exit 2", NULL};
+    struct seen seen = {0};
+    struct text said = {0};
+    struct jobs *j = jobs_new("/bin/sh", say, &said);
+    struct err e;
+
+    REQUIRE_OK(jobs_start_silent(j, args, ended, &seen, &e));
+    CHECK(finish(j));
+    CHECK_INT(seen.exit_code, 2);
+    CHECK_STR(text_str(&seen.last), "why");
+    CHECK_STR(text_str(&said), "");
+    jobs_free(j);
+    text_free(&said);
+    forget(&seen);
+}
+
 TEST(a_signal_is_told_as_shells_do)
 {
     struct seen seen = {0};
