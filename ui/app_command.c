@@ -36,13 +36,14 @@ static bool one_line(const struct text *out)
     return out->n > 0 && out->n < 200 && (!end || !end[1]);
 }
 
-static void say_output(struct app *app, const struct text *out)
+/* talk: its last words; those that hold the line say what it means, as of what is in the trash. */
+static void say_output(struct app *app, const struct text *out, const char *talk)
 {
     char *line = mem_text_n(text_str(out), strcspn(text_str(out), "\n"));
     struct text clean = {0};
 
     text_add_clean(&clean, line);
-    app_say(app, GRID_GOOD, "%s", text_str(&clean));
+    app_say(app, GRID_GOOD, "%s", strstr(talk, text_str(&clean)) ? talk : text_str(&clean));
     text_free(&clean);
     free(line);
 }
@@ -56,7 +57,7 @@ static void job_over(void *user, const struct job_end *end)
                 end->last_line && *end->last_line ? end->last_line : "the command failed",
                 end->exit_code);
     else if (one_line(end->out))
-        say_output(app, end->out);
+        say_output(app, end->out, end->last_line ? end->last_line : "");
     else if (end->out->n)
         show_output(app, end->out);
     else /* as of a list that is empty: its talk says why */

@@ -121,24 +121,31 @@ static bool tell_sweep(const struct record_entry *entry)
 static int move(const struct record_entry *list, size_t count)
 {
     bool *waits = mem_new(count, sizeof *waits);
+    char **to = mem_new(count, sizeof *to);
     struct text out = {0};
     struct err e = {0};
     int code = 0, failed;
 
     for (size_t i = 0; i < count; i++) {
-        char *to;
-        if (record_remove(&list[i], &to, &e) != ERR_OK) {
-            code = cli_fail(&e);
-        } else {
-            say_moved(&list[i], to);
+        if (record_remove(&list[i], &to[i], &e) == ERR_OK) {
             waits[i] = tell_sweep(&list[i]);
-            text_addf(&out, "%s\n", to);
+            continue;
         }
-        free(to);
+        code = cli_fail(&e);
+        free(to[i]);
+        to[i] = NULL;
     }
     say_cells(list, waits, count);
+    for (size_t i = 0; i < count; i++) {
+        if (to[i]) {
+            say_moved(&list[i], to[i]);
+            text_addf(&out, "%s\n", to[i]);
+        }
+        free(to[i]);
+    }
     failed = cli_print(&out);
     text_free(&out);
+    free(to);
     free(waits);
     return code ? code : failed;
 }

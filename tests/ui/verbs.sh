@@ -58,6 +58,9 @@ check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
 check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
+one trashed lr=0.1,0.2 epochs=1 name=pair
+check "the answer of rm says how it is undone" play trashed "calm" "keys :" "keys Ctrl-U" "type rm @" "keys Enter" \
+    "wait is in the trash; undo: mv"
 one chosen name=older epochs=4
 one chosen name=middle epochs=4
 one chosen name=newest epochs=4
