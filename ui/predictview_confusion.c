@@ -81,13 +81,13 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
         if (k != label && count_at(s, label, k) > (other < 0 ? 0 : count_at(s, label, other)))
             other = k;
     if (images)
-        text_addf(&words, "%s %s%s: %s of %s image%s (%.1f %%). ", s->shown_as[label],
+        text_addf(&words, "%s %s%s: %s of %s %s%s (%.1f %%). ", s->shown_as[label],
                   label == answer ? "answered rightly" : "taken for ",
                   label == answer ? "" : s->shown_as[answer], text_count(number, count),
-                  text_count(all, images), images == 1 ? "" : "s",
+                  text_count(all, images), predictview_noun(s), images == 1 ? "" : "s",
                   100 * (double)count / (double)images);
     else
-        text_addf(&words, "No test image is labelled %s. ", s->shown_as[label]);
+        text_addf(&words, "No test %s is labelled %s. ", predictview_noun(s), s->shown_as[label]);
     if (answers)
         text_addf(&words, "%.1f %% of the answers %s are right",
                   100 * (double)count_at(s, answer, answer) / (double)answers, s->shown_as[answer]);
@@ -96,7 +96,7 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
     if (other >= 0)
         text_addf(&words, "; %s is most often taken for %s", s->shown_as[label],
                   s->shown_as[other]);
-    text_add(&words, ". Enter shows the images.");
+    text_addf(&words, ". Enter shows the %ss.", predictview_noun(s));
     grid_words(g, in, 0, GRID_TEXT, text_str(&words));
     text_free(&words);
 }

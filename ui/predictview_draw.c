@@ -79,7 +79,7 @@ static void draw_sentence(const struct predictview_set *s, size_t i, struct grid
     struct text words = {0};
     int at;
 
-    text_addf(&words, "image %s", text_count(number, i));
+    text_addf(&words, "%s %s", predictview_noun(s), text_count(number, i));
     at = grid_bold(g, in, row, 0, GRID_TEXT, text_str(&words)) + 2;
     text_clear(&words);
     text_addf(&words, "%s %.3f, %s", s->name[s->answer[i]], (double)predictview_highest(s, i),
@@ -311,7 +311,7 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
     size_t rows = in.rows > 1 ? (size_t)(in.rows - 1) : 0;
     int name = (in.columns - list_width(s, 0)) / 2;
 
-    grid_right(g, in, 0, 6, GRID_HEAD, "image");
+    grid_right(g, in, 0, 6, GRID_HEAD, predictview_noun(s));
     grid_text(g, in, 0, 8, GRID_HEAD, "label");
     grid_text(g, in, 0, 9 + name, GRID_HEAD, "answer");
     grid_right(g, in, 0, in.columns - (s->members > 1 ? 7 : 2), GRID_HEAD, "p");
@@ -357,9 +357,11 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
     if (text_width(text_str(&facts)) < in.columns - end)
         grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
     if (!v->pick.n) {
+        text_clear(&words);
+        text_addf(&words, "No %s is such.", predictview_noun(v->set));
         grid_words(g, rect_below(in, 2), 0, GRID_DIM,
                    v->pick.order == PREDICTVIEW_WORST ? "There is not one mistake."
-                                                      : "No image is such.");
+                                                      : text_str(&words));
     } else {
         in = rect_below(in, in.rows > 18 ? 2 : 1);
         if (wide)
@@ -384,7 +386,7 @@ static void draw_waiting(const struct predictview *v, struct grid *g, struct rec
         at = grid_text(g, in, 0, 0, GRID_BAR, turning[(int)(seconds * 8) % 6]) + 1;
     grid_textf(g, in, 0, at, GRID_TEXT, "%s  %.0f s",
                v->state == PREDICTVIEW_READING ? "Reading the predictions"
-                                               : "Predicting all test images",
+                                               : "Predicting the test set",
                seconds);
 }
 

@@ -48,6 +48,7 @@ uint8_t *predictview_bytes(const struct predictview_set *s, size_t image);
 /* ---- rows of tables ---- */
 
 bool predictview_is_table(const struct predictview_set *s);
+const char *predictview_noun(const struct predictview_set *s); /* "row", "image" */
 void predictview_name_columns(struct predictview_set *s);
 /* The values of a row, their names before them; returns how many columns they took. */
 int predictview_draw_values(const struct predictview_set *s, size_t image, struct grid *g,

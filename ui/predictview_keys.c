@@ -57,9 +57,20 @@ static void picture_entered(void *user, const char *path)
 
 const struct screen_key *predictview_hints(void *screen)
 {
+    static struct screen_key hints[SCREEN_HINTS + 1];
     const struct predictview *v = screen;
 
-    return !v->set ? empty_keys : v->confusion ? board_keys : predictview_keys;
+    if (!v->set)
+        return empty_keys;
+    screen_hints(hints, v->confusion ? board_keys : predictview_keys,
+                 v->confusion          ? "UEcmn"
+                 : v->set->members < 2 ? "mcu/ga" /* nobody is there to disagree */
+                                       : "mcdu/ga");
+    if (v->confusion && predictview_is_table(v->set)) {
+        screen_hint(hints, "Enter", "its rows");
+        screen_hint(hints, "c", "rows");
+    }
+    return hints;
 }
 
 static int clamped(int64_t value, int64_t most)
@@ -104,7 +115,8 @@ static void number_entered(void *user, const char *text)
     if (!text || !v->set)
         return;
     if (!text_to_int(text, &number) || number < 0 || number >= (int64_t)v->set->n) {
-        app_say(v->app, GRID_WARN, "Images are numbered from 0 to %zu.", v->set->n - 1);
+        app_say(v->app, GRID_WARN, "%ss are numbered from 0 to %zu.",
+                predictview_is_table(v->set) ? "Row" : "Image", v->set->n - 1);
         return;
     }
     for (size_t i = 0; i < v->pick.n; i++) {
@@ -282,7 +294,8 @@ static bool set_key(struct predictview *v, int32_t code)
         app_prompt(v->app, "class", "", class_entered, NULL, v);
         return true;
     case 'g':
-        app_prompt(v->app, "image number", "", number_entered, NULL, v);
+        app_prompt(v->app, predictview_is_table(v->set) ? "row number" : "image number", "",
+                   number_entered, NULL, v);
         return true;
     case 'c':
         v->confusion = !v->confusion;

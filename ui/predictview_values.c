@@ -19,6 +19,11 @@ bool predictview_is_table(const struct predictview_set *s)
     return s->h == 1 && s->w == 1;
 }
 
+const char *predictview_noun(const struct predictview_set *s)
+{
+    return predictview_is_table(s) ? "row" : "image";
+}
+
 void predictview_name_columns(struct predictview_set *s)
 {
     const char *names = safetensors_note(&s->file, "chorus.column_names");

@@ -252,8 +252,21 @@ TEST(rows_of_a_table_are_values)
     CHECK_HAS(text_str(&out), "width         255 ");
     CHECK_HAS(text_str(&out), "value 16 ");
     CHECK_HAS(text_str(&out), "shirt");
+    CHECK_HAS(text_str(&out), " row 0 ");
     draw(&v, 14, 60, true, &out);
     CHECK_HAS(text_str(&out), " more");
+    v.confusion = true;
+    draw(&v, 21, 80, true, &out);
+    CHECK_HAS(text_str(&out), " row (");
+    CHECK_HAS(text_str(&out), "Enter shows the rows.");
+    CHECK(!strstr(text_str(&out), "image"));
+    CHECK_STR(predictview_hints(&v)[1].hint, "its rows");
+    CHECK_STR(predictview_hints(&v)[2].hint, "rows");
+    v.confusion = false;
+    CHECK_STR(predictview_hints(&v)[2].hint, "disagreement");
+    v.set->members = 1; /* nobody is there to disagree */
+    CHECK_STR(predictview_hints(&v)[2].hint, "unsure");
+    v.set->members = MEMBERS;
     free(v.pick.image);
     predictview_free(v.set);
     text_free(&out);
