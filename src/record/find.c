@@ -331,9 +331,12 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
             "%s is not the folder of a run: it has no run.csv; chorus ls%s lists the runs", name,
             again());
     }
-    if (!f->total && !f->listing && *if_gone(f->results))
-        return err_set(e, ERR_INPUT, "there is no run '%s' in %s%s", name, f->results,
-                       if_gone(f->results));
+    if (!f->total && !f->listing) {
+        const char *gone = if_gone(f->results);
+
+        return err_set(e, ERR_INPUT, "there is no run '%s' in %s%s; chorus run first%s makes one",
+                       name, f->results, *gone ? gone : ", which holds none", again());
+    }
     if (!strcmp(name, "@best"))
         return find_best(f, e);
     if (!strcmp(name, "@all"))

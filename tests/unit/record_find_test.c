@@ -232,11 +232,12 @@ TEST(an_empty_place_has_no_runs)
     REQUIRE_OK(record_list(top, &list, &count, &e));
     CHECK_INT(count, 0);
     record_free_list(list, count);
-    check_refused(top, "@", "holds 0");
-    check_refused(top, "@best", "no run in");
-    check_refused(top, "@all", "no run in");
-    check_refused(top, "all", "@all is every run");
-    check_refused(missing, "@", "/none, which is not there");
+    check_refused(top, "@", "there is no run '@' in ");
+    check_refused(top, "@", ", which holds none; chorus run first makes one");
+    check_refused(top, "@best", ", which holds none");
+    check_refused(top, "@all", ", which holds none");
+    check_refused(top, "all", "chorus run first makes one");
+    check_refused(missing, "@", "/none, which is not there; chorus run first makes one");
     check_refused(missing, "7f3a", "/none, which is not there");
     check_refused(missing, "lr=1", "0 runs in ");
     check_refused(missing, "lr=1", "/none, which is not there");
