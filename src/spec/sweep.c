@@ -221,7 +221,10 @@ static enum err_code set_copy(struct spec_sweep *s, const struct spec_input *in,
     if (in->id >= 0 && spec_is_list(in->value)) {
         if (never_varies(in->id))
             return spec_refuse(in, e,
-                               "it takes one value; put quotes around one that holds a comma");
+                               in->id == KEY_NAME || in->id == KEY_ON_END
+                                   ? "it takes one value; put quotes around one that holds a comma"
+                               : in->id == KEY_KEEP ? "it takes one value"
+                                                    : "it takes one number");
         return set_list(s, in, e);
     }
     TRY(spec_set(&s->base, in->key, in->value, in->where, in->folder, e));

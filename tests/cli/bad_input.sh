@@ -257,7 +257,7 @@ seed=1,2,x	seed = x
 repeats=	no value
 repeats=0	0
 repeats=1000001	1000000
-repeats=2,3	one value
+repeats=2,3	one number
 repeats=x	x
 train_limit=	no value
 train_limit=0	0
