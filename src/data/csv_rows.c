@@ -196,10 +196,15 @@ static enum err_code first_row(struct csv_reader *r, size_t line, size_t count, 
     r->fields = count;
     r->grid->columns = count - 1;
     if (count < 2) {
-        return err_set(r->e, ERR_INPUT,
-                       "%s:%zu: one column; a row is a label and at least one number, with commas "
-                       "between them",
-                       r->path, line);
+        return err_set(
+            r->e, ERR_INPUT,
+            "%s:%zu: one column%s; a row is a label and at least one number, with commas "
+            "between them",
+            r->path, line,
+            !count                    ? ""
+            : strchr(fields[0], ';')  ? ", with semicolons in it"
+            : strchr(fields[0], '\t') ? ", with tabs in it"
+                                      : "");
     }
     for (size_t i = 0; i < count; i++) {
         if (strcmp(fields[i], "label"))
