@@ -50,7 +50,9 @@ static int check_tag(const char *arg, char *const *changes, size_t count)
     if (!arg[1])
         return refuse_tag(arg, "a tag has a name behind its sign, as +paper");
     for (const unsigned char *s = (const unsigned char *)arg + 1; *s; s++)
-        if (*s <= ' ' || *s == 127 || strchr(",\"+=", *s))
+        if ((*s < ' ' && *s != '\t' && *s != '\n') || *s == 127)
+            return refuse_tag(arg, "it holds a control character; a tag is one word without any");
+        else if (*s <= ' ' || strchr(",\"+=", *s))
             return refuse_tag(arg, "a tag is one word without blanks, commas, quotes, + and =");
     for (size_t i = 0; i < count; i++)
         if (!strcmp(changes[i] + 1, arg + 1) && changes[i][0] != arg[0])

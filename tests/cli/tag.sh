@@ -37,7 +37,7 @@ check "show tells them" grep -q "^  tags  *v2 final$" out
 check "nothing else changed" test "$(column "$first" state)/$(rows "$first/run.csv")" = done/1
 refused "no tag" "has a name behind its sign" "$CHORUS" tag @ +
 refused "two words" "one word" "$CHORUS" tag @ "+a b"
-refused "a tag that drives a terminal" "one word" "$CHORUS" tag @ $'+\033[31m'
+refused "a tag that drives a terminal" "it holds a control character; a tag is one word" "$CHORUS" tag @ $'+\033[31m'
 refused "on and off" "either put on or taken away" "$CHORUS" tag @ +a -a
 refused "no run" "needs a RUN" "$CHORUS" tag +a
 refused "a part of several runs' names" "give a longer part, or a filter" \
