@@ -177,7 +177,8 @@ static void named(void *user, const char *text)
     char *copy = mem_text(text ? text : ""), *name = text_trim(copy), *path;
 
     if (*name) {
-        path = io_home_path(name);
+        /* with its folder: a bare name would be saved among the experiments */
+        path = strchr(name, '/') ? io_home_path(name) : mem_textf("./%s", name);
         setup_load_path(user, path);
         free(path);
     }

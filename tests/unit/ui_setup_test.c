@@ -755,16 +755,19 @@ TEST(a_file_that_lies_elsewhere_is_loaded_by_its_path)
     CHECK_STR(kit.prompt, "load the file: ");
     kit.entered(kit.user, " elsewhere.ini ");
     kit_settle();
-    CHECK_STR(kit_command(), "run elsewhere.ini");
+    CHECK_STR(kit_command(), "run ./elsewhere.ini");
+    kit_keys("S");
+    CHECK_STR(kit.prompt, "save as: ./elsewhere.ini");
+    kit.entered(kit.user, NULL);
     kit_keys("L");
     kit.entered(kit.user, "nowhere.ini");
     kit_settle();
     CHECK_HAS(kit.said, "nowhere.ini");
-    CHECK_STR(kit_command(), "run elsewhere.ini");
+    CHECK_STR(kit_command(), "run ./elsewhere.ini");
     kit_keys("L");
     kit.entered(kit.user, NULL);
     kit_settle();
-    CHECK_STR(kit_command(), "run elsewhere.ini");
+    CHECK_STR(kit_command(), "run ./elsewhere.ini");
     unlink("elsewhere.ini");
     kit_end();
 }
