@@ -396,6 +396,8 @@ void setup_run(struct setup *s)
                     missing);
         else
             app_say(s->app, GRID_BAD, "%s", problem);
+        if (s->form.good)
+            setup_ask(s); /* a file that it names may have been mended meanwhile */
         return;
     }
     if (*s->form.notes && !s->partly && s->form.from != FORM_RUN)

@@ -649,6 +649,24 @@ TEST(missing_data_are_a_key_away)
     kit_end();
 }
 
+/* What a start was refused for is asked again by it: it may have been mended outside. */
+TEST(what_was_mended_elsewhere_is_seen_by_the_next_start)
+{
+    kit_start();
+    kit.refuse_data = true;
+    screen_setup.show(kit.setup);
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "why it cannot run");
+    kit.refuse_data = false;
+    kit_keys("r");
+    kit_settle();
+    CHECK_INT(kit.runs, 0);
+    CHECK_HAS(kit_draw(42, 160), "what it means");
+    kit_keys("r");
+    CHECK_INT(kit.runs, 1);
+    kit_end();
+}
+
 TEST(changes_are_not_lost_to_a_file)
 {
     kit_start();
