@@ -65,8 +65,9 @@ void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_un
 /* The same with another step, the index-th of those that people read well, powers too. Returns how many
  * ticks; -1: there is no such step. */
 int plot_label_step(struct plot_axis *axis, int index);
-/* The same with its own step, after its range has changed; false: there are too many. */
-bool plot_label_within(struct plot_axis *axis);
+/* Ticks of its own step, after its range has changed; false: there are too many. And their labels. */
+bool plot_tick_within(struct plot_axis *axis);
+void plot_label_numbers(struct plot_axis *axis);
 int plot_label_round(const struct plot_axis *axis, int index); /* how round they are: 0 to 4 */
 #define PLOT_FOUR_ROWS 5 /* of curves: so high a frame has four ticks or more */
 /* Some of the ticks have gone: labels with only the digits that the others need. */

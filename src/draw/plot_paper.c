@@ -143,10 +143,13 @@ void plot_ink(const struct plot *p, struct ink *ink, double left, double top, do
     struct box b = {left, top, width, height};
     struct plot_view v;
     bool any = plot_look(p, (int)fmax(width, 1), &v);
+    struct plot_canvas dots = {.p = p, .down = 1, .height = (int)fmax(height, 1)};
     double label = 0, head = b.top + 1.6 * FONT;
     int *order = mem_new((size_t)p->count + 1, sizeof *order), n;
     const char *title = p->title ? p->title : p->y_label;
 
+    if (any)
+        plot_choose_rows(&dots, &v);
     for (int i = 0; any && i < v.y.ticks; i++)
         label = fmax(label, ink_width(ink, v.y.label[i]));
     b.left += label + 14;

@@ -1,91 +1,91 @@
-/* draw/plot_rows.c: ticks of y on their rows. At unequal distances they would read as another scale, so
- * the range is stretched until a step is a whole number of rows; of the steps that people read well that
- * one is taken which costs the curves least. Powers stand where they stand. */
+/* draw/plot_rows.c: ticks of y on their rows. The range is stretched until multiples of a round step fall
+ * on rows at equal distances; where that would leave much of the frame empty, distances differ by a row.
+ * Powers stand where they stand. */
 #include "draw/plot_int.h"
+
+#include "base/mem.h"
 
 #include <math.h>
 #include <string.h>
 
-#define EVEN 1e-6 /* of a row */
-
-/* Dots between the least and the largest place. */
-static double dots_of(const struct plot_canvas *c)
+/* The least and the largest distance of ticks, in rows; false: two are in one. */
+static bool measure(const struct plot_canvas *c, const struct plot_axis *y, int *least, int *most)
 {
-    return c->down * c->height - 1;
-}
+    int last = 0;
 
-/* Where the range may lie that is longer now: so that what must be seen is in its middle, at its bottom,
- * at its top. */
-enum place { IN_MIDDLE, AT_BOTTOM, AT_TOP, PLACES };
+    *least = c->height;
+    *most = 0;
+    for (int i = 0; i < y->ticks; i++) {
+        int row = plot_row(c, plot_place(y, y->tick[i])), distance = last - row;
 
-/* The axis as its ticks want it: a step is as many rows as it has room for, and the first tick lies on a
- * dot where it can. Zero at the bottom stays there. false: they have no room. */
-static bool stretch(const struct plot_canvas *c, const struct plot_axis *from, enum place place,
-                    struct plot_axis *to)
-{
-    double dots = dots_of(c), rows = floor(from->step / from->length * dots / c->down + EVEN);
-    double length = fmax(from->step * dots / (c->down * rows), from->length);
-    double least = (from->tick[0] - from->lo) * dots / length; /* of the first tick, in dots */
-    double most = (from->tick[0] - from->hi + length) * dots / length, at;
-
-    if (from->ticks < 1 || rows < 1 || !isfinite(length))
-        return false;
-    if (from->lo >= 0)
-        most = fmin(most, from->tick[0] * dots / length);
-    at = place == IN_MIDDLE ? floor((least + most) / 2 + 0.5) : place == AT_BOTTOM ? least : most;
-    at = fmin(fmax(at, least), most);
-    *to = *from;
-    to->lo = to->from = from->lo == 0 ? 0 : from->tick[0] - at * length / dots;
-    to->length = length;
-    to->hi = to->lo + length;
-    return plot_label_within(to);
-}
-
-/* How many there are at least, where there is room. */
-static int least_ticks(const struct plot_canvas *c)
-{
-    return c->height >= PLOT_FOUR_ROWS ? 4 : c->height > 1 ? 2 : 1;
-}
-
-/* What a step costs: the part of the frame that curves lose, and more for a number that is less round:
- * a third of a low frame is given for 0.5 and 1 in the place of 0.375 and 0.75. */
-static double cost_of(const struct plot_axis *before, const struct plot_axis *after, int round)
-{
-    static const double odd[] = {2, 0.45, 0.3, 0.15, 0};
-
-    return after->length / before->length - 1 + odd[round];
-}
-
-/* With the ticks of one, where that costs less. */
-static void try_ticks(const struct plot_canvas *c, const struct plot_axis *one, int round,
-                      struct plot_axis *best, double *cost)
-{
-    struct plot_axis now;
-    bool better = false;
-
-    for (int place = 0; place < PLACES && !better; place++) {
-        if (!stretch(c, one, (enum place)place, &now) || now.ticks < least_ticks(c) ||
-            now.ticks > 6)
+        last = row;
+        if (i == 0)
             continue;
-        better = cost_of(one, &now, round) < *cost - EVEN;
+        *least = distance < *least ? distance : *least;
+        *most = distance > *most ? distance : *most;
     }
-    if (better) {
-        *cost = cost_of(one, &now, round);
-        *best = now;
-    }
+    return *least > 0;
 }
 
-static bool choose_even(const struct plot_canvas *c, struct plot_axis *y)
+/* ---- round steps ---- */
+
+/* The part of the frame that curves lose, and the part of a distance by which others differ, half of
+ * it; one for each tick that lacks of four. */
+static double cost_of(const struct plot_canvas *c, const struct plot_axis *seen,
+                      const struct plot_axis *y)
 {
-    struct plot_axis one = *y, best = *y;
-    double cost = INFINITY;
+    int least, most;
+
+    if (y->ticks < 1 || y->ticks > 6 || !measure(c, y, &least, &most))
+        return INFINITY;
+    return 1 - seen->length / y->length +
+           (most > least ? (most - least) / (double)(most + least) : 0) +
+           (y->ticks < 4 ? 4 - y->ticks : 0);
+}
+
+/* So much longer, and of that a part below. Zero at the bottom stays there, and no axis of parts of one
+ * goes beyond them. */
+static void stretch(const struct plot_axis *seen, double longer, double below, struct plot_axis *y)
+{
+    bool part = seen->lo >= 0 && seen->hi <= 1;
+
+    y->length = fmin(seen->length * (1 + longer), part ? 1 : INFINITY);
+    y->lo = seen->lo - seen->length * longer * below;
+    if (part && y->lo > 1 - y->length)
+        y->lo = 1 - y->length;
+    if (seen->lo >= 0 && y->lo < 0)
+        y->lo = 0;
+    y->from = y->lo;
+    y->hi = y->lo + y->length;
+}
+
+/* false: none of them has ticks that can be told apart. */
+static bool choose_round(const struct plot_canvas *c, struct plot_axis *y)
+{
+    static const double steps[] = {1, 2, 2.5, 5, 10, 20, 25, 50};
+    const struct plot_axis seen = *y;
+    struct plot_axis one = *y;
+    double cost = INFINITY, power = pow(10, floor(log10(y->length)) - 1);
 
     if (!(y->step > 0))
         return false;
-    for (int k = 0, n; (n = plot_label_step(&one, k)) >= 0; k++)
-        if (n < PLOT_TICKS)
-            try_ticks(c, &one, plot_label_round(&one, k), &best, &cost);
-    *y = best;
+    for (double longer = 0; longer <= 0.6 && 1 - 1 / (1 + longer) < cost; longer += 0.01)
+        for (size_t i = 0; i < MEM_COUNT(steps); i++)
+            for (int below = 0; below <= (longer > 0 && seen.lo != 0 ? 8 : 0); below++) {
+                double now;
+
+                one.step = steps[i] * power;
+                stretch(&seen, longer, below / 8.0, &one);
+                if (!plot_tick_within(&one))
+                    continue;
+                now = cost_of(c, &seen, &one);
+                if (now < cost - 1e-6) {
+                    cost = now;
+                    *y = one;
+                }
+            }
+    if (isfinite(cost))
+        plot_label_numbers(y);
     return isfinite(cost);
 }
 
@@ -112,19 +112,11 @@ static int choose_some(const struct plot_canvas *c, struct plot_axis *y)
 /* How well powers fit into rows; 0: not four to six of them, or two in one row. */
 static int fitness(const struct plot_canvas *c, const struct plot_axis *y)
 {
-    int rows[PLOT_TICKS], least = c->height, most = 0;
+    int least, most;
 
-    if (y->ticks < 4 || y->ticks > 6)
+    if (y->ticks < 4 || y->ticks > 6 || !measure(c, y, &least, &most))
         return 0;
-    for (int i = 0; i < y->ticks; i++)
-        rows[i] = plot_row(c, plot_place(y, y->tick[i]));
-    for (int i = 1; i < y->ticks; i++) {
-        int distance = rows[i - 1] - rows[i];
-
-        least = distance < least ? distance : least;
-        most = distance > most ? distance : most;
-    }
-    return least < 1 ? 0 : 3 + (least > 1 ? 2 : 0) + (least == most);
+    return 3 + (least > 1 ? 2 : 0) + (least == most);
 }
 
 /* A frame that has room for four shall have them, though of a less common step. round: at least so. */
@@ -151,7 +143,7 @@ void plot_choose_rows(const struct plot_canvas *c, struct plot_view *v)
 {
     struct plot_axis *y = &v->y, whole = *y;
 
-    if (y->log || !choose_even(c, y)) {
+    if (y->log || !choose_round(c, y)) {
         int kept = choose_some(c, y);
 
         /* with one left out of their midst they would be read wrongly */

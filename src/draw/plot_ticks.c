@@ -338,17 +338,15 @@ void plot_label_axis(struct plot_axis *a, enum plot_count count, enum plot_unit 
         label_powers(a);
 }
 
-bool plot_label_within(struct plot_axis *a)
+bool plot_tick_within(struct plot_axis *a)
 {
-    double ticks[8];
-    int n = tick_multiples(a->lo, a->hi, a->step, ticks, 8);
+    a->ticks = tick_multiples(a->lo, a->hi, a->step, a->tick, PLOT_TICKS);
+    return a->ticks <= PLOT_TICKS;
+}
 
-    if (n < 1 || n >= PLOT_TICKS)
-        return false;
-    a->ticks = n;
-    memcpy(a->tick, ticks, (size_t)n * sizeof *ticks);
+void plot_label_numbers(struct plot_axis *a)
+{
     label_numbers(a, label_unit(a) * a->step);
-    return true;
 }
 
 int plot_label_step(struct plot_axis *a, int index)

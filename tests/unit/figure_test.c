@@ -87,6 +87,20 @@ TEST(document)
     text_free(&t);
 }
 
+/* As on a screen: its range is stretched to 12, where multiples of 1.5 alone would be four. */
+TEST(ticks_on_paper_are_round)
+{
+    double y[2] = {4.1, 11.9};
+    struct plot_series s = {.label = "test", .x = xs, .y = y, .n = 2};
+    struct plot p = {.title = "loss", .series = &s, .count = 1};
+    struct text t = {0};
+
+    svg(&p, 120, 80, &t);
+    CHECK_HAS(text_str(&t), ">12</text>");
+    CHECK(!strstr(text_str(&t), ">10.5</text>"));
+    text_free(&t);
+}
+
 TEST(gap_breaks_the_line)
 {
     struct plot_series s;

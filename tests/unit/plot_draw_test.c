@@ -545,39 +545,6 @@ TEST(parts_of_one_are_labelled_per_cent)
     text_free(&t);
 }
 
-/* However low the frame. */
-TEST(labels_at_equal_distances)
-{
-    for (int rows = 5; rows <= 40; rows++) {
-        for (double lo = 0; lo < 1; lo += 0.09) {
-            double y[2] = {lo, 1.37}, x[2] = {0, 1};
-            struct plot_series s = {.x = x, .y = y, .n = 2};
-            struct plot p = {.series = &s, .count = 1, .columns = 40, .rows = rows};
-            struct plot_cell *cells = mem_new((size_t)rows * 40, sizeof *cells);
-            int last = -1, least = 1000, most = 0, labels = 0;
-
-            plot_draw(&p, cells);
-            for (int r = 0; r < rows - 2; r++) {
-                bool tick = false;
-
-                for (int c = 0; c < 12; c++)
-                    tick |= cells[r * 40 + c].code == 0x2524;
-                if (!tick)
-                    continue;
-                if (labels++ && r - last < least)
-                    least = r - last;
-                if (labels > 1 && r - last > most)
-                    most = r - last;
-                last = r;
-            }
-            if (labels < 2 || labels > 6 || least < most)
-                TEST_FAILED("%d labels, %d to %d rows apart, in %d rows from %g", labels, least,
-                            most, rows, lo);
-            free(cells);
-        }
-    }
-}
-
 /* The axis has its name, and no tick loses its number to it. */
 TEST(name_of_the_x_axis)
 {

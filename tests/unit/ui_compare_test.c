@@ -591,7 +591,7 @@ TEST(per_cent_stands_in_the_heads)
     CHECK_HAS(text, " 62.50 ");
     CHECK_HAS(text, " test accuracy % ");
     CHECK_HAS(text, "●━ 0001 62.50 ");
-    CHECK_HAS(text, "│75┤");
+    CHECK_HAS(text, "│80┤");
     free(text);
     kit_keys(&k, "] h");
     CHECK(kit_shows(&k, " test_acc % at 3 "));
