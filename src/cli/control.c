@@ -528,7 +528,7 @@ static const char *line_of_stop(bool epoch, bool now, bool cells, bool skip)
 int cli_stop(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "stop RUN, SWEEP or FILTER... [--after-epoch, --now, --after-cells, --skip [KEY=VALUE...]]",
+        "stop RUN, SWEEP or FILTER... [--after-epoch, --now, --after-cells, --skip]",
         "Stops a run or a sweep of this or another process after its step; `chorus resume` goes on.",
         "  chorus stop @                              the newest run; where that is a cell of a sweep,\n"
         "                                             the cell alone, and the sweep goes on\n"

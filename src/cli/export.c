@@ -18,7 +18,8 @@ static const struct cli_usage usage = {
     "Every epoch of every run as one CSV: the run, its settings, then the columns of epochs.csv.",
     "The learning rate of the epoch is called lr_now, since lr is the setting. --wide gives a row an\n"
     "epoch and a column a run instead, of one metric. A word that a spreadsheet would take for a\n"
-    "formula gets an apostrophe in front; numbers stay as they are. A file that chorus did not write is not replaced.\n"};
+    "formula gets an apostrophe in front; numbers stay as they are.\n"
+    "A file that chorus did not write is not replaced.\n"};
 
 struct job {
     const char *file, *metric; /* which CSV; of --wide */

@@ -52,22 +52,44 @@ int cli_usage_text(bool to_stderr)
     return 0;
 }
 
+/* Broken at blanks into lines of at most 100 columns; those behind the first begin after so many. */
+static void add_line(struct text *out, int indent, const char *line)
+{
+    size_t room = 100;
+
+    while (strlen(line) > room) {
+        size_t n = room;
+
+        while (line[n] != ' ')
+            n--;
+        text_add_n(out, line, n);
+        text_addf(out, "\n%*s", indent, "");
+        line += n + 1;
+        room = 100 - (size_t)indent;
+    }
+    text_addf(out, "%s\n", line);
+}
+
 static int list_keys(void)
 {
     static const char *const groups[] = {"Data", "Model", "Training", "Devices", "Stop"};
-    struct text out = {0};
+    struct text out = {0}, line = {0};
     int code;
 
     text_add(&out, "The keys of an experiment, as KEY=VALUE or as a line of its file:\n");
     for (int group = SPEC_GROUP_DATA; group <= SPEC_GROUP_STOP; group++) {
         text_addf(&out, "\n%s\n", groups[group]);
         for (const struct spec_key *k = spec_keys; k->name; k++)
-            if ((int)k->group == group)
-                text_addf(&out, "  %-15s %s (%s)\n", k->name, k->help, k->fallback);
+            if ((int)k->group == group) {
+                text_clear(&line);
+                text_addf(&line, "  %-15s %s (%s)", k->name, k->help, k->fallback);
+                add_line(&out, 18, line.s);
+            }
     }
     text_add(&out, "\nA list of values makes a sweep (`chorus help lists`): lr=0.05,0.1,0.2\n");
     code = cli_print(&out);
     text_free(&out);
+    text_free(&line);
     return code;
 }
 
@@ -101,11 +123,22 @@ int cli_key_help(const char *name, const char *before)
 {
     int key = spec_key_find(name);
     const struct spec_key *k = &spec_keys[key >= 0 ? key : 0];
+    struct text out = {0}, line = {0};
+    int code;
 
     if (key < 0)
         return 0;
-    return cli_printf("%s%s: %s\nvalues: %s\ndefault: %s\n", before, k->name, k->help, k->values,
-                      k->fallback);
+    text_add(&out, before);
+    text_addf(&line, "%s: %s", k->name, k->help);
+    add_line(&out, 2, line.s);
+    text_clear(&line);
+    text_addf(&line, "values: %s", k->values);
+    add_line(&out, 2, line.s);
+    text_addf(&out, "default: %s\n", k->fallback);
+    code = cli_print(&out);
+    text_free(&out);
+    text_free(&line);
+    return code;
 }
 
 int cli_help(int argc, char **argv)

@@ -35,7 +35,8 @@ static const struct cli_usage usage = {
     "Figures of runs, as text on stdout or as SVG, PDF or pgfplots (FILE.tex with its FILE.csv).",
     "  --kind    curve      loss and accuracy; several runs overlaid\n"
     "            scaling    images per second and shares of time by devices\n"
-    "            board      a metric over two keys, such as lr and batch, as coloured cells; +- over seeds alone\n"
+    "            board      a metric over two keys, such as lr and batch, as coloured cells;\n"
+    "                       +- over seeds alone\n"
     "            prefix     accuracy of k members of an ensemble, with the worst and best sets\n"
     "            confusion  labels against answers\n"
     "  --metric  loss, acc, or a column of epochs.csv: test_acc, ece, lr, images_per_second, ...\n"

@@ -17,7 +17,7 @@
 
 static const struct cli_usage usage = {
     "resume [RUN, SWEEP or FILTER...] [epochs=N]",
-    "Goes on with a run or a sweep where it stopped or was killed; without a name, the newest "
+    "Goes on with a run or a sweep where it stopped or was killed; without a name, the newest\n"
     "unfinished one.",
     "Filters (`chorus ls --help`) choose among runs: `resume model=cnn` goes on with the one of cnn\n"
     "that is unfinished. With epochs=N a finished run goes on to N epochs. What is computed again\n"

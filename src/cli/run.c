@@ -255,7 +255,7 @@ int cli_run(int argc, char **argv)
     };
     struct cli_usage usage = {
         "run [FILE or RUN or NAME] [KEY=VALUE...]",
-        "Trains: an experiment's file, an earlier run again, or a built-in experiment; without any "
+        "Trains: an experiment's file, an earlier run again, or a built-in experiment; without any\n"
         "of them, the defaults.",
         NULL};
     struct text help = {0};

@@ -16,8 +16,8 @@
 static const struct cli_usage usage = {
     "show RUN", "Shows one run whole: settings, state, machine, results, its last epochs.",
     "RUN is a folder, the name that a run was given, any other part of a folder's name that no\n"
-    "other has, @ for the newest, @2 for the one before, @best, or filters that one run passes, such as model=cnn seed=3; `chorus ls\n"
-    "--help` tells what filters there are.\n"};
+    "other has, @ for the newest, @2 for the one before, @best, or filters that one run passes, such\n"
+    "as model=cnn seed=3; `chorus ls --help` tells what filters there are.\n"};
 
 #define LAST_EPOCHS 5
 

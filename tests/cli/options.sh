@@ -21,6 +21,7 @@ for verb in $verbs; do
     check "$verb --help" grep -q "^usage: chorus $verb" out
     cp out help-of-verb
     exits 0 "$CHORUS" help $verb
+    check "no line of help $verb is over 100 columns" test "$(wc -L <out)" -le 100
     check "help $verb says the same" cmp -n "$(wc -c <help-of-verb)" help-of-verb out
     check "$verb stands in the usage" grep -qE "^  (.*, )?$verb( |$)" <("$CHORUS" --help)
 done
@@ -30,6 +31,7 @@ for verb in compare export plot predict weights; do
 done
 exits 0 "$CHORUS" help keys
 check "help keys" grep -q "lr_rule" out
+check "no line of it is over 100 columns" test "$(wc -L <out)" -le 100
 exits 0 "$CHORUS" help lr_rule
 check "help of a key" grep -q "linear" out
 refused "help of nonsense" "nonsense" "$CHORUS" help nonsense
