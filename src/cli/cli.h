@@ -96,8 +96,10 @@ void cli_cpu_name(struct text *out); /* "AMD EPYC ..." */
 /* CHORUS_ISA may name what nothing here can compute with. */
 enum err_code cli_check_isa(struct err *e) MUST_USE;
 bool cli_terminal(int fd);
-int cli_columns(int fd);  /* width of the terminal, 80 where it does not say */
-int cli_limit(int fd);    /* the same, INT_MAX where fd is no terminal: what a line may take */
+int cli_columns(int fd); /* width of the terminal, 80 where it does not say */
+int cli_limit(int fd);   /* the same, INT_MAX where fd is no terminal: what a line may take */
+/* Lines broken at blanks where they are longer; what is broken off begins after so many blanks. */
+void cli_add_lines(struct text *out, const char *lines, int columns, int indent);
 bool cli_colours(int fd); /* a terminal, NO_COLOR not set, TERM not dumb */
 bool cli_utf8(void);      /* the locale's character set */
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define WIDTH 100
+
 static const char usage[] =
     "usage: chorus               opens the workbench, on a terminal (chorus --ascii --help: more)\n"
     "       chorus COMMAND [...]\n"
@@ -52,24 +54,6 @@ int cli_usage_text(bool to_stderr)
     return 0;
 }
 
-/* Broken at blanks into lines of at most 100 columns; those behind the first begin after so many. */
-static void add_line(struct text *out, int indent, const char *line)
-{
-    size_t room = 100;
-
-    while (strlen(line) > room) {
-        size_t n = room;
-
-        while (line[n] != ' ')
-            n--;
-        text_add_n(out, line, n);
-        text_addf(out, "\n%*s", indent, "");
-        line += n + 1;
-        room = 100 - (size_t)indent;
-    }
-    text_addf(out, "%s\n", line);
-}
-
 static int list_keys(void)
 {
     static const char *const groups[] = {"Data", "Model", "Training", "Devices", "Stop"};
@@ -82,8 +66,8 @@ static int list_keys(void)
         for (const struct spec_key *k = spec_keys; k->name; k++)
             if ((int)k->group == group) {
                 text_clear(&line);
-                text_addf(&line, "  %-15s %s (%s)", k->name, k->help, k->fallback);
-                add_line(&out, 18, line.s);
+                text_addf(&line, "  %-15s %s (%s)\n", k->name, k->help, k->fallback);
+                cli_add_lines(&out, line.s, WIDTH, 18);
             }
     }
     text_add(&out, "\nA list of values makes a sweep (`chorus help lists`): lr=0.05,0.1,0.2\n");
@@ -129,11 +113,11 @@ int cli_key_help(const char *name, const char *before)
     if (key < 0)
         return 0;
     text_add(&out, before);
-    text_addf(&line, "%s: %s", k->name, k->help);
-    add_line(&out, 2, line.s);
+    text_addf(&line, "%s: %s\n", k->name, k->help);
+    cli_add_lines(&out, line.s, WIDTH, 2);
     text_clear(&line);
-    text_addf(&line, "values: %s", k->values);
-    add_line(&out, 2, line.s);
+    text_addf(&line, "values: %s\n", k->values);
+    cli_add_lines(&out, line.s, WIDTH, 2);
     text_addf(&out, "default: %s\n", k->fallback);
     code = cli_print(&out);
     text_free(&out);

@@ -182,18 +182,31 @@ static uint8_t *bytes_of(const struct predictions *p, size_t image)
     return bytes;
 }
 
-static void add_bar(struct text *out, double part)
+static void add_bar(struct text *out, double part, int length)
 {
-    int cells = (int)lround(part * 20);
+    int cells = (int)lround(part * length);
 
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < length; i++)
         text_add(out, !cli_utf8() ? (i < cells ? "#" : ".") : i < cells ? "█" : "░");
+}
+
+#define CLASSES_DRAWN 10
+#define MEMBERS_DRAWN 4
+
+/* The bar has what a terminal has room for beside an image, a name and the probabilities. */
+static int bar_length(const struct predictions *p)
+{
+    int members = p->members > MEMBERS_DRAWN ? MEMBERS_DRAWN : p->members > 1 ? p->members : 0;
+    int room = cli_limit(STDOUT_FILENO) - (is_table(p) ? 0 : p->shape.w + 2) - 22 - 6 * members;
+
+    return room < 4 ? 4 : room < 20 ? room : 20;
 }
 
 /* What stands beside line number `line` of an image: who says what. */
 static void add_beside(const struct predictions *p, size_t image, int line, struct text *out)
 {
-    int said = predictions_answer(p, -1, image), rows = p->classes < 10 ? p->classes : 10;
+    int said = predictions_answer(p, -1, image);
+    int rows = p->classes < CLASSES_DRAWN ? p->classes : CLASSES_DRAWN;
     struct text name = {0};
 
     if (line == 0) {
@@ -203,19 +216,19 @@ static void add_beside(const struct predictions *p, size_t image, int line, stru
             text_add(out, ", wrong: it is ");
             add_class(p, (int)p->labels[image], out);
         }
-        if (p->members > 1)
-            text_addf(out, "; %d of %d members say otherwise", others(p, image), p->members);
     } else if (line <= rows) {
         double value = p->mean[image * (size_t)p->classes + (size_t)line - 1];
 
         add_class(p, line - 1, &name);
         text_addf(out, "%-14.14s ", text_str(&name));
-        add_bar(out, value);
+        add_bar(out, value, bar_length(p));
         text_addf(out, " %.4f", value);
-        for (int m = 0; p->members > 1 && m < p->members && m < 4; m++)
+        for (int m = 0; p->members > 1 && m < p->members && m < MEMBERS_DRAWN; m++)
             text_addf(
-                out, "  %.3f",
+                out, " %.3f",
                 (double)p->p[((size_t)m * p->n + image) * (size_t)p->classes + (size_t)line - 1]);
+    } else if (line == rows + 1 && p->members > 1) {
+        text_addf(out, "%d of %d members say otherwise", others(p, image), p->members);
     }
     text_free(&name);
 }
@@ -225,7 +238,8 @@ static void draw_image(const struct predictions *p, size_t image, struct text *o
     uint8_t *bytes = bytes_of(p, image);
     struct tile t = {bytes, p->shape.h, p->shape.w, p->shape.c == 3 ? 3 : 1};
     bool colours = cli_colours(STDOUT_FILENO) && cli_utf8();
-    int lines = is_table(p) ? 0 : tile_lines(&t), most = p->classes < 10 ? p->classes : 10;
+    int lines = is_table(p) ? 0 : tile_lines(&t);
+    int most = (p->classes < CLASSES_DRAWN ? p->classes : CLASSES_DRAWN) + (p->members > 1);
     struct text raw = {0};
 
     for (int line = 0; line < lines || line <= most; line++) {
@@ -312,7 +326,7 @@ static int show(const struct predictions *p, const struct record_entry *run, con
     struct study_members s;
     struct predict_pick *pick;
     size_t count = pick_images(p, w, &pick);
-    struct text out = {0};
+    struct text out = {0}, line = {0};
     int code;
 
     if (w->csv) {
@@ -333,11 +347,13 @@ static int show(const struct predictions *p, const struct record_entry *run, con
             add_table(p, pick, count, &out);
         else if (!count && w->rows)
             text_addf(&out, "none of the %zu images is of that kind\n", p->n);
-        add_accuracy(p, &s, &out);
+        add_accuracy(p, &s, &line);
+        cli_add_lines(&out, line.s, cli_limit(STDOUT_FILENO), 0);
     }
     code = cli_print(&out);
     study_members_free(&s);
     text_free(&out);
+    text_free(&line);
     free(pick);
     return code;
 }

@@ -232,6 +232,32 @@ int cli_limit(int fd)
     return isatty(fd) ? cli_columns(fd) : INT_MAX;
 }
 
+void cli_add_lines(struct text *out, const char *lines, int columns, int indent)
+{
+    int at = 0;
+
+    for (const char *s = lines; *s;) {
+        size_t n = strcspn(s, " \n");
+        struct text word = {0};
+        int width;
+
+        text_add_n(&word, s, n);
+        width = text_width(text_str(&word));
+        if (s > lines && s[-1] == ' ' && at + width > columns) {
+            while (out->n && out->s[out->n - 1] == ' ')
+                out->s[--out->n] = 0;
+            text_addf(out, "\n%*s", indent, "");
+            at = indent;
+        }
+        text_add(out, text_str(&word));
+        text_free(&word);
+        at = s[n] == '\n' ? 0 : at + width + 1;
+        if (s[n])
+            text_add_n(out, s + n++, 1);
+        s += n;
+    }
+}
+
 int live_rows(int fd)
 {
     struct winsize size;

@@ -73,7 +73,7 @@ void cli_study_text(const struct study_table *t, const struct study_style *style
         text_add(out, "\n");
     cli_table_dropped(&table, columns, "--cols chooses, a pipe shows all", out);
     cli_table_free(&table);
-    text_add(out, text_str(&t->note));
+    cli_add_lines(out, text_str(&t->note), columns, 0);
     text_free(&heads);
     text_free(&cell);
 }

@@ -114,7 +114,9 @@ check "14 rows hold the loss" test "$(grep -acE "(^|K)(loss|accuracy) " screen)"
 ROWS=8 show 80 "$CHORUS" run tiny.ini epochs=12
 check "8 rows hold no curves" test "$(grep -ac "┤" screen)" = 0
 check "but the table" grep -qa "train loss  train acc" screen
-for verb in ls models "models lenet" "show @"; do
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=4 epochs=2 name=four
+for verb in ls models "models lenet" "show @" "compare @ @2" "ensemble four" \
+    "predict four --worst 2 --draw"; do
     show 80 "$CHORUS" $verb
     check "80 columns hold $verb" test "$(grep -av "^lenet: " screen >s && mv s screen && widest_of_all)" -le 80
 done
