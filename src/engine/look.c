@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/checkpoint.h"
 #include "record/disk.h"
 #include "record/filter.h"
 #include "record/index.h"
@@ -35,6 +36,9 @@ struct facts {
 
 struct checked {
     char weights[SPEC_PATH];
+    const struct net *net;
+    int members;
+    bool ensemble;
     struct err e;
 };
 
@@ -70,7 +74,8 @@ void look_begin(struct look *l, uint32_t number)
 {
     uint64_t now = clock_ns();
 
-    look_nets_trim(&l->nets);
+    if (look_nets_trim(&l->nets))
+        l->checks = 0;
     if (number && number == l->number && now - l->began < LOOK_NS)
         return;
     l->number = number;
@@ -191,34 +196,39 @@ static enum err_code check_name(const char *results, const char *name, struct er
         name, results, runs, again());
 }
 
-static enum err_code check_weights(const char *results, const char *from, bool many, struct err *e)
+static enum err_code check_weights(const char *results, const struct plan *p, bool many,
+                                   struct err *e)
 {
-    const char *ending = strrchr(from, '.');
+    const char *from = p->spec.weights;
     struct record_entry entry = {0};
     enum err_code code;
 
-    if ((ending && !strcmp(ending, ".safetensors")) || (io_exists(from) && !io_is_folder(from)))
-        return access(from, R_OK) == 0 ? ERR_OK : err_errno(e, "weights = %s", from);
+    if (record_start_is_file(from))
+        return record_check_start_file(from, p->net, p->session.members,
+                                       p->session.mode == SPEC_ENSEMBLE, e);
     code = many ? check_name(results, from, e) : record_find(results, from, &entry, e);
     if (code != ERR_OK)
         return err_context(e, "weights");
     record_free_entry(&entry);
-    return ERR_OK;
+    return code;
 }
 
-enum err_code look_weights(struct look *l, const char *weights, bool many, struct err *e)
+enum err_code look_weights(struct look *l, const struct plan *p, bool many, struct err *e)
 {
+    bool ensemble = p->session.mode == SPEC_ENSEMBLE;
     struct checked *c = l->checked;
 
-    if (!*weights)
+    if (!p->spec.weights[0])
         return ERR_OK;
-    while (c < l->checked + l->checks && strcmp(c->weights, weights) != 0)
+    while (c < l->checked + l->checks &&
+           (c->net != p->net || c->members != p->session.members || c->ensemble != ensemble ||
+            strcmp(c->weights, p->spec.weights) != 0))
         c++;
     if (c == l->checked + l->checks) {
         c = &l->checked[l->checks < WEIGHTS ? l->checks++ : WEIGHTS - 1];
-        *c = (struct checked){.e = {0}};
-        snprintf(c->weights, sizeof c->weights, "%s", weights);
-        (void)check_weights(l->results, weights, many, &c->e);
+        *c = (struct checked){.net = p->net, .members = p->session.members, .ensemble = ensemble};
+        snprintf(c->weights, sizeof c->weights, "%s", p->spec.weights);
+        (void)check_weights(l->results, p, many, &c->e);
     }
     *e = c->e;
     return e->code;

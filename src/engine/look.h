@@ -20,10 +20,10 @@ void look_begin(struct look *l, uint32_t number);
 struct plan_source look_source(struct look *l);
 /* All zeros: nothing is known of it. */
 struct plan_memory look_machine(struct look *l);
-/* What a start would meet. many: of so many runs reading every run.csv takes too long, and whether weights
- * can be a RUN is told from the names alone. */
+/* What a start would meet. Of weights in a file the header is read; many: of so many runs reading every
+ * run.csv takes too long, and whether weights can be a RUN is told from the names alone. */
 enum err_code look_results(struct look *l, struct err *e) MUST_USE;
-enum err_code look_weights(struct look *l, const char *weights, bool many, struct err *e) MUST_USE;
+enum err_code look_weights(struct look *l, const struct plan *p, bool many, struct err *e) MUST_USE;
 /* How many texts of models were parsed. */
 size_t look_parsed(const struct look *l);
 

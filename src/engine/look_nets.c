@@ -55,10 +55,13 @@ void look_nets_free(struct look_nets *n)
     }
 }
 
-void look_nets_trim(struct look_nets *n)
+bool look_nets_trim(struct look_nets *n)
 {
-    if (n->nets > MOST_NETS || n->layers > MOST_LAYERS)
+    bool many = n->nets > MOST_NETS || n->layers > MOST_LAYERS;
+
+    if (many)
         look_nets_free(n);
+    return many;
 }
 
 /* What was made of the same text before stays. */

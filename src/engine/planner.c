@@ -258,7 +258,7 @@ static void answer(struct planner *p, const struct question *q)
         out.code = plan_make_with(&plan, spec, &p->engine->config.places,
                                   p->engine->config.backends, &source, &e);
     if (out.code == ERR_OK)
-        out.code = look_weights(p->look, spec->weights, p->names_count > RUNS_MAX, &e);
+        out.code = look_weights(p->look, plan, p->names_count > RUNS_MAX, &e);
     if (out.code == ERR_OK)
         out.code = look_results(p->look, &e);
     if (out.code == ERR_OK)

@@ -83,5 +83,9 @@ bool record_unpack_int(const struct safetensors *s, const char *key, int64_t *va
  * file of N members starts an ensemble of N. results: where a RUN name is looked for; may be NULL. */
 enum err_code record_read_start(const char *results, const char *from, const struct net *net,
                                 struct record_weights *w, struct err *e) MUST_USE;
+bool record_start_is_file(const char *from); /* no run */
+/* Whether a file could start so many members, in the same words and by its header alone. */
+enum err_code record_check_start_file(const char *path, const struct net *net, int members,
+                                      bool ensemble, struct err *e) MUST_USE;
 
 #endif

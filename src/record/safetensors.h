@@ -51,6 +51,9 @@ struct safetensors {
 /* Every length is compared with the bytes there are before it is believed; gaps, overlaps and
  * unknown types are errors. */
 enum err_code safetensors_read(const char *path, struct safetensors *s, struct err *e) MUST_USE;
+/* Its header alone, in the same words: no tensor has bytes, and nobody has looked at the checksum. */
+enum err_code safetensors_read_header(const char *path, struct safetensors *s,
+                                      struct err *e) MUST_USE;
 void safetensors_free(struct safetensors *s);
 const struct safetensors_tensor *safetensors_find(const struct safetensors *s, const char *name);
 const char *safetensors_note(const struct safetensors *s, const char *key);

@@ -215,8 +215,9 @@ static enum err_code check_seal(struct safetensors *s, const uint8_t length[8], 
     return ERR_OK;
 }
 
-static enum err_code read_open_file(int fd, const char *path, struct safetensors *s, char **header,
-                                    struct json **root, struct extent **extents, struct err *e)
+static enum err_code read_open_file(int fd, const char *path, bool contents, struct safetensors *s,
+                                    char **header, struct json **root, struct extent **extents,
+                                    struct err *e)
 {
     struct stat st;
     uint8_t length[8];
@@ -252,6 +253,11 @@ static enum err_code read_open_file(int fd, const char *path, struct safetensors
     for (i = 0; i < s->tensors; i++) /* check_extents sorts */
         s->tensor[i].bytes = (const void *)(uintptr_t)(*extents)[i].begin;
     TRY(check_extents(*extents, s->tensors, room, path, e));
+    if (!contents) {
+        for (i = 0; i < s->tensors; i++)
+            s->tensor[i].bytes = NULL;
+        return ERR_OK;
+    }
     s->memory = mem_try(room ? (size_t)room : 1, 1);
     if (!s->memory)
         return err_set(e, ERR_NOMEM, "no memory for the %" PRIu64 " bytes of %s", room, path);
@@ -261,7 +267,8 @@ static enum err_code read_open_file(int fd, const char *path, struct safetensors
     return check_seal(s, length, *header, (size_t)n, (size_t)room, path, e);
 }
 
-enum err_code safetensors_read(const char *path, struct safetensors *s, struct err *e)
+static enum err_code read_file(const char *path, bool contents, struct safetensors *s,
+                               struct err *e)
 {
     char *header = NULL;
     struct json *root = NULL;
@@ -279,7 +286,7 @@ enum err_code safetensors_read(const char *path, struct safetensors *s, struct e
             e->code = code;
         return code;
     }
-    code = read_open_file(fd, path, s, &header, &root, &extents, e);
+    code = read_open_file(fd, path, contents, s, &header, &root, &extents, e);
     io.close(fd);
     json_free(root);
     free(extents);
@@ -287,4 +294,14 @@ enum err_code safetensors_read(const char *path, struct safetensors *s, struct e
     if (code != ERR_OK)
         safetensors_free(s);
     return code;
+}
+
+enum err_code safetensors_read(const char *path, struct safetensors *s, struct err *e)
+{
+    return read_file(path, true, s, e);
+}
+
+enum err_code safetensors_read_header(const char *path, struct safetensors *s, struct err *e)
+{
+    return read_file(path, false, s, e);
 }

@@ -62,6 +62,7 @@ static const struct safetensors_tensor *find_tensor(const struct safetensors *s,
     return have;
 }
 
+/* vector NULL: it is only looked whether it could be. */
 static enum err_code start_vector(const struct safetensors *s, const char *file,
                                   const struct record_weights *w, const struct net_tensor *tensors,
                                   int n, void *vector, size_t count, struct err *e)
@@ -90,7 +91,7 @@ static enum err_code start_vector(const struct safetensors *s, const char *file,
         if (stacked && have->shape[0] != (size_t)w->members)
             return err_set(e, ERR_INPUT, "weights: %s holds %zu members, this ensemble has %d",
                            file, have->shape[0], w->members);
-        for (int m = 0; m < w->members; m++) {
+        for (int m = 0; vector && m < w->members; m++) {
             size_t from = stacked ? (size_t)m * t->count : 0;
             size_t to = (size_t)m * count + t->offset;
             for (size_t j = 0; j < t->count; j++) {
@@ -150,14 +151,32 @@ static enum err_code read_run_start(const char *results, const char *from, struc
     return code;
 }
 
+bool record_start_is_file(const char *from)
+{
+    return (io_exists(from) && !io_is_folder(from)) || text_ends_with(from, ".safetensors");
+}
+
+enum err_code record_check_start_file(const char *path, const struct net *net, int members,
+                                      bool ensemble, struct err *e)
+{
+    struct record_weights w = {.members = members, .ensemble = ensemble};
+    struct safetensors s = {0};
+    enum err_code code = safetensors_read_header(path, &s, e);
+
+    if (code != ERR_OK)
+        return err_context(e, "weights");
+    code = start_from(&s, path, net, &w, e);
+    safetensors_free(&s);
+    return code;
+}
+
 enum err_code record_read_start(const char *results, const char *from, const struct net *net,
                                 struct record_weights *w, struct err *e)
 {
     struct safetensors s = {0};
     enum err_code code;
-    bool file = (io_exists(from) && !io_is_folder(from)) || text_ends_with(from, ".safetensors");
 
-    if (file) {
+    if (record_start_is_file(from)) {
         code = safetensors_read(from, &s, e);
         if (code != ERR_OK)
             return err_context(e, "weights");

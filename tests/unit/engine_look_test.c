@@ -2,6 +2,7 @@
 #include "tests/unit/engine_help.h"
 #include "engine/look.h"
 #include "engine/plan.h"
+#include "record/checkpoint.h"
 
 #include <fcntl.h>
 
@@ -123,6 +124,99 @@ TEST(a_model_that_changes_or_is_wrong_is_told_in_the_same_words)
     }
     kit_write(k.model, "input 1 8 8\ndense 20\ndense classes\n");
     REQUIRE_OK(ask(l, 20, &s, &after, &e));
+    look_free(l);
+    kit_end(&k);
+}
+
+static size_t bytes_read;
+
+static ssize_t count_read(int fd, void *to, size_t n)
+{
+    ssize_t got = read(fd, to, n);
+
+    bytes_read += got > 0 ? (size_t)got : 0;
+    return got;
+}
+
+/* All tensors of the net, but so many of the last. */
+static void write_weights(const char *path, const struct net *net, int without)
+{
+    struct safetensors_tensor *t = mem_new((size_t)net->params, sizeof *t);
+    float *zeros = mem_new(net->parameter_count, sizeof *zeros);
+    struct err e;
+
+    for (int i = 0; i < net->params - without; i++) {
+        t[i] = (struct safetensors_tensor){
+            .type = SAFETENSORS_F32, .dims = net->param[i].dims, .bytes = zeros};
+        snprintf(t[i].name, sizeof t[i].name, "%s", net->param[i].name);
+        for (int k = 0; k < t[i].dims; k++)
+            t[i].shape[k] = net->param[i].shape[k];
+    }
+    REQUIRE_OK(safetensors_write(path, t, (size_t)(net->params - without), NULL, 0, &e));
+    free(zeros);
+    free(t);
+}
+
+TEST(weights_are_judged_by_their_header_in_the_words_of_a_start)
+{
+    static const char *const files[] = {"garbage", "empty.safetensors", "cut", "folder.safetensors",
+                                        "other",   "none.safetensors"};
+    ssize_t (*real)(int, void *, size_t) = io.read;
+    struct record_weights to = {0};
+    struct kit k;
+    struct spec s;
+    struct look *l;
+    struct plan *p;
+    struct plan_source from;
+    struct err e = {0}, want;
+    char *whole, *bytes;
+    size_t n;
+
+    kit_folder(&k);
+    kit_write(k.model, "input 1 8 8\ndense 20000\ndense classes\n");
+    whole = io_path(k.folder, "whole");
+    l = look_new(k.results);
+    kit_spec(&k, &s, "backend=ref", NULL);
+    look_begin(l, 1);
+    from = look_source(l);
+    REQUIRE_OK(plan_make_with(&p, &s, &nowhere, kit_backends, &from, &e));
+    REQUIRE_OK(record_weights_new(&to, p->net, 1, false, 4, 0, &e));
+    write_weights(whole, p->net, 0);
+    REQUIRE_OK(io_read_file(whole, 8 << 20, &bytes, &n, &e));
+    CHECK(n > 5000000);
+    for (size_t i = 0; i < MEM_COUNT(files); i++) {
+        char *path = io_path(k.folder, files[i]);
+
+        if (i == 0)
+            kit_write(path, "no safetensors at all");
+        else if (i == 1)
+            kit_write(path, "");
+        else if (i == 2)
+            REQUIRE_OK(io_replace_file(path, bytes, n - 1, &e));
+        else if (i == 3)
+            mkdir(path, 0777);
+        else if (i == 4)
+            write_weights(path, p->net, 1);
+        snprintf(p->spec.weights, sizeof p->spec.weights, "%s", path);
+        want = e = (struct err){0};
+        CHECK_INT(record_read_start(k.results, path, p->net, &to, &want), ERR_INPUT);
+        CHECK_INT(look_weights(l, p, false, &e), ERR_INPUT);
+        CHECK_STR(e.text, want.text);
+        free(path);
+    }
+    snprintf(p->spec.weights, sizeof p->spec.weights, "%s", whole);
+    io.read = count_read;
+    bytes_read = 0;
+    for (int i = 0; i < 512; i++)
+        REQUIRE_OK(look_weights(l, p, false, &e));
+    io.read = real;
+    CHECK(bytes_read < 1000); /* once, and no more than the header */
+    p->session.members = 3;   /* a single model starts each of them */
+    REQUIRE_OK(look_weights(l, p, false, &e));
+    plan_free(p);
+    record_weights_free(&to);
+    free(bytes);
+    free(whole);
     look_free(l);
     kit_end(&k);
 }

@@ -426,8 +426,8 @@ TEST(the_planner_says_what_a_start_would_miss)
     kit_engine(&k, 4096, 0);
     kit_spec(&k, &s, "weights=/nonexistent/w.safetensors", NULL);
     ask(&k, &s, 1);
-    CHECK_INT(k.plan.code, ERR_IO);
-    CHECK_HAS(k.plan.error, "weights = /nonexistent/w.safetensors: No such file");
+    CHECK_INT(k.plan.code, ERR_INPUT);
+    CHECK_HAS(k.plan.error, "weights: cannot read /nonexistent/w.safetensors: No such file");
     kit_spec(&k, &s, "weights=nobody", NULL);
     ask(&k, &s, 2);
     CHECK(k.plan.code != ERR_OK);
