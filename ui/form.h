@@ -89,6 +89,9 @@ struct form {
 void form_start(struct form *f); /* the defaults */
 void form_end(struct form *f);
 
+/* What its fields come to, after a change of one, or of a file that it names. */
+void form_build(struct form *f);
+
 /* Takes an experiment's text as far as it can be taken. file: its path or "first.ini", for messages
  * and for relative paths in it. What cannot be taken stands in notes and beside its field. Of
  * FORM_DEFAULTS all that is given is a change that nobody has saved. */

@@ -4,7 +4,6 @@
 
 #include "ui/form.h"
 
-void form_build(struct form *f); /* after a change */
 void form_free_field(struct form_field *x);
 bool form_same_text(const char *a, const char *b); /* or both are none */
 int form_by_order(const void *a, const void *b);   /* of pointers to fields, for qsort */

@@ -136,12 +136,9 @@ static const char *text_of(struct form *f, const char *path)
 
 static void read_model(struct form *f, struct search *s, const char *model)
 {
-    bool is_path = strchr(model, '/') || text_ends_with(model, ".net");
-    const char *text = is_path ? NULL : net_builtin(model);
-    char *file = is_path ? mem_text(model) : mem_textf("models/%s.net", model);
+    char *file = net_file(model);
+    const char *text = file ? text_of(f, file) : net_builtin(model);
 
-    if (!text)
-        text = text_of(f, file);
     if (text)
         read_lines(s, text);
     else

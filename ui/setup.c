@@ -202,6 +202,9 @@ static bool tick(void *screen)
         look_for_ends(s);
     setup_field_follow(s);
     setup_watch(s); /* the status line counts what waits, on every screen */
+    setup_judge(s);
+    if (s->app->shown == SCREEN_SETUP)
+        setup_look_at_named(s);
     if (s->app->shown == SCREEN_SETUP && app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)
         setup_list_files(s);
     return setup_ask_on(s);
@@ -231,6 +234,7 @@ static void event(void *screen, const struct wire_event *event, const void *slot
         setup_answer(s, event->run, slot)) {
         s->app->dirty = true;
         app_renew_page(s->app, PAGE, write_page, s);
+        setup_judge(s);
     }
     if (event->kind == WIRE_COUNTED && slot && n >= sizeof(struct wire_counted) &&
         setup_counted(s, slot, n)) {

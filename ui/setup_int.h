@@ -95,6 +95,10 @@ struct setup {
     uint64_t runs_turn;  /* of the library, when its runs that had ended were counted last */
     size_t runs_ended;
     bool saw_runs;
+    bool named_looking;                         /* a task looks at the files that the form names */
+    uint64_t named_ns, named_turn, named_stamp; /* when, at which form, and what they were */
+    bool judging;                               /* r waits for what the planner says of that form */
+    uint64_t judged_turn;
     uint64_t sweep_stamp; /* of the form's sweep, as setup_watch saw it last; 0: there is none */
 
     struct form again; /* a run that is to be run again, beside what stands in the form */
@@ -195,8 +199,13 @@ void setup_queue_load(struct setup *s);
 void setup_queue_add(struct setup *s, bool alone);
 void setup_free_queue(struct setup *s);
 
+/* setup_named.c */
+void setup_look_at_named(
+    struct setup *s); /* once a second; where they are others, it is asked anew */
+
 /* setup_start.c */
 void setup_run(struct setup *s);
+void setup_judge(struct setup *s); /* where r waits for it, and it is known */
 bool setup_is_unsaved(const struct setup *s);
 void setup_add_unsaved(const struct setup *s,
                        struct text *words); /* a sentence, where that is so */

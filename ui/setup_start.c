@@ -384,22 +384,18 @@ static void ask_whether_anew(struct setup *s)
     text_free(&question);
 }
 
-void setup_run(struct setup *s)
+static void say_problem(struct setup *s)
 {
-    const char *problem = setup_problem(s);
     char missing[64];
 
-    s->runs_again = false;
-    if (problem) {
-        if (setup_missing(s, missing))
-            app_say(s->app, GRID_BAD, "%s is not here: f fetches it, y takes made-up images",
-                    missing);
-        else
-            app_say(s->app, GRID_BAD, "%s", problem);
-        if (s->form.good)
-            setup_ask(s); /* a file that it names may have been mended meanwhile */
-        return;
-    }
+    if (setup_missing(s, missing))
+        app_say(s->app, GRID_BAD, "%s is not here: f fetches it, y takes made-up images", missing);
+    else
+        app_say(s->app, GRID_BAD, "%s", setup_problem(s));
+}
+
+static void run(struct setup *s)
+{
     if (*s->form.notes && !s->partly && s->form.from != FORM_RUN)
         ask_about_notes(s);
     else if (s->goes_on)
@@ -410,6 +406,33 @@ void setup_run(struct setup *s)
         setup_unless_begun(s, setup_go_on);
     else
         setup_go_on(s);
+}
+
+void setup_judge(struct setup *s)
+{
+    if (!s->judging || (s->form.good && !s->sum.plan && !s->sum.problem))
+        return;
+    s->judging = false;
+    if (s->form.turn != s->judged_turn)
+        setup_say_changed(s);
+    else if (setup_problem(s))
+        say_problem(s);
+    else
+        run(s);
+}
+
+void setup_run(struct setup *s)
+{
+    s->runs_again = false;
+    if (!setup_problem(s)) {
+        run(s);
+        return;
+    }
+    form_build(&s->form); /* a file that it names may have been mended meanwhile */
+    setup_ask(s);
+    s->judging = true;
+    s->judged_turn = s->form.turn;
+    setup_judge(s);
 }
 
 /* ---- data ---- */

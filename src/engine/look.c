@@ -31,6 +31,7 @@ struct facts {
     int64_t train_limit, test_limit;
     uint64_t seed;
     struct net_shape wanted;
+    struct record_stamp stamp; /* of the file or the folder */
     struct data_set set;
 };
 
@@ -100,7 +101,19 @@ struct plan_memory look_machine(struct look *l)
 
 /* ---- for plans ---- */
 
-static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted)
+/* All zeros where a name, or a pair, is no file. */
+static struct record_stamp stamp_of(const char *path)
+{
+    struct record_stamp stamp = {0};
+    struct stat st;
+
+    if (io.stat(path, &st) == 0)
+        record_stamp_of(&stamp, &st);
+    return stamp;
+}
+
+static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted,
+                       const struct record_stamp *now)
 {
     uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
 
@@ -108,7 +121,7 @@ static bool same_facts(const struct facts *f, const struct spec *s, struct net_s
            f->normalize == s->normalize && f->valid == s->valid &&
            f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
            f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c;
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c && record_stamp_same(&f->stamp, now);
 }
 
 static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
@@ -116,11 +129,12 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
 {
     struct look *l = user;
     struct facts *oldest = &l->facts[0];
+    struct record_stamp now = stamp_of(s->data);
 
     for (int i = 0; i < FACTS; i++) {
         struct facts *f = &l->facts[i];
 
-        if (same_facts(f, s, wanted)) {
+        if (same_facts(f, s, wanted, &now)) {
             *set = f->set;
             return ERR_OK;
         }
@@ -137,6 +151,7 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
                              .test_limit = s->test_limit,
                              .seed = s->seed,
                              .wanted = wanted,
+                             .stamp = now,
                              .set = *set};
     snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
     return ERR_OK;

@@ -92,6 +92,8 @@ enum err_code net_parse(struct net **out, const char *text, size_t n, const char
 /* By DESIGN's rule: built-in name, a name in ./models, or a path (with a slash, or ending .net). */
 enum err_code net_open(struct net **out, const char *model, const struct net_wants *wants,
                        struct err *e) MUST_USE;
+/* The file that a model's name or path means; NULL: it is built in. The caller frees it. */
+char *net_file(const char *model);
 /* The text of a model as it is found then, and the name of its file for messages; the caller frees
  * both. */
 enum err_code net_find(const char *model, char **text, size_t *n, char **file,

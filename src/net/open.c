@@ -69,19 +69,27 @@ static enum err_code read_model(const char *path, char **text, size_t *n, struct
     return err_set(e, ERR_INPUT, "model: %s", why.text);
 }
 
+char *net_file(const char *model)
+{
+    if (is_path(model))
+        return mem_text(model);
+    return net_builtin(model) ? NULL : mem_textf("models/%s.net", model);
+}
+
 enum err_code net_find(const char *model, char **text, size_t *n, char **file, struct err *e)
 {
-    const char *built_in = is_path(model) ? NULL : net_builtin(model);
     enum err_code code;
 
-    *text = *file = NULL;
-    if (built_in) {
+    *text = NULL;
+    *file = net_file(model);
+    if (!*file) {
+        const char *built_in = net_builtin(model);
+
         *n = strlen(built_in);
         *text = mem_text_n(built_in, *n);
         *file = mem_textf("%s.net", model);
         return ERR_OK;
     }
-    *file = is_path(model) ? mem_text(model) : mem_textf("models/%s.net", model);
     if (!is_path(model) && (!*model || !io_exists(*file)))
         code = refuse_name(model, e);
     else

@@ -12,13 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
-
-void record_stamp_of(struct record_stamp *stamp, const struct stat *st);
-/* Whether it is old enough that a later change must show in it: a file that was written twice
- * within one tick of the disk's clock has the same times. now: clock_wall before the file was read.
- * */
-bool record_stamp_settled(const struct record_stamp *stamp, double now);
 
 struct record_index_row {
     const char *name; /* of the folder */

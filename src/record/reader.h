@@ -9,6 +9,7 @@
 #include "record/record.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct record_entry {
     char *folder; /* path */
@@ -30,7 +31,11 @@ void record_free_list(struct record_entry *list, size_t count);
 struct record_stamp { /* which content of a file it was */
     int64_t mtime_ns, ctime_ns, size, inode;
 };
+void record_stamp_of(struct record_stamp *stamp, const struct stat *st);
 bool record_stamp_same(const struct record_stamp *a, const struct record_stamp *b);
+/* Whether it is old enough that a later change must show in it: a file that was written twice
+ * within one tick of the disk's clock has the same times. now: clock_wall before the file was read. */
+bool record_stamp_settled(const struct record_stamp *stamp, double now);
 struct record_look {
     const char *name;
     struct record_stamp stamp;

@@ -4,7 +4,9 @@
 #include "record/working.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <unistd.h>
@@ -657,13 +659,60 @@ TEST(what_was_mended_elsewhere_is_seen_by_the_next_start)
     screen_setup.show(kit.setup);
     kit_settle();
     CHECK_HAS(kit_draw(42, 160), "why it cannot run");
+    kit_keys("r");
+    CHECK_INT(kit.runs, 0);
+    CHECK_HAS(kit.said, "fashion-mnist is not here");
     kit.refuse_data = false;
     kit_keys("r");
-    kit_settle();
-    CHECK_INT(kit.runs, 0);
-    CHECK_HAS(kit_draw(42, 160), "what it means");
-    kit_keys("r");
     CHECK_INT(kit.runs, 1);
+    CHECK_HAS(kit_draw(42, 160), "what it means");
+    kit_end();
+}
+
+/* Seconds pass, and nobody presses a key. Returns how often it was asked what the form means. */
+static int wait_seconds(int seconds)
+{
+    int before = kit.asked;
+
+    for (int i = 0; i < 10 * seconds; i++) {
+        kit.ns += 100000000;
+        screen_setup.tick(kit.setup);
+        kit_settle();
+    }
+    return kit.asked - before;
+}
+
+/* So long ago that a change has other times. */
+static void make_old(const char *path)
+{
+    const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
+
+    CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+TEST(a_file_that_the_form_names_is_looked_at_while_nobody_presses_a_key)
+{
+    kit_start();
+    kit.ns = clock_ns();
+    write_file("own.net", "param width 3\ninput auto\ndense $width\ndense classes\n");
+    write_file("start", "weights");
+    make_old("own.net");
+    choose("model");
+    kit_keys("Enter own.net Enter");
+    choose("weights");
+    kit_keys("Enter ./start Enter");
+    CHECK(form_find(&kit.setup->form, "model.width") >= 0);
+    wait_seconds(4); /* it is known when they were written, by then */
+    CHECK_INT(wait_seconds(5), 0);
+    write_file("own.net", "param depth 3\ninput auto\ndense $depth\ndense classes\n");
+    CHECK(wait_seconds(2) > 0);
+    CHECK(form_find(&kit.setup->form, "model.width") < 0);
+    CHECK(form_find(&kit.setup->form, "model.depth") >= 0);
+    wait_seconds(4);
+    unlink("start");
+    CHECK_INT(wait_seconds(3), 1);
+    unlink("own.net");
+    CHECK_INT(wait_seconds(3), 1);
     kit_end();
 }
 
