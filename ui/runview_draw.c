@@ -127,6 +127,11 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         text_add(out, FEED_DEAD);
         return;
     }
+    if (!runview_at_work(run) && !run->path[0]) {
+        text_addf(out, "%s%sit did not start: 1 opens Setup, to mend it", run->reason,
+                  run->reason[0] ? "; " : "");
+        return;
+    }
     switch (run->state) {
     case WIRE_WAITING:
         text_add(out, starts         ? "data and model are being prepared"
@@ -152,10 +157,6 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
             text_addf(out, "at step %s: R goes on", text_count(number, (uint64_t)run->step));
         return;
     default:
-        if (!run->path[0]) {
-            text_addf(out, "%s; it did not start: 1 opens Setup, to mend it", run->reason);
-            return;
-        }
         text_addf(out, "%s; r runs it again, e edits it",
                   run->reason[0] ? run->reason : state_of(run));
     }

@@ -69,6 +69,7 @@ void runview_keep_promise(struct runview *v);
 bool runview_at_work(const struct feed_run *run);
 /* Nothing of it is known yet but its name. */
 bool runview_unread(const struct feed_run *run);
+#define RUNVIEW_NEVER "it did not start, and has no folder: 1 opens Setup, to mend it"
 bool runview_is_average(const struct feed_run *run);
 /* Whether it was told to stop in a way that is taken back. */
 bool runview_takes_back(const struct runview *v, const struct feed_run *run);

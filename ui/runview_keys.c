@@ -49,7 +49,8 @@ static bool goes_on(const struct feed_run *run)
            (run->dead || run->state < WIRE_DONE || (run->state == WIRE_DONE && !run->reason[0]));
 }
 
-/* What ended is neither paused nor stopped; where there is no other run, none is the next. */
+/* What ended is neither paused nor stopped; what has no folder has nothing to be loaded or read; where there
+ * is no other run, none is the next. */
 const struct screen_key *runview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
@@ -61,11 +62,13 @@ const struct screen_key *runview_hints(void *screen)
 
     if (run && (run->removed || runview_unread(run)))
         snprintf(letters, sizeof letters, "xym[+%s", next);
+    else if (ended && !run->path[0])
+        snprintf(letters, sizeof letters, "%s", next);
     else if (ended)
         snprintf(letters, sizeof letters, "r%sePxym[+%sM", goes_on(run) ? "R" : "", next);
     else if (run)
-        snprintf(letters, sizeof letters, "%sK%sxym[+%ser", run->state == WIRE_WAITING ? "" : "p",
-                 runview_takes_back(v, run) ? "R" : "", next);
+        snprintf(letters, sizeof letters, "%sK%sxym[+%s%s", run->state == WIRE_WAITING ? "" : "p",
+                 runview_takes_back(v, run) ? "R" : "", next, run->path[0] ? "er" : "");
     screen_hints(hints, runview_keys, letters);
     if (run && run->state == WIRE_PAUSED)
         screen_hint(hints, "p", "go on");
@@ -289,7 +292,10 @@ static bool must_have_folder(struct runview *v, const struct feed_run *run)
 {
     if (run->path[0] && !run->removed)
         return true;
-    app_say(v->app, GRID_WARN, run->removed ? FEED_REMOVED : "it has no folder yet");
+    app_say(v->app, GRID_WARN,
+            run->removed           ? FEED_REMOVED
+            : runview_at_work(run) ? "it has no folder yet"
+                                   : RUNVIEW_NEVER);
     return false;
 }
 
@@ -306,10 +312,11 @@ static void load(struct runview *v, const struct feed_run *run, bool again)
 
 static void mark(struct runview *v, const struct feed_run *run)
 {
-    bool marked = !library_marked(v->app->library, run->name);
+    bool marked;
 
     if (!must_have_folder(v, run))
         return;
+    marked = !library_marked(v->app->library, run->name);
     library_mark(v->app->library, run->name, marked);
     app_say(v->app, GRID_MARKED,
             marked ? "marked: 4 compares what is marked" : "it is marked no more");

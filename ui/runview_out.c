@@ -15,6 +15,8 @@ void runview_command(void *screen, struct text *out)
     const struct feed_run *run = runview_run(v);
     bool plot = run && !run->live && run->epochs.n;
 
+    if (run && !run->path[0]) /* no word means it yet, or ever */
+        return;
     text_add(out, !run ? "run first" : run->live ? "watch " : plot ? "plot " : "show ");
     if (run)
         jobs_add_word(out, run->name);

@@ -550,6 +550,10 @@ void runview_resume(struct runview *v, struct feed_run *run)
         say_broken(v, run);
         return;
     }
+    if (!run->path[0]) {
+        app_say(v->app, GRID_WARN, RUNVIEW_NEVER);
+        return;
+    }
     if (!run->dead && run->state == WIRE_DONE) {
         if (run->reason[0])
             runkeys_say_over(v->app, run->reason);

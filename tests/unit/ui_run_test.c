@@ -575,6 +575,13 @@ static bool hints(struct shown *s, const char *what)
     return false;
 }
 
+static const char *command_of(struct shown *s)
+{
+    text_clear(&s->text);
+    runview_command(&s->view, &s->text);
+    return text_str(&s->text);
+}
+
 TEST(only_keys_that_do_something_are_offered)
 {
     struct record_run *run = lenet();
@@ -861,12 +868,21 @@ TEST(a_run_that_is_prepared_says_so)
     event.run = feed_start_run(s.k.feed, start, &e);
     CHECK_HAS(draw(&s, 21, 80), "starting  first  data and model are being prepared");
     CHECK_HAS(text_str(&s.text), "epoch 1/4");
+    CHECK(hints(&s, "stop") && !hints(&s, "edit"));
+    CHECK_STR(command_of(&s), "");
     event.slot = wire_slot_put(s.k.wire, "no such weights", 16);
     wire_post(s.k.wire, &event);
     take(&s);
     app_say(&s.app, GRID_BAD, "no such weights");
     CHECK_HAS(draw(&s, 21, 80), "no such weights; it did not start: 1 opens Setup");
-    CHECK_STR(s.app.own->said, ""); /* once is enough */
+    CHECK_STR(s.app.own->said, "");       /* once is enough */
+    CHECK(!runview_hints(&s.view)->keys); /* there is nothing that a key could take */
+    CHECK_STR(command_of(&s), "");
+    for (const char *key = "RPerWM "; *key; key++) {
+        s.app.own->said[0] = '\0';
+        runview_key(&s.view, &(struct key){.code = *key});
+        CHECK_HAS(s.app.own->said, "it did not start, and has no folder: 1 opens Setup");
+    }
     app_say(&s.app, GRID_BAD, "something else");
     CHECK_HAS(draw(&s, 21, 80), "failed  first");
     CHECK_STR(s.app.own->said, "something else");
