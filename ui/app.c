@@ -506,6 +506,7 @@ static void close_all(struct app *app)
     text_free(&app->about);
     text_free(&own->question);
     text_free(&own->label);
+    text_free(&own->several);
     line_free(&own->typed);
     text_free(&own->page);
     free(own);

@@ -157,11 +157,12 @@ void app_ask_renew(struct app *app, const char *question, const char *const *ans
                    void (*chosen)(void *user, int answer));
 /* The question whose answer goes there is taken away, where it stands still. */
 void app_ask_end(struct app *app, void (*chosen)(void *user, int answer));
-/* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds; another
- * thread calls it, since it may look into folders. */
+/* A line of text in the footer; NULL: Esc. complete (may be NULL) appends what Tab adds, and says what
+ * several there are to choose from; another thread calls it, since it may look into folders. */
 void app_prompt(struct app *app, const char *label, const char *text,
                 void (*entered)(void *user, const char *text),
-                void (*complete)(const char *text, struct text *more), void *user);
+                void (*complete)(const char *text, struct text *more, struct text *several),
+                void *user);
 /* Runs a command line as ':' does, and remembers it. */
 void app_command(struct app *app, const char *line);
 /* The verb that does what a key has just done, for ':': "stop", of these runs (by their names, blanks

@@ -138,9 +138,7 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     }
 }
 
-/* Over as many of the lowest rows as it takes, at most so many: the reason often stands at its end. Returns
- * how many. */
-static int draw_lowest(struct grid *g, struct rect above, int most, int role, const char *said)
+int bar_lowest(struct grid *g, struct rect above, int most, int role, const char *said)
 {
     struct rect words = rect_before(rect_behind(above, 1), 1);
     int rows = grid_count_rows(g, words.columns, said);
@@ -157,7 +155,7 @@ int bar_trouble(struct app *app, struct grid *g)
     int rows = 0;
 
     if (feed_add_trouble(app->feed, &words))
-        rows = draw_lowest(g, rect_above(grid_all(g), 2), g->rows / 4, GRID_BAD, text_str(&words));
+        rows = bar_lowest(g, rect_above(grid_all(g), 2), g->rows / 4, GRID_BAD, text_str(&words));
     text_free(&words);
     return rows;
 }
@@ -176,7 +174,7 @@ void bar_bottom(struct app *app, struct grid *g)
     struct text status = {0};
 
     if (app->own->said[0])
-        draw_lowest(g, rect_above(grid_all(g), 1), g->rows, app->own->said_role, app->own->said);
+        bar_lowest(g, rect_above(grid_all(g), 1), g->rows, app->own->said_role, app->own->said);
     else
         draw_hints(app, g, line);
     line = rect_bottom(two, 1);

@@ -27,7 +27,7 @@ struct popup {
     bool whole;                      /* as page_whole */
     void (*on_answer)(void *user, int answer);
     void (*on_text)(void *user, const char *text);
-    void (*complete)(const char *text, struct text *more);
+    void (*complete)(const char *text, struct text *more, struct text *several);
     void *user;
     struct popup *next; /* of those that wait */
 };
@@ -58,14 +58,14 @@ struct app_int {
     struct popup *waits; /* for what lies over the screen, or a line that is typed, to be gone */
     enum app_popup popup;
     uint64_t popups; /* grows with each: a handler may have opened another */
-    struct text question, label, page;
+    struct text question, label, page, several; /* several: what Tab found in a prompt */
     struct line_edit typed;
     char *answer[APP_ANSWERS];
     int answers, chosen;
     struct rect answers_at; /* of the last drawing */
     void (*on_answer)(void *user, int answer);
     void (*on_text)(void *user, const char *text);
-    void (*complete)(const char *text, struct text *more);
+    void (*complete)(const char *text, struct text *more, struct text *several);
     void *user;
     char *offer[APP_OFFERS]; /* of a prompt: what Up and Down bring */
     size_t offers, offer_at;
@@ -118,6 +118,9 @@ void bar_hints(struct app *app, struct grid *g);
 /* What waits until somebody makes room, above the two lines at the bottom; the rows that it takes from the
  * screen. */
 int bar_trouble(struct app *app, struct grid *g);
+/* Words over the lowest rows of a part, at most so many: the reason often stands at their end. Returns how
+ * many. */
+int bar_lowest(struct grid *g, struct rect above, int most, int role, const char *said);
 int bar_screen_at(const struct app *app, int column); /* of the top line; -1 */
 /* The key whose hint was drawn there, if one alone is named. */
 bool bar_hint_at(const struct app *app, int row, int column, struct key *key);

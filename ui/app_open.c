@@ -52,6 +52,7 @@ static void open_popup(struct app *app, const struct popup *p)
     text_clear(&own->label);
     text_add(&own->label, p->label);
     if (p->kind == POPUP_PROMPT) {
+        text_clear(&own->several);
         line_set(&own->typed, p->words);
         return;
     }
@@ -171,7 +172,8 @@ void app_ask_renew(struct app *app, const char *question, const char *const *ans
 
 void app_prompt(struct app *app, const char *label, const char *text,
                 void (*entered)(void *user, const char *text),
-                void (*complete)(const char *text, struct text *more), void *user)
+                void (*complete)(const char *text, struct text *more, struct text *several),
+                void *user)
 {
     char *copy = mem_text(text ? text : ""); /* it may be what was typed before */
 

@@ -83,10 +83,10 @@ static void prompt_end(struct app *app, bool take)
 
 struct completing {
     struct app *app;
-    void (*complete)(const char *text, struct text *more);
+    void (*complete)(const char *text, struct text *more, struct text *several);
     uint64_t popup; /* what it is for */
     char *text;
-    struct text whole;
+    struct text whole, several;
 };
 
 static void look_for(void *arg)
@@ -94,7 +94,7 @@ static void look_for(void *arg)
     struct completing *c = arg;
 
     text_add(&c->whole, c->text);
-    c->complete(c->text, &c->whole);
+    c->complete(c->text, &c->whole, &c->several);
 }
 
 /* What was typed meanwhile stands. */
@@ -106,9 +106,11 @@ static void looked_for(void *arg, bool dropped)
     if (!dropped && own->popup == POPUP_PROMPT && own->popups == c->popup &&
         !strcmp(text_str(&own->typed.text), c->text)) {
         line_set(&own->typed, text_str(&c->whole));
+        text_add(&own->several, text_str(&c->several));
         c->app->dirty = true;
     }
     text_free(&c->whole);
+    text_free(&c->several);
     free(c->text);
     free(c);
 }
@@ -152,6 +154,7 @@ static void prompt_key(struct app *app, const struct key *key)
     struct app_int *own = app->own;
     bool changed;
 
+    text_clear(&own->several);
     if (key->code == UI_ENTER)
         prompt_end(app, true);
     else if (key->code == UI_ESC || key->code == 3)
@@ -288,6 +291,8 @@ static void draw_prompt(struct app *app, struct grid *g)
         room = line.columns / 2;
     column = grid_cut(g, line, 0, 1, room, GRID_KEY, false, text_str(&own->label)) + 1;
     line_draw(&own->typed, g, rect_before(rect_behind(line, column), 1));
+    if (own->several.n)
+        bar_lowest(g, rect_above(grid_all(g), 2), g->rows / 3, GRID_DIM, text_str(&own->several));
 }
 
 static int longest_line(const char *text)

@@ -178,6 +178,6 @@ bool form_list_checked(struct form *f, struct form_checked *x);
 bool form_complete(const char *text, const char *const *words, struct text *out,
                    struct text *several);
 /* The same of what is one path whatever stands in it; more: what is added. */
-void form_complete_path(const char *text, struct text *more);
+void form_complete_path(const char *text, struct text *more, struct text *several);
 
 #endif

@@ -73,6 +73,15 @@ static void put_count(const struct fits *fits, struct text *several)
     *several = all;
 }
 
+/* What fits alone, or is there whole, is nothing to choose. */
+static void end_several(const struct fits *fits, struct text *several)
+{
+    if (fits->count < 2 || fits->whole)
+        text_clear(several);
+    else if (fits->count > MOST_SEEN)
+        put_count(fits, several);
+}
+
 /* With what was found behind it. A name with a comma would be two values: the last one is put in quotes,
  * which are closed where nothing can follow. */
 static void put_found(const char *text, const char *value, bool quoted, const struct fits *fits,
@@ -117,26 +126,22 @@ bool form_complete(const char *text, const char *const *words, struct text *out,
             add_fit(&fits, words[i] + strlen(typed), words[i], several);
     if (!fits.count && (quoted || *value != '"'))
         add_files(&fits, typed, several);
-    if (fits.count < 2 || fits.whole)
-        text_clear(several);
-    else if (fits.count > MOST_SEEN)
-        put_count(&fits, several);
+    end_several(&fits, several);
     text_clear(out);
     put_found(text, value, quoted, &fits, out);
     free(fits.common);
     return strcmp(text, text_str(out)) != 0 || several->n;
 }
 
-void form_complete_path(const char *text, struct text *more)
+void form_complete_path(const char *text, struct text *more, struct text *several)
 {
     struct fits fits = {0};
-    struct text several = {0};
 
-    add_files(&fits, text, &several);
+    add_files(&fits, text, several);
+    end_several(&fits, several);
     if (fits.count)
         text_add(more, fits.common);
     free(fits.common);
-    text_free(&several);
 }
 
 /* ---- one step further ---- */

@@ -217,8 +217,8 @@ static void take_columns(void *user, const char *text)
     r->stale = true;
 }
 
-/* What the last word goes on with, if one column alone does. */
-static void complete_columns(const char *text, struct text *more)
+/* What the last word goes on with: what all columns that it can be have in common. */
+static void complete_columns(const char *text, struct text *more, struct text *several)
 {
     const char *comma = strrchr(text, ','), *word = comma ? comma + 1 : text, *found = NULL;
     size_t n, common = 0;
@@ -230,6 +230,7 @@ static void complete_columns(const char *text, struct text *more)
 
         if (strncmp(name, word, n) != 0)
             continue;
+        text_addf(several, "%s%s", found ? "  " : "", name);
         if (!found) {
             found = name;
             common = strlen(name);
@@ -239,6 +240,8 @@ static void complete_columns(const char *text, struct text *more)
     }
     if (found && common > n)
         text_add_n(more, found + n, common - n);
+    if (found && common == strlen(found)) /* it alone, or all go on from it */
+        text_clear(several);
 }
 
 static void choose_columns(struct results *r)

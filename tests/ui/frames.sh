@@ -80,6 +80,7 @@ both()
 [ -n "$rewrite" ] && mkdir -p "$frames"
 both setup empty "calm"
 both setup-all empty "calm" "keys z" "calm"
+frame setup-load 80x24 empty "calm" "keys L" "type e" "keys Tab" "wait empty/  experiments/" "calm"
 both results results "calm"
 both run results "calm" "keys / " "type first" "keys Enter Enter" "calm"
 both run-eight results "calm" "keys /" "type eight" "keys Enter Enter" "calm"

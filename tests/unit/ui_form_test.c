@@ -546,8 +546,9 @@ TEST(tab_completes_names_lists_and_paths)
     CHECK(form_complete(typed, words, &out, &several));
     CHECK_STR(text_str(&out), path);
     text_clear(&out);
-    form_complete_path(typed, &out);
+    form_complete_path(typed, &out, &several);
     CHECK_STR(text_str(&out), "me-digits.csv");
+    CHECK_STR(text_str(&several), "");
     setenv("HOME", "/tmp", 1); /* the folder in the home folder, at any depth */
     free(typed);
     typed = mem_textf("~/%s/so", folder + strlen("/tmp/"));
@@ -606,7 +607,7 @@ TEST(tab_puts_a_path_with_a_comma_in_quotes)
     static const char *const names[] = {"a,b.csv", "te,st/x.csv", "say \"so\".csv"};
     char folder[] = "/tmp/chorus-form-XXXXXX";
     struct err e = {0};
-    struct text out = {0};
+    struct text out = {0}, several = {0};
 
     REQUIRE(mkdtemp(folder));
     for (size_t i = 0; i < MEM_COUNT(names); i++) {
@@ -629,8 +630,16 @@ TEST(tab_puts_a_path_with_a_comma_in_quotes)
     text_addf(&out, "%s/a,", folder); /* where a file is saved no value ends with a comma */
     char *typed = mem_text(text_str(&out));
     text_clear(&out);
-    form_complete_path(typed, &out);
+    form_complete_path(typed, &out, &several);
     CHECK_STR(text_str(&out), "b.csv");
+    CHECK_STR(text_str(&several), "");
+    text_clear(&out);
+    typed[strlen(folder) + 1] = '\0';
+    form_complete_path(typed, &out, &several);
+    CHECK_STR(text_str(&out), ""); /* nothing in common, and what there is to choose from */
+    CHECK_HAS(text_str(&several), "a,b.csv");
+    CHECK_HAS(text_str(&several), "te,st/");
+    text_free(&several);
     free(typed);
     text_clear(&out);
     text_addf(&out, "rm -r %s", folder);

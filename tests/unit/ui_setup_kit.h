@@ -102,7 +102,8 @@ void app_ask_end(struct app *app, void (*chosen)(void *user, int answer))
 
 void app_prompt(struct app *app, const char *label, const char *text,
                 void (*entered)(void *user, const char *text),
-                void (*complete)(const char *text, struct text *more), void *user)
+                void (*complete)(const char *text, struct text *more, struct text *several),
+                void *user)
 {
     (void)app;
     (void)complete;
