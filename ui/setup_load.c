@@ -66,6 +66,15 @@ static void keep_as_it_waits(struct setup *s)
     s->waits_as = now.s;
 }
 
+/* The first of them. */
+static void say_note(struct setup *s, const char *notes, const char *behind)
+{
+    char *first = mem_text_n(notes, strcspn(notes, "\n"));
+
+    app_say(s->app, GRID_BAD, "%s%s", first, behind);
+    free(first);
+}
+
 static void take(struct setup *s)
 {
     struct setup_source *w = s->wanted;
@@ -94,16 +103,19 @@ static void take(struct setup *s)
     choose_first(s);
     s->pane = SETUP_FORM;
     setup_ask(s);
-    if (*s->form.notes) {
-        const char *end = strchr(s->form.notes, '\n');
-        struct text first = {0};
-
-        text_add_n(&first, s->form.notes, (size_t)(end - s->form.notes));
-        app_say(s->app, GRID_BAD, "%s%s", text_str(&first),
-                end[1] ? " (v shows all that could not be taken)" : "");
-        text_free(&first);
-    }
+    if (*s->form.notes)
+        say_note(s, s->form.notes,
+                 strchr(s->form.notes, '\n')[1] ? " (v shows all that could not be taken)" : "");
     setup_free_source(w);
+}
+
+/* It has lines, and not one of a key: no experiment, whatever it is. */
+static bool is_none(const struct form *f)
+{
+    for (size_t i = 0; i < f->fields; i++)
+        if (f->field[i].text || f->field[i].wrong)
+            return false;
+    return *f->notes;
 }
 
 static void answered(void *user, int answer)
@@ -128,6 +140,12 @@ static void load(struct setup *s, struct setup_source *source)
     static const char *const answers[] = {"load it", "save them first", "cancel", NULL};
     struct text name = {0}, question = {0};
 
+    if (source->made && is_none(source->made)) {
+        say_note(s, source->made->notes,
+                 "; none of its lines is of an experiment, and the form stays as it was");
+        setup_free_source(source);
+        return;
+    }
     setup_free_source(s->wanted);
     s->wanted = source;
     if (!setup_is_unsaved(s)) {

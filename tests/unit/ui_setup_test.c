@@ -994,6 +994,13 @@ TEST(a_broken_file_says_its_line_and_the_form_keeps_the_rest)
     setup_load_path(kit.setup, "none.ini");
     CHECK_HAS(kit.said, "none.ini");
     CHECK_STR(text_of("epochs"), "3");
+    write_file("letter.ini", "Dear reader,\nmodle = lenet\n");
+    setup_load_path(kit.setup, "letter.ini"); /* defaults would stand for all of it */
+    kit_settle();
+    CHECK_HAS(kit.said, "letter.ini:1");
+    CHECK_HAS(kit.said, "the form stays as it was");
+    CHECK_STR(text_of("epochs"), "3");
+    CHECK_STR(kit.setup->form.path, "torn.ini");
     kit_end();
 }
 
