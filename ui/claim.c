@@ -134,7 +134,7 @@ static const char *const *answers(const struct claim *c)
 {
     static const char *const queue[2][4] = {
         {"behind it, in the queue", "run it beside", "cancel", NULL},
-        {"behind what waits in the queue", "run it now", "cancel", NULL}};
+        {"by the queue, behind what may wait there", "run it now", "cancel", NULL}};
     static const char *const beside[2][3] = {{"beside it", "cancel", NULL},
                                              {"begin now", "cancel", NULL}};
 

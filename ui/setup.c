@@ -203,6 +203,7 @@ static bool tick(void *screen)
     setup_field_follow(s);
     setup_watch(s); /* the status line counts what waits, on every screen */
     setup_judge(s);
+    setup_renew_question(s);
     if (s->app->shown == SCREEN_SETUP)
         setup_look_at_named(s);
     if (s->app->shown == SCREEN_SETUP && app_ns(s->app) - s->listed_ns > LIST_AGAIN_NS)

@@ -97,7 +97,9 @@ struct setup {
     bool saw_runs;
     bool named_looking;                         /* a task looks at the files that the form names */
     uint64_t named_ns, named_turn, named_stamp; /* when, at which form, and what they were */
-    bool judging;                               /* r waits for what the planner says of that form */
+    /* Whether to queue it behind what runs here; and that has ended since. */
+    enum { ASKS_NOTHING, ASKS_BEHIND, ASKS_ENDED } asks;
+    bool judging; /* r waits for what the planner says of that form */
     uint64_t judged_turn;
     uint64_t sweep_stamp; /* of the form's sweep, as setup_watch saw it last; 0: there is none */
 
@@ -219,7 +221,8 @@ const char *setup_sweep_name(const struct setup *s, char name[SPEC_NAME]);
 /* The sweep in the form, or in s->again, as the engine takes it. The caller frees it. */
 struct wire_sweep *setup_message(const struct setup *s, bool again, size_t *bytes);
 bool setup_is_as_it_waited(const struct setup *s); /* a single run, as it was loaded from there */
-void setup_go_on(struct setup *s);       /* starts it, or asks where something runs already */
+void setup_go_on(struct setup *s);          /* starts it, or asks where something runs already */
+void setup_renew_question(struct setup *s); /* where what it is about has ended */
 void setup_say_changed(struct setup *s); /* it was not started, since it is another form by now */
 void setup_fetch(struct setup *s);
 void setup_has_started(struct setup *s); /* what was started here last */

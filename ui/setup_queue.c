@@ -289,7 +289,8 @@ static void changed(void *arg, bool dropped)
             app_say(s->app, GRID_GOOD, "%s waits in the queue for %s (1 shows it)", c->name,
                     c->behind);
         else if (c->kind == ADD)
-            app_say(s->app, GRID_GOOD, "%s waits in the queue", c->name);
+            app_say(s->app, GRID_GOOD, "%s is in the queue, and begins when its turn comes",
+                    c->name);
         else if (c->kind == REMOVE)
             app_say(s->app, GRID_TEXT, "%s is out of the queue", c->name);
         s->queue_stamp = 0; /* another look */

@@ -277,8 +277,26 @@ void setup_ask_options(struct setup *s)
 
 static void queue_or_not(void *user, int answer)
 {
-    if (answer == 0)
-        queue(user, false);
+    struct setup *s = user;
+    bool ended = s->asks == ASKS_ENDED;
+
+    s->asks = ASKS_NOTHING;
+    if (answer == 0 && ended)
+        setup_go_on(s);
+    else if (answer == 0)
+        queue(s, false);
+}
+
+/* The answers keep their letters: keys may be on their way. */
+void setup_renew_question(struct setup *s)
+{
+    static const char *const answers[] = {"begin now", "cancel", NULL};
+
+    if (s->asks != ASKS_BEHIND || feed_busy(s->app->feed))
+        return;
+    s->asks = ASKS_ENDED;
+    app_ask_renew(s->app, "What ran here has ended meanwhile: this can start now.", answers,
+                  queue_or_not);
 }
 
 struct starting {
@@ -315,6 +333,7 @@ void setup_go_on(struct setup *s)
     struct starting *b;
 
     if (feed_busy(s->app->feed)) {
+        s->asks = ASKS_BEHIND;
         app_ask(s->app, "Something runs here already.", answers, queue_or_not, s);
         return;
     }

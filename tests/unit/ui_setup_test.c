@@ -1060,9 +1060,23 @@ TEST(what_runs_already_is_queued_behind)
     kit.busy = true;
     kit_keys("r");
     CHECK_HAS(kit.question, "[behind it, in the queue] [cancel]");
+    kit.busy = false; /* it ends while the question stands */
+    kit_watch();
+    CHECK_HAS(kit.question, "What ran here has ended meanwhile: this can start now. [begin now]");
+    kit.busy = true; /* and another one begins */
+    kit.chosen(kit.user, 0);
+    CHECK_HAS(kit.question, "[behind it, in the queue] [cancel]");
+    kit.busy = false;
+    kit_watch();
     kit.chosen(kit.user, 0);
     kit_settle();
-    CHECK_INT(kit.runs, 0);
+    CHECK_INT(kit.runs, 1);
+    kit.busy = true;
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    CHECK_INT(kit.runs, 1);
+    CHECK_STR(kit.said, "first is in the queue, and begins when its turn comes");
     choose("lr");
     kit_keys("Enter 0.1,0.2 Enter Esc r");
     kit.chosen(kit.user, 0);
@@ -1786,8 +1800,8 @@ TEST(another_program_at_work_is_noticed)
         &kit.app); /* the question is about nobody any more, and stands: keys are under way */
     kit_settle();
     CHECK_STR(kit.question,
-              "The other chorus has ended meanwhile: this can start now. [behind what waits in "
-              "the queue] [run it now] [cancel]");
+              "The other chorus has ended meanwhile: this can start now. [by the queue, "
+              "behind what may wait there] [run it now] [cancel]");
     CHECK_INT(kit.runs, 1);
     child = other_program(kit.folder, run, &end); /* others begin while somebody thinks */
     kit.ns += 1000000000u;
