@@ -343,7 +343,7 @@ static void add_time(const struct setup *s, struct setup_fact *f)
         return;
     }
     if (!isfinite(sum->seconds)) {
-        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "no run yet" : "");
+        snprintf(f->value, sizeof f->value, "%s", sum->complete ? "unknown" : "");
         f->role = GRID_DIM;
         return;
     }
@@ -502,8 +502,8 @@ void setup_mean_page(const struct setup *s, struct text *out)
         text_addf(out, "\n%s\n", s->sum.crowding);
     if (s->sum.plan && s->sum.complete && !isfinite(s->sum.seconds))
         text_add(out,
-                 "\nNo run with this backend has ended here yet: the next one can tell how long "
-                 "such a run takes.\n");
+                 "\nNo run with this backend that was long enough to tell has ended here yet: the "
+                 "next one can tell how long such a run takes.\n");
     if (!isnan(s->sum.as_one.lo))
         text_add(out, "\nA single model trained for so many epochs sees as many images as all "
                       "members together.\n");

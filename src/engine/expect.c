@@ -12,7 +12,8 @@
 #define SOME_SECONDS   0.5  /* the first steps of a run are slow: below this it tells little */
 #define ALIKE          0.5  /* a run further off than this, half as large again, is unlike */
 #define HEARSAY        0.1  /* what evaluation counts for where training is asked, and back */
-#define AS_LARGE       0.5  /* a run of so much of the work asked for tells of it, however short */
+#define TOO_SHORT      0.1 /* below this a slow start, or who else computes, makes ten times of it */
+#define AS_LARGE       0.5 /* a run of so much of the work asked for tells of it, however short */
 
 /* What computing takes beside the operations of an image: images are computed so many at a time, and a
  * step of a model, its parameters and its images have a price of their own, here in operations. By one
@@ -163,6 +164,12 @@ static void add_once(struct mean *m, double weight, double seconds, double rate)
     m->sum += weight * rate;
 }
 
+/* Whether so much work can be told by it at all. */
+static bool can_tell(const struct experience *x, const struct expect_terms *of, double wanted)
+{
+    return x->train_seconds + x->eval_seconds >= TOO_SHORT || of->work >= AS_LARGE * wanted;
+}
+
 double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
                       int *guessed)
 {
@@ -187,7 +194,8 @@ double expect_seconds(const struct experience *known, size_t count, const struct
         if (strcmp(x->backend, ask->backend))
             continue;
         of = x->terms.work > 0 ? x->terms : terms_of(x);
-        nearest = fmin(nearest, unlike(x, &of, ask, &to));
+        if (can_tell(x, &of, wanted))
+            nearest = fmin(nearest, unlike(x, &of, ask, &to));
     }
     for (size_t i = 0; i < count; i++) {
         const struct experience *x = &known[i];
@@ -197,8 +205,10 @@ double expect_seconds(const struct experience *known, size_t count, const struct
         if (strcmp(x->backend, ask->backend))
             continue;
         of = x->terms.work > 0 ? x->terms : terms_of(x);
-        far = unlike(x, &of, ask, &to);
         add_once(&other, 1 / (1 + 0.2 * newer), x->other_seconds, of.other);
+        if (!can_tell(x, &of, wanted))
+            continue;
+        far = unlike(x, &of, ask, &to);
         alike = alike ||
                 (far < ALIKE && (x->train_seconds >= SOME_SECONDS || of.work >= AS_LARGE * wanted));
         weight = exp(3 * (nearest - far)) / (1 + 0.2 * newer++);

@@ -1,6 +1,6 @@
 /* engine/expect.h: how long a run will take, by what runs like it took on this machine. Training and
  * evaluation are priced apart, each for a floating point operation, and a run counts for as much as
- * it trained: one of two steps says next to nothing about an epoch. A step has a price of its own
+ * it trained: one of two steps says nothing about an epoch. A step has a price of its own
  * beside that of its images. What beginning and ending cost comes once a run, whatever its size. */
 #ifndef CHORUS_ENGINE_EXPECT_H
 #define CHORUS_ENGINE_EXPECT_H
@@ -49,7 +49,7 @@ struct expect_ask { /* what is planned */
     int64_t test_limit;
 };
 
-/* Newest first. NAN where none of them has that backend. Work is taken to share out evenly over the
+/* Newest first. NAN where none of them has that backend, and ran long enough to tell. Work is taken to share out evenly over the
  * threads that have a part in it. *guessed: from so many runs, none of which is like what is planned; 0: one of them is. */
 double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
                       int *guessed);

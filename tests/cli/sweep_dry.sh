@@ -113,8 +113,12 @@ else
     skip "--json of one run" "there is no python3"
 fi
 
-# Time, learned from a run: twice the epochs take twice as long, but for what beginning a run costs.
-exits 0 "$CHORUS" run tiny.ini epochs=1 --quiet
+# Time, learned from a run: twice the epochs take twice as long, but for what beginning a run costs. One that was
+# too short tells nothing of longer ones.
+exits 0 "$CHORUS" run tiny.ini train_limit=40 epochs=1 --quiet
+exits 0 "$CHORUS" run tiny.ini --dry-run --json epochs=100
+check "a step tells no time" grep -q "\"seconds\": null" out
+exits 0 "$CHORUS" run tiny.ini epochs=100 --quiet
 exits 0 "$CHORUS" run tiny.ini --dry-run --json epochs=100,200 --order grid
 if command -v python3 >/dev/null; then
     check "the time is learned here" python3 -c '

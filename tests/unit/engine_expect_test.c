@@ -164,8 +164,24 @@ TEST(a_short_run_tells_of_one_as_short)
     ran(&known[0], 256, 1, 100, 0);
     (void)expect_seconds(known, 1, &ask, &guessed);
     CHECK_INT(guessed, 0);
-    ask = wanted(600, 1);
-    (void)expect_seconds(known, 1, &ask, &guessed);
+    ask = wanted(600, 1); /* of more it does not: of a slow start ten times as much came */
+    CHECK(isnan(expect_seconds(known, 1, &ask, &guessed)));
+}
+
+TEST(what_was_too_short_to_tell_is_left_out)
+{
+    struct experience known[4];
+    struct expect_ask ask = wanted(60000, 2);
+    double right = 120000 * TRAIN + 20000 * TESTING;
+
+    for (int i = 0; i < 3; i++)
+        ran(&known[i], 16, 1, 16, 0.02); /* a step, 20 times as slow as the next ones */
+    CHECK(isnan(expect_seconds(known, 3, &ask, &guessed)));
+    ran(&known[3], 6000, 1, 1000, 0); /* 0.4 s: the oldest, and of another model */
+    known[3].flops *= 3;
+    known[3].train_seconds *= 3;
+    known[3].eval_seconds *= 3;
+    CHECK(near(expect_seconds(known, 4, &ask, &guessed), right, 1.3));
     CHECK_INT(guessed, 1);
 }
 
