@@ -174,7 +174,7 @@ static enum err_code look(struct outlook *outlook, const struct spec *spec, stru
                           struct backend_estimate *estimate, struct err *e)
 {
     TRY(outlook_plan(outlook, plan, spec, e));
-    if (plan_estimate(*plan, NULL, estimate, e) == ERR_OK && estimate->never)
+    if (plan_estimate(*plan, estimate, e) == ERR_OK && estimate->never)
         return err_set(e, ERR_NOMEM, "%s", estimate->lacking);
     return outlook_check_weights(outlook, *plan, e);
 }

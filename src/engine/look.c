@@ -2,6 +2,7 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/checkpoint.h"
@@ -14,9 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_NS 1000000000u /* what was found is not believed longer */
-#define FACTS   64
-#define WEIGHTS 16
+#define LOOK_NS   1000000000u /* what was found is not believed longer */
+#define FACTS     64
+#define ESTIMATES 4096 /* more than a sweep has kinds of cells, so that few take another's place */
+#define WEIGHTS   16
 /* How long facts about data are believed; longer, where finding out took long. */
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
@@ -38,9 +40,15 @@ struct facts {
 struct checked {
     char weights[SPEC_PATH];
     const struct net *net;
+    uint64_t freed;
     int members;
     bool ensemble;
     struct err e;
+};
+
+struct estimated {
+    uint64_t hash; /* of all that it depends on */
+    size_t bytes;
 };
 
 struct look {
@@ -54,7 +62,8 @@ struct look {
     struct checked checked[WEIGHTS];
     int checks;
     struct look_nets nets;
-    struct facts facts[FACTS]; /* these outlive it */
+    struct estimated estimated[ESTIMATES]; /* by the last bits of their hash; these outlive it, */
+    struct facts facts[FACTS];             /* and so do these */
 };
 
 struct look *look_new(const char *results)
@@ -75,8 +84,7 @@ void look_begin(struct look *l, uint32_t number)
 {
     uint64_t now = clock_ns();
 
-    if (look_nets_trim(&l->nets))
-        l->checks = 0;
+    look_nets_trim(&l->nets);
     if (number && number == l->number && now - l->began < LOOK_NS)
         return;
     l->number = number;
@@ -91,12 +99,60 @@ size_t look_parsed(const struct look *l)
     return l->nets.parsed;
 }
 
-struct plan_memory look_machine(struct look *l)
+static const struct plan_memory *machine(struct look *l)
 {
     if (!l->knows_machine && !plan_machine(&l->machine))
         l->machine = (struct plan_memory){0};
     l->knows_machine = true;
-    return l->machine;
+    return &l->machine;
+}
+
+/* What the memory of a CPU session depends on: the plan but for its pointers, with what they mean. */
+static uint64_t hash_of(const struct look *l, const struct plan *p)
+{
+    const struct data_set *data = p->session.data;
+    struct {
+        struct backend_plan plan;
+        const struct backend *backend;
+        uint64_t freed; /* of nets: the same pointer is another one's then */
+        struct net_shape shape;
+        size_t train, valid, test, held;
+        bool values;
+    } key;
+
+    memset(&key, 0, sizeof key);
+    memcpy(&key.plan, &p->session, sizeof key.plan);
+    key.plan.data = NULL;
+    key.plan.member_device = key.plan.gpu = NULL;
+    key.plan.model_key = NULL;
+    key.backend = p->backend;
+    key.freed = l->nets.freed;
+    if (data) {
+        key.shape = data->shape;
+        key.train = data->train.count;
+        key.valid = data->valid.count;
+        key.test = data->test.count;
+        key.held = data->held;
+        key.values = data->train.values != NULL;
+    }
+    return hash_quick(&key, sizeof key);
+}
+
+enum err_code look_estimate(struct look *l, const struct plan *p, struct backend_estimate *out,
+                            struct err *e)
+{
+    uint64_t hash = hash_of(l, p);
+    struct estimated *known = &l->estimated[hash % ESTIMATES];
+
+    if (p->backend->gpus)
+        return plan_want(p, out, e);
+    if (known->hash != hash) {
+        TRY(plan_want(p, out, e));
+        *known = (struct estimated){hash, out->bytes[0]};
+    }
+    *out = (struct backend_estimate){.places = 1, .bytes = {known->bytes}};
+    plan_compare_memory(p, machine(l), out);
+    return ERR_OK;
 }
 
 /* ---- for plans ---- */
@@ -236,12 +292,15 @@ enum err_code look_weights(struct look *l, const struct plan *p, bool many, stru
     if (!p->spec.weights[0])
         return ERR_OK;
     while (c < l->checked + l->checks &&
-           (c->net != p->net || c->members != p->session.members || c->ensemble != ensemble ||
-            strcmp(c->weights, p->spec.weights) != 0))
+           (c->net != p->net || c->freed != l->nets.freed || c->members != p->session.members ||
+            c->ensemble != ensemble || strcmp(c->weights, p->spec.weights) != 0))
         c++;
     if (c == l->checked + l->checks) {
         c = &l->checked[l->checks < WEIGHTS ? l->checks++ : WEIGHTS - 1];
-        *c = (struct checked){.net = p->net, .members = p->session.members, .ensemble = ensemble};
+        *c = (struct checked){.net = p->net,
+                              .freed = l->nets.freed,
+                              .members = p->session.members,
+                              .ensemble = ensemble};
         snprintf(c->weights, sizeof c->weights, "%s", p->spec.weights);
         (void)check_weights(l->results, p, many, &c->e);
     }

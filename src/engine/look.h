@@ -18,8 +18,9 @@ void look_begin(struct look *l, uint32_t number);
 
 /* For plan_make_with. */
 struct plan_source look_source(struct look *l);
-/* All zeros: nothing is known of it. */
-struct plan_memory look_machine(struct look *l);
+/* As plan_estimate. What the CPU would hold is remembered from look to look. */
+enum err_code look_estimate(struct look *l, const struct plan *p, struct backend_estimate *out,
+                            struct err *e) MUST_USE;
 /* What a start would meet. Of weights in a file the header is read; many: of so many runs reading every
  * run.csv takes too long, and whether weights can be a RUN is told from the names alone. */
 enum err_code look_results(struct look *l, struct err *e) MUST_USE;

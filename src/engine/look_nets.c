@@ -33,6 +33,7 @@ static void forget_made(struct look_nets *n, struct look_model *m)
         struct made *next = m->made->next;
 
         n->nets--;
+        n->freed++;
         n->layers -= m->made->net ? (size_t)m->made->net->layers : 0;
         net_free(m->made->net);
         free(m->made->values);
@@ -55,13 +56,10 @@ void look_nets_free(struct look_nets *n)
     }
 }
 
-bool look_nets_trim(struct look_nets *n)
+void look_nets_trim(struct look_nets *n)
 {
-    bool many = n->nets > MOST_NETS || n->layers > MOST_LAYERS;
-
-    if (many)
+    if (n->nets > MOST_NETS || n->layers > MOST_LAYERS)
         look_nets_free(n);
-    return many;
 }
 
 /* What was made of the same text before stays. */

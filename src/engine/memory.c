@@ -144,23 +144,31 @@ static void say_lacking(const struct backend *b, const struct backend_plan *p, s
         out->never ? "the machine has" : "now there are free", text_bytes(have, room), next);
 }
 
-enum err_code plan_estimate(const struct plan *plan, const struct plan_memory *machine,
-                            struct backend_estimate *out, struct err *e)
+enum err_code plan_want(const struct plan *plan, struct backend_estimate *out, struct err *e)
+{
+    *out = (struct backend_estimate){0};
+    return wants(plan->backend, &plan->session, out, e);
+}
+
+void plan_compare_memory(const struct plan *plan, const struct plan_memory *machine,
+                         struct backend_estimate *out)
 {
     const struct backend *b = plan->backend;
-    struct plan_memory here;
 
-    *out = (struct backend_estimate){0};
-    TRY(wants(b, &plan->session, out, e));
-    if (b->gpus)
-        return ERR_OK;
-    if (!machine && plan_machine(&here))
-        machine = &here;
-    if (!machine || !machine->all || out->bytes[0] <= machine->unused)
-        return ERR_OK;
+    if (b->gpus || !machine->all || out->bytes[0] <= machine->unused)
+        return;
     out->unused = machine->unused;
     out->never = out->bytes[0] > machine->all;
     say_lacking(b, &plan->session, out->never ? machine->all : machine->unused, out);
+}
+
+enum err_code plan_estimate(const struct plan *plan, struct backend_estimate *out, struct err *e)
+{
+    struct plan_memory here;
+
+    TRY(plan_want(plan, out, e));
+    if (!plan->backend->gpus && plan_machine(&here))
+        plan_compare_memory(plan, &here, out);
     return ERR_OK;
 }
 
@@ -168,7 +176,7 @@ enum err_code plan_check_memory(struct plan *p, struct err *e)
 {
     struct backend_estimate estimate;
 
-    if (p->backend->gpus || plan_estimate(p, NULL, &estimate, NULL) != ERR_OK)
+    if (p->backend->gpus || plan_estimate(p, &estimate, NULL) != ERR_OK)
         return ERR_OK;
     if (estimate.never)
         return err_set(e, ERR_NOMEM, "%s", estimate.lacking);

@@ -72,10 +72,15 @@ size_t plan_state_bytes(const struct backend_plan *p);
  * have memory of their own, and epochs too short to wait. */
 #define PLAN_STATE_COPIES 2
 int plan_state_copies(const struct backend *b, const struct backend_plan *p);
-/* The backend's estimate; of one that computes on the CPU with all that its process takes, and what the
- * machine's memory says to it; NULL: that which is here now. */
-enum err_code plan_estimate(const struct plan *p, const struct plan_memory *machine,
-                            struct backend_estimate *out, struct err *e) MUST_USE;
+/* The backend's estimate; of one that computes on the CPU with all that its process takes, which depends
+ * on the session and its data alone. */
+enum err_code plan_want(const struct plan *p, struct backend_estimate *out, struct err *e) MUST_USE;
+/* What the machine's memory says to that of a CPU. */
+void plan_compare_memory(const struct plan *p, const struct plan_memory *machine,
+                         struct backend_estimate *out);
+/* Both, with the memory that is here now. */
+enum err_code plan_estimate(const struct plan *p, struct backend_estimate *out,
+                            struct err *e) MUST_USE;
 /* Before anything large is taken: ERR_NOMEM where the machine's memory cannot hold it; where too little
  * is free now, that stands in p->lacking. */
 enum err_code plan_check_memory(struct plan *p, struct err *e) MUST_USE;

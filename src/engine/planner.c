@@ -193,10 +193,9 @@ static enum err_code fill_memory(struct planner *p, const struct plan *plan, str
                                  struct err *e)
 {
     struct backend_estimate estimate = {0};
-    struct plan_memory machine = look_machine(p->look);
     uint64_t bytes = 0;
 
-    if (plan_estimate(plan, &machine, &estimate, NULL) != ERR_OK)
+    if (look_estimate(p->look, plan, &estimate, NULL) != ERR_OK)
         return ERR_OK;
     for (int i = 0; i < estimate.places; i++)
         bytes += estimate.bytes[i];

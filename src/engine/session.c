@@ -347,7 +347,7 @@ static double bytes_per_device(const struct plan *p)
     struct backend_estimate estimate = {0};
     double sum = 0;
 
-    if (plan_estimate(p, NULL, &estimate, NULL) != ERR_OK)
+    if (plan_estimate(p, &estimate, NULL) != ERR_OK)
         return RECORD_EMPTY;
     for (int i = 0; i < estimate.places; i++)
         sum += (double)estimate.bytes[i];

@@ -21,5 +21,10 @@ if ((${CHORUS_TEST_ALL:-0})); then
     read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
     check "each of 30 keys changes the picture of a sweep: $keys" test "$keys" -ge 28
     check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
+    # What a large model would hold is computed at the first look alone.
+    printf '%s\n' 'data = synthetic' 'model = resnet18' 'batch = step:1:512:1' 'epochs = 6' >experiments/kinds.ini
+    read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
+    check "each of 30 keys changes the picture of a large model's: $keys" test "$keys" -ge 28
+    check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
 fi
 finish

@@ -21,6 +21,7 @@ static enum err_code ask(struct look *l, uint32_t number, const struct spec *s,
 {
     struct plan_source from;
     struct plan *p;
+    struct backend_estimate estimate;
     enum err_code code;
 
     look_begin(l, number);
@@ -28,7 +29,8 @@ static enum err_code ask(struct look *l, uint32_t number, const struct spec *s,
     code = plan_make_with(&p, s, &nowhere, kit_backends, &from, e);
     if (code != ERR_OK)
         return code;
-    CHECK(look_machine(l).all > 0);
+    CHECK_INT(look_estimate(l, p, &estimate, e), ERR_OK);
+    CHECK(estimate.bytes[0] > 0);
     CHECK_INT(look_results(l, e), ERR_OK);
     *parameters = p->net->parameter_count;
     plan_free(p);
@@ -217,6 +219,64 @@ TEST(weights_are_judged_by_their_header_in_the_words_of_a_start)
     record_weights_free(&to);
     free(bytes);
     free(whole);
+    look_free(l);
+    kit_end(&k);
+}
+
+static int estimates;
+
+static enum err_code count_estimate(const struct backend_plan *p, struct backend_estimate *out,
+                                    struct err *e)
+{
+    estimates++;
+    return cpu_backend.estimate(p, out, e);
+}
+
+TEST(what_a_cell_would_hold_is_computed_once)
+{
+    static const char *const text[] = {"input 1 8 8\ndense 20\ndense classes\n",
+                                       "input 1 8 8\ndense 50\ndense classes\n"};
+    struct backend_estimate remembered, now;
+    struct kit k;
+    struct spec s;
+    struct look *l;
+    struct plan *p, *other;
+    struct err e;
+    uint64_t parameters;
+    size_t bytes[2];
+
+    kit_folder(&k);
+    l = look_new(k.results);
+    kit_spec(&k, &s, "backend=cpu", NULL);
+    kit_cpu.estimate = count_estimate;
+    estimates = 0;
+    for (int i = 0; i < 2; i++) {
+        kit_write(k.model, text[i]);
+        for (uint32_t look = 1; look <= 3; look++)
+            for (int64_t batch = 1; batch <= 32; batch++) {
+                s.batch = batch;
+                s.epochs = look;
+                REQUIRE_OK(ask(l, 10 * (uint32_t)i + look, &s, &parameters, &e));
+            }
+        CHECK_INT(estimates, 32 * (i + 1));
+        look_begin(l, 10 * (uint32_t)i + 4);
+        struct plan_source from = look_source(l);
+        REQUIRE_OK(plan_make_with(&p, &s, &nowhere, kit_backends, &from, &e));
+        REQUIRE_OK(plan_make_with(&other, &s, &nowhere, kit_backends, &from, &e));
+        REQUIRE_OK(look_estimate(l, p, &remembered, &e));
+        REQUIRE_OK(look_estimate(l, other, &now, &e)); /* the same, at another place in memory */
+        CHECK_INT(estimates, 32 * (i + 1));
+        plan_free(other);
+        kit_cpu.estimate = cpu_backend.estimate;
+        REQUIRE_OK(plan_estimate(p, &now, &e));
+        kit_cpu.estimate = count_estimate;
+        CHECK_INT(remembered.places, now.places);
+        CHECK(remembered.bytes[0] == now.bytes[0]);
+        bytes[i] = now.bytes[0];
+        plan_free(p);
+    }
+    CHECK(bytes[0] < bytes[1]);
+    kit_cpu.estimate = cpu_backend.estimate;
     look_free(l);
     kit_end(&k);
 }
