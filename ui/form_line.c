@@ -31,8 +31,10 @@ static void add_fit(struct fits *fits, const char *rest, const char *name, struc
             n++;
         fits->common[n] = 0;
     }
-    if (several->n < MOST_SHOWN)
-        text_addf(several, "%s%s", several->n ? "  " : "", name);
+    if (several->n < MOST_SHOWN) {
+        text_add(several, several->n ? "  " : "");
+        text_add_clean(several, name);
+    }
 }
 
 static void add_files(struct fits *fits, const char *typed, struct text *several)

@@ -639,6 +639,12 @@ TEST(tab_puts_a_path_with_a_comma_in_quotes)
     CHECK_STR(text_str(&out), ""); /* nothing in common, and what there is to choose from */
     CHECK_HAS(text_str(&several), "a,b.csv");
     CHECK_HAS(text_str(&several), "te,st/");
+    char *hostile = mem_textf("%s/a\nb", folder);
+    REQUIRE_OK(io_replace_file(hostile, "1\n", 2, &e));
+    text_clear(&several);
+    form_complete_path(typed, &out, &several);
+    CHECK(!strchr(text_str(&several), '\n')); /* a name makes no line of its own */
+    free(hostile);
     text_free(&several);
     free(typed);
     text_clear(&out);
