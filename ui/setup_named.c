@@ -95,9 +95,10 @@ void setup_look_at_named(struct setup *s)
     const struct {
         const char *key, *value;
     } keys[] = {{"model", w->base.model}, {"weights", w->base.weights}, {"data", w->base.data}};
+    bool known = s->named_turn == s->form.turn; /* of another form what is there is seen at once */
     struct looking *l;
 
-    if (s->named_looking || app_ns(s->app) - s->named_ns < LOOK_NS)
+    if (s->named_looking || (known && app_ns(s->app) - s->named_ns < LOOK_NS))
         return;
     s->named_looking = true;
     s->named_ns = app_ns(s->app);

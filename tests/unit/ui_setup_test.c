@@ -713,6 +713,14 @@ TEST(a_file_that_the_form_names_is_looked_at_while_nobody_presses_a_key)
     CHECK_INT(wait_seconds(3), 1);
     unlink("own.net");
     CHECK_INT(wait_seconds(3), 1);
+    write_file("own.net", "input auto\ndense classes\n");
+    make_old("own.net");
+    wait_seconds(3);
+    kit_keys(
+        "Enter none Enter"); /* what goes right behind a change is not taken for what was there */
+    screen_setup.tick(kit.setup);
+    unlink("own.net");
+    CHECK_INT(wait_seconds(3), 1);
     kit_end();
 }
 
