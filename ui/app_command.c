@@ -294,10 +294,10 @@ static void offer_verbs(struct app *app, const char *name)
         offer(app, "watch", name, "");
         offer(app, run->state == WIRE_PAUSED ? "go" : "pause", name, "");
         offer(app, "stop", name, "");
-        if (ends_epoch(app, name))
-            offer(app, "go", name, "");
-        else
+        if (!ends_epoch(app, name))
             offer(app, "stop", name, " --after-epoch");
+        else if (run->state != WIRE_PAUSED) /* else it is offered above */
+            offer(app, "go", name, "");
     } else if (run && !run->average) { /* it cannot be trained on */
         offer(app, "resume", name, run->state == WIRE_DONE ? " epochs=" : "");
     }

@@ -112,7 +112,7 @@ static void stay(struct app *app)
         struct feed_run *run = feed_at(app->feed, i);
 
         if (run->own && !run->sweep && feed_ends_epoch(app->feed, run) &&
-            feed_pause(app->feed, run, true, &e) != ERR_OK)
+            feed_take_stop_back(app->feed, run, &e) != ERR_OK)
             app_log(app, LOG_WARN, e.text);
     }
     app_say(app, GRID_TEXT, "taken back: what runs goes on after this epoch too");

@@ -136,10 +136,15 @@ struct feed_run *feed_current(struct feed *f);
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e) MUST_USE;
 enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
                         struct err *e) MUST_USE;
-/* Whether this run stops at the end of its epoch; feed_pause takes that back. */
+/* Whether this run stops at the end of its epoch, */
 bool feed_ends_epoch(const struct feed *f, const struct feed_run *run);
-/* Whether the sweep of this cell of this process was told to stop, so that it is taken back. */
-bool feed_will_stop(const struct feed *f, const struct feed_run *cell);
+/* what stands for its state then (NULL: it does not), */
+const char *feed_ending(const struct feed *f, const struct feed_run *run);
+/* and that it does not any more: what is paused goes on. */
+enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
+/* How the sweep of this cell stands, whoever works on it. False: nobody does, or it is not known. */
+bool feed_sweep_of(const struct feed *f, const struct feed_run *cell,
+                   struct wire_sweep_status *out);
 /* Whether its sweep is known to begin another cell behind it. */
 bool feed_goes_on(const struct feed *f, const struct feed_run *cell);
 enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e) MUST_USE;

@@ -53,28 +53,41 @@ bool feed_ends_epoch(const struct feed *f, const struct feed_run *run)
 {
     struct wire_status status;
 
-    if (!run->live || run->dead || run->state != WIRE_RUNNING)
+    if (!run->live || run->dead || (run->state != WIRE_RUNNING && run->state != WIRE_PAUSED))
         return false;
     return run->own ? f->wire && wire_status(f->wire, run->number, &status) && status.after_epoch
                     : run->standing == RECORD_WORK_ENDS;
 }
 
-bool feed_will_stop(const struct feed *f, const struct feed_run *cell)
+const char *feed_ending(const struct feed *f, const struct feed_run *run)
 {
-    struct wire_sweep_status is;
+    if (!feed_ends_epoch(f, run))
+        return NULL;
+    return run->state == WIRE_PAUSED ? "paused, then stops" : "stopping";
+}
 
-    return f->wire && cell->own && cell->sweep && wire_sweep_status(f->wire, cell->sweep, &is) &&
-           wire_sweep_takes_back(&is);
+enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e)
+{
+    if (run->state == WIRE_PAUSED)
+        TRY(feed_pause(f, run, true, e));
+    return feed_pause(f, run, true, e);
+}
+
+bool feed_sweep_of(const struct feed *f, const struct feed_run *cell, struct wire_sweep_status *out)
+{
+    if (cell->own)
+        return f->wire && cell->sweep && wire_sweep_status(f->wire, cell->sweep, out);
+    *out = f->elsewhere.is;
+    return cell->sweep_name[0] && !strcmp(out->name, cell->sweep_name) &&
+           !wire_state_ended(out->state);
 }
 
 bool feed_goes_on(const struct feed *f, const struct feed_run *cell)
 {
-    struct wire_sweep_status is = f->elsewhere.is;
-    bool known = cell->own ? f->wire && wire_sweep_status(f->wire, cell->sweep, &is)
-                           : !strcmp(is.name, cell->sweep_name);
+    struct wire_sweep_status is;
 
-    return known && (is.waiting || is.counting) && !wire_state_ended(is.state) && !is.closing &&
-           is.state != WIRE_PAUSED;
+    return feed_sweep_of(f, cell, &is) && (is.waiting || is.counting) &&
+           !wire_state_ended(is.state) && !is.closing && is.state != WIRE_PAUSED;
 }
 
 enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e)

@@ -144,16 +144,17 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
                     struct text *out)
 {
     char number[TEXT_NUMBER_ROOM];
+    const char *ending = feed_ending(f, run);
     bool lost = run->broken || run->dead; /* how far it came its last rows and run.csv say each */
     bool full = feed_lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
 
     text_addf(out, "%s %s", dot(full ? WIRE_PAUSED : run->state, lost),
-              run->broken               ? "broken"
-              : run->dead               ? "dead"
-              : full                    ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
-              : feed_starts(f, run)     ? "starting"
-              : feed_ends_epoch(f, run) ? "stopping"
-                                        : wire_state_name(run->state));
+              run->broken           ? "broken"
+              : run->dead           ? "dead"
+              : full                ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
+              : feed_starts(f, run) ? "starting"
+              : ending              ? ending
+                                    : wire_state_name(run->state));
     if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)

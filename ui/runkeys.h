@@ -4,6 +4,12 @@
 
 #include "ui/app.h"
 
+/* What R says of a run, and of a sweep, that is at work. */
+#define RUNKEYS_AT_WORK "It is at work already."
+#define RUNKEYS_PAUSED  "It is paused: p lets it go on."
+/* An answer of K where a sweep was told to stop. */
+#define RUNKEYS_SWEEP_BACK "take the stop back: the sweep goes on"
+
 /* e loads its experiment into Setup and goes there, r runs it again; p, K and R do what they do on Run, with
  * its questions, over the screen that is shown, and Run shows what goes on with R as soon as it does. False:
  * the key is none of these. */

@@ -233,11 +233,8 @@ static void draw_standing(struct runview *v, const struct feed_run *run, struct 
     bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
     bool goes = run->state == WIRE_DONE || run->state == WIRE_RUNNING;
     bool gain = has_gain(run) && in.rows < 24;
-    bool ends = feed_ends_epoch(v->app->feed, run);
-    const char *state = full     ? WIRE_LACKS_ROOM
-                        : starts ? "starting"
-                        : ends   ? "stopping"
-                                 : state_of(run);
+    const char *ends = feed_ending(v->app->feed, run);
+    const char *state = full ? WIRE_LACKS_ROOM : starts ? "starting" : ends ? ends : state_of(run);
     int role = full || ends ? GRID_WARN : role_of(run), column, width;
     struct text story = {0};
 

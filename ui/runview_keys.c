@@ -70,8 +70,10 @@ const struct screen_key *runview_hints(void *screen)
         snprintf(letters, sizeof letters, "%sK%sxym[+%s%s", run->state == WIRE_WAITING ? "" : "p",
                  runview_takes_back(v, run) ? "R" : "", next, run->path[0] ? "er" : "");
     screen_hints(hints, runview_keys, letters);
-    if (run && run->state == WIRE_PAUSED)
+    if (run && run->state == WIRE_PAUSED) {
         screen_hint(hints, "p", "go on");
+        screen_hint(hints, "R", "take stop back");
+    }
     return hints;
 }
 

@@ -3,6 +3,7 @@
 #include "ui/runview_int.h"
 
 #include "base/mem.h"
+#include "record/sweeps.h"
 #include "study/compare.h"
 #include "ui/claim.h"
 #include "ui/runkeys.h"
@@ -18,7 +19,9 @@
 struct tell {
     struct runview *v;
     uint64_t id; /* of the run */
-    char *path, *line, *said;
+    char *path;
+    char *results, *sweep; /* the sweep is told, not the run; NULL */
+    char *line, *said;
     enum err_code code;
     struct err e;
 };
@@ -27,7 +30,8 @@ static void tell_work(void *arg)
 {
     struct tell *t = arg;
 
-    t->code = record_control(t->path, t->line, &t->e);
+    t->code = t->sweep ? record_sweep_control(t->results, t->sweep, t->line, &t->e)
+                       : record_control(t->path, t->line, &t->e);
 }
 
 /* What it was not told does not come true. */
@@ -48,22 +52,32 @@ static void tell_done(void *arg, bool dropped)
         app_say(t->v->app, GRID_WARN, "%s", t->said);
     }
     free(t->path);
+    free(t->results);
+    free(t->sweep);
     free(t->line);
     free(t->said);
     free(t);
 }
 
-static void tell_other(struct runview *v, const struct feed_run *run, const char *line,
-                       const char *said)
+static void tell(struct runview *v, const struct feed_run *run, const char *sweep, const char *line,
+                 const char *said)
 {
     struct tell *t = mem_new(1, sizeof *t);
 
     t->v = v;
     t->id = run->id;
     t->path = mem_text(run->path);
+    t->results = mem_text(v->app->config.results);
+    t->sweep = sweep ? mem_text(sweep) : NULL;
     t->line = mem_text(line);
     t->said = mem_text(said);
     tasks_add_slow(v->app->tasks, tell_work, tell_done, t);
+}
+
+static void tell_other(struct runview *v, const struct feed_run *run, const char *line,
+                       const char *said)
+{
+    tell(v, run, NULL, line, said);
 }
 
 bool runview_at_work(const struct feed_run *run)
@@ -159,6 +173,17 @@ static const char *pause_words(const struct runview *v, const struct feed_run *r
 
 /* ---- stopping ---- */
 
+#define TAKEN_BACK "it goes on: the stop after this epoch is taken back"
+
+/* What a key lets compute again. */
+enum going_how {
+    GOING_ON,   /* it ended */
+    GOING_LET,  /* it is paused, */
+    GOING_BACK, /* and does not stop after its epoch any more */
+};
+static void claim_and_go(struct runview *v, const struct feed_run *run, enum going_how how,
+                         int64_t epochs);
+
 /* What is told to a cell of this program's sweep stops the sweep. */
 static void did_stop(struct runview *v, const struct feed_run *run, enum wire_how how)
 {
@@ -220,22 +245,26 @@ static void stop_run(void *user, int answer)
 /* That of its sweep, where it is a cell of one. */
 bool runview_takes_back(const struct runview *v, const struct feed_run *run)
 {
-    return is_of_sweep(run) ? feed_will_stop(v->app->feed, run)
+    struct wire_sweep_status is;
+
+    return is_of_sweep(run) ? feed_sweep_of(v->app->feed, run, &is) && wire_sweep_takes_back(&is)
                             : feed_ends_epoch(v->app->feed, run);
 }
 
 static void take_sweeps_stop_back(struct runview *v, const struct feed_run *run)
 {
-    static const char said[] = "the sweep goes on: further cells begin";
-    struct text name = {0};
-    const char *sweep;
+    struct wire_sweep_status is;
     struct err e = {0};
+    const char *said, *sweep = is.name;
 
-    feed_add_name(v->app->feed, run->sweep, &name);
-    sweep = text_str(&name);
+    if (!feed_sweep_of(v->app->feed, run, &is))
+        return;
+    said = is.after_epoch ? TAKEN_BACK : "the sweep goes on: further cells begin";
     app_did(v->app, "go", &sweep, 1, "");
-    answer_for(v, run, feed_go_on(v->app->feed, run, &e), &e, said);
-    text_free(&name);
+    if (run->own)
+        answer_for(v, run, feed_go_on(v->app->feed, run, &e), &e, said);
+    else
+        tell(v, run, sweep, "go", said);
 }
 
 static void stop_cell(void *user, int answer)
@@ -265,19 +294,22 @@ static void stop_cell(void *user, int answer)
 
 static void take_stop_back(struct runview *v, struct feed_run *run)
 {
-    static const char said[] = "it goes on: the stop after this epoch is taken back";
     struct err e = {0};
 
     if (is_of_sweep(run)) {
         take_sweeps_stop_back(v, run);
         return;
     }
+    if (run->own && run->state == WIRE_PAUSED) {
+        claim_and_go(v, run, GOING_BACK, 0);
+        return;
+    }
     did(v, run, "go", "");
-    promise(v, run, said, false);
+    promise(v, run, TAKEN_BACK, false);
     if (run->own)
-        answer_for(v, run, feed_pause(v->app->feed, run, true, &e), &e, said);
-    else
-        tell_other(v, run, "go", said);
+        answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e, TAKEN_BACK);
+    else /* the first one ends the pause */
+        tell_other(v, run, run->state == WIRE_PAUSED ? "go\ngo" : "go", TAKEN_BACK);
 }
 
 /* Of boxes that offered to take the stop back, which may have been done meanwhile. */
@@ -325,15 +357,16 @@ static void stop_cell_again(void *user, int answer)
 static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, const char *question)
 {
     static const char *const full[] = {STOP_SWEEP, "cancel", NULL};
-    bool goes_on = feed_goes_on(v->app->feed, run), stops = feed_will_stop(v->app->feed, run);
+    bool goes_on = feed_goes_on(v->app->feed, run), stops = runview_takes_back(v, run);
     const char *drop = goes_on ? "drop this cell, the sweep goes on" : "drop this cell alone";
     const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
                                : "stop it now: R goes on with it";
     /* what gives something up is not the first: Enter takes that */
-    const char *const cell[] = {stops ? "take the stop back: the sweep goes on"
+    const char *const cell[] = {stops ? RUNKEYS_SWEEP_BACK
                                       : "running cells to their end, then no more",
                                 drop, STOP_SWEEP, "cancel", NULL};
-    const char *const foreign[] = {"cancel", drop, stop, NULL};
+    const char *const foreign[] = {stops ? RUNKEYS_SWEEP_BACK : "cancel", drop, stop,
+                                   stops ? "cancel" : NULL, NULL};
 
     if (run->own && feed_lacks_room(v->app->feed, run))
         app_ask(v->app, question, full, stop_full_cell, v);
@@ -381,7 +414,9 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
         text_add(&question, " It waits for room on the disk.");
     else if (runview_takes_back(v, run))
         text_add(&question, of_sweep ? " The sweep was told to stop already."
-                                     : " It stops after this epoch already.");
+                            : run->state == WIRE_PAUSED
+                                ? " It is paused, and stops at the end of this epoch."
+                                : " It stops after this epoch already.");
     if (run->own && run->state != WIRE_WAITING)
         screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
     for (size_t i = 0; i < MEM_COUNT(earlier); i++)
@@ -393,12 +428,11 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
     text_free(&question);
 }
 
-/* What a key lets compute again, while the machine is claimed for it. */
-struct going {
+struct going { /* while the machine is claimed for it */
     struct runview *v;
     char *path;
     int64_t epochs; /* 0: as many as it has */
-    bool go;        /* it is only paused */
+    enum going_how how;
 };
 
 static void send_start(struct runview *v, const struct feed_run *run, int64_t epochs)
@@ -436,30 +470,35 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
 
     if (how == CLAIM_BEHIND) {
         screen_setup_queue_run(g->v->app->screen[SCREEN_SETUP], g->path, g->epochs, elsewhere);
-    } else if (how == CLAIM_NOW && run && !g->go) {
+    } else if (how == CLAIM_NOW && run && g->how == GOING_ON) {
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
+        const char *said = g->how == GOING_BACK ? TAKEN_BACK : pause_words(g->v, run, true);
+
         did(g->v, run, "go", "");
-        promise(g->v, run, pause_words(g->v, run, true), false);
-        answer_for(g->v, run, feed_pause(g->v->app->feed, run, true, &e), &e,
-                   pause_words(g->v, run, true));
+        promise(g->v, run, said, false);
+        answer_for(g->v, run,
+                   g->how == GOING_BACK ? feed_take_stop_back(g->v->app->feed, run, &e)
+                                        : feed_pause(g->v->app->feed, run, true, &e),
+                   &e, said);
     }
     free(g->path);
     free(g);
 }
 
 /* Behind what runs here already it waits in the queue, where it is seen and can be taken out. */
-static void claim_and_go(struct runview *v, const struct feed_run *run, bool go, int64_t epochs)
+static void claim_and_go(struct runview *v, const struct feed_run *run, enum going_how how,
+                         int64_t epochs)
 {
     struct going *g;
 
-    if (!go && feed_busy(v->app->feed)) {
+    if (how == GOING_ON && feed_busy(v->app->feed)) {
         screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs, false);
         return;
     }
     g = mem_new(1, sizeof *g);
-    *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .go = go};
-    claim_machine(v->app, !go, begin_going, g); /* what is paused keeps its process */
+    *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .how = how};
+    claim_machine(v->app, how == GOING_ON, begin_going, g); /* what is paused keeps its process */
 }
 
 /* ---- pausing ---- */
@@ -484,7 +523,7 @@ void runview_pause(struct runview *v, struct feed_run *run)
         return;
     }
     if (paused && run->own) {
-        claim_and_go(v, run, true, 0);
+        claim_and_go(v, run, GOING_LET, 0);
         return;
     }
     did(v, run, go ? "go" : "pause", "");
@@ -521,7 +560,7 @@ static void take_epochs(void *user, const char *text)
                 (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
                 (long long)run->spec.epochs + 1, MOST_EPOCHS);
     else
-        claim_and_go(v, run, false, epochs);
+        claim_and_go(v, run, GOING_ON, epochs);
 }
 
 static void ask_epochs(struct runview *v, const struct feed_run *run)
@@ -543,7 +582,7 @@ void runview_resume(struct runview *v, struct feed_run *run)
         return;
     }
     if (runview_at_work(run)) {
-        app_say(v->app, GRID_WARN, "it is at work already");
+        app_say(v->app, GRID_DIM, run->state == WIRE_PAUSED ? RUNKEYS_PAUSED : RUNKEYS_AT_WORK);
         return;
     }
     if (run->broken) {
@@ -566,5 +605,5 @@ void runview_resume(struct runview *v, struct feed_run *run)
                 wire_state_name(run->state));
         return;
     }
-    claim_and_go(v, run, false, 0);
+    claim_and_go(v, run, GOING_ON, 0);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "ui/claim.h"
+#include "ui/runkeys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,11 +98,10 @@ static void stop_sweep(struct sweepview *v)
 {
     static const char *const answers[] = {"after the cells that run", "end of this epoch",
                                           "now; R goes on with it", "cancel", NULL};
-    static const char *const others[] = {"take the stop back: further cells begin",
-                                         "end of this epoch", "now; R goes on with it", "cancel",
+    static const char *const others[] = {RUNKEYS_SWEEP_BACK, "end of this epoch",
+                                         "now; R goes on with it", "cancel", NULL};
+    static const char *const sooner[] = {RUNKEYS_SWEEP_BACK, "now; R goes on with it", "cancel",
                                          NULL};
-    static const char *const sooner[] = {"take the stop back: it goes on", "now; R goes on with it",
-                                         "cancel", NULL};
     static const char *const full[] = {"now; R goes on with it", "cancel", NULL};
     bool waits, stops, ends;
     struct text question = {0};
@@ -225,11 +225,11 @@ static void go_on(struct sweepview *v)
     bool lives = v->own || v->sweep->live;
 
     if (lives && is_paused(v))
-        app_say(v->app, GRID_DIM, "It is paused: p lets it go on.");
+        app_say(v->app, GRID_DIM, RUNKEYS_PAUSED);
     else if (lives && will_stop(v))
         take_stop_back(v);
     else if (lives)
-        app_say(v->app, GRID_DIM, "It is being worked on.");
+        app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
     else if (sweepview_open(v->sweep))
         start_sweep(v, GO_ON);
     else if (sweepview_beyond(v->sweep))
@@ -256,7 +256,7 @@ static void failed_again(struct sweepview *v)
     struct text words = {0};
 
     if (v->own || v->sweep->live) {
-        app_say(v->app, GRID_DIM, "It is being worked on: stop it first, or wait for its end.");
+        app_say(v->app, GRID_DIM, "It is at work: stop it first, or wait for its end.");
         return;
     }
     if (n)

@@ -10,6 +10,7 @@
 #include "cli/sweeps.h"
 #include "record/filter.h"
 #include "record/ledger.h"
+#include "record/working.h"
 #include "study/runs.h"
 #include "wire/sweep.h"
 
@@ -28,6 +29,13 @@ static bool reached(const struct record_entry *entry, enum wire_state wanted)
         return wire_state_ended(entry->run.state) && !entry->live;
     /* It may have ended by itself meanwhile. */
     return entry->run.state == wanted || wire_state_ended(entry->run.state);
+}
+
+/* Of what was paused, and is no more. */
+static void say_still_stops(bool after_cells, const char *name)
+{
+    cli_talk("it still stops after %s; chorus go %s%s again takes that back",
+             after_cells ? "the cells that run" : "this epoch", name, again());
 }
 
 /* Waits until the run's file shows that the line was obeyed. */
@@ -63,6 +71,9 @@ static int wait_for(const char *folder, enum wire_state wanted)
                 cli_talk("%s is %s", text_str(&name),
                          entry.dead ? "dead: its process is gone"
                                     : wire_state_name(entry.run.state));
+            if (wanted == WIRE_RUNNING && !entry.dead &&
+                record_working_standing(folder) == RECORD_WORK_ENDS)
+                say_still_stops(false, text_str(&name));
             if (entry.dead && wanted != WIRE_STOPPED)
                 code = err_exit_code(ERR_FAILED);
         }
@@ -236,8 +247,7 @@ static void say_sweep(const char *name, const char *shown, enum wire_state wante
     cli_talk("%s %s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
              wire_sweep_words(&is, false));
     if (wanted == WIRE_RUNNING && (is.after_cells || is.after_epoch))
-        cli_talk("it still stops after %s; chorus go %s%s again takes that back",
-                 is.after_cells ? "the cells that run" : "this epoch", shown, again());
+        say_still_stops(is.after_cells, shown);
 }
 
 /* CLI_ON: it was told, and is to be waited for. */

@@ -254,7 +254,7 @@ static void show_work(struct engine *e)
 {
     const char *path = NULL, *paused = NULL;
     int runs = 0;
-    bool full = false, ends = false;
+    bool full = false, ends = false, pause_ends = false;
 
     for (struct run *r = e->running; r; r = r->next) {
         bool works = !r->ended && r->state != WIRE_PAUSED;
@@ -265,16 +265,20 @@ static void show_work(struct engine *e)
         }
         full |= works && r->disk_full && path == r->path;
         runs += works && r->path[0];
-        if (!r->ended && r->state == WIRE_PAUSED)
+        if (!r->ended && r->state == WIRE_PAUSED) {
             paused = r->path;
+            pause_ends = run_ends_epoch(r);
+        }
     }
     if (!path && !paused && !e->quitting &&
         ((e->sweeps && sweep_goes_on(e->sweeps)) || (e->waiting && !e->running)))
         path = "";
     if (!paused && e->sweeps) /* none of its cells is at work */
         paused = sweep_held(e->sweeps);
-    if (!path && paused && paused[0] && !e->quitting)
+    if (!path && paused && paused[0] && !e->quitting) {
         path = paused; /* its turn is not over: nobody is to take what waits behind it */
+        ends = pause_ends;
+    }
     record_work_set_standing(e->work, full   ? RECORD_WORK_FULL
                                       : ends ? RECORD_WORK_ENDS
                                              : RECORD_WORK_GOES_ON);

@@ -65,7 +65,7 @@ bool run_ends_epoch(struct run *r)
     bool is;
 
     pthread_mutex_lock(&r->lock);
-    is = r->after_epoch && r->wish == WISH_GO;
+    is = r->after_epoch && r->wish != WISH_STOP;
     pthread_mutex_unlock(&r->lock);
     return is;
 }

@@ -185,7 +185,7 @@ static void read_lines(int fd, struct record_working *w)
         runs < INT_MAX)
         w->runs = (int)runs;
     if (line && (line = next_line(&rest)))
-        for (int i = RECORD_WORK_FULL; i <= RECORD_WORK_ENDS && w->runs; i++)
+        for (int i = RECORD_WORK_FULL; i <= RECORD_WORK_ENDS; i++)
             if (!strcmp(line, standings[i]))
                 w->standing = (enum record_work_standing)i;
     if (line && (line = next_line(&rest)))

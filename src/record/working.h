@@ -13,7 +13,8 @@
 enum record_work_standing { /* of a run that is at work */
                             RECORD_WORK_GOES_ON,
                             RECORD_WORK_FULL, /* waits for room on the disk */
-                            RECORD_WORK_ENDS, /* stops at the end of its epoch; "go" takes that back */
+                            RECORD_WORK_ENDS, /* stops at the end of its epoch; a "go" that finds no
+                                                 pause takes that back */
 };
 
 struct record_working {

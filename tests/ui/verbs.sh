@@ -160,13 +160,31 @@ CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" one alone name=held epochs=3 -
 check "K takes another program's stop after the epoch back, which Run says" play alone "keys 2" "wait  running elsewhere" "keys K" \
     "wait after this epoch" "keys Enter" "wait epoch; R takes that back" "wait  stopping elsewhere" "keys K" "wait It stops after this epoch already" \
     "wait take the stop back" "keys Enter" "wait this epoch is taken back" "wait  running elsewhere" "keys : Down" "wait go 2" "keys Esc"
+check "one that is paused meanwhile too" play alone "keys 2" "wait  running elsewhere" "keys K" "wait after this epoch" "keys Enter" \
+    "wait  stopping elsewhere" "keys p" "wait  paused, then stops elsewhere" "keys K" "wait It is paused, and stops at" "keys Esc R" \
+    "wait  running elsewhere" "gone stopping"
+"$CHORUS" stop @ --after-epoch --results alone >/dev/null 2>&1
+"$CHORUS" pause @ --results alone >/dev/null 2>&1
+"$CHORUS" go @ --results alone 2>err
+check "chorus go says that it still stops" grep -q "it still stops after this epoch; chorus go 2.* again takes that back" err
+"$CHORUS" go @ --results alone >/dev/null 2>&1
+"$CHORUS" pause @ --results alone >/dev/null 2>&1
+"$CHORUS" go @ --results alone 2>err
+check "and that it stops no more where that was taken back" eval '! grep -q "still stops" err'
 : >shut
 check "it goes on to its end" until_true 60 eval '[ "$(rows alone/2*/epochs.csv)" = 3 ]'
 rm shut
+mkdir mine
+CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" check "so is this program's own" play mine "calm" "keys r" "wait running" "keys K a" "wait  stopping" "keys p" "wait  paused, then stops" "wait R take stop back" "keys R" \
+    "wait this epoch is taken back" "gone then stops" "wait  running" "keys K n" "wait  stopped"
 CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" one both lr=0.3,0.4 epochs=3 --name held --background
 check "so does R on Sweep, which says it too" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
     "wait stopping after this epoch" "wait R go on" "keys K" "wait It stops at the end of this epoch" "wait take the stop back" \
     "keys Esc R" "wait has been told to go on after this epoch too" "gone stopping after this epoch" "keys : Down" "wait go held" "keys Esc"
+check "and R on Run, of a cell" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
+    "wait stopping after this epoch" "keys 2" "wait  stopping elsewhere" "wait R go on" "keys R" "wait this epoch is taken back" "keys 5" "gone stopping after" \
+    "wait running" "keys K" "wait after the cells" "keys a" "wait no further cell begins" "keys 2" "wait R go on" "keys K" \
+    "wait The sweep was told to stop" "keys t" "wait the sweep goes on: further cells begin" "keys 5" "gone no further cell"
 : >shut
 check "both cells get their results" until_true 60 eval '[ "$(grep -c ,done, both/sweeps/held/sweep.csv)" = 2 ]'
 finish

@@ -811,7 +811,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     free(list);
     CHECK(record_working_sweep(results, "a b", &told));
     CHECK(told.state == WIRE_RUNNING && told.left_seconds == 1);
-    CHECK_INT(record_working_standing(run), RECORD_WORK_GOES_ON);
+    CHECK_INT(record_working_standing(run), RECORD_WORK_ENDS); /* also while it is paused */
     CHECK_INT(record_computing_list(&list), 0);
     free(list);
     CHECK(record_work_claim(own));

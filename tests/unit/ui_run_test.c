@@ -847,7 +847,17 @@ TEST(a_stop_of_a_run_that_is_not_read_waits_too)
     pair.is.closing = true;
     feed_set_elsewhere(s.k.feed, &pair);
     runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK_STR(s.app.own->answer[0], "cancel");
     CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it");
+    popup_close(&s.app);
+    CHECK(!hints(&s, "go on"));
+    pair.is.after_cells = true;
+    feed_set_elsewhere(s.k.feed, &pair);
+    CHECK(hints(&s, "go on"));
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK_HAS(text_str(&s.app.own->question), "The sweep was told to stop already.");
+    CHECK_STR(s.app.own->answer[0], "take the stop back: the sweep goes on");
+    CHECK_STR(s.app.own->answer[3], "cancel");
     popup_close(&s.app);
     record_close(record);
     free(s.view.told);
@@ -985,6 +995,7 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     struct wire_command command;
     struct record *record;
     struct shown s;
+    struct err e;
 
     open_view(&s);
     record = kit_run(&s.k, run);
@@ -1016,11 +1027,31 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_resume(&s.view, runview_run(&s.view));
-    CHECK_STR(s.app.own->said, "it is at work already");
+    CHECK_STR(s.app.own->said, "It is at work already.");
+    status.state = WIRE_PAUSED; /* and was told to stop again, meanwhile */
+    status.after_epoch = true;
+    kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
+    take(&s);
+    runview_resume(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->said, "It is paused: p lets it go on.");
+    wire_set_status(s.k.wire, &status);
+    CHECK(!strncmp(draw(&s, 21, 80), " paused, then stops  lenet", 26));
+    text_clear(&s.text);
+    feed_add_status(s.k.feed, &s.text, 100);
+    CHECK_HAS(text_str(&s.text), "paused, then stops  lenet");
+    CHECK(hints(&s, "take stop back"));
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_HAS(text_str(&s.app.own->question),
+              "? It is paused, and stops at the end of this epoch.");
+    CHECK_STR(s.app.own->answer[0], "take the stop back: it goes on");
+    CHECK_INT(feed_take_stop_back(s.k.feed, runview_run(&s.view), &e), ERR_OK);
+    for (int i = 0; i < 2; i++) /* the first one ends the pause */
+        CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_run(&s.view)->own = false;
-    CHECK(!hints(&s, "go on"));
+    CHECK(!hints(&s, "take stop back"));
     runview_run(&s.view)->standing = RECORD_WORK_ENDS;
-    CHECK(hints(&s, "go on"));
+    CHECK(hints(&s, "take stop back"));
     popup_close(&s.app);
     record_close(record);
     free(s.view.told);

@@ -336,6 +336,11 @@ enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct e
     return ERR_OK;
 }
 
+enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e)
+{
+    return feed_pause(f, run, true, e);
+}
+
 bool feed_ends_epoch(const struct feed *f, const struct feed_run *run)
 {
     (void)f;

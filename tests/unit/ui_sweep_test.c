@@ -927,7 +927,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     CHECK(sweepview_act(v, 'R'));
-    CHECK_STR(own.said, "It is being worked on.");
+    CHECK_STR(own.said, "It is at work already.");
     CHECK(!wire_next_command(wire, &command, 0));
     status.running = 1;
     status.paused = 0;
@@ -954,7 +954,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     CHECK(sweepview_act(v, 'K'));
     CHECK_STR(text_str(&own.question), "It stops at the end of this epoch. Something else?");
     REQUIRE(own.answers == 3);
-    CHECK_STR(own.answer[0], "take the stop back: it goes on");
+    CHECK_STR(own.answer[0], "take the stop back: the sweep goes on");
     own.on_answer(own.user, 1);
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK(command.kind == WIRE_STOP && command.how == WIRE_AFTER_STEP);
