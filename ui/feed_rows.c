@@ -30,25 +30,57 @@ static const char *const epoch_names[] = {"epoch",
                                           "images_per_second",
                                           "lr",
                                           NULL};
-enum { EPOCH_VALUE = 6, EPOCH_EVAL = EPOCH_VALUE + FEED_VALUES, EPOCH_SPEED, EPOCH_LR };
+/* The first ones are the axes. */
+enum { EPOCH_VALUE = FEED_AXES, EPOCH_EVAL = EPOCH_VALUE + FEED_VALUES, EPOCH_SPEED, EPOCH_LR };
 
-static const char *const member_names[] = {"epoch",      "member",     "device",
-                                           "train_loss", "train_acc",  "test_loss",
-                                           "test_acc",   "prefix_acc", NULL};
-static const char *const device_names[] = {"epoch",
-                                           "device",
-                                           "train_loss",
-                                           "train_acc",
-                                           "input_seconds",
-                                           "compute_seconds",
-                                           "reduce_seconds",
-                                           "wait_seconds",
-                                           "gpu_percent",
-                                           "temperature_c",
-                                           "power_watts",
-                                           "memory_bytes",
-                                           NULL};
-static const char *const step_names[] = {"step", "train_seconds", "loss", "acc", "lr", NULL};
+enum {
+    MEMBER_UNIT,
+    MEMBER_DEVICE,
+    MEMBER_TRAIN_LOSS,
+    MEMBER_TRAIN_ACC,
+    MEMBER_TEST_LOSS,
+    MEMBER_TEST_ACC,
+    MEMBER_PREFIX,
+    MEMBER_COLUMNS
+};
+static const char *const member_names[MEMBER_COLUMNS + 1] = {
+    [MEMBER_UNIT] = "member",           [MEMBER_DEVICE] = "device",
+    [MEMBER_TRAIN_LOSS] = "train_loss", [MEMBER_TRAIN_ACC] = "train_acc",
+    [MEMBER_TEST_LOSS] = "test_loss",   [MEMBER_TEST_ACC] = "test_acc",
+    [MEMBER_PREFIX] = "prefix_acc"};
+
+enum {
+    DEVICE_UNIT,
+    DEVICE_LOSS,
+    DEVICE_ACC,
+    DEVICE_INPUT,
+    DEVICE_COMPUTE,
+    DEVICE_REDUCE,
+    DEVICE_WAIT,
+    DEVICE_GPU,
+    DEVICE_CELSIUS,
+    DEVICE_WATTS,
+    DEVICE_MEMORY,
+    DEVICE_COLUMNS
+};
+static const char *const device_names[DEVICE_COLUMNS + 1] = {[DEVICE_UNIT] = "device",
+                                                             [DEVICE_LOSS] = "train_loss",
+                                                             [DEVICE_ACC] = "train_acc",
+                                                             [DEVICE_INPUT] = "input_seconds",
+                                                             [DEVICE_COMPUTE] = "compute_seconds",
+                                                             [DEVICE_REDUCE] = "reduce_seconds",
+                                                             [DEVICE_WAIT] = "wait_seconds",
+                                                             [DEVICE_GPU] = "gpu_percent",
+                                                             [DEVICE_CELSIUS] = "temperature_c",
+                                                             [DEVICE_WATTS] = "power_watts",
+                                                             [DEVICE_MEMORY] = "memory_bytes"};
+
+enum { STEP_AT, STEP_SECONDS, STEP_LOSS, STEP_ACC, STEP_LR, STEP_COLUMNS };
+static const char *const step_names[STEP_COLUMNS + 1] = {[STEP_AT] = "step",
+                                                         [STEP_SECONDS] = "train_seconds",
+                                                         [STEP_LOSS] = "loss",
+                                                         [STEP_ACC] = "acc",
+                                                         [STEP_LR] = "lr"};
 
 /* ---- epochs ---- */
 
@@ -95,9 +127,9 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     double y[FEED_VALUES];
 
     (void)line;
-    if (!isfinite(v[0]))
+    if (!isfinite(v[FEED_EPOCH]))
         return;
-    while (e->n && e->x[FEED_EPOCH][e->n - 1] >= v[0])
+    while (e->n && e->x[FEED_EPOCH][e->n - 1] >= v[FEED_EPOCH])
         e->n--;
     for (int k = 0; k < FEED_AXES; k++) {
         size_t room = e->room;
@@ -115,17 +147,17 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     for (int k = 0; k < FEED_AXES; k++)
         e->x[k][e->n] = v[k];
     e->n++;
-    judge_best(run, (int64_t)v[0], y);
+    judge_best(run, (int64_t)v[FEED_EPOCH], y);
     judge_gain(run, y);
     run->averaged = !isfinite(v[EPOCH_LR]); /* where an epoch was trained, it had a learning rate */
     pace_evaluation(&f->pace, v[EPOCH_EVAL] - f->last_eval);
     f->last_eval = v[EPOCH_EVAL];
-    if (!isfinite(v[1])) /* of an average: those averaged took different numbers of steps */
+    if (!isfinite(v[FEED_STEP])) /* of an average: those averaged took different numbers of steps */
         return;
-    if (v[0] > 0 && !f->steps_per_epoch)
-        f->steps_per_epoch = (int64_t)(v[1] / v[0]);
-    if ((int64_t)v[1] >= run->step) {
-        run->step = (int64_t)v[1];
+    if (v[FEED_EPOCH] > 0 && !f->steps_per_epoch)
+        f->steps_per_epoch = (int64_t)(v[FEED_STEP] / v[FEED_EPOCH]);
+    if ((int64_t)v[FEED_STEP] >= run->step) {
+        run->step = (int64_t)v[FEED_STEP];
         run->train_seconds = v[FEED_SECONDS];
         run->loss = isfinite(y[FEED_TRAIN_LOSS]) ? y[FEED_TRAIN_LOSS] : run->loss;
         run->acc = isfinite(y[FEED_TRAIN_ACC]) ? y[FEED_TRAIN_ACC] : run->acc;
@@ -192,49 +224,49 @@ static void take_member(struct feed_run *run, const double *v, char *line)
     size_t room;
 
     (void)line;
-    if (!(v[1] >= 0 && v[1] < (double)run->units))
+    if (!(v[MEMBER_UNIT] >= 0 && v[MEMBER_UNIT] < (double)run->units))
         return;
-    u = &run->unit[(size_t)v[1]];
+    u = &run->unit[(size_t)v[MEMBER_UNIT]];
     room = u->room;
     u->test_loss_at = mem_grow(u->test_loss_at, &room, u->n + 1, sizeof *u->test_loss_at);
     room = u->room;
     u->test_acc_at = mem_grow(u->test_acc_at, &room, u->n + 1, sizeof *u->test_acc_at);
     u->room = room;
-    u->test_loss_at[u->n] = u->test_loss = v[5];
-    u->test_acc_at[u->n++] = u->test_acc = v[6];
-    u->prefix = v[7];
-    u->device = (int)v[2];
+    u->test_loss_at[u->n] = u->test_loss = v[MEMBER_TEST_LOSS];
+    u->test_acc_at[u->n++] = u->test_acc = v[MEMBER_TEST_ACC];
+    u->prefix = v[MEMBER_PREFIX];
+    u->device = (int)v[MEMBER_DEVICE];
     if (!run->files->units_told) {
-        u->loss = v[3];
-        u->acc = v[4];
+        u->loss = v[MEMBER_TRAIN_LOSS];
+        u->acc = v[MEMBER_TRAIN_ACC];
     }
 }
 
 static void take_device(struct feed_run *run, const double *v, char *line)
 {
-    double all = v[4] + v[5] + v[6] + v[7];
+    double all = v[DEVICE_INPUT] + v[DEVICE_COMPUTE] + v[DEVICE_REDUCE] + v[DEVICE_WAIT];
     bool gpu = strstr(line, ",gpu:") != NULL;
 
     for (size_t i = 0; i < run->units; i++) {
         struct feed_unit *u = &run->unit[i];
 
-        if ((double)u->device != v[1])
+        if ((double)u->device != v[DEVICE_UNIT])
             continue;
-        u->gpu_percent = v[8];
-        u->celsius = v[9];
-        u->watts = v[10];
-        u->gpu_memory = gpu ? v[11] : NAN;
+        u->gpu_percent = v[DEVICE_GPU];
+        u->celsius = v[DEVICE_CELSIUS];
+        u->watts = v[DEVICE_WATTS];
+        u->gpu_memory = gpu ? v[DEVICE_MEMORY] : NAN;
         if (run->files->units_told)
             continue;
         if (run->facts.mode != SPEC_ENSEMBLE) {
-            u->loss = v[2];
-            u->acc = v[3];
+            u->loss = v[DEVICE_LOSS];
+            u->acc = v[DEVICE_ACC];
         }
         if (all > 0) {
-            u->input = v[4] / all;
-            u->compute = v[5] / all;
-            u->reduce = v[6] / all;
-            u->wait = v[7] / all;
+            u->input = v[DEVICE_INPUT] / all;
+            u->compute = v[DEVICE_COMPUTE] / all;
+            u->reduce = v[DEVICE_REDUCE] / all;
+            u->wait = v[DEVICE_WAIT] / all;
         }
     }
 }
@@ -257,33 +289,33 @@ static void take_step(struct feed_run *run, const double *v, char *line)
     struct feed_steps *s = &run->steps;
 
     (void)line;
-    if (!isfinite(v[0]))
+    if (!isfinite(v[STEP_AT]))
         return;
-    if (s->n && s->step[s->n - 1] == v[0]) { /* of another member */
+    if (s->n && s->step[s->n - 1] == v[STEP_AT]) { /* of another member */
         double share = 1.0 / (double)++s->count;
 
-        s->loss[s->n - 1] += (v[2] - s->loss[s->n - 1]) * share;
-        s->acc[s->n - 1] += (v[3] - s->acc[s->n - 1]) * share;
+        s->loss[s->n - 1] += (v[STEP_LOSS] - s->loss[s->n - 1]) * share;
+        s->acc[s->n - 1] += (v[STEP_ACC] - s->acc[s->n - 1]) * share;
     } else {
-        while (s->n && s->step[s->n - 1] > v[0]) { /* taken back and computed again */
+        while (s->n && s->step[s->n - 1] > v[STEP_AT]) { /* taken back and computed again */
             s->n--;
             run->cut++;
         }
         grow_steps(s);
-        s->step[s->n] = v[0];
-        s->seconds[s->n] = v[1];
-        s->loss[s->n] = v[2];
-        s->acc[s->n] = v[3];
+        s->step[s->n] = v[STEP_AT];
+        s->seconds[s->n] = v[STEP_SECONDS];
+        s->loss[s->n] = v[STEP_LOSS];
+        s->acc[s->n] = v[STEP_ACC];
         s->count = 1;
         s->n++;
     }
     if (run->own && run->live)
         return; /* its events are newer */
-    if ((int64_t)v[0] > run->step) {
-        run->step = (int64_t)v[0];
-        run->train_seconds = v[1];
-        run->lr = v[4];
-        pace_step(&run->files->pace, run->step, v[1]);
+    if ((int64_t)v[STEP_AT] > run->step) {
+        run->step = (int64_t)v[STEP_AT];
+        run->train_seconds = v[STEP_SECONDS];
+        run->lr = v[STEP_LR];
+        pace_step(&run->files->pace, run->step, v[STEP_SECONDS]);
         if (run->files->pace.step_seconds > 0)
             run->images_per_second = (double)run->facts.batch *
                                      (run->facts.members > 1 ? run->facts.members : 1) /
