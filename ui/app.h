@@ -132,11 +132,12 @@ struct app {
 
 /* How it ended, for whoever started it. */
 enum app_end {
-    APP_QUIT,   /* nothing runs */
-    APP_LEFT,   /* what ran was stopped after its epoch */
-    APP_STOP,   /* stop what runs, resumable, then leave */
-    APP_DETACH, /* leave it running without this terminal: by a program of its own */
-    APP_HUNG_UP /* the terminal is gone: go on without one, here */
+    APP_QUIT,        /* nothing runs */
+    APP_LEFT,        /* what ran was stopped after its epoch */
+    APP_STOP,        /* stop what runs, resumable, then leave */
+    APP_INTERRUPTED, /* the same, by Ctrl-C twice */
+    APP_DETACH,      /* leave it running without this terminal: by a program of its own */
+    APP_HUNG_UP      /* the terminal is gone: go on without one, here */
 };
 enum err_code app_run(const struct app_config *config, enum app_end *end, struct err *e) MUST_USE;
 

@@ -31,6 +31,8 @@ static void ask_key(struct app *app, const struct key *key)
         which = quit_interrupt(app);
         if (which < own->answers)
             answer(app, which);
+        if (own->end == APP_STOP)
+            own->end = APP_INTERRUPTED;
         return;
     case UI_ENTER:
         answer(app, own->chosen);

@@ -449,6 +449,8 @@ int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struc
         code = hand_over(&w, wire, engine, end == APP_DETACH);
     else
         code = stop(&w, wire, engine);
+    if (end == APP_INTERRUPTED && !code) /* as where Ctrl-C comes as a signal */
+        code = err_exit_code(ERR_STOPPED);
     if (started && !code)
         code = started_code(wire, hands_over ? &w : &none, started);
     free_works(&w);

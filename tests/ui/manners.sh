@@ -164,6 +164,12 @@ check "all its members are of the same epoch: $epochs" eval \
 CHORUS_FAKE_SCRIPT='' "$CHORUS" resume "$run" --quiet >/dev/null 2>&1
 check "and it goes on to its end" eval 'state_is "$run" done && (($(rows "$run/epochs.csv") == 50))'
 
+# What Ctrl-C stops ends so in the workbench too, as it does where it comes as a signal.
+play 24x80 "text:r starts it" key:r "text:img/s" key:$'\x03' "text:How do you want" key:$'\x03' -- \
+    "$CHORUS" --results twice
+check "Ctrl-C twice ends with 130" test $? = 130
+check "what ran is stopped" state_is "$(echo twice/2*)" stopped
+
 # What is paused waits headless, for ever if need be, and is seen. Its second epoch has no end before it is let go.
 export CHORUS_FAKE_SCRIPT="step_ms=20 stuck=50 stuck_file=$PWD/paused-gate"
 play 24x80 "text:img/s" key:p "text:paused" gone: -- "$CHORUS" run tiny.ini --tui --results paused
