@@ -255,8 +255,9 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
     if (parts & PART_NAME)
         add_name(is->name, parts, out);
     if (over)
-        text_addf(out, "  %lld of %lld cell%s", (long long)wire_sweep_ended(is),
-                  (long long)is->cells, is->cells == 1 ? "" : "s");
+        text_addf(out, "  %lld of %lld%s cell%s", (long long)wire_sweep_ended(is),
+                  (long long)is->cells, is->counting ? "+" : "",
+                  is->cells == 1 && !is->counting ? "" : "s");
     else
         text_addf(out, "  cell %lld of %lld%s", (long long)wire_sweep_at(is), (long long)is->cells,
                   is->counting ? "+" : "");

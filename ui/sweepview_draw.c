@@ -27,7 +27,11 @@ static void draw_line(struct sweepview *v, struct grid *g, struct rect in, int r
     char counts[64];
     int end = in.columns - 2, room;
 
-    snprintf(counts, sizeof counts, "%lld/%lld", (long long)line->ended, (long long)line->cells);
+    if (line->cells)
+        snprintf(counts, sizeof counts, "%lld/%lld", (long long)line->ended,
+                 (long long)line->cells);
+    else /* its file cannot be read, or nothing was found that can be run */
+        snprintf(counts, sizeof counts, "-");
     if (isfinite(line->best))
         share_add(&best, line->best);
     room = end - 16 - 2;

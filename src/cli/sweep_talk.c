@@ -436,7 +436,8 @@ void sweep_talk_end(struct sweeper *w)
     if (w->wish->quiet)
         return;
     say_before(w);
-    text_addf(&t, "%lld cell%s:", (long long)s->cells, s->cells == 1 ? "" : "s");
+    text_addf(&t, "%lld%s cell%s:", (long long)s->cells, s->counting ? "+" : "",
+              s->cells == 1 && !s->counting ? "" : "s");
     for (size_t i = 0; i < MEM_COUNT(parts); i++)
         if (parts[i].n)
             text_addf(&t, "%s %lld %s", n++ ? "," : "", (long long)parts[i].n, parts[i].word);

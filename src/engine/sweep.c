@@ -214,8 +214,9 @@ static void finish(struct sweep *s)
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
     } else if (open || t->counting) {
         t->code = s->course == SWEEP_HALTED ? ERR_STUCK : ERR_STOPPED;
-        snprintf(t->reason, sizeof t->reason, "stopped: %lld of %lld cell%s %s", (long long)open,
-                 (long long)t->cells, t->cells == 1 ? "" : "s",
+        snprintf(t->reason, sizeof t->reason, "stopped: %lld%s of %lld%s cell%s %s",
+                 (long long)open, t->counting ? "+" : "", (long long)t->cells,
+                 t->counting ? "+" : "", t->cells == 1 && !t->counting ? "" : "s",
                  s->failed ? (open == 1 ? "is still to be run" : "are still to be run")
                            : (open == 1 ? "has no result yet" : "have no result yet"));
     }

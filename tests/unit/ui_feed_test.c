@@ -1305,6 +1305,10 @@ TEST(a_sweep_that_has_just_ended_here_is_told_of_at_once)
     is.done = 2;
     wire_set_sweep(k.wire, &is);
     CHECK_HAS(status(&k, &line), "✓ sweep done  board  2 of 2 cells");
+    is.state = WIRE_STOPPED;
+    is.counting = true; /* nobody knows of how many */
+    wire_set_sweep(k.wire, &is);
+    CHECK_HAS(status(&k, &line), "sweep stopped  board  2 of 2+ cells");
     record_close(record);
     free(run);
     text_free(&line);

@@ -1518,6 +1518,11 @@ TEST(a_damaged_sweep_says_what_is_wrong_with_it)
     v.name = disk.sweep->name;
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "twice");
+    v.line = disk.line;
+    v.lines = disk.lines;
+    draw(&v, 21, 120, &out);
+    CHECK_HAS(text_str(&out), " bad                     -");
+    CHECK(!strstr(text_str(&out), "0/0"));
     text_free(&out);
     sweepview_free(disk.sweep);
     sweepview_free_lines(disk.line, disk.lines);
