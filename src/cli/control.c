@@ -19,6 +19,7 @@
 
 #define WAIT_MS 10000
 #define LOOK_MS 50
+#define NEXT_MS 2000 /* until the next cell of a sweep begins */
 #define BACK_MS 1000 /* until a stop that is not taken back stays */
 
 static bool reached(const struct record_entry *entry, enum wire_state wanted)
@@ -98,7 +99,7 @@ static bool has_live_sweep(const struct record_entry *entry, struct text *name)
     return true;
 }
 
-/* Between two cells the newest run is one that has ended. */
+/* No other cell of it has begun since. */
 static int refuse_ended_cell(const struct record_entry *entry, const char *verb, const char *sweep)
 {
     struct text name = {0};
@@ -353,13 +354,26 @@ static int await(const struct record_entry *entry, enum wire_state wanted, bool 
     return wait ? wait_for(entry->folder, wanted) : say_after_epoch(entry);
 }
 
+/* Between two cells of a sweep the newest run is one that has ended: the next one is meant. */
+static enum err_code find_run(const char *run, struct record_entry *entry, struct err *e)
+{
+    for (int waited = 0;; waited += LOOK_MS) {
+        TRY(cli_find_run(run, entry, e));
+        if (strcmp(run, "@") != 0 || entry->live || entry->broken || !entry->run.sweep[0] ||
+            !sweeps_live(entry->run.sweep) || waited >= NEXT_MS)
+            return ERR_OK;
+        record_free_entry(entry);
+        clock_sleep_ms(LOOK_MS);
+    }
+}
+
 static int send_to_run(const char *run, const char *line, enum wire_state wanted, bool wait)
 {
     struct record_entry entry;
     struct err e;
     int code;
 
-    if (cli_find_run(run, &entry, &e) != ERR_OK)
+    if (find_run(run, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     code = tell(&entry, line, wanted);
     if (code == CLI_ON)
