@@ -227,7 +227,7 @@ static void ask_about_queue(struct app *app, size_t n, const char *words)
 
     wire_queue(app->config.wire, &queue);
     text_addf(&question, "%s%s%zu experiment%s wait%s in the queue", words, *words ? " " : "", n,
-              n == 1 ? "" : "s", n == 1 ? "s" : "");
+              text_s(n), n == 1 ? "s" : "");
     if (queue.state == WIRE_QUEUE_HELD && !queue.pid && queue.reason[0]) {
         text_add(&question, " (");
         text_add_clean(&question, queue.reason);

@@ -63,7 +63,7 @@ static void draw_empty(const struct compare *c, struct grid *g, struct rect at)
 
     if (c->count && (c->loading || !c->set)) {
         grid_textf(g, in, 0, 0, GRID_DIM, "Reading %s run%s ...",
-                   text_count(number, c->count + c->more), c->count + c->more == 1 ? "" : "s");
+                   text_count(number, c->count + c->more), text_s((int64_t)(c->count + c->more)));
         return;
     }
     if (c->count && c->set && c->set->left_out) {

@@ -226,9 +226,9 @@ static void add_title(const struct compare *c, bool brief, struct text *out)
         text_add(out, "mean ± sd");
     else if (c->over)
         text_addf(out, "%zu setting%s of %zu run%s, mean ± sd over seed", c->groups,
-                  c->groups == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
+                  text_s(c->groups), runs, text_s(runs));
     else if (brief)
-        text_addf(out, "%zu run%s", runs, runs == 1 ? "" : "s");
+        text_addf(out, "%zu run%s", runs, text_s(runs));
     else
         text_addf(out, runs == 1 ? "one run" : "%zu runs, what differs and what came of it", runs);
 }
@@ -284,7 +284,7 @@ static void draw_hidden(const struct compare *c, struct grid *g, struct rect at,
                   last < c->table.rows ? last : c->table.rows, c->table.rows);
     if (c->hidden)
         text_addf(&words, "%s%d more column%s: %s%s%s%s", words.n ? ", " : "", c->hidden,
-                  c->hidden == 1 ? "" : "s", c->table_pane ? "" : "Tab, ", c->left ? "Left" : "",
+                  text_s(c->hidden), c->table_pane ? "" : "Tab, ", c->left ? "Left" : "",
                   c->left && c->hidden > c->left ? ", " : "", c->hidden > c->left ? "Right" : "");
     if (words.n)
         grid_frame_right(g, rect_bottom(at, 1), GRID_DIM, text_str(&words));

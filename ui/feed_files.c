@@ -92,7 +92,7 @@ static void leave_out(struct feed_tail *t, int fields)
 
 static void add_first_left_out(const char *name, const struct feed_tail *t, struct text *out)
 {
-    const char *s = t->out_fields == 1 ? "" : "s";
+    const char *s = text_s(t->out_fields);
 
     if (t->left_out == 1)
         text_addf(out, "%s:%zu has %d field%s, the header %d: that row is left out", name,

@@ -113,7 +113,7 @@ void logview_draw(void *screen, struct grid *g, struct rect in)
              !v->run && app_log_count(v->app) > app_log_lines(v->app) ? "of the newest, "
              : v->run && v->at_start                                  ? "of its end, "
                                                                       : "",
-             v->lines, v->lines == 1 ? "" : "s");
+             v->lines, text_s(v->lines));
     grid_frame_right(g, in, GRID_DIM, words);
     if (inner.columns > 4)
         inner = rect_before(rect_behind(inner, 1), 1);

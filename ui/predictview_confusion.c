@@ -84,7 +84,7 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
         text_addf(&words, "%s %s%s: %s of %s %s%s (%.1f %%). ", s->shown_as[label],
                   label == answer ? "answered rightly" : "taken for ",
                   label == answer ? "" : s->shown_as[answer], text_count(number, count),
-                  text_count(all, images), predictview_noun(s), images == 1 ? "" : "s",
+                  text_count(all, images), predictview_noun(s), text_s(images),
                   100 * (double)count / (double)images);
     else
         text_addf(&words, "No test %s is labelled %s. ", predictview_noun(s), s->shown_as[label]);

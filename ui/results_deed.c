@@ -116,9 +116,9 @@ static void say_deed(const struct doing *d)
         app_say(app, GRID_BAD, "%s%s", text_str(&why), d->done ? " (the others are done)" : "");
     else if (d->deed == DEED_REMOVE)
         app_say(app, GRID_GOOD, "moved to the folder trash of the results: %zu run%s", d->done,
-                d->done == 1 ? "" : "s");
+                text_s(d->done));
     else
-        app_say(app, GRID_GOOD, "written into %zu run%s", d->done, d->done == 1 ? "" : "s");
+        app_say(app, GRID_GOOD, "written into %zu run%s", d->done, text_s(d->done));
     text_free(&why);
 }
 

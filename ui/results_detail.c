@@ -113,7 +113,7 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
     char number[TEXT_NUMBER_ROOM];
     size_t count;
 
-    text_addf(&words, "%s run%s ", text_count(number, group->count), group->count == 1 ? "" : "s");
+    text_addf(&words, "%s run%s ", text_count(number, group->count), text_s(group->count));
     if (group->sweep)
         text_addf(&words, "of the sweep %s", sweep);
     else

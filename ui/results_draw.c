@@ -45,7 +45,7 @@ static void draw_news(const struct results *r, struct grid *g, struct rect in)
     if (v->news[0]) {
         text_add(&left, v->news);
     } else if (v->total) {
-        text_addf(&left, "%s run%s in ", text_count(number, v->total), v->total == 1 ? "" : "s");
+        text_addf(&left, "%s run%s in ", text_count(number, v->total), text_s(v->total));
         text_add_clean(&left, r->app->config.results);
     }
     if (v->running)
@@ -226,7 +226,7 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
     if (line->kind == RESULTS_GROUP) {
         grid_textf(g, in, row, AT_STATE, GRID_TEXT, "%s run%s",
                    text_count(number, r->view.group[line->at].count),
-                   r->view.group[line->at].count == 1 ? "" : "s");
+                   text_s(r->view.group[line->at].count));
         draw_fold(r, g, in, row, line, GRID_KEY);
         return;
     }
@@ -299,7 +299,7 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
                   text_str(&where));
     } else {
         text_addf(&say, "None of the %s run%s passes this filter. / changes it, Esc takes it away.",
-                  text_count(number, v->total), v->total == 1 ? "" : "s");
+                  text_count(number, v->total), text_s(v->total));
     }
     grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
     text_free(&where);
@@ -321,7 +321,7 @@ static void draw_lower(const struct results *r, struct grid *g, struct rect fram
         from = grid_text(g, frame, frame.rows - 1, 3, GRID_DIM, text_str(&words));
         text_clear(&words);
     }
-    text_addf(&words, "%d more column%s: Right", hidden, hidden == 1 ? "" : "s");
+    text_addf(&words, "%d more column%s: Right", hidden, text_s(hidden));
     if (v->lines && hidden && from + text_width(text_str(&words)) + 6 < frame.columns)
         grid_frame_right(g, rect_bottom(frame, 1), GRID_DIM, text_str(&words));
     text_free(&words);

@@ -424,8 +424,7 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
     }
     v->ended += dead;
     if (v->ended) {
-        text_addf(&news, "since you last looked %zu run%s ended:", v->ended,
-                  v->ended == 1 ? "" : "s");
+        text_addf(&news, "since you last looked %zu run%s ended:", v->ended, text_s(v->ended));
         for (size_t k = 0; k < MEM_COUNT(ends); k++)
             if (of[k])
                 text_addf(&news, "%s %zu %s", said++ ? "," : "", of[k], wire_state_name(ends[k]));

@@ -146,7 +146,7 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         return;
     case WIRE_DONE:
         if (!brief)
-            text_addf(out, "%lld epoch%s", (long long)run->epoch, run->epoch == 1 ? "" : "s");
+            text_addf(out, "%lld epoch%s", (long long)run->epoch, text_s(run->epoch));
         add_best(out, run, brief);
         return;
     case WIRE_STOPPED:
@@ -171,9 +171,9 @@ static void add_facts(struct text *out, const struct feed_run *run)
     if (!run->known)
         return;
     if (ensemble)
-        text_addf(out, "%d member%s on ", f->members, f->members == 1 ? "" : "s");
+        text_addf(out, "%d member%s on ", f->members, text_s(f->members));
     text_addf(out, "%d %sdevice%s", f->devices, f->devices > f->real_devices ? "virtual " : "",
-              f->devices == 1 ? "" : "s");
+              text_s(f->devices));
     text_addf(out, " · batch %s", text_count(number, (uint64_t)f->batch));
     if (!ensemble && f->devices > 1 && f->batch_per_device)
         text_addf(out, " (%s each)", text_count(number, (uint64_t)f->batch_per_device));
@@ -183,7 +183,7 @@ static void add_facts(struct text *out, const struct feed_run *run)
         text_addf(out, " · lr %.4g", isfinite(run->lr) ? run->lr : f->lr);
     text_addf(out, " · %s%s%s %s", f->backend, f->isa[0] ? " " : "", f->isa, f->precision);
     if (f->threads)
-        text_addf(out, ", %d thread%s", f->threads, f->threads == 1 ? "" : "s");
+        text_addf(out, ", %d thread%s", f->threads, text_s(f->threads));
 }
 
 static const char *name_of(const struct feed_run *run)

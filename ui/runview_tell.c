@@ -557,7 +557,7 @@ static void take_epochs(void *user, const char *text)
     if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > MOST_EPOCHS)
         app_say(v->app, GRID_BAD,
                 "%.40s: it has %lld epoch%s; a whole number from %lld to %d goes on", text,
-                (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
+                (long long)run->spec.epochs, text_s(run->spec.epochs),
                 (long long)run->spec.epochs + 1, MOST_EPOCHS);
     else
         claim_and_go(v, run, GOING_ON, epochs);
@@ -570,7 +570,7 @@ static void ask_epochs(struct runview *v, const struct feed_run *run)
     free(v->told);
     v->told = mem_text(run->path);
     snprintf(label, sizeof label, "it is done with %lld epoch%s; go on to",
-             (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s");
+             (long long)run->spec.epochs, text_s(run->spec.epochs));
     snprintf(more, sizeof more, "%lld", (long long)(2 * run->spec.epochs));
     app_prompt(v->app, label, run->spec.epochs ? more : "1", take_epochs, NULL, v);
 }

@@ -153,7 +153,7 @@ static void mark_cell(struct sweepview *v)
     for (size_t i = 0; i < n; i++)
         library_mark(v->app->library, names[i], !all);
     if (n)
-        app_say(v->app, GRID_MARKED, "%zu run%s %s; %zu marked in all.", n, n == 1 ? "" : "s",
+        app_say(v->app, GRID_MARKED, "%zu run%s %s; %zu marked in all.", n, text_s(n),
                 all ? "unmarked" : "marked", library_marks(v->app->library));
     free(names);
 }

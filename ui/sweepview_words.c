@@ -425,7 +425,7 @@ static void add_differences(const struct sweepview_sweep *s, struct text *out)
             out,
             "Grey, with ≈: %zu setting%s that cannot be told from the best: the 95 %% interval "
             "of their difference, seed by seed, holds 0.",
-            s->even, s->even == 1 ? "" : "s");
+            s->even, text_s(s->even));
     else if (s->told && !s->few)
         text_add(out, "The best stands out: no 95 % interval of a difference to it, seed by seed, "
                       "holds 0.");
@@ -433,7 +433,7 @@ static void add_differences(const struct sweepview_sweep *s, struct text *out)
         text_addf(out,
                   "%zu setting%s can be told from the best: the 95 %% interval of their "
                   "difference, seed by seed, does not hold 0.",
-                  s->told, s->told == 1 ? "" : "s");
+                  s->told, text_s(s->told));
     if (s->few)
         text_addf(out, "%s%zu setting%s too few seeds in common with the best to tell.",
                   s->even || s->told ? " " : "", s->few, s->few == 1 ? " has" : "s have");

@@ -35,6 +35,11 @@ bool text_to_double(const char *s, double *value);
 bool text_to_int(const char *s, int64_t *value);
 bool text_to_uint(const char *s, uint64_t *value);
 
+/* Behind the noun: "s", but where there is one. */
+static inline const char *text_s(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
 /* "60,000" */
 const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value);
 /* "12.3 MB": powers of 1,000 */

@@ -344,7 +344,7 @@ static enum err_code show_row(struct bench *b, const struct plan *p, struct row 
 
     if (check_memory(p, &b->last) != ERR_OK) {
         cli_talk("left out: %s, %s, %d member%s, batch %lld: %s", p->backend->name,
-                 p->precision_used, p->session.members, p->session.members == 1 ? "" : "s",
+                 p->precision_used, p->session.members, text_s(p->session.members),
                  (long long)r->batch, b->last.text);
         return ERR_OK;
     }
@@ -386,7 +386,7 @@ static void add_busy(struct bench *b)
     if (is_busy(b, cores))
         text_addf(&b->out,
                   "busy machine (load %.1f on %ld core%s): measure again when nothing else runs\n",
-                  b->load, cores, cores == 1 ? "" : "s");
+                  b->load, cores, text_s(cores));
 }
 
 void bench_finish_rows(struct bench *b)

@@ -171,7 +171,7 @@ int cells_skip(const char *sweep, char **words, int count)
         return cli_refuse("nothing was dropped: these cells have their results, or run elsewhere");
     cli_talk(
         "dropped: %lld of %zu cell%s; chorus resume %s%s --failed brings back what was dropped",
-        (long long)(now - before), n, n == 1 ? "" : "s", sweep, again());
+        (long long)(now - before), n, text_s(n), sweep, again());
     return 0;
 }
 
@@ -244,7 +244,7 @@ static void say_places(const char *sweep, const size_t *list, size_t n)
         for (size_t i = 0; i < n && i < MOST_TOLD; i++)
             say_place(&s, list[i], place, places);
     if (n > MOST_TOLD)
-        cli_talk("and %zu cell%s more", n - MOST_TOLD, n - MOST_TOLD == 1 ? "" : "s");
+        cli_talk("and %zu cell%s more", n - MOST_TOLD, text_s((int64_t)n - MOST_TOLD));
     free(place);
     spec_sweep_free(&s);
 }

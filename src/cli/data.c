@@ -196,8 +196,8 @@ static void add_odd(struct text *out, const struct data_set *set, const char *pa
     const char *verb = are ? n == 1 ? "is" : "are" : n == 1 ? "has" : "have";
 
     if (n)
-        text_addf(out, "odd: %s %s %s%s %s %s\n", text_count(number, n), part, noun(set),
-                  n == 1 ? "" : "s", verb, words);
+        text_addf(out, "odd: %s %s %s%s %s %s\n", text_count(number, n), part, noun(set), text_s(n),
+                  verb, words);
 }
 
 /* What is no error, but what one should know before trusting a result. */
@@ -261,7 +261,7 @@ static void add_report(struct text *out, const struct data_check *check, const c
     net_shape_text(&set->shape, shape);
     text_add_clean(out, data);
     if (!strcmp(noun(set), "row"))
-        snprintf(shape, sizeof shape, "%d column%s", set->shape.c, set->shape.c == 1 ? "" : "s");
+        snprintf(shape, sizeof shape, "%d column%s", set->shape.c, text_s(set->shape.c));
     text_addf(out, ": %s training and %s test %ss of %s, %d classes\n",
               text_count(train, set->train.count), text_count(test, set->test.count), noun(set),
               shape, set->classes);
@@ -405,7 +405,7 @@ static int fetch_set(const char *name, const char *from)
         text_add_clean(&shown, folder);
         if (fetched)
             cli_talk("%s: %d file%s fetched, every checksum is right", name, fetched,
-                     fetched == 1 ? "" : "s");
+                     text_s(fetched));
         else
             cli_talk("%s: all there already, every checksum is right", name);
     }

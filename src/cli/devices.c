@@ -147,7 +147,7 @@ static void add_lines(struct text *out, const char *cpu, int cores, uint64_t mem
     char bytes[TEXT_NUMBER_ROOM];
     int usable = cuda_usable(NULL);
 
-    text_addf(out, "CPU      %s, %d core%s, %s of memory\n", cpu, cores, cores == 1 ? "" : "s",
+    text_addf(out, "CPU      %s, %d core%s, %s of memory\n", cpu, cores, text_s(cores),
               text_bytes(bytes, memory));
     add_gpus(out, cuda_survey());
     for (int i = 0; b[i]; i++) {
@@ -164,7 +164,7 @@ static void add_lines(struct text *out, const char *cpu, int cores, uint64_t mem
         text_addf(out,
                   "backend = auto takes cuda; devices = N above %d makes virtual devices on the "
                   "GPU%s\n",
-                  usable, usable == 1 ? "" : "s");
+                  usable, text_s(usable));
     else
         text_addf(out, "backend = auto takes %s; devices = N makes N virtual devices on the CPU\n",
                   *b ? (*b)->name : "none");

@@ -60,22 +60,20 @@ static void say_facts(const struct drive *d, const struct wire_facts *f)
         return;
     say_clean("", f->name);
     if (f->mode == SPEC_ENSEMBLE)
-        text_addf(&line, "%d member%s of ", f->members, f->members == 1 ? "" : "s");
+        text_addf(&line, "%d member%s of ", f->members, text_s(f->members));
     text_addf(&line, "%s parameters, %s training and %s test images",
               text_count(parameters, f->parameters), text_count(train, (uint64_t)f->train_images),
               text_count(test, (uint64_t)f->test_images));
     text_addf(&behind, "%s step%s of %s an epoch", text_count(steps, (uint64_t)f->steps_per_epoch),
-              f->steps_per_epoch == 1 ? "" : "s", text_count(batch, (uint64_t)f->batch));
+              text_s(f->steps_per_epoch), text_count(batch, (uint64_t)f->batch));
     if (f->dropped)
-        text_addf(&behind, " (%lld image%s dropped)", (long long)f->dropped,
-                  f->dropped == 1 ? "" : "s");
+        text_addf(&behind, " (%lld image%s dropped)", (long long)f->dropped, text_s(f->dropped));
     if (text_width(text_str(&line)) + 2 + text_width(text_str(&behind)) <= cli_limit(STDERR_FILENO))
         cli_talk("%s, %s", text_str(&line), text_str(&behind));
     else
         cli_talk("%s\n%s", text_str(&line), text_str(&behind));
     text_clear(&line);
-    text_addf(&line, "%s (%s), %d thread%s", f->backend, f->isa, f->threads,
-              f->threads == 1 ? "" : "s");
+    text_addf(&line, "%s (%s), %d thread%s", f->backend, f->isa, f->threads, text_s(f->threads));
     /* of virtual ones the engine tells */
     if (f->devices > 1 && f->devices <= f->real_devices)
         text_addf(&line, ", %d devices", f->devices);

@@ -61,7 +61,7 @@ static void add_facts(struct text *out, const struct plan *p,
     if (*plan_crowding(p, 1, crowding))
         text_addf(out, "%s\n", crowding);
     else
-        text_addf(out, "%d thread%s\n", p->session.threads, p->session.threads == 1 ? "" : "s");
+        text_addf(out, "%d thread%s\n", p->session.threads, text_s(p->session.threads));
     text_addf(out, "# %-17s %d%s\n", "devices", p->session.devices,
               p->session.devices > p->real_devices ? " (virtual)" : "");
     add_count(out, "parameters", p->net->parameter_count);
@@ -85,7 +85,7 @@ void dry_add_span(struct text *out, double seconds, const char *of, int guessed_
     clock_span(span, seconds);
     if (guessed_from)
         text_addf(out, "about %s%s (a guess from %d run%s of other sizes)\n", span, of,
-                  guessed_from, guessed_from == 1 ? "" : "s");
+                  guessed_from, text_s(guessed_from));
     else
         text_addf(out, "%s%s, by earlier runs on this machine\n", span, of);
 }

@@ -112,7 +112,7 @@ static void add_time(const struct dry_survey *v, struct text *out)
         return;
     }
     computed = v->wanted - v->at_once;
-    text_addf(&of, " for %zu cell%s ", computed, computed == 1 ? "" : "s");
+    text_addf(&of, " for %zu cell%s ", computed, text_s(computed));
     if (v->jobs > 1)
         text_addf(&of, "%d at a time", v->jobs);
     else

@@ -336,11 +336,10 @@ static int say_written(const struct job *x, const char *path, bool wide)
     text_add_clean(&shown, path);
     text_count(runs, x->runs);
     if (wide)
-        cli_talk("%s: %s run%s, a column each", text_str(&shown), runs, x->runs == 1 ? "" : "s");
+        cli_talk("%s: %s run%s, a column each", text_str(&shown), runs, text_s(x->runs));
     else
-        cli_talk("%s: %s run%s, %s row%s of %s.csv", text_str(&shown), runs,
-                 x->runs == 1 ? "" : "s", text_count(rows, x->rows), x->rows == 1 ? "" : "s",
-                 x->file);
+        cli_talk("%s: %s run%s, %s row%s of %s.csv", text_str(&shown), runs, text_s(x->runs),
+                 text_count(rows, x->rows), text_s(x->rows), x->file);
     text_free(&shown);
     return cli_printf("%s\n", path);
 }

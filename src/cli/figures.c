@@ -221,7 +221,7 @@ static size_t keep_scaled(struct figures *f, struct study_point *p, size_t point
     }
     if (alone)
         text_addf(&f->note, "%zu setting%s on one number of devices alone %s left out.\n", alone,
-                  alone == 1 ? "" : "s", alone == 1 ? "is" : "are");
+                  text_s(alone), alone == 1 ? "is" : "are");
     return kept;
 }
 

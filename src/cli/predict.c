@@ -267,8 +267,7 @@ static void add_accuracy(const struct predictions *p, const struct study_members
     double least = 1, most = 0;
 
     text_addf(out, "accuracy %.4f, loss %s over %s test %s%s", s->whole.acc,
-              loss_text(loss, s->whole.nll), text_count(number, p->n), one_of(p),
-              p->n == 1 ? "" : "s");
+              loss_text(loss, s->whole.nll), text_count(number, p->n), one_of(p), text_s(p->n));
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
     for (int m = 0; m < p->members; m++) {

@@ -68,11 +68,11 @@ static void describe_run(const struct spec *s, struct text *out)
     queue_add_model(&t, s);
     text_addf(&t, " on %s", last_part(s->data));
     if (s->mode == SPEC_ENSEMBLE)
-        text_addf(&t, ", %d member%s", n, n == 1 ? "" : "s");
+        text_addf(&t, ", %d member%s", n, text_s(n));
     else if (s->devices > 1)
         text_addf(&t, ", %d devices", s->devices);
     text_addf(&t, ", batch %lld%s, %lld epoch%s, lr %s", (long long)s->batch,
-              s->batch_per_device ? "/device" : "", (long long)s->epochs, s->epochs == 1 ? "" : "s",
+              s->batch_per_device ? "/device" : "", (long long)s->epochs, text_s(s->epochs),
               text_double(lr, s->lr));
     if (s->seed)
         text_addf(&t, ", seed %llu", (unsigned long long)s->seed);

@@ -193,7 +193,7 @@ static enum err_code write_page(struct report *r, struct err *e)
               "</h1>\n<p class=\"note\">%zu run%s, %.10s. What made this page stands in "
               "<a href=\"manifest.txt\">manifest.txt</a>; every table and figure lies beside "
               "it in other forms.</p>\n",
-              r->runs, r->runs == 1 ? "" : "s", now);
+              r->runs, text_s(r->runs), now);
     text_add(&out, text_str(&r->page));
     text_addf(&out, "<footer>chorus %s</footer>\n</body>\n</html>\n", chorus_version);
     code = report_write(r, "index.html", &out, e);

@@ -88,7 +88,7 @@ static void say_end(const struct record_run *run, const char *name)
     text_add_clean(&by, run->reason); /* such as max_steps, which more epochs do not change */
     cli_talk(by.n ? "%s is finished: %lld epoch%s, ended by %s; more epochs change nothing"
                   : "%s is finished: %lld epoch%s%s; epochs=N with a larger N goes on",
-             name, (long long)run->epochs_done, run->epochs_done == 1 ? "" : "s", text_str(&by));
+             name, (long long)run->epochs_done, text_s(run->epochs_done), text_str(&by));
     text_free(&by);
 }
 

@@ -53,7 +53,7 @@ static void add_state(struct text *out, const struct record_entry *entry)
     const struct record_run *run = &entry->run;
     char *state = mem_textf(
         "%s, %lld of %lld epoch%s%s%s%s%s", record_entry_state(entry), (long long)run->epochs_done,
-        (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
+        (long long)run->spec.epochs, text_s(run->spec.epochs),
         entry->dead ? "; it was killed: chorus resume " : "", entry->dead ? entry->name : "",
         entry->dead ? again() : "", entry->dead ? " goes on with it" : "");
 

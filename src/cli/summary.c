@@ -154,7 +154,7 @@ static void say_stopped(const struct record_entry *entry, const char *reason, co
         cli_talk("%s; it has no checkpoint yet: chorus resume %s begins it again", reason, folder);
     else
         cli_talk("%s, %lld of %lld epoch%s %s; to go on: chorus resume %s", reason, (long long)kept,
-                 (long long)run->spec.epochs, run->spec.epochs == 1 ? "" : "s",
+                 (long long)run->spec.epochs, text_s(run->spec.epochs),
                  kept < run->epochs_done ? "kept in its last checkpoint" : "done", folder);
 }
 

@@ -394,8 +394,7 @@ static void say_others(const struct sweeper *w)
             "%s/sweep.csv has %zu cell%s more that %s run under this name: of other "
             "values, or of a network or data that has changed since (listed: no); chorus ls %s%s lists "
             "all runs, another --name keeps sweeps apart",
-            w->status.path, n, n == 1 ? "" : "s", n == 1 ? "was" : "were", text_str(&name),
-            again());
+            w->status.path, n, text_s(n), n == 1 ? "was" : "were", text_str(&name), again());
     text_free(&name);
     listed_close(listed);
 }

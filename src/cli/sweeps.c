@@ -115,7 +115,7 @@ void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64
                   (long long)cells, plus, cells == 1 ? " has" : "s have");
     else
         text_addf(out, "none of %lld%s cell%s has a result yet", (long long)cells, plus,
-                  cells == 1 ? "" : "s");
+                  text_s(cells));
     if (skipped)
         text_addf(out, ", %lld skipped (--failed tries %s again)", (long long)skipped,
                   skipped == 1 ? "it" : "them");
@@ -340,7 +340,7 @@ void sweeps_say_cut(const char *name)
         cli_talk(
             "sweep %s: %lld result%s; --max-cells %lld leaves out %lld of the %lld cells of its "
             "grid: chorus resume %s%s --max-cells %lld takes them all",
-            text_str(&shown), (long long)ended, ended == 1 ? "" : "s", (long long)wish.max_cells,
+            text_str(&shown), (long long)ended, text_s(ended), (long long)wish.max_cells,
             (long long)(grid - wish.max_cells), (long long)grid, text_str(&shown), again(),
             (long long)grid);
     text_free(&shown);
@@ -381,7 +381,7 @@ void sweeps_say_weights(const char *name)
     if (older)
         cli_talk("weights = %s was written anew since %lld cell%s ended: %s of what it held "
                  "before; --name gives a sweep from what it holds now a name of its own",
-                 text_str(&shown), (long long)older, older == 1 ? "" : "s",
+                 text_str(&shown), (long long)older, text_s(older),
                  older == 1 ? "its result is" : "their results are");
     text_free(&shown);
     free(list);

@@ -49,8 +49,8 @@ static void say_written(const char *file, const struct safetensors *s, const str
         size += p->tensor[i].size;
     if (record_unpack_int(s, RECORD_NOTE_EPOCH, &epoch) &&
         record_unpack_int(s, RECORD_NOTE_STEP, &step))
-        text_addf(&where, " after %lld epoch%s, %lld step%s", (long long)epoch,
-                  epoch == 1 ? "" : "s", (long long)step, step == 1 ? "" : "s");
+        text_addf(&where, " after %lld epoch%s, %lld step%s", (long long)epoch, text_s(epoch),
+                  (long long)step, text_s(step));
     text_add_clean(&name, file);
     cli_talk("%s: the weights%s, %zu tensors, %s", text_str(&name), text_str(&where), p->tensors,
              text_bytes(bytes, size));

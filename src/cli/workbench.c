@@ -54,7 +54,7 @@ static void add_device(struct text *out)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    text_addf(out, "cpu · %ld core%s", cores, cores == 1 ? "" : "s");
+    text_addf(out, "cpu · %ld core%s", cores, text_s(cores));
 }
 
 static const char **model_names(void)

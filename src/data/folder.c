@@ -375,9 +375,8 @@ static void note_skipped(struct data_found *found, const struct data_folder *f)
         return;
     text_addf(&t, "%s%s%s file%s that %s no picture%s or hidden %s left out: ",
               found->note ? found->note : "", found->note ? "; " : "",
-              text_count(number, f->skipped), f->skipped == 1 ? "" : "s",
-              f->skipped == 1 ? "is" : "are", f->skipped == 1 ? "" : "s",
-              f->skipped == 1 ? "is" : "are");
+              text_count(number, f->skipped), text_s(f->skipped), f->skipped == 1 ? "is" : "are",
+              text_s(f->skipped), f->skipped == 1 ? "is" : "are");
     text_add_clean(&t, f->first_skipped);
     text_add(&t, f->skipped == 1 ? "" : " is the first");
     free(found->note);

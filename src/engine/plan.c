@@ -31,7 +31,7 @@ const char *plan_crowding(const struct plan *p, int cells, char out[PLAN_CROWDIN
     if (cells > 1)
         snprintf(each, sizeof each, "%d cells of ", cells);
     snprintf(out, PLAN_CROWDING_ROOM, "%s%d threads%s on %d core%s: threads = all is faster", each,
-             p->session.threads, cells > 1 ? " each" : "", cores, cores == 1 ? "" : "s");
+             p->session.threads, cells > 1 ? " each" : "", cores, text_s(cores));
     return out;
 }
 
@@ -192,8 +192,7 @@ static enum err_code refuse_batch(const struct plan *p, int64_t batch, struct er
     return err_set(e, ERR_INPUT,
                    "batch = %lld is more than the %lld image%s left for training: an update needs "
                    "a whole batch; %s",
-                   (long long)batch, (long long)p->train_images, p->train_images == 1 ? "" : "s",
-                   next);
+                   (long long)batch, (long long)p->train_images, text_s(p->train_images), next);
 }
 
 static enum err_code check_batch(struct plan *p, struct err *e)
@@ -220,7 +219,7 @@ static enum err_code check_augment(const struct plan *p, struct err *e)
         code = err_set(e, ERR_INPUT,
                        "augment = %s: it is for images, and %s is a table of %d column%s; leave it "
                        "out (augment = none)",
-                       text_str(&value), p->session.data->name, s->c, s->c == 1 ? "" : "s");
+                       text_str(&value), p->session.data->name, s->c, text_s(s->c));
     }
     text_free(&value);
     return code;

@@ -53,9 +53,8 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
     TRY(code);
     if (more && more < found->epochs_done)
         return err_set(e, ERR_INPUT, "epochs = %lld: %lld epoch%s of %s %s done already",
-                       (long long)more, (long long)found->epochs_done,
-                       found->epochs_done == 1 ? "" : "s", found->run,
-                       found->epochs_done == 1 ? "is" : "are");
+                       (long long)more, (long long)found->epochs_done, text_s(found->epochs_done),
+                       found->run, found->epochs_done == 1 ? "is" : "are");
     if (found->state == WIRE_DIVERGED)
         return err_set(e, ERR_DIVERGED,
                        "run %s diverged (%s) and would again: start a new one with other settings",
@@ -64,8 +63,8 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
         *finished = true;
         return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epoch%s%s%s%s", found->run,
                        (long long)found->epochs_done, (long long)found->spec.epochs,
-                       found->spec.epochs == 1 ? "" : "s", found->reason[0] ? ", " : "",
-                       found->reason, found->reason[0] ? "" : "; more with epochs=N");
+                       text_s(found->spec.epochs), found->reason[0] ? ", " : "", found->reason,
+                       found->reason[0] ? "" : "; more with epochs=N");
     }
     return ERR_OK;
 }
@@ -430,7 +429,7 @@ static void say_why(const struct standing *at, const struct spec *spec, struct e
         err_set(e, ERR_OK, "max_minutes = %s", text_double(room, spec->max_minutes));
     else if (at->n.ended == RUN_PATIENCE)
         err_set(e, ERR_OK, "patience = %lld epoch%s without a better loss",
-                (long long)spec->patience, spec->patience == 1 ? "" : "s");
+                (long long)spec->patience, text_s(spec->patience));
     else
         err_set(e, ERR_OK, "%s", "");
 }

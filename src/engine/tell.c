@@ -118,12 +118,11 @@ void run_log_start(struct run *r)
     if (!ensemble && s->devices > 1)
         text_addf(&t, " (%lld each)", (long long)p->batch_per_device);
     text_addf(&t, ", lr %s, seed %llu, %lld epoch%s, %s", text_double(number, p->base_lr),
-              (unsigned long long)s->seed, (long long)s->epochs, s->epochs == 1 ? "" : "s",
+              (unsigned long long)s->seed, (long long)s->epochs, text_s(s->epochs),
               p->precision_used);
     if (ensemble)
-        text_addf(&t, ", %d member%s", p->session.members, p->session.members == 1 ? "" : "s");
-    text_addf(&t, ", %d device%s (%d real)", s->devices, s->devices == 1 ? "" : "s",
-              p->real_devices);
+        text_addf(&t, ", %d member%s", p->session.members, text_s(p->session.members));
+    text_addf(&t, ", %d device%s (%d real)", s->devices, text_s(s->devices), p->real_devices);
     if (r->bytes_per_device > 0)
         text_addf(&t, ", %s a device", text_bytes(number, (uint64_t)r->bytes_per_device));
     if (p->why[0] && !p->note[0]) /* the note tells of it */
@@ -172,8 +171,7 @@ static void compare_with_before(struct run *r)
             r, LOG_WARN,
             "until now this run was computed by %lld real device%s, from here on by %lld, whose "
             "sums are others: bytes may differ from those of an unbroken run",
-            (long long)was->real_devices, was->real_devices == 1 ? "" : "s",
-            (long long)is->real_devices);
+            (long long)was->real_devices, text_s(was->real_devices), (long long)is->real_devices);
     if (strcmp(was->version, is->version) != 0)
         run_log(
             r, LOG_WARN,
@@ -238,7 +236,7 @@ void run_log_opened(struct run *r)
     }
     if (p->spec.devices > p->real_devices)
         run_log(r, LOG_INFO, "%d virtual devices on %d real one%s", p->spec.devices,
-                p->real_devices, p->real_devices == 1 ? "" : "s");
+                p->real_devices, text_s(p->real_devices));
     say_crowded(r);
     if (p->note[0])
         run_log(r, LOG_INFO, "%s", p->note);

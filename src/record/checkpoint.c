@@ -21,8 +21,8 @@ static enum err_code new_vector(void **out, int members, size_t count, size_t el
         return err_set(
             e, ERR_NOMEM,
             "no memory for %s model%s of %s numbers, %s: fewer members or a smaller model need less",
-            text_count(number[0], (uint64_t)members), members == 1 ? "" : "s",
-            text_count(number[1], count), text_bytes(room, (uint64_t)members * count * element));
+            text_count(number[0], (uint64_t)members), text_s(members), text_count(number[1], count),
+            text_bytes(room, (uint64_t)members * count * element));
     return ERR_OK;
 }
 

@@ -221,7 +221,7 @@ static enum err_code find_word(struct finder *f, const char *name, struct err *e
         e, ERR_INPUT,
         "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
         "%s (%zu run%s%s; %s%s%s)",
-        name, f->results, f->kept_count, f->kept_count == 1 ? "" : "s", of_those(f),
+        name, f->results, f->kept_count, text_s(f->kept_count), of_those(f),
         is_all ? "@all is every run" : "chorus ls", is_all ? "" : again(),
         is_all ? "" : " lists them");
 }
@@ -389,7 +389,7 @@ static enum err_code refuse_none(const struct finder *f, char *const *names, siz
             text_addf(&filters, "%s%s", filters.n ? " " : "", names[i]);
     }
     err_set(e, ERR_INPUT, "no run matches '%s': there %s %zu run%s in %s%s", text_str(&filters),
-            f->count == 1 ? "is" : "are", f->count, f->count == 1 ? "" : "s", f->results,
+            f->count == 1 ? "is" : "are", f->count, text_s(f->count), f->results,
             if_gone(f->results));
     text_free(&filters);
     return ERR_INPUT;
@@ -574,5 +574,5 @@ enum err_code record_find_unfinished(const char *results, struct record_entry *o
     if (found)
         return ERR_OK;
     return err_set(e, ERR_INPUT, "there is no unfinished run in %s%s (%zu run%s)", results,
-                   if_gone(results), count, count == 1 ? "" : "s");
+                   if_gone(results), count, text_s(count));
 }
