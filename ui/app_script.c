@@ -291,6 +291,20 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
     return !*pressed;
 }
 
+/* Of what is typed: a character of UTF-8. */
+static bool next_letter(struct script *s, struct key *key)
+{
+    char one[5] = {s->type[0]};
+    int n = 1;
+
+    while (((unsigned char)s->type[n] & 0xc0) == 0x80 && n < 4) {
+        one[n] = s->type[n];
+        n++;
+    }
+    s->type += n;
+    return key_parse(one, key);
+}
+
 bool script_next(struct script *s, struct app *app, struct key *key, int *wait_ms)
 {
     bool pressed = false;
@@ -306,27 +320,16 @@ bool script_next(struct script *s, struct app *app, struct key *key, int *wait_m
             s->until = 0;
         }
         if (s->monkey > 0) {
-            if (monkey_rests(s, app)) {
-                *wait_ms = 0;
-                return false;
+            if (!monkey_rests(s, app)) {
+                press_at_random(s, app, key);
+                if (key->code)
+                    return true;
             }
-            press_at_random(s, app, key);
-            if (key->code)
-                return true;
             *wait_ms = 0;
             return false;
         }
-        if (s->type && *s->type) {
-            char one[5] = {s->type[0]};
-            int n = 1;
-
-            while (((unsigned char)s->type[n] & 0xc0) == 0x80 && n < 4) {
-                one[n] = s->type[n];
-                n++;
-            }
-            s->type += n;
-            return key_parse(one, key);
-        }
+        if (s->type && *s->type)
+            return next_letter(s, key);
         if (s->word_at < s->words) {
             pressed = key_parse(s->word[s->word_at], key);
             if (!pressed)

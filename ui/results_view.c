@@ -386,58 +386,79 @@ static bool has_died(const struct results *r, const struct library_run *run)
            results_set_has(&r->live, run->name);
 }
 
-static void take_news(struct results *r, const struct library_run *runs, size_t count)
+/* Runs that have ended since somebody looked. */
+struct news {
+    size_t of[WIRE_SKIPPED + 1], ended, dead; /* of: by their states */
+    const struct library_run *top;            /* the best; NULL: none has an accuracy */
+    double best;
+    struct record_tested on; /* what the first of them was tested on; others on something else: */
+    bool apart;              /* none of them is the best */
+};
+
+/* ended: the field ended_utc, which is looked for once. */
+static bool has_ended(const struct results *r, const struct library_run *run, int ended)
+{
+    return r->since[0] && strcmp(run->cell[ended], r->since) > 0 && !run->broken && !run->dead &&
+           !results_set_has(&r->seen, run->name);
+}
+
+static void add_ended(struct news *n, const struct library_run *run)
+{
+    struct record_tested on;
+    double acc;
+
+    n->of[run->state]++;
+    n->ended += run->state >= WIRE_STOPPED && run->state < WIRE_SKIPPED;
+    if (!text_to_double(library_cell(run, "best_test_acc"), &acc) || !isfinite(acc))
+        return;
+    on = results_tested_of(run);
+    n->apart = n->apart || (n->top && !record_tested_same(&n->on, &on));
+    n->on = n->top ? n->on : on;
+    if (!n->top || acc > n->best) {
+        n->best = acc;
+        n->top = run;
+    }
+}
+
+static void add_news(const struct news *n, struct text *out)
 {
     static const enum wire_state ends[] = {WIRE_DONE, WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
                                            WIRE_FAILED};
+    size_t said = 0;
+
+    if (!n->ended)
+        return;
+    text_addf(out, "since you last looked %zu run%s ended:", n->ended, text_s(n->ended));
+    for (size_t k = 0; k < MEM_COUNT(ends); k++)
+        if (n->of[ends[k]])
+            text_addf(out, "%s %zu %s", said++ ? "," : "", n->of[ends[k]],
+                      wire_state_name(ends[k]));
+    if (n->dead)
+        text_addf(out, "%s %zu dead", said ? "," : "", n->dead);
+    if (n->top && !n->apart) {
+        text_add(out, "; best ");
+        share_tell(out, n->best);
+        text_addf(out, " %s", results_hash(n->top->name));
+    }
+}
+
+static void take_news(struct results *r, const struct library_run *runs, size_t count)
+{
     struct results_view *v = &r->view;
-    size_t of[MEM_COUNT(ends)] = {0}, dead = 0, said = 0;
-    int ended = library_field("ended_utc"), acc_field = library_field("best_test_acc");
-    double best = -INFINITY, acc;
-    const struct library_run *top = NULL;
-    struct record_tested first = {0}, on;
-    bool apart = false; /* they were tested on different data: none of them is the best */
-    struct text news = {0}, number = {0};
+    int ended = library_field("ended_utc");
+    struct news n = {0};
+    struct text words = {0};
 
     for (size_t i = 0; i < count; i++) {
-        const struct library_run *run = &runs[i];
-
-        v->running += run->live && run->state == WIRE_RUNNING;
-        dead += r->since[0] && has_died(r, run);
-        if (!r->since[0] || strcmp(run->cell[ended], r->since) <= 0 || run->broken || run->dead)
-            continue;
-        if (results_set_has(&r->seen, run->name))
-            continue;
-        for (size_t k = 0; k < MEM_COUNT(ends); k++) {
-            of[k] += run->state == ends[k];
-            v->ended += run->state == ends[k];
-        }
-        if (!text_to_double(run->cell[acc_field], &acc) || !isfinite(acc))
-            continue;
-        on = results_tested_of(run);
-        apart = apart || (top && !record_tested_same(&first, &on));
-        first = top ? first : on;
-        if (acc > best) {
-            best = acc;
-            top = run;
-        }
+        v->running += runs[i].live && runs[i].state == WIRE_RUNNING;
+        n.dead += r->since[0] && has_died(r, &runs[i]);
+        if (has_ended(r, &runs[i], ended))
+            add_ended(&n, &runs[i]);
     }
-    v->ended += dead;
-    if (v->ended) {
-        text_addf(&news, "since you last looked %zu run%s ended:", v->ended, text_s(v->ended));
-        for (size_t k = 0; k < MEM_COUNT(ends); k++)
-            if (of[k])
-                text_addf(&news, "%s %zu %s", said++ ? "," : "", of[k], wire_state_name(ends[k]));
-        if (dead)
-            text_addf(&news, "%s %zu dead", said ? "," : "", dead);
-        if (top && !apart) {
-            share_tell(&number, best);
-            text_addf(&news, "; best %s %s", text_str(&number), results_hash(top->name));
-        }
-    }
-    snprintf(v->news, sizeof v->news, "%s", text_str(&news));
-    text_free(&news);
-    text_free(&number);
+    v->ended = n.ended += n.dead;
+    add_news(&n, &words);
+    snprintf(v->news, sizeof v->news, "%s", text_str(&words));
+    text_free(&words);
 }
 
 static void take_picks(struct results_view *v, const struct library_run *runs)

@@ -243,11 +243,21 @@ static void let_curses_gather(struct term *t)
         close(held);
 }
 
+static enum err_code refuse_kind(struct term *t, const char *before, const char *name,
+                                 const char *behind, struct err *e)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, name);
+    err_set(e, ERR_INPUT, "%s%s%s", before, text_str(&clean), behind);
+    text_free(&clean);
+    return refuse(t, e->code);
+}
+
 enum err_code term_open(struct term **out, const struct term_options *options, struct err *e)
 {
     struct term *t = mem_new(1, sizeof *t);
     const char *name = getenv("TERM"), *set = nl_langinfo(CODESET);
-    struct text clean = {0};
 
     *out = NULL;
     leave_stops_to_curses();
@@ -259,28 +269,19 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
         return refuse(t, err_set(e, ERR_INPUT,
                                  "TERM is not set: nobody knows what this terminal "
                                  "can do; try TERM=xterm chorus"));
-    text_add_clean(&clean, name);
     t->tty = fileno(t->in);
     crash_terminal(t->tty, fileno(t->out));
     use_tioctl(TRUE); /* the terminal's own word goes before what LINES and COLUMNS were once */
     t->screen = newterm(NULL, t->out, t->in);
-    if (!t->screen) {
-        err_set(e, ERR_INPUT,
-                "this machine knows no terminal of the kind %s; try TERM=xterm chorus",
-                text_str(&clean));
-        text_free(&clean);
-        return refuse(t, e->code);
-    }
+    if (!t->screen)
+        return refuse_kind(t, "this machine knows no terminal of the kind ", name,
+                           "; try TERM=xterm chorus", e);
     set_term(t->screen);
-    if (!has("cup") || !has("clear")) {
-        err_set(e, ERR_INPUT,
-                "a terminal of the kind %s cannot place its cursor, so there is no "
-                "workbench on it; every command works: chorus help",
-                text_str(&clean));
-        text_free(&clean);
-        return refuse(t, e->code);
-    }
-    text_free(&clean);
+    if (!has("cup") || !has("clear"))
+        return refuse_kind(t, "a terminal of the kind ", name,
+                           " cannot place its cursor, so there is no workbench on it; every "
+                           "command works: chorus help",
+                           e);
     let_curses_gather(t);
     t->ascii = options->ascii || strcmp(set, "UTF-8") != 0;
     t->blocks = !strcmp(name, "linux");
