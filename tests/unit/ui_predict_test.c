@@ -177,6 +177,13 @@ static void start(struct predictview *v, struct app *app, const char *names)
                               .best_epoch = 7};
 }
 
+static void end(struct predictview *v, struct text *out)
+{
+    free(v->pick.image);
+    predictview_free(v->set);
+    text_free(out);
+}
+
 TEST(the_screen_tells_who_says_what_of_an_image)
 {
     struct app app = {0};
@@ -198,9 +205,7 @@ TEST(the_screen_tells_who_says_what_of_an_image)
     CHECK_HAS(text_str(&out), "shirt 0.960, wrong: it is bag");
     draw(&v, 42, 160, true, &out);
     CHECK_HAS(text_str(&out), "label");
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(the_title_follows_a_run_that_trains_on)
@@ -267,9 +272,7 @@ TEST(rows_of_a_table_are_values)
     v.set->members = 1; /* nobody is there to disagree */
     CHECK_STR(predictview_hints(&v)[2].hint, "unsure");
     v.set->members = MEMBERS;
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 /* Members that have a column of one cell each need not the room of digits. */
@@ -287,9 +290,7 @@ TEST(names_of_the_list_are_whole_where_there_is_room)
         if (columns >= 142 && strstr(text_str(&out), "Ankle b…"))
             TEST_FAILED("%d columns: %s", columns, text_str(&out));
     }
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(the_confusion_matrix_is_a_board_with_accuracies)
@@ -310,9 +311,7 @@ TEST(the_confusion_matrix_is_a_board_with_accuracies)
     draw(&v, 13, 60, false, &out);
     CHECK_HAS(text_str(&out), "confusion matrix  ");
     CHECK_HAS(text_str(&out), " accuracy 0.");
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(a_class_without_images_has_no_shares)
@@ -329,8 +328,7 @@ TEST(a_class_without_images_has_no_shares)
     draw(&v, 21, 80, false, &out);
     CHECK_HAS(text_str(&out), "No test image is labelled shirt. ");
     CHECK(!strstr(text_str(&out), "of 0 images"));
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(a_long_name_leaves_the_accuracy_in_sight)
@@ -348,9 +346,7 @@ TEST(a_long_name_leaves_the_accuracy_in_sight)
     draw(&v, 21, 80, false, &out);
     CHECK_HAS(text_str(&out), "a very l…t goes on 0.500");
     CHECK_HAS(text_str(&out), "<U+200B> 0.");
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(a_long_name_leaves_the_weights_in_sight)
@@ -367,9 +363,7 @@ TEST(a_long_name_leaves_the_weights_in_sight)
     CHECK_HAS(text_str(&out), "  weights of epoch 7 (best, picked on test) ");
     CHECK_HAS(text_str(&out), "a-name-that-");
     CHECK_HAS(text_str(&out), "-for-218c  weights");
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(every_size_can_be_drawn)
@@ -392,9 +386,7 @@ TEST(every_size_can_be_drawn)
                 CHECK(!strstr(text_str(&out), "\xe2\x80\xae"));
             }
     }
-    free(v.pick.image);
-    predictview_free(v.set);
-    text_free(&out);
+    end(&v, &out);
 }
 
 TEST(images_are_fitted_to_their_room)

@@ -59,6 +59,25 @@ static struct record_run *lenet(void)
     return run;
 }
 
+/* With a run of this program, number 7, that goes: 100 steps an epoch. */
+static struct record *open_going(struct shown *s, struct record_run *run)
+{
+    struct record *record;
+
+    open_view(s);
+    record = kit_run(&s->k, run);
+    kit_started(&s->k, 7, record_folder(record), &run->spec, 100);
+    kit_state(&s->k, 7, record_folder(record), WIRE_RUNNING, "");
+    return record;
+}
+
+static void close_run(struct shown *s, struct record *record, struct record_run *run)
+{
+    record_close(record);
+    free(run);
+    close_view(s);
+}
+
 static void take(struct shown *s)
 {
     for (int i = 0; i < 3; i++) {
@@ -129,9 +148,7 @@ TEST(a_run_as_it_goes)
         CHECK_HAS(draw(&s, 21, 80), runview_axes[axis]);
     }
     draw_all_sizes(&s);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 TEST(a_run_that_waits_for_room_says_so_everywhere)
@@ -142,10 +159,7 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
     struct record *record;
     struct shown s;
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    record = open_going(&s, run);
     kit_told_step(&s.k, 7, 50, 5);
     kit_told_step(&s.k, 7, 100, 10);
     kit_epoch(record, 1, 100, 0.5, 0.8123);
@@ -167,9 +181,7 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
     draw_all_sizes(&s);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 /* Whatever its words would be by now; what was never sent is no pause to take back. */
@@ -181,10 +193,7 @@ TEST(a_pause_that_has_not_come_is_taken_back)
     struct record *record;
     struct shown s;
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    record = open_going(&s, run);
     take(&s);
     draw(&s, 21, 80);
     while (wire_send(s.k.wire, &(struct wire_command){.kind = WIRE_PAUSE, .run = 9}))
@@ -200,9 +209,7 @@ TEST(a_pause_that_has_not_come_is_taken_back)
     wire_set_status(s.k.wire, &status); /* no room on the disk */
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 static void row_of(const struct grid *g, int row, struct text *out)
@@ -352,9 +359,7 @@ TEST(that_the_disk_is_full_hides_neither_keys_nor_data)
     CHECK_INT(bar_trouble(&s.app, &g), 6);
     grid_free(&g);
     text_free(&row);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 TEST(a_stop_says_what_the_queue_begins_then)
@@ -406,9 +411,7 @@ TEST(a_long_backend_stays_in_its_column)
     struct shown s;
     struct feed_run *r;
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    record = open_going(&s, run);
     take(&s);
     r = runview_run(&s.view);
     snprintf(r->facts.backend, sizeof r->facts.backend, "another_programs_accelerator");
@@ -416,9 +419,7 @@ TEST(a_long_backend_stays_in_its_column)
     r->unit[0].loss = 0.5;
     CHECK_HAS(draw(&s, 30, 80), "anothe…:12    0.5000");
     draw_all_sizes(&s);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 /* As `run --tui` begins: the wire holds the start before there is a screen, and the library finds the
@@ -463,9 +464,7 @@ TEST(curves_are_made_by_hand_calculation)
     struct feed_run *r;
     double read[4];
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    record = open_going(&s, run);
     for (int i = 1; i <= 3; i++)
         kit_step(record, 50 * i, 0, i);
     kit_epoch(record, 1, 100, 0.5, 0.8);
@@ -493,9 +492,7 @@ TEST(curves_are_made_by_hand_calculation)
     CHECK(s.view.loss.series[0].y[2] > 1 && s.view.loss.series[0].y[2] < 3);
     plot_read(&s.view.loss.plot, 1500, read); /* numbers stay as they were measured */
     CHECK_NEAR(read[0], 3, 1e-12);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 TEST(an_ensemble_of_eight)
@@ -562,9 +559,7 @@ TEST(an_ensemble_of_eight)
     CHECK(strstr(strstr(text_str(&s.text), "  run █"), "█ 100 %"));
     CHECK_HAS(text_str(&s.text), " epoch 2/");
     draw_all_sizes(&s);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 static bool hints(struct shown *s, const char *what)
@@ -603,9 +598,7 @@ TEST(only_keys_that_do_something_are_offered)
     take(&s);
     CHECK(hints(&s, "stop") && !hints(&s, "pause"));
     record_close(other);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 TEST(ends_say_why_and_what_can_be_done)
@@ -671,9 +664,7 @@ TEST(what_a_file_says_cannot_drive_the_terminal)
     CHECK(!strchr(text_str(&s.text), '\033'));
     CHECK_HAS(text_str(&s.text), "why ^[[2J not");
     CHECK_HAS(text_str(&s.text), "^[]0;title");
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
@@ -682,9 +673,7 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     struct record *record;
     struct shown s;
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    record = open_going(&s, run);
     for (int i = 1; i <= 20; i++)
         kit_step(record, 10 * i, 0, 2.0 / i);
     take(&s);
@@ -729,9 +718,7 @@ TEST(keys_choose_axis_scale_smoothing_cursor_and_window)
     take(&s);
     runview_keep_promise(&s.view); /* the keys to go on stand there again */
     CHECK_STR(s.app.own->said, "");
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 TEST(a_key_waits_until_its_run_is_read)
@@ -936,9 +923,7 @@ TEST(a_cells_stop_is_its_sweeps)
     struct record *record;
     struct shown s;
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
+    record = open_going(&s, run);
     wire_set_sweep(s.k.wire, &status);
     take(&s);
     runview_run(&s.view)->sweep = 9;
@@ -982,9 +967,7 @@ TEST(a_cells_stop_is_its_sweeps)
     for (int i = 0; i < s.app.own->answers; i++)
         free(s.app.own->answer[i]);
     free(s.view.told);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 /* By K and by R, and as the line of `:` says; of this process's as of another's. */
@@ -997,10 +980,7 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     struct shown s;
     struct err e;
 
-    open_view(&s);
-    record = kit_run(&s.k, run);
-    kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
-    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    record = open_going(&s, run);
     take(&s);
     CHECK(!strncmp(draw(&s, 21, 80), " running  lenet", 15) && !hints(&s, "go on"));
     runview_ask_stop(&s.view, runview_run(&s.view));
@@ -1151,9 +1131,7 @@ TEST(what_is_seen_is_written_as_a_figure)
             CHECK_HAS(text_str(&out), "\n0.5,0.6,1,0.5,0.5,0.7");
     }
     text_free(&out);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
 
 /* Beside a bar that still tells its shares apart, and as wide in each row. */
@@ -1201,7 +1179,5 @@ TEST(a_gpu_says_how_it_is_at_80_columns)
     CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆  GPU  98 %   65 °C  480 W  │");
     CHECK_HAS(draw(&s, 21, 80), "▆▆▆▆▆▆  GPU   5 %   65 °C  480 W  │");
     draw_all_sizes(&s);
-    record_close(record);
-    free(run);
-    close_view(&s);
+    close_run(&s, record, run);
 }
