@@ -329,7 +329,7 @@ fresh
 held
 add name=a epochs=4
 add name=b epochs=1
-play "$trains" "key 2" "shows img/s" "key p" "until grep -q ,paused, results/2*/run.csv" "key q" "shows let it go on" "key l" --
+play "$trains" "key 2" "shows img/s" "key p" "shows p goes on" "key q" "shows let it go on" "key l" --
 check "q, l: a run that is paused" ended 0
 go_on
 check "goes on" become "a:done b:done"
