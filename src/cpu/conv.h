@@ -67,6 +67,8 @@ struct cpu_conv_ops {
     void (*backward)(const struct cpu_conv_layer *c, int groups, const float *packed,
                      const float *in, const float *dy, const uint16_t *pass, float *dx, bool add,
                      float *dw, float *db, float *scratch);
+    /* Of products in bf16: what is stored in out is rounded, and dy is as it is read. */
+    bool rounds;
     /* Whether dx may be dy, where both are as large and it is not added to, of so many groups and
      * fewer; NULL: never. */
     bool (*dx_over_dy)(const struct cpu_conv_layer *c, int groups);

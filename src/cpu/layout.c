@@ -142,13 +142,14 @@ static void fuse(struct backend_session *s, int i)
 #define FAMILIES     4
 #define BLOCKS_WORTH 0.9 /* of the time without a cut, at the most: costs are rough */
 
-static void families(const struct backend_session *s, const struct cpu_kernels *k,
-                     const struct cpu_conv_ops *all[FAMILIES])
+/* Those that round what they store are not for logits. */
+static void families(const struct backend_session *s, const struct cpu_layer *c,
+                     const struct cpu_kernels *k, const struct cpu_conv_ops *all[FAMILIES])
 {
     all[0] = k->direct;
     all[1] = k->wino;
     all[2] = k->taps;
-    all[3] = s->tiles ? s->tiles->conv : NULL;
+    all[3] = s->tiles && c->index < s->layers - 1 ? s->tiles->conv : NULL;
 }
 
 /* Of few images, blocks of their pictures in the lanes, where that is cheaper. */
@@ -164,7 +165,7 @@ static void choose_blocks(struct backend_session *s, struct cpu_layer *c)
         return;
     for (int i = 0; i < 2 && sets[i]; i++) {
         const struct cpu_conv_ops *all[FAMILIES];
-        families(s, sets[i], all);
+        families(s, c, sets[i], all);
         for (int j = 0; j < 2 * FAMILIES && !(i && s->tiles); j++) {
             const struct cpu_conv_ops *ops = all[j / 2];
             int sharing = j % 2 ? threads : 1;
@@ -191,7 +192,7 @@ static void choose_kernels(struct backend_session *s, struct cpu_layer *c)
 {
     const struct cpu_conv_ops *all[FAMILIES];
 
-    families(s, s->k, all);
+    families(s, c, s->k, all);
     c->ops = all[0];
     for (size_t i = 1; i < FAMILIES; i++) {
         if (all[i] && all[i]->can(&c->conv) &&

@@ -129,7 +129,7 @@ static void conv_again(struct cpu_worker *w, const struct cpu_model *m, const st
     c->ops_train->forward(&c->conv, n, m->rounded + c->kernel, w->team->arena + c->pack_train,
                           c->l.bias >= 0 ? m->rounded + c->bias : NULL,
                           cpu_back(w, c->l.src, place), y, NULL, w->scratch);
-    if (w->team->s->bf16)
+    if (w->team->s->bf16 && !c->ops_train->rounds)
         k->round_bf16(floats, y, y);
 }
 

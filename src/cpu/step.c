@@ -89,6 +89,12 @@ static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i
                  cpu_act(w, i, g) + p.at, c->out * s->lanes);
 }
 
+/* Whether a layer's kernels round to bf16 what they store, and the gradient that they read. */
+static bool rounds(const struct cpu_layer *c, bool training)
+{
+    return c->l.op == NET_CONV && (training ? c->ops_train : c->ops)->rounds;
+}
+
 static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n,
                           bool training)
 {
@@ -146,7 +152,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_BATCHNORM: /* in cpu_forward, for its barriers */
         break;
     }
-    if (s->bf16 && i < s->layers - 1) { /* the logits stay as they are */
+    if (s->bf16 && i < s->layers - 1 && !rounds(c, training)) { /* the logits stay as they are */
         for (int g = 0; g < p.n; g++) {
             float *at = y + (size_t)g * out + (c->units ? p.at : 0);
             k->round_bf16(c->units ? p.floats : out, at, at);
@@ -530,7 +536,7 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
         if (s->spare)
             cpu_spare_layer(w, m, c, true, true);
         bool compute = going(w, c->units ? 1 : n);
-        if (s->bf16 && compute && !shared && p.n > 0)
+        if (s->bf16 && compute && !shared && p.n > 0 && !rounds(c, true))
             round_gradient(w, c->tail, p);
         if (compute)
             cpu_spare_again(w, m, c, place, n);
