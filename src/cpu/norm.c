@@ -184,7 +184,7 @@ static void channel_of(const struct cpu_worker *w, const struct cpu_model *m,
     }
 }
 
-/* A group's output, from the batch's statistics (training) or the running ones. */
+/* A group's output, in bf16 rounded, from the batch's statistics (training) or the running ones. */
 static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
                       const struct cpu_layer *c, int g, bool training, const float *x, float *y)
 {
@@ -198,6 +198,8 @@ static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
             set_forward(m, c, i, (double)m->stat[c->mean + (size_t)i],
                         (double)m->stat[c->var + (size_t)i], 0, 1, &k);
         w->team->s->k->normalize(pixels, &k, x + (size_t)i * floats, y + (size_t)i * floats);
+        if (w->team->s->bf16) /* while it is in the cache */
+            w->team->s->k->round_bf16(floats, y + (size_t)i * floats, y + (size_t)i * floats);
     }
 }
 
@@ -246,19 +248,23 @@ static void set_back(const struct cpu_worker *w, const struct cpu_layer *c, int 
     set(k->c, from, to, -a * sum_dy / n - b * pair[0]);
 }
 
-/* A group's sums of the gradient, by segment; and of all its images into the weights'. */
+/* A group's sums of the gradient, which in bf16 is rounded, by segment; and of all its images into the
+ * weights'. */
 static void sum_back(struct cpu_worker *w, const struct cpu_model *m, const struct cpu_layer *c,
                      int g, float *dscale, float *db)
 {
     const struct backend_session *s = w->team->s;
     size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * s->lanes;
-    const float *x = cpu_back(w, c->l.src, g), *dy = cpu_grad(w, c->tail, g);
+    const float *x = cpu_back(w, c->l.src, g);
+    float *dy = cpu_grad(w, c->tail, g);
     float by[2][CPU_LANES] __attribute__((aligned(64)));
     struct cpu_norm k;
 
     for (int i = 0; i < c->l.in.c; i++) {
         double all[2] = {0};
         channel_of(w, m, c, g, i, &k);
+        if (s->bf16)
+            s->k->round_bf16(floats, dy + (size_t)i * floats, dy + (size_t)i * floats);
         s->k->norm_sums(pixels, &k, x + (size_t)i * floats, dy + (size_t)i * floats, by[0], by[1]);
         size_t image = (size_t)g * s->lanes;
         for (struct segment at; image < group_end(s, g); image = at.end) {

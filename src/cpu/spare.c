@@ -140,7 +140,6 @@ void cpu_spare_again(struct cpu_worker *w, const struct cpu_model *m, const stru
 
     for (int r = c->redo_from; r < c->redo_to; r++) {
         const struct cpu_layer *redo = &s->layer[s->redo[r]];
-        size_t floats = (size_t)n * redo->out * w->team->s->lanes;
         const struct cpu_layer *conv =
             redo->l.op == NET_CONV ? redo : cpu_spare_conv_below(s, redo);
         float *y = cpu_back(w, redo->tail, place);
@@ -148,13 +147,9 @@ void cpu_spare_again(struct cpu_worker *w, const struct cpu_model *m, const stru
             conv_again(w, m, conv, place, n, y);
         if (redo->l.op == NET_BATCHNORM)
             cpu_norm_again(w, m, redo, place, n, conv ? y : cpu_back(w, redo->l.src, place));
-        else if (redo->l.op == NET_ADD && redo->tail > redo->index)
-            s->k->add_relu(floats, cpu_back(w, redo->l.src, place),
-                           cpu_back(w, redo->l.src2, place), y);
         else if (redo->l.op == NET_ADD)
-            s->k->add(floats, cpu_back(w, redo->l.src, place), cpu_back(w, redo->l.src2, place), y);
-        if (s->bf16 && redo != conv)
-            s->k->round_bf16(floats, y, y);
+            cpu_add_forward(w, redo, (size_t)n * redo->out * s->lanes,
+                            cpu_back(w, redo->l.src, place), cpu_back(w, redo->l.src2, place), y);
     }
 }
 

@@ -8,6 +8,8 @@
 #define ROWS_AT_ONCE 96
 /* Of a large batch: what dense kernels go over again and again stays in the second cache. */
 #define GROUPS_AT_ONCE 64
+/* Floats that stay in the first cache between two passes over them. */
+#define CACHED 4096
 
 void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to)
 {
@@ -89,10 +91,25 @@ static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i
                  cpu_act(w, i, g) + p.at, c->out * s->lanes);
 }
 
-/* Whether a layer's kernels round to bf16 what they store, and the gradient that they read. */
+/* Whether a layer rounds to bf16 what it stores, and the gradient that it reads, by itself. */
 static bool rounds(const struct cpu_layer *c, bool training)
 {
-    return c->l.op == NET_CONV && (training ? c->ops_train : c->ops)->rounds;
+    return c->l.op == NET_BATCHNORM || c->l.op == NET_ADD ||
+           (c->l.op == NET_CONV && (training ? c->ops_train : c->ops)->rounds);
+}
+
+void cpu_add_forward(const struct cpu_worker *w, const struct cpu_layer *c, size_t n,
+                     const float *a, const float *b, float *y)
+{
+    const struct backend_session *s = w->team->s;
+    const struct cpu_kernels *k = s->k;
+
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < CACHED ? n - at : CACHED;
+        (c->tail > c->index ? k->add_relu : k->add)(some, a + at, b + at, y + at);
+        if (s->bf16 && c->index < s->layers - 1)
+            k->round_bf16(some, y + at, y + at);
+    }
 }
 
 static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n,
@@ -147,7 +164,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         }
         break;
     case NET_ADD:
-        (c->tail > i ? k->add_relu : k->add)((size_t)n * out, x, cpu_act(w, l->src2, place), y);
+        cpu_add_forward(w, c, (size_t)n * out, x, cpu_act(w, l->src2, place), y);
         break;
     case NET_BATCHNORM: /* in cpu_forward, for its barriers */
         break;
@@ -261,9 +278,6 @@ void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int 
         }
         if (c->l.op == NET_BATCHNORM) {
             cpu_norm_forward(w, m, c, place, n, training, compute);
-            if (s->bf16 && compute)
-                s->k->round_bf16((size_t)n * c->out * s->lanes, cpu_act(w, c->tail, place),
-                                 cpu_act(w, c->tail, place));
         } else if (compute) {
             layer_forward(w, m, i, place, n, training);
         }
@@ -451,6 +465,22 @@ static void dealt_backward(struct cpu_worker *w, const struct cpu_model *m,
     cpu_barrier(w);
 }
 
+static void add_backward(const struct cpu_worker *w, const struct cpu_layer *c, size_t n,
+                         const float *y, float *dy, float *dx, float *dx2)
+{
+    const struct cpu_kernels *k = w->team->s->k;
+    bool relu = c->tail > c->index, first = relu || dx != dy;
+
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < CACHED ? n - at : CACHED;
+        if (w->team->s->bf16)
+            k->round_bf16(some, dy + at, dy + at);
+        if (first || dx2)
+            k->add_back(some, relu ? y + at : NULL, dy + at, c->add, first && dx ? dx + at : NULL,
+                        c->add2, dx2 ? dx2 + at : NULL);
+    }
+}
+
 /* Layers without weights: dx from dy. */
 static void point_backward(struct cpu_worker *w, int i, struct part p)
 {
@@ -465,10 +495,7 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
 
     if (l->op == NET_ADD) {
         float *dx2 = l->src2 == NET_IMAGES ? NULL : cpu_grad(w, l->src2, p.place);
-        bool relu = c->tail > i;
-        if (relu || dx != dy || dx2)
-            k->add_back((size_t)p.n * out, relu ? y : NULL, dy, c->add,
-                        relu || dx != dy ? dx : NULL, c->add2, dx2);
+        add_backward(w, c, (size_t)p.n * out, y, cpu_grad(w, c->tail, p.place), dx, dx2);
         return;
     }
     if (!dx)

@@ -224,6 +224,10 @@ static inline float *cpu_sum(const struct cpu_worker *w, bool own_slice, size_t 
 /* Units of a layer that a worker does where threads share them out: [*from, *to). */
 void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to);
 
+/* y = a + b, n floats, with the relu behind it where there is one; in bf16 rounded. */
+void cpu_add_forward(const struct cpu_worker *w, const struct cpu_layer *c, size_t n,
+                     const float *a, const float *b, float *y);
+
 /* norm.c. Sums of a batch norm are held by segment: the lanes of one group that belong to one span. */
 size_t cpu_norm_segments(const struct backend_session *s);
 /* Over groups place, ..., place + n - 1; compute is false in an abandoned step and for a
