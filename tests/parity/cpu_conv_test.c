@@ -440,8 +440,7 @@ static void try_layer(const struct cpu_conv_layer *layer, int groups, struct num
                     near(&b, name, "db", gb, db, (size_t)c->cout,
                          sum_limit + FLT_EPSILON / largest(db, (size_t)c->cout), false);
                 if (want_dx)
-                    near(&b, name, turn ? "dx added" : "dx", gx, dxa, b.nin, back_limit,
-                         false);
+                    near(&b, name, turn ? "dx added" : "dx", gx, dxa, b.nin, back_limit, false);
             }
             CHECK(intact(packed, np) && intact(scratch, ns));
             drop(packed);
