@@ -386,7 +386,8 @@ def main():
     first_step, memory = start_facts()
     import importlib.metadata as meta
     # several generations of processors call themselves by one name
-    name = f"{cpu('model name')} with {peaks['isa']}, {len(CORES)} cores"
+    tiles = " and AMX" if "amx_bf16" in cpu("flags").split() else ""
+    name = f"{cpu('model name')} with {peaks['isa']}{tiles}, {len(CORES)} cores"
     facts = (
         f"{datetime.date.today()}, commit {git('rev-parse', '--short', 'HEAD')}; PyTorch "
         f"{meta.version('torch')}, JAX {meta.version('jax')}, Flax {meta.version('flax')}; "
