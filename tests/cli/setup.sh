@@ -126,9 +126,9 @@ missing_weights()
 {
     { cat small.ini; echo 'weights = /nonexistent/w.safetensors'; } >experiments/first.ini
     script e 80x24 <<'END' || return
-wait No such file
+wait weights: cannot read
 keys r
-wait No such file
+wait weights: cannot read
 save seen
 keys q
 END

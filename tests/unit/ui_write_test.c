@@ -89,6 +89,7 @@ static void finish(struct kit *k)
     text_free(&k->app.own->label);
     text_free(&k->app.own->question);
     text_free(&k->app.own->page);
+    text_free(&k->app.own->several);
     popup_forget(&k->app);
     grid_free(&k->app.own->grid);
     free(k->app.own);
