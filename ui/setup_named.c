@@ -78,7 +78,7 @@ static void add(struct looking *l, char *path)
         free(path);
 }
 
-/* Weights may be the name of a run too. */
+/* Weights may be the name of a run too, data a pair of files, whose paths may hold colons themselves. */
 static void add_value(struct looking *l, const char *key, const char *value, const char *results)
 {
     if (!strcmp(key, "model"))
@@ -87,6 +87,11 @@ static void add_value(struct looking *l, const char *key, const char *value, con
         add(l, mem_text(value));
     if (!strcmp(key, "weights") && *value && !strchr(value, '/'))
         add(l, io_path(results, value));
+    for (const char *c = strcmp(key, "data") ? NULL : strchr(value, ':'); c;
+         c = strchr(c + 1, ':')) {
+        add(l, mem_text_n(value, (size_t)(c - value)));
+        add(l, mem_text(c + 1));
+    }
 }
 
 void setup_look_at_named(struct setup *s)

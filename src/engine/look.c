@@ -33,7 +33,7 @@ struct facts {
     int64_t train_limit, test_limit;
     uint64_t seed;
     struct net_shape wanted;
-    struct record_stamp stamp; /* of the file or the folder */
+    uint64_t stamp; /* of the file, the folder, or both files of a pair */
     struct data_set set;
 };
 
@@ -157,19 +157,34 @@ enum err_code look_estimate(struct look *l, const struct plan *p, struct backend
 
 /* ---- for plans ---- */
 
-/* All zeros where a name, or a pair, is no file. */
-static struct record_stamp stamp_of(const char *path)
+/* A name is no file, which has a stamp too. */
+static uint64_t stamp_of_file(const char *path)
 {
     struct record_stamp stamp = {0};
     struct stat st;
 
     if (io.stat(path, &st) == 0)
         record_stamp_of(&stamp, &st);
+    return hash_quick(&stamp, sizeof stamp);
+}
+
+/* A path may hold colons itself: whatever could be a pair is looked at. */
+static uint64_t stamp_of(const char *data)
+{
+    uint64_t stamp = stamp_of_file(data);
+
+    for (const char *c = strchr(data, ':'); c; c = strchr(c + 1, ':')) {
+        char *train = mem_text_n(data, (size_t)(c - data));
+        uint64_t both[] = {stamp, stamp_of_file(train), stamp_of_file(c + 1)};
+
+        stamp = hash_quick(both, sizeof both);
+        free(train);
+    }
     return stamp;
 }
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted,
-                       const struct record_stamp *now)
+                       uint64_t now)
 {
     uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
 
@@ -177,7 +192,7 @@ static bool same_facts(const struct facts *f, const struct spec *s, struct net_s
            f->normalize == s->normalize && f->valid == s->valid &&
            f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
            f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c && record_stamp_same(&f->stamp, now);
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c && f->stamp == now;
 }
 
 static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
@@ -185,12 +200,12 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
 {
     struct look *l = user;
     struct facts *oldest = &l->facts[0];
-    struct record_stamp now = stamp_of(s->data);
+    uint64_t now = stamp_of(s->data);
 
     for (int i = 0; i < FACTS; i++) {
         struct facts *f = &l->facts[i];
 
-        if (same_facts(f, s, wanted, &now)) {
+        if (same_facts(f, s, wanted, now)) {
             *set = f->set;
             return ERR_OK;
         }

@@ -280,3 +280,40 @@ TEST(what_a_cell_would_hold_is_computed_once)
     look_free(l);
     kit_end(&k);
 }
+
+static size_t train_rows(struct look *l, const struct spec *s)
+{
+    struct plan_source from = look_source(l);
+    struct data_set set = {0};
+    struct err e = {0};
+
+    if (from.peek(from.user, &set, s, &nowhere, (struct net_shape){0}, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    return set.train.count;
+}
+
+TEST(what_changes_in_either_file_of_a_pair_is_noticed)
+{
+    struct kit k;
+    struct spec s;
+    struct look *l;
+    char *train, *test;
+
+    kit_folder(&k);
+    kit_spec(&k, &s, NULL);
+    l = look_new(k.results);
+    train = io_path(k.folder, "train:one.csv");
+    test = io_path(k.folder, "test.csv");
+    s.train_limit = 0;
+    s.test_limit = 0;
+    snprintf(s.data, sizeof s.data, "%s:%s", train, test);
+    kit_write(train, "a,label\n1,0\n2,1\n");
+    kit_write(test, "a,label\n1,0\n2,1\n");
+    CHECK_INT(train_rows(l, &s), 2);
+    kit_write(train, "a,label\n1,0\n2,1\n3,1\n");
+    CHECK_INT(train_rows(l, &s), 3);
+    free(train);
+    free(test);
+    look_free(l);
+    kit_end(&k);
+}

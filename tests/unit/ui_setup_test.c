@@ -724,6 +724,30 @@ TEST(a_file_that_the_form_names_is_looked_at_while_nobody_presses_a_key)
     kit_end();
 }
 
+TEST(both_files_of_a_pair_are_looked_at)
+{
+    static const char *const file[] = {"train.csv", "test.csv"};
+
+    kit_start();
+    kit.ns = clock_ns();
+    for (int i = 0; i < 2; i++) {
+        write_file(file[i], "a,label\n1,0\n2,1\n");
+        make_old(file[i]);
+    }
+    choose("data");
+    kit_keys("Enter ./train.csv:./test.csv Enter");
+    wait_seconds(4);
+    CHECK_INT(wait_seconds(3), 0);
+    for (int i = 0; i < 2; i++) {
+        write_file(file[i], "a,label\n1,0\n2,1\n3,1\n");
+        CHECK(wait_seconds(2) > 0);
+        wait_seconds(4);
+        unlink(file[i]);
+        CHECK_INT(wait_seconds(3), 1);
+    }
+    kit_end();
+}
+
 TEST(changes_are_not_lost_to_a_file)
 {
     kit_start();
