@@ -434,9 +434,19 @@ check "go takes a stop after the cells back" grep -q "^slow is running$" err
 # Its first epoch has no end before ./epoch is there.
 exits 0 env CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/epoch" "$CHORUS" run held.ini --name back --results back --background
 until_true 60 eval '[ "$(cat back/2*/run.csv | grep -c ,running,)" = 1 ]'
+ends()
+{
+    grep -qsE '^sweep [0-9]+ [0-9]+ 2 .* back$' "$CHORUS_CACHE"/working/*
+}
+goes_on()
+{
+    ! ends
+}
 exits 0 "$CHORUS" stop back --after-epoch --results back
+check "a stop after the epoch is heard" until_true 20 ends
 exits 0 "$CHORUS" go back --results back
 check "and one after the epoch" grep -q "^back is running$" err
+check "which is heard, too, however busy the machine is" until_true 20 goes_on
 : >epoch
 check "so that all its cells are done" until_true 60 eval '[ "$(grep -c ,done, back/sweeps/back/ledger.csv)" = 4 ]'
 exits 0 "$CHORUS" stop "$folder" --skip
