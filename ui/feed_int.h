@@ -1,7 +1,7 @@
 /* ui/feed_int.h: what the files of feed share. feed.c keeps the runs, feed_event.c takes the wire's
  * events, feed_look.c has the files of runs read, feed_files.c reads them piece by piece, feed_rows.c
- * is what their rows mean, feed_status.c what a line says of it all, feed_command.c what runs are
- * told. */
+ * is what their rows mean, feed_facts.c what run.csv says and how far a run is, feed_status.c what a
+ * line says of it all, feed_command.c what runs are told. */
 #ifndef CHORUS_UI_FEED_INT_H
 #define CHORUS_UI_FEED_INT_H
 
@@ -133,9 +133,9 @@ void feed_rows_keep(struct feed_run *run, struct feed_fetch fetch[FEED_FILES]);
 /* Takes of it for so long. True: something changed. */
 bool feed_rows_take(struct feed_run *run, uint64_t (*ns)(void), uint64_t until);
 /* Takes over what run.csv says (NULL: it could not be read, for that reason). True: something changed. */
-bool feed_rows_entry(struct feed_run *run, const struct record_entry *entry, const char *why);
+bool feed_facts_entry(struct feed_run *run, const struct record_entry *entry, const char *why);
 /* Shares of what is done, and the time that is left. */
-void feed_rows_progress(struct feed_run *run);
+void feed_facts_progress(struct feed_run *run);
 void feed_rows_free(struct feed_run *run);
 void feed_rows_drop_steps(struct feed_run *run); /* and reads them again when they are wanted */
 void feed_rows_units(struct feed_run *run);      /* makes them, once the facts are known */

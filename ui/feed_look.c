@@ -65,13 +65,13 @@ static bool take_entry(struct feed_run *run, const struct look *l)
         run->own = false;
         run->sweep = run->cell = 0;
     }
-    changed = feed_rows_entry(run, entry, l->e.text);
+    changed = feed_facts_entry(run, entry, l->e.text);
     if (run->own && !run->known && run->state >= WIRE_RUNNING) { /* its facts were missed */
         enum wire_state state = run->state;
         bool live = run->live;
 
         run->own = false;
-        (void)feed_rows_entry(run, entry, l->e.text);
+        (void)feed_facts_entry(run, entry, l->e.text);
         run->own = true;
         run->state = state;
         run->live = live;
@@ -220,7 +220,7 @@ bool feed_look(struct feed *f, uint64_t now)
         run->changed += moved;
         changed |= moved || f->came;
         f->came = false;
-        feed_rows_progress(run);
+        feed_facts_progress(run);
     }
     return changed;
 }

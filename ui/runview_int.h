@@ -1,6 +1,6 @@
 /* ui/runview_int.h: what the files of the Run screen share. runview.c says which run is shown,
- * runview_keys.c takes the keys, runview_tell.c what they say to a run, runview_plots.c makes its
- * curves, runview_draw.c and runview_units.c draw, runview_out.c writes. */
+ * runview_keys.c takes the keys, runview_tell.c lets a run pause and go on, runview_stop.c stop,
+ * runview_plots.c makes its curves, runview_draw.c and runview_units.c draw, runview_out.c writes. */
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
 
@@ -77,6 +77,31 @@ void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on
 void runview_ask_stop(struct runview *v, struct feed_run *run);
 void runview_resume(struct runview *v, struct feed_run *run);
 void runview_press_now(struct runview *v); /* the key that waits, if it need not any more */
+
+/* Of a run that is told something. */
+bool runview_is_of_sweep(const struct feed_run *run);
+/* Whether anybody computes it; else that is said. */
+bool runview_must_work(struct runview *v, const struct feed_run *run);
+/* Whether the run that was asked about is still the one that is shown; else that is said. */
+bool runview_same_run(struct runview *v);
+/* What is said of it stands until its state is another one. */
+void runview_promise(struct runview *v, const struct feed_run *run, const char *said, bool pauses);
+void runview_answer_for(struct runview *v, const struct feed_run *run, enum err_code code,
+                        const struct err *e, const char *said);
+void runview_did(struct runview *v, const struct feed_run *run, const char *verb,
+                 const char *behind);
+/* By lines in the control file of another process's run, or sweep (NULL: of the run). */
+void runview_tell(struct runview *v, const struct feed_run *run, const char *sweep,
+                  const char *line, const char *said);
+void runview_tell_other(struct runview *v, const struct feed_run *run, const char *line,
+                        const char *said);
+#define RUNVIEW_TAKEN_BACK "it goes on: the stop after this epoch is taken back"
+/* What a key lets compute again: what ended, what is paused, and that without a stop after its epoch. */
+enum runview_going { RUNVIEW_GOING_ON, RUNVIEW_GOING_LET, RUNVIEW_GOING_BACK };
+void runview_claim_and_go(struct runview *v, const struct feed_run *run, enum runview_going how,
+                          int64_t epochs);
+void runview_take_stop_back(struct runview *v, struct feed_run *run);
+
 /* Runs that go on elsewhere, as far as they are known, and those that do no more. */
 void runview_follow_live(struct runview *v);
 void runview_take_smooth(struct runview *v); /* as it was chosen here or on Compare */

@@ -1,5 +1,5 @@
-/* ui/runview_tell.c: what a run is told: to pause, to go on, to stop. Whatever may wait is done by
- * tasks. */
+/* ui/runview_tell.c: how a run is told what to do, what is said of that, and that it pauses or goes on.
+ * Whatever may wait is done by tasks. */
 #include "ui/runview_int.h"
 
 #include "base/mem.h"
@@ -59,8 +59,8 @@ static void tell_done(void *arg, bool dropped)
     free(t);
 }
 
-static void tell(struct runview *v, const struct feed_run *run, const char *sweep, const char *line,
-                 const char *said)
+void runview_tell(struct runview *v, const struct feed_run *run, const char *sweep,
+                  const char *line, const char *said)
 {
     struct tell *t = mem_new(1, sizeof *t);
 
@@ -74,10 +74,10 @@ static void tell(struct runview *v, const struct feed_run *run, const char *swee
     tasks_add_slow(v->app->tasks, tell_work, tell_done, t);
 }
 
-static void tell_other(struct runview *v, const struct feed_run *run, const char *line,
-                       const char *said)
+void runview_tell_other(struct runview *v, const struct feed_run *run, const char *line,
+                        const char *said)
 {
-    tell(v, run, NULL, line, said);
+    runview_tell(v, run, NULL, line, said);
 }
 
 bool runview_at_work(const struct feed_run *run)
@@ -103,7 +103,7 @@ static void say_broken(struct runview *v, const struct feed_run *run)
         app_say(v->app, GRID_WARN, "it cannot be read: %s", run->reason);
 }
 
-static bool must_work(struct runview *v, const struct feed_run *run)
+bool runview_must_work(struct runview *v, const struct feed_run *run)
 {
     if (runview_at_work(run))
         return true;
@@ -118,7 +118,7 @@ static bool must_work(struct runview *v, const struct feed_run *run)
     return false;
 }
 
-static void promise(struct runview *v, const struct feed_run *run, const char *said, bool pauses)
+void runview_promise(struct runview *v, const struct feed_run *run, const char *said, bool pauses)
 {
     v->promise.said = said;
     v->promise.id = run->id;
@@ -136,8 +136,8 @@ void runview_keep_promise(struct runview *v)
     v->promise.said = NULL;
 }
 
-static void answer_for(struct runview *v, const struct feed_run *run, enum err_code code,
-                       const struct err *e, const char *said)
+void runview_answer_for(struct runview *v, const struct feed_run *run, enum err_code code,
+                        const struct err *e, const char *said)
 {
     if (code != ERR_OK) {
         break_promise(v, run->id);
@@ -147,77 +147,20 @@ static void answer_for(struct runview *v, const struct feed_run *run, enum err_c
     }
 }
 
-static void did(struct runview *v, const struct feed_run *run, const char *verb, const char *behind)
+void runview_did(struct runview *v, const struct feed_run *run, const char *verb,
+                 const char *behind)
 {
     const char *name = run->name;
 
     app_did(v->app, verb, &name, 1, behind);
 }
 
-static bool is_of_sweep(const struct feed_run *run)
+bool runview_is_of_sweep(const struct feed_run *run)
 {
     return run->sweep || (!run->own && run->sweep_name[0]);
 }
 
-/* A cell is not its sweep, which may be paused itself. */
-static const char *pause_words(const struct runview *v, const struct feed_run *run, bool go)
-{
-    if (feed_lacks_room(v->app->feed, run))
-        return go ? "it goes on as soon as there is room on the disk"
-                  : "it pauses as soon as there is room on the disk";
-    if (is_of_sweep(run))
-        return go ? "this cell goes on; where its sweep is paused too, p on Sweep lets that go on"
-                  : "pausing this cell alone after this step; p on Sweep pauses all of it";
-    return go ? "going on" : "pausing after this step";
-}
-
-/* ---- stopping ---- */
-
-#define TAKEN_BACK "it goes on: the stop after this epoch is taken back"
-
-/* What a key lets compute again. */
-enum going_how {
-    GOING_ON,   /* it ended */
-    GOING_LET,  /* it is paused, */
-    GOING_BACK, /* and does not stop after its epoch any more */
-};
-static void claim_and_go(struct runview *v, const struct feed_run *run, enum going_how how,
-                         int64_t epochs);
-
-/* What is told to a cell of this program's sweep stops the sweep. */
-static void did_stop(struct runview *v, const struct feed_run *run, enum wire_how how)
-{
-    const char *behind = how == WIRE_AFTER_EPOCH   ? "--after-epoch"
-                         : how == WIRE_AFTER_CELLS ? "--after-cells"
-                                                   : "";
-    struct text sweep = {0};
-    const char *name = run->name;
-
-    if (run->own)
-        feed_add_name(v->app->feed, run->sweep, &sweep);
-    if (sweep.n)
-        name = text_str(&sweep);
-    app_did(v->app, "stop", &name, 1, behind);
-    text_free(&sweep);
-}
-
-static void stop_with(struct runview *v, enum wire_how how, const char *said)
-{
-    struct feed_run *run = runview_run(v);
-    struct err e = {0};
-
-    if (!run || !must_work(v, run))
-        return;
-    did_stop(v, run, how);
-    promise(v, run, said, false);
-    if (run->own)
-        answer_for(v, run, feed_stop(v->app->feed, run, how, &e), &e, said);
-    else
-        tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
-}
-
-/* Whether the run that was asked about is still the one that is shown; else that is said. */
-static bool same_run(struct runview *v)
+bool runview_same_run(struct runview *v)
 {
     struct feed_run *run = runview_run(v);
 
@@ -227,212 +170,25 @@ static bool same_run(struct runview *v)
     return false;
 }
 
-static void stop_run(void *user, int answer)
+/* A cell is not its sweep, which may be paused itself. */
+static const char *pause_words(const struct runview *v, const struct feed_run *run, bool go)
 {
-    struct runview *v = user;
-
-    if (answer < 0 || answer > 1 || !same_run(v))
-        return;
-    if (answer == 0)
-        stop_with(v, WIRE_AFTER_EPOCH,
-                  runview_run(v)->state == WIRE_WAITING
-                      ? "taking it out"
-                      : "stopping after this epoch; R takes that back");
-    else
-        stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
-}
-
-/* That of its sweep, where it is a cell of one. */
-bool runview_takes_back(const struct runview *v, const struct feed_run *run)
-{
-    struct wire_sweep_status is;
-
-    return is_of_sweep(run) ? feed_sweep_of(v->app->feed, run, &is) && wire_sweep_takes_back(&is)
-                            : feed_ends_epoch(v->app->feed, run);
-}
-
-static void take_sweeps_stop_back(struct runview *v, const struct feed_run *run)
-{
-    struct wire_sweep_status is;
-    struct err e = {0};
-    const char *said, *sweep = is.name;
-
-    if (!feed_sweep_of(v->app->feed, run, &is))
-        return;
-    said = is.after_epoch ? TAKEN_BACK : "the sweep goes on: further cells begin";
-    app_did(v->app, "go", &sweep, 1, "");
-    if (run->own)
-        answer_for(v, run, feed_go_on(v->app->feed, run, &e), &e, said);
-    else
-        tell(v, run, sweep, "go", said);
-}
-
-static void stop_cell(void *user, int answer)
-{
-    struct runview *v = user;
-    struct feed_run *run = runview_run(v);
-    struct err e = {0};
-
-    if (answer < 0 || answer > 2 || !same_run(v) || !must_work(v, run))
-        return;
-    if (answer == 1)
-        did(v, run, "stop", "--skip");
-    if (answer == 0 && run->own)
-        stop_with(v, WIRE_AFTER_CELLS, "the sweep stops after its running cells");
-    else if (answer == 1 && run->own)
-        answer_for(v, run, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
-    else if (answer == 1)
-        tell_other(v, run, "skip", "dropping this cell");
-    else if (answer == 2 && run->own)
-        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
-    else if (answer == 2)
-        stop_with(v, WIRE_AFTER_STEP,
-                  feed_goes_on(v->app->feed, run)
-                      ? "stopping this cell; the sweep goes on with the next one"
-                      : "stopping this cell; R goes on with it");
-}
-
-static void take_stop_back(struct runview *v, struct feed_run *run)
-{
-    struct err e = {0};
-
-    if (is_of_sweep(run)) {
-        take_sweeps_stop_back(v, run);
-        return;
-    }
-    if (run->own && run->state == WIRE_PAUSED) {
-        claim_and_go(v, run, GOING_BACK, 0);
-        return;
-    }
-    did(v, run, "go", "");
-    promise(v, run, TAKEN_BACK, false);
-    if (run->own)
-        answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e, TAKEN_BACK);
-    else /* the first one ends the pause */
-        tell_other(v, run, run->state == WIRE_PAUSED ? "go\ngo" : "go", TAKEN_BACK);
-}
-
-/* Of boxes that offered to take the stop back, which may have been done meanwhile. */
-static void take_back_if_asked(struct runview *v)
-{
-    struct feed_run *run = runview_run(v);
-
-    if (same_run(v) && must_work(v, run) && runview_takes_back(v, run))
-        take_stop_back(v, run);
-}
-
-static void stop_run_again(void *user, int answer)
-{
-    if (answer == 0)
-        take_back_if_asked(user);
-    else
-        stop_run(user, answer);
-}
-
-/* Of what waits for room on the disk, which comes to no end of an epoch. */
-static void stop_full(void *user, int answer)
-{
-    struct runview *v = user;
-
-    if (answer == 0 && same_run(v))
-        stop_with(v, WIRE_AFTER_STEP, "stopping; R goes on from its last checkpoint");
-}
-
-static void stop_full_cell(void *user, int answer)
-{
-    if (answer == 0)
-        stop_cell(user, 2);
-}
-
-static void stop_cell_again(void *user, int answer)
-{
-    if (answer == 0)
-        take_back_if_asked(user);
-    else
-        stop_cell(user, answer);
-}
-
-#define STOP_SWEEP "stop the sweep now; R on Sweep goes on with it"
-
-static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, const char *question)
-{
-    static const char *const full[] = {STOP_SWEEP, "cancel", NULL};
-    bool goes_on = feed_goes_on(v->app->feed, run), stops = runview_takes_back(v, run);
-    const char *drop = goes_on ? "drop this cell, the sweep goes on" : "drop this cell alone";
-    const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
-                               : "stop it now: R goes on with it";
-    /* what gives something up is not the first: Enter takes that */
-    const char *const cell[] = {stops ? RUNKEYS_SWEEP_BACK
-                                      : "running cells to their end, then no more",
-                                drop, STOP_SWEEP, "cancel", NULL};
-    const char *const foreign[] = {stops ? RUNKEYS_SWEEP_BACK : "cancel", drop, stop,
-                                   stops ? "cancel" : NULL, NULL};
-
-    if (run->own && feed_lacks_room(v->app->feed, run))
-        app_ask(v->app, question, full, stop_full_cell, v);
-    else
-        app_ask(v->app, question, run->own ? cell : foreign, stops ? stop_cell_again : stop_cell,
-                v);
-}
-
-static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const char *question)
-{
-    static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
-                                        NULL};
-    static const char *const again[] = {"take the stop back: it goes on", "now; R goes on with it",
-                                        "cancel", NULL};
-    static const char *const waits[] = {"take it out", "cancel", NULL};
-    static const char *const full[] = {"now; R goes on from its last checkpoint", "cancel", NULL};
-
     if (feed_lacks_room(v->app->feed, run))
-        app_ask(v->app, question, full, stop_full, v);
-    else if (runview_takes_back(v, run))
-        app_ask(v->app, question, again, stop_run_again, v);
-    else
-        app_ask(v->app, question, run->state == WIRE_WAITING ? waits : plain, stop_run, v);
+        return go ? "it goes on as soon as there is room on the disk"
+                  : "it pauses as soon as there is room on the disk";
+    if (runview_is_of_sweep(run))
+        return go ? "this cell goes on; where its sweep is paused too, p on Sweep lets that go on"
+                  : "pausing this cell alone after this step; p on Sweep pauses all of it";
+    return go ? "going on" : "pausing after this step";
 }
 
-void runview_ask_stop(struct runview *v, struct feed_run *run)
-{
-    static void (*const earlier[])(void *user, int answer) = {
-        stop_run, stop_run_again, stop_full, stop_cell, stop_cell_again, stop_full_cell};
-    bool of_sweep = is_of_sweep(run);
-    struct text question = {0};
-
-    if (!must_work(v, run))
-        return;
-    free(v->told);
-    v->told = mem_text(run->path);
-    text_add(&question, "Stop ");
-    text_add_clean(&question, run->name[0] ? study_short_name(run->name) : "the run that waits");
-    if (of_sweep && run->sweep_name[0]) {
-        text_add(&question, ", a cell of the sweep ");
-        text_add_clean(&question, run->sweep_name);
-    }
-    text_add(&question, "?");
-    if (feed_lacks_room(v->app->feed, run))
-        text_add(&question, " It waits for room on the disk.");
-    else if (runview_takes_back(v, run))
-        text_add(&question, of_sweep ? " The sweep was told to stop already."
-                            : run->state == WIRE_PAUSED
-                                ? " It is paused, and stops at the end of this epoch."
-                                : " It stops after this epoch already.");
-    if (run->own && run->state != WIRE_WAITING)
-        screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
-    for (size_t i = 0; i < MEM_COUNT(earlier); i++)
-        app_ask_end(v->app, earlier[i]);
-    if (of_sweep)
-        ask_stop_of_cell(v, run, text_str(&question));
-    else
-        ask_stop_of_run(v, run, text_str(&question));
-    text_free(&question);
-}
+/* ---- going on ---- */
 
 struct going { /* while the machine is claimed for it */
     struct runview *v;
     char *path;
     int64_t epochs; /* 0: as many as it has */
-    enum going_how how;
+    enum runview_going how;
 };
 
 static void send_start(struct runview *v, const struct feed_run *run, int64_t epochs)
@@ -453,7 +209,7 @@ static void send_start(struct runview *v, const struct feed_run *run, int64_t ep
         if (v->app->shown != SCREEN_RUN)
             app_show(v->app, SCREEN_RUN);
         app_say(v->app, GRID_GOOD, "%s",
-                is_of_sweep(run)
+                runview_is_of_sweep(run)
                     ? "it goes on, this cell alone; R on Sweep goes on with all of them"
                     : "it goes on");
     } else {
@@ -470,35 +226,38 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
 
     if (how == CLAIM_BEHIND) {
         screen_setup_queue_run(g->v->app->screen[SCREEN_SETUP], g->path, g->epochs, elsewhere);
-    } else if (how == CLAIM_NOW && run && g->how == GOING_ON) {
+    } else if (how == CLAIM_NOW && run && g->how == RUNVIEW_GOING_ON) {
         send_start(g->v, run, g->epochs);
     } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
-        const char *said = g->how == GOING_BACK ? TAKEN_BACK : pause_words(g->v, run, true);
+        const char *said =
+            g->how == RUNVIEW_GOING_BACK ? RUNVIEW_TAKEN_BACK : pause_words(g->v, run, true);
 
-        did(g->v, run, "go", "");
-        promise(g->v, run, said, false);
-        answer_for(g->v, run,
-                   g->how == GOING_BACK ? feed_take_stop_back(g->v->app->feed, run, &e)
-                                        : feed_pause(g->v->app->feed, run, true, &e),
-                   &e, said);
+        runview_did(g->v, run, "go", "");
+        runview_promise(g->v, run, said, false);
+        runview_answer_for(g->v, run,
+                           g->how == RUNVIEW_GOING_BACK
+                               ? feed_take_stop_back(g->v->app->feed, run, &e)
+                               : feed_pause(g->v->app->feed, run, true, &e),
+                           &e, said);
     }
     free(g->path);
     free(g);
 }
 
 /* Behind what runs here already it waits in the queue, where it is seen and can be taken out. */
-static void claim_and_go(struct runview *v, const struct feed_run *run, enum going_how how,
-                         int64_t epochs)
+void runview_claim_and_go(struct runview *v, const struct feed_run *run, enum runview_going how,
+                          int64_t epochs)
 {
     struct going *g;
 
-    if (how == GOING_ON && feed_busy(v->app->feed)) {
+    if (how == RUNVIEW_GOING_ON && feed_busy(v->app->feed)) {
         screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs, false);
         return;
     }
     g = mem_new(1, sizeof *g);
     *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .how = how};
-    claim_machine(v->app, how == GOING_ON, begin_going, g); /* what is paused keeps its process */
+    claim_machine(v->app, how == RUNVIEW_GOING_ON, begin_going,
+                  g); /* what is paused keeps its process */
 }
 
 /* ---- pausing ---- */
@@ -516,22 +275,22 @@ void runview_pause(struct runview *v, struct feed_run *run)
     const char *said = pause_words(v, run, go);
     struct err e = {0};
 
-    if (!must_work(v, run))
+    if (!runview_must_work(v, run))
         return;
     if (run->state == WIRE_WAITING) {
         app_say(v->app, GRID_WARN, "it has not begun yet: it waits for another one");
         return;
     }
     if (paused && run->own) {
-        claim_and_go(v, run, GOING_LET, 0);
+        runview_claim_and_go(v, run, RUNVIEW_GOING_LET, 0);
         return;
     }
-    did(v, run, go ? "go" : "pause", "");
-    promise(v, run, said, !go);
+    runview_did(v, run, go ? "go" : "pause", "");
+    runview_promise(v, run, said, !go);
     if (run->own)
-        answer_for(v, run, feed_pause(v->app->feed, run, go, &e), &e, said);
+        runview_answer_for(v, run, feed_pause(v->app->feed, run, go, &e), &e, said);
     else
-        tell_other(v, run, go ? "go" : "pause", said);
+        runview_tell_other(v, run, go ? "go" : "pause", said);
 }
 
 /* ---- more epochs ---- */
@@ -552,7 +311,8 @@ static void take_epochs(void *user, const char *text)
     const struct feed_run *run = runview_run(v);
     int64_t epochs;
 
-    if (!text || !*text || !same_run(v) || !must_be_trained(v, run)) /* its rows came meanwhile */
+    if (!text || !*text || !runview_same_run(v) ||
+        !must_be_trained(v, run)) /* its rows came meanwhile */
         return;
     if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > MOST_EPOCHS)
         app_say(v->app, GRID_BAD,
@@ -560,7 +320,7 @@ static void take_epochs(void *user, const char *text)
                 (long long)run->spec.epochs, text_s(run->spec.epochs),
                 (long long)run->spec.epochs + 1, MOST_EPOCHS);
     else
-        claim_and_go(v, run, GOING_ON, epochs);
+        runview_claim_and_go(v, run, RUNVIEW_GOING_ON, epochs);
 }
 
 static void ask_epochs(struct runview *v, const struct feed_run *run)
@@ -578,7 +338,7 @@ static void ask_epochs(struct runview *v, const struct feed_run *run)
 void runview_resume(struct runview *v, struct feed_run *run)
 {
     if (runview_at_work(run) && runview_takes_back(v, run)) {
-        take_stop_back(v, run);
+        runview_take_stop_back(v, run);
         return;
     }
     if (runview_at_work(run)) {
@@ -605,5 +365,5 @@ void runview_resume(struct runview *v, struct feed_run *run)
                 wire_state_name(run->state));
         return;
     }
-    claim_and_go(v, run, GOING_ON, 0);
+    runview_claim_and_go(v, run, RUNVIEW_GOING_ON, 0);
 }
