@@ -189,6 +189,17 @@ static size_t span_length(const struct trainer *t)
     return (size_t)(count < (int64_t)t->span_room ? count : (int64_t)t->span_room);
 }
 
+/* Of a span that a stop cut: a step that it left half done is made again, and its time counted then. Returns
+ * what the others took, by those before. */
+static int64_t drop_half_step(struct trainer *t, int64_t before, size_t done)
+{
+    int64_t *ns = &t->s->at.n.train_ns, made = (int64_t)(t->step_ns * (double)done);
+
+    if (made < *ns - before)
+        *ns = before + made;
+    return *ns - before;
+}
+
 static enum err_code train_span(struct trainer *t, struct err *e)
 {
     struct session *s = t->s;
@@ -211,7 +222,9 @@ static enum err_code train_span(struct trainer *t, struct err *e)
     code = t->plan->backend->train(s->backend, &span, t->results, &done, e);
     count_clock(t);
     spent = n->train_ns - before;
-    if (done)
+    if (done < span.count)
+        spent = drop_half_step(t, before, done);
+    else
         t->step_ns = (double)spent / (double)done;
     for (size_t i = 0; i < done; i++) {
         bool finite = add_step(t, t->results + i * (size_t)t->units);

@@ -150,6 +150,38 @@ TEST(pauses_leave_no_trace)
     each_kind(pauses);
 }
 
+#define HALF_MS 800
+
+static void send_behind_half_a_step(const struct backend_span *span)
+{
+    clock_sleep_ms(HALF_MS);
+    send_command(span);
+}
+
+/* It is made again: images per second fall at no pause, and as of an evaluation its time counts once. */
+TEST(half_a_step_before_a_pause_is_no_time_of_training)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    struct record_run run;
+
+    kit_folder(&k);
+    kit_engine(&k, 256, 1);
+    kit_spec(&k, &s, NULL);
+    here = &k;
+    k.mark = 0;
+    k.on_event = go_when_paused;
+    kit_happen = send_behind_half_a_step;
+    sent = (struct wire_command){.kind = WIRE_PAUSE, .run = k.runs + 1};
+    atomic_store(&kit_at, 5);
+    kit_run(&k, &s, &status);
+    CHECK_INT(k.mark, 1);
+    kit_read_run(status.path, &run);
+    CHECK(run.train_seconds > 0 && run.train_seconds < HALF_MS / 1000.0);
+    kit_end(&k);
+}
+
 /* Stops at a step, resumes in an engine of its own, stops again, ... */
 static void stops(struct kit *k, const struct kind *kind, const char *path)
 {
