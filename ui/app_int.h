@@ -146,7 +146,8 @@ int log_fd(const struct app *app);
 struct script;
 enum err_code script_open(struct script **out, const char *path, struct err *e) MUST_USE;
 void script_close(struct script *s);
-/* One turn: true with a key to press. *wait_ms: until it wants the next turn. */
+/* One turn: true with a key to press. *wait_ms: until the next turn of the loop; less where the script wants
+ * it sooner. */
 bool script_next(struct script *s, struct app *app, struct key *key, int *wait_ms);
 bool script_over(const struct script *s);
 /* ERR_OK, or what it waited for in vain. */

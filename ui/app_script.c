@@ -9,7 +9,7 @@
  *   roles FILE            a letter for each cell's role, which is its colour
  *   size 80x24            of the screen, where there is no terminal
  *   click ROW COLUMN      from 0
- *   sleep MS
+ *   sleep MS              presses nothing for so long; the program lives on
  *   monkey N SEED         N random keys, clicks and sizes; from then on only verbs that read are
  *                         started, and no path leads out of the folder one is in
  *
@@ -313,8 +313,10 @@ bool script_next(struct script *s, struct app *app, struct key *key, int *wait_m
         if (s->until) {
             uint64_t now = app_ns(app);
 
-            if (now < s->until) {
-                *wait_ms = (int)((s->until - now) / 1000000) + 1;
+            if (now < s->until) { /* no longer than the loop would sleep: what runs is looked at */
+                int left = (int)((s->until - now) / 1000000) + 1;
+
+                *wait_ms = left < *wait_ms ? left : *wait_ms;
                 return false;
             }
             s->until = 0;
