@@ -134,14 +134,27 @@ static bool entry_is_due(struct feed_run *run, bool watched, uint64_t now)
     return true;
 }
 
-/* Those of one that has ended have settled when all was read since. */
-static bool rows_are_due(struct feed_run *run, uint64_t now)
+static bool any_is_dirty(const struct feed_run *run, bool all)
+{
+    const struct feed_files *files = run->files;
+
+    for (int i = 0; i < FEED_FILES; i++)
+        if ((all || i == FEED_FILE_EPOCHS) && (files->dirty[i] || files->tail[i].more))
+            return true;
+    return false;
+}
+
+/* Those of one that has ended have settled when all was read since; of one of this program events say when
+ * there are more, and while it is paused there are none: nobody is woken then. */
+static bool rows_are_due(struct feed_run *run, bool all, uint64_t now)
 {
     struct feed_files *files = run->files;
 
     if (!run->live && files->settled && !run->reading)
         return false;
     if (now - files->looked < LOOK_NS && !run->reading)
+        return false;
+    if (run->own && run->live && !any_is_dirty(run, all))
         return false;
     files->looked = now;
     if (!run->own)
@@ -168,7 +181,7 @@ static bool ask(struct feed *f, struct feed_run *run, uint64_t now)
     if (!run->path[0] || run->files->asked || has_fetched(run) || (!watched && f->asked))
         return false;
     entry = entry_is_due(run, watched, now);
-    rows = rows_are_due(run, now);
+    rows = rows_are_due(run, all, now);
     if (!entry && !rows)
         return false;
     l = mem_new(1, sizeof *l);

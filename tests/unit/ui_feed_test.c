@@ -1559,6 +1559,38 @@ TEST(files_are_read_by_another_thread)
     kit_close(&k);
 }
 
+/* Its events say when there is more: a screen that shows it comes to rest. */
+TEST(a_paused_run_of_this_program_wakes_nobody)
+{
+    struct record_run *run = plain_run(3);
+    struct tasks *tasks = tasks_new();
+    struct record *record;
+    struct kit k;
+
+    kit_open(&k, 16);
+    feed_use_tasks(k.feed, tasks);
+    record = kit_run(&k, run);
+    kit_step(record, 40, 0, 2.0);
+    kit_state(&k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&k, 7, record_folder(record), &run->spec, 50);
+    settle(&k, tasks);
+    for (int watched = 0; watched < 2; watched++) {
+        kit_state(&k, 7, record_folder(record), WIRE_PAUSED, "");
+        feed_watch(k.feed, watched ? feed_at(k.feed, 0) : NULL);
+        settle(&k, tasks);
+        CHECK_INT(feed_at(k.feed, 0)->steps.n, watched);
+        for (int i = 0; i < 5; i++) {
+            kit_pass(1);
+            CHECK(!feed_take(k.feed, NULL, NULL));
+            CHECK(tasks_idle(tasks));
+        }
+    }
+    record_close(record);
+    tasks_free(tasks);
+    free(run);
+    kit_close(&k);
+}
+
 TEST(what_is_forgotten_while_it_is_read_is_read_again)
 {
     struct record_run *run = plain_run(1);
