@@ -70,6 +70,7 @@ struct feed_run {
     char path[1024], name[256];
     bool own, live, dead, known;        /* known: facts below are filled in */
     bool broken;                        /* its files cannot be read: reason says why */
+    bool weights;                       /* when it was looked at last it had some */
     bool removed;                       /* and its folder is gone */
     enum record_work_standing standing; /* of another process's */
     enum wire_state state;
@@ -116,8 +117,9 @@ bool feed_take(struct feed *f, feed_other *other, void *user);
  * hold until feed_take is called. */
 size_t feed_count(const struct feed *f);
 struct feed_run *feed_at(struct feed *f, size_t i);
-struct feed_run *feed_find(struct feed *f, const char *path); /* NULL: not known */
-struct feed_run *feed_by_id(struct feed *f, uint64_t id);     /* NULL: gone */
+/* By its folder, or its name alone; NULL: not known. */
+struct feed_run *feed_find(struct feed *f, const char *path);
+struct feed_run *feed_by_id(struct feed *f, uint64_t id); /* NULL: gone */
 /* The name of the run or sweep of that number, as far as it has one. */
 void feed_add_name(struct feed *f, uint32_t number, struct text *out);
 /* Follows a run of whatever process (or one that has ended) by its files. */
@@ -140,14 +142,18 @@ enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
 bool feed_ends_epoch(const struct feed *f, const struct feed_run *run);
 /* what stands for its state then (NULL: it does not), */
 const char *feed_ending(const struct feed *f, const struct feed_run *run);
-/* and that it does not any more: what is paused goes on. */
+/* and that it does not any more: what is paused goes on. Of a cell of this program: that its sweep does
+ * not. */
 enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
+/* It is a cell of a sweep, which alone is told when to stop. */
+bool feed_is_cell(const struct feed_run *run);
+/* Whether it, or its sweep, was told to stop later: at the end of an epoch, after the cells that run. */
+bool feed_stops_later(const struct feed *f, const struct feed_run *run);
 /* How the sweep of this cell stands, whoever works on it. False: nobody does, or it is not known. */
 bool feed_sweep_of(const struct feed *f, const struct feed_run *cell,
                    struct wire_sweep_status *out);
 /* Whether its sweep is known to begin another cell behind it. */
 bool feed_goes_on(const struct feed *f, const struct feed_run *cell);
-enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e) MUST_USE;
 /* Of a sweep: this cell gets no result, the sweep goes on. */
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
 /* The wire holds this start already, under that number: the run is there from now on. */

@@ -66,8 +66,34 @@ const char *feed_ending(const struct feed *f, const struct feed_run *run)
     return run->state == WIRE_PAUSED ? "paused, then stops" : "stopping";
 }
 
+bool feed_is_cell(const struct feed_run *run)
+{
+    return run->sweep || (!run->own && run->sweep_name[0]);
+}
+
+bool feed_stops_later(const struct feed *f, const struct feed_run *run)
+{
+    struct wire_sweep_status is;
+
+    return feed_is_cell(run) ? feed_sweep_of(f, run, &is) && wire_sweep_stops_later(&is)
+                             : feed_ends_epoch(f, run);
+}
+
+static enum err_code let_sweep_go(struct feed *f, const struct feed_run *cell, struct err *e)
+{
+    return send_command(f, &(struct wire_command){.kind = WIRE_GO, .run = cell->sweep}, e);
+}
+
+/* The first one ends the pause. */
 enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e)
 {
+    struct wire_sweep_status is;
+
+    if (run->own && run->sweep) {
+        if (feed_sweep_of(f, run, &is) && !wire_sweep_takes_back(&is))
+            TRY(let_sweep_go(f, run, e));
+        return let_sweep_go(f, run, e);
+    }
     if (run->state == WIRE_PAUSED)
         TRY(feed_pause(f, run, true, e));
     return feed_pause(f, run, true, e);
@@ -88,11 +114,6 @@ bool feed_goes_on(const struct feed *f, const struct feed_run *cell)
 
     return feed_sweep_of(f, cell, &is) && (is.waiting || is.counting) &&
            !wire_state_ended(is.state) && !is.closing && is.state != WIRE_PAUSED;
-}
-
-enum err_code feed_go_on(struct feed *f, const struct feed_run *cell, struct err *e)
-{
-    return send_command(f, &(struct wire_command){.kind = WIRE_GO, .run = cell->sweep}, e);
 }
 
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)

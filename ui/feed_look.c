@@ -22,11 +22,27 @@ struct look {
     bool known, ensemble, rows; /* what is known of it; rows are wanted */
     bool entry, due, read; /* run.csv is wanted; by somebody who is told then; it is filled in */
     bool gone;             /* there is no such folder */
+    bool weights;          /* it has some */
     enum record_work_standing standing;
     struct record_entry is;
     struct err e;
     struct feed_fetch file[FEED_FILES];
 };
+
+static bool has_weights(const char *folder)
+{
+    static const char *const names[] = {"checkpoint.safetensors", "best.safetensors",
+                                        "checkpoint.prev.safetensors", "predictions.safetensors"};
+    bool any = false;
+
+    for (size_t i = 0; i < MEM_COUNT(names) && !any; i++) {
+        char *path = io_path(folder, names[i]);
+
+        any = io_exists(path);
+        free(path);
+    }
+    return any;
+}
 
 static void work(void *arg)
 {
@@ -36,6 +52,7 @@ static void work(void *arg)
     if (l->entry)
         l->read = record_read_entry(l->path, &l->is, &l->e) == ERR_OK;
     l->gone = l->entry && !l->read && !io_exists(l->path);
+    l->weights = l->entry && has_weights(l->path);
     good = l->read && !l->is.broken;
     if (good && l->is.live)
         l->standing = record_working_standing(l->path);
@@ -59,7 +76,8 @@ static bool is_taken_over(const struct feed_run *run, const struct look *l)
 static bool take_entry(struct feed_run *run, const struct look *l)
 {
     const struct record_entry *entry = l->read ? &l->is : NULL;
-    bool removed = run->removed, changed, moved = run->standing != l->standing;
+    bool removed = run->removed, changed;
+    bool moved = run->standing != l->standing || run->weights != l->weights;
 
     if (is_taken_over(run, l)) {
         run->own = false;
@@ -77,6 +95,7 @@ static bool take_entry(struct feed_run *run, const struct look *l)
         run->live = live;
     }
     run->standing = l->standing;
+    run->weights = l->weights;
     run->removed = l->gone && !(run->own && run->live);
     run->broken |= run->removed;
     return changed || moved || (run->removed && !removed);

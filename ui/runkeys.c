@@ -10,6 +10,14 @@ bool runkeys_is(int32_t code)
     return code == 'e' || code == 'r' || code == 'p' || code == 'K' || code == 'R';
 }
 
+void runkeys_hint(struct screen_key *hints, bool paused, bool stops)
+{
+    if (paused)
+        screen_hint(hints, "p", stops ? "go on, then stop" : "go on");
+    if (stops)
+        screen_hint(hints, "R", paused ? "go on, no stop" : "take stop back");
+}
+
 void runkeys_say_over(struct app *app, const char *reason)
 {
     struct text by = {0};

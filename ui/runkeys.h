@@ -4,9 +4,8 @@
 
 #include "ui/app.h"
 
-/* What R says of a run, and of a sweep, that is at work. */
+/* What R says of a run, and of a sweep, that is at work and was told nothing. */
 #define RUNKEYS_AT_WORK "It is at work already."
-#define RUNKEYS_PAUSED  "It is paused: p lets it go on."
 /* An answer of K where a sweep was told to stop. */
 #define RUNKEYS_SWEEP_BACK "take the stop back: the sweep goes on"
 
@@ -15,6 +14,9 @@
  * the key is none of these. */
 bool runkeys_do(struct app *app, const char *name, int32_t code);
 bool runkeys_is(int32_t code);
+/* What p and R are called while it is at work: paused lets either go on; of a stop that was told, R takes it
+ * back. */
+void runkeys_hint(struct screen_key *hints, bool paused, bool stops);
 /* Goes to Run, which shows it, or to Predict. */
 void runkeys_watch(struct app *app, const char *name);
 void runkeys_predict(struct app *app, const char *name);

@@ -152,7 +152,8 @@ static bool tick(void *screen)
     run = runview_run(v);
     tell_left_out(v, run);
     return (run ? run->id : 0) != v->drawn_id ||
-           (run && (run->changed != v->drawn || runview_takes_back(v, run) != v->drawn_ends));
+           (run &&
+            (run->changed != v->drawn || feed_stops_later(v->app->feed, run) != v->drawn_ends));
 }
 
 static const char *run_name(void *screen)

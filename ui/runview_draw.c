@@ -109,7 +109,8 @@ static void add_best(struct text *out, const struct feed_run *run, int brief)
 }
 
 /* Where it stands and what can be done about it; brief, from 0 to 2: what is said elsewhere too goes. */
-static void add_story(struct text *out, const struct feed_run *run, bool starts, int brief)
+static void add_story(struct text *out, const struct feed_run *run, bool starts, bool stops,
+                      int brief)
 {
     char number[TEXT_NUMBER_ROOM];
 
@@ -140,6 +141,8 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         return;
     case WIRE_PAUSED:
         text_addf(out, "at step %s: p goes on", text_count(number, (uint64_t)run->step));
+        if (stops)
+            text_add(out, brief ? " to its stop" : " to its stop, R without it");
         return;
     case WIRE_RUNNING:
         add_best(out, run, brief);
@@ -199,7 +202,7 @@ static int draw_trouble(struct runview *v, const struct feed_run *run, struct gr
     struct rect words = rect_before(rect_behind(in, column), 1);
 
     grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true, name_of(run));
-    add_story(&line, run, false, 0);
+    add_story(&line, run, false, false, 0);
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
@@ -232,6 +235,7 @@ static void draw_standing(struct runview *v, const struct feed_run *run, struct 
 {
     bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
     bool goes = run->state == WIRE_DONE || run->state == WIRE_RUNNING;
+    bool stops = feed_stops_later(v->app->feed, run);
     bool gain = has_gain(run) && in.rows < 24;
     const char *ends = feed_ending(v->app->feed, run);
     const char *state = full ? WIRE_LACKS_ROOM : starts ? "starting" : ends ? ends : state_of(run);
@@ -240,7 +244,7 @@ static void draw_standing(struct runview *v, const struct feed_run *run, struct 
 
     for (int brief = 0; brief < 3 && !(gain && goes); brief++) {
         text_clear(&story);
-        add_story(&story, run, starts, brief);
+        add_story(&story, run, starts, stops, brief);
         if (text_width(text_str(&story)) <= in.columns / 2)
             break;
     }
@@ -468,7 +472,7 @@ void runview_draw(void *screen, struct grid *g, struct rect in)
         return;
     }
     v->drawn = run->changed;
-    v->drawn_ends = runview_takes_back(v, run);
+    v->drawn_ends = feed_stops_later(v->app->feed, run);
     in = rect_below(in, draw_head(v, run, g, in));
     units = runview_units_rows(run);
     log = in.rows >= 34 ? 6 : in.rows >= 26 ? 5 : in.rows >= 18 ? 2 : 1;

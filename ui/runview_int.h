@@ -71,16 +71,12 @@ bool runview_at_work(const struct feed_run *run);
 bool runview_unread(const struct feed_run *run);
 #define RUNVIEW_NEVER "it did not start, and has no folder: 1 opens Setup, to mend it"
 bool runview_is_average(const struct feed_run *run);
-/* Whether it was told to stop in a way that is taken back. */
-bool runview_takes_back(const struct runview *v, const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);
 void runview_resume(struct runview *v, struct feed_run *run);
 void runview_press_now(struct runview *v); /* the key that waits, if it need not any more */
 
-/* Of a run that is told something. */
-bool runview_is_of_sweep(const struct feed_run *run);
-/* Whether anybody computes it; else that is said. */
+/* Of a run that is told something: whether anybody computes it; else that is said. */
 bool runview_must_work(struct runview *v, const struct feed_run *run);
 /* Whether the run that was asked about is still the one that is shown; else that is said. */
 bool runview_same_run(struct runview *v);

@@ -32,8 +32,8 @@ const struct screen_key runview_keys[] = {
     {"e", "edit", "loads its experiment into Setup"},
     {"r", "again", "runs its experiment again"},
     {"R", "go on",
-     "goes on with a run that was stopped or whose process died; takes a stop after the epoch back; "
-     "gives a done one more epochs"},
+     "goes on with a run that is paused, was stopped, or whose process died; takes a stop after the epoch, or "
+     "a sweep's, back; gives a done one more epochs"},
     {"P", "predictions", "its predictions"},
     {"W", NULL, "writes its weights into a file"},
     {"M", "match", "trains a single model for as many epochs as make its cost"},
@@ -49,14 +49,24 @@ static bool goes_on(const struct feed_run *run)
            (run->dead || run->state < WIRE_DONE || (run->state == WIRE_DONE && !run->reason[0]));
 }
 
-/* What ended is neither paused nor stopped; what has no folder has nothing to be loaded or read; where there
- * is no other run, none is the next. */
+static bool has_rows(const struct feed_run *run)
+{
+    return run->epochs.n || run->steps.n || run->reading;
+}
+
+static bool has_epoch(const struct feed_run *run)
+{
+    return run->epochs.n && run->epochs.x[FEED_EPOCH][run->epochs.n - 1] >= 1;
+}
+
+/* What ended is neither paused nor stopped; what has no folder has nothing to be loaded or read; what came to
+ * nothing has neither weights nor curves nor a cost; where there is no other run, none is the next. */
 const struct screen_key *runview_hints(void *screen)
 {
     static struct screen_key hints[SCREEN_HINTS + 1];
     struct runview *v = screen;
     const struct feed_run *run = runview_run(v);
-    bool ended = run && !runview_at_work(run);
+    bool ended = run && !runview_at_work(run), stops = run && feed_stops_later(v->app->feed, run);
     const char *next = run && feed_count(v->app->feed) > 1 ? "n" : "";
     char letters[SCREEN_HINTS + 1] = "";
 
@@ -65,15 +75,15 @@ const struct screen_key *runview_hints(void *screen)
     else if (ended && !run->path[0])
         snprintf(letters, sizeof letters, "%s", next);
     else if (ended)
-        snprintf(letters, sizeof letters, "r%sePxym[+%sM", goes_on(run) ? "R" : "", next);
+        snprintf(letters, sizeof letters, "r%se%s%s%s%s", goes_on(run) ? "R" : "",
+                 run->weights ? "P" : "", has_rows(run) ? "xym[+" : "", next,
+                 has_epoch(run) ? "M" : "");
     else if (run)
         snprintf(letters, sizeof letters, "%sK%sxym[+%s%s", run->state == WIRE_WAITING ? "" : "p",
-                 runview_takes_back(v, run) ? "R" : "", next, run->path[0] ? "er" : "");
+                 stops ? "R" : "", next, run->path[0] ? "er" : "");
     screen_hints(hints, runview_keys, letters);
-    if (run && run->state == WIRE_PAUSED) {
-        screen_hint(hints, "p", "go on");
-        screen_hint(hints, "R", "take stop back");
-    }
+    if (run && !ended)
+        runkeys_hint(hints, run->state == WIRE_PAUSED, stops);
     return hints;
 }
 
@@ -301,6 +311,23 @@ static bool must_have_folder(struct runview *v, const struct feed_run *run)
     return false;
 }
 
+/* Of what is at work there may be some by the time they are read. */
+static bool must_have_weights(struct runview *v, const struct feed_run *run)
+{
+    if (run->weights || runview_at_work(run))
+        return true;
+    app_say(v->app, GRID_WARN, "it has no weights: it ended before its first checkpoint");
+    return false;
+}
+
+static bool must_have_cost(struct runview *v, const struct feed_run *run)
+{
+    if (has_epoch(run) || runview_at_work(run) || run->reading)
+        return true;
+    app_say(v->app, GRID_WARN, "it has no whole epoch whose cost could be matched");
+    return false;
+}
+
 static void load(struct runview *v, const struct feed_run *run, bool again)
 {
     if (!must_have_folder(v, run))
@@ -391,7 +418,7 @@ bool runview_key(void *screen, const struct key *key)
         load(v, run, key->code == 'r');
         return true;
     case 'P':
-        if (!must_have_folder(v, run))
+        if (!must_have_folder(v, run) || !must_have_weights(v, run))
             return true;
         screen_predict_run(v->app->screen[SCREEN_PREDICT], run->name);
         app_show(v->app, SCREEN_PREDICT);
@@ -400,8 +427,11 @@ bool runview_key(void *screen, const struct key *key)
         mark(v, run);
         return true;
     case 'W':
+        return !must_have_folder(v, run) || !must_have_weights(v, run) ||
+               runkeys_make(v->app, run->name, key->code);
     case 'M':
-        return !must_have_folder(v, run) || runkeys_make(v->app, run->name, key->code);
+        return !must_have_folder(v, run) || !must_have_cost(v, run) ||
+               runkeys_make(v->app, run->name, key->code);
     default:
         return false;
     }

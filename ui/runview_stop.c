@@ -55,17 +55,7 @@ static void stop_run(void *user, int answer)
         stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
 }
 
-/* That of its sweep, where it is a cell of one. */
-bool runview_takes_back(const struct runview *v, const struct feed_run *run)
-{
-    struct wire_sweep_status is;
-
-    return runview_is_of_sweep(run)
-               ? feed_sweep_of(v->app->feed, run, &is) && wire_sweep_takes_back(&is)
-               : feed_ends_epoch(v->app->feed, run);
-}
-
-static void take_sweeps_stop_back(struct runview *v, const struct feed_run *run)
+static void take_sweeps_stop_back(struct runview *v, struct feed_run *run)
 {
     struct wire_sweep_status is;
     struct err e = {0};
@@ -76,9 +66,9 @@ static void take_sweeps_stop_back(struct runview *v, const struct feed_run *run)
     said = is.after_epoch ? RUNVIEW_TAKEN_BACK : "the sweep goes on: further cells begin";
     app_did(v->app, "go", &sweep, 1, "");
     if (run->own)
-        runview_answer_for(v, run, feed_go_on(v->app->feed, run, &e), &e, said);
-    else
-        runview_tell(v, run, sweep, "go", said);
+        runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e, said);
+    else /* the first one ends the pause */
+        runview_tell(v, run, sweep, wire_sweep_takes_back(&is) ? "go" : "go\ngo", said);
 }
 
 static void stop_cell(void *user, int answer)
@@ -110,7 +100,7 @@ void runview_take_stop_back(struct runview *v, struct feed_run *run)
 {
     struct err e = {0};
 
-    if (runview_is_of_sweep(run)) {
+    if (feed_is_cell(run)) {
         take_sweeps_stop_back(v, run);
         return;
     }
@@ -132,7 +122,7 @@ static void take_back_if_asked(struct runview *v)
 {
     struct feed_run *run = runview_run(v);
 
-    if (runview_same_run(v) && runview_must_work(v, run) && runview_takes_back(v, run))
+    if (runview_same_run(v) && runview_must_work(v, run) && feed_stops_later(v->app->feed, run))
         runview_take_stop_back(v, run);
 }
 
@@ -172,7 +162,7 @@ static void stop_cell_again(void *user, int answer)
 static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, const char *question)
 {
     static const char *const full[] = {STOP_SWEEP, "cancel", NULL};
-    bool goes_on = feed_goes_on(v->app->feed, run), stops = runview_takes_back(v, run);
+    bool goes_on = feed_goes_on(v->app->feed, run), stops = feed_stops_later(v->app->feed, run);
     const char *drop = goes_on ? "drop this cell, the sweep goes on" : "drop this cell alone";
     const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
                                : "stop it now: R goes on with it";
@@ -201,7 +191,7 @@ static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const
 
     if (feed_lacks_room(v->app->feed, run))
         app_ask(v->app, question, full, stop_full, v);
-    else if (runview_takes_back(v, run))
+    else if (feed_stops_later(v->app->feed, run))
         app_ask(v->app, question, again, stop_run_again, v);
     else
         app_ask(v->app, question, run->state == WIRE_WAITING ? waits : plain, stop_run, v);
@@ -211,7 +201,7 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
 {
     static void (*const earlier[])(void *user, int answer) = {
         stop_run, stop_run_again, stop_full, stop_cell, stop_cell_again, stop_full_cell};
-    bool of_sweep = runview_is_of_sweep(run);
+    bool of_sweep = feed_is_cell(run);
     struct text question = {0};
 
     if (!runview_must_work(v, run))
@@ -227,7 +217,7 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
     text_add(&question, "?");
     if (feed_lacks_room(v->app->feed, run))
         text_add(&question, " It waits for room on the disk.");
-    else if (runview_takes_back(v, run))
+    else if (feed_stops_later(v->app->feed, run))
         text_add(&question, of_sweep ? " The sweep was told to stop already."
                             : run->state == WIRE_PAUSED
                                 ? " It is paused, and stops at the end of this epoch."

@@ -155,11 +155,6 @@ void runview_did(struct runview *v, const struct feed_run *run, const char *verb
     app_did(v->app, verb, &name, 1, behind);
 }
 
-bool runview_is_of_sweep(const struct feed_run *run)
-{
-    return run->sweep || (!run->own && run->sweep_name[0]);
-}
-
 bool runview_same_run(struct runview *v)
 {
     struct feed_run *run = runview_run(v);
@@ -176,7 +171,7 @@ static const char *pause_words(const struct runview *v, const struct feed_run *r
     if (feed_lacks_room(v->app->feed, run))
         return go ? "it goes on as soon as there is room on the disk"
                   : "it pauses as soon as there is room on the disk";
-    if (runview_is_of_sweep(run))
+    if (feed_is_cell(run))
         return go ? "this cell goes on; where its sweep is paused too, p on Sweep lets that go on"
                   : "pausing this cell alone after this step; p on Sweep pauses all of it";
     return go ? "going on" : "pausing after this step";
@@ -209,7 +204,7 @@ static void send_start(struct runview *v, const struct feed_run *run, int64_t ep
         if (v->app->shown != SCREEN_RUN)
             app_show(v->app, SCREEN_RUN);
         app_say(v->app, GRID_GOOD, "%s",
-                runview_is_of_sweep(run)
+                feed_is_cell(run)
                     ? "it goes on, this cell alone; R on Sweep goes on with all of them"
                     : "it goes on");
     } else {
@@ -335,14 +330,23 @@ static void ask_epochs(struct runview *v, const struct feed_run *run)
     app_prompt(v->app, label, run->spec.epochs ? more : "1", take_epochs, NULL, v);
 }
 
+/* It may have been told to pause, or to stop later. */
+static void go_on_at_work(struct runview *v, struct feed_run *run)
+{
+    if (feed_stops_later(v->app->feed, run))
+        runview_take_stop_back(v, run);
+    else if (run->state == WIRE_WAITING && !run->own && !run->live) /* nobody ever began it */
+        runview_claim_and_go(v, run, RUNVIEW_GOING_ON, 0);
+    else if (run->state == WIRE_PAUSED || run->state == WIRE_WAITING || is_to_pause(v, run))
+        runview_pause(v, run); /* as p: that lets it go on, or says why not */
+    else
+        app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
+}
+
 void runview_resume(struct runview *v, struct feed_run *run)
 {
-    if (runview_at_work(run) && runview_takes_back(v, run)) {
-        runview_take_stop_back(v, run);
-        return;
-    }
     if (runview_at_work(run)) {
-        app_say(v->app, GRID_DIM, run->state == WIRE_PAUSED ? RUNKEYS_PAUSED : RUNKEYS_AT_WORK);
+        go_on_at_work(v, run);
         return;
     }
     if (run->broken) {

@@ -50,20 +50,23 @@ static void stop_chosen(void *user, int answer)
         sweepview_control(v, lines[answer], said[answer]);
 }
 
+/* What is paused goes on with the first one. */
 static void take_stop_back(struct sweepview *v)
 {
+    bool once = wire_sweep_takes_back(sweepview_is(v));
+
     sweepview_did(v, "go", "");
-    if (v->own)
+    for (int i = 0; v->own && i < (once ? 1 : 2); i++)
         sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
-    else
-        sweepview_control(v, "go",
+    if (!v->own)
+        sweepview_control(v, once ? "go" : "go\ngo",
                           sweepview_is(v)->after_epoch ? "to go on after this epoch too"
                                                        : "to begin further cells again");
 }
 
 static bool will_stop(const struct sweepview *v)
 {
-    return wire_sweep_takes_back(sweepview_is(v));
+    return wire_sweep_stops_later(sweepview_is(v));
 }
 
 static void other_stop_chosen(void *user, int answer)
@@ -112,9 +115,11 @@ static void stop_sweep(struct sweepview *v)
     stops = will_stop(v);
     ends = stops && sweepview_is(v)->after_epoch;
     sweepview_remember_asked(v);
+    if (stops && !waits)
+        text_add(&question, is_paused(v) ? "It is paused, and " : "It ");
     text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
-                        : ends  ? "It stops at the end of this epoch. Something else?"
-                        : stops ? "It stops after the cells that run. Something else?"
+                        : ends  ? "stops at the end of this epoch. Something else?"
+                        : stops ? "stops after the cells that run. Something else?"
                                 : "Stop this sweep? What has no result yet is kept for later.");
     if (v->own)
         screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
@@ -224,10 +229,10 @@ static void go_on(struct sweepview *v)
 {
     bool lives = v->own || v->sweep->live;
 
-    if (lives && is_paused(v))
-        app_say(v->app, GRID_DIM, RUNKEYS_PAUSED);
-    else if (lives && will_stop(v))
+    if (lives && will_stop(v))
         take_stop_back(v);
+    else if (lives && is_paused(v))
+        pause_sweep(v); /* as p: that lets it go on */
     else if (lives)
         app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
     else if (sweepview_open(v->sweep))

@@ -1,6 +1,8 @@
 /* What the keys of the Sweep screen do. */
 #include "ui/sweepview_int.h"
 
+#include "ui/runkeys.h"
+
 #include <string.h>
 
 /* In the list some mean the whole sweep. */
@@ -20,8 +22,8 @@ const struct screen_key sweepview_keys[] = {
     {"K", "stop",
      "stops the sweep, after the cells that run, at an epoch's end or now; R goes on with it"},
     {"R", "go on",
-     "goes on with a sweep that was stopped: what has no result yet is trained; what --max-cells left, "
-     "if you say so; takes a stop after the cells that run, or after the epoch, back"},
+     "goes on with a sweep that is paused or was stopped: what has no result yet is trained; what "
+     "--max-cells left, if you say so; takes a stop after the cells that run, or after the epoch, back"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
     {"d", NULL, "drops the cell: it gets no result; asks first"},
@@ -42,7 +44,7 @@ static void add_acts(const struct sweepview *v, struct text *letters)
     const struct sweepview_sweep *s = v->sweep;
 
     if (v->own || s->live) {
-        text_add(letters, wire_sweep_takes_back(sweepview_is(v)) ? "pRK" : "pK");
+        text_add(letters, wire_sweep_stops_later(sweepview_is(v)) ? "pRK" : "pK");
         return;
     }
     if (sweepview_open(s) || sweepview_beyond(s))
@@ -72,8 +74,9 @@ const struct screen_key *sweepview_hints(void *screen)
     else if (board)
         text_add(&letters, "Ser");
     screen_hints(hints, list ? list_keys : sweepview_keys, text_str(&letters));
-    if (lives && wire_sweep_is_paused(sweepview_is(v)))
-        screen_hint(hints, "p", "go on");
+    if (lives)
+        runkeys_hint(hints, wire_sweep_is_paused(sweepview_is(v)),
+                     wire_sweep_stops_later(sweepview_is(v)));
     text_free(&letters);
     return hints;
 }

@@ -52,6 +52,12 @@ bool wire_sweep_takes_back(const struct wire_sweep_status *s)
     return (s->after_cells || s->after_epoch) && s->state != WIRE_PAUSED && !s->paused;
 }
 
+bool wire_sweep_stops_later(const struct wire_sweep_status *s)
+{
+    return wire_sweep_takes_back(s) ||
+           ((s->after_cells || s->after_epoch) && wire_sweep_is_paused(s));
+}
+
 bool wire_sweep_rests(const struct wire_sweep_status *s)
 {
     return wire_sweep_lacks_room(s) || (wire_sweep_is_paused(s) && !wire_sweep_works(s));

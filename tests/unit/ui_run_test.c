@@ -1,6 +1,7 @@
 /* The Run screen, drawn: nothing, a run as it goes, an ensemble, ends of all kinds, any size. */
 #include "tests/unit/ui_feed_kit.h"
 #include "ui/app_int.h"
+#include "ui/claim.h"
 #include "ui/runview_int.h"
 #include "ui/setup_int.h"
 
@@ -840,7 +841,7 @@ TEST(a_stop_of_a_run_that_is_not_read_waits_too)
     CHECK(!hints(&s, "go on"));
     pair.is.after_cells = true;
     feed_set_elsewhere(s.k.feed, &pair);
-    CHECK(hints(&s, "go on"));
+    CHECK(hints(&s, "take stop back"));
     runview_key(&s.view, &(struct key){.code = 'K'});
     CHECK_HAS(text_str(&s.app.own->question), "The sweep was told to stop already.");
     CHECK_STR(s.app.own->answer[0], "take the stop back: the sweep goes on");
@@ -990,7 +991,8 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     CHECK(command.kind == WIRE_STOP && command.how == WIRE_AFTER_EPOCH);
     snprintf(status.path, sizeof status.path, "%s", record_folder(record));
     wire_set_status(s.k.wire, &status); /* the engine has heard of it */
-    CHECK(!strncmp(draw(&s, 21, 80), " stopping  lenet", 16) && hints(&s, "go on"));
+    CHECK(!strncmp(draw(&s, 21, 80), " stopping  lenet", 16) && hints(&s, "take stop back"));
+    CHECK(!hints(&s, "go on"));
     runview_ask_stop(&s.view, runview_run(&s.view));
     CHECK_HAS(text_str(&s.app.own->question), "? It stops after this epoch already.");
     REQUIRE(s.app.own->answers == 3);
@@ -1012,14 +1014,15 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     status.after_epoch = true;
     kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
     take(&s);
-    runview_resume(&s.view, runview_run(&s.view));
-    CHECK_STR(s.app.own->said, "It is paused: p lets it go on.");
+    CHECK(hints(&s, "go on") && !hints(&s, "go on, no stop"));
+    CHECK_HAS(draw(&s, 21, 80), "p goes on");
     wire_set_status(s.k.wire, &status);
     CHECK(!strncmp(draw(&s, 21, 80), " paused, then stops  lenet", 26));
+    CHECK_HAS(draw(&s, 21, 120), "at step 0: p goes on to its stop, R without it");
     text_clear(&s.text);
     feed_add_status(s.k.feed, &s.text, 100);
     CHECK_HAS(text_str(&s.text), "paused, then stops  lenet");
-    CHECK(hints(&s, "take stop back"));
+    CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
     runview_ask_stop(&s.view, runview_run(&s.view));
     CHECK_HAS(text_str(&s.app.own->question),
               "? It is paused, and stops at the end of this epoch.");
@@ -1029,14 +1032,79 @@ TEST(a_stop_after_the_epoch_is_taken_back)
         CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_run(&s.view)->own = false;
-    CHECK(!hints(&s, "take stop back"));
+    CHECK(!hints(&s, "go on, no stop"));
     runview_run(&s.view)->standing = RECORD_WORK_ENDS;
-    CHECK(hints(&s, "take stop back"));
+    CHECK(hints(&s, "go on, no stop"));
     popup_close(&s.app);
     record_close(record);
     free(s.view.told);
     free(run);
     close_view(&s);
+}
+
+/* R goes on with whatever stands still, as p does with what is paused. */
+TEST(r_lets_what_is_paused_go_on)
+{
+    struct wire_sweep_status sweep = {.sweep = 9,
+                                      .state = WIRE_PAUSED,
+                                      .name = "board",
+                                      .closing = true,
+                                      .after_cells = true,
+                                      .running = 1,
+                                      .paused = 1};
+    struct record_run *run = lenet();
+    struct wire_command command;
+    struct record *record;
+    struct shown s;
+
+    record = open_going(&s, run);
+    s.app.tasks = tasks_new();
+    tasks_patience(s.app.tasks, 20000);
+    s.app.config.results = s.k.results;
+    kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
+    take(&s);
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 7);
+    CHECK(!wire_next_command(s.k.wire, &command, 0));
+    CHECK_STR(s.app.own->said, "going on");
+    claim_close(&s.app);
+    runview_run(&s.view)->sweep = 9; /* a stop is its sweep's, and so is what takes that back */
+    wire_set_sweep(s.k.wire, &sweep);
+    CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    for (int i = 0; i < 2; i++) /* the first one ends the pause */
+        CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO &&
+              command.run == 9);
+    CHECK(!wire_next_command(s.k.wire, &command, 0));
+    CHECK_STR(s.app.own->said, "the sweep goes on: further cells begin");
+    tasks_free(s.app.tasks);
+    close_run(&s, record, run);
+}
+
+TEST(what_came_to_nothing_offers_neither_weights_nor_curves)
+{
+    static const char weights[] = "weights";
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    record = open_going(&s, run);
+    kit_state(&s.k, 7, record_folder(record), WIRE_OOM, "device 0 wanted 12.3 GB");
+    take(&s);
+    CHECK(hints(&s, "again") && hints(&s, "edit"));
+    CHECK(!hints(&s, "predictions") && !hints(&s, "axis") && !hints(&s, "match"));
+    runview_key(&s.view, &(struct key){.code = 'P'});
+    CHECK_STR(s.app.own->said, "it has no weights: it ended before its first checkpoint");
+    CHECK_INT(s.app.shown, SCREEN_RUN);
+    runview_key(&s.view, &(struct key){.code = 'M'});
+    CHECK_STR(s.app.own->said, "it has no whole epoch whose cost could be matched");
+    help_put(record_folder(record), "checkpoint.safetensors", weights, sizeof weights);
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    wire_post(s.k.wire, &(struct wire_event){.kind = WIRE_EPOCH, .run = 7});
+    feed_follow(s.k.feed, record_folder(record));
+    take(&s);
+    CHECK(hints(&s, "predictions") && hints(&s, "axis") && hints(&s, "match"));
+    close_run(&s, record, run);
 }
 
 TEST(a_sweep_that_starts_is_shown_before_it_has_a_cell)

@@ -603,13 +603,16 @@ TEST(only_keys_that_do_something_are_offered)
         v.sweep->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
         CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "pause"));
         v.sweep->is.closing = v.sweep->is.after_cells = true;
-        CHECK(has_acts(&v, "pKR"));
+        CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "R", "take stop back"));
         v.sweep->is.after_cells = false;
         CHECK(has_acts(&v, "pK"));
         v.sweep->is.after_epoch = true;
         CHECK(has_acts(&v, "pKR"));
         v.sweep->is = (struct wire_sweep_status){.state = WIRE_PAUSED};
         CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "go on"));
+        v.sweep->is.closing = v.sweep->is.after_cells = true;
+        CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "p", "go on, then stop"));
+        CHECK(has_hint(sweepview_hints(&v), "R", "go on, no stop"));
         sweepview_free(v.sweep);
         v.sweep = NULL;
     }
@@ -918,6 +921,22 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK_INT(command.kind, WIRE_GO);
     CHECK_STR(text_str(&app.did), "go board");
+    CHECK(sweepview_act(v, 'R')); /* the first ends the pause, the second takes the stop back */
+    for (int i = 0; i < 2; i++)
+        CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(!wire_next_command(wire, &command, 0));
+    CHECK(sweepview_act(v, 'K'));
+    CHECK_STR(text_str(&own.question),
+              "It is paused, and stops after the cells that run. Something else?");
+    CHECK_STR(own.answer[0], "take the stop back: the sweep goes on");
+    popup_close(&app);
+    status.closing = status.after_cells = false;
+    wire_set_sweep(wire, &status);
+    CHECK(sweepview_merge(v));
+    CHECK(sweepview_act(v, 'R')); /* what is paused alone goes on, as with p */
+    CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(!wire_next_command(wire, &command, 0));
+    status.closing = status.after_cells = true;
     event.u.state.state = WIRE_RUNNING;
     wire_post(wire, &event);
     feed_take(app.feed, NULL, NULL);
