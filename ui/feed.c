@@ -100,8 +100,10 @@ static bool same_run(const char *a, const char *b)
 
 struct feed_run *feed_find(struct feed *f, const char *path)
 {
+    const char *name = io_last_part(path);
+
     for (size_t i = f->count; i-- > 0;)
-        if (f->run[i]->path[0] && same_run(f->run[i]->path, path))
+        if (f->run[i]->path[0] && !strcmp(f->run[i]->name, name))
             return f->run[i];
     return NULL;
 }

@@ -75,6 +75,7 @@ static void end_run(struct feed_run *run)
     run->live = false;
     run->files->entry_due = true;
     feed_rows_all_due(run);
+    run->files->looked = 0;
     feed_rows_units_again(run);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ui/runkeys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,7 +190,8 @@ static const struct screen_key keys[] = {
     {"e", "edit", "loads the run into Setup"},
     {"r", "again", "runs it again"},
     {"R", "go on",
-     "goes on with a stopped or dead run, or gives a done one more epochs; Run shows it"},
+     "goes on with a paused, stopped or dead run, takes a stop ahead back, or gives a done one more "
+     "epochs; as on Run, which shows it"},
     {"p", "pause", "pauses a live run, or lets it go on, as on Run"},
     {"K", "stop", "stops a live run; asks how, as on Run"},
     {"P", NULL, "shows its predictions, as 6 does"},
@@ -202,11 +204,10 @@ static const struct screen_key keys[] = {
     {NULL, NULL, NULL}};
 static const char *const forms[] = {"csv", "md", "tex", "json", NULL};
 
-/* Neither what is at work, here or elsewhere, nor what came to nothing, nor what max_steps ended. */
-static bool goes_on(const struct library_run *run)
+/* Of what is not at work: neither what came to nothing, nor what max_steps ended. */
+static bool goes_on(const struct results_standing *is)
 {
-    return !run->live && (run->dead || run->state < WIRE_DONE ||
-                          (run->state == WIRE_DONE && !*library_cell(run, "reason")));
+    return is->dead || is->state < WIRE_DONE || (is->state == WIRE_DONE && !*is->reason);
 }
 
 static const struct screen_key *results_hints(void *screen)
@@ -218,16 +219,22 @@ static const struct screen_key *results_hints(void *screen)
     const struct results_line *line = results_chosen(r);
     const struct library_run *run =
         line && line->kind != RESULTS_GROUP && !r->stale ? results_run(r, line) : NULL;
+    struct results_standing is = {0};
 
     if (r->filtering)
         return field;
+    if (run)
+        is = results_standing(r, run);
+    /* what is at work has its own keys where a narrow screen shows them too */
     screen_hints(hints, keys,
-                 !run || run->broken ? "ES/svt"
-                 : run->live         ? "ES/svtepK"
-                 : goes_on(run)      ? "ES/svteRr"
-                                     : "ES/svter");
-    if (run && run->live && run->state == WIRE_PAUSED)
-        screen_hint(hints, "p", "go on");
+                 !run || run->broken                    ? "ES/svt"
+                 : is.works && is.stops                 ? "EpRKS/svte"
+                 : is.works && is.state == WIRE_WAITING ? "EKS/svte"
+                 : is.works                             ? "EpKS/svte"
+                 : goes_on(&is)                         ? "ES/svteRr"
+                                                        : "ES/svter");
+    if (is.works)
+        runkeys_hint(hints, is.state == WIRE_PAUSED, is.stops);
     return hints;
 }
 

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-int results_role(const struct library_run *run)
+int results_role(const struct library_run *run, const struct results_standing *is)
 {
-    if (run->broken || run->dead)
+    if (run->broken || is->dead)
         return GRID_BAD;
-    switch (run->state) {
+    switch (is->state) {
     case WIRE_RUNNING:
-        return GRID_GOOD;
+        return strcmp(is->words, wire_state_name(WIRE_RUNNING)) ? GRID_WARN : GRID_GOOD;
     case WIRE_DIVERGED:
     case WIRE_OOM:
     case WIRE_FAILED:
@@ -25,14 +25,6 @@ int results_role(const struct library_run *run)
     default:
         return GRID_TEXT;
     }
-}
-
-/* Its run.csv cannot say so. */
-bool results_lacks_room(const struct results *r, const struct library_run *run)
-{
-    const struct feed_run *at = results_live(r, run);
-
-    return at && feed_lacks_room(r->app->feed, at);
 }
 
 static void add_number(const struct results *r, const struct library_run *run, const char *column,
@@ -74,18 +66,24 @@ static void add_sentence(const struct results *r, const struct library_run *run,
         text_add(out, "; u shows its members");
 }
 
-static void add_remarks(const struct results *r, const struct library_run *run, struct text *out)
+static void add_remarks(const struct results *r, const struct library_run *run,
+                        const struct results_standing *is, struct text *out)
 {
-    const char *reason = library_cell(run, "reason");
+    const struct feed_run *at = results_live(r, run);
 
     if (run->broken)
         text_add(out, run->problem);
-    else if (run->dead)
+    else if (is->dead)
         text_add(out, FEED_DEAD);
-    else if (results_lacks_room(r, run))
+    else if (at && feed_lacks_room(r->app->feed, at))
         text_add(out, "it " WIRE_LACKS_ROOM " on the disk");
-    else if (*reason)
-        text_add(out, reason);
+    else if (is->stops)
+        text_addf(out, "%sstops %s: R takes that back",
+                  is->state == WIRE_PAUSED ? "it is paused, and " : "it ",
+                  feed_ends_epoch(r->app->feed, at) ? "at the end of this epoch"
+                                                    : "with its sweep");
+    else
+        text_add(out, is->reason);
     add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);
     add_number(r, run, "note", out->n ? "; note: " : "note: ", "", out);
     add_number(r, run, "sweep", out->n ? "; sweep " : "sweep ", "", out);
@@ -153,6 +151,7 @@ void results_draw_detail(const struct results *r, struct grid *g, struct rect in
     struct rect inner = rect_behind(rect_before(in, 1), 1);
     const struct library_run *run;
     struct text words = {0}, cut = {0};
+    struct results_standing is;
     int row = 1, room;
 
     if (!line || in.rows < 1)
@@ -165,10 +164,12 @@ void results_draw_detail(const struct results *r, struct grid *g, struct rect in
     room = in.rows - (in.rows > 2 && !run->broken); /* a long note leaves a row to the results */
     words_add_cut(&cut, run->name, in.columns - 2, g->ascii);
     grid_bold(g, in, 0, 1, GRID_HEAD, text_str(&cut));
-    add_remarks(r, run, &words);
+    is = results_standing(r, run);
+    add_remarks(r, run, &is, &words);
     if (words.n)
-        row += grid_words(g, rect_top(inner, room), row,
-                          results_role(run) == GRID_BAD ? GRID_BAD : GRID_TEXT, text_str(&words));
+        row +=
+            grid_words(g, rect_top(inner, room), row,
+                       results_role(run, &is) == GRID_BAD ? GRID_BAD : GRID_TEXT, text_str(&words));
     row = row < room ? row : room;
     text_clear(&words);
     if (!run->broken) {

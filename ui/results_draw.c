@@ -221,6 +221,7 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
                        const struct results_line *line, const struct library_run *run)
 {
     char number[TEXT_NUMBER_ROOM];
+    struct results_standing is;
 
     draw_mark(r, g, in, row, line);
     if (line->kind == RESULTS_GROUP) {
@@ -230,10 +231,8 @@ static void draw_state(const struct results *r, struct grid *g, struct rect in, 
         draw_fold(r, g, in, row, line, GRID_KEY);
         return;
     }
-    if (results_lacks_room(r, run))
-        grid_text(g, in, row, AT_STATE, GRID_WARN, "no room");
-    else
-        grid_text(g, in, row, AT_STATE, results_role(run), library_cell(run, "state"));
+    is = results_standing(r, run);
+    grid_text(g, in, row, AT_STATE, results_role(run, &is), is.words);
     grid_text(g, in, row, AT_HASH, GRID_DIM, results_hash(run->name));
     if (line->inside)
         grid_put(g, in, row, 1, g->ascii ? '|' : 0x2502, GRID_BORDER, 0);

@@ -92,6 +92,7 @@ struct results {
     struct app *app;
     struct results_view view;
     uint64_t seen_turn, marks_turn; /* marks_turn: as they were kept */
+    uint64_t seen_told;             /* of results_told */
     char entry[40];                 /* among the settings, for these marks; "" until it is known */
     bool stale;
 
@@ -172,8 +173,22 @@ void results_add_head(const struct results_column *c, struct text *out);
 void results_set_column(struct results_column *c, const char *name);
 
 /* results_live.c */
-const struct feed_run *results_live(const struct results *r,
-                                    const struct library_run *run); /* NULL: it is not at work */
+/* NULL: it is not at work, and was not here. */
+const struct feed_run *results_live(const struct results *r, const struct library_run *run);
+/* How a run stands: one of this program as the wire says, which is sooner than its run.csv. */
+struct results_standing {
+    enum wire_state state;
+    bool works, dead;  /* works: somebody has it at work, paused or not */
+    bool stops;        /* it, or its sweep, was told to stop later */
+    const char *words; /* for a column of eight: "stopping" */
+    const char *reason;
+};
+struct results_standing results_standing(const struct results *r, const struct library_run *run);
+/* (count) of which there is a results_live; freed by the caller. */
+bool *results_are_live(const struct results *r, const struct library_run *runs, size_t count);
+size_t results_running(const struct results *r, const struct library_run *runs, size_t count);
+/* Another number where a run of this program stands otherwise. */
+uint64_t results_told(const struct results *r);
 /* Of a run at work that has ended an epoch since its run.csv was written: as a cell of that, for numbers
  * of epochs. NULL: run.csv tells the same, or more. */
 const char *results_newest(const struct results *r, const struct library_run *run,
@@ -183,8 +198,7 @@ const char *results_raw(const struct results *r, const struct library_run *run, 
                         char out[TEXT_NUMBER_ROOM]);
 
 /* results_detail.c */
-int results_role(const struct library_run *run); /* of its state */
-bool results_lacks_room(const struct results *r, const struct library_run *run);
+int results_role(const struct library_run *run, const struct results_standing *is);
 void results_draw_detail(const struct results *r, struct grid *g, struct rect in);
 
 /* results_draw.c */

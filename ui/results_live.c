@@ -1,6 +1,8 @@
-/* ui/results_live.c: what is known of a run at work before its run.csv, which is written now and then,
- * tells of it. */
+/* ui/results_live.c: what is known of a run at work, and of one that this program has ended, before its
+ * run.csv, which is written now and then and looked at later still, tells of it. */
 #include "ui/results_int.h"
+
+#include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +10,81 @@
 
 const struct feed_run *results_live(const struct results *r, const struct library_run *run)
 {
-    bool known = run->live && r->app->feed;
-    char *folder = known ? library_folder(r->app->library, run->name) : NULL;
-    const struct feed_run *at = folder ? feed_find(r->app->feed, folder) : NULL;
+    const struct feed_run *at = r->app->feed ? feed_find(r->app->feed, run->name) : NULL;
 
-    free(folder);
-    return at;
+    return at && (run->live || at->own) ? at : NULL;
+}
+
+struct results_standing results_standing(const struct results *r, const struct library_run *run)
+{
+    const struct feed_run *at = results_live(r, run);
+    bool own = at && at->own && !run->broken;
+    struct results_standing is = {.state = own ? at->state : run->state,
+                                  .works = own ? at->live : run->live,
+                                  .dead = !own && run->dead,
+                                  .reason = own ? at->reason : library_cell(run, "reason")};
+
+    if (run->broken || is.dead)
+        is.words = library_cell(run, "state");
+    else if (at && feed_lacks_room(r->app->feed, at))
+        is.words = "no room";
+    else if (at && feed_starts(r->app->feed, at))
+        is.words = "starting";
+    else if (at && is.state == WIRE_RUNNING && feed_ends_epoch(r->app->feed, at))
+        is.words = "stopping";
+    else
+        is.words = wire_state_name(is.state);
+    is.stops = is.works && at && feed_stops_later(r->app->feed, at);
+    return is;
+}
+
+/* That of the library which the feed's is. */
+static const struct library_run *listed(const struct results *r, const struct feed_run *at)
+{
+    return at->path[0] ? library_find(r->app->library, at->name) : NULL;
+}
+
+bool *results_are_live(const struct results *r, const struct library_run *runs, size_t count)
+{
+    bool *are = mem_new(count + 1, sizeof *are);
+
+    for (size_t i = 0; r->app->feed && i < feed_count(r->app->feed); i++) {
+        const struct library_run *run = listed(r, feed_at(r->app->feed, i));
+
+        if (run && results_live(r, run))
+            are[run - runs] = true;
+    }
+    return are;
+}
+
+size_t results_running(const struct results *r, const struct library_run *runs, size_t count)
+{
+    bool *live = results_are_live(r, runs, count);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct results_standing is = {.state = runs[i].state, .works = runs[i].live};
+
+        if (live[i])
+            is = results_standing(r, &runs[i]);
+        n += is.works && is.state == WIRE_RUNNING;
+    }
+    free(live);
+    return n;
+}
+
+uint64_t results_told(const struct results *r)
+{
+    uint64_t told = 0;
+
+    for (size_t i = 0; r->app->feed && i < feed_count(r->app->feed); i++) {
+        const struct feed_run *at = feed_at(r->app->feed, i);
+
+        if (at->own)
+            told = told * 31 + at->id * 64 + (uint64_t)at->state * 2 +
+                   (at->live && feed_stops_later(r->app->feed, at));
+    }
+    return told;
 }
 
 /* Test loss of its best epoch; nan: unknown. */

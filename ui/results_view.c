@@ -98,6 +98,7 @@ static void sort_runs(struct results *r, const struct library_run *runs)
     bool falling = r->sort[0] == '-';
     const char *column = r->sort + falling;
     int field = library_field(column);
+    bool *live = results_are_live(r, runs, v->total);
 
     for (size_t i = 0; i < v->count; i++) {
         const struct library_run *run = &runs[v->order[i]];
@@ -108,7 +109,7 @@ static void sort_runs(struct results *r, const struct library_run *runs)
         s[i].falling = falling;
         if (!*column)
             continue;
-        if (run->live) /* by what its line shows */
+        if (live[v->order[i]]) /* by what its line shows */
             newest = results_newest(r, run, column, number);
         set_key(&s[i], newest       ? newest
                        : field >= 0 ? run->cell[field]
@@ -117,6 +118,7 @@ static void sort_runs(struct results *r, const struct library_run *runs)
     qsort(s, v->count, sizeof *s, compare);
     for (size_t i = 0; i < v->count; i++)
         v->order[i] = s[i].place;
+    free(live);
     free(s);
 }
 
@@ -450,7 +452,6 @@ static void take_news(struct results *r, const struct library_run *runs, size_t 
     struct text words = {0};
 
     for (size_t i = 0; i < count; i++) {
-        v->running += runs[i].live && runs[i].state == WIRE_RUNNING;
         n.dead += r->since[0] && has_died(r, &runs[i]);
         if (has_ended(r, &runs[i], ended))
             add_ended(&n, &runs[i]);
@@ -532,10 +533,12 @@ void results_make(struct results *r)
     results_choose_columns(r, runs);
     results_measure_columns(r);
     take_news(r, runs, count);
+    v->running = results_running(r, runs, count);
     take_picks(v, runs);
     v->acc_width = r->fold == RESULTS_SINGLE ? 9 : 17;
     find_chosen(r);
     r->seen_turn = library_turn(r->app->library);
+    r->seen_told = results_told(r);
     r->percent = share_in_per_cent();
     r->stale = false;
 }
@@ -543,7 +546,7 @@ void results_make(struct results *r)
 bool results_is_old(const struct results *r)
 {
     return r->stale || r->seen_turn != library_turn(r->app->library) ||
-           r->percent != share_in_per_cent();
+           r->percent != share_in_per_cent() || r->seen_told != results_told(r);
 }
 
 const struct library_run *results_run(const struct results *r, const struct results_line *line)

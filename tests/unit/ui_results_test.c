@@ -629,6 +629,82 @@ TEST(a_run_at_work_is_shown_at_its_newest_epoch)
     close_with_run(&k);
 }
 
+static void check_hints(struct kit *k, const char *want)
+{
+    struct text shown = {0};
+
+    for (const struct screen_key *h = screen_results.hints(k->state); h->keys; h++)
+        text_addf(&shown, "%s ", h->keys);
+    CHECK_HAS(text_str(&shown), want);
+    text_free(&shown);
+}
+
+static void tell_state(struct wire *wire, const char *folder, enum wire_state state, bool ends)
+{
+    struct wire_event event = {.kind = WIRE_STATE, .run = 7, .u.state.state = state};
+    struct wire_status status = {.run = 7, .state = state, .after_epoch = ends};
+
+    snprintf(status.path, sizeof status.path, "%s", folder);
+    wire_set_status(wire, &status);
+    wire_post(wire, &event);
+}
+
+static const char *hint_of(struct kit *k, const char *keys)
+{
+    const struct screen_key *h = screen_results.hints(k->state);
+
+    while (h->keys && strcmp(h->keys, keys) != 0)
+        h++;
+    return h->keys ? h->hint : "";
+}
+
+/* The wire knows it before run.csv does, and long before that is looked at. */
+TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
+{
+    static const char name[] = "2026-10-29-100000-000-lenet-0001";
+    struct wire *wire = wire_new(16);
+    struct run_kit k;
+    char *folder;
+
+    open_with_run(&k, name, "state=running epochs=4 epochs_done=0 best_epoch=0");
+    feed_free(k.kit.app.feed);
+    k.kit.app.feed = feed_new(wire, k.kit.folder);
+    folder = library_folder(k.kit.app.library, name);
+    tell_state(wire, folder, WIRE_RUNNING, false);
+    (void)feed_take(k.kit.app.feed, NULL, NULL);
+    CHECK(kit_shows(&k.kit, "running  0001") && kit_shows(&k.kit, "1 running"));
+    CHECK_STR(hint_of(&k.kit, "p"), "pause");
+    CHECK(!screen_results.tick(k.kit.state));
+    tell_state(wire, folder, WIRE_RUNNING, true);
+    CHECK(screen_results.tick(k.kit.state)); /* no event tells of that */
+    CHECK(kit_shows(&k.kit, "stopping 0001"));
+    CHECK(kit_shows(&k.kit, "it stops at the end of this epoch: R takes that back"));
+    CHECK_STR(hint_of(&k.kit, "R"), "take stop back");
+    tell_state(wire, folder, WIRE_PAUSED, true);
+    (void)feed_take(k.kit.app.feed, NULL, NULL);
+    CHECK(screen_results.tick(k.kit.state));
+    CHECK(kit_shows(&k.kit, "paused   0001"));
+    CHECK(kit_shows(&k.kit, "it is paused, and stops at the end of this epoch: R takes that back"));
+    CHECK_STR(hint_of(&k.kit, "p"), "go on, then stop");
+    CHECK_STR(hint_of(&k.kit, "R"), "go on, no stop");
+    CHECK_INT(of(&k.kit)->view.running, 0);
+    tell_state(wire, folder, WIRE_PAUSED, false);
+    free(kit_draw(&k.kit, 22, 80));
+    CHECK(!screen_results.tick(k.kit.state)); /* it rests */
+    CHECK_STR(hint_of(&k.kit, "p"), "go on");
+    CHECK_STR(hint_of(&k.kit, "R"), "");
+    kit_epochs(&k.kit, name, 1, 4, (const double[]){0.5, 0.75, 0.625, 0.8});
+    tell_state(wire, folder, WIRE_DONE, false); /* run.csv and the lock say otherwise still */
+    for (int i = 0; i < 3; i++)
+        (void)feed_take(k.kit.app.feed, NULL, NULL);
+    CHECK(kit_shows(&k.kit, "done     0001   0.8000"));
+    CHECK(kit_shows(&k.kit, " 4/4  0.8000 "));
+    check_hints(&k.kit, "e R r ");
+    free(folder);
+    close_with_run(&k);
+    wire_free(wire);
+}
+
 /* What is asked before a run goes on is asked where the key was pressed. */
 TEST(more_epochs_are_asked_for_over_the_list)
 {
@@ -902,16 +978,6 @@ TEST(a_long_note_leaves_the_results_in_sight)
     kit_end(&k);
 }
 
-static void check_hints(struct kit *k, const char *want)
-{
-    struct text shown = {0};
-
-    for (const struct screen_key *h = screen_results.hints(k->state); h->keys; h++)
-        text_addf(&shown, "%s ", h->keys);
-    CHECK_HAS(text_str(&shown), want);
-    text_free(&shown);
-}
-
 /* What is at work does not go on: it is paused and stopped. */
 TEST(hints_are_keys_that_do_something_to_the_chosen_run)
 {
@@ -931,7 +997,7 @@ TEST(hints_are_keys_that_do_something_to_the_chosen_run)
     kit_run(&k, name, "state=running");
     kit_turn(&k, true);
     free(kit_draw(&k, 22, 80));
-    check_hints(&k, "e p K ");
+    check_hints(&k, "Enter p K ");
     flock(fd, LOCK_UN);
     close(fd);
     kit_run(&k, name, "state=done");
