@@ -175,15 +175,23 @@ check "and that it stops no more where that was taken back" eval '! grep -q "sti
 check "it goes on to its end" until_true 60 eval '[ "$(rows alone/2*/epochs.csv)" = 3 ]'
 rm shut
 mkdir mine
-CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" check "so is this program's own" play mine "calm" "keys r" "wait running" "keys K a" "wait  stopping" "keys p" "wait  paused, then stops" "wait R take stop back" "keys R" \
+CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" check "so is this program's own" play mine "calm" "keys r" "wait running" "keys K a" "wait  stopping" "keys p" "wait  paused, then stops" "wait R go on, no stop" "keys R" \
     "wait this epoch is taken back" "gone then stops" "wait  running" "keys K n" "wait  stopped"
+one rests epochs=100 name=first
+export CHORUS_FAKE_SCRIPT=step_ms=400
+check "a paused one is paused on Results at once, which comes to rest; R lets it go on" play rests "calm" "keys r" "wait img/s" \
+    "keys 3" "wait p pause" "keys p" "wait ‖ paused" "save at-once" "wait p go on" "calm" "keys R" "wait ● running" "keys 2 K n" "wait  stopped"
+check "in its row too" grep -q "  paused  " at-once
+CHORUS_FAKE_SCRIPT=oom=1 check "what ran out of memory at once offers nothing of weights" play rests "calm" "keys Home r" \
+    "wait out of memory" "calm" "wait r again" "gone P predictions" "gone M match" "keys P" "wait it has no weights"
+unset CHORUS_FAKE_SCRIPT
 CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" one both lr=0.3,0.4 epochs=3 --name held --background
 check "so does R on Sweep, which says it too" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
-    "wait stopping after this epoch" "wait R go on" "keys K" "wait It stops at the end of this epoch" "wait take the stop back" \
+    "wait stopping after this epoch" "wait R take stop back" "keys K" "wait It stops at the end of this epoch" "wait take the stop back" \
     "keys Esc R" "wait has been told to go on after this epoch too" "gone stopping after this epoch" "keys : Down" "wait go held" "keys Esc"
 check "and R on Run, of a cell" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
-    "wait stopping after this epoch" "keys 2" "wait  stopping elsewhere" "wait R go on" "keys R" "wait this epoch is taken back" "keys 5" "gone stopping after" \
-    "wait running" "keys K" "wait after the cells" "keys a" "wait no further cell begins" "keys 2" "wait R go on" "keys K" \
+    "wait stopping after this epoch" "keys 2" "wait  stopping elsewhere" "wait R take stop back" "keys R" "wait this epoch is taken back" "keys 5" "gone stopping after" \
+    "wait running" "keys K" "wait after the cells" "keys a" "wait no further cell begins" "keys 2" "wait R take stop back" "keys K" \
     "wait The sweep was told to stop" "keys t" "wait the sweep goes on: further cells begin" "keys 5" "gone no further cell"
 : >shut
 check "both cells get their results" until_true 60 eval '[ "$(grep -c ,done, both/sweeps/held/sweep.csv)" = 2 ]'
