@@ -56,6 +56,10 @@ enum err_code data_peek(struct data_set *facts, const struct spec *spec,
                         const struct data_places *places, struct net_shape wanted,
                         struct err *e) MUST_USE;
 
+/* What the value names, as a number that is another one where a file that would be read has come, gone
+ * or been written: nothing is read. What took long to find out holds for a while. */
+uint64_t data_state(const char *data, const struct data_places *places);
+
 /* The class that all images of the part have, -1: there are several, or none. */
 int data_only_class(const struct data_part *part);
 

@@ -386,11 +386,12 @@ static void note_skipped(struct data_found *found, const struct data_folder *f)
 enum err_code data_folder_list(struct data_found *found, struct err *e)
 {
     struct data_folder *f = found->folder_list = mem_new(1, sizeof *f);
+    enum err_code code = list_all(f, found, e);
 
-    TRY(list_all(f, found, e));
     state_of(f, found->folder, f->state, &f->settled);
-    note_skipped(found, f);
-    return ERR_OK;
+    if (code == ERR_OK)
+        note_skipped(found, f);
+    return code;
 }
 
 static void part_free(struct data_folder_part *part)

@@ -39,7 +39,8 @@ bool data_folder_has_pictures(const char *path);
 /* What of it is for training and what for testing: found's train, test and note. */
 void data_folder_find(struct data_found *found, const char *path);
 
-/* Lists what was found, in the order of the set, into found->folder_list. */
+/* Lists what was found, in the order of the set, into found->folder_list. What is refused stands there up
+ * to what was, with its state. */
 enum err_code data_folder_list(struct data_found *found, struct err *e) MUST_USE;
 void data_folder_free(struct data_folder *list);
 /* Whether every file and folder of the list is as it was. */

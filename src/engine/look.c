@@ -19,6 +19,7 @@
 #define FACTS     64
 #define ESTIMATES 4096 /* more than a sweep has kinds of cells, so that few take another's place */
 #define WEIGHTS   16
+#define STATES    256
 /* How long facts about data are believed; longer, where finding out took long. */
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
@@ -33,8 +34,12 @@ struct facts {
     int64_t train_limit, test_limit;
     uint64_t seed;
     struct net_shape wanted;
-    uint64_t stamp; /* of the file, the folder, or both files of a pair */
+    uint64_t state; /* data_state */
     struct data_set set;
+};
+
+struct state {
+    uint64_t name, serial, state; /* of which value, in which look */
 };
 
 struct checked {
@@ -62,6 +67,7 @@ struct look {
     struct checked checked[WEIGHTS];
     int checks;
     struct look_nets nets;
+    struct state state[STATES];            /* by the last bits of their names */
     struct estimated estimated[ESTIMATES]; /* by the last bits of their hash; these outlive it, */
     struct facts facts[FACTS];             /* and so do these */
 };
@@ -157,30 +163,15 @@ enum err_code look_estimate(struct look *l, const struct plan *p, struct backend
 
 /* ---- for plans ---- */
 
-/* A name is no file, which has a stamp too. */
-static uint64_t stamp_of_file(const char *path)
+/* Once in each look. */
+static uint64_t state_of(struct look *l, const char *data, const struct data_places *places)
 {
-    struct record_stamp stamp = {0};
-    struct stat st;
+    uint64_t name = hash_quick(data, strlen(data));
+    struct state *known = &l->state[name % STATES];
 
-    if (io.stat(path, &st) == 0)
-        record_stamp_of(&stamp, &st);
-    return hash_quick(&stamp, sizeof stamp);
-}
-
-/* A path may hold colons itself: whatever could be a pair is looked at. */
-static uint64_t stamp_of(const char *data)
-{
-    uint64_t stamp = stamp_of_file(data);
-
-    for (const char *c = strchr(data, ':'); c; c = strchr(c + 1, ':')) {
-        char *train = mem_text_n(data, (size_t)(c - data));
-        uint64_t both[] = {stamp, stamp_of_file(train), stamp_of_file(c + 1)};
-
-        stamp = hash_quick(both, sizeof both);
-        free(train);
-    }
-    return stamp;
+    if (known->serial != l->serial || known->name != name)
+        *known = (struct state){name, l->serial, data_state(data, places)};
+    return known->state;
 }
 
 static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted,
@@ -192,7 +183,7 @@ static bool same_facts(const struct facts *f, const struct spec *s, struct net_s
            f->normalize == s->normalize && f->valid == s->valid &&
            f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
            f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c && f->stamp == now;
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c && f->state == now;
 }
 
 static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
@@ -200,7 +191,7 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
 {
     struct look *l = user;
     struct facts *oldest = &l->facts[0];
-    uint64_t now = stamp_of(s->data);
+    uint64_t now = state_of(l, s->data, places);
 
     for (int i = 0; i < FACTS; i++) {
         struct facts *f = &l->facts[i];
@@ -222,7 +213,7 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
                              .test_limit = s->test_limit,
                              .seed = s->seed,
                              .wanted = wanted,
-                             .stamp = now,
+                             .state = now,
                              .set = *set};
     snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
     return ERR_OK;

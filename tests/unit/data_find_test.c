@@ -243,3 +243,39 @@ TEST(a_fifo_is_no_file)
     free(path);
     kit_remove(folder);
 }
+
+static int asked;
+
+static int slow_stat(const char *path, struct stat *st)
+{
+    asked++;
+    usleep(5000);
+    return stat(path, st);
+}
+
+/* Whoever asks once a second is not at work all the time because a disk is slow. */
+TEST(a_state_that_took_long_holds_for_a_while)
+{
+    int (*real)(const char *, struct stat *) = io.stat;
+    char *folder = kit_folder(), *path = io_path(folder, "rows.csv");
+    uint64_t state;
+    int before;
+
+    kit_text(folder, "rows.csv", "a,label\n1,0\n");
+    usleep(50000); /* else it is another one once it cannot change unseen */
+    state = data_state(path, NULL);
+    io.stat = slow_stat;
+    CHECK(data_state(path, NULL) == state);
+    before = asked;
+    CHECK(before > 0);
+    for (int i = 0; i < 10; i++)
+        CHECK(data_state(path, NULL) == state);
+    CHECK_INT(asked, before);
+    io.stat = real;
+    kit_text(folder, "rows.csv", "a,label\n1,0\n2,1\n");
+    for (int i = 0; i < 100 && data_state(path, NULL) == state; i++)
+        usleep(50000);
+    CHECK(data_state(path, NULL) != state);
+    free(path);
+    kit_remove(folder);
+}

@@ -281,12 +281,14 @@ TEST(what_a_cell_would_hold_is_computed_once)
     kit_end(&k);
 }
 
+/* In a look of its own. */
 static size_t train_rows(struct look *l, const struct spec *s)
 {
     struct plan_source from = look_source(l);
     struct data_set set = {0};
     struct err e = {0};
 
+    look_begin(l, 0);
     if (from.peek(from.user, &set, s, &nowhere, (struct net_shape){0}, &e) != ERR_OK)
         TEST_FAILED("%s", e.text);
     return set.train.count;
@@ -314,6 +316,43 @@ TEST(what_changes_in_either_file_of_a_pair_is_noticed)
     CHECK_INT(train_rows(l, &s), 3);
     free(train);
     free(test);
+    look_free(l);
+    kit_end(&k);
+}
+
+static void write_idx(const char *folder, const char *name, int dims, uint8_t count)
+{
+    const uint8_t head[16] = {0, 0, 8, (uint8_t)dims, 0, 0, 0, count, 0, 0, 0, 1, 0, 0, 0, 1};
+    char *path = io_path(folder, name);
+    FILE *f = fopen(path, "wb");
+
+    CHECK(f && fwrite(head, 1, dims == 3 ? 16 : 8, f) > 0);
+    for (int i = 0; i < count; i++)
+        CHECK(f && fputc(i % 2, f) == i % 2);
+    CHECK(f && fclose(f) == 0);
+    free(path);
+}
+
+/* Written over in its place, which its folder does not show. */
+TEST(what_changes_in_a_folder_is_noticed)
+{
+    struct kit k;
+    struct spec s;
+    struct look *l;
+
+    kit_folder(&k);
+    kit_spec(&k, &s, NULL);
+    l = look_new(k.results);
+    s.train_limit = 0;
+    s.test_limit = 0;
+    snprintf(s.data, sizeof s.data, "%s", k.folder);
+    for (uint8_t n = 4; n <= 5; n++) {
+        write_idx(k.folder, "train-images-idx3-ubyte", 3, n);
+        write_idx(k.folder, "train-labels-idx1-ubyte", 1, n);
+        write_idx(k.folder, "t10k-images-idx3-ubyte", 3, 4);
+        write_idx(k.folder, "t10k-labels-idx1-ubyte", 1, 4);
+        CHECK_INT(train_rows(l, &s), n);
+    }
     look_free(l);
     kit_end(&k);
 }
