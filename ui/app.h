@@ -105,9 +105,10 @@ struct app_config {
     const char *theme; /* "dark", "light", "mono"; NULL: as the settings say */
     const char *keys;  /* a script of keys; NULL */
     int rows, columns; /* with a script: draw without a terminal, at this size; 0: a terminal */
-    const char *const *model_names; /* built in and in ./models */
-    double (*wall)(void);           /* the time of day; NULL: clock_wall. Tests stop it */
-    uint64_t (*ns)(void);           /* NULL: clock_ns */
+    const char *const *model_names;           /* built in and in ./models */
+    uint64_t (*data_state)(const char *data); /* data_state, by any thread; NULL: nobody looks */
+    double (*wall)(void);                     /* the time of day; NULL: clock_wall. Tests stop it */
+    uint64_t (*ns)(void);                     /* NULL: clock_ns */
 };
 
 struct app {

@@ -97,6 +97,7 @@ struct setup {
     bool saw_runs;
     bool named_looking;                         /* a task looks at the files that the form names */
     uint64_t named_ns, named_turn, named_stamp; /* when, at which form, and what they were */
+    uint64_t named_took_ns;                     /* looking */
     /* Whether to queue it behind what runs here; and that has ended since. */
     enum { ASKS_NOTHING, ASKS_BEHIND, ASKS_ENDED } asks;
     bool judging; /* r waits for what the planner says of that form */
@@ -202,8 +203,8 @@ void setup_queue_add(struct setup *s, bool alone);
 void setup_free_queue(struct setup *s);
 
 /* setup_named.c */
-void setup_look_at_named(
-    struct setup *s); /* once a second; where they are others, it is asked anew */
+/* Once a second, or less often where they are many; where they are others, it is asked anew. */
+void setup_look_at_named(struct setup *s);
 
 /* setup_start.c */
 void setup_run(struct setup *s);

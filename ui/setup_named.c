@@ -13,22 +13,40 @@
 #include <string.h>
 
 #define LOOK_NS 1000000000u
-#define MOST    64 /* of a list of models, or of weights */
+#define LONGER  50 /* than looking took: a fiftieth of a core at most */
+
+struct named {
+    const char *key;
+    char *value;
+    bool typed;   /* in a list: a path in it may be relative */
+    char *folder; /* to that; NULL: to where we are */
+};
 
 struct looking {
     struct setup_link *link;
-    char *path[MOST];
-    size_t paths;
-    uint64_t turn, stamp; /* of the form; of all of them */
+    const struct app_config *config;
+    struct named *named;
+    size_t count, room;
+    uint64_t turn, stamp, took_ns; /* of the form; of all of them; by the clock */
 };
 
+static uint64_t add(uint64_t sum, uint64_t one)
+{
+    const uint64_t both[] = {sum, one};
+
+    return hash_quick(both, sizeof both);
+}
+
 /* Of a folder that it is there: what runs writes in it again and again. */
-static uint64_t look_at(const char *path, double now)
+static uint64_t look_at(char *path)
 {
     struct record_stamp stamp = {0};
+    double now = clock_wall();
     struct stat st;
+    bool there = path && io.stat(path, &st) == 0;
 
-    if (io.stat(path, &st) != 0)
+    free(path);
+    if (!there)
         return 0;
     if (!S_ISREG(st.st_mode))
         return st.st_ino;
@@ -37,15 +55,43 @@ static uint64_t look_at(const char *path, double now)
     return hash_quick(&stamp, sizeof stamp) + record_stamp_settled(&stamp, now);
 }
 
+static const char *meant(const struct named *n, struct spec *s)
+{
+    struct err e;
+
+    if (!n->typed)
+        return n->value;
+    spec_default(s);
+    if (spec_set(s, n->key, n->value, NULL, n->folder, &e) != ERR_OK)
+        return "";
+    return !strcmp(n->key, "model") ? s->model : !strcmp(n->key, "data") ? s->data : s->weights;
+}
+
+/* Weights may be the name of a run too. */
+static uint64_t look_at_value(const struct app_config *config, const struct named *n)
+{
+    struct spec s;
+    const char *value = meant(n, &s);
+    uint64_t state;
+
+    if (!*value)
+        return 0;
+    if (!strcmp(n->key, "data"))
+        return config->data_state ? config->data_state(value) : 0;
+    if (!strcmp(n->key, "model"))
+        return look_at(net_file(value));
+    state = look_at(mem_text(value));
+    return strchr(value, '/') ? state : add(state, look_at(io_path(config->results, value)));
+}
+
 static void look(void *arg)
 {
     struct looking *l = arg;
-    uint64_t stamp[MOST] = {0};
-    double now = clock_wall();
+    uint64_t began = clock_ns();
 
-    for (size_t i = 0; i < l->paths; i++)
-        stamp[i] = look_at(l->path[i], now);
-    l->stamp = hash_quick(stamp, sizeof stamp);
+    for (size_t i = 0; i < l->count; i++)
+        l->stamp = add(l->stamp, look_at_value(l->config, &l->named[i]));
+    l->took_ns = clock_ns() - began;
 }
 
 static void looked(void *arg, bool dropped)
@@ -53,8 +99,10 @@ static void looked(void *arg, bool dropped)
     struct looking *l = arg;
     struct setup *s = setup_let_go(l->link);
 
-    if (s)
+    if (s) {
         s->named_looking = false;
+        s->named_took_ns = l->took_ns;
+    }
     if (s && !dropped && s->form.turn == l->turn) {
         bool other = s->named_turn == l->turn && s->named_stamp != l->stamp;
 
@@ -65,61 +113,54 @@ static void looked(void *arg, bool dropped)
         }
         s->named_turn = s->form.turn;
     }
-    for (size_t i = 0; i < l->paths; i++)
-        free(l->path[i]);
+    for (size_t i = 0; i < l->count; i++) {
+        free(l->named[i].value);
+        free(l->named[i].folder);
+    }
+    free(l->named);
     free(l);
 }
 
-static void add(struct looking *l, char *path)
+static void add_named(struct looking *l, struct named n)
 {
-    if (path && l->paths < MOST)
-        l->path[l->paths++] = path;
-    else
-        free(path);
+    n.value = mem_text(n.value);
+    n.folder = n.folder ? mem_text(n.folder) : NULL;
+    l->named = mem_grow(l->named, &l->room, l->count + 1, sizeof *l->named);
+    l->named[l->count++] = n;
 }
 
-/* Weights may be the name of a run too, data a pair of files, whose paths may hold colons themselves. */
-static void add_value(struct looking *l, const char *key, const char *value, const char *results)
+/* What the key is, or each value of its list. */
+static void add_key(struct looking *l, const struct spec_sweep *w, const char *key, char *value)
 {
-    if (!strcmp(key, "model"))
-        add(l, net_file(value));
-    else if (*value)
-        add(l, mem_text(value));
-    if (!strcmp(key, "weights") && *value && !strchr(value, '/'))
-        add(l, io_path(results, value));
-    for (const char *c = strcmp(key, "data") ? NULL : strchr(value, ':'); c;
-         c = strchr(c + 1, ':')) {
-        add(l, mem_text_n(value, (size_t)(c - value)));
-        add(l, mem_text(c + 1));
+    for (size_t a = 0; a < w->axes; a++) {
+        const struct spec_axis *axis = &w->axis[a];
+
+        if (strcmp(axis->key, key) != 0)
+            continue;
+        for (size_t v = 0; v < axis->values; v++)
+            add_named(l, (struct named){key, axis->value[v], true, axis->folder});
+        return;
     }
+    add_named(l, (struct named){key, value, false, NULL});
 }
 
 void setup_look_at_named(struct setup *s)
 {
-    const struct spec_sweep *w = &s->form.sweep;
-    const struct {
-        const char *key, *value;
-    } keys[] = {{"model", w->base.model}, {"weights", w->base.weights}, {"data", w->base.data}};
+    struct spec_sweep *w = &s->form.sweep;
     bool known = s->named_turn == s->form.turn; /* of another form what is there is seen at once */
+    uint64_t pause = LONGER * s->named_took_ns > LOOK_NS ? LONGER * s->named_took_ns : LOOK_NS;
     struct looking *l;
 
-    if (s->named_looking || (known && app_ns(s->app) - s->named_ns < LOOK_NS))
+    if (s->named_looking || (known && app_ns(s->app) - s->named_ns < pause))
         return;
     s->named_looking = true;
     s->named_ns = app_ns(s->app);
     l = mem_new(1, sizeof *l);
     l->link = setup_hold(s);
+    l->config = &s->app->config;
     l->turn = s->form.turn;
-    for (size_t k = 0; k < MEM_COUNT(keys); k++) {
-        bool listed = false;
-
-        for (size_t a = 0; a < w->axes; a++)
-            for (size_t v = 0; !strcmp(w->axis[a].key, keys[k].key) && v < w->axis[a].values; v++) {
-                add_value(l, keys[k].key, w->axis[a].value[v], s->app->config.results);
-                listed = true;
-            }
-        if (!listed)
-            add_value(l, keys[k].key, keys[k].value, s->app->config.results);
-    }
-    (void)tasks_try(s->app->tasks, look, looked, l); /* they lie on disks that people name */
+    add_key(l, w, "model", w->base.model);
+    add_key(l, w, "weights", w->base.weights);
+    add_key(l, w, "data", w->base.data);
+    tasks_add_place(s->app->tasks, look, looked, l); /* they lie on disks that people name */
 }

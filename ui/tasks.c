@@ -187,7 +187,7 @@ static void add(struct tasks *t, int lane, void (*begin)(void *arg),
 {
     struct task *task = mem_new(1, sizeof *task);
 
-    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane == LANE_LIVE};
+    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane >= LANE_PLACES};
     pthread_mutex_lock(&t->lock);
     append(&t->lane[lane].waiting, task);
     pthread_cond_signal(&t->lane[lane].changed);
@@ -210,6 +210,12 @@ void tasks_add_live(struct tasks *t, void (*begin)(void *arg),
                     void (*done)(void *arg, bool dropped), void *arg)
 {
     add(t, LANE_LIVE, begin, done, arg);
+}
+
+void tasks_add_place(struct tasks *t, void (*begin)(void *arg),
+                     void (*done)(void *arg, bool dropped), void *arg)
+{
+    add(t, LANE_PLACES, begin, done, arg);
 }
 
 void tasks_patience(struct tasks *t, int ms)

@@ -70,6 +70,11 @@ static const char **model_names(void)
     return list;
 }
 
+static uint64_t state_of(const char *data)
+{
+    return data_state(data, cli_places());
+}
+
 /* Frames that are compared with earlier ones stand still at this time, in seconds since 1970. */
 static double stopped_clock(void)
 {
@@ -126,6 +131,7 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
     models = model_names();
     config.device = text_str(&device);
     config.model_names = models;
+    config.data_state = state_of;
     config.signals = (struct app_signals){.interrupts = &cli_interrupts,
                                           .terminated = &cli_terminated,
                                           .hung_up = &cli_hung_up,
