@@ -48,8 +48,9 @@ static void draw_y_axis(struct plot_canvas *c, const struct plot_axis *y)
     for (int i = 0; i < y->ticks; i++) {
         int row = plot_row(c, plot_place(y, y->tick[i]));
 
-        plot_put_text(c, row, c->left - 1 - plot_length(y->label[i]), c->left - 1, y->label[i],
-                      PLOT_TEXT);
+        int n = plot_length(y->label[i]), room = n < c->left - 1 ? n : c->left - 1;
+
+        plot_put_cut(c, row, c->left - 1 - room, room, y->label[i]); /* only its end would lie */
         plot_put(c, row, c->left - 1, ascii ? '+' : 0x2524, PLOT_TEXT);
     }
 }

@@ -62,16 +62,15 @@ struct plot_point *plot_thin(const struct plot_series *s, bool sorted, bool log,
 enum plot_count { PLOT_ANY, PLOT_WHOLE, PLOT_PARTS };
 /* Ticks and labels of an axis whose range stands. */
 void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_unit unit);
-/* The same with another step, the index-th of those that people read well, powers too. Returns how many
- * ticks; -1: there is no such step. */
-int plot_label_step(struct plot_axis *axis, int index);
-/* Ticks of its own step, after its range has changed; false: there are too many. And their labels. */
-bool plot_tick_within(struct plot_axis *axis);
-void plot_label_numbers(struct plot_axis *axis);
-int plot_label_round(const struct plot_axis *axis, int index); /* how round they are: 0 to 4 */
-#define PLOT_FOUR_ROWS 5 /* of curves: so high a frame has four ticks or more */
-/* Some of the ticks have gone: labels with only the digits that the others need. */
-void plot_label_again(struct plot_axis *axis);
+/* Of a logarithmic one, without their labels. */
+void plot_log_ticks(struct plot_axis *axis);
+/* The index-th row of ticks that such an axis may have; their number may be above PLOT_TICKS. false: there
+ * are no more. */
+bool plot_log_row(struct plot_axis *axis, int index);
+/* Multiples of step within lo..hi. Returns how many, though there is room for fewer. */
+int plot_multiples(double lo, double hi, double step, double *ticks, int room);
+/* Labels of the ticks that stand. */
+void plot_label(struct plot_axis *axis, enum plot_unit unit);
 /* A value by itself, as legends show it: four digits. */
 void plot_number(double value, bool per_cent, char out[PLOT_LABEL]);
 

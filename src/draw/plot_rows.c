@@ -1,12 +1,10 @@
-/* draw/plot_rows.c: ticks of y on their rows. The range is stretched until multiples of a round step fall
- * on rows at equal distances; where that would leave much of the frame empty, distances differ by a row.
- * Powers stand where they stand. */
+/* draw/plot_rows.c: ticks of y on their rows. The range is stretched until round ticks fall on rows at
+ * equal distances; where that would leave much of the frame empty, distances differ. */
 #include "draw/plot_int.h"
 
 #include "base/mem.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The least and the largest distance of ticks, in rows; false: two are in one. */
 static bool measure(const struct plot_canvas *c, const struct plot_axis *y, int *least, int *most)
@@ -27,10 +25,29 @@ static bool measure(const struct plot_canvas *c, const struct plot_axis *y, int 
     return *least > 0;
 }
 
-/* ---- round steps ---- */
+static double uneven(double least, double most)
+{
+    return most > least ? (most - least) / (most + least) : 0;
+}
+
+/* The same of their logarithms, which rows do not show where they are few; 1 more where half of the frame
+ * has none. */
+static double uneven_powers(const struct plot_axis *y)
+{
+    double least = INFINITY, most = 0;
+
+    for (int i = 1; i < y->ticks; i++) {
+        double distance = plot_place(y, y->tick[i]) - plot_place(y, y->tick[i - 1]);
+
+        least = fmin(least, distance);
+        most = fmax(most, distance);
+    }
+    return uneven(least, most) +
+           (plot_place(y, y->tick[y->ticks - 1]) - plot_place(y, y->tick[0]) < 0.5);
+}
 
 /* The part of the frame that curves lose, and the part of a distance by which others differ, half of
- * it; one for each tick that lacks of four. */
+ * it; one for each tick that lacks of four. Powers are less bound to rows. */
 static double cost_of(const struct plot_canvas *c, const struct plot_axis *seen,
                       const struct plot_axis *y)
 {
@@ -38,9 +55,8 @@ static double cost_of(const struct plot_canvas *c, const struct plot_axis *seen,
 
     if (y->ticks < 1 || y->ticks > 6 || !measure(c, y, &least, &most))
         return INFINITY;
-    return 1 - seen->length / y->length +
-           (most > least ? (most - least) / (double)(most + least) : 0) +
-           (y->ticks < 4 ? 4 - y->ticks : 0);
+    return 1 - seen->length / y->length + (y->log ? 0.2 : 1) * uneven(least, most) +
+           (y->log ? uneven_powers(y) : 0) + (y->ticks < 4 ? 4 - y->ticks : 0);
 }
 
 /* So much longer, and of that a part below. Zero at the bottom stays there, and no axis of parts of one
@@ -48,110 +64,69 @@ static double cost_of(const struct plot_canvas *c, const struct plot_axis *seen,
 static void stretch(const struct plot_axis *seen, double longer, double below, struct plot_axis *y)
 {
     bool part = seen->lo >= 0 && seen->hi <= 1;
+    double bottom = y->log || seen->lo < 0 ? -INFINITY : 0;
+    double top = !part ? INFINITY : y->log ? 0 : 1;
 
-    y->length = fmin(seen->length * (1 + longer), part ? 1 : INFINITY);
-    y->lo = seen->lo - seen->length * longer * below;
-    if (part && y->lo > 1 - y->length)
-        y->lo = 1 - y->length;
-    if (seen->lo >= 0 && y->lo < 0)
-        y->lo = 0;
-    y->from = y->lo;
-    y->hi = y->lo + y->length;
+    *y = *seen;
+    if (longer == 0)
+        return;
+    y->length = fmin(seen->length * (1 + longer), top - bottom);
+    y->from = fmax(fmin(seen->from - seen->length * longer * below, top - y->length), bottom);
+    y->lo = y->log ? pow(10, y->from) : y->from;
+    y->hi = y->log ? pow(10, y->from + y->length) : y->from + y->length;
+}
+
+/* The index-th way of ticks in its range; power: of ten, to which steps belong. */
+static bool tick(struct plot_axis *y, double power, int index)
+{
+    static const double steps[] = {1, 2, 2.5, 5, 10, 20, 25, 50};
+
+    if (y->log)
+        return plot_log_row(y, index);
+    if (index >= (int)MEM_COUNT(steps))
+        return false;
+    y->step = steps[index] * power;
+    y->ticks = plot_multiples(y->lo, y->hi, y->step, y->tick, PLOT_TICKS);
+    return true;
 }
 
 /* false: none of them has ticks that can be told apart. */
-static bool choose_round(const struct plot_canvas *c, struct plot_axis *y)
+static bool choose(const struct plot_canvas *c, struct plot_axis *y)
 {
-    static const double steps[] = {1, 2, 2.5, 5, 10, 20, 25, 50};
     const struct plot_axis seen = *y;
     struct plot_axis one = *y;
     double cost = INFINITY, power = pow(10, floor(log10(y->length)) - 1);
 
-    if (!(y->step > 0))
-        return false;
-    for (double longer = 0; longer <= 0.6 && 1 - 1 / (1 + longer) < cost; longer += 0.01)
-        for (size_t i = 0; i < MEM_COUNT(steps); i++)
-            for (int below = 0; below <= (longer > 0 && seen.lo != 0 ? 8 : 0); below++) {
+    for (double longer = 0; longer <= 0.66 && 1 - 1 / (1 + longer) < cost; longer += 0.01) {
+        bool more = true;
+
+        for (int i = 0; more; i++)
+            for (int below = 0; below <= (longer > 0 && seen.lo != 0 ? 8 : 0) && more; below++) {
                 double now;
 
-                one.step = steps[i] * power;
                 stretch(&seen, longer, below / 8.0, &one);
-                if (!plot_tick_within(&one))
-                    continue;
-                now = cost_of(c, &seen, &one);
+                more = tick(&one, power, i);
+                now = more ? cost_of(c, &seen, &one) : INFINITY;
                 if (now < cost - 1e-6) {
                     cost = now;
                     *y = one;
                 }
             }
-    if (isfinite(cost))
-        plot_label_numbers(y);
+    }
     return isfinite(cost);
-}
-
-/* ---- powers ---- */
-
-/* Those that have a row of their own, of several in one row the highest; how many they are. */
-static int choose_some(const struct plot_canvas *c, struct plot_axis *y)
-{
-    int n = 0, ticks = y->ticks;
-
-    for (int i = 0; i < ticks; i++) {
-        if (i + 1 < ticks &&
-            plot_row(c, plot_place(y, y->tick[i + 1])) == plot_row(c, plot_place(y, y->tick[i])))
-            continue;
-        y->tick[n] = y->tick[i];
-        memmove(y->label[n++], y->label[i], PLOT_LABEL);
-    }
-    y->ticks = n;
-    if (n < ticks)
-        plot_label_again(y);
-    return n;
-}
-
-/* How well powers fit into rows; 0: not four to six of them, or two in one row. */
-static int fitness(const struct plot_canvas *c, const struct plot_axis *y)
-{
-    int least, most;
-
-    if (y->ticks < 4 || y->ticks > 6 || !measure(c, y, &least, &most))
-        return 0;
-    return 3 + (least > 1 ? 2 : 0) + (least == most);
-}
-
-/* A frame that has room for four shall have them, though of a less common step. round: at least so. */
-static bool choose_four(const struct plot_canvas *c, struct plot_axis *y, int round)
-{
-    struct plot_axis best = *y, one = *y;
-    int most = fitness(c, y) ? fitness(c, y) + 3 : 0;
-
-    for (int k = 0, n; (n = plot_label_step(&one, k)) >= 0; k++) {
-        int fits = n >= 4 && n <= 6 && plot_label_round(&one, k) >= round ? fitness(c, &one) : 0;
-
-        fits += fits ? plot_label_round(&one, k) : 0;
-        if (fits <= most)
-            continue;
-        most = fits;
-        best = one;
-    }
-    if (most)
-        *y = best;
-    return most > 0;
 }
 
 void plot_choose_rows(const struct plot_canvas *c, struct plot_view *v)
 {
     struct plot_axis *y = &v->y, whole = *y;
 
-    if (y->log || !choose_round(c, y)) {
-        int kept = choose_some(c, y);
-
-        /* with one left out of their midst they would be read wrongly */
-        if ((kept < 4 || kept < whole.ticks) && c->height >= PLOT_FOUR_ROWS &&
-            choose_four(c, &whole, kept < 4 ? 0 : 2))
-            *y = whole;
+    if (!y->log && !(y->step > 0)) /* a single value */
+        return;
+    if (!choose(c, y)) {
+        y->ticks = y->ticks > 0;
         return;
     }
+    plot_label(y, PLOT_NUMBER);
     for (int i = 0; i < v->curves; i++)
         for (size_t k = 0; k < v->curve[i].n; k++) {
             double *place = &v->curve[i].point[k].y;

@@ -271,13 +271,14 @@ TEST(ticks_stand_where_their_values_are)
                                    {.label = "b", .x = ends_x, .y = at_y, .n = 2, .colour = 1},
                                    {.label = "c", .x = at_x, .y = ends_y, .n = 2, .colour = 2}};
         struct plot p = {.series = s, .count = 3, .columns = COLUMNS, .rows = ROWS};
+        struct plot_canvas canvas = {.p = &p};
         struct plot_view v;
 
         p.log_y = way % 2;
         p.level = (enum plot_level)(way / 2);
         memcpy(at_x, ends_x, sizeof at_x);
         memcpy(at_y, ends_y, sizeof at_y);
-        REQUIRE(plot_look(&p, 2 * COLUMNS, &v));
+        REQUIRE(plot_look(&p, 2 * COLUMNS, &v) && plot_lay_out(&canvas, &v));
         CHECK(v.x.ticks >= 4 && v.x.ticks <= 6 && v.y.ticks >= 4 && v.y.ticks <= 6);
         for (int i = 0; i < v.x.ticks || i < v.y.ticks; i++) {
             int row = -1, column = -1, rows = 0, columns = 0, n = 0;
