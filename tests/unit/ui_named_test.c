@@ -26,7 +26,7 @@ static void choose(const char *key)
 
 static uint64_t state_of(const char *data)
 {
-    return data_state(data, &(struct data_places){kit.folder});
+    return data_state(data, &(struct data_places){"sets"});
 }
 
 static void start(void)
@@ -196,10 +196,10 @@ TEST(a_set_that_comes_by_its_name_is_noticed)
     kit_keys("Enter mnist Enter");
     settle();
     CHECK_INT(wait_seconds(3), 0);
-    write_file("mnist/train-images-idx3-ubyte.gz", "new");
-    write_file("mnist/train-labels-idx1-ubyte.gz", "new");
-    write_file("mnist/t10k-images-idx3-ubyte.gz", "new");
-    write_file("mnist/t10k-labels-idx1-ubyte.gz", "new");
+    write_file("sets/mnist/train-images-idx3-ubyte.gz", "new");
+    write_file("sets/mnist/train-labels-idx1-ubyte.gz", "new");
+    write_file("sets/mnist/t10k-images-idx3-ubyte.gz", "new");
+    write_file("sets/mnist/t10k-labels-idx1-ubyte.gz", "new");
     check_noticed("a set that has come");
     kit_end();
 }
