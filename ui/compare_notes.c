@@ -22,6 +22,12 @@ static double cell_value(const struct compare *c, size_t row, const char *column
     return at >= 0 && row < t->rows ? study_table_cell(t, row, at)->value : NAN;
 }
 
+/* A share as points of 100, two digits of which are shown. */
+static double points(double share)
+{
+    return text_without_minus_zero(100 * share, 2);
+}
+
 /* At an equal budget: how far the focused run is from the best of the others. */
 static void add_distance(const struct compare *c, size_t row, struct text *out)
 {
@@ -38,7 +44,7 @@ static void add_distance(const struct compare *c, size_t row, struct text *out)
     }
     if (which == row || !isfinite(own))
         return;
-    text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row], 100 * (own - best),
+    text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row], points(own - best),
               c->label[which], study_budget_name[c->equal.budget]);
 }
 
@@ -53,10 +59,10 @@ static void add_focused(const struct compare *c, struct text *out)
     if (c->equal.on && row < c->groups) {
         add_distance(c, row, out);
     } else if (c->over && isfinite(difference)) {
-        text_addf(out, "%s: %+.2f points against the best", c->label[row], 100 * difference);
+        text_addf(out, "%s: %+.2f points against the best", c->label[row], points(difference));
         if (isfinite(lo))
-            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s", 100 * lo,
-                      100 * hi, lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
+            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s", points(lo),
+                      points(hi), lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
         else
             text_add(out, "; one pair of seeds says nothing about chance");
         text_add(out, "\n");
@@ -67,9 +73,9 @@ static void add_focused(const struct compare *c, struct text *out)
 
         text_addf(out, "%s: at epoch %.0f a gain of %+.2f points over the mean member (",
                   c->label[row], (double)run->entry->run.best_epoch,
-                  100 * study_number(run, "gain_mean"));
+                  points(study_number(run, "gain_mean")));
         share_tell(out, study_number(run, "member_acc_mean"));
-        text_addf(out, "), %+.2f over the best, at ", 100 * study_number(run, "gain_best"));
+        text_addf(out, "), %+.2f over the best, at ", points(study_number(run, "gain_best")));
         study_add_brief_cost(out, members,
                              study_is_average(run) ? study_unlike(&run->entry->run)
                                                    : (struct study_unlike){0});

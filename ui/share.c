@@ -21,6 +21,7 @@ const char *share_unit(void)
 
 void share_add(struct text *out, double share)
 {
+    share = text_without_minus_zero(share, 4);
     if (!isfinite(share))
         text_add(out, isnan(share) ? "nan" : share > 0 ? "inf" : "-inf");
     else

@@ -131,6 +131,11 @@ const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value)
     return out;
 }
 
+double text_without_minus_zero(double value, int digits)
+{
+    return value <= 0 && value > -0.5 * pow(10, -digits) ? 0 : value;
+}
+
 const char *text_bytes(char out[TEXT_NUMBER_ROOM], uint64_t bytes)
 {
     static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB", "EB"};

@@ -40,6 +40,8 @@ static inline const char *text_s(int64_t n)
 {
     return n == 1 ? "" : "s";
 }
+/* The value, and 0 where so many digits behind the point show nothing of it: no "-0.00". */
+double text_without_minus_zero(double value, int digits);
 /* "60,000" */
 const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value);
 /* "12.3 MB": powers of 1,000 */

@@ -79,11 +79,12 @@ static void add_at(const struct study_run *run, int row, const char *column, str
  * them. */
 static void add_gain(const struct study_run *run, int row, const char *over, struct text *out)
 {
-    double gain = study_at(run, row, "test_acc") - study_at(run, row, over);
+    /* of shares of the same images: what is less comes of sums, and no gain is one */
+    double gain = round(1e12 * (study_at(run, row, "test_acc") - study_at(run, row, over))) / 1e12;
     char number[TEXT_NUMBER_ROOM];
 
     if (run->entry->run.spec.mode == SPEC_ENSEMBLE && isfinite(gain))
-        text_add(out, text_double(number, gain));
+        text_add(out, text_double(number, text_without_minus_zero(gain, 12)));
 }
 
 const char *study_none(const char *name)

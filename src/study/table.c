@@ -141,7 +141,7 @@ static void add_fixed(struct text *out, double value, int digits)
         text_add(out, text_double(number, value));
         return;
     }
-    snprintf(number, sizeof number, "%.*f", digits, value);
+    snprintf(number, sizeof number, "%.*f", digits, text_without_minus_zero(value, digits));
     point = strpbrk(number, ","); /* of a locale */
     if (point)
         *point = '.';

@@ -118,6 +118,12 @@ void study_add_brief_cost(struct text *out, int members, struct study_unlike unl
         text_addf(out, "%dx the training", members);
 }
 
+/* A share as points of 100, two digits of which are shown. */
+static double points(double share)
+{
+    return text_without_minus_zero(100 * share, 2);
+}
+
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
     struct text cost = {0};
@@ -148,14 +154,14 @@ void study_members_table(const struct study_members *s, struct study_table *t)
                      "ensemble: the mean of the members' probabilities; %s its gain is %+.2f "
                      "points over the mean member, %+.2f over the best one (member %d, picked on "
                      "test), at %s; a point is 0.01 of test_acc",
-                     when, 100 * s->gain_mean, 100 * s->gain_best, s->best, text_str(&cost));
+                     when, points(s->gain_mean), points(s->gain_best), s->best, text_str(&cost));
     text_free(&cost);
     if (s->at_best.epoch > 0)
         study_table_note(t,
                          "at the best epoch, %lld (picked on %s), its gain was %+.2f points over "
                          "the mean member, %+.2f over the best one then",
                          (long long)s->at_best.epoch, s->at_best.on_test ? "test" : "validation",
-                         100 * s->at_best.mean, 100 * s->at_best.best);
+                         points(s->at_best.mean), points(s->at_best.best));
     study_table_note(t,
                      "disagreement %.4f: the share of test images on which two members' answers "
                      "differ, mean over pairs",

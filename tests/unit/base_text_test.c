@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdint.h>
 
 TEST(text_grows_and_formats)
@@ -86,6 +87,13 @@ TEST(numbers_do_not_follow_the_locale)
 TEST(numbers_for_people)
 {
     char s[TEXT_NUMBER_ROOM], span[CLOCK_UTC_ROOM];
+
+    CHECK(!signbit(text_without_minus_zero(-0.0, 4)));
+    CHECK(!signbit(text_without_minus_zero(-1e-16, 4)));
+    CHECK(!signbit(text_without_minus_zero(-0.00004, 4)));
+    CHECK(text_without_minus_zero(-0.00006, 4) == -0.00006);
+    CHECK(text_without_minus_zero(0.00001, 4) == 0.00001);
+    CHECK(isnan(text_without_minus_zero(NAN, 4)));
 
     CHECK_STR(text_count(s, 60000), "60,000");
     CHECK_STR(text_count(s, 999), "999");

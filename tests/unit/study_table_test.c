@@ -61,6 +61,21 @@ TEST(a_table_of_many_pages_width_stands_in_parts)
     study_table_free(&t);
 }
 
+/* Shares that are equal but for the sums that they come of differ by nothing. */
+TEST(nothing_has_no_sign)
+{
+    struct study_table t = {0};
+    struct text out = {0};
+
+    study_table_column(&t, "gain", STUDY_SHARE, false);
+    study_table_number(&t, -1.1102230246251565e-16);
+    study_table_number(&t, -0.0001);
+    study_table_md(&t, NULL, &out);
+    CHECK_HAS(text_str(&out), "| 0.0000 |\n| -0.0001 |\n");
+    text_free(&out);
+    study_table_free(&t);
+}
+
 TEST(markdown_latex_html_and_json)
 {
     struct study_table t;
