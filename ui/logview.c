@@ -134,6 +134,7 @@ const struct screen screen_log = {
         "and libraries print, warnings; the newest at the bottom, times in UTC, and from whom. "
         "The last 4,000 lines are kept here; those of a run stand in log.txt in its folder.",
     .keys = logview_keys,
+    .hints = logview_hints,
     .open = open_screen,
     .close = close_screen,
     .draw = logview_draw,

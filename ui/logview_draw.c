@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_NAME 8 /* columns that a title keeps for whose log it is */
+
 static int level_role(int level)
 {
     return level == LOG_ERROR ? GRID_BAD : level == LOG_WARN ? GRID_WARN : GRID_TEXT;
@@ -89,13 +91,21 @@ static void draw_line(const struct logview *v, const struct logview_line *line, 
     text_free(&words);
 }
 
-static void add_title(const struct logview *v, struct text *out)
+/* Of a long name the middle goes before anything else does. */
+static void add_title(const struct logview *v, int columns, bool ascii, struct text *out)
 {
-    text_add(out, "log");
-    if (v->run || v->only)
-        text_addf(out, " of %s", study_short_name(v->run ? v->run : v->only));
+    const char *of = v->run ? v->run : v->only;
+    struct text with = {0};
+    int room;
+
     if (v->filter)
-        text_addf(out, ", lines with \"%s\"", v->filter);
+        text_addf(&with, ", lines with \"%s\"", v->filter);
+    room = columns - 7 - text_width(text_str(&with));
+    text_add(out, of ? "log of " : "log");
+    if (of)
+        words_add_cut(out, study_short_name(of), room > LEAST_NAME ? room : LEAST_NAME, ascii);
+    text_add(out, text_str(&with));
+    text_free(&with);
 }
 
 void logview_draw(void *screen, struct grid *g, struct rect in)
@@ -106,14 +116,14 @@ void logview_draw(void *screen, struct grid *g, struct rect in)
     char words[96];
 
     logview_collect(v);
-    add_title(v, &title);
-    inner = grid_frame(g, in, text_str(&title), true);
-    text_free(&title);
     snprintf(words, sizeof words, "%s%s%zu line%s", v->follow ? "follows, " : "",
              !v->run && app_log_count(v->app) > app_log_lines(v->app) ? "of the newest, "
              : v->run && v->at_start                                  ? "of its end, "
                                                                       : "",
              v->lines, text_s(v->lines));
+    add_title(v, in.columns - 8 - (int)strlen(words), g->ascii, &title);
+    inner = grid_frame(g, in, text_str(&title), true);
+    text_free(&title);
     grid_frame_right(g, in, GRID_DIM, words);
     if (inner.columns > 4)
         inner = rect_before(rect_behind(inner, 1), 1);

@@ -47,5 +47,6 @@ void logview_show_file(struct logview *v);
 void logview_draw(void *screen, struct grid *g, struct rect in);
 bool logview_key(void *screen, const struct key *pressed);
 extern const struct screen_key logview_keys[];
+const struct screen_key *logview_hints(void *screen);
 
 #endif

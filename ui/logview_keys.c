@@ -23,6 +23,27 @@ const struct screen_key logview_keys[] = {
     {NULL, NULL, NULL},
 };
 
+/* Where no line is there is none to be read whole; in the log of one run nobody else says anything. */
+const struct screen_key *logview_hints(void *screen)
+{
+    static struct screen_key hints[SCREEN_HINTS + 1];
+    const struct logview *v = screen;
+    struct text letters = {0};
+
+    text_add(&letters, v->lines ? "E/f" : v->filter ? "/" : "");
+    text_add(&letters, "L");
+    if (!v->run && (v->only || v->from))
+        text_add(&letters, "o");
+    screen_hints(hints, logview_keys, text_str(&letters));
+    screen_hint(hints, "f", v->follow ? "hold" : "follow");
+    if (v->run)
+        screen_hint(hints, "L", "all logs");
+    if (v->only)
+        screen_hint(hints, "o", "all lines");
+    text_free(&letters);
+    return hints;
+}
+
 /* By lines upwards (below 0: down); beyond the rows in sight it scrolls. */
 static void move(struct logview *v, int64_t by)
 {
@@ -80,7 +101,11 @@ static void narrow(struct logview *v)
     }
     while (v->follow && i > 0 && !*(line = &v->line[i - 1])->from)
         i--;
-    if (v->run || !line || !*line->from) {
+    if (v->run) {
+        app_say(v->app, GRID_DIM, "This is the log of one run; L goes back to that of all.");
+        return;
+    }
+    if (!line || !*line->from) {
         app_say(v->app, GRID_DIM, "This line is of nobody in particular: no other is its like.");
         return;
     }

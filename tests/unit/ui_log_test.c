@@ -203,6 +203,57 @@ TEST(those_of_one_run_alone)
     finish(&k);
 }
 
+static const char *hint(struct kit *k, const char *keys)
+{
+    for (const struct screen_key *h = screen_log.hints(k->screen); h->keys; h++)
+        if (!strcmp(h->keys, keys))
+            return h->hint;
+    return "";
+}
+
+TEST(hints_tell_what_can_be_done)
+{
+    struct kit k;
+
+    start(&k);
+    draw(&k, 10, 80);
+    CHECK_STR(hint(&k, "Enter"), "");
+    CHECK_STR(hint(&k, "f"), "");
+    CHECK_STR(hint(&k, "o"), "");
+    CHECK_STR(hint(&k, "L"), "run's log");
+    app_log(&k.app, LOG_WARN, "of nobody");
+    draw(&k, 10, 80);
+    CHECK_STR(hint(&k, "Enter"), "whole");
+    CHECK_STR(hint(&k, "o"), "");
+    some_talk(&k);
+    draw(&k, 10, 80);
+    CHECK_STR(hint(&k, "f"), "hold");
+    CHECK_STR(hint(&k, "o"), "only");
+    press(&k, 'f');
+    CHECK_STR(hint(&k, "f"), "follow");
+    press(&k, 'f');
+    press(&k, 'o');
+    draw(&k, 10, 80);
+    CHECK_STR(hint(&k, "o"), "all lines");
+    finish(&k);
+}
+
+TEST(a_long_name_leaves_the_title_its_ends)
+{
+    struct kit k;
+
+    start(&k);
+    app_log_from(
+        &k.app, LOG_INFO,
+        "2026-10-29-100000-000-a-name-that-has-no-room-in-any-title-of-eighty-columns-0001",
+        "epoch 1 of 3: fine");
+    draw(&k, 10, 80);
+    press(&k, 'o');
+    CHECK_HAS(draw(&k, 10, 80), "log of a-name-that-has-no-r");
+    CHECK_HAS(text_str(&k.seen), "columns-0001 ─ follows, 1 line ─");
+    finish(&k);
+}
+
 TEST(no_more_than_so_many_are_kept)
 {
     struct kit k;
