@@ -303,11 +303,8 @@ static bool go_key(struct compare *c, int32_t code)
     case 'P':
         runkeys_predict(c->app, name);
         return true;
-    case 'e':
-    case 'r':
-        return runkeys_do(c->app, name, code);
     default:
-        return false;
+        return runkeys_do(c->app, name, code);
     }
 }
 
@@ -447,6 +444,7 @@ static const struct screen_key keys[] = {
     {"e", NULL, "loads the run into Setup"},
     {"r", NULL, "runs it again"},
     {"P", NULL, "shows its predictions"},
+    {"p K R", NULL, "pauses, stops or goes on with the run, as on Run"},
     {"d", NULL, "takes the run out of the comparison"},
     {"Esc", NULL, "takes the cursor away; from a cell's runs back to the marked ones"},
     {NULL, NULL, NULL}};

@@ -37,6 +37,8 @@ check "Enter on a watch shows the run" play results "calm" "keys :" "keys Ctrl-U
 check ": opens the command line from the box of the one before" play results "calm" "keys :" "keys Ctrl-U" "type models" \
     "keys Enter" "wait what the command said" "keys r s" "wait what the command said" "keys :" "gone what the command" \
     "keys Ctrl-U" "type no-such-verb" "keys Enter" "wait no-such-verb" "calm"
+check "p on Compare is the focused run's" play results "calm" "keys Space 4" "wait picked on test" "keys p" \
+    "wait nothing is left to pause" "keys K" "wait nothing is left to stop" "keys 3 Space"
 # Of a command that takes longer than the keys behind it, on a busy machine too.
 awk 'BEGIN { for (i = 0; i < 1000000; i++) print i % 3 "," i "," i % 7 "," i % 11 }' >long.csv
 check "a box waits for the line that is typed" play results "calm" "keys :" "keys Ctrl-U" "type data check long.csv" "keys Enter" \
