@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "draw/words.h"
 #include "ui/share.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static void draw_line(struct sweepview *v, struct grid *g, struct rect in, int r
     const struct sweepview_line *line = &v->line[i];
     bool shown = v->name && !strcmp(v->name, line->name);
     bool chosen = i == v->chosen && v->pane == SWEEPVIEW_LIST;
-    struct text best = {0};
+    struct text best = {0}, name = {0};
     char counts[64];
     int end = in.columns - 2, room;
 
@@ -36,10 +37,12 @@ static void draw_line(struct sweepview *v, struct grid *g, struct rect in, int r
         share_add(&best, line->best);
     room = end - 16 - 2;
     grid_text(g, in, row, 0, line->live ? GRID_GOOD : GRID_DIM, line->live ? "●" : " ");
-    grid_cut(g, in, row, 2, room, shown ? GRID_FOCUS : GRID_TEXT, false, line->name);
+    words_add_cut(&name, line->name, room, g->ascii);
+    grid_text(g, in, row, 2, shown ? GRID_FOCUS : GRID_TEXT, text_str(&name));
     grid_right(g, in, row, end - 7, GRID_DIM, counts);
     grid_right(g, in, row, end, GRID_TEXT, text_str(&best));
     text_free(&best);
+    text_free(&name);
     if (chosen)
         grid_paint(g, in, row, 0, in.columns - 1, GRID_CHOSEN);
 }
@@ -221,7 +224,7 @@ static void add_gap(const struct sweepview_sweep *s, size_t group, bool mean, st
     } else if (c->runs && s->best < s->groups) {
         double gap = s->group[s->best].choice - c->choice;
 
-        if (gap == 0) {
+        if (gap < 1e-9) { /* of sums of the same shares */
             text_add(out, "equal to the best");
         } else {
             share_tell(out, gap);
@@ -336,9 +339,18 @@ static const char *nothing(const struct sweepview *v)
 
 static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
 {
-    struct rect inner = grid_frame(g, in, v->name ? v->name : "sweep", v->pane == SWEEPVIEW_BOARD);
-    char standing[96];
+    bool reads = v->sweep && !v->sweep->problem;
+    struct text title = {0};
+    struct rect inner;
+    char standing[96] = "";
 
+    if (reads)
+        snprintf(standing, sizeof standing, "%s%s", sweepview_standing(v),
+                 v->sweep->live && !v->own ? ", at another program" : "");
+    words_add_cut(&title, v->name ? v->name : "sweep", in.columns - 8 - (int)strlen(standing),
+                  g->ascii);
+    inner = grid_frame(g, in, text_str(&title), v->pane == SWEEPVIEW_BOARD);
+    text_free(&title);
     if (inner.columns > 4) /* a little air */
         inner = rect_before(rect_behind(inner, 1), 1);
     if (!v->sweep) {
@@ -349,8 +361,6 @@ static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
         grid_words(g, rect_below(inner, 1), 0, GRID_BAD, v->sweep->problem);
         return;
     }
-    snprintf(standing, sizeof standing, "%s%s", sweepview_standing(v),
-             v->sweep->live && !v->own ? ", at another program" : "");
     grid_frame_right(g, in, role_of_standing(v), standing);
     if (!v->sweep->dims || !v->sweep->cells) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM,

@@ -25,8 +25,8 @@ const struct screen_key sweepview_keys[] = {
      "goes on with a sweep that is paused or was stopped: what has no result yet is trained; what "
      "--max-cells left, if you say so; takes a stop after the cells that run, or after the epoch, back"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
-    {"+ -", NULL, "earlier or later in the queue, while the cell waits"},
-    {"d", NULL, "drops the cell: it gets no result; asks first"},
+    {"+ -", "order", "earlier or later in the queue, while the cell waits"},
+    {"d", "drop", "drops the cell: it gets no result; asks first"},
     {"Space", "mark", "marks the cell's runs for Compare"},
     {"e", "edit", "loads the cell's experiment into Setup; in the list: the whole sweep"},
     {"r", "again", "runs the cell's experiment again, as a run of its own"},
@@ -36,6 +36,25 @@ const struct screen_key sweepview_keys[] = {
 static bool has_board(const struct sweepview *v)
 {
     return v->sweep && !v->sweep->problem && v->sweep->dims && v->sweep->cells;
+}
+
+/* Of the chosen cell: whether there is anything to open, and to wait for. */
+static bool has_run(const struct sweepview *v)
+{
+    const struct sweepview_sweep *s = v->sweep;
+    size_t group = sweepview_chosen(s, &v->look);
+
+    for (size_t r = 0; r < s->repeats; r++)
+        if (s->cell[sweepview_cell_of(s, group, r)].run)
+            return true;
+    return false;
+}
+
+static bool waits(const struct sweepview *v)
+{
+    const struct sweepview_group *group = &v->sweep->group[sweepview_chosen(v->sweep, &v->look)];
+
+    return group->of_state[WIRE_WAITING] > 0;
 }
 
 /* What nobody works on is neither paused nor stopped, what is done does not go on. */
@@ -65,13 +84,13 @@ const struct screen_key *sweepview_hints(void *screen)
     if (list || !board)
         text_add(&letters, !v->lines ? "" : list ? "UE" : "T");
     else
-        text_addf(&letters, "ET%s%s", v->look.columns < s->dims ? "a" : "",
-                  s->best < s->groups ? "b" : "");
+        text_addf(&letters, "%sT%s%s%s", has_run(v) ? "E" : "", lives && waits(v) ? "+d" : "",
+                  v->look.columns < s->dims ? "a" : "", s->best < s->groups ? "b" : "");
     if (board)
         add_acts(v, &letters);
     if (list)
         text_add(&letters, v->lines ? "e" : "");
-    else if (board)
+    else if (board && has_run(v))
         text_add(&letters, "Ser");
     screen_hints(hints, list ? list_keys : sweepview_keys, text_str(&letters));
     if (lives)

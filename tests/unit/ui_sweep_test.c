@@ -441,6 +441,13 @@ TEST(every_size_can_be_drawn)
     v.line = lines;
     v.lines = 1;
     sweepview_first_look(v.sweep, &v.look);
+    v.pane = SWEEPVIEW_BOARD;
+    draw(&v, 24, 80, &out);
+    CHECK_HAS(text_str(&out), "give to a sweep of theirs ─");
+    CHECK_HAS(text_str(&out), "─ done ─");
+    v.pane = SWEEPVIEW_LIST;
+    draw(&v, 24, 60, &out); /* two that differ at their ends are told apart */
+    CHECK_HAS(text_str(&out), "of theirs ");
     for (v.pane = 0; v.pane < 2; v.pane++)
         for (int rows = 0; rows < 50; rows += rows < 12 ? 1 : 7)
             for (int columns = 0; columns < 170; columns += columns < 30 ? 1 : 13) {
@@ -591,6 +598,9 @@ TEST(only_keys_that_do_something_are_offered)
         REQUIRE(v.sweep);
         sweepview_first_look(v.sweep, &v.look);
         set(v.sweep, VALUES("0.1"), WIRE_STOPPED, NAN);
+        CHECK(has_hint_of(&v, 'E') == (pane == SWEEPVIEW_LIST) && !has_hint_of(&v, 'r'));
+        sweepview_set_text(&cell_at(v.sweep, VALUES("0.1"))->run, "a-run");
+        CHECK(has_hint_of(&v, 'E') && has_hint_of(&v, 'r') == (pane == SWEEPVIEW_BOARD));
         CHECK(has_acts(&v, "R") && !has_hint_of(&v, 'b') && !has_hint_of(&v, 'a'));
         set(v.sweep, VALUES("0.1"), WIRE_DONE, 0.9);
         set(v.sweep, VALUES("0.2"), WIRE_DONE, 0.8);
@@ -602,6 +612,11 @@ TEST(only_keys_that_do_something_are_offered)
         v.sweep->live = true;
         v.sweep->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
         CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "pause"));
+        CHECK(!has_hint_of(&v, '+') && !has_hint_of(&v, 'd'));
+        set(v.sweep, VALUES("0.1"), WIRE_WAITING, NAN); /* the chosen one */
+        sweepview_sum(v.sweep);
+        CHECK(has_hint_of(&v, '+') == (pane == SWEEPVIEW_BOARD));
+        CHECK(has_hint_of(&v, 'd') == (pane == SWEEPVIEW_BOARD));
         v.sweep->is.closing = v.sweep->is.after_cells = true;
         CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "R", "take stop back"));
         v.sweep->is.after_cells = false;
