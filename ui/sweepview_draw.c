@@ -64,25 +64,31 @@ static void draw_list(struct sweepview *v, struct grid *g, struct rect in)
 
 /* ---- around the board ---- */
 
+static bool any_dead(const struct sweepview_sweep *s)
+{
+    bool dead = false;
+
+    for (size_t i = 0; i < s->cells; i++)
+        dead |= s->cell[i].dead;
+    return dead;
+}
+
 static int role_of_standing(const struct sweepview *v)
 {
     const struct wire_sweep_status *is = sweepview_is(v);
 
     if (!v->own && !v->sweep->live)
-        return GRID_DIM;
+        return any_dead(v->sweep) ? GRID_BAD : GRID_DIM;
     return wire_sweep_lacks_room(is) || wire_sweep_is_paused(is) ? GRID_WARN : GRID_GOOD;
 }
 
 const char *sweepview_standing(const struct sweepview *v)
 {
     const struct sweepview_sweep *s = v->sweep;
-    bool dead = false;
 
     if (v->own || s->live)
         return wire_sweep_words(sweepview_is(v), false);
-    for (size_t i = 0; i < s->cells; i++)
-        dead |= s->cell[i].dead;
-    return dead                  ? "its process is gone: R goes on"
+    return any_dead(s)           ? "its process is gone: R goes on"
            : sweepview_open(s)   ? "stopped: R goes on"
            : sweepview_beyond(s) ? "done up to --max-cells: R has the rest"
                                  : "done";
@@ -191,7 +197,7 @@ static int draw_repeats(const struct sweepview_sweep *s, struct grid *g, struct 
 {
     for (size_t r = 0; r < s->repeats && most > 0; r++, row++, most--) {
         const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
-        bool bad = c->known && c->state > WIRE_DONE, best = false;
+        bool bad = c->known && (c->state > WIRE_DONE || c->dead), best = false;
         struct text words = {0};
         int at = 2;
 

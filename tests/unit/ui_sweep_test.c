@@ -68,6 +68,19 @@ static void draw(struct sweepview *v, int rows, int columns, struct text *out)
     grid_free(&g);
 }
 
+/* The role of the last letter in the board's title line. */
+static int role_of_standing_drawn(struct sweepview *v)
+{
+    struct grid g;
+    int role;
+
+    grid_init(&g, 21, 80, false);
+    sweepview_draw(v, &g, grid_all(&g));
+    role = g.cell[80 - 4].role;
+    grid_free(&g);
+    return role;
+}
+
 TEST(lists_become_dimensions_and_seeds_repeats)
 {
     struct sweepview_sweep *s = sweep_of("lr = geom:0.01:1:5\nbatch = 64, 128\nrepeats = 3\n");
@@ -731,6 +744,7 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "its process is gone: R goes on");
     CHECK_HAS(text_str(&out), "1 dead");
+    CHECK_INT(role_of_standing_drawn(&v), GRID_BAD);
     CHECK(!strstr(text_str(&out), "stopped"));
     v.sweep->live = true;
     set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
