@@ -12,7 +12,7 @@
 
 struct tail {
     struct logview *view;
-    char *run, *path, *bytes, *problem;
+    char *run, *folder, *path, *bytes, *problem;
     size_t n, cut;
 };
 
@@ -25,7 +25,9 @@ static void tail_work(void *arg)
     ssize_t got;
 
     if (fd < 0 || io.fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        t->problem = mem_textf("This run has no log.txt yet; its place is %s.", t->path);
+        t->problem = io_is_folder(t->folder)
+                         ? mem_textf("This run has no log.txt yet; its place is %s.", t->path)
+                         : mem_text("This run is not there any more; L shows the log of all.");
     } else {
         from = st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
         t->bytes = mem_new(TAIL_BYTES + 1, 1);
@@ -67,6 +69,7 @@ static void tail_done(void *arg, bool dropped)
     free(t->bytes);
     free(t->problem);
     free(t->path);
+    free(t->folder);
     free(t->run);
     free(t);
 }
@@ -80,7 +83,8 @@ void logview_look(struct logview *v)
     t = mem_new(1, sizeof *t);
     t->view = v;
     t->run = mem_text(v->run);
-    t->path = mem_textf("%s/%s/log.txt", v->app->config.results, v->run);
+    t->folder = io_path(v->app->config.results, v->run);
+    t->path = io_path(t->folder, "log.txt");
     v->looking = true;
     v->looked_ns = app_ns(v->app);
     tasks_add(v->app->tasks, tail_work, tail_done, t);

@@ -23,4 +23,7 @@ check "a search leaves what holds the words" test "$(grep -cE '^│ [0-9:]{8} ' 
 check "one run alone" grep -q "log of tiny-" only.txt
 check "no other's lines" test "$(grep -c '^│.* done' only.txt)" = 1
 check "log.txt of that run" grep -q "epoch 4 of 4: " file.txt
+script "calm" "keys 7 L" "wait log of tiny-" "keys :" "keys Ctrl-U" "type rm @" "keys Enter" \
+    "wait This run is not there any more"
+check "a run that is removed while its log is shown" timeout 60 "$CHORUS" --results results --keys script --frame 80x24 </dev/null
 finish
