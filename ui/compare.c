@@ -54,6 +54,8 @@ static void close_compare(void *screen)
     for (size_t i = 0; i < c->count; i++)
         free(c->name[i]);
     free(c->name);
+    text_free(&c->words);
+    text_free(&c->words_of);
     free(c);
 }
 

@@ -36,6 +36,10 @@ struct compare {
     char what[64];      /* given: "cell lr 0.1" */
     uint64_t marks_turn;
 
+    /* As words of a command line, of the names words_of, when the library had that turn. */
+    struct text words, words_of;
+    uint64_t words_turn;
+
     struct compare_set *set;
     bool loading, stale, reload;
     uint64_t loaded_ns, library_turn;

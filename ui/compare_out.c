@@ -22,6 +22,27 @@ static void add_name(const struct compare *c, const char *name, struct text *out
     jobs_add_word(out, found == 1 ? brief : name);
 }
 
+/* Of all, each behind a blank. Among thousands of runs that takes long, and the key ':' wants them thrice. */
+static const char *all_names(struct compare *c)
+{
+    uint64_t turn = library_turn(c->app->library);
+    struct text of = {0};
+
+    for (size_t i = 0; i < c->count; i++)
+        text_addf(&of, "%s\n", c->name[i]);
+    if (turn == c->words_turn && !strcmp(text_str(&of), text_str(&c->words_of))) {
+        text_free(&of);
+        return text_str(&c->words);
+    }
+    text_clear(&c->words);
+    for (size_t i = 0; i < c->count; i++)
+        add_name(c, c->name[i], &c->words);
+    text_free(&c->words_of);
+    c->words_of = of;
+    c->words_turn = turn;
+    return text_str(&c->words);
+}
+
 static void add_plot(const struct compare *c, struct text *out)
 {
     if (c->scaling) {
@@ -55,11 +76,10 @@ static void add_table(const struct compare *c, struct text *out)
         text_add(out, " --sort -test_acc");
 }
 
-static void add_pane(const struct compare *c, bool table, struct text *out)
+static void add_pane(struct compare *c, bool table, struct text *out)
 {
     text_add(out, table ? "compare" : "plot");
-    for (size_t i = 0; i < c->count; i++)
-        add_name(c, c->name[i], out);
+    text_add(out, all_names(c));
     if (table)
         add_table(c, out);
     else
@@ -69,7 +89,7 @@ static void add_pane(const struct compare *c, bool table, struct text *out)
 /* Of the pane that keys go to. */
 void compare_command(void *screen, struct text *out)
 {
-    const struct compare *c = screen;
+    struct compare *c = screen;
 
     if (c->count)
         add_pane(c, c->table_pane, out);
@@ -79,7 +99,7 @@ void compare_command(void *screen, struct text *out)
 
 void compare_offers(void *screen, struct text *lines)
 {
-    const struct compare *c = screen;
+    struct compare *c = screen;
 
     if (c->count)
         add_pane(c, !c->table_pane, lines);
@@ -87,15 +107,10 @@ void compare_offers(void *screen, struct text *lines)
 
 void compare_runs(void *screen, struct text *out)
 {
-    const struct compare *c = screen;
+    struct compare *c = screen;
 
-    for (size_t i = 0; i < c->count; i++) {
-        struct text name = {0};
-
-        add_name(c, c->name[i], &name);
-        text_add(out, text_str(&name) + !i);
-        text_free(&name);
-    }
+    if (c->count)
+        text_add(out, all_names(c) + 1);
 }
 
 enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e)

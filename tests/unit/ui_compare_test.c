@@ -252,6 +252,32 @@ TEST(without_a_run_the_command_is_one_that_works)
     kit_end(&k);
 }
 
+static void check_command(struct kit *k, const char *want)
+{
+    char *command = kit_command(k);
+
+    CHECK_STR(command, want);
+    free(command);
+}
+
+TEST(names_of_the_command_are_as_short_as_they_mean_one_run)
+{
+    struct kit k;
+
+    some_runs(&k);
+    mark(&k, "-0002");
+    check_command(&k, "plot lenet-0002 --metric test_acc");
+    mark(&k, "-0003");
+    check_command(&k, "plot lenet-0002 lenet-0003 --metric test_acc");
+    kit_run(&k, "2026-10-29-100005-000-lenet-0002-b-0006", "best_test_acc=0.5");
+    kit_turn(&k, true);
+    check_command(&k, "plot 2026-10-29-100001-000-lenet-0002 lenet-0003 --metric test_acc");
+    mark(&k, "-0001");
+    check_command(&k,
+                  "plot lenet-0001 2026-10-29-100001-000-lenet-0002 lenet-0003 --metric test_acc");
+    kit_end(&k);
+}
+
 TEST(equal_budgets)
 {
     struct kit k;
