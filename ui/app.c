@@ -82,6 +82,11 @@ bool app_wants_text(const struct app *app)
     return s->wants_text && s->wants_text(app->screen[app->shown]);
 }
 
+bool app_types(const struct app *app)
+{
+    return app->own->popup == POPUP_PROMPT || app_wants_text(app);
+}
+
 static void draw(struct app *app)
 {
     struct app_int *own = app->own;
@@ -187,10 +192,44 @@ static bool key_of_everywhere(struct app *app, const struct key *key)
     return false;
 }
 
+static void handle(struct app *app, const struct key *key);
+
+/* A text that is pasted is one to be typed and no keys: a line break in it starts nothing. True: this piece
+ * of it goes nowhere. Breaks become blanks, but the last. */
+static bool keep_from_pasting(struct app *app, const struct key *key)
+{
+    struct app_int *own = app->own;
+    bool is_break = key->code == UI_ENTER || key->code == UI_TAB,
+         broken = own->paste == PASTE_BREAK;
+    struct key blank = {.code = ' ', .pasted = true};
+
+    if (!key->pasted || key->code == UI_RESIZE) {
+        own->paste = PASTE_NONE;
+        return false;
+    }
+    if (!app_types(app)) {
+        app_say(app, GRID_WARN,
+                "What is pasted is text: open a field with Enter, or a command line with :, "
+                "and paste it there.");
+        return true;
+    }
+    if (is_break)
+        own->paste = own->paste == PASTE_NONE ? PASTE_NONE : PASTE_BREAK;
+    if (key->code < ' ' || key->code == 127 || key->code >= UI_KEYS)
+        return true;
+    own->paste = PASTE_BEGUN;
+    if (broken)
+        handle(app, &blank);
+    return false;
+}
+
 static void handle(struct app *app, const struct key *key)
 {
     const struct screen *s = app_screens[app->shown];
     struct key hinted;
+
+    if (keep_from_pasting(app, key))
+        return;
 
     switch (key->code) {
     case UI_RESIZE:

@@ -35,6 +35,7 @@ struct popup {
 extern const struct screen *const app_screens[SCREENS];
 const char *app_theme(const struct app *app); /* the one that is seen */
 bool app_wants_text(const struct app *app);   /* a field is open: keys are its text */
+bool app_types(const struct app *app);        /* or those of a prompt are */
 
 struct app_int {
     struct term *term; /* NULL: a script draws without one */
@@ -50,7 +51,12 @@ struct app_int {
     int hints;
     bool quitting; /* q was pressed: whether something waits is being looked at */
     bool pressing; /* a key is being handled */
-    bool busy;     /* something trains here, and the screen shown asks the engine nothing */
+    enum app_paste {
+        PASTE_NONE,
+        PASTE_BEGUN,
+        PASTE_BREAK
+    } paste;   /* of a text that is being pasted */
+    bool busy; /* something trains here, and the screen shown asks the engine nothing */
 
     char said[512];
     int said_role;

@@ -93,12 +93,6 @@ static uint64_t draw_number(struct script *s, uint64_t below)
     return (s->state >> 33) % below;
 }
 
-/* True: what is typed now may become a path. */
-static bool types(const struct app *app)
-{
-    return app->own->popup == POPUP_PROMPT || app_wants_text(app);
-}
-
 static void press_at_random(struct script *s, struct app *app, struct key *key)
 {
     static const int32_t special[] = {
@@ -128,7 +122,7 @@ static void press_at_random(struct script *s, struct app *app, struct key *key)
     }
     if (key->code == 'q' && app->own->popup == POPUP_NONE) /* it would be the end */
         key->code = UI_ESC;
-    if ((key->code == '/' || key->code == '~') && types(app))
+    if ((key->code == '/' || key->code == '~') && app_types(app)) /* it may become a path */
         key->code = UI_ENTER;
 }
 

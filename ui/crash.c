@@ -171,6 +171,7 @@ void crash_watch(const char *log)
         memcpy(crash.reset, off, sizeof off - 1);
         crash.reset_n = sizeof off - 1;
     }
+    add_reset("BD"); /* pastes come without brackets */
     add_reset("sgr0");
     add_reset("cnorm");
     add_reset("rmkx");

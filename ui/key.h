@@ -28,13 +28,16 @@ enum {
     UI_CLICK, /* row and column of the grid; again: the second of two quick ones */
     UI_WHEEL_UP,
     UI_WHEEL_DOWN,
-    UI_RESIZE /* row and column: the new size */
+    UI_RESIZE, /* row and column: the new size */
+    UI_PASTE,  /* what comes next is pasted, until UI_PASTED; */
+    UI_PASTED  /* both stay in the terminal's room */
 };
 
 struct key {
     int32_t code;
     int row, column;
     bool again;
+    bool pasted; /* not pressed: a piece of a text that was pasted */
 };
 
 /* "a", "Enter", "Ctrl-L", "F5", "Up", "Space": as scripts of keys and the help write them. */

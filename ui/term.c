@@ -22,6 +22,7 @@
 
 #define MOST_ROWS    1000 /* of whatever the environment claims */
 #define MOST_COLUMNS 2000
+#define PASTE_NS     1000000000u /* without a word of it: what is pasted has ended */
 
 struct term {
     SCREEN *screen;
@@ -33,11 +34,27 @@ struct term {
     short pair[GRID_ROLES];
     short *pixel_pair, pixel_pairs; /* (above, below) of the 256 colours; 0: none yet */
     struct key_clicks clicks;
+    bool pasting;
+    uint64_t pasted_ns;      /* when a piece came last */
     cchar_t *line;           /* (columns) */
     struct grid_cell *drawn; /* (rows, columns) as curses has them */
 };
 
 static struct sigaction before_continue, before_stop, curses_stop;
+
+/* Curses knows nothing of these modes: what switches brackets around a pasted text on and off, where this
+ * terminal has them. */
+static struct {
+    int fd;
+    char on[16], off[16];
+} brackets;
+
+static void say(const char *words)
+{
+    ssize_t n = write(brackets.fd, words, strlen(words));
+
+    (void)n;
+}
 
 /* The program was stopped, by whomever, and goes on: its terminal has other modes and another picture. */
 static volatile sig_atomic_t continued;
@@ -51,6 +68,7 @@ static void on_continue(int number)
 /* Somebody else's SIGTSTP: curses gives the terminal back, stops, and takes it again. */
 static void on_stop(int number)
 {
+    say(brackets.off);
     clock_work_stops();
     curses_stop.sa_handler(number);
     clock_work_goes();
@@ -190,6 +208,20 @@ static bool has(const char *name)
     return s && s != (char *)-1;
 }
 
+static void copy_word(const char *name, char to[16])
+{
+    snprintf(to, 16, "%s", has(name) && strlen(tigetstr(name)) < 16 ? tigetstr(name) : "");
+}
+
+/* What is pasted comes between two sequences, so that a line break in it is no Enter. */
+static void ask_for_brackets(struct term *t)
+{
+    brackets.fd = fileno(t->out);
+    copy_word("BE", brackets.on);
+    copy_word("BD", brackets.off);
+    say(brackets.on);
+}
+
 static void take_size(struct term *t)
 {
     getmaxyx(stdscr, t->rows, t->columns);
@@ -289,6 +321,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     if (t->colours)
         use_default_colors();
     set_modes(options);
+    ask_for_brackets(t);
     term_theme(t, options->theme);
     take_size(t);
     crash_watch(options->log);
@@ -316,6 +349,7 @@ void term_close(struct term *t)
     if (term_place(t) != TERM_AWAY) { /* it is others' by now */
         curs_set(1);
         leave_last_line();
+        say(brackets.off);
         endwin();
     }
     sigaction(SIGCONT, &before_continue, NULL);
@@ -451,7 +485,24 @@ static bool take_mouse(struct term *t, struct key *key)
     return true;
 }
 
-bool term_key(struct term *t, struct key *key)
+/* Whether a key is one of the two around a pasted text; of what is between them it says so. */
+static bool take_bracket(struct term *t, struct key *key)
+{
+    uint64_t now = clock_ns();
+
+    if (key->code == UI_PASTE || key->code == UI_PASTED) {
+        t->pasting = key->code == UI_PASTE;
+        t->pasted_ns = now;
+        return true;
+    }
+    t->pasting &= now - t->pasted_ns < PASTE_NS; /* else its end was lost */
+    if (t->pasting)
+        t->pasted_ns = now;
+    key->pasted = t->pasting;
+    return false;
+}
+
+static bool next_key(struct term *t, struct key *key)
 {
     static const struct {
         int curses;
@@ -502,12 +553,21 @@ bool term_key(struct term *t, struct key *key)
     }
 }
 
+bool term_key(struct term *t, struct key *key)
+{
+    while (next_key(t, key))
+        if (!take_bracket(t, key))
+            return true;
+    return false;
+}
+
 void term_suspend(struct term *t)
 {
     struct sigaction action = {.sa_handler = SIG_DFL}, old;
 
     (void)t;
     sigemptyset(&action.sa_mask);
+    say(brackets.off);
     endwin();
     sigaction(SIGTSTP, &action, &old);
     clock_work_stops();
@@ -533,6 +593,7 @@ enum term_place term_place(struct term *t)
     if (!isendwin())
         endwin();
     reset_prog_mode();
+    say(brackets.on);
     take_size(t);
     clearok(curscr, TRUE);
     draw_held();

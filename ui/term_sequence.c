@@ -58,10 +58,12 @@ bool term_take_sequence(int tty, int32_t *code)
         return true;
     }
     for (; c >= ' ' && c < '@' && bytes < 32; c = next_of_sequence(tty), bytes++)
-        number = c >= '0' && c <= '9' && number < 10 ? number * 10 + c - '0' : 100;
+        number = c >= '0' && c <= '9' && number < 100 ? number * 10 + c - '0' : 1000;
     letter = c && c <= '~' && !bytes ? strchr(letters, (int)c) : NULL;
     *code = letter                                      ? of_letter[letter - letters]
             : c == '~' && number < MEM_COUNT(of_number) ? of_number[number]
+            : c == '~' && number == 200                 ? UI_PASTE
+            : c == '~' && number == 201                 ? UI_PASTED
                                                         : 0;
     return true;
 }

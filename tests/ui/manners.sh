@@ -29,9 +29,17 @@ check "and gives back at the end" cmp -s before after
 before "[stopped]" >first
 check "the picture goes while it is stopped" grep -qaF '[?1049l' first
 check "the mouse too" grep -qaF '1000l' first
+check "and the brackets around what is pasted" grep -qaF '[?2004l' first
 tail -c +"$(($(wc -c <first) + 1))" bytes >second
-check "both come back" sh -c "grep -qaF '[?1049h' second && grep -qaF '1000h' second"
+check "all come back" sh -c "grep -qaF '[?1049h' second && grep -qaF '1000h' second && grep -qaF '[?2004h' second"
 check "in the size that the terminal has then" grep -qaF '[30;' second
+
+# What is pasted is text: a line break in it takes no field and answers no question, a letter is no key.
+play 24x80 "raw:[?2004h" "text:runs" key:$'\x1b[200~q\rq\x1b[201~' "text:What is pasted is text" \
+    key:: key:$'\x15' key:$'\x1b[200~\rls\r\tgood\x01\r\x1b[201~' "text:ls good" sleep:0.2 key:$'\x1b' sleep:0.2 \
+    key:q -- "$CHORUS" --results results
+check "what is pasted presses nothing" test $? = 0
+check "the brackets around it are taken back" sh -c "tail -c 400 bytes | grep -qaF '[?2004l'"
 
 # Whoever is stopped by a signal that nobody can catch finds the shell's modes and picture afterwards.
 rm -f stopped runs again first second
