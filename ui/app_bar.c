@@ -95,13 +95,29 @@ static int draw_hint(struct app *app, struct grid *g, struct rect line, int colu
     return behind;
 }
 
+/* At a place of a hint: a pair's two keys stand beside each other, and its words mean neither. */
+static bool key_of_word(const char *word, int at, struct key *key)
+{
+    char one[2] = {0};
+
+    if (!strcmp(word, "←→") && at < 2)
+        return key_parse(at ? "Right" : "Left", key);
+    if (!strcmp(word, "↑↓") && at < 2)
+        return key_parse(at ? "Down" : "Up", key);
+    if (strlen(word) == 3 && word[1] == ' ' && (at == 0 || at == 2)) {
+        one[0] = word[at];
+        return key_parse(one, key);
+    }
+    return key_parse(word, key);
+}
+
 bool bar_hint_at(const struct app *app, int row, int column, struct key *key)
 {
     const struct app_int *own = app->own;
 
     for (int i = 0; i < own->hints && row == own->grid.rows - 2; i++)
         if (column >= own->hint[i].from && column < own->hint[i].to)
-            return key_parse(own->hint[i].key, key);
+            return key_of_word(own->hint[i].key, column - own->hint[i].from, key);
     return false;
 }
 

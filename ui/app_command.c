@@ -3,14 +3,15 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/reader.h"
 #include "ui/claim.h"
-#include "ui/runkeys.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define PAGE_MOST (64 << 10) /* bytes of a command's output that are shown over the screen */
+#define WATCH_WORDS 64
+#define PAGE_MOST   (64 << 10) /* bytes of a command's output that are shown over the screen */
 
 static const struct screen *shown(const struct app *app)
 {
@@ -79,25 +80,51 @@ static bool trains(char **args, size_t count)
     return true;
 }
 
+/* A run that `watch` names, looked up as the verb does. */
+struct watching {
+    struct app *app;
+    char *results, *name[WATCH_WORDS];
+    size_t names;
+    struct record_entry entry;
+    enum err_code code;
+    struct err e;
+};
+
+static void look_up(void *arg)
+{
+    struct watching *w = arg;
+
+    w->code = record_find_one(w->results, w->name, w->names, &w->entry, &w->e);
+}
+
+static void looked_up(void *arg, bool dropped)
+{
+    struct watching *w = arg;
+
+    if (!dropped && w->code == ERR_OK) {
+        screen_run_watch(w->app->screen[SCREEN_RUN], w->entry.folder);
+        app_show(w->app, SCREEN_RUN);
+        record_free_entry(&w->entry);
+    } else if (!dropped) {
+        app_say(w->app, GRID_BAD, "%s", w->e.text);
+    }
+    for (size_t i = 0; i < w->names; i++)
+        free(w->name[i]);
+    free(w->results);
+    free(w);
+}
+
 /* What follows a run to its end stands on Run here. */
 static void watch(struct app *app, const char **args, size_t n)
 {
-    const struct library_run *run = NULL;
-    const char *name = n > 1 ? args[1] : "@";
-    size_t count;
+    struct watching *w = mem_new(1, sizeof *w);
 
-    if (app->library && library_ready(app->library)) {
-        const struct library_run *runs = library_runs(app->library, &count);
-
-        run = library_find(app->library, name);
-        for (size_t i = count; i-- > 0 && !run;)
-            if (!strcmp(name, "@") || strstr(runs[i].name, name))
-                run = &runs[i];
-    }
-    if (run)
-        runkeys_watch(app, run->name);
-    else
-        app_say(app, GRID_TEXT, "no run is named so: Enter on Results opens one on Run");
+    *w = (struct watching){.app = app, .results = mem_text(app->config.results)};
+    for (size_t i = 1; i < n && w->names < WATCH_WORDS; i++)
+        w->name[w->names++] = mem_text(args[i]);
+    if (!w->names)
+        w->name[w->names++] = mem_text("@");
+    (void)tasks_try(app->tasks, look_up, looked_up, w);
 }
 
 static void start_job(struct app *app, const char *const *args)

@@ -46,7 +46,7 @@ struct app_int {
     bool leaving;      /* as soon as nothing runs */
     struct bar_hint {  /* (hints) in the line of what keys do, as it was drawn last */
         int from, to;  /* columns */
-        char key[16];  /* as key_parse takes it; a pair is none */
+        char key[16];  /* as key_parse takes it, or the two of a pair as they stand there */
     } hint[SCREEN_HINTS + 4];
     int hints;
     bool quitting; /* q was pressed: whether something waits is being looked at */

@@ -41,7 +41,7 @@ static char *path_of_log(void)
     char *folder, *path;
     struct err e;
 
-    if (state && *state)
+    if (state && *state == '/') /* the base directory specification: a relative one is none */
         folder = io_path(state, "chorus");
     else if (home && *home)
         folder = io_path(home, ".local/state/chorus");

@@ -367,13 +367,20 @@ void sweepview_add_page(const struct sweepview_sweep *s, const struct sweepview_
     }
 }
 
+static void add_count(struct text *out, size_t n, const char *of)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    if (n)
+        text_addf(out, "%s%s %s", out->n ? ", " : "", text_count(number, n), of);
+}
+
 void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
 {
     static const enum wire_state order[] = {WIRE_DONE,    WIRE_RUNNING,  WIRE_PAUSED,
                                             WIRE_STOPPED, WIRE_DIVERGED, WIRE_OOM,
                                             WIRE_FAILED,  WIRE_SKIPPED,  WIRE_WAITING};
-    size_t n[WIRE_SKIPPED + 1] = {0}, impossible = 0, twins = 0, unknown = 0, dead = 0, told = 0;
-    size_t full = 0;
+    size_t n[WIRE_SKIPPED + 1] = {0}, impossible = 0, twins = 0, unknown = 0, dead = 0, full = 0;
 
     for (size_t i = 0; i < s->groups; i++) {
         for (size_t k = 0; k <= WIRE_SKIPPED; k++)
@@ -386,20 +393,13 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
     }
     n[WIRE_STOPPED] -= dead;
     n[WIRE_RUNNING] -= full;
-    if (dead)
-        text_addf(out, "%s%zu dead", told++ ? ", " : "", dead);
-    if (full)
-        text_addf(out, "%s%zu without room", told++ ? ", " : "", full);
+    add_count(out, dead, "dead");
+    add_count(out, full, "without room");
     for (size_t k = 0; k < MEM_COUNT(order); k++)
-        if (n[order[k]])
-            text_addf(out, "%s%zu %s", told++ ? ", " : "", n[order[k]], state_word(order[k]));
-    if (unknown)
-        text_addf(out, "%s%zu %s", told++ ? ", " : "", unknown,
-                  s->options.max_cells ? "left by --max-cells" : "not begun");
-    if (impossible)
-        text_addf(out, "%s%zu impossible", told++ ? ", " : "", impossible);
-    if (twins)
-        text_addf(out, "%s%zu the same as another", told ? ", " : "", twins);
+        add_count(out, n[order[k]], state_word(order[k]));
+    add_count(out, unknown, s->options.max_cells ? "left by --max-cells" : "not begun");
+    add_count(out, impossible, "impossible");
+    add_count(out, twins, "the same as another");
 }
 
 static void add_test_error(const struct sweepview_sweep *s, double accuracy, struct text *out)

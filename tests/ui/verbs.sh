@@ -79,6 +79,15 @@ mkdir -p models && cp tiny.net models/several.net
 one called model=several epochs=1
 check "but of one whose model is called several" play called "calm" "wait several" "keys :" "keys Down" \
     "wait chorus resume " "keys Esc"
+check ": watch takes every name of a run" play results "calm" "keys :" "keys Ctrl-U" "type watch name=first" "keys Enter" \
+    "wait loss" "wait first-" "keys 3 :" "keys Ctrl-U" "type watch @99" "keys Enter" "wait there is no run '@99'" \
+    "keys :" "keys Ctrl-U" "type watch @best" "keys Enter" "wait loss"
+play results "calm" "keys Home Enter" "wait loss" "calm" "save none" "keys [ [ ]" "calm" "save keys"
+at=$(awk '{ line = before; before = $0 } END { print index(line, "[ ]") - 1 }' none)
+check "a click on one key of a pair presses that" play results "calm" "keys Home Enter" "wait loss" "calm" "click 38 $at" \
+    "click 38 $at" "click 38 $((at + 2))" "calm" "save clicks"
+check "it does as the key does" cmp keys clicks
+check "which does something" sh -c "! cmp -s none keys"
 check "a click on a hint presses its key" play chosen "calm" "click 38 95" "wait Keys of Results" "keys Esc" \
     "gone Keys of Results" "click 38 2" "wait loss" "calm" "click 38 104" "wait chorus plot" "keys Esc" "calm"
 printf '3,9\n' >>"$(ls -d chosen/2*-older-*)/epochs.csv"
