@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "ui/beat.h"
 #include "ui/claim.h"
+#include "ui/crash.h"
 #include "ui/share.h"
 
 #include <poll.h>
@@ -394,6 +395,7 @@ static bool tick(struct app *app)
     /* What trains here posts hundreds of events a second: they are taken tick by tick then, since each
      * time that this thread wakes, one that computes waits. Setup's answers come at once. */
     app->own->busy = app->shown != SCREEN_SETUP && feed_busy(app->feed);
+    crash_resumes(feed_busy(app->feed));
     library_tick(app->library, false);
     claim_tick(app);
     quit_tick(app);

@@ -6,6 +6,7 @@
 #include "ui/share.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST  24 /* columns of a name */
@@ -28,10 +29,10 @@ static double points(double share)
     return text_without_minus_zero(100 * share, 2);
 }
 
-/* At an equal budget: how far the focused run is from the best of the others. */
-static void add_distance(const struct compare *c, size_t row, struct text *out)
+/* At an equal budget: the best of the others, which have the same test; the row itself where there is none. */
+static size_t best_other(const struct compare *c, size_t row)
 {
-    double own = cell_value(c, row, "test_acc"), best = -INFINITY;
+    double best = -INFINITY;
     size_t which = row;
 
     for (size_t i = 0; i < c->table.rows; i++) {
@@ -42,16 +43,46 @@ static void add_distance(const struct compare *c, size_t row, struct text *out)
             which = i;
         }
     }
+    return which;
+}
+
+static size_t focused(const struct compare *c)
+{
+    return c->row < c->table.rows ? c->order[c->row] : 0;
+}
+
+static void add_distance(const struct compare *c, size_t row, struct text *out)
+{
+    double own = cell_value(c, row, "test_acc");
+    size_t which = best_other(c, row);
+
     if (which == row || !isfinite(own))
         return;
-    text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row], points(own - best),
-              c->label[which], study_budget_name[c->equal.budget]);
+    text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row],
+              points(own - cell_value(c, which, "test_acc")), c->label[which],
+              study_budget_name[c->equal.budget]);
+}
+
+/* A name has no more settings than tell all runs apart; whatever else differs has its part in the distance. */
+static void add_differences(const struct compare *c, size_t row, struct text *out)
+{
+    size_t which = best_other(c, row), found;
+    const struct study_run two[] = {c->set->run[row], c->set->run[which]};
+    const char **differ;
+
+    if (which == row)
+        return;
+    differ = study_differences(two, 2, &found);
+    for (size_t i = 0; i < found && found > 1; i++)
+        text_addf(out, "%s%s", i ? ", " : "these two differ in ", differ[i]);
+    text_add(out, found > 1 ? "\n" : "");
+    free(differ);
 }
 
 /* Of the focused row: what an ensemble gained, what a setting is behind the best. */
 static void add_focused(const struct compare *c, struct text *out)
 {
-    size_t row = c->row < c->table.rows ? c->order[c->row] : 0;
+    size_t row = focused(c);
     double lo = cell_value(c, row, "difference_lo"), hi = cell_value(c, row, "difference_hi");
     double difference = cell_value(c, row, "difference");
     const struct study_run *run = row < c->set->count ? &c->set->run[row] : NULL;
@@ -157,6 +188,8 @@ static void add_notes(const struct compare *c, struct text *out)
     if (!c->scaling && c->panels)
         curves_add_short(&c->curves[0], c->label, out);
     add_own(c, false, out);
+    if (c->equal.on && focused(c) < c->groups)
+        add_differences(c, focused(c), out);
 }
 
 void compare_show_notes(struct compare *c)

@@ -7,6 +7,7 @@
 #include <ncurses.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -18,8 +19,9 @@ static struct {
     struct termios modes;
     char reset[512];
     size_t reset_n;
+    volatile sig_atomic_t resumes;
     char words[1200], log[1024]; /* log: its path; "": there is none */
-    size_t words_n;
+    size_t words_n, resume_n;    /* resume_n: of the words, those up to how to go on */
     char said[CRASH_SAID + 1], unread[64 * 1024], clean[64 * 1024]; /* what a pipe holds */
 } crash = {.tty = -1, .own = -1, .nowhere = -1, .talk = -1};
 
@@ -126,7 +128,8 @@ static void on_crash(int number)
         crash.came = 1;
         dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
         n = write(crash.own, crash.reset, crash.reset_n);
-        n = write(crash.own, crash.words, crash.words_n);
+        n = write(crash.own, crash.words, crash.resumes ? crash.words_n : crash.resume_n);
+        n = write(crash.own, "\r\n", 2);
         (void)n;
         tcsetattr(crash.own, TCSANOW, &crash.modes);
     }
@@ -157,12 +160,26 @@ static void add_reset(const char *name)
     }
 }
 
+static size_t words_of_crash(const char *log, const char *next)
+{
+    int n = snprintf(crash.words, sizeof crash.words,
+                     "\r\nchorus: the program crashed; what it said last is in %s%s",
+                     log ? log : "the run's log.txt", next);
+
+    return n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
+}
+
+void crash_resumes(bool something)
+{
+    crash.resumes = something;
+}
+
 void crash_watch(const char *log)
 {
     struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
     static char stack[64 * 1024];
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, old;
-    int n;
+    char *text;
 
     crash.reset_n = 0;
     if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
@@ -176,12 +193,11 @@ void crash_watch(const char *log)
     add_reset("cnorm");
     add_reset("rmkx");
     add_reset("rmcup");
-    n = snprintf(crash.words, sizeof crash.words,
-                 "\r\nchorus: the program crashed; what it said last is in %s, and `chorus "
-                 "resume%s` goes on from the last checkpoint\r\n",
-                 log ? log : "the run's log.txt", again());
+    crash.resume_n = words_of_crash(log, "");
+    text = mem_textf(", and `chorus resume%s` goes on from the last checkpoint", again());
+    crash.words_n = words_of_crash(log, text);
+    free(text);
     snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
-    crash.words_n = n < (int)sizeof crash.words ? (size_t)n : sizeof crash.words - 1;
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
         sigaltstack(&own, NULL);
     sigemptyset(&action.sa_mask);

@@ -9,6 +9,7 @@ void crash_terminal(int in, int out);
 void crash_watch(const char *log); /* curses knows the terminal by now; log: a path, or NULL */
 void crash_forget(void);
 bool crash_is_watched(void);
+void crash_resumes(bool something); /* whether there is what a resume would go on with */
 bool crash_has_come(void); /* to another thread: the log's last words are written just now */
 void crash_talk(int fd);   /* what the program printed is read there; -1: nowhere */
 

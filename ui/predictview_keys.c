@@ -38,6 +38,7 @@ static const struct screen_key board_keys[] = {
 };
 static const struct screen_key empty_keys[] = {
     {"n N", "run", ""}, {"e", "edit", ""}, {"r", "again", ""}, {NULL, NULL, NULL}};
+static const struct screen_key no_keys[] = {{"n N", "run", ""}, {NULL, NULL, NULL}};
 
 /* Of one's own: answered by the verb, whose words are shown. */
 static void picture_entered(void *user, const char *path)
@@ -61,7 +62,7 @@ const struct screen_key *predictview_hints(void *screen)
     const struct predictview *v = screen;
 
     if (!v->set)
-        return empty_keys;
+        return v->run ? empty_keys : no_keys;
     screen_hints(hints, v->confusion ? board_keys : predictview_keys,
                  v->confusion          ? "UEcmn"
                  : v->set->members < 2 ? "mcu/ga" /* nobody is there to disagree */

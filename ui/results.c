@@ -11,7 +11,29 @@
 
 #define LIVE_BYTES (64 << 10) /* of the keys of runs that are at work */
 
-/* The news count from when somebody saw the list last. */
+const char *results_kept_as(const struct results *r, const char *what, char name[RESULTS_KEPT])
+{
+    snprintf(name, RESULTS_KEPT, "results.%s.%016llx", what, (unsigned long long)r->folder);
+    return name;
+}
+
+static const char *kept(const struct results *r, const char *what)
+{
+    char name[RESULTS_KEPT];
+
+    return settings_get(r->app->settings, results_kept_as(r, what, name), "");
+}
+
+static void keep(const struct results *r, const char *what, const char *value)
+{
+    char name[RESULTS_KEPT], list[RESULTS_KEPT];
+
+    snprintf(list, sizeof list, "results.%s", what);
+    settings_set(r->app->settings, results_kept_as(r, what, name), value);
+    results_list_folder(r->app->settings, list, name, value != NULL);
+}
+
+/* The news count from when somebody saw the list last, of this folder. */
 static void keep_looked(struct results *r)
 {
     const struct library_run *runs;
@@ -20,13 +42,13 @@ static void keep_looked(struct results *r)
     size_t n;
 
     clock_utc(utc, app_wall(r->app));
-    settings_set(r->app->settings, "results.looked", utc);
+    keep(r, "looked", utc);
     runs = library_runs(r->app->library, &n);
     for (size_t i = 0; i < n && live.n < LIVE_BYTES; i++)
         if (runs[i].live)
             text_addf(&live, "%016llx ", (unsigned long long)results_key("run", runs[i].name));
-    settings_set(r->app->settings, "results.live", live.n ? text_str(&live) : NULL);
-    settings_set(r->app->settings, "results.seen", NULL);
+    keep(r, "live", live.n ? text_str(&live) : NULL);
+    keep(r, "seen", NULL);
     r->seen_run = 0;
     text_free(&live);
 }
@@ -35,7 +57,7 @@ static void keep_looked(struct results *r)
 static void add_cells(struct results *r, struct results_set *seen)
 {
     struct app *app = r->app;
-    const char *looked = settings_get(app->settings, "results.looked", ""), *name;
+    const char *looked = kept(r, "looked"), *name;
     const struct library_run *runs;
     size_t n;
 
@@ -54,14 +76,14 @@ static void write_seen(struct results *r, const struct results_set *more)
     struct text keys = {0};
     size_t before;
 
-    results_set_read(&seen, settings_get(r->app->settings, "results.seen", ""));
+    results_set_read(&seen, kept(r, "seen"));
     before = seen.count;
     for (size_t i = 0; i < more->count; i++)
         results_set_add_key(&seen, more->key[i]);
     results_set_sort(&seen);
     if (seen.count > before) {
         results_set_write(&seen, &keys);
-        settings_set(r->app->settings, "results.seen", text_str(&keys));
+        keep(r, "seen", text_str(&keys));
     }
     text_free(&keys);
     results_set_free(&seen);
@@ -93,9 +115,19 @@ static void keep_seen(struct results *r)
 
 static void take_looked(struct results *r)
 {
-    snprintf(r->since, sizeof r->since, "%s", settings_get(r->app->settings, "results.looked", ""));
-    results_set_read(&r->live, settings_get(r->app->settings, "results.live", ""));
-    results_set_read(&r->seen, settings_get(r->app->settings, "results.seen", ""));
+    snprintf(r->since, sizeof r->since, "%s", kept(r, "looked"));
+    results_set_read(&r->live, kept(r, "live"));
+    results_set_read(&r->seen, kept(r, "seen"));
+}
+
+/* One that is not there yet goes by its path. */
+static void take_folder(struct results *r)
+{
+    const char *results = r->app->config.results;
+    char *real = realpath(results, NULL);
+
+    r->folder = results_key("looked", real ? real : results);
+    free(real);
 }
 
 static void *open_results(struct app *app)
@@ -108,6 +140,7 @@ static void *open_results(struct app *app)
     r->stale = true;
     snprintf(r->sort, sizeof r->sort, "%s", settings_get(s, "results.sort", ""));
     snprintf(r->columns, sizeof r->columns, "%s", settings_get(s, "results.columns", ""));
+    take_folder(r);
     take_looked(r);
     r->fold = fold > 0 && fold < RESULTS_FOLDS ? (enum results_fold)fold : RESULTS_SINGLE;
     results_take_marks(r);

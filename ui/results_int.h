@@ -93,6 +93,7 @@ struct results {
     struct results_view view;
     uint64_t seen_turn, marks_turn; /* marks_turn: as they were kept */
     uint64_t seen_told;             /* of results_told */
+    uint64_t folder;                /* the results', for what is kept of it */
     char entry[40];                 /* among the settings, for these marks; "" until it is known */
     bool stale;
 
@@ -152,6 +153,13 @@ const struct results_line *results_chosen(const struct results *r); /* NULL: non
 size_t results_runs_of(const struct results *r, const struct results_line *line, const char **names,
                        size_t room);
 uint64_t results_key(const char *kind, const char *name);
+/* What is kept among the settings of this results folder: when it was "looked" at, what was "live" then, what
+ * was "seen" since. */
+#define RESULTS_KEPT 48
+const char *results_kept_as(const struct results *r, const char *what, char name[RESULTS_KEPT]);
+/* What a setting keeps of a folder, whose name the list has: the folder that was touched last stands first, and
+ * what falls off the list's end is kept no more. is: there is something to keep. */
+void results_list_folder(struct settings *s, const char *list_name, const char *entry, bool is);
 void results_set_read(struct results_set *s, const char *text);
 void results_set_add_key(struct results_set *s, uint64_t key); /* then sort */
 void results_set_add(struct results_set *s, const char *run);  /* likewise */

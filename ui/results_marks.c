@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define KEPT_BYTES   (1 << 20) /* of the names of a folder, the newest runs': 20,000 or more */
-#define KEPT_FOLDERS 20        /* in which something was marked last */
+#define KEPT_FOLDERS 20        /* of each list */
 #define FOLDERS      "marks.folders"
 
 /* "marks.0123456789abcdef", once the folder is there; "" until then. */
@@ -39,14 +39,13 @@ void results_take_marks(struct results *r)
     r->marks_turn = library_marks_turn(r->app->library);
 }
 
-/* The folder that was marked last stands first; marks of those that fall off the end go with them. */
-static void list_folder(struct settings *s, const char *entry, bool marked)
+void results_list_folder(struct settings *s, const char *list_name, const char *entry, bool is)
 {
-    char *copy = mem_text(settings_get(s, FOLDERS, "")), *rest = copy;
+    char *copy = mem_text(settings_get(s, list_name, "")), *rest = copy;
     struct text list = {0};
-    size_t kept = marked;
+    size_t kept = is;
 
-    if (marked)
+    if (is)
         text_add(&list, entry);
     for (char *other; (other = strsep(&rest, " "));) {
         if (!*other || !strcmp(other, entry))
@@ -56,7 +55,7 @@ static void list_folder(struct settings *s, const char *entry, bool marked)
         else
             settings_set(s, other, NULL);
     }
-    settings_set(s, FOLDERS, list.n ? text_str(&list) : NULL);
+    settings_set(s, list_name, list.n ? text_str(&list) : NULL);
     text_free(&list);
     free(copy);
 }
@@ -86,7 +85,7 @@ void results_keep_marks(struct results *r)
     for (size_t i = first; i < count; i++)
         text_addf(&list, "%s%s", list.n ? "\n" : "", names[i]);
     settings_set(r->app->settings, entry, list.n ? text_str(&list) : NULL);
-    list_folder(r->app->settings, entry, list.n > 0);
+    results_list_folder(r->app->settings, FOLDERS, entry, list.n > 0);
     if (first)
         app_say(r->app, GRID_WARN,
                 "%zu runs are marked; for the next time the newest %zu of them are remembered",

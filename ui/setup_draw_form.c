@@ -185,8 +185,16 @@ static void add_title(const struct setup *s, int room, bool ascii, struct text *
     if (changes)
         text_addf(&behind, " · %zu change%s", changes, changes == 1 ? "" : "s");
     room -= text_width(text_str(&behind));
-    while (text_width(name) > room && strchr(name + 1, '/'))
-        name = strchr(name + 1, '/');
+    if (text_width(name) > room &&
+        strchr(name + 1, '/')) { /* so that it reads as no path of its own */
+        const char *dots = ascii ? "..." : "…";
+
+        room -= text_width(dots);
+        text_add(title, dots);
+        do
+            name = strchr(name + 1, '/');
+        while (text_width(name) > room && strchr(name + 1, '/'));
+    }
     words_add_cut(title, name, room > GRID_LEAST_CUT ? room : GRID_LEAST_CUT, ascii);
     text_add(title, text_str(&behind));
     text_free(&behind);

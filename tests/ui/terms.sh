@@ -124,6 +124,7 @@ check "and a checkpoint" test -s "$(echo term/2*/checkpoint.safetensors)"
 play 24x80 "text:r starts it" signal:SEGV within:5 -- "$CHORUS" --results crash
 check "a crash gives the terminal back" grep -qaF '[?1049l' bytes
 check "and says so" grep -qa "the program crashed" bytes
+check "of a resume it says nothing, where nothing ran" sh -c "! grep -qa 'chorus resume' bytes"
 for signal in ABRT BUS FPE ILL SYS TRAP QUIT USR1 USR2 ALRM XCPU; do
     play 24x80 "text:r starts it" signal:$signal within:5 -- "$CHORUS" --results crash
     check "SIG$signal gives the terminal back" grep -qaF '[?1049l' bytes

@@ -309,6 +309,9 @@ TEST(equal_budgets)
     command = kit_command(&k);
     CHECK_STR(command, "plot lenet-0002 lenet-ens2-0005 --metric train_loss --x step");
     free(command);
+    command = kit_draw(&k, 45, 160); /* where there is room for all that is to be said */
+    CHECK_HAS(command, "these two differ in mode, devices, members, epochs, lr, schedule");
+    free(command);
     kit_end(&k);
 }
 

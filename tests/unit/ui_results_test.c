@@ -762,6 +762,47 @@ TEST(the_cursor_stays_on_its_run)
     kit_end(&k);
 }
 
+static void keep(struct kit *k, const char *what, const char *value)
+{
+    char name[RESULTS_KEPT];
+
+    settings_set(k->app.settings, results_kept_as(k->state, what, name), value);
+}
+
+static const char *kept(struct kit *k, const char *what)
+{
+    char name[RESULTS_KEPT];
+
+    return settings_get(k->app.settings, results_kept_as(k->state, what, name), "");
+}
+
+TEST(each_results_folder_has_news_of_its_own)
+{
+    char name[RESULTS_KEPT], *folder;
+    struct kit k;
+    void *other;
+
+    kit_begin(&k);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    keep(&k, "looked", "2026-10-29T13:15:00.000Z");
+    folder = io_path(k.folder, "other");
+    k.app.config.results = folder;
+    other = screen_results.open(&k.app);
+    CHECK_STR(settings_get(k.app.settings, results_kept_as(other, "looked", name), "none"), "none");
+    screen_results.close(other);
+    k.app.config.results = k.folder;
+    CHECK_STR(kept(&k, "looked"), "2026-10-29T13:15:00.000Z");
+    for (int i = 0; i < 30; i++) { /* of so many folders the last are remembered */
+        snprintf(name, sizeof name, "x.%d", i);
+        settings_set(k.app.settings, name, "y");
+        results_list_folder(k.app.settings, "x", name, true);
+    }
+    CHECK_STR(settings_get(k.app.settings, "x.9", ""), "");
+    CHECK_STR(settings_get(k.app.settings, "x.10", ""), "y");
+    free(folder);
+    kit_end(&k);
+}
+
 TEST(news_name_no_best_over_different_tests)
 {
     struct kit k;
@@ -772,8 +813,8 @@ TEST(news_name_no_best_over_different_tests)
     kit_run(&k, "2026-10-29-100000-000-b-0002",
             "ended_utc=2026-10-29T13:30:00.000Z best_test_acc=0.75 test_limit=100");
     kit_open(&k, &screen_results, SCREEN_RESULTS);
-    settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
-    settings_set(k.app.settings, "results.seen", NULL);
+    keep(&k, "looked", "2026-10-29T13:15:00.000Z");
+    keep(&k, "seen", NULL);
     k.screen->show(k.state);
     CHECK(kit_shows(&k, "since you last looked 2 runs ended: 2 done"));
     CHECK(!kit_shows(&k, "2 done; best"));
@@ -793,20 +834,20 @@ TEST(news_since_the_last_look)
     kit_put(&k, "2026-10-29-100000-000-a-0001", "x", "");
     kit_open(&k, &screen_results, SCREEN_RESULTS);
     CHECK(kit_shows(&k, "3 runs in"));
-    settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
-    settings_set(k.app.settings, "results.seen", NULL);
+    keep(&k, "looked", "2026-10-29T13:15:00.000Z");
+    keep(&k, "seen", NULL);
     k.screen->show(k.state);
     CHECK(kit_shows(&k, "since you last looked 2 runs ended: 1 done, 1 oom; best 0.7500 0002"));
     char *key = mem_textf("%016llx ", /* its end was seen on Run */
                           (unsigned long long)results_key("run", "2026-10-29-100000-000-c-0003"));
-    settings_set(k.app.settings, "results.seen", key);
+    keep(&k, "seen", key);
     free(key);
     k.screen->show(k.state);
     CHECK(kit_shows(&k, "since you last looked 1 run ended: 1 done; best 0.7500 0002"));
     k.app.shown = SCREEN_LOG; /* left: from now on */
     k.screen->tick(k.state);
-    CHECK_STR(settings_get(k.app.settings, "results.looked", ""), "2026-10-29T14:00:00.000Z");
-    CHECK_STR(settings_get(k.app.settings, "results.seen", ""), "");
+    CHECK_STR(kept(&k, "looked"), "2026-10-29T14:00:00.000Z");
+    CHECK_STR(kept(&k, "seen"), "");
     kit_end(&k);
 }
 
@@ -856,7 +897,7 @@ TEST(who_died_since_the_last_look_is_told)
     kit_open(&k, &screen_results, SCREEN_RESULTS);
     k.app.shown = SCREEN_LOG;
     k.screen->tick(k.state);
-    settings_set(k.app.settings, "results.looked", "2026-10-29T13:15:00.000Z");
+    keep(&k, "looked", "2026-10-29T13:15:00.000Z");
     close(lock);
     kit_run(&k, "2026-10-29-100000-000-new-0003", values[1]);
     k.app.shown = SCREEN_RESULTS;

@@ -2190,8 +2190,10 @@ TEST(random_keys_clicks_and_sizes_do_no_harm)
         else if (draw % 10 < 9)
             key.code = ' ' + (int32_t)(draw / 16 % 95);
         else
-            key =
-                (struct key){UI_CLICK, (int)(draw / 16 % 22), (int)(draw / 512 % 80), draw & 1024};
+            key = (struct key){.code = UI_CLICK,
+                               .row = (int)(draw / 16 % 22),
+                               .column = (int)(draw / 512 % 80),
+                               .again = draw & 1024};
         screen_setup.key(kit.setup, &key);
         if (kit.chosen && draw % 3 == 0) {
             kit.chosen(kit.user, (int)(draw / 64 % 4) - 1);
