@@ -70,9 +70,12 @@ static const char **model_names(void)
     return list;
 }
 
+/* As they were when the screens opened: any thread may ask, and cli_places writes. */
+static struct data_places places;
+
 static uint64_t state_of(const char *data)
 {
-    return data_state(data, cli_places());
+    return data_state(data, &places);
 }
 
 /* Frames that are compared with earlier ones stand still at this time, in seconds since 1970. */
@@ -121,8 +124,9 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
     if (o->frame && getenv("CHORUS_CLOCK"))
         config.wall = stopped_clock;
     setenv("CHORUS_RESULTS", results, 1); /* for the verbs that screens start */
-    if (cli_places()->given)
-        setenv("CHORUS_DATA", cli_places()->given, 1);
+    places = *cli_places();
+    if (places.given)
+        setenv("CHORUS_DATA", places.given, 1);
     if (drive_open_on(wire, true, &engine, &e) != ERR_OK) {
         wire_free(wire);
         return cli_fail(&e);
