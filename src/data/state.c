@@ -57,25 +57,28 @@ static void keep(uint64_t name, uint64_t state, uint64_t took_ns)
  * between is found anew. */
 static void add_file(struct text *t, const char *path)
 {
-    int64_t was[7] = {0};
-    struct stat st;
+    struct stat st = {0}; /* of what is not there */
+    bool there = path && io.stat(path, &st) == 0;
+    const int64_t is[] = {there,
+                          st.st_size,
+                          (int64_t)st.st_ino,
+                          st.st_mtim.tv_sec,
+                          st.st_mtim.tv_nsec,
+                          st.st_ctim.tv_sec,
+                          st.st_ctim.tv_nsec,
+                          data_cache_is_settled(&st)};
 
-    if (path && io.stat(path, &st) == 0) {
-        const int64_t is[] = {
-            st.st_size,        (int64_t)st.st_ino, st.st_mtim.tv_sec,         st.st_mtim.tv_nsec,
-            st.st_ctim.tv_sec, st.st_ctim.tv_nsec, data_cache_is_settled(&st)};
-
-        memcpy(was, is, sizeof was);
-    }
-    text_add_n(t, (const char *)was, sizeof was);
+    text_add_n(t, is, sizeof is);
 }
 
-static void add_pictures(struct text *t, struct data_found *found, struct err *e)
+/* What is refused has a state too, of what was listed up to there. */
+static enum err_code add_pictures(struct text *t, struct data_found *found, struct err *e)
 {
-    if (data_folder_list(found, e) != ERR_OK) /* up to there it has a state */
-        text_add(t, e->text);
-    text_add_n(t, (const char *)found->folder_list->state, sizeof found->folder_list->state);
+    enum err_code code = data_folder_list(found, e);
+
+    text_add_n(t, found->folder_list->state, sizeof found->folder_list->state);
     text_add(t, found->folder_list->settled ? "settled" : "");
+    return code;
 }
 
 /* What is missing, and where it was looked for, stands in the error. */
@@ -84,21 +87,20 @@ static uint64_t look(const char *data, const struct data_places *places)
     struct data_found found;
     struct text t = {0};
     struct err e = {0};
+    enum err_code code = data_find(&found, data, places, &e);
     uint64_t state;
 
-    if (data_find(&found, data, places, &e) == ERR_OK) {
-        if (found.kind == DATA_FOLDER)
-            add_pictures(&t, &found, &e);
-        if (found.kind == DATA_CSV) {
-            add_file(&t, found.train);
-            add_file(&t, found.test);
-        }
-        for (int i = 0; i < DATA_FILES && found.kind == DATA_IDX; i++)
-            add_file(&t, found.files.path[i]);
-        text_add(&t, found.folder ? found.folder : "");
-        text_add(&t, found.note ? found.note : "");
+    if (code == ERR_OK && found.kind == DATA_FOLDER)
+        code = add_pictures(&t, &found, &e);
+    if (found.kind == DATA_CSV) {
+        add_file(&t, found.train);
+        add_file(&t, found.test);
     }
-    text_add(&t, e.text);
+    for (int i = 0; i < DATA_FILES && found.kind == DATA_IDX; i++)
+        add_file(&t, found.files.path[i]);
+    text_add(&t, found.folder ? found.folder : "");
+    text_add(&t, found.note ? found.note : "");
+    text_add(&t, code == ERR_OK ? "" : e.text);
     data_found_free(&found);
     state = hash_quick(text_str(&t), t.n);
     text_free(&t);
