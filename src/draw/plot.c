@@ -47,7 +47,6 @@ static void draw_y_axis(struct plot_canvas *c, const struct plot_axis *y)
         plot_put(c, c->top + i, c->left - 1, ascii ? '|' : 0x2502, PLOT_TEXT);
     for (int i = 0; i < y->ticks; i++) {
         int row = plot_row(c, plot_place(y, y->tick[i]));
-
         int n = plot_length(y->label[i]), room = n < c->left - 1 ? n : c->left - 1;
 
         plot_put_cut(c, row, c->left - 1 - room, room, y->label[i]); /* only its end would lie */

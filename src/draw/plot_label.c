@@ -88,7 +88,7 @@ static void label_numbers(struct plot_axis *a)
     }
 }
 
-/* 90 as 1:30, 5400 as 1:30 h. unit: the largest that all labels of an axis are made of. */
+/* 90 as 1:30, 5400 as 1:30 h. largest: of all labels of an axis, which have one unit. */
 static void label_time(double seconds, double step, double largest, char out[PLOT_LABEL])
 {
     const char *sign = seconds < 0 ? "-" : "";

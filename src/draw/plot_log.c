@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* Of 1, 2, 5, 10, 20, 50, ... every so manieth, from the phase-th on. */
+/* Of 1, 2, 5, 10, 20, 50, ... one of every so many, from the phase-th on. */
 static const struct {
     int every, phase;
 } rows[] = {{1, 0},   {2, 0},  {2, 1},   {3, 0},   {6, 0},    {6, 3},   {9, 0},
             {9, 3},   {9, 6},  {15, 0},  {15, 6},  {30, 0},   {30, 15}, {60, 0},
             {60, 30}, {90, 0}, {90, 45}, {150, 0}, {150, 75}, {300, 0}, {300, 150}};
 
-#define MANY 30 /* to one: more than that are no multiples of one step */
+#define MANY 30 /* to one: what spans more has no multiples of one step */
 
 static void tick_row(struct plot_axis *a, int every, int phase)
 {
@@ -27,7 +27,7 @@ static void tick_row(struct plot_axis *a, int every, int phase)
     from = 3 * (int)floor(log10(a->lo) - 1e-9);
     end = 3 * (int)ceil(log10(a->hi) + 1e-9);
     from += ((phase - from) % every + every) % every;
-    for (int k = from; k <= end; k += every) {
+    for (int k = from; k <= end && a->ticks <= PLOT_TICKS; k += every) {
         int decade = (k - (k % 3 + 3) % 3) / 3;
         double t = mantissa[k - 3 * decade] * pow(10, decade);
 
