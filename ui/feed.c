@@ -93,11 +93,6 @@ struct feed_run *feed_by_id(struct feed *f, uint64_t id)
 
 /* Names have the millisecond in which they were made. Whether two ways lead to one folder only the disk
  * could say, which may be slow. */
-static bool same_run(const char *a, const char *b)
-{
-    return !strcmp(io_last_part(a), io_last_part(b));
-}
-
 struct feed_run *feed_find(struct feed *f, const char *path)
 {
     const char *name = io_last_part(path);
@@ -259,7 +254,7 @@ static bool drop_twins(struct feed *f, const struct feed_run *run)
     for (size_t i = f->count; i-- > 0;) {
         const struct feed_run *other = f->run[i];
 
-        if (other == run || !other->path[0] || !same_run(other->path, run->path))
+        if (other == run || !other->path[0] || strcmp(other->name, run->name) != 0)
             continue;
         if (f->watched == other->id)
             f->watched = run->id;

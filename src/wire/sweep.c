@@ -54,8 +54,7 @@ bool wire_sweep_takes_back(const struct wire_sweep_status *s)
 
 bool wire_sweep_stops_later(const struct wire_sweep_status *s)
 {
-    return wire_sweep_takes_back(s) ||
-           ((s->after_cells || s->after_epoch) && wire_sweep_is_paused(s));
+    return (s->after_cells || s->after_epoch) && (!s->paused || wire_sweep_is_paused(s));
 }
 
 bool wire_sweep_rests(const struct wire_sweep_status *s)
