@@ -70,7 +70,7 @@ struct feed_run {
     char path[1024], name[256];
     bool own, live, dead, known;        /* known: facts below are filled in */
     bool broken;                        /* its files cannot be read: reason says why */
-    bool weights;                       /* when it was looked at last it had some */
+    bool weights;                       /* of one that ended: whether there may be some */
     bool removed;                       /* and its folder is gone */
     enum record_work_standing standing; /* of another process's */
     enum wire_state state;

@@ -73,6 +73,7 @@ static void on_unit(struct feed *f, const struct wire_event *ev)
 static void end_run(struct feed_run *run)
 {
     run->live = false;
+    run->weights = true; /* as far as is known, until they are looked for */
     run->files->entry_due = true;
     feed_rows_all_due(run);
     run->files->looked = 0;

@@ -1591,6 +1591,31 @@ TEST(a_paused_run_of_this_program_wakes_nobody)
     kit_close(&k);
 }
 
+/* Before its folder has been looked at nobody says that it has none. */
+TEST(what_has_just_ended_may_have_weights)
+{
+    struct record_run *run = plain_run(3);
+    struct tasks *tasks = tasks_new();
+    struct record *record;
+    struct kit k;
+
+    kit_open(&k, 16);
+    feed_use_tasks(k.feed, tasks);
+    record = kit_run(&k, run);
+    kit_state(&k, 7, record_folder(record), WIRE_RUNNING, "");
+    kit_started(&k, 7, record_folder(record), &run->spec, 50);
+    settle(&k, tasks);
+    kit_state(&k, 7, record_folder(record), WIRE_DONE, "");
+    (void)feed_take(k.feed, NULL, NULL);
+    CHECK(!feed_at(k.feed, 0)->live && feed_at(k.feed, 0)->weights);
+    settle(&k, tasks);
+    CHECK(!feed_at(k.feed, 0)->weights);
+    record_close(record);
+    tasks_free(tasks);
+    free(run);
+    kit_close(&k);
+}
+
 TEST(what_is_forgotten_while_it_is_read_is_read_again)
 {
     struct record_run *run = plain_run(1);
