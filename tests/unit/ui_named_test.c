@@ -207,7 +207,7 @@ TEST(a_set_that_comes_by_its_name_is_noticed)
 /* However many the form names, and wherever we are: the last of them too. */
 TEST(many_files_are_looked_at)
 {
-    enum { MANY = 1000 };
+    enum { MANY = 100 }; /* each key typed in the list looks at all of them */
     struct text list = {0};
     char path[32];
 
