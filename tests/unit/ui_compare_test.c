@@ -278,6 +278,21 @@ TEST(names_of_the_command_are_as_short_as_they_mean_one_run)
     kit_end(&k);
 }
 
+TEST(a_distance_is_not_of_one_setting_where_several_differ)
+{
+    struct kit k;
+    char *screen;
+
+    some_runs(&k);
+    mark(&k, "-0002");
+    mark(&k, "-0005");
+    kit_keys(&k, "Down b b");
+    screen = kit_draw(&k, 45, 160);
+    CHECK_HAS(screen, "these two differ in mode, devices, members, epochs, lr, schedule");
+    free(screen);
+    kit_end(&k);
+}
+
 TEST(equal_budgets)
 {
     struct kit k;
@@ -308,9 +323,6 @@ TEST(equal_budgets)
     kit_keys(&k, "Tab b b b a x");
     command = kit_command(&k);
     CHECK_STR(command, "plot lenet-0002 lenet-ens2-0005 --metric train_loss --x step");
-    free(command);
-    command = kit_draw(&k, 45, 160); /* where there is room for all that is to be said */
-    CHECK_HAS(command, "these two differ in mode, devices, members, epochs, lr, schedule");
     free(command);
     kit_end(&k);
 }
