@@ -97,8 +97,12 @@ for name in single long; do
 done
 both compare-single single "calm" "keys Space 4" "calm"
 both compare-long long "calm" "keys / " "type epochs=6" "keys Enter * 4" "calm"
-frame sweep-long 80x24 long "calm" "keys 5" "calm"
-frame predict-long 80x24 long "calm" "keys Home P" "calm"
+both sweep-long long "calm" "keys 5" "calm"
+both predict-long long "calm" "keys Home P" "calm"
+both predict-single single "calm" "keys Home P" "calm"
+both compare-diverged results "calm" "keys / " "type lost" "keys Enter Space /" "keys Ctrl-U" "type first" \
+    "keys Enter Space 4" "calm"
+both log-none empty "calm" "keys 7" "calm"
 both log-long long "calm" "keys 7" "calm" "keys L" "calm"
 frame results-filter 80x24 results "calm" "keys /" "type ensemble" "calm"
 frame results-fold 80x24 results "calm" "keys v" "calm"
@@ -116,14 +120,14 @@ mkdir waits
 "$CHORUS" run tiny.ini name=later --queue --alone --results waits --quiet >/dev/null
 both setup-behind waits "calm" "keys 1" "wait until process 4711" "calm"
 exec 9>&-
-frame results-none 80x24 empty "calm" "keys 3" "calm"
-frame run-none 80x24 empty "calm" "keys 2" "calm"
-frame compare-none 80x24 empty "calm" "keys 4" "calm"
-frame sweep-none 80x24 empty "calm" "keys 5" "calm"
+both results-none empty "calm" "keys 3" "calm"
+both run-none empty "calm" "keys 2" "calm"
+both compare-none empty "calm" "keys 4" "calm"
+both sweep-none empty "calm" "keys 5" "calm"
 frame predict-follow 80x24 results "calm" "keys 6" "calm" "keys 3 /" "type eight" "keys Enter Enter" \
     "calm" "keys 6" "calm"
-frame predict-none 80x24 empty "calm" "keys 6" "calm"
-frame compare-eight 80x24 results "calm" "keys / " "type eight" "keys Enter Space 4" "calm"
+both predict-none empty "calm" "keys 6" "calm"
+both compare-eight results "calm" "keys / " "type eight" "keys Enter Space 4" "calm"
 frame confusion 80x24 results "calm" "keys / " "type eight" "keys Enter P" "calm" "keys c" "calm"
 frame help 80x24 results "calm" "keys ?" "calm"
 frame leave 80x24 empty "calm" "keys Right" "calm" "keys q" "calm"
