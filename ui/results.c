@@ -170,6 +170,7 @@ static void show(void *screen)
 
     take_looked(r);
     r->moved = false;
+    r->seeks = true;
     r->was_shown = true;
     r->stale = true;
 }
@@ -247,6 +248,13 @@ static const struct screen_key *results_hints(void *screen)
 {
     static const struct screen_key field[] = {
         {"Enter", "takes it", ""}, {"Esc", "leaves it as it was", ""}, {NULL, NULL, NULL}};
+    static const struct screen_key heads[] = {{"Left Right", "column", ""},
+                                              {"Enter", "sort or turn", ""},
+                                              {"s", "same", ""},
+                                              {"Esc", "leave", ""},
+                                              {NULL, NULL, NULL}};
+    static const struct screen_key none[] = {
+        {"/", "change the filter", ""}, {"Esc", "take it away", ""}, {NULL, NULL, NULL}};
     static struct screen_key hints[SCREEN_HINTS + 1];
     const struct results *r = screen;
     const struct results_line *line = results_chosen(r);
@@ -256,6 +264,10 @@ static const struct screen_key *results_hints(void *screen)
 
     if (r->filtering)
         return field;
+    if (!r->view.lines && !r->stale)
+        return r->filter[0] ? none : &none[2];
+    if (r->heading)
+        return heads;
     if (run)
         is = results_standing(r, run);
     /* what is at work has its own keys where a narrow screen shows them too */

@@ -105,7 +105,9 @@ struct results {
     struct results_members members[RESULTS_MEMBERS];
     size_t member_next;
 
-    uint64_t chosen; /* key of the line under the cursor; 0: the first */
+    uint64_t chosen; /* key of the line under the cursor; 0: nobody chose one, */
+    uint64_t begun;  /* it is this one, or (0) the first */
+    bool seeks;      /* begun is to be found, of a list that is whole */
     size_t at;       /* and where it is */
     bool moved;      /* somebody chose it since the screen was shown */
     size_t top;
@@ -167,6 +169,9 @@ void results_set_sort(struct results_set *s);
 bool results_set_has(const struct results_set *s, const char *run);
 void results_set_write(const struct results_set *s, struct text *out);
 void results_set_free(struct results_set *s);
+
+/* results_cursor.c: in lines that were made anew */
+void results_place_cursor(struct results *r, const struct library_run *runs);
 
 /* results_cell.c: values as people read them */
 const char *results_hash(const char *run); /* "7f3a"; "" */

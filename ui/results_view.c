@@ -476,24 +476,6 @@ static void take_picks(struct results_view *v, const struct library_run *runs)
 
 /* ---- all of it ---- */
 
-/* The line that was chosen, wherever it is now; where it has gone, what stands in its place. */
-static void find_chosen(struct results *r)
-{
-    struct results_view *v = &r->view;
-
-    for (size_t i = 0; i < v->lines; i++) {
-        if (v->line[i].key == r->chosen) {
-            r->at = i;
-            return;
-        }
-    }
-    if (!r->chosen)
-        r->at = 0;
-    if (r->at >= v->lines)
-        r->at = v->lines ? v->lines - 1 : 0;
-    r->chosen = v->lines && r->chosen ? v->line[r->at].key : r->chosen;
-}
-
 void results_make(struct results *r)
 {
     struct results_view *v = &r->view;
@@ -536,7 +518,8 @@ void results_make(struct results *r)
     v->running = results_running(r, runs, count);
     take_picks(v, runs);
     v->acc_width = r->fold == RESULTS_SINGLE ? 9 : 17;
-    find_chosen(r);
+    r->heading = r->heading && v->lines;
+    results_place_cursor(r, runs);
     r->seen_turn = library_turn(r->app->library);
     r->seen_told = results_told(r);
     r->percent = share_in_per_cent();

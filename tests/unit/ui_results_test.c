@@ -658,6 +658,53 @@ static const char *hint_of(struct kit *k, const char *keys)
     return h->keys ? h->hint : "";
 }
 
+/* While a column is chosen, keys mean that. */
+TEST(hints_say_how_the_order_is_chosen)
+{
+    struct kit k;
+
+    some_runs(&k);
+    free(kit_draw(&k, 22, 80));
+    kit_keys(&k, "s");
+    CHECK_STR(hint_of(&k, "Left Right"), "column");
+    CHECK_STR(hint_of(&k, "Enter"), "sort or turn");
+    CHECK_STR(hint_of(&k, "s"), "same");
+    CHECK_STR(hint_of(&k, "Esc"), "leave");
+    CHECK_STR(hint_of(&k, "Space"), "");
+    kit_keys(&k, "Esc");
+    check_hints(&k, "Enter Space / s ");
+    kit_end(&k);
+}
+
+TEST(an_empty_list_offers_what_can_be_done)
+{
+    struct kit k;
+
+    some_runs(&k);
+    set_filter(k.state, "lr=7");
+    CHECK_STR(lines(&k), "");
+    check_hints(&k, "/ Esc ");
+    CHECK_STR(hint_of(&k, "Enter"), "");
+    CHECK_STR(hint_of(&k, "Space"), "");
+    kit_keys(&k, "s"); /* no column is seen */
+    check_hints(&k, "/ Esc ");
+    kit_keys(&k, "Esc");
+    CHECK_STR(lines(&k), "0005 0004 0003 0002 0001");
+    CHECK_STR(hint_of(&k, "Enter"), "open");
+    kit_end(&k);
+}
+
+TEST(a_list_of_no_runs_offers_nothing_to_be_done_to_one)
+{
+    struct kit k;
+
+    kit_begin(&k);
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(kit_shows(&k, "No runs yet."));
+    CHECK(!screen_results.hints(k.state)->keys);
+    kit_end(&k);
+}
+
 /* The wire knows it before run.csv does, and long before that is looked at. */
 TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
 {
@@ -703,6 +750,37 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     free(folder);
     close_with_run(&k);
     wire_free(wire);
+}
+
+/* Wherever the order puts it; 2 shows what is under the cursor. */
+TEST(the_cursor_begins_at_what_runs)
+{
+    static const char name[] = "2026-10-29-100001-000-lenet-0002";
+    struct run_kit k;
+    struct kit *kit = &k.kit;
+
+    open_with_run(&k, name, "state=running best_test_acc=0.1");
+    kit_run(kit, "2026-10-29-100000-000-lenet-0001", "best_test_acc=0.9");
+    kit_run(kit, "2026-10-29-100002-000-lenet-0003", "best_test_acc=0.8");
+    snprintf(of(kit)->sort, sizeof of(kit)->sort, "-best_test_acc");
+    kit_turn(kit, true);
+    CHECK_STR(lines(kit), "0001 0003 0002");
+    CHECK_STR(screen_results.run(kit->state), name);
+    kit_run(kit, "2026-10-29-100003-000-lenet-0004", "best_test_acc=0.7");
+    flock(k.lock, LOCK_UN);
+    kit_turn(kit, true);
+    CHECK_STR(lines(kit), "0001 0003 0004 0002"); /* it does not go away under one's eyes */
+    CHECK_STR(screen_results.run(kit->state), name);
+    screen_results.show(kit->state); /* nothing runs */
+    CHECK_STR(lines(kit), "0001 0003 0004 0002");
+    CHECK_STR(results_hash(screen_results.run(kit->state)), "0001");
+    kit_keys(kit, "Down");
+    REQUIRE(flock(k.lock, LOCK_EX) == 0);
+    kit_turn(kit, true);
+    screen_results.show(kit->state); /* but one was chosen */
+    CHECK_STR(lines(kit), "0001 0003 0004 0002");
+    CHECK_STR(results_hash(screen_results.run(kit->state)), "0003");
+    close_with_run(&k);
 }
 
 /* What is asked before a run goes on is asked where the key was pressed. */
