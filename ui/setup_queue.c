@@ -39,19 +39,42 @@ static void free_reading(struct reading *r)
     free(r);
 }
 
+/* As far as --max-cells lets it. 0: it is no sweep. */
+static size_t cells_of(const struct record_queued *q)
+{
+    struct record_queue_options options = {0};
+    struct spec_sweep sweep;
+    size_t n = 0;
+
+    spec_sweep_init(&sweep);
+    if (q->text && record_sweep_waits(q, &sweep, &options)) {
+        n = spec_sweep_cells(&sweep);
+        if (options.max_cells > 0 && (size_t)options.max_cells < n)
+            n = (size_t)options.max_cells;
+    }
+    spec_sweep_free(&sweep);
+    return n;
+}
+
 /* First what tells it from others of its name. */
 static void add_kind(const struct record_queued *q, char **label)
 {
     struct record_queue_options options = {0};
     struct text t = {0};
+    char number[TEXT_NUMBER_ROOM];
+    size_t n;
 
     if (q->text)
         (void)!record_queue_read_options(q->text, &options, NULL);
-    if (!options.resume[0] && !options.alone)
-        return;
-    if (!options.resume[0] && **label)
-        text_addf(&t, "%s, ", *label);
-    text_add(&t, options.resume[0] ? "goes on" : "alone");
+    if (options.resume[0]) {
+        text_add(&t, "goes on");
+    } else {
+        text_add(&t, *label);
+        if ((n = cells_of(q)))
+            text_addf(&t, **label ? " (%s run%s)" : "%s run%s", text_count(number, n), text_s(n));
+        if (options.alone)
+            text_add(&t, t.n ? ", alone" : "alone");
+    }
     free(*label);
     *label = mem_text(text_str(&t));
     text_free(&t);

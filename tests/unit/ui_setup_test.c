@@ -1070,7 +1070,8 @@ TEST(what_runs_already_is_queued_behind)
     CHECK_HAS(kit.setup->queued[0].text, "# options");
     CHECK_INT(kit.setup->queue_at, 0);
     kit_keys("d");
-    CHECK_HAS(kit.question, "first with lr=0.1,0.2 waits in the queue, number 1. [take it out]");
+    CHECK_HAS(kit.question,
+              "first with lr=0.1,0.2 (2 runs) waits in the queue, number 1. [take it out]");
     kit.chosen(kit.user, 0);
     kit_settle();
     screen_setup.tick(kit.setup);
@@ -1543,6 +1544,24 @@ TEST(what_tells_items_apart_stands_before_what_they_share)
     kit_watch();
     CHECK_STR(kit.setup->queue_label[0], "model=lenet optimizer=adam, alone");
     CHECK_HAS(kit_draw(21, 80), "1 mlp model=lenet…");
+    kit_end();
+}
+
+TEST(a_sweep_in_the_queue_says_how_many_runs_it_is)
+{
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1, 0.2\n", "first", NULL, &e));
+    REQUIRE_OK(record_queue_add(
+        kit.folder, "# options: --name grid --alone --max-cells 3\nlr = 0.1, 0.2\nseed = 1, 2\n",
+        "grid", NULL, &e));
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.1\n", "one", NULL, &e));
+    kit_watch();
+    CHECK_STR(kit.setup->queue_label[0], "2 runs");
+    CHECK_STR(kit.setup->queue_label[1], "3 runs, alone");
+    CHECK_STR(kit.setup->queue_label[2], "");
+    CHECK_HAS(kit_draw(21, 80), "1 first 2 runs");
     kit_end();
 }
 
