@@ -2,6 +2,7 @@
 #include "ui/results_int.h"
 
 #include "base/loss.h"
+#include "base/mem.h"
 #include "study/compare.h"
 #include "study/stats.h"
 #include "ui/share.h"
@@ -68,20 +69,29 @@ static bool is_path(const char *column)
     return !strcmp(column, "model") || !strcmp(column, "data") || !strcmp(column, "weights");
 }
 
+static const char *const heads[][2] = {{"run", "name"},
+                                       {"epochs_done", "epochs"},
+                                       {"train_seconds", "seconds"},
+                                       {"best_test_acc", "best"},
+                                       {"last_test_acc", "last"},
+                                       {"last.test_acc", "last"},
+                                       {"started_utc", "started"},
+                                       {"ended_utc", "ended"},
+                                       {"best_epoch", "best at"},
+                                       {"best_test_loss", "best loss"},
+                                       {"last_test_loss", "last loss"}};
+
+const char *results_headed(const char *head)
+{
+    for (size_t i = 0; i < MEM_COUNT(heads); i++)
+        if (!strcmp(heads[i][1], head))
+            return heads[i][0];
+    /* the one that stands still has more words */
+    return !strcmp(head, "best acc") || !strcmp(head, "acc") ? "best_test_acc" : NULL;
+}
+
 void results_set_column(struct results_column *c, const char *name)
 {
-    static const char *const heads[][2] = {{"run", "name"},
-                                           {"epochs_done", "epochs"},
-                                           {"train_seconds", "seconds"},
-                                           {"best_test_acc", "best"},
-                                           {"last_test_acc", "last"},
-                                           {"last.test_acc", "last"},
-                                           {"started_utc", "started"},
-                                           {"ended_utc", "ended"},
-                                           {"best_epoch", "best at"},
-                                           {"best_test_loss", "best loss"},
-                                           {"last_test_loss", "last loss"}};
-
     memset(c, 0, sizeof *c);
     snprintf(c->name, sizeof c->name, "%s", name);
     c->field = library_field(name);
@@ -89,7 +99,7 @@ void results_set_column(struct results_column *c, const char *name)
     if (c->field >= 0 && spec_key_find(name) < 0 && !record_column_is_number(name))
         c->kind = STUDY_TEXT;
     c->head = c->name;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    for (size_t i = 0; i < MEM_COUNT(heads); i++)
         if (!strcmp(heads[i][0], name))
             c->head = heads[i][1];
 }

@@ -9,6 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No column is called as it: heads are short, and two that stand still are made of others. */
+static enum err_code tell_head(const char *text, struct err *e)
+{
+    size_t n = strcspn(text, "=<>!");
+    char *head = mem_text_n(text, n);
+    const char *column = results_headed(head), *value = text + n + strspn(text + n, "=<>!");
+    enum err_code code = ERR_OK;
+
+    if (record_column_is(head))
+        code = ERR_OK;
+    else if (!strcmp(head, "age"))
+        code = err_set(e, ERR_INPUT,
+                       "age counts from started_utc: /started_utc>2026-11-20T10:15 has what began "
+                       "since");
+    else if (!strcmp(head, "hash"))
+        code = err_set(e, ERR_INPUT, "a hash is the end of a run's whole name: /%s finds it",
+                       *value ? value : "7f3a");
+    else if (column)
+        code = err_set(e, ERR_INPUT, "the column headed %s is %s: /%s%s", head, column, column,
+                       text + n);
+    free(head);
+    return code;
+}
+
 enum err_code results_filter_parse(struct results_filter *f, const char *text, struct err *e)
 {
     char **args;
@@ -23,7 +47,9 @@ enum err_code results_filter_parse(struct results_filter *f, const char *text, s
         int64_t place;
 
         if (record_filter_is(args[i])) {
-            code = record_filter_parse(&f->filter[f->filters], args[i], e);
+            code = tell_head(args[i], e);
+            if (code == ERR_OK)
+                code = record_filter_parse(&f->filter[f->filters], args[i], e);
             f->filters += code == ERR_OK;
         } else if (args[i][0] == '@' && args[i][1] && strcmp(args[i], "@best") != 0 &&
                    (!text_to_int(args[i] + 1, &place) || place < 1)) {

@@ -54,6 +54,7 @@ struct results_view {
     size_t lines, room;
     struct results_column column[RESULTS_COLUMNS];
     int columns;
+    bool by_name;   /* the filter asks what runs were called */
     bool pending;   /* values of other files are still being read */
     bool on_test;   /* some best epochs were picked on test data, */
     bool on_valid;  /* some on validation data */
@@ -183,6 +184,8 @@ const char *results_value(const struct results *r, const struct library_run *run
                           const struct results_column *c);
 void results_text(const char *raw, enum study_kind kind, struct text *out);
 void results_add_head(const struct results_column *c, struct text *out);
+/* The column that has it; NULL: none. */
+const char *results_headed(const char *head);
 void results_set_column(struct results_column *c, const char *name);
 
 /* results_live.c */

@@ -203,7 +203,8 @@ static void take_columns(void *user, const char *text)
         word = text_trim(word);
         if (!*word || record_column_is(word))
             continue;
-        near = record_column_nearest(word);
+        near = results_headed(word);
+        near = near ? near : record_column_nearest(word);
         app_say(r->app, GRID_BAD, "runs have no column %s%s%s%s", word,
                 near ? "; did you mean " : ": those of run.csv and epochs.csv are known",
                 near ? near : "", near ? "?" : "");

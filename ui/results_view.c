@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "record/filter.h"
 #include "study/runs.h"
 #include "study/stats.h"
 #include "ui/share.h"
@@ -496,6 +497,8 @@ void results_make(struct results *r)
             memset(take, 1, count);
         } else {
             v->pending = !results_filter_apply(&f, r->app->library, runs, count, take);
+            for (size_t i = 0; i < f.filters; i++)
+                v->by_name = v->by_name || !strcmp(f.filter[i].column, "name");
             results_filter_free(&f);
         }
     }

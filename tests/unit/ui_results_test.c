@@ -132,6 +132,36 @@ TEST(a_wrong_filter_is_told_while_it_is_typed)
     kit_end(&k);
 }
 
+TEST(a_head_is_told_by_its_column)
+{
+    static const char *const cases[][2] = {
+        {"seconds>1", "the column headed seconds is train_seconds: /train_seconds>1"},
+        {"last>=0.9", "the column headed last is last_test_acc: /last_test_acc>=0.9"},
+        {"best>0.9", "the column headed best is best_test_acc: /best_test_acc>0.9"},
+        {"started=2026", "the column headed started is started_utc: /started_utc=2026"},
+        {"age<1", "age counts from started_utc: /started_utc>2026-11-20T10:15 has what began"},
+        {"hash=0002", "a hash is the end of a run's whole name: /0002 finds it"}};
+    struct kit k;
+
+    some_runs(&k);
+    for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+        char keys[64];
+
+        snprintf(keys, sizeof keys, "/ Ctrl-U '%s", cases[i][0]);
+        kit_keys(&k, keys);
+        CHECK(kit_shows(&k, cases[i][1]));
+        kit_keys(&k, "Esc");
+    }
+    set_filter(k.state, "train_seconds>1 started_utc>2026-11-20T10:15"); /* as it was told */
+    CHECK_STR(lines(&k), "");
+    CHECK(!kit_shows(&k, "name is what a run was called; one that"));
+    set_filter(k.state, "epochs=4 lenet-0002"); /* a head that is a column too means that */
+    CHECK_STR(lines(&k), "0002");
+    set_filter(k.state, "name=lenet"); /* which those that were not called anything show there */
+    CHECK(kit_shows(&k, "name is what a run was called; one that"));
+    kit_end(&k);
+}
+
 /* A real shell parts the line that ':' shows into the words of the filter, and does nothing else. */
 TEST(the_command_line_of_a_filter_is_safe_in_a_shell)
 {
