@@ -301,7 +301,7 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
                   text_count(number, v->total), text_s(v->total));
         if (v->by_name) /* under that head stands a part of the folder's name */
             text_add(&say, " name is what a run was called; one that was not called anything "
-                           "shows its model there, and /lenet alone finds both.");
+                           "shows its model there. A word alone, as in /lenet, finds both.");
     }
     grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
     text_free(&where);
