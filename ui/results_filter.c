@@ -21,8 +21,7 @@ static enum err_code tell_head(const char *text, struct err *e)
         code = ERR_OK;
     else if (!strcmp(head, "age"))
         code = err_set(e, ERR_INPUT,
-                       "age counts from started_utc: /started_utc>2026-11-20T10:15 has what began "
-                       "since");
+                       "age counts from started_utc: /started_utc>2026-11-20 has what began since");
     else if (!strcmp(head, "hash"))
         code = err_set(e, ERR_INPUT, "a hash is the end of a run's whole name: /%s finds it",
                        *value ? value : "7f3a");
