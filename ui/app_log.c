@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "draw/words.h"
 #include "ui/crash.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #define FILE_MOST    (1 << 20) /* what is longer is put aside, and thrown away by the next such */
 #define PENDING_MOST 10000
+#define NAME_MOST    300        /* columns: a command line may begin with a word of any length */
 #define TALK_NS      500000000u /* a line whose end does not come is one by then */
 
 static void sink(void *user, enum log_level level, const char *line)
@@ -162,7 +164,7 @@ void app_log_from(struct app *app, int level, const char *from, const char *line
     struct app_line *to;
 
     text_add_clean(&clean, line);
-    text_add_clean(&who, from);
+    words_add_cut(&who, from, NAME_MOST, false);
     if (own->lines == APP_LINES)
         drop_first(own);
     own->line_count++;

@@ -70,46 +70,6 @@ size_t words_behind(const char *s, size_t at)
     return at;
 }
 
-/* The bytes of s that fit into so many columns. */
-static size_t head_of(const char *s, int columns)
-{
-    size_t head = 0;
-
-    while (s[head]) {
-        struct text part = {0};
-        size_t next = words_behind(s, head);
-        bool fits;
-
-        text_add_n(&part, s, next);
-        fits = text_width(text_str(&part)) <= columns;
-        text_free(&part);
-        if (!fits)
-            break;
-        head = next;
-    }
-    return head;
-}
-
-void words_add_cut(struct text *out, const char *s, int columns, bool ascii)
-{
-    struct text clean = {0};
-    const char *dots = ascii ? "..." : "…";
-    int room = columns - (ascii ? 3 : 1);
-    size_t tail = 0;
-
-    text_add_clean(&clean, s);
-    s = text_str(&clean);
-    if (text_width(s) <= columns || room < 2) {
-        text_add(out, s);
-    } else { /* the end tells more than the beginning */
-        while (s[tail] && text_width(s + tail) > room - room / 2)
-            tail = words_behind(s, tail);
-        text_add_n(out, s, head_of(s, room / 2));
-        text_addf(out, "%s%s", dots, s + tail);
-    }
-    text_free(&clean);
-}
-
 int words_width(uint32_t code)
 {
     char bytes[5];
@@ -118,6 +78,56 @@ int words_width(uint32_t code)
         return 1;
     words_code(bytes, code);
     return text_width(bytes);
+}
+
+/* The bytes of a clean text that fit into so many columns. */
+static size_t head_of(const char *s, int columns)
+{
+    const char *end = s;
+
+    for (const char *next = s; *next; end = next) {
+        columns -= words_width(words_next(&next));
+        if (columns < 0)
+            break;
+    }
+    return (size_t)(end - s);
+}
+
+/* Where those of its end begin that fit; an accent stays behind its letter. */
+static size_t tail_of(const char *s, size_t n, int columns)
+{
+    size_t tail = n;
+
+    while (n > 0 && columns > 0) {
+        const char *at;
+        int width;
+
+        n = words_before(s, n);
+        at = s + n;
+        width = words_width(words_next(&at));
+        columns -= width;
+        if (width > 0 && columns >= 0)
+            tail = n;
+    }
+    return tail;
+}
+
+/* Of what is longer only the parts that are shown are looked at. */
+void words_add_cut(struct text *out, const char *s, int columns, bool ascii)
+{
+    struct text clean = {0};
+    const char *dots = ascii ? "..." : "…";
+    int room = columns - (ascii ? 3 : 1);
+
+    text_add_clean(&clean, s);
+    s = text_str(&clean);
+    if (room < 2 || !s[head_of(s, columns)]) {
+        text_add(out, s);
+    } else { /* the end tells more than the beginning */
+        text_add_n(out, s, head_of(s, room / 2));
+        text_addf(out, "%s%s", dots, s + tail_of(s, clean.n, room - room / 2));
+    }
+    text_free(&clean);
 }
 
 static const struct {

@@ -1,7 +1,11 @@
 #include "tests/test.h"
 
+#include "base/mem.h"
 #include "draw/grid.h"
+#include "draw/words.h"
 #include "ui/key.h"
+
+#include <time.h>
 
 static struct grid made(int rows, int columns, bool ascii)
 {
@@ -209,4 +213,56 @@ TEST(keys_have_names)
     CHECK(!key_parse("F13", &key));
     CHECK(!key_parse("Nonsense", &key));
     CHECK(!key_parse("", &key));
+}
+
+static void cuts_to(const char *s, int columns, bool ascii, const char *want)
+{
+    struct text out = {0};
+
+    words_add_cut(&out, s, columns, ascii);
+    CHECK_STR(text_str(&out), want);
+    text_free(&out);
+}
+
+TEST(of_a_long_name_both_ends_are_kept)
+{
+    cuts_to("abcdefgh", 8, false, "abcdefgh");
+    cuts_to("abcdefghi", 8, false, "abc…fghi");
+    cuts_to("abcdefghi", 8, true, "ab...ghi");
+    cuts_to("abcdefghi", 2, false, "abcdefghi"); /* no room for both */
+    cuts_to("日本語日本語", 8, false, "日…本語");
+    cuts_to("ae\xcc\x81iouae\xcc\x81iou", 6, false, "ae\xcc\x81…iou"); /* accents of their own */
+    cuts_to("\x1b\xff-----", 8, false, "^[\\…----");
+    cuts_to("", -3, false, "");
+}
+
+/* Seconds for 64,000 characters in names of so many each. */
+static double seconds_for_names_of(size_t n)
+{
+    char *name = mem_new(n + 1, 1);
+    clock_t from = clock();
+
+    memset(name, 'x', n);
+    for (size_t i = 0; i < 64000 / n; i++) {
+        struct text out = {0};
+
+        words_add_cut(&out, name, 16, false);
+        text_free(&out);
+    }
+    free(name);
+    return (double)(clock() - from) / CLOCKS_PER_SEC;
+}
+
+/* By squares it would be 64 times as long. */
+TEST(a_name_is_cut_in_a_time_that_grows_no_faster_than_it)
+{
+    double least = 1e9;
+
+    for (int i = 0; i < 3; i++) {
+        double some = seconds_for_names_of(100), one = seconds_for_names_of(6400);
+        double ratio = one / (some > 0 ? some : 1e-6);
+
+        least = ratio < least ? ratio : least;
+    }
+    CHECK(least < 8);
 }

@@ -180,6 +180,24 @@ TEST(lines_say_from_whom_they_are)
     finish(&k);
 }
 
+TEST(a_name_of_any_length_is_kept_short_and_its_words_whole)
+{
+    char verb[8001];
+    struct kit k;
+
+    memset(verb, 'x', 8000);
+    verb[8000] = 0;
+    start(&k);
+    app_log_from(&k.app, LOG_INFO, verb, verb);
+    CHECK(text_width(app_log_line(&k.app, 0)->from) <= 300);
+    CHECK_INT(strlen(app_log_line(&k.app, 0)->text), 8000);
+    CHECK_HAS(draw(&k, 10, 80), "12:00:00 xxxxxxx…xxxxxxxx xxx");
+    press(&k, 'f');
+    press(&k, 'o'); /* is its own like still */
+    CHECK_HAS(draw(&k, 10, 80), "1 line");
+    finish(&k);
+}
+
 TEST(those_of_one_run_alone)
 {
     struct kit k;
