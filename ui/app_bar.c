@@ -2,6 +2,8 @@
  * what runs), and the page of help: all of one table of keys. */
 #include "ui/app_int.h"
 
+#include "base/mem.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +123,58 @@ bool bar_hint_at(const struct app *app, int row, int column, struct key *key)
     return false;
 }
 
+static int width_of_hint(const struct screen_key *key)
+{
+    char word[16];
+
+    key_of_hint(key->keys, word);
+    return text_width(word) + 1 + text_width(key->hint);
+}
+
+static int draw_key(struct app *app, struct grid *g, struct rect line, int column,
+                    const struct screen_key *key)
+{
+    char word[16];
+
+    key_of_hint(key->keys, word);
+    return draw_hint(app, g, line, column, word, key->hint);
+}
+
+static void draw_hints_of_question(struct app *app, struct grid *g, struct rect line)
+{
+    static const struct screen_key keys[] = {
+        {"Up Down", "choose", NULL}, {"Enter", "takes it", NULL}, {"Esc", "leaves", NULL}};
+    int column = 1;
+
+    for (size_t i = 0; i < MEM_COUNT(keys); i++)
+        column = draw_key(app, g, line, column, &keys[i]);
+}
+
+int bar_hints_of_prompt(struct app *app, struct grid *g, struct rect line, int from)
+{
+    const struct app_int *own = app->own;
+    const struct screen_key keys[] = {{"Enter", "takes it", NULL},
+                                      {"Esc", "leaves", NULL},
+                                      {"Tab", own->complete ? "completes" : NULL, NULL},
+                                      {"Up Down", own->offers > 1 ? "others" : NULL, NULL}};
+    size_t drawn = 0;
+    int width = 0, column;
+
+    app->own->hints = 0;
+    for (; drawn < MEM_COUNT(keys); drawn++) {
+        int more = keys[drawn].hint ? 2 + width_of_hint(&keys[drawn]) : 0;
+
+        if (from + width + more > line.columns - 1)
+            break;
+        width += more;
+    }
+    column = line.columns - 1 - width + 2;
+    for (size_t i = 0; i < drawn; i++)
+        if (keys[i].hint)
+            column = draw_key(app, g, line, column, &keys[i]);
+    return width;
+}
+
 /* What keys do here, as many as there is room for; those of everywhere keep the right end. */
 static void draw_hints(struct app *app, struct grid *g, struct rect line)
 {
@@ -131,6 +185,10 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
     int column = 1, end = line.columns - 1;
 
     app->own->hints = 0;
+    if (app->own->popup == POPUP_ASK) { /* the keys of the screen below do nothing */
+        draw_hints_of_question(app, g, line);
+        return;
+    }
     if (field && !s->hints) { /* the others are text there */
         column = draw_hint(app, g, line, column, "Enter", "takes it");
         draw_hint(app, g, line, column, "Esc", "leaves it as it was");
@@ -141,17 +199,9 @@ static void draw_hints(struct app *app, struct grid *g, struct rect line)
         draw_hint(app, g, line, end, last[i], last[i + 1]);
         end -= 2;
     }
-    for (; keys->keys; keys++) {
-        char word[16];
-        int width;
-
-        if (!keys->hint)
-            continue;
-        key_of_hint(keys->keys, word);
-        width = text_width(word) + 1 + text_width(keys->hint);
-        if (column + width <= end)
-            column = draw_hint(app, g, line, column, word, keys->hint);
-    }
+    for (; keys->keys; keys++)
+        if (keys->hint && column + width_of_hint(keys) <= end)
+            column = draw_key(app, g, line, column, keys);
 }
 
 int bar_lowest(struct grid *g, struct rect above, int most, int role, const char *said)

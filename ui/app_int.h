@@ -121,6 +121,8 @@ void bar_top(struct app *app, struct grid *g);
 void bar_bottom(struct app *app, struct grid *g);
 /* The row of hints alone, over what a prompt has drawn there. */
 void bar_hints(struct app *app, struct grid *g);
+/* Of a prompt, at the right end of its line, as many as fit behind that column; how wide they are. */
+int bar_hints_of_prompt(struct app *app, struct grid *g, struct rect line, int from);
 /* What waits until somebody makes room, above the two lines at the bottom; the rows that it takes from the
  * screen. */
 int bar_trouble(struct app *app, struct grid *g);

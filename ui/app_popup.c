@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TYPING 8 /* columns behind what is typed, for more of it */
+
 static void answer(struct app *app, int which)
 {
     struct app_int *own = app->own;
@@ -229,6 +231,11 @@ static void page_key(struct app *app, const struct key *key)
 
 bool popup_key(struct app *app, const struct key *key)
 {
+    bool hints = app->own->popup == POPUP_ASK || app->own->popup == POPUP_PROMPT;
+    struct key hinted;
+
+    if (hints && key->code == UI_CLICK && bar_hint_at(app, key->row, key->column, &hinted))
+        key = &hinted;
     switch (app->own->popup) {
     case POPUP_NONE:
         return false;
@@ -286,13 +293,14 @@ static void draw_prompt(struct app *app, struct grid *g)
 {
     struct app_int *own = app->own;
     struct rect line = rect_top(rect_bottom(grid_all(g), 2), 1);
-    int column, room = line.columns * 2 / 3;
+    int column, room = line.columns * 2 / 3, typed = text_width(text_str(&own->typed.text));
 
     grid_fill(g, line, GRID_TEXT);
-    if (text_width(text_str(&own->typed.text)) + 3 > line.columns - room)
+    if (typed + 3 > line.columns - room)
         room = line.columns / 2;
     column = grid_cut(g, line, 0, 1, room, GRID_KEY, false, text_str(&own->label)) + 1;
-    line_draw(&own->typed, g, rect_before(rect_behind(line, column), 1));
+    room = bar_hints_of_prompt(app, g, line, column + typed + TYPING);
+    line_draw(&own->typed, g, rect_before(rect_behind(line, column), 1 + room));
     if (own->several.n)
         bar_lowest(g, rect_above(grid_all(g), 2), g->rows / 3, GRID_DIM, text_str(&own->several));
 }

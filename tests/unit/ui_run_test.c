@@ -775,6 +775,100 @@ TEST(a_number_of_epochs_that_cannot_be_is_told_what_can)
     close_view(&s);
 }
 
+/* The two lines at the bottom and what lies over the screen. */
+static const char *draw_below(struct shown *s, int columns)
+{
+    struct grid *g = &s->app.own->grid;
+
+    grid_free(g);
+    grid_init(g, 24, columns, false);
+    bar_bottom(&s->app, g);
+    popup_draw(&s->app, g);
+    text_clear(&s->text);
+    grid_to_text(g, &s->text);
+    return text_str(&s->text);
+}
+
+/* Presses what a hint says where it stands. */
+static void click_on(struct shown *s, const char *hint)
+{
+    const char *found = strstr(text_str(&s->text), hint), *row = found;
+    char *before;
+
+    REQUIRE(found);
+    while (row > text_str(&s->text) && row[-1] != '\n')
+        row--;
+    before = mem_text_n(row, (size_t)(found - row));
+    popup_key(&s->app, &(struct key){.code = UI_CLICK, .row = 22, .column = text_width(before)});
+    free(before);
+}
+
+static int answered;
+
+static void take_answer(void *user, int answer)
+{
+    (void)user;
+    answered = answer;
+}
+
+static char entered[80];
+
+static void take_words(void *user, const char *text)
+{
+    (void)user;
+    snprintf(entered, sizeof entered, "%s", text ? text : "nothing");
+}
+
+static void complete_nothing(const char *text, struct text *more, struct text *several)
+{
+    (void)text;
+    (void)more;
+    (void)several;
+}
+
+TEST(under_a_question_stands_what_its_keys_do)
+{
+    static const char *const answers[] = {"first", "second", NULL};
+    struct shown s;
+
+    open_view(&s);
+    s.app.screen[SCREEN_RUN] = &s.view;
+    CHECK_HAS(draw_below(&s, 80), "? help");
+    app_ask(&s.app, "What now?", answers, take_answer, NULL);
+    CHECK_HAS(draw_below(&s, 80), " ↑↓ choose  Enter takes it  Esc leaves\n");
+    CHECK(!strstr(text_str(&s.text), "? help"));
+    click_on(&s, "↓ choose");
+    click_on(&s, "Enter takes it");
+    CHECK_INT(answered, 1);
+    app_ask(&s.app, "What now?", answers, take_answer, NULL);
+    draw_below(&s, 80);
+    click_on(&s, "Esc leaves");
+    CHECK_INT(answered, -1);
+    CHECK(s.app.own->popup == POPUP_NONE);
+
+    app_prompt(&s.app, "name", "x", take_words, NULL, NULL);
+    CHECK_HAS(draw_below(&s, 80), "Enter takes it  Esc leaves\n");
+    click_on(&s, "Enter takes it");
+    CHECK_STR(entered, "x");
+    app_prompt(&s.app, "name", "x", take_words, complete_nothing, NULL);
+    popup_offer(&s.app, "x");
+    popup_offer(&s.app, "y");
+    CHECK_HAS(draw_below(&s, 80), "Enter takes it  Esc leaves  Tab completes  ↑↓ others\n");
+    click_on(&s, "↓ others");
+    CHECK_STR(text_str(&s.app.own->typed.text), "y");
+    line_set(&s.app.own->typed, "a text that leaves less room");
+    CHECK_HAS(draw_below(&s, 80), "Enter takes it  Esc leaves\n");
+    line_set(&s.app.own->typed,
+             "a text that is so long that nothing at all stands beside it in a line");
+    CHECK(!strstr(draw_below(&s, 80), "Enter"));
+    line_set(&s.app.own->typed, "y");
+    draw_below(&s, 80);
+    click_on(&s, "Esc leaves");
+    CHECK_STR(entered, "nothing");
+    grid_free(&s.app.own->grid);
+    close_view(&s);
+}
+
 TEST(what_max_steps_ended_is_offered_no_epochs)
 {
     struct record_run *run = lenet();
