@@ -165,6 +165,9 @@ void app_prompt(struct app *app, const char *label, const char *text,
                 void (*entered)(void *user, const char *text),
                 void (*complete)(const char *text, struct text *more, struct text *several),
                 void *user);
+/* Of a text that cannot be taken, by the one whom it was entered for: the same prompt with it, to be
+ * mended; app_say says why behind that. */
+void app_prompt_again(struct app *app, const char *text);
 /* Runs a command line as ':' does, and remembers it. */
 void app_command(struct app *app, const char *line);
 /* The verb that does what a key has just done, for ':': "stop", of these runs (by their names, blanks

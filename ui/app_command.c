@@ -394,11 +394,6 @@ void command_show(struct app *app)
     if (runs.n)
         offer_verbs_of_all(app, text_str(&runs));
     popup_offer(app, "queue");
-    if (app->own->said[0])
-        ; /* why they are none */
-    else if (app->own->offers > 1)
-        app_say(app, GRID_DIM, "Up and Down bring other verbs%s",
-                app->did.n ? ", first what was done last" : "");
     text_free(&line);
     text_free(&runs);
     text_free(&further);

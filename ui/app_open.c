@@ -186,6 +186,15 @@ void app_prompt(struct app *app, const char *label, const char *text,
     free(copy);
 }
 
+void app_prompt_again(struct app *app, const char *text)
+{
+    struct app_int *own = app->own;
+    char *label = mem_text(text_str(&own->label)); /* of the one that was closed just now */
+
+    app_prompt(app, label, text, own->on_text, own->complete, own->user);
+    free(label);
+}
+
 static void open_page(struct app *app, const char *title, const char *lines, bool whole)
 {
     open_or_wait(

@@ -159,6 +159,7 @@ static void prompt_key(struct app *app, const struct key *key)
     bool changed;
 
     text_clear(&own->several);
+    own->said[0] = 0;
     if (key->code == UI_ENTER)
         prompt_end(app, true);
     else if (key->code == UI_ESC || key->code == 3)
@@ -303,6 +304,8 @@ static void draw_prompt(struct app *app, struct grid *g)
     line_draw(&own->typed, g, rect_before(rect_behind(line, column), 1 + room));
     if (own->several.n)
         bar_lowest(g, rect_above(grid_all(g), 2), g->rows / 3, GRID_DIM, text_str(&own->several));
+    else if (own->said[0])
+        bar_lowest(g, rect_above(grid_all(g), 2), g->rows / 3, own->said_role, own->said);
 }
 
 static int longest_line(const char *text)

@@ -227,6 +227,7 @@ static void take_target(void *user, const char *text)
     } else if (text_to_double(text, &value) && value > 0 && value <= 1) {
         c->target = value;
     } else {
+        app_prompt_again(c->app, text);
         app_say(c->app, GRID_BAD, "%s is no accuracy above 0 and up to 1, such as 0.9", text);
         return;
     }

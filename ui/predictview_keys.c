@@ -100,6 +100,7 @@ static void class_entered(void *user, const char *text)
         return;
     class = predictview_class(v->set, text);
     if (class < 0) {
+        app_prompt_again(v->app, text);
         app_say(v->app, GRID_WARN, "No class is called %s; there are %d, from %s to %s.", text,
                 v->set->classes, v->set->name[0], v->set->name[v->set->classes - 1]);
         return;
@@ -116,6 +117,7 @@ static void number_entered(void *user, const char *text)
     if (!text || !v->set)
         return;
     if (!text_to_int(text, &number) || number < 0 || number >= (int64_t)v->set->n) {
+        app_prompt_again(v->app, text);
         app_say(v->app, GRID_WARN, "%ss are numbered from 0 to %zu.",
                 predictview_is_table(v->set) ? "Row" : "Image", v->set->n - 1);
         return;

@@ -182,6 +182,7 @@ static void take_tags(void *user, const char *text)
     if (!text)
         return;
     if (results_tag_line(text, &line, &e) != ERR_OK) {
+        app_prompt_again(r->app, text);
         app_say(r->app, GRID_BAD, "%s", e.text);
         text_free(&line);
         return;

@@ -205,6 +205,7 @@ static void take_columns(void *user, const char *text)
             continue;
         near = results_headed(word);
         near = near ? near : record_column_nearest(word);
+        app_prompt_again(r->app, text);
         app_say(r->app, GRID_BAD, "runs have no column %s%s%s%s", word,
                 near ? "; did you mean " : ": those of run.csv and epochs.csv are known",
                 near ? near : "", near ? "?" : "");

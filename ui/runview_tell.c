@@ -309,13 +309,15 @@ static void take_epochs(void *user, const char *text)
     if (!text || !*text || !runview_same_run(v) ||
         !must_be_trained(v, run)) /* its rows came meanwhile */
         return;
-    if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > MOST_EPOCHS)
+    if (!text_to_int(text, &epochs) || epochs <= run->spec.epochs || epochs > MOST_EPOCHS) {
+        app_prompt_again(v->app, text);
         app_say(v->app, GRID_BAD,
                 "%.40s: it has %lld epoch%s; a whole number from %lld to %d goes on", text,
                 (long long)run->spec.epochs, text_s(run->spec.epochs),
                 (long long)run->spec.epochs + 1, MOST_EPOCHS);
-    else
+    } else {
         runview_claim_and_go(v, run, RUNVIEW_GOING_ON, epochs);
+    }
 }
 
 static void ask_epochs(struct runview *v, const struct feed_run *run)

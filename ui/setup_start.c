@@ -241,6 +241,7 @@ static void take_options(void *user, const char *text)
         return;
     line = mem_textf("# options: %s", text);
     if (record_queue_read_options(line, &options, NULL) != ERR_OK) {
+        app_prompt_again(s->app, text);
         app_say(s->app, GRID_BAD,
                 "known: --name NAME, --order grid or spread, --max-cells N, --jobs N, --failed");
     } else {

@@ -770,6 +770,15 @@ TEST(a_number_of_epochs_that_cannot_be_is_told_what_can)
     popup_key(&s.app, &(struct key){.code = UI_ENTER});
     CHECK_HAS(s.app.own->said,
               "99999999999: it has 4 epochs; a whole number from 5 to 1000000 goes on");
+    CHECK(s.app.own->popup == POPUP_PROMPT); /* to be mended: what is typed next is text */
+    CHECK_STR(text_str(&s.app.own->typed.text), "99999999999");
+    CHECK_STR(text_str(&s.app.own->label), "it is done with 4 epochs; go on to");
+    popup_key(&s.app, &(struct key){.code = UI_BACKSPACE});
+    CHECK_STR(s.app.own->said, "");
+    popup_key(&s.app, &(struct key){.code = UI_ENTER});
+    CHECK_STR(text_str(&s.app.own->typed.text), "9999999999");
+    popup_key(&s.app, &(struct key){.code = UI_ESC});
+    CHECK(s.app.own->popup == POPUP_NONE);
     free(s.view.told);
     free(run);
     close_view(&s);

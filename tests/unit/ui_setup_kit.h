@@ -112,6 +112,12 @@ void app_prompt(struct app *app, const char *label, const char *text,
     kit.user = user;
 }
 
+void app_prompt_again(struct app *app, const char *text)
+{
+    (void)app;
+    snprintf(kit.prompt, sizeof kit.prompt, "again: %s", text);
+}
+
 void app_page(struct app *app, const char *title, const char *lines)
 {
     (void)app;
