@@ -48,9 +48,9 @@ static void stop_run(void *user, int answer)
         return;
     if (answer == 0)
         stop_with(v, WIRE_AFTER_EPOCH,
-                  runview_run(v)->state == WIRE_WAITING
-                      ? "taking it out"
-                      : "stopping after this epoch; R takes that back");
+                  runview_run(v)->state == WIRE_WAITING  ? "taking it out"
+                  : runview_run(v)->state == WIRE_PAUSED ? RUNVIEW_GOES_TO_STOP
+                                                         : RUNVIEW_STOPS_LATER);
     else
         stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
 }
@@ -184,6 +184,8 @@ static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const
 {
     static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
                                         NULL};
+    static const char *const paused[] = {"after this epoch: it goes on to its end, and stops there",
+                                         "now; R goes on with it", "cancel", NULL};
     static const char *const again[] = {"take the stop back: it goes on", "now; R goes on with it",
                                         "cancel", NULL};
     static const char *const waits[] = {"take it out", "cancel", NULL};
@@ -194,7 +196,11 @@ static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const
     else if (feed_stops_later(v->app->feed, run))
         app_ask(v->app, question, again, stop_run_again, v);
     else
-        app_ask(v->app, question, run->state == WIRE_WAITING ? waits : plain, stop_run, v);
+        app_ask(v->app, question,
+                run->state == WIRE_WAITING  ? waits
+                : run->state == WIRE_PAUSED ? paused
+                                            : plain,
+                stop_run, v);
 }
 
 void runview_ask_stop(struct runview *v, struct feed_run *run)

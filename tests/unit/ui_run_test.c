@@ -242,6 +242,13 @@ TEST(what_is_paused_is_left_going_on_or_stopped)
     kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
     kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
     take(&s);
+    runview_ask_stop(&s.view, runview_run(&s.view));
+    CHECK_STR(s.app.own->answer[0], "after this epoch: it goes on to its end, and stops there");
+    s.app.own->on_answer(s.app.own->user, 0);
+    CHECK_STR(s.app.own->said, "it goes on to the end of this epoch, and stops; R takes that back");
+    popup_close(&s.app);
+    free(s.view.told);
+    s.view.told = NULL;
     app_quit(&s.app);
     CHECK_HAS(text_str(&s.app.own->question), "What runs here is paused.");
     REQUIRE(s.app.own->answers == 4);
