@@ -194,6 +194,8 @@ size_t app_log_lines(const struct app *app);
 size_t app_log_count(const struct app *app); /* of all there ever were: it only grows */
 
 /* What one screen asks of another. */
+/* The whole of the program's own log is what it shows when it is chosen next. */
+void screen_log_whole(void *log);
 void screen_setup_load(void *setup, const char *folder,
                        bool again); /* a run into the form; again: and run */
 /* Whether the form would be lost, and the sentence that says so. */

@@ -53,6 +53,8 @@ static void job_over(void *user, const struct job_end *end)
 {
     struct app *app = user;
 
+    if (end->exit_code || end->out->n > PAGE_MOST) /* and it is said so */
+        screen_log_whole(app->screen[SCREEN_LOG]);
     if (end->exit_code)
         app_say(app, GRID_BAD, "%s (exit code %d; the Log screen has all of it)",
                 end->last_line && *end->last_line ? end->last_line : "the command failed",

@@ -89,6 +89,27 @@ static void *open_screen(struct app *app)
     return v;
 }
 
+void screen_log_whole(void *log)
+{
+    struct logview *v = log;
+
+    if (v)
+        v->whole = true;
+}
+
+static void show_screen(void *screen)
+{
+    struct logview *v = screen;
+
+    if (!v->whole)
+        return;
+    logview_leave_file(v);
+    free(v->filter);
+    free(v->only);
+    v->filter = v->only = NULL;
+    v->whole = false;
+}
+
 static void close_screen(void *screen)
 {
     struct logview *v = screen;
@@ -137,6 +158,7 @@ const struct screen screen_log = {
     .hints = logview_hints,
     .open = open_screen,
     .close = close_screen,
+    .show = show_screen,
     .draw = logview_draw,
     .key = logview_key,
     .tick = tick,

@@ -28,6 +28,7 @@ struct logview {
     size_t file_n, at_start; /* at_start: bytes in front that are not shown */
     char *problem;
     bool looking;
+    bool whole; /* when it is chosen next, it shows all of the program's own lines */
     uint64_t looked_ns;
     struct logview_line *line; /* those that fit, the oldest first */
     size_t lines, room;

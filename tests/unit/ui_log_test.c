@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "tests/test.h"
 #include "ui/app_int.h"
+#include "ui/logview_int.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,28 @@ TEST(a_name_of_any_length_is_kept_short_and_its_words_whole)
     press(&k, 'f');
     press(&k, 'o'); /* is its own like still */
     CHECK_HAS(draw(&k, 10, 80), "1 line");
+    finish(&k);
+}
+
+/* Where a message sends somebody to the log, that is the program's, all of it. */
+TEST(the_whole_log_is_shown_where_it_is_told_of)
+{
+    struct logview *v;
+    struct kit k;
+
+    start(&k);
+    v = k.screen;
+    some_talk(&k);
+    v->run = mem_text("lenet");
+    v->filter = mem_text("epoch");
+    v->only = mem_text("printed");
+    screen_log.show(k.screen); /* as it was left */
+    CHECK_HAS(draw(&k, 10, 80), "log of lenet, lines with \"epoch\"");
+    screen_log_whole(k.screen);
+    CHECK_HAS(draw(&k, 10, 80), "log of lenet"); /* it is not taken from whoever reads it */
+    screen_log.show(k.screen);
+    CHECK_HAS(draw(&k, 10, 80), " log ");
+    CHECK_HAS(text_str(&k.seen), "5 lines");
     finish(&k);
 }
 
