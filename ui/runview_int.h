@@ -91,9 +91,10 @@ void runview_tell(struct runview *v, const struct feed_run *run, const char *swe
                   const char *line, const char *said);
 void runview_tell_other(struct runview *v, const struct feed_run *run, const char *line,
                         const char *said);
-#define RUNVIEW_STOPS_LATER  "stopping after this epoch; R takes that back"
-#define RUNVIEW_GOES_TO_STOP "it goes on to the end of this epoch, and stops; R takes that back"
-#define RUNVIEW_TAKEN_BACK   "it goes on: the stop after this epoch is taken back"
+#define RUNVIEW_STOPS_LATER       "stopping after this epoch; R takes that back"
+#define RUNVIEW_GOES_TO_STOP      "it goes on to the end of this epoch, and stops; R takes that back"
+#define RUNVIEW_SWEEP_STOPS_LATER "the sweep stops after its running cells"
+#define RUNVIEW_TAKEN_BACK        "it goes on: the stop after this epoch is taken back"
 /* What a key lets compute again: what ended, what is paused, and that without a stop after its epoch. */
 enum runview_going { RUNVIEW_GOING_ON, RUNVIEW_GOING_LET, RUNVIEW_GOING_BACK };
 void runview_claim_and_go(struct runview *v, const struct feed_run *run, enum runview_going how,

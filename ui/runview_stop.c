@@ -82,7 +82,7 @@ static void stop_cell(void *user, int answer)
     if (answer == 1)
         runview_did(v, run, "stop", "--skip");
     if (answer == 0 && run->own)
-        stop_with(v, WIRE_AFTER_CELLS, "the sweep stops after its running cells");
+        stop_with(v, WIRE_AFTER_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
     else if (answer == 1 && run->own)
         runview_answer_for(v, run, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
     else if (answer == 1)

@@ -2,6 +2,7 @@
  * Whatever may wait is done by tasks. */
 #include "ui/runview_int.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "record/sweeps.h"
 #include "study/compare.h"
@@ -19,7 +20,7 @@
 struct tell {
     struct runview *v;
     uint64_t id; /* of the run */
-    char *path;
+    char *path, *name;
     char *results, *sweep; /* the sweep is told, not the run; NULL */
     char *line, *said;
     enum err_code code;
@@ -41,6 +42,18 @@ static void break_promise(struct runview *v, uint64_t id)
         v->promise.said = NULL;
 }
 
+/* What comes true only later, and may be taken back, stands in the log too; of a sweep its engine says
+ * what is taken back. */
+static void log_later(struct runview *v, const char *name, const char *said)
+{
+    static const char *const later[] = {RUNVIEW_STOPS_LATER, RUNVIEW_GOES_TO_STOP,
+                                        RUNVIEW_SWEEP_STOPS_LATER, RUNVIEW_TAKEN_BACK};
+
+    for (size_t i = 0; i < MEM_COUNT(later); i++)
+        if (!strcmp(said, later[i]))
+            app_log_from(v->app, LOG_INFO, name, said);
+}
+
 static void tell_done(void *arg, bool dropped)
 {
     struct tell *t = arg;
@@ -50,8 +63,10 @@ static void tell_done(void *arg, bool dropped)
         app_say(t->v->app, GRID_BAD, "%s", t->e.text);
     } else if (!dropped) {
         app_say(t->v->app, GRID_WARN, "%s", t->said);
+        log_later(t->v, t->name, t->said);
     }
     free(t->path);
+    free(t->name);
     free(t->results);
     free(t->sweep);
     free(t->line);
@@ -67,6 +82,7 @@ void runview_tell(struct runview *v, const struct feed_run *run, const char *swe
     t->v = v;
     t->id = run->id;
     t->path = mem_text(run->path);
+    t->name = mem_text(sweep ? sweep : run->name);
     t->results = mem_text(v->app->config.results);
     t->sweep = sweep ? mem_text(sweep) : NULL;
     t->line = mem_text(line);
@@ -144,6 +160,10 @@ void runview_answer_for(struct runview *v, const struct feed_run *run, enum err_
         app_say(v->app, GRID_BAD, "%s", e->text);
     } else {
         app_say(v->app, GRID_WARN, "%s", said);
+        if (!feed_is_cell(run))
+            log_later(v, run->name, said);
+        else if (strcmp(said, RUNVIEW_TAKEN_BACK) != 0)
+            log_later(v, run->sweep_name[0] ? run->sweep_name : run->name, said);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "ui/setup_int.h"
 
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "record/sweeps.h"
 
@@ -298,6 +299,14 @@ static void change(void *arg)
         c->e.code = ERR_OK;
 }
 
+/* Said, and in the log: what is told of the queue comes true only later. */
+static void say_of_queue(struct setup *s, int role, char *words)
+{
+    app_say(s->app, role, "%s", words);
+    app_log(s->app, LOG_INFO, words);
+    free(words);
+}
+
 static void changed(void *arg, bool dropped)
 {
     struct change *c = arg;
@@ -309,13 +318,14 @@ static void changed(void *arg, bool dropped)
         if (c->e.code != ERR_OK)
             app_say(s->app, GRID_BAD, "%s", c->e.text);
         else if (c->kind == ADD && c->behind)
-            app_say(s->app, GRID_GOOD, "%s waits in the queue for %s (1 shows it)", c->name,
-                    c->behind);
+            say_of_queue(
+                s, GRID_GOOD,
+                mem_textf("%s waits in the queue for %s (1 shows it)", c->name, c->behind));
         else if (c->kind == ADD)
-            app_say(s->app, GRID_GOOD, "%s is in the queue, and begins when its turn comes",
-                    c->name);
+            say_of_queue(s, GRID_GOOD,
+                         mem_textf("%s is in the queue, and begins when its turn comes", c->name));
         else if (c->kind == REMOVE)
-            app_say(s->app, GRID_TEXT, "%s is out of the queue", c->name);
+            say_of_queue(s, GRID_TEXT, mem_textf("%s is out of the queue", c->name));
         s->queue_stamp = 0; /* another look */
         s->queue_again = s->queue_reading;
         s->app->dirty = true;

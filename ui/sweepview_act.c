@@ -1,6 +1,7 @@
 /* What is done to a sweep from its screen. */
 #include "ui/sweepview_int.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "ui/claim.h"
 #include "ui/runkeys.h"
@@ -44,10 +45,15 @@ static void stop_chosen(void *user, int answer)
     if (!sweepview_works(v))
         return;
     sweepview_did(v, "stop", options[answer]);
-    if (v->own)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
-    else
+    if (!v->own) {
         sweepview_control(v, lines[answer], said[answer]);
+        return;
+    }
+    sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
+    if (answer < 2)
+        app_log_from(v->app, LOG_INFO, v->sweep->name,
+                     answer == 0 ? "the sweep stops after its running cells"
+                                 : "stopping after this epoch; R takes that back");
 }
 
 /* What is paused goes on with the first one. */

@@ -31,6 +31,10 @@ static void close_view(struct shown *s)
     jobs_free(s->app.jobs);
     text_free(&s->text);
     text_free(&s->app.did);
+    for (size_t i = 0; i < s->app.own->lines; i++) {
+        free(s->app.own->line[i].from);
+        free(s->app.own->line[i].text);
+    }
     text_free(&s->app.own->question);
     text_free(&s->app.own->label);
     line_free(&s->app.own->typed);
@@ -1043,6 +1047,8 @@ TEST(a_cells_stop_is_its_sweeps)
     CHECK_STR(s.app.own->answer[2], "stop the sweep now; R on Sweep goes on with it");
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK_STR(text_str(&s.app.did), "stop board --after-cells");
+    REQUIRE(s.app.own->lines == 1);
+    CHECK_STR(app_log_line(&s.app, 0)->text, "the sweep stops after its running cells");
     s.app.own->on_answer(s.app.own->user, 2);
     CHECK_STR(text_str(&s.app.did), "stop board");
     status.closing = status.after_cells = true;
@@ -1099,6 +1105,9 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     s.app.own->on_answer(s.app.own->user, 0);
     REQUIRE(wire_next_command(s.k.wire, &command, 0));
     CHECK(command.kind == WIRE_STOP && command.how == WIRE_AFTER_EPOCH);
+    REQUIRE(s.app.own->lines == 1);
+    CHECK_STR(app_log_line(&s.app, 0)->text, "stopping after this epoch; R takes that back");
+    CHECK_STR(app_log_line(&s.app, 0)->from, runview_run(&s.view)->name);
     snprintf(status.path, sizeof status.path, "%s", record_folder(record));
     wire_set_status(s.k.wire, &status); /* the engine has heard of it */
     CHECK(!strncmp(draw(&s, 21, 80), " stopping  lenet", 16) && hints(&s, "take stop back"));
@@ -1110,6 +1119,8 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 7);
     CHECK_HAS(text_str(&s.app.did), "go ");
+    REQUIRE(s.app.own->lines == 2);
+    CHECK_STR(app_log_line(&s.app, 0)->text, "it goes on: the stop after this epoch is taken back");
     runview_resume(&s.view, runview_run(&s.view));
     CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
     s.app.own->on_answer(s.app.own->user, 1);

@@ -21,7 +21,7 @@ static struct {
     struct grid grid;
     char folder[64]; /* results, and where we are */
     char *here;      /* where we were */
-    char said[1024], question[1024], prompt[1024], page[8192];
+    char said[1024], logged[1024], question[1024], prompt[1024], page[8192];
     int said_role, shown, asked; /* asked: questions of the wire */
     void (*chosen)(void *user, int answer);
     void (*entered)(void *user, const char *text);
@@ -65,6 +65,13 @@ void app_say(struct app *app, int role, const char *fmt, ...)
     vsnprintf(kit.said, sizeof kit.said, fmt, args);
     va_end(args);
     kit.said_role = role;
+}
+
+void app_log(struct app *app, int level, const char *line)
+{
+    (void)app;
+    (void)level;
+    snprintf(kit.logged, sizeof kit.logged, "%s", line);
 }
 
 void app_ask(struct app *app, const char *question, const char *const *answers,

@@ -1258,6 +1258,7 @@ TEST(what_goes_on_behind_another_waits_in_the_queue)
         kit_settle();
         CHECK_HAS(kit.said, i ? "lenet-7f3a waits already, number 1 of the queue"
                               : "lenet-7f3a waits in the queue for lenet-a35b (1 shows it)");
+        CHECK_HAS(kit.logged, "lenet-7f3a waits in the queue for lenet-a35b");
     }
     spec_sweep_init(&sweep);
     REQUIRE_OK(spec_sweep_set(&sweep, "lr", "0.1,0.2,0.3", NULL, NULL, &e));
