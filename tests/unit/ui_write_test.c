@@ -144,7 +144,7 @@ TEST(a_copy_of_the_screen_has_its_hints_where_the_path_was_asked_for)
         settle(&k);
         REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
         CHECK(!strstr(bytes, "write ("));
-        CHECK_HAS(bytes, "follow");
+        CHECK_HAS(bytes, "command");
         free(bytes);
         free(path);
     }
