@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "draw/theme.h"
 #include "ui/crash.h"
-#include "ui/term_sequence.h"
+#include "ui/term_keys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,6 @@
 
 #define MOST_ROWS    1000 /* of whatever the environment claims */
 #define MOST_COLUMNS 2000
-#define PASTE_NS     1000000000u /* without a word of it: what is pasted has ended */
 
 struct term {
     SCREEN *screen;
@@ -33,9 +32,7 @@ struct term {
     attr_t attribute[GRID_ROLES];
     short pair[GRID_ROLES];
     short *pixel_pair, pixel_pairs; /* (above, below) of the 256 colours; 0: none yet */
-    struct key_clicks clicks;
-    bool pasting;
-    uint64_t pasted_ns;      /* when a piece came last */
+    struct term_keys keys;
     cchar_t *line;           /* (columns) */
     struct grid_cell *drawn; /* (rows, columns) as curses has them */
 };
@@ -464,101 +461,16 @@ void term_draw(struct term *t, const struct grid *g)
     draw_held();
 }
 
-static bool take_mouse(struct term *t, struct key *key)
-{
-    MEVENT event;
-
-    if (getmouse(&event) != OK)
-        return false;
-    key->row = event.y;
-    key->column = event.x;
-    if (event.bstate & BUTTON4_PRESSED) {
-        key->code = UI_WHEEL_UP;
-    } else if (event.bstate & BUTTON5_PRESSED) {
-        key->code = UI_WHEEL_DOWN;
-    } else if (event.bstate & BUTTON1_PRESSED) {
-        key->code = UI_CLICK;
-        key->again = key_clicks_again(&t->clicks, event.y, event.x, clock_ns() / 1000000);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* Whether a key is one of the two around a pasted text; of what is between them it says so. */
-static bool take_bracket(struct term *t, struct key *key)
-{
-    uint64_t now = clock_ns();
-
-    if (key->code == UI_PASTE || key->code == UI_PASTED) {
-        t->pasting = key->code == UI_PASTE;
-        t->pasted_ns = now;
-        return true;
-    }
-    t->pasting &= now - t->pasted_ns < PASTE_NS; /* else its end was lost */
-    if (t->pasting)
-        t->pasted_ns = now;
-    key->pasted = t->pasting;
-    return false;
-}
-
-static bool next_key(struct term *t, struct key *key)
-{
-    static const struct {
-        int curses;
-        int32_t code;
-    } keys[] = {{KEY_UP, UI_UP},         {KEY_DOWN, UI_DOWN},           {KEY_LEFT, UI_LEFT},
-                {KEY_RIGHT, UI_RIGHT},   {KEY_HOME, UI_HOME},           {KEY_END, UI_END},
-                {KEY_PPAGE, UI_PAGE_UP}, {KEY_NPAGE, UI_PAGE_DOWN},     {KEY_IC, UI_INSERT},
-                {KEY_DC, UI_DELETE},     {KEY_BACKSPACE, UI_BACKSPACE}, {KEY_ENTER, UI_ENTER},
-                {KEY_BTAB, UI_BACKTAB}};
-    wint_t code;
-    int kind;
-
-    for (;;) {
-        *key = (struct key){0};
-        kind = get_wch(&code);
-        if (kind == ERR)
-            return false;
-        if (kind == KEY_CODE_YES && code == KEY_RESIZE) {
-            take_size(t);
-            *key = (struct key){.code = UI_RESIZE, .row = t->rows, .column = t->columns};
-            return true;
-        }
-        if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
-            if (take_mouse(t, key))
-                return true;
-            continue;
-        }
-        if (kind == KEY_CODE_YES && code >= KEY_F(1) && code <= KEY_F(12)) {
-            key->code = UI_F1 + (int32_t)(code - KEY_F(1));
-            return true;
-        }
-        if (kind == OK && code == 27 && term_take_sequence(t->tty, &key->code)) {
-            if (key->code)
-                return true;
-            continue;
-        }
-        for (size_t i = 0; kind == KEY_CODE_YES && i < MEM_COUNT(keys); i++)
-            if ((int)code == keys[i].curses)
-                key->code = keys[i].code;
-        if (kind == OK)
-            key->code = code == '\r' || code == '\n' ? UI_ENTER
-                        : code == '\t'               ? UI_TAB
-                        : code == 27                 ? UI_ESC
-                        : code == 127 || code == 8   ? UI_BACKSPACE
-                                                     : (int32_t)code;
-        if (key->code)
-            return true;
-    }
-}
-
 bool term_key(struct term *t, struct key *key)
 {
-    while (next_key(t, key))
-        if (!take_bracket(t, key))
-            return true;
-    return false;
+    if (!term_keys_next(&t->keys, t->tty, key))
+        return false;
+    if (key->code == UI_RESIZE) {
+        take_size(t);
+        key->row = t->rows;
+        key->column = t->columns;
+    }
+    return true;
 }
 
 void term_suspend(struct term *t)

@@ -354,13 +354,6 @@ struct feed_work feed_work(const struct feed *f)
     return (struct feed_work){0};
 }
 
-void app_log(struct app *app, int level, const char *line)
-{
-    (void)app;
-    (void)level;
-    (void)line;
-}
-
 static void start_quit(void)
 {
     static struct app_int own;
