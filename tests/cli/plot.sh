@@ -187,8 +187,8 @@ if command -v pdftotext >/dev/null; then
 else
     skip "another program reads the PDF" "there is no pdftotext"
 fi
-exits 1 "$CHORUS" plot "$one" -o /nonexistent/x.svg
-check "a folder that is not there" grep -q "/nonexistent" err
+exits 1 "$CHORUS" plot "$one" -o missing/x.svg
+check "a folder that is not there" grep -q "missing" err
 
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lr") c = i } NR > 1 { $c = 0 } 1' OFS=, \
     "$one/epochs.csv" >zero.csv
