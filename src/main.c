@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/version.h"
+#include "cuda/load.h"
 #include "spec/spec.h"
 
 #include <malloc.h>
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
     /* Threads hardly allocate at the same time; a heap each would reserve 64 MB of addresses, which a
      * limit on them counts. */
     mallopt(M_ARENA_MAX, 1);
+    cuda_pin_order();
     live_start();
     if (argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--version") != 0 &&
                      strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)) {

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define OLDEST 21800 /* 2.18: the first whose configuration is laid out as ours */
 
@@ -38,14 +37,6 @@ bool cuda_nccl_fits(const struct cuda_nccl *nccl, const char *path, struct err *
     return false;
 }
 
-/* NVLink's switch adds in whatever order numbers come by: it is left out, so that a run can be
- * repeated bit for bit. Who sets the variable decides. The library reads it when it makes its first
- * communicator; it is set where GPUs are looked for, before much else has begun. */
-static void pin(void)
-{
-    setenv("NCCL_ALGO", "^NVLS,NVLSTree", 0);
-}
-
 const struct cuda_nccl *cuda_nccl_load(struct err *why)
 {
     static struct cuda_nccl table;
@@ -70,6 +61,5 @@ const struct cuda_nccl *cuda_nccl_load(struct err *why)
     if (cuda_lib_bind(library, path, entries, MEM_COUNT(entries), why) != ERR_OK)
         return NULL;
     table.init = init;
-    pin();
     return &table;
 }

@@ -1,4 +1,6 @@
 /* All tests that run on a GPU in one program: NAME [WORD] runs one of them, nothing lists them. */
+#include "cuda/load.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@
 #undef main
 int main(int argc, char **argv)
 {
+    cuda_pin_order();
 #define TEST_PROGRAM(name)                                                                         \
     if (argc < 2)                                                                                  \
         puts(#name);                                                                               \

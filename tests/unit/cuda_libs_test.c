@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "cuda/comm.h"
 #include "cuda/libs.h"
+#include "cuda/load.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -166,7 +167,6 @@ TEST(the_library_of_this_machine)
 
     unsetenv("CHORUS_NCCL");
     unsetenv("CUDA_HOME");
-    unsetenv("NCCL_ALGO");
     nccl = cuda_nccl_load(&e);
     if (!nccl)
         SKIP("there is no NCCL here");
@@ -174,5 +174,15 @@ TEST(the_library_of_this_machine)
     CHECK(version >= 21800);
     CHECK_STR(nccl->text(CUDA_NCCL_OK), "no error");
     CHECK_STR(nccl->text(CUDA_NCCL_BUSY), "NCCL operation in progress");
+}
+
+TEST(the_order_of_sums_is_pinned_where_nobody_chose)
+{
+    unsetenv("NCCL_ALGO");
+    cuda_pin_order();
     CHECK_STR(getenv("NCCL_ALGO"), "^NVLS,NVLSTree");
+    setenv("NCCL_ALGO", "Ring", 1);
+    cuda_pin_order();
+    CHECK_STR(getenv("NCCL_ALGO"), "Ring");
+    unsetenv("NCCL_ALGO");
 }
