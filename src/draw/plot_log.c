@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Of 1, 2, 5, 10, 20, 50, ... one of every so many, from the phase-th on. */
 static const struct {
@@ -15,6 +16,16 @@ static const struct {
 
 #define MANY 30 /* to one: what spans more has no multiples of one step */
 
+/* pow alone would take most of the time: thousands of rows are tried for one axis. */
+static double power_of_ten(int decade)
+{
+    static const double small[] = {1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4,
+                                   1e-3,  1e-2,  1e-1,  1,    1e1,  1e2,  1e3,  1e4,  1e5,
+                                   1e6,   1e7,   1e8,   1e9,  1e10, 1e11, 1e12};
+
+    return abs(decade) <= 12 ? small[decade + 12] : pow(10, decade);
+}
+
 static void tick_row(struct plot_axis *a, int every, int phase)
 {
     static const double mantissa[] = {1, 2, 5};
@@ -24,12 +35,12 @@ static void tick_row(struct plot_axis *a, int every, int phase)
     a->ticks = 0;
     if (!(a->lo > 0) || !isfinite(a->hi)) /* stretched beyond all numbers */
         return;
-    from = 3 * (int)floor(log10(a->lo) - 1e-9);
-    end = 3 * (int)ceil(log10(a->hi) + 1e-9);
+    from = 3 * (int)floor(a->from - 1e-9);
+    end = 3 * (int)ceil(a->from + a->length + 1e-9);
     from += ((phase - from) % every + every) % every;
     for (int k = from; k <= end && a->ticks <= PLOT_TICKS; k += every) {
         int decade = (k - (k % 3 + 3) % 3) / 3;
-        double t = mantissa[k - 3 * decade] * pow(10, decade);
+        double t = mantissa[k - 3 * decade] * power_of_ten(decade);
 
         if (t < a->lo * (1 - 1e-9) || t > a->hi * (1 + 1e-9))
             continue;

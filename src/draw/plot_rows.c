@@ -7,14 +7,15 @@
 #include <math.h>
 
 /* The least and the largest distance of ticks, in rows; false: two are in one. */
-static bool measure(const struct plot_canvas *c, const struct plot_axis *y, int *least, int *most)
+static bool measure(const struct plot_canvas *c, const double *place, int ticks, int *least,
+                    int *most)
 {
     int last = 0;
 
     *least = c->height;
     *most = 0;
-    for (int i = 0; i < y->ticks; i++) {
-        int row = plot_row(c, plot_place(y, y->tick[i])), distance = last - row;
+    for (int i = 0; i < ticks; i++) {
+        int row = plot_row(c, place[i]), distance = last - row;
 
         last = row;
         if (i == 0)
@@ -32,31 +33,36 @@ static double uneven(double least, double most)
 
 /* The same of their logarithms, which rows do not show where they are few; 1 more where half of the frame
  * has none. */
-static double uneven_powers(const struct plot_axis *y)
+static double uneven_powers(const double *place, int ticks)
 {
     double least = INFINITY, most = 0;
 
-    for (int i = 1; i < y->ticks; i++) {
-        double distance = plot_place(y, y->tick[i]) - plot_place(y, y->tick[i - 1]);
+    for (int i = 1; i < ticks; i++) {
+        double distance = place[i] - place[i - 1];
 
         least = fmin(least, distance);
         most = fmax(most, distance);
     }
-    return uneven(least, most) +
-           (plot_place(y, y->tick[y->ticks - 1]) - plot_place(y, y->tick[0]) < 0.5);
+    return uneven(least, most) + (place[ticks - 1] - place[0] < 0.5);
 }
 
 /* The part of the frame that curves lose, and the part of a distance by which others differ, half of
- * it; one for each tick that lacks of four. Powers are less bound to rows. */
+ * it; one for each tick that lacks of four. Powers are less bound to rows. INFINITY, too, where it would
+ * not be below limit: most are not, and places cost a logarithm each. */
 static double cost_of(const struct plot_canvas *c, const struct plot_axis *seen,
-                      const struct plot_axis *y)
+                      const struct plot_axis *y, double limit)
 {
-    int least, most;
+    double place[PLOT_TICKS], lost = 1 - seen->length / y->length;
+    int least, most, lacking = y->ticks < 4 ? 4 - y->ticks : 0;
 
-    if (y->ticks < 1 || y->ticks > 6 || !measure(c, y, &least, &most))
+    if (y->ticks < 1 || y->ticks > 6 || lost + lacking >= limit)
         return INFINITY;
-    return 1 - seen->length / y->length + (y->log ? 0.2 : 1) * uneven(least, most) +
-           (y->log ? uneven_powers(y) : 0) + (y->ticks < 4 ? 4 - y->ticks : 0);
+    for (int i = 0; i < y->ticks; i++)
+        place[i] = plot_place(y, y->tick[i]);
+    if (!measure(c, place, y->ticks, &least, &most))
+        return INFINITY;
+    return lost + (y->log ? 0.2 : 1) * uneven(least, most) +
+           (y->log ? uneven_powers(place, y->ticks) : 0) + lacking;
 }
 
 /* So much longer, and of that a part below. Zero at the bottom stays there, and no axis of parts of one
@@ -64,8 +70,8 @@ static double cost_of(const struct plot_canvas *c, const struct plot_axis *seen,
 static void stretch(const struct plot_axis *seen, double longer, double below, struct plot_axis *y)
 {
     bool part = seen->lo >= 0 && seen->hi <= 1;
-    double bottom = y->log || seen->lo < 0 ? -INFINITY : 0;
-    double top = !part ? INFINITY : y->log ? 0 : 1;
+    double bottom = seen->log || seen->lo < 0 ? -INFINITY : 0;
+    double top = !part ? INFINITY : seen->log ? 0 : 1;
 
     *y = *seen;
     if (longer == 0)
@@ -94,22 +100,25 @@ static bool tick(struct plot_axis *y, double power, int index)
 static bool choose(const struct plot_canvas *c, struct plot_axis *y)
 {
     const struct plot_axis seen = *y;
-    struct plot_axis one = *y;
+    struct plot_axis range[9];
     double cost = INFINITY, power = pow(10, floor(log10(y->length)) - 1);
 
     for (double longer = 0; longer <= 0.66 && 1 - 1 / (1 + longer) < cost; longer += 0.01) {
+        int ranges = longer > 0 && seen.lo != 0 ? (int)MEM_COUNT(range) : 1;
         bool more = true;
 
+        for (int below = 0; below < ranges; below++)
+            stretch(&seen, longer, below / 8.0, &range[below]);
         for (int i = 0; more; i++)
-            for (int below = 0; below <= (longer > 0 && seen.lo != 0 ? 8 : 0) && more; below++) {
+            for (int below = 0; below < ranges && more; below++) {
+                struct plot_axis *one = &range[below];
                 double now;
 
-                stretch(&seen, longer, below / 8.0, &one);
-                more = tick(&one, power, i);
-                now = more ? cost_of(c, &seen, &one) : INFINITY;
+                more = tick(one, power, i);
+                now = more ? cost_of(c, &seen, one, cost - 1e-6) : INFINITY;
                 if (now < cost - 1e-6) {
                     cost = now;
-                    *y = one;
+                    *y = *one;
                 }
             }
     }
