@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,28 +16,6 @@ int plot_column(const struct plot_canvas *c, double place)
 int plot_row(const struct plot_canvas *c, double place)
 {
     return c->top + (int)lround((1 - place) * (c->down * c->height - 1)) / c->down;
-}
-
-bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
-{
-    const struct plot *p = c->p;
-    int label = 0;
-
-    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
-        return false;
-    c->across = p->level == PLOT_ASCII ? 1 : 2;
-    c->down = p->level == PLOT_ASCII ? 1 : p->level == PLOT_BLOCK ? 2 : 4;
-    c->top = plot_draw_head(c, v);
-    c->height = p->rows - c->top - 2;
-    plot_choose_rows(c, v);
-    for (int i = 0; i < v->y.ticks; i++)
-        if (plot_length(v->y.label[i]) > label)
-            label = plot_length(v->y.label[i]);
-    if (label > p->columns / 2)
-        label = p->columns / 2;
-    c->left = label + 1;
-    c->width = p->columns - c->left;
-    return true;
 }
 
 static void draw_y_axis(struct plot_canvas *c, const struct plot_axis *y)
@@ -86,28 +65,40 @@ static bool name_in_line(struct plot_canvas *c, int row, const char *name, int n
 }
 
 /* At the end, or in the middle of the last gap between the labels that it fits into with a blank on
- * both sides, or above them; else in place of the last label but one. */
-static void draw_x_name(struct plot_canvas *c, int row, const struct span *taken, int labels)
+ * both sides, or above them. */
+static bool put_x_name(struct plot_canvas *c, int row, const struct span *taken, int labels,
+                       const char *name)
 {
-    const char *name = c->p->x_label ? c->p->x_label : "";
-    int n = plot_length(name), end = c->p->columns, left, right;
+    int n = plot_length(name), end = c->p->columns, left = taken[labels - 1].end, right;
 
-    if (!n || !labels)
-        return;
-    left = taken[labels - 1].end;
     if (end - left >= n + 1) {
         plot_put_text(c, row, end - n, end, name, PLOT_TEXT);
-        return;
+        return true;
     }
     for (int i = labels - 1; i > 0; i--) {
         left = taken[i - 1].end;
         right = taken[i].from;
         if (right - left >= n + 2) {
             plot_put_text(c, row, left + (right - left - n) / 2, end, name, PLOT_TEXT);
-            return;
+            return true;
         }
     }
-    if (name_in_line(c, row - 1, name, n) || labels < 3 || c->p->cursor)
+    return name_in_line(c, row - 1, name, n);
+}
+
+/* Its first word where there is no room for more; or else in place of the last label but one, where four
+ * remain. */
+static void draw_x_name(struct plot_canvas *c, int row, const struct span *taken, int labels)
+{
+    const char *name = c->p->x_label ? c->p->x_label : "";
+    int n = plot_length(name), left, right;
+    char word[PLOT_LABEL];
+
+    if (!n || !labels)
+        return;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(name, " "), name);
+    if (put_x_name(c, row, taken, labels, name) || put_x_name(c, row, taken, labels, word) ||
+        labels < 5 || c->p->cursor)
         return;
     left = taken[labels - 3].end;
     right = taken[labels - 1].from;
@@ -115,7 +106,7 @@ static void draw_x_name(struct plot_canvas *c, int row, const struct span *taken
         return;
     for (int i = left; i < right; i++)
         plot_put(c, row, i, 0, PLOT_TEXT);
-    plot_put_text(c, row, left + (right - left - n) / 2, end, name, PLOT_TEXT);
+    plot_put_text(c, row, left + (right - left - n) / 2, c->p->columns, name, PLOT_TEXT);
 }
 
 bool plot_has_cursor(const struct plot *p, const struct plot_axis *x)
@@ -143,9 +134,10 @@ static struct span draw_cursor_x(struct plot_canvas *c, int row, const struct pl
     return s;
 }
 
-static void draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
+/* false: not all labels have room. */
+static bool draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
 {
-    bool ascii = c->p->level == PLOT_ASCII, placed = false;
+    bool ascii = c->p->level == PLOT_ASCII, placed = false, all = true;
     int bottom = c->top + c->height, end = c->p->columns, behind = -1, labels = 0;
     struct span taken[PLOT_TICKS + 1], cursor = draw_cursor_x(c, bottom + 1, x);
 
@@ -163,8 +155,10 @@ static void draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
             taken[labels++] = cursor;
             placed = true;
         }
-        if (from < behind + 1 || (from <= cursor.end && from + n >= cursor.from))
+        if (from < behind + 1 || (from <= cursor.end && from + n >= cursor.from)) {
+            all = false;
             continue;
+        }
         behind = plot_put_text(c, bottom + 1, from, end, x->label[i], PLOT_TEXT);
         taken[labels++] = (struct span){from, behind};
     }
@@ -174,6 +168,47 @@ static void draw_x_axis(struct plot_canvas *c, const struct plot_axis *x)
         plot_put(c, bottom, plot_column(c, plot_place(x, c->p->cursor_x)), ascii ? '|' : 0x2534,
                  PLOT_CURSOR);
     draw_x_name(c, bottom + 1, taken, labels);
+    return all;
+}
+
+/* Fewer ticks of x where the labels of all have no room. */
+static void choose_columns(const struct plot_canvas *c, struct plot_axis *x)
+{
+    struct plot plain = *c->p; /* ticks stay where they are as the cursor moves */
+    struct plot_canvas trial = *c;
+    struct plot_axis fewer = *x;
+
+    plain.cursor = false;
+    plain.x_label = NULL;
+    trial.p = &plain;
+    trial.cells = NULL;
+    for (int most = 5; most >= 4 && !draw_x_axis(&trial, &fewer); most--)
+        plot_label_x(&plain, most, &fewer);
+    if (fewer.ticks >= 4 && draw_x_axis(&trial, &fewer))
+        *x = fewer;
+}
+
+bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
+{
+    const struct plot *p = c->p;
+    int label = 0;
+
+    if (p->columns < PLOT_LEAST_COLUMNS || p->rows < PLOT_LEAST_ROWS)
+        return false;
+    c->across = p->level == PLOT_ASCII ? 1 : 2;
+    c->down = p->level == PLOT_ASCII ? 1 : p->level == PLOT_BLOCK ? 2 : 4;
+    c->top = plot_draw_head(c, v);
+    c->height = p->rows - c->top - 2;
+    plot_choose_rows(c, v);
+    for (int i = 0; i < v->y.ticks; i++)
+        if (plot_length(v->y.label[i]) > label)
+            label = plot_length(v->y.label[i]);
+    if (label > p->columns / 2)
+        label = p->columns / 2;
+    c->left = label + 1;
+    c->width = p->columns - c->left;
+    choose_columns(c, &v->x);
+    return true;
 }
 
 void plot_draw_axes(struct plot_canvas *c, const struct plot_view *v)

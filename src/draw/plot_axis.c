@@ -36,6 +36,15 @@ static void set_length(struct plot_axis *a)
     a->length = (a->log ? log10(a->hi) : a->hi) - a->from;
 }
 
+void plot_label_x(const struct plot *p, int most, struct plot_axis *x)
+{
+    plot_label_axis(x,
+                    !p->whole_x  ? PLOT_ANY
+                    : p->parts_x ? PLOT_PARTS
+                                 : PLOT_WHOLE,
+                    p->x_unit, most);
+}
+
 static void set_x(const struct plot *p, const struct plot_extent *all, struct plot_axis *x)
 {
     x->lo = all->lo;
@@ -54,7 +63,7 @@ static void set_x(const struct plot *p, const struct plot_extent *all, struct pl
     }
     widen_constant(x);
     set_length(x);
-    plot_label_axis(x, !p->whole_x ? PLOT_ANY : p->parts_x ? PLOT_PARTS : PLOT_WHOLE, p->x_unit);
+    plot_label_x(p, 6, x);
 }
 
 static void add_value(struct plot_axis *y, double v)
@@ -85,7 +94,7 @@ static void set_y(const struct plot *p, const struct plot_view *v, struct plot_a
         y->lo = 0;
     widen_constant(y);
     set_length(y);
-    plot_label_axis(y, PLOT_ANY, PLOT_NUMBER);
+    plot_label_axis(y, PLOT_ANY, PLOT_NUMBER, 6);
 }
 
 bool plot_look(const struct plot *p, int columns, struct plot_view *v)

@@ -60,8 +60,10 @@ struct plot_point *plot_thin(const struct plot_series *s, bool sorted, bool log,
 
 /* Where ticks may stand: anywhere, at whole numbers, at these before halves and quarters. */
 enum plot_count { PLOT_ANY, PLOT_WHOLE, PLOT_PARTS };
-/* Ticks and labels of an axis whose range stands. */
-void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_unit unit);
+/* Ticks and labels of an axis whose range stands: four to most (six, or less where labels have no room),
+ * where there are such. */
+void plot_label_axis(struct plot_axis *axis, enum plot_count count, enum plot_unit unit, int most);
+void plot_label_x(const struct plot *p, int most, struct plot_axis *x);
 /* Of a logarithmic one, without their labels. */
 void plot_log_ticks(struct plot_axis *axis);
 /* The index-th row of ticks that such an axis may have; their number may be above PLOT_TICKS. false: there

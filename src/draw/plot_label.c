@@ -99,7 +99,8 @@ static void label_time(double seconds, double step, double largest, char out[PLO
         snprintf(out, PLOT_LABEL, "0");
     else if (!(step > 0))
         snprintf(out, PLOT_LABEL, "%s%.6g s", sign, v);
-    else if (step < 1 || (fmod(step, 86400) != 0 && largest >= 1e9)) {
+    else if (step < 1 || (step < 60 && step != floor(step)) ||
+             (fmod(step, 86400) != 0 && largest >= 1e9)) {
         put_number(v, step, largest, number);
         snprintf(out, PLOT_LABEL, "%s%.20s s", sign, number);
     } else if (largest <= 90)

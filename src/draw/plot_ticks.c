@@ -22,8 +22,9 @@ int plot_multiples(double lo, double hi, double step, double *ticks, int room)
     return n;
 }
 
-/* The first list holds the steps that people like best. Together they always give 4 to 6. */
-static int find_ticks(double lo, double hi, bool whole, double ticks[8], double *step)
+/* 4 to most of them. The first list holds the steps that people like best. Together they always give 4 to
+ * 6. */
+static int find_ticks(double lo, double hi, bool whole, int most, double ticks[8], double *step)
 {
     static const double liked[] = {1, 2, 5}, good[] = {2.5}, fair[] = {1.5, 3, 4, 6},
                         last[] = {7.5, 8};
@@ -42,7 +43,7 @@ static int find_ticks(double lo, double hi, bool whole, double ticks[8], double 
                 if (whole && s != floor(s))
                     continue;
                 n = plot_multiples(lo, hi, s, ticks, 8);
-                if (n >= 4 && n <= 6) {
+                if (n >= 4 && n <= most) {
                     *step = s;
                     return n;
                 }
@@ -52,10 +53,8 @@ static int find_ticks(double lo, double hi, bool whole, double ticks[8], double 
     return 0;
 }
 
-int plot_ticks(double lo, double hi, double ticks[8], double *step)
+static int any_ticks(double lo, double hi, int most, double ticks[8], double *step)
 {
-    int n;
-
     *step = 0;
     if (!isfinite(lo) || !isfinite(hi) || lo > hi || fabs(lo) > PLOT_LARGEST ||
         fabs(hi) > PLOT_LARGEST)
@@ -65,36 +64,40 @@ int plot_ticks(double lo, double hi, double ticks[8], double *step)
         ticks[0] = lo;
         return 1;
     }
-    n = find_ticks(lo, hi, false, ticks, step);
-    return n;
+    return find_ticks(lo, hi, false, most, ticks, step);
 }
 
-static int whole_ticks(double lo, double hi, double ticks[8], double *step)
+int plot_ticks(double lo, double hi, double ticks[8], double *step)
 {
-    int n = find_ticks(lo, hi, true, ticks, step);
+    return any_ticks(lo, hi, 6, ticks, step);
+}
+
+static int whole_ticks(double lo, double hi, int most, double ticks[8], double *step)
+{
+    int n = find_ticks(lo, hi, true, most, ticks, step);
 
     if (n)
         return n;
     *step = 1;
     n = plot_multiples(lo, hi, 1, ticks, 8);
-    return n <= 6 ? n : plot_ticks(lo, hi, ticks, step);
+    return n <= most ? n : any_ticks(lo, hi, most, ticks, step);
 }
 
 /* Of what has parts halves and quarters too, where whole numbers are fewer than four. */
-static int part_ticks(double lo, double hi, double ticks[8], double *step)
+static int part_ticks(double lo, double hi, int most, double ticks[8], double *step)
 {
-    int n = find_ticks(lo, hi, true, ticks, step);
+    int n = find_ticks(lo, hi, true, most, ticks, step);
 
     for (double part = 1; part >= 0.25 && !n; part /= 2) {
         *step = part;
         n = plot_multiples(lo, hi, part, ticks, 8);
-        n = n >= 4 && n <= 6 ? n : 0;
+        n = n >= 4 && n <= most ? n : 0;
     }
-    return n ? n : plot_ticks(lo, hi, ticks, step);
+    return n ? n : any_ticks(lo, hi, most, ticks, step);
 }
 
 /* Steps of clocks and calendars. The second list helps where none of the first gives 4 to 6. */
-static int time_ticks(double lo, double hi, double ticks[8], double *step)
+static int time_ticks(double lo, double hi, int most, double ticks[8], double *step)
 {
     enum { MIN = 60, H = 3600, D = 86400 };
     static const int liked[] = {1,        2,        5,       10,      15,       20,
@@ -114,12 +117,12 @@ static int time_ticks(double lo, double hi, double ticks[8], double *step)
             int n = plot_multiples(lo, hi, lists[list][i], ticks, 8);
 
             *step = lists[list][i];
-            if (n >= 4 && n <= 6)
+            if (n >= 4 && n <= most)
                 return n;
         }
     }
     if (hi - lo > 3 * 10 * D && hi < 1e15) {
-        int n = find_ticks(lo / D, hi / D, true, ticks, step);
+        int n = find_ticks(lo / D, hi / D, true, most, ticks, step);
 
         *step *= D;
         for (int i = 0; i < n; i++)
@@ -127,19 +130,19 @@ static int time_ticks(double lo, double hi, double ticks[8], double *step)
         if (n)
             return n;
     }
-    return plot_ticks(lo, hi, ticks, step); /* parts of seconds */
+    return any_ticks(lo, hi, most, ticks, step); /* parts of seconds */
 }
 
-void plot_label_axis(struct plot_axis *a, enum plot_count count, enum plot_unit unit)
+void plot_label_axis(struct plot_axis *a, enum plot_count count, enum plot_unit unit, int most)
 {
     a->step = 0;
     if (a->log)
         plot_log_ticks(a);
     else if (unit == PLOT_TIME)
-        a->ticks = time_ticks(a->lo, a->hi, a->tick, &a->step);
+        a->ticks = time_ticks(a->lo, a->hi, most, a->tick, &a->step);
     else
         a->ticks = (count == PLOT_WHOLE   ? whole_ticks
                     : count == PLOT_PARTS ? part_ticks
-                                          : plot_ticks)(a->lo, a->hi, a->tick, &a->step);
+                                          : any_ticks)(a->lo, a->hi, most, a->tick, &a->step);
     plot_label(a, unit);
 }

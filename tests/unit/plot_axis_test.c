@@ -325,7 +325,7 @@ static void check_labels(double lo, double hi, enum plot_unit unit, bool per_cen
 {
     struct plot_axis a = {.lo = lo, .hi = hi, .per_cent = per_cent};
 
-    plot_label_axis(&a, PLOT_ANY, unit);
+    plot_label_axis(&a, PLOT_ANY, unit, 6);
     for (int i = 1; i < a.ticks; i++)
         if (!strcmp(a.label[i], a.label[i - 1]) || strlen(a.label[i]) > 20)
             TEST_FAILED("%s behind %s, from %.17g to %.17g", a.label[i], a.label[i - 1], lo, hi);

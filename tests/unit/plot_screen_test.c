@@ -419,7 +419,7 @@ static void check_labels(double lo, double hi, enum plot_unit unit, const char *
     struct plot_axis a = {.lo = lo, .hi = hi};
     struct text got = {0};
 
-    plot_label_axis(&a, false, unit);
+    plot_label_axis(&a, false, unit, 6);
     for (int i = 0; i < a.ticks; i++)
         text_addf(&got, "%s%s", i ? ", " : "", a.label[i]);
     CHECK_STR(text_str(&got), want);
@@ -451,6 +451,41 @@ TEST(labels_of_counts)
                  "1000000, 1000002, 1000004, 1000006, 1000008, 1000010");
 }
 
+/* Half a second to three days, in the two plots of 80 columns and in one of 160: each tick of time that is
+ * drawn has its label, and the axis its name's first word where two labels leave room for it. */
+TEST(each_tick_of_time_has_its_label)
+{
+    static const int widths[] = {37, 38, 77, 78, 118, 157};
+
+    for (int i = 0; i < 6 * 300; i++) {
+        double hi = 0.5 * pow(2 * 259200, i / 6 / 299.0);
+        double seconds[2] = {hi / 20, hi}, loss[2] = {0.9, 0.2};
+        struct plot_series s = {.x = seconds, .y = loss, .n = 2};
+        struct plot p = {.series = &s,
+                         .count = 1,
+                         .x_unit = PLOT_TIME,
+                         .x_label = "seconds of training",
+                         .columns = widths[i % 6],
+                         .rows = 10};
+        struct plot_canvas c = {.p = &p};
+        struct plot_view v;
+        struct text t = {0};
+        const char *line, *at;
+
+        CHECK(plot_look(&p, 2 * p.columns, &v) && plot_lay_out(&c, &v));
+        plot_text(&p, false, &t);
+        line = at = strstr(text_str(&t), "\u2514");
+        REQUIRE(at != NULL);
+        at = strchr(at, '\n');
+        for (int k = 0; k < v.x.ticks && at; k++)
+            at = strstr(at + 1, v.x.label[k]);
+        if (!at || v.x.ticks < 4 || v.x.ticks > 6 || (p.columns > 70 && !strstr(line, "seconds")))
+            TEST_FAILED("up to %g s in %d columns, %d ticks:\n%s", hi, p.columns, v.x.ticks, line);
+        plot_view_free(&v);
+        text_free(&t);
+    }
+}
+
 TEST(times_have_four_to_six_ticks)
 {
     uint64_t state = 3;
@@ -465,7 +500,7 @@ TEST(times_have_four_to_six_ticks)
         v = (double)(state >> 33) / 2147483648.0;
         a = (struct plot_axis){.lo = i % 2 ? 0 : v * 1e5};
         a.hi = a.lo + pow(10, u * 8 - 2);
-        plot_label_axis(&a, false, PLOT_TIME);
+        plot_label_axis(&a, false, PLOT_TIME, 6);
         if (a.ticks < 4 || a.ticks > 6) {
             TEST_FAILED("%d ticks from %g to %g", a.ticks, a.lo, a.hi);
             return;
