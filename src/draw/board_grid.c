@@ -97,13 +97,20 @@ static bool has_marks(const struct board *b, const struct board_view *v)
     return v->legend;
 }
 
+/* Of a cell, what its ground takes: neighbours of one colour are told apart by what lies between them. */
+static struct rect ground_of(struct rect cell)
+{
+    return (struct rect){cell.row, cell.column, cell.rows > 1 ? cell.rows - 1 : 1,
+                         cell.columns - 1};
+}
+
 static void draw_cell(const struct board *b, struct grid *g, struct rect at, int cell,
                       const struct board_view *v, const struct board_scale *s, bool marks)
 {
     const char *words = b->words[cell] ? b->words[cell] : "";
     bool chosen = cell == v->row * b->columns + v->column && v->row >= 0 && v->column >= 0;
-    int role = role_of(b, v, s, cell), width = at.columns - 1, n;
-    struct rect box = {at.row, at.column, at.rows, width}, line = {at.row, at.column, 1, width};
+    struct rect box = ground_of(at), line = {at.row, at.column, 1, box.columns};
+    int role = role_of(b, v, s, cell), width = box.columns, n;
 
     if (text_width(words) > width && v->brief && v->brief[cell])
         words = v->brief[cell];
@@ -131,13 +138,14 @@ static void draw_cursor(struct grid *g, struct rect in, const struct board_view 
 {
     int row = v->at.row - in.row + (v->row - v->top) * v->high;
     int column = v->at.column - in.column + (v->column - v->left) * v->wide;
+    struct rect ground = ground_of((struct rect){row, column, v->high, v->wide});
 
     if (v->row < v->top || v->row >= v->top + v->rows || v->column < v->left ||
         v->column >= v->left + v->columns)
         return;
-    for (int i = 0; i < v->high; i++) {
+    for (int i = 0; i < ground.rows; i++) {
         grid_put(g, in, row + i, column - 1, g->ascii ? '[' : 0x2503, GRID_RULE, 0);
-        grid_put(g, in, row + i, column + v->wide - 1, g->ascii ? ']' : 0x2503, GRID_RULE, 0);
+        grid_put(g, in, row + i, column + ground.columns, g->ascii ? ']' : 0x2503, GRID_RULE, 0);
     }
 }
 

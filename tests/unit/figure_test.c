@@ -366,6 +366,39 @@ TEST(a_board_by_magnitude_follows_logarithms_in_every_form)
     grid_free(&g);
 }
 
+/* Equal values side by side and below each other are as many cells. */
+TEST(cells_of_one_colour_do_not_touch)
+{
+    static const double equal[] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+    struct board b = a_board();
+    struct board_view view = {.row = -1, .column = -1};
+
+    b.value = equal;
+    for (int rows = 6; rows <= 16; rows += 2) {
+        struct grid g;
+        int grounds[2] = {0}; /* that begin along a row, along a column */
+        bool before[2] = {false};
+
+        grid_init(&g, rows, 60, false);
+        board_grid(&b, &g, grid_all(&g), &view);
+        for (int i = 0; i < view.at.columns; i++) {
+            bool here = g.cell[view.at.row * 60 + view.at.column + i].role >= GRID_SHADE;
+
+            grounds[0] += here && !before[0];
+            before[0] = here;
+        }
+        for (int i = 0; i < view.at.rows; i++) {
+            bool here = g.cell[(view.at.row + i) * 60 + view.at.column].role >= GRID_SHADE;
+
+            grounds[1] += here && !before[1];
+            before[1] = here;
+        }
+        CHECK_INT(grounds[0], 3);
+        CHECK_INT(grounds[1], 2);
+        grid_free(&g);
+    }
+}
+
 TEST(scale_of_boards_falls_in_lightness)
 {
     double before = 1e9;
