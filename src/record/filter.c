@@ -20,6 +20,29 @@ static bool is_prose(const char *column)
     return !strcmp(column, "note") || !strcmp(column, "reason");
 }
 
+/* Parts of one, which screens show per cent as the user likes. */
+static bool is_share(const char *column)
+{
+    return strncmp(column, "model.", 6) != 0 &&
+           (strstr(column, "_acc") || text_ends_with(column, "disagreement") ||
+            text_ends_with(column, "ece"));
+}
+
+/* As the column has it: what is above 1 can only be per cent. */
+static bool take_number(const struct record_filter *f, const char *text, double *number)
+{
+    if (!text_to_double(text, number))
+        return false;
+    if (*number > 1 && is_share(f->column)) {
+        char *share = mem_textf("%se-2", text); /* 88.93 as 0.8893, to the last bit */
+
+        if (!text_to_double(share, number))
+            *number /= 100;
+        free(share);
+    }
+    return true;
+}
+
 /* Where the comparison stands in the text; NULL: nowhere, it is no filter. */
 static const char *find_op(const char *text)
 {
@@ -78,8 +101,8 @@ static enum err_code take_range(const struct record_filter *f, struct record_fil
                        "%s: %s is no range of times such as 2026-11-20..2026-11-21T12:00", text,
                        item->text);
     }
-    fine = (*from || *to) && (!*from || text_to_double(from, &item->low)) &&
-           (!*to || text_to_double(to, &item->high));
+    fine = (*from || *to) && (!*from || take_number(f, from, &item->low)) &&
+           (!*to || take_number(f, to, &item->high));
     free(from);
     free(to);
     item->range = fine;
@@ -129,7 +152,7 @@ static enum err_code take_item(struct record_filter *f, const char *s, size_t n,
         if (dots)
             TRY(take_range(f, item, dots, text, e));
     }
-    item->number = !item->range && text_to_double(item->text, &item->low);
+    item->number = !item->range && take_number(f, item->text, &item->low);
     return check_item(f, item, text, e);
 }
 

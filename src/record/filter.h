@@ -41,10 +41,10 @@ enum err_code record_filter_parse(struct record_filter *f, const char *text,
                                   struct err *e) MUST_USE;
 void record_filter_free(struct record_filter *f);
 
-/* Whether a run whose column holds this text passes. Two numbers are compared as numbers; in a
- * column of times ("started_utc") a day stands for all of its moments; tags are a set of words;
- * note and reason need only hold the value. An empty value is what does not apply: it passes != and
- * "COLUMN=" alone. */
+/* Whether a run whose column holds this text passes. Two numbers are compared as numbers, in a column of
+ * parts of one (accuracies) one above 1 as per cent; in a column of times ("started_utc") a day stands for
+ * all of its moments; tags are a set of words; note and reason need only hold the value. An empty value is
+ * what does not apply: it passes != and "COLUMN=" alone. */
 bool record_filter_match(const struct record_filter *f, const char *value);
 
 struct record_entry;

@@ -47,6 +47,18 @@ TEST(what_a_filter_takes)
         {"test_acc=..0.9", "0.9", true},
         {"test_acc=..0.9", "0.91", false},
         {"test_acc=0.9..0.9", "0.9", true},
+        /* per cent, where nothing else can be meant */
+        {"best_test_acc>90", "0.9001", true},
+        {"best_test_acc>90", "0.9", false},
+        {"test_acc=88.93", "0.8893", true},
+        {"last.test_acc=90..95", "0.93", true},
+        {"last.test_acc=90..95", "0.96", false},
+        {"member_acc_min=..0.95", "0.93", true},
+        {"disagreement<=5", "0.05", true},
+        {"train_acc>=1", "0.99", false},
+        {"train_acc>=100", "1", true},
+        {"test_loss>2", "1.5", false},
+        {"model.lost_acc>2", "1.5", false},
         {"test_loss=-1..1e3", "12", true},
         {"test_loss=..", "12", false}, /* see below: refused */
         {"test_loss>0.1", "nan", false},
