@@ -302,6 +302,15 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
         if (v->by_name) /* under that head stands a part of the folder's name */
             text_add(&say, " name is what a run was called; one that was not called anything "
                            "shows its model there. A word alone, as in /lenet, finds both.");
+        if (*v->alone) {
+            const char *column = results_headed(v->alone);
+
+            text_addf(
+                &say,
+                " %s alone is a part of names; as a column it needs a value: /%s=VALUE, or < or > "
+                "in place of =.",
+                v->alone, column ? column : v->alone);
+        }
     }
     grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
     text_free(&where);

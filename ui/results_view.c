@@ -499,6 +499,9 @@ void results_make(struct results *r)
             v->pending = !results_filter_apply(&f, r->app->library, runs, count, take);
             for (size_t i = 0; i < f.filters; i++)
                 v->by_name = v->by_name || !strcmp(f.filter[i].column, "name");
+            for (size_t i = 0; i < f.words && !*v->alone; i++)
+                if (record_column_is(f.word[i]) || results_headed(f.word[i]))
+                    snprintf(v->alone, sizeof v->alone, "%.63s", f.word[i]);
             results_filter_free(&f);
         }
     }

@@ -125,6 +125,16 @@ TEST(a_wrong_filter_is_told_while_it_is_typed)
     kit_keys(&k, "Backspace Backspace Backspace '0.1 Enter");
     CHECK(!k.screen->wants_text(k.state));
     CHECK_STR(lines(&k), "0002 0001");
+    kit_keys(&k, "/ Ctrl-U 'last");
+    CHECK(kit_shows(&k, "last alone is a part of names; as a column it needs a value:"));
+    CHECK(kit_shows(&k, "/last_test_acc=VALUE, or < or > in place of =."));
+    kit_keys(&k, "Ctrl-U 'train_acc");
+    CHECK(kit_shows(&k, "/train_acc=VALUE, or <"));
+    kit_keys(&k, "Ctrl-U 'none-such");
+    CHECK(!kit_shows(&k, "needs a value"));
+    kit_keys(&k, "Ctrl-U 'best_test_acc>91 Enter"); /* as per cent */
+    CHECK_STR(lines(&k), "0004 0002");
+    set_filter(k.state, "lr=0.1");
     kit_keys(&k, "/ 'xyz Esc"); /* what was there before */
     CHECK_STR(lines(&k), "0002 0001");
     kit_keys(&k, "Esc");
