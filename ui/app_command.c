@@ -373,14 +373,34 @@ static void offer_lines(struct app *app, char *lines)
         popup_offer(app, line);
 }
 
-void command_show(struct app *app)
+static void open_line(struct app *app, const char *text);
+
+/* One in which something is missing stays, to be mended. */
+static void line_typed(void *user, const char *line)
+{
+    struct app *app = user;
+    struct err e;
+    char **words = NULL;
+    size_t count;
+
+    if (line && jobs_split(line, &words, &count, &e) != ERR_OK) {
+        open_line(app, line);
+        app_say(app, GRID_BAD, "%s", e.text);
+        return;
+    }
+    jobs_free_args(words);
+    run_command(app, line);
+}
+
+/* text: what stands in it; NULL: what does the same as the screen. */
+static void open_line(struct app *app, const char *text)
 {
     const struct screen *s = shown(app);
     const char *run;
     struct text line = {0}, runs = {0}, further = {0};
 
     s->command(app->screen[app->shown], &line);
-    app_prompt(app, "chorus", text_str(&line), run_command, NULL, app);
+    app_prompt(app, "chorus", text ? text : text_str(&line), line_typed, NULL, app);
     popup_offer(app, text_str(&line));
     if (app->did.n)
         popup_offer(app, text_str(&app->did));
@@ -399,6 +419,11 @@ void command_show(struct app *app)
     text_free(&line);
     text_free(&runs);
     text_free(&further);
+}
+
+void command_show(struct app *app)
+{
+    open_line(app, NULL);
 }
 
 /* A copy of what is seen, and in which form the path's ending wants it. */

@@ -14,8 +14,9 @@ void jobs_free_args(char **args)
     free(args);
 }
 
-/* One word from *at on, in the way of POSIX shells; NULL: something is missing at its end. */
-static char *take_word(const char **at)
+/* One word from *at on, in the way of POSIX shells; NULL: something is missing at its end, behind this quote
+ * or backslash. */
+static char *take_word(const char **at, char *missing)
 {
     const char *c = *at;
     struct text word = {0};
@@ -39,6 +40,7 @@ static char *take_word(const char **at)
         }
     }
     if (quote || lost) {
+        *missing = lost ? '\\' : quote;
         text_free(&word);
         return NULL;
     }
@@ -56,7 +58,7 @@ enum err_code jobs_split(const char *line, char ***args, size_t *count, struct e
     list[0] = NULL;
     for (line += strspn(line, " \t\n"); *line; line += strspn(line, " \t\n")) {
         bool home = !strncmp(line, "~/", 2); /* not within quotes */
-        char *word = take_word(&line), *plain = word;
+        char missing = 0, *word = take_word(&line, &missing), *plain = word;
 
         if (home && word) {
             word = io_home_path(plain);
@@ -64,8 +66,12 @@ enum err_code jobs_split(const char *line, char ***args, size_t *count, struct e
         }
         if (!word) {
             jobs_free_args(list);
-            return err_set(e, ERR_INPUT,
-                           "a quote is not closed, or a backslash stands at the end: %s", line);
+            return err_set(
+                e, ERR_INPUT,
+                missing == '\\'  ? "%s ends in a backslash: what it stands before is missing"
+                : missing == '"' ? "%s has a quote that is not closed: another \" is missing"
+                                 : "%s has a quote that is not closed: another ' is missing",
+                line);
         }
         list = mem_grow(list, &room, n + 2, sizeof *list);
         list[n++] = word;

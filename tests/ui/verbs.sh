@@ -32,6 +32,8 @@ check ": offers what can be done with the run at hand" play results "calm" "keys
     "wait resume ${run##*/} epochs=" "keys Up Up" "wait queue" "keys Up" "wait rm ${run##*/}" "keys Esc"
 check "what a list says that is empty is shown" play results "calm" "keys :" "keys Ctrl-U" "type queue" "keys Enter" \
     "wait nothing waits in" "keys :" "keys Ctrl-U" "type ls lr=7" "keys Enter" "wait matches lr=7" "keys Esc"
+check "a line with an open quote stays, to be mended" play results "calm" "keys :" "keys Ctrl-U" "type ls 'lr=7" \
+    "keys Enter" "wait another ' is missing" "type '" "keys Enter" "wait matches lr=7" "keys Esc"
 check "Enter on a watch shows the run" play results "calm" "keys :" "keys Ctrl-U" "type watch ${run##*/}" \
     "keys Enter" "wait test accuracy" "wait log"
 check ": opens the command line from the box of the one before" play results "calm" "keys :" "keys Ctrl-U" "type models" \
