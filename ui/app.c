@@ -397,6 +397,7 @@ static bool tick(struct app *app)
     app->own->busy = app->shown != SCREEN_SETUP && feed_busy(app->feed);
     crash_resumes(feed_busy(app->feed));
     library_tick(app->library, false);
+    log_tell_folder(app);
     claim_tick(app);
     quit_tick(app);
     for (int i = 0; i < SCREENS; i++)

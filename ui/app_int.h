@@ -49,8 +49,9 @@ struct app_int {
         char key[16];  /* as key_parse takes it, or the two of a pair as they stand there */
     } hint[SCREEN_HINTS + 4];
     int hints;
-    bool quitting; /* q was pressed: whether something waits is being looked at */
-    bool pressing; /* a key is being handled */
+    bool folder_told; /* that the folder of results is gone */
+    bool quitting;    /* q was pressed: whether something waits is being looked at */
+    bool pressing;    /* a key is being handled */
     enum app_paste {
         PASTE_NONE,
         PASTE_BEGUN,
@@ -149,6 +150,7 @@ bool log_take(struct app *app); /* lines of other threads and of what was printe
 /* What came over the wire, as lines; words: what came with it, or "". */
 void log_event(struct app *app, const struct wire_event *event, const char *words);
 int log_fd(const struct app *app);
+void log_tell_folder(struct app *app); /* that the folder of results cannot be read, or is gone */
 
 /* app_script.c: keys from a file. */
 struct script;

@@ -289,3 +289,13 @@ bool log_take(struct app *app)
     free(list);
     return take_talk(app) || count > 0;
 }
+
+/* Once: Results shows it for as long as it is so. */
+void log_tell_folder(struct app *app)
+{
+    const char *problem = library_problem(app->library);
+
+    if (problem && !app->own->folder_told)
+        app_say(app, GRID_BAD, "%s", problem);
+    app->own->folder_told = problem != NULL;
+}

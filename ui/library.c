@@ -20,8 +20,8 @@ struct look { /* the task; the list `old` is only read */
     char *results;
     const struct library_list *old;
     struct library_list *list;
-    size_t at; /* where the run would stand in the old list */
-    bool changed, failed;
+    size_t at;                   /* where the run would stand in the old list */
+    bool changed, failed, there; /* there: the folder is */
     struct err e;
     uint64_t began_ns;
 };
@@ -176,6 +176,9 @@ static void do_look(void *arg)
     list->pool =
         look->old && !has_waste(look->old) ? look->old->pool : mem_new(1, sizeof *list->pool);
     look->failed = record_look(look->results, &looker, &look->e) != ERR_OK;
+    look->there = io_exists(look->results);
+    if (look->failed)
+        list->count = 0; /* nothing is known of today's */
     look->changed = look->changed || !look->old || list->count != look->old->count;
     for (size_t i = 0; i < list->count; i++) /* it may have moved while it grew */
         list->run[i].cell = &list->cells[i * library_columns()];
@@ -197,9 +200,7 @@ static void done_look(void *arg, bool dropped)
     struct library_list *old = l->list;
 
     l->looking = false;
-    if (dropped || look->failed) {
-        drop_list(look->list, old);
-    } else if (look->changed) {
+    if (!dropped && look->changed) {
         l->list = look->list;
         library_carry_extras(l, old);
         drop_list(old, l->list);
@@ -208,9 +209,17 @@ static void done_look(void *arg, bool dropped)
         drop_list(look->list, old);
     }
     if (!dropped) {
+        bool gone = l->was_there && !look->there;
+
+        l->was_there = l->was_there || look->there;
+        l->turn += !l->ready || look->failed || gone || l->problem;
         free(l->problem);
-        l->problem = look->failed ? mem_text(look->e.text) : NULL;
-        l->turn += !l->ready || look->failed;
+        l->problem =
+            look->failed ? mem_text(look->e.text)
+            : gone ? mem_textf("%s is not there any more: it was moved or removed; a run that is "
+                               "started makes it anew, --results DIR names another folder",
+                               look->results)
+                   : NULL;
         l->ready = true;
         l->looked_ns = clock_ns();
         l->took_ns = l->looked_ns - look->began_ns;

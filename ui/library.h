@@ -34,7 +34,8 @@ bool library_ready(const struct library *l); /* false: the first look is not ove
 /* The runs as of the last look, oldest first; valid until library_tick or tasks_take is called. */
 const struct library_run *library_runs(const struct library *l, size_t *count);
 uint64_t library_turn(const struct library *l); /* grows with each look that changed something */
-const char *library_problem(const struct library *l); /* the folder cannot be read; NULL */
+/* The folder cannot be read, or is gone: then there are no runs either; NULL. */
+const char *library_problem(const struct library *l);
 const struct library_run *library_find(const struct library *l, const char *name);
 /* The place of a column among the cells, also of what run.csv calls otherwise (test_acc is
  * best_test_acc); -1: it stands in no run.csv. */

@@ -37,6 +37,7 @@ struct library {
     struct tasks *tasks;
     struct library_list *list;
     bool ready, looking, filling;
+    bool was_there; /* the folder, at an earlier look */
     char *problem;
     uint64_t turn, marks_turn;
     uint64_t looked_ns, took_ns; /* when the last look ended, how long it took */

@@ -236,3 +236,36 @@ TEST(a_folder_that_is_not_there_is_empty)
     CHECK(!library_problem(k.app.library));
     kit_end(&k);
 }
+
+/* Runs that are gone with their folder are not shown as if they were there. */
+TEST(a_folder_that_goes_is_told)
+{
+    struct kit k;
+    char *away;
+    int fd;
+
+    kit_begin(&k);
+    kit_run(&k, "2026-10-29-120000-000-lenet-0002", "lr=0.2 best_test_acc=0.5");
+    kit_open(&k, &screen_results, SCREEN_RESULTS);
+    CHECK(count_of(&k) == 1);
+    away = mem_textf("%s-away", k.folder);
+    REQUIRE(rename(k.folder, away) == 0);
+    kit_turn(&k, true);
+    CHECK(count_of(&k) == 0);
+    REQUIRE(library_problem(k.app.library) != NULL);
+    CHECK_HAS(library_problem(k.app.library), "is not there any more");
+    CHECK(kit_shows(&k, "is not there any more: it was moved or removed"));
+    CHECK(!kit_shows(&k, "No runs yet"));
+    fd = open(k.folder, O_CREAT | O_WRONLY, 0666); /* nor where it cannot be read */
+    REQUIRE(fd >= 0);
+    close(fd);
+    kit_turn(&k, true);
+    CHECK(count_of(&k) == 0);
+    CHECK(kit_shows(&k, "cannot open folder"));
+    REQUIRE(unlink(k.folder) == 0 && rename(away, k.folder) == 0);
+    kit_turn(&k, true);
+    CHECK(count_of(&k) == 1);
+    CHECK(!library_problem(k.app.library));
+    free(away);
+    kit_end(&k);
+}
