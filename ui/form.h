@@ -133,6 +133,7 @@ enum err_code form_set_default(struct form *f, size_t i, struct err *e) MUST_USE
 enum err_code form_follow(struct form *f, size_t i, const char *text, struct err *e) MUST_USE;
 /* A text that it had: a long list that has been forgotten is checked behind that. */
 bool form_put_back(struct form *f, size_t i, const char *text);
+bool form_same_text(const char *a, const char *b); /* or both are none */
 /* One choice or one step further (by: 1 or -1). False: there is none. */
 bool form_step(struct form *f, size_t i, int by, const char *const *choices);
 /* Takes the last change back: the field that it was in, or -1. */

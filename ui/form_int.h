@@ -5,8 +5,7 @@
 #include "ui/form.h"
 
 void form_free_field(struct form_field *x);
-bool form_same_text(const char *a, const char *b); /* or both are none */
-int form_by_order(const void *a, const void *b);   /* of pointers to fields, for qsort */
+int form_by_order(const void *a, const void *b); /* of pointers to fields, for qsort */
 /* The fields that have a text, by their order; room for all of them. */
 size_t form_in_order(const struct form *f, const struct form_field **given);
 size_t form_add_parameter(struct form *f, const char *key); /* "model.width"; its number */

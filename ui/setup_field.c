@@ -111,6 +111,8 @@ static void follow(struct setup *s)
     s->typed = (struct err){0};
     if (i >= 0 && form_follow(&s->form, (size_t)i, typed_text(s), &s->typed) == ERR_OK)
         s->typed.code = ERR_OK;
+    else if (i >= 0 && !form_same_text(s->form.field[i].text, s->before))
+        (void)form_put_back(&s->form, (size_t)i, s->before); /* not to what was typed on the way */
     if (s->form.turn != s->turn)
         setup_ask(s);
 }

@@ -1618,6 +1618,21 @@ TEST(what_is_of_the_form_before_is_grey)
     kit_keys("Esc");
     CHECK_INT(role_at(kit_draw(21, 80), "129,068"), GRID_TEXT);
     CHECK(!strstr(kit_draw(21, 80), "as it was before"));
+    choose("batch"); /* the form before is that before the field was opened, not one on the way */
+    CHECK_HAS(kit_draw(42, 160), "468");
+    kit_keys("Enter 64");
+    CHECK_HAS(kit_draw(42, 160), "937");
+    kit_keys("x");
+    CHECK_HAS(kit_draw(42, 160), "468");
+    kit_keys("Ctrl-U");
+    kit_keys("32");
+    CHECK_HAS(kit_draw(42, 160), "1,875");
+    kit_keys("x");
+    CHECK_HAS(kit_draw(42, 160), "468");
+    kit_keys("Backspace");
+    CHECK_HAS(kit_draw(42, 160), "1,875");
+    kit_keys("Esc");
+    CHECK_HAS(kit_draw(42, 160), "468");
     kit_end();
 }
 
