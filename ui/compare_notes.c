@@ -106,7 +106,9 @@ static void add_focused(const struct compare *c, struct text *out)
                   c->label[row], (double)run->entry->run.best_epoch,
                   points(study_number(run, "gain_mean")));
         share_tell(out, study_number(run, "member_acc_mean"));
-        text_addf(out, "), %+.2f over the best, at ", points(study_number(run, "gain_best")));
+        text_add(out, "), ");
+        study_add_gain(out, points(study_number(run, "gain_best")), 2, "the best");
+        text_add(out, ", at ");
         study_add_brief_cost(out, members,
                              study_is_average(run) ? study_unlike(&run->entry->run)
                                                    : (struct study_unlike){0});

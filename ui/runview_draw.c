@@ -76,8 +76,8 @@ static void add_gain(struct text *out, const struct feed_run *run, int brief)
         share_tell(out, run->member_acc_mean);
         text_add(out, ")");
     }
-    text_addf(out, ", %+.1f over %sbest", points(run->gain_best),
-              brief == GAIN_WHOLE ? "the " : "");
+    text_add(out, ", ");
+    study_add_gain(out, points(run->gain_best), 1, brief == GAIN_WHOLE ? "the best" : "best");
     if (brief && brief <= GAIN_COST && (unlike.length || unlike.size)) {
         text_addf(out, ", all %d trainings", run->facts.members);
     } else if (brief <= GAIN_COST) {

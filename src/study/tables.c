@@ -118,6 +118,11 @@ void study_add_brief_cost(struct text *out, int members, struct study_unlike unl
         text_addf(out, "%dx the training", members);
 }
 
+void study_add_gain(struct text *out, double points, int digits, const char *over)
+{
+    text_addf(out, points < 0 ? "%.*f below %s" : "%+.*f over %s", digits, fabs(points), over);
+}
+
 /* A share as points of 100, two digits of which are shown. */
 static double points(double share)
 {
@@ -126,7 +131,7 @@ static double points(double share)
 
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
-    struct text cost = {0};
+    struct text cost = {0}, best = {0};
     char when[64] = "at each run's last epoch";
     char name[16];
 
@@ -145,6 +150,7 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     add_model(t, &s->mean);
     study_table_empty(t);
     study_add_cost(&cost, s->members, s->unlike);
+    study_add_gain(&best, points(s->gain_best), 2, "the best one");
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
@@ -152,16 +158,19 @@ void study_members_table(const struct study_members *s, struct study_table *t)
         snprintf(when, sizeof when, "at the last epoch, %lld,", (long long)s->epoch);
     study_table_note(t,
                      "ensemble: the mean of the members' probabilities; %s its gain is %+.2f "
-                     "points over the mean member, %+.2f over the best one (member %d, picked on "
-                     "test), at %s; a point is 0.01 of test_acc",
-                     when, points(s->gain_mean), points(s->gain_best), s->best, text_str(&cost));
-    text_free(&cost);
+                     "points over the mean member, %s (member %d, picked on test), at %s; a point "
+                     "is 0.01 of test_acc",
+                     when, points(s->gain_mean), text_str(&best), s->best, text_str(&cost));
+    text_clear(&best);
+    study_add_gain(&best, points(s->at_best.best), 2, "the best one");
     if (s->at_best.epoch > 0)
         study_table_note(t,
                          "at the best epoch, %lld (picked on %s), its gain was %+.2f points over "
-                         "the mean member, %+.2f over the best one then",
+                         "the mean member, %s then",
                          (long long)s->at_best.epoch, s->at_best.on_test ? "test" : "validation",
-                         points(s->at_best.mean), points(s->at_best.best));
+                         points(s->at_best.mean), text_str(&best));
+    text_free(&best);
+    text_free(&cost);
     study_table_note(t,
                      "disagreement %.4f: the share of test images on which two members' answers "
                      "differ, mean over pairs",

@@ -1,5 +1,7 @@
 /* Ensemble numbers against sums by hand, and the sets of members against a naive enumeration. */
+#include "study/compare.h"
 #include "study/members.h"
+#include "study/table.h"
 #include "tests/test.h"
 
 /* Three members, four images, two classes: the probability of class 1 in quarters.
@@ -124,6 +126,29 @@ TEST(many_sets_are_sampled)
     CHECK_NEAR(s.of[0].mean, s.mean.acc, 1e-12);
     study_members_free(&s);
     study_members_free(&again);
+}
+
+/* Who is worse than the best is below it. */
+TEST(a_gain_says_which_side_it_is_on)
+{
+    struct study_members s;
+    struct study_table t = {0};
+    struct text out = {0};
+    float p[24];
+
+    fill(p);
+    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
+    s.gain_best = -0.005;
+    s.at_best.epoch = 1;
+    s.at_best.best = 0.0025;
+    study_members_table(&s, &t);
+    CHECK_HAS(text_str(&t.note), " the mean member, 0.50 below the best one (member 1,");
+    CHECK_HAS(text_str(&t.note), " the mean member, +0.25 over the best one then");
+    study_add_gain(&out, 0, 1, "best");
+    CHECK_STR(text_str(&out), "+0.0 over best");
+    text_free(&out);
+    study_table_free(&t);
+    study_members_free(&s);
 }
 
 TEST(a_single_model)

@@ -549,6 +549,10 @@ TEST(an_ensemble_of_eight)
     CHECK_HAS(text_str(&s.text),
               "gain +1.0 points over the mean member (0.8900), +0.5 over the best, "
               "at 8x the training");
+    runview_run(&s.view)->gain_best = -0.005;
+    CHECK_HAS(draw(&s, 21, 80), "  gain +1.0 points over mean, 0.5 below best");
+    draw(&s, 42, 160);
+    CHECK_HAS(text_str(&s.text), "over the mean member (0.8900), 0.5 below the best, at 8x");
     CHECK_HAS(text_str(&s.text), "8 members on 4 virtual devices");
     CHECK_HAS(text_str(&s.text), "0.7700"); /* of the last member */
     CHECK_INT(s.view.acc.plot.count, 10);   /* the whole, the mean, the members */
