@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "record/queue.h"
 #include "record/working.h"
+#include "ui/claim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,33 +63,71 @@ static void add_stops(const struct app *app, struct text *words)
                         "forgotten.");
 }
 
+static void leave_after_epoch(struct app *app)
+{
+    struct err e;
+
+    if (app->config.wire) /* what waits in the queue stays there */
+        (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_CLOSE});
+    stop_sweeps(app);
+    for (size_t i = 0; i < feed_count(app->feed); i++) {
+        struct feed_run *run = feed_at(app->feed, i);
+
+        if (run->own && !wire_state_ended(run->state) &&
+            feed_stop(app->feed, run, WIRE_AFTER_EPOCH, &e) != ERR_OK)
+            app_log(app, LOG_WARN, e.text);
+    }
+    app->own->leaving = true;
+    app_say(app, GRID_WARN, "leaving after this epoch; q takes that back");
+}
+
+static void leave_it_running(struct app *app)
+{
+    app->own->end = APP_DETACH;
+    app->over = true;
+}
+
+static bool all_is_paused(const struct app *app)
+{
+    struct feed_work work = feed_work(app->feed);
+
+    return work.paused && !work.goes_on && !work.no_room;
+}
+
+static void claimed_after_epoch(void *user, enum claim_how how, bool elsewhere)
+{
+    (void)elsewhere;
+    if (how == CLAIM_NOW)
+        leave_after_epoch(user);
+}
+
+static void claimed_running(void *user, enum claim_how how, bool elsewhere)
+{
+    (void)elsewhere;
+    if (how == CLAIM_NOW)
+        leave_it_running(user);
+}
+
 static void leave(void *user, int answer)
 {
     struct app *app = user;
-    struct err e;
 
     switch (answer) {
     case 0:
-        if (app->config.wire) /* what waits in the queue stays there */
-            (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_CLOSE});
-        stop_sweeps(app);
-        for (size_t i = 0; i < feed_count(app->feed); i++) {
-            struct feed_run *run = feed_at(app->feed, i);
-
-            if (run->own && !wire_state_ended(run->state) &&
-                feed_stop(app->feed, run, WIRE_AFTER_EPOCH, &e) != ERR_OK)
-                app_log(app, LOG_WARN, e.text);
-        }
-        app->own->leaving = true;
-        app_say(app, GRID_WARN, "leaving after this epoch; q takes that back");
+        if (all_is_paused(app)) /* which goes on by that */
+            claim_machine(app, false, claimed_after_epoch, app);
+        else
+            leave_after_epoch(app);
         break;
     case 1:
         app->own->end = APP_STOP;
         app->over = true;
         break;
     case 2:
-        app->own->end = APP_DETACH;
-        app->over = true;
+        if (all_is_paused(app))
+            claim_machine(app, false, claimed_running, app);
+        else
+            leave_it_running(app);
         break;
     }
 }
@@ -290,7 +329,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
         "leave it running, without this terminal", "cancel", NULL};
     struct feed_work work = feed_work(app->feed);
     bool waits = work.no_room && !work.goes_on && !work.paused;
-    bool rests = work.paused && !work.goes_on && !work.no_room;
+    bool rests = all_is_paused(app);
     bool leaves = app->own->leaving && !waits && !rests;
     struct text words = {0};
 

@@ -95,10 +95,9 @@ void runview_tell_other(struct runview *v, const struct feed_run *run, const cha
 #define RUNVIEW_GOES_TO_STOP      "it goes on to the end of this epoch, and stops; R takes that back"
 #define RUNVIEW_SWEEP_STOPS_LATER "the sweep stops after its running cells"
 #define RUNVIEW_TAKEN_BACK        "it goes on: the stop after this epoch is taken back"
-/* What a key lets compute again: what ended, what is paused, and that without a stop after its epoch. */
-enum runview_going { RUNVIEW_GOING_ON, RUNVIEW_GOING_LET, RUNVIEW_GOING_BACK };
-void runview_claim_and_go(struct runview *v, const struct feed_run *run, enum runview_going how,
-                          int64_t epochs);
+/* Does that, which lets what is paused of it go on: of a run of this program once the machine is claimed. */
+typedef void runview_act(struct runview *v, struct feed_run *run);
+void runview_let_act(struct runview *v, struct feed_run *run, runview_act *act);
 void runview_take_stop_back(struct runview *v, struct feed_run *run);
 
 /* Runs that go on elsewhere, as far as they are known, and those that do no more. */

@@ -25,13 +25,10 @@ static void did_stop(struct runview *v, const struct feed_run *run, enum wire_ho
     text_free(&sweep);
 }
 
-static void stop_with(struct runview *v, enum wire_how how, const char *said)
+static void stop_with(struct runview *v, struct feed_run *run, enum wire_how how, const char *said)
 {
-    struct feed_run *run = runview_run(v);
     struct err e = {0};
 
-    if (!run || !runview_must_work(v, run))
-        return;
     did_stop(v, run, how);
     runview_promise(v, run, said, false);
     if (run->own)
@@ -40,19 +37,30 @@ static void stop_with(struct runview *v, enum wire_how how, const char *said)
         runview_tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
 }
 
+static void stop_after_epoch(struct runview *v, struct feed_run *run)
+{
+    stop_with(v, run, WIRE_AFTER_EPOCH,
+              run->state == WIRE_WAITING  ? "taking it out"
+              : run->state == WIRE_PAUSED ? RUNVIEW_GOES_TO_STOP
+                                          : RUNVIEW_STOPS_LATER);
+}
+
+static void stop_after_cells(struct runview *v, struct feed_run *run)
+{
+    stop_with(v, run, WIRE_AFTER_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
+}
+
 static void stop_run(void *user, int answer)
 {
     struct runview *v = user;
+    struct feed_run *run = runview_run(v);
 
-    if (answer < 0 || answer > 1 || !runview_same_run(v))
+    if (answer < 0 || answer > 1 || !runview_same_run(v) || !runview_must_work(v, run))
         return;
     if (answer == 0)
-        stop_with(v, WIRE_AFTER_EPOCH,
-                  runview_run(v)->state == WIRE_WAITING  ? "taking it out"
-                  : runview_run(v)->state == WIRE_PAUSED ? RUNVIEW_GOES_TO_STOP
-                                                         : RUNVIEW_STOPS_LATER);
+        runview_let_act(v, run, stop_after_epoch);
     else
-        stop_with(v, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
+        stop_with(v, run, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
 }
 
 static void take_sweeps_stop_back(struct runview *v, struct feed_run *run)
@@ -82,30 +90,26 @@ static void stop_cell(void *user, int answer)
     if (answer == 1)
         runview_did(v, run, "stop", "--skip");
     if (answer == 0 && run->own)
-        stop_with(v, WIRE_AFTER_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
+        runview_let_act(v, run, stop_after_cells);
     else if (answer == 1 && run->own)
         runview_answer_for(v, run, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
     else if (answer == 1)
         runview_tell_other(v, run, "skip", "dropping this cell");
     else if (answer == 2 && run->own)
-        stop_with(v, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
+        stop_with(v, run, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
     else if (answer == 2)
-        stop_with(v, WIRE_AFTER_STEP,
+        stop_with(v, run, WIRE_AFTER_STEP,
                   feed_goes_on(v->app->feed, run)
                       ? "stopping this cell; the sweep goes on with the next one"
                       : "stopping this cell; R goes on with it");
 }
 
-void runview_take_stop_back(struct runview *v, struct feed_run *run)
+static void take_stop_back(struct runview *v, struct feed_run *run)
 {
     struct err e = {0};
 
     if (feed_is_cell(run)) {
         take_sweeps_stop_back(v, run);
-        return;
-    }
-    if (run->own && run->state == WIRE_PAUSED) {
-        runview_claim_and_go(v, run, RUNVIEW_GOING_BACK, 0);
         return;
     }
     runview_did(v, run, "go", "");
@@ -115,6 +119,11 @@ void runview_take_stop_back(struct runview *v, struct feed_run *run)
                            RUNVIEW_TAKEN_BACK);
     else /* the first one ends the pause */
         runview_tell_other(v, run, run->state == WIRE_PAUSED ? "go\ngo" : "go", RUNVIEW_TAKEN_BACK);
+}
+
+void runview_take_stop_back(struct runview *v, struct feed_run *run)
+{
+    runview_let_act(v, run, take_stop_back);
 }
 
 /* Of boxes that offered to take the stop back, which may have been done meanwhile. */
@@ -138,9 +147,10 @@ static void stop_run_again(void *user, int answer)
 static void stop_full(void *user, int answer)
 {
     struct runview *v = user;
+    struct feed_run *run = runview_run(v);
 
-    if (answer == 0 && runview_same_run(v))
-        stop_with(v, WIRE_AFTER_STEP, "stopping; R goes on from its last checkpoint");
+    if (answer == 0 && runview_same_run(v) && runview_must_work(v, run))
+        stop_with(v, run, WIRE_AFTER_STEP, "stopping; R goes on from its last checkpoint");
 }
 
 static void stop_full_cell(void *user, int answer)

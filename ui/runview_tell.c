@@ -202,8 +202,8 @@ static const char *pause_words(const struct runview *v, const struct feed_run *r
 struct going { /* while the machine is claimed for it */
     struct runview *v;
     char *path;
-    int64_t epochs; /* 0: as many as it has */
-    enum runview_going how;
+    int64_t epochs;   /* 0: as many as it has */
+    runview_act *act; /* NULL: it ended, and is begun again */
 };
 
 static void send_start(struct runview *v, const struct feed_run *run, int64_t epochs)
@@ -237,42 +237,45 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
 {
     struct going *g = user;
     struct feed_run *run = feed_find(g->v->app->feed, g->path);
-    struct err e = {0};
 
-    if (how == CLAIM_BEHIND) {
+    if (how == CLAIM_BEHIND)
         screen_setup_queue_run(g->v->app->screen[SCREEN_SETUP], g->path, g->epochs, elsewhere);
-    } else if (how == CLAIM_NOW && run && g->how == RUNVIEW_GOING_ON) {
+    else if (how == CLAIM_NOW && run && !g->act)
         send_start(g->v, run, g->epochs);
-    } else if (how == CLAIM_NOW && run && run->state == WIRE_PAUSED) {
-        const char *said =
-            g->how == RUNVIEW_GOING_BACK ? RUNVIEW_TAKEN_BACK : pause_words(g->v, run, true);
-
-        runview_did(g->v, run, "go", "");
-        runview_promise(g->v, run, said, false);
-        runview_answer_for(g->v, run,
-                           g->how == RUNVIEW_GOING_BACK
-                               ? feed_take_stop_back(g->v->app->feed, run, &e)
-                               : feed_pause(g->v->app->feed, run, true, &e),
-                           &e, said);
-    }
+    else if (how == CLAIM_NOW && run && runview_must_work(g->v, run))
+        g->act(g->v, run);
     free(g->path);
     free(g);
 }
 
-/* Behind what runs here already it waits in the queue, where it is seen and can be taken out. */
-void runview_claim_and_go(struct runview *v, const struct feed_run *run, enum runview_going how,
-                          int64_t epochs)
+static void claim_for(struct runview *v, const struct feed_run *run, int64_t epochs,
+                      runview_act *act)
 {
-    struct going *g;
+    struct going *g = mem_new(1, sizeof *g);
 
-    if (how == RUNVIEW_GOING_ON && feed_busy(v->app->feed)) {
+    *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .act = act};
+    claim_machine(v->app, !act, begin_going, g); /* what is paused keeps its process */
+}
+
+/* Behind what runs here already it waits in the queue, where it is seen and can be taken out. */
+static void begin_again(struct runview *v, const struct feed_run *run, int64_t epochs)
+{
+    if (feed_busy(v->app->feed))
         screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs, false);
-        return;
-    }
-    g = mem_new(1, sizeof *g);
-    *g = (struct going){.v = v, .path = mem_text(run->path), .epochs = epochs, .how = how};
-    claim_machine(v->app, how == RUNVIEW_GOING_ON, begin_going,
-                  g); /* what is paused keeps its process */
+    else
+        claim_for(v, run, epochs, NULL);
+}
+
+void runview_let_act(struct runview *v, struct feed_run *run, runview_act *act)
+{
+    struct wire_sweep_status is;
+    bool paused = run->state == WIRE_PAUSED ||
+                  (feed_sweep_of(v->app->feed, run, &is) && wire_sweep_has_paused(&is));
+
+    if (run->own && paused)
+        claim_for(v, run, 0, act);
+    else
+        act(v, run);
 }
 
 /* ---- pausing ---- */
@@ -284,28 +287,36 @@ static bool is_to_pause(const struct runview *v, const struct feed_run *run)
            v->promise.state == run->state;
 }
 
-void runview_pause(struct runview *v, struct feed_run *run)
+static void tell_pause(struct runview *v, struct feed_run *run, bool go)
 {
-    bool paused = run->state == WIRE_PAUSED, go = paused || is_to_pause(v, run);
     const char *said = pause_words(v, run, go);
     struct err e = {0};
 
-    if (!runview_must_work(v, run))
-        return;
-    if (run->state == WIRE_WAITING) {
-        app_say(v->app, GRID_WARN, "it has not begun yet: it waits for another one");
-        return;
-    }
-    if (paused && run->own) {
-        runview_claim_and_go(v, run, RUNVIEW_GOING_LET, 0);
-        return;
-    }
     runview_did(v, run, go ? "go" : "pause", "");
     runview_promise(v, run, said, !go);
     if (run->own)
         runview_answer_for(v, run, feed_pause(v->app->feed, run, go, &e), &e, said);
     else
         runview_tell_other(v, run, go ? "go" : "pause", said);
+}
+
+/* To what went on meanwhile it would be that a stop is taken back. */
+static void let_go(struct runview *v, struct feed_run *run)
+{
+    if (run->state == WIRE_PAUSED)
+        tell_pause(v, run, true);
+}
+
+void runview_pause(struct runview *v, struct feed_run *run)
+{
+    if (!runview_must_work(v, run))
+        return;
+    if (run->state == WIRE_WAITING)
+        app_say(v->app, GRID_WARN, "it has not begun yet: it waits for another one");
+    else if (run->state == WIRE_PAUSED)
+        runview_let_act(v, run, let_go);
+    else
+        tell_pause(v, run, is_to_pause(v, run));
 }
 
 /* ---- more epochs ---- */
@@ -336,7 +347,7 @@ static void take_epochs(void *user, const char *text)
                 (long long)run->spec.epochs, text_s(run->spec.epochs),
                 (long long)run->spec.epochs + 1, MOST_EPOCHS);
     } else {
-        runview_claim_and_go(v, run, RUNVIEW_GOING_ON, epochs);
+        begin_again(v, run, epochs);
     }
 }
 
@@ -358,7 +369,7 @@ static void go_on_at_work(struct runview *v, struct feed_run *run)
     if (feed_stops_later(v->app->feed, run))
         runview_take_stop_back(v, run);
     else if (run->state == WIRE_WAITING && !run->own && !run->live) /* nobody ever began it */
-        runview_claim_and_go(v, run, RUNVIEW_GOING_ON, 0);
+        begin_again(v, run, 0);
     else if (run->state == WIRE_PAUSED || run->state == WIRE_WAITING || is_to_pause(v, run))
         runview_pause(v, run); /* as p: that lets it go on, or says why not */
     else
@@ -391,5 +402,5 @@ void runview_resume(struct runview *v, struct feed_run *run)
                 wire_state_name(run->state));
         return;
     }
-    runview_claim_and_go(v, run, RUNVIEW_GOING_ON, 0);
+    begin_again(v, run, 0);
 }

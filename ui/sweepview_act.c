@@ -15,21 +15,78 @@ static bool is_paused(const struct sweepview *v)
     return wire_sweep_is_paused(sweepview_is(v));
 }
 
-static void pause_sweep(struct sweepview *v)
-{
-    bool paused;
+/* ---- going on ---- */
 
-    if (!sweepview_works(v))
-        return;
-    paused = is_paused(v);
-    sweepview_did(v, paused ? "go" : "pause", "");
-    if (v->own)
-        sweepview_send(v, (struct wire_command){.kind = paused ? WIRE_GO : WIRE_PAUSE});
-    else
-        sweepview_control(v, paused ? "go" : "pause", paused ? "to go on" : "to pause");
+typedef void sweep_act(struct sweepview *v);
+
+struct going { /* while the machine is claimed for it */
+    struct sweepview *view;
+    char *name;
+    sweep_act *act;
+};
+
+static void begin_going(void *user, enum claim_how how, bool elsewhere)
+{
+    struct going *g = user;
+    struct sweepview *v = g->view;
+
+    (void)elsewhere;
+    if (how == CLAIM_NOW) {
+        sweepview_set_text(&v->asked_of, g->name);
+        if (sweepview_still_asked(v)) {
+            sweepview_merge(v);
+            if (sweepview_works(v))
+                g->act(v);
+        }
+    }
+    free(g->name);
+    free(g);
 }
 
-static void stop_chosen(void *user, int answer)
+/* Does that, which lets what is paused of it go on: of a sweep of this program once the machine is claimed. */
+static void let_act(struct sweepview *v, sweep_act *act)
+{
+    struct going *g;
+
+    if (!v->own || !wire_sweep_has_paused(sweepview_is(v))) {
+        act(v);
+        return;
+    }
+    g = mem_new(1, sizeof *g);
+    *g = (struct going){.view = v, .name = mem_text(v->name), .act = act};
+    claim_machine(v->app, false, begin_going, g); /* what is paused keeps its process */
+}
+
+/* To what went on meanwhile it would be that a stop is taken back. */
+static void let_go(struct sweepview *v)
+{
+    if (!is_paused(v))
+        return;
+    sweepview_did(v, "go", "");
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
+    else
+        sweepview_control(v, "go", "to go on");
+}
+
+static void pause_sweep(struct sweepview *v)
+{
+    if (!sweepview_works(v))
+        return;
+    if (is_paused(v)) {
+        let_act(v, let_go);
+        return;
+    }
+    sweepview_did(v, "pause", "");
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_PAUSE});
+    else
+        sweepview_control(v, "pause", "to pause");
+}
+
+/* ---- stops ---- */
+
+static void stop_with(struct sweepview *v, int answer)
 {
     static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
     static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
@@ -37,13 +94,7 @@ static void stop_chosen(void *user, int answer)
                                        "to stop at the end of this epoch; R takes that back",
                                        "to stop now; R goes on with it"};
     static const char *const options[] = {"--after-cells", "--after-epoch", ""};
-    struct sweepview *v = user;
 
-    if (answer < 0 || answer > 2 || !sweepview_still_asked(v))
-        return;
-    sweepview_merge(v);
-    if (!sweepview_works(v))
-        return;
     sweepview_did(v, "stop", options[answer]);
     if (!v->own) {
         sweepview_control(v, lines[answer], said[answer]);
@@ -54,6 +105,31 @@ static void stop_chosen(void *user, int answer)
         app_log_from(v->app, LOG_INFO, v->sweep->name,
                      answer == 0 ? "the sweep stops after its running cells"
                                  : "stopping after this epoch; R takes that back");
+}
+
+static void stop_after_cells(struct sweepview *v)
+{
+    stop_with(v, 0);
+}
+
+static void stop_after_epoch(struct sweepview *v)
+{
+    stop_with(v, 1);
+}
+
+static void stop_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer < 0 || answer > 2 || !sweepview_still_asked(v))
+        return;
+    sweepview_merge(v);
+    if (!sweepview_works(v))
+        return;
+    if (answer == 2)
+        stop_with(v, answer);
+    else
+        let_act(v, answer == 0 ? stop_after_cells : stop_after_epoch);
 }
 
 /* What is paused goes on with the first one. */
@@ -87,7 +163,7 @@ static void other_stop_chosen(void *user, int answer)
         return;
     sweepview_merge(v);
     if (sweepview_works(v) && will_stop(v))
-        take_stop_back(v);
+        let_act(v, take_stop_back);
 }
 
 /* Of a stop at the end of this epoch nothing but one at once is sooner. */
@@ -236,7 +312,7 @@ static void go_on(struct sweepview *v)
     bool lives = v->own || v->sweep->live;
 
     if (lives && will_stop(v))
-        take_stop_back(v);
+        let_act(v, take_stop_back);
     else if (lives && is_paused(v))
         pause_sweep(v); /* as p: that lets it go on */
     else if (lives)

@@ -47,9 +47,14 @@ bool wire_sweep_is_paused(const struct wire_sweep_status *s)
     return s->state == WIRE_PAUSED || (s->paused && !wire_sweep_works(s));
 }
 
+bool wire_sweep_has_paused(const struct wire_sweep_status *s)
+{
+    return s->state == WIRE_PAUSED || s->paused;
+}
+
 bool wire_sweep_takes_back(const struct wire_sweep_status *s)
 {
-    return (s->after_cells || s->after_epoch) && s->state != WIRE_PAUSED && !s->paused;
+    return (s->after_cells || s->after_epoch) && !wire_sweep_has_paused(s);
 }
 
 bool wire_sweep_stops_later(const struct wire_sweep_status *s)

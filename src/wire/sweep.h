@@ -17,6 +17,8 @@ int64_t wire_sweep_works(const struct wire_sweep_status *s);
 bool wire_sweep_lacks_room(const struct wire_sweep_status *s);
 /* It is itself, or each of its cells that are at work: WIRE_GO lets them go on. */
 bool wire_sweep_is_paused(const struct wire_sweep_status *s);
+/* It is itself, or any of its cells. */
+bool wire_sweep_has_paused(const struct wire_sweep_status *s);
 /* WIRE_GO takes back its stop after the cells that run or after the epoch: of one that is paused, or any
  * of whose cells is, it is the pause alone that ends. */
 bool wire_sweep_takes_back(const struct wire_sweep_status *s);

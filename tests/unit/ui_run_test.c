@@ -1,5 +1,6 @@
 /* The Run screen, drawn: nothing, a run as it goes, an ensemble, ends of all kinds, any size. */
 #include "tests/unit/ui_feed_kit.h"
+#include "tests/unit/ui_other_kit.h"
 #include "ui/app_int.h"
 #include "ui/claim.h"
 #include "ui/runview_int.h"
@@ -24,8 +25,20 @@ static void open_view(struct shown *s)
     s->view.app = &s->app;
 }
 
+static void open_tasks(struct shown *s)
+{
+    s->app.tasks = tasks_new();
+    tasks_patience(s->app.tasks, 20000);
+    s->app.config.results = s->k.results;
+    s->app.config.ns = kit_ns;
+}
+
 static void close_view(struct shown *s)
 {
+    if (s->app.tasks) {
+        claim_close(&s->app);
+        tasks_free(s->app.tasks);
+    }
     runview_free_curves(&s->view);
     settings_close(s->app.settings);
     jobs_free(s->app.jobs);
@@ -240,6 +253,7 @@ TEST(what_is_paused_is_left_going_on_or_stopped)
     struct shown s;
 
     open_view(&s);
+    open_tasks(&s);
     s.app.screen[SCREEN_SETUP] = setup;
     setup->app = &s.app;
     record = kit_run(&s.k, run);
@@ -1183,16 +1197,13 @@ TEST(r_lets_what_is_paused_go_on)
     struct shown s;
 
     record = open_going(&s, run);
-    s.app.tasks = tasks_new();
-    tasks_patience(s.app.tasks, 20000);
-    s.app.config.results = s.k.results;
+    open_tasks(&s);
     kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
     take(&s);
     runview_key(&s.view, &(struct key){.code = 'R'});
     CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 7);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     CHECK_STR(s.app.own->said, "going on");
-    claim_close(&s.app);
     runview_run(&s.view)->sweep = 9; /* a stop is its sweep's, and so is what takes that back */
     wire_set_sweep(s.k.wire, &sweep);
     CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
@@ -1202,7 +1213,115 @@ TEST(r_lets_what_is_paused_go_on)
               command.run == 9);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     CHECK_STR(s.app.own->said, "the sweep goes on: further cells begin");
-    tasks_free(s.app.tasks);
+    close_run(&s, record, run);
+}
+
+static bool asks_of_other(struct shown *s)
+{
+    return s->app.own->popup == POPUP_ASK &&
+           strstr(text_str(&s->app.own->question), "Another chorus (process") != NULL;
+}
+
+static void answer(struct shown *s, int which)
+{
+    void (*to)(void *user, int answer) = s->app.own->on_answer;
+    void *user = s->app.own->user;
+
+    popup_close(&s->app);
+    to(user, which);
+}
+
+static bool was_sent(struct shown *s, enum wire_command_kind kind, uint32_t run)
+{
+    struct wire_command command;
+
+    return wire_next_command(s->k.wire, &command, 0) && command.kind == kind && command.run == run;
+}
+
+/* Where another program has taken the machine meanwhile, whatever key it was. */
+TEST(whatever_lets_a_paused_run_go_on_asks_first)
+{
+    struct wire_status status = {.run = 7, .state = WIRE_PAUSED, .after_epoch = true};
+    struct wire_sweep_status sweep = {
+        .sweep = 9, .state = WIRE_PAUSED, .name = "board", .running = 1, .paused = 1};
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off"), *cache;
+    struct record_run *run = lenet();
+    struct setup *setup = mem_new(1, sizeof *setup);
+    struct wire_command command;
+    struct record *record;
+    struct shown s;
+    pid_t child;
+    int end;
+
+    record = open_going(&s, run);
+    cache = io_path(s.k.results, ".cache");
+    setenv("CHORUS_CACHE", cache, 1);
+    child = other_program(s.k.results, "/r/other", &end);
+    open_tasks(&s);
+    s.app.screen[SCREEN_SETUP] = setup;
+    setup->app = &s.app;
+    kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
+    take(&s);
+    for (int stops = 0; stops < 2; stops++) {
+        for (const char *key = "pR"; *key; key++) {
+            runview_key(&s.view, &(struct key){.code = *key});
+            CHECK(asks_of_other(&s));
+            answer(&s, 1);
+            CHECK(!wire_next_command(s.k.wire, &command, 0));
+        }
+        snprintf(status.path, sizeof status.path, "%s", record_folder(record));
+        wire_set_status(s.k.wire, &status);
+    }
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    answer(&s, 0);
+    for (int i = 0; i < 2; i++) /* the first one ends the pause */
+        CHECK(was_sent(&s, WIRE_GO, 7));
+    claim_drop(&s.app);
+    status.after_epoch = false;
+    wire_set_status(s.k.wire, &status);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    answer(&s, 0);
+    CHECK(asks_of_other(&s) && !wire_next_command(s.k.wire, &command, 0));
+    answer(&s, 0);
+    CHECK(was_sent(&s, WIRE_STOP, 7));
+    CHECK_STR(s.app.own->said, "it goes on to the end of this epoch, and stops; R takes that back");
+    claim_drop(&s.app);
+    for (int i = 0; i < 3; i += 2) { /* after this epoch; without this terminal */
+        app_quit(&s.app);
+        answer(&s, i);
+        CHECK(asks_of_other(&s));
+        answer(&s, 1);
+        CHECK(!s.app.over && !s.app.own->leaving && !wire_next_command(s.k.wire, &command, 0));
+    }
+    runview_run(&s.view)->sweep = 9;
+    wire_set_sweep(s.k.wire, &sweep);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    CHECK_STR(s.app.own->answer[0], "running cells to their end, then no more");
+    answer(&s, 0);
+    CHECK(asks_of_other(&s));
+    answer(&s, 1);
+    sweep.closing = sweep.after_cells = true;
+    wire_set_sweep(s.k.wire, &sweep);
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    CHECK(asks_of_other(&s) && !wire_next_command(s.k.wire, &command, 0));
+    answer(&s, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(was_sent(&s, WIRE_GO, 9));
+    claim_drop(&s.app);
+    sweep.paused = 0; /* it computes beside the other one already */
+    sweep.state = WIRE_RUNNING;
+    wire_set_sweep(s.k.wire, &sweep);
+    kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
+    take(&s);
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    CHECK(was_sent(&s, WIRE_GO, 9));
+    end_program(child, end);
+    setenv("CHORUS_CACHE", before, 1);
+    free(before);
+    free(cache);
+    free(s.view.told);
+    free(setup);
     close_run(&s, record, run);
 }
 

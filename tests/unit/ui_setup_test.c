@@ -1,15 +1,12 @@
 /* The Setup screen: what is drawn at both sizes, what keys do, and what is started. */
 #include "tests/unit/ui_setup_kit.h"
 
-#include "record/working.h"
+#include "tests/unit/ui_other_kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <unistd.h>
 
 static void write_file(const char *path, const char *text)
 {
@@ -1727,40 +1724,6 @@ TEST(a_name_with_a_number_gets_the_next_one)
     REQUIRE(kit.setup->queue == 1);
     CHECK_STR(kit.setup->queued[0].name, "first");
     kit_end();
-}
-
-/* Another program that computes until a byte comes. */
-static pid_t other_program(const char *results, const char *run, int *end)
-{
-    int there[2], over[2];
-    char byte;
-    pid_t child;
-
-    if (pipe(there) || pipe(over))
-        exit(2);
-    child = fork();
-    if (child == 0) {
-        struct record_work *w = record_work_new(results);
-
-        record_work_set(w, run, 1);
-        (void)!write(there[1], "y", 1);
-        (void)!read(over[0], &byte, 1);
-        record_work_free(w);
-        _exit(0);
-    }
-    CHECK(read(there[0], &byte, 1) == 1);
-    close(there[0]);
-    close(there[1]);
-    close(over[0]);
-    *end = over[1];
-    return child;
-}
-
-static void end_program(pid_t child, int end)
-{
-    CHECK(write(end, "g", 1) == 1);
-    waitpid(child, NULL, 0);
-    close(end);
 }
 
 TEST(another_program_at_work_is_noticed)

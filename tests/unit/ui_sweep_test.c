@@ -2,8 +2,11 @@
 #include "base/mem.h"
 #include "record/working.h"
 #include "draw/paper.h"
-#include "tests/test.h"
+#include "tests/unit/record_help.h"
+#include "tests/unit/ui_other_kit.h"
 #include "ui/app_int.h"
+#include "ui/claim.h"
+#include "ui/setup_int.h"
 #include "ui/sweepview_int.h"
 
 #include <fcntl.h>
@@ -923,6 +926,8 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     struct sweepview *v = screen_sweep.open(&app);
 
     app.feed = feed_new(wire, "/nonexistent");
+    app.tasks = tasks_new();
+    tasks_patience(app.tasks, 20000);
     v->sweep = sweep_of("lr = 0.1, 0.2\n");
     REQUIRE(v->sweep);
     sweepview_first_look(v->sweep, &v->look);
@@ -1013,12 +1018,93 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK_INT(command.kind, WIRE_GO);
     popup_close(&app);
+    claim_close(&app);
+    tasks_free(app.tasks);
     text_free(&own.question);
     text_free(&out);
     text_free(&app.did);
     screen_sweep.close(v);
     feed_free(app.feed);
     wire_free(wire);
+}
+
+static void answer(struct app *app, int which)
+{
+    void (*to)(void *user, int answer) = app->own->on_answer;
+    void *user = app->own->user;
+
+    popup_close(app);
+    if (to)
+        to(user, which);
+}
+
+/* Where another program has taken the machine meanwhile. */
+TEST(a_paused_sweep_goes_on_behind_a_question)
+{
+    struct wire *wire = wire_new(16);
+    struct app_int own = {.said = ""};
+    char *results = help_folder(), *cache = io_path(results, ".cache");
+    struct app app = {
+        .config = {.results = results, .wire = wire}, .own = &own, .shown = SCREEN_SWEEP};
+    struct wire_sweep_status status = {.sweep = 7,
+                                       .state = WIRE_PAUSED,
+                                       .name = "board",
+                                       .path = "/nonexistent/sweeps/board",
+                                       .running = 1,
+                                       .paused = 1};
+    const char *was = getenv("CHORUS_CACHE");
+    char *before = mem_text(was ? was : "off");
+    struct wire_command command;
+    struct sweepview *v = screen_sweep.open(&app);
+    pid_t child;
+    int end;
+
+    setenv("CHORUS_CACHE", cache, 1);
+    child = other_program(results, "/r/other", &end);
+    app.feed = feed_new(wire, results);
+    app.screen[SCREEN_SETUP] = mem_new(1, sizeof(struct setup));
+    ((struct setup *)app.screen[SCREEN_SETUP])->app = &app;
+    app.tasks = tasks_new();
+    tasks_patience(app.tasks, 20000);
+    v->sweep = sweep_of("lr = 0.1, 0.2\n");
+    REQUIRE(v->sweep);
+    v->name = mem_text("board");
+    for (int stops = 0; stops < 2; stops++) {
+        status.closing = status.after_cells = stops;
+        wire_set_sweep(wire, &status);
+        CHECK(sweepview_merge(v));
+        for (const char *key = "pRK"; *key; key++) {
+            CHECK(sweepview_act(v, *key));
+            if (*key == 'K')
+                answer(&app, 0);
+            CHECK_HAS(text_str(&own.question), "Another chorus (process");
+            CHECK(!wire_next_command(wire, &command, 0));
+            answer(&app, 1); /* cancel */
+            CHECK(!wire_next_command(wire, &command, 0));
+        }
+    }
+    CHECK(sweepview_act(v, 'R'));
+    answer(&app, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(sweepview_act(v, 'p'));
+    sweepview_set_text(&v->name, "other"); /* while it is thought about */
+    answer(&app, 0);
+    CHECK_STR(own.said, "Nothing was done: another sweep is shown now.");
+    CHECK(!wire_next_command(wire, &command, 0));
+    end_program(child, end);
+    setenv("CHORUS_CACHE", before, 1);
+    claim_close(&app);
+    tasks_free(app.tasks);
+    text_free(&own.question);
+    text_free(&app.did);
+    screen_sweep.close(v);
+    feed_free(app.feed);
+    wire_free(wire);
+    free(app.screen[SCREEN_SETUP]);
+    free(before);
+    free(cache);
+    help_remove(results);
 }
 
 TEST(what_keys_do_to_a_sweep_is_a_command_line_too)
