@@ -25,6 +25,13 @@ static struct wire_sweep_status *live_sweeps(const struct app *app, size_t *live
     return sweep;
 }
 
+/* What comes true only later stands in the log too. */
+static void say_and_log(struct app *app, enum grid_role role, const char *words)
+{
+    app_say(app, role, "%s", words);
+    app_log(app, LOG_INFO, words);
+}
+
 /* A sweep that has no cell at work has no run to be told by. */
 static void stop_sweeps(struct app *app)
 {
@@ -78,7 +85,7 @@ static void leave_after_epoch(struct app *app)
             app_log(app, LOG_WARN, e.text);
     }
     app->own->leaving = true;
-    app_say(app, GRID_WARN, "leaving after this epoch; q takes that back");
+    say_and_log(app, GRID_WARN, "leaving after this epoch; q takes that back");
 }
 
 static void leave_it_running(struct app *app)
@@ -154,7 +161,7 @@ static void stay(struct app *app)
             feed_take_stop_back(app->feed, run, &e) != ERR_OK)
             app_log(app, LOG_WARN, e.text);
     }
-    app_say(app, GRID_TEXT, "taken back: what runs goes on after this epoch too");
+    say_and_log(app, GRID_TEXT, "taken back: what runs goes on after this epoch too");
 }
 
 static void leave_or_stay(void *user, int answer)

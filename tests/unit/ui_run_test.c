@@ -1238,6 +1238,30 @@ static bool was_sent(struct shown *s, enum wire_command_kind kind, uint32_t run)
     return wire_next_command(s->k.wire, &command, 0) && command.kind == kind && command.run == run;
 }
 
+/* What comes true only later, and its taking back, stand in the log, as those of K do. */
+TEST(that_chorus_leaves_after_this_epoch_stands_in_the_log)
+{
+    struct record_run *run = lenet();
+    struct setup *setup = mem_new(1, sizeof *setup);
+    struct record *record;
+    struct shown s;
+
+    record = open_going(&s, run);
+    s.app.screen[SCREEN_SETUP] = setup;
+    setup->app = &s.app;
+    take(&s);
+    app_quit(&s.app);
+    answer(&s, 0);
+    REQUIRE(s.app.own->leaving && s.app.own->lines == 1);
+    CHECK_STR(app_log_line(&s.app, 0)->text, "leaving after this epoch; q takes that back");
+    app_quit(&s.app);
+    answer(&s, 0);
+    REQUIRE(!s.app.own->leaving && s.app.own->lines == 2);
+    CHECK_STR(app_log_line(&s.app, 0)->text, "taken back: what runs goes on after this epoch too");
+    free(setup);
+    close_run(&s, record, run);
+}
+
 /* Where another program has taken the machine meanwhile, whatever key it was. */
 TEST(whatever_lets_a_paused_run_go_on_asks_first)
 {
