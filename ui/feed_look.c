@@ -11,6 +11,7 @@
 
 #define LOOK_NS  200000000u  /* between two looks at the rows of a run */
 #define ENTRY_NS 500000000u  /* and at the run.csv of one that another process owns */
+#define REST_NS  1000000000u /* at one that is paused there */
 #define QUIET_NS 2000000000u /* at one that has ended, or that nobody watches */
 #define SLICE_NS 5000000u    /* of the main thread, for all of one feed_take */
 
@@ -138,6 +139,12 @@ static void done(void *arg, bool dropped)
     free(l);
 }
 
+/* Nothing of it changes before it goes on. */
+static bool rests(const struct feed_run *run)
+{
+    return !run->own && run->state == WIRE_PAUSED && !run->files->dead_looks;
+}
+
 /* Whether run.csv is to be read. */
 static bool entry_is_due(struct feed_run *run, bool watched, uint64_t now)
 {
@@ -145,7 +152,7 @@ static bool entry_is_due(struct feed_run *run, bool watched, uint64_t now)
     bool ended = run->dead || wire_state_ended(run->state);
     /* what ended here may go on elsewhere */
     bool quiet = run->own && (run->live || !(watched || run->state == WIRE_STOPPED));
-    uint64_t pause = watched && !ended ? ENTRY_NS : QUIET_NS;
+    uint64_t pause = !watched || ended ? QUIET_NS : rests(run) ? REST_NS : ENTRY_NS;
 
     if (!files->entry_due && (quiet || now - files->run_looked < pause))
         return false;
@@ -171,7 +178,7 @@ static bool rows_are_due(struct feed_run *run, bool all, uint64_t now)
 
     if (!run->live && files->settled && !run->reading)
         return false;
-    if (now - files->looked < LOOK_NS && !run->reading)
+    if (now - files->looked < (rests(run) ? REST_NS : LOOK_NS) && !run->reading)
         return false;
     if (run->own && run->live && !any_is_dirty(run, all))
         return false;

@@ -114,6 +114,17 @@ check "a sweep is at work" until_true 60 eval 'column swept/2* pid >run.pid 2>/d
 check "it is dead with its process" play swept "wait sweep elsewhere" "save sweeping" "wait sweep dead" "keys 5" "wait its process is gone"
 wait
 
+# What another program has paused leaves the screen at rest, and is seen to go on.
+export CHORUS_FAKE_SCRIPT='step_ms=20'
+exits 0 "$CHORUS" run tiny.ini epochs=100000 name=held --background --results held
+until_true 30 eval 'has_rows held/2*/steps.csv 2'
+exits 0 "$CHORUS" pause @ --results held
+(until_true 60 test -e rested && "$CHORUS" go @ --results held >/dev/null 2>&1) &
+check "what another program has paused comes to rest" play held "keys 2" "wait paused" "calm" "save rested" "gone paused"
+wait
+"$CHORUS" stop @ --now --results held >/dev/null 2>&1
+unset CHORUS_FAKE_SCRIPT
+
 # A run that another program removes while it is looked at: each screen says so, and no key acts as if it were there.
 for name in kept lost; do
     one gone epochs=2 name=$name

@@ -1491,18 +1491,22 @@ static int counted_stat(const char *path, struct stat *st)
     return stat(path, st);
 }
 
+static void finish_look(struct tasks *tasks)
+{
+    while (!tasks_idle(tasks)) {
+        struct pollfd fd = {.fd = tasks_fd(tasks), .events = POLLIN};
+
+        poll(&fd, 1, 100);
+        CHECK(!tasks_take(tasks)); /* what it read says itself whether there is anything to see */
+    }
+}
+
 static void settle(struct kit *k, struct tasks *tasks)
 {
     for (int i = 0; i < 3; i++) { /* what was read may ask for more */
         kit_pass(3);
         (void)feed_take(k->feed, NULL, NULL);
-        while (!tasks_idle(tasks)) {
-            struct pollfd fd = {.fd = tasks_fd(tasks), .events = POLLIN};
-
-            poll(&fd, 1, 100);
-            CHECK(
-                !tasks_take(tasks)); /* what it read says itself whether there is anything to see */
-        }
+        finish_look(tasks);
         (void)feed_take(k->feed, NULL, NULL);
     }
 }
@@ -1585,6 +1589,49 @@ TEST(a_paused_run_of_this_program_wakes_nobody)
             CHECK(tasks_idle(tasks));
         }
     }
+    record_close(record);
+    tasks_free(tasks);
+    free(run);
+    kit_close(&k);
+}
+
+/* Or a screen that shows it would never come to rest. */
+TEST(a_paused_run_of_another_program_is_looked_at_once_a_second)
+{
+    struct record_run *run = plain_run(3);
+    struct tasks *tasks = tasks_new();
+    struct record *record;
+    struct feed_run *r;
+    struct err e;
+    struct kit k;
+    int looks = 0;
+
+    kit_open(&k, 16);
+    feed_use_tasks(k.feed, tasks);
+    run->state = WIRE_PAUSED;
+    record = kit_run(&k, run);
+    r = feed_follow(k.feed, record_folder(record));
+    for (int watched = 0; watched < 2; watched++) {
+        feed_watch(k.feed, watched ? r : NULL);
+        settle(&k, tasks);
+        CHECK(r->state == WIRE_PAUSED && r->live);
+        looks = 0;
+        for (int i = 0; i < 100; i++) {
+            kit_pass(0.1);
+            (void)feed_take(k.feed, NULL, NULL);
+            looks += !tasks_idle(tasks);
+            finish_look(tasks);
+        }
+        CHECK(looks >= 5 && looks <= 11);
+    }
+    run->state = WIRE_RUNNING;
+    REQUIRE_OK(record_write_run(record, run, &e));
+    for (int i = 0; i < 10; i++) {
+        kit_pass(0.1);
+        (void)feed_take(k.feed, NULL, NULL);
+        finish_look(tasks);
+    }
+    CHECK(r->state == WIRE_RUNNING);
     record_close(record);
     tasks_free(tasks);
     free(run);
