@@ -302,14 +302,13 @@ static void offer(struct app *app, const char *verb, const char *run, const char
     text_free(&line);
 }
 
-static bool ends_epoch(const struct app *app, const char *name)
+/* The one that the screen tells of: of this program as the wire says, on Run as its files do that are read
+ * there; NULL: as the list of all runs says. */
+static const struct feed_run *told(const struct app *app, const char *name)
 {
-    char *folder = library_folder(app->library, name);
-    const struct feed_run *run = feed_find(app->feed, folder);
-    bool ends = run && feed_ends_epoch(app->feed, run);
+    const struct feed_run *run = feed_find(app->feed, name);
 
-    free(folder);
-    return ends;
+    return run && (run->own || (app->shown == SCREEN_RUN && run->known)) ? run : NULL;
 }
 
 /* The verbs that mean a run, as far as its state lets them do anything. */
@@ -317,18 +316,23 @@ static void offer_verbs(struct app *app, const char *name)
 {
     const struct library_run *run =
         app->library && library_ready(app->library) ? library_find(app->library, name) : NULL;
-    bool live = run && run->live;
+    const struct feed_run *at = told(app, name);
+    enum wire_state state = at ? at->state : run ? run->state : WIRE_FAILED;
+    bool live = at ? at->live && !at->dead : run && run->live;
 
     if (live) {
+        const struct feed_run *known = feed_find(app->feed, name);
+        bool ends = known && feed_ends_epoch(app->feed, known);
+
         offer(app, "watch", name, "");
-        offer(app, run->state == WIRE_PAUSED ? "go" : "pause", name, "");
+        offer(app, state == WIRE_PAUSED ? "go" : "pause", name, "");
         offer(app, "stop", name, "");
-        if (!ends_epoch(app, name))
+        if (!ends)
             offer(app, "stop", name, " --after-epoch");
-        else if (run->state != WIRE_PAUSED) /* else it is offered above */
+        else if (state != WIRE_PAUSED) /* else it is offered above */
             offer(app, "go", name, "");
     } else if (run && !run->average) { /* it cannot be trained on */
-        offer(app, "resume", name, run->state == WIRE_DONE ? " epochs=" : "");
+        offer(app, "resume", name, state == WIRE_DONE ? " epochs=" : "");
     }
     offer(app, "run", name, "");
     offer(app, "run --match", name, "");

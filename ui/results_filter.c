@@ -163,10 +163,12 @@ static bool take_word(const char *word, struct library *l, const struct library_
     return true;
 }
 
-bool results_filter_apply(const struct results_filter *f, struct library *l,
+bool results_filter_apply(const struct results_filter *f, const struct results *r,
                           const struct library_run *runs, size_t count, bool *take)
 {
-    bool *left = mem_new(count + 1, sizeof *left), whole = true;
+    struct library *l = r->app->library;
+    bool *left = mem_new(count + 1, sizeof *left), *live = results_are_live(r, runs, count);
+    bool whole = true;
 
     for (size_t i = 0; i < count; i++)
         left[i] = true;
@@ -175,11 +177,15 @@ bool results_filter_apply(const struct results_filter *f, struct library *l,
         int field = library_field(column);
 
         for (size_t i = 0; i < count; i++) {
-            const char *value;
+            const char *value = NULL;
+            char number[TEXT_NUMBER_ROOM];
 
             if (!left[i])
                 continue;
-            value = field >= 0 ? runs[i].cell[field] : library_value(l, &runs[i], column);
+            if (live[i]) /* by what its line shows */
+                value = results_newest(r, &runs[i], column, number);
+            if (!value)
+                value = field >= 0 ? runs[i].cell[field] : library_value(l, &runs[i], column);
             whole = whole && value;
             left[i] = value && (!runs[i].broken || only_name_and_state(column)) &&
                       record_filter_match(&f->filter[k], value);
@@ -190,6 +196,7 @@ bool results_filter_apply(const struct results_filter *f, struct library *l,
         whole &= take_word(f->word[k], l, runs, count, left, take);
     if (!f->words)
         memcpy(take, left, count * sizeof *take);
+    free(live);
     free(left);
     return whole;
 }

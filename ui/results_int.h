@@ -135,12 +135,13 @@ struct results {
     int page;
 };
 
-/* results_filter.c. RUN names and filters as verbs take them, over the library's list. */
+/* results_filter.c. RUN names and filters as verbs take them, over the library's list and what its lines
+ * show. */
 enum err_code results_filter_parse(struct results_filter *f, const char *text,
                                    struct err *e) MUST_USE;
 void results_filter_free(struct results_filter *f);
 /* take: (count). False: values are missing that are being read; those runs are left out so far. */
-bool results_filter_apply(const struct results_filter *f, struct library *l,
+bool results_filter_apply(const struct results_filter *f, const struct results *r,
                           const struct library_run *runs, size_t count, bool *take);
 
 /* results_view.c */
@@ -207,8 +208,8 @@ bool *results_are_live(const struct results *r, const struct library_run *runs, 
 size_t results_running(const struct results *r, const struct library_run *runs, size_t count);
 /* Another number where a run of this program stands otherwise. */
 uint64_t results_told(const struct results *r);
-/* Of a run at work that has ended an epoch since its run.csv was written: as a cell of that, for numbers
- * of epochs. NULL: run.csv tells the same, or more. */
+/* What its line shows of a run at work, or of one that ended here, before run.csv tells it, as a cell of
+ * that: how it stands, and numbers of epochs. NULL: run.csv tells the same, or more. */
 const char *results_newest(const struct results *r, const struct library_run *run,
                            const char *column, char out[TEXT_NUMBER_ROOM]);
 /* That, or the cell. */

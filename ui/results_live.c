@@ -122,8 +122,13 @@ const char *results_newest(const struct results *r, const struct library_run *ru
                            const char *column, char out[TEXT_NUMBER_ROOM])
 {
     const struct feed_run *at = results_live(r, run);
+    bool own = at && at->own && !run->broken;
     double value;
 
+    if (own && !strcmp(column, "state"))
+        return wire_state_name(at->state);
+    if (own && !strcmp(column, "reason"))
+        return at->reason;
     if (!at || !at->epochs.n || newest(at, "epochs_done") <= library_number(run, "epochs_done"))
         return NULL;
     value = newest(at, column);

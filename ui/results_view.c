@@ -496,7 +496,7 @@ void results_make(struct results *r)
             snprintf(r->wrong, sizeof r->wrong, "%.511s", e.text);
             memset(take, 1, count);
         } else {
-            v->pending = !results_filter_apply(&f, r->app->library, runs, count, take);
+            v->pending = !results_filter_apply(&f, r, runs, count, take);
             for (size_t i = 0; i < f.filters; i++)
                 v->by_name = v->by_name || !strcmp(f.filter[i].column, "name");
             for (size_t i = 0; i < f.words && !*v->alone; i++)

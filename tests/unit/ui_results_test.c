@@ -745,6 +745,21 @@ TEST(a_list_of_no_runs_offers_nothing_to_be_done_to_one)
     kit_end(&k);
 }
 
+/* Whether a line of ':' begins so. */
+static bool is_offered(struct run_kit *k, const char *words)
+{
+    struct app_int *own = k->kit.app.own;
+    bool is = false;
+
+    command_show(&k->kit.app);
+    for (size_t i = 0; i < own->offers; i++)
+        is |= !strncmp(own->offer[i], words, strlen(words));
+    popup_close(&k->kit.app);
+    text_free(&own->label);
+    line_free(&own->typed);
+    return is;
+}
+
 /* The wire knows it before run.csv does, and long before that is looked at. */
 TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
 {
@@ -775,6 +790,11 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     CHECK_STR(hint_of(&k.kit, "p"), "go on, then stop");
     CHECK_STR(hint_of(&k.kit, "R"), "go on, no stop");
     CHECK_INT(of(&k.kit)->view.running, 0);
+    CHECK(is_offered(&k, "go ") && !is_offered(&k, "pause "));
+    set_filter(k.kit.state, "state=running");
+    CHECK_STR(lines(&k.kit), "");
+    set_filter(k.kit.state, "state=paused");
+    CHECK_STR(lines(&k.kit), "0001");
     tell_state(wire, folder, WIRE_PAUSED, false);
     free(kit_draw(&k.kit, 22, 80));
     CHECK(!screen_results.tick(k.kit.state)); /* it rests */
@@ -784,9 +804,12 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     tell_state(wire, folder, WIRE_DONE, false); /* run.csv and the lock say otherwise still */
     for (int i = 0; i < 3; i++)
         (void)feed_take(k.kit.app.feed, NULL, NULL);
+    CHECK_STR(lines(&k.kit), "");
+    set_filter(k.kit.state, "state=done last.test_acc=0.8");
     CHECK(kit_shows(&k.kit, "done     0001   0.8000"));
     CHECK(kit_shows(&k.kit, " 4/4  0.8000 "));
     check_hints(&k.kit, "e R r ");
+    CHECK(is_offered(&k, "resume ") && !is_offered(&k, "stop "));
     free(folder);
     close_with_run(&k);
     wire_free(wire);
