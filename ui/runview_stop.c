@@ -68,15 +68,17 @@ static void take_sweeps_stop_back(struct runview *v, struct feed_run *run)
     struct wire_sweep_status is;
     struct err e = {0};
     const char *said, *sweep = is.name;
+    bool once;
 
     if (!feed_sweep_of(v->app->feed, run, &is))
         return;
     said = is.after_epoch ? RUNVIEW_TAKEN_BACK : "the sweep goes on: further cells begin";
-    app_did(v->app, "go", &sweep, 1, "");
+    once = wire_sweep_takes_back(&is);
+    app_did(v->app, "go", &sweep, 1, once ? "" : "--no-stop");
     if (run->own)
         runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e, said);
     else /* the first one ends the pause */
-        runview_tell(v, run, sweep, wire_sweep_takes_back(&is) ? "go" : "go\ngo", said);
+        runview_tell(v, run, sweep, once ? "go" : "go\ngo", said);
 }
 
 static void stop_cell(void *user, int answer)
@@ -106,19 +108,20 @@ static void stop_cell(void *user, int answer)
 
 static void take_stop_back(struct runview *v, struct feed_run *run)
 {
+    bool once = run->state != WIRE_PAUSED;
     struct err e = {0};
 
     if (feed_is_cell(run)) {
         take_sweeps_stop_back(v, run);
         return;
     }
-    runview_did(v, run, "go", "");
+    runview_did(v, run, "go", once ? "" : "--no-stop");
     runview_promise(v, run, RUNVIEW_TAKEN_BACK, false);
     if (run->own)
         runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e,
                            RUNVIEW_TAKEN_BACK);
     else /* the first one ends the pause */
-        runview_tell_other(v, run, run->state == WIRE_PAUSED ? "go\ngo" : "go", RUNVIEW_TAKEN_BACK);
+        runview_tell_other(v, run, once ? "go" : "go\ngo", RUNVIEW_TAKEN_BACK);
 }
 
 void runview_take_stop_back(struct runview *v, struct feed_run *run)

@@ -137,7 +137,7 @@ static void take_stop_back(struct sweepview *v)
 {
     bool once = wire_sweep_takes_back(sweepview_is(v));
 
-    sweepview_did(v, "go", "");
+    sweepview_did(v, "go", once ? "" : "--no-stop");
     for (int i = 0; v->own && i < (once ? 1 : 2); i++)
         sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
     if (!v->own)

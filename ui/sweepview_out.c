@@ -64,8 +64,9 @@ void sweepview_offers(void *screen, struct text *lines)
 
     sweepview_runs(screen, &name);
     lives = name.n && (v->own || s->live);
-    if (lives && wire_sweep_takes_back(sweepview_is(v)))
-        text_addf(lines, "go %s\n", text_str(&name));
+    if (lives && wire_sweep_stops_later(sweepview_is(v)))
+        text_addf(lines, "go %s%s\n", text_str(&name),
+                  wire_sweep_takes_back(sweepview_is(v)) ? "" : " --no-stop");
     if (lives)
         text_addf(lines, "%s %s\nstop %s\nstop %s --after-epoch\nstop %s --after-cells\n",
                   wire_sweep_is_paused(sweepview_is(v)) ? "go" : "pause", text_str(&name),

@@ -7,11 +7,11 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/cells.h"
+#include "cli/control_talk.h"
 #include "cli/sweeps.h"
 #include "record/filter.h"
 #include "record/ledger.h"
 #include "record/working.h"
-#include "study/runs.h"
 #include "wire/sweep.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void say_still_stops(bool after_cells, const char *name)
 }
 
 /* Waits until the run's file shows that the line was obeyed. */
-static int wait_for(const char *folder, enum wire_state wanted)
+static int wait_for(const char *folder, const char *line, enum wire_state wanted)
 {
     struct record_entry entry;
     struct err e;
@@ -72,7 +72,7 @@ static int wait_for(const char *folder, enum wire_state wanted)
                 cli_talk("%s is %s", text_str(&name),
                          entry.dead ? "dead: its process is gone"
                                     : wire_state_name(entry.run.state));
-            if (wanted == WIRE_RUNNING && !entry.dead &&
+            if (!strcmp(line, "go") && !entry.dead &&
                 record_working_standing(folder) == RECORD_WORK_ENDS)
                 say_still_stops(false, text_str(&name));
             if (entry.dead && wanted != WIRE_STOPPED)
@@ -86,109 +86,6 @@ static int wait_for(const char *folder, enum wire_state wanted)
         cli_talk("chorus: the run was told, but has not answered within %d s", WAIT_MS / 1000);
         code = err_exit_code(ERR_FAILED);
     }
-    text_free(&name);
-    return code;
-}
-
-/* The sweep that the run is a cell of and that somebody is at work on; false: it is none. */
-static bool has_live_sweep(const struct record_entry *entry, struct text *name)
-{
-    if (entry->broken || !entry->run.sweep[0] || !sweeps_live(entry->run.sweep))
-        return false;
-    text_add_clean(name, entry->run.sweep);
-    return true;
-}
-
-/* No other cell of it has begun since. */
-static int refuse_ended_cell(const struct record_entry *entry, const char *verb, const char *sweep)
-{
-    struct text name = {0};
-    int code;
-
-    text_add_clean(&name, entry->name);
-    code = cli_refuse("nobody runs %s: it is %s; of the sweep %s, which goes on, it is one cell: "
-                      "chorus %s %s%s is for the sweep",
-                      text_str(&name), entry->dead ? "dead" : wire_state_name(entry->run.state),
-                      sweep, verb, sweep, again());
-    text_free(&name);
-    return code;
-}
-
-/* A cell is not its sweep: which of the two is meant by this, and how to mean the other. */
-static void say_of_cell(const struct record_entry *entry, const char *line)
-{
-    static const struct {
-        const char *line, *verb, *does;
-    } of[] = {{"pause", "pause",
-               "holds this cell alone; what else runs goes on, and nothing "
-               "begins in its place"},
-              {"go", "go", "lets this cell alone go on"},
-              {"skip", "stop", "drops this cell, which gets no result; the sweep goes on"},
-              {"stop", "stop",
-               "stops this cell alone; the sweep goes on with its others, and with "
-               "this one when it is resumed"}};
-    struct wire_sweep_status is;
-    struct text sweep = {0};
-    size_t i = 0;
-
-    if (!has_live_sweep(entry, &sweep))
-        return;
-    while (i + 1 < sizeof of / sizeof *of && strncmp(of[i].line, line, strlen(of[i].line)) != 0)
-        i++;
-    cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s%s", text_str(&sweep),
-             of[i].does, of[i].verb, text_str(&sweep), again());
-    if (!strcmp(line, "go") && sweeps_standing(entry->run.sweep, &is) && is.state == WIRE_PAUSED)
-        cli_talk("the sweep stays paused: no further cell begins before chorus go %s%s",
-                 text_str(&sweep), again());
-    text_free(&sweep);
-}
-
-static void add_next_step(const struct record_run *run, const char *name, struct text *out)
-{
-    enum wire_state state = run->state;
-
-    if (state == WIRE_STOPPED || state == WIRE_WAITING) {
-        text_addf(out, "chorus resume %s%s goes on with it", name, again());
-    } else if (state == WIRE_DONE && run->reason[0]) {
-        text_add(out, "ended by ");
-        text_add_clean(out, run->reason);
-        text_add(out, ", it has nothing to go on with");
-    } else if (state == WIRE_DONE) {
-        text_addf(out, "chorus resume %s%s epochs=N with a larger N goes on", name, again());
-    } else {
-        text_addf(out, "chorus ls%s state=running lists what runs", again());
-    }
-}
-
-static int refuse_idle(const struct record_entry *entry, const char *verb)
-{
-    struct text name = {0}, sweep = {0}, next = {0};
-    struct err e;
-    int code;
-
-    if (has_live_sweep(entry, &sweep)) {
-        code = refuse_ended_cell(entry, verb, text_str(&sweep));
-        text_free(&sweep);
-        return code;
-    }
-    text_add_clean(&name, entry->name);
-    if (record_check_whole(entry, &e) != ERR_OK) {
-        code = cli_fail(&e);
-    } else if (entry->dead) {
-        code =
-            cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s%s goes on",
-                       text_str(&name), text_str(&name), again());
-    } else {
-        if (study_entry_is_average(entry))
-            text_add(&next,
-                     "as an average of finished runs it has nothing to stop or to go on with");
-        else
-            add_next_step(&entry->run, text_str(&name), &next);
-        code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
-                          wire_state_name(entry->run.state), text_str(&next));
-    }
-    text_free(&next);
-    text_free(&sweep);
     text_free(&name);
     return code;
 }
@@ -309,7 +206,7 @@ static int check_skip(const struct record_entry *entry)
     struct text name = {0};
     int code = CLI_ON;
 
-    if (has_live_sweep(entry, &name)) {
+    if (control_live_sweep(entry, &name)) {
         text_free(&name);
         return code;
     }
@@ -329,7 +226,9 @@ static int tell(const struct record_entry *entry, const char *line, enum wire_st
     struct err e;
 
     if (!entry->live || entry->broken)
-        return refuse_idle(entry, wanted == WIRE_STOPPED ? "stop" : line);
+        return control_refuse_idle(entry, wanted == WIRE_STOPPED  ? "stop"
+                                          : wanted == WIRE_PAUSED ? "pause"
+                                                                  : "go");
     if (!strcmp(line, "skip") && check_skip(entry) != CLI_ON)
         return err_exit_code(ERR_INPUT);
     if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
@@ -345,13 +244,14 @@ static int tell(const struct record_entry *entry, const char *line, enum wire_st
     }
     if (record_control(entry->folder, line, &e) != ERR_OK)
         return cli_fail(&e);
-    say_of_cell(entry, line);
+    control_say_of_cell(entry, line);
     return CLI_ON;
 }
 
-static int await(const struct record_entry *entry, enum wire_state wanted, bool wait)
+static int await(const struct record_entry *entry, const char *line, enum wire_state wanted,
+                 bool wait)
 {
-    return wait ? wait_for(entry->folder, wanted) : say_after_epoch(entry);
+    return wait ? wait_for(entry->folder, line, wanted) : say_after_epoch(entry);
 }
 
 /* Between two cells of a sweep the newest run is one that has ended: the next one is meant. */
@@ -377,7 +277,7 @@ static int send_to_run(const char *run, const char *line, enum wire_state wanted
         return cli_fail(&e);
     code = tell(&entry, line, wanted);
     if (code == CLI_ON)
-        code = await(&entry, wanted, wait);
+        code = await(&entry, line, wanted, wait);
     record_free_entry(&entry);
     return code;
 }
@@ -422,7 +322,7 @@ static int send_to_all(int count, char **words, const char *line, enum wire_stat
         record_free_entry(&now);
     }
     for (size_t i = 0; i < n; i++) {
-        one = told[i] == CLI_ON ? await(&list[i], wanted, wait) : 0;
+        one = told[i] == CLI_ON ? await(&list[i], line, wanted, wait) : 0;
         code = one ? one : code;
     }
     if (!live)
@@ -524,17 +424,24 @@ int cli_pause(int argc, char **argv)
 int cli_go(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "go RUN, SWEEP or FILTER...",
+        "go RUN, SWEEP or FILTER... [--no-stop]",
         "Lets a paused run or sweep of this or another process go on.",
         "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
         "the sweep's.\n"
         "Where nothing is paused it takes a stop --after-epoch back, and of a sweep a stop "
         "--after-cells.\n"};
-    int code = cli_options(&usage, NULL, &argc, argv);
+    bool no_stop = false;
+    const struct cli_option options[] = {
+        {"--no-stop", NULL, "of what is paused too it takes such a stop back", &no_stop},
+        {NULL, NULL, NULL, NULL},
+    };
+    int code = cli_options(&usage, options, &argc, argv);
 
     if (code == CLI_ON)
         code = need_run(argc, argv);
-    return code == CLI_ON ? send(argc - 1, argv + 1, "go", WIRE_RUNNING, true) : code;
+    /* the first one ends the pause */
+    return code == CLI_ON ? send(argc - 1, argv + 1, no_stop ? "go\ngo" : "go", WIRE_RUNNING, true)
+                          : code;
 }
 
 /* The line of RUN/control for one of the options, of which there may be one. NULL: several. */

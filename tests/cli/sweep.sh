@@ -431,6 +431,10 @@ exits 0 "$CHORUS" stop slow --after-cells
 until_true 20 grep -qs '^sweep 2 1 1 ' "$CHORUS_CACHE"/working/* # it has heard of it
 exits 0 "$CHORUS" go slow
 check "go takes a stop after the cells back" grep -q "^slow is running$" err
+exits 0 "$CHORUS" stop slow --after-cells
+exits 0 "$CHORUS" pause slow
+exits 0 "$CHORUS" go slow --no-stop
+check "go --no-stop does so of a paused sweep" eval 'grep -q "^slow is running$" err && ! grep -q "still stops" err'
 # Its first epoch has no end before ./epoch is there.
 exits 0 env CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/epoch" "$CHORUS" run held.ini --name back --results back --background
 until_true 60 eval '[ "$(cat back/2*/run.csv | grep -c ,running,)" = 1 ]'

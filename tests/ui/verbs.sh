@@ -184,6 +184,10 @@ check "chorus go says that it still stops" grep -q "it still stops after this ep
 "$CHORUS" pause @ --results alone >/dev/null 2>&1
 "$CHORUS" go @ --results alone 2>err
 check "and that it stops no more where that was taken back" eval '! grep -q "still stops" err'
+"$CHORUS" stop @ --after-epoch --results alone >/dev/null 2>&1
+"$CHORUS" pause @ --results alone >/dev/null 2>&1
+"$CHORUS" go @ --no-stop --results alone 2>err
+check "chorus go --no-stop takes it back at once" eval '! grep -q "still stops" err'
 : >shut
 check "it goes on to its end" until_true 60 eval '[ "$(rows alone/2*/epochs.csv)" = 3 ]'
 rm shut

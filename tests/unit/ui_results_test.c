@@ -791,6 +791,7 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     CHECK_STR(hint_of(&k.kit, "R"), "go on, no stop");
     CHECK_INT(of(&k.kit)->view.running, 0);
     CHECK(is_offered(&k, "go ") && !is_offered(&k, "pause "));
+    CHECK(is_offered(&k, "go 2026-10-29-100000-000-lenet-0001 --no-stop"));
     set_filter(k.kit.state, "state=running");
     CHECK_STR(lines(&k.kit), "");
     set_filter(k.kit.state, "state=paused");

@@ -1301,6 +1301,7 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     answer(&s, 0);
     for (int i = 0; i < 2; i++) /* the first one ends the pause */
         CHECK(was_sent(&s, WIRE_GO, 7));
+    CHECK_HAS(text_str(&s.app.did), " --no-stop");
     claim_drop(&s.app);
     status.after_epoch = false;
     wire_set_status(s.k.wire, &status);
@@ -1332,6 +1333,7 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     answer(&s, 0);
     for (int i = 0; i < 2; i++)
         CHECK(was_sent(&s, WIRE_GO, 9));
+    CHECK_STR(text_str(&s.app.did), "go board --no-stop");
     claim_drop(&s.app);
     sweep.paused = 0; /* it computes beside the other one already */
     sweep.state = WIRE_RUNNING;

@@ -959,6 +959,10 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     for (int i = 0; i < 2; i++)
         CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
     CHECK(!wire_next_command(wire, &command, 0));
+    CHECK_STR(text_str(&app.did), "go board --no-stop");
+    text_clear(&out);
+    sweepview_offers(v, &out);
+    CHECK_HAS(text_str(&out), "go board --no-stop\ngo board\nstop board\n");
     CHECK(sweepview_act(v, 'K'));
     CHECK_STR(text_str(&own.question),
               "It is paused, and stops after the cells that run. Something else?");
