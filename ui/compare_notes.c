@@ -13,6 +13,7 @@
 #define LONG  60 /* of settings in a sentence */
 #define TWINS 4  /* that are named */
 #define SETS  2  /* of twins that are named */
+#define BAD   2  /* that are named, of those without a good end */
 #define PICKS "best epochs "
 
 static double cell_value(const struct compare *c, size_t row, const char *column)
@@ -151,6 +152,30 @@ static void add_twins(const struct compare *c, struct text *out)
             add_twins_of(c, g, out);
 }
 
+/* Their accuracies, where they have any, are from before that. */
+static void add_bad(const struct compare *c, struct text *out)
+{
+    static const char *const did[] = {
+        [WIRE_DIVERGED] = "diverged", [WIRE_OOM] = "ran out of memory", [WIRE_FAILED] = "failed"};
+    size_t bad = 0;
+
+    for (size_t i = 0; i < c->set->count; i++)
+        bad += wire_state_is_bad(c->set->run[i].entry->run.state);
+    if (bad > BAD)
+        text_addf(out, "%zu runs diverged, failed or ran out of memory: none of them is the best\n",
+                  bad);
+    for (size_t i = 0; i < c->set->count && bad <= BAD; i++) {
+        const struct record_run *run = &c->set->run[i].entry->run;
+
+        if (!wire_state_is_bad(run->state))
+            continue;
+        words_add_cut(out, c->plain[i], MOST, false);
+        text_addf(out, " %s in epoch %lld of %lld: it is never the best\n", did[run->state],
+                  (long long)run->epochs_done + (run->epochs_done < run->spec.epochs),
+                  (long long)run->spec.epochs);
+    }
+}
+
 static void add_note(const char *line, size_t n, struct text *out)
 {
     const char *units = strstr(line, STUDY_AS_FRACTIONS);
@@ -183,6 +208,8 @@ static void add_own(const struct compare *c, bool picks, struct text *out)
 static void add_notes(const struct compare *c, struct text *out)
 {
     add_own(c, true, out);
+    if (!c->over) /* else the table's own note counts them */
+        add_bad(c, out);
     add_focused(c, out);
     add_twins(c, out);
     if (c->set->left_out)

@@ -54,6 +54,33 @@ TEST(nothing_marked_says_how)
     kit_end(&k);
 }
 
+/* Its row may have no accuracy, and its state no room. */
+TEST(a_run_without_a_good_end_is_told_of)
+{
+    struct kit k;
+
+    some_runs(&k);
+    kit_run(&k, "2026-10-29-100005-000-lenet-0006", "lr=5 state=diverged epochs_done=2");
+    kit_run(&k, "2026-10-29-100006-000-lenet-0007", "lr=6 state=oom epochs_done=0");
+    kit_run(&k, "2026-10-29-100007-000-lenet-0008", "lr=7 state=failed epochs_done=4");
+    kit_epochs(&k, "2026-10-29-100005-000-lenet-0006", 1, 2, low);
+    kit_epochs(&k, "2026-10-29-100006-000-lenet-0007", 1, 0, low);
+    kit_epochs(&k, "2026-10-29-100007-000-lenet-0008", 1, 4, low);
+    kit_turn(&k, true);
+    mark(&k, "-0001");
+    CHECK(!kit_shows(&k, "never the best"));
+    mark(&k, "-0006");
+    CHECK(kit_shows(&k, "lenet-0006 diverged in epoch 3 of 4: it is never the best"));
+    kit_keys(&k, "o"); /* the table's note on repeats counts it */
+    CHECK(!kit_shows(&k, "never the best"));
+    kit_keys(&k, "o");
+    mark(&k, "-0007");
+    CHECK(kit_shows(&k, "lenet-0007 ran out of memory in epoch 1 of 4: it is never the best"));
+    mark(&k, "-0008");
+    CHECK(kit_shows(&k, "3 runs diverged, failed or ran out of memory: none of them is the best"));
+    kit_end(&k);
+}
+
 /* Opened before the runs have been read: it fills itself. */
 TEST(what_is_not_read_yet_is_no_empty_list)
 {
