@@ -189,7 +189,7 @@ const struct app_line *app_log_line(const struct app *app, size_t from_last)
 /* What ended, and why. That something runs, its own lines say. */
 static void log_state(struct app *app, enum wire_state state, const char *from, const char *why)
 {
-    const char *name = wire_state_name(state);
+    const char *name = wire_state_words(state);
     struct text line = {0};
 
     if (!wire_state_ended(state))

@@ -63,7 +63,7 @@ static void add_stops(const struct app *app, struct text *words)
         asked |= run->own && feed_ends_epoch(app->feed, run);
     }
     if (cells)
-        text_add(words, " Left running, the sweep's cells that run go on to their ends, and no "
+        text_add(words, " Left running, the sweep's running cells go on to their ends, and no "
                         "further one begins.");
     if (asked)
         text_add(words, " Left running it goes on to its end: the stop that was asked for is "

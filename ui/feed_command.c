@@ -20,7 +20,7 @@ static enum err_code check_live(const struct feed_run *run, struct err *e)
         return ERR_OK; /* its lock says whether somebody is there */
     if (run->dead)
         return err_set(e, ERR_FAILED, "nobody runs it any more: its process is gone; R goes on");
-    return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_name(run->state));
+    return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_words(run->state));
 }
 
 enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e)

@@ -154,7 +154,7 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
               : full                ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
               : feed_starts(f, run) ? "starting"
               : ending              ? ending
-                                    : wire_state_name(run->state));
+                                    : wire_state_words(run->state));
     if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)

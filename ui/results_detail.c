@@ -80,8 +80,7 @@ static void add_remarks(const struct results *r, const struct library_run *run,
     else if (is->stops)
         text_addf(out, "%sstops %s: R takes that back",
                   is->state == WIRE_PAUSED ? "it is paused, and " : "it ",
-                  feed_ends_epoch(r->app->feed, at) ? "at the end of this epoch"
-                                                    : "with its sweep");
+                  feed_ends_epoch(r->app->feed, at) ? "after this epoch" : "with its sweep");
     else
         text_add(out, is->reason);
     add_number(r, run, "tags", out->n ? "; tags " : "tags ", "", out);

@@ -27,7 +27,7 @@ struct results_standing results_standing(const struct results *r, const struct l
     if (run->broken || is.dead)
         is.words = library_cell(run, "state");
     else if (at && feed_lacks_room(r->app->feed, at))
-        is.words = "no room";
+        is.words = WIRE_NO_ROOM;
     else if (at && feed_starts(r->app->feed, at))
         is.words = "starting";
     else if (at && is.state == WIRE_RUNNING && feed_ends_epoch(r->app->feed, at))

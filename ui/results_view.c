@@ -435,7 +435,7 @@ static void add_news(const struct news *n, struct text *out)
     for (size_t k = 0; k < MEM_COUNT(ends); k++)
         if (n->of[ends[k]])
             text_addf(out, "%s %zu %s", said++ ? "," : "", n->of[ends[k]],
-                      wire_state_name(ends[k]));
+                      wire_state_words(ends[k]));
     if (n->dead)
         text_addf(out, "%s %zu dead", said ? "," : "", n->dead);
     if (n->top && !n->apart) {

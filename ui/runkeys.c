@@ -42,7 +42,7 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
     }
     if (code == 'R' && run && !run->dead && run->state > WIRE_DONE) {
         app_say(app, GRID_WARN, "It is %s: r runs its experiment again.",
-                wire_state_name(run->state));
+                wire_state_words(run->state));
         return false;
     }
     if (code == 'R')
@@ -50,12 +50,12 @@ static bool may(struct app *app, const struct library_run *run, const struct fee
     if (!run)
         app_say(app, GRID_WARN, "This run is not there any more.");
     else if (run->dead)
-        app_say(app, GRID_DIM, "Its program died: R goes on with it.");
+        app_say(app, GRID_DIM, "Its process is gone: R goes on with it.");
     else if (run->state == WIRE_STOPPED)
         app_say(app, GRID_DIM, "It is stopped: R goes on with it.");
     else
         app_say(app, GRID_DIM, "It is %s: nothing is left to %s; r runs it again.",
-                wire_state_name(run->state), code == 'p' ? "pause" : "stop");
+                wire_state_words(run->state), code == 'p' ? "pause" : "stop");
     return false;
 }
 

@@ -35,12 +35,11 @@ static int role_of(const struct feed_run *run)
 
 static const char *state_of(const struct feed_run *run)
 {
-    return runview_unread(run)      ? "reading"
-           : run->removed           ? "removed"
-           : run->broken            ? "broken"
-           : run->dead              ? "dead"
-           : run->state == WIRE_OOM ? "out of memory"
-                                    : wire_state_name(run->state);
+    return runview_unread(run) ? "reading"
+           : run->removed      ? "removed"
+           : run->broken       ? "broken"
+           : run->dead         ? "dead"
+                               : wire_state_words(run->state);
 }
 
 /* A share as points of 100, without "-0.0". */

@@ -32,7 +32,7 @@ const struct screen_key runview_keys[] = {
     {"e", "edit", "loads its experiment into Setup"},
     {"r", "again", "runs its experiment again"},
     {"R", "go on",
-     "goes on with a run that is paused, was stopped, or whose process died; takes a stop after the epoch, or "
+     "goes on with a run that is paused, was stopped, or whose process is gone; takes a stop after the epoch, or "
      "a sweep's, back; gives a done one more epochs"},
     {"P", "predictions", "its predictions"},
     {"W", NULL, "writes its weights into a file"},

@@ -180,9 +180,8 @@ static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, cons
     const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
                                : "stop it now: R goes on with it";
     /* what gives something up is not the first: Enter takes that */
-    const char *const cell[] = {stops ? RUNKEYS_SWEEP_BACK
-                                      : "running cells to their end, then no more",
-                                drop, STOP_SWEEP, "cancel", NULL};
+    const char *const cell[] = {stops ? RUNKEYS_SWEEP_BACK : "after the running cells", drop,
+                                STOP_SWEEP, "cancel", NULL};
     const char *const foreign[] = {stops ? RUNKEYS_SWEEP_BACK : "cancel", drop, stop,
                                    stops ? "cancel" : NULL, NULL};
 
@@ -239,7 +238,7 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
     else if (feed_stops_later(v->app->feed, run))
         text_add(&question, of_sweep ? " The sweep was told to stop already."
                             : run->state == WIRE_PAUSED
-                                ? " It is paused, and stops at the end of this epoch."
+                                ? " It is paused, and stops after this epoch."
                                 : " It stops after this epoch already.");
     if (run->own && run->state != WIRE_WAITING)
         screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);

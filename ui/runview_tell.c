@@ -130,7 +130,7 @@ bool runview_must_work(struct runview *v, const struct feed_run *run)
     else if (run->state == WIRE_STOPPED)
         app_say(v->app, GRID_WARN, "it is stopped already; R goes on");
     else
-        app_say(v->app, GRID_WARN, "it has ended: it is %s", wire_state_name(run->state));
+        app_say(v->app, GRID_WARN, "it has ended: it is %s", wire_state_words(run->state));
     return false;
 }
 
@@ -399,7 +399,7 @@ void runview_resume(struct runview *v, struct feed_run *run)
     }
     if (!run->dead && run->state != WIRE_STOPPED) {
         app_say(v->app, GRID_WARN, "it is %s: r runs its experiment again",
-                wire_state_name(run->state));
+                wire_state_words(run->state));
         return;
     }
     begin_again(v, run, 0);

@@ -90,8 +90,8 @@ static void stop_with(struct sweepview *v, int answer)
 {
     static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
     static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
-    static const char *const said[] = {"to stop after the cells that run; R takes that back",
-                                       "to stop at the end of this epoch; R takes that back",
+    static const char *const said[] = {"to stop after the running cells; R takes that back",
+                                       "to stop after this epoch; R takes that back",
                                        "to stop now; R goes on with it"};
     static const char *const options[] = {"--after-cells", "--after-epoch", ""};
 
@@ -103,7 +103,7 @@ static void stop_with(struct sweepview *v, int answer)
     sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
     if (answer < 2)
         app_log_from(v->app, LOG_INFO, v->sweep->name,
-                     answer == 0 ? "the sweep stops after its running cells"
+                     answer == 0 ? "the sweep stops after the running cells"
                                  : "stopping after this epoch; R takes that back");
 }
 
@@ -181,7 +181,7 @@ static void full_stop_chosen(void *user, int answer)
 
 static void stop_sweep(struct sweepview *v)
 {
-    static const char *const answers[] = {"after the cells that run", "end of this epoch",
+    static const char *const answers[] = {"after the running cells", "end of this epoch",
                                           "now; R goes on with it", "cancel", NULL};
     static const char *const others[] = {RUNKEYS_SWEEP_BACK, "end of this epoch",
                                          "now; R goes on with it", "cancel", NULL};
@@ -200,8 +200,8 @@ static void stop_sweep(struct sweepview *v)
     if (stops && !waits)
         text_add(&question, is_paused(v) ? "It is paused, and " : "It ");
     text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
-                        : ends  ? "stops at the end of this epoch. Something else?"
-                        : stops ? "stops after the cells that run. Something else?"
+                        : ends  ? "stops after this epoch. Something else?"
+                        : stops ? "stops after the running cells. Something else?"
                                 : "Stop this sweep? What has no result yet is kept for later.");
     if (v->own)
         screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
@@ -324,7 +324,7 @@ static void go_on(struct sweepview *v)
     else
         app_say(
             v->app, GRID_DIM,
-            "No cell waits: each has its result, or was skipped; F trains those again that have no "
+            "No cell waits: each has its result, or was dropped; F trains those again that have no "
             "good end.");
 }
 

@@ -346,13 +346,16 @@ static const char *nothing(const struct sweepview *v)
 static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
 {
     bool reads = v->sweep && !v->sweep->problem;
+    const char *words = reads ? sweepview_standing(v) : "";
     struct text title = {0};
     struct rect inner;
     char standing[96] = "";
 
     if (reads)
-        snprintf(standing, sizeof standing, "%s%s", sweepview_standing(v),
-                 v->sweep->live && !v->own ? ", at another program" : "");
+        snprintf(standing, sizeof standing, "%s%s", words,
+                 !v->sweep->live || v->own ? ""
+                 : strpbrk(words, ":,")    ? ", elsewhere" /* else it would belong to their end */
+                                           : " elsewhere");
     words_add_cut(&title, v->name ? v->name : "sweep", in.columns - 8 - (int)strlen(standing),
                   g->ascii);
     inner = grid_frame(g, in, text_str(&title), v->pane == SWEEPVIEW_BOARD);

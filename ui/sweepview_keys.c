@@ -20,10 +20,10 @@ const struct screen_key sweepview_keys[] = {
     {"b", "best", "goes to the best cell, wherever it is"},
     {"p", "pause", "pauses the sweep, or lets it go on"},
     {"K", "stop",
-     "stops the sweep, after the cells that run, at an epoch's end or now; R goes on with it"},
+     "stops the sweep, after the running cells, at an epoch's end or now; R goes on with it"},
     {"R", "go on",
      "goes on with a sweep that is paused or was stopped: what has no result yet is trained; what "
-     "--max-cells left, if you say so; takes a stop after the cells that run, or after the epoch, back"},
+     "--max-cells left, if you say so; takes a stop after the running cells, or after the epoch, back"},
     {"F", "failed", "trains again what failed, diverged, ran out of memory or was dropped"},
     {"+ -", "order", "earlier or later in the queue, while the cell waits"},
     {"d", "drop", "drops the cell: it gets no result; asks first"},

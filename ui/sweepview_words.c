@@ -132,13 +132,6 @@ static void add_share(double share, struct text *out)
         text_addf(out, " %d %%", (int)(100 * share));
 }
 
-#define NO_ROOM "no room" /* what is short enough for a cell */
-
-static const char *state_word(enum wire_state state)
-{
-    return state == WIRE_OOM ? "out of memory" : wire_state_name(state);
-}
-
 void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
 {
     if (!c->known) {
@@ -149,11 +142,11 @@ void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
         share_add(out, c->acc);
         return;
     }
-    text_add(out, c->dead ? "dead" : c->full ? NO_ROOM : state_word(c->state));
+    text_add(out, c->dead ? "dead" : c->full ? WIRE_LACKS_ROOM : wire_state_words(c->state));
     if (c->state == WIRE_RUNNING) {
         add_share(c->share, out);
         if (c->elsewhere)
-            text_add(out, ", by another program");
+            text_add(out, ", elsewhere");
     }
 }
 
@@ -174,9 +167,9 @@ static void add_state(const struct sweepview_group *g, bool brief, struct text *
         if (order[i] == WIRE_STOPPED && g->dead)
             text_add(out, "dead");
         else if (order[i] == WIRE_RUNNING && g->full)
-            text_add(out, NO_ROOM);
+            text_add(out, WIRE_NO_ROOM);
         else if (!brief || order[i] != WIRE_RUNNING || isnan(g->share))
-            text_add(out, brief ? briefly[order[i]] : state_word(order[i]));
+            text_add(out, brief ? briefly[order[i]] : wire_state_words(order[i]));
         if (order[i] == WIRE_RUNNING && brief && isfinite(g->share) && !g->full)
             text_addf(out, "%d%%", (int)(100 * g->share));
         else if (order[i] == WIRE_RUNNING && !(brief && g->full))
@@ -394,9 +387,9 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
     n[WIRE_STOPPED] -= dead;
     n[WIRE_RUNNING] -= full;
     add_count(out, dead, "dead");
-    add_count(out, full, "without room");
+    add_count(out, full, WIRE_NO_ROOM);
     for (size_t k = 0; k < MEM_COUNT(order); k++)
-        add_count(out, n[order[k]], state_word(order[k]));
+        add_count(out, n[order[k]], wire_state_words(order[k]));
     add_count(out, unknown, s->options.max_cells ? "left by --max-cells" : "not begun");
     add_count(out, impossible, "impossible");
     add_count(out, twins, "the same as another");

@@ -36,7 +36,7 @@ static bool reached(const struct record_entry *entry, enum wire_state wanted)
 static void say_still_stops(bool after_cells, const char *name)
 {
     cli_talk("it still stops after %s; chorus go %s%s again takes that back",
-             after_cells ? "the cells that run" : "this epoch", name, again());
+             after_cells ? "the running cells" : "this epoch", name, again());
 }
 
 /* Waits until the run's file shows that the line was obeyed. */
@@ -71,7 +71,7 @@ static int wait_for(const char *folder, const char *line, enum wire_state wanted
             else
                 cli_talk("%s is %s", text_str(&name),
                          entry.dead ? "dead: its process is gone"
-                                    : wire_state_name(entry.run.state));
+                                    : wire_state_words(entry.run.state));
             if (!strcmp(line, "go") && !entry.dead &&
                 record_working_standing(folder) == RECORD_WORK_ENDS)
                 say_still_stops(false, text_str(&name));
@@ -173,7 +173,7 @@ static int await_sweep(const char *name, const char *line, enum wire_state wante
                  text_str(&shown), WAIT_MS / 1000);
     else if (!wait)
         cli_talk("%s will stop after %s", text_str(&shown),
-                 !strcmp(line, "stop cells") ? "its running cells" : "this epoch");
+                 !strcmp(line, "stop cells") ? "the running cells" : "this epoch");
     else
         say_sweep(name, text_str(&shown), wanted);
     text_free(&shown);
@@ -473,7 +473,7 @@ int cli_stop(int argc, char **argv)
     const struct cli_option options[] = {
         {"--after-epoch", NULL, "when the epoch is complete", &epoch},
         {"--now", NULL, "at once, without a checkpoint: steps are computed again later", &now},
-        {"--after-cells", NULL, "a sweep, when the cells that run have ended", &cells},
+        {"--after-cells", NULL, "a sweep, when the running cells have ended", &cells},
         {"--skip", NULL, "one run of a sweep, or cells by their values: it goes on with the next",
          &skip},
         {NULL, NULL, NULL, NULL},

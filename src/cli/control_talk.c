@@ -27,7 +27,7 @@ static int refuse_ended_cell(const struct record_entry *entry, const char *verb,
     text_add_clean(&name, entry->name);
     code = cli_refuse("nobody runs %s: it is %s; of the sweep %s, which goes on, it is one cell: "
                       "chorus %s %s%s is for the sweep",
-                      text_str(&name), entry->dead ? "dead" : wire_state_name(entry->run.state),
+                      text_str(&name), entry->dead ? "dead" : wire_state_words(entry->run.state),
                       sweep, verb, sweep, again());
     text_free(&name);
     return code;
@@ -104,7 +104,7 @@ int control_refuse_idle(const struct record_entry *entry, const char *verb)
         else
             add_next_step(&entry->run, text_str(&name), &next);
         code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
-                          wire_state_name(entry->run.state), text_str(&next));
+                          wire_state_words(entry->run.state), text_str(&next));
     }
     text_free(&next);
     text_free(&sweep);

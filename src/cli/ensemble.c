@@ -182,7 +182,7 @@ static enum err_code check_runs(const struct average *j, struct err *e)
         if (run->run.state != WIRE_DONE)
             return err_set(e, ERR_INPUT,
                            "%s is %s: only finished runs are averaged, which state=done chooses",
-                           run->name, wire_state_name(run->run.state));
+                           run->name, wire_state_words(run->run.state));
         averaged_of(&j->models[i], run, s->mode == SPEC_ENSEMBLE ? s->members : 1);
     }
     return refuse_twins(j, e);

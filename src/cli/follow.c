@@ -193,7 +193,7 @@ static void say_cell(const struct spec_sweep *s, const struct record_cell *c)
     struct record_entry entry;
     struct text line = {0};
 
-    text_addf(&line, "%s", wire_state_name(c->state));
+    text_addf(&line, "%s", wire_state_words(c->state));
     if (c->run[0] && record_read_entry(folder, &entry, NULL) == ERR_OK) {
         if (!entry.broken) {
             add_values(&line, s, &entry);

@@ -22,7 +22,7 @@ static const struct cli_usage usage = {
     "Filters (`chorus ls --help`) choose among runs: `resume model=cnn` goes on with the one of cnn\n"
     "that is unfinished. With epochs=N a finished run goes on to N epochs. What is computed again\n"
     "gives the same rows and the same weights, byte for byte. A sweep runs the cells that have no\n"
-    "result yet; with --failed also those that failed, diverged, ran out of memory or were skipped.\n"};
+    "result yet; with --failed also those that failed, diverged, ran out of memory or were dropped.\n"};
 
 struct resume {
     const char *run; /* the one name; NULL: there is none, or filters choose */

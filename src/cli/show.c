@@ -54,7 +54,7 @@ static void add_state(struct text *out, const struct record_entry *entry)
     char *state = mem_textf(
         "%s, %lld of %lld epoch%s%s%s%s%s", record_entry_state(entry), (long long)run->epochs_done,
         (long long)run->spec.epochs, text_s(run->spec.epochs),
-        entry->dead ? "; it was killed: chorus resume " : "", entry->dead ? entry->name : "",
+        entry->dead ? "; its process is gone: chorus resume " : "", entry->dead ? entry->name : "",
         entry->dead ? again() : "", entry->dead ? " goes on with it" : "");
 
     add_line(out, "folder", entry->folder);

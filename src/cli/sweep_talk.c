@@ -51,8 +51,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
         text_add(&line, isnan(c->acc) ? "" : "  "); /* epochs = 0 has none */
         cli_add_fraction(&line, isnan(c->acc) ? RECORD_EMPTY : c->acc);
     } else {
-        text_addf(&line, "  %s",
-                  c->state == WIRE_OOM ? "out of memory" : wire_state_name(c->state));
+        text_addf(&line, "  %s", wire_state_words(c->state));
         if (reason)
             text_add(&line, ": ");
         text_add_clean(&line, reason ? reason : "");
@@ -82,7 +81,7 @@ static void say_before(struct sweeper *w)
     sweeps_add_before(&line, w->before - w->skipped, w->skipped, cells, s->counting ? "+" : "");
     text_addf(&line, ", %lld%s to run", left > 0 ? left : 0, s->counting ? "+" : "");
     if (s->elsewhere)
-        text_addf(&line, ", %lld at another program", (long long)s->elsewhere);
+        text_addf(&line, ", %lld elsewhere", (long long)s->elsewhere);
     cli_talk("%s", text_str(&line));
     text_free(&line);
     sweeps_say_weights(w->wish->name);
@@ -339,7 +338,7 @@ void sweep_talk_draw(struct sweeper *w)
         text_addf(&label, ", %lld without a good end",
                   (long long)(s->diverged + s->oom + s->failed));
     if (s->elsewhere)
-        text_addf(&label, ", %lld at another program", (long long)s->elsewhere);
+        text_addf(&label, ", %lld elsewhere", (long long)s->elsewhere);
     if (s->closing || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
         text_addf(&label, ", %s", wire_sweep_words(s, false));
     if (!wire_sweep_rests(s))
@@ -423,10 +422,9 @@ void sweep_talk_end(struct sweeper *w)
     const struct {
         int64_t n;
         const char *word;
-    } parts[] = {{s->done, "done"},         {s->diverged, "diverged"},
-                 {s->oom, "out of memory"}, {s->failed, "failed"},
-                 {s->skipped, "skipped"},   {s->stopped, "stopped"},
-                 {s->waiting, "waiting"},   {s->elsewhere, "at another program"}};
+    } parts[] = {{s->done, "done"},       {s->diverged, "diverged"},  {s->oom, "out of memory"},
+                 {s->failed, "failed"},   {s->skipped, "skipped"},    {s->stopped, "stopped"},
+                 {s->waiting, "waiting"}, {s->elsewhere, "elsewhere"}};
     bool by_valid;
     size_t best = wire_best_cell(w->cell, w->cells, &by_valid);
     struct text t = {0};

@@ -46,7 +46,7 @@ static void go(struct sweep *s)
         !engine_is_stuck(s->engine)) {
         s->course = SWEEP_GOES_ON;
         sweep_tell(s, LOG_INFO, "it goes on: the stop after %s is taken back",
-                   s->after_epoch ? "this epoch" : "the cells that run");
+                   s->after_epoch ? "this epoch" : "the running cells");
         s->after_epoch = false;
     }
     s->paused = false;

@@ -32,5 +32,6 @@ bool wire_sweep_rests(const struct wire_sweep_status *s);
 const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief);
 
 #define WIRE_LACKS_ROOM "waits for room"
+#define WIRE_NO_ROOM    "no room" /* the same in a cell of a table */
 
 #endif

@@ -413,6 +413,11 @@ const char *wire_state_name(enum wire_state state)
     return (size_t)state < MEM_COUNT(state_names) ? state_names[state] : "unknown";
 }
 
+const char *wire_state_words(enum wire_state state)
+{
+    return state == WIRE_OOM ? "out of memory" : wire_state_name(state);
+}
+
 bool wire_state_find(const char *name, enum wire_state *state)
 {
     for (size_t i = 0; i < MEM_COUNT(state_names); i++)

@@ -24,7 +24,8 @@ enum wire_state {
     WIRE_FAILED,
     WIRE_SKIPPED
 };
-const char *wire_state_name(enum wire_state state); /* "waiting" */
+const char *wire_state_name(enum wire_state state);  /* "waiting", "oom" */
+const char *wire_state_words(enum wire_state state); /* in a sentence: "out of memory" */
 bool wire_state_find(const char *name, enum wire_state *state);
 bool wire_state_ended(enum wire_state state);    /* stopped and whatever comes after it */
 bool wire_state_is_final(enum wire_state state); /* ended, and not to go on as stopped is */

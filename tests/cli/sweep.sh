@@ -520,7 +520,7 @@ check "--after-cells takes sweeps alone" eval 'refused "of a run beside them" "$
 refused "--skip takes none" "one run of a sweep" "$CHORUS" stop $names --skip
 exits 0 "$CHORUS" go $names "$single"
 exits 0 "$CHORUS" stop $names --after-cells
-check "after the cells of both" test "$(grep -c "^\(long\|other\) will stop after its running cells$" err)" = 2
+check "after the cells of both" test "$(grep -c "^\(long\|other\) will stop after the running cells$" err)" = 2
 exits 0 "$CHORUS" stop $names "$single"
 check "stop of several sweeps stops them whole" eval 'flock -n results/sweeps/long/work true &&
     flock -n results/sweeps/other/work true && [ "$(grep -c "^\(long\|other\) is stopped$" err)" = 2 ]'

@@ -174,7 +174,7 @@ check "K takes another program's stop after the epoch back, which Run says" play
     "wait after this epoch" "keys Enter" "wait epoch; R takes that back" "wait  stopping elsewhere" "keys K" "wait It stops after this epoch already" \
     "wait take the stop back" "keys Enter" "wait this epoch is taken back" "wait  running elsewhere" "keys : Down" "wait go 2" "keys Esc"
 check "one that is paused meanwhile too" play alone "keys 2" "wait  running elsewhere" "keys K" "wait after this epoch" "keys Enter" \
-    "wait  stopping elsewhere" "keys p" "wait  paused, then stops elsewhere" "keys K" "wait It is paused, and stops at" "keys Esc R" \
+    "wait  stopping elsewhere" "keys p" "wait  paused, then stops elsewhere" "keys K" "wait It is paused, and stops after" "keys Esc R" \
     "wait  running elsewhere" "gone stopping"
 "$CHORUS" stop @ --after-epoch --results alone >/dev/null 2>&1
 "$CHORUS" pause @ --results alone >/dev/null 2>&1
@@ -204,11 +204,11 @@ CHORUS_FAKE_SCRIPT=oom=1 check "what ran out of memory at once offers nothing of
 unset CHORUS_FAKE_SCRIPT
 CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/shut" one both lr=0.3,0.4 epochs=3 --name held --background
 check "so does R on Sweep, which says it too" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
-    "wait stopping after this epoch" "wait R take stop back" "keys K" "wait It stops at the end of this epoch" "wait take the stop back" \
+    "wait stopping after this epoch" "wait R take stop back" "keys K" "wait It stops after this epoch" "wait take the stop back" \
     "keys Esc R" "wait has been told to go on after this epoch too" "gone stopping after this epoch" "keys : Down" "wait go held" "keys Esc"
 check "and R on Run, of a cell" play both "keys 5" "wait held" "wait running" "keys K" "wait end of this epoch" "keys e" \
     "wait stopping after this epoch" "keys 2" "wait  stopping elsewhere" "wait R take stop back" "keys R" "wait this epoch is taken back" "keys 5" "gone stopping after" \
-    "wait running" "keys K" "wait after the cells" "keys a" "wait no further cell begins" "keys 2" "wait R take stop back" "keys K" \
+    "wait running" "keys K" "wait after the running" "keys a" "wait no further cell begins" "keys 2" "wait R take stop back" "keys K" \
     "wait The sweep was told to stop" "keys t" "wait the sweep goes on: further cells begin" "keys 5" "gone no further cell"
 : >shut
 check "both cells get their results" until_true 60 eval '[ "$(grep -c ,done, both/sweeps/held/sweep.csv)" = 2 ]'

@@ -780,13 +780,13 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     tell_state(wire, folder, WIRE_RUNNING, true);
     CHECK(screen_results.tick(k.kit.state)); /* no event tells of that */
     CHECK(kit_shows(&k.kit, "stopping 0001"));
-    CHECK(kit_shows(&k.kit, "it stops at the end of this epoch: R takes that back"));
+    CHECK(kit_shows(&k.kit, "it stops after this epoch: R takes that back"));
     CHECK_STR(hint_of(&k.kit, "R"), "take stop back");
     tell_state(wire, folder, WIRE_PAUSED, true);
     (void)feed_take(k.kit.app.feed, NULL, NULL);
     CHECK(screen_results.tick(k.kit.state));
     CHECK(kit_shows(&k.kit, "paused   0001"));
-    CHECK(kit_shows(&k.kit, "it is paused, and stops at the end of this epoch: R takes that back"));
+    CHECK(kit_shows(&k.kit, "it is paused, and stops after this epoch: R takes that back"));
     CHECK_STR(hint_of(&k.kit, "p"), "go on, then stop");
     CHECK_STR(hint_of(&k.kit, "R"), "go on, no stop");
     CHECK_INT(of(&k.kit)->view.running, 0);
@@ -979,7 +979,8 @@ TEST(news_since_the_last_look)
     keep(&k, "looked", "2026-10-29T13:15:00.000Z");
     keep(&k, "seen", NULL);
     k.screen->show(k.state);
-    CHECK(kit_shows(&k, "since you last looked 2 runs ended: 1 done, 1 oom; best 0.7500 0002"));
+    CHECK(kit_shows(
+        &k, "since you last looked 2 runs ended: 1 done, 1 out of memory; best 0.7500 0002"));
     char *key = mem_textf("%016llx ", /* its end was seen on Run */
                           (unsigned long long)results_key("run", "2026-10-29-100000-000-c-0003"));
     keep(&k, "seen", key);

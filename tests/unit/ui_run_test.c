@@ -1066,7 +1066,7 @@ TEST(a_cells_stop_is_its_sweeps)
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK_STR(text_str(&s.app.did), "stop board --after-cells");
     REQUIRE(s.app.own->lines == 1);
-    CHECK_STR(app_log_line(&s.app, 0)->text, "the sweep stops after its running cells");
+    CHECK_STR(app_log_line(&s.app, 0)->text, "the sweep stops after the running cells");
     s.app.own->on_answer(s.app.own->user, 2);
     CHECK_STR(text_str(&s.app.did), "stop board");
     status.closing = status.after_cells = true;
@@ -1083,7 +1083,7 @@ TEST(a_cells_stop_is_its_sweeps)
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_ask_stop(&s.view, runview_run(&s.view));
-    CHECK_STR(s.app.own->answer[0], "running cells to their end, then no more");
+    CHECK_STR(s.app.own->answer[0], "after the running cells");
     status.closing = status.after_cells = true; /* told elsewhere while it stands */
     wire_set_sweep(s.k.wire, &status);
     s.app.own->on_answer(s.app.own->user, 0);
@@ -1092,7 +1092,7 @@ TEST(a_cells_stop_is_its_sweeps)
     status.paused = 1; /* "go" ends its pause then, not the stop */
     wire_set_sweep(s.k.wire, &status);
     runview_ask_stop(&s.view, runview_run(&s.view));
-    CHECK_STR(s.app.own->answer[0], "running cells to their end, then no more");
+    CHECK_STR(s.app.own->answer[0], "after the running cells");
     s.view.told[0] = 'x'; /* the cell has ended, another one is shown */
     s.app.own->said[0] = '\0';
     s.app.own->on_answer(s.app.own->user, 3);
@@ -1163,8 +1163,7 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     CHECK_HAS(text_str(&s.text), "paused, then stops  lenet");
     CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
     runview_ask_stop(&s.view, runview_run(&s.view));
-    CHECK_HAS(text_str(&s.app.own->question),
-              "? It is paused, and stops at the end of this epoch.");
+    CHECK_HAS(text_str(&s.app.own->question), "? It is paused, and stops after this epoch.");
     CHECK_STR(s.app.own->answer[0], "take the stop back: it goes on");
     CHECK_INT(feed_take_stop_back(s.k.feed, runview_run(&s.view), &e), ERR_OK);
     for (int i = 0; i < 2; i++) /* the first one ends the pause */
@@ -1322,7 +1321,7 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     runview_run(&s.view)->sweep = 9;
     wire_set_sweep(s.k.wire, &sweep);
     runview_key(&s.view, &(struct key){.code = 'K'});
-    CHECK_STR(s.app.own->answer[0], "running cells to their end, then no more");
+    CHECK_STR(s.app.own->answer[0], "after the running cells");
     answer(&s, 0);
     CHECK(asks_of_other(&s));
     answer(&s, 1);
@@ -1368,6 +1367,8 @@ TEST(what_came_to_nothing_offers_neither_weights_nor_curves)
     CHECK_INT(s.app.shown, SCREEN_RUN);
     runview_key(&s.view, &(struct key){.code = 'M'});
     CHECK_STR(s.app.own->said, "it has no whole epoch whose cost could be matched");
+    runview_key(&s.view, &(struct key){.code = 'R'});
+    CHECK_STR(s.app.own->said, "it is out of memory: r runs its experiment again");
     help_put(record_folder(record), "checkpoint.safetensors", weights, sizeof weights);
     kit_epoch(record, 1, 100, 0.5, 0.8);
     wire_post(s.k.wire, &(struct wire_event){.kind = WIRE_EPOCH, .run = 7});

@@ -753,17 +753,17 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
     sweepview_stand(v.sweep);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "─ paused, at another program");
+    CHECK_HAS(text_str(&out), "─ paused elsewhere");
     set(v.sweep, VALUES("0.4", "2"), WIRE_WAITING, NAN); /* between two cells */
     sweepview_stand(v.sweep);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "─ running, at another program");
+    CHECK_HAS(text_str(&out), "─ running elsewhere");
     v.sweep->is.closing = true;
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "─ stopping: no further cell begins, at another program");
+    CHECK_HAS(text_str(&out), "─ stopping: no further cell begins, elsewhere");
     v.sweep->is = (struct wire_sweep_status){.state = WIRE_PAUSED, .running = 1};
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "─ paused: no further cell begins, at another program");
+    CHECK_HAS(text_str(&out), "─ paused: no further cell begins, elsewhere");
     CHECK(has_hint(sweepview_hints(&v), "p", "go on"));
     v.own = true;
     v.status = (struct wire_sweep_status){.state = WIRE_RUNNING, .counting = true};
@@ -852,7 +852,7 @@ TEST(columns_keep_their_width_while_cells_run)
     sweepview_sum(v.sweep);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "no room 99 %");
-    CHECK_HAS(text_str(&out), "1 without room");
+    CHECK_HAS(text_str(&out), "1 no room");
     CHECK(!strstr(text_str(&out), "running"));
     CHECK_INT(v.look.view.wide, wide);
     text_free(&out);
@@ -965,7 +965,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     CHECK_HAS(text_str(&out), "go board --no-stop\ngo board\nstop board\n");
     CHECK(sweepview_act(v, 'K'));
     CHECK_STR(text_str(&own.question),
-              "It is paused, and stops after the cells that run. Something else?");
+              "It is paused, and stops after the running cells. Something else?");
     CHECK_STR(own.answer[0], "take the stop back: the sweep goes on");
     popup_close(&app);
     status.closing = status.after_cells = false;
@@ -1009,7 +1009,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     REQUIRE(wire_next_command(wire, &command, 0));
     CHECK_INT(command.kind, WIRE_GO);
     CHECK(sweepview_act(v, 'K'));
-    CHECK_STR(text_str(&own.question), "It stops at the end of this epoch. Something else?");
+    CHECK_STR(text_str(&own.question), "It stops after this epoch. Something else?");
     REQUIRE(own.answers == 3);
     CHECK_STR(own.answer[0], "take the stop back: the sweep goes on");
     own.on_answer(own.user, 1);
@@ -1305,7 +1305,7 @@ TEST(how_a_sweep_stands_its_own_program_tells_as_long_as_it_lives)
     v.sweep = disk.sweep;
     sweepview_first_look(v.sweep, &v.look);
     draw(&v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "paused: no further cell begins, at another program");
+    CHECK_HAS(text_str(&out), "paused: no further cell begins, elsewhere");
     CHECK_HAS(text_str(&out), " 27 s left");
     CHECK(has_hint(sweepview_hints(&v), "p", "go on"));
     sweepview_free(disk.sweep);
