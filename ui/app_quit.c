@@ -139,7 +139,8 @@ static void leave(void *user, int answer)
     }
 }
 
-/* What was told to stop after its epoch, and whatever the queue was to wait for, goes on. */
+/* What was told to stop after its epoch, and whatever the queue was to wait for, goes on. The engine may not
+ * have heard of that stop yet: to what runs, and has none, WIRE_GO is nothing. */
 static void stay(struct app *app)
 {
     struct wire *wire = app->config.wire;
@@ -151,13 +152,14 @@ static void stay(struct app *app)
     if (wire)
         (void)wire_send(wire, &(struct wire_command){.kind = WIRE_OPEN});
     for (size_t i = 0; i < n; i++)
-        if (sweep[i].closing && !sweep[i].after_cells)
+        if (!sweep[i].after_cells && (sweep[i].closing || !wire_sweep_has_paused(&sweep[i])))
             (void)wire_send(wire, &(struct wire_command){.kind = WIRE_GO, .run = sweep[i].sweep});
     free(sweep);
     for (size_t i = 0; i < feed_count(app->feed); i++) {
         struct feed_run *run = feed_at(app->feed, i);
 
-        if (run->own && !run->sweep && feed_ends_epoch(app->feed, run) &&
+        if (run->own && !run->sweep &&
+            (run->state == WIRE_RUNNING || feed_ends_epoch(app->feed, run)) &&
             feed_take_stop_back(app->feed, run, &e) != ERR_OK)
             app_log(app, LOG_WARN, e.text);
     }

@@ -1240,6 +1240,8 @@ static bool was_sent(struct shown *s, enum wire_command_kind kind, uint32_t run)
 /* What comes true only later, and its taking back, stand in the log, as those of K do. */
 TEST(that_chorus_leaves_after_this_epoch_stands_in_the_log)
 {
+    struct wire_sweep_status sweep = {
+        .sweep = 9, .state = WIRE_RUNNING, .name = "board", .running = 1};
     struct record_run *run = lenet();
     struct setup *setup = mem_new(1, sizeof *setup);
     struct record *record;
@@ -1248,15 +1250,22 @@ TEST(that_chorus_leaves_after_this_epoch_stands_in_the_log)
     record = open_going(&s, run);
     s.app.screen[SCREEN_SETUP] = setup;
     setup->app = &s.app;
+    s.app.config.wire = s.k.wire;
+    s.app.own->quitting = true; /* nothing waits */
+    wire_set_sweep(s.k.wire, &sweep);
     take(&s);
     app_quit(&s.app);
     answer(&s, 0);
+    CHECK(was_sent(&s, WIRE_CLOSE, 0) && was_sent(&s, WIRE_STOP, 9) && was_sent(&s, WIRE_STOP, 7));
     REQUIRE(s.app.own->leaving && s.app.own->lines == 1);
+    s.app.own->quitting = true;
     CHECK_STR(app_log_line(&s.app, 0)->text, "leaving after this epoch; q takes that back");
     app_quit(&s.app);
     answer(&s, 0);
     REQUIRE(!s.app.own->leaving && s.app.own->lines == 2);
     CHECK_STR(app_log_line(&s.app, 0)->text, "taken back: what runs goes on after this epoch too");
+    /* though the engine has not said yet that it has heard of the stop */
+    CHECK(was_sent(&s, WIRE_OPEN, 0) && was_sent(&s, WIRE_GO, 9) && was_sent(&s, WIRE_GO, 7));
     free(setup);
     close_run(&s, record, run);
 }
