@@ -160,6 +160,15 @@ void feed_found_dead(struct feed_run *run)
     run->files->entry_due = true;
 }
 
+bool feed_is_read(const struct feed_run *run)
+{
+    bool more = !run->files->settled;
+
+    for (int i = 0; i < FEED_FILES; i++)
+        more |= run->files->tail[i].more;
+    return !more;
+}
+
 static void let_go_of_steps(struct feed *f, uint64_t id)
 {
     struct feed_run *run = id && id != f->watched && id != f->told ? feed_by_id(f, id) : NULL;

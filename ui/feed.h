@@ -129,6 +129,8 @@ struct feed_run *feed_follow(struct feed *f, const char *folder);
 void feed_found_dead(struct feed_run *run);
 /* How many rows of its files are none, and in a sentence which; 0: none so far. */
 size_t feed_add_left_out(const struct feed_run *run, struct text *out);
+/* Of one that ended: whether no rows of its files are still to come. */
+bool feed_is_read(const struct feed_run *run);
 /* The run of which everything is read, members, devices, steps and log too; NULL: none. */
 void feed_watch(struct feed *f, struct feed_run *run);
 /* The one that computes here now, else what computes elsewhere, else the newest; NULL: none. */

@@ -322,7 +322,7 @@ static bool must_have_weights(struct runview *v, const struct feed_run *run)
 
 static bool must_have_cost(struct runview *v, const struct feed_run *run)
 {
-    if (has_epoch(run) || runview_at_work(run) || run->reading)
+    if (has_epoch(run) || runview_at_work(run) || !feed_is_read(run))
         return true;
     app_say(v->app, GRID_WARN, "it has no whole epoch whose cost could be matched");
     return false;

@@ -1387,6 +1387,28 @@ TEST(what_came_to_nothing_offers_neither_weights_nor_curves)
     close_run(&s, record, run);
 }
 
+/* Its last rows are read a moment later: nobody says until then that it has none. */
+TEST(what_has_just_ended_is_matched)
+{
+    struct record_run *run = lenet();
+    struct record *record;
+    struct shown s;
+
+    record = open_going(&s, run);
+    take(&s);
+    open_tasks(&s);
+    feed_use_tasks(s.k.feed, s.app.tasks);
+    kit_epoch(record, 1, 100, 0.5, 0.8);
+    kit_state(&s.k, 7, record_folder(record), WIRE_STOPPED, "");
+    feed_take(s.k.feed, NULL, NULL);
+    CHECK(!runview_at_work(runview_run(&s.view)) && !runview_run(&s.view)->epochs.n);
+    runview_key(&s.view, &(struct key){.code = 'M'});
+    CHECK_HAS(text_str(&s.app.own->question), "as many epochs as make the cost of");
+    popup_close(&s.app);
+    text_free(&s.app.about);
+    close_run(&s, record, run);
+}
+
 TEST(a_sweep_that_starts_is_shown_before_it_has_a_cell)
 {
     struct wire_sweep_status status = {.state = WIRE_RUNNING, .cells = 4};
