@@ -95,7 +95,8 @@ void runview_tell_other(struct runview *v, const struct feed_run *run, const cha
 #define RUNVIEW_GOES_TO_STOP      "it goes on to the end of this epoch, and stops; R takes that back"
 #define RUNVIEW_SWEEP_STOPS_LATER "the sweep stops after the running cells"
 #define RUNVIEW_TAKEN_BACK        "it goes on: the stop after this epoch is taken back"
-/* Does that, which lets what is paused of it go on: of a run of this program once the machine is claimed. */
+/* Does that, which lets what is paused of it go on, or another cell begin in its place: of a run of this
+ * program once the machine is claimed. */
 typedef void runview_act(struct runview *v, struct feed_run *run);
 void runview_let_act(struct runview *v, struct feed_run *run, runview_act *act);
 void runview_take_stop_back(struct runview *v, struct feed_run *run);

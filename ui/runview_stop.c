@@ -81,22 +81,30 @@ static void take_sweeps_stop_back(struct runview *v, struct feed_run *run)
         runview_tell(v, run, sweep, once ? "go" : "go\ngo", said);
 }
 
+static void drop_cell(struct runview *v, struct feed_run *run)
+{
+    struct err e = {0};
+
+    runview_did(v, run, "stop", "--skip");
+    if (run->own)
+        runview_answer_for(v, run, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
+    else
+        runview_tell_other(v, run, "skip", "dropping this cell");
+}
+
 static void stop_cell(void *user, int answer)
 {
     struct runview *v = user;
     struct feed_run *run = runview_run(v);
-    struct err e = {0};
 
     if (answer < 0 || answer > 2 || !runview_same_run(v) || !runview_must_work(v, run))
         return;
-    if (answer == 1)
-        runview_did(v, run, "stop", "--skip");
     if (answer == 0 && run->own)
         runview_let_act(v, run, stop_after_cells);
-    else if (answer == 1 && run->own)
-        runview_answer_for(v, run, feed_skip(v->app->feed, run, &e), &e, "dropping this cell");
+    else if (answer == 1 && feed_goes_on(v->app->feed, run)) /* another one begins in its place */
+        runview_let_act(v, run, drop_cell);
     else if (answer == 1)
-        runview_tell_other(v, run, "skip", "dropping this cell");
+        drop_cell(v, run);
     else if (answer == 2 && run->own)
         stop_with(v, run, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
     else if (answer == 2)

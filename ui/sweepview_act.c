@@ -17,12 +17,10 @@ static bool is_paused(const struct sweepview *v)
 
 /* ---- going on ---- */
 
-typedef void sweep_act(struct sweepview *v);
-
 struct going { /* while the machine is claimed for it */
     struct sweepview *view;
     char *name;
-    sweep_act *act;
+    sweepview_deed *act;
 };
 
 static void begin_going(void *user, enum claim_how how, bool elsewhere)
@@ -43,8 +41,7 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
     free(g);
 }
 
-/* Does that, which lets what is paused of it go on: of a sweep of this program once the machine is claimed. */
-static void let_act(struct sweepview *v, sweep_act *act)
+void sweepview_let_act(struct sweepview *v, sweepview_deed *act)
 {
     struct going *g;
 
@@ -74,7 +71,7 @@ static void pause_sweep(struct sweepview *v)
     if (!sweepview_works(v))
         return;
     if (is_paused(v)) {
-        let_act(v, let_go);
+        sweepview_let_act(v, let_go);
         return;
     }
     sweepview_did(v, "pause", "");
@@ -129,7 +126,7 @@ static void stop_chosen(void *user, int answer)
     if (answer == 2)
         stop_with(v, answer);
     else
-        let_act(v, answer == 0 ? stop_after_cells : stop_after_epoch);
+        sweepview_let_act(v, answer == 0 ? stop_after_cells : stop_after_epoch);
 }
 
 /* What is paused goes on with the first one. */
@@ -163,7 +160,7 @@ static void other_stop_chosen(void *user, int answer)
         return;
     sweepview_merge(v);
     if (sweepview_works(v) && will_stop(v))
-        let_act(v, take_stop_back);
+        sweepview_let_act(v, take_stop_back);
 }
 
 /* Of a stop at the end of this epoch nothing but one at once is sooner. */
@@ -312,7 +309,7 @@ static void go_on(struct sweepview *v)
     bool lives = v->own || v->sweep->live;
 
     if (lives && will_stop(v))
-        let_act(v, take_stop_back);
+        sweepview_let_act(v, take_stop_back);
     else if (lives && is_paused(v))
         pause_sweep(v); /* as p: that lets it go on */
     else if (lives)

@@ -62,24 +62,42 @@ static bool any_to_drop(const struct sweepview_sweep *s, size_t group)
     return false;
 }
 
+static void drop(struct sweepview *v)
+{
+    if (!any_to_drop(v->sweep, v->asked)) { /* what has happened while a question stood */
+        app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
+        return;
+    }
+    for (size_t r = 0; r < v->sweep->repeats; r++)
+        if (can_drop(v->sweep, v->asked, r))
+            sweepview_send_cell(v, WIRE_SKIP, sweepview_cell_of(v->sweep, v->asked, r), 0);
+    sweepview_did_drop(v, v->asked);
+    v->dropping = v->asked + 1;
+}
+
+/* Of one that is paused alone another cell may begin in its place. */
+static bool makes_place(const struct sweepview *v, size_t group)
+{
+    bool paused = false;
+
+    for (size_t r = 0; r < v->sweep->repeats && !paused; r++)
+        paused = v->sweep->cell[sweepview_cell_of(v->sweep, group, r)].state == WIRE_PAUSED;
+    return paused && sweepview_is(v)->state != WIRE_PAUSED;
+}
+
 static void drop_chosen(void *user, int answer)
 {
     struct sweepview *v = user;
 
     if (answer != 0 || !sweepview_still_asked(v) || v->asked >= v->sweep->groups)
         return;
-    sweepview_merge(v); /* what has happened while the question stood */
-    if (!any_to_drop(v->sweep, v->asked)) {
-        app_say(v->app, GRID_WARN, "It had ended before the answer came: it keeps its result.");
+    sweepview_merge(v);
+    if (any_to_drop(v->sweep, v->asked) && !sweepview_works(v))
         return;
-    }
-    if (!sweepview_works(v))
-        return;
-    for (size_t r = 0; r < v->sweep->repeats; r++)
-        if (can_drop(v->sweep, v->asked, r))
-            sweepview_send_cell(v, WIRE_SKIP, sweepview_cell_of(v->sweep, v->asked, r), 0);
-    sweepview_did_drop(v, v->asked);
-    v->dropping = v->asked + 1;
+    if (makes_place(v, v->asked))
+        sweepview_let_act(v, drop);
+    else
+        drop(v);
 }
 
 static void drop_cells(struct sweepview *v)

@@ -238,6 +238,10 @@ bool sweepview_works(struct sweepview *v); /* somebody does; else it is said why
 /* Questions stand for a while: an answer means the sweep that was shown then. */
 void sweepview_remember_asked(struct sweepview *v);
 bool sweepview_still_asked(struct sweepview *v);
+/* Does that, which lets what is paused of it go on, or another cell begin in its place: of a sweep of this
+ * program once the machine is claimed. */
+typedef void sweepview_deed(struct sweepview *v);
+void sweepview_let_act(struct sweepview *v, sweepview_deed *act);
 /* Keys that pause, stop or go on with the sweep; keys of the chosen cell. False: it was neither. */
 bool sweepview_act(struct sweepview *v, int32_t code);
 bool sweepview_act_cell(struct sweepview *v, int32_t code);

@@ -1334,6 +1334,19 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     answer(&s, 0);
     CHECK(asks_of_other(&s));
     answer(&s, 1);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    answer(&s, 1);
+    CHECK(was_sent(&s, WIRE_SKIP, 9)); /* none begins: the sweep is paused, too */
+    sweep.state = WIRE_RUNNING;
+    sweep.waiting = 1;
+    wire_set_sweep(s.k.wire, &sweep);
+    runview_key(&s.view, &(struct key){.code = 'K'});
+    answer(&s, 1);
+    CHECK(asks_of_other(&s));
+    answer(&s, 0);
+    CHECK(was_sent(&s, WIRE_SKIP, 9));
+    claim_drop(&s.app);
+    sweep.state = WIRE_PAUSED;
     sweep.closing = sweep.after_cells = true;
     wire_set_sweep(s.k.wire, &sweep);
     runview_key(&s.view, &(struct key){.code = 'R'});

@@ -1091,6 +1091,23 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
     answer(&app, 0);
     for (int i = 0; i < 2; i++)
         CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    claim_drop(&app);
+    status.state = WIRE_RUNNING;
+    v->sweep->cell[0] = (struct sweepview_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
+    sweepview_first_look(v->sweep, &v->look);
+    for (int paused = 1; paused >= 0; paused--) { /* a cell alone, in whose place another begins */
+        wire_set_sweep(wire, &status);
+        CHECK(sweepview_merge(v));
+        CHECK(sweepview_act_cell(v, 'd'));
+        answer(&app, 0);
+        if (paused) {
+            CHECK_HAS(text_str(&own.question), "Another chorus (process");
+            CHECK(!wire_next_command(wire, &command, 0));
+            answer(&app, 0);
+        }
+        CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_SKIP);
+        status.state = WIRE_PAUSED;
+    }
     CHECK(sweepview_act(v, 'p'));
     sweepview_set_text(&v->name, "other"); /* while it is thought about */
     answer(&app, 0);
