@@ -100,7 +100,7 @@ static void say_idle(struct sweepview *v)
     struct text words = {0};
 
     if (sweepview_open(v->sweep)) {
-        text_add(&words, "Nobody is at work on it: R goes on with it");
+        text_add(&words, "Nobody works on it: R goes on with it");
     } else if (sweepview_beyond(v->sweep)) {
         text_add(&words, "It is done as far as it was asked for, but ");
         sweepview_add_beyond(v->sweep, &words);

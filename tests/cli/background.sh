@@ -45,7 +45,7 @@ check "several names" eval 'state_is "$second" running && state_is "$folder" run
 exits 0 "$CHORUS" stop batch=60
 check "stop by a filter" eval 'state_is "$second" stopped && state_is "$folder" running'
 exits 0 "$CHORUS" pause "$folder" # who computes makes files
-refused "of those none computes" "nobody computes ${second##*/}: it is stopped; chorus ls state=running lists what runs" \
+refused "of those none computes" "nobody runs ${second##*/}: it is stopped; chorus ls state=running lists what runs" \
     "$CHORUS" stop batch=60
 exits 0 "$CHORUS" go "$folder"
 rm -r "$second" second.pid
