@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#define PAIRS    31 /* of an attempt */
+#define PAIRS    15 /* of an attempt */
 #define ATTEMPTS 10
 #define MOST     1.03
 

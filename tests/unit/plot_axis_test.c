@@ -231,7 +231,7 @@ TEST(ticks_are_round_as_drawn)
     uint64_t state = 11;
 
     for (int rows = 4; rows <= 60; rows++)
-        for (int i = 0; i < 600; i++) {
+        for (int i = 0; i < 300; i++) {
             double at[2], y[2];
 
             for (int k = 0; k < 2; k++) {
