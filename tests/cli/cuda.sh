@@ -276,7 +276,7 @@ if [ -e "$twin" ]; then
     {
         local run
         rm -rf results
-        printf 'input auto\nconv 32 3\nrelu\nconv 32 3\nrelu\ndense 10\n' >wide.net
+        printf 'input auto\navgpool 4\nconv 32 3\nrelu\nconv 32 3\nrelu\ndense 10\n' >wide.net
         exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN_CUDNN=1 CHORUS_CACHE=off timeout 120 "$CHORUS" \
             run tiny.ini model=./wide.net precision=tf32 backend=cuda train_limit=120 \
             test_limit=40 epochs=1 || return
