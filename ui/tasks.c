@@ -24,7 +24,7 @@ struct task {
     bool quiet;
 };
 
-enum { LANE_QUICK, LANE_SLOW, LANE_PLACES, LANE_LIVE, LANES };
+enum { LANE_QUICK, LANE_SLOW, LANE_PLACES, LANE_LOOKS, LANE_LIVE, LANES };
 
 struct lane {
     struct tasks *of;
@@ -66,7 +66,7 @@ static void *work(void *user)
 
         while (!l->waiting && !t->end)
             pthread_cond_wait(&l->changed, &t->lock);
-        if (t->end && (l == &t->lane[LANE_QUICK] || l == &t->lane[LANE_LIVE] || !l->waiting))
+        if (t->end && ((l != &t->lane[LANE_SLOW] && l != &t->lane[LANE_PLACES]) || !l->waiting))
             break; /* but what somebody asked for is done */
         task = l->waiting;
         l->waiting = task->next;
@@ -187,7 +187,7 @@ static void add(struct tasks *t, int lane, void (*begin)(void *arg),
 {
     struct task *task = mem_new(1, sizeof *task);
 
-    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane >= LANE_PLACES};
+    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane >= LANE_LOOKS};
     pthread_mutex_lock(&t->lock);
     append(&t->lane[lane].waiting, task);
     pthread_cond_signal(&t->lane[lane].changed);
@@ -215,7 +215,7 @@ void tasks_add_live(struct tasks *t, void (*begin)(void *arg),
 void tasks_add_place(struct tasks *t, void (*begin)(void *arg),
                      void (*done)(void *arg, bool dropped), void *arg)
 {
-    add(t, LANE_PLACES, begin, done, arg);
+    add(t, LANE_LOOKS, begin, done, arg);
 }
 
 void tasks_patience(struct tasks *t, int ms)

@@ -30,8 +30,8 @@ void tasks_add_live(struct tasks *t, void (*work)(void *arg), void (*done)(void 
  * the order in which it was asked. */
 bool tasks_try(struct tasks *t, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
                void *arg);
-/* For what is looked at there again and again while nobody presses a key: nobody waits for it, and its
- * end alone changes nothing that is seen. */
+/* For what is looked at there again and again while nobody presses a key: nobody waits for it, no key
+ * either, and its end alone changes nothing that is seen. */
 void tasks_add_place(struct tasks *t, void (*work)(void *arg),
                      void (*done)(void *arg, bool dropped), void *arg);
 void tasks_patience(struct tasks *t, int ms); /* how long that moment is: for scripts and tests */

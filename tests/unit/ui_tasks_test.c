@@ -228,3 +228,21 @@ TEST(what_is_slow_comes_later_and_in_order)
     CHECK(tasks_try(t, work, done, job_of(7, order, &(int){0}, NULL)));
     tasks_free(t);
 }
+
+/* A folder of many pictures that is looked at keeps Tab in a field waiting for nothing. */
+TEST(what_a_key_asks_of_a_place_does_not_wait_for_looks_at_places)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    struct tasks *t = tasks_new();
+    int order[2], at = 0;
+
+    tasks_patience(t, 20000);
+    pthread_mutex_lock(&gate);
+    tasks_add_place(t, wait_for_gate, done, job_of(0, order, &at, &gate));
+    CHECK(tasks_try(t, work, done, job_of(1, order, &at, NULL)));
+    CHECK_INT(at, 1);
+    pthread_mutex_unlock(&gate);
+    take_all(t);
+    CHECK_INT(at, 2);
+    tasks_free(t);
+}
